@@ -1,0 +1,1 @@
+//! HTTP/1.x heads and body framing, without sockets or clocks.

@@ -1,0 +1,1 @@
+//! Histograms, moments, laws and fits, every formula with its source.
