@@ -1,0 +1,81 @@
+//! How a histogram divides the axis of values: the log-linear buckets of HdrHistogram.
+//!
+//! Below 2,048 every value has a bucket of its own; above, each doubling has 1,024 buckets of
+//! equal width, so that a bucket is never wider than 1/1,024 of the values in it (three
+//! significant digits). Buckets are numbered from zero without gaps.
+//!
+//! Source: the layout of HdrHistogram with lowest value 1 and three significant digits; a test
+//! holds ours against it.
+
+/// The highest value with a bucket of its own: one hour, in ns.
+pub(crate) const HIGHEST: u64 = 3_600_000_000_000;
+
+/// The number of buckets from zero to [`HIGHEST`].
+pub(crate) const N_BUCKETS: u64 = index_of(HIGHEST) + 1;
+
+/// Sub-buckets per doubling, as a power of two.
+const HALF_BITS: u32 = 10;
+
+/// Returns the index of the bucket that holds `value`.
+pub(crate) const fn index_of(value: u64) -> u64 {
+    let shift = shift_of(value);
+    ((shift as u64) << HALF_BITS) + (value >> shift)
+}
+
+/// Returns the lowest and the highest value of a bucket, both inclusive; `index` is below [`N_BUCKETS`].
+pub(crate) const fn bounds_of(index: u64) -> (u64, u64) {
+    let shift = (index >> HALF_BITS).saturating_sub(1);
+    let low = (index - (shift << HALF_BITS)) << shift;
+    (low, low + (1 << shift) - 1)
+}
+
+/// Returns the binary logarithm of the width of the bucket that holds `value`.
+const fn shift_of(value: u64) -> u32 {
+    let smallest = 1 << (HALF_BITS + 1);
+    (if value < smallest { smallest - 1 } else { value }).ilog2() - HALF_BITS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By hand: 2,048 is the first value that shares its bucket (with 2,049); from 4,096 on four share one.
+    #[test]
+    fn buckets_begin_where_the_layout_says() {
+        for (value, index, bounds) in [
+            (0, 0, (0, 0)),
+            (2_047, 2_047, (2_047, 2_047)),
+            (2_048, 2_048, (2_048, 2_049)),
+            (2_049, 2_048, (2_048, 2_049)),
+            (4_095, 3_071, (4_094, 4_095)),
+            (4_096, 3_072, (4_096, 4_099)),
+        ] {
+            assert_eq!((index_of(value), bounds_of(index)), (index, bounds), "value {value}");
+        }
+    }
+
+    #[test]
+    fn the_layout_is_that_of_hdrhistogram() {
+        let hdr = hdrhistogram::Histogram::<u64>::new_with_bounds(1, HIGHEST, 3).unwrap();
+        let mut value = 1;
+        while value < HIGHEST {
+            for near in [value - 1, value, value + 1] {
+                let (low, high) = bounds_of(index_of(near));
+                assert_eq!(
+                    (low, high),
+                    (hdr.lowest_equivalent(near), hdr.highest_equivalent(near)),
+                    "{near}"
+                );
+            }
+            value += value / 7 + 1;
+        }
+    }
+
+    #[test]
+    fn every_bucket_starts_after_the_one_before() {
+        for index in 1..N_BUCKETS {
+            assert_eq!(bounds_of(index).0, bounds_of(index - 1).1 + 1, "bucket {index}");
+            assert_eq!(index_of(bounds_of(index).0), index);
+        }
+    }
+}
