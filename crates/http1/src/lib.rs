@@ -1,1 +1,42 @@
 //! HTTP/1.x heads and body framing, without sockets or clocks.
+//!
+//! Three programs read and write HTTP/1 here: the load generator's web driver, the built-in web
+//! servers and the accelerator. All of them use the same strict rules, because two parties that
+//! read one message differently are how requests are smuggled: every length that could be read in
+//! two ways is refused, never guessed ([`HeadError`], [`ChunkError`]).
+//!
+//! ```
+//! use http1::{Parsed, RequestMethod, RequestOptions, RequestTemplate, parse_response};
+//!
+//! let request = RequestTemplate::get("/file5k.html", &RequestOptions::webstone()).unwrap();
+//! assert_eq!(request.bytes(), b"GET /file5k.html HTTP/1.0\r\nAccept: */*\r\n\r\n");
+//!
+//! let reply = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+//! let Ok(Parsed::Complete { head, length }) = parse_response(reply, RequestMethod::Get) else { panic!() };
+//! let mut body = http1::BodyReader::new(head.framing);
+//! let piece = body.read(&reply[length..]).unwrap();
+//! assert!(piece.done && &reply[length..][piece.data] == b"hello");
+//! ```
+//!
+//! Sources: RFC 9110 (semantics), RFC 9112 (HTTP/1.1 messages).
+
+mod body;
+mod chunk;
+mod error;
+mod fields;
+mod framing;
+mod head;
+mod request;
+mod response;
+mod template;
+mod write;
+
+pub use body::{BodyReader, Truncated};
+pub use chunk::{CHUNK_EXTENSION_BYTES_MAX, CHUNK_TRAILER_BYTES_MAX, ChunkDecoder, ChunkError, Decoded};
+pub use error::{HeadError, Limit, Malformed};
+pub use fields::{Fields, header, headers};
+pub use head::{Framing, HEAD_BYTES_MAX, HEADERS_MAX, Parsed, RequestMethod, Version};
+pub use request::{RequestHead, parse_request};
+pub use response::{ResponseHead, parse_response};
+pub use template::{RequestError, RequestOptions, RequestTemplate};
+pub use write::{LAST_CHUNK, WriteError, reason_phrase, write_chunk, write_response_head};

@@ -1,0 +1,123 @@
+//! What a head's fields say about its body and its connection.
+
+use httparse::Header;
+
+use crate::error::{HeadError, Limit, Malformed};
+use crate::head::{HEAD_BYTES_MAX, Parsed, Version, offset_in};
+
+/// What the framing fields of one head add up to, collected line by line.
+#[derive(Debug)]
+pub(crate) struct FramingFields {
+    version: Version,
+    pub(crate) length: Option<u64>,
+    pub(crate) chunked: bool,
+    close: bool,
+    keep_alive: bool,
+}
+
+impl FramingFields {
+    pub(crate) fn new(version: Version) -> FramingFields {
+        FramingFields { version, length: None, chunked: false, close: false, keep_alive: false }
+    }
+
+    /// Takes one header line into account. Told apart by length first: most lines are none of ours.
+    #[inline]
+    pub(crate) fn note(&mut self, name: &str, value: &[u8]) -> Result<(), HeadError> {
+        match name.len() {
+            10 if name.eq_ignore_ascii_case("connection") => self.note_connection(value),
+            14 if name.eq_ignore_ascii_case("content-length") => self.note_length(value)?,
+            17 if name.eq_ignore_ascii_case("transfer-encoding") => self.note_coding(value)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Checks what no single line can show: a length beside a transfer coding (RFC 9112 §6.3 item 3).
+    pub(crate) fn check(&self) -> Result<(), HeadError> {
+        if self.chunked && self.length.is_some() {
+            return Err(HeadError::LengthWithTransferEncoding);
+        }
+        Ok(())
+    }
+
+    /// Tells whether the connection outlives the message (RFC 9112 §9.3); `close` outweighs all else.
+    pub(crate) fn keeps_alive(&self) -> bool {
+        !self.close && (self.version == Version::Http11 || self.keep_alive)
+    }
+
+    fn note_connection(&mut self, value: &[u8]) {
+        for option in value.split(|&byte| byte == b',') {
+            let option = option.trim_ascii();
+            self.close |= option.eq_ignore_ascii_case(b"close");
+            self.keep_alive |= option.eq_ignore_ascii_case(b"keep-alive");
+        }
+    }
+
+    /// Folds equal lengths into one, within a line and across lines (RFC 9110 §8.6).
+    fn note_length(&mut self, value: &[u8]) -> Result<(), HeadError> {
+        for element in value.split(|&byte| byte == b',') {
+            let length = parse_length(element.trim_ascii()).ok_or(HeadError::InvalidLength)?;
+            if self.length.is_some_and(|known| known != length) {
+                return Err(HeadError::ConflictingLengths);
+            }
+            self.length = Some(length);
+        }
+        Ok(())
+    }
+
+    fn note_coding(&mut self, value: &[u8]) -> Result<(), HeadError> {
+        if self.version == Version::Http10 {
+            return Err(HeadError::TransferEncodingOnHttp10);
+        }
+        for coding in value.split(|&byte| byte == b',') {
+            if !coding.trim_ascii().eq_ignore_ascii_case(b"chunked") {
+                return Err(HeadError::UnknownTransferEncoding);
+            }
+            if self.chunked {
+                return Err(HeadError::RepeatedChunked);
+            }
+            self.chunked = true;
+        }
+        Ok(())
+    }
+}
+
+/// Reads 1*DIGIT (RFC 9110 §8.6): no sign, no blank, no other base, no overflow.
+fn parse_length(digits: &[u8]) -> Option<u64> {
+    if digits.is_empty() {
+        return None;
+    }
+    digits.iter().try_fold(0u64, |length, &digit| {
+        let value = digit.is_ascii_digit().then(|| u64::from(digit - b'0'))?;
+        length.checked_mul(10)?.checked_add(value)
+    })
+}
+
+/// Returns the bytes in which a head has to end.
+pub(crate) fn head_window(buf: &[u8]) -> &[u8] {
+    &buf[..buf.len().min(HEAD_BYTES_MAX)]
+}
+
+/// Says what an unfinished head is: too long, or just not all there.
+pub(crate) fn unfinished<T>(window: &[u8]) -> Result<Parsed<T>, HeadError> {
+    if window.len() == HEAD_BYTES_MAX {
+        return Err(HeadError::Oversized(Limit::Bytes));
+    }
+    Ok(Parsed::Partial)
+}
+
+/// Refuses a head in which any line ends with a bare LF, which the parser lets pass.
+///
+/// Every header line begins right after the LF of the line before it, so it is enough to look two
+/// bytes back from each, and at the four bytes that end the head.
+#[inline]
+pub(crate) fn check_line_ends(head: &[u8], headers: &[Header<'_>]) -> Result<(), HeadError> {
+    let preceded = |header: &Header<'_>| {
+        let start = offset_in(head, header.name.as_bytes());
+        start >= 2 && head[start - 2] == b'\r'
+    };
+    if headers.iter().all(preceded) && head.ends_with(b"\r\n\r\n") {
+        return Ok(());
+    }
+    Err(HeadError::Malformed(Malformed::LineEnd))
+}
