@@ -8,5 +8,5 @@ mod dice;
 mod quantity;
 
 pub use clock::{Clock, RealClock, SimClock, WallTime, thread_cpu, wall};
-pub use dice::{Dice, Purpose, Weights};
+pub use dice::{Dice, Purpose, Weights, mix};
 pub use quantity::{Bytes, Nanos, Rate, Ratio};

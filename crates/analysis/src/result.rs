@@ -1,0 +1,254 @@
+//! What the analysis of a run answers: metrics per load point, the verdict, and where they come from.
+
+use model::{BenchmarkId, Ending, Example, Load, Modification, Outcome, Phase};
+use stats::Histogram;
+use units::Nanos;
+
+/// Everything that follows from a run file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Analysis {
+    /// The benchmark that was run.
+    pub benchmark: BenchmarkId,
+    /// What differs from its definition.
+    pub modifications: Vec<Modification>,
+    /// How the run ended.
+    pub ending: Ending,
+    /// In the order in which they were run; load points that never began are missing.
+    pub load_points: Vec<LoadPointResult>,
+    /// The curve's marks.
+    pub curve: Curve,
+    /// The figure that the benchmark is known by; `None` without a valid load point.
+    pub headline: Option<HeadlineFigure>,
+    /// The judgement on the whole run.
+    pub verdict: Verdict,
+}
+
+/// The numbers of one load point, from its steady phase unless said otherwise.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoadPointResult {
+    /// Index in the load plan.
+    pub index: u32,
+    /// What was offered.
+    pub load: Load,
+    /// Length of the steady phase as recorded; shorter than planned if the run ended in it.
+    pub length: Nanos,
+    /// The judgement on this load point.
+    pub verdict: Verdict,
+    /// Totals over all kinds.
+    pub total: KindResult,
+    /// Per operation kind.
+    pub kinds: Vec<KindResult>,
+    /// Operations that fell due per second, as the plan offers them; `None` in a closed loop.
+    pub offered_rate: Option<f64>,
+    /// Successful operations per second: n / T.
+    pub rate: f64,
+    /// Failed operations (timed out ones included) per second: E / T.
+    pub error_rate: f64,
+    /// Failed ÷ successful operations, E / n, from 0; `None` if none succeeded.
+    pub error_level: Option<f64>,
+    /// Total response time of successful operations ÷ length: Little's load factor.
+    pub load_factor: f64,
+    /// Mean number of operations in flight from the recorded integral, failed ones included.
+    pub in_flight_mean: f64,
+    /// Mean number of users that think, from the recorded integral.
+    pub thinking_mean: f64,
+    /// Gap in N = X·(R + Z), relative to N; `None` in an open loop.
+    pub little_gap: Option<f64>,
+    /// Heads and bodies received by successful operations, in 2²⁰ bits per second.
+    pub throughput_mbit: f64,
+    /// Throughput while an operation is under way: 8·Σb / (Σr·2²⁰), in 2²⁰ bits per second.
+    pub client_throughput_mbit: Option<f64>,
+    /// Complete pages per minute: 60·P / T; `None` where the benchmark does not count pages.
+    pub pages_per_minute: Option<f64>,
+    /// Response time of all successful operations.
+    pub response: TimeSummary,
+    /// Service time; equal to the response time where everything was sent when due.
+    pub service: TimeSummary,
+    /// Lateness of started operations; `None` where nothing could be late (closed loop without think time).
+    pub lateness: Option<TimeSummary>,
+    /// Time to connect; `None` where no connection belongs to an operation.
+    pub connect: Option<TimeSummary>,
+    /// Operations in flight at the end of the steady phase: not counted in any rate.
+    pub in_flight_at_end: u64,
+    /// How long those had been in flight by then, summed over them.
+    pub in_flight_age: Nanos,
+    /// Failures per outcome, most frequent first.
+    pub failures: Vec<(Outcome, u64)>,
+    /// The first example of each failure.
+    pub examples: Vec<Example>,
+    /// CPU use of the load threads, from 0 to 1 of their CPUs.
+    pub generator_busy: f64,
+    /// Time that load threads waited for a CPU ÷ (length · threads).
+    pub generator_run_queue: f64,
+    /// CPU time of the generator per operation, in seconds.
+    pub generator_cpu_per_operation: Option<f64>,
+    /// CPUs that the SUT used on average; `None` if not seen.
+    pub sut_cpus: Option<f64>,
+    /// Use of the SUT's allowance, from 0; `None` if either is not known.
+    pub sut_busy: Option<f64>,
+    /// CPU time of the SUT per operation, in seconds.
+    pub sut_cpu_per_operation: Option<f64>,
+    /// Second by second, all phases.
+    pub timeline: Vec<TimelinePoint>,
+}
+
+/// What WebStone prints per file and in total. Times in seconds, sizes in bytes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KindResult {
+    /// Path of the object, or `all`.
+    pub name: String,
+    /// Size of the object as defined; `None` for the total.
+    pub object_bytes: Option<u64>,
+    /// Successful operations.
+    pub n: u64,
+    /// Failed operations.
+    pub errors: u64,
+    /// Pages of this kind that were completed; `None` where the benchmark does not count pages or in a kind's row.
+    pub units_ok: Option<u64>,
+    /// Time to connect.
+    pub connect: FourStatistics,
+    /// Response time.
+    pub response: FourStatistics,
+    /// Head and body.
+    pub reply_bytes: FourStatistics,
+    /// Body.
+    pub body_bytes: FourStatistics,
+    /// Bytes moved: body, head, both.
+    pub bytes: BytesMoved,
+    /// Percentiles of the response time.
+    pub percentiles: TimeSummary,
+}
+
+/// Mean, population deviation, least and greatest; all `None` if there was nothing.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct FourStatistics {
+    /// Arithmetic mean.
+    pub mean: Option<f64>,
+    /// Population standard deviation, √|E\[x²\] − E\[x\]²|.
+    pub deviation: Option<f64>,
+    /// The least.
+    pub min: Option<f64>,
+    /// The greatest.
+    pub max: Option<f64>,
+}
+
+/// Bytes received by successful operations.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BytesMoved {
+    /// Bodies.
+    pub body: u64,
+    /// Heads.
+    pub head: u64,
+    /// Both.
+    pub total: u64,
+}
+
+/// Mean and percentiles of a time, with intervals. The whole histogram is kept for charts and merges.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TimeSummary {
+    /// All values; empty if there were none.
+    pub histogram: Histogram,
+    /// Arithmetic mean in seconds, from exact sums.
+    pub mean: Option<f64>,
+    /// 95 % interval for the mean by batch means over the seconds of the phase; `None` if too few.
+    pub mean_interval: Option<(f64, f64)>,
+    /// p50, p90, p99, p99.9; those for which there are too few values are missing.
+    pub percentiles: Vec<Percentile>,
+    /// The greatest, exact.
+    pub max: Option<Nanos>,
+}
+
+/// One percentile with its 95 % interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Percentile {
+    /// Which, from 0 to 1.
+    pub q: f64,
+    /// The value.
+    pub value: Nanos,
+    /// Lower end of the interval.
+    pub low: Nanos,
+    /// Upper end of the interval.
+    pub high: Nanos,
+    /// Number of values behind it.
+    pub n: u64,
+}
+
+/// One second of the run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TimelinePoint {
+    /// Middle of the interval, seconds from the start of the load point.
+    pub at: f64,
+    /// Phase of the interval.
+    pub phase: Phase,
+    /// Successful operations per second.
+    pub rate: f64,
+    /// Failed operations per second.
+    pub error_rate: f64,
+    /// Median response time.
+    pub p50: Option<Nanos>,
+    /// 99th percentile of the response time; `None` if too few.
+    pub p99: Option<Nanos>,
+    /// Use of the load threads' CPUs, from 0 to 1.
+    pub generator_busy: f64,
+    /// CPUs used by the SUT.
+    pub sut_cpus: Option<f64>,
+}
+
+/// The marks of the curve over the load points that are valid (all, if none is).
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Curve {
+    /// Index into `load_points` of the one with the highest rate.
+    pub peak: Option<usize>,
+    /// The smallest load with at least 97 % of the highest rate.
+    pub saturation: Option<usize>,
+    /// The load with the greatest rate ÷ response time.
+    pub knee: Option<usize>,
+}
+
+/// A benchmark's own figure with its companions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HeadlineFigure {
+    /// `connections per second`.
+    pub name: String,
+    /// The figure.
+    pub value: f64,
+    /// Its load point, an index into `load_points`.
+    pub load_point: usize,
+    /// Mean response time there, seconds.
+    pub response_mean: f64,
+}
+
+/// A judgement. A load point or run that is not valid says why.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    /// The judgement.
+    pub state: State,
+    /// Why it is not valid; empty if it is.
+    pub reasons: Vec<Reason>,
+    /// What a reader must know although it is valid.
+    pub remarks: Vec<Reason>,
+}
+
+/// The three judgements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// The numbers can be trusted as far as the rules can tell.
+    Valid,
+    /// A rule was broken.
+    Invalid,
+    /// The run or load point did not come to its end.
+    Incomplete,
+}
+
+/// A reason: a value, prose is made of it at the edge by [`Reason::text`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reason {
+    /// Name of the rule: `conservation`, `little`, `generator-busy`, `errors`, `steady-length`…
+    pub rule: &'static str,
+    /// The load point that it concerns, by index; `None` for the whole run.
+    pub load_point: Option<u32>,
+    /// What was found and what was expected, a clause without a full stop.
+    pub text: String,
+    /// What to do about it, if there is something.
+    pub hint: Option<String>,
+}

@@ -1,0 +1,1 @@
+//! One directory per benchmark: definition, users, data set, rules.

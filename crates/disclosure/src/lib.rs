@@ -1,0 +1,1 @@
+//! The disclosure report: document model, sections, charts, renderers.

@@ -1,0 +1,1 @@
+//! How an operation travels: one module per protocol family.

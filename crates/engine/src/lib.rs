@@ -1,0 +1,1 @@
+//! The hot loop: users, pacing, driver, recorder.

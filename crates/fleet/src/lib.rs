@@ -1,0 +1,1 @@
+//! Controller and load agent: the one place where a run happens.

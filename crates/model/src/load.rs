@@ -1,0 +1,63 @@
+//! Load plans: the ordered list of load points.
+
+use serde::{Deserialize, Serialize};
+
+/// One level of offered load.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LoadPoint {
+    /// Place in the load plan, from 0.
+    pub index: u32,
+    /// What is offered.
+    pub load: Load,
+}
+
+/// How load is offered.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Load {
+    /// Closed loop: a fixed number of users, each waiting for its reply.
+    Users(u32),
+    /// Open loop: operations fall due on a schedule, whatever the server does.
+    Rate {
+        /// Operations per second.
+        per_second: f64,
+        /// When they fall due.
+        arrivals: Arrivals,
+        /// How many may be in flight at most; more wait, their response time running.
+        in_flight_max: u32,
+    },
+}
+
+/// When the operations of an open loop fall due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arrivals {
+    /// At equal distances.
+    Constant,
+    /// At random, with exponential distances.
+    Poisson,
+}
+
+impl Load {
+    /// Returns the number that stands for the load on the axis of a chart: users, or operations per second.
+    pub fn level(self) -> f64 {
+        match self {
+            Load::Users(users) => f64::from(users),
+            Load::Rate { per_second, .. } => per_second,
+        }
+    }
+
+    /// Returns how many operations can be in flight at most.
+    pub fn in_flight_max(self) -> u32 {
+        match self {
+            Load::Users(users) => users,
+            Load::Rate { in_flight_max, .. } => in_flight_max,
+        }
+    }
+
+    /// Returns whether the loop is closed.
+    pub fn is_closed(self) -> bool {
+        matches!(self, Load::Users(_))
+    }
+}

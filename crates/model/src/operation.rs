@@ -1,0 +1,143 @@
+//! What a driver performs and what it answers.
+
+use units::Nanos;
+
+/// Tells which kind of operation something is: the index into the workload's list of kinds.
+pub trait Kinded {
+    /// Returns the index of the operation's kind.
+    fn kind(&self) -> u16;
+}
+
+/// One request of the web family: fetch an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WebRequest {
+    /// Index into the workload's objects; the kind of the operation as well.
+    pub object: u32,
+}
+
+impl Kinded for WebRequest {
+    fn kind(&self) -> u16 {
+        self.object as u16
+    }
+}
+
+/// How an operation ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Outcome {
+    /// All of the right bytes arrived.
+    Ok = 0,
+    /// Nobody listens, or the listener's queue is full and it says so.
+    Refused = 1,
+    /// The peer broke the connection off.
+    Reset = 2,
+    /// No way to the peer: no route, network down.
+    Unreachable = 3,
+    /// The time limit of the operation passed.
+    TimedOut = 4,
+    /// The status is not the one that the workload expects.
+    WrongStatus = 5,
+    /// The reply's head breaks the protocol.
+    MalformedHead = 6,
+    /// The reply's head is larger than any honest one.
+    OversizedHead = 7,
+    /// The body's chunks break the protocol.
+    MalformedBody = 8,
+    /// The peer ended before the body that it announced, or before a head.
+    Truncated = 9,
+    /// The body is not as long as the object is.
+    WrongLength = 10,
+    /// The body is as long as the object, with other bytes in it.
+    WrongBytes = 11,
+    /// This machine has no local port left for the connection.
+    NoLocalPort = 12,
+    /// This process may not open more files.
+    NoDescriptor = 13,
+    /// The target policy does not allow the address.
+    Forbidden = 14,
+}
+
+impl Outcome {
+    /// All outcomes, in the order of their numbers.
+    pub const ALL: [Outcome; 15] = [
+        Outcome::Ok,
+        Outcome::Refused,
+        Outcome::Reset,
+        Outcome::Unreachable,
+        Outcome::TimedOut,
+        Outcome::WrongStatus,
+        Outcome::MalformedHead,
+        Outcome::OversizedHead,
+        Outcome::MalformedBody,
+        Outcome::Truncated,
+        Outcome::WrongLength,
+        Outcome::WrongBytes,
+        Outcome::NoLocalPort,
+        Outcome::NoDescriptor,
+        Outcome::Forbidden,
+    ];
+
+    /// Returns the outcome with a number, as stored in run files; `None` if there is none.
+    pub fn from_number(number: u8) -> Option<Outcome> {
+        Outcome::ALL.get(usize::from(number)).copied()
+    }
+
+    /// Returns the outcome's name in reports and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Outcome::Ok => "ok",
+            Outcome::Refused => "refused",
+            Outcome::Reset => "reset",
+            Outcome::Unreachable => "unreachable",
+            Outcome::TimedOut => "timed out",
+            Outcome::WrongStatus => "wrong status",
+            Outcome::MalformedHead => "malformed head",
+            Outcome::OversizedHead => "oversized head",
+            Outcome::MalformedBody => "malformed body",
+            Outcome::Truncated => "truncated",
+            Outcome::WrongLength => "wrong length",
+            Outcome::WrongBytes => "wrong bytes",
+            Outcome::NoLocalPort => "no local port",
+            Outcome::NoDescriptor => "no descriptor",
+            Outcome::Forbidden => "forbidden",
+        }
+    }
+
+    /// Returns whether the fault lies with the generator's own machine, not with the SUT.
+    pub fn is_ours(self) -> bool {
+        matches!(self, Outcome::NoLocalPort | Outcome::NoDescriptor | Outcome::Forbidden)
+    }
+}
+
+/// The moments of one operation, on the clock of the run.
+///
+/// Invariant of a successful operation: sent ≤ connected ≤ first_byte ≤ last_byte ≤ done.
+/// A mark that does not apply (connected, on a kept connection) equals the one before it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// Before the first byte is written, or before the socket is made where a connection belongs to the operation.
+    pub sent: Nanos,
+    /// After the connection is known to be established.
+    pub connected: Nanos,
+    /// After the first byte of the reply was read.
+    pub first_byte: Nanos,
+    /// After the last byte of the reply was read.
+    pub last_byte: Nanos,
+    /// After the connection was closed where it belongs to the operation, else the same as `last_byte`.
+    pub done: Nanos,
+}
+
+/// What a driver answers for one operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reply {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// When what happened.
+    pub marks: Marks,
+    /// Bytes of the reply's head, status line included.
+    pub head_bytes: u64,
+    /// Bytes of the reply's body, framing excluded.
+    pub body_bytes: u64,
+    /// A detail of the failure (the status found, the position of the wrong byte, an error number); 0 if none.
+    pub detail: u64,
+}

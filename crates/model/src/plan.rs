@@ -1,0 +1,177 @@
+//! The plan of a run: everything explicit, nothing left to be decided.
+
+use serde::{Deserialize, Serialize};
+use units::Nanos;
+
+use crate::{LoadPoint, Phases, Workload, with_serde};
+
+/// The version of the stored form of [`Plan`].
+pub const PLAN_FORMAT: u32 = 1;
+
+/// Everything that a run needs to know. A plan that exists is valid.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// The version of this form, [`PLAN_FORMAT`].
+    pub format: u32,
+    /// Which benchmark.
+    pub benchmark: BenchmarkId,
+    /// The seed of everything that users and schedules do.
+    pub seed: u64,
+    /// What is fetched.
+    pub workload: Workload,
+    /// How it is fetched.
+    pub protocol: Protocol,
+    /// The load points in the order in which they are run; not empty, indexes 0, 1, 2…
+    pub load_points: Vec<LoadPoint>,
+    /// The phases of every load point.
+    pub phases: Phases,
+    /// What the verdict depends on.
+    pub rules: Rules,
+    /// What differs from the benchmark's definition; empty for a run by the book.
+    pub modifications: Vec<Modification>,
+    /// The system under test as asked for.
+    pub sut: SutPlan,
+    /// CPUs that load threads are pinned to, one thread each; empty: one thread per CPU that is left, not pinned.
+    pub load_cpus: Vec<u32>,
+    /// The number of load threads; at least 1.
+    pub load_threads: u32,
+}
+
+/// Which benchmark, in which version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BenchmarkId {
+    /// Our name for it: `webstone-2.0.1`.
+    pub id: String,
+    /// Rises with any change that could move a number.
+    pub version: u32,
+    /// The name for people: `WebStone 2.0.1-style`.
+    pub title: String,
+    /// Its own figure.
+    pub headline: Headline,
+}
+
+/// The figure that a benchmark is known by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Headline {
+    /// Connections per second, with the number of clients and the mean response time.
+    ConnectionRate,
+    /// Operations per second, with the mean response time.
+    OperationRate,
+}
+
+/// How operations travel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Protocol {
+    /// The version in the request line.
+    pub http: HttpVersion,
+    /// How long a connection lives.
+    pub connection: Connection,
+    /// The longest that one operation may take, measured from its sending.
+    #[serde(rename = "time_limit_ns", with = "with_serde::nanos")]
+    pub time_limit: Nanos,
+}
+
+/// The version of HTTP that requests name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub enum HttpVersion {
+    /// HTTP/1.0, without `Host`.
+    #[serde(rename = "1.0")]
+    Http10,
+    /// HTTP/1.1.
+    #[serde(rename = "1.1")]
+    Http11,
+}
+
+/// How long a connection lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Connection {
+    /// A new one for every request; the body ends with it.
+    PerRequest,
+    /// Kept until one side closes it or it has carried so many requests.
+    KeepAlive {
+        /// Requests per connection at most; no limit if absent.
+        requests_max: Option<u32>,
+    },
+}
+
+/// Limits that the verdict of a load point depends on. Ratios are from 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rules {
+    /// Failed ÷ completed operations above which a load point is not valid.
+    pub error_ratio_max: f64,
+    /// Relative gap in N = X·(R + Z) above which a load point must explain itself.
+    pub little_gap_max: f64,
+    /// Busy part of the load CPUs from which the generator counts as the bottleneck.
+    pub generator_busy_max: f64,
+    /// 99th percentile of lateness above which the generator counts as the bottleneck (open loop).
+    #[serde(rename = "lateness_p99_max_ns", with = "with_serde::nanos")]
+    pub lateness_p99_max: Nanos,
+    /// Time that load threads waited for a CPU, as a part of the run's length, above which the generator
+    /// counts as the bottleneck.
+    pub run_queue_ratio_max: f64,
+    /// Part of its own CPU allowance from which the SUT counts as saturated.
+    pub sut_saturated_min: f64,
+    /// Fewest completed operations for which a load point's numbers mean anything.
+    pub operations_min: u64,
+    /// Delivered ÷ offered rate below which an open-loop load point is not valid.
+    pub delivered_ratio_min: f64,
+}
+
+impl Default for Rules {
+    /// The limits of the measurement rules; see `docs/design/measurement-rules.md`.
+    fn default() -> Rules {
+        Rules {
+            error_ratio_max: 0.01,
+            little_gap_max: 0.03,
+            generator_busy_max: 0.90,
+            lateness_p99_max: Nanos::from_millis(5),
+            run_queue_ratio_max: 0.30,
+            sut_saturated_min: 0.95,
+            operations_min: 100,
+            delivered_ratio_min: 0.95,
+        }
+    }
+}
+
+/// One thing in which a plan differs from its benchmark's definition.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Modification {
+    /// What differs: `load`, `steady phase`, `connection`.
+    pub what: String,
+    /// As the benchmark defines it.
+    pub standard: String,
+    /// As this run does it.
+    pub ours: String,
+}
+
+/// The system under test, as asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SutPlan {
+    /// `built-in`, the name or path of a recipe, or `external` for a server that is already there.
+    pub name: String,
+    /// CPUs that the server's processes may use; empty for all.
+    pub cpus: Vec<u32>,
+    /// CPU time per second that the server may use, in CPUs (0.5: half of one); `None` for no limit.
+    pub quota: Option<f64>,
+    /// How the quota came about: `asked for`, `from calibration of …`, `the built-in default`.
+    pub quota_reason: String,
+}
+
+impl SutPlan {
+    /// Returns how many CPUs' worth of time the SUT may use, if that is limited or known from its CPU list.
+    pub fn allowance(&self) -> Option<f64> {
+        let cpus = (!self.cpus.is_empty()).then_some(self.cpus.len() as f64);
+        match (self.quota, cpus) {
+            (Some(quota), Some(cpus)) => Some(quota.min(cpus)),
+            (quota, cpus) => quota.or(cpus),
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! What is recorded while a run goes on: one record per agent and second, mergeable.
+
+use std::collections::BTreeMap;
+
+use stats::{Histogram, Moments};
+use units::Nanos;
+
+use crate::{Outcome, Phase};
+
+/// What happened in one interval (a second, or less where a phase ends) of one load point on one agent.
+///
+/// All times count from the start of the load point.
+#[derive(Debug, Clone, PartialEq)]
+pub struct IntervalRecord {
+    /// Index of the load point.
+    pub load_point: u32,
+    /// Index of the load agent.
+    pub agent: u32,
+    /// Place of the interval within the load point, from 0.
+    pub index: u32,
+    /// The phase that all of the interval lies in.
+    pub phase: Phase,
+    /// Where the interval begins.
+    pub start: Nanos,
+    /// Where it ends; what happens at this very moment belongs to the next one.
+    pub end: Nanos,
+    /// How many operations went where.
+    pub flow: Flow,
+    /// Per operation kind.
+    pub kinds: Vec<KindTotals>,
+    /// Per unit kind.
+    pub units: Vec<UnitTotals>,
+    /// Response time (done − due) of successful operations of all kinds: the sum of the kinds' histograms.
+    pub response: Histogram,
+    /// Service time (done − sent) of successful operations. Empty where every operation was sent when due
+    /// (closed loop without lateness): then it equals `response`.
+    pub service: Histogram,
+    /// Lateness (sent − due) of all started operations of an open loop, and of those that followed a think time.
+    pub lateness: Histogram,
+    /// Time to connect (connected − sent) of successful operations that made a connection.
+    pub connect: Histogram,
+    /// The generator's own state.
+    pub health: Health,
+    /// What the SUT used, where that can be seen.
+    pub sut: Option<SutUse>,
+}
+
+/// How many operations went where in an interval.
+///
+/// Invariants (conservation):
+/// waiting_at_start + due = started + skipped + waiting_at_end, and
+/// in_flight_at_start + started = ok + failed + timed_out + abandoned + in_flight_at_end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Flow {
+    /// Due and not yet started when the interval began.
+    pub waiting_at_start: u64,
+    /// Fell due.
+    pub due: u64,
+    /// Started.
+    pub started: u64,
+    /// Given up without being started (the load point ended first).
+    pub skipped: u64,
+    /// Due and not yet started when the interval ended.
+    pub waiting_at_end: u64,
+    /// Started and not yet completed when the interval began.
+    pub in_flight_at_start: u64,
+    /// Completed with success.
+    pub ok: u64,
+    /// Completed with a failure other than the time limit.
+    pub failed: u64,
+    /// Given up at the time limit.
+    pub timed_out: u64,
+    /// Given up because the load point ended.
+    pub abandoned: u64,
+    /// Started and not yet completed when the interval ended.
+    pub in_flight_at_end: u64,
+    /// Integral of the number of operations in flight over the interval, in ns.
+    pub in_flight_ns: u128,
+    /// Integral of the number of users that think over the interval, in ns.
+    pub thinking_ns: u128,
+    /// Time that the operations in flight at the interval's end had been in flight by then, in ns.
+    pub in_flight_age_ns: u128,
+}
+
+/// What was counted for one kind of operation.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct KindTotals {
+    /// Of the successful operations.
+    pub ok: OkTotals,
+    /// Of the others, per outcome.
+    pub failed: BTreeMap<Outcome, FailedTotals>,
+}
+
+/// Counts and sums of successful operations of one kind. Times in ns, sizes in bytes; `n` is in each [`Moments`].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct OkTotals {
+    /// Response time, done − due.
+    pub response: Moments,
+    /// Time to connect, connected − sent; of operations that made a connection.
+    pub connect: Moments,
+    /// Time to the first byte, first_byte − sent.
+    pub first_byte: Moments,
+    /// Size of head and body.
+    pub reply_bytes: Moments,
+    /// Size of the body.
+    pub body_bytes: Moments,
+    /// Response times again, as a histogram.
+    pub response_histogram: Histogram,
+}
+
+/// Counts and sums of operations of one kind that ended with one failure.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct FailedTotals {
+    /// How many.
+    pub n: u64,
+    /// Bytes that had arrived; discarded.
+    pub bytes: u64,
+    /// Time from due to the failure.
+    pub response: Histogram,
+}
+
+/// Units of one kind, such as pages.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct UnitTotals {
+    /// Complete: every operation succeeded.
+    pub ok: u64,
+    /// Broken off after a failure.
+    pub failed: u64,
+}
+
+/// The generator's own state in an interval.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Health {
+    /// Load threads.
+    pub threads: u32,
+    /// CPU time that they used.
+    pub cpu: Nanos,
+    /// Time that they were ready to run and had no CPU.
+    pub run_queue: Nanos,
+}
+
+/// What the SUT used in an interval.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SutUse {
+    /// CPU time of all its processes.
+    pub cpu: Nanos,
+    /// Time for which its quota held it back.
+    pub throttled: Nanos,
+}
+
+/// The first operation that ended in a certain way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Example {
+    /// Index of the load point.
+    pub load_point: u32,
+    /// When, from the start of the load point.
+    pub at: Nanos,
+    /// Index of the operation's kind.
+    pub kind: u16,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What was seen, for people.
+    pub text: String,
+}
+
+/// What is too bulky to keep per second for ever: histograms per kind, over one or several intervals of one phase.
+///
+/// Written per second; a run file that closes merges them to stretches of ten seconds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DetailRecord {
+    /// Index of the load point.
+    pub load_point: u32,
+    /// Index of the load agent.
+    pub agent: u32,
+    /// The phase that all of the stretch lies in.
+    pub phase: Phase,
+    /// Where the stretch begins, from the start of the load point.
+    pub start: Nanos,
+    /// Where it ends.
+    pub end: Nanos,
+    /// Response times of successful operations, per kind.
+    pub response: Vec<Histogram>,
+    /// Times from due to failure, per kind and outcome.
+    pub failed: BTreeMap<(u16, Outcome), Histogram>,
+    /// Time to connect, all kinds.
+    pub connect: Histogram,
+}
+
+impl IntervalRecord {
+    /// Moves the bulky histograms out into a detail record; what stays behind has them empty.
+    pub fn split_detail(&mut self) -> DetailRecord {
+        let mut failed = BTreeMap::new();
+        for (kind, totals) in self.kinds.iter_mut().enumerate() {
+            for (outcome, failure) in &mut totals.failed {
+                failed.insert((kind as u16, *outcome), std::mem::take(&mut failure.response));
+            }
+        }
+        let response = self.kinds.iter_mut().map(|kind| std::mem::take(&mut kind.ok.response_histogram));
+        DetailRecord {
+            load_point: self.load_point,
+            agent: self.agent,
+            phase: self.phase,
+            start: self.start,
+            end: self.end,
+            response: response.collect(),
+            failed,
+            connect: std::mem::take(&mut self.connect),
+        }
+    }
+}
+
+/// How a run came to its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ending {
+    /// All load points were run.
+    Complete,
+    /// It was stopped before, for a reason.
+    Stopped(String),
+    /// The run file has no end: the program or the machine died.
+    Missing,
+}

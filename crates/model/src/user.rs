@@ -1,0 +1,32 @@
+//! What a virtual user does next.
+
+use units::{Dice, Nanos};
+
+use crate::Outcome;
+
+/// The next step of a virtual user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step<O> {
+    /// Pause; not part of any response time.
+    Think(Nanos),
+    /// Perform an operation and come back with its outcome.
+    Perform(O),
+    /// Count a unit: a group that the benchmark counts besides operations, such as WebStone's page.
+    Unit {
+        /// Index into the workload's list of unit kinds.
+        kind: u16,
+        /// Whether every operation of the unit succeeded.
+        ok: bool,
+    },
+    /// Stop for good.
+    Leave,
+}
+
+/// A virtual user: a pure state machine, strictly sequential.
+pub trait User {
+    /// What the user performs.
+    type Operation;
+
+    /// Returns the next step. `last` is the outcome of the operation performed just before, if any.
+    fn next(&mut self, last: Option<Outcome>, dice: &mut Dice) -> Step<Self::Operation>;
+}

@@ -1,0 +1,1 @@
+//! The run file: one SQLite file per run, append-only while running.

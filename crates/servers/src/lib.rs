@@ -1,0 +1,1 @@
+//! Built-in servers: the web origin with its allowance of CPU.

@@ -1,0 +1,1 @@
+//! The machines: SUT recipes, resource monitor, inventory, doctor.

@@ -1,0 +1,1 @@
+//! Simulated servers with a known law, fixtures, redaction.
