@@ -166,3 +166,182 @@ fn checked_host<'a>(
 pub(crate) fn is_host(host: &[u8]) -> bool {
     host.iter().all(|&byte| byte.is_ascii_alphanumeric() || b"-._~%!$&'()*+,;=:[]".contains(&byte))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a request says, in words: method name, target, host, version, framing, keep-alive.
+    fn told(text: &str) -> Result<String, HeadError> {
+        let Parsed::Complete { head, length } = parse_request(text.as_bytes())? else {
+            return Ok("partial".into());
+        };
+        assert_eq!(length, text.len(), "{text:?}");
+        assert_eq!(head.method, RequestMethod::from_name(&text.as_bytes()[head.method_name.clone()]));
+        let host = head.host.map_or("-", |host| &text[host]);
+        let keep = if head.keep_alive { "keep" } else { "close" };
+        let (name, target) = (&text[head.method_name], &text[head.target]);
+        Ok(format!("{name} {target} {host} {:?} {:?} {keep}", head.version, head.framing))
+    }
+
+    /// As `told`, of an HTTP/1.1 request for `/` on host `h` with these further lines.
+    fn with_lines(lines: &str) -> Result<String, HeadError> {
+        told(&format!("POST / HTTP/1.1\r\nHost: h\r\n{lines}\r\n"))
+    }
+
+    #[test]
+    fn request_lines_and_hosts_are_understood() {
+        let cases = [
+            ("GET /a?b HTTP/1.1\r\nHost: h:80\r\n\r\n", "GET /a?b h:80 Http11 None keep"),
+            ("\r\nGET / HTTP/1.1\r\nhOST:h\r\n\r\n", "GET / h Http11 None keep"),
+            ("GET / HTTP/1.0\r\nAccept: */*\r\n\r\n", "GET / - Http10 None close"),
+            ("GET / HTTP/1.0\r\n\r\n", "GET / - Http10 None close"),
+            ("GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n", "GET / - Http10 None keep"),
+            ("HEAD / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", "HEAD / h Http11 None close"),
+            ("GET / HTTP/1.1\r\nHost:\r\n\r\n", "GET /  Http11 None keep"),
+            ("GET / HTTP/1.1\r\nHost: [::1]:8080\r\n\r\n", "GET / [::1]:8080 Http11 None keep"),
+            ("GET http://a/b?c HTTP/1.1\r\nHost: other\r\n\r\n", "GET /b?c a Http11 None keep"),
+            ("GET HTTPS://a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n", "GET  a:1 Http11 None keep"),
+            ("OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n", "OPTIONS * h Http11 None keep"),
+            ("CONNECT h:443 HTTP/1.1\r\nHost: x\r\n\r\n", "CONNECT h:443 h:443 Http11 None keep"),
+            ("PURGE /%7e//.. HTTP/1.1\r\nHost: h\r\n\r\n", "PURGE /%7e//.. h Http11 None keep"),
+            ("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\n", "PUT / h Http11 Length(3) keep"),
+            (
+                "DELETE / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n",
+                "DELETE / h Http11 Chunked keep",
+            ),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(told(text).as_deref(), Ok(expected), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn requests_that_others_could_read_differently_are_refused() {
+        use HeadError::{
+            ConflictingLengths, InvalidLength, LengthWithTransferEncoding, RepeatedChunked, RepeatedHost,
+            UnknownTransferEncoding,
+        };
+        let cases = [
+            ("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", LengthWithTransferEncoding),
+            ("Transfer-Encoding: chunked\r\nContent-Length: 5\r\n", LengthWithTransferEncoding),
+            ("Content-Length: 5\r\nContent-Length: 6\r\n", ConflictingLengths),
+            ("Content-Length: 5, 6\r\n", ConflictingLengths),
+            ("Content-Length: +5\r\n", InvalidLength),
+            ("Content-Length: 0x5\r\n", InvalidLength),
+            ("Content-Length: 5_0\r\n", InvalidLength),
+            ("Content-Length:\r\n", InvalidLength),
+            ("Content-Length: 99999999999999999999\r\n", InvalidLength),
+            ("Transfer-Encoding: chunked, chunked\r\n", RepeatedChunked),
+            ("Transfer-Encoding: chunked\r\ntransfer-encoding: chunked\r\n", RepeatedChunked),
+            ("Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n", UnknownTransferEncoding),
+            ("Transfer-Encoding: x\r\n", UnknownTransferEncoding),
+            ("Host: h\r\n", RepeatedHost),
+            ("hOsT: other\r\n", RepeatedHost),
+        ];
+        for (lines, reason) in cases {
+            assert_eq!(with_lines(lines), Err(reason), "{lines:?}");
+        }
+        assert_eq!(
+            with_lines("Content-Length: 5\r\nContent-Length: 5\r\n").as_deref(),
+            Ok("POST / h Http11 Length(5) keep")
+        );
+        let old = "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n";
+        assert_eq!(told(old), Err(HeadError::TransferEncodingOnHttp10));
+    }
+
+    #[test]
+    fn hosts_are_demanded_and_checked() {
+        assert_eq!(told("GET / HTTP/1.1\r\n\r\n"), Err(HeadError::MissingHost));
+        assert_eq!(told("GET http://a/ HTTP/1.1\r\n\r\n"), Err(HeadError::MissingHost));
+        for host in ["a b", "a/b", "u@h", "a\\b", "a?b", "a#b", "h\u{e9}", "<a>", "\"a\""] {
+            let text = format!("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n");
+            assert_eq!(told(&text), Err(HeadError::InvalidHost), "{host:?}");
+        }
+        assert_eq!(told("GET http://u@h/ HTTP/1.1\r\nHost: h\r\n\r\n"), Err(HeadError::InvalidHost));
+    }
+
+    #[test]
+    fn targets_have_a_form_that_the_method_allows() {
+        let refused = [
+            "a",
+            "*",
+            "?a",
+            "/a#b",
+            "/\u{e9}",
+            "ftp://h/",
+            "http://",
+            "http:///a",
+            "http://h?a",
+            "http:/h",
+            "h:80",
+        ];
+        for target in refused {
+            let text = format!("GET {target} HTTP/1.1\r\nHost: h\r\n\r\n");
+            assert_eq!(told(&text), Err(HeadError::Malformed(Malformed::Target)), "{target:?}");
+        }
+        for target in ["/", "h", "h:", ":80", "*"] {
+            let text = format!("CONNECT {target} HTTP/1.1\r\nHost: h\r\n\r\n");
+            assert_eq!(told(&text), Err(HeadError::Malformed(Malformed::Target)), "{target:?}");
+        }
+    }
+
+    #[test]
+    fn heads_outside_the_grammar_are_refused_with_the_part() {
+        use Malformed::{FieldName, FieldValue, LineEnd, RequestLine};
+        let cases = [
+            ("\r\n\r\nGET / HTTP/1.0\r\n\r\n", RequestLine),
+            ("\nGET / HTTP/1.0\r\n\r\n", RequestLine),
+            ("\rGET / HTTP/1.0\r\n\r\n", RequestLine),
+            (" GET / HTTP/1.0\r\n\r\n", RequestLine),
+            ("G(T / HTTP/1.0\r\n\r\n", RequestLine),
+            ("GET  / HTTP/1.0\r\n\r\n", RequestLine),
+            ("GET\t/ HTTP/1.0\r\n\r\n", RequestLine),
+            ("GET /\r\n\r\n", RequestLine),
+            ("GET /\0 HTTP/1.0\r\n\r\n", RequestLine),
+            ("GET / HTTP/1.0 \r\n\r\n", LineEnd),
+            ("GET / HTTP/1.0\rHost: h\r\n\r\n", LineEnd),
+            ("GET / HTTP/1.0\n\n", LineEnd),
+            ("GET / HTTP/1.0\nHost: h\r\n\r\n", LineEnd),
+            ("GET / HTTP/1.0\r\nHost: h\n\r\n", LineEnd),
+            ("GET / HTTP/1.0\r\nHost: h\r\n\n", LineEnd),
+            ("GET / HTTP/1.0\r\nHost: h\r\n folded\r\n\r\n", FieldName),
+            ("GET / HTTP/1.0\r\n\tHost: h\r\n\r\n", FieldName),
+            ("GET / HTTP/1.0\r\nContent-Length : 5\r\n\r\n", FieldName),
+            ("GET / HTTP/1.0\r\nHost\r\n\r\n", FieldName),
+            ("GET / HTTP/1.0\r\nA: b\0\r\n\r\n", FieldValue),
+            ("GET / HTTP/1.0\r\nA: b\rc\r\n\r\n", FieldValue),
+        ];
+        for (text, part) in cases {
+            assert_eq!(told(text), Err(HeadError::Malformed(part)), "{text:?}");
+        }
+        for version in ["HTTP/2.0", "HTTP/1.2", "http/1.1", "HTTQ/1.1"] {
+            let text = format!("GET / {version}\r\n\r\n");
+            assert_eq!(told(&text), Err(HeadError::UnsupportedVersion), "{version:?}");
+        }
+    }
+
+    #[test]
+    fn pipelined_requests_are_parsed_one_by_one() {
+        let one = "GET /1 HTTP/1.1\r\nHost: h\r\n\r\n";
+        let both = format!("{one}GET /2 HTTP/1.1\r\nHost: h\r\n\r\n");
+        let Ok(Parsed::Complete { length, .. }) = parse_request(both.as_bytes()) else { panic!() };
+        assert_eq!(length, one.len());
+        assert_eq!(told(&both[length..]).as_deref(), Ok("GET /2 h Http11 None keep"));
+    }
+
+    #[test]
+    fn nothing_or_half_a_line_is_partial() {
+        for text in ["", "\r", "\r\n", "\r\n\r", "G", "GET", "GET /", "GET / HTTP/1.1\r\nHost: h\r\n\r"] {
+            assert_eq!(told(text).as_deref(), Ok("partial"), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn requests_are_bounded() {
+        assert!(with_lines(&"A: b\r\n".repeat(HEADERS_MAX - 1)).is_ok());
+        assert_eq!(with_lines(&"A: b\r\n".repeat(HEADERS_MAX)), Err(HeadError::Oversized(Limit::Headers)));
+        let long = format!("GET /{} HTTP/1.0\r\n\r\n", "x".repeat(crate::HEAD_BYTES_MAX));
+        assert_eq!(told(&long), Err(HeadError::Oversized(Limit::Bytes)));
+    }
+}

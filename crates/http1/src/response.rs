@@ -1,4 +1,9 @@
-//! The head of a response.
+//! The head of a response: on the load generator's hot path, once per request.
+//!
+//! A usual head of nginx (239 bytes, 8 header lines) takes 0.14 µs and no allocation, of some 10 µs
+//! that a request costs in all. How measured: release build with thin LTO on one core of a shared
+//! 2-core Xeon; 15 rounds of 200,000 calls on the same bytes, median of the rounds (spread 0.139 to
+//! 0.175 µs), a counting allocator beside them. A head of 48 lines, parsed twice, takes 0.95 µs.
 
 use std::mem::MaybeUninit;
 
@@ -94,4 +99,219 @@ fn framing(status: u16, method: RequestMethod, fields: &FramingFields) -> Framin
 /// Tells whether what follows is no longer HTTP (RFC 9110 §9.3.6).
 fn opens_tunnel(status: u16, method: RequestMethod) -> bool {
     method == RequestMethod::Connect && matches!(status, 200..=299)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::HEAD_BYTES_MAX;
+    use Framing::{Chunked, Length, ToEof};
+
+    fn parse_get(text: &str) -> Result<Parsed<ResponseHead>, HeadError> {
+        parse_response(text.as_bytes(), RequestMethod::Get)
+    }
+
+    /// The head of a response to GET with these lines after the status line `HTTP/1.1 200 OK`.
+    fn with_lines(lines: &str) -> Result<Parsed<ResponseHead>, HeadError> {
+        parse_get(&format!("HTTP/1.1 200 OK\r\n{lines}\r\n"))
+    }
+
+    /// Status, framing and keep-alive of a complete head; the whole text has to be the head.
+    fn check(text: &str, method: RequestMethod, status: u16, framing: Framing, keep_alive: bool) {
+        let version = if text.starts_with("HTTP/1.0") { Version::Http10 } else { Version::Http11 };
+        let head = ResponseHead { status, version, framing, keep_alive };
+        let expected = Parsed::Complete { head, length: text.len() };
+        assert_eq!(parse_response(text.as_bytes(), method), Ok(expected), "{text:?} to {method:?}");
+    }
+
+    #[test]
+    fn framing_follows_status_method_and_fields() {
+        use RequestMethod::{Connect, Get, Head};
+        let length = "Content-Length: 5\r\n\r\n";
+        let chunked = "Transfer-Encoding: chunked\r\n\r\n";
+        let cases = [
+            (Get, 200, length, Length(5), true),
+            (Get, 200, "content-length:5\r\n\r\n", Length(5), true),
+            (Get, 200, "CONTENT-LENGTH: \t 5 \t\r\n\r\n", Length(5), true),
+            (Get, 200, "Content-Length: 0\r\n\r\n", Length(0), true),
+            (Get, 200, "Content-Length: 007\r\n\r\n", Length(7), true),
+            (Get, 200, "Content-Length: 18446744073709551615\r\n\r\n", Length(u64::MAX), true),
+            (Get, 200, "Content-Length: 5, 5\r\n\r\n", Length(5), true),
+            (Get, 200, "Content-Length: 5\r\nX: y\r\ncontent-length: 5\r\n\r\n", Length(5), true),
+            (Get, 200, chunked, Chunked, true),
+            (Get, 200, "transfer-encoding: \tCHUNKED \r\n\r\n", Chunked, true),
+            (Get, 200, "\r\n", ToEof, false),
+            (Get, 404, length, Length(5), true),
+            (Get, 999, length, Length(5), true),
+            (Get, 100, "\r\n", Framing::None, true),
+            (Get, 103, chunked, Framing::None, true),
+            (Get, 101, "Upgrade: x\r\n\r\n", Framing::None, false),
+            (Get, 204, length, Framing::None, true),
+            (Get, 304, length, Framing::None, true),
+            (Head, 200, length, Framing::None, true),
+            (Head, 200, chunked, Framing::None, true),
+            (Head, 200, "\r\n", Framing::None, true),
+            (Connect, 200, length, Framing::None, false),
+            (Connect, 407, length, Length(5), true),
+        ];
+        for (method, status, lines, framing, keep_alive) in cases {
+            check(&format!("HTTP/1.1 {status} x\r\n{lines}"), method, status, framing, keep_alive);
+        }
+    }
+
+    #[test]
+    fn connection_lines_and_version_decide_about_keep_alive() {
+        let cases = [
+            ("1.1", "", true),
+            ("1.1", "Connection: close\r\n", false),
+            ("1.1", "Connection: CLOSE\r\n", false),
+            ("1.1", "Connection: keep-alive\r\n", true),
+            ("1.1", "Connection: keep-alive, close\r\n", false),
+            ("1.1", "Connection: upgrade ,\tclose\r\n", false),
+            ("1.1", "Connection: close\r\nConnection: keep-alive\r\n", false),
+            ("1.1", "Connection: closed\r\n", true),
+            ("1.1", "Connection:\r\n", true),
+            ("1.1", "Proxy-Connection: close\r\n", true),
+            ("1.0", "", false),
+            ("1.0", "Connection: Keep-Alive\r\n", true),
+            ("1.0", "Connection: close\r\n", false),
+            ("1.0", "Connection: keep-alive\r\nConnection: close\r\n", false),
+        ];
+        for (version, lines, keep_alive) in cases {
+            let text = format!("HTTP/{version} 200 OK\r\nContent-Length: 1\r\n{lines}\r\n");
+            check(&text, RequestMethod::Get, 200, Length(1), keep_alive);
+        }
+    }
+
+    #[test]
+    fn status_lines_may_lack_a_reason() {
+        check("HTTP/1.1 200\r\n\r\n", RequestMethod::Get, 200, ToEof, false);
+        check("HTTP/1.1 200 \r\n\r\n", RequestMethod::Get, 200, ToEof, false);
+        check("HTTP/1.0 404 Nicht gefunden: \u{fc}\r\n\r\n", RequestMethod::Get, 404, ToEof, false);
+    }
+
+    #[test]
+    fn ambiguous_lengths_are_refused() {
+        use HeadError::{
+            ConflictingLengths, InvalidLength, LengthWithTransferEncoding, RepeatedChunked,
+            UnknownTransferEncoding,
+        };
+        let cases = [
+            ("Content-Length: 5\r\nContent-Length: 6\r\n", ConflictingLengths),
+            ("Content-Length: 5, 6\r\n", ConflictingLengths),
+            ("Content-Length: +5\r\n", InvalidLength),
+            ("Content-Length: -5\r\n", InvalidLength),
+            ("Content-Length: 0x5\r\n", InvalidLength),
+            ("Content-Length: 5_0\r\n", InvalidLength),
+            ("Content-Length: 5 0\r\n", InvalidLength),
+            ("Content-Length: 5.0\r\n", InvalidLength),
+            ("Content-Length: five\r\n", InvalidLength),
+            ("Content-Length:\r\n", InvalidLength),
+            ("Content-Length: 5,\r\n", InvalidLength),
+            ("Content-Length: ,5\r\n", InvalidLength),
+            ("Content-Length: \u{0665}\r\n", InvalidLength),
+            ("Content-Length: 18446744073709551616\r\n", InvalidLength),
+            ("Content-Length: 184467440737095516150\r\n", InvalidLength),
+            ("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", LengthWithTransferEncoding),
+            ("Transfer-Encoding: chunked\r\nContent-Length: 5\r\n", LengthWithTransferEncoding),
+            ("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", RepeatedChunked),
+            ("Transfer-Encoding: chunked, chunked\r\n", RepeatedChunked),
+            ("Transfer-Encoding: gzip, chunked\r\n", UnknownTransferEncoding),
+            ("Transfer-Encoding: chunked, gzip\r\n", UnknownTransferEncoding),
+            ("Transfer-Encoding: identity\r\n", UnknownTransferEncoding),
+            ("Transfer-Encoding: xchunked\r\n", UnknownTransferEncoding),
+            ("Transfer-Encoding: chunked;q=1\r\n", UnknownTransferEncoding),
+            ("Transfer-Encoding: \"chunked\"\r\n", UnknownTransferEncoding),
+            ("Transfer-Encoding:\r\n", UnknownTransferEncoding),
+        ];
+        for (lines, reason) in cases {
+            assert_eq!(with_lines(lines), Err(reason), "{lines:?}");
+        }
+        let old = "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+        assert_eq!(parse_get(old), Err(HeadError::TransferEncodingOnHttp10));
+    }
+
+    #[test]
+    fn ambiguous_lengths_are_refused_even_where_no_body_is() {
+        let text = b"HTTP/1.1 304 x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n";
+        assert_eq!(parse_response(text, RequestMethod::Head), Err(HeadError::ConflictingLengths));
+    }
+
+    #[test]
+    fn heads_outside_the_grammar_are_refused_with_the_part() {
+        use Malformed::{FieldName, FieldValue, LineEnd, StatusLine};
+        let cases = [
+            ("\r\nHTTP/1.1 200 OK\r\n\r\n", StatusLine),
+            ("\nHTTP/1.1 200 OK\r\n\r\n", StatusLine),
+            ("HTTP/1.1 20 OK\r\n\r\n", StatusLine),
+            ("HTTP/1.1 2000 OK\r\n\r\n", StatusLine),
+            ("HTTP/1.1 2x0 OK\r\n\r\n", StatusLine),
+            ("HTTP/1.1 099 Low\r\n\r\n", StatusLine),
+            ("HTTP/1.1  200 OK\r\n\r\n", StatusLine),
+            ("HTTP/1.1 200 O\0K\r\n\r\n", StatusLine),
+            ("HTTP/1.1 200 OK\n\r\n", LineEnd),
+            ("HTTP/1.1 200 OK\nA: b\r\n\r\n", LineEnd),
+            ("HTTP/1.1 200 OK\r\nA: b\n\r\n", LineEnd),
+            ("HTTP/1.1 200 OK\r\nA: b\nC: d\r\n\r\n", LineEnd),
+            ("HTTP/1.1 200 OK\r\nA:\nC: d\r\n\r\n", LineEnd),
+            ("HTTP/1.1 200 OK\r\nA: b\r\n\n", LineEnd),
+            ("HTTP/1.1 200 OK\r\n\n", LineEnd),
+            ("HTTP/1.1 200 OK\r\nA: b\r\n folded\r\n\r\n", FieldName),
+            ("HTTP/1.1 200 OK\r\n A: b\r\n\r\n", FieldName),
+            ("HTTP/1.1 200 OK\r\nA : b\r\n\r\n", FieldName),
+            ("HTTP/1.1 200 OK\r\n: b\r\n\r\n", FieldName),
+            ("HTTP/1.1 200 OK\r\nno colon\r\n\r\n", FieldName),
+            ("HTTP/1.1 200 OK\r\nA\0: b\r\n\r\n", FieldName),
+            ("HTTP/1.1 200 OK\r\nA: b\0c\r\n\r\n", FieldValue),
+            ("HTTP/1.1 200 OK\r\nA: b\rc\r\n\r\n", FieldValue),
+        ];
+        for (text, part) in cases {
+            assert_eq!(parse_get(text), Err(HeadError::Malformed(part)), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn other_protocols_and_versions_are_refused() {
+        for text in
+            ["HTTP/2.0 200 OK\r\n", "HTTP/0.9 200 OK\r\n", "http/1.1 200 OK\r\n", "ICY 200 OK\r\n", "<html>"]
+        {
+            assert_eq!(parse_get(text), Err(HeadError::UnsupportedVersion), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn header_lines_are_bounded() {
+        let heads = |lines: usize| with_lines(&"A: b\r\n".repeat(lines));
+        for lines in [HEADERS_USUAL, HEADERS_USUAL + 1, HEADERS_MAX] {
+            assert!(matches!(heads(lines), Ok(Parsed::Complete { length, .. }) if length == 19 + 6 * lines));
+        }
+        assert_eq!(heads(HEADERS_MAX + 1), Err(HeadError::Oversized(Limit::Headers)));
+    }
+
+    #[test]
+    fn framing_counts_beyond_the_first_attempt() {
+        let lines = "A: b\r\n".repeat(HEADERS_USUAL) + "Content-Length: 5\r\n";
+        assert!(matches!(with_lines(&lines), Ok(Parsed::Complete { head, .. }) if head.framing == Length(5)));
+    }
+
+    #[test]
+    fn heads_are_bounded_in_bytes() {
+        // `HTTP/1.1 200 OK`, `A: ` and the line ends take 24 bytes.
+        let text = |value: usize| format!("HTTP/1.1 200 OK\r\nA: {}\r\n\r\n", "x".repeat(value));
+        let limit = HEAD_BYTES_MAX - 24;
+        assert!(matches!(parse_get(&text(limit)), Ok(Parsed::Complete { length: HEAD_BYTES_MAX, .. })));
+        assert_eq!(parse_get(&text(limit + 1)), Err(HeadError::Oversized(Limit::Bytes)));
+        let endless = format!("HTTP/1.1 200 OK\r\nA: {}", "x".repeat(HEAD_BYTES_MAX));
+        assert_eq!(parse_get(&endless[..HEAD_BYTES_MAX - 1]), Ok(Parsed::Partial));
+        assert_eq!(parse_get(&endless[..HEAD_BYTES_MAX]), Err(HeadError::Oversized(Limit::Bytes)));
+    }
+
+    #[test]
+    fn an_interim_response_is_followed_by_another_head() {
+        let text = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+        let Ok(Parsed::Complete { head: interim, length }) = parse_get(text) else { panic!() };
+        assert_eq!((interim.status, length), (100, 25));
+        let Ok(Parsed::Complete { head, length: rest }) = parse_get(&text[length..]) else { panic!() };
+        assert_eq!((head.status, head.framing, &text[length + rest..]), (200, Length(2), "ok"));
+    }
 }
