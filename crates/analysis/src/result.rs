@@ -42,6 +42,8 @@ pub struct LoadPointResult {
     pub offered_rate: Option<f64>,
     /// Successful operations per second: n / T.
     pub rate: f64,
+    /// 95 % interval for the rate by batch means over the seconds of the phase; `None` if too few.
+    pub rate_interval: Option<(f64, f64)>,
     /// Failed operations (timed out ones included) per second: E / T.
     pub error_rate: f64,
     /// Failed ÷ successful operations, E / n, from 0; `None` if none succeeded.
