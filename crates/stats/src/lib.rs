@@ -1,12 +1,32 @@
 //! Histograms, moments, laws and fits, every formula with its source.
+//!
+//! Only arithmetic: nothing here reads, writes or asks the time. Units are in the types
+//! ([`units::Nanos`], [`units::Ratio`]) or, for plain numbers, in the comment: s and operations/s.
 
 mod bits;
 mod buckets;
 mod codec;
+mod curve;
+mod drift;
+mod estimate;
 mod histogram;
+mod law;
+mod mm;
 mod moments;
 mod order;
+mod regression;
+mod stall;
 
 pub use codec::HistogramError;
+pub use curve::{CurvePoint, knee, peak, saturation_point};
+pub use drift::{Drift, DriftLimit, batch_mean_interval, drift};
+pub use estimate::Estimate;
 pub use histogram::{Bucket, Histogram, Quantile};
+pub use law::{
+    MBIT, harmonic_mean, interactive_bound, interactive_response, little_gap, load_factor, t1_lines,
+    utilization_bound, weighted_harmonic_mean,
+};
+pub use mm::{erlang_c, mg1_response, mm1_response, mm1_response_quantile, mmc_response};
 pub use moments::Moments;
+pub use regression::Line;
+pub use stall::Stall;

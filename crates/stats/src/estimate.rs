@@ -1,0 +1,62 @@
+//! A number that was estimated from data, with the interval that belongs to it.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+use units::Ratio;
+
+/// An estimate with a confidence interval, all in the unit of the data.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// The estimate.
+    pub value: f64,
+    /// The lower end of its interval.
+    pub low: f64,
+    /// The upper end of its interval.
+    pub high: f64,
+}
+
+impl Estimate {
+    /// Makes the interval value ± t·error, where t is Student's quantile at (1 + confidence) ÷ 2.
+    ///
+    /// `freedom` is the number of values less the number of parameters estimated from them. `None`
+    /// if it is zero, if confidence is not between 0 and 1, or if a figure is not finite.
+    pub fn from_error(value: f64, error: f64, freedom: usize, confidence: Ratio) -> Option<Estimate> {
+        let half = student_quantile((1.0 + confidence.0) / 2.0, freedom)? * error;
+        let estimate = Estimate { value, low: value - half, high: value + half };
+        (estimate.low.is_finite() && estimate.high.is_finite()).then_some(estimate)
+    }
+
+    /// Returns the estimate in units of `unit`.
+    pub fn relative_to(self, unit: f64) -> Estimate {
+        Estimate { value: self.value / unit, low: self.low / unit, high: self.high / unit }
+    }
+}
+
+/// Returns Student's t quantile. `None` without freedom or if `p` is not between ½ and 1.
+fn student_quantile(p: f64, freedom: usize) -> Option<f64> {
+    let student = StudentsT::new(0.0, 1.0, freedom as f64).ok()?;
+    (0.5 < p && p < 1.0).then(|| student.inverse_cdf(p))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// From the usual printed table: t at 0.975 is 12.706 with 1 degree of freedom, 2.262 with 9, 1.960 with very many.
+    #[test]
+    fn intervals_use_students_quantiles() {
+        for (freedom, t) in [(1, 12.706), (9, 2.262), (1_000_000, 1.960)] {
+            let estimate = Estimate::from_error(10.0, 2.0, freedom, Ratio(0.95)).unwrap();
+            assert!((estimate.high - (10.0 + 2.0 * t)).abs() < 0.001, "{freedom}: {estimate:?}");
+            assert!((estimate.low - (10.0 - 2.0 * t)).abs() < 0.001, "{freedom}: {estimate:?}");
+        }
+    }
+
+    #[test]
+    fn no_interval_without_freedom_or_with_an_impossible_confidence() {
+        for (error, freedom, confidence) in
+            [(1.0, 0, 0.95), (1.0, 5, 1.0), (1.0, 5, 0.0), (f64::NAN, 5, 0.95)]
+        {
+            assert_eq!(Estimate::from_error(0.0, error, freedom, Ratio(confidence)), None);
+        }
+    }
+}
