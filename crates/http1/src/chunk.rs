@@ -285,6 +285,7 @@ mod tests {
         }
         assert_eq!(decode(b"0\r\na: b\n\r\n"), Err(Trailer));
         assert_eq!(decode(b"0\r\na: b\rX"), Err(LineEnd));
+        assert_eq!(decode(b"1;\x7f\r\n"), Err(Extension));
     }
 
     #[test]
@@ -298,10 +299,10 @@ mod tests {
 
     #[test]
     fn extensions_are_bounded_over_the_whole_body() {
-        // Each chunk brings 1 + 99 bytes of extension: 163 of them stay below 16 384, 164 do not.
-        let chunk = [b"1;", &[b'x'; 99][..], b"\r\na\r\n"].concat();
-        assert!(decode(&chunk.repeat(163)).is_ok());
-        assert_eq!(decode(&chunk.repeat(164)), Err(ChunkError::Oversized));
+        // Every byte between the size and the line end counts: 64 chunks with 256 make 16 384.
+        let chunk = [b"1;", &[b'x'; 255][..], b"\r\na\r\n"].concat();
+        assert!(decode(&chunk.repeat(64)).is_ok());
+        assert_eq!(decode(&[chunk.repeat(64), b"1;".to_vec()].concat()), Err(ChunkError::Oversized));
     }
 
     #[test]
