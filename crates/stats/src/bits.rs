@@ -45,15 +45,19 @@ impl BitWriter {
 
     /// Appends the lowest `length` bits of `value`, the highest of them first.
     pub(crate) fn write(&mut self, value: u128, length: u32) {
-        for place in (0..length).rev() {
+        let mut left = length;
+        while 0 < left {
             if self.used == 0 {
                 self.bytes.push(0);
             }
-            let bit = (value >> place & 1) as u8;
+            let room = 8 - self.used;
+            let part = room.min(left);
+            left -= part;
+            let bits = (value >> left) as u8 & (0xff >> (8 - part));
             if let Some(last) = self.bytes.last_mut() {
-                *last |= bit << (7 - self.used);
+                *last |= bits << (room - part);
             }
-            self.used = (self.used + 1) % 8;
+            self.used = (self.used + part) % 8;
         }
     }
 
@@ -62,6 +66,9 @@ impl BitWriter {
         self.bytes
     }
 }
+
+/// How many bits a [`BitReader`] sees at once, wherever in a byte it stands.
+const WINDOW: u32 = 57;
 
 /// Reads bits in the order of [`BitWriter`].
 pub(crate) struct BitReader<'a> {
@@ -76,23 +83,51 @@ impl<'a> BitReader<'a> {
         BitReader { bytes, position: 0 }
     }
 
-    /// Reads one bit.
-    fn bit(&mut self) -> Result<bool, HistogramError> {
-        let byte = self.bytes.get(self.position / 8).ok_or(HistogramError::Truncated)?;
-        let bit = byte >> (7 - self.position % 8) & 1;
-        self.position += 1;
-        Ok(bit == 1)
+    /// Reads `length` bits, up to 128.
+    fn read(&mut self, length: u32) -> Result<u128, HistogramError> {
+        let (mut value, mut left) = (0, length);
+        while 0 < left {
+            let part = left.min(WINDOW);
+            value = value << part | u128::from(self.window() >> (64 - part));
+            self.skip(part)?;
+            left -= part;
+        }
+        Ok(value)
+    }
+
+    /// Moves past the zeros before the next one bit, and counts them.
+    fn zeros(&mut self) -> Result<u32, HistogramError> {
+        let mut zeros = 0;
+        loop {
+            let run = self.window().leading_zeros().min(WINDOW);
+            self.skip(run)?;
+            zeros += run;
+            if run < WINDOW {
+                return Ok(zeros);
+            }
+        }
+    }
+
+    /// Returns the next bits, the first of them highest; at least [`WINDOW`], with zeros after the end.
+    fn window(&self) -> u64 {
+        let rest = self.bytes.get(self.position / 8..).unwrap_or_default();
+        let next = match rest.first_chunk::<8>() {
+            Some(eight) => *eight,
+            None => std::array::from_fn(|place| rest.get(place).copied().unwrap_or(0)),
+        };
+        u64::from_be_bytes(next) << (self.position % 8)
+    }
+
+    fn skip(&mut self, length: u32) -> Result<(), HistogramError> {
+        self.position += length as usize;
+        if self.bytes.len() * 8 < self.position { Err(HistogramError::Truncated) } else { Ok(()) }
     }
 
     /// Checks that only the padding of the last byte is left, and that it is zero.
     pub(crate) fn finish(mut self) -> Result<(), HistogramError> {
-        let whole = self.bytes.len() - self.position.div_ceil(8);
-        while !self.position.is_multiple_of(8) {
-            if self.bit()? {
-                return Err(HistogramError::Trailing(whole));
-            }
-        }
-        if whole == 0 { Ok(()) } else { Err(HistogramError::Trailing(whole)) }
+        let left = self.bytes.len() * 8 - self.position;
+        let padding = self.read((left % 8) as u32)?;
+        if padding == 0 && left < 8 { Ok(()) } else { Err(HistogramError::Trailing(left / 8)) }
     }
 }
 
@@ -124,17 +159,11 @@ impl Golomb {
     /// Reads a number of [`Golomb::write`].
     pub(crate) fn read(&mut self, from: &mut BitReader) -> Result<u64, HistogramError> {
         let order = self.order();
-        let mut rest = order;
-        while !from.bit()? {
-            rest += 1;
-            if 64 < rest {
-                return Err(HistogramError::TooLarge);
-            }
+        let rest = order + from.zeros()?;
+        if 64 < rest {
+            return Err(HistogramError::TooLarge);
         }
-        let mut raised = 1u128;
-        for _ in 0..rest {
-            raised = raised << 1 | u128::from(from.bit()?);
-        }
+        let raised = from.read(rest + 1)?;
         let value = u64::try_from(raised - (1 << order)).map_err(|_| HistogramError::TooLarge)?;
         self.learn(value);
         Ok(value)
@@ -147,5 +176,43 @@ impl Golomb {
 
     fn learn(&mut self, value: u64) {
         self.mean_by_16 = self.mean_by_16 - self.mean_by_16 / 16 + u128::from(value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// By hand, starting at order 0: 0 is 1, `1`; 2 is 3, `011`; the mean stays below two, so 5 is 6, `00110`.
+    #[test]
+    fn numbers_are_coded_as_documented() {
+        let (mut golomb, mut bits) = (Golomb::new(), BitWriter::default());
+        [0, 2, 5].iter().for_each(|value| golomb.write(*value, &mut bits));
+        assert_eq!(bits.finish(), [0b1011_0011, 0b0000_0000]);
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_of_any_size_survive_in_a_row(
+            values in prop::collection::vec((any::<u64>(), 0..64u32).prop_map(|(bits, shift)| bits >> shift), 0..40),
+        ) {
+            let (mut golomb, mut bits) = (Golomb::new(), BitWriter::default());
+            values.iter().for_each(|value| golomb.write(*value, &mut bits));
+            let bytes = bits.finish();
+            let (mut golomb, mut bits) = (Golomb::new(), BitReader::new(&bytes));
+            for value in values {
+                prop_assert_eq!(golomb.read(&mut bits), Ok(value));
+            }
+            prop_assert_eq!(bits.finish(), Ok(()));
+        }
+
+        #[test]
+        fn integers_of_any_size_survive(value in (any::<u128>(), 0..128u32).prop_map(|(bits, shift)| bits >> shift)) {
+            let mut bytes = Vec::new();
+            write_varint(value, &mut bytes);
+            prop_assert_eq!(read_varint(&mut bytes.as_slice()), Ok(value));
+        }
     }
 }

@@ -100,27 +100,32 @@ impl Histogram {
         let sum = read_varint(&mut bytes)?;
         let beyond = read_u64(&mut bytes)?;
         let mut histogram = Histogram { n, sum, min, max, beyond, counts: None };
-        let last_count = histogram.read_counts(bytes)?;
-        histogram.check(last_count)?;
+        let contents = histogram.read_counts(bytes)?;
+        histogram.check(&contents)?;
         Ok(histogram)
     }
 
-    /// Reads the buckets until they hold `n` values; returns the count of the last.
-    fn read_counts(&mut self, bytes: &[u8]) -> Result<u64, HistogramError> {
+    /// Reads the buckets until they hold `n` values.
+    fn read_counts(&mut self, bytes: &[u8]) -> Result<Contents, HistogramError> {
         let (mut gaps, mut counts) = (Golomb::new(), Golomb::new());
         let mut bits = BitReader::new(bytes);
-        let hdr = self.counts.get_or_insert_with(new_counts);
+        let mut hdr = new_counts();
         let mut index = index_of(self.min.min(HIGHEST));
-        let mut left = self.n;
+        let (mut left, mut sum_least, mut sum_most) = (self.n, 0, 0);
         loop {
-            let count = counts.read(&mut bits)?;
-            let count = count.checked_add(1).filter(|count| *count <= left);
-            let count = count.ok_or(HistogramError::Inconsistent("its buckets hold more than n values"))?;
+            let count = counts.read(&mut bits)?.saturating_add(1);
+            if left < count {
+                return Err(HistogramError::Inconsistent("its buckets hold more than n values"));
+            }
+            let (low, high) = self.edges(index);
             hdr.saturating_record_n(bounds_of(index).0, count);
+            sum_least += u128::from(count) * u128::from(low);
+            sum_most += u128::from(count) * u128::from(high);
             left -= count;
             if left == 0 {
                 bits.finish()?;
-                return Ok(count);
+                self.counts = Some(hdr);
+                return Ok(Contents { last_index: index, last_count: count, sum_least, sum_most });
             }
             index = index.saturating_add(gaps.read(&mut bits)?).saturating_add(1);
             if N_BUCKETS <= index {
@@ -128,31 +133,32 @@ impl Histogram {
             }
         }
     }
-}
 
-impl Histogram {
     /// Checks that largest value, number beyond and sum are possible with the buckets that were read.
-    fn check(&self, last_count: u64) -> Result<(), HistogramError> {
-        let last = self.buckets().last().map_or(0, |bucket| index_of(bucket.low.0));
-        if last != index_of(self.max.min(HIGHEST)) {
+    fn check(&self, contents: &Contents) -> Result<(), HistogramError> {
+        if contents.last_index != index_of(self.max.min(HIGHEST)) {
             return Err(HistogramError::Inconsistent("its largest value is not in its last bucket"));
         }
         let least_beyond = if HIGHEST < self.min { self.n } else { u64::from(HIGHEST < self.max) };
-        let most_beyond = if HIGHEST < self.max { last_count } else { 0 };
+        let most_beyond = if HIGHEST < self.max { contents.last_count } else { 0 };
         if self.beyond < least_beyond || most_beyond < self.beyond {
             return Err(HistogramError::Inconsistent("its number beyond the last bucket is impossible"));
         }
-        let (mut least, mut most) = (0u128, 0u128);
-        for bucket in self.buckets() {
-            let (low, high) = self.edges(bucket);
-            least += u128::from(bucket.count) * u128::from(low);
-            most += u128::from(bucket.count) * u128::from(high);
-        }
-        if self.sum < least || most < self.sum {
+        if self.sum < contents.sum_least || contents.sum_most < self.sum {
             return Err(HistogramError::Inconsistent("its sum is not possible with its buckets"));
         }
         Ok(())
     }
+}
+
+/// What the buckets say about the exact figures beside them.
+struct Contents {
+    last_index: u64,
+    last_count: u64,
+    /// The sum if every value were as small as its bucket allows.
+    sum_least: u128,
+    /// The sum if every value were as large as its bucket allows.
+    sum_most: u128,
 }
 
 fn read_u64(bytes: &mut &[u8]) -> Result<u64, HistogramError> {

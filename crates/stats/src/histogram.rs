@@ -173,16 +173,16 @@ impl Histogram {
             seen += bucket.count;
             rank <= seen
         })?;
-        let (low, high) = self.edges(bucket);
+        let (low, high) = self.edges(index_of(bucket.low.0));
         Some(Bucket { low: Nanos(low), high: Nanos(high), ..bucket })
     }
 
     /// Returns the edges of a bucket, drawn in to the exact smallest and largest value.
-    pub(crate) fn edges(&self, bucket: Bucket) -> (u64, u64) {
+    pub(crate) fn edges(&self, index: u64) -> (u64, u64) {
+        let (low, high) = bounds_of(index);
         // The last bucket has no upper edge: it also has what is beyond.
-        let open = index_of(bucket.low.0) == index_of(HIGHEST);
-        let high = if open { self.max } else { bucket.high.0.min(self.max) };
-        (bucket.low.0.max(self.min), high)
+        let high = if index == index_of(HIGHEST) { self.max } else { high.min(self.max) };
+        (low.max(self.min), high)
     }
 }
 
