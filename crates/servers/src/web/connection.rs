@@ -1,0 +1,223 @@
+//! One connection: the state machine of the module's table.
+
+use std::cell::Cell;
+use std::io::{self, IoSlice};
+use std::net::TcpStream;
+use std::rc::Rc;
+use std::time::Duration;
+
+use http1::{Framing, HeadError, Parsed, RequestHead, RequestMethod, parse_request};
+use units::Nanos;
+
+use super::fault::Fault;
+use super::faulty::{Ending, spoil};
+use super::server::Shared;
+use super::site::ReadyReply;
+use super::socket::Socket;
+
+/// Room for a usual request; grows up to the largest head that is taken.
+const INPUT_BYTES: usize = 2 * 1024;
+
+/// The most bytes handed to the kernel in one go before others get their turn.
+const WRITE_BYTES_MAX: usize = 256 * 1024;
+
+/// Bytes whose sending costs about as much CPU as a small request does.
+const BYTES_PER_WORK: usize = 32 * 1024;
+
+/// The most bytes that are read and thrown away after a refusal.
+const LINGER_BYTES_MAX: usize = 1024 * 1024;
+
+/// The longest wait for a client to close after a refusal.
+const LINGER_TIME_MAX: Duration = Duration::from_secs(2);
+
+/// Whether a connection goes forward, as seen by the watch over idle ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pulse {
+    /// Nothing since the last look.
+    Still,
+    /// A request was answered, or some bytes of an answer were taken.
+    Alive,
+    /// Silent on purpose.
+    Held,
+}
+
+/// Serves one connection until either side ends it.
+pub(super) async fn serve_connection(stream: TcpStream, shared: Rc<Shared>) {
+    let pulse = Cell::new(Pulse::Still);
+    let conversation = Conversation {
+        shared: &shared,
+        pulse: &pulse,
+        socket: Socket::new(stream),
+        input: Vec::with_capacity(INPUT_BYTES),
+        taken: 0,
+    };
+    tokio::select! {
+        biased;
+        // What went wrong with a connection is the client's business, and its finding.
+        _ = conversation.run() => {}
+        () = watch(&pulse, shared.idle_timeout) => {}
+    }
+}
+
+/// Ends when the connection has made no progress for one to two times `timeout`.
+///
+/// One timer that is set again only when it has run out: a timer per request would cost more.
+async fn watch(pulse: &Cell<Pulse>, timeout: Nanos) {
+    loop {
+        tokio::time::sleep(Duration::from_nanos(timeout.0)).await;
+        match pulse.get() {
+            Pulse::Still => return,
+            Pulse::Alive => pulse.set(Pulse::Still),
+            Pulse::Held => {}
+        }
+    }
+}
+
+struct Conversation<'a> {
+    shared: &'a Shared,
+    pulse: &'a Cell<Pulse>,
+    socket: Socket,
+    input: Vec<u8>,
+    /// How much of `input` has been answered.
+    taken: usize,
+}
+
+impl Conversation<'_> {
+    async fn run(mut self) -> io::Result<()> {
+        loop {
+            match parse_request(&self.input[self.taken..]) {
+                Ok(Parsed::Partial) => {
+                    if self.read().await? == 0 {
+                        return Ok(());
+                    }
+                }
+                Ok(Parsed::Complete { head, length }) => {
+                    let ending = self.answer(&head).await?;
+                    self.taken += length;
+                    self.pulse.set(Pulse::Alive);
+                    match ending {
+                        Ending::AsAsked if has_body(&head) => return self.linger().await,
+                        Ending::AsAsked if head.keep_alive => {}
+                        Ending::AsAsked | Ending::Close => return Ok(()),
+                        Ending::Reset => return self.socket.reset(),
+                        Ending::Hold => return self.hold().await,
+                    }
+                }
+                Err(error) => return self.refuse(error).await,
+            }
+        }
+    }
+
+    async fn read(&mut self) -> io::Result<usize> {
+        self.input.drain(..self.taken);
+        self.taken = 0;
+        if self.input.len() == self.input.capacity() {
+            self.input.reserve(INPUT_BYTES);
+        }
+        // A client whose next request is always there must not keep the others waiting.
+        tokio::task::coop::consume_budget().await;
+        self.socket.read(&mut self.input).await
+    }
+
+    async fn answer(&mut self, head: &RequestHead) -> io::Result<Ending> {
+        let shared = self.shared;
+        shared.count(|counts| counts.requests += 1);
+        let keep_alive = head.keep_alive && !has_body(head);
+        let target = match &self.input[self.taken..][head.target.clone()] {
+            [] => &b"/"[..],
+            target => target,
+        };
+        let reply = match head.method {
+            RequestMethod::Get | RequestMethod::Head => {
+                shared.site.object(target).unwrap_or(&shared.site.not_found)
+            }
+            _ => &shared.site.method_not_allowed,
+        };
+        let fault = if head.method == RequestMethod::Get { shared.faults.for_path(target) } else { None };
+        if let Some(fault) = fault {
+            return self.misbehave(fault, reply, head, keep_alive).await;
+        }
+        let body = if head.method == RequestMethod::Head { &[] } else { &reply.body[..] };
+        self.send(reply.head(head.version, keep_alive), body).await?;
+        Ok(Ending::AsAsked)
+    }
+
+    async fn misbehave(
+        &mut self,
+        fault: Fault,
+        right: &ReadyReply,
+        head: &RequestHead,
+        keep_alive: bool,
+    ) -> io::Result<Ending> {
+        self.shared.count(|counts| counts.faults += 1);
+        let wrong = spoil(fault, &self.shared.site, right, head.version, keep_alive);
+        for (index, piece) in wrong.bytes.chunks(wrong.piece).enumerate() {
+            if 0 < index {
+                tokio::time::sleep(Duration::from_nanos(wrong.pause.0)).await;
+            }
+            self.send(piece, &[]).await?;
+        }
+        Ok(wrong.ending)
+    }
+
+    /// Sends a head and a body, with one kernel call if they are small.
+    async fn send(&mut self, mut head: &[u8], mut body: &[u8]) -> io::Result<()> {
+        loop {
+            let part = &body[..body.len().min(WRITE_BYTES_MAX)];
+            let sent = self.socket.write(&[IoSlice::new(head), IoSlice::new(part)]).await?;
+            if sent == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+            self.shared.count(|counts| counts.bytes_sent += sent as u64);
+            self.shared.spend(1 + (sent / BYTES_PER_WORK) as u32);
+            let of_head = sent.min(head.len());
+            (head, body) = (&head[of_head..], &body[sent - of_head..]);
+            if head.is_empty() && body.is_empty() {
+                return Ok(());
+            }
+            self.pulse.set(Pulse::Alive);
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// Answers a head that was not understood; where the next one begins is not known, so it is the last.
+    async fn refuse(&mut self, error: HeadError) -> io::Result<()> {
+        let reply = match error {
+            HeadError::Oversized(_) => &self.shared.site.head_too_large,
+            HeadError::UnsupportedVersion => &self.shared.site.version_not_supported,
+            _ => &self.shared.site.bad_request,
+        };
+        self.send(reply.head(http1::Version::Http11, false), &reply.body).await?;
+        self.linger().await
+    }
+
+    /// Closes our side and takes what still comes: closing over unread bytes would send a reset,
+    /// which can overtake the reply.
+    async fn linger(&mut self) -> io::Result<()> {
+        self.socket.shut_down().await?;
+        let _ = tokio::time::timeout(LINGER_TIME_MAX, self.discard(LINGER_BYTES_MAX)).await;
+        Ok(())
+    }
+
+    async fn hold(&mut self) -> io::Result<()> {
+        self.pulse.set(Pulse::Held);
+        self.discard(usize::MAX).await
+    }
+
+    /// Reads and forgets until the peer closes its side, or up to a limit.
+    async fn discard(&mut self, mut bytes_max: usize) -> io::Result<()> {
+        loop {
+            self.taken = self.input.len();
+            let read = self.read().await?;
+            if read == 0 || bytes_max <= read {
+                return Ok(());
+            }
+            bytes_max -= read;
+        }
+    }
+}
+
+/// Tells whether bytes follow the head that are not the next request.
+fn has_body(head: &RequestHead) -> bool {
+    !matches!(head.framing, Framing::None | Framing::Length(0))
+}

@@ -1,0 +1,40 @@
+//! The built-in web origin: every file of a workload, from memory, on one thread.
+//!
+//! It answers GET and HEAD of HTTP/1.0 and 1.1, keeps connections where both versions allow it, takes
+//! pipelined requests, and closes first where the connection ends with the response (so that the
+//! TIME-WAIT entries are the server's, as with the servers it stands for). Replies carry no `Date`:
+//! each is a constant that was made at the start.
+//!
+//! Two things make it a part of a measuring instrument: it limits itself to an allowance of CPU (see [`WebOptions::cpu_allowance`]), so
+//! that it, and not the load generator beside it, is what saturates; and it can [misbehave](Fault).
+//!
+//! A connection, one local task each:
+//!
+//! | state | event | next | note |
+//! |---|---|---|---|
+//! | fresh | bytes are there | answering | no registration with the event loop was needed |
+//! | fresh | nothing there yet | reading | registered from here on |
+//! | reading | head complete | answering | |
+//! | reading | head refused | lingering | 400, 431 or 505 |
+//! | reading | peer has closed its side | closed | what was complete has been answered before |
+//! | answering | sent, connection kept | reading | pipelined requests are answered first |
+//! | answering | sent, connection ends | closed | we close first |
+//! | answering | sent, but a body was announced | lingering | it is never read as a request |
+//! | answering | a [`Fault`] says so | closed, reset or held | |
+//! | lingering | peer closed, or a limit | closed | a plain close would reset, and lose the reply |
+//! | any but held | one to two idle timeouts without progress | closed | a drip of header bytes is no progress |
+
+mod allowance;
+mod connection;
+mod fault;
+mod faulty;
+mod options;
+mod server;
+mod site;
+mod socket;
+
+pub use allowance::{CARRY, PAUSE_MIN};
+pub use fault::{Fault, FaultPlan, FaultPlanError, FaultRule, Freeze};
+pub use options::{ServeReport, WebOptions};
+pub use server::{WebServer, serve};
+pub use site::DATASET_BYTES_MAX;

@@ -1,0 +1,235 @@
+//! Starting, accepting, stopping.
+
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::io;
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::net::SocketFlags;
+use socket2::{Domain, Protocol, Socket, Type};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+use tokio::runtime::{Builder, LocalOptions};
+use tokio::sync::oneshot;
+use units::{Clock, Nanos, RealClock, thread_cpu};
+
+use super::allowance::Throttle;
+use super::connection::serve_connection;
+use super::fault::{FaultPlan, Freeze};
+use super::options::{ServeReport, WebOptions};
+use super::site::Site;
+
+/// How many connections are accepted before those accepted get their turn.
+const ACCEPTS_PER_TURN: usize = 64;
+
+/// How long nothing is accepted after the kernel ran out of descriptors or memory.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
+
+/// Serves on the calling thread until `stop` resolves; `ready` is told the address once it listens.
+///
+/// What is still in progress then is broken off. Not to be called from within a tokio runtime,
+/// and the thread should do nothing else: the allowance counts, and pauses, all of it.
+///
+/// # Errors
+///
+/// Options that make no sense, an address that cannot be listened on, a listener that fails.
+pub fn serve(
+    options: &WebOptions,
+    ready: impl FnOnce(SocketAddr),
+    stop: impl Future,
+) -> io::Result<ServeReport> {
+    let runtime =
+        Builder::new_current_thread().enable_io().enable_time().build_local(LocalOptions::default())?;
+    runtime.block_on(run(options, ready, stop))
+}
+
+/// A server on a thread of its own; dropping it stops it without waiting.
+#[derive(Debug)]
+pub struct WebServer {
+    address: SocketAddr,
+    stop: oneshot::Sender<()>,
+    thread: JoinHandle<io::Result<ServeReport>>,
+}
+
+impl WebServer {
+    /// Starts a server and waits until it listens.
+    ///
+    /// # Errors
+    ///
+    /// As [`serve`], and if there can be no further thread.
+    pub fn start(options: WebOptions) -> io::Result<WebServer> {
+        let (stop, stopped) = oneshot::channel();
+        let (ready, readied) = mpsc::channel();
+        let body = move || serve(&options, |address| ready.send(address).unwrap_or_default(), stopped);
+        let thread = std::thread::Builder::new().name("web-server".to_owned()).spawn(body)?;
+        match readied.recv() {
+            Ok(address) => Ok(WebServer { address, stop, thread }),
+            // It ended before it was ready, so there is an error to hand on.
+            Err(mpsc::RecvError) => Err(join(thread).err().unwrap_or(io::ErrorKind::Other.into())),
+        }
+    }
+
+    /// Returns where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Stops the server and says what it did.
+    ///
+    /// # Errors
+    ///
+    /// What had ended the server before.
+    pub fn stop(self) -> io::Result<ServeReport> {
+        drop(self.stop);
+        join(self.thread)
+    }
+}
+
+fn join(thread: JoinHandle<io::Result<ServeReport>>) -> io::Result<ServeReport> {
+    thread.join().unwrap_or_else(|_| Err(io::Error::other("the web server's thread panicked")))
+}
+
+/// What all connections share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) site: Site,
+    pub(super) faults: FaultPlan,
+    pub(super) idle_timeout: Nanos,
+    throttle: Option<RefCell<Throttle>>,
+    counts: Cell<Counts>,
+}
+
+/// What has happened so far.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Counts {
+    pub(super) connections: u64,
+    pub(super) requests: u64,
+    pub(super) faults: u64,
+    pub(super) bytes_sent: u64,
+}
+
+impl Shared {
+    /// Changes the counts.
+    #[inline]
+    pub(super) fn count(&self, change: impl FnOnce(&mut Counts)) {
+        let mut counts = self.counts.get();
+        change(&mut counts);
+        self.counts.set(counts);
+    }
+
+    /// Takes note of work done, and pauses the whole server if it was more than the allowance.
+    #[inline]
+    pub(super) fn spend(&self, work: u32) {
+        if let Some(throttle) = &self.throttle {
+            throttle.borrow_mut().spend(work);
+        }
+    }
+}
+
+async fn run(
+    options: &WebOptions,
+    ready: impl FnOnce(SocketAddr),
+    stop: impl Future,
+) -> io::Result<ServeReport> {
+    options.check()?;
+    let site = Site::new(&options.workload)?;
+    let listener = listen(options)?;
+    let address = listener.get_ref().local_addr()?.as_socket().ok_or(io::ErrorKind::Unsupported)?;
+    let clock = RealClock::start();
+    let cpu = thread_cpu();
+    let shared = Rc::new(Shared {
+        site,
+        faults: options.faults.clone(),
+        idle_timeout: options.idle_timeout,
+        throttle: options.cpu_allowance.map(|share| RefCell::new(Throttle::new(share, clock))),
+        counts: Cell::default(),
+    });
+    if let Some(freeze) = shared.faults.freeze {
+        tokio::task::spawn_local(stand_still(freeze));
+    }
+    ready(address);
+    tokio::select! {
+        biased;
+        _ = stop => {}
+        error = accept_all(&listener, &shared) => return Err(error),
+    }
+    let Counts { connections, requests, faults, bytes_sent } = shared.counts.get();
+    let paused = shared.throttle.as_ref().map_or(Nanos::ZERO, |throttle| throttle.borrow().paused());
+    let cpu = thread_cpu().saturating_sub(cpu);
+    Ok(ServeReport { address, elapsed: clock.now(), cpu, paused, connections, requests, faults, bytes_sent })
+}
+
+fn listen(options: &WebOptions) -> io::Result<AsyncFd<Socket>> {
+    let socket = Socket::new(Domain::for_address(options.listen), Type::STREAM, Some(Protocol::TCP))?;
+    socket.set_nonblocking(true)?;
+    socket.set_reuse_address(true)?;
+    // Accepted sockets inherit it. Without it the second of two pipelined replies would wait for
+    // the acknowledgement of the first.
+    socket.set_tcp_nodelay(true)?;
+    socket.bind(&options.listen.into())?;
+    socket.listen(options.backlog.try_into().unwrap_or(i32::MAX))?;
+    #[expect(
+        deprecated,
+        reason = "its successor is unsafe; the socket owns its descriptor, which is all that is asked"
+    )]
+    AsyncFd::with_interest(socket, Interest::READABLE)
+}
+
+/// Accepts connections until the listener fails, and returns why.
+async fn accept_all(listener: &AsyncFd<Socket>, shared: &Rc<Shared>) -> io::Error {
+    loop {
+        let mut guard = match listener.readable().await {
+            Ok(guard) => guard,
+            Err(error) => return error,
+        };
+        match accept_some(listener.get_ref(), shared) {
+            Ok(()) => {}
+            Err(Errno::AGAIN) => guard.clear_ready(),
+            Err(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM) => {
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+            Err(error) => return error.into(),
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Accepts what is there, up to a limit; `AGAIN` when nothing is left.
+fn accept_some(listener: &Socket, shared: &Rc<Shared>) -> Result<(), Errno> {
+    for _ in 0..ACCEPTS_PER_TURN {
+        match rustix::net::accept_with(listener, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC) {
+            Ok(socket) => start_connection(socket, shared),
+            // The client, or the network under it, gave up before we came (accept(2), Linux).
+            Err(
+                Errno::INTR
+                | Errno::CONNABORTED
+                | Errno::PROTO
+                | Errno::PERM
+                | Errno::NETDOWN
+                | Errno::NETUNREACH
+                | Errno::HOSTDOWN
+                | Errno::HOSTUNREACH,
+            ) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+fn start_connection(socket: OwnedFd, shared: &Rc<Shared>) {
+    shared.count(|counts| counts.connections += 1);
+    shared.spend(1);
+    tokio::task::spawn_local(serve_connection(TcpStream::from(socket), Rc::clone(shared)));
+}
+
+/// Stops the thread, and so the whole server, once.
+async fn stand_still(freeze: Freeze) {
+    tokio::time::sleep(Duration::from_nanos(freeze.at.0)).await;
+    std::thread::sleep(Duration::from_nanos(freeze.length.0));
+}

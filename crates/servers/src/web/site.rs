@@ -1,0 +1,150 @@
+//! Everything that can be answered, made at the start and kept in memory.
+
+use std::collections::HashMap;
+use std::io;
+
+use http1::{Framing, ResponseHead, Version, write_response_head};
+use model::{Content, Workload};
+
+/// The largest data set that is served from memory: 1 GiB.
+pub const DATASET_BYTES_MAX: u64 = 1 << 30;
+
+/// The replies to every file of a workload, and to what goes wrong.
+#[derive(Debug)]
+pub(super) struct Site {
+    objects: HashMap<Box<[u8]>, ReadyReply>,
+    pub(super) bad_request: ReadyReply,
+    pub(super) not_found: ReadyReply,
+    pub(super) method_not_allowed: ReadyReply,
+    pub(super) head_too_large: ReadyReply,
+    pub(super) server_error: ReadyReply,
+    pub(super) version_not_supported: ReadyReply,
+}
+
+/// One response, with a head for each version and fate of the connection.
+#[derive(Debug)]
+pub(super) struct ReadyReply {
+    /// HTTP/1.0 closing, 1.0 kept, 1.1 closing, 1.1 kept.
+    heads: [Box<[u8]>; 4],
+    pub(super) body: Box<[u8]>,
+}
+
+impl Site {
+    /// Makes the replies of a workload.
+    ///
+    /// # Errors
+    ///
+    /// A data set above [`DATASET_BYTES_MAX`].
+    pub(super) fn new(workload: &Workload) -> io::Result<Site> {
+        let bytes = workload.objects.iter().try_fold(0_u64, |sum, object| sum.checked_add(object.bytes));
+        if bytes.is_none_or(|bytes| DATASET_BYTES_MAX < bytes) {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "the data set is larger than 1 GiB, which the built-in web server does not hold in memory\n\
+                 hint: populate a directory and use another server",
+            ));
+        }
+        let content = Content::new(workload.content_seed);
+        let objects = (0..).zip(&workload.objects).map(|(index, object)| {
+            let mut body = vec![0; object.bytes as usize];
+            content.fill(index, 0, &mut body);
+            let fields = [("Content-Type", media_type(&object.path))];
+            (object.path.as_bytes().into(), ReadyReply::new(200, body.into(), &fields))
+        });
+        Ok(Site {
+            objects: objects.collect(),
+            bad_request: problem(400, &[]),
+            not_found: problem(404, &[]),
+            method_not_allowed: problem(405, &[("Allow", b"GET, HEAD")]),
+            head_too_large: problem(431, &[]),
+            server_error: problem(500, &[]),
+            version_not_supported: problem(505, &[]),
+        })
+    }
+
+    /// Returns the reply for the path of a request target, its query ignored; `None` if there is no such file.
+    #[inline]
+    pub(super) fn object(&self, target: &[u8]) -> Option<&ReadyReply> {
+        let end = target.iter().position(|byte| *byte == b'?').unwrap_or(target.len());
+        self.objects.get(&target[..end])
+    }
+}
+
+impl ReadyReply {
+    fn new(status: u16, body: Box<[u8]>, fields: &[(&str, &[u8])]) -> ReadyReply {
+        let heads = [
+            (Version::Http10, false),
+            (Version::Http10, true),
+            (Version::Http11, false),
+            (Version::Http11, true),
+        ]
+        .map(|(version, keep_alive)| {
+            let framing = Framing::Length(body.len() as u64);
+            head_bytes(&ResponseHead { status, version, framing, keep_alive }, fields)
+        });
+        ReadyReply { heads, body }
+    }
+
+    /// Returns the head for a request of this version.
+    #[inline]
+    pub(super) fn head(&self, version: Version, keep_alive: bool) -> &[u8] {
+        &self.heads[2 * usize::from(version == Version::Http11) + usize::from(keep_alive)]
+    }
+}
+
+/// Writes a head that is known to be valid.
+pub(super) fn head_bytes(head: &ResponseHead, fields: &[(&str, &[u8])]) -> Box<[u8]> {
+    let mut out = Vec::new();
+    let mut all = vec![("Server", &b"plimsoll"[..])];
+    all.extend_from_slice(fields);
+    write_response_head(&mut out, head, &all).expect("heads of our own are valid");
+    out.into()
+}
+
+/// Makes a reply that says what went wrong.
+fn problem(status: u16, fields: &[(&str, &[u8])]) -> ReadyReply {
+    let body = format!("{status} {}\n", http1::reason_phrase(status));
+    let mut all = vec![("Content-Type", &b"text/plain"[..])];
+    all.extend_from_slice(fields);
+    ReadyReply::new(status, body.into_bytes().into(), &all)
+}
+
+fn media_type(path: &str) -> &'static [u8] {
+    if path.ends_with(".html") { b"text/html" } else { b"application/octet-stream" }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Object, Page};
+
+    use super::*;
+
+    fn site(path: &str, bytes: u64) -> io::Result<Site> {
+        Site::new(&Workload {
+            content_seed: 7,
+            objects: vec![Object { path: path.to_owned(), bytes }],
+            pages: vec![Page { weight: 1, objects: vec![0] }],
+            counts_pages: false,
+        })
+    }
+
+    #[test]
+    fn heads_fit_version_and_fate_of_the_connection() {
+        let site = site("/a.html", 3).unwrap();
+        let reply = site.object(b"/a.html?x=1").unwrap();
+        let text = |version, keep_alive| String::from_utf8(reply.head(version, keep_alive).to_vec()).unwrap();
+        let rest = "Server: plimsoll\r\nContent-Type: text/html\r\n\r\n";
+        let line = "200 OK\r\nContent-Length: 3\r\n";
+        assert_eq!(text(Version::Http10, false), format!("HTTP/1.0 {line}Connection: close\r\n{rest}"));
+        assert_eq!(text(Version::Http10, true), format!("HTTP/1.0 {line}Connection: keep-alive\r\n{rest}"));
+        assert_eq!(text(Version::Http11, false), format!("HTTP/1.1 {line}Connection: close\r\n{rest}"));
+        assert_eq!(text(Version::Http11, true), format!("HTTP/1.1 {line}{rest}"));
+    }
+
+    #[test]
+    fn a_data_set_that_memory_could_not_hold_is_refused() {
+        for bytes in [DATASET_BYTES_MAX + 1, u64::MAX] {
+            assert_eq!(site("/a", bytes).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        }
+    }
+}

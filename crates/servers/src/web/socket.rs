@@ -1,0 +1,86 @@
+//! A connection's socket, registered with the event loop only when it has to wait.
+//!
+//! Where a connection serves one request that is already there when it is accepted, reading,
+//! answering and closing then cost no kernel call more than needed: neither adding the socket
+//! to epoll nor removing it.
+
+use std::io::{self, IoSlice, Write};
+use std::net::{Shutdown, TcpStream};
+
+use rustix::buffer::spare_capacity;
+use rustix::io::Errno;
+use socket2::SockRef;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+/// A non-blocking TCP socket.
+#[derive(Debug)]
+pub(super) struct Socket {
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    /// Empty only within [`Socket::registered`].
+    Fresh(Option<TcpStream>),
+    Registered(tokio::net::TcpStream),
+}
+
+impl Socket {
+    /// Takes a socket that is in non-blocking mode.
+    pub(super) fn new(stream: TcpStream) -> Socket {
+        Socket { state: State::Fresh(Some(stream)) }
+    }
+
+    /// Reads into the spare capacity of `input`, which is not empty; returns 0 when the peer has closed its side.
+    pub(super) async fn read(&mut self, input: &mut Vec<u8>) -> io::Result<usize> {
+        if let State::Fresh(Some(stream)) = &self.state {
+            match rustix::io::read(stream, spare_capacity(input)) {
+                Err(Errno::AGAIN | Errno::INTR) => {}
+                outcome => return Ok(outcome?),
+            }
+        }
+        self.registered()?.read_buf(input).await
+    }
+
+    /// Writes as much of `parts` as the kernel takes at once; waits while it takes nothing.
+    pub(super) async fn write(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+        if let State::Fresh(Some(stream)) = &mut self.state {
+            match stream.write_vectored(parts) {
+                Err(error)
+                    if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
+                outcome => return outcome,
+            }
+        }
+        self.registered()?.write_vectored(parts).await
+    }
+
+    /// Closes our side: the peer reads the end after what has been sent.
+    pub(super) async fn shut_down(&mut self) -> io::Result<()> {
+        match &mut self.state {
+            State::Fresh(Some(stream)) => stream.shutdown(Shutdown::Write),
+            State::Fresh(None) => Ok(()),
+            State::Registered(stream) => stream.shutdown().await,
+        }
+    }
+
+    /// Breaks the connection off: the peer gets a reset.
+    pub(super) fn reset(self) -> io::Result<()> {
+        let now = Some(std::time::Duration::ZERO);
+        match &self.state {
+            State::Fresh(Some(stream)) => SockRef::from(stream).set_linger(now),
+            State::Fresh(None) => Ok(()),
+            State::Registered(stream) => SockRef::from(stream).set_linger(now),
+        }
+    }
+
+    fn registered(&mut self) -> io::Result<&mut tokio::net::TcpStream> {
+        if let State::Fresh(stream) = &mut self.state {
+            let stream = stream.take().ok_or(io::ErrorKind::NotConnected)?;
+            self.state = State::Registered(tokio::net::TcpStream::from_std(stream)?);
+        }
+        match &mut self.state {
+            State::Registered(stream) => Ok(stream),
+            State::Fresh(_) => Err(io::ErrorKind::NotConnected.into()),
+        }
+    }
+}
