@@ -1,1 +1,37 @@
-//! The hot loop: users, pacing, driver, recorder.
+//! The hot loop: users × pacing × driver × recorder, for one load thread.
+//!
+//! One load thread runs one slice of one load point. Everything it touches is its own: clock,
+//! timers, users, connections, recorder. Nothing is shared, locked or formatted in the loop.
+//!
+//! ```text
+//!   closed loop                              open loop
+//!   User ── Step ──► closed::user            Schedule ── due ──► Dispatcher ──► open::place
+//!                        │ perform(operation, sent)                    │
+//!                        └───────────────► Driver ◄────────────────────┘
+//!                                            │ Reply with its marks
+//!                                            ▼
+//!                                         Recorder ── IntervalRecord, one per second ──► Sink
+//! ```
+//!
+//! The engine knows no protocol (that is the [`Driver`]) and no real time (that is the clock): a
+//! simulated run uses the same code with a [`units::SimClock`] and an executor that moves it.
+
+mod area;
+mod closed;
+mod core;
+pub mod descriptor;
+mod dispatcher;
+mod driver;
+mod open;
+mod point;
+mod recorder;
+mod thread;
+mod time_limit;
+mod timers;
+
+pub use crate::core::{Core, Sink, Spawn};
+pub use crate::driver::{Driver, Mix};
+pub use crate::point::{Machinery, PointSetup, Stop, run_point};
+pub use crate::recorder::{HealthProbe, Recorder};
+pub use crate::thread::{TokioSpawn, run_point_on_this_thread};
+pub use crate::timers::{Sleep, Timers};

@@ -1,0 +1,170 @@
+//! What all connections of a load thread to one server share.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::str::FromStr;
+
+use http1::{RequestError, RequestOptions, RequestTemplate};
+use model::{Connection, Content, HttpVersion, Protocol, Workload};
+use thiserror::Error;
+use units::RealClock;
+
+use crate::Policy;
+
+/// Size of the read buffer that all connections of a thread use in turn: the larger it is, the fewer calls
+/// a large body takes; 128 KiB still fits the second-level cache beside the content block.
+const READ_BUFFER_BYTES: usize = 128 * 1024;
+
+/// The server as a user names it: `http://host:port/`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// Name or address; an IPv6 address in brackets.
+    pub host: String,
+    /// Port; 80 if not named.
+    pub port: u16,
+}
+
+/// Why a target cannot be understood.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("target `{url}`: {problem}")]
+pub struct TargetError {
+    url: String,
+    problem: &'static str,
+}
+
+impl FromStr for Target {
+    type Err = TargetError;
+
+    fn from_str(url: &str) -> Result<Target, TargetError> {
+        let fail = |problem| TargetError { url: url.to_owned(), problem };
+        let rest = match url.split_once("://") {
+            Some((scheme, rest)) if scheme.eq_ignore_ascii_case("http") => rest,
+            Some(_) => return Err(fail("only `http://` targets are supported")),
+            None => return Err(fail("expected `http://HOST:PORT/`")),
+        };
+        let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+        if !path.is_empty() {
+            return Err(fail("a target has no path: the benchmark brings its own"));
+        }
+        if authority.contains('@') {
+            return Err(fail("a target has no user name"));
+        }
+        let (host, port) = match authority.rfind(':') {
+            Some(colon) if !authority[colon..].contains(']') => {
+                (&authority[..colon], authority[colon + 1..].parse().ok())
+            }
+            _ => (authority, Some(80)),
+        };
+        let port = port.filter(|port| *port != 0).ok_or_else(|| fail("expected a port from 1 to 65535"))?;
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._[]:".contains(c);
+        if host.is_empty() || !host.chars().all(is_plain) {
+            return Err(fail("expected a host name or address"));
+        }
+        Ok(Target { host: host.to_owned(), port })
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "http://{}:{}/", self.host, self.port)
+    }
+}
+
+/// Why a workload cannot be fetched.
+#[derive(Debug, Error)]
+pub enum OriginError {
+    /// A path cannot stand in a request.
+    #[error("object `{path}`: {problem}")]
+    Path {
+        /// The path.
+        path: String,
+        /// What is wrong with it.
+        problem: RequestError,
+    },
+}
+
+/// What all connections of a load thread to one server share. Not for more than one thread.
+#[derive(Debug)]
+pub struct Origin {
+    pub(crate) address: SocketAddr,
+    pub(crate) policy: Policy,
+    pub(crate) clock: RealClock,
+    pub(crate) content: Content,
+    pub(crate) objects: Vec<Fetch>,
+    pub(crate) connection: Connection,
+    pub(crate) buffer: RefCell<Vec<u8>>,
+}
+
+/// One object with the request that fetches it.
+#[derive(Debug)]
+pub(crate) struct Fetch {
+    pub(crate) path: String,
+    pub(crate) bytes: u64,
+    pub(crate) request: RequestTemplate,
+}
+
+impl Origin {
+    /// Prepares the requests of a workload. `address` must be one that [`Policy::resolve`] returned for `target`;
+    /// it is checked again at every connection.
+    ///
+    /// # Errors
+    /// If a path cannot stand in a request.
+    pub fn new(
+        target: &Target,
+        address: SocketAddr,
+        policy: Policy,
+        workload: &Workload,
+        protocol: &Protocol,
+        clock: RealClock,
+    ) -> Result<Rc<Origin>, OriginError> {
+        let host = format!("{}:{}", target.host, target.port);
+        let options = request_options(protocol, &host);
+        let fetch = |object: &model::Object| {
+            let request = RequestTemplate::get(&object.path, &options)
+                .map_err(|problem| OriginError::Path { path: object.path.clone(), problem })?;
+            Ok(Fetch { path: object.path.clone(), bytes: object.bytes, request })
+        };
+        Ok(Rc::new(Origin {
+            address,
+            policy,
+            clock,
+            content: Content::new(workload.content_seed),
+            objects: workload.objects.iter().map(fetch).collect::<Result<_, OriginError>>()?,
+            connection: protocol.connection,
+            buffer: RefCell::new(vec![0; READ_BUFFER_BYTES]),
+        }))
+    }
+}
+
+fn request_options<'a>(protocol: &Protocol, host: &'a str) -> RequestOptions<'a> {
+    match (protocol.http, protocol.connection) {
+        (HttpVersion::Http10, Connection::PerRequest) => RequestOptions::webstone(),
+        (HttpVersion::Http10, Connection::KeepAlive { .. }) => RequestOptions::http10_keep_alive(),
+        (HttpVersion::Http11, Connection::PerRequest) => RequestOptions::http11_close(host),
+        (HttpVersion::Http11, Connection::KeepAlive { .. }) => RequestOptions::http11(host),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_are_host_and_port() {
+        for (url, host, port) in [
+            ("http://localhost:8080/", "localhost", 8080),
+            ("http://10.0.0.1", "10.0.0.1", 80),
+            ("HTTP://[::1]:81/", "[::1]", 81),
+            ("http://[::1]/", "[::1]", 80),
+        ] {
+            assert_eq!(url.parse(), Ok(Target { host: host.to_owned(), port }), "{url}");
+        }
+        for url in
+            ["localhost", "https://x/", "http://x/a", "http://x:0/", "http://u@x/", "http:///", "http://x:y/"]
+        {
+            assert!(url.parse::<Target>().is_err(), "{url}");
+        }
+    }
+}

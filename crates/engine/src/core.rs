@@ -1,0 +1,103 @@
+//! What the tasks of one load thread share.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use model::{Example, IntervalRecord, Kinded, Marks, Outcome, Reply};
+use units::{Clock, Nanos};
+
+use crate::driver::Driver;
+use crate::point::PointSetup;
+use crate::recorder::Recorder;
+use crate::time_limit::{TimeLimits, Watch};
+use crate::timers::Timers;
+
+/// Takes what a load thread hands over.
+pub trait Sink {
+    /// Takes a finished interval.
+    fn interval(&mut self, record: IntervalRecord);
+    /// Takes the first example of a failure on this thread.
+    fn example(&mut self, example: Example);
+}
+
+/// Starts tasks on the thread's executor.
+pub trait Spawn {
+    /// Starts a task.
+    fn spawn(&self, task: impl Future<Output = ()> + 'static);
+}
+
+/// Clock, timers, recorder and limits of one load thread during one load point.
+pub struct Core<C> {
+    pub(crate) clock: C,
+    pub(crate) timers: Rc<Timers>,
+    pub(crate) recorder: RefCell<Recorder>,
+    pub(crate) time_limits: TimeLimits,
+    pub(crate) time_limit: Nanos,
+    pub(crate) origin: Nanos,
+    load_point: u32,
+    /// Outcomes of which an example was taken, one bit each.
+    seen: Cell<u32>,
+    pub(crate) examples: RefCell<Vec<Example>>,
+}
+
+impl<C: Clock> Core<C> {
+    pub(crate) fn new(clock: C, timers: Rc<Timers>, recorder: Recorder, setup: &PointSetup) -> Rc<Core<C>> {
+        Rc::new(Core {
+            clock,
+            timers,
+            recorder: RefCell::new(recorder),
+            time_limits: TimeLimits::default(),
+            time_limit: setup.time_limit,
+            origin: setup.origin,
+            load_point: setup.point.index,
+            seen: Cell::new(0),
+            examples: RefCell::default(),
+        })
+    }
+
+    /// Performs one operation and records it. Returns its outcome and when it was done.
+    pub(crate) async fn perform<D: Driver>(
+        &self,
+        driver: &mut D,
+        watch: &Watch,
+        operation: &D::Operation,
+        due: Nanos,
+        sent: Nanos,
+    ) -> (Outcome, Nanos) {
+        self.recorder.borrow_mut().started(due, sent);
+        let deadline = sent.saturating_add(self.time_limit);
+        let reply = match watch.limit(deadline, driver.perform(operation, sent)).await {
+            Some(reply) => reply,
+            None => {
+                driver.give_up();
+                timed_out(sent, self.clock.now())
+            }
+        };
+        self.recorder.borrow_mut().completed(operation.kind(), due, &reply);
+        if reply.outcome != Outcome::Ok {
+            self.keep_example(driver, operation, &reply);
+        }
+        (reply.outcome, reply.marks.done)
+    }
+
+    #[cold]
+    fn keep_example<D: Driver>(&self, driver: &D, operation: &D::Operation, reply: &Reply) {
+        let bit = 1 << reply.outcome as u8;
+        if self.seen.get() & bit != 0 {
+            return;
+        }
+        self.seen.set(self.seen.get() | bit);
+        self.examples.borrow_mut().push(Example {
+            load_point: self.load_point,
+            at: reply.marks.done.saturating_sub(self.origin),
+            kind: operation.kind(),
+            outcome: reply.outcome,
+            text: driver.describe(operation, reply),
+        });
+    }
+}
+
+fn timed_out(sent: Nanos, now: Nanos) -> Reply {
+    let marks = Marks { sent, connected: sent, first_byte: sent, last_byte: sent, done: now };
+    Reply { outcome: Outcome::TimedOut, marks, head_bytes: 0, body_bytes: 0, detail: 0 }
+}

@@ -1,0 +1,280 @@
+//! What folds samples into one record per second.
+//!
+//! Calls come in order of time, since one thread reads one clock. An event at or after the end of
+//! the current interval first closes it, so every event lands in the interval that contains it and
+//! the state between intervals is exact, however late the thread was woken.
+
+use model::{
+    Assignment, FailedTotals, Flow, Health, IntervalRecord, KindTotals, Outcome, Phases, Reply, Schedule,
+    UnitTotals,
+};
+use stats::Histogram;
+use units::Nanos;
+
+use crate::area::Area;
+use crate::point::PointSetup;
+
+/// Length of an interval, unless a phase ends within it.
+const INTERVAL: Nanos = Nanos::from_secs(1);
+
+/// Reads the load thread's CPU time and its wait for a CPU, both since the thread began.
+pub type HealthProbe = Box<dyn FnMut() -> (Nanos, Nanos)>;
+
+/// Folds the samples of one slice of one load point.
+pub struct Recorder {
+    origin: Nanos,
+    phases: Phases,
+    /// Whether operations can be sent later than due: then lateness and service time are worth a histogram.
+    is_paced: bool,
+    /// Counts what falls due in an open loop; `None` in a closed one, where due means started.
+    arrivals: Option<Arrivals>,
+    current: IntervalRecord,
+    n_kinds: usize,
+    n_units: usize,
+    in_flight: Area,
+    thinking: Area,
+    in_flight_integral: u128,
+    thinking_integral: u128,
+    probe: HealthProbe,
+    probed: (Nanos, Nanos),
+    finished: Vec<IntervalRecord>,
+    /// Whether the load point has ended: later events are not part of it.
+    is_over: bool,
+}
+
+/// The schedule of this slice, used to count.
+struct Arrivals {
+    schedule: Box<dyn Iterator<Item = Nanos>>,
+    next: Option<Nanos>,
+}
+
+impl Arrivals {
+    fn count_before(&mut self, time: Nanos) -> u64 {
+        let mut n = 0;
+        while self.next.is_some_and(|due| due < time) {
+            n += 1;
+            self.next = self.schedule.next();
+        }
+        n
+    }
+}
+
+impl Recorder {
+    /// Makes a recorder for one slice of a load point.
+    pub fn new(setup: &PointSetup, n_kinds: usize, n_units: usize, mut probe: HealthProbe) -> Recorder {
+        let probed = probe();
+        let mut recorder = Recorder {
+            origin: setup.origin,
+            phases: setup.phases,
+            is_paced: false,
+            arrivals: None,
+            current: empty_interval(setup.point.index, setup.assignment.slice),
+            n_kinds,
+            n_units,
+            in_flight: Area::default(),
+            thinking: Area::default(),
+            in_flight_integral: 0,
+            thinking_integral: 0,
+            probe,
+            probed,
+            finished: Vec::new(),
+            is_over: false,
+        };
+        recorder.begin_interval(Nanos::ZERO, 0);
+        recorder
+    }
+
+    /// Counts due operations by this slice's part of the schedule.
+    pub fn follow(&mut self, schedule: Schedule, assignment: &Assignment) {
+        let (slice, n_slices) = (u64::from(assignment.slice), u64::from(assignment.n_slices));
+        let is_ours = move |(k, _): &(u64, Nanos)| k % n_slices == slice;
+        let mut schedule: Box<dyn Iterator<Item = Nanos>> =
+            Box::new(schedule.filter(is_ours).map(|(_, due)| due));
+        let next = schedule.next();
+        self.arrivals = Some(Arrivals { schedule, next });
+        self.is_paced = true;
+    }
+
+    /// Closes every interval that has ended by `now` (on the run's clock).
+    #[inline]
+    pub fn roll(&mut self, now: Nanos) {
+        while self.current.end + self.origin <= now && !self.is_over {
+            self.close_interval();
+        }
+    }
+
+    /// Ends recording at `at`: the running interval is closed there, whatever its length, and what
+    /// comes later is not recorded. Operations still in flight or waiting are given up if `abandon`.
+    pub fn finish(&mut self, at: Nanos, abandon: bool) {
+        self.roll(at);
+        let end = at - self.origin;
+        if self.current.start < end {
+            self.current.end = end;
+            if abandon {
+                self.current.flow.abandoned = self.in_flight.inside();
+                self.current.flow.skipped = self.waiting();
+            }
+            self.close_interval();
+        }
+        self.is_over = true;
+    }
+
+    /// Takes the intervals that were closed since the last call.
+    pub fn take_finished(&mut self) -> Vec<IntervalRecord> {
+        std::mem::take(&mut self.finished)
+    }
+
+    /// Returns how many operations are in flight.
+    pub fn in_flight(&self) -> u64 {
+        self.in_flight.inside()
+    }
+
+    /// Returns how many operations are due and not started, as far as this interval knows.
+    fn waiting(&mut self) -> u64 {
+        let end = self.current.end;
+        if let Some(arrivals) = &mut self.arrivals {
+            self.current.flow.due += arrivals.count_before(end);
+        }
+        let flow = &self.current.flow;
+        flow.waiting_at_start + flow.due - flow.started - flow.skipped
+    }
+
+    /// Records that an operation due at `due` was sent at `sent`.
+    #[inline]
+    pub fn started(&mut self, due: Nanos, sent: Nanos) {
+        self.roll(sent);
+        self.current.flow.started += 1;
+        if self.arrivals.is_none() {
+            self.current.flow.due += 1;
+        }
+        if self.is_paced {
+            self.current.lateness.record(sent.saturating_sub(due));
+        }
+        self.in_flight.enter(sent);
+    }
+
+    /// Records how an operation of kind `kind` ended that was due at `due`.
+    #[inline]
+    pub fn completed(&mut self, kind: u16, due: Nanos, reply: &Reply) {
+        let marks = &reply.marks;
+        self.roll(marks.done);
+        self.in_flight.leave(marks.sent, marks.done);
+        let response = marks.done.saturating_sub(due);
+        let flow = &mut self.current.flow;
+        if reply.outcome != Outcome::Ok {
+            match reply.outcome {
+                Outcome::TimedOut => flow.timed_out += 1,
+                _ => flow.failed += 1,
+            }
+            return self.failed(kind, reply, response);
+        }
+        flow.ok += 1;
+        let ok = &mut self.current.kinds[usize::from(kind)].ok;
+        ok.response.record(response.0);
+        ok.response_histogram.record(response);
+        ok.first_byte.record(marks.first_byte.saturating_sub(marks.sent).0);
+        ok.reply_bytes.record(reply.head_bytes + reply.body_bytes);
+        ok.body_bytes.record(reply.body_bytes);
+        if marks.sent < marks.connected {
+            let connect = marks.connected - marks.sent;
+            ok.connect.record(connect.0);
+            self.current.connect.record(connect);
+        }
+        if self.is_paced {
+            self.current.service.record(marks.done.saturating_sub(marks.sent));
+        }
+    }
+
+    #[cold]
+    fn failed(&mut self, kind: u16, reply: &Reply, response: Nanos) {
+        let totals = &mut self.current.kinds[usize::from(kind)];
+        let failed: &mut FailedTotals = totals.failed.entry(reply.outcome).or_default();
+        failed.n += 1;
+        failed.bytes += reply.head_bytes + reply.body_bytes;
+        failed.response.record(response);
+    }
+
+    /// Records a unit, such as a page.
+    #[inline]
+    pub fn unit(&mut self, kind: u16, ok: bool) {
+        let totals = &mut self.current.units[usize::from(kind)];
+        if ok {
+            totals.ok += 1;
+        } else {
+            totals.failed += 1;
+        }
+    }
+
+    /// Records that a user begins to think; from now on operations can be late.
+    pub fn think_begins(&mut self, at: Nanos) {
+        self.roll(at);
+        self.is_paced = true;
+        self.thinking.enter(at);
+    }
+
+    /// Records that a user that began to think at `began` has stopped.
+    pub fn think_ends(&mut self, began: Nanos, at: Nanos) {
+        self.roll(at);
+        self.thinking.leave(began, at);
+    }
+
+    fn close_interval(&mut self) {
+        let boundary = self.current.end + self.origin;
+        let waiting = self.waiting();
+        let in_flight = self.in_flight.integral(boundary);
+        let thinking = self.thinking.integral(boundary);
+        let flow = &mut self.current.flow;
+        flow.waiting_at_end = waiting;
+        flow.in_flight_at_end = self.in_flight.inside() - flow.abandoned;
+        flow.in_flight_age_ns = self.in_flight.age(boundary);
+        flow.in_flight_ns = in_flight - self.in_flight_integral;
+        flow.thinking_ns = thinking - self.thinking_integral;
+        let probed = (self.probe)();
+        self.current.health = Health {
+            threads: 1,
+            cpu: probed.0.saturating_sub(self.probed.0),
+            run_queue: probed.1.saturating_sub(self.probed.1),
+        };
+        for kind in &self.current.kinds {
+            self.current.response.merge(&kind.ok.response_histogram);
+        }
+        (self.in_flight_integral, self.thinking_integral, self.probed) = (in_flight, thinking, probed);
+        let next = empty_interval(self.current.load_point, self.current.agent);
+        let closed = std::mem::replace(&mut self.current, next);
+        self.begin_interval(closed.end, closed.index + 1);
+        self.current.flow.waiting_at_start = closed.flow.waiting_at_end;
+        self.current.flow.in_flight_at_start = closed.flow.in_flight_at_end;
+        self.finished.push(closed);
+    }
+
+    fn begin_interval(&mut self, start: Nanos, index: u32) {
+        self.current.start = start;
+        self.current.index = index;
+        self.current.phase = self.phases.at(start);
+        let whole = Nanos((start.0 / INTERVAL.0 + 1) * INTERVAL.0);
+        let phase_end = self.phases.end_of(self.current.phase);
+        self.current.end = if start < phase_end { whole.min(phase_end) } else { whole };
+        self.current.kinds.resize_with(self.n_kinds, KindTotals::default);
+        self.current.units.resize_with(self.n_units, UnitTotals::default);
+    }
+}
+
+fn empty_interval(load_point: u32, agent: u32) -> IntervalRecord {
+    IntervalRecord {
+        load_point,
+        agent,
+        index: 0,
+        phase: model::Phase::RampUp,
+        start: Nanos::ZERO,
+        end: Nanos::ZERO,
+        flow: Flow::default(),
+        kinds: Vec::new(),
+        units: Vec::new(),
+        response: Histogram::default(),
+        service: Histogram::default(),
+        lateness: Histogram::default(),
+        connect: Histogram::default(),
+        health: Health::default(),
+        sut: None,
+    }
+}

@@ -1,0 +1,122 @@
+//! A load thread in real time: tokio's current-thread runtime and a timer descriptor.
+
+use std::future::poll_fn;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+use std::task::Poll;
+
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
+};
+use tokio::io::unix::AsyncFd;
+use units::{Clock, Nanos, RealClock};
+
+use crate::core::{Sink, Spawn};
+use crate::descriptor;
+use crate::driver::{Driver, Mix};
+use crate::point::{Machinery, PointSetup, Stop, run_point};
+use crate::recorder::HealthProbe;
+use crate::timers::Timers;
+
+/// Starts tasks on the local runtime of the calling thread.
+#[derive(Debug, Clone, Copy)]
+pub struct TokioSpawn;
+
+impl Spawn for TokioSpawn {
+    fn spawn(&self, task: impl Future<Output = ()> + 'static) {
+        tokio::task::spawn_local(task);
+    }
+}
+
+/// Runs one slice of one load point on the calling thread, with a runtime of its own.
+///
+/// # Errors
+/// If the system refuses a poll or timer descriptor.
+pub fn run_point_on_this_thread<D, M>(
+    setup: &PointSetup,
+    clock: RealClock,
+    probe: HealthProbe,
+    mix: M,
+    driver: impl FnMut() -> D,
+    sink: &mut impl Sink,
+    stop: &impl Stop,
+) -> io::Result<()>
+where
+    D: Driver + 'static,
+    M: Mix<Operation = D::Operation> + 'static,
+{
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .event_interval(EVENT_INTERVAL)
+        .build_local(tokio::runtime::LocalOptions::default())?;
+    runtime.block_on(async {
+        let timers = Timers::new();
+        let descriptor = TimerDescriptor::new()?;
+        tokio::task::spawn_local(keep_time(descriptor, clock, Rc::clone(&timers)));
+        let machinery = Machinery { clock, timers, spawn: TokioSpawn, probe };
+        run_point(setup, machinery, Rc::new(mix), driver, sink, stop).await;
+        Ok(())
+    })
+}
+
+/// Tasks polled between two looks at the poll descriptor: small enough that a due timer is not kept waiting
+/// by a long run of ready users.
+const EVENT_INTERVAL: u32 = 61;
+
+/// Fires timers when they are due.
+async fn keep_time(descriptor: TimerDescriptor, clock: RealClock, timers: Rc<Timers>) {
+    let mut armed = Nanos::MAX;
+    poll_fn(|context| {
+        timers.keep(context.waker());
+        loop {
+            timers.fire(clock.now());
+            let earliest = timers.earliest().unwrap_or(Nanos::MAX);
+            if earliest != armed {
+                descriptor.arm(earliest.saturating_sub(clock.now()));
+                armed = earliest;
+            }
+            match descriptor.poll_fired(context) {
+                Poll::Ready(()) => armed = Nanos::MAX,
+                Poll::Pending => return Poll::<()>::Pending,
+            }
+        }
+    })
+    .await;
+}
+
+/// A timer of the kernel that the runtime can wait for.
+struct TimerDescriptor {
+    descriptor: AsyncFd<OwnedFd>,
+}
+
+impl TimerDescriptor {
+    fn new() -> io::Result<TimerDescriptor> {
+        let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
+        let descriptor = timerfd_create(TimerfdClockId::Monotonic, flags)?;
+        let descriptor = descriptor::watch(descriptor, tokio::io::Interest::READABLE)?;
+        Ok(TimerDescriptor { descriptor })
+    }
+
+    /// Sets the timer to fire after `wait`; a wait without end is not set.
+    fn arm(&self, wait: Nanos) {
+        // A time of zero would switch the timer off.
+        let wait = wait.0.clamp(1, i64::MAX as u64);
+        let it_value =
+            Timespec { tv_sec: (wait / 1_000_000_000) as i64, tv_nsec: (wait % 1_000_000_000) as _ };
+        let once = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value };
+        timerfd_settime(self.descriptor.get_ref(), TimerfdTimerFlags::empty(), &once)
+            .expect("a valid timer descriptor takes a valid time");
+    }
+
+    /// Returns whether the timer has fired. Setting it again makes it quiet, so it need not be read.
+    fn poll_fired(&self, context: &mut std::task::Context<'_>) -> Poll<()> {
+        match self.descriptor.poll_read_ready(context) {
+            Poll::Ready(Ok(mut guard)) => {
+                guard.clear_ready();
+                Poll::Ready(())
+            }
+            _ => Poll::Pending,
+        }
+    }
+}
