@@ -3,8 +3,13 @@
 //! Everything here is a value or a pure function: no input, no output, no clock.
 
 mod content;
+mod definition;
+mod diagnostics;
 mod load;
+mod merge;
+mod make_plan;
 mod operation;
+mod overrides;
 mod phase;
 mod plan;
 mod record;
@@ -16,8 +21,16 @@ mod with_serde;
 mod workload;
 
 pub use content::{CHUNK_BYTES, Content};
+pub use definition::{
+    DEFINITION_FORMAT, Definition, Family, FilelistSource, LOAD_POINTS_MAX, LoadDefinition, LoadListError,
+    OpenLoopDefinition, ProtocolDefinition, QuantityError, QuickDefinition, RATE_MAX, USERS_MAX, WorkloadDefinition,
+    definition_schema, load_text, parse_bytes, parse_load, parse_rates, parse_time, time_text,
+};
+pub use diagnostics::{Diagnostic, Diagnostics, nearest};
 pub use load::{Arrivals, Load, LoadPoint};
+pub use make_plan::{Problem, make_plan};
 pub use operation::{Kinded, Marks, Outcome, Reply, WebRequest};
+pub use overrides::{DEFAULT_SEED, Overrides};
 pub use phase::{Phase, Phases};
 pub use plan::{
     BenchmarkId, Connection, Headline, HttpVersion, Modification, PLAN_FORMAT, Plan, Protocol, Rules, SutPlan,

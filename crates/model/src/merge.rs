@@ -1,0 +1,93 @@
+//! Merging records of the same interval from several load threads or agents: exact, whatever the order.
+
+use crate::{FailedTotals, Flow, Health, IntervalRecord, KindTotals, OkTotals, UnitTotals};
+
+impl IntervalRecord {
+    /// Adds what another thread or agent recorded in the same interval of the same load point.
+    ///
+    /// The interval ends where the longer of the two ends: threads leave a drain at different times.
+    pub fn merge(&mut self, other: &IntervalRecord) {
+        assert_eq!(
+            (self.load_point, self.index, self.phase, self.start),
+            (other.load_point, other.index, other.phase, other.start),
+            "only records of the same interval are merged"
+        );
+        self.end = self.end.max(other.end);
+        self.flow.merge(&other.flow);
+        self.kinds.iter_mut().zip(&other.kinds).for_each(|(kind, other)| kind.merge(other));
+        self.units.iter_mut().zip(&other.units).for_each(|(unit, other)| unit.merge(*other));
+        self.response.merge(&other.response);
+        self.service.merge(&other.service);
+        self.lateness.merge(&other.lateness);
+        self.connect.merge(&other.connect);
+        self.health.merge(other.health);
+    }
+}
+
+impl Flow {
+    /// Adds the flow of another part of the same interval.
+    pub fn merge(&mut self, other: &Flow) {
+        self.waiting_at_start += other.waiting_at_start;
+        self.due += other.due;
+        self.started += other.started;
+        self.skipped += other.skipped;
+        self.waiting_at_end += other.waiting_at_end;
+        self.in_flight_at_start += other.in_flight_at_start;
+        self.ok += other.ok;
+        self.failed += other.failed;
+        self.timed_out += other.timed_out;
+        self.abandoned += other.abandoned;
+        self.in_flight_at_end += other.in_flight_at_end;
+        self.in_flight_ns += other.in_flight_ns;
+        self.thinking_ns += other.thinking_ns;
+        self.in_flight_age_ns += other.in_flight_age_ns;
+    }
+}
+
+impl KindTotals {
+    /// Adds the totals of another part.
+    pub fn merge(&mut self, other: &KindTotals) {
+        self.ok.merge(&other.ok);
+        for (outcome, failed) in &other.failed {
+            self.failed.entry(*outcome).or_default().merge(failed);
+        }
+    }
+}
+
+impl OkTotals {
+    /// Adds the totals of another part.
+    pub fn merge(&mut self, other: &OkTotals) {
+        self.response.merge(&other.response);
+        self.connect.merge(&other.connect);
+        self.first_byte.merge(&other.first_byte);
+        self.reply_bytes.merge(&other.reply_bytes);
+        self.body_bytes.merge(&other.body_bytes);
+        self.response_histogram.merge(&other.response_histogram);
+    }
+}
+
+impl FailedTotals {
+    /// Adds the totals of another part.
+    pub fn merge(&mut self, other: &FailedTotals) {
+        self.n += other.n;
+        self.bytes += other.bytes;
+        self.response.merge(&other.response);
+    }
+}
+
+impl UnitTotals {
+    /// Adds the totals of another part.
+    pub fn merge(&mut self, other: UnitTotals) {
+        self.ok += other.ok;
+        self.failed += other.failed;
+    }
+}
+
+impl Health {
+    /// Adds the threads of another part.
+    pub fn merge(&mut self, other: Health) {
+        self.threads += other.threads;
+        self.cpu += other.cpu;
+        self.run_queue += other.run_queue;
+    }
+}
