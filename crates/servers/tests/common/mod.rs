@@ -1,0 +1,129 @@
+//! A small workload, and a blocking client that reads replies as strictly as the laboratory does.
+
+#![allow(dead_code, reason = "each test program uses its own part")]
+
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use http1::{BodyReader, HeadError, Parsed, RequestMethod, ResponseHead, parse_response};
+use model::{Content, Object, Page, Workload};
+use servers::web::{WebOptions, WebServer};
+
+/// Content seed of the workload.
+const SEED: u64 = 1999;
+
+/// A file that fits one write, one that needs many, an empty one, and one at the root.
+pub const OBJECTS: [(&str, u64); 4] =
+    [("/small.html", 500), ("/large.bin", 5 * 1024 * 1024), ("/empty.html", 0), ("/", 17)];
+
+pub fn workload() -> Workload {
+    let object = |(path, bytes): (&str, u64)| Object { path: path.to_owned(), bytes };
+    Workload {
+        content_seed: SEED,
+        objects: OBJECTS.into_iter().map(object).collect(),
+        pages: vec![Page { weight: 1, objects: vec![0, 1, 2, 3] }],
+        counts_pages: true,
+    }
+}
+
+/// Starts a server whose options differ from the usual ones as `change` says.
+pub fn start(change: impl FnOnce(&mut WebOptions)) -> WebServer {
+    let mut options = WebOptions::new(workload());
+    change(&mut options);
+    WebServer::start(options).unwrap()
+}
+
+/// The right bytes of a file.
+pub fn content(path: &str) -> Vec<u8> {
+    let index = OBJECTS.iter().position(|(known, _)| *known == path).unwrap();
+    let mut bytes = vec![0; OBJECTS[index].1 as usize];
+    Content::new(SEED).fill(index as u32, 0, &mut bytes);
+    bytes
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub struct Reply {
+    pub head: ResponseHead,
+    pub body: Vec<u8>,
+}
+
+/// Why there was no reply; `Body` has what had come by then.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Failure {
+    NoHead,
+    Head(HeadError),
+    Truncated(usize),
+    Chunk,
+    Broken(io::ErrorKind),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        Failure::Broken(error.kind())
+    }
+}
+
+pub struct Client {
+    pub stream: TcpStream,
+    input: Vec<u8>,
+}
+
+impl Client {
+    pub fn connect(address: SocketAddr) -> Client {
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        Client { stream, input: Vec::new() }
+    }
+
+    pub fn send(&mut self, request: &str) -> &mut Client {
+        self.stream.write_all(request.as_bytes()).unwrap();
+        self
+    }
+
+    /// Sends a GET of HTTP/1.1 and reads the reply.
+    pub fn get(&mut self, path: &str) -> Result<Reply, Failure> {
+        self.send(&format!("GET {path} HTTP/1.1\r\nHost: h\r\n\r\n")).reply(RequestMethod::Get)
+    }
+
+    pub fn reply(&mut self, method: RequestMethod) -> Result<Reply, Failure> {
+        let (head, length) = loop {
+            match parse_response(&self.input, method).map_err(Failure::Head)? {
+                Parsed::Complete { head, length } => break (head, length),
+                Parsed::Partial if self.read()? == 0 => return Err(Failure::NoHead),
+                Parsed::Partial => {}
+            }
+        };
+        self.input.drain(..length);
+        let body = self.body(BodyReader::new(head.framing))?;
+        Ok(Reply { head, body })
+    }
+
+    /// Tells whether the server has closed, and nothing came before.
+    pub fn is_closed(&mut self) -> bool {
+        self.input.is_empty() && matches!(self.read(), Ok(0))
+    }
+
+    fn body(&mut self, mut reader: BodyReader) -> Result<Vec<u8>, Failure> {
+        let mut body = Vec::new();
+        while !reader.is_done() {
+            if self.input.is_empty() && self.read()? == 0 {
+                return reader
+                    .end_of_input()
+                    .map(|()| body.clone())
+                    .map_err(|_| Failure::Truncated(body.len()));
+            }
+            let piece = reader.read(&self.input).map_err(|_| Failure::Chunk)?;
+            body.extend_from_slice(&self.input[piece.data]);
+            self.input.drain(..piece.consumed);
+        }
+        Ok(body)
+    }
+
+    fn read(&mut self) -> io::Result<usize> {
+        let mut buffer = vec![0; 256 * 1024];
+        let n = self.stream.read(&mut buffer)?;
+        self.input.extend_from_slice(&buffer[..n]);
+        Ok(n)
+    }
+}
