@@ -94,6 +94,18 @@ pub struct LoadPointResult {
     pub timeline: Vec<TimelinePoint>,
 }
 
+impl LoadPointResult {
+    /// Returns how many T1 lines the throughput would fill, by the rule of thumb of the Apple report.
+    pub fn t1_lines(&self) -> f64 {
+        stats::t1_lines(self.throughput_mbit)
+    }
+
+    /// Returns successful and failed operations that completed in the steady phase.
+    pub fn completed(&self) -> u64 {
+        self.total.n + self.total.errors
+    }
+}
+
 /// What WebStone prints per file and in total. Times in seconds, sizes in bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KindResult {

@@ -1,0 +1,90 @@
+//! The fold over the records of a run.
+
+use std::collections::BTreeMap;
+
+use model::{DetailRecord, Ending, Example, IntervalRecord, Plan};
+
+use crate::fold::PointFold;
+use crate::judge::{RunEvidence, judge_load_point, judge_run};
+use crate::metrics::{curve, headline, measure};
+use crate::rules::Evidence;
+use crate::tally::Tally;
+use crate::{Analysis, LoadPointResult};
+
+/// Takes the records of a run and makes the analysis of it.
+///
+/// Interval records come in the order of load point, index and agent, already split from their
+/// details; details in any order, before or after the intervals they belong to.
+#[derive(Debug)]
+pub struct Analyzer {
+    plan: Plan,
+    points: BTreeMap<u32, PointFold>,
+    unplanned: Tally,
+}
+
+impl Analyzer {
+    /// Makes an analyzer that has seen nothing.
+    pub fn new(plan: &Plan) -> Analyzer {
+        Analyzer { plan: plan.clone(), points: BTreeMap::new(), unplanned: Tally::default() }
+    }
+
+    /// Folds one interval, split from its detail.
+    pub fn interval(&mut self, record: &IntervalRecord) {
+        if let Some(point) = self.point(record.load_point) {
+            point.interval(record);
+        }
+    }
+
+    /// Folds the detail of one or several intervals.
+    pub fn detail(&mut self, record: &DetailRecord) {
+        if let Some(point) = self.point(record.load_point) {
+            point.detail(record);
+        }
+    }
+
+    /// Takes an example of a failure; the earliest of each outcome and load point is kept.
+    pub fn example(&mut self, example: Example) {
+        if let Some(point) = self.point(example.load_point) {
+            point.example(example);
+        }
+    }
+
+    /// Ends the fold: metrics, verdicts, curve and headline.
+    pub fn finish(mut self, ending: Ending) -> Analysis {
+        let last = self.points.keys().next_back().copied();
+        let mut load_points = Vec::new();
+        for (index, fold) in &mut self.points {
+            fold.close();
+            let interrupted = ending != Ending::Complete && Some(*index) == last;
+            load_points.push(result_of(&self.plan, fold, interrupted));
+        }
+        let evidence = RunEvidence { ending: &ending, load_points: &load_points, unplanned: &self.unplanned };
+        let verdict = judge_run(&self.plan, &evidence);
+        Analysis {
+            benchmark: self.plan.benchmark.clone(),
+            modifications: self.plan.modifications.clone(),
+            curve: curve(&load_points),
+            headline: headline(&self.plan, &load_points),
+            ending,
+            load_points,
+            verdict,
+        }
+    }
+
+    /// Returns the fold of a load point, a new one for the first record; `None` if the plan has no such point.
+    fn point(&mut self, index: u32) -> Option<&mut PointFold> {
+        let planned = self.plan.load_points.iter().find(|point| point.index == index).copied();
+        let Some(planned) = planned else {
+            self.unplanned
+                .note(|| format!("a record belongs to load point {index}, which is not in the plan"));
+            return None;
+        };
+        Some(self.points.entry(index).or_insert_with(|| PointFold::new(&self.plan, planned)))
+    }
+}
+
+fn result_of(plan: &Plan, fold: &PointFold, interrupted: bool) -> LoadPointResult {
+    let mut result = measure(plan, fold);
+    result.verdict = judge_load_point(&Evidence { plan, fold, result: &result, interrupted });
+    result
+}

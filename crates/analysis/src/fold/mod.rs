@@ -1,0 +1,12 @@
+//! What is kept of a load point while its records pass by: totals of the steady phase, one line per
+//! second, and the bookkeeping of the rules that need every record.
+
+mod agent;
+mod point;
+mod second;
+mod steady;
+
+pub(crate) use agent::AgentTotals;
+pub(crate) use point::PointFold;
+pub(crate) use second::{Second, Seconds};
+pub(crate) use steady::{KindSums, SteadyTotals};

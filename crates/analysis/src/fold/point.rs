@@ -1,0 +1,80 @@
+//! The fold over the records of one load point.
+
+use std::collections::BTreeMap;
+
+use model::{DetailRecord, Example, IntervalRecord, LoadPoint, Outcome, Phase, Plan};
+
+use super::{Seconds, SteadyTotals};
+use crate::rules::conservation::Ledger;
+use crate::rules::time_axis::Axis;
+
+/// What is kept of one load point.
+#[derive(Debug)]
+pub(crate) struct PointFold {
+    /// The load point as planned.
+    pub(crate) point: LoadPoint,
+    /// Totals of the steady phase.
+    pub(crate) steady: SteadyTotals,
+    /// One line per second, all phases.
+    pub(crate) seconds: Seconds,
+    /// The earliest example of each outcome.
+    pub(crate) examples: BTreeMap<Outcome, Example>,
+    /// Checks of conservation, done record by record.
+    pub(crate) ledger: Ledger,
+    /// Checks of the time axis, done record by record.
+    pub(crate) axis: Axis,
+}
+
+impl PointFold {
+    pub(crate) fn new(plan: &Plan, point: LoadPoint) -> PointFold {
+        PointFold {
+            point,
+            steady: SteadyTotals::new(plan),
+            seconds: Seconds::default(),
+            examples: BTreeMap::new(),
+            ledger: Ledger::new(plan, point),
+            axis: Axis::new(plan),
+        }
+    }
+
+    pub(crate) fn interval(&mut self, record: &IntervalRecord) {
+        let before = self.axis.last_of(record.agent);
+        self.ledger.interval(record, before.map(|last| last.flow));
+        if record.phase == Phase::Steady {
+            let full = self.places_full(record);
+            self.steady.interval(record, before, full);
+        }
+        self.axis.interval(record);
+        self.seconds.interval(record);
+    }
+
+    pub(crate) fn detail(&mut self, record: &DetailRecord) {
+        self.ledger.detail(record);
+        if record.phase == Phase::Steady {
+            self.steady.detail(record);
+        }
+    }
+
+    pub(crate) fn example(&mut self, example: Example) {
+        let kept = self.examples.entry(example.outcome).or_insert_with(|| example.clone());
+        if example.at < kept.at {
+            *kept = example;
+        }
+    }
+
+    /// Ends the fold: no record follows.
+    pub(crate) fn close(&mut self) {
+        self.seconds.close();
+        self.axis.close();
+    }
+
+    /// Returns whether nearly all places of an open loop were taken at an end of the interval.
+    ///
+    /// Places are dealt out to load threads, so that one thread may have none left while another has.
+    fn places_full(&self, record: &IntervalRecord) -> bool {
+        const NEARLY_ALL: f64 = 0.9;
+        let places = f64::from(self.point.load.in_flight_max()) * self.steady.share_of(record);
+        let taken = record.flow.in_flight_at_start.max(record.flow.in_flight_at_end);
+        !self.point.load.is_closed() && NEARLY_ALL * places <= taken as f64
+    }
+}

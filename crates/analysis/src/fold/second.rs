@@ -1,0 +1,106 @@
+//! The timeline: one small line per interval, merged over agents.
+
+use model::{IntervalRecord, Phase};
+use stats::Histogram;
+use units::{Nanos, Ratio};
+
+use crate::metrics::values_needed;
+
+/// What is kept of one interval of all agents.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Second {
+    /// Place within the load point.
+    pub(crate) index: u32,
+    /// Its phase.
+    pub(crate) phase: Phase,
+    /// Where it begins.
+    pub(crate) start: Nanos,
+    /// Where it ends.
+    pub(crate) end: Nanos,
+    /// Successful operations.
+    pub(crate) ok: u64,
+    /// Failed operations, timed out ones included.
+    pub(crate) errors: u64,
+    /// Sum of the response times of successful operations, in ns.
+    pub(crate) response_ns: u128,
+    /// Median response time.
+    pub(crate) p50: Option<Nanos>,
+    /// 99th percentile of the response time.
+    pub(crate) p99: Option<Nanos>,
+    /// CPU time of load threads.
+    pub(crate) cpu: Nanos,
+    /// Load threads.
+    pub(crate) threads: u32,
+    /// CPU time of the SUT.
+    pub(crate) sut_cpu: Option<Nanos>,
+}
+
+/// The seconds of a load point. Holds one whole histogram, that of the second under way.
+#[derive(Debug, Default)]
+pub(crate) struct Seconds {
+    /// Those that are finished, in order; all of them once closed.
+    pub(crate) all: Vec<Second>,
+    current: Option<Second>,
+    response: Histogram,
+}
+
+impl Second {
+    /// Returns its length in s; never zero.
+    pub(crate) fn length(&self) -> f64 {
+        self.end.saturating_sub(self.start).0.max(1) as f64 / 1e9
+    }
+
+    fn new(record: &IntervalRecord) -> Second {
+        Second {
+            index: record.index,
+            phase: record.phase,
+            start: record.start,
+            end: record.end,
+            ok: 0,
+            errors: 0,
+            response_ns: 0,
+            p50: None,
+            p99: None,
+            cpu: Nanos::ZERO,
+            threads: 0,
+            sut_cpu: None,
+        }
+    }
+
+    fn add(&mut self, record: &IntervalRecord) {
+        self.ok = self.ok.saturating_add(record.flow.ok);
+        self.errors = self.errors.saturating_add(record.flow.failed).saturating_add(record.flow.timed_out);
+        self.response_ns = self.response_ns.saturating_add(record.response.sum());
+        self.cpu = self.cpu.saturating_add(record.health.cpu);
+        self.threads = self.threads.saturating_add(record.health.threads);
+        if let Some(used) = record.sut {
+            self.sut_cpu = Some(self.sut_cpu.unwrap_or_default().saturating_add(used.cpu));
+        }
+    }
+}
+
+impl Seconds {
+    pub(crate) fn interval(&mut self, record: &IntervalRecord) {
+        if self.current.is_none_or(|second| second.index != record.index) {
+            self.close();
+        }
+        self.current.get_or_insert_with(|| Second::new(record)).add(record);
+        self.response.merge(&record.response);
+    }
+
+    /// Finishes the second under way.
+    pub(crate) fn close(&mut self) {
+        let Some(second) = self.current.take() else { return };
+        let quantile = |q| {
+            let enough = values_needed(Ratio(q)) <= self.response.n();
+            enough.then(|| self.response.quantile(Ratio(q))).flatten()
+        };
+        self.all.push(Second { p50: quantile(0.5), p99: quantile(0.99), ..second });
+        self.response.clear();
+    }
+
+    /// Returns the seconds of the steady phase.
+    pub(crate) fn steady(&self) -> impl Iterator<Item = &Second> {
+        self.all.iter().filter(|second| second.phase == Phase::Steady)
+    }
+}

@@ -1,0 +1,201 @@
+//! Totals of the steady phase.
+
+use std::collections::BTreeMap;
+
+use model::{DetailRecord, IntervalRecord, KindTotals, Outcome, Plan};
+use stats::{Histogram, Moments};
+use units::Nanos;
+
+use super::AgentTotals;
+use crate::rules::time_axis::Last;
+
+/// Everything that the metrics of a load point are made of.
+#[derive(Debug)]
+pub(crate) struct SteadyTotals {
+    load_threads: u32,
+    index_last: Option<u32>,
+    /// Sum of the intervals' lengths, each second counted once however many agents there are.
+    pub(crate) length: Nanos,
+    /// Where the recorded part begins.
+    pub(crate) start: Option<Nanos>,
+    /// Where it ends.
+    pub(crate) end: Nanos,
+    /// Operations that fell due.
+    pub(crate) due: u64,
+    /// Operations that were started.
+    pub(crate) started: u64,
+    /// Integral of operations in flight, in ns.
+    pub(crate) in_flight_ns: u128,
+    /// Integral of thinking users, in ns.
+    pub(crate) thinking_ns: u128,
+    /// Per operation kind.
+    pub(crate) kinds: Vec<KindSums>,
+    /// Complete units.
+    pub(crate) units_ok: u64,
+    /// Response time, all kinds.
+    pub(crate) response: Histogram,
+    /// Service time, all kinds.
+    pub(crate) service: Histogram,
+    /// Time to connect, all kinds; from the details.
+    pub(crate) connect: Histogram,
+    /// Per load agent.
+    pub(crate) agents: BTreeMap<u32, AgentTotals>,
+    /// CPU time of the SUT, and the length over which it was seen.
+    pub(crate) sut_cpu: Nanos,
+    /// Sum of the lengths of intervals in which the SUT was seen.
+    pub(crate) sut_length: Nanos,
+}
+
+/// Sums of one operation kind.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct KindSums {
+    /// Response time of successes, in ns.
+    pub(crate) response: Moments,
+    /// Time to connect, in ns.
+    pub(crate) connect: Moments,
+    /// Head and body.
+    pub(crate) reply_bytes: Moments,
+    /// Body.
+    pub(crate) body_bytes: Moments,
+    /// Failures per outcome.
+    pub(crate) failed: BTreeMap<Outcome, u64>,
+    /// Response times again; from the details.
+    pub(crate) histogram: Histogram,
+    /// Time from due to failure, summed over all failures, in ns; from the details.
+    pub(crate) failed_ns: u128,
+}
+
+impl SteadyTotals {
+    pub(crate) fn new(plan: &Plan) -> SteadyTotals {
+        SteadyTotals {
+            load_threads: plan.load_threads,
+            index_last: None,
+            length: Nanos::ZERO,
+            start: None,
+            end: Nanos::ZERO,
+            due: 0,
+            started: 0,
+            in_flight_ns: 0,
+            thinking_ns: 0,
+            kinds: vec![KindSums::default(); plan.workload.objects.len()],
+            units_ok: 0,
+            response: Histogram::new(),
+            service: Histogram::new(),
+            connect: Histogram::new(),
+            agents: BTreeMap::new(),
+            sut_cpu: Nanos::ZERO,
+            sut_length: Nanos::ZERO,
+        }
+    }
+
+    /// Adds an interval. `before` is what its agent recorded just before it, if anything.
+    pub(crate) fn interval(&mut self, record: &IntervalRecord, before: Option<Last>, places_full: bool) {
+        let length = record.end.saturating_sub(record.start);
+        if self.index_last != Some(record.index) {
+            self.length = self.length.saturating_add(length);
+            self.index_last = Some(record.index);
+        }
+        self.start.get_or_insert(record.start);
+        self.end = record.end;
+        let flow = &record.flow;
+        self.due = self.due.saturating_add(flow.due);
+        self.started = self.started.saturating_add(flow.started);
+        self.in_flight_ns = self.in_flight_ns.saturating_add(flow.in_flight_ns);
+        self.thinking_ns = self.thinking_ns.saturating_add(flow.thinking_ns);
+        for (sums, totals) in self.kinds.iter_mut().zip(&record.kinds) {
+            sums.add(totals);
+        }
+        self.units_ok += record.units.iter().map(|unit| unit.ok).sum::<u64>();
+        self.response.merge(&record.response);
+        // An empty service histogram means: everything was sent when due.
+        self.service.merge(if record.service.n() == 0 { &record.response } else { &record.service });
+        if let Some(used) = record.sut {
+            self.sut_cpu = self.sut_cpu.saturating_add(used.cpu);
+            self.sut_length = self.sut_length.saturating_add(length);
+        }
+        self.agent(record, before).add(record, places_full);
+    }
+
+    /// Adds the detail of a stretch.
+    pub(crate) fn detail(&mut self, record: &DetailRecord) {
+        for (sums, histogram) in self.kinds.iter_mut().zip(&record.response) {
+            sums.histogram.merge(histogram);
+        }
+        for ((kind, _), histogram) in &record.failed {
+            if let Some(sums) = self.kinds.get_mut(usize::from(*kind)) {
+                sums.failed_ns = sums.failed_ns.saturating_add(histogram.sum());
+            }
+        }
+        self.connect.merge(&record.connect);
+    }
+
+    /// Returns the part of all load threads that the agent of a record has.
+    pub(crate) fn share_of(&self, record: &IntervalRecord) -> f64 {
+        f64::from(record.health.threads) / f64::from(self.load_threads.max(1))
+    }
+
+    /// Returns the successful operations.
+    pub(crate) fn n(&self) -> u64 {
+        self.kinds.iter().map(|kind| kind.response.n).sum()
+    }
+
+    /// Returns the failed operations.
+    pub(crate) fn errors(&self) -> u64 {
+        self.kinds.iter().map(KindSums::errors).sum()
+    }
+
+    /// Returns the time of failed operations, in s.
+    pub(crate) fn failed_seconds(&self) -> f64 {
+        self.kinds.iter().map(|kind| kind.failed_ns as f64).sum::<f64>() / 1e9
+    }
+
+    /// Returns the time of successful operations, in s.
+    pub(crate) fn response_seconds(&self) -> f64 {
+        self.kinds.iter().map(|kind| kind.response.sum as f64).sum::<f64>() / 1e9
+    }
+
+    /// Returns the operations in flight at the start and at the end of the phase.
+    pub(crate) fn in_flight_at_ends(&self) -> (u64, u64) {
+        let at_start = self.agents.values().map(|agent| agent.in_flight_at_start).sum();
+        (at_start, self.agents.values().map(|agent| agent.end.in_flight_at_end).sum())
+    }
+
+    /// Returns for how long those had been in flight at that moment, summed over them, in ns.
+    pub(crate) fn ages_at_ends_ns(&self) -> (u128, u128) {
+        let at_start = self.agents.values().map(|agent| agent.age_at_start_ns).sum();
+        (at_start, self.agents.values().map(|agent| agent.end.in_flight_age_ns).sum())
+    }
+
+    /// Returns the lateness over all agents.
+    pub(crate) fn lateness(&self) -> Histogram {
+        let mut all = Histogram::new();
+        self.agents.values().for_each(|agent| all.merge(&agent.lateness));
+        all
+    }
+
+    /// Returns the totals of a record's agent; new ones begin with the state that it had before.
+    fn agent(&mut self, record: &IntervalRecord, before: Option<Last>) -> &mut AgentTotals {
+        self.agents.entry(record.agent).or_insert_with(|| AgentTotals {
+            in_flight_at_start: record.flow.in_flight_at_start,
+            age_at_start_ns: before.map_or(0, |last| last.flow.in_flight_age_ns),
+            ..AgentTotals::default()
+        })
+    }
+}
+
+impl KindSums {
+    fn add(&mut self, totals: &KindTotals) {
+        self.response.merge(&totals.ok.response);
+        self.connect.merge(&totals.ok.connect);
+        self.reply_bytes.merge(&totals.ok.reply_bytes);
+        self.body_bytes.merge(&totals.ok.body_bytes);
+        for (outcome, failed) in &totals.failed {
+            *self.failed.entry(*outcome).or_default() += failed.n;
+        }
+    }
+
+    /// Returns the failures of all outcomes.
+    pub(crate) fn errors(&self) -> u64 {
+        self.failed.values().sum()
+    }
+}

@@ -1,0 +1,89 @@
+//! Verdicts: what the findings of the rules make of a load point and of a run.
+
+use model::{Ending, Plan};
+
+use crate::rules::{Evidence, Finding, Gravity, RULES};
+use crate::tally::Tally;
+use crate::{LoadPointResult, Reason, State, Verdict};
+
+/// What the verdict on a run rests on besides the plan.
+pub(crate) struct RunEvidence<'a> {
+    /// How the run ended.
+    pub(crate) ending: &'a Ending,
+    /// The judged load points.
+    pub(crate) load_points: &'a [LoadPointResult],
+    /// Records that belong to no planned load point.
+    pub(crate) unplanned: &'a Tally,
+}
+
+/// Applies all rules to a load point: incomplete if one says so, else invalid if one is broken, else valid.
+pub(crate) fn judge_load_point(evidence: &Evidence) -> Verdict {
+    let index = evidence.result.index;
+    let findings: Vec<Finding> = RULES.iter().flat_map(|rule| rule(evidence)).collect();
+    let worst = findings.iter().map(|finding| finding.gravity).max();
+    let state = match worst {
+        None | Some(Gravity::Remark) => State::Valid,
+        Some(Gravity::Invalid) => State::Invalid,
+        Some(Gravity::Incomplete) => State::Incomplete,
+    };
+    let (remarks, reasons): (Vec<_>, Vec<_>) =
+        findings.into_iter().partition(|finding| finding.gravity == Gravity::Remark);
+    let reasons_of = |findings: Vec<Finding>| findings.into_iter().map(|f| f.reason(Some(index))).collect();
+    Verdict { state, reasons: reasons_of(reasons), remarks: reasons_of(remarks) }
+}
+
+/// Judges a run: incomplete if it did not end by itself, valid if every planned load point is there and valid.
+///
+/// Its reasons and remarks are its own (without load point) followed by those of the load points.
+pub(crate) fn judge_run(plan: &Plan, evidence: &RunEvidence) -> Verdict {
+    let mut own = ending_findings(evidence.ending);
+    own.extend(missing_load_points(plan, evidence));
+    own.extend(evidence.unplanned.text().map(|text| Finding::invalid("load-points", text)));
+    let mut reasons: Vec<Reason> = own.into_iter().map(|finding| finding.reason(None)).collect();
+    let mut remarks: Vec<Reason> = modified(plan).map(|finding| finding.reason(None)).into_iter().collect();
+    for point in evidence.load_points {
+        reasons.extend(point.verdict.reasons.iter().cloned());
+        remarks.extend(point.verdict.remarks.iter().cloned());
+    }
+    let state = match evidence.ending {
+        Ending::Complete if reasons.is_empty() => State::Valid,
+        Ending::Complete => State::Invalid,
+        Ending::Stopped(_) | Ending::Missing => State::Incomplete,
+    };
+    Verdict { state, reasons, remarks }
+}
+
+fn ending_findings(ending: &Ending) -> Vec<Finding> {
+    let text = match ending {
+        Ending::Complete => return Vec::new(),
+        Ending::Stopped(reason) => format!("the run was stopped: {reason}"),
+        Ending::Missing => "the run file has no end: the program or the machine died".to_owned(),
+    };
+    vec![Finding::incomplete("ending", text)]
+}
+
+/// Load points of the plan without any record. In a run that was stopped they are no news.
+fn missing_load_points(plan: &Plan, evidence: &RunEvidence) -> Option<Finding> {
+    let recorded = |index: u32| evidence.load_points.iter().any(|point| point.index == index);
+    let missing: Vec<String> = plan
+        .load_points
+        .iter()
+        .filter(|point| !recorded(point.index))
+        .map(|point| (point.index + 1).to_string())
+        .collect();
+    let complete = *evidence.ending == Ending::Complete;
+    (complete && !missing.is_empty()).then(|| {
+        let (missing, planned) = (missing.join(", "), plan.load_points.len());
+        Finding::invalid("load-points", format!("nothing was recorded of load point {missing} of {planned}"))
+    })
+}
+
+fn modified(plan: &Plan) -> Option<Finding> {
+    let what: Vec<&str> = plan.modifications.iter().map(|one| one.what.as_str()).collect();
+    (!what.is_empty()).then(|| {
+        Finding::remark(
+            "modified",
+            format!("differs from the benchmark's definition in: {}", what.join(", ")),
+        )
+    })
+}

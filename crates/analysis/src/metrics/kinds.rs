@@ -1,0 +1,63 @@
+//! WebStone's statistics per file and in total.
+
+use model::Plan;
+use stats::Moments;
+
+use super::times::{four, summary};
+use crate::fold::{KindSums, SteadyTotals};
+use crate::{BytesMoved, KindResult, TimeSummary};
+
+/// Times are recorded in ns and reported in s.
+const NANOS: f64 = 1e9;
+
+/// Makes the statistics of each kind, in the order of the workload's objects.
+pub(super) fn kinds(plan: &Plan, totals: &SteadyTotals) -> Vec<KindResult> {
+    let objects = plan.workload.objects.iter().zip(&totals.kinds);
+    objects
+        .map(|(object, sums)| KindResult {
+            object_bytes: Some(object.bytes),
+            ..statistics(&object.path, sums, summary(sums.histogram.clone()))
+        })
+        .collect()
+}
+
+/// Makes the statistics over all kinds: sums of the kinds' sums, never means of their means.
+pub(super) fn total(plan: &Plan, totals: &SteadyTotals, response: &TimeSummary) -> KindResult {
+    let mut all = KindSums::default();
+    let merged = |of: fn(&KindSums) -> &Moments| {
+        let mut sum = Moments::default();
+        totals.kinds.iter().for_each(|kind| sum.merge(of(kind)));
+        sum
+    };
+    all.response = merged(|kind| &kind.response);
+    all.connect = merged(|kind| &kind.connect);
+    all.reply_bytes = merged(|kind| &kind.reply_bytes);
+    all.body_bytes = merged(|kind| &kind.body_bytes);
+    KindResult {
+        errors: totals.errors(),
+        units_ok: plan.workload.counts_pages.then_some(totals.units_ok),
+        ..statistics("all", &all, response.clone())
+    }
+}
+
+fn statistics(name: &str, sums: &KindSums, percentiles: TimeSummary) -> KindResult {
+    KindResult {
+        name: name.to_owned(),
+        object_bytes: None,
+        n: sums.response.n,
+        errors: sums.errors(),
+        units_ok: None,
+        connect: four(&sums.connect, NANOS),
+        response: four(&sums.response, NANOS),
+        reply_bytes: four(&sums.reply_bytes, 1.0),
+        body_bytes: four(&sums.body_bytes, 1.0),
+        bytes: moved(sums),
+        percentiles,
+    }
+}
+
+fn moved(sums: &KindSums) -> BytesMoved {
+    let whole = |sum: u128| u64::try_from(sum).unwrap_or(u64::MAX);
+    let (body, total) = (whole(sums.body_bytes.sum), whole(sums.reply_bytes.sum));
+    BytesMoved { body, head: total.saturating_sub(body), total }
+}

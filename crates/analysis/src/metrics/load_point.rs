@@ -1,0 +1,123 @@
+//! The numbers of one load point.
+
+use std::collections::BTreeMap;
+
+use model::{Connection, Outcome, Plan};
+use stats::{MBIT, little_gap, load_factor};
+use units::Nanos;
+
+use super::times::summary;
+use super::{kinds, timeline};
+use crate::fold::{AgentTotals, PointFold, SteadyTotals};
+use crate::{LoadPointResult, State, TimeSummary, Verdict};
+
+/// Makes all numbers of a load point; its verdict is still open.
+///
+/// Only what the steady phase recorded counts, divided by the recorded length T of that phase.
+pub(crate) fn measure(plan: &Plan, fold: &PointFold) -> LoadPointResult {
+    let totals = &fold.steady;
+    let length = totals.length.as_secs_f64();
+    let per_second = |amount: f64| if 0.0 < length { amount / length } else { 0.0 };
+    let (n, errors) = (totals.n() as f64, totals.errors() as f64);
+    let sum_response = totals.response_seconds();
+    let load_factor = load_factor(sum_response, length).unwrap_or(0.0);
+    let thinking_mean = per_second(totals.thinking_ns as f64 / 1e9);
+    let response = response(fold);
+    let total = kinds::total(plan, totals, &response);
+    let bits = 8.0 * total.bytes.total as f64;
+    let load = fold.point.load;
+    let (cpu, run_queue, thread_seconds) = generator(totals);
+    let sut_cpus = sut_cpus(totals);
+    let per_operation = |seconds: f64| (0.0 < n + errors).then(|| seconds / (n + errors));
+    LoadPointResult {
+        index: fold.point.index,
+        load,
+        length: totals.length,
+        verdict: Verdict { state: State::Valid, reasons: Vec::new(), remarks: Vec::new() },
+        kinds: kinds::kinds(plan, totals),
+        offered_rate: (!load.is_closed()).then(|| per_second(totals.due as f64)),
+        rate: per_second(n),
+        rate_interval: timeline::rate_interval(&fold.seconds),
+        error_rate: per_second(errors),
+        error_level: (0.0 < n).then(|| errors / n),
+        load_factor,
+        in_flight_mean: per_second(totals.in_flight_ns as f64 / 1e9),
+        thinking_mean,
+        little_gap: load
+            .is_closed()
+            .then(|| closed_gap(load.level(), per_second(n), load_factor, thinking_mean)),
+        throughput_mbit: per_second(bits / MBIT),
+        client_throughput_mbit: (0.0 < sum_response).then(|| bits / MBIT / sum_response),
+        pages_per_minute: total.units_ok.map(|pages| 60.0 * per_second(pages as f64)),
+        service: summary(totals.service.clone()),
+        lateness: lateness(totals, load.is_closed()),
+        connect: connect(plan, totals),
+        in_flight_at_end: totals.in_flight_at_ends().1,
+        in_flight_age: Nanos(u64::try_from(totals.ages_at_ends_ns().1).unwrap_or(u64::MAX)),
+        failures: failures(totals),
+        examples: fold.examples.values().cloned().collect(),
+        generator_busy: ratio(cpu, thread_seconds),
+        generator_run_queue: ratio(run_queue, thread_seconds),
+        generator_cpu_per_operation: per_operation(cpu),
+        sut_cpus,
+        sut_busy: sut_cpus.zip(plan.sut.allowance()).map(|(cpus, allowance)| ratio(cpus, allowance)),
+        sut_cpu_per_operation: sut_cpus.and_then(|cpus| per_operation(cpus * length)),
+        timeline: timeline::timeline(&fold.seconds),
+        total,
+        response,
+    }
+}
+
+fn response(fold: &PointFold) -> TimeSummary {
+    let mut response = summary(fold.steady.response.clone());
+    response.mean_interval = response.mean.and_then(|mean| timeline::response_interval(&fold.seconds, mean));
+    response
+}
+
+/// Returns the gap in N = X·(R + Z). X·R is the load factor and X·Z the mean number of thinking users.
+fn closed_gap(users: f64, rate: f64, load_factor: f64, thinking_mean: f64) -> f64 {
+    if rate == 0.0 {
+        return 1.0;
+    }
+    little_gap(users, rate, load_factor / rate, thinking_mean / rate).map_or(1.0, |gap| gap.0)
+}
+
+fn lateness(totals: &SteadyTotals, closed: bool) -> Option<TimeSummary> {
+    let lateness = totals.lateness();
+    (!closed || 0 < lateness.n()).then(|| summary(lateness))
+}
+
+fn connect(plan: &Plan, totals: &SteadyTotals) -> Option<TimeSummary> {
+    let belongs = plan.protocol.connection == Connection::PerRequest;
+    belongs.then(|| summary(totals.connect.clone()))
+}
+
+fn failures(totals: &SteadyTotals) -> Vec<(Outcome, u64)> {
+    let mut counts: BTreeMap<Outcome, u64> = BTreeMap::new();
+    for (outcome, n) in totals.kinds.iter().flat_map(|kind| &kind.failed) {
+        *counts.entry(*outcome).or_default() += n;
+    }
+    let mut failures: Vec<(Outcome, u64)> = counts.into_iter().filter(|(_, n)| 0 < *n).collect();
+    failures.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+    failures
+}
+
+/// Returns CPU time, run-queue time and available time of all load threads, in s.
+fn generator(totals: &SteadyTotals) -> (f64, f64, f64) {
+    let sum = |of: fn(&AgentTotals) -> f64| totals.agents.values().map(of).sum::<f64>();
+    (
+        sum(|agent| agent.cpu.as_secs_f64()),
+        sum(|agent| agent.run_queue.as_secs_f64()),
+        sum(|agent| agent.thread_ns as f64 / 1e9),
+    )
+}
+
+/// Returns the CPUs that the SUT used; `None` unless it was seen in every interval.
+fn sut_cpus(totals: &SteadyTotals) -> Option<f64> {
+    let seen = Nanos::ZERO < totals.length && totals.length <= totals.sut_length;
+    seen.then(|| totals.sut_cpu.as_secs_f64() / totals.length.as_secs_f64())
+}
+
+fn ratio(part: f64, whole: f64) -> f64 {
+    if 0.0 < whole { part / whole } else { 0.0 }
+}

@@ -1,0 +1,54 @@
+//! The marks of the curve and the headline.
+
+use model::{Headline, Plan};
+use stats::{CurvePoint, knee, peak, saturation_point};
+
+use crate::{Curve, HeadlineFigure, LoadPointResult, State};
+
+/// Finds peak, saturation and knee over the valid load points, or over all if none is valid.
+pub(crate) fn curve(load_points: &[LoadPointResult]) -> Curve {
+    let candidates = |only_valid: bool| -> Vec<(usize, CurvePoint)> {
+        let points = load_points.iter().enumerate();
+        points
+            .filter(|(_, p)| !only_valid || p.verdict.state == State::Valid)
+            .filter_map(curve_point)
+            .collect()
+    };
+    let mut chosen = candidates(true);
+    if chosen.is_empty() {
+        chosen = candidates(false);
+    }
+    let points: Vec<CurvePoint> = chosen.iter().map(|(_, point)| *point).collect();
+    let place = |mark: Option<CurvePoint>| {
+        let mark = mark?;
+        chosen.iter().find(|(_, point)| *point == mark).map(|(index, _)| *index)
+    };
+    Curve {
+        peak: place(peak(&points)),
+        saturation: place(saturation_point(&points)),
+        knee: place(knee(&points)),
+    }
+}
+
+/// Returns the benchmark's own figure: the highest rate of a valid load point, with the response time there.
+pub(crate) fn headline(plan: &Plan, load_points: &[LoadPointResult]) -> Option<HeadlineFigure> {
+    let valid = load_points.iter().enumerate().filter(|(_, point)| point.verdict.state == State::Valid);
+    // Of equal rates the first, at the smaller load, as for the peak.
+    let (index, best) = valid.rev().max_by(|(_, one), (_, other)| one.rate.total_cmp(&other.rate))?;
+    let name = match plan.benchmark.headline {
+        Headline::ConnectionRate => "connections per second",
+        Headline::OperationRate => "operations per second",
+    };
+    Some(HeadlineFigure {
+        name: name.to_owned(),
+        value: best.rate,
+        load_point: index,
+        response_mean: best.response.mean?,
+    })
+}
+
+/// Returns the point of a load point on the curve; `None` if nothing succeeded there.
+fn curve_point((index, point): (usize, &LoadPointResult)) -> Option<(usize, CurvePoint)> {
+    let response = point.response.mean?;
+    Some((index, CurvePoint { load: point.load.level(), rate: point.rate, response }))
+}

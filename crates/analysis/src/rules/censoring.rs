@@ -1,0 +1,30 @@
+//! Censoring: what was in flight at the end of the steady phase is in no rate and no mean.
+
+use units::{Nanos, Ratio};
+
+use super::{Evidence, Finding};
+
+/// Part of all operations, or of all response time, from which their absence is worth a remark.
+const SHARE_MIN: f64 = 0.01;
+
+/// Reports operations in flight at the end that are many or old.
+pub(super) fn check(evidence: &Evidence) -> Vec<Finding> {
+    let (n, age) = (evidence.result.in_flight_at_end, evidence.result.in_flight_age);
+    let of_operations = share(n as f64, evidence.result.completed() as f64);
+    let of_time = share(age.as_secs_f64(), evidence.fold.steady.response_seconds());
+    if of_operations.max(of_time) < SHARE_MIN {
+        return Vec::new();
+    }
+    let mean = Nanos(age.0 / n.max(1));
+    let text = format!(
+        "{n} operations were in flight at the end of the steady phase, on average for {mean}: {} of its \
+         operations and {} of its response time, counted in no rate and no mean; long ones are hit more often",
+        Ratio(of_operations),
+        Ratio(of_time)
+    );
+    vec![Finding::remark("in-flight", text)]
+}
+
+fn share(part: f64, counted: f64) -> f64 {
+    if part == 0.0 { 0.0 } else { part / (part + counted) }
+}

@@ -1,0 +1,33 @@
+//! Two ways to the same area: response times summed up, and operations in flight integrated.
+
+use super::{Evidence, Finding};
+
+/// Part of the larger area by which the two may differ.
+const GAP_MAX: f64 = 0.01;
+
+const HINT: &str = "response times that leave out waiting hide a stall (coordinated omission)";
+
+/// Compares Σ response time with ∫ in flight + Σ lateness.
+///
+/// An operation is in flight from sent to done and late from due to sent, so over a phase
+/// Σr(ok) + Σr(failed) + age(end) − age(start) = ∫ in flight + Σ lateness, but for the lateness of
+/// the operations in flight at either end, which is allowed for by their number times the greatest.
+pub(super) fn check(evidence: &Evidence) -> Vec<Finding> {
+    let totals = &evidence.fold.steady;
+    let (age_start, age_end) = totals.ages_at_ends_ns();
+    let (flying_start, flying_end) = totals.in_flight_at_ends();
+    let lateness = totals.lateness();
+    let seconds = |ns: u128| ns as f64 / 1e9;
+    let summed = totals.response_seconds() + totals.failed_seconds() + seconds(age_end) - seconds(age_start);
+    let integrated = seconds(totals.in_flight_ns) + seconds(lateness.sum());
+    let edges = (flying_start + flying_end) as f64 * lateness.max().unwrap_or_default().as_secs_f64();
+    let allowed = GAP_MAX * summed.max(integrated) + edges;
+    if (summed - integrated).abs() <= allowed {
+        return Vec::new();
+    }
+    let text = format!(
+        "response times sum up to {summed:.3} s, operations in flight and lateness to {integrated:.3} s, \
+         allowed are {allowed:.3} s of difference"
+    );
+    vec![Finding::invalid("response-integral", text).hint(HINT)]
+}

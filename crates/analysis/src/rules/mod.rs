@@ -1,0 +1,62 @@
+//! The rules that a load point must keep, one file each; `docs/design/measurement-rules.md` says why.
+//!
+//! A rule looks at the evidence and answers with findings. Rules that need every single record
+//! (conservation, time axis) also hold the bookkeeping that the fold feeds.
+
+mod boundary;
+mod censoring;
+pub(crate) mod conservation;
+mod delivery;
+mod drift;
+mod errors;
+mod finding;
+mod generator;
+mod histogram;
+mod integral;
+mod little;
+mod load_agents;
+mod sample_size;
+mod steady_length;
+pub(crate) mod time_axis;
+
+use model::Plan;
+
+pub(crate) use finding::{Finding, Gravity};
+
+use crate::LoadPointResult;
+use crate::fold::PointFold;
+
+/// What the verdict on a load point rests on.
+pub(crate) struct Evidence<'a> {
+    /// The plan of the run.
+    pub(crate) plan: &'a Plan,
+    /// What was folded of the load point's records.
+    pub(crate) fold: &'a PointFold,
+    /// Its numbers.
+    pub(crate) result: &'a LoadPointResult,
+    /// Whether the run ended in this load point, before its time.
+    pub(crate) interrupted: bool,
+}
+
+/// A rule: a pure function of the evidence.
+pub(crate) type Rule = fn(&Evidence) -> Vec<Finding>;
+
+/// All rules, in the order in which their findings are reported: first what makes the record itself
+/// doubtful, then what the record says about generator and server, then how far the numbers reach.
+pub(crate) const RULES: &[Rule] = &[
+    steady_length::check,
+    time_axis::check,
+    load_agents::check,
+    conservation::check,
+    histogram::check,
+    integral::check,
+    little::check,
+    delivery::schedule,
+    generator::check,
+    errors::check,
+    delivery::delivered,
+    boundary::check,
+    sample_size::check,
+    censoring::check,
+    drift::check,
+];

@@ -1,0 +1,18 @@
+//! The steady phase has the length that the plan gives it: rates are divided by nothing else.
+
+use super::{Evidence, Finding};
+
+/// Reports a steady phase that is not as long as planned.
+pub(super) fn check(evidence: &Evidence) -> Vec<Finding> {
+    let (found, planned) = (evidence.result.length, evidence.plan.phases.steady);
+    if found == planned {
+        return Vec::new();
+    }
+    let text = format!("{found} of the steady phase are recorded, {planned} are planned");
+    let cut_short = evidence.interrupted && found < planned;
+    vec![if cut_short {
+        Finding::incomplete("steady-length", text)
+    } else {
+        Finding::invalid("steady-length", text)
+    }]
+}
