@@ -1,0 +1,96 @@
+//! Hashes: each interval carries the hash of the one before, the first that of the header.
+//!
+//! A hash shows that a record is not the one that was written, and where. It does not show who
+//! changed it: whoever can write the file can compute all hashes again. That is for seals.
+
+use blake3::{Hash, Hasher};
+use rusqlite::Connection;
+use rusqlite::types::ValueRef;
+
+use crate::rows::{HeaderRow, Place};
+
+/// Hashes fields, each behind its length, so that no two lists of fields give the same bytes.
+struct Digest(Hasher);
+
+impl Digest {
+    fn new(purpose: &str) -> Digest {
+        let mut digest = Digest(Hasher::new());
+        digest.field(purpose.as_bytes());
+        digest
+    }
+
+    fn field(&mut self, bytes: &[u8]) {
+        self.0.update(&(bytes.len() as u64).to_le_bytes());
+        self.0.update(bytes);
+    }
+
+    fn number(&mut self, number: u64) {
+        self.field(&number.to_le_bytes());
+    }
+
+    fn finish(self) -> Hash {
+        self.0.finalize()
+    }
+}
+
+/// Returns the hash of the header, from which the chain begins.
+pub(crate) fn header_hash(header: &HeaderRow) -> Hash {
+    let mut digest = Digest::new("plimsoll header");
+    digest.field(header.program.as_bytes());
+    digest.field(&header.created_unix_ms.to_le_bytes());
+    digest.field(header.command_line.as_bytes());
+    digest.field(header.plan_json.as_bytes());
+    digest.finish()
+}
+
+/// Returns the hash of an interval from that of the one before, its place and its record.
+pub(crate) fn link(previous: &Hash, place: &Place, index: u32, record: &[u8]) -> Hash {
+    let mut digest = Digest::new("plimsoll interval");
+    digest.field(previous.as_bytes());
+    for number in [place.load_point, place.agent, index, place.phase as u32] {
+        digest.number(number.into());
+    }
+    digest.number(place.start.0);
+    digest.number(place.end.0);
+    digest.field(record);
+    digest.finish()
+}
+
+/// Counts and hashes the rows of a table in order, every column with its type.
+pub(crate) fn table_hash(database: &Connection, table: &str) -> rusqlite::Result<(u64, Hash)> {
+    let mut digest = Digest::new("plimsoll table");
+    digest.field(table.as_bytes());
+    let mut statement = database.prepare(&format!("SELECT * FROM {table} ORDER BY 1"))?;
+    let n_columns = statement.column_count();
+    let mut rows = statement.query([])?;
+    let mut n_rows = 0;
+    while let Some(row) = rows.next()? {
+        n_rows += 1;
+        for column in 0..n_columns {
+            hash_value(row.get_ref(column)?, &mut digest);
+        }
+    }
+    Ok((n_rows, digest.finish()))
+}
+
+fn hash_value(value: ValueRef, digest: &mut Digest) {
+    match value {
+        ValueRef::Null => digest.field(b"null"),
+        ValueRef::Integer(number) => {
+            digest.field(b"integer");
+            digest.field(&number.to_le_bytes());
+        }
+        ValueRef::Real(number) => {
+            digest.field(b"real");
+            digest.field(&number.to_le_bytes());
+        }
+        ValueRef::Text(text) => {
+            digest.field(b"text");
+            digest.field(text);
+        }
+        ValueRef::Blob(bytes) => {
+            digest.field(b"blob");
+            digest.field(bytes);
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! The stored form of an interval record whose detail was split off.
+//!
+//! Layout, all numbers of variable length: version; the fields of the flow in the order of their
+//! declaration; number of kinds, and for each the five moments of its successful operations, the
+//! number of its failures, and for each outcome, n and bytes; number of unit kinds, and for each
+//! ok and failed; histograms of response time, service time and lateness, each behind its length;
+//! threads, CPU time, run-queue time; 0, or 1 and the SUT's CPU and throttled time.
+//!
+//! A moment is n, and if that is not zero: the smallest value a, the largest less a, the sum less
+//! n·a, and Σ(x − a)²: the last three are small where values are close together, and zero for a
+//! constant. They are computed modulo 2¹²⁸, so that any moments come back as they were.
+
+use std::collections::BTreeMap;
+
+use model::{FailedTotals, Flow, Health, IntervalRecord, KindTotals, OkTotals, Outcome, SutUse, UnitTotals};
+use stats::{Histogram, Moments};
+use units::Nanos;
+
+use super::CodecError;
+use super::number::{Source, put, put_histogram};
+use crate::rows::Place;
+
+/// The form written today; any change of the layout raises it.
+const VERSION: u64 = 1;
+
+/// Writes what does not stand in columns of its own; equal records give equal bytes.
+pub(crate) fn encode_interval(record: &IntervalRecord) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(2048);
+    let into = &mut bytes;
+    put(VERSION, into);
+    put_flow(&record.flow, into);
+    put(record.kinds.len() as u64, into);
+    record.kinds.iter().for_each(|kind| put_kind(kind, into));
+    put(record.units.len() as u64, into);
+    for unit in &record.units {
+        put(unit.ok, into);
+        put(unit.failed, into);
+    }
+    for histogram in [&record.response, &record.service, &record.lateness] {
+        put_histogram(histogram, into);
+    }
+    put_health(&record.health, into);
+    put_sut(record.sut.as_ref(), into);
+    bytes
+}
+
+/// Reads a record back. Any bytes are safe to pass.
+pub(crate) fn decode_interval(place: &Place, index: u32, bytes: &[u8]) -> Result<IntervalRecord, CodecError> {
+    let mut from = Source::new(bytes, VERSION)?;
+    let record = IntervalRecord {
+        load_point: place.load_point,
+        agent: place.agent,
+        index,
+        phase: place.phase,
+        start: place.start,
+        end: place.end,
+        flow: flow(&mut from)?,
+        kinds: list(&mut from, kind)?,
+        units: list(&mut from, |from| Ok(UnitTotals { ok: from.u64()?, failed: from.u64()? }))?,
+        response: from.histogram()?,
+        service: from.histogram()?,
+        lateness: from.histogram()?,
+        connect: Histogram::new(),
+        health: Health { threads: from.u32()?, cpu: Nanos(from.u64()?), run_queue: Nanos(from.u64()?) },
+        sut: sut(&mut from)?,
+    };
+    from.finish()?;
+    Ok(record)
+}
+
+fn list<T>(
+    from: &mut Source,
+    item: impl Fn(&mut Source) -> Result<T, CodecError>,
+) -> Result<Vec<T>, CodecError> {
+    let count = from.count()?;
+    (0..count).map(|_| item(from)).collect()
+}
+
+fn put_flow(flow: &Flow, into: &mut Vec<u8>) {
+    for count in [
+        flow.waiting_at_start,
+        flow.due,
+        flow.started,
+        flow.skipped,
+        flow.waiting_at_end,
+        flow.in_flight_at_start,
+        flow.ok,
+        flow.failed,
+        flow.timed_out,
+        flow.abandoned,
+        flow.in_flight_at_end,
+    ] {
+        put(count, into);
+    }
+    for integral in [flow.in_flight_ns, flow.thinking_ns, flow.in_flight_age_ns] {
+        put(integral, into);
+    }
+}
+
+fn flow(from: &mut Source) -> Result<Flow, CodecError> {
+    Ok(Flow {
+        waiting_at_start: from.u64()?,
+        due: from.u64()?,
+        started: from.u64()?,
+        skipped: from.u64()?,
+        waiting_at_end: from.u64()?,
+        in_flight_at_start: from.u64()?,
+        ok: from.u64()?,
+        failed: from.u64()?,
+        timed_out: from.u64()?,
+        abandoned: from.u64()?,
+        in_flight_at_end: from.u64()?,
+        in_flight_ns: from.u128()?,
+        thinking_ns: from.u128()?,
+        in_flight_age_ns: from.u128()?,
+    })
+}
+
+fn put_kind(kind: &KindTotals, into: &mut Vec<u8>) {
+    let ok = &kind.ok;
+    for moments in [&ok.response, &ok.connect, &ok.first_byte, &ok.reply_bytes, &ok.body_bytes] {
+        put_moments(moments, into);
+    }
+    put(kind.failed.len() as u64, into);
+    for (outcome, failed) in &kind.failed {
+        put(*outcome as u8, into);
+        put(failed.n, into);
+        put(failed.bytes, into);
+    }
+}
+
+fn kind(from: &mut Source) -> Result<KindTotals, CodecError> {
+    let ok = OkTotals {
+        response: moments(from)?,
+        connect: moments(from)?,
+        first_byte: moments(from)?,
+        reply_bytes: moments(from)?,
+        body_bytes: moments(from)?,
+        response_histogram: Histogram::new(),
+    };
+    let mut failed = BTreeMap::new();
+    for _ in 0..from.count()? {
+        let outcome = outcome_after(failed.last_key_value().map(|(last, _)| *last), from.u64()?)?;
+        let totals = FailedTotals { n: from.u64()?, bytes: from.u64()?, response: Histogram::new() };
+        failed.insert(outcome, totals);
+    }
+    Ok(KindTotals { ok, failed })
+}
+
+/// Returns the outcome with a number if it comes after the last one: each stands once, in order.
+fn outcome_after(last: Option<Outcome>, number: u64) -> Result<Outcome, CodecError> {
+    u8::try_from(number)
+        .ok()
+        .and_then(Outcome::from_number)
+        .filter(|outcome| last < Some(*outcome))
+        .ok_or(CodecError::Outcome(number))
+}
+
+fn put_moments(moments: &Moments, into: &mut Vec<u8>) {
+    put(moments.n, into);
+    if moments.n == 0 {
+        return;
+    }
+    let (n, least) = (u128::from(moments.n), u128::from(moments.min));
+    let sum_above = moments.sum.wrapping_sub(n * least);
+    put(moments.min, into);
+    put(moments.max.wrapping_sub(moments.min), into);
+    put(sum_above, into);
+    // Σ(x − a)² = Σx² − a·(2·Σ(x − a) + n·a)
+    let shift = least.wrapping_mul(sum_above.wrapping_mul(2).wrapping_add(n * least));
+    put(moments.sum_squares.wrapping_sub(shift), into);
+}
+
+fn moments(from: &mut Source) -> Result<Moments, CodecError> {
+    let n = from.u64()?;
+    if n == 0 {
+        return Ok(Moments::default());
+    }
+    let (min, range) = (from.u64()?, from.u64()?);
+    let (sum_above, squares_above) = (from.u128()?, from.u128()?);
+    let (count, least) = (u128::from(n), u128::from(min));
+    let shift = least.wrapping_mul(sum_above.wrapping_mul(2).wrapping_add(count * least));
+    Ok(Moments {
+        n,
+        sum: sum_above.wrapping_add(count * least),
+        sum_squares: squares_above.wrapping_add(shift),
+        min,
+        max: min.wrapping_add(range),
+    })
+}
+
+fn put_health(health: &Health, into: &mut Vec<u8>) {
+    put(health.threads, into);
+    put(health.cpu.0, into);
+    put(health.run_queue.0, into);
+}
+
+fn put_sut(sut: Option<&SutUse>, into: &mut Vec<u8>) {
+    put(u8::from(sut.is_some()), into);
+    if let Some(sut) = sut {
+        put(sut.cpu.0, into);
+        put(sut.throttled.0, into);
+    }
+}
+
+fn sut(from: &mut Source) -> Result<Option<SutUse>, CodecError> {
+    match from.u64()? {
+        0 => Ok(None),
+        1 => Ok(Some(SutUse { cpu: Nanos(from.u64()?), throttled: Nanos(from.u64()?) })),
+        _ => Err(CodecError::TooLarge),
+    }
+}

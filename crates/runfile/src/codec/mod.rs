@@ -1,0 +1,40 @@
+//! The stored form of records: variable-length integers in a fixed order, the same bytes for the
+//! same record. What stands in columns of its own (place, phase, times) is not repeated here.
+
+mod detail;
+mod interval;
+mod number;
+
+pub(crate) use detail::{decode_detail, encode_detail};
+pub(crate) use interval::{decode_interval, encode_interval};
+
+use stats::HistogramError;
+use thiserror::Error;
+
+/// Why bytes are not a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum CodecError {
+    /// The bytes end before the record does.
+    #[error("record ends early")]
+    Truncated,
+    /// The bytes go on after the end of the record.
+    #[error("record is followed by {0} more bytes")]
+    Trailing(usize),
+    /// The first number names a form that this build does not know.
+    #[error("record has version {found}, expected {expected}")]
+    Version {
+        /// As stored.
+        found: u64,
+        /// The only form that this build reads.
+        expected: u64,
+    },
+    /// A number does not fit its range.
+    #[error("record holds a number that is too large")]
+    TooLarge,
+    /// An outcome that does not exist, or one that is out of order.
+    #[error("record holds outcome {0}, which is unknown or out of order")]
+    Outcome(u64),
+    /// A histogram cannot be read.
+    #[error(transparent)]
+    Histogram(#[from] HistogramError),
+}

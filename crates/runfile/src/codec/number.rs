@@ -1,0 +1,84 @@
+//! Variable-length integers, and lengths that cannot ask for more than there is.
+
+use stats::Histogram;
+
+use super::CodecError;
+
+/// Appends an integer in groups of seven bits, lowest first; the top bit of a byte says that more follow.
+pub(crate) fn put(value: impl Into<u128>, into: &mut Vec<u8>) {
+    let mut value = value.into();
+    while 0x80 <= value {
+        into.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    into.push(value as u8);
+}
+
+/// Appends a histogram behind its length.
+pub(crate) fn put_histogram(histogram: &Histogram, into: &mut Vec<u8>) {
+    let bytes = histogram.to_bytes();
+    put(bytes.len() as u64, into);
+    into.extend_from_slice(&bytes);
+}
+
+/// Takes numbers off the front of bytes from anywhere.
+pub(crate) struct Source<'a>(&'a [u8]);
+
+impl<'a> Source<'a> {
+    /// Begins at the first byte and checks that the record is of the version given.
+    pub(crate) fn new(bytes: &'a [u8], version: u64) -> Result<Source<'a>, CodecError> {
+        let mut source = Source(bytes);
+        let found = source.u64()?;
+        if found != version {
+            return Err(CodecError::Version { found, expected: version });
+        }
+        Ok(source)
+    }
+
+    pub(crate) fn u128(&mut self) -> Result<u128, CodecError> {
+        let mut value = 0u128;
+        for shift in (0..128).step_by(7) {
+            let (&byte, rest) = self.0.split_first().ok_or(CodecError::Truncated)?;
+            self.0 = rest;
+            let bits = u128::from(byte & 0x7f);
+            if (bits << shift) >> shift != bits {
+                return Err(CodecError::TooLarge);
+            }
+            value |= bits << shift;
+            if byte < 0x80 {
+                return Ok(value);
+            }
+        }
+        Err(CodecError::TooLarge)
+    }
+
+    pub(crate) fn u64(&mut self) -> Result<u64, CodecError> {
+        self.u128()?.try_into().map_err(|_| CodecError::TooLarge)
+    }
+
+    pub(crate) fn u32(&mut self) -> Result<u32, CodecError> {
+        self.u128()?.try_into().map_err(|_| CodecError::TooLarge)
+    }
+
+    pub(crate) fn u16(&mut self) -> Result<u16, CodecError> {
+        self.u128()?.try_into().map_err(|_| CodecError::TooLarge)
+    }
+
+    /// Reads how many items follow; each takes at least one byte, so more than are left cannot be.
+    pub(crate) fn count(&mut self) -> Result<usize, CodecError> {
+        let count = usize::try_from(self.u64()?).map_err(|_| CodecError::TooLarge)?;
+        if self.0.len() < count { Err(CodecError::Truncated) } else { Ok(count) }
+    }
+
+    pub(crate) fn histogram(&mut self) -> Result<Histogram, CodecError> {
+        let length = self.count()?;
+        let (bytes, rest) = self.0.split_at_checked(length).ok_or(CodecError::Truncated)?;
+        self.0 = rest;
+        Ok(Histogram::from_bytes(bytes)?)
+    }
+
+    /// Checks that nothing is left.
+    pub(crate) fn finish(self) -> Result<(), CodecError> {
+        if self.0.is_empty() { Ok(()) } else { Err(CodecError::Trailing(self.0.len())) }
+    }
+}

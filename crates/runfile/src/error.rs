@@ -1,0 +1,130 @@
+//! What can go wrong with a run file, and what to do about it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+use thiserror::Error;
+
+/// Why a run file cannot be written or read.
+#[derive(Debug, Error)]
+pub enum RunFileError {
+    /// There is a file of this name, and runs are never overwritten.
+    #[error("`{}` exists already", .path.display())]
+    Exists {
+        /// The run file.
+        path: PathBuf,
+    },
+    /// The operating system said no.
+    #[error("{doing} `{}`: {source}", .path.display())]
+    Io {
+        /// The run file.
+        path: PathBuf,
+        /// What was tried: `opening`, `creating`.
+        doing: &'static str,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The file is something else.
+    #[error("`{}` is not a run file: {found}", .path.display())]
+    NotARunFile {
+        /// The file.
+        path: PathBuf,
+        /// What it is instead.
+        found: String,
+    },
+    /// The file was written by a newer build.
+    #[error("`{}` has run file format {found}, this build reads up to {known}", .path.display())]
+    Newer {
+        /// The run file.
+        path: PathBuf,
+        /// Format of the file.
+        found: u32,
+        /// The newest format that this build knows.
+        known: u32,
+    },
+    /// No room is left where the run file is.
+    #[error("the disk that holds `{}` is full", .path.display())]
+    DiskFull {
+        /// The run file.
+        path: PathBuf,
+    },
+    /// An earlier error ended the recording; nothing more is taken, so that no second is missing in between.
+    #[error("`{}` takes no more records after an earlier error", .path.display())]
+    Closed {
+        /// The run file.
+        path: PathBuf,
+    },
+    /// A run is just being recorded into the file.
+    #[error("`{}` changes too fast to be read", .path.display())]
+    Busy {
+        /// The run file.
+        path: PathBuf,
+    },
+    /// Something in the file cannot be read.
+    #[error("`{}` is damaged: {place}: {why}", .path.display())]
+    Damaged {
+        /// The run file.
+        path: PathBuf,
+        /// Where: the table, and the row if known.
+        place: String,
+        /// What is wrong there.
+        why: String,
+    },
+    /// The database library failed otherwise.
+    #[error("{doing} `{}`: {source}", .path.display())]
+    Database {
+        /// The run file.
+        path: PathBuf,
+        /// What was tried: `recording an interval in`.
+        doing: &'static str,
+        /// The library's reason.
+        source: rusqlite::Error,
+    },
+}
+
+impl RunFileError {
+    /// Returns what to do about the error, a clause without a full stop. `None` if there is nothing to say.
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            RunFileError::Exists { .. } => "choose another name, or move the file away".to_owned(),
+            RunFileError::NotARunFile { .. } => {
+                "run files end in `.plim`; `plimsoll runs` lists them".to_owned()
+            }
+            RunFileError::Newer { .. } => "install the newest Plimsoll".to_owned(),
+            RunFileError::DiskFull { .. } => {
+                "make room; the seconds recorded so far are kept and the run counts as incomplete".to_owned()
+            }
+            RunFileError::Busy { .. } => "try again, or wait until the run is over".to_owned(),
+            RunFileError::Damaged { path, .. } => {
+                format!("`plimsoll audit {}` lists what can still be read", path.display())
+            }
+            RunFileError::Io { .. } | RunFileError::Closed { .. } | RunFileError::Database { .. } => {
+                return None;
+            }
+        };
+        Some(hint)
+    }
+
+    /// Makes the error for a failed call of the database library.
+    pub(crate) fn database(path: &Path, doing: &'static str, source: rusqlite::Error) -> RunFileError {
+        let path = path.to_owned();
+        match source.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => RunFileError::DiskFull { path },
+            Some(ErrorCode::DatabaseCorrupt) => {
+                RunFileError::Damaged { path, place: "its pages".to_owned(), why: source.to_string() }
+            }
+            _ => RunFileError::Database { path, doing, source },
+        }
+    }
+
+    /// Makes the error for a failed call of the operating system.
+    pub(crate) fn io(path: &Path, doing: &'static str, source: io::Error) -> RunFileError {
+        let path = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::StorageFull => RunFileError::DiskFull { path },
+            io::ErrorKind::AlreadyExists => RunFileError::Exists { path },
+            _ => RunFileError::Io { path, doing, source },
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! What is known when a run begins.
+
+use model::{Plan, Testbed};
+use units::WallTime;
+
+/// What a run file says about its run before the first second.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Header {
+    /// Name, version and build of the program: `plimsoll 0.1.0 (7c1f)`.
+    pub program: String,
+    /// When the file was made.
+    pub created: WallTime,
+    /// The command as it was typed.
+    pub command_line: String,
+    /// The plan.
+    pub plan: Plan,
+    /// The machines and the server as found. Facts found later are added to it; sections without facts are
+    /// not kept.
+    pub testbed: Testbed,
+}

@@ -1,0 +1,233 @@
+//! Opening a run file without ever changing it.
+//!
+//! A finished file is opened where it is, as one that cannot change: that works in a read-only
+//! directory and on a full disk, and leaves nothing behind. A file that was not finished (its
+//! format bytes say that a `-wal` file may belong to it) is read into memory, what is committed in
+//! the `-wal` file is laid over it, and SQLite is given the result: recovery as SQLite would do it,
+//! except that neither the file nor the disk is needed for it. Source of the layouts: SQLite's
+//! "Database File Format", sections 1.3 and 4.
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, MAIN_DB, OpenFlags};
+
+use crate::RunFileError;
+use crate::schema::{APPLICATION_ID, FORMAT};
+
+/// How often a file that is being recorded into is read before giving up: it changes once a second.
+const TRIES: u32 = 5;
+
+/// Most bytes that a file's header may claim beyond what there is: more than any checkpoint moves.
+const MISSING_MAX: usize = 256 * 1024 * 1024;
+
+/// Opens a run file for reading.
+pub(crate) fn open(path: &Path) -> Result<Connection, RunFileError> {
+    let finished = sniff(path)?;
+    let opened = if finished { in_place(path) } else { in_memory(path, read_with_wal(path)?) };
+    let database = opened?;
+    // Also makes SQLite look at the file, so that damage to the schema is found here.
+    let schema = database.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()));
+    schema.map_err(|why| RunFileError::database(path, "opening", why))?;
+    Ok(database)
+}
+
+/// Checks what the file is by its first bytes, and returns whether it was finished.
+fn sniff(path: &Path) -> Result<bool, RunFileError> {
+    let not = |found: &str| RunFileError::NotARunFile { path: path.to_owned(), found: found.to_owned() };
+    let io = |why| RunFileError::io(path, "opening", why);
+    let file = File::open(path).map_err(io)?;
+    if file.metadata().map_err(io)?.is_dir() {
+        return Err(not("it is a directory"));
+    }
+    let mut head = Vec::new();
+    file.take(FileHead::BYTES as u64).read_to_end(&mut head).map_err(io)?;
+    if head.is_empty() {
+        return Err(not("it is empty"));
+    }
+    let head = FileHead::of(&head).ok_or_else(|| not("it is not an SQLite database"))?;
+    if head.application_id != APPLICATION_ID {
+        return Err(not(&format!(
+            "it is an SQLite database with application id {}, expected {APPLICATION_ID}",
+            head.application_id
+        )));
+    }
+    if FORMAT < head.user_version {
+        return Err(RunFileError::Newer { path: path.to_owned(), found: head.user_version, known: FORMAT });
+    }
+    Ok(!head.may_have_wal)
+}
+
+/// What the first hundred bytes of a database say.
+struct FileHead {
+    page_bytes: usize,
+    may_have_wal: bool,
+    n_pages: usize,
+    user_version: u32,
+    application_id: u32,
+}
+
+impl FileHead {
+    const BYTES: usize = 100;
+
+    fn of(bytes: &[u8]) -> Option<FileHead> {
+        let head = bytes.first_chunk::<{ FileHead::BYTES }>()?;
+        let page_bytes = match u16::from_be_bytes([head[16], head[17]]) {
+            1 => 65_536,
+            other => usize::from(other),
+        };
+        let valid =
+            head.starts_with(b"SQLite format 3\0") && page_bytes.is_power_of_two() && 512 <= page_bytes;
+        valid.then_some(FileHead {
+            page_bytes,
+            may_have_wal: head[18] == 2 || head[19] == 2,
+            n_pages: number_at(head, 28)? as usize,
+            user_version: number_at(head, 60)?,
+            application_id: number_at(head, 68)?,
+        })
+    }
+}
+
+fn number_at(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..)?.first_chunk().map(|four| u32::from_be_bytes(*four))
+}
+
+/// Opens a finished file where it is.
+fn in_place(path: &Path) -> Result<Connection, RunFileError> {
+    // An absolute path, so that nothing in it can be taken for the name of a host.
+    let absolute = fs::canonicalize(path).map_err(|why| RunFileError::io(path, "opening", why))?;
+    let mut uri = "file:".to_owned();
+    for byte in absolute.as_os_str().as_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => {
+                uri.push(char::from(*byte))
+            }
+            other => write!(uri, "%{other:02x}").expect("a String takes everything"),
+        }
+    }
+    uri.push_str("?immutable=1");
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    Connection::open_with_flags(uri, flags).map_err(|why| RunFileError::database(path, "opening", why))
+}
+
+/// Gives SQLite the bytes of a database.
+fn in_memory(path: &Path, image: Vec<u8>) -> Result<Connection, RunFileError> {
+    let opened = Connection::open_in_memory().and_then(|mut database| {
+        database.deserialize_read_exact(MAIN_DB, image.as_slice(), image.len(), true)?;
+        Ok(database)
+    });
+    opened.map_err(|why| RunFileError::database(path, "opening", why))
+}
+
+/// Reads an unfinished file and lays over it what its `-wal` file has.
+///
+/// The run may still go on. What is in the `-wal` file may be in the file already, but not the other way
+/// round; so if the `-wal` file was the same before and after, nothing is missing and nothing is torn.
+fn read_with_wal(path: &Path) -> Result<Vec<u8>, RunFileError> {
+    let mut wal_path = OsString::from(path);
+    wal_path.push("-wal");
+    let wal_path = PathBuf::from(wal_path);
+    let io = |why| RunFileError::io(path, "opening", why);
+    for _ in 0..TRIES {
+        let wal = read_if_there(&wal_path).map_err(io)?;
+        let image = fs::read(path).map_err(io)?;
+        if read_if_there(&wal_path).map_err(io)? == wal {
+            return Ok(recovered(image, &wal));
+        }
+    }
+    Err(RunFileError::Busy { path: path.to_owned() })
+}
+
+fn read_if_there(path: &Path) -> io::Result<Vec<u8>> {
+    match fs::read(path) {
+        Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        other => other,
+    }
+}
+
+/// Lays the committed pages of a `-wal` file over a database, and makes it one that needs none.
+fn recovered(mut image: Vec<u8>, wal: &[u8]) -> Vec<u8> {
+    let Some(head) = FileHead::of(&image) else { return image };
+    let most = image.len() + wal.len() + MISSING_MAX;
+    if let Some((n_pages, pages)) = committed(wal, head.page_bytes) {
+        image.resize(n_pages.saturating_mul(head.page_bytes).min(most), 0);
+        for (number, page) in pages {
+            // A later commit may have made the database shorter.
+            if let Some(place) = image.chunks_exact_mut(head.page_bytes).nth(number - 1) {
+                place.copy_from_slice(page);
+            }
+        }
+    }
+    fill_up(&mut image);
+    image[18..20].fill(1);
+    image
+}
+
+/// Fills a file up with zeros to the length that its header promises.
+///
+/// Without its `-wal` file, a file that was killed in the middle of a checkpoint may end early. SQLite would
+/// refuse all of it; so it refuses the missing pages only.
+fn fill_up(image: &mut Vec<u8>) {
+    let Some(head) = FileHead::of(image) else { return };
+    let promised = head.n_pages.saturating_mul(head.page_bytes);
+    if image.len() < promised && promised - image.len() <= MISSING_MAX {
+        image.resize(promised, 0);
+    }
+}
+
+/// Pages of a `-wal` file by number (from 1), in order; later ones replace earlier ones.
+type Pages<'a> = Vec<(usize, &'a [u8])>;
+
+/// Returns how many pages the database has after the last commit of a `-wal` file, and the pages committed.
+///
+/// Frames count up to the last one that ends a transaction, as long as salts and running checksums are right.
+/// `None` if nothing was committed.
+fn committed(wal: &[u8], page_bytes: usize) -> Option<(usize, Pages<'_>)> {
+    const HEAD: usize = 32;
+    const FRAME_HEAD: usize = 24;
+    let (head, frames) = wal.split_at_checked(HEAD)?;
+    let big_endian = match number_at(head, 0)? {
+        0x377f_0682 => false,
+        0x377f_0683 => true,
+        _ => return None,
+    };
+    let mut sum = checksum([0, 0], &head[..24], big_endian);
+    if number_at(head, 8)? as usize != page_bytes || !sums_match(head, 24, sum) {
+        return None;
+    }
+    let (mut n_pages, mut pages, mut n_committed) = (0, Vec::new(), 0);
+    for frame in frames.chunks_exact(FRAME_HEAD + page_bytes) {
+        let (frame_head, page) = frame.split_at(FRAME_HEAD);
+        sum = checksum(checksum(sum, &frame_head[..8], big_endian), page, big_endian);
+        let number = number_at(frame_head, 0)? as usize;
+        if frame_head[8..16] != head[16..24] || !sums_match(frame_head, 16, sum) || number == 0 {
+            break;
+        }
+        pages.push((number, page));
+        let size_after = number_at(frame_head, 4)? as usize;
+        if 0 < size_after {
+            (n_pages, n_committed) = (size_after, pages.len());
+        }
+    }
+    pages.truncate(n_committed);
+    (0 < n_pages).then_some((n_pages, pages))
+}
+
+fn sums_match(bytes: &[u8], at: usize, sum: [u32; 2]) -> bool {
+    [number_at(bytes, at), number_at(bytes, at + 4)] == sum.map(Some)
+}
+
+/// Continues the checksum of a `-wal` file over a multiple of eight bytes.
+fn checksum(mut sum: [u32; 2], bytes: &[u8], big_endian: bool) -> [u32; 2] {
+    let word = if big_endian { u32::from_be_bytes } else { u32::from_le_bytes };
+    for eight in bytes.as_chunks::<8>().0 {
+        let [a, b, c, d, e, f, g, h] = *eight;
+        sum[0] = sum[0].wrapping_add(word([a, b, c, d])).wrapping_add(sum[1]);
+        sum[1] = sum[1].wrapping_add(word([e, f, g, h])).wrapping_add(sum[0]);
+    }
+    sum
+}

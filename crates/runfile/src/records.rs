@@ -1,0 +1,123 @@
+//! Reading records one by one: a whole run does not fit into memory.
+
+use model::{DetailRecord, Ending, IntervalRecord};
+use rusqlite::Rows;
+
+use crate::codec::{decode_detail, decode_interval};
+use crate::rows::{DetailRow, IntervalRow};
+use crate::{Run, RunFileError};
+
+/// One record of a run file.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Record {
+    /// An interval, without its detail.
+    Interval(IntervalRecord),
+    /// Detail of one or several intervals of one load point, agent and phase.
+    Detail(DetailRecord),
+}
+
+/// How far a run file could be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
+pub enum Extent {
+    /// To its end.
+    All,
+    /// To the first row that cannot be read, in a file of a run that was killed: it was cut there.
+    Until(String),
+}
+
+impl Run {
+    /// Visits all records in the order in which they were recorded: of each load point first the intervals,
+    /// then the details. Holds one record at a time; no (load point, agent, index) comes twice.
+    ///
+    /// Errors: a row of a finished file cannot be read. What was visited before stays visited.
+    pub fn records(&self, mut visit: impl FnMut(Record)) -> Result<Extent, RunFileError> {
+        match self.visit_all(&mut visit) {
+            Ok(()) => Ok(Extent::All),
+            Err(RunFileError::Damaged { place, why, .. }) if self.ending() == &Ending::Missing => {
+                Ok(Extent::Until(format!("{place}: {why}")))
+            }
+            Err(why) => Err(why),
+        }
+    }
+
+    fn visit_all(&self, visit: &mut impl FnMut(Record)) -> Result<(), RunFileError> {
+        let failed = |why| self.damaged("interval", why);
+        let sql = format!("{} ORDER BY id", DetailRow::SELECT);
+        let mut statement = self.database.prepare(&sql).map_err(|why| self.damaged("detail", why))?;
+        let mut details = Details { run: self, rows: statement.query([]).map_err(failed)?, next: None };
+        details.advance()?;
+        let mut load_point = None;
+        self.each_interval(|row| {
+            if load_point.replace(row.place.load_point).is_some_and(|last| last != row.place.load_point) {
+                details.visit_before(Some(row.place.load_point), visit)?;
+            }
+            visit(Record::Interval(self.interval_of(&row)?));
+            Ok(())
+        })?;
+        details.visit_before(None, visit)
+    }
+
+    /// Passes the rows of `interval` in the order in which they were recorded.
+    ///
+    /// By id and not through an index: in a file that was cut, the rows may be whole where the index is not.
+    pub(crate) fn each_interval(
+        &self,
+        mut visit: impl FnMut(IntervalRow) -> Result<(), RunFileError>,
+    ) -> Result<(), RunFileError> {
+        let sql = format!("{} ORDER BY id", IntervalRow::SELECT);
+        let mut last = "before the first row".to_owned();
+        let mut statement = self.database.prepare(&sql).map_err(|why| self.damaged("interval", why))?;
+        let mut rows = statement.query([]).map_err(|why| self.damaged("interval", why))?;
+        loop {
+            let failed = |why| self.damaged(&format!("interval, {last}"), why);
+            let Some(row) = rows.next().map_err(failed)? else { return Ok(()) };
+            let row = IntervalRow::of(row).map_err(failed)?;
+            last = format!("after second {} of load point {}", row.index, row.place.load_point);
+            visit(row)?;
+        }
+    }
+
+    pub(crate) fn interval_of(&self, row: &IntervalRow) -> Result<IntervalRecord, RunFileError> {
+        decode_interval(&row.place, row.index, &row.record).map_err(|why| {
+            let place = format!("interval {} of load point {}", row.index, row.place.load_point);
+            self.damaged(&place, why)
+        })
+    }
+
+    pub(crate) fn detail_of(&self, row: &DetailRow) -> Result<DetailRecord, RunFileError> {
+        decode_detail(&row.place, &row.record).map_err(|why| {
+            let place =
+                format!("detail from interval {} of load point {}", row.first_interval, row.place.load_point);
+            self.damaged(&place, why)
+        })
+    }
+}
+
+/// The details that were not visited yet.
+struct Details<'a> {
+    run: &'a Run,
+    rows: Rows<'a>,
+    next: Option<DetailRow>,
+}
+
+impl Details<'_> {
+    /// Visits details up to the first one of a load point, or all.
+    fn visit_before(
+        &mut self,
+        load_point: Option<u32>,
+        visit: &mut impl FnMut(Record),
+    ) -> Result<(), RunFileError> {
+        while let Some(row) = self.next.take_if(|next| load_point != Some(next.place.load_point)) {
+            visit(Record::Detail(self.run.detail_of(&row)?));
+            self.advance()?;
+        }
+        Ok(())
+    }
+
+    fn advance(&mut self) -> Result<(), RunFileError> {
+        let failed = |why| self.run.damaged("detail", why);
+        self.next = self.rows.next().map_err(failed)?.map(DetailRow::of).transpose().map_err(failed)?;
+        Ok(())
+    }
+}

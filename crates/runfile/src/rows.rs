@@ -1,0 +1,328 @@
+//! Rows of the tables as values, in both directions.
+
+use blake3::Hash;
+use model::{Ending, Example, FactSection, IntervalRecord, Outcome, Phase, Plan, Testbed};
+use rusqlite::types::Type;
+use rusqlite::{Connection, OptionalExtension, Params, Row, params};
+use units::{Nanos, WallTime};
+
+use crate::Header;
+use crate::chain::header_hash;
+
+/// The columns that say where a record belongs; its blob does not repeat them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) load_point: u32,
+    pub(crate) agent: u32,
+    pub(crate) phase: Phase,
+    pub(crate) start: Nanos,
+    pub(crate) end: Nanos,
+}
+
+impl Place {
+    pub(crate) fn of(record: &IntervalRecord) -> Place {
+        Place {
+            load_point: record.load_point,
+            agent: record.agent,
+            phase: record.phase,
+            start: record.start,
+            end: record.end,
+        }
+    }
+}
+
+/// Returns a number as SQLite keeps it; one above 2⁶³ − 1 becomes that.
+pub(crate) fn stored(number: impl TryInto<i64>) -> i64 {
+    number.try_into().unwrap_or(i64::MAX)
+}
+
+/// The header as it stands in its table. The columns after `plan_json` repeat parts of the plan for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct HeaderRow {
+    pub(crate) program: String,
+    pub(crate) created_unix_ms: i64,
+    pub(crate) command_line: String,
+    pub(crate) plan_json: String,
+    pub(crate) benchmark: String,
+    pub(crate) benchmark_version: u32,
+    pub(crate) n_modifications: i64,
+}
+
+impl HeaderRow {
+    pub(crate) fn of(header: &Header) -> HeaderRow {
+        // Keys are strings and numbers are finite, so there is nothing that JSON could not hold.
+        let plan_json = serde_json::to_string(&header.plan).expect("a plan has a JSON form");
+        HeaderRow {
+            program: header.program.clone(),
+            created_unix_ms: header.created.0,
+            command_line: header.command_line.clone(),
+            plan_json,
+            benchmark: header.plan.benchmark.id.clone(),
+            benchmark_version: header.plan.benchmark.version,
+            n_modifications: stored(header.plan.modifications.len()),
+        }
+    }
+
+    /// Writes the row and returns its hash.
+    pub(crate) fn insert(&self, database: &Connection) -> rusqlite::Result<Hash> {
+        let hash = header_hash(self);
+        database.execute(
+            "INSERT INTO header VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)",
+            params![
+                self.program,
+                self.created_unix_ms,
+                self.command_line,
+                self.benchmark,
+                self.benchmark_version,
+                self.n_modifications,
+                self.plan_json,
+                hash.as_bytes()
+            ],
+        )?;
+        Ok(hash)
+    }
+
+    /// Reads the row with the hash that stands in it.
+    pub(crate) fn read(database: &Connection) -> rusqlite::Result<(HeaderRow, Hash)> {
+        database.query_row("SELECT * FROM header", [], |row| {
+            let header = HeaderRow {
+                program: row.get("program")?,
+                created_unix_ms: row.get("created_unix_ms")?,
+                command_line: row.get("command_line")?,
+                plan_json: row.get("plan_json")?,
+                benchmark: row.get("benchmark")?,
+                benchmark_version: row.get("benchmark_version")?,
+                n_modifications: row.get("n_modifications")?,
+            };
+            Ok((header, hash_of(row)?))
+        })
+    }
+
+    /// Returns the plan that the JSON text holds.
+    pub(crate) fn plan(&self) -> Result<Plan, serde_json::Error> {
+        serde_json::from_str(&self.plan_json)
+    }
+}
+
+/// A row of `interval`. The columns in `figures` repeat parts of the record for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct IntervalRow {
+    pub(crate) place: Place,
+    pub(crate) index: u32,
+    pub(crate) figures: [i64; FIGURES.len()],
+    pub(crate) record: Vec<u8>,
+    pub(crate) hash: Hash,
+}
+
+/// The names of [`IntervalRow`]'s figures.
+pub(crate) const FIGURES: [&str; 8] = [
+    "started",
+    "ok",
+    "failed",
+    "timed_out",
+    "in_flight_at_end",
+    "reply_bytes",
+    "response_sum_ns",
+    "response_max_ns",
+];
+
+/// Returns the figures of a record, in the order of [`FIGURES`].
+pub(crate) fn figures(record: &IntervalRecord) -> [i64; FIGURES.len()] {
+    let flow = &record.flow;
+    let reply_bytes =
+        record.kinds.iter().fold(0u128, |sum, kind| sum.saturating_add(kind.ok.reply_bytes.sum));
+    [
+        stored(flow.started),
+        stored(flow.ok),
+        stored(flow.failed),
+        stored(flow.timed_out),
+        stored(flow.in_flight_at_end),
+        stored(reply_bytes),
+        stored(record.response.sum()),
+        stored(record.response.max().unwrap_or(Nanos::ZERO).0),
+    ]
+}
+
+impl IntervalRow {
+    pub(crate) const SELECT: &str = "SELECT * FROM interval";
+
+    pub(crate) fn insert(&self, database: &Connection) -> rusqlite::Result<()> {
+        let [started, ok, failed, timed_out, in_flight, reply_bytes, response_sum, response_max] =
+            self.figures;
+        let Place { load_point, agent, phase, start, end } = self.place;
+        let sql = "INSERT INTO interval VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+        let (index, record, hash) = (self.index, &self.record, self.hash.as_bytes());
+        let (start, end) = (stored(start.0), stored(end.0));
+        let values = params![
+            load_point,
+            agent,
+            index,
+            phase.name(),
+            start,
+            end,
+            started,
+            ok,
+            failed,
+            timed_out,
+            in_flight,
+            reply_bytes,
+            response_sum,
+            response_max,
+            record,
+            hash
+        ];
+        database.execute(sql, values).map(drop)
+    }
+
+    pub(crate) fn of(row: &Row) -> rusqlite::Result<IntervalRow> {
+        let mut figures = [0; FIGURES.len()];
+        for (figure, name) in figures.iter_mut().zip(FIGURES) {
+            *figure = row.get(name)?;
+        }
+        Ok(IntervalRow {
+            place: place_of(row)?,
+            index: row.get("interval_index")?,
+            figures,
+            record: row.get("record")?,
+            hash: hash_of(row)?,
+        })
+    }
+}
+
+/// A row of `detail`: one interval, or a stretch of several.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct DetailRow {
+    pub(crate) place: Place,
+    pub(crate) first_interval: u32,
+    pub(crate) last_interval: u32,
+    pub(crate) record: Vec<u8>,
+}
+
+impl DetailRow {
+    pub(crate) const SELECT: &str = "SELECT * FROM detail";
+
+    /// Writes the row under an id, or a new one, and returns that.
+    pub(crate) fn insert(&self, id: Option<i64>, database: &Connection) -> rusqlite::Result<i64> {
+        let Place { load_point, agent, phase, start, end } = self.place;
+        let (first, last, record) = (self.first_interval, self.last_interval, &self.record);
+        let (start, end) = (stored(start.0), stored(end.0));
+        let values = params![id, load_point, agent, first, last, phase.name(), start, end, record];
+        database.execute("INSERT INTO detail VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)?;
+        Ok(database.last_insert_rowid())
+    }
+
+    pub(crate) fn of(row: &Row) -> rusqlite::Result<DetailRow> {
+        Ok(DetailRow {
+            place: place_of(row)?,
+            first_interval: row.get("first_interval")?,
+            last_interval: row.get("last_interval")?,
+            record: row.get("record")?,
+        })
+    }
+}
+
+fn place_of(row: &Row) -> rusqlite::Result<Place> {
+    let name: String = row.get("phase")?;
+    let phase = Phase::ALL.into_iter().find(|phase| phase.name() == name);
+    Ok(Place {
+        load_point: row.get("load_point")?,
+        agent: row.get("agent")?,
+        phase: phase.ok_or_else(|| unknown("phase", &name))?,
+        start: nanos_of(row, "start_ns")?,
+        end: nanos_of(row, "end_ns")?,
+    })
+}
+
+fn nanos_of(row: &Row, column: &str) -> rusqlite::Result<Nanos> {
+    let number: i64 = row.get(column)?;
+    u64::try_from(number).map(Nanos).map_err(|_| unknown(column, &number.to_string()))
+}
+
+fn hash_of(row: &Row) -> rusqlite::Result<Hash> {
+    Ok(Hash::from_bytes(row.get("blake3")?))
+}
+
+/// Makes the error for a cell whose text means nothing.
+fn unknown(column: &str, found: &str) -> rusqlite::Error {
+    let why = format!("column `{column}` holds `{found}`");
+    rusqlite::Error::FromSqlConversionFailure(0, Type::Text, why.into())
+}
+
+/// Reads all rows that a query answers.
+pub(crate) fn all<T>(
+    database: &Connection,
+    sql: &str,
+    values: impl Params,
+    read: impl Fn(&Row) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Vec<T>> {
+    database.prepare(sql)?.query_map(values, |row| read(row))?.collect()
+}
+
+pub(crate) fn insert_facts(database: &Connection, section: &FactSection) -> rusqlite::Result<()> {
+    for fact in &section.facts {
+        let values = params![section.title, fact.name, fact.value];
+        database.execute("INSERT INTO testbed VALUES (NULL, ?, ?, ?)", values)?;
+    }
+    Ok(())
+}
+
+/// Reads the testbed; facts of sections with the same title are put together.
+pub(crate) fn read_testbed(database: &Connection) -> rusqlite::Result<Testbed> {
+    let facts = all(database, "SELECT * FROM testbed ORDER BY id", [], |row| {
+        let section: String = row.get("section")?;
+        Ok((section, model::Fact { name: row.get("name")?, value: row.get("value")? }))
+    })?;
+    let mut testbed = Testbed::default();
+    for (title, fact) in facts {
+        match testbed.sections.iter_mut().find(|section| section.title == title) {
+            Some(section) => section.facts.push(fact),
+            None => testbed.sections.push(FactSection { title, facts: vec![fact] }),
+        }
+    }
+    Ok(testbed)
+}
+
+pub(crate) fn insert_example(database: &Connection, example: &Example) -> rusqlite::Result<()> {
+    let Example { load_point, at, kind, outcome, text } = example;
+    let values = params![load_point, stored(at.0), kind, outcome.name(), text];
+    database.execute("INSERT INTO example VALUES (NULL, ?, ?, ?, ?, ?)", values).map(drop)
+}
+
+pub(crate) fn read_examples(database: &Connection) -> rusqlite::Result<Vec<Example>> {
+    all(database, "SELECT * FROM example ORDER BY id", [], |row| {
+        let name: String = row.get("outcome")?;
+        let outcome = Outcome::ALL.into_iter().find(|outcome| outcome.name() == name);
+        Ok(Example {
+            load_point: row.get("load_point")?,
+            at: nanos_of(row, "at_ns")?,
+            kind: row.get("kind")?,
+            outcome: outcome.ok_or_else(|| unknown("outcome", &name))?,
+            text: row.get("text")?,
+        })
+    })
+}
+
+pub(crate) fn insert_ending(database: &Connection, at: WallTime, ending: &Ending) -> rusqlite::Result<()> {
+    let (state, reason) = match ending {
+        Ending::Complete => ("complete", ""),
+        Ending::Stopped(reason) => ("stopped", reason.as_str()),
+        Ending::Missing => return Ok(()),
+    };
+    database.execute("INSERT INTO ending VALUES (1, ?, ?, ?)", params![state, reason, at.0]).map(drop)
+}
+
+/// Reads how and when the run ended.
+pub(crate) fn read_ending(database: &Connection) -> rusqlite::Result<(Ending, Option<WallTime>)> {
+    let found = database
+        .query_row("SELECT state, reason, at_unix_ms FROM ending", [], |row| {
+            let (state, reason, at): (String, String, i64) = row.try_into()?;
+            let ending = match state.as_str() {
+                "complete" => Ending::Complete,
+                "stopped" => Ending::Stopped(reason),
+                _ => return Err(unknown("state", &state)),
+            };
+            Ok((ending, Some(WallTime(at))))
+        })
+        .optional()?;
+    Ok(found.unwrap_or((Ending::Missing, None)))
+}

@@ -1,0 +1,118 @@
+//! Reading a run.
+
+use std::path::{Path, PathBuf};
+
+use blake3::Hash;
+use model::{Ending, Example, Plan, Testbed};
+use rusqlite::Connection;
+use units::WallTime;
+
+use crate::rows::{self, HeaderRow};
+use crate::{Header, RunFileError, image};
+
+/// A run file opened for reading: of a finished run, of a killed one, or of one that goes on.
+///
+/// Never changes the file or its directory. A run that goes on is read as it was when it was opened.
+#[derive(Debug)]
+pub struct Run {
+    pub(crate) path: PathBuf,
+    pub(crate) database: Connection,
+    pub(crate) header_row: HeaderRow,
+    /// As it stands in the header's row.
+    pub(crate) header_hash: Hash,
+    header: Header,
+    ending: Ending,
+    ended: Option<WallTime>,
+}
+
+/// Something that happened in a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event {
+    /// When.
+    pub at: WallTime,
+    /// A sentence.
+    pub text: String,
+}
+
+impl Run {
+    /// Opens a run file.
+    ///
+    /// Works on finished files and on those of killed runs, with or without their `-wal` file, also in a
+    /// read-only directory and on a full disk.
+    /// Errors: it is not there, not a run file, of a newer format, or damaged where the header is.
+    pub fn open(path: &Path) -> Result<Run, RunFileError> {
+        let database = image::open(path)?;
+        let damaged = |place: &str, why: String| RunFileError::Damaged {
+            path: path.to_owned(),
+            place: place.to_owned(),
+            why,
+        };
+        let in_table = |table: &'static str| move |why: rusqlite::Error| damaged(table, why.to_string());
+        let (header_row, header_hash) = HeaderRow::read(&database).map_err(in_table("header"))?;
+        let plan = header_row.plan().map_err(|why| damaged("plan", why.to_string()))?;
+        let testbed = rows::read_testbed(&database).map_err(in_table("testbed"))?;
+        let (ending, ended) = rows::read_ending(&database).map_err(in_table("ending"))?;
+        let header = Header {
+            program: header_row.program.clone(),
+            created: WallTime(header_row.created_unix_ms),
+            command_line: header_row.command_line.clone(),
+            plan,
+            testbed,
+        };
+        Ok(Run { path: path.to_owned(), database, header_row, header_hash, header, ending, ended })
+    }
+
+    /// Returns where the file is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns what was known when the run began, with all facts found since.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Returns the plan.
+    pub fn plan(&self) -> &Plan {
+        &self.header.plan
+    }
+
+    /// Returns the testbed as found.
+    pub fn testbed(&self) -> &Testbed {
+        &self.header.testbed
+    }
+
+    /// Returns how the run ended.
+    pub fn ending(&self) -> &Ending {
+        &self.ending
+    }
+
+    /// Returns when the run ended. `None` if its end is missing.
+    pub fn ended(&self) -> Option<WallTime> {
+        self.ended
+    }
+
+    /// Returns the first operations that ended in certain ways, in the order in which they were recorded.
+    /// Errors: the table is damaged.
+    pub fn examples(&self) -> Result<Vec<Example>, RunFileError> {
+        rows::read_examples(&self.database).map_err(|why| self.damaged("example", why))
+    }
+
+    /// Returns what happened, in order. Errors: the table is damaged.
+    pub fn events(&self) -> Result<Vec<Event>, RunFileError> {
+        let sql = "SELECT at_unix_ms, text FROM event ORDER BY id";
+        rows::all(&self.database, sql, [], |row| Ok(Event { at: WallTime(row.get(0)?), text: row.get(1)? }))
+            .map_err(|why| self.damaged("event", why))
+    }
+
+    /// Returns the load points that began, by index, and when. Errors: the table is damaged.
+    pub fn load_points(&self) -> Result<Vec<(u32, WallTime)>, RunFileError> {
+        let sql = "SELECT load_point, started_unix_ms FROM load_point ORDER BY load_point";
+        rows::all(&self.database, sql, [], |row| Ok((row.get(0)?, WallTime(row.get(1)?))))
+            .map_err(|why| self.damaged("load_point", why))
+    }
+
+    pub(crate) fn damaged(&self, place: &str, why: impl ToString) -> RunFileError {
+        RunFileError::Damaged { path: self.path.clone(), place: place.to_owned(), why: why.to_string() }
+    }
+}

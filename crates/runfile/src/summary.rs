@@ -1,0 +1,45 @@
+//! Quick facts for lists of runs.
+
+use std::path::Path;
+
+use model::{BenchmarkId, Ending};
+use units::WallTime;
+
+use crate::{Run, RunFileError};
+
+/// What a list of runs shows of one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Summary {
+    /// The benchmark.
+    pub benchmark: BenchmarkId,
+    /// When the file was made.
+    pub created: WallTime,
+    /// How the run ended.
+    pub ending: Ending,
+    /// When it ended; `None` if its end is missing.
+    pub ended: Option<WallTime>,
+    /// How many load points the plan has.
+    pub load_points_planned: u32,
+    /// How many of them began.
+    pub load_points_begun: u32,
+    /// Whether the plan differs from the benchmark's definition.
+    pub modified: bool,
+    /// The system under test as asked for: `built-in`, `nginx`.
+    pub sut: String,
+}
+
+/// Reads the quick facts of a run file, without its records. Errors: as for [`Run::open`].
+pub fn summary(path: &Path) -> Result<Summary, RunFileError> {
+    let run = Run::open(path)?;
+    let plan = run.plan();
+    Ok(Summary {
+        benchmark: plan.benchmark.clone(),
+        created: run.header().created,
+        ending: run.ending().clone(),
+        ended: run.ended(),
+        load_points_planned: plan.load_points.len() as u32,
+        load_points_begun: run.load_points()?.len() as u32,
+        modified: !plan.modifications.is_empty(),
+        sut: plan.sut.name.clone(),
+    })
+}

@@ -1,0 +1,109 @@
+//! What a check of a run file can find.
+
+use thiserror::Error;
+
+/// One thing that is wrong with a run file.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Finding {
+    /// The header is not the one that was written.
+    #[error("the header was changed")]
+    HeaderChanged,
+    /// The record or its place is not what was written, or what came before it is not.
+    #[error(
+        "interval {index} of load point {load_point}, agent {agent}: its hash does not follow from the one before"
+    )]
+    BrokenChain {
+        /// Index of the load point.
+        load_point: u32,
+        /// Index of the load agent.
+        agent: u32,
+        /// Place of the interval within the load point.
+        index: u32,
+    },
+    /// Intervals are not there although later ones are.
+    #[error("load point {load_point}, agent {agent}: interval {expected} is missing, {found} follows")]
+    MissingInterval {
+        /// Index of the load point.
+        load_point: u32,
+        /// Index of the load agent.
+        agent: u32,
+        /// The first one that is not there.
+        expected: u32,
+        /// The one that stands in its place.
+        found: u32,
+    },
+    /// A plain column says something else than the record beside it.
+    #[error(
+        "interval {index} of load point {load_point}, agent {agent}: column `{column}` holds {stored}, its record {recorded}"
+    )]
+    ColumnDiffers {
+        /// Index of the load point.
+        load_point: u32,
+        /// Index of the load agent.
+        agent: u32,
+        /// Place of the interval within the load point.
+        index: u32,
+        /// The column.
+        column: &'static str,
+        /// What stands in it.
+        stored: i64,
+        /// What follows from the record.
+        recorded: i64,
+    },
+    /// A detail record and the intervals that it covers disagree.
+    #[error(
+        "detail of load point {load_point}, agent {agent}, from interval {first_interval}: {what} differ from the intervals'"
+    )]
+    DetailDiffers {
+        /// Index of the load point.
+        load_point: u32,
+        /// Index of the load agent.
+        agent: u32,
+        /// The first interval that the detail covers.
+        first_interval: u32,
+        /// What is not the same.
+        what: &'static str,
+    },
+    /// Intervals have no detail, or more than one.
+    #[error("load point {load_point}, agent {agent}: {intervals} intervals, detail for {detailed}")]
+    DetailCoverage {
+        /// Index of the load point.
+        load_point: u32,
+        /// Index of the load agent.
+        agent: u32,
+        /// How many intervals there are.
+        intervals: u64,
+        /// How many the details say they cover.
+        detailed: u64,
+    },
+    /// A table has more or fewer rows than when the run ended.
+    #[error("table `{table}` has {found} rows, had {listed} when the run ended")]
+    RowCount {
+        /// The table.
+        table: &'static str,
+        /// As written down when the run ended.
+        listed: i64,
+        /// As found.
+        found: u64,
+    },
+    /// A table is not the one that was written.
+    #[error("table `{table}` was changed after the run ended")]
+    TableChanged {
+        /// The table.
+        table: &'static str,
+    },
+    /// The list that was made when the run ended has no row for a table.
+    #[error("table `{table}` is not in the inventory")]
+    NotListed {
+        /// The table.
+        table: &'static str,
+    },
+    /// Something cannot be read; what comes after it in the same table was not checked.
+    #[error("{place} cannot be read: {why}")]
+    Unreadable {
+        /// Where.
+        place: String,
+        /// What is wrong there.
+        why: String,
+    },
+}

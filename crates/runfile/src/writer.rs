@@ -1,0 +1,285 @@
+//! Recording a run.
+//!
+//! States of the file, in order; a kill in any of them leaves a file that opens:
+//!
+//! | state | file alone | beside it |
+//! |---|---|---|
+//! | being made | absent; the new file has another name | |
+//! | recording | all until the last checkpoint, at most [`CHECKPOINT_EVERY`] ago | `-wal` with the rest |
+//! | finished | everything | nothing |
+//!
+//! A write error ends the recording: nothing more is taken, and [`Writer::finish`] still closes the
+//! file as well as the disk allows.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use blake3::Hash;
+use model::{DetailRecord, Ending, Example, FactSection, IntervalRecord, Load};
+use rusqlite::{Connection, OpenFlags, Transaction, params};
+use units::{Nanos, WallTime};
+
+use crate::chain::{link, table_hash};
+use crate::codec::{encode_detail, encode_interval};
+use crate::rows::{
+    DetailRow, HeaderRow, IntervalRow, Place, figures, insert_ending, insert_example, insert_facts,
+};
+use crate::schema::{APPLICATION_ID, CREATE, FORMAT, HASHED_TABLES};
+use crate::stretch::Stretch;
+use crate::{Header, RunFileError};
+
+/// The most recorded time that is not yet in the file itself.
+const CHECKPOINT_EVERY: Nanos = Nanos::from_secs(5);
+
+/// Two kilobytes a row waste little of such a page.
+const PAGE_BYTES: u32 = 16 * 1024;
+
+/// How long a lock of somebody else's is waited for.
+const LOCK_WAIT: Duration = Duration::from_millis(200);
+
+/// Records one run into one file.
+pub struct Writer {
+    path: PathBuf,
+    database: Connection,
+    loads: Vec<Load>,
+    /// Hash of the last interval, or of the header.
+    chain: Hash,
+    /// Per agent, the detail that may still be joined.
+    stretches: BTreeMap<u32, Stretch>,
+    /// Load point and time up to which the file itself holds everything.
+    checkpoint: (u32, Nanos),
+    /// Set by the first error.
+    closed: bool,
+}
+
+impl Writer {
+    /// Makes the run file; when this returns, the file alone holds the header.
+    ///
+    /// Errors: there is a file of this name; it cannot be made; the disk is full.
+    pub fn create(path: &Path, header: &Header) -> Result<Writer, RunFileError> {
+        if fs::symlink_metadata(path).is_ok() {
+            return Err(RunFileError::Exists { path: path.to_owned() });
+        }
+        let new = path.with_added_extension("new");
+        let made = make(&new, header);
+        let published = made
+            .map_err(|why| RunFileError::database(path, "creating", why))
+            .and_then(|hash| publish(&new, path).map(|()| hash));
+        let chain = published.inspect_err(|_| drop(fs::remove_file(&new)))?;
+        let database = record_into(path).map_err(|why| RunFileError::database(path, "opening", why))?;
+        Ok(Writer {
+            path: path.to_owned(),
+            database,
+            loads: header.plan.load_points.iter().map(|point| point.load).collect(),
+            chain,
+            stretches: BTreeMap::new(),
+            checkpoint: (0, Nanos::ZERO),
+            closed: false,
+        })
+    }
+
+    /// Returns where the run file is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Records one interval. The record comes with its detail; it is split off here.
+    ///
+    /// Up to two synchronous writes to the disk every five recorded seconds.
+    /// Errors: the disk is full; the interval was recorded before; [`RunFileError::Closed`] after any error.
+    pub fn interval(&mut self, mut record: IntervalRecord) -> Result<(), RunFileError> {
+        let detail = record.split_detail();
+        let (place, index) = (Place::of(&record), record.index);
+        let bytes = encode_interval(&record);
+        let hash = link(&self.chain, &place, index, &bytes);
+        let row = IntervalRow { place, index, figures: figures(&record), record: bytes, hash };
+        let ended = self.stretches.remove(&place.agent);
+        let stretch = self.write("recording an interval in", |transaction| {
+            row.insert(transaction)?;
+            add_detail(transaction, ended, detail, index)
+        })?;
+        self.stretches.insert(place.agent, stretch);
+        self.chain = hash;
+        self.checkpoint_if_due(place.load_point, place.end)
+    }
+
+    /// Records that a load point begins. Errors: as for [`Writer::interval`].
+    pub fn load_point(&mut self, index: u32, started: WallTime) -> Result<(), RunFileError> {
+        let offered = self.loads.get(index as usize).map_or(String::new(), |load| offered(*load));
+        self.write("recording a load point in", |transaction| {
+            let values = params![index, offered, started.0];
+            transaction.execute("INSERT INTO load_point VALUES (?, ?, ?)", values).map(drop)
+        })
+    }
+
+    /// Adds facts to the testbed. Errors: as for [`Writer::interval`].
+    pub fn add_facts(&mut self, section: &FactSection) -> Result<(), RunFileError> {
+        self.write("recording facts in", |transaction| insert_facts(transaction, section))
+    }
+
+    /// Records the first operation that ended in a certain way. Errors: as for [`Writer::interval`].
+    pub fn example(&mut self, example: &Example) -> Result<(), RunFileError> {
+        self.write("recording an example in", |transaction| insert_example(transaction, example))
+    }
+
+    /// Records that something happened: a sentence. Errors: as for [`Writer::interval`].
+    pub fn event(&mut self, at: WallTime, text: &str) -> Result<(), RunFileError> {
+        self.write("recording an event in", |transaction| {
+            transaction.execute("INSERT INTO event VALUES (NULL, ?, ?)", params![at.0, text]).map(drop)
+        })
+    }
+
+    /// Records how the run ended and leaves one plain file.
+    ///
+    /// Also after an error, when it writes what the disk still takes: call it always. Without a row for its
+    /// ending the file reads as [`Ending::Missing`], which is what a run has that could not write it.
+    /// Errors: the disk is full, or the file cannot be written otherwise.
+    pub fn finish(mut self, at: WallTime, ending: &Ending) -> Result<(), RunFileError> {
+        // What was refused before might not be continued by what is written now.
+        let stretches = if self.closed { BTreeMap::new() } else { std::mem::take(&mut self.stretches) };
+        self.closed = false;
+        let chain = self.chain;
+        self.write("finishing", |transaction| {
+            stretches.into_values().try_for_each(|stretch| join(transaction, stretch))?;
+            insert_ending(transaction, at, ending)?;
+            insert_inventory(transaction, chain)
+        })?;
+        let closed = self.database.pragma_update_and_check(None, "journal_mode", "DELETE", |row| row.get(0));
+        let closed = closed.and_then(|_: String| self.database.close().map_err(|(_, why)| why));
+        closed.map_err(|why| RunFileError::database(&self.path, "finishing", why))
+    }
+
+    /// Writes in one transaction; the first error closes the writer.
+    fn write<T>(
+        &mut self,
+        doing: &'static str,
+        work: impl FnOnce(&Transaction) -> rusqlite::Result<T>,
+    ) -> Result<T, RunFileError> {
+        if self.closed {
+            return Err(RunFileError::Closed { path: self.path.clone() });
+        }
+        let written = self.database.transaction().and_then(|transaction| {
+            let answer = work(&transaction)?;
+            transaction.commit()?;
+            Ok(answer)
+        });
+        self.closed = written.is_err();
+        written.map_err(|why| RunFileError::database(&self.path, doing, why))
+    }
+
+    /// Moves what was recorded into the file itself, every few recorded seconds.
+    fn checkpoint_if_due(&mut self, load_point: u32, end: Nanos) -> Result<(), RunFileError> {
+        let (last_load_point, last) = self.checkpoint;
+        if load_point == last_load_point && end.saturating_sub(last) < CHECKPOINT_EVERY {
+            return Ok(());
+        }
+        let done = checkpoint(&self.database);
+        self.closed = done.is_err();
+        self.checkpoint = (load_point, end);
+        done.map_err(|why| RunFileError::database(&self.path, "recording in", why))
+    }
+}
+
+/// Makes a complete file with tables and header, and closes it.
+fn make(new: &Path, header: &Header) -> rusqlite::Result<Hash> {
+    // Left by a run that was killed in this very function; nobody else uses the name.
+    drop(fs::remove_file(new));
+    let mut database = Connection::open(new)?;
+    database.pragma_update(None, "page_size", PAGE_BYTES)?;
+    database.pragma_update(None, "application_id", APPLICATION_ID)?;
+    let transaction = database.transaction()?;
+    transaction.execute_batch(CREATE)?;
+    transaction.pragma_update(None, "user_version", FORMAT)?;
+    let hash = HeaderRow::of(header).insert(&transaction)?;
+    header.testbed.sections.iter().try_for_each(|section| insert_facts(&transaction, section))?;
+    transaction.commit()?;
+    database.close().map_err(|(_, why)| why)?;
+    Ok(hash)
+}
+
+/// Gives a finished file its name, unless another has it.
+fn publish(new: &Path, path: &Path) -> Result<(), RunFileError> {
+    match fs::hard_link(new, path) {
+        Ok(()) => drop(fs::remove_file(new)),
+        Err(why) if why.kind() == std::io::ErrorKind::AlreadyExists => {
+            return Err(RunFileError::Exists { path: path.to_owned() });
+        }
+        // Some file systems have no hard links.
+        Err(_) => fs::rename(new, path).map_err(|why| RunFileError::io(path, "creating", why))?,
+    }
+    Ok(())
+}
+
+/// Opens a made file for recording.
+fn record_into(path: &Path) -> rusqlite::Result<Connection> {
+    let database = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    database.busy_timeout(LOCK_WAIT)?;
+    // Nobody else may write, and no lock of a curious reader can stop the recording.
+    database.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+    database.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+    database.pragma_update(None, "synchronous", "NORMAL")?;
+    Ok(database)
+}
+
+/// Moves everything from the `-wal` file into the file itself.
+fn checkpoint(database: &Connection) -> rusqlite::Result<()> {
+    database.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+}
+
+/// Writes an interval's detail, joins the stretch before it if it is over, and returns the one that goes on.
+fn add_detail(
+    transaction: &Transaction,
+    open: Option<Stretch>,
+    detail: DetailRecord,
+    interval: u32,
+) -> rusqlite::Result<Stretch> {
+    let row = detail_row(&detail, interval, interval).insert(None, transaction)?;
+    match open {
+        Some(mut stretch) if stretch.takes(&detail, interval) => {
+            stretch.add(&detail, interval, row);
+            return Ok(stretch);
+        }
+        Some(stretch) => join(transaction, stretch)?,
+        None => {}
+    }
+    Ok(Stretch { detail, first_interval: interval, last_interval: interval, rows: vec![row] })
+}
+
+/// Puts one row in the place of a stretch's rows: under the first one's id, so that rows stay in order.
+fn join(transaction: &Transaction, stretch: Stretch) -> rusqlite::Result<()> {
+    let [first, .., last] = stretch.rows[..] else { return Ok(()) };
+    let row = detail_row(&stretch.detail, stretch.first_interval, stretch.last_interval);
+    let agent = row.place.agent;
+    // Rows of other agents may lie between them.
+    transaction
+        .execute("DELETE FROM detail WHERE id BETWEEN ? AND ? AND agent = ?", params![first, last, agent])?;
+    row.insert(Some(first), transaction).map(drop)
+}
+
+fn detail_row(detail: &DetailRecord, first_interval: u32, last_interval: u32) -> DetailRow {
+    let DetailRecord { load_point, agent, phase, start, end, .. } = *detail;
+    let place = Place { load_point, agent, phase, start, end };
+    DetailRow { place, first_interval, last_interval, record: encode_detail(detail) }
+}
+
+/// Writes down how many rows there are and what their hashes are.
+fn insert_inventory(transaction: &Transaction, chain: Hash) -> rusqlite::Result<()> {
+    let n_intervals: i64 = transaction.query_row("SELECT count(*) FROM interval", [], |row| row.get(0))?;
+    let mut insert = transaction.prepare("INSERT INTO inventory VALUES (?, ?, ?)")?;
+    insert.execute(params!["interval", n_intervals, chain.as_bytes()])?;
+    for table in HASHED_TABLES {
+        let (n_rows, hash) = table_hash(transaction, table)?;
+        insert.execute(params![table, crate::rows::stored(n_rows), hash.as_bytes()])?;
+    }
+    Ok(())
+}
+
+/// Returns what a load point offers, for people.
+fn offered(load: Load) -> String {
+    match load {
+        Load::Users(users) => format!("{users} users"),
+        Load::Rate { per_second, .. } => format!("{per_second} operations per second"),
+    }
+}
