@@ -6,8 +6,8 @@ mod content;
 mod definition;
 mod diagnostics;
 mod load;
-mod merge;
 mod make_plan;
+mod merge;
 mod operation;
 mod overrides;
 mod phase;
@@ -23,8 +23,9 @@ mod workload;
 pub use content::{CHUNK_BYTES, Content};
 pub use definition::{
     DEFINITION_FORMAT, Definition, Family, FilelistSource, LOAD_POINTS_MAX, LoadDefinition, LoadListError,
-    OpenLoopDefinition, ProtocolDefinition, QuantityError, QuickDefinition, RATE_MAX, USERS_MAX, WorkloadDefinition,
-    definition_schema, load_text, parse_bytes, parse_load, parse_rates, parse_time, time_text,
+    OpenLoopDefinition, ProtocolDefinition, QuantityError, QuickDefinition, RATE_MAX, USERS_MAX,
+    WorkloadDefinition, definition_schema, load_text, parse_bytes, parse_load, parse_rates, parse_time,
+    time_text,
 };
 pub use diagnostics::{Diagnostic, Diagnostics, nearest};
 pub use load::{Arrivals, Load, LoadPoint};

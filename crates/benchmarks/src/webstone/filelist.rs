@@ -1,0 +1,242 @@
+//! Filelists: which files there are, how large they are, and how often they are fetched.
+//!
+//! Two historic formats, told apart by the first line that is not a comment: WebStone 1.1 begins with a number,
+//! 2.x with a path. In both, lines that begin with `#` are comments, and a size in bytes can follow a path after
+//! `#`. What is rejected, and why, stands with each rule.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use model::{Diagnostic, Diagnostics, Object, Page};
+
+use super::{filelist_pages, filelist_single};
+
+/// The most objects, and the most pages: operation and unit kinds are numbered with 16 bits.
+pub const OBJECTS_MAX: usize = u16::MAX as usize;
+
+/// The largest weight; the sum of all weights must fit 64 bits.
+pub const WEIGHT_MAX: u64 = 1_000_000_000;
+
+/// The largest object, 1 TiB: larger sizes are a slip.
+pub const OBJECT_BYTES_MAX: u64 = 1 << 40;
+
+/// The longest path: longer request lines are refused by servers.
+const PATH_MAX: usize = 2000;
+
+/// Characters of a path besides letters, digits and `/`: RFC 3986 `pchar` without percent-encoding.
+const PATH_MARKS: &str = "-._~!$&'()*+,;=:@";
+
+/// A filelist that was read. Objects and pages are those of a valid workload.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Filelist {
+    /// The format it was written in.
+    pub format: FilelistFormat,
+    /// The files, in the order of their first mention; not empty, paths all different.
+    pub objects: Vec<Object>,
+    /// The pages, in order; not empty.
+    pub pages: Vec<Page>,
+}
+
+/// How a filelist is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FilelistFormat {
+    /// WebStone 1.1: weighted pages of several files.
+    Pages,
+    /// WebStone 2.x: weighted files, each a page of its own.
+    Single,
+}
+
+impl Filelist {
+    /// Reads a filelist in either format; `file_name` is what messages call it.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, as far as it can be found at once.
+    pub fn parse(file_name: &str, text: &str) -> Result<Filelist, Diagnostics> {
+        let mut lines = content_lines(text).peekable();
+        let starts_with_number = lines.peek().is_some_and(|line| line.first.is_number());
+        let mut builder = Builder::default();
+        let format = if starts_with_number {
+            filelist_pages::read(&mut lines, text.len(), &mut builder);
+            FilelistFormat::Pages
+        } else {
+            filelist_single::read(&mut lines, &mut builder);
+            FilelistFormat::Single
+        };
+        if builder.problems.is_empty() && builder.pages.is_empty() {
+            builder.reject(
+                0..0,
+                "the filelist names no files",
+                "",
+                "write lines such as `/index.html 1 #500`",
+            );
+        }
+        if builder.problems.is_empty() {
+            return Ok(Filelist { format, objects: builder.objects, pages: builder.pages });
+        }
+        Err(Diagnostics::new(file_name, text, builder.problems))
+    }
+}
+
+/// A word and where it stands in the text.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Word<'a> {
+    pub(super) text: &'a str,
+    pub(super) start: usize,
+}
+
+impl Word<'_> {
+    pub(super) fn span(self) -> Range<usize> {
+        self.start..self.start + self.text.len()
+    }
+
+    pub(super) fn is_number(self) -> bool {
+        self.text.trim_start_matches(['-', '+']).starts_with(|c: char| c.is_ascii_digit())
+    }
+}
+
+/// A line that is neither empty nor a comment.
+#[derive(Debug)]
+pub(super) struct Line<'a> {
+    /// The first word.
+    pub(super) first: Word<'a>,
+    /// The other words before the first `#`.
+    pub(super) rest: Vec<Word<'a>>,
+    /// What follows the first `#`, without white space around it.
+    pub(super) size: Option<Word<'a>>,
+    /// The whole line, without white space around it.
+    pub(super) span: Range<usize>,
+}
+
+/// Returns the lines that say something.
+fn content_lines(text: &str) -> impl Iterator<Item = Line<'_>> {
+    let mut start = 0;
+    text.split_inclusive('\n').filter_map(move |line| {
+        let at = start;
+        start += line.len();
+        content(trimmed(line, at))
+    })
+}
+
+/// Returns what a line says; `None` if it is empty or a comment.
+fn content(line: Word<'_>) -> Option<Line<'_>> {
+    let (before, size) = match line.text.split_once('#') {
+        Some((before, after)) => (before, Some(trimmed(after, line.start + before.len() + 1))),
+        None => (line.text, None),
+    };
+    let place = |word: &str| line.start + (word.as_ptr().addr() - line.text.as_ptr().addr());
+    let mut words = before.split_whitespace().map(|word| Word { text: word, start: place(word) });
+    Some(Line { first: words.next()?, rest: words.collect(), size, span: line.span() })
+}
+
+fn trimmed(text: &str, start: usize) -> Word<'_> {
+    Word { text: text.trim(), start: start + text.len() - text.trim_start().len() }
+}
+
+/// What was read so far, and what was wrong with it.
+#[derive(Default)]
+pub(super) struct Builder {
+    objects: Vec<Object>,
+    by_path: HashMap<String, u32>,
+    pub(super) pages: Vec<Page>,
+    problems: Vec<Diagnostic>,
+}
+
+impl Builder {
+    /// Reports a mistake.
+    pub(super) fn reject(&mut self, span: Range<usize>, message: impl Into<String>, label: &str, hint: &str) {
+        let hint = (!hint.is_empty()).then(|| hint.to_owned());
+        self.problems.push(Diagnostic { message: message.into(), span, label: label.to_owned(), hint });
+    }
+
+    /// Adds a page. `None`, reported, if there are too many.
+    pub(super) fn page(&mut self, weight: u64, objects: Vec<u32>, span: Range<usize>) -> Option<()> {
+        if self.pages.len() == OBJECTS_MAX {
+            self.reject(span, format!("more than {OBJECTS_MAX} pages"), "", "");
+            return None;
+        }
+        self.pages.push(Page { weight, objects });
+        Some(())
+    }
+
+    /// Returns the index of the object of a path, a new one for a new path. `None`, reported, if path or size
+    /// are not valid, or not the size that the path had before.
+    pub(super) fn object(&mut self, path: Word, bytes: Option<u64>) -> Option<u32> {
+        let is_plain = self.check_path(path);
+        let bytes = bytes.filter(|_| is_plain)?;
+        if let Some(index) = self.by_path.get(path.text) {
+            let before = self.objects[*index as usize].bytes;
+            if before == bytes {
+                return Some(*index);
+            }
+            let message = format!("`{}` has two sizes, {before} and {bytes} bytes", path.text);
+            self.reject(path.span(), message, "was named above with another size", "");
+            return None;
+        }
+        if self.objects.len() == OBJECTS_MAX {
+            self.reject(path.span(), format!("more than {OBJECTS_MAX} files"), "", "");
+            return None;
+        }
+        let index = self.objects.len() as u32;
+        self.by_path.insert(path.text.to_owned(), index);
+        self.objects.push(Object { path: path.text.to_owned(), bytes });
+        Some(index)
+    }
+
+    /// Checks that a path can be requested as it is, and laid out as a file below any directory.
+    fn check_path(&mut self, path: Word) -> bool {
+        let is_allowed = |c: char| c.is_ascii_alphanumeric() || c == '/' || PATH_MARKS.contains(c);
+        let mut steps = path.text.split('/').skip(1);
+        let (label, hint) = if path.text.contains("://") {
+            ("an absolute URL", "proxies are not tested yet: write the path only, such as `/index.html`")
+        } else if !path.text.starts_with('/') {
+            ("expected a path that begins with `/`", "")
+        } else if !path.text.chars().all(is_allowed) {
+            ("has characters that a plain path has not", "use letters, digits, `/` and -._~!$&'()*+,;=:@")
+        } else if steps.any(|step| matches!(step, "" | "." | "..")) {
+            ("expected the path of a file, without empty parts, `.` and `..`", "")
+        } else if PATH_MAX < path.text.len() {
+            ("too long: servers refuse such requests", "")
+        } else {
+            return true;
+        };
+        self.reject(path.span(), "this is not a path that can be fetched", label, hint);
+        false
+    }
+
+    /// Reads the size that follows a path.
+    pub(super) fn size(&mut self, size: Word) -> Option<u64> {
+        let is_digits = !size.text.is_empty() && size.text.bytes().all(|byte| byte.is_ascii_digit());
+        match size.text.parse::<u64>() {
+            Ok(bytes) if is_digits && bytes <= OBJECT_BYTES_MAX => Some(bytes),
+            _ => {
+                let label = format!("expected a number of bytes up to {OBJECT_BYTES_MAX}");
+                self.reject(size.span(), "the size is not valid", &label, "write for instance `#500`");
+                None
+            }
+        }
+    }
+
+    /// Reads a weight within limits.
+    pub(super) fn weight(&mut self, weight: Word, least: i64) -> Option<i64> {
+        match weight.text.parse::<i64>() {
+            Ok(number) if least <= number && number <= WEIGHT_MAX as i64 => Some(number),
+            _ => {
+                let label = match least {
+                    1 => format!("expected a whole number from 1 to {WEIGHT_MAX}"),
+                    _ => format!("expected a whole number up to {WEIGHT_MAX}"),
+                };
+                let hint = "weights need not sum to 100: multiply all of them to make them whole";
+                self.reject(weight.span(), "the weight is not valid", &label, hint);
+                None
+            }
+        }
+    }
+
+    /// Reports words that have no meaning at the end of a line.
+    pub(super) fn no_more(&mut self, rest: &[Word], expected: &str) {
+        if let [first, ..] = rest {
+            let end = rest[rest.len() - 1].span().end;
+            self.reject(first.start..end, "the line has too many words", expected, "");
+        }
+    }
+}

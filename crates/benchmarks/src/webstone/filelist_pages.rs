@@ -1,0 +1,113 @@
+//! The filelist format of WebStone 1.1: pages of several files.
+//!
+//! ```text
+//! number of pages
+//! weight  number of files       these lines once for every page
+//! /path [#bytes]                once for every file of the page
+//! ```
+//!
+//! Without `#bytes` the size follows from the name, as in the original: `/file<N>k.html` has N·1024 bytes.
+
+use std::iter::Peekable;
+
+use super::filelist::{Builder, Line, Word};
+
+/// Reads all lines. Where numbers and lines disagree nothing after it makes sense, so the reading stops there.
+pub(super) fn read<'a>(
+    lines: &mut Peekable<impl Iterator<Item = Line<'a>>>,
+    text_end: usize,
+    builder: &mut Builder,
+) -> Option<()> {
+    let first = lines.next()?;
+    let announced = first.first;
+    builder.no_more(&first.rest, "expected the number of pages alone");
+    let n_pages = count(announced, "pages", builder)?;
+    for page in 0..n_pages {
+        let Some(head) = lines.next() else {
+            let message = format!("{n_pages} pages are announced, {page} follow");
+            builder.reject(announced.span(), message, "", "count the pages, not the files");
+            return None;
+        };
+        read_page(&head, lines, text_end, builder)?;
+    }
+    if let Some(line) = lines.next() {
+        let message = format!("{n_pages} pages are announced, more follow");
+        builder.reject(line.span, message, "here begins one more", "raise the number at the top");
+    }
+    Some(())
+}
+
+fn read_page<'a>(
+    head: &Line<'a>,
+    lines: &mut Peekable<impl Iterator<Item = Line<'a>>>,
+    text_end: usize,
+    builder: &mut Builder,
+) -> Option<()> {
+    let (weight, [n_files, rest @ ..]) = (head.first, head.rest.as_slice()) else {
+        return no_page(head, builder);
+    };
+    if !weight.is_number() || !n_files.is_number() {
+        return no_page(head, builder);
+    }
+    builder.no_more(rest, "expected a weight and a number of files");
+    let weight = builder.weight(weight, 1);
+    let n_wanted = count(*n_files, "files", builder)?;
+    let mut objects = Vec::new();
+    for n_read in 0..n_wanted {
+        let Some(line) = lines.next_if(|line| !line.first.is_number()) else {
+            let place = lines.peek().map_or(text_end..text_end, |line| line.span.clone());
+            let message = format!("the page has {n_wanted} files by its first line, {n_read} follow");
+            builder.reject(place, message, "expected a path", "");
+            return None;
+        };
+        objects.extend(read_file(&line, builder));
+    }
+    match weight {
+        Some(weight) => builder.page(weight as u64, objects, head.span.clone()),
+        None => Some(()),
+    }
+}
+
+fn no_page(head: &Line, builder: &mut Builder) -> Option<()> {
+    let hint = "is the number of files of the page before right?";
+    let label = "expected a weight and a number of files";
+    builder.reject(head.span.clone(), "a page does not begin here", label, hint);
+    None
+}
+
+fn read_file(line: &Line, builder: &mut Builder) -> Option<u32> {
+    let path = line.first;
+    builder.no_more(&line.rest, "expected one path on a line");
+    let bytes = match line.size {
+        Some(size) => builder.size(size),
+        None => size_by_name(path.text),
+    };
+    if bytes.is_none() && line.size.is_none() {
+        let hint =
+            "write the size in bytes after the path, such as `#500`; only `/file<N>k.html` has one by name";
+        builder.reject(path.span(), "the size of the file is not known", "", hint);
+    }
+    builder.object(path, bytes)
+}
+
+/// Returns N·1024 for the name `file<N>k.html` in any directory.
+fn size_by_name(path: &str) -> Option<u64> {
+    let (_, name) = path.rsplit_once('/')?;
+    let digits = name.strip_prefix("file")?.strip_suffix("k.html")?;
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let kibibytes =
+        digits.parse::<u64>().ok().filter(|n| is_number && *n <= super::OBJECT_BYTES_MAX / 1024)?;
+    Some(kibibytes * 1024)
+}
+
+/// Reads how many pages or files follow.
+fn count(word: Word, what: &str, builder: &mut Builder) -> Option<usize> {
+    match word.text.parse::<usize>() {
+        Ok(number) if 0 < number => Some(number),
+        _ => {
+            let message = format!("the number of {what} is not valid");
+            builder.reject(word.span(), message, "expected a whole number above zero", "");
+            None
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! The definition language: a benchmark as a TOML text that people write, read and compare.
+//!
+//! - [`parse`](Definition::parse): text → [`Definition`], or everything that is wrong with it
+//! - `quantity`, `load_list`, `values`: how single values are written
+//! - `reader`: tables, key by key
+//! - `schema`: the published JSON Schema
+
+mod load_list;
+mod parse;
+mod quantity;
+mod reader;
+mod schema;
+mod values;
+
+use schemars::JsonSchema;
+use units::Nanos;
+
+pub use load_list::{
+    LOAD_POINTS_MAX, LoadListError, RATE_MAX, USERS_MAX, load_text, parse_load, parse_rates,
+};
+pub use quantity::{QuantityError, parse_bytes, parse_time, time_text};
+pub use schema::definition_schema;
+
+use crate::{Arrivals, Connection, Headline, HttpVersion, Phases, Rules};
+
+/// The version of the definition language.
+pub const DEFINITION_FORMAT: u32 = 1;
+
+/// A benchmark as defined: the contract that results are comparable by. A definition that exists is valid.
+#[derive(Debug, Clone, PartialEq, JsonSchema)]
+#[schemars(title = "Plimsoll benchmark definition", rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Definition {
+    /// The version of this language: 1.
+    #[schemars(range(min = 1, max = 1))]
+    pub format: u32,
+    /// The name that is typed: lower-case letters, digits, `-` and `.`.
+    #[schemars(regex(pattern = r"^[a-z0-9][a-z0-9.-]{0,63}$"))]
+    pub id: String,
+    /// The version of the benchmark; rises with any change that could move a number.
+    #[schemars(range(min = 1))]
+    pub version: u32,
+    /// The name for people: `WebStone 2.0.1-style`.
+    #[schemars(length(min = 1, max = 500))]
+    pub title: String,
+    /// What it measures, in one sentence.
+    #[schemars(length(min = 1, max = 500))]
+    pub summary: String,
+    /// What kind of server it loads.
+    pub family: Family,
+    /// The figure that it is known by.
+    pub headline: Headline,
+    /// What is fetched.
+    pub workload: WorkloadDefinition,
+    /// How it is fetched.
+    pub protocol: ProtocolDefinition,
+    /// The load points.
+    pub load: LoadDefinition,
+    /// What an open loop uses if a run asks for one. If absent: constant arrivals, 1000 in flight at most.
+    #[schemars(default)]
+    pub open_loop: OpenLoopDefinition,
+    /// The phases of every load point.
+    #[schemars(with = "schema::PhasesText")]
+    pub phases: Phases,
+    /// The short form that `--quick` runs.
+    pub quick: QuickDefinition,
+    /// Limits that the verdict depends on, where they differ from the measurement rules' own.
+    #[schemars(with = "Option<schema::RulesText>")]
+    pub rules: Rules,
+}
+
+/// A kind of server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
+pub enum Family {
+    /// Web servers.
+    Web,
+}
+
+/// What is fetched.
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct WorkloadDefinition {
+    /// The files, their sizes and weights.
+    pub filelist: FilelistSource,
+    /// Seed of the files' content: a constant of the benchmark's version.
+    #[schemars(range(max = 9_223_372_036_854_775_807u64))]
+    pub content_seed: u64,
+    /// Whether the benchmark counts pages besides files.
+    pub counts_pages: bool,
+}
+
+/// Where the filelist is.
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum FilelistSource {
+    /// In a file beside the definition: its name.
+    File(String),
+    /// Here: its text, in either of the two filelist formats.
+    Text(String),
+}
+
+/// How files are fetched.
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ProtocolDefinition {
+    /// The version in the request line.
+    pub http: HttpVersion,
+    /// How long a connection lives.
+    #[schemars(with = "schema::ConnectionText")]
+    pub connection: Connection,
+    /// The longest that one operation may take, measured from its sending; above zero.
+    #[schemars(with = "schema::TimeText")]
+    pub time_limit: Nanos,
+}
+
+/// The load points of a closed loop.
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct LoadDefinition {
+    /// Numbers of users, in the order in which they are run.
+    #[schemars(with = "schema::LoadText")]
+    pub users: Vec<u32>,
+}
+
+/// What an open loop uses if a run asks for one.
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct OpenLoopDefinition {
+    /// When operations fall due.
+    #[schemars(with = "Option<schema::ArrivalsText>")]
+    pub arrivals: Arrivals,
+    /// How many operations may be in flight at most.
+    #[schemars(with = "Option<u32>", range(min = 1, max = 1_000_000))]
+    pub in_flight_max: u32,
+}
+
+impl Default for OpenLoopDefinition {
+    /// Constant arrivals, 1000 in flight at most.
+    fn default() -> OpenLoopDefinition {
+        OpenLoopDefinition { arrivals: Arrivals::Constant, in_flight_max: 1000 }
+    }
+}
+
+/// The short form of a benchmark, for a first look.
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct QuickDefinition {
+    /// Numbers of users, in the order in which they are run.
+    #[schemars(with = "schema::LoadText")]
+    pub users: Vec<u32>,
+    /// Length of the measured phase; above zero.
+    #[schemars(with = "schema::TimeText")]
+    pub steady: Nanos,
+}

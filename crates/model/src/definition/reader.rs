@@ -1,0 +1,192 @@
+//! Reading a TOML table key by key, with all mistakes collected and every one placed.
+//!
+//! A table is asked for each key that it may have, then [`Table::finish`] reports what nobody asked for. So the
+//! list of valid keys is the reading code itself.
+
+use std::cell::RefCell;
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeString, DeTable, DeValue};
+
+use crate::diagnostics::{Diagnostic, nearest};
+
+/// Why a value is not what its key needs.
+pub(super) struct Fault {
+    /// What was expected and what was found.
+    pub(super) label: String,
+    /// What to write.
+    pub(super) hint: Option<String>,
+    /// The place inside a string, in bytes from its first character; all of the value if absent.
+    pub(super) inside: Option<Range<usize>>,
+}
+
+impl Fault {
+    pub(super) fn new(label: impl Into<String>) -> Fault {
+        Fault { label: label.into(), hint: None, inside: None }
+    }
+
+    pub(super) fn hint(self, hint: impl Into<String>) -> Fault {
+        Fault { hint: Some(hint.into()), ..self }
+    }
+}
+
+/// The text that is read and what was found wrong with it so far.
+pub(super) struct Source<'a> {
+    text: &'a str,
+    problems: RefCell<Vec<Diagnostic>>,
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn new(text: &'a str) -> Source<'a> {
+        Source { text, problems: RefCell::default() }
+    }
+
+    pub(super) fn into_problems(self) -> Vec<Diagnostic> {
+        self.problems.into_inner()
+    }
+
+    fn report(&self, message: String, span: Range<usize>, fault: Fault) {
+        let span = fault.inside.and_then(|inside| self.inside_string(&span, inside)).unwrap_or(span);
+        let problem = Diagnostic { message, span, label: fault.label, hint: fault.hint };
+        self.problems.borrow_mut().push(problem);
+    }
+
+    /// Returns where a part of a string stands in the text; `None` if the string is not written plainly.
+    fn inside_string(&self, value: &Range<usize>, inside: Range<usize>) -> Option<Range<usize>> {
+        let written = self.text.get(value.clone())?;
+        let is_plain =
+            !written.contains('\\') && !written.starts_with("\"\"\"") && !written.starts_with("'''");
+        let start = value.start + 1;
+        is_plain.then_some(start + inside.start..start + inside.end)
+    }
+}
+
+/// One table that is being read.
+pub(super) struct Table<'a> {
+    source: &'a Source<'a>,
+    /// Dotted path; empty for the whole file.
+    path: String,
+    /// What missing keys point at.
+    span: Range<usize>,
+    entries: &'a DeTable<'a>,
+    asked: Vec<&'static str>,
+}
+
+impl<'a> Table<'a> {
+    /// Begins with the table that the file is.
+    pub(super) fn root(source: &'a Source<'a>, entries: &'a DeTable<'a>) -> Table<'a> {
+        Table { source, path: String::new(), span: 0..0, entries, asked: Vec::new() }
+    }
+
+    /// Reads the value of a key that may be absent; `None` as well if the value is wrong, which is reported.
+    pub(super) fn optional<T>(
+        &mut self,
+        key: &'static str,
+        read: impl Fn(&DeValue) -> Result<T, Fault>,
+    ) -> Option<T> {
+        let (_, value) = self.entry(key)?;
+        match read(value.get_ref()) {
+            Ok(read) => Some(read),
+            Err(fault) => {
+                let message = format!("`{}` is not valid", self.path_of(key));
+                self.source.report(message, value.span(), fault);
+                None
+            }
+        }
+    }
+
+    /// Reads the value of a key that must be there; `None` if it is not or is wrong, which is reported.
+    pub(super) fn required<T>(
+        &mut self,
+        key: &'static str,
+        read: impl Fn(&DeValue) -> Result<T, Fault>,
+    ) -> Option<T> {
+        self.require(key);
+        self.optional(key, read)
+    }
+
+    /// Goes into a table that may be absent.
+    pub(super) fn optional_table(&mut self, key: &'static str) -> Option<Table<'a>> {
+        let (name, value) = self.entry(key)?;
+        let path = self.path_of(key);
+        match value.get_ref() {
+            DeValue::Table(entries) => {
+                Some(Table { source: self.source, path, span: name.span(), entries, asked: Vec::new() })
+            }
+            other => {
+                let fault = Fault::new(format!("expected a table, found {}", kind(other)));
+                self.source.report(format!("`{path}` is not valid"), value.span(), fault);
+                None
+            }
+        }
+    }
+
+    /// Goes into a table that must be there.
+    pub(super) fn required_table(&mut self, key: &'static str) -> Option<Table<'a>> {
+        self.require(key);
+        self.optional_table(key)
+    }
+
+    /// Returns whether nothing at all stands in the table.
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Returns the value of a key as it stands there, for a decision on how to read it.
+    pub(super) fn value(&self, key: &str) -> Option<&'a DeValue<'a>> {
+        self.entries.get(key).map(Spanned::get_ref)
+    }
+
+    /// Reports a mistake that concerns the value of a key together with others.
+    pub(super) fn reject(&self, key: &str, fault: Fault) {
+        let span = self.entries.get(key).map_or_else(|| self.span.clone(), Spanned::span);
+        self.source.report(format!("`{}` is not valid", self.path_of(key)), span, fault);
+    }
+
+    /// Reports all keys that nobody asked for.
+    pub(super) fn finish(self) {
+        for key in self.entries.keys() {
+            if self.asked.iter().any(|asked| asked == key.get_ref()) {
+                continue;
+            }
+            let place = if self.path.is_empty() { "" } else { &format!(" in `{}`", self.path) };
+            let hint = match nearest(key.get_ref(), self.asked.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("keys here are {}", self.asked.join(", ")),
+            };
+            let fault = Fault::new("not a key of a definition").hint(hint);
+            self.source.report(format!("unknown key `{}`{place}", key.get_ref()), key.span(), fault);
+        }
+    }
+
+    #[expect(clippy::type_complexity, reason = "a key and its value, as the parser has them")]
+    fn entry(&mut self, key: &'static str) -> Option<(&'a Spanned<DeString<'a>>, &'a Spanned<DeValue<'a>>)> {
+        self.asked.push(key);
+        self.entries.get_key_value(key)
+    }
+
+    fn require(&self, key: &'static str) {
+        if !self.entries.contains_key(key) {
+            let fault = Fault::new(format!("`{key}` must be given here"));
+            self.source.report(format!("`{}` is missing", self.path_of(key)), self.span.clone(), fault);
+        }
+    }
+
+    fn path_of(&self, key: &str) -> String {
+        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
+    }
+}
+
+/// Returns what a value is, in words.
+pub(super) fn kind(value: &DeValue) -> &'static str {
+    match value {
+        DeValue::String(_) => "a text",
+        DeValue::Integer(_) => "a whole number",
+        DeValue::Float(_) => "a number",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}

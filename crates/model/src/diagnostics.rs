@@ -1,0 +1,140 @@
+//! Mistakes in texts that people write: what is wrong, where exactly, and what to write instead.
+
+use std::fmt;
+use std::ops::Range;
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+
+/// How many mistakes of one text are shown; of a file of the wrong sort every line would be one.
+const SHOWN_MAX: usize = 20;
+
+/// One mistake in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// What is wrong: `unknown key `steddy` in `phases``.
+    pub message: String,
+    /// Where, in bytes from the start of the text.
+    pub span: Range<usize>,
+    /// What stands beside the pointer; may be empty.
+    pub label: String,
+    /// What to do.
+    pub hint: Option<String>,
+}
+
+/// All mistakes that were found in one text; at least one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostics {
+    /// The name of the file, as the user knows it.
+    pub file_name: String,
+    /// The whole text.
+    pub text: String,
+    /// The mistakes, in the order of the text.
+    pub problems: Vec<Diagnostic>,
+}
+
+impl Diagnostics {
+    /// Gathers the mistakes of a text, in the order of the text.
+    pub fn new(file_name: &str, text: &str, mut problems: Vec<Diagnostic>) -> Diagnostics {
+        problems.sort_by_key(|problem| (problem.span.start, problem.span.end));
+        Diagnostics { file_name: file_name.to_owned(), text: text.to_owned(), problems }
+    }
+
+    /// Returns line and column (in characters), both from 1, at which a mistake begins.
+    pub fn position(&self, problem: &Diagnostic) -> (usize, usize) {
+        let before = &self.text[..self.boundary(problem.span.start)];
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+    }
+
+    /// Writes the mistakes for people: message, file and line, a pointer to the place, and the hint.
+    /// With `color`, terminal colors are used.
+    pub fn render(&self, color: bool) -> String {
+        let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+        let shown = self.problems.iter().take(SHOWN_MAX);
+        let mut reports: Vec<String> = shown.map(|problem| renderer.render(&[self.group(problem)])).collect();
+        if SHOWN_MAX < self.problems.len() {
+            reports.push(format!("error: {} more like these", self.problems.len() - SHOWN_MAX));
+        }
+        reports.join("\n\n")
+    }
+
+    fn group<'a>(&'a self, problem: &'a Diagnostic) -> Group<'a> {
+        let start = self.boundary(problem.span.start);
+        let end = self.boundary(problem.span.end.max(start));
+        let pointer = AnnotationKind::Primary.span(start..end).label(problem.label.as_str());
+        let snippet = Snippet::source(self.text.as_str()).path(self.file_name.as_str()).annotation(pointer);
+        let group = Level::ERROR.primary_title(problem.message.as_str()).element(snippet);
+        match &problem.hint {
+            Some(hint) => group.element(Level::HELP.with_name("hint").message(hint.as_str())),
+            None => group,
+        }
+    }
+
+    /// Returns the nearest place at or before `at` where a character begins.
+    fn boundary(&self, at: usize) -> usize {
+        self.text.floor_char_boundary(at.min(self.text.len()))
+    }
+}
+
+impl fmt::Display for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(false))
+    }
+}
+
+impl std::error::Error for Diagnostics {}
+
+/// Returns the candidate that is most like what was written, if any is near enough to be a slip of the keyboard.
+pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let likeness = |candidate: &str| strsim::damerau_levenshtein(written, candidate);
+    let best = candidates.into_iter().min_by_key(|candidate| likeness(candidate))?;
+    (likeness(best) <= (best.len().max(written.len()) / 3).max(1)).then_some(best)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_mistake_is_shown_with_file_line_pointer_and_hint() {
+        let text = "one = 1\ntow = 2\n";
+        let problem = Diagnostic {
+            message: "unknown key `tow`".into(),
+            span: 8..11,
+            label: "not a key".into(),
+            hint: Some("did you mean `two`?".into()),
+        };
+        let diagnostics = Diagnostics::new("my.toml", text, vec![problem.clone()]);
+        assert_eq!(diagnostics.position(&problem), (2, 1));
+        insta::assert_snapshot!(diagnostics, @r#"
+error: unknown key `tow`
+ --> my.toml:2:1
+  |
+2 | tow = 2
+  | ^^^ not a key
+  |
+  = hint: did you mean `two`?
+"#);
+    }
+
+    #[test]
+    fn only_slips_of_the_keyboard_are_guessed() {
+        let keys = ["ramp-up", "settle", "steady"];
+        assert_eq!(nearest("steddy", keys), Some("steady"));
+        assert_eq!(nearest("ramp_up", keys), Some("ramp-up"));
+        assert_eq!(nearest("colour", keys), None);
+        assert_eq!(nearest("x", []), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_span_in_any_text_can_be_shown(text in "\\PC*|(?s).*", start: u8, length: u8) {
+            let span = usize::from(start)..usize::from(start) + usize::from(length);
+            let problem = Diagnostic { message: "m".into(), span, label: "l".into(), hint: None };
+            let diagnostics = Diagnostics::new("f", &text, vec![problem.clone()]);
+            prop_assert!(diagnostics.to_string().contains('m'));
+            diagnostics.position(&problem);
+        }
+    }
+}

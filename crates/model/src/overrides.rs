@@ -1,0 +1,69 @@
+//! What a run asks for besides its benchmark's definition.
+
+use units::Nanos;
+
+use crate::{Arrivals, Connection, SutPlan};
+
+/// The seed of a run that names none.
+pub const DEFAULT_SEED: u64 = 1;
+
+/// What a run asks for; everything that is `None` stays as the benchmark defines it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Overrides {
+    /// Take the benchmark's short form; the other fields still win over it.
+    pub quick: bool,
+    /// Numbers of users, in the order in which they are run.
+    pub load: Option<Vec<u32>>,
+    /// Open loop: rates in operations per second, in the order in which they are run.
+    pub rates: Option<Vec<f64>>,
+    /// Open loop: when operations fall due.
+    pub arrivals: Option<Arrivals>,
+    /// Open loop: how many operations may be in flight at most.
+    pub in_flight_max: Option<u32>,
+    /// Length of the ramp-up.
+    pub ramp_up: Option<Nanos>,
+    /// Length of the settle phase.
+    pub settle: Option<Nanos>,
+    /// Length of the steady phase.
+    pub steady: Option<Nanos>,
+    /// Longest time for operations in flight to finish.
+    pub drain: Option<Nanos>,
+    /// How long a connection lives.
+    pub connection: Option<Connection>,
+    /// The longest that one operation may take.
+    pub time_limit: Option<Nanos>,
+    /// The name of the filelist that the workload was made from, if it is not the benchmark's own.
+    pub filelist: Option<String>,
+    /// The seed of everything that users and schedules do; [`DEFAULT_SEED`] if absent.
+    pub seed: Option<u64>,
+    /// The system under test.
+    pub sut: SutPlan,
+    /// CPUs that load threads are pinned to, one thread each; empty: not pinned.
+    pub load_cpus: Vec<u32>,
+    /// The number of load threads if they are not pinned; at least 1.
+    pub load_threads: u32,
+}
+
+impl Overrides {
+    /// Asks for nothing but a server: a run by the book, on one load thread.
+    pub fn new(sut: SutPlan) -> Overrides {
+        Overrides {
+            quick: false,
+            load: None,
+            rates: None,
+            arrivals: None,
+            in_flight_max: None,
+            ramp_up: None,
+            settle: None,
+            steady: None,
+            drain: None,
+            connection: None,
+            time_limit: None,
+            filelist: None,
+            seed: None,
+            sut,
+            load_cpus: Vec::new(),
+            load_threads: 1,
+        }
+    }
+}
