@@ -107,15 +107,15 @@ mod tests {
         };
         let diagnostics = Diagnostics::new("my.toml", text, vec![problem.clone()]);
         assert_eq!(diagnostics.position(&problem), (2, 1));
-        insta::assert_snapshot!(diagnostics, @r#"
-error: unknown key `tow`
- --> my.toml:2:1
-  |
-2 | tow = 2
-  | ^^^ not a key
-  |
-  = hint: did you mean `two`?
-"#);
+        insta::assert_snapshot!(diagnostics, @r"
+        error: unknown key `tow`
+         --> my.toml:2:1
+          |
+        2 | tow = 2
+          | ^^^ not a key
+          |
+          = hint: did you mean `two`?
+        ");
     }
 
     #[test]

@@ -28,7 +28,8 @@ pub const DEFINITION_FORMAT: u32 = 1;
 
 /// A benchmark as defined: the contract that results are comparable by. A definition that exists is valid.
 #[derive(Debug, Clone, PartialEq, JsonSchema)]
-#[schemars(title = "Plimsoll benchmark definition", rename_all = "kebab-case", deny_unknown_fields)]
+#[schemars(title = "Plimsoll benchmark definition", description = "A benchmark that `plimsoll run` can run.")]
+#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Definition {
     /// The version of this language: 1.
     #[schemars(range(min = 1, max = 1))]

@@ -176,3 +176,249 @@ fn read_rules(mut table: Table) -> Rules {
     table.finish();
     rules
 }
+
+/// A definition with every key.
+#[cfg(test)]
+pub(super) const EVERY_KEY: &str = include_str!("every_key.toml");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Returns the first problem after a piece of the definition with every key was replaced.
+    fn problem(piece: &str, replacement: &str) -> String {
+        assert!(EVERY_KEY.contains(piece), "{piece}");
+        let text = EVERY_KEY.replacen(piece, replacement, 1);
+        let diagnostics = Definition::parse("my.toml", &text).unwrap_err();
+        let first = &diagnostics.problems[0];
+        let (line, _) = diagnostics.position(first);
+        format!("line {line}, `{}`: {}: {}", &text[first.span.clone()], first.message, first.label)
+    }
+
+    #[test]
+    fn every_key_is_read() {
+        let definition = Definition::parse("my.toml", EVERY_KEY).unwrap();
+        let s = Nanos::from_secs;
+        assert_eq!(definition.workload.filelist, FilelistSource::Text("/index.html 1 #500".into()));
+        assert_eq!(
+            definition.protocol,
+            ProtocolDefinition {
+                http: HttpVersion::Http11,
+                connection: Connection::KeepAlive { requests_max: Some(100) },
+                time_limit: s(90),
+            }
+        );
+        assert_eq!(definition.load.users, [10, 20, 30, 50]);
+        assert_eq!(
+            definition.open_loop,
+            OpenLoopDefinition { arrivals: Arrivals::Poisson, in_flight_max: 64 }
+        );
+        let settle = Nanos::from_millis(500);
+        let phases =
+            Phases { quiet: s(1), ramp_up: s(2), settle, steady: s(60), ramp_down: s(3), drain: s(4) };
+        assert_eq!(definition.phases, phases);
+        assert_eq!(definition.quick, QuickDefinition { users: vec![1, 2], steady: s(5) });
+        let rules = Rules {
+            error_ratio_max: 0.0,
+            little_gap_max: 0.02,
+            generator_busy_max: 0.8,
+            lateness_p99_max: Nanos::from_millis(1),
+            run_queue_ratio_max: 0.2,
+            sut_saturated_min: 1.0,
+            operations_min: 1000,
+            delivered_ratio_min: 0.99,
+        };
+        assert_eq!(definition.rules, rules);
+    }
+
+    #[test]
+    fn what_may_be_left_out_has_its_default() {
+        let (start, rest) = EVERY_KEY.split_once("[open-loop]").unwrap();
+        let (_, quick) = rest.split_once("[quick]").unwrap();
+        let (quick, _) = quick.split_once("[rules]").unwrap();
+        let text = format!("{start}[phases]\nsteady = \"60 s\"\n[quick]{quick}");
+        let definition = Definition::parse("my.toml", &text).unwrap();
+        assert_eq!(definition.open_loop, OpenLoopDefinition::default());
+        assert_eq!(definition.rules, Rules::default());
+        assert_eq!(definition.phases.end_of(crate::Phase::Drain), Nanos::from_secs(60));
+    }
+
+    #[test]
+    fn all_mistakes_are_shown_at_once() {
+        let text = EVERY_KEY
+            .replace("steady = \"60 s\"", "steddy = \"60 s\"")
+            .replace("time-limit = \"1.5 min\"", "time-limit = 90")
+            .replace("10..30/10,50", "10..30/10,5O")
+            .replace("headline = \"operation-rate\"", "headline = \"conection-rate\"")
+            .replace("version = 3\n", "");
+        insta::assert_snapshot!(Definition::parse("my.toml", &text).unwrap_err(), @r#"
+        error: `version` is missing
+         --> my.toml:1:1
+          |
+        1 | # A definition with every key, for tests.
+          | ^ `version` must be given here
+
+        error: `headline` is not valid
+         --> my.toml:7:12
+          |
+        7 | headline = "conection-rate"
+          |            ^^^^^^^^^^^^^^^^ expected `connection-rate` or `operation-rate`, found `conection-rate`
+          |
+          = hint: did you mean `connection-rate`?
+
+        error: `protocol.time-limit` is not valid
+          --> my.toml:17:14
+           |
+        17 | time-limit = 90
+           |              ^^ expected a time with its unit, found `90` without one
+           |
+           = hint: write `"90 s"` if seconds are meant
+
+        error: `load.users` is not valid
+          --> my.toml:20:20
+           |
+        20 | users = "10..30/10,5O"
+           |                    ^^ expected a number of users from 1 to 1000000, found `5O`
+           |
+           = hint: write a range with a step such as `10..200/10`, or a list such as `1,2,5`
+
+        error: `phases.steady` is missing
+          --> my.toml:26:2
+           |
+        26 | [phases]
+           |  ^^^^^^ `steady` must be given here
+
+        error: unknown key `steddy` in `phases`
+          --> my.toml:30:1
+           |
+        30 | steddy = "60 s"
+           | ^^^^^^ not a key of a definition
+           |
+           = hint: did you mean `steady`?
+        "#);
+    }
+
+    #[test]
+    fn broken_toml_is_shown_where_it_breaks() {
+        let text = "format = 1\nid = \"x\ntitle = = 3\n";
+        insta::assert_snapshot!(Definition::parse("my.toml", text).unwrap_err(), @r#"
+        error: this is not TOML
+         --> my.toml:2:8
+          |
+        2 | id = "x
+          |        ^ invalid basic string, expected `"`
+
+        error: this is not TOML
+         --> my.toml:3:9
+          |
+        3 | title = = 3
+          |         ^ extra `=`, expected nothing
+
+        error: this is not TOML
+         --> my.toml:3:11
+          |
+        3 | title = = 3
+          |           ^ unexpected key or value, expected newline, `#`
+        "#);
+    }
+
+    #[test]
+    fn wrong_values_are_placed_and_explained() {
+        let found: Vec<String> = [
+            ("format = 1", "format = 2"),
+            ("\"my-site\"", "\"My Site\""),
+            ("version = 3", "version = 0"),
+            ("version = 3", "version = 99999999999"),
+            ("version = 3", "version = \"3\""),
+            ("\"My site\"", "\" \""),
+            ("\"What my users fetch.\"", "\"two\\nlines\""),
+            ("content-seed = 7", "content-seed = -7"),
+            ("counts-pages = false", "counts-pages = \"no\""),
+            ("http = \"1.1\"", "http = 1.1"),
+            ("connection.keep-alive.requests-max = 100", "connection.keep-alive.requests-max = 0"),
+            ("connection.keep-alive.requests-max = 100", "connection.keep-alive = 100"),
+            ("connection.keep-alive.requests-max = 100", "connection = \"forever\""),
+            ("filelist.text = ", "filelist.file = \"f\"\nfilelist.text = "),
+            ("filelist.text = \"/index.html 1 #500\"", "filelist = {}"),
+            ("steady = \"60 s\"", "steady = \"-60 s\""),
+            ("steady = \"60 s\"", "steady = \"0 s\""),
+            ("steady = \"60 s\"", "steady = \"60 MiB\""),
+            ("steady = \"60 s\"", "steady = \"99999 h\""),
+            ("steady = \"60 s\"", "steady = nan"),
+            ("steady = \"60 s\"", "steady = inf"),
+            ("steady = \"60 s\"", "steady = 60.5"),
+            ("error-ratio-max = 0.0", "error-ratio-max = nan"),
+            ("error-ratio-max = 0.0", "error-ratio-max = -0.1"),
+            ("error-ratio-max = 0.0", "error-ratio-max = \"1 %\""),
+            ("in-flight-max = 0x40", "in-flight-max = 1000001"),
+            ("users = \"10..30/10,50\"", "users = [10, 20]"),
+            ("users = \"10..30/10,50\"", "users = \"0..30/10\""),
+        ]
+        .map(|(piece, replacement)| problem(piece, replacement))
+        .into();
+        insta::assert_snapshot!(found.join("\n"), @r#"
+        line 2, `2`: `format` is not valid: expected 1, found 2
+        line 3, `"My Site"`: `id` is not valid: expected a short name, found `My Site`
+        line 4, `0`: `version` is not valid: expected a whole number from 1 to 4294967295, found 0
+        line 4, `99999999999`: `version` is not valid: expected a whole number from 1 to 4294967295, found 99999999999
+        line 4, `"3"`: `version` is not valid: expected a whole number from 1 to 4294967295, found a text
+        line 5, `" "`: `title` is not valid: expected a text, found an empty one
+        line 6, `"two\nlines"`: `summary` is not valid: expected one line of at most 500 bytes
+        line 12, `-7`: `workload.content-seed` is not valid: expected a whole number from 0 to 9223372036854775807, found -7
+        line 13, `"no"`: `workload.counts-pages` is not valid: expected `true` or `false`, found a text
+        line 16, `1.1`: `protocol.http` is not valid: expected a text in quotes, found a number
+        line 17, `0`: `protocol.connection.keep-alive.requests-max` is not valid: expected a whole number from 1 to 4294967295, found 0
+        line 17, `100`: `protocol.connection.keep-alive` is not valid: expected a table, found a whole number
+        line 17, `"forever"`: `protocol.connection` is not valid: expected `per-request` or `keep-alive`, found `forever`
+        line 12, `"/index.html 1 #500"`: `workload.filelist.text` is not valid: expected either `file` or `text`, found both
+        line 11, `filelist`: `workload.filelist.file` is not valid: expected either `file` or `text`, found neither
+        line 31, `"-60 s"`: `phases.steady` is not valid: a time cannot be negative, found `-60 s`
+        line 31, `"0 s"`: `phases.steady` is not valid: expected a time above zero
+        line 31, `"60 MiB"`: `phases.steady` is not valid: `MiB` is not a unit of time
+        line 31, `"99999 h"`: `phases.steady` is not valid: `99999 h` is longer than 30 days
+        line 31, `nan`: `phases.steady` is not valid: expected a time, found `nan`
+        line 31, `inf`: `phases.steady` is not valid: expected a time, found `inf`
+        line 31, `60.5`: `phases.steady` is not valid: expected a time with its unit, found `60.5` without one
+        line 40, `nan`: `rules.error-ratio-max` is not valid: expected a ratio from 0 to 1, found nan
+        line 40, `-0.1`: `rules.error-ratio-max` is not valid: expected a ratio from 0 to 1, found -0.1
+        line 40, `"1 %"`: `rules.error-ratio-max` is not valid: expected a ratio from 0 to 1, found 1 %
+        line 25, `1000001`: `open-loop.in-flight-max` is not valid: expected a whole number from 1 to 1000000, found 1000001
+        line 21, `[10, 20]`: `load.users` is not valid: expected load levels in quotes, found a list
+        line 21, `0`: `load.users` is not valid: expected a number of users from 1 to 1000000, found `0`
+        "#);
+    }
+
+    #[test]
+    fn unknown_keys_are_found_in_every_table() {
+        for head in
+            ["", "[workload]", "[protocol]", "[load]", "[open-loop]", "[phases]", "[quick]", "[rules]"]
+        {
+            let text = EVERY_KEY.replacen(&format!("{head}\n"), &format!("{head}\nflavor = 1\n"), 1);
+            let diagnostics = Definition::parse("my.toml", &text).unwrap_err();
+            assert_eq!(diagnostics.problems.len(), 1, "{diagnostics}");
+            assert!(diagnostics.problems[0].message.starts_with("unknown key `flavor`"), "{diagnostics}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_answered(text: String) {
+            if let Err(diagnostics) = Definition::parse("any.toml", &text) {
+                prop_assert!(!diagnostics.problems.is_empty());
+                prop_assert!(!diagnostics.to_string().is_empty());
+            }
+        }
+
+        /// Goal: the same for texts that come past the syntax. A piece of a valid one is overwritten.
+        #[test]
+        fn any_slip_in_a_definition_is_answered(at in 0..EVERY_KEY.len(), length in 0usize..12, slip in "\\PC{0,12}") {
+            let mut text = EVERY_KEY.to_owned();
+            text.replace_range(at..(at + length).min(EVERY_KEY.len()), &slip);
+            if let Err(diagnostics) = Definition::parse("any.toml", &text) {
+                prop_assert!(!diagnostics.problems.is_empty());
+                prop_assert!(!diagnostics.to_string().is_empty());
+            }
+        }
+    }
+}

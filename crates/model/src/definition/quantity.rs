@@ -80,7 +80,7 @@ fn parse(text: &str, what: &str, units: &[(&str, f64)], example: &str) -> Result
     }
     match units.iter().find(|(name, _)| *name == unit) {
         Some((_, size)) => Ok(number * size),
-        None => Err(error(format!("`{unit}` is not a unit of {what}"), &hint)),
+        None => Err(error(format!("`{unit}` is not a unit of {}", what.trim_start_matches("a ")), &hint)),
     }
 }
 

@@ -4,13 +4,32 @@
 
 #![allow(dead_code, reason = "only the shape of these types is used")]
 
+use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema};
 
 use super::Definition;
 
 /// Returns the JSON Schema (2020-12) of benchmark definitions.
 pub fn definition_schema() -> Schema {
-    schemars::schema_for!(Definition)
+    let mut schema = schemars::schema_for!(Definition);
+    RecursiveTransform(forbid_null).transform(&mut schema);
+    schema
+}
+
+/// Takes out that a value may be null, which schemars says of every `Option`: TOML has no null.
+fn forbid_null(schema: &mut Schema) {
+    if let Some(types) = schema.get_mut("type").and_then(|types| types.as_array_mut()) {
+        types.retain(|name| name != "null");
+        let only = types.first().cloned().expect("no value is null alone");
+        schema.insert("type".to_owned(), only);
+    }
+    let Some(choices) = schema.get_mut("anyOf").and_then(|choices| choices.as_array_mut()) else { return };
+    choices.retain(|choice| choice["type"] != "null");
+    if let [serde_json::Value::Object(only)] = choices.as_slice() {
+        let only = only.clone();
+        schema.remove("anyOf");
+        only.into_iter().for_each(|(key, value)| _ = schema.insert(key, value));
+    }
 }
 
 /// A time: a number and a unit (ns, us, ms, s, min, h), such as `600 s`; at most 30 days.
@@ -43,12 +62,28 @@ pub(super) struct PhasesText {
 
 /// How long a connection lives.
 #[derive(JsonSchema)]
-#[schemars(rename = "Connection", rename_all = "kebab-case", deny_unknown_fields)]
+#[schemars(rename = "Connection", untagged)]
 pub(super) enum ConnectionText {
+    Word(ConnectionWord),
+    Limited(ConnectionLimits),
+}
+
+/// How long a connection lives.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
+pub(super) enum ConnectionWord {
     /// A new one for every request; the body ends with it.
     PerRequest,
+    /// Kept until one side closes it.
+    KeepAlive,
+}
+
+/// A connection that is kept within limits.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct ConnectionLimits {
     /// Kept until one side closes it or it has carried so many requests.
-    KeepAlive(KeepAliveText),
+    keep_alive: KeepAliveText,
 }
 
 /// Limits of a kept connection.
@@ -97,3 +132,83 @@ pub(super) struct RulesText {
 #[derive(JsonSchema)]
 #[schemars(rename = "Ratio")]
 pub(super) struct RatioText(#[schemars(range(min = 0.0, max = 1.0))] f64);
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use toml::de::{DeTable, DeValue};
+
+    use super::*;
+    use crate::definition::parse::EVERY_KEY;
+
+    /// Collects the keys of every table of a TOML text, by dotted path.
+    fn keys(path: &str, table: &DeTable, found: &mut BTreeMap<String, Vec<String>>) {
+        for (key, value) in table {
+            found.entry(path.to_owned()).or_default().push(key.get_ref().to_string());
+            if let DeValue::Table(inner) = value.get_ref() {
+                keys(&format!("{path}/{}", key.get_ref()), inner, found);
+            }
+        }
+    }
+
+    /// Returns what a schema says after following its references.
+    fn resolve<'a>(root: &'a serde_json::Value, schema: &'a serde_json::Value) -> Vec<&'a serde_json::Value> {
+        let mut found = vec![schema];
+        if let Some(name) = schema["$ref"].as_str() {
+            found.extend(resolve(root, root.pointer(&name[1..]).expect("references lead somewhere")));
+        }
+        for any in ["anyOf", "oneOf"] {
+            let choices = schema[any].as_array().into_iter().flatten();
+            found.extend(choices.flat_map(|choice| resolve(root, choice)));
+        }
+        found
+    }
+
+    /// Collects the properties of every object of a schema, by path.
+    fn properties(
+        root: &serde_json::Value,
+        path: &str,
+        schema: &serde_json::Value,
+        found: &mut BTreeMap<String, Vec<String>>,
+    ) {
+        for part in resolve(root, schema) {
+            for (key, inner) in part["properties"].as_object().into_iter().flatten() {
+                found.entry(path.to_owned()).or_default().push(key.clone());
+                properties(root, &format!("{path}/{key}"), inner, found);
+            }
+            if part["properties"].is_object() {
+                assert_eq!(part["additionalProperties"], false, "{path}");
+            }
+        }
+    }
+
+    /// Goal: the schema and the reading code, two lists of the same keys, stay the same. The definition with every
+    /// key is read without complaint, and unknown keys are refused everywhere (tests of `parse`).
+    #[test]
+    fn the_schema_names_the_keys_that_are_read_and_no_others() {
+        let table = DeTable::parse(EVERY_KEY).unwrap();
+        let mut read = BTreeMap::new();
+        keys("", table.get_ref(), &mut read);
+        // Of the two ways to give a filelist only one can be in the text.
+        read.get_mut("/workload/filelist").unwrap().insert(0, "file".to_owned());
+        let schema = definition_schema().to_value();
+        let mut named = BTreeMap::new();
+        properties(&schema, "", &schema, &mut named);
+        for names in named.values_mut().chain(read.values_mut()) {
+            names.sort();
+        }
+        assert_eq!(read, named);
+    }
+
+    #[test]
+    fn the_published_schema_is_the_one_of_this_program() {
+        let schema = serde_json::to_string_pretty(&definition_schema()).unwrap() + "\n";
+        let published = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schemas/benchmark.schema.json");
+        if std::fs::read_to_string(published).unwrap_or_default() != schema {
+            let generated = std::env::temp_dir().join("benchmark.schema.json");
+            std::fs::write(&generated, schema).unwrap();
+            panic!("the language has changed: `cp {} schemas/`", generated.display());
+        }
+    }
+}

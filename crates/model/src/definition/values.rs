@@ -68,12 +68,10 @@ pub(super) fn time_above_zero(value: &DeValue) -> Result<Nanos, Fault> {
 }
 
 fn time_without_unit(number: &str) -> Fault {
-    match parse_time(&format!("{number} s")) {
-        Ok(_) => {
-            let label = format!("expected a time with its unit, found {number} without one");
-            Fault::new(label).hint(format!("write `\"{number} s\"` if seconds are meant"))
-        }
-        Err(error) => quantity_fault(error),
+    let fault = parse_time(number).map_or_else(quantity_fault, |_| Fault::new("expected a time in quotes"));
+    match number.starts_with(|c: char| c.is_ascii_digit()) {
+        true => fault.hint(format!("write `\"{number} s\"` if seconds are meant")),
+        false => fault,
     }
 }
 
@@ -97,7 +95,10 @@ pub(super) fn users(value: &DeValue) -> Result<Vec<u32>, Fault> {
 /// Reads a whole number within limits.
 pub(super) fn whole(limits: RangeInclusive<u64>) -> impl Fn(&DeValue) -> Result<u64, Fault> {
     move |value| {
-        let expected = format!("expected a whole number from {} to {}", limits.start(), limits.end());
+        let expected = match (limits.start(), limits.end()) {
+            (least, most) if least == most => format!("expected {least}"),
+            (least, most) => format!("expected a whole number from {least} to {most}"),
+        };
         let found = match value {
             DeValue::Integer(number) => {
                 match u64::from_str_radix(number.as_str().trim_start_matches('+'), number.radix()) {
