@@ -22,7 +22,7 @@ pub enum Fault {
     Stall,
     /// Announces the whole body, sends half of it, and resets the connection.
     Reset,
-    /// Sends the right response in [`DRIP_PIECES`] pieces, 20 ms apart.
+    /// Sends the right response in 16 pieces, 20 ms apart.
     SlowDrip,
     /// Takes the request and closes without a byte of answer.
     EarlyClose,

@@ -3,6 +3,10 @@
 //! Where a connection serves one request that is already there when it is accepted, reading,
 //! answering and closing then cost no kernel call more than needed: neither adding the socket
 //! to epoll nor removing it.
+//!
+//! CPU of the server per request for 1 KB, 50 connections, against nginx 1.22 with one worker and
+//! `sendfile`, three interleaved rounds of 3 s on a busy 2-core machine: connection per request 17 to
+//! 20 µs against 23 to 26, kept connections 8.6 to 10.3 µs against 9.0 to 11.3.
 
 use std::io::{self, IoSlice, Write};
 use std::net::{Shutdown, TcpStream};
