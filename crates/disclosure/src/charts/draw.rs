@@ -1,0 +1,363 @@
+//! From a chart to SVG.
+
+use maud::{Markup, PreEscaped, html};
+
+use super::shapes::{dash, marker, polyline, px};
+use super::ticks::{label, ticks};
+use super::{Axis, Chart, Draw, Mark, Palette, Panel, Point, Scale, Series};
+
+const WIDTH: f64 = 860.0;
+/// Room for the numbers of the vertical axis.
+const LEFT: f64 = 62.0;
+/// Room for the vertical axis's title, above each panel.
+const HEAD: f64 = 30.0;
+/// Room for the numbers and the title of the horizontal axis.
+const FOOT: f64 = 46.0;
+const HEIGHT_ALONE: f64 = 270.0;
+const HEIGHT_STACKED: f64 = 118.0;
+/// Height of a line of letters.
+const LINE: f64 = 15.0;
+/// Mean width of a letter at 12 px; generous, since the font is not known.
+const LETTER: f64 = 6.4;
+/// Length of the piece of line in front of a series' name.
+const SAMPLE: f64 = 26.0;
+
+/// Draws a chart for a page whose style sheet defines the variables of [`Palette::PAGE`].
+pub fn inline(chart: &Chart) -> Markup {
+    draw(chart, &Palette::PAGE, false)
+}
+
+/// Draws a chart as a file of its own.
+pub fn standalone(chart: &Chart, palette: &Palette) -> String {
+    draw(chart, palette, true).into_string()
+}
+
+/// Returns the pixel of a point in a panel of the drawing.
+pub fn position(chart: &Chart, panel: usize, point: &Point) -> (f64, f64) {
+    let layout = Layout::of(chart);
+    (layout.x.pixel(point.x), layout.panels[panel].pixel(point.y))
+}
+
+/// Where everything goes.
+struct Layout {
+    x: Scale,
+    /// The vertical scale of each panel: `from` is its bottom, `to` its top.
+    panels: Vec<Scale>,
+    right: f64,
+    height: f64,
+    /// Rows of names above the first panel.
+    mark_rows: Vec<(Mark, usize)>,
+}
+
+impl Layout {
+    fn of(chart: &Chart) -> Layout {
+        let names = chart.panels.iter().filter(|panel| has_legend(panel)).flat_map(|panel| &panel.series);
+        let longest = names.map(|series| series.name.chars().count()).max();
+        let margin = longest.map_or(22.0, |n| (n as f64 * LETTER + SAMPLE + 20.0).min(230.0));
+        let right = WIDTH - margin;
+        let x = Scale::fit(chart.x_values(), chart.x.spacing, false, LEFT + 8.0, right - 8.0);
+        let mark_rows = mark_rows(&chart.marks, &x);
+        let n_rows = mark_rows.iter().map(|(_, row)| row + 1).max().unwrap_or(0);
+        let panel_height = if chart.panels.len() == 1 { HEIGHT_ALONE } else { HEIGHT_STACKED };
+        let mut top = n_rows as f64 * LINE;
+        let mut panels = Vec::new();
+        for panel in &chart.panels {
+            let bottom = top + HEAD + panel_height;
+            panels.push(Scale::fit(panel.values(), panel.y.spacing, true, bottom, top + HEAD));
+            top = bottom;
+        }
+        Layout { x, panels, right, height: top + FOOT, mark_rows }
+    }
+
+    fn bottom(&self) -> f64 {
+        self.panels.last().map_or(0.0, |panel| panel.from)
+    }
+}
+
+fn has_legend(panel: &Panel) -> bool {
+    1 < panel.series.len()
+}
+
+/// Gives each name a row in which it does not touch the one before it.
+fn mark_rows(marks: &[Mark], x: &Scale) -> Vec<(Mark, usize)> {
+    let mut ends: Vec<f64> = Vec::new();
+    let mut rows = Vec::new();
+    for mark in marks {
+        let half = mark.name.chars().count() as f64 * LETTER / 2.0;
+        let (left, right) = (x.pixel(mark.x) - half, x.pixel(mark.x) + half);
+        let free = ends.iter().position(|end| *end + 4.0 < left);
+        let row = free.unwrap_or(ends.len());
+        if free.is_none() {
+            ends.push(right);
+        }
+        ends[row] = right;
+        rows.push((mark.clone(), row));
+    }
+    rows
+}
+
+fn draw(chart: &Chart, palette: &Palette, standalone: bool) -> Markup {
+    let layout = Layout::of(chart);
+    let (title, text) = (format!("{}-title", chart.id), format!("{}-text", chart.id));
+    html! {
+        svg xmlns=[standalone.then_some("http://www.w3.org/2000/svg")] class="chart" role="img"
+            viewBox={ "0 0 " (px(WIDTH)) " " (px(layout.height)) }
+            aria-labelledby={ (title) " " (text) }
+            font-family="system-ui, 'Segoe UI', Helvetica, Arial, sans-serif" font-size="12" {
+            title id=(title) { (chart.title) }
+            desc id=(text) { (chart.description) }
+            (zones(chart, &layout, palette))
+            @for (panel, scale) in chart.panels.iter().zip(&layout.panels) {
+                (draw_panel(panel, scale, &layout, palette))
+            }
+            (marks(&layout, palette))
+            (x_axis(&chart.x, &layout, palette))
+        }
+    }
+}
+
+fn zones(chart: &Chart, layout: &Layout, palette: &Palette) -> Markup {
+    html! {
+        g fill=(palette.zone) {
+            @for panel in &layout.panels {
+                @for zone in &chart.zones {
+                    @let (from, to) = (layout.x.pixel(zone.from), layout.x.pixel(zone.to));
+                    rect x=(px(from)) y=(px(panel.to)) width=(px(to - from)) height=(px(panel.from - panel.to)) {}
+                }
+            }
+        }
+    }
+}
+
+fn marks(layout: &Layout, palette: &Palette) -> Markup {
+    html! {
+        @for (mark, row) in &layout.mark_rows {
+            @let x = layout.x.pixel(mark.x);
+            @let y = LINE * (*row as f64 + 1.0) - 4.0;
+            @if mark.line {
+                path d={ "M" (px(x)) " " (px(y + 4.0)) "V" (px(layout.bottom())) } stroke=(palette.axis)
+                    stroke-dasharray="1 3" fill="none" {}
+            }
+            text x=(px(x)) y=(px(y)) text-anchor="middle" fill=(palette.faint) { (mark.name) }
+        }
+    }
+}
+
+fn draw_panel(panel: &Panel, scale: &Scale, layout: &Layout, palette: &Palette) -> Markup {
+    let n_ticks = if scale.from - scale.to < 200.0 { 3 } else { 5 };
+    html! {
+        text x=(px(LEFT - 54.0)) y=(px(scale.to - 11.0)) fill=(palette.ink) font-weight="600" { (panel.y.title) }
+        @for tick in ticks(scale, n_ticks) {
+            @let y = scale.pixel(tick);
+            path d={ "M" (px(LEFT)) " " (px(y)) "H" (px(layout.right)) } stroke=(palette.grid) {}
+            text x=(px(LEFT - 7.0)) y=(px(y + 4.0)) text-anchor="end" fill=(palette.faint) {
+                (label(tick, panel.y.format))
+            }
+        }
+        @if let Some((value, name)) = &panel.limit {
+            @let y = scale.pixel(*value);
+            path d={ "M" (px(LEFT)) " " (px(y)) "H" (px(layout.right)) } stroke=(palette.axis) stroke-dasharray="4 2" {}
+            text x=(px(layout.right - 4.0)) y=(px(y - 4.0)) text-anchor="end" fill=(palette.faint) { (name) }
+        }
+        path d={ "M" (px(LEFT)) " " (px(scale.from)) "H" (px(layout.right)) } stroke=(palette.axis) {}
+        @for series in &panel.series {
+            (draw_series(series, scale, &layout.x, palette))
+        }
+        @if has_legend(panel) {
+            (legend(panel, scale, layout, palette))
+        }
+    }
+}
+
+fn draw_series(series: &Series, y: &Scale, x: &Scale, palette: &Palette) -> Markup {
+    let color = palette.series(series.style);
+    let shown = || series.points.iter().filter(|point| point.y.is_finite() && (!y.log || 0.0 < point.y));
+    let line = polyline(shown().map(|point| (x.pixel(point.x), y.pixel(point.y), point.gap)));
+    let dash = dash(series.style);
+    let width = if series.draw == Draw::Points { "2" } else { "1.4" };
+    html! {
+        g class="series" {
+            @if series.draw == Draw::Line {
+                path d=(band(series, y, x)) fill=(color) fill-opacity="0.2" {}
+            }
+            path d=(line) fill="none" stroke=(color) stroke-width=(width) stroke-linejoin="round"
+                stroke-dasharray=[(!dash.is_empty()).then_some(dash)] {}
+            @if series.draw == Draw::Points {
+                @for point in shown() {
+                    (draw_point(point, series, y, x, palette))
+                }
+            }
+        }
+    }
+}
+
+fn draw_point(point: &Point, series: &Series, y: &Scale, x: &Scale, palette: &Palette) -> Markup {
+    let color = palette.series(series.style);
+    let (at, height) = (x.pixel(point.x), y.pixel(point.y));
+    html! {
+        @if let Some((low, high)) = point.range {
+            @let (low, high) = (y.pixel(low), y.pixel(high));
+            path d={ "M" (px(at)) " " (px(low)) "V" (px(high)) (cap(at, low)) (cap(at, high)) }
+                stroke=(color) stroke-width="1.2" fill="none" {}
+        }
+        path d=(marker(series.style, at, height)) stroke=(color) stroke-width="1.6"
+            fill=(if point.hollow { palette.paper } else { color }) {}
+    }
+}
+
+fn cap(x: f64, y: f64) -> PreEscaped<String> {
+    PreEscaped(format!("M{} {}H{}", px(x - 4.0), px(y), px(x + 4.0)))
+}
+
+/// Returns the outline of the band between the ends of the ranges, one closed piece per stretch without gap.
+fn band(series: &Series, y: &Scale, x: &Scale) -> String {
+    let ranged: Vec<(f64, f64, f64, bool)> = series
+        .points
+        .iter()
+        .filter_map(|point| {
+            point.range.map(|(low, high)| (x.pixel(point.x), y.pixel(low), y.pixel(high), point.gap))
+        })
+        .collect();
+    let mut path = String::new();
+    for piece in ranged.chunk_by(|_, next| !next.3) {
+        let there = piece.iter().map(|(x, _, high, _)| (*x, *high, false));
+        let back = piece.iter().rev().map(|(x, low, _, _)| (*x, *low, false));
+        path += &polyline(there.chain(back));
+        path.push('Z');
+    }
+    path
+}
+
+/// Names the series at the right, as near to their last values as they find room.
+fn legend(panel: &Panel, scale: &Scale, layout: &Layout, palette: &Palette) -> Markup {
+    let mut places: Vec<(f64, &Series)> = panel
+        .series
+        .iter()
+        .map(|series| (series.points.last().map_or(scale.from, |point| scale.pixel(point.y)), series))
+        .collect();
+    places.sort_by(|a, b| a.0.total_cmp(&b.0));
+    spread(&mut places, scale.to, scale.from);
+    let from = layout.right + 8.0;
+    html! {
+        @for (y, series) in places {
+            @let dash = dash(series.style);
+            path d={ "M" (px(from)) " " (px(y)) "h" (px(SAMPLE)) } stroke=(palette.series(series.style))
+                stroke-width="2" stroke-dasharray=[(!dash.is_empty()).then_some(dash)] {}
+            @if series.draw == Draw::Points {
+                path d=(marker(series.style, from + SAMPLE / 2.0, y)) fill=(palette.series(series.style)) {}
+            }
+            text x=(px(from + SAMPLE + 6.0)) y=(px(y + 4.0)) fill=(palette.ink) { (series.name) }
+        }
+    }
+}
+
+/// Moves places apart until no two lines of letters touch, and back up if they pass the bottom.
+fn spread(places: &mut [(f64, &Series)], top: f64, bottom: f64) {
+    let mut least = top + 4.0;
+    for place in places.iter_mut() {
+        place.0 = place.0.max(least);
+        least = place.0 + LINE;
+    }
+    let mut most = bottom - 4.0;
+    for place in places.iter_mut().rev() {
+        place.0 = place.0.min(most);
+        most = place.0 - LINE;
+    }
+}
+
+fn x_axis(axis: &Axis, layout: &Layout, palette: &Palette) -> Markup {
+    let bottom = layout.bottom();
+    let values = if axis.at.is_empty() { ticks(&layout.x, 8) } else { axis.at.clone() };
+    let mut end = f64::NEG_INFINITY;
+    let mut shown = Vec::new();
+    for value in values {
+        let (x, text) = (layout.x.pixel(value), label(value, axis.format));
+        let half = text.chars().count() as f64 * LETTER / 2.0;
+        if end + 6.0 < x - half {
+            end = x + half;
+            shown.push((x, text));
+        }
+    }
+    html! {
+        @for (x, text) in shown {
+            path d={ "M" (px(x)) " " (px(bottom)) "v5" } stroke=(palette.axis) {}
+            text x=(px(x)) y=(px(bottom + 18.0)) text-anchor="middle" fill=(palette.faint) { (text) }
+        }
+        text x=(px((LEFT + layout.right) / 2.0)) y=(px(bottom + 38.0)) text-anchor="middle" fill=(palette.ink)
+            font-weight="600" { (axis.title) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::charts::{Format, Spacing};
+
+    fn series(style: usize, points: &[(f64, f64)]) -> Series {
+        let points = points.iter().map(|(x, y)| Point::new(*x, *y)).collect();
+        Series { name: format!("series {style}"), style, draw: Draw::Points, points }
+    }
+
+    fn chart(all: Vec<Series>) -> Chart {
+        let y = Axis::new("milliseconds", Spacing::FromZero, Format::Plain);
+        Chart {
+            id: "test",
+            title: "a <title>".into(),
+            description: "a & description".into(),
+            x: Axis::new("Clients", Spacing::FromZero, Format::Plain),
+            panels: vec![Panel { y, series: all, limit: None }],
+            zones: vec![],
+            marks: vec![],
+        }
+    }
+
+    /// Method: x from 0 to 20 over the pixels 70 to 830, y from 0 to 100 over 300 down to 30.
+    #[test]
+    fn every_point_is_drawn_at_its_pixel() {
+        let chart = chart(vec![series(1, &[(0.0, 0.0), (10.0, 100.0), (20.0, 25.0)])]);
+        let svg = standalone(&chart, &Palette::PAPER);
+        assert!(svg.contains("M70 300L450 30L830 232.5"), "{svg}");
+        for (x, y) in [(70.0, 300.0), (450.0, 30.0), (830.0, 232.5)] {
+            assert!(svg.contains(&marker(1, x, y)), "no marker at {x} {y}");
+        }
+        assert_eq!(position(&chart, 0, &Point::new(20.0, 25.0)), (830.0, 232.5));
+    }
+
+    #[test]
+    fn series_differ_without_color() {
+        let all = (0..3).map(|style| series(style, &[(1.0, 1.0), (2.0, 2.0)])).collect();
+        let grey = Palette { series: ["#777"; 5], ..Palette::PAPER };
+        let svg = standalone(&chart(all), &grey);
+        let lines: Vec<&str> =
+            svg.match_indices("<g class=\"series\">").map(|(at, _)| &svg[at..at + 400]).collect();
+        assert_eq!(lines.len(), 3);
+        assert!(lines[0] != lines[1] && lines[1] != lines[2] && lines[0] != lines[2]);
+        assert!(svg.contains("stroke-dasharray=\"7 4\"") && svg.contains("stroke-dasharray=\"2 3\""));
+    }
+
+    #[test]
+    fn a_chart_says_what_it_shows_to_those_who_cannot_see_it() {
+        let svg = inline(&chart(vec![])).into_string();
+        assert!(svg.contains("aria-labelledby=\"test-title test-text\""));
+        assert!(svg.contains("<title id=\"test-title\">a &lt;title&gt;</title>"));
+        assert!(svg.contains("a &amp; description") && !svg.contains("http"));
+    }
+
+    #[test]
+    fn an_interval_is_a_bar_with_caps_and_a_doubtful_point_is_hollow() {
+        let mut one = series(0, &[(0.0, 0.0), (20.0, 50.0)]);
+        one.points[1] = Point { range: Some((25.0, 100.0)), hollow: true, ..one.points[1] };
+        let svg = standalone(&chart(vec![one]), &Palette::PAPER);
+        assert!(svg.contains("M830 232.5V30M826 232.5H834M826 30H834"), "{svg}");
+        assert_eq!(svg.matches("fill=\"#ffffff\"").count(), 1);
+    }
+
+    #[test]
+    fn names_at_the_right_never_touch() {
+        let all: Vec<Series> = (0..5).map(|style| series(style, &[(1.0, 9.0)])).collect();
+        let mut places: Vec<(f64, &Series)> = all.iter().map(|series| (280.0, series)).collect();
+        spread(&mut places, 30.0, 300.0);
+        assert!(places.windows(2).all(|pair| LINE <= pair[1].0 - pair[0].0));
+        assert!(places.iter().all(|place| (30.0..=300.0).contains(&place.0)));
+    }
+}

@@ -1,0 +1,117 @@
+//! Where the numbers of an axis stand, and how they are written.
+
+use super::Scale;
+use crate::numbers;
+
+/// How the numbers of an axis are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// As they are.
+    Plain,
+    /// Seconds, with the unit that fits.
+    Seconds,
+    /// Ratios, as percent.
+    Percent,
+}
+
+/// Returns the power of ten with an exponent; exact for negative ones, other than repeated multiplication.
+pub(super) fn tens(power: i32) -> f64 {
+    if power < 0 { 1.0 / 10f64.powi(-power) } else { 10f64.powi(power) }
+}
+
+/// Returns the step (1, 2 or 5 times a power of ten) that divides a length into about `n` parts.
+pub(super) fn step_for(length: f64, n: u32) -> f64 {
+    let raw = length / f64::from(n);
+    let power = raw.log10().floor() as i32;
+    let mantissa = raw / tens(power);
+    let nice = [1.0, 2.0, 5.0].into_iter().find(|nice| mantissa <= nice * 1.001).unwrap_or(10.0);
+    nice * tens(power)
+}
+
+/// Returns the values at which numbers stand: round ones, all within the scale.
+pub(super) fn ticks(scale: &Scale, n: u32) -> Vec<f64> {
+    if scale.log { log_ticks(scale) } else { linear_ticks(scale, n) }
+}
+
+fn linear_ticks(scale: &Scale, n: u32) -> Vec<f64> {
+    let step = step_for(scale.high - scale.low, n);
+    let first = (scale.low / step - 1e-9).ceil() as i64;
+    let last = (scale.high / step + 1e-9).floor() as i64;
+    (first..=last).map(|k| k as f64 * step).collect()
+}
+
+/// Powers of ten; with 2 and 5 between them if there are few.
+fn log_ticks(scale: &Scale) -> Vec<f64> {
+    let powers = scale.low.log10().floor() as i32..=scale.high.log10().ceil() as i32;
+    let few = (scale.high / scale.low).log10() <= 3.0;
+    let mantissas: &[f64] = if few { &[1.0, 2.0, 5.0] } else { &[1.0] };
+    let all = powers.flat_map(|power| mantissas.iter().map(move |mantissa| mantissa * tens(power)));
+    all.filter(|tick| scale.low * (1.0 - 1e-9) <= *tick && *tick <= scale.high * (1.0 + 1e-9)).collect()
+}
+
+/// Writes the number at a tick.
+pub(super) fn label(value: f64, format: Format) -> String {
+    match format {
+        Format::Plain => numbers::group(&short(value)),
+        Format::Percent => format!("{} %", short(value * 100.0)),
+        Format::Seconds => {
+            let (factor, unit) = match value {
+                _ if value == 0.0 => return "0".to_owned(),
+                _ if value < 0.999e-6 => (1e9, "ns"),
+                _ if value < 0.999e-3 => (1e6, "µs"),
+                _ if value < 0.999 => (1e3, "ms"),
+                _ => (1.0, "s"),
+            };
+            format!("{} {unit}", short(value * factor))
+        }
+    }
+}
+
+/// Writes a number without more decimals than it needs, six at most.
+fn short(value: f64) -> String {
+    let text = format!("{value:.6}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::charts::Spacing;
+
+    fn labels(values: &[f64], spacing: Spacing, format: Format) -> Vec<String> {
+        let scale = Scale::fit(values.iter().copied(), spacing, true, 0.0, 1.0);
+        ticks(&scale, 5).into_iter().map(|tick| label(tick, format)).collect()
+    }
+
+    #[test]
+    fn ticks_are_round() {
+        assert_eq!(
+            labels(&[437.0], Spacing::FromZero, Format::Plain),
+            ["0", "100", "200", "300", "400", "500"]
+        );
+        assert_eq!(
+            labels(&[0.61], Spacing::FromZero, Format::Percent),
+            ["0 %", "20 %", "40 %", "60 %", "80 %"]
+        );
+        let times = labels(&[0.0042], Spacing::FromZero, Format::Seconds);
+        assert_eq!(times, ["0", "1 ms", "2 ms", "3 ms", "4 ms", "5 ms"]);
+        let large = labels(&[48_000.0], Spacing::FromZero, Format::Plain);
+        assert_eq!(large.last().unwrap(), "50\u{202f}000");
+    }
+
+    #[test]
+    fn ticks_of_a_log_axis_are_powers_of_ten_and_what_is_between_if_few() {
+        let few = labels(&[0.004, 0.08], Spacing::Log, Format::Seconds);
+        assert_eq!(few, ["2 ms", "5 ms", "10 ms", "20 ms", "50 ms", "100 ms"]);
+        let many = labels(&[0.000_1, 10.0], Spacing::Log, Format::Seconds);
+        assert_eq!(many, ["100 µs", "1 ms", "10 ms", "100 ms", "1 s", "10 s"]);
+    }
+
+    #[test]
+    fn about_as_many_ticks_as_asked_for() {
+        for high in [0.7, 1.0, 3.3, 42.0, 99.0, 101.0, 1e6, 1e-5] {
+            let n = labels(&[high], Spacing::FromZero, Format::Plain).len();
+            assert!((3..=8).contains(&n), "{high}: {n}");
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! One HTML file that needs nothing else: no network, no script, no font.
+
+use analysis::State;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use crate::charts;
+use crate::{
+    Align, Banner, Block, Cell, Document, Figure, Hero, NoteKind, Row, Section, Span, Table, Text, Tile, Tone,
+};
+
+const STYLE: &str = include_str!("style.css");
+
+/// The mark of the project: a load line on a hull.
+const LOGO: &str = r#"<svg class="logo" viewBox="0 0 48 32" aria-hidden="true"><circle cx="24" cy="16" r="12" fill="none" stroke="currentColor" stroke-width="4"/><path d="M4 16H44" stroke="currentColor" stroke-width="4"/></svg>"#;
+
+/// Renders a document as one self-contained HTML file.
+pub fn html(document: &Document) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (document.title) " — " (state_word(document.banner.state)) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                (opening(document))
+                div class="page" {
+                    (contents(&document.sections))
+                    main { @for section in &document.sections { (section_html(section)) } }
+                }
+                footer { (text(&document.colophon)) }
+            }
+        }
+    };
+    page.into_string()
+}
+
+fn state_word(state: State) -> &'static str {
+    match state {
+        State::Valid => "valid",
+        State::Invalid => "invalid",
+        State::Incomplete => "incomplete",
+    }
+}
+
+fn opening(document: &Document) -> Markup {
+    html! {
+        header {
+            div class="brand" { (PreEscaped(LOGO)) span { "Plimsoll" } span class="kind" { "Disclosure report" } }
+            h1 { (document.title) }
+            p class="subtitle" { (document.subtitle) }
+            div class="opening" {
+                (banner(&document.banner))
+                @if let Some(hero) = &document.hero { (hero_html(hero, document.banner.state)) }
+            }
+            @if !document.banner.modified.is_empty() {
+                div class="modified" {
+                    strong { "Modified:" }
+                    ul { @for change in &document.banner.modified { li { (text(change)) } } }
+                }
+            }
+        }
+    }
+}
+
+fn banner(banner: &Banner) -> Markup {
+    let sign = match banner.state {
+        State::Valid => "M6 13l5 5 9-11",
+        State::Invalid => "M7 7l12 12M19 7L7 19",
+        State::Incomplete => "M13 5v9h6",
+    };
+    html! {
+        div class={ "banner " (state_word(banner.state)) } role="status" {
+            div class="judgement" {
+                svg viewBox="0 0 26 26" aria-hidden="true" {
+                    circle cx="13" cy="13" r="12" fill="currentColor" {}
+                    path d=(sign) fill="none" stroke="var(--paper)" stroke-width="3" stroke-linecap="round" {}
+                }
+                span { (state_word(banner.state)) }
+            }
+            p { (text(&banner.text)) }
+            @if !banner.reasons.is_empty() {
+                ul { @for reason in &banner.reasons { li { (text(reason)) } } }
+            }
+        }
+    }
+}
+
+fn hero_html(hero: &Hero, state: State) -> Markup {
+    html! {
+        div class={ "hero " (state_word(state)) } {
+            div class="value" { (hero.value) }
+            div class="unit" { (hero.unit) }
+            p { (text(&hero.companion)) }
+        }
+    }
+}
+
+fn contents(sections: &[Section]) -> Markup {
+    html! {
+        nav aria-label="Contents" {
+            h2 { "Contents" }
+            ol { @for section in sections { li { a href={ "#" (section.id) } { (section.title) } } } }
+        }
+    }
+}
+
+fn section_html(section: &Section) -> Markup {
+    html! {
+        section id=(section.id) {
+            h2 { (section.title) }
+            @for block in &section.blocks { (block_html(block)) }
+        }
+    }
+}
+
+fn block_html(block: &Block) -> Markup {
+    match block {
+        Block::Paragraph(paragraph) => html! { p { (text(paragraph)) } },
+        Block::Heading(heading) => html! { h3 { (heading) } },
+        Block::Tiles(tiles) => html! { div class="tiles" { @for tile in tiles { (tile_html(tile)) } } },
+        Block::Table(table) => table_html(table),
+        Block::Figure(figure) => figure_html(figure),
+        Block::Facts(facts) => facts_html(facts),
+        Block::Code { caption, text } => {
+            html! { figure class="code" { figcaption { (caption) } pre { code { (text) } } } }
+        }
+        Block::List(items) => html! { ul { @for item in items { li { (text(item)) } } } },
+        Block::Note(kind, note) => {
+            let class = if *kind == NoteKind::Warning { "note warning" } else { "note" };
+            html! { p class=(class) { (text(note)) } }
+        }
+        Block::Fold { title, blocks } => html! {
+            details { summary { (title) } @for block in blocks { (block_html(block)) } }
+        },
+    }
+}
+
+fn tile_html(tile: &Tile) -> Markup {
+    html! {
+        div class="tile" {
+            div class="name" { (tile.name) }
+            div class="value" { (tile.value) }
+            div class="where" { (tile.note) }
+        }
+    }
+}
+
+fn figure_html(figure: &Figure) -> Markup {
+    html! {
+        figure id=(figure.chart.id) {
+            figcaption { (figure.chart.title) }
+            (charts::inline(&figure.chart))
+            p class="caption" { (text(&figure.caption)) }
+        }
+        @if figure.bulky {
+            details class="bulky" {
+                summary { "The same numbers as a table (" (figure.table.rows.len()) " rows)" }
+                (table_html(&figure.table))
+            }
+        } @else {
+            (table_html(&figure.table))
+        }
+    }
+}
+
+fn table_html(table: &Table) -> Markup {
+    html! {
+        div class="table" tabindex="0" {
+            table {
+                caption { (table.caption) }
+                thead {
+                    tr {
+                        @for column in &table.columns {
+                            th scope="col" class=[(column.align == Align::Left).then_some("l")] {
+                                (column.heading)
+                                @if !column.unit.is_empty() { " " span class="unit" { (column.unit) } }
+                            }
+                        }
+                    }
+                }
+                tbody { @for row in &table.rows { (row_html(row, table)) } }
+            }
+        }
+        @if !table.note.is_empty() { p class="caption" { (text(&table.note)) } }
+    }
+}
+
+fn row_html(row: &Row, table: &Table) -> Markup {
+    let class = match row.tone {
+        Tone::Plain => None,
+        Tone::Best => Some("best"),
+        Tone::Bad => Some("bad"),
+        Tone::Total => Some("total"),
+    };
+    html! {
+        tr class=[class] {
+            @for (cell, column) in row.cells.iter().zip(&table.columns) {
+                td class=[(column.align == Align::Left).then_some("l")] { (cell_html(cell)) }
+            }
+        }
+    }
+}
+
+fn cell_html(cell: &Cell) -> Markup {
+    html! {
+        (cell.text)
+        @if !cell.detail.is_empty() { small { (cell.detail) } }
+    }
+}
+
+fn facts_html(facts: &[(String, Text)]) -> Markup {
+    html! {
+        dl { @for (name, value) in facts { div { dt { (name) } dd { (text(value)) } } } }
+    }
+}
+
+fn text(text: &Text) -> Markup {
+    html! {
+        @for span in &text.0 {
+            @match span {
+                Span::Plain(text) => { (text) }
+                Span::Strong(text) => { strong { (text) } }
+                Span::Code(text) => { code { (text) } }
+            }
+        }
+    }
+}

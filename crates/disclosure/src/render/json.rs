@@ -1,0 +1,213 @@
+//! JSON: every number of the analysis at full precision, with plan and testbed. Units are in the names.
+//!
+//! Written out by hand, so that a renamed field inside the program never changes the form by accident.
+
+use analysis::{
+    FourStatistics, KindResult, LoadPointResult, Percentile, Reason, State, TimeSummary, TimelinePoint,
+    Verdict,
+};
+use model::{Ending, Load};
+use serde_json::{Value, json};
+use units::Nanos;
+
+use crate::Report;
+
+/// The version of this form; rises with every change that a reader could stumble over.
+pub const FORMAT: u32 = 1;
+
+/// Renders the report as JSON. What is absent, or not a number, is `null`.
+pub fn json(report: &Report) -> Value {
+    let analysis = report.analysis;
+    let (ending, reason) = match &analysis.ending {
+        Ending::Complete => ("complete", None),
+        Ending::Stopped(reason) => ("stopped", Some(reason)),
+        Ending::Missing => ("missing", None),
+    };
+    let headline = analysis.headline.as_ref().map(|headline| {
+        json!({
+            "name": headline.name,
+            "value": headline.value,
+            "load_point": headline.load_point,
+            "response_mean_s": headline.response_mean,
+            "verdict": state(analysis.verdict.state),
+            "modified": !analysis.modifications.is_empty(),
+        })
+    });
+    json!({
+        "format": FORMAT,
+        "benchmark": {
+            "id": analysis.benchmark.id,
+            "version": analysis.benchmark.version,
+            "title": analysis.benchmark.title,
+        },
+        "verdict": verdict(&analysis.verdict),
+        "modifications": analysis.modifications,
+        "ending": { "kind": ending, "reason": reason },
+        "headline": headline,
+        "curve": {
+            "peak": analysis.curve.peak,
+            "saturation": analysis.curve.saturation,
+            "knee": analysis.curve.knee,
+        },
+        "load_points": analysis.load_points.iter().map(load_point).collect::<Vec<_>>(),
+        "provenance": provenance(report),
+        "plan": report.plan,
+        "testbed": report.testbed,
+    })
+}
+
+fn provenance(report: &Report) -> Value {
+    let provenance = report.provenance;
+    json!({
+        "program": provenance.program,
+        "command": provenance.command,
+        "run_file": provenance.run_file,
+        "chain_hash": provenance.chain_hash,
+        "started": provenance.started,
+        "ended": provenance.ended,
+    })
+}
+
+/// Returns the word for a judgement.
+pub(super) fn state(state: State) -> &'static str {
+    match state {
+        State::Valid => "valid",
+        State::Invalid => "invalid",
+        State::Incomplete => "incomplete",
+    }
+}
+
+fn verdict(verdict: &Verdict) -> Value {
+    let reasons = |reasons: &[Reason]| {
+        let reason = |reason: &Reason| json!({ "rule": reason.rule, "load_point": reason.load_point, "text": reason.text, "hint": reason.hint });
+        reasons.iter().map(reason).collect::<Vec<_>>()
+    };
+    json!({ "state": state(verdict.state), "reasons": reasons(&verdict.reasons), "remarks": reasons(&verdict.remarks) })
+}
+
+fn load_point(point: &LoadPointResult) -> Value {
+    let mut value = figures(point);
+    let more = json!({
+        "response": times(Some(&point.response)),
+        "service": times(Some(&point.service)),
+        "lateness": times(point.lateness.as_ref()),
+        "connect": times(point.connect.as_ref()),
+        "total": kind(&point.total),
+        "kinds": point.kinds.iter().map(kind).collect::<Vec<_>>(),
+        "failures": point.failures.iter().map(|(outcome, n)| json!({ "outcome": outcome.name(), "n": n })).collect::<Vec<_>>(),
+        "examples": point.examples.iter().map(|example| json!({
+            "outcome": example.outcome.name(),
+            "kind": example.kind,
+            "at_s": seconds(example.at),
+            "text": example.text,
+        })).collect::<Vec<_>>(),
+        "timeline": timeline(&point.timeline),
+    });
+    if let (Value::Object(value), Value::Object(more)) = (&mut value, more) {
+        value.extend(more);
+    }
+    value
+}
+
+fn figures(point: &LoadPointResult) -> Value {
+    json!({
+        "index": point.index,
+        "load": load(point.load),
+        "verdict": verdict(&point.verdict),
+        "steady_s": seconds(point.length),
+        "offered_per_s": point.offered_rate,
+        "rate_per_s": point.rate,
+        "rate_interval_per_s": point.rate_interval,
+        "errors_per_s": point.error_rate,
+        "error_level_ratio": point.error_level,
+        "load_factor": point.load_factor,
+        "in_flight_mean": point.in_flight_mean,
+        "thinking_mean": point.thinking_mean,
+        "little_gap_ratio": point.little_gap,
+        "throughput_mbit_per_s": point.throughput_mbit,
+        "client_throughput_mbit_per_s": point.client_throughput_mbit,
+        "pages_per_min": point.pages_per_minute,
+        "in_flight_at_end": point.in_flight_at_end,
+        "in_flight_age_s": seconds(point.in_flight_age),
+        "generator": {
+            "busy_ratio": point.generator_busy,
+            "run_queue_ratio": point.generator_run_queue,
+            "cpu_per_operation_s": point.generator_cpu_per_operation,
+        },
+        "sut": {
+            "cpus": point.sut_cpus,
+            "busy_ratio": point.sut_busy,
+            "cpu_per_operation_s": point.sut_cpu_per_operation,
+        },
+    })
+}
+
+fn load(load: Load) -> Value {
+    match load {
+        Load::Users(users) => json!({ "users": users }),
+        Load::Rate { per_second, arrivals, in_flight_max } => {
+            json!({ "per_second": per_second, "arrivals": arrivals, "in_flight_max": in_flight_max })
+        }
+    }
+}
+
+fn seconds(time: Nanos) -> f64 {
+    time.as_secs_f64()
+}
+
+fn times(summary: Option<&TimeSummary>) -> Value {
+    let Some(summary) = summary else { return Value::Null };
+    let percentile = |one: &Percentile| {
+        json!({
+            "q": one.q,
+            "value_s": seconds(one.value),
+            "low_s": seconds(one.low),
+            "high_s": seconds(one.high),
+            "n": one.n,
+        })
+    };
+    json!({
+        "n": summary.histogram.n(),
+        "mean_s": summary.mean,
+        "mean_interval_s": summary.mean_interval,
+        "percentiles": summary.percentiles.iter().map(percentile).collect::<Vec<_>>(),
+        "max_s": summary.max.map(seconds),
+    })
+}
+
+fn kind(kind: &KindResult) -> Value {
+    json!({
+        "name": kind.name,
+        "object_bytes": kind.object_bytes,
+        "n": kind.n,
+        "errors": kind.errors,
+        "pages": kind.units_ok,
+        "connect_s": four(kind.connect),
+        "response_s": four(kind.response),
+        "reply_bytes": four(kind.reply_bytes),
+        "body_bytes": four(kind.body_bytes),
+        "bytes_moved": { "body": kind.bytes.body, "head": kind.bytes.head, "total": kind.bytes.total },
+        "response": times(Some(&kind.percentiles)),
+    })
+}
+
+fn four(four: FourStatistics) -> Value {
+    json!({ "mean": four.mean, "deviation": four.deviation, "min": four.min, "max": four.max })
+}
+
+/// One array per column: a third of the size of one object per second.
+fn timeline(seconds: &[TimelinePoint]) -> Value {
+    fn column<T: Into<Value>>(seconds: &[TimelinePoint], value: impl Fn(&TimelinePoint) -> T) -> Value {
+        seconds.iter().map(|second| value(second).into()).collect()
+    }
+    json!({
+        "at_s": column(seconds, |second| second.at),
+        "phase": column(seconds, |second| second.phase.name()),
+        "rate_per_s": column(seconds, |second| second.rate),
+        "errors_per_s": column(seconds, |second| second.error_rate),
+        "p50_s": column(seconds, |second| second.p50.map(Nanos::as_secs_f64)),
+        "p99_s": column(seconds, |second| second.p99.map(Nanos::as_secs_f64)),
+        "generator_busy_ratio": column(seconds, |second| second.generator_busy),
+        "sut_cpus": column(seconds, |second| second.sut_cpus),
+    })
+}

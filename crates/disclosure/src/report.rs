@@ -1,0 +1,100 @@
+//! What a report is made of.
+
+use analysis::{Analysis, LoadPointResult};
+use model::{Headline, Load, Plan, Testbed};
+
+/// Everything that a report is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Report<'a> {
+    /// The numbers and the verdict.
+    pub analysis: &'a Analysis,
+    /// What was planned.
+    pub plan: &'a Plan,
+    /// The machines and the server as found.
+    pub testbed: &'a Testbed,
+    /// Where the numbers come from.
+    pub provenance: &'a Provenance,
+}
+
+/// Where the numbers of a report come from. Texts are shown as they are; what is not known is `None`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Provenance {
+    /// The program that measured, with version and build: `plimsoll 0.1.0 (9a40c1e)`.
+    pub program: String,
+    /// The command line that was given, each argument apart.
+    pub command: Vec<String>,
+    /// Name of the run file, without its folder.
+    pub run_file: Option<String>,
+    /// Hash of the last interval record, which stands for all of them.
+    pub chain_hash: Option<String>,
+    /// When the run began, with its time zone, for people.
+    pub started: Option<String>,
+    /// When it ended, likewise.
+    pub ended: Option<String>,
+}
+
+impl Report<'_> {
+    /// Returns the words in which this benchmark speaks of its load and its rate.
+    pub(crate) fn words(&self) -> Words {
+        Words::of(self.analysis)
+    }
+
+    /// Returns whether load was offered on a schedule.
+    pub(crate) fn is_open(&self) -> bool {
+        self.plan.load_points.iter().any(|point| !point.load.is_closed())
+    }
+
+    /// Returns the load point that the report looks at more closely: that of the headline, else the
+    /// one with the highest rate, else the last. `None` if there is none.
+    pub(crate) fn main_point(&self) -> Option<&LoadPointResult> {
+        let points = &self.analysis.load_points;
+        let headline = self.analysis.headline.as_ref().map(|headline| headline.load_point);
+        let index = headline.or(self.analysis.curve.peak).or(points.len().checked_sub(1))?;
+        points.get(index)
+    }
+}
+
+/// How a benchmark names its load and its rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Words {
+    /// Heading and axis of the load: `Clients`.
+    pub load: &'static str,
+    /// Heading of the rate: `Conn/second`.
+    pub rate_heading: &'static str,
+    /// The rate in full: `connections per second`.
+    pub rate: &'static str,
+    /// Heading of the mean response time: `Latency`, the name that WebStone gave it.
+    pub response_heading: &'static str,
+    headline: Headline,
+}
+
+impl Words {
+    pub(crate) fn of(analysis: &Analysis) -> Words {
+        let headline = analysis.benchmark.headline;
+        let closed = analysis.load_points.iter().all(|point| point.load.is_closed());
+        let (users, rate_heading, rate, response_heading) = match headline {
+            Headline::ConnectionRate => ("Clients", "Conn/second", "connections per second", "Latency"),
+            Headline::OperationRate => ("Users", "Ops/second", "operations per second", "Response time"),
+        };
+        let load = if closed { users } else { "Offered/second" };
+        Words { load, rate_heading, rate, response_heading, headline }
+    }
+
+    /// Returns a load in words: `40 clients`, `1 user`, `500/s offered`.
+    pub(crate) fn load_text(self, load: Load) -> String {
+        let word = match self.headline {
+            Headline::ConnectionRate => "client",
+            Headline::OperationRate => "user",
+        };
+        match load {
+            Load::Users(1) => format!("1 {word}"),
+            Load::Users(users) => format!("{users} {word}s"),
+            Load::Rate { per_second, .. } => format!("{per_second}/s offered"),
+        }
+    }
+}
+
+/// Returns the number that stands for a load in a table: users, or operations per second.
+pub(crate) fn load_number(load: Load) -> String {
+    load.level().to_string()
+}

@@ -1,0 +1,81 @@
+//! Failed operations: how many of what kind, and what they looked like.
+
+use std::collections::BTreeMap;
+
+use analysis::LoadPointResult;
+use model::{Example, Outcome};
+
+use crate::report::load_number;
+use crate::{Block, Column, Report, Row, Section, Table, numbers};
+
+pub fn section(report: &Report) -> Option<Section> {
+    let points = &report.analysis.load_points;
+    let outcomes = outcomes(points);
+    let blocks = if outcomes.is_empty() {
+        vec![Block::Paragraph("No operation failed in a steady phase.".into())]
+    } else {
+        vec![Block::Table(counts(report, &outcomes))]
+    };
+    let examples = examples(report);
+    let blocks = blocks.into_iter().chain(examples).collect();
+    Some(Section { id: "errors", title: "Errors".into(), blocks })
+}
+
+/// The outcomes that occurred, most frequent over the run first.
+fn outcomes(points: &[LoadPointResult]) -> Vec<Outcome> {
+    let mut sums: BTreeMap<Outcome, u64> = BTreeMap::new();
+    for (outcome, n) in points.iter().flat_map(|point| &point.failures) {
+        *sums.entry(*outcome).or_default() += n;
+    }
+    let mut sums: Vec<(Outcome, u64)> = sums.into_iter().collect();
+    sums.sort_by_key(|(outcome, n)| (std::cmp::Reverse(*n), *outcome));
+    sums.into_iter().map(|(outcome, _)| outcome).collect()
+}
+
+fn counts(report: &Report, outcomes: &[Outcome]) -> Table {
+    let mut columns = vec![Column::numbers(report.words().load, "")];
+    columns.extend(outcomes.iter().map(|outcome| Column::numbers(outcome.name(), "")));
+    columns.extend([
+        Column::numbers("all", ""),
+        Column::numbers("Errors/second", ""),
+        Column::numbers("Error level", "%"),
+    ]);
+    let row = |point: &LoadPointResult| {
+        let n =
+            |outcome: &Outcome| point.failures.iter().find(|(one, _)| one == outcome).map_or(0, |(_, n)| *n);
+        let mut cells = vec![load_number(point.load)];
+        cells.extend(outcomes.iter().map(|outcome| numbers::count(n(outcome))));
+        cells.push(numbers::count(point.total.errors));
+        cells.push(numbers::fixed(point.error_rate, 4));
+        cells.push(numbers::fixed(point.error_level.map(|level| level * 100.0), 3));
+        Row::plain(cells)
+    };
+    let rows = report.analysis.load_points.iter().map(row).collect();
+    Table::new("Failed operations per kind of failure", columns, rows)
+        .note("Bytes and times of failed operations are in no rate, throughput or percentile.")
+}
+
+fn examples(report: &Report) -> Option<Block> {
+    let examples: Vec<&Example> =
+        report.analysis.load_points.iter().flat_map(|point| &point.examples).collect();
+    let columns = vec![
+        Column::numbers(report.words().load, ""),
+        Column::numbers("At", ""),
+        Column::words("Failure"),
+        Column::words("File"),
+        Column::words("What was seen"),
+    ];
+    let row = |example: &&Example| {
+        let load = report.plan.load_points.get(example.load_point as usize);
+        let object = report.plan.workload.objects.get(usize::from(example.kind));
+        Row::plain([
+            load.map_or(numbers::ABSENT.to_owned(), |point| load_number(point.load)),
+            numbers::time(example.at),
+            example.outcome.name().to_owned(),
+            object.map_or(numbers::ABSENT.to_owned(), |object| object.path.clone()),
+            example.text.clone(),
+        ])
+    };
+    let table = Table::new("The first example of each", columns, examples.iter().map(row).collect());
+    (!examples.is_empty()).then_some(Block::Table(table))
+}

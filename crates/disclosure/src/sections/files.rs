@@ -1,0 +1,104 @@
+//! Per-file statistics, as WebStone prints them for every file and in total.
+
+use analysis::{FourStatistics, KindResult, LoadPointResult};
+
+use crate::{Block, Column, NoteKind, Report, Row, Section, Table, Tone, numbers};
+
+/// Rows of per-file statistics that a report has room for; beyond, only the main load point is shown.
+const ROWS_MAX: usize = 1_500;
+
+pub fn section(report: &Report) -> Option<Section> {
+    let main = report.main_point()?;
+    let mut blocks = vec![Block::Heading(format!("At {}", report.words().load_text(main.load)))];
+    blocks.push(Block::Table(counts(report, main)));
+    blocks.push(statistics(main));
+    let n_rows: usize = report.analysis.load_points.iter().map(|point| 5 * (point.kinds.len() + 1)).sum();
+    let others = report.analysis.load_points.iter().filter(|point| point.index != main.index);
+    if n_rows <= ROWS_MAX {
+        blocks.extend(others.map(|point| Block::Fold {
+            title: format!("At {}", report.words().load_text(point.load)),
+            blocks: vec![Block::Table(counts(report, point)), statistics(point)],
+        }));
+    } else {
+        let text = format!(
+            "The tables of the other load points would have {n_rows} rows; the JSON form of this report has them."
+        );
+        blocks.push(Block::Note(NoteKind::Info, text.into()));
+    }
+    Some(Section { id: "files", title: "Per-file statistics".into(), blocks })
+}
+
+fn counts(report: &Report, point: &LoadPointResult) -> Table {
+    let columns = vec![
+        Column::words("File"),
+        Column::numbers("Hits", ""),
+        Column::numbers("Errors", ""),
+        Column::numbers("Share", "%"),
+        Column::numbers("Expected", "%"),
+        Column::numbers("File size", "B"),
+        Column::numbers("Bodies", "B"),
+        Column::numbers("Heads", "B"),
+        Column::numbers("Moved", "B"),
+        Column::numbers("p50", ""),
+        Column::numbers("p99", ""),
+    ];
+    let all = point.total.n + point.total.errors;
+    let row = |kind: &KindResult, expected: Option<f64>| {
+        let share = (0 < all).then(|| (kind.n + kind.errors) as f64 / all as f64);
+        let quantile =
+            |q: f64| kind.percentiles.percentiles.iter().find(|one| one.q == q).map(|one| one.value);
+        Row::plain([
+            kind.name.clone(),
+            numbers::count(kind.n),
+            numbers::count(kind.errors),
+            numbers::fixed(share.map(|share| share * 100.0), 2),
+            numbers::fixed(expected.map(|share| share * 100.0), 2),
+            numbers::count(kind.object_bytes),
+            numbers::count(kind.bytes.body),
+            numbers::count(kind.bytes.head),
+            numbers::count(kind.bytes.total),
+            numbers::time(quantile(0.5)),
+            numbers::time(quantile(0.99)),
+        ])
+    };
+    let workload = &report.plan.workload;
+    let expected = |kind: &KindResult| workload.objects.iter().position(|object| object.path == kind.name);
+    let share = |kind: &KindResult| expected(kind).map(|index| workload.request_share(index as u32));
+    let mut rows: Vec<Row> = point.kinds.iter().map(|kind| row(kind, share(kind))).collect();
+    rows.push(row(&point.total, Some(1.0)).tone(Tone::Total));
+    Table::new("Hits, bytes and response time per file", columns, rows)
+        .note("Share counts successful and failed operations; expected is what the mix says.")
+}
+
+fn statistics(point: &LoadPointResult) -> Block {
+    let columns = vec![
+        Column::words("File"),
+        Column::words("What"),
+        Column::numbers("Average", ""),
+        Column::numbers("Std dev", ""),
+        Column::numbers("Minimum", ""),
+        Column::numbers("Maximum", ""),
+    ];
+    let mut rows: Vec<Row> = point.kinds.iter().flat_map(|kind| lines(kind, Tone::Plain)).collect();
+    rows.extend(lines(&point.total, Tone::Total));
+    let table = Table::new("Times (s) and sizes (B) per file", columns, rows)
+        .note("Std dev is the population standard deviation, √|E[x²] − E[x]²|.");
+    Block::Table(table)
+}
+
+/// The four lines that WebStone prints per file.
+fn lines(kind: &KindResult, tone: Tone) -> impl Iterator<Item = Row> + use<> {
+    let times = [("connect time (s)", kind.connect), ("response time (s)", kind.response)];
+    let sizes = [("response size (B)", kind.reply_bytes), ("body size (B)", kind.body_bytes)];
+    let times = times.map(|(name, four)| (name, cells(four, 6)));
+    let sizes = sizes.map(|(name, four)| (name, cells(four, 1)));
+    let path = kind.name.clone();
+    times.into_iter().chain(sizes).map(move |(name, four)| {
+        let cells = [path.clone(), name.to_owned()].into_iter().chain(four);
+        Row::plain(cells).tone(tone)
+    })
+}
+
+fn cells(four: FourStatistics, decimals: usize) -> [String; 4] {
+    [four.mean, four.deviation, four.min, four.max].map(|value| numbers::fixed(value, decimals))
+}

@@ -1,0 +1,51 @@
+//! Operations that the end of the steady phase cut off.
+
+use analysis::LoadPointResult;
+
+use crate::report::load_number;
+use crate::{Block, Column, Report, Row, Section, Table, numbers};
+
+pub fn section(report: &Report) -> Option<Section> {
+    if report.analysis.load_points.is_empty() {
+        return None;
+    }
+    let text = "Operations in flight when the steady phase ends are in no rate and no percentile. Long operations are more \
+                likely to be cut off than short ones, so the mean size of what completed is a little below that of what was \
+                asked for; the table shows by how much.";
+    let blocks = vec![Block::Paragraph(text.into()), Block::Table(table(report))];
+    Some(Section { id: "in-flight", title: "In flight at the end".into(), blocks })
+}
+
+fn table(report: &Report) -> Table {
+    let columns = vec![
+        Column::numbers(report.words().load, ""),
+        Column::numbers("Completed", ""),
+        Column::numbers("In flight at the end", ""),
+        Column::numbers("of all", "%"),
+        Column::numbers("Mean age", ""),
+        Column::numbers("Mean body, completed", "B"),
+        Column::numbers("Mean body, expected", "B"),
+    ];
+    let expected = report.plan.workload.mean_body_bytes();
+    let row = |point: &LoadPointResult| {
+        let completed = point.total.n + point.total.errors;
+        let all = completed + point.in_flight_at_end;
+        let share = (0 < all).then(|| point.in_flight_at_end as f64 * 100.0 / all as f64);
+        let age = (0 < point.in_flight_at_end)
+            .then(|| point.in_flight_age.as_secs_f64() / point.in_flight_at_end as f64);
+        Row::plain([
+            load_number(point.load),
+            numbers::count(completed),
+            numbers::count(point.in_flight_at_end),
+            numbers::fixed(share, 3),
+            numbers::seconds(age),
+            numbers::fixed(point.total.body_bytes.mean, 1),
+            numbers::fixed(expected, 1),
+        ])
+    };
+    Table::new(
+        "Operations cut off by the end of the steady phase",
+        columns,
+        report.analysis.load_points.iter().map(row).collect(),
+    )
+}

@@ -1,0 +1,157 @@
+//! Method: what was done, and what every number means.
+
+use model::Arrivals;
+use model::Load;
+
+use crate::{Block, Column, Report, Row, Section, Table, Text, numbers};
+
+/// Metric, formula, meaning. n successful, E failed operations, P pages completed in the steady phase of
+/// length T; r response time, b bytes of head and body of a successful operation.
+const DEFINITIONS: &[(&str, &str, &str)] = &[
+    ("Connection rate", "n / T", "successful operations that completed in the steady phase, per second"),
+    ("Error rate", "E / T", "failed operations per second, timed out ones included"),
+    ("Error level", "100·E / n", "failed per hundred successful operations"),
+    (
+        "Response time",
+        "done − due",
+        "from the moment an operation was due to the end of its connection, or to the last byte on a kept one",
+    ),
+    (
+        "Service time",
+        "done − sent",
+        "from before the socket is made, or the first byte is written on a kept connection",
+    ),
+    ("Lateness", "sent − due", "how late the generator was"),
+    ("Latency", "Σr / n", "mean response time of successful operations"),
+    (
+        "Little’s Law",
+        "Σr / T",
+        "mean number of successful operations in progress; close to the number of clients that never think",
+    ),
+    (
+        "Throughput",
+        "8·Σb / (T·2²⁰)",
+        "heads and bodies of successful operations in 2²⁰ bits per second; TCP/IP and Ethernet overhead excluded",
+    ),
+    ("Average client throughput", "8·Σb / (Σr·2²⁰)", "throughput while an operation is under way"),
+    ("Pages per minute", "60·P / T", "pages of which every file was fetched with success"),
+    (
+        "Percentile",
+        "value at rank ⌈q·n⌉",
+        "from a histogram with three significant digits, never an average of percentiles; interval from order statistics (binomial), 95 %",
+    ),
+    ("Interval of a mean", "batch means", "over the seconds of the steady phase, Student’s t, 95 %"),
+    ("Saturation", "least load with 97 % of the highest rate", "more load brings no more rate"),
+    ("Knee", "greatest rate ÷ response time", "the load up to which waiting pays"),
+];
+
+pub fn section(report: &Report) -> Option<Section> {
+    let blocks = vec![
+        Block::Heading("Load".into()),
+        Block::List(load(report)),
+        Block::Table(phases(report)),
+        Block::Heading("Measurement".into()),
+        Block::List(measurement(report)),
+        Block::Table(definitions()),
+        Block::Heading("Rules for the verdict".into()),
+        Block::Table(rules(report)),
+    ];
+    Some(Section { id: "method", title: "Method".into(), blocks })
+}
+
+fn load(report: &Report) -> Vec<Text> {
+    let how = match report.plan.load_points.first().map(|point| point.load) {
+        Some(Load::Rate { arrivals, in_flight_max, .. }) => {
+            let distance = match arrivals {
+                Arrivals::Constant => "at equal distances",
+                Arrivals::Poisson => "at random with exponential distances",
+            };
+            format!(
+                "Open loop: operations fall due {distance}, whatever the server does; at most {in_flight_max} are in \
+                 flight, others wait while their response time runs. None is dropped silently."
+            )
+        }
+        _ => "Closed loop: a fixed number of users, each of which waits for its reply before it goes on. A slow server is \
+              therefore offered less load."
+            .to_owned(),
+    };
+    let after = "After a failed request the rest of its page is abandoned and the next page begins at once. There is no retry.";
+    vec![how.into(), after.into()]
+}
+
+fn phases(report: &Report) -> Table {
+    let phases = &report.plan.phases;
+    let rows = [
+        ("quiet", phases.quiet, "pause before the load point"),
+        ("ramp-up", phases.ramp_up, "load rising, not measured"),
+        ("settle", phases.settle, "full load, not measured"),
+        ("steady", phases.steady, "measured"),
+        ("ramp-down", phases.ramp_down, "load falling, not measured"),
+        ("drain", phases.drain, "operations in flight may finish, not measured"),
+    ];
+    let rows =
+        rows.map(|(name, time, note)| Row::plain([name.to_owned(), numbers::length(time), note.to_owned()]));
+    let columns = vec![Column::words("Phase"), Column::numbers("Length", ""), Column::words("What happens")];
+    Table::new("Phases of every load point", columns, rows.into())
+}
+
+fn measurement(report: &Report) -> Vec<Text> {
+    let limit = numbers::length(report.plan.protocol.time_limit);
+    let texts = [
+        "Clock rule: what completes inside the steady phase counts, what is in flight at its end does not; rates divide by the \
+         recorded length of the phase."
+            .to_owned(),
+        format!("Time limit: an operation that takes longer than {limit} has failed."),
+        "Verification: status, length and every byte of every body are checked; a wrong body is an error, never a success."
+            .to_owned(),
+        "Recording: one record per second with histograms of every operation, none sampled; operations that started equal those \
+         that ended plus those in flight, checked on every load point."
+            .to_owned(),
+    ];
+    texts.map(Text::from).into()
+}
+
+fn definitions() -> Table {
+    let columns = vec![Column::words("Metric"), Column::words("Formula"), Column::words("Meaning")];
+    let rows =
+        DEFINITIONS.iter().map(|(name, formula, meaning)| Row::plain([*name, *formula, *meaning])).collect();
+    Table::new("Definitions", columns, rows).note(
+        "n successful operations, E failed ones and P complete pages in the steady phase of length T; r response time and b \
+         bytes received of a successful operation.",
+    )
+}
+
+fn rules(report: &Report) -> Table {
+    let rules = &report.plan.rules;
+    let rows = [
+        ("failed operations", format!("at most {} of all", numbers::percent(rules.error_ratio_max, 2))),
+        (
+            "gap in Little’s law N = X·(R + Z)",
+            format!("at most {}, or explained", numbers::percent(rules.little_gap_max, 1)),
+        ),
+        (
+            "generator’s CPUs",
+            format!(
+                "below {} busy, unless the server is saturated",
+                numbers::percent(rules.generator_busy_max, 0)
+            ),
+        ),
+        (
+            "generator’s run queue",
+            format!("at most {} of the time", numbers::percent(rules.run_queue_ratio_max, 0)),
+        ),
+        ("lateness (open loop)", format!("p99 at most {}", numbers::time(rules.lateness_p99_max))),
+        (
+            "delivered rate (open loop)",
+            format!("at least {} of the offered one", numbers::percent(rules.delivered_ratio_min, 0)),
+        ),
+        (
+            "server counts as saturated",
+            format!("from {} of its allowance", numbers::percent(rules.sut_saturated_min, 0)),
+        ),
+        ("completed operations", format!("at least {}", numbers::count(rules.operations_min))),
+        ("conservation", "exact".to_owned()),
+    ];
+    let rows = rows.map(|(what, limit)| Row::plain([what.to_owned(), limit]));
+    Table::new("Limits", vec![Column::words("What"), Column::words("Limit")], rows.into())
+}

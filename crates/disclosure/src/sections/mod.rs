@@ -1,0 +1,130 @@
+//! The sections of the report, one file each, and the list that orders them.
+
+mod configuration;
+mod errors;
+mod files;
+mod in_flight;
+mod latency;
+mod method;
+mod opening;
+mod percentiles;
+mod rates;
+mod remarks;
+mod reproduce;
+mod resources;
+mod results;
+mod summary;
+mod timeline;
+mod workload;
+
+use analysis::{LoadPointResult, Reason, State};
+
+pub use results::results_table;
+
+use crate::charts::{Axis, Format, Mark, Spacing};
+use crate::{Document, Report, Section, Text};
+
+/// Makes a section of a report; `None` if it has nothing to say about this run.
+type Maker = fn(&Report) -> Option<Section>;
+
+/// In reading order.
+const SECTIONS: &[Maker] = &[
+    summary::section,
+    results::section,
+    rates::section,
+    latency::section,
+    percentiles::section,
+    timeline::section,
+    files::section,
+    resources::section,
+    errors::section,
+    in_flight::section,
+    remarks::section,
+    configuration::section,
+    workload::section,
+    method::section,
+    reproduce::section,
+];
+
+/// Makes the document of a report.
+pub fn outline(report: &Report) -> Document {
+    let (program, run_file) = (&report.provenance.program, &report.provenance.run_file);
+    let mut colophon = Text::from("Every number in this report follows from the run file");
+    if let Some(name) = run_file {
+        colophon = colophon.plain(" ").code(name);
+    }
+    Document {
+        title: report.analysis.benchmark.title.clone(),
+        subtitle: opening::subtitle(report),
+        banner: opening::banner(report),
+        hero: opening::hero(report),
+        sections: SECTIONS.iter().filter_map(|maker| maker(report)).collect(),
+        colophon: colophon.plain(format!(" and can be computed again from it. Made by {program}.")),
+    }
+}
+
+/// Returns the word for a judgement, with a sign that can be told apart without color.
+fn state_text(state: State) -> &'static str {
+    match state {
+        State::Valid => "✓ valid",
+        State::Invalid => "✕ invalid",
+        State::Incomplete => "◐ incomplete",
+    }
+}
+
+/// Writes a reason with the load point that it concerns, its rule and what to do about it.
+fn reason_text(report: &Report, reason: &Reason) -> Text {
+    let mut text = Text::default();
+    if let Some(index) = reason.load_point {
+        let load =
+            report.analysis.load_points.iter().find(|point| point.index == index).map(|point| point.load);
+        let load = load.or(report.plan.load_points.get(index as usize).map(|point| point.load));
+        let load = load.map_or(String::new(), |load| format!(" ({})", report.words().load_text(load)));
+        text = text.strong(format!("Load point {}{load}: ", index + 1));
+    }
+    text = text.plain(format!("{} [", reason.text)).code(reason.rule).plain("]");
+    match &reason.hint {
+        Some(hint) => text.plain(format!(". Hint: {hint}")),
+        None => text,
+    }
+}
+
+/// Returns the axis of the load, with a number under every load point as far as there is room.
+fn load_axis(report: &Report) -> Axis {
+    let title = match report.is_open() {
+        true => "Offered operations per second".to_owned(),
+        false => report.words().load.to_owned(),
+    };
+    let at = report.analysis.load_points.iter().map(|point| point.load.level()).collect();
+    Axis { at, ..Axis::new(title, Spacing::FromZero, Format::Plain) }
+}
+
+/// Returns the marks of the curve: knee, saturation and peak, in one mark where they coincide.
+fn curve_marks(report: &Report) -> Vec<Mark> {
+    let curve = &report.analysis.curve;
+    let named = [(curve.knee, "knee"), (curve.saturation, "saturation"), (curve.peak, "peak")];
+    let mut marks: Vec<Mark> = Vec::new();
+    for (index, name) in named {
+        let Some(point) = index.and_then(|index| report.analysis.load_points.get(index)) else { continue };
+        let x = point.load.level();
+        match marks.iter_mut().find(|mark| mark.x == x) {
+            Some(mark) => mark.name = format!("{} · {name}", mark.name),
+            None => marks.push(Mark { x, name: name.to_owned(), line: true }),
+        }
+    }
+    marks.sort_by(|a, b| a.x.total_cmp(&b.x));
+    marks
+}
+
+/// Returns whether the numbers of a load point may be doubted.
+fn is_doubtful(point: &LoadPointResult) -> bool {
+    point.verdict.state != State::Valid
+}
+
+/// Says in a figure's caption how points look that may be doubted, if there are any.
+fn hollow_note(report: &Report) -> &'static str {
+    match report.analysis.load_points.iter().any(is_doubtful) {
+        true => " Hollow markers: load points that are not valid.",
+        false => "",
+    }
+}

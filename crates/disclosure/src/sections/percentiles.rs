@@ -1,0 +1,139 @@
+//! Percentiles of response time, service time, lateness and connect time.
+
+use analysis::{LoadPointResult, Percentile, TimeSummary};
+
+use super::{hollow_note, is_doubtful, load_axis};
+use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
+use crate::report::load_number;
+use crate::{Block, Cell, Column, Figure, NoteKind, Report, Row, Section, Table, numbers};
+
+/// The percentiles shown, from 0 to 1, with their names.
+const SHOWN: [(f64, &str); 4] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9")];
+
+pub fn section(report: &Report) -> Option<Section> {
+    let points = &report.analysis.load_points;
+    if points.is_empty() {
+        return None;
+    }
+    let figure = Figure {
+        chart: chart(report),
+        caption: format!("Logarithmic scale. Bars: 95 % intervals from order statistics. A percentile with too few values for an interval is not shown.{}", hollow_note(report)).into(),
+        table: table(report, "Response time", |point| Some(&point.response)),
+        bulky: false,
+    };
+    let mut blocks = vec![Block::Figure(Box::new(figure))];
+    if points.iter().all(|point| point.service == point.response) {
+        let text =
+            "Service time equals response time in this run: every operation was sent the moment it fell due.";
+        blocks.push(Block::Note(NoteKind::Info, text.into()));
+    } else {
+        blocks.push(Block::Table(side_by_side(report)));
+    }
+    let others: [(&str, fn(&LoadPointResult) -> Option<&TimeSummary>); 2] =
+        [("Lateness", |point| point.lateness.as_ref()), ("Connect time", |point| point.connect.as_ref())];
+    for (name, of) in others {
+        if points.iter().any(|point| of(point).is_some()) {
+            blocks.push(Block::Table(table(report, name, of)));
+        }
+    }
+    Some(Section { id: "percentiles", title: "Percentiles of response time".into(), blocks })
+}
+
+fn percentile(summary: &TimeSummary, q: f64) -> Option<&Percentile> {
+    summary.percentiles.iter().find(|percentile| (percentile.q - q).abs() < 1e-9)
+}
+
+fn chart(report: &Report) -> Chart {
+    let y = Axis::new("Response time", Spacing::Log, Format::Seconds);
+    let percentiles = SHOWN.iter().enumerate().map(|(style, (q, name))| Series {
+        name: (*name).to_owned(),
+        style,
+        draw: Draw::Points,
+        points: report.analysis.load_points.iter().filter_map(|point| drawn(point, *q)).collect(),
+    });
+    let max = Series { name: "max".into(), style: 4, draw: Draw::Points, points: maxima(report) };
+    Chart {
+        id: "percentile-chart",
+        title: format!("Response time percentiles against {}", report.words().load.to_lowercase()),
+        description:
+            "Median, 90th, 99th and 99.9th percentile and maximum of the response time at each load point."
+                .into(),
+        x: load_axis(report),
+        panels: vec![Panel {
+            y,
+            series: percentiles.chain([max]).filter(|one| !one.points.is_empty()).collect(),
+            limit: None,
+        }],
+        zones: Vec::new(),
+        marks: Vec::new(),
+    }
+}
+
+fn drawn(point: &LoadPointResult, q: f64) -> Option<Point> {
+    let percentile = percentile(&point.response, q)?;
+    let range = Some((percentile.low.as_secs_f64(), percentile.high.as_secs_f64()));
+    let drawn = Point::new(point.load.level(), percentile.value.as_secs_f64());
+    Some(Point { range, hollow: is_doubtful(point), ..drawn })
+}
+
+fn maxima(report: &Report) -> Vec<Point> {
+    let point = |point: &LoadPointResult| {
+        let max = point.response.max?.as_secs_f64();
+        Some(Point { hollow: is_doubtful(point), ..Point::new(point.load.level(), max) })
+    };
+    report.analysis.load_points.iter().filter_map(point).collect()
+}
+
+fn table(report: &Report, name: &str, of: impl Fn(&LoadPointResult) -> Option<&TimeSummary>) -> Table {
+    let mut columns =
+        vec![Column::numbers(report.words().load, ""), Column::numbers("n", ""), Column::numbers("mean", "")];
+    columns.extend(SHOWN.iter().map(|(_, name)| Column::numbers(*name, "")));
+    columns.push(Column::numbers("max", ""));
+    let row = |point: &LoadPointResult| {
+        let summary = of(point)?;
+        let mut cells: Vec<Cell> =
+            vec![load_number(point.load).into(), numbers::count(summary.histogram.n()).into()];
+        cells.push(mean_cell(summary));
+        cells.extend(SHOWN.iter().map(|(q, _)| percentile_cell(percentile(summary, *q))));
+        cells.push(numbers::time(summary.max).into());
+        Some(Row::plain(cells))
+    };
+    let rows = report.analysis.load_points.iter().filter_map(row).collect();
+    Table::new(format!("{name}: mean, percentiles and maximum"), columns, rows)
+        .note("Below each value its 95 % interval.")
+}
+
+fn mean_cell(summary: &TimeSummary) -> Cell {
+    let interval = summary.mean_interval.map_or(String::new(), |(low, high)| {
+        numbers::time_range(units::Nanos::from_secs_f64(low), units::Nanos::from_secs_f64(high))
+    });
+    Cell::with(numbers::seconds(summary.mean), interval)
+}
+
+fn percentile_cell(percentile: Option<&Percentile>) -> Cell {
+    let Some(percentile) = percentile else { return numbers::ABSENT.into() };
+    Cell::with(numbers::time(percentile.value), numbers::time_range(percentile.low, percentile.high))
+}
+
+/// Response time against service time: what a stalled server hides from those who ask only when it answers.
+fn side_by_side(report: &Report) -> Table {
+    let mut columns = vec![Column::numbers(report.words().load, "")];
+    for name in ["mean", "p50", "p99", "p99.9", "max"] {
+        columns.push(Column::numbers(format!("{name} response"), ""));
+        columns.push(Column::numbers(format!("{name} service"), ""));
+    }
+    let row = |point: &LoadPointResult| {
+        let both = [&point.response, &point.service];
+        let mut cells = vec![load_number(point.load)];
+        cells.extend(both.map(|summary| numbers::seconds(summary.mean)));
+        for q in [0.5, 0.99, 0.999] {
+            cells.extend(both.map(|summary| numbers::time(percentile(summary, q).map(|one| one.value))));
+        }
+        cells.extend(both.map(|summary| numbers::time(summary.max)));
+        Row::plain(cells)
+    };
+    let rows = report.analysis.load_points.iter().map(row).collect();
+    Table::new("Response time beside service time", columns, rows).note(
+        "Response time runs from the moment an operation was due, service time from the moment it was sent.",
+    )
+}

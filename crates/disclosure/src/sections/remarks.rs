@@ -1,0 +1,32 @@
+//! Warnings: what a reader must know although it breaks no rule.
+
+use super::reason_text;
+use crate::{Block, Report, Section, Text};
+
+pub fn section(report: &Report) -> Option<Section> {
+    let analysis = report.analysis;
+    let of_points = analysis.load_points.iter().flat_map(|point| &point.verdict.remarks);
+    let mut texts: Vec<Text> = Vec::new();
+    for remark in analysis.verdict.remarks.iter().chain(of_points) {
+        let text = reason_text(report, remark);
+        // A run's verdict may repeat what its load points say.
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    let block = match texts.is_empty() {
+        true => Block::Paragraph("There are no remarks.".into()),
+        false => Block::List(texts),
+    };
+    let mut blocks = vec![block];
+    blocks.extend(reasons(report));
+    Some(Section { id: "remarks", title: "Warnings and remarks".into(), blocks })
+}
+
+/// Why load points are not valid, in full; the banner has only what the whole run is judged by.
+fn reasons(report: &Report) -> Option<Block> {
+    let of_points = report.analysis.load_points.iter().flat_map(|point| &point.verdict.reasons);
+    let texts: Vec<Text> = of_points.map(|reason| reason_text(report, reason)).collect();
+    let blocks = vec![Block::List(texts.clone())];
+    (!texts.is_empty()).then(|| Block::Fold { title: "Why load points are not valid".into(), blocks })
+}

@@ -1,0 +1,88 @@
+//! What the generator and the server used: could the generator have been the bottleneck?
+
+use analysis::LoadPointResult;
+
+use super::{hollow_note, is_doubtful, load_axis};
+use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
+use crate::report::load_number;
+use crate::{Block, Column, Figure, NoteKind, Report, Row, Section, Table, numbers};
+
+pub fn section(report: &Report) -> Option<Section> {
+    let points = &report.analysis.load_points;
+    if points.is_empty() {
+        return None;
+    }
+    let rules = &report.plan.rules;
+    let caption = format!(
+        "A load point is invalid if the generator uses {} of its CPUs or more while the server uses less than {} of its allowance.{}",
+        numbers::percent(rules.generator_busy_max, 0),
+        numbers::percent(rules.sut_saturated_min, 0),
+        hollow_note(report),
+    );
+    let figure = Figure { chart: chart(report), caption: caption.into(), table: table(report), bulky: false };
+    let mut blocks = vec![Block::Figure(Box::new(figure))];
+    if points.iter().all(|point| point.sut_cpus.is_none()) {
+        let text =
+            "The server's CPU use could not be seen from here. That it was the bottleneck is not shown.";
+        blocks.push(Block::Note(NoteKind::Warning, text.into()));
+    }
+    Some(Section { id: "resources", title: "Generator and server".into(), blocks })
+}
+
+fn chart(report: &Report) -> Chart {
+    let series = |name: &str, style, value: fn(&LoadPointResult) -> Option<f64>| {
+        let point = |point: &LoadPointResult| {
+            let drawn = Point::new(point.load.level(), value(point)?);
+            Some(Point { hollow: is_doubtful(point), ..drawn })
+        };
+        let points = report.analysis.load_points.iter().filter_map(point).collect();
+        Series { name: name.to_owned(), style, draw: Draw::Points, points }
+    };
+    let all = [
+        series("server", 1, |point| point.sut_busy),
+        series("generator", 0, |point| Some(point.generator_busy)),
+        series("run queue", 4, |point| Some(point.generator_run_queue)),
+    ];
+    let limit = report.plan.rules.generator_busy_max;
+    Chart {
+        id: "cpu-chart",
+        title: format!("CPU use against {}", report.words().load.to_lowercase()),
+        description: "Use of the generator's CPUs and of the server's allowance at each load point.".into(),
+        x: load_axis(report),
+        panels: vec![Panel {
+            y: Axis::new("CPU use, of the CPUs allowed", Spacing::FromZero, Format::Percent),
+            series: all.into_iter().filter(|one| !one.points.is_empty()).collect(),
+            limit: Some((limit, format!("generator’s limit {}", numbers::percent(limit, 0)))),
+        }],
+        zones: Vec::new(),
+        marks: Vec::new(),
+    }
+}
+
+fn table(report: &Report) -> Table {
+    let columns = vec![
+        Column::numbers(report.words().load, ""),
+        Column::numbers("Generator busy", "%"),
+        Column::numbers("Run queue", "%"),
+        Column::numbers("Generator CPU/operation", "µs"),
+        Column::numbers("Server", "CPUs"),
+        Column::numbers("Server busy", "%"),
+        Column::numbers("Server CPU/operation", "µs"),
+    ];
+    let micros = |seconds: Option<f64>| numbers::fixed(seconds.map(|seconds| seconds * 1e6), 1);
+    let row = |point: &LoadPointResult| {
+        Row::plain([
+            load_number(point.load),
+            numbers::fixed(point.generator_busy * 100.0, 1),
+            numbers::fixed(point.generator_run_queue * 100.0, 2),
+            micros(point.generator_cpu_per_operation),
+            numbers::fixed(point.sut_cpus, 3),
+            numbers::fixed(point.sut_busy.map(|busy| busy * 100.0), 1),
+            micros(point.sut_cpu_per_operation),
+        ])
+    };
+    let rows = report.analysis.load_points.iter().map(row).collect();
+    Table::new("CPU use of generator and server", columns, rows).note(
+        "Run queue: time for which load threads were ready and had no CPU. Server busy: of its allowance.",
+    )
+}

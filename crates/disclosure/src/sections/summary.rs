@@ -1,0 +1,167 @@
+//! Executive summary: what was found, what was tested.
+
+use analysis::State;
+use model::{Connection, HttpVersion, Load};
+
+use crate::{Block, Column, NoteKind, Report, Row, Section, Table, Text, Tile, numbers};
+
+pub fn section(report: &Report) -> Option<Section> {
+    let mut blocks = Vec::new();
+    if report.analysis.headline.is_none() {
+        blocks.push(Block::Note(NoteKind::Warning, "There is no headline: no load point is valid.".into()));
+    }
+    let tiles = tiles(report);
+    if !tiles.is_empty() {
+        blocks.push(Block::Tiles(tiles));
+    }
+    blocks.push(Block::Heading("What was tested".into()));
+    blocks.push(Block::Facts(facts(report)));
+    blocks.extend(modifications(report));
+    blocks.push(Block::Note(NoteKind::Info, disclaimer(report)));
+    Some(Section { id: "summary", title: "Executive summary".into(), blocks })
+}
+
+fn tiles(report: &Report) -> Vec<Tile> {
+    let Some(point) = report.main_point() else { return Vec::new() };
+    let words = report.words();
+    let at = format!("at {}", words.load_text(point.load));
+    let tile = |name: &str, value: String, note: String| Tile { name: name.to_owned(), value, note };
+    let mut tiles = vec![
+        tile("Rate", format!("{}/s", numbers::fixed(point.rate, 2)), at.clone()),
+        tile("Throughput", format!("{} Mbit/s", numbers::fixed(point.throughput_mbit, 2)), at.clone()),
+        tile("Mean response time", numbers::seconds(point.response.mean), at.clone()),
+    ];
+    if let Some(p99) = point.response.percentiles.iter().find(|percentile| percentile.q == 0.99) {
+        let note = format!("95 % interval {}", numbers::time_range(p99.low, p99.high));
+        tiles.push(tile("p99 response time", numbers::time(p99.value), note));
+    }
+    let errors: u64 = report.analysis.load_points.iter().map(|point| point.total.errors).sum();
+    let all: u64 = report.analysis.load_points.iter().map(|point| point.total.n).sum();
+    tiles.push(tile(
+        "Errors",
+        numbers::count(errors),
+        format!("of {} operations in all", numbers::count(all + errors)),
+    ));
+    let curve = &report.analysis.curve;
+    let marks = [
+        ("Saturation", curve.saturation, "97 % of the highest rate"),
+        ("Knee", curve.knee, "best rate ÷ response time"),
+    ];
+    for (name, index, note) in marks {
+        if let Some(point) = index.and_then(|index| report.analysis.load_points.get(index)) {
+            tiles.push(tile(name, words.load_text(point.load), note.to_owned()));
+        }
+    }
+    tiles
+}
+
+fn facts(report: &Report) -> Vec<(String, Text)> {
+    let plan = report.plan;
+    let words = report.words();
+    let loads: Vec<Load> = plan.load_points.iter().map(|point| point.load).collect();
+    let rows = [
+        (
+            "Benchmark",
+            format!("{} ({}, version {})", plan.benchmark.title, plan.benchmark.id, plan.benchmark.version),
+        ),
+        ("System under test", sut_text(report)),
+        ("Load", load_text(&loads, words.load)),
+        ("Steady phase", format!("{} per load point", numbers::length(plan.phases.steady))),
+        ("Protocol", protocol_text(report)),
+        (
+            "Data set",
+            format!(
+                "{} files, {} in all, mean body {} B",
+                plan.workload.objects.len(),
+                numbers::bytes(plan.workload.dataset_bytes()),
+                numbers::fixed(plan.workload.mean_body_bytes(), 1),
+            ),
+        ),
+        ("Verdicts", verdicts(report)),
+    ];
+    rows.map(|(name, value)| (name.to_owned(), value.into())).into()
+}
+
+fn sut_text(report: &Report) -> String {
+    let sut = &report.plan.sut;
+    let mut text = match sut.name.as_str() {
+        "built-in" => "the built-in server".to_owned(),
+        "external" => "a server that was already there".to_owned(),
+        name => name.to_owned(),
+    };
+    if !sut.cpus.is_empty() {
+        let cpus: Vec<String> = sut.cpus.iter().map(u32::to_string).collect();
+        text += &format!(", on CPU {}", cpus.join(", "));
+    }
+    if let Some(quota) = sut.quota {
+        text += &format!(", limited to {} of CPU time ({})", quota_text(quota), sut.quota_reason);
+    }
+    text
+}
+
+fn quota_text(quota: f64) -> String {
+    format!("{} CPU{}", numbers::fixed(quota, 2), if quota == 1.0 { "" } else { "s" })
+}
+
+fn load_text(loads: &[Load], word: &str) -> String {
+    let levels: Vec<f64> = loads.iter().map(|load| load.level()).collect();
+    let word = word.to_lowercase();
+    let even = levels.windows(3).all(|three| three[1] - three[0] == three[2] - three[1]);
+    match levels.as_slice() {
+        [only] => format!("{only} {word}"),
+        [first, second, .., last] if even && 3 < levels.len() => {
+            format!("{first} to {last} {word} in steps of {}, {} load points", second - first, levels.len())
+        }
+        _ => format!("{} {word}", levels.iter().map(f64::to_string).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+fn protocol_text(report: &Report) -> String {
+    let protocol = &report.plan.protocol;
+    let version = match protocol.http {
+        HttpVersion::Http10 => "HTTP/1.0",
+        HttpVersion::Http11 => "HTTP/1.1",
+    };
+    let connection = match protocol.connection {
+        Connection::PerRequest => "one connection per request".to_owned(),
+        Connection::KeepAlive { requests_max: None } => "kept connections".to_owned(),
+        Connection::KeepAlive { requests_max: Some(n) } => {
+            format!("kept connections, {n} requests each at most")
+        }
+    };
+    format!("{version}, {connection}, time limit {}", numbers::length(protocol.time_limit))
+}
+
+fn verdicts(report: &Report) -> String {
+    let points = &report.analysis.load_points;
+    let n = |state| points.iter().filter(|point| point.verdict.state == state).count();
+    let missing = report.plan.load_points.len().saturating_sub(points.len());
+    format!(
+        "{} load points valid, {} invalid, {} incomplete, {missing} not begun",
+        n(State::Valid),
+        n(State::Invalid),
+        n(State::Incomplete),
+    )
+}
+
+fn modifications(report: &Report) -> Option<Block> {
+    let changes = &report.analysis.modifications;
+    let columns =
+        vec![Column::words("What"), Column::words("Benchmark's definition"), Column::words("This run")];
+    let row = |change: &model::Modification| {
+        Row::plain([&change.what, &change.standard, &change.ours].map(String::as_str))
+    };
+    let table =
+        Table::new("Modified: what differs from the definition", columns, changes.iter().map(row).collect());
+    let note = "A modified run is compared only with runs that are modified in the same way.";
+    (!changes.is_empty()).then(|| Block::Table(table.note(note)))
+}
+
+fn disclaimer(report: &Report) -> Text {
+    let title = &report.plan.benchmark.title;
+    Text::from("The name: ").strong(title.clone()).plain(
+        " means in the manner of that benchmark. It is our own implementation, not the original program, and its figures \
+         are not official results of it. They may be compared with figures of the same benchmark version of this \
+         program, on the terms of the method below; with results of other versions or other programs only with care.",
+    )
+}

@@ -1,0 +1,219 @@
+//! The run second by second: rate, response time, errors and CPU use over all load points.
+
+use analysis::TimelinePoint;
+use model::Phase;
+use units::Nanos;
+
+use crate::charts::{
+    self, Axis, Chart, Column as Folded, Draw, Format, Mark, Panel, Point, Series, Spacing, Zone,
+};
+use crate::{Block, Column, Figure, Report, Row, Section, Table, numbers};
+
+/// More columns than this cannot be told apart on a page.
+const COLUMNS_MAX: usize = 600;
+
+/// The seconds of one phase of one load point.
+struct Stretch<'a> {
+    /// When the load point began, on the axis of the whole run.
+    start: f64,
+    load: String,
+    phase: Phase,
+    /// Where it begins and ends, on the axis of the whole run.
+    from: f64,
+    to: f64,
+    seconds: &'a [TimelinePoint],
+}
+
+pub fn section(report: &Report) -> Option<Section> {
+    let stretches = stretches(report);
+    if stretches.is_empty() {
+        return None;
+    }
+    let width = charts::width_for(stretches.iter().map(|stretch| stretch.seconds.len()), COLUMNS_MAX);
+    let folding = match width {
+        1 => "One point per second.".to_owned(),
+        n => format!(
+            "One point per {n} s: rates are means, the band runs from the least to the greatest second; percentiles are those of the worst second, because percentiles have no mean."
+        ),
+    };
+    let figure = Figure {
+        chart: chart(report, &stretches),
+        caption: format!(
+            "{folding} Shaded: phases that are not measured. Pauses between load points are left out."
+        )
+        .into(),
+        table: table(report, &stretches),
+        bulky: true,
+    };
+    Some(Section { id: "timeline", title: "Timeline".into(), blocks: vec![Block::Figure(Box::new(figure))] })
+}
+
+fn stretches<'a>(report: &Report<'a>) -> Vec<Stretch<'a>> {
+    let phases = &report.plan.phases;
+    let mut start = 0.0;
+    let mut stretches: Vec<Stretch> = Vec::new();
+    for point in &report.analysis.load_points {
+        let load = crate::report::load_number(point.load);
+        for seconds in point.timeline.chunk_by(|a, b| a.phase == b.phase) {
+            let phase = seconds[0].phase;
+            let (from, to) = (phases.start_of(phase).as_secs_f64(), phases.end_of(phase).as_secs_f64());
+            // A phase that was broken off ends with its last second; half a second lies behind its middle.
+            let to = to.min(seconds[seconds.len() - 1].at + 0.5);
+            stretches.push(Stretch {
+                start,
+                load: load.clone(),
+                phase,
+                from: start + from,
+                to: start + to,
+                seconds,
+            });
+        }
+        start = stretches.last().map_or(start, |last| last.to);
+    }
+    stretches
+}
+
+/// Returns the columns of one value over the whole run, with a gap between load points.
+fn points(
+    stretches: &[Stretch],
+    value: impl Fn(&TimelinePoint) -> Option<f64>,
+    y: fn(&Folded) -> f64,
+) -> Vec<Point> {
+    let seconds = |stretch: &Stretch| {
+        stretch.seconds.iter().map(|second| (stretch.start + second.at, value(second))).collect()
+    };
+    let folded = charts::fold(&stretches.iter().map(seconds).collect::<Vec<_>>(), COLUMNS_MAX);
+    let mut points: Vec<Point> = Vec::new();
+    let mut last_start = f64::NAN;
+    for (stretch, columns) in stretches.iter().zip(&folded) {
+        for column in columns {
+            let gap = stretch.start != last_start;
+            last_start = stretch.start;
+            let range = Some((column.min, column.max)).filter(|(min, max)| min < max);
+            points.push(Point { range, gap, ..Point::new(column.at, y(column)) });
+        }
+    }
+    points
+}
+
+fn chart(report: &Report, stretches: &[Stretch]) -> Chart {
+    let long = stretches.last().is_some_and(|last| 600.0 <= last.to);
+    let scale = if long { 60.0 } else { 1.0 };
+    let mut panels = vec![rate_panel(stretches), response_panel(stretches)];
+    panels.extend(error_panel(stretches));
+    panels.push(cpu_panel(report, stretches));
+    for point in panels.iter_mut().flat_map(|panel| &mut panel.series).flat_map(|series| &mut series.points) {
+        point.x /= scale;
+    }
+    let zones = zones(stretches).map(|(from, to)| Zone { from: from / scale, to: to / scale }).collect();
+    let marks = load_marks(stretches).map(|(x, name)| Mark { x: x / scale, name, line: false }).collect();
+    let title = if long {
+        "Minutes since the start of the first load point"
+    } else {
+        "Seconds since the start of the first load point"
+    };
+    Chart {
+        id: "timeline-chart",
+        title: "Rate, response time, errors and CPU over the run".into(),
+        description: format!(
+            "All load points one after another; the numbers above are {}.",
+            report.words().load.to_lowercase()
+        ),
+        x: Axis::new(title, Spacing::FromZero, Format::Plain),
+        panels,
+        zones,
+        marks,
+    }
+}
+
+fn line(name: &str, style: usize, points: Vec<Point>) -> Series {
+    Series { name: name.to_owned(), style, draw: Draw::Line, points }
+}
+
+fn rate_panel(stretches: &[Stretch]) -> Panel {
+    let rate = points(stretches, |second| Some(second.rate), |column| column.mean);
+    let y = Axis::new("Completed per second", Spacing::FromZero, Format::Plain);
+    Panel { y, series: vec![line("rate", 0, rate)], limit: None }
+}
+
+fn response_panel(stretches: &[Stretch]) -> Panel {
+    let seconds = |time: Option<Nanos>| time.map(Nanos::as_secs_f64);
+    let p50 = points(stretches, |second| seconds(second.p50), |column| column.max);
+    let p99 = points(stretches, |second| seconds(second.p99), |column| column.max);
+    let series = [line("p99", 1, p99), line("p50", 0, p50)];
+    let y = Axis::new("Response time (log)", Spacing::Log, Format::Seconds);
+    Panel { y, series: series.into_iter().filter(|series| !series.points.is_empty()).collect(), limit: None }
+}
+
+fn error_panel(stretches: &[Stretch]) -> Option<Panel> {
+    let any = stretches.iter().flat_map(|stretch| stretch.seconds).any(|second| 0.0 < second.error_rate);
+    let errors = points(stretches, |second| Some(second.error_rate), |column| column.mean);
+    let y = Axis::new("Errors per second", Spacing::FromZero, Format::Plain);
+    any.then(|| Panel { y, series: vec![line("errors", 1, errors)], limit: None })
+}
+
+fn cpu_panel(report: &Report, stretches: &[Stretch]) -> Panel {
+    let allowance = report.plan.sut.allowance();
+    let ours = points(stretches, |second| Some(second.generator_busy), |column| column.mean);
+    let theirs =
+        points(stretches, |second| Some(second.sut_cpus? / allowance.unwrap_or(1.0)), |column| column.mean);
+    let name = if allowance.is_some() { "server" } else { "server (of 1 CPU)" };
+    let series = [line(name, 1, theirs), line("generator", 0, ours)];
+    let y = Axis::new("CPU use", Spacing::FromZero, Format::Percent);
+    Panel { y, series: series.into_iter().filter(|series| !series.points.is_empty()).collect(), limit: None }
+}
+
+/// The stretches that are not measured.
+fn zones(stretches: &[Stretch]) -> impl Iterator<Item = (f64, f64)> {
+    let unmeasured = stretches.iter().filter(|stretch| stretch.phase != Phase::Steady);
+    unmeasured.map(|stretch| (stretch.from, stretch.to))
+}
+
+/// The load over the middle of each load point.
+fn load_marks(stretches: &[Stretch]) -> impl Iterator<Item = (f64, String)> {
+    stretches.chunk_by(|a, b| a.start == b.start).map(|of_point| {
+        let (first, last) = (&of_point[0], &of_point[of_point.len() - 1]);
+        ((first.start + last.to) / 2.0, first.load.clone())
+    })
+}
+
+fn table(report: &Report, stretches: &[Stretch]) -> Table {
+    let columns = vec![
+        Column::numbers(report.words().load, ""),
+        Column::numbers("Middle", "s"),
+        Column::words("Phase"),
+        Column::numbers("Rate, mean", "/s"),
+        Column::numbers("least–greatest", "/s"),
+        Column::numbers("p50, worst", ""),
+        Column::numbers("p99, worst", ""),
+        Column::numbers("Errors", "/s"),
+        Column::numbers("Generator", "%"),
+        Column::numbers("Server", "CPUs"),
+    ];
+    let width = charts::width_for(stretches.iter().map(|stretch| stretch.seconds.len()), COLUMNS_MAX);
+    let groups =
+        stretches.iter().flat_map(|stretch| stretch.seconds.chunks(width).map(move |group| (stretch, group)));
+    Table::new("Timeline", columns, groups.map(|(stretch, group)| row(stretch, group)).collect())
+}
+
+fn row(stretch: &Stretch, group: &[TimelinePoint]) -> Row {
+    let one = |value: &dyn Fn(&TimelinePoint) -> Option<f64>| {
+        let values = group.iter().map(|second| (second.at, value(second))).collect();
+        charts::fold(&[values], 1)[0].first().copied()
+    };
+    let mean = |folded: Option<Folded>| folded.map(|folded| folded.mean);
+    let worst = |folded: Option<Folded>| folded.map(|folded| Nanos::from_secs_f64(folded.max));
+    let rate = one(&|second| Some(second.rate));
+    Row::plain([
+        stretch.load.clone(),
+        numbers::fixed(rate.map(|rate| stretch.start + rate.at), 1),
+        stretch.phase.name().to_owned(),
+        numbers::fixed(mean(rate), 2),
+        numbers::range(rate.map(|rate| (rate.min, rate.max)), 1),
+        numbers::time(worst(one(&|second| second.p50.map(Nanos::as_secs_f64)))),
+        numbers::time(worst(one(&|second| second.p99.map(Nanos::as_secs_f64)))),
+        numbers::fixed(mean(one(&|second| Some(second.error_rate))), 4),
+        numbers::fixed(mean(one(&|second| Some(second.generator_busy * 100.0))), 1),
+        numbers::fixed(mean(one(&|second| second.sut_cpus)), 2),
+    ])
+}
