@@ -1,0 +1,33 @@
+//! Audits: numbers that somebody stated, held against what they must follow from.
+//!
+//! [`audit_results`] compares a result table with the one recomputed from a run file.
+//! [`audit_table`] has no records to go by: it checks a published table by the identities that its
+//! own columns must satisfy.
+
+mod exchange;
+mod identities;
+mod published;
+mod replies;
+mod results;
+
+pub use identities::audit_table;
+pub use published::{PublishedRow, PublishedTable, Rounding, TableError};
+pub use replies::implied_reply_bytes;
+pub use results::{COLUMNS, Column, StatedRow, audit_results};
+
+/// Something that does not follow.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// Which check failed: `changed cell`, `exchanged columns`, `little`, `errors`, `load factor`…
+    pub check: &'static str,
+    /// The row that it concerns, from 0; `None` for the whole table.
+    pub row: Option<usize>,
+    /// What was found and what was expected, a clause without a full stop.
+    pub text: String,
+}
+
+impl Finding {
+    fn new(check: &'static str, row: Option<usize>, text: String) -> Finding {
+        Finding { check, row, text }
+    }
+}
