@@ -1,1 +1,24 @@
 //! The machines: SUT recipes, resource monitor, inventory, doctor.
+//!
+//! Looks at the machine and changes it on request; never judges a result.
+
+mod affinity;
+mod calibration;
+mod cgroup;
+mod doctor;
+mod inventory;
+mod populate;
+mod process;
+mod recipe;
+mod sut;
+mod system_file;
+mod thread_use;
+
+pub use affinity::{CpuListError, available_cpus, format_cpu_list, parse_cpu_list, pin_current_thread};
+pub use calibration::{Calibration, CalibrationCase, CalibrationError, Placement, QuotaBasis, choose_quota};
+pub use doctor::{Check, DoctorInput, State, examine, raise_open_files};
+pub use inventory::{inventory, model_name};
+pub use populate::{PopulateError, Populated, populate};
+pub use recipe::{BUILT_IN_RECIPES, Ready, Recipe, RecipeError, Reset, StopSignal};
+pub use sut::{RunningSut, Server, SutDied, SutError, SutRequest, clean_stale, find_stale};
+pub use thread_use::{SchedStat, ThreadUse};

@@ -1,0 +1,111 @@
+//! Which CPUs: lists as people write them, and the pinning of threads.
+
+use std::io;
+
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+/// Why a CPU list is not one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CpuListError {
+    /// An element is neither a number nor a range.
+    #[error("expected CPU numbers such as `0-1,3`, found `{0}`")]
+    NotANumber(String),
+    /// A range ends before it begins.
+    #[error("CPU range `{0}` ends before it begins")]
+    Backwards(String),
+    /// The number is beyond what the kernel interface can name.
+    #[error("CPU {0} is beyond the highest that can be named, {max}", max = CpuSet::MAX_CPU - 1)]
+    TooHigh(u32),
+}
+
+/// Reads a CPU list such as `0-1,3`; the result is sorted and each CPU occurs once.
+///
+/// # Errors
+/// If an element is not a number or a rising range, or names a CPU from 1024 on. The empty text is an error.
+pub fn parse_cpu_list(text: &str) -> Result<Vec<u32>, CpuListError> {
+    let mut cpus = Vec::new();
+    for element in text.split(',').map(str::trim) {
+        let (first, last) = element.split_once('-').unwrap_or((element, element));
+        let number =
+            |part: &str| part.trim().parse::<u32>().map_err(|_| CpuListError::NotANumber(element.to_owned()));
+        let (first, last) = (number(first)?, number(last)?);
+        if last < first {
+            return Err(CpuListError::Backwards(element.to_owned()));
+        }
+        if CpuSet::MAX_CPU <= last as usize {
+            return Err(CpuListError::TooHigh(last));
+        }
+        cpus.extend(first..=last);
+    }
+    cpus.sort_unstable();
+    cpus.dedup();
+    Ok(cpus)
+}
+
+/// Writes CPUs, sorted, as a list with ranges: `0-1,3`; the empty text if there are none.
+pub fn format_cpu_list(cpus: &[u32]) -> String {
+    let ranges = cpus.chunk_by(|one, next| one + 1 == *next);
+    let texts = ranges.map(|range| match range {
+        [single] => single.to_string(),
+        _ => format!("{}-{}", range[0], range[range.len() - 1]),
+    });
+    texts.collect::<Vec<_>>().join(",")
+}
+
+/// Returns the CPUs that the calling thread may run on, in rising order.
+pub fn available_cpus() -> Vec<u32> {
+    let set = sched_getaffinity(None).unwrap_or_else(|_| CpuSet::new());
+    (0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).map(|cpu| cpu as u32).collect()
+}
+
+/// Lets the calling thread, and what it starts from now on, run on `cpus` only.
+///
+/// # Errors
+/// If none of the CPUs exists or the thread may use none of them.
+pub fn pin_current_thread(cpus: &[u32]) -> io::Result<()> {
+    let mut set = CpuSet::new();
+    for cpu in cpus.iter().filter(|cpu| (**cpu as usize) < CpuSet::MAX_CPU) {
+        set.set(*cpu as usize);
+    }
+    Ok(sched_setaffinity(None, &set)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_read_sorted_and_written_with_ranges() {
+        for (text, cpus, written) in [
+            ("0", vec![0], "0"),
+            ("0-1,3", vec![0, 1, 3], "0-1,3"),
+            (" 5 , 2-4,3", vec![2, 3, 4, 5], "2-5"),
+            ("7,1", vec![1, 7], "1,7"),
+        ] {
+            let read = parse_cpu_list(text).unwrap();
+            assert_eq!(read, cpus);
+            assert_eq!(format_cpu_list(&read), written);
+        }
+        assert_eq!(format_cpu_list(&[]), "");
+    }
+
+    #[test]
+    fn what_is_no_list_is_refused_with_the_element() {
+        assert_eq!(parse_cpu_list("0,x"), Err(CpuListError::NotANumber("x".into())));
+        assert_eq!(parse_cpu_list(""), Err(CpuListError::NotANumber(String::new())));
+        assert_eq!(parse_cpu_list("-1"), Err(CpuListError::NotANumber("-1".into())));
+        assert_eq!(parse_cpu_list("3-1"), Err(CpuListError::Backwards("3-1".into())));
+        assert_eq!(parse_cpu_list("0-4294967295"), Err(CpuListError::TooHigh(u32::MAX)));
+    }
+
+    #[test]
+    fn a_pinned_thread_has_only_its_cpu() {
+        let cpu = *available_cpus().last().unwrap();
+        let pinned = std::thread::spawn(move || {
+            pin_current_thread(&[cpu]).unwrap();
+            available_cpus()
+        });
+        assert_eq!(pinned.join().unwrap(), [cpu]);
+        assert!(pin_current_thread(&[1023]).is_err());
+    }
+}

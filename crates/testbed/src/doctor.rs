@@ -1,0 +1,436 @@
+//! Whether this machine can carry a planned run: what is found, held against what is needed.
+
+use std::path::{Path, PathBuf};
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use units::{Bytes, Ratio};
+
+use crate::cgroup::Group;
+use crate::inventory::{clock_source, governors, port_range, steal_ratio, sysctl};
+use crate::sut::find_stale;
+
+/// Files that are open besides one connection per user: logs, the run file, epoll and timer descriptors.
+const OPEN_FILES_BESIDES: u64 = 100;
+
+/// How long a connection that we close first stays in TIME-WAIT. Source: Linux, `TCP_TIMEWAIT_LEN`, not a setting.
+const TIME_WAIT_S: f64 = 60.0;
+
+/// After how long TIME-WAIT may be reused, where the setting for it does not exist yet.
+/// Source: Linux, ip-sysctl.rst, `tcp_tw_reuse_delay`.
+const REUSE_AFTER_MS: f64 = 1000.0;
+
+/// Stolen CPU time from which numbers of two runs cannot be expected to agree.
+const STEAL_MAX: Ratio = Ratio(0.01);
+
+/// What a planned run needs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DoctorInput {
+    /// Most users, or operations in flight, of all load points.
+    pub users_max: u32,
+    /// Whether each request makes a connection.
+    pub connection_per_request: bool,
+    /// Expected requests per second at most, if anything is known.
+    pub rate: Option<f64>,
+    /// Whether the server runs on this machine.
+    pub shared: bool,
+    /// Whether server and load have CPUs of their own, or the server has a quota.
+    pub separated: bool,
+    /// Where the run file is written.
+    pub run_dir: PathBuf,
+    /// How large it may get, in bytes.
+    pub run_file_bytes: u64,
+    /// Where the file set is laid out.
+    pub dataset_dir: PathBuf,
+    /// How large it is, in bytes.
+    pub dataset_bytes: u64,
+}
+
+/// How a check came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    /// As it should be.
+    Good,
+    /// Can move the result.
+    Warning,
+    /// The run will not be what it should.
+    Bad,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Check {
+    /// What: `open files`.
+    pub name: &'static str,
+    /// How it came out.
+    pub state: State,
+    /// What was found and what is needed, with the arithmetic.
+    pub found: String,
+    /// What to do; empty if all is well.
+    pub advice: String,
+}
+
+/// What was found on the machine; apart from the judgment, so that this can be tested by hand.
+#[derive(Debug, Clone, PartialEq)]
+struct Found {
+    open_files_max: u64,
+    port_range: Option<(u16, u16)>,
+    tw_reuse: Option<u32>,
+    tw_reuse_delay_ms: Option<f64>,
+    timestamps: bool,
+    somaxconn: Option<u64>,
+    governors: Vec<String>,
+    clock_source: Option<String>,
+    run_dir_free: Option<u64>,
+    dataset_dir_free: Option<u64>,
+    steal: Option<Ratio>,
+    /// How a quota would be held, or why it cannot.
+    quota: Result<String, String>,
+    stale: Vec<PathBuf>,
+}
+
+/// Looks at the machine and holds it against what a run needs. Makes and removes a control group to see whether
+/// that is allowed.
+pub fn examine(input: &DoctorInput) -> Vec<Check> {
+    judge(input, &Found::look(input))
+}
+
+/// Raises the number of files that this process may open as far as it may; returns the limits before and after.
+pub fn raise_open_files() -> (u64, u64) {
+    let before = getrlimit(Resource::Nofile);
+    let number = |limit: Option<u64>| limit.unwrap_or(u64::MAX);
+    let raised = Rlimit { current: before.maximum, maximum: before.maximum };
+    let after = match setrlimit(Resource::Nofile, raised) {
+        Ok(()) => before.maximum,
+        Err(_) => before.current,
+    };
+    (number(before.current), number(after))
+}
+
+/// Returns how many files this process, and what it starts, may open once the limit is raised.
+pub fn open_files_max() -> u64 {
+    getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX).min(1 << 20)
+}
+
+impl Found {
+    fn look(input: &DoctorInput) -> Found {
+        let number = |name: &str| sysctl(name)?.parse::<u32>().ok();
+        Found {
+            open_files_max: open_files_max(),
+            port_range: port_range(),
+            tw_reuse: number("net.ipv4.tcp_tw_reuse"),
+            tw_reuse_delay_ms: number("net.ipv4.tcp_tw_reuse_delay").map(f64::from),
+            timestamps: number("net.ipv4.tcp_timestamps").is_none_or(|on| on != 0),
+            somaxconn: number("net.core.somaxconn").map(u64::from),
+            governors: governors(),
+            clock_source: clock_source(),
+            run_dir_free: free_bytes(&input.run_dir),
+            dataset_dir_free: free_bytes(&input.dataset_dir),
+            steal: steal_ratio(),
+            quota: Group::create(Some(0.5)).map(|group| group.description()).map_err(|why| why.to_string()),
+            stale: find_stale(&input.dataset_dir),
+        }
+    }
+}
+
+/// Returns the space that an ordinary user may fill on the file system of a path, or of the nearest directory above
+/// it that exists.
+fn free_bytes(path: &Path) -> Option<u64> {
+    let path = std::path::absolute(path).ok()?;
+    let existing = path.ancestors().find(|path| path.exists())?;
+    let system = rustix::fs::statvfs(existing).ok()?;
+    Some(system.f_bavail * system.f_frsize)
+}
+
+fn judge(input: &DoctorInput, found: &Found) -> Vec<Check> {
+    let mut checks = vec![open_files(input, found)];
+    checks.extend(local_ports(input, found));
+    checks.extend(listen_queue(input, found));
+    checks.push(governor(found));
+    checks.push(clock(found));
+    checks.extend(space("space for the run file", &input.run_dir, found.run_dir_free, input.run_file_bytes));
+    checks.extend(space(
+        "space for the file set",
+        &input.dataset_dir,
+        found.dataset_dir_free,
+        input.dataset_bytes,
+    ));
+    checks.push(sharing(input));
+    checks.push(quota(input, found));
+    checks.extend(found.steal.map(stolen));
+    checks.extend(leftovers(found));
+    checks
+}
+
+fn check(name: &'static str, state: State, found: String, advice: &str) -> Check {
+    let advice = if state == State::Good { String::new() } else { advice.to_owned() };
+    Check { name, state, found, advice }
+}
+
+fn open_files(input: &DoctorInput, found: &Found) -> Check {
+    let needed = u64::from(input.users_max) + OPEN_FILES_BESIDES;
+    let state = if needed <= found.open_files_max { State::Good } else { State::Bad };
+    let text = format!(
+        "{} allowed; {} users + {OPEN_FILES_BESIDES} = {needed} needed",
+        found.open_files_max, input.users_max
+    );
+    check("open files", state, text, &format!("raise the hard limit: `ulimit -Hn {needed}`"))
+}
+
+/// Returns how long a port stays taken after its connection, in seconds, where we close first.
+///
+/// TIME-WAIT lasts 60 s; with `tcp_tw_reuse` (1: everywhere, 2: on loopback) and timestamps a new connection may
+/// take the port over after `tcp_tw_reuse_delay`. Source: Linux, ip-sysctl.rst.
+fn port_held_s(input: &DoctorInput, found: &Found) -> f64 {
+    let reuses = found.timestamps
+        && match found.tw_reuse {
+            Some(1) => true,
+            Some(2) => input.shared,
+            _ => false,
+        };
+    if reuses { found.tw_reuse_delay_ms.unwrap_or(REUSE_AFTER_MS) / 1000.0 } else { TIME_WAIT_S }
+}
+
+/// Ports against connections: p ports, each taken for h seconds after use, allow p/h new connections per second to
+/// one address. Where the server closes first, as in HTTP/1.0, TIME-WAIT is on its side and does not count here.
+fn local_ports(input: &DoctorInput, found: &Found) -> Option<Check> {
+    let (first, last) = found.port_range?;
+    let ports = u64::from(last).saturating_sub(u64::from(first)) + 1;
+    let users = u64::from(input.users_max);
+    let advice = "widen the range: `sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\"`";
+    if ports < users {
+        let text = format!("{ports} ports ({first} to {last}) for {users} users at a time");
+        return Some(check("local ports", State::Bad, text, advice));
+    }
+    if !input.connection_per_request {
+        let text = format!("{ports} ports ({first} to {last}); {users} connections are kept");
+        return Some(check("local ports", State::Good, text, advice));
+    }
+    let held = port_held_s(input, found);
+    let rate_max = ports as f64 / held;
+    let text =
+        format!("{ports} ports ({first} to {last}) ÷ {held} s in TIME-WAIT = {rate_max:.0} connections/s");
+    let Some(rate) = input.rate else {
+        let state = if held < TIME_WAIT_S { State::Good } else { State::Warning };
+        return Some(check("local ports", state, format!("{text} where we close first"), REUSE_ADVICE));
+    };
+    let state = if rate <= rate_max { State::Good } else { State::Warning };
+    let advice = if held < TIME_WAIT_S { advice } else { REUSE_ADVICE };
+    Some(check("local ports", state, format!("{text}; {rate:.0}/s planned"), advice))
+}
+
+const REUSE_ADVICE: &str =
+    "let ports be reused: `sysctl -w net.ipv4.tcp_tw_reuse=1 net.ipv4.tcp_timestamps=1`";
+
+fn listen_queue(input: &DoctorInput, found: &Found) -> Option<Check> {
+    let queue = found.somaxconn.filter(|_| input.shared)?;
+    let users = u64::from(input.users_max);
+    let state = if users <= queue { State::Good } else { State::Warning };
+    let text = format!("net.core.somaxconn {queue}; up to {users} users may connect at once");
+    Some(check(
+        "listen queue",
+        state,
+        text,
+        &format!("make it longer: `sysctl -w net.core.somaxconn={users}`"),
+    ))
+}
+
+fn governor(found: &Found) -> Check {
+    let text = match &found.governors[..] {
+        [] => "not the kernel's affair here".to_owned(),
+        governors => governors.join(", "),
+    };
+    let steady = found.governors.iter().all(|governor| governor == "performance");
+    let state = if steady { State::Good } else { State::Warning };
+    check("frequency governor", state, text, "fix the frequency: `cpupower frequency-set -g performance`")
+}
+
+/// Sources that are read without entering the kernel.
+const FAST_CLOCKS: [&str; 5] =
+    ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "riscv_clocksource"];
+
+fn clock(found: &Found) -> Check {
+    let source = found.clock_source.as_deref().unwrap_or("unknown");
+    let state = if FAST_CLOCKS.contains(&source) { State::Good } else { State::Warning };
+    let advice = "each of several readings per request costs about 1 µs in place of 0.03: \
+                  boot with `clocksource=tsc` if the processor's counter is steady";
+    check("clock source", state, source.to_owned(), advice)
+}
+
+fn space(name: &'static str, directory: &Path, free: Option<u64>, needed: u64) -> Option<Check> {
+    let free = free?;
+    let state = match () {
+        () if free < needed => State::Bad,
+        () if free / 2 < needed => State::Warning,
+        () => State::Good,
+    };
+    let text = format!("{} free in {}; {} needed", Bytes(free), directory.display(), Bytes(needed));
+    Some(check(name, state, text, "free space there, or name another directory"))
+}
+
+fn sharing(input: &DoctorInput) -> Check {
+    let (state, text) = match (input.shared, input.separated) {
+        (false, _) => (State::Good, "the server is elsewhere"),
+        (true, true) => (State::Good, "server and load share this machine; each has its part of the CPUs"),
+        (true, false) => (State::Warning, "server and load share this machine and its CPUs"),
+    };
+    let advice = "give each its own CPUs (`--sut-cpus`, `--load-cpus`) or the server a quota (`--sut-quota`)";
+    check("shared machine", state, text.to_owned(), advice)
+}
+
+fn quota(input: &DoctorInput, found: &Found) -> Check {
+    match &found.quota {
+        Ok(how) => check("CPU quota", State::Good, format!("possible: {how}"), ""),
+        Err(why) => {
+            let state = if input.shared { State::Warning } else { State::Good };
+            let advice = "run as root, or in a delegated group: `systemd-run --user --scope -p Delegate=yes`";
+            check("CPU quota", state, format!("not possible: {why}"), advice)
+        }
+    }
+}
+
+fn stolen(steal: Ratio) -> Check {
+    let state = if steal <= STEAL_MAX { State::Good } else { State::Warning };
+    let advice = "the host gives this machine's CPUs to others at times: repeat runs and compare";
+    check("stolen CPU time", state, format!("{steal} since the machine started"), advice)
+}
+
+fn leftovers(found: &Found) -> Option<Check> {
+    if found.stale.is_empty() {
+        return None;
+    }
+    let names: Vec<String> = found.stale.iter().map(|path| path.display().to_string()).collect();
+    let advice = "the next run that starts a server removes them";
+    Some(check("left by killed runs", State::Warning, names.join(", "), advice))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn input() -> DoctorInput {
+        DoctorInput {
+            users_max: 200,
+            connection_per_request: true,
+            rate: Some(20_000.0),
+            shared: true,
+            separated: true,
+            run_dir: "/tmp".into(),
+            run_file_bytes: 30 << 20,
+            dataset_dir: "/dev/shm".into(),
+            dataset_bytes: 5_817_375,
+        }
+    }
+
+    fn found() -> Found {
+        Found {
+            open_files_max: 20_000,
+            port_range: Some((32_768, 60_999)),
+            tw_reuse: Some(2),
+            tw_reuse_delay_ms: None,
+            timestamps: true,
+            somaxconn: Some(4096),
+            governors: Vec::new(),
+            clock_source: Some("tsc".into()),
+            run_dir_free: Some(1 << 30),
+            dataset_dir_free: Some(1 << 30),
+            steal: Some(Ratio(0.0)),
+            quota: Ok("cgroup v1".into()),
+            stale: Vec::new(),
+        }
+    }
+
+    fn state(name: &str, input: &DoctorInput, found: &Found) -> (State, String) {
+        let checks = judge(input, found);
+        let check = checks.iter().find(|check| check.name == name).expect(name);
+        assert_eq!(check.state == State::Good, check.advice.is_empty(), "{check:?}");
+        (check.state, check.found.clone())
+    }
+
+    #[test]
+    fn a_machine_in_order_has_nothing_but_good_checks() {
+        for check in judge(&input(), &found()) {
+            assert_eq!(check.state, State::Good, "{check:?}");
+        }
+    }
+
+    /// 60,999 − 32,768 + 1 = 28,232 ports. On loopback with tw_reuse 2 each is free again after 1 s: 28,232/s. To
+    /// another machine, or without timestamps, only after 60 s: 470.5/s.
+    #[test]
+    fn ports_and_time_wait_bound_the_connection_rate() {
+        let (good, text) = state("local ports", &input(), &found());
+        assert_eq!(good, State::Good);
+        assert!(text.contains("28232 ports") && text.contains("÷ 1 s") && text.contains("= 28232"), "{text}");
+        let far = DoctorInput { shared: false, rate: Some(1000.0), ..input() };
+        let (bad, text) = state("local ports", &far, &found());
+        assert_eq!(bad, State::Warning);
+        assert!(text.contains("÷ 60 s") && text.contains("= 471 connections/s; 1000/s planned"), "{text}");
+        let everywhere = Found { tw_reuse: Some(1), ..found() };
+        assert_eq!(state("local ports", &far, &everywhere).0, State::Good);
+        let no_timestamps = Found { timestamps: false, ..found() };
+        assert_eq!(state("local ports", &input(), &no_timestamps).0, State::Warning);
+        let slower = Found { tw_reuse_delay_ms: Some(2000.0), ..found() };
+        assert_eq!(state("local ports", &input(), &slower).0, State::Warning);
+    }
+
+    #[test]
+    fn kept_connections_need_a_port_each_and_no_more() {
+        let kept = DoctorInput { connection_per_request: false, rate: None, users_max: 28_232, ..input() };
+        assert_eq!(state("local ports", &kept, &found()).0, State::Good);
+        let more = DoctorInput { users_max: 28_233, ..kept };
+        assert_eq!(state("local ports", &more, &found()).0, State::Bad);
+    }
+
+    #[test]
+    fn files_are_counted_per_user_with_a_reserve() {
+        let at = |users_max| state("open files", &DoctorInput { users_max, ..input() }, &found()).0;
+        assert_eq!((at(19_900), at(19_901)), (State::Good, State::Bad));
+    }
+
+    #[test]
+    fn the_listen_queue_matters_where_the_server_is() {
+        let many = DoctorInput { users_max: 5000, ..input() };
+        assert_eq!(state("listen queue", &many, &found()).0, State::Warning);
+        let elsewhere = DoctorInput { shared: false, ..many };
+        assert!(judge(&elsewhere, &found()).iter().all(|check| check.name != "listen queue"));
+    }
+
+    #[test]
+    fn space_is_bad_when_short_and_a_warning_when_scarce() {
+        let at = |free| {
+            let found = Found { run_dir_free: Some(free), ..found() };
+            state("space for the run file", &input(), &found).0
+        };
+        assert_eq!((at(29 << 20), at(31 << 20), at(60 << 20)), (State::Bad, State::Warning, State::Good));
+    }
+
+    #[test]
+    fn what_moves_results_is_warned_about() {
+        let odd = Found {
+            governors: vec!["performance".into(), "powersave".into()],
+            clock_source: Some("hpet".into()),
+            steal: Some(Ratio(0.02)),
+            quota: Err("no rights".into()),
+            stale: vec!["/dev/shm/plimsoll-sut-1-0".into()],
+            ..found()
+        };
+        let together = DoctorInput { separated: false, ..input() };
+        for name in [
+            "frequency governor",
+            "clock source",
+            "stolen CPU time",
+            "CPU quota",
+            "shared machine",
+            "left by killed runs",
+        ] {
+            assert_eq!(state(name, &together, &odd).0, State::Warning, "{name}");
+        }
+    }
+
+    #[test]
+    fn this_machine_can_be_examined_and_the_limit_of_files_raised() {
+        assert!(5 < examine(&input()).len());
+        let (before, after) = raise_open_files();
+        assert!(before <= after);
+        assert_eq!(getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX), after);
+    }
+}

@@ -1,0 +1,292 @@
+//! Laying out the file set of a workload.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Component, Path, PathBuf};
+
+use model::{Content, Workload};
+
+/// Name of the file that tells which file set a directory holds.
+const MARKER: &str = ".plimsoll-dataset";
+
+/// How much is made and written at once.
+const BUFFER_BYTES: usize = 1024 * 1024;
+
+/// A file set that is in place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Populated {
+    /// Where it is.
+    pub directory: PathBuf,
+    /// How many files it has.
+    pub files: u64,
+    /// Their size together.
+    pub bytes: u64,
+    /// Whether it was there already, complete.
+    pub reused: bool,
+}
+
+/// Why a file set could not be laid out.
+#[derive(Debug, thiserror::Error)]
+pub enum PopulateError {
+    /// The directory holds files that are not ours.
+    #[error(
+        "directory `{directory}` holds other files (`{found}`), so the file set is not written there\n\
+         hint: name a directory that is empty or does not exist yet"
+    )]
+    Occupied {
+        /// The directory.
+        directory: PathBuf,
+        /// One of the files.
+        found: String,
+    },
+    /// An object's path would lead out of the directory.
+    #[error("object path `{0}` is not a plain path below `/`")]
+    UnsafePath(String),
+    /// No space is left.
+    #[error(
+        "no space left for the file set: `{path}` of {needed} bytes altogether: {source}\n\
+             hint: name a directory on another file system, or free space there"
+    )]
+    Full {
+        /// The file that did not fit.
+        path: PathBuf,
+        /// Size of the whole set.
+        needed: u64,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A file cannot be written.
+    #[error("`{path}`: {source}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+/// Lays out the file set of `workload` below `directory`, which is made if it does not exist.
+///
+/// A directory that holds the same set already is used as it is; one that holds another set, or part
+/// of one, gets this one instead. `progress` hears the number of bytes written so far, once per MiB.
+///
+/// # Errors
+/// If the directory holds files that are not ours, a path leads out of it, or a file cannot be written.
+pub fn populate(
+    directory: &Path,
+    workload: &Workload,
+    mut progress: impl FnMut(u64),
+) -> Result<Populated, PopulateError> {
+    let paths: Vec<PathBuf> =
+        workload.objects.iter().map(|object| below(directory, &object.path)).collect::<Result<_, _>>()?;
+    let marker = directory.join(MARKER);
+    let listing = listing(workload);
+    let mut populated = Populated {
+        directory: directory.to_owned(),
+        files: paths.len() as u64,
+        bytes: workload.dataset_bytes(),
+        reused: true,
+    };
+    match fs::read_to_string(&marker) {
+        Ok(found) if found == listing && sizes_are_right(&paths, workload) => return Ok(populated),
+        Ok(_) => {}
+        Err(_) => refuse_other_files(directory)?,
+    }
+    populated.reused = false;
+    // The marker goes first, without the list: what an interrupted run leaves is ours, and not complete.
+    create_parents(&marker)?;
+    write(&marker, populated.bytes, |file| file.write_all(b"incomplete\n"))?;
+    let content = Content::new(workload.content_seed);
+    let mut buffer = vec![0; BUFFER_BYTES];
+    let mut written = 0;
+    for (index, (object, path)) in workload.objects.iter().zip(&paths).enumerate() {
+        create_parents(path)?;
+        write(path, populated.bytes, |file| {
+            write_object(file, &content, index as u32, object.bytes, &mut buffer, |bytes| {
+                written += bytes;
+                progress(written);
+            })
+        })?;
+    }
+    write(&marker, populated.bytes, |file| file.write_all(listing.as_bytes()))?;
+    Ok(populated)
+}
+
+fn write_object(
+    file: &mut File,
+    content: &Content,
+    object: u32,
+    bytes: u64,
+    buffer: &mut [u8],
+    mut progress: impl FnMut(u64),
+) -> io::Result<()> {
+    let mut offset = 0;
+    while offset < bytes {
+        let length = (bytes - offset).min(buffer.len() as u64);
+        let piece = &mut buffer[..length as usize];
+        content.fill(object, offset, piece);
+        file.write_all(piece)?;
+        offset += length;
+        progress(length);
+    }
+    Ok(())
+}
+
+/// Returns the whole identity of a file set as text: no hash, so that a difference can be looked at.
+fn listing(workload: &Workload) -> String {
+    let lines = workload.objects.iter().map(|object| format!("{} {}\n", object.bytes, object.path));
+    let head = format!("plimsoll file set, form 1\ncontent seed {}\n", workload.content_seed);
+    head + &lines.collect::<String>()
+}
+
+fn sizes_are_right(paths: &[PathBuf], workload: &Workload) -> bool {
+    let sizes = workload.objects.iter().map(|object| object.bytes);
+    paths.iter().zip(sizes).all(|(path, bytes)| {
+        fs::symlink_metadata(path).is_ok_and(|found| found.is_file() && found.len() == bytes)
+    })
+}
+
+/// Returns where an object's file is. Only plain names below the root are taken: a path comes from a
+/// file list that a user may have got from somewhere.
+fn below(directory: &Path, path: &str) -> Result<PathBuf, PopulateError> {
+    let refused = || PopulateError::UnsafePath(path.to_owned());
+    let relative = path.strip_prefix('/').ok_or_else(refused)?;
+    let plain = Path::new(relative).components().all(|part| matches!(part, Component::Normal(_)));
+    if !plain || relative.is_empty() || relative.ends_with('/') || path.contains('\0') || relative == MARKER {
+        return Err(refused());
+    }
+    Ok(directory.join(relative))
+}
+
+fn refuse_other_files(directory: &Path) -> Result<(), PopulateError> {
+    let Some(Ok(entry)) = fs::read_dir(directory).ok().and_then(|mut entries| entries.next()) else {
+        return Ok(());
+    };
+    let found = entry.file_name().to_string_lossy().into_owned();
+    Err(PopulateError::Occupied { directory: directory.to_owned(), found })
+}
+
+fn create_parents(path: &Path) -> Result<(), PopulateError> {
+    let parent = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(parent).map_err(|source| PopulateError::File { path: parent.to_owned(), source })
+}
+
+/// Writes a new file in the place of whatever is there; a link is replaced, not followed.
+fn write(
+    path: &Path,
+    needed: u64,
+    content: impl FnOnce(&mut File) -> io::Result<()>,
+) -> Result<(), PopulateError> {
+    let create = || {
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        File::create_new(path)
+    };
+    create().and_then(|mut file| content(&mut file)).map_err(|source| {
+        let path = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                PopulateError::Full { path, needed, source }
+            }
+            _ => PopulateError::File { path, source },
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{Object, Page};
+
+    fn workload(seed: u64, objects: &[(&str, u64)]) -> Workload {
+        let objects = objects.iter().map(|(path, bytes)| Object { path: (*path).to_owned(), bytes: *bytes });
+        let pages = vec![Page { weight: 1, objects: vec![0] }];
+        Workload { content_seed: seed, objects: objects.collect(), pages, counts_pages: false }
+    }
+
+    fn set() -> Workload {
+        workload(7, &[("/a.html", 500), ("/deep/er/b.bin", 2_500_000), ("/empty", 0)])
+    }
+
+    #[test]
+    fn files_hold_the_content_of_their_object_and_progress_adds_up() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = place.path().join("new/root");
+        let mut heard = Vec::new();
+        let populated = populate(&directory, &set(), |bytes| heard.push(bytes)).unwrap();
+        assert_eq!((populated.files, populated.bytes, populated.reused), (3, 2_500_500, false));
+        assert_eq!(heard, [500, 500 + (1 << 20), 500 + (2 << 20), 2_500_500]);
+        let content = Content::new(7);
+        assert!(content.matches(0, 0, &fs::read(directory.join("a.html")).unwrap()));
+        let second = fs::read(directory.join("deep/er/b.bin")).unwrap();
+        assert!(second.len() == 2_500_000 && content.matches(1, 0, &second));
+        assert_eq!(fs::metadata(directory.join("empty")).unwrap().len(), 0);
+    }
+
+    #[test]
+    fn the_same_set_is_reused_and_a_damaged_or_other_one_is_refreshed() {
+        let place = tempfile::tempdir().unwrap();
+        let again = |workload: &Workload| populate(place.path(), workload, |_| {}).unwrap().reused;
+        assert!(!again(&set()));
+        assert!(again(&set()));
+        fs::write(place.path().join("a.html"), "short").unwrap();
+        assert!(!again(&set()));
+        assert!(again(&set()));
+        let other = Workload { content_seed: 8, ..set() };
+        assert!(!again(&other));
+        assert!(Content::new(8).matches(0, 0, &fs::read(place.path().join("a.html")).unwrap()));
+    }
+
+    #[test]
+    fn an_interrupted_set_is_not_taken_for_a_whole_one() {
+        let place = tempfile::tempdir().unwrap();
+        fs::write(place.path().join(MARKER), "incomplete\n").unwrap();
+        fs::write(place.path().join("a.html"), vec![b'x'; 500]).unwrap();
+        assert!(!populate(place.path(), &set(), |_| {}).unwrap().reused);
+    }
+
+    #[test]
+    fn a_directory_with_other_files_is_left_alone() {
+        let place = tempfile::tempdir().unwrap();
+        fs::write(place.path().join("thesis.tex"), "x").unwrap();
+        let error = populate(place.path(), &set(), |_| {}).unwrap_err();
+        assert!(matches!(&error, PopulateError::Occupied { found, .. } if found == "thesis.tex"), "{error}");
+        assert!(!place.path().join("a.html").exists());
+    }
+
+    #[test]
+    fn paths_that_lead_out_are_refused_before_anything_is_written() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = place.path().join("root");
+        for path in ["/../x", "/a/../../x", "x", "//etc/x", "/", "/a/", "/./x/..", "", "/.plimsoll-dataset"] {
+            let error = populate(&directory, &workload(1, &[("/ok", 1), (path, 1)]), |_| {}).unwrap_err();
+            assert!(matches!(error, PopulateError::UnsafePath(_)), "{path}: {error}");
+        }
+        assert!(!directory.exists());
+    }
+
+    #[test]
+    fn a_link_in_the_set_is_replaced_and_not_followed() {
+        let place = tempfile::tempdir().unwrap();
+        let outside = place.path().join("outside");
+        fs::write(&outside, "mine").unwrap();
+        let directory = place.path().join("root");
+        populate(&directory, &set(), |_| {}).unwrap();
+        fs::remove_file(directory.join("a.html")).unwrap();
+        std::os::unix::fs::symlink(&outside, directory.join("a.html")).unwrap();
+        populate(&directory, &set(), |_| {}).unwrap();
+        assert_eq!(fs::read_to_string(&outside).unwrap(), "mine");
+    }
+
+    /// Goal: a full disk says so. `/dev/full` answers every write that way.
+    #[test]
+    fn a_full_disk_is_named() {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("x");
+        let error = write(&path, 10, |_| (&full).write_all(b"x")).unwrap_err();
+        assert!(matches!(error, PopulateError::Full { needed: 10, .. }), "{error}");
+    }
+}

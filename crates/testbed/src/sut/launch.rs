@@ -1,0 +1,147 @@
+//! From a recipe to a process: on its CPUs, in its control group, leader of its own process group.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use super::SutError;
+use crate::affinity::{format_cpu_list, pin_current_thread};
+use crate::cgroup::{ENTER, Group};
+use crate::recipe::{ProgramRecipe, Recipe};
+
+/// Everything that is needed to start a server, and to start it again.
+#[derive(Debug)]
+pub struct Launch {
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments, filled in.
+    pub arguments: Vec<String>,
+    /// Its CPUs; empty for all.
+    pub cpus: Vec<u32>,
+    /// Where its output goes.
+    pub output_log: PathBuf,
+    /// Whether standard output is read instead of logged.
+    pub announces: bool,
+}
+
+impl Launch {
+    /// Starts the server.
+    ///
+    /// The thread that starts it pins itself first and ends then: a child begins with the CPUs of the thread
+    /// that made it, so the server is never on another CPU, and no thread of ours has to be put back.
+    pub fn start(&self, group: Option<&Group>) -> Result<Child, SutError> {
+        let started = std::thread::scope(|scope| {
+            let starter = scope.spawn(|| {
+                if !self.cpus.is_empty() {
+                    pin_current_thread(&self.cpus)?;
+                }
+                self.command(group)?.spawn()
+            });
+            starter.join().unwrap_or_else(|_| Err(io::Error::other("the starting thread broke")))
+        });
+        started.map_err(|source| SutError::NotStarted {
+            program: self.program.display().to_string(),
+            cpus: if self.cpus.is_empty() {
+                "of this process".to_owned()
+            } else {
+                format_cpu_list(&self.cpus)
+            },
+            source,
+        })
+    }
+
+    /// Standard input stays open as long as we live: a server that watches it ends when we are killed.
+    fn command(&self, group: Option<&Group>) -> io::Result<Command> {
+        let log = File::options().create(true).append(true).open(&self.output_log)?;
+        let mut command = match group {
+            Some(group) => {
+                let mut command = Command::new("sh");
+                command.args(["-c", ENTER, "sh"]).args(group.directories()).arg(&self.program);
+                command
+            }
+            None => Command::new(&self.program),
+        };
+        let output = if self.announces { Stdio::piped() } else { Stdio::from(log.try_clone()?) };
+        command.args(&self.arguments).stdin(Stdio::piped()).stdout(output).stderr(log).process_group(0);
+        Ok(command)
+    }
+
+    /// Returns the command as one would type it.
+    pub fn command_line(&self) -> String {
+        let plain = |text: &str| {
+            !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || "'\"\\$;&|<>(){}*?".contains(c))
+        };
+        let quote = |text: &str| {
+            if plain(text) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
+        };
+        let program = self.program.to_string_lossy();
+        let words = std::iter::once(&*program).chain(self.arguments.iter().map(String::as_str));
+        words.map(quote).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Where programs are, besides the user's own search path, which often leaves out the `sbin`s.
+const USUAL_DIRECTORIES: [&str; 4] = ["/usr/local/sbin", "/usr/sbin", "/usr/local/bin", "/usr/bin"];
+
+/// Finds the program of a recipe: names in `search_path` and the usual directories, paths as they are; the first
+/// that exists.
+pub fn find_program(recipe: &Recipe, search_path: &[PathBuf]) -> Result<PathBuf, SutError> {
+    let usual = USUAL_DIRECTORIES.map(PathBuf::from);
+    let directories = [search_path, &usual].concat();
+    let ProgramRecipe { find, install, .. } = &recipe.program;
+    find.iter().find_map(|candidate| locate(candidate, &directories)).ok_or_else(|| SutError::NotInstalled {
+        title: recipe.title.clone(),
+        tried: find.iter().map(|one| format!("`{one}`")).collect::<Vec<_>>().join(", "),
+        install: install.clone(),
+    })
+}
+
+fn locate(candidate: &str, directories: &[PathBuf]) -> Option<PathBuf> {
+    if candidate.contains('/') {
+        return std::path::absolute(candidate).ok().filter(|path| is_program(path));
+    }
+    directories.iter().map(|directory| directory.join(candidate)).find(|path| is_program(path))
+}
+
+fn is_program(path: &Path) -> bool {
+    path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
+}
+
+/// Asks a program for its version; the first line that it says, on either output.
+pub fn version_of(program: &Path, recipe: &ProgramRecipe) -> Option<String> {
+    if recipe.version.is_empty() {
+        return None;
+    }
+    let output = Command::new(program).args(&recipe.version).stdin(Stdio::null()).output().ok()?;
+    let said = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&said).into_owned();
+    text.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_looked_for_on_the_path_and_a_path_is_not() {
+        let directories = [PathBuf::from("/nowhere"), "/bin".into()];
+        assert_eq!(locate("sh", &directories), Some("/bin/sh".into()));
+        assert_eq!(locate("/bin/sh", &[]), Some("/bin/sh".into()));
+        assert_eq!(locate("sh", &["/nowhere".into()]), None);
+        assert_eq!(locate("/etc/passwd", &[]), None, "not executable");
+    }
+
+    #[test]
+    fn a_command_line_can_be_typed_again() {
+        let launch = Launch {
+            program: "/usr/sbin/nginx".into(),
+            arguments: vec!["-g".into(), "daemon off;".into(), "it's".into(), "-p".into(), "/x".into()],
+            cpus: Vec::new(),
+            output_log: "/dev/null".into(),
+            announces: false,
+        };
+        assert_eq!(launch.command_line(), r"/usr/sbin/nginx -g 'daemon off;' 'it'\''s' -p /x");
+    }
+}

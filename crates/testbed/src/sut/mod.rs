@@ -1,0 +1,161 @@
+//! The system under test: brought up by a recipe, watched, reset, and gone afterwards.
+//!
+//! - `values`: what placeholders stand for
+//! - `work_dir`: the directory that one run has for itself, and what killed runs left behind
+//! - `launch`: from recipe and request to a process on its CPUs, in its group
+//! - `ready`: waiting until it answers
+//! - `meter`: the CPU time that it used
+//! - `facts`: what is disclosed about it
+//! - `running`: all of it as one value
+
+mod facts;
+mod launch;
+mod meter;
+mod ready;
+mod running;
+mod values;
+mod work_dir;
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use model::Workload;
+
+use crate::populate::PopulateError;
+use crate::recipe::{ProgramRecipe, Ready, Recipe, Reset, StartRecipe, StopRecipe};
+
+pub use running::RunningSut;
+pub use values::Values;
+pub use work_dir::{clean_stale, find_stale};
+
+/// What to bring up, and within which limits.
+#[derive(Debug)]
+pub struct SutRequest<'a> {
+    /// Which server.
+    pub server: Server,
+    /// Where the run's own directory is made, for the file set and the server's files: `/dev/shm`, a temporary directory.
+    pub work_dir: PathBuf,
+    /// The file set that the server is given, and from which one file is asked for to see whether it is ready.
+    pub workload: &'a Workload,
+    /// CPUs that it may run on; empty for all that this process has.
+    pub cpus: Vec<u32>,
+    /// CPU time per second that it may use, in CPUs; `None` for no limit.
+    pub quota: Option<f64>,
+    /// The port on 127.0.0.1; a free one if `None`.
+    pub port: Option<u16>,
+    /// Where programs are looked for that a recipe names without a path, before the usual directories.
+    pub search_path: Vec<PathBuf>,
+}
+
+/// A kind of server.
+#[derive(Debug, Clone)]
+pub enum Server {
+    /// An installed one.
+    Recipe(Box<Recipe>),
+    /// Our own program in another role. It announces its address on standard output and ends when its standard
+    /// input does. Its arguments may hold placeholders; with `{root}` among them it is given the file set.
+    BuiltIn {
+        /// The program.
+        program: PathBuf,
+        /// Its arguments.
+        args: Vec<String>,
+    },
+}
+
+impl Server {
+    /// Returns the recipe by which the server is run.
+    fn into_recipe(self) -> Recipe {
+        match self {
+            Server::Recipe(recipe) => *recipe,
+            Server::BuiltIn { program, args } => Recipe {
+                format: 1,
+                name: "built-in".into(),
+                title: "Plimsoll's built-in web server".into(),
+                ready: Ready::Announced,
+                reset: Reset::None,
+                directories: Vec::new(),
+                program: ProgramRecipe {
+                    find: vec![program.to_string_lossy().into_owned()],
+                    install: None,
+                    version: vec!["--version".into()],
+                },
+                start: StartRecipe { arguments: args },
+                stop: StopRecipe::default(),
+                config: None,
+                settings: Default::default(),
+            },
+        }
+    }
+}
+
+/// Why a system under test could not be brought up or used.
+#[derive(Debug, thiserror::Error)]
+pub enum SutError {
+    /// None of the program's candidates exists.
+    #[error("{title} is not installed; looked for {tried}{}", install_hint(.install))]
+    NotInstalled {
+        /// The server.
+        title: String,
+        /// The candidates.
+        tried: String,
+        /// The command that installs it.
+        install: Option<String>,
+    },
+    /// The file set could not be laid out.
+    #[error(transparent)]
+    Populate(#[from] PopulateError),
+    /// A file or directory could not be used.
+    #[error("{what} `{path}`: {source}")]
+    File {
+        /// What it is for.
+        what: &'static str,
+        /// Where it is.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The program could not be started.
+    #[error("cannot start `{program}` on CPUs {cpus}: {source}")]
+    NotStarted {
+        /// The program.
+        program: String,
+        /// Its CPUs.
+        cpus: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// It ran and did not answer in time.
+    #[error("{title} did not answer at {address} within {} s: {last}{log}", .waited.as_secs_f64())]
+    NotReady {
+        /// The server.
+        title: String,
+        /// Where it should answer; empty if it was to say so and did not.
+        address: String,
+        /// How long was waited.
+        waited: Duration,
+        /// What the last attempt met.
+        last: String,
+        /// The end of its log, on lines of its own.
+        log: String,
+    },
+    /// It ended.
+    #[error(transparent)]
+    Died(#[from] SutDied),
+}
+
+/// A system under test that ended by itself.
+#[derive(Debug, thiserror::Error)]
+#[error("{title} ended by itself: {status}{log}")]
+pub struct SutDied {
+    /// The server.
+    pub title: String,
+    /// How it ended: `exit status 1`, `signal 9`.
+    pub status: String,
+    /// The end of its log, on lines of its own; may be empty.
+    pub log: String,
+}
+
+fn install_hint(install: &Option<String>) -> String {
+    install.as_ref().map(|command| format!("\nhint: install it with `{command}`")).unwrap_or_default()
+}

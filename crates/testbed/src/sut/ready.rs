@@ -1,0 +1,108 @@
+//! Whether a server answers.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::process::ChildStdout;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::Duration;
+
+use serde::Deserialize;
+
+/// The longest that one attempt may take.
+const ATTEMPT_MAX: Duration = Duration::from_secs(2);
+
+/// The longest status line that is read.
+const STATUS_LINE_BYTES_MAX: u64 = 512;
+
+/// The line by which a server announces itself.
+#[derive(Deserialize)]
+struct Announcement {
+    ready: ReadyAt,
+}
+
+#[derive(Deserialize)]
+struct ReadyAt {
+    address: SocketAddr,
+}
+
+/// Reads a server's standard output on a thread of its own until it ends, so that the server never waits for us;
+/// the first announcement in it is sent on.
+pub fn listen(output: ChildStdout) -> Receiver<SocketAddr> {
+    let (sender, receiver) = sync_channel(1);
+    std::thread::spawn(move || {
+        let mut lines = BufReader::new(output).lines().map_while(Result::ok);
+        if let Some(address) = lines.find_map(|line| announced(&line)) {
+            // Nobody waits any more if the server was given up in the meantime.
+            let _ = sender.send(address);
+        }
+        lines.for_each(drop);
+    });
+    receiver
+}
+
+/// Returns the address that a line announces, if it does.
+fn announced(line: &str) -> Option<SocketAddr> {
+    Some(serde_json::from_str::<Announcement>(line).ok()?.ready.address)
+}
+
+/// Connects; says what went wrong if that does not succeed.
+pub fn connect(address: SocketAddr) -> Result<TcpStream, String> {
+    TcpStream::connect_timeout(&address, ATTEMPT_MAX).map_err(|error| error.to_string())
+}
+
+/// Asks for a file; says what was answered if that is not status 200.
+pub fn get(address: SocketAddr, path: &str) -> Result<(), String> {
+    let mut stream = connect(address)?;
+    let exchange = || -> std::io::Result<String> {
+        stream.set_read_timeout(Some(ATTEMPT_MAX))?;
+        stream.set_write_timeout(Some(ATTEMPT_MAX))?;
+        stream.write_all(format!("GET {path} HTTP/1.0\r\n\r\n").as_bytes())?;
+        let mut line = Vec::new();
+        BufReader::new(stream.take(STATUS_LINE_BYTES_MAX)).read_until(b'\n', &mut line)?;
+        Ok(String::from_utf8_lossy(&line).trim_end().to_owned())
+    };
+    match exchange() {
+        Ok(line) if line.starts_with("HTTP/1.") && line.split(' ').nth(1) == Some("200") => Ok(()),
+        Ok(line) => Err(format!("`GET {path}` was answered with `{line}`")),
+        Err(error) => Err(format!("`GET {path}`: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    #[test]
+    fn only_an_announcement_is_taken_for_one() {
+        let address = announced(r#"{"ready": {"address": "127.0.0.1:4711", "more": 1}}"#);
+        assert_eq!(address, Some("127.0.0.1:4711".parse().unwrap()));
+        for line in ["", "listening", r#"{"ready": true}"#, r#"{"ready": {"address": "x"}}"#] {
+            assert_eq!(announced(line), None, "{line}");
+        }
+    }
+
+    fn answer(reply: &'static str) -> Result<(), String> {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut asked = [0; 64];
+            let length = stream.read(&mut asked).unwrap();
+            stream.write_all(reply.as_bytes()).unwrap();
+            asked[..length].to_vec()
+        });
+        let result = get(address, "/file.html");
+        assert_eq!(server.join().unwrap(), b"GET /file.html HTTP/1.0\r\n\r\n");
+        result
+    }
+
+    #[test]
+    fn only_status_200_means_ready() {
+        assert_eq!(answer("HTTP/1.1 200 OK\r\n\r\n"), Ok(()));
+        assert_eq!(answer("HTTP/1.0 200\r\n\r\n"), Ok(()));
+        for reply in ["HTTP/1.1 404 Not Found\r\n\r\n", "HTTP/1.1 2000 x\r\n", "SSH-2.0\r\n", ""] {
+            assert!(answer(reply).is_err(), "{reply}");
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! What the placeholders of a recipe stand for.
+
+use std::path::PathBuf;
+
+use crate::recipe::placeholders;
+
+/// Length of the queue of connections that a server has not taken yet; the kernel cuts it to `net.core.somaxconn`.
+const BACKLOG: u32 = 65_535;
+
+/// More connections per worker than this only cost memory: there are not as many local ports.
+const CONNECTIONS_MAX: u64 = 65_536;
+
+/// What the placeholders stand for in one start of a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Values {
+    /// Port on 127.0.0.1; 0 leaves the choice to a server that announces its address.
+    pub port: u16,
+    /// The server's own directory.
+    pub work_dir: PathBuf,
+    /// Name of its configuration file.
+    pub config_file: String,
+    /// The user whose rights it has.
+    pub user: String,
+    /// Worker processes or threads that fit its allowance.
+    pub workers: u32,
+    /// Files that it may open.
+    pub open_files: u64,
+}
+
+impl Values {
+    /// All names.
+    pub const NAMES: &[&str] = &[
+        "port",
+        "root",
+        "work_dir",
+        "config",
+        "pid_file",
+        "error_log",
+        "user",
+        "workers",
+        "open_files",
+        "connections",
+        "backlog",
+    ];
+
+    /// Returns the directory of the file set.
+    pub fn root(&self) -> PathBuf {
+        self.work_dir.join("root")
+    }
+
+    /// Returns the path of the configuration file.
+    pub fn config(&self) -> PathBuf {
+        self.work_dir.join(&self.config_file)
+    }
+
+    /// Returns the path of the server's own log of errors.
+    pub fn error_log(&self) -> PathBuf {
+        self.work_dir.join("error.log")
+    }
+
+    /// Returns a template with its placeholders replaced, each once: what a value brings along is left as it is.
+    pub fn fill(&self, template: &str) -> String {
+        let mut filled = String::new();
+        let mut rest = template;
+        for name in placeholders(template) {
+            let token = format!("{{{name}}}");
+            let at = rest.find(&token).expect("names come from this text, in its order");
+            filled += &rest[..at];
+            filled += &self.get(name).unwrap_or_else(|| token.clone());
+            rest = &rest[at + token.len()..];
+        }
+        filled + rest
+    }
+
+    fn get(&self, name: &str) -> Option<String> {
+        let path = |path: PathBuf| path.to_string_lossy().into_owned();
+        Some(match name {
+            "port" => self.port.to_string(),
+            "root" => path(self.root()),
+            "work_dir" => path(self.work_dir.clone()),
+            "config" => path(self.config()),
+            "pid_file" => path(self.work_dir.join("server.pid")),
+            "error_log" => path(self.error_log()),
+            "user" => self.user.clone(),
+            "workers" => self.workers.to_string(),
+            "open_files" => self.open_files.to_string(),
+            "connections" => self.open_files.min(CONNECTIONS_MAX).to_string(),
+            "backlog" => BACKLOG.to_string(),
+            _ => return None,
+        })
+    }
+}
+
+/// Returns how many workers fit an allowance: one per CPU that the quota leaves, begun ones included.
+pub fn workers_for(cpus: usize, quota: Option<f64>) -> u32 {
+    let allowance = quota.unwrap_or(cpus as f64).min(cpus as f64);
+    (allowance.ceil() as u32).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values() -> Values {
+        Values {
+            port: 8080,
+            work_dir: "/dev/shm/{port} x".into(),
+            config_file: "c.conf".into(),
+            user: "nobody".into(),
+            workers: 2,
+            open_files: 20_000,
+        }
+    }
+
+    #[test]
+    fn placeholders_are_replaced_once_and_braces_stay() {
+        let filled = values().fill("e {\n l {port}; r \"{root}\"; {x} {port}\n}");
+        assert_eq!(filled, "e {\n l 8080; r \"/dev/shm/{port} x/root\"; {x} 8080\n}");
+        assert_eq!(values().fill(""), "");
+    }
+
+    #[test]
+    fn every_name_has_a_value() {
+        for name in Values::NAMES {
+            assert!(values().get(name).is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn workers_follow_the_smaller_of_cpus_and_quota() {
+        for (cpus, quota, workers) in [
+            (4, None, 4),
+            (4, Some(0.25), 1),
+            (4, Some(1.5), 2),
+            (2, Some(8.0), 2),
+            (1, Some(1.0), 1),
+            (0, None, 1),
+        ] {
+            assert_eq!(workers_for(cpus, quota), workers, "{cpus} {quota:?}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The directory that one run has for itself, and what killed runs left behind.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use super::SutError;
+use crate::cgroup;
+use crate::process::ProcessStat;
+use crate::system_file;
+
+const PREFIX: &str = "plimsoll-sut-";
+const LOCK: &str = "lock";
+const LEADER: &str = "leader";
+
+/// A run's own directory. Its lock is held as long as the value lives, so that nobody else clears it up; the
+/// kernel lets go of the lock if the process dies. Dropping the value removes the directory.
+#[derive(Debug)]
+pub struct WorkDir {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl WorkDir {
+    /// Makes a new directory in `base`.
+    pub fn create(base: &Path) -> Result<WorkDir, SutError> {
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let base = std::path::absolute(base).unwrap_or_else(|_| base.to_owned());
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let path = base.join(format!("{PREFIX}{}-{number}", std::process::id()));
+        let failed = |source| SutError::File { what: "work directory", path: path.clone(), source };
+        fs::create_dir_all(&base).map_err(failed)?;
+        fs::create_dir(&path).map_err(failed)?;
+        let lock = File::create_new(path.join(LOCK)).map_err(failed)?;
+        lock.lock().map_err(failed)?;
+        Ok(WorkDir { path, _lock: lock })
+    }
+
+    /// Returns where it is; absolute.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes down which process leads the server, so that it can be ended after we were killed.
+    pub fn note_leader(&self, pid: u32) {
+        let Some(stat) = ProcessStat::of(pid) else { return };
+        // Without the note a later clean-up leaves the process alone, which is no reason to stop now.
+        let _ = fs::write(self.path.join(LEADER), format!("{pid} {}", stat.start_ticks));
+    }
+
+    /// Writes a file.
+    pub fn write(&self, path: &Path, text: &str) -> Result<(), SutError> {
+        let written = File::create(path).and_then(|mut file| file.write_all(text.as_bytes()));
+        written.map_err(|source| SutError::File { what: "server file", path: path.to_owned(), source })
+    }
+
+    /// Makes a directory.
+    pub fn make_directory(&self, path: &Path) -> Result<(), SutError> {
+        fs::create_dir_all(path).map_err(|source| SutError::File {
+            what: "server directory",
+            path: path.to_owned(),
+            source,
+        })
+    }
+}
+
+impl Drop for WorkDir {
+    fn drop(&mut self) {
+        // What cannot be removed now is found by the next run.
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+/// Returns what killed runs left behind: work directories in `base` and control groups.
+pub fn find_stale(base: &Path) -> Vec<PathBuf> {
+    stale_directories(base).into_iter().map(|(path, _)| path).chain(cgroup::stale()).collect()
+}
+
+/// Ends and removes what killed runs left behind; returns what it was.
+pub fn clean_stale(base: &Path) -> Vec<PathBuf> {
+    let groups = cgroup::stale();
+    cgroup::remove_stale(&groups);
+    let mut cleaned = Vec::new();
+    for (path, _lock) in stale_directories(base) {
+        kill_leftover(&path);
+        if fs::remove_dir_all(&path).is_ok() {
+            cleaned.push(path);
+        }
+    }
+    cleaned.extend(groups);
+    cleaned
+}
+
+/// Returns directories whose lock nobody holds, with the lock, so that two clean-ups do not meet.
+fn stale_directories(base: &Path) -> Vec<(PathBuf, File)> {
+    let Ok(entries) = fs::read_dir(base) else { return Vec::new() };
+    let ours = |name: &std::ffi::OsStr| name.to_str().is_some_and(|name| name.starts_with(PREFIX));
+    let directories = entries.flatten().filter(|entry| ours(&entry.file_name())).map(|entry| entry.path());
+    directories.filter_map(|path| Some((path.clone(), unheld_lock(&path)?))).collect()
+}
+
+fn unheld_lock(directory: &Path) -> Option<File> {
+    let lock = File::open(directory.join(LOCK)).ok()?;
+    lock.try_lock().ok()?;
+    Some(lock)
+}
+
+/// Kills the process group of a server whose run was killed, if its leader is still the one that was noted.
+fn kill_leftover(directory: &Path) {
+    let Some(note) = system_file::read(directory.join(LEADER)) else { return };
+    let Some((pid, start)) = note.split_once(' ') else { return };
+    let (Ok(pid), Ok(start)) = (pid.parse::<u32>(), start.parse::<u64>()) else { return };
+    let is_the_same = ProcessStat::of(pid).is_some_and(|stat| stat.start_ticks == start && stat.group == pid);
+    if let Some(group) = Pid::from_raw(pid.cast_signed()).filter(|_| is_the_same) {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::process::CommandExt;
+    use std::process::{Command, Stdio};
+
+    #[test]
+    fn a_directory_is_in_use_while_its_value_lives_and_gone_afterwards() {
+        let base = tempfile::tempdir().unwrap();
+        let work_dir = WorkDir::create(base.path()).unwrap();
+        assert!(stale_directories(base.path()).is_empty());
+        let path = work_dir.path().to_owned();
+        drop(work_dir);
+        assert!(!path.exists());
+    }
+
+    /// Goal: after a `kill -9` of ours the server and its files go with the next start. A directory without a
+    /// holder of its lock is what such a run leaves.
+    #[test]
+    fn a_killed_run_is_cleaned_up_with_its_server() {
+        let base = tempfile::tempdir().unwrap();
+        let left = base.path().join(format!("{PREFIX}4194305-0"));
+        fs::create_dir(&left).unwrap();
+        fs::write(left.join(LOCK), "").unwrap();
+        let mut server = Command::new("cat").stdin(Stdio::piped()).process_group(0).spawn().unwrap();
+        let stat = ProcessStat::of(server.id()).unwrap();
+        fs::write(left.join(LEADER), format!("{} {}", server.id(), stat.start_ticks)).unwrap();
+        assert!(find_stale(base.path()).contains(&left));
+        assert!(clean_stale(base.path()).contains(&left));
+        assert!(!left.exists());
+        use std::os::unix::process::ExitStatusExt;
+        assert_eq!(server.wait().unwrap().signal(), Some(9));
+    }
+
+    #[test]
+    fn a_process_that_only_has_the_number_of_the_leader_is_left_alone() {
+        let base = tempfile::tempdir().unwrap();
+        let left = base.path().join(format!("{PREFIX}4194305-0"));
+        fs::create_dir(&left).unwrap();
+        fs::write(left.join(LOCK), "").unwrap();
+        let mut stranger = Command::new("cat").stdin(Stdio::piped()).process_group(0).spawn().unwrap();
+        fs::write(left.join(LEADER), format!("{} 1", stranger.id())).unwrap();
+        clean_stale(base.path());
+        assert!(!left.exists());
+        drop(stranger.stdin.take());
+        assert!(stranger.wait().unwrap().success());
+    }
+}

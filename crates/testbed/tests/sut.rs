@@ -1,0 +1,222 @@
+//! Servers brought up for real, with what is installed.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use model::{Content, FactSection, Object, Page, Workload};
+use testbed::{Recipe, RunningSut, Server, SutError, SutRequest, available_cpus};
+use units::{Clock, Nanos, RealClock};
+
+const READY_MAX: Duration = Duration::from_secs(20);
+
+fn workload() -> Workload {
+    let object = |path: &str, bytes| Object { path: path.to_owned(), bytes };
+    Workload {
+        content_seed: 5,
+        objects: vec![object("/large.html", 300_000), object("/small.html", 500)],
+        pages: vec![Page { weight: 1, objects: vec![0] }],
+        counts_pages: false,
+    }
+}
+
+fn request<'a>(server: Server, work_dir: &Path, workload: &'a Workload) -> SutRequest<'a> {
+    SutRequest {
+        server,
+        work_dir: work_dir.to_owned(),
+        workload,
+        cpus: Vec::new(),
+        quota: None,
+        port: None,
+        search_path: Vec::new(),
+    }
+}
+
+fn named(recipe: &str) -> Server {
+    Server::Recipe(Box::new(Recipe::load(recipe).unwrap()))
+}
+
+/// A recipe for a shell that runs `script` with the placeholders filled in.
+fn shell(script: &str, ready: &str, more: &str) -> Server {
+    let text = format!(
+        "format = 1\nname = \"shell\"\ntitle = \"a shell\"\nready = \"{ready}\"\nreset = \"none\"\n\
+         [program]\nfind = [\"sh\"]\n[start]\narguments = [\"-c\", '''{script}''']\n{more}"
+    );
+    Server::Recipe(Box::new(Recipe::parse("shell.toml", &text).unwrap()))
+}
+
+fn get(sut: &RunningSut, path: &str) -> Vec<u8> {
+    let mut stream = TcpStream::connect(sut.addr()).unwrap();
+    stream.write_all(format!("GET {path} HTTP/1.0\r\n\r\n").as_bytes()).unwrap();
+    let mut reply = Vec::new();
+    stream.read_to_end(&mut reply).unwrap();
+    let head = reply.windows(4).position(|four| four == b"\r\n\r\n").unwrap();
+    assert!(reply.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&reply[..head]));
+    reply.split_off(head + 4)
+}
+
+fn value<'a>(facts: &'a [FactSection], name: &str) -> &'a str {
+    let fact = facts.iter().flat_map(|section| &section.facts).find(|fact| fact.name == name);
+    &fact.unwrap_or_else(|| panic!("no fact `{name}` in {facts:?}")).value
+}
+
+/// Returns the processes whose command line holds `text`.
+fn processes_with(text: &str) -> Vec<String> {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let lines = entries.filter_map(|entry| std::fs::read_to_string(entry.path().join("cmdline")).ok());
+    lines.filter(|line| line.contains(text)).collect()
+}
+
+fn cgroups_of_ours() -> Vec<PathBuf> {
+    let own = format!("plimsoll-{}-", std::process::id());
+    let hierarchies = std::fs::read_dir("/sys/fs/cgroup").into_iter().flatten().flatten();
+    let groups =
+        hierarchies.flat_map(|entry| std::fs::read_dir(entry.path()).into_iter().flatten().flatten());
+    let ours = groups.filter(|entry| entry.file_name().to_string_lossy().starts_with(&own));
+    ours.map(|entry| entry.path()).collect()
+}
+
+/// Runs nginx; a failure to find it shows the command that installs it.
+#[test]
+fn nginx_serves_the_file_set_is_disclosed_restarted_and_leaves_nothing() {
+    let base = tempfile::tempdir().unwrap();
+    let workload = workload();
+    let cpu = available_cpus()[0];
+    let request = SutRequest { cpus: vec![cpu], ..request(named("nginx"), base.path(), &workload) };
+    let mut sut = RunningSut::start(request).unwrap_or_else(|error| panic!("{error}"));
+    sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
+
+    let content = Content::new(5);
+    for (index, object) in workload.objects.iter().enumerate() {
+        let body = get(&sut, &object.path);
+        assert_eq!(body.len() as u64, object.bytes);
+        assert!(content.matches(index as u32, 0, &body));
+    }
+
+    let facts = sut.facts();
+    assert!(value(&facts, "version").contains("nginx"), "{facts:?}");
+    assert_eq!(value(&facts, "access log"), "off");
+    assert_eq!(value(&facts, "processors"), format!("{cpu} (pinned)"));
+    assert!(value(&facts, "worker processes").starts_with("1,"), "one CPU, one worker");
+    let listen = format!("listen 127.0.0.1:{} reuseport", sut.addr().port());
+    assert!(value(&facts, "nginx.conf").contains(&listen), "{facts:?}");
+    assert!(value(&facts, "file set").starts_with("2 files, 300500 bytes"), "{facts:?}");
+
+    let before = sut.usage().unwrap();
+    sut.reset().unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(get(&sut, "/small.html").len(), 500);
+    assert!(before.cpu <= sut.usage().unwrap().cpu, "the account goes on over a restart");
+    sut.check_alive().unwrap();
+
+    sut.stop();
+    assert_eq!(processes_with(&base.path().to_string_lossy()), [""; 0]);
+    assert_eq!(std::fs::read_dir(base.path()).unwrap().count(), 0);
+}
+
+/// Goal: the quota is what the server gets, not more, and the account agrees. 0.2 CPUs for a busy loop of two
+/// processes, over one second of real time; runs on a machine that is busy with other things.
+#[test]
+fn a_quota_holds_all_processes_of_the_server_together() {
+    let base = tempfile::tempdir().unwrap();
+    let workload = workload();
+    let busy = shell("(while :; do :; done) & while :; do :; done", "connect", "");
+    let request = SutRequest { quota: Some(0.2), ..request(busy, base.path(), &workload) };
+    let sut = RunningSut::start(request).unwrap();
+    let clock = RealClock::start();
+    let (start, used) = (clock.now(), sut.usage().unwrap());
+    while clock.now() - start < Nanos::from_secs(1) {
+        std::thread::park_timeout(Duration::from_millis(10));
+    }
+    let (end, used_then) = (clock.now(), sut.usage().unwrap());
+    let cpus = (used_then.cpu - used.cpu).as_secs_f64() / (end - start).as_secs_f64();
+    let facts = sut.facts();
+    match sut.quota() {
+        Some(quota) => {
+            assert_eq!(quota, 0.2);
+            assert!((0.12..0.28).contains(&cpus), "{cpus} CPUs of 0.2");
+            assert!(used.throttled < used_then.throttled, "{used_then:?}");
+            assert!(value(&facts, "CPU quota").starts_with("0.2 CPUs, held by cgroup"), "{facts:?}");
+        }
+        // Without the right to make control groups, nothing is held, and the disclosure says so.
+        None => assert!(value(&facts, "CPU quota").contains("not held"), "{facts:?}"),
+    }
+    sut.stop();
+}
+
+#[test]
+fn ending_a_server_ends_what_it_started_and_removes_groups_and_files() {
+    let base = tempfile::tempdir().unwrap();
+    let workload = workload();
+    let mark = base.path().to_string_lossy().into_owned();
+    // Deaf to the signal, with a child that has left the process group and another that waits.
+    let stubborn = shell(
+        "trap '' TERM; setsid sh -c 'while :; do read x; sleep 9; done; # {work_dir}' & sleep 99; # {work_dir}",
+        "connect",
+        "[stop]\nseconds = 0\n",
+    );
+    let sut = RunningSut::start(request(stubborn, base.path(), &workload)).unwrap();
+    sut.check_alive().unwrap();
+    assert_ne!(processes_with(&mark), [""; 0]);
+    let had_group = sut.usage().is_some() && !cgroups_of_ours().is_empty();
+    drop(sut);
+    if had_group {
+        assert_eq!(processes_with(&mark), [""; 0]);
+    }
+    assert_eq!(std::fs::read_dir(base.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_server_that_ends_by_itself_is_reported_with_status_and_log() {
+    let base = tempfile::tempdir().unwrap();
+    let workload = workload();
+    let broken = shell("echo no such module >&2; echo bad line >{error_log}; exit 3", "http-get", "");
+    let mut sut = RunningSut::start(request(broken, base.path(), &workload)).unwrap();
+    let error = sut.wait_ready(READY_MAX).unwrap_err();
+    assert!(matches!(error, SutError::Died(_)), "{error}");
+    let message = error.to_string();
+    for part in ["a shell ended by itself: exit status 3", "\n  no such module", "\n  bad line"] {
+        assert!(message.contains(part), "{message}");
+    }
+}
+
+#[test]
+fn a_server_that_never_answers_is_given_up() {
+    let base = tempfile::tempdir().unwrap();
+    let workload = workload();
+    let mute = shell("read forever", "http-get", "");
+    let mut sut = RunningSut::start(request(mute, base.path(), &workload)).unwrap();
+    let error = sut.wait_ready(Duration::from_millis(20)).unwrap_err();
+    assert!(matches!(error, SutError::NotReady { .. }), "{error}");
+}
+
+#[test]
+fn a_program_that_is_not_there_comes_with_the_command_that_installs_it() {
+    let base = tempfile::tempdir().unwrap();
+    let workload = workload();
+    let text = "format = 1\nname = \"x\"\ntitle = \"X\"\nready = \"connect\"\nreset = \"none\"\n\
+                [program]\nfind = [\"no-such-server\", \"/no/such\"]\ninstall = \"apt-get install x\"\n\
+                [start]\narguments = []\n";
+    let recipe = Recipe::parse("x.toml", text).unwrap();
+    let error =
+        RunningSut::start(request(Server::Recipe(Box::new(recipe)), base.path(), &workload)).unwrap_err();
+    let expected = "X is not installed; looked for `no-such-server`, `/no/such`\n\
+                    hint: install it with `apt-get install x`";
+    assert_eq!(error.to_string(), expected);
+    assert_eq!(std::fs::read_dir(base.path()).unwrap().count(), 0);
+}
+
+/// Goal: the contract of a built-in server. A shell stands for it: it announces an address and ends with its input.
+#[test]
+fn a_built_in_server_announces_its_address_and_ends_with_its_input() {
+    let base = tempfile::tempdir().unwrap();
+    let workload = workload();
+    let script = r#"echo starting; echo '{"ready": {"address": "127.0.0.1:4711"}}'; read end; exit 4"#;
+    let server = Server::BuiltIn { program: "/bin/sh".into(), args: vec!["-c".into(), script.into()] };
+    let mut sut = RunningSut::start(request(server, base.path(), &workload)).unwrap();
+    sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(sut.url(), "http://127.0.0.1:4711/");
+    sut.reset().unwrap();
+    sut.check_alive().unwrap();
+    assert!(!sut.facts()[0].facts.iter().any(|fact| fact.name == "file set"), "no file set was asked for");
+}
