@@ -1,0 +1,268 @@
+//! Planning: definition + workload + what the run asks for → plan, or a list of problems.
+
+mod modifications;
+mod problems;
+
+pub use problems::Problem;
+
+use modifications::modifications;
+use problems::problems;
+
+use crate::{
+    BenchmarkId, DEFAULT_SEED, Definition, Load, LoadPoint, Overrides, PLAN_FORMAT, Phases, Plan, Protocol,
+    Workload,
+};
+
+/// Makes the plan of a run. `workload` is the benchmark's own, or one made from `overrides.filelist`.
+///
+/// Everything in which the run differs from the definition becomes a [`Modification`](crate::Modification); seed, server and load
+/// threads are no part of the definition.
+///
+/// # Errors
+/// All reasons why there can be no such run.
+pub fn make_plan(
+    definition: &Definition,
+    workload: Workload,
+    overrides: &Overrides,
+) -> Result<Plan, Vec<Problem>> {
+    let mut plan = Plan {
+        format: PLAN_FORMAT,
+        benchmark: BenchmarkId {
+            id: definition.id.clone(),
+            version: definition.version,
+            title: definition.title.clone(),
+            headline: definition.headline,
+        },
+        seed: overrides.seed.unwrap_or(DEFAULT_SEED),
+        workload,
+        protocol: protocol(definition, overrides),
+        load_points: load_points(definition, overrides),
+        phases: phases(definition, overrides),
+        rules: definition.rules,
+        modifications: Vec::new(),
+        sut: overrides.sut.clone(),
+        load_cpus: overrides.load_cpus.clone(),
+        load_threads: match overrides.load_cpus.len() {
+            0 => overrides.load_threads,
+            pinned => u32::try_from(pinned).unwrap_or(u32::MAX),
+        },
+    };
+    plan.modifications = modifications(definition, overrides, &plan);
+    let problems = problems(&plan, overrides);
+    if problems.is_empty() { Ok(plan) } else { Err(problems) }
+}
+
+fn protocol(definition: &Definition, overrides: &Overrides) -> Protocol {
+    Protocol {
+        http: definition.protocol.http,
+        connection: overrides.connection.unwrap_or(definition.protocol.connection),
+        time_limit: overrides.time_limit.unwrap_or(definition.protocol.time_limit),
+    }
+}
+
+fn phases(definition: &Definition, overrides: &Overrides) -> Phases {
+    let standard = definition.phases;
+    let steady = if overrides.quick { definition.quick.steady } else { standard.steady };
+    Phases {
+        quiet: standard.quiet,
+        ramp_up: overrides.ramp_up.unwrap_or(standard.ramp_up),
+        settle: overrides.settle.unwrap_or(standard.settle),
+        steady: overrides.steady.unwrap_or(steady),
+        ramp_down: standard.ramp_down,
+        drain: overrides.drain.unwrap_or(standard.drain),
+    }
+}
+
+fn load_points(definition: &Definition, overrides: &Overrides) -> Vec<LoadPoint> {
+    match (&overrides.rates, &overrides.load) {
+        (Some(rates), _) => open(definition, overrides, rates),
+        (None, Some(users)) => closed(users),
+        (None, None) if overrides.quick => closed(&definition.quick.users),
+        (None, None) => closed(&definition.load.users),
+    }
+}
+
+fn closed(users: &[u32]) -> Vec<LoadPoint> {
+    (0..).zip(users).map(|(index, users)| LoadPoint { index, load: Load::Users(*users) }).collect()
+}
+
+fn open(definition: &Definition, overrides: &Overrides, rates: &[f64]) -> Vec<LoadPoint> {
+    let arrivals = overrides.arrivals.unwrap_or(definition.open_loop.arrivals);
+    let in_flight_max = overrides.in_flight_max.unwrap_or(definition.open_loop.in_flight_max);
+    let load = |per_second| Load::Rate { per_second, arrivals, in_flight_max };
+    (0..).zip(rates).map(|(index, rate)| LoadPoint { index, load: load(*rate) }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use units::Nanos;
+
+    use super::*;
+    use crate::{Arrivals, Connection, Object, Page, SutPlan, USERS_MAX};
+
+    const DEFINITION: &str = r#"
+        format = 1
+        id = "pages"
+        version = 2
+        title = "Pages"
+        summary = "For tests."
+        family = "web"
+        headline = "connection-rate"
+        workload = { filelist.text = "/a 1 #1", content-seed = 7, counts-pages = true }
+        protocol = { http = "1.0", connection = "per-request", time-limit = "60 s" }
+        load = { users = "10..200/10" }
+        open-loop = { arrivals = "poisson", in-flight-max = 50 }
+        phases = { steady = "600 s" }
+        quick = { users = "1,5", steady = "5 s" }
+    "#;
+
+    fn definition() -> Definition {
+        Definition::parse("pages.toml", DEFINITION).unwrap()
+    }
+
+    fn overrides() -> Overrides {
+        let sut = SutPlan { name: "built-in".into(), cpus: vec![], quota: None, quota_reason: String::new() };
+        Overrides::new(sut)
+    }
+
+    fn plan(overrides: &Overrides) -> Result<Plan, Vec<Problem>> {
+        let workload = Workload {
+            content_seed: 7,
+            objects: vec![Object { path: "/a".into(), bytes: 1 }],
+            pages: vec![Page { weight: 1, objects: vec![0] }],
+            counts_pages: true,
+        };
+        make_plan(&definition(), workload, overrides)
+    }
+
+    /// Returns the modifications of a plan as lines `what: standard -> ours`.
+    fn modifications(overrides: &Overrides) -> Vec<String> {
+        let line = |row: &crate::Modification| format!("{}: {} -> {}", row.what, row.standard, row.ours);
+        plan(overrides).unwrap().modifications.iter().map(line).collect()
+    }
+
+    fn problems(change: impl FnOnce(&mut Overrides)) -> Vec<Problem> {
+        let mut overrides = overrides();
+        change(&mut overrides);
+        plan(&overrides).unwrap_err()
+    }
+
+    #[test]
+    fn a_run_by_the_book_is_the_definition_and_nothing_else() {
+        let plan = plan(&overrides()).unwrap();
+        assert_eq!(plan.modifications, []);
+        assert_eq!(plan.load_points.len(), 20);
+        assert_eq!(plan.load_points[19], LoadPoint { index: 19, load: Load::Users(200) });
+        assert_eq!((plan.phases, plan.rules), (definition().phases, definition().rules));
+        assert_eq!((plan.seed, plan.load_threads), (DEFAULT_SEED, 1));
+        assert_eq!((plan.benchmark.id.as_str(), plan.benchmark.version), ("pages", 2));
+    }
+
+    #[test]
+    fn what_is_asked_for_as_it_is_defined_is_no_modification() {
+        let same = Overrides {
+            load: Some((1..=20).map(|step| step * 10).collect()),
+            steady: Some(Nanos::from_secs(600)),
+            connection: Some(Connection::PerRequest),
+            seed: Some(99),
+            load_cpus: vec![1, 3],
+            ..overrides()
+        };
+        assert_eq!(modifications(&same), [""; 0]);
+        assert_eq!(plan(&same).unwrap().load_threads, 2);
+    }
+
+    #[test]
+    fn every_deviation_is_labelled() {
+        let s = |seconds| Some(Nanos::from_secs(seconds));
+        let all = Overrides {
+            quick: true,
+            load: Some(vec![3]),
+            ramp_up: s(1),
+            settle: s(2),
+            steady: s(3),
+            drain: s(4),
+            connection: Some(Connection::KeepAlive { requests_max: Some(100) }),
+            time_limit: s(5),
+            filelist: Some("mine.txt".into()),
+            ..overrides()
+        };
+        insta::assert_snapshot!(modifications(&all).join("\n"), @r"
+        length: full -> quick run
+        load: closed loop, 10..200/10 users -> closed loop, 3 users
+        ramp-up: 0 s -> 1 s
+        settle phase: 0 s -> 2 s
+        steady phase: 600 s -> 3 s
+        drain: 0 s -> 4 s
+        connection: one per request -> kept alive, at most 100 requests each
+        time limit: 60 s -> 5 s
+        filelist: the standard one of pages -> mine.txt
+        ");
+    }
+
+    #[test]
+    fn a_quick_run_is_always_labelled() {
+        let quick = Overrides { quick: true, ..overrides() };
+        insta::assert_snapshot!(modifications(&quick).join("\n"), @r"
+        length: full -> quick run
+        load: closed loop, 10..200/10 users -> closed loop, 1,5 users
+        steady phase: 600 s -> 5 s
+        ");
+        let in_full = Overrides {
+            load: Some(definition().load.users),
+            steady: Some(definition().phases.steady),
+            ..quick
+        };
+        assert_eq!(modifications(&in_full), ["length: full -> quick run"]);
+    }
+
+    #[test]
+    fn an_open_loop_takes_what_is_not_asked_for_from_the_definition() {
+        let open = Overrides { rates: Some(vec![100.0, 200.0, 300.0]), ..overrides() };
+        insta::assert_snapshot!(modifications(&open).join("\n"), @r"
+        load: closed loop, 10..200/10 users -> open loop, 100..300/100 operations per second, Poisson arrivals, at most 50 in flight
+        ");
+        let arrivals = Some(Arrivals::Constant);
+        let other = Overrides { arrivals, in_flight_max: Some(9), quick: true, ..open };
+        let plan = plan(&other).unwrap();
+        let load = Load::Rate { per_second: 300.0, arrivals: Arrivals::Constant, in_flight_max: 9 };
+        assert_eq!(plan.load_points[2], LoadPoint { index: 2, load });
+        assert_eq!(plan.phases.steady, Nanos::from_secs(5));
+    }
+
+    #[test]
+    fn impossible_runs_are_refused_with_reasons() {
+        assert_eq!(problems(|run| run.load = Some(vec![])), [Problem::NumberOfLoadPoints(0)]);
+        assert_eq!(problems(|run| run.load = Some(vec![0, 5])), [Problem::Users(0)]);
+        assert_eq!(problems(|run| run.load = Some(vec![USERS_MAX + 1])), [Problem::Users(USERS_MAX + 1)]);
+        assert_eq!(problems(|run| run.load = Some(vec![5, 6, 5])), [Problem::LoadPointTwice(5.0)]);
+        assert_eq!(problems(|run| run.rates = Some(vec![0.0])), [Problem::Rate(0.0)]);
+        assert_eq!(problems(|run| run.rates = Some(vec![f64::INFINITY])), [Problem::Rate(f64::INFINITY)]);
+        assert!(matches!(problems(|run| run.rates = Some(vec![f64::NAN]))[..], [Problem::Rate(_)]));
+        assert_eq!(
+            problems(|run| run.arrivals = Some(Arrivals::Poisson)),
+            [Problem::OpenLoopOnly("arrivals")]
+        );
+        assert_eq!(problems(|run| run.in_flight_max = Some(5)), [Problem::OpenLoopOnly("in-flight-max")]);
+        assert_eq!(problems(|run| run.steady = Some(Nanos::ZERO)), [Problem::Zero("steady phase")]);
+        assert_eq!(problems(|run| run.time_limit = Some(Nanos::ZERO)), [Problem::Zero("time limit")]);
+        assert_eq!(problems(|run| run.steady = Some(Nanos::MAX)), [Problem::TooLong(Nanos::MAX)]);
+        assert_eq!(problems(|run| run.load_threads = 0), [Problem::NoLoadThreads]);
+        assert_eq!(problems(|run| run.load_cpus = vec![0, 1, 0]), [Problem::CpuTwice(0)]);
+        assert_eq!(problems(|run| run.sut.quota = Some(0.0)), [Problem::Quota(0.0)]);
+        let no_requests = Some(Connection::KeepAlive { requests_max: Some(0) });
+        assert_eq!(problems(|run| run.connection = no_requests), [Problem::NoRequests]);
+    }
+
+    #[test]
+    fn all_reasons_are_given_at_once() {
+        let found = problems(|run| {
+            run.load = Some(vec![5]);
+            run.rates = Some(vec![5.0]);
+            run.in_flight_max = Some(0);
+            run.load_threads = 0;
+        });
+        assert_eq!(found, [Problem::InFlight(0), Problem::LoadAndRates, Problem::NoLoadThreads]);
+        assert!(found.iter().all(|problem| !problem.hint().is_empty()));
+    }
+}
