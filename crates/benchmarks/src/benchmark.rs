@@ -129,3 +129,135 @@ pub fn workload(definition: &Definition, file_name: &str, text: &str) -> Result<
         pages: filelist.pages,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use model::{Connection, Overrides, SutPlan, make_plan};
+    use units::Nanos;
+
+    use super::*;
+
+    fn workload_of(id: &str) -> Workload {
+        find(id).unwrap().load().workload
+    }
+
+    fn plan(builtin: &Builtin, quick: bool) -> model::Plan {
+        let Benchmark { definition, workload } = builtin.load();
+        let sut = SutPlan { name: "built-in".into(), cpus: vec![], quota: None, quota_reason: String::new() };
+        make_plan(&definition, workload, &Overrides { quick, ..Overrides::new(sut) }).unwrap()
+    }
+
+    /// Golden check G1, and the parts of the standard filelist.
+    #[test]
+    fn the_pages_of_1_1_are_the_published_ones() {
+        let workload = workload_of("webstone-1.1");
+        assert_eq!((workload.pages.len(), workload.objects.len()), (8, 18));
+        assert_eq!(workload.pages.iter().map(|page| page.weight).sum::<u64>(), 100);
+        assert_eq!(workload.dataset_bytes(), 375 * 1024);
+        let kibibytes = |page: &model::Page| -> Vec<u64> {
+            page.objects.iter().map(|object| workload.objects[*object as usize].bytes / 1024).collect()
+        };
+        let rows: Vec<(u64, Vec<u64>)> =
+            workload.pages.iter().map(|page| (page.weight, kibibytes(page))).collect();
+        let published: [(u64, &[u64]); 8] = [
+            (40, &[2, 3]),
+            (25, &[1, 5]),
+            (15, &[4, 6]),
+            (5, &[7]),
+            (4, &[8, 9, 10, 11]),
+            (4, &[12, 14, 15, 17, 18]),
+            (6, &[33]),
+            (1, &[200]),
+        ];
+        assert_eq!(rows, published.map(|(weight, sizes)| (weight, sizes.to_vec())));
+    }
+
+    /// Golden check G2: 1389/208 KiB per request.
+    #[test]
+    fn the_means_of_1_1_are_the_published_ones() {
+        let workload = workload_of("webstone-1.1");
+        assert_eq!(workload.files_per_page(), 2.08);
+        assert!((workload.bytes_per_page() / 1024.0 - 13.89).abs() < 1e-9);
+        assert!((workload.mean_body_bytes() - 6838.1538).abs() < 1e-4);
+        assert!((workload.body_bytes_deviation() - 15_167.0).abs() < 0.5);
+    }
+
+    /// Golden check G4.
+    #[test]
+    fn the_files_of_2_0_1_are_the_published_ones() {
+        let workload = workload_of("webstone-2.0.1");
+        assert_eq!(workload.pages.iter().map(|page| page.weight).sum::<u64>(), 1000);
+        assert_eq!(workload.dataset_bytes(), 5_817_375);
+        assert_eq!(workload.mean_body_bytes(), 19_773.0);
+        assert!((workload.body_bytes_deviation() - 172_902.8).abs() < 0.05);
+    }
+
+    #[test]
+    fn the_load_plans_are_the_published_ones() {
+        let points = |id: &str| -> Vec<f64> {
+            plan(find(id).unwrap(), false).load_points.iter().map(|point| point.load.level()).collect()
+        };
+        assert_eq!(points("webstone-1.1"), [16., 32., 48., 64., 80., 96., 112., 128.]);
+        assert_eq!(points("webstone-2.0.1"), (1..=20).map(|step| f64::from(step * 10)).collect::<Vec<_>>());
+        for (id, seconds) in [("webstone-1.1", 300), ("webstone-2.0.1", 600)] {
+            let plan = plan(find(id).unwrap(), false);
+            assert_eq!(plan.phases.steady, Nanos::from_secs(seconds));
+            assert_eq!(plan.phases.issuing(), plan.phases.steady);
+            assert_eq!(plan.protocol.connection, Connection::PerRequest);
+            assert_eq!(plan.protocol.time_limit, Nanos::from_secs(60));
+        }
+    }
+
+    #[test]
+    fn a_run_by_the_book_has_no_modifications_and_a_quick_one_has_some() {
+        for builtin in all() {
+            assert_eq!(plan(builtin, false).modifications, [], "{}", builtin.id);
+            assert!(!plan(builtin, true).modifications.is_empty(), "{}", builtin.id);
+        }
+    }
+
+    #[test]
+    fn quick_runs_measure_for_less_than_55_seconds() {
+        for builtin in all() {
+            let plan = plan(builtin, true);
+            let point = plan.phases.quiet + plan.phases.end_of(model::Phase::Drain);
+            let seconds = point.as_secs_f64() * plan.load_points.len() as f64;
+            assert!(seconds < 55.0, "{}: {seconds} s", builtin.id);
+        }
+    }
+
+    #[test]
+    fn ids_are_unique_and_name_their_definitions() {
+        for (place, builtin) in all().iter().enumerate() {
+            assert_eq!(builtin.load().definition.id, builtin.id);
+            assert!(all()[..place].iter().all(|other| other.id != builtin.id));
+        }
+    }
+
+    #[test]
+    fn an_unknown_benchmark_is_answered_with_the_nearest() {
+        let nearest = |id| find(id).unwrap_err().nearest;
+        assert_eq!(nearest("webstone-2.0"), Some("webstone-2.0.1"));
+        assert_eq!(nearest("webston-1.1"), Some("webstone-1.1"));
+        assert_eq!(nearest("tpcc"), None);
+    }
+
+    #[test]
+    fn a_definition_can_bring_its_filelist_along_or_name_a_file() {
+        let inline = find("one-object").unwrap().definition.replace(
+            "filelist = { file = \"filelist.txt\" }",
+            "filelist = { text = \"1\\n1 1\\n/file2k.html\" }",
+        );
+        let no_file = |_: &str| -> io::Result<String> { Err(io::ErrorKind::NotFound.into()) };
+        let benchmark = from_definition("my.toml", &inline, no_file).unwrap();
+        assert_eq!(benchmark.workload.objects[0].bytes, 2048);
+        assert!(benchmark.workload.counts_pages, "a filelist with pages counts pages");
+
+        let named = find("one-object").unwrap().definition;
+        let error = from_definition("my.toml", named, no_file).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "`my.toml`: the filelist `filelist.txt` cannot be read: entity not found"
+        );
+    }
+}

@@ -1,5 +1,6 @@
 //! Mistakes in texts that people write: what is wrong, where exactly, and what to write instead.
 
+use std::cmp::Reverse;
 use std::fmt;
 use std::ops::Range;
 
@@ -33,8 +34,13 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// Gathers the mistakes of a text, in the order of the text.
+    /// Gathers the mistakes of a text, in the order of the text. What they quote is made fit for a terminal.
     pub fn new(file_name: &str, text: &str, mut problems: Vec<Diagnostic>) -> Diagnostics {
+        for problem in &mut problems {
+            problem.message = printable(&problem.message);
+            problem.label = printable(&problem.label);
+            problem.hint = problem.hint.as_deref().map(printable);
+        }
         problems.sort_by_key(|problem| (problem.span.start, problem.span.end));
         Diagnostics { file_name: file_name.to_owned(), text: text.to_owned(), problems }
     }
@@ -84,11 +90,21 @@ impl fmt::Display for Diagnostics {
 
 impl std::error::Error for Diagnostics {}
 
-/// Returns the candidate that is most like what was written, if any is near enough to be a slip of the keyboard.
+/// Writes control characters as escapes, so that no text can take over a terminal.
+fn printable(text: &str) -> String {
+    let escaped = |c: char| if c.is_control() { c.escape_default().collect() } else { c.to_string() };
+    text.chars().map(escaped).collect()
+}
+
+/// Returns the candidate that is most like what was written, if any is near enough to be a slip of the keyboard;
+/// of several equally near, the one that begins alike.
 pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let likeness = |candidate: &str| strsim::damerau_levenshtein(written, candidate);
-    let best = candidates.into_iter().min_by_key(|candidate| likeness(candidate))?;
-    (likeness(best) <= (best.len().max(written.len()) / 3).max(1)).then_some(best)
+    let distance = |candidate: &str| strsim::damerau_levenshtein(written, candidate);
+    let in_common =
+        |candidate: &str| written.chars().zip(candidate.chars()).take_while(|(a, b)| a == b).count();
+    let order = |candidate: &&str| (distance(candidate), Reverse(in_common(candidate)));
+    let best = candidates.into_iter().min_by_key(order)?;
+    (distance(best) <= (best.len().max(written.len()) / 3).max(1)).then_some(best)
 }
 
 #[cfg(test)]
@@ -125,6 +141,19 @@ mod tests {
         assert_eq!(nearest("ramp_up", keys), Some("ramp-up"));
         assert_eq!(nearest("colour", keys), None);
         assert_eq!(nearest("x", []), None);
+        assert_eq!(nearest("site-2.0", ["site-1.1", "site-2.0.1"]), Some("site-2.0.1"));
+    }
+
+    #[test]
+    fn a_text_cannot_send_commands_to_the_terminal() {
+        let problem = Diagnostic {
+            message: "unknown key `\u{1b}[2J`".into(),
+            span: 0..3,
+            label: "\u{7}".into(),
+            hint: Some("\u{9b}1m".into()),
+        };
+        let shown = Diagnostics::new("f", "\u{1b}[2J\u{7} = 1", vec![problem]).to_string();
+        assert!(shown.chars().all(|c| c == '\n' || !c.is_control()), "{shown:?}");
     }
 
     proptest! {

@@ -240,3 +240,195 @@ impl Builder {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn parse(text: &str) -> Filelist {
+        Filelist::parse("list", text).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Returns the mistakes of a filelist, one a line: place, pointed at, message, label.
+    fn mistakes(text: &str) -> String {
+        let found = Filelist::parse("list", text).expect_err(text);
+        let line = |problem: &Diagnostic| {
+            let (line, column) = found.position(problem);
+            let place = &text[problem.span.clone()];
+            let label = if problem.label.is_empty() { "" } else { &format!(": {}", problem.label) };
+            format!("{line}:{column} `{place}` {}{label}", problem.message)
+        };
+        found.problems.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+
+    fn objects(filelist: &Filelist) -> Vec<(&str, u64)> {
+        filelist.objects.iter().map(|object| (object.path.as_str(), object.bytes)).collect()
+    }
+
+    fn pages(filelist: &Filelist) -> Vec<(u64, &[u32])> {
+        filelist.pages.iter().map(|page| (page.weight, page.objects.as_slice())).collect()
+    }
+
+    #[test]
+    fn the_format_with_pages_is_read() {
+        let filelist = parse(
+            "# two pages\r\n\r\n2\r\n3 2\r\n/file1k.html\r\n/x/y.gif #0\r\n\t1 1\r\n  /file1k.html\r\n",
+        );
+        assert_eq!(filelist.format, FilelistFormat::Pages);
+        assert_eq!(objects(&filelist), [("/file1k.html", 1024), ("/x/y.gif", 0)]);
+        assert_eq!(pages(&filelist), [(3, &[0, 1][..]), (1, &[0])]);
+    }
+
+    #[test]
+    fn the_format_with_single_files_is_read() {
+        let filelist = parse("#c\n/a 350 #500\n/b #7\n/c -5 # 8\n/d 0 #9\n/a 2 #500");
+        assert_eq!(filelist.format, FilelistFormat::Single);
+        assert_eq!(objects(&filelist), [("/a", 500), ("/b", 7), ("/c", 8), ("/d", 9)]);
+        assert_eq!(pages(&filelist), [(350, &[0][..]), (1, &[1]), (1, &[2]), (1, &[3]), (2, &[0])]);
+    }
+
+    #[test]
+    fn a_mistake_is_shown_where_it_is() {
+        let text = "# my files\n/index.html 10 #500\nhttp://example.com/logo.gif 5 #2k\n";
+        insta::assert_snapshot!(Filelist::parse("my-files.txt", text).unwrap_err(), @r"
+        error: this is not a path that can be fetched
+         --> my-files.txt:3:1
+          |
+        3 | http://example.com/logo.gif 5 #2k
+          | ^^^^^^^^^^^^^^^^^^^^^^^^^^^ an absolute URL
+          |
+          = hint: proxies are not tested yet: write the path only, such as `/index.html`
+
+        error: the size is not valid
+         --> my-files.txt:3:32
+          |
+        3 | http://example.com/logo.gif 5 #2k
+          |                                ^^ expected a number of bytes up to 1099511627776
+          |
+          = hint: write for instance `#500`
+        ");
+    }
+
+    #[test]
+    fn mistakes_in_single_files_are_placed() {
+        let text = "/a\n/b 1.5 #1\n/c 1 #-1\n/d 1 #\n/e 1 2 #1\nf 1 #1\n/g h #1\n/../i 1 #1\n/j/ 1 #1\n/k?l 1 #1\n\
+                    /é 1 #1\n/m 9999999999 #1\n/n 1 #9999999999999\n/o 1 #1\n/o 1 #2\n/ 1 #1";
+        insta::assert_snapshot!(mistakes(text), @r"
+        1:1 `/a` the size of the file is missing
+        2:4 `1.5` the weight is not valid: expected a whole number up to 1000000000
+        3:7 `-1` the size is not valid: expected a number of bytes up to 1099511627776
+        4:7 `` the size is not valid: expected a number of bytes up to 1099511627776
+        5:6 `2` the line has too many words: expected `/path weight #bytes`
+        6:1 `f` this is not a path that can be fetched: expected a path that begins with `/`
+        7:4 `h` the weight is not valid: expected a whole number up to 1000000000
+        8:1 `/../i` this is not a path that can be fetched: expected the path of a file, without empty parts, `.` and `..`
+        9:1 `/j/` this is not a path that can be fetched: expected the path of a file, without empty parts, `.` and `..`
+        10:1 `/k?l` this is not a path that can be fetched: has characters that a plain path has not
+        11:1 `/é` this is not a path that can be fetched: has characters that a plain path has not
+        12:4 `9999999999` the weight is not valid: expected a whole number up to 1000000000
+        13:7 `9999999999999` the size is not valid: expected a number of bytes up to 1099511627776
+        15:1 `/o` `/o` has two sizes, 1 and 2 bytes: was named above with another size
+        16:1 `/` this is not a path that can be fetched: expected the path of a file, without empty parts, `.` and `..`
+        ");
+    }
+
+    #[test]
+    fn mistakes_in_pages_are_placed() {
+        let found: Vec<String> = [
+            "0",
+            "-1\n1 1\n/a #1",
+            "2 3\n1 1\n/a #1",
+            "2\n1 1\n/a #1",
+            "1\n1 1\n/a #1\n1 1\n/b #1",
+            "1\n0 1\n/a #1",
+            "1\n-4 1\n/a #1",
+            "1\n2.5 1\n/a #1",
+            "1\n1 0",
+            "2\n1 2\n/a #1\n1 1\n/b #1",
+            "1\n1 2\n/a #1",
+            "2\n1 1\n/a #1\n/b #1",
+            "1\n40\n/a #1",
+            "1\n1 1 1\n/a #1",
+            "1\n1 1\n/a b #1",
+            "1\n1 1\n/index.html",
+            "1\n1 1\n/filek.html",
+            "1\n1 1\n/file99999999999k.html",
+            "1\n1 2\n/file2k.html\n/file2k.html #2",
+            "1",
+        ]
+        .map(mistakes)
+        .into();
+        insta::assert_snapshot!(found.join("\n"), @r"
+        1:1 `0` the number of pages is not valid: expected a whole number above zero
+        1:1 `-1` the number of pages is not valid: expected a whole number above zero
+        1:1 `2` pages announced: 2, found: 1
+        1:3 `3` the line has too many words: expected the number of pages alone
+        1:1 `2` pages announced: 2, found: 1
+        4:1 `1 1` pages announced: 1, found: more: here begins one more
+        2:1 `0` the weight is not valid: expected a whole number from 1 to 1000000000
+        2:1 `-4` the weight is not valid: expected a whole number from 1 to 1000000000
+        2:1 `2.5` the weight is not valid: expected a whole number from 1 to 1000000000
+        2:3 `0` the number of files is not valid: expected a whole number above zero
+        4:1 `1 1` files of the page by its first line: 2, found: 1: expected a path
+        3:6 `` files of the page by its first line: 2, found: 1: expected a path
+        4:1 `/b #1` a page does not begin here: expected a weight and a number of files
+        2:1 `40` a page does not begin here: expected a weight and a number of files
+        2:5 `1` the line has too many words: expected a weight and a number of files
+        3:4 `b` the line has too many words: expected one path on a line
+        3:1 `/index.html` the size of the file is not known
+        3:1 `/filek.html` the size of the file is not known
+        3:1 `/file99999999999k.html` the size of the file is not known
+        4:1 `/file2k.html` `/file2k.html` has two sizes, 2048 and 2 bytes: was named above with another size
+        1:1 `1` pages announced: 1, found: 0
+        ");
+    }
+
+    #[test]
+    fn control_characters_in_a_path_are_refused() {
+        assert!(mistakes("/a\u{1}\u{7f} 1 #1").contains("has characters that a plain path has not"));
+    }
+
+    #[test]
+    fn a_filelist_without_files_is_refused() {
+        for text in ["", "\n\n", "# only a comment\n"] {
+            assert!(mistakes(text).contains("names no files"), "{text}");
+        }
+    }
+
+    #[test]
+    fn kinds_must_fit_their_numbers() {
+        let list = |n: usize| (0..n).map(|i| format!("/{i} 1 #1\n")).collect::<String>();
+        assert_eq!(parse(&list(OBJECTS_MAX)).objects.len(), OBJECTS_MAX);
+        assert!(mistakes(&list(OBJECTS_MAX + 1)).contains("more than 65535 files"));
+        let again = "/a 1 #1\n".repeat(OBJECTS_MAX + 1);
+        assert!(mistakes(&again).contains("more than 65535 pages"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_answered(text in "(?s).*|[-/a-f0-9#.k \n]*") {
+            if let Err(found) = Filelist::parse("any", &text) {
+                prop_assert!(!found.problems.is_empty());
+                found.to_string();
+            }
+        }
+
+        /// Goal: every slip in a valid list gives a valid list or an answer. A piece of it is overwritten.
+        #[test]
+        fn any_slip_in_a_filelist_is_answered(at in 0usize..400, length in 0usize..9, slip in "\\PC{0,9}|[0-9 \n]{0,5}") {
+            let mut text = crate::webstone::WEBSTONE_1_1.filelist.to_owned();
+            let end = (at + length).min(text.len());
+            text.replace_range(at.min(end)..end, &slip);
+            match Filelist::parse("any", &text) {
+                Err(found) => prop_assert!(!found.to_string().is_empty()),
+                Ok(filelist) => {
+                    prop_assert!(filelist.pages.iter().all(|page| 0 < page.weight && !page.objects.is_empty()));
+                    let n = filelist.objects.len() as u32;
+                    prop_assert!(filelist.pages.iter().flat_map(|page| &page.objects).all(|object| *object < n));
+                }
+            }
+        }
+    }
+}

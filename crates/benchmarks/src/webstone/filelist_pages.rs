@@ -24,14 +24,14 @@ pub(super) fn read<'a>(
     let n_pages = count(announced, "pages", builder)?;
     for page in 0..n_pages {
         let Some(head) = lines.next() else {
-            let message = format!("{n_pages} pages are announced, {page} follow");
+            let message = format!("pages announced: {n_pages}, found: {page}");
             builder.reject(announced.span(), message, "", "count the pages, not the files");
             return None;
         };
         read_page(&head, lines, text_end, builder)?;
     }
     if let Some(line) = lines.next() {
-        let message = format!("{n_pages} pages are announced, more follow");
+        let message = format!("pages announced: {n_pages}, found: more");
         builder.reject(line.span, message, "here begins one more", "raise the number at the top");
     }
     Some(())
@@ -56,7 +56,7 @@ fn read_page<'a>(
     for n_read in 0..n_wanted {
         let Some(line) = lines.next_if(|line| !line.first.is_number()) else {
             let place = lines.peek().map_or(text_end..text_end, |line| line.span.clone());
-            let message = format!("the page has {n_wanted} files by its first line, {n_read} follow");
+            let message = format!("files of the page by its first line: {n_wanted}, found: {n_read}");
             builder.reject(place, message, "expected a path", "");
             return None;
         };

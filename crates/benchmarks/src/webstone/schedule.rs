@@ -35,3 +35,39 @@ impl PageSchedule {
         WebRequest { object: object as u32 }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::webstone::{WEBSTONE_1_1, WEBSTONE_2_0_1};
+
+    /// n = 10⁶: binomial counts with three standard deviations (four for the 18 files of 1.1, tested at once).
+    #[test]
+    fn every_file_has_its_share_of_requests() {
+        for (builtin, deviations) in [(&WEBSTONE_1_1, 4.0), (&WEBSTONE_2_0_1, 3.0)] {
+            let workload = builtin.load().workload;
+            let schedule = PageSchedule::new(&workload, 1);
+            let mut counts = vec![0.0; workload.objects.len()];
+            (0..1_000_000).for_each(|k| counts[schedule.operation(k).object as usize] += 1.0);
+            for (object, count) in counts.into_iter().enumerate() {
+                let share = workload.request_share(object as u32);
+                let deviation = (1e6 * share * (1.0 - share)).sqrt();
+                assert!((count - 1e6 * share).abs() < deviations * deviation, "object {object}: {count}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_operation_is_a_function_of_seed_and_place() {
+        let workload = WEBSTONE_1_1.load().workload;
+        let draw = |seed, order: &[u64]| -> Vec<u32> {
+            let schedule = PageSchedule::new(&workload, seed);
+            order.iter().map(|k| schedule.operation(*k).object).collect()
+        };
+        let forwards = draw(1, &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+        let mut backwards = draw(1, &[9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
+        backwards.reverse();
+        assert_eq!(forwards, backwards);
+        assert_ne!(forwards, draw(2, &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]));
+    }
+}

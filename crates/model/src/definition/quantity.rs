@@ -58,7 +58,7 @@ pub fn parse_bytes(text: &str) -> Result<Bytes, QuantityError> {
 pub fn time_text(time: Nanos) -> String {
     let units = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)];
     let (unit, size) =
-        units.into_iter().find(|(_, size)| time.0 % size == 0).expect("all times are whole ns");
+        units.into_iter().find(|(_, size)| time.0.is_multiple_of(*size)).expect("all times are whole ns");
     format!("{} {unit}", time.0 / size)
 }
 

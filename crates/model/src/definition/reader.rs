@@ -160,7 +160,6 @@ impl<'a> Table<'a> {
         }
     }
 
-    #[expect(clippy::type_complexity, reason = "a key and its value, as the parser has them")]
     fn entry(&mut self, key: &'static str) -> Option<(&'a Spanned<DeString<'a>>, &'a Spanned<DeValue<'a>>)> {
         self.asked.push(key);
         self.entries.get_key_value(key)

@@ -219,9 +219,8 @@ mod tests {
     #[test]
     fn an_open_loop_takes_what_is_not_asked_for_from_the_definition() {
         let open = Overrides { rates: Some(vec![100.0, 200.0, 300.0]), ..overrides() };
-        insta::assert_snapshot!(modifications(&open).join("\n"), @r"
-        load: closed loop, 10..200/10 users -> open loop, 100..300/100 operations per second, Poisson arrivals, at most 50 in flight
-        ");
+        let load = "open loop, 100..300/100 operations per second, Poisson arrivals, at most 50 in flight";
+        assert_eq!(modifications(&open), [format!("load: closed loop, 10..200/10 users -> {load}")]);
         let arrivals = Some(Arrivals::Constant);
         let other = Overrides { arrivals, in_flight_max: Some(9), quick: true, ..open };
         let plan = plan(&other).unwrap();
