@@ -30,32 +30,35 @@ pub(crate) struct Stay {
 }
 
 /// Lives the life of one user.
-pub(crate) async fn user<C: Clock, D: Driver, U: User<Operation = D::Operation>>(
+#[expect(clippy::manual_async_fn, reason = "an async fn would hold each argument twice")]
+pub(crate) fn user<C: Clock, D: Driver, U: User<Operation = D::Operation>>(
     core: Rc<Core<C>>,
     mut driver: D,
     mut user: U,
     mut dice: Dice,
     stay: Stay,
-) {
-    let watch = core.time_limits.watch();
-    if core.clock.now() < stay.from {
-        core.timers.sleep_until(stay.from).await;
-    }
-    let mut due = core.clock.now().max(stay.from);
-    let mut sent = due;
-    let mut last = None;
-    while sent < stay.until {
-        match user.next(last.take(), &mut dice) {
-            Step::Perform(operation) => {
-                let (outcome, done) = core.perform(&mut driver, &watch, &operation, due, sent).await;
-                (due, sent, last) = (done, done, Some(outcome));
+) -> impl Future<Output = ()> {
+    async move {
+        let watch = core.time_limits.watch();
+        if core.clock.now() < stay.from {
+            core.timers.sleep_until(stay.from).await;
+        }
+        let mut due = core.clock.now().max(stay.from);
+        let mut sent = due;
+        let mut last = None;
+        while sent < stay.until {
+            match user.next(last.take(), &mut dice) {
+                Step::Perform(operation) => {
+                    let (outcome, done) = core.perform(&mut driver, &watch, &operation, due, sent).await;
+                    (due, sent, last) = (done, done, Some(outcome));
+                }
+                Step::Think(time) => {
+                    due = due.saturating_add(time);
+                    sent = think(&core, sent, due).await;
+                }
+                Step::Unit { kind, ok } => core.recorder.borrow_mut().unit(kind, ok),
+                Step::Leave => break,
             }
-            Step::Think(time) => {
-                due = due.saturating_add(time);
-                sent = think(&core, sent, due).await;
-            }
-            Step::Unit { kind, ok } => core.recorder.borrow_mut().unit(kind, ok),
-            Step::Leave => break,
         }
     }
 }

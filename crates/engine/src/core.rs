@@ -1,6 +1,7 @@
 //! What the tasks of one load thread share.
 
 use std::cell::{Cell, RefCell};
+use std::pin::pin;
 use std::rc::Rc;
 
 use model::{Example, IntervalRecord, Kinded, Marks, Outcome, Reply};
@@ -66,7 +67,11 @@ impl<C: Clock> Core<C> {
     ) -> (Outcome, Nanos) {
         self.recorder.borrow_mut().started(due, sent);
         let deadline = sent.saturating_add(self.time_limit);
-        let reply = match watch.limit(deadline, driver.perform(operation, sent)).await {
+        let reply = {
+            let work = pin!(driver.perform(operation, sent));
+            watch.limit(deadline, work).await
+        };
+        let reply = match reply {
             Some(reply) => reply,
             None => {
                 driver.give_up();

@@ -9,17 +9,20 @@ use crate::dispatcher::Dispatcher;
 use crate::driver::{Driver, Mix};
 
 /// Performs scheduled operations one after another, as they come.
-pub(crate) async fn place<C: Clock, D: Driver, M: Mix<Operation = D::Operation>>(
+#[expect(clippy::manual_async_fn, reason = "an async fn would hold each argument twice")]
+pub(crate) fn place<C: Clock, D: Driver, M: Mix<Operation = D::Operation>>(
     core: Rc<Core<C>>,
     dispatcher: Rc<Dispatcher>,
     mut driver: D,
     mix: Rc<M>,
     seed: u64,
-) {
-    let watch = core.time_limits.watch();
-    loop {
-        let (k, due, sent) = dispatcher.take(&core).await;
-        let operation = mix.scheduled(seed, k);
-        core.perform(&mut driver, &watch, &operation, core.origin + due, sent).await;
+) -> impl Future<Output = ()> {
+    async move {
+        let watch = core.time_limits.watch();
+        loop {
+            let (k, due, sent) = dispatcher.take(&core).await;
+            let operation = mix.scheduled(seed, k);
+            core.perform(&mut driver, &watch, &operation, core.origin + due, sent).await;
+        }
     }
 }

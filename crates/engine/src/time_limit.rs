@@ -6,7 +6,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
-use std::pin::pin;
+use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
@@ -53,11 +53,12 @@ impl TimeLimits {
 }
 
 impl Watch {
-    /// Waits for `work`, but not past `deadline` (plus one sweep): then `None`, and `work` is dropped.
-    pub(crate) async fn limit<T>(&self, deadline: Nanos, work: impl Future<Output = T>) -> Option<T> {
+    /// Waits for `work`, but not past `deadline` (plus one sweep): then the answer is `None`.
+    ///
+    /// Takes the work by reference so that the many users' tasks hold it once.
+    pub(crate) async fn limit<F: Future>(&self, deadline: Nanos, mut work: Pin<&mut F>) -> Option<F::Output> {
         self.expired.set(false);
         self.deadline.set(deadline);
-        let mut work = pin!(work);
         let outcome = poll_fn(|context| {
             if self.expired.get() {
                 return Poll::Ready(None);

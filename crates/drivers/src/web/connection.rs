@@ -6,6 +6,7 @@
 //! does not fill the buffer is taken as the end of what has arrived; a peer's end of stream that
 //! was announced before the read needs no read of its own.
 
+use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
@@ -33,65 +34,61 @@ pub(crate) struct Arrived {
     pub(crate) is_end: bool,
 }
 
-/// A socket whose connection was begun.
-pub(crate) struct Begun {
-    socket: OwnedFd,
-    /// Whether the kernel said that it is established already.
-    is_established: bool,
+/// What became of the attempt to send a request at once.
+pub(crate) enum Sent {
+    /// All of it went out.
+    Whole(Link),
+    /// The connection is established and this much went out: there is no room for more yet.
+    Partly(OwnedFd, usize),
+    /// The connection is not established yet.
+    NotYet(OwnedFd),
 }
 
-/// Begins a connection.
-pub(crate) fn begin(address: &SocketAddr) -> Result<Begun, Errno> {
+/// Begins a connection. Returns the socket and whether the kernel says that it is established already.
+pub(crate) fn begin(address: &SocketAddr) -> Result<(OwnedFd, bool), Errno> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let socket = socket_with(family, SocketType::STREAM, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC, None)?;
     match connect(&socket, address) {
-        Ok(()) => Ok(Begun { socket, is_established: true }),
-        Err(Errno::INPROGRESS) => Ok(Begun { socket, is_established: false }),
+        Ok(()) => Ok((socket, true)),
+        Err(Errno::INPROGRESS) => Ok((socket, false)),
         Err(error) => Err(error),
     }
 }
 
-impl Begun {
-    /// Sends a request at once if the connection is established. Returns how much of it went out;
-    /// `None` if the connection is not there yet.
-    pub(crate) fn try_send(&self, request: &[u8]) -> Result<Option<usize>, Errno> {
-        match send(&self.socket, request, SendFlags::NOSIGNAL) {
-            Ok(sent) => Ok(Some(sent)),
-            Err(Errno::AGAIN) if !self.is_established => Ok(None),
-            Err(Errno::AGAIN) => Ok(Some(0)),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Waits until the connection is established or has failed.
-    pub(crate) async fn established(self) -> Result<OwnedFd, Errno> {
-        let descriptor = engine::descriptor::watch(self.socket, Interest::WRITABLE).map_err(errno)?;
-        descriptor.writable().await.map_err(errno)?.retain_ready();
-        sockopt::socket_error(descriptor.get_ref())??;
-        Ok(descriptor.into_inner())
-    }
-
-    /// Returns the socket of a connection that is known to be established.
-    pub(crate) fn into_socket(self) -> OwnedFd {
-        self.socket
+/// Sends a request on a socket whose connection was begun: on a fast network it is established by now.
+pub(crate) fn send_at_once(socket: OwnedFd, is_established: bool, request: &[u8]) -> Result<Sent, Errno> {
+    match send(&socket, request, SendFlags::NOSIGNAL) {
+        Ok(n) if n == request.len() => Ok(Sent::Whole(Link::new(socket)?)),
+        Ok(n) => Ok(Sent::Partly(socket, n)),
+        Err(Errno::AGAIN) if is_established => Ok(Sent::Partly(socket, 0)),
+        Err(Errno::AGAIN) => Ok(Sent::NotYet(socket)),
+        Err(error) => Err(error),
     }
 }
 
+/// Waits until a connection that was begun is established or has failed.
+pub(crate) async fn established(socket: OwnedFd) -> Result<OwnedFd, Errno> {
+    let socket = writable(socket).await?;
+    sockopt::socket_error(&socket)??;
+    Ok(socket)
+}
+
 /// Sends all of `request` on an established socket, waiting for room where needed.
-pub(crate) async fn send_all(socket: OwnedFd, mut request: &[u8]) -> Result<Link, Errno> {
-    let mut socket = socket;
+pub(crate) async fn send_all(mut socket: OwnedFd, mut request: &[u8]) -> Result<Link, Errno> {
     while !request.is_empty() {
         match send(&socket, request, SendFlags::NOSIGNAL) {
             Ok(sent) => request = &request[sent..],
-            Err(Errno::AGAIN) => {
-                let descriptor = engine::descriptor::watch(socket, Interest::WRITABLE).map_err(errno)?;
-                descriptor.writable().await.map_err(errno)?.retain_ready();
-                socket = descriptor.into_inner();
-            }
+            Err(Errno::AGAIN) => socket = writable(socket).await?,
             Err(error) => return Err(error),
         }
     }
     Link::new(socket)
+}
+
+async fn writable(socket: OwnedFd) -> Result<OwnedFd, Errno> {
+    let descriptor = engine::descriptor::watch(socket, Interest::WRITABLE).map_err(errno)?;
+    descriptor.writable().await.map_err(errno)?.retain_ready();
+    Ok(descriptor.into_inner())
 }
 
 impl Link {
@@ -124,7 +121,8 @@ impl Link {
     /// Waits for something to arrive and reads it.
     pub(crate) async fn read(&self, buffer: &std::cell::RefCell<Vec<u8>>) -> Result<Arrived, Errno> {
         loop {
-            let mut guard = self.descriptor.readable().await.map_err(errno)?;
+            let mut guard =
+                poll_fn(|context| self.descriptor.poll_read_ready(context)).await.map_err(errno)?;
             let has_ended = guard.ready().is_read_closed();
             let mut buffer = buffer.borrow_mut();
             let room = buffer.len();

@@ -1,5 +1,6 @@
 //! Performs requests for one virtual user.
 
+use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 use engine::Driver;
@@ -7,7 +8,7 @@ use model::{Connection, Marks, Outcome, Reply, WebRequest};
 use rustix::io::Errno;
 use units::{Clock, Nanos};
 
-use super::connection::{self, Link};
+use super::connection::{self, Link, Sent};
 use super::origin::Origin;
 use super::reply::{Expected, Progress, ReplyReader};
 
@@ -25,6 +26,8 @@ impl WebDriver {
     }
 
     /// Sends the request on the kept connection or a new one. Returns the connection and when it was established.
+    ///
+    /// What has to wait is put in a box: it is rare, and the tasks of many users stay small.
     async fn send(&mut self, request: &[u8], sent: Nanos) -> Result<(Link, Nanos), Errno> {
         if let Some(link) = self.kept.take().filter(Link::is_fresh) {
             let n = link.try_send(request)?;
@@ -32,7 +35,7 @@ impl WebDriver {
                 return Ok((link, sent));
             }
             let requests = link.requests;
-            let mut link = connection::send_all(link.into_socket(), &request[n..]).await?;
+            let mut link = Box::pin(connection::send_all(link.into_socket(), &request[n..])).await?;
             link.requests = requests;
             return Ok((link, sent));
         }
@@ -40,18 +43,15 @@ impl WebDriver {
         if !origin.policy.allows(origin.address.ip()) {
             return Err(Errno::ACCESS);
         }
-        let begun = connection::begin(&origin.address)?;
-        let mut connected = origin.clock.now();
-        let link = match begun.try_send(request)? {
-            Some(n) if n == request.len() => Link::new(begun.into_socket())?,
-            Some(n) => connection::send_all(begun.into_socket(), &request[n..]).await?,
-            None => {
-                let socket = begun.established().await?;
-                connected = origin.clock.now();
-                connection::send_all(socket, request).await?
+        let (socket, is_established) = connection::begin(&origin.address)?;
+        let connected = origin.clock.now();
+        match connection::send_at_once(socket, is_established, request)? {
+            Sent::Whole(link) => Ok((link, connected)),
+            Sent::Partly(socket, n) => {
+                Ok((Box::pin(connection::send_all(socket, &request[n..])).await?, connected))
             }
-        };
-        Ok((link, connected))
+            Sent::NotYet(socket) => Box::pin(send_late(socket, request, origin)).await,
+        }
     }
 
     /// Reads the reply to its end.
@@ -150,6 +150,13 @@ impl Driver for WebDriver {
         };
         format!("GET {}: {what}", fetch.path)
     }
+}
+
+/// Waits for the connection, then sends the request.
+async fn send_late(socket: OwnedFd, request: &[u8], origin: &Origin) -> Result<(Link, Nanos), Errno> {
+    let socket = connection::established(socket).await?;
+    let connected = origin.clock.now();
+    Ok((connection::send_all(socket, request).await?, connected))
 }
 
 /// Sorts an error of the kernel into an outcome.
