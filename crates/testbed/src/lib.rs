@@ -7,6 +7,7 @@ mod calibration;
 mod cgroup;
 mod doctor;
 mod inventory;
+mod open_files;
 mod populate;
 mod process;
 mod recipe;
@@ -16,8 +17,9 @@ mod thread_use;
 
 pub use affinity::{CpuListError, available_cpus, format_cpu_list, parse_cpu_list, pin_current_thread};
 pub use calibration::{Calibration, CalibrationCase, CalibrationError, Placement, QuotaBasis, choose_quota};
-pub use doctor::{Check, DoctorInput, State, examine, raise_open_files};
+pub use doctor::{Check, DoctorInput, State, examine};
 pub use inventory::{inventory, model_name};
+pub use open_files::{open_files_max, raise_open_files};
 pub use populate::{PopulateError, Populated, populate};
 pub use recipe::{BUILT_IN_RECIPES, Ready, Recipe, RecipeError, Reset, StopSignal};
 pub use sut::{RunningSut, Server, SutDied, SutError, SutRequest, clean_stale, find_stale};

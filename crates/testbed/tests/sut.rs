@@ -206,6 +206,26 @@ fn a_program_that_is_not_there_comes_with_the_command_that_installs_it() {
     assert_eq!(std::fs::read_dir(base.path()).unwrap().count(), 0);
 }
 
+#[test]
+fn a_port_that_is_taken_is_refused_before_the_server_starts() {
+    let base = tempfile::tempdir().unwrap();
+    let workload = workload();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let request = SutRequest { port: Some(port), ..request(named("nginx"), base.path(), &workload) };
+    let error = RunningSut::start(request).unwrap_err();
+    assert!(matches!(error, SutError::PortTaken { port: refused, .. } if refused == port), "{error}");
+}
+
+#[test]
+fn a_recipe_of_ones_own_is_taken_by_its_path() {
+    let base = tempfile::tempdir().unwrap();
+    let path = base.path().join("my-server.toml");
+    std::fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/../../recipes/nginx.toml"), &path).unwrap();
+    let recipe = Recipe::load(&path.to_string_lossy()).unwrap();
+    assert_eq!(recipe, Recipe::load("nginx").unwrap());
+}
+
 /// Goal: the contract of a built-in server. A shell stands for it: it announces an address and ends with its input.
 #[test]
 fn a_built_in_server_announces_its_address_and_ends_with_its_input() {

@@ -82,24 +82,11 @@ impl Group {
             make(&cpuacct)?;
             group.directories[1] = cpuacct;
         }
-        group.set_limit()?;
+        if let Some(limit) = limit {
+            write_limit(version, &group.directories[0], limit)?;
+        }
         group.probe()?;
         Ok(group)
-    }
-
-    fn set_limit(&self) -> Result<(), NoGroup> {
-        let Some(limit) = self.limit else { return Ok(()) };
-        let write = |name: &str, text: String| {
-            let path = self.directories[0].join(name);
-            fs::write(&path, text).map_err(|error| no(&path, &error))
-        };
-        match self.version {
-            Version::V1 => {
-                write("cpu.cfs_period_us", limit.period_us.to_string())?;
-                write("cpu.cfs_quota_us", limit.quota_us.to_string())
-            }
-            Version::V2 => write("cpu.max", format!("{} {}", limit.quota_us, limit.period_us)),
-        }
     }
 
     /// Lets a process enter and leave again: rights and the rule against inner processes show only then.
@@ -188,6 +175,20 @@ fn hand_down_cpu_controller(parent: &Path) -> Result<(), NoGroup> {
     fs::write(&path, "+cpu").map_err(|error| no(&path, &error))
 }
 
+fn write_limit(version: Version, directory: &Path, limit: Limit) -> Result<(), NoGroup> {
+    let write = |name: &str, text: String| {
+        let path = directory.join(name);
+        fs::write(&path, text).map_err(|error| no(&path, &error))
+    };
+    match version {
+        Version::V1 => {
+            write("cpu.cfs_period_us", limit.period_us.to_string())?;
+            write("cpu.cfs_quota_us", limit.quota_us.to_string())
+        }
+        Version::V2 => write("cpu.max", format!("{} {}", limit.quota_us, limit.period_us)),
+    }
+}
+
 fn members(directory: &Path) -> Vec<u32> {
     let text = system_file::read(directory.join("cgroup.procs")).unwrap_or_default();
     text.lines().filter_map(|line| line.parse().ok()).collect()
@@ -246,8 +247,33 @@ mod tests {
         let living = parent.path().join(format!("plimsoll-{}-0", std::process::id()));
         fs::create_dir(&dead).unwrap();
         fs::create_dir(&living).unwrap();
-        assert_eq!(stale_below(parent.path()), [dead.clone()]);
+        assert_eq!(stale_below(parent.path()), std::slice::from_ref(&dead));
         remove_stale(&stale_below(parent.path()));
         assert!(!dead.exists() && living.exists());
+    }
+
+    /// An ordinary directory stands for the kernel's: what is written is what the kernel would read.
+    #[test]
+    fn a_limit_is_written_as_each_version_reads_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let text = |name: &str| fs::read_to_string(directory.path().join(name)).unwrap();
+        write_limit(Version::V1, directory.path(), Limit::new(0.25)).unwrap();
+        assert_eq!((text("cpu.cfs_quota_us"), text("cpu.cfs_period_us")), ("2500".into(), "10000".into()));
+        write_limit(Version::V2, directory.path(), Limit::new(1.5)).unwrap();
+        assert_eq!(text("cpu.max"), "15000 10000");
+        let error = write_limit(Version::V2, Path::new("/nowhere"), Limit::new(1.0)).unwrap_err();
+        assert!(error.to_string().starts_with("/nowhere/cpu.max: "), "{error}");
+    }
+
+    #[test]
+    fn the_cpu_controller_is_handed_down_once() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("cgroup.subtree_control");
+        fs::write(&path, "cpuset memory\n").unwrap();
+        hand_down_cpu_controller(parent.path()).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "+cpu");
+        fs::write(&path, "cpuset cpu memory\n").unwrap();
+        hand_down_cpu_controller(parent.path()).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "cpuset cpu memory\n");
     }
 }

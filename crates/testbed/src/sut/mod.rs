@@ -115,6 +115,14 @@ pub enum SutError {
         /// What the system says.
         source: io::Error,
     },
+    /// The port is in use, or may not be used.
+    #[error("port {port} on 127.0.0.1: {source}\nhint: name another one, or none to have a free one chosen")]
+    PortTaken {
+        /// The port; 0 if any was asked for.
+        port: u16,
+        /// What the system says.
+        source: io::Error,
+    },
     /// The program could not be started.
     #[error("cannot start `{program}` on CPUs {cpus}: {source}")]
     NotStarted {

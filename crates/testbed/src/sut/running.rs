@@ -17,8 +17,8 @@ use super::work_dir::{WorkDir, clean_stale};
 use super::{SutDied, SutError, SutRequest, facts, ready};
 use crate::affinity::available_cpus;
 use crate::cgroup::{Group, NoGroup};
-use crate::doctor::open_files_max;
 use crate::inventory::user_name;
+use crate::open_files::open_files_max;
 use crate::populate::{Populated, populate};
 use crate::recipe::{Ready, Recipe, Reset, StopSignal};
 use crate::system_file;
@@ -256,21 +256,15 @@ impl Drop for RunningSut {
     }
 }
 
-/// Returns the port to use. One that announces its address chooses itself; else a free one is looked for, which
-/// another program could take in the short time until the server does: then that is what its log says.
+/// Returns the port to use. One that announces its address chooses itself, else a free one is looked for. That
+/// the port is free is seen before the start: two servers that both share their port would share the load as well.
 fn port(recipe: &Recipe, asked: Option<u16>) -> Result<u16, SutError> {
-    match (asked, recipe.ready) {
-        (Some(port), _) => Ok(port),
-        (None, Ready::Announced) => Ok(0),
-        (None, _) => {
-            let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|listener| listener.local_addr());
-            free.map(|address| address.port()).map_err(|source| SutError::File {
-                what: "address",
-                path: "127.0.0.1".into(),
-                source,
-            })
-        }
+    if asked.is_none() && recipe.ready == Ready::Announced {
+        return Ok(0);
     }
+    let port = asked.unwrap_or(0);
+    let free = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).and_then(|listener| listener.local_addr());
+    free.map(|address| address.port()).map_err(|source| SutError::PortTaken { port, source })
 }
 
 /// Writes configuration and directories; returns the text of the configuration.

@@ -34,8 +34,10 @@ impl WorkDir {
         let failed = |source| SutError::File { what: "work directory", path: path.clone(), source };
         fs::create_dir_all(&base).map_err(failed)?;
         fs::create_dir(&path).map_err(failed)?;
-        let lock = File::create_new(path.join(LOCK)).map_err(failed)?;
-        lock.lock().map_err(failed)?;
+        // It gets its name when it is held: in between, a clean-up would take the directory for a stale one.
+        let unnamed = path.join("lock.new");
+        let lock = File::create_new(&unnamed).map_err(failed)?;
+        lock.lock().and_then(|()| fs::rename(&unnamed, path.join(LOCK))).map_err(failed)?;
         Ok(WorkDir { path, _lock: lock })
     }
 

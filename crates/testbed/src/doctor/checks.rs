@@ -1,13 +1,11 @@
-//! Whether this machine can carry a planned run: what is found, held against what is needed.
+//! What was found, held against what is needed.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use units::{Bytes, Ratio};
 
-use crate::cgroup::Group;
-use crate::inventory::{clock_source, governors, port_range, steal_ratio, sysctl};
-use crate::sut::find_stale;
+use super::found::Found;
+use super::{Check, DoctorInput, State};
 
 /// Files that are open besides one connection per user: logs, the run file, epoll and timer descriptors.
 const OPEN_FILES_BESIDES: u64 = 100;
@@ -22,126 +20,8 @@ const REUSE_AFTER_MS: f64 = 1000.0;
 /// Stolen CPU time from which numbers of two runs cannot be expected to agree.
 const STEAL_MAX: Ratio = Ratio(0.01);
 
-/// What a planned run needs.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DoctorInput {
-    /// Most users, or operations in flight, of all load points.
-    pub users_max: u32,
-    /// Whether each request makes a connection.
-    pub connection_per_request: bool,
-    /// Expected requests per second at most, if anything is known.
-    pub rate: Option<f64>,
-    /// Whether the server runs on this machine.
-    pub shared: bool,
-    /// Whether server and load have CPUs of their own, or the server has a quota.
-    pub separated: bool,
-    /// Where the run file is written.
-    pub run_dir: PathBuf,
-    /// How large it may get, in bytes.
-    pub run_file_bytes: u64,
-    /// Where the file set is laid out.
-    pub dataset_dir: PathBuf,
-    /// How large it is, in bytes.
-    pub dataset_bytes: u64,
-}
-
-/// How a check came out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum State {
-    /// As it should be.
-    Good,
-    /// Can move the result.
-    Warning,
-    /// The run will not be what it should.
-    Bad,
-}
-
-/// One thing that was looked at.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Check {
-    /// What: `open files`.
-    pub name: &'static str,
-    /// How it came out.
-    pub state: State,
-    /// What was found and what is needed, with the arithmetic.
-    pub found: String,
-    /// What to do; empty if all is well.
-    pub advice: String,
-}
-
-/// What was found on the machine; apart from the judgment, so that this can be tested by hand.
-#[derive(Debug, Clone, PartialEq)]
-struct Found {
-    open_files_max: u64,
-    port_range: Option<(u16, u16)>,
-    tw_reuse: Option<u32>,
-    tw_reuse_delay_ms: Option<f64>,
-    timestamps: bool,
-    somaxconn: Option<u64>,
-    governors: Vec<String>,
-    clock_source: Option<String>,
-    run_dir_free: Option<u64>,
-    dataset_dir_free: Option<u64>,
-    steal: Option<Ratio>,
-    /// How a quota would be held, or why it cannot.
-    quota: Result<String, String>,
-    stale: Vec<PathBuf>,
-}
-
-/// Looks at the machine and holds it against what a run needs. Makes and removes a control group to see whether
-/// that is allowed.
-pub fn examine(input: &DoctorInput) -> Vec<Check> {
-    judge(input, &Found::look(input))
-}
-
-/// Raises the number of files that this process may open as far as it may; returns the limits before and after.
-pub fn raise_open_files() -> (u64, u64) {
-    let before = getrlimit(Resource::Nofile);
-    let number = |limit: Option<u64>| limit.unwrap_or(u64::MAX);
-    let raised = Rlimit { current: before.maximum, maximum: before.maximum };
-    let after = match setrlimit(Resource::Nofile, raised) {
-        Ok(()) => before.maximum,
-        Err(_) => before.current,
-    };
-    (number(before.current), number(after))
-}
-
-/// Returns how many files this process, and what it starts, may open once the limit is raised.
-pub fn open_files_max() -> u64 {
-    getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX).min(1 << 20)
-}
-
-impl Found {
-    fn look(input: &DoctorInput) -> Found {
-        let number = |name: &str| sysctl(name)?.parse::<u32>().ok();
-        Found {
-            open_files_max: open_files_max(),
-            port_range: port_range(),
-            tw_reuse: number("net.ipv4.tcp_tw_reuse"),
-            tw_reuse_delay_ms: number("net.ipv4.tcp_tw_reuse_delay").map(f64::from),
-            timestamps: number("net.ipv4.tcp_timestamps").is_none_or(|on| on != 0),
-            somaxconn: number("net.core.somaxconn").map(u64::from),
-            governors: governors(),
-            clock_source: clock_source(),
-            run_dir_free: free_bytes(&input.run_dir),
-            dataset_dir_free: free_bytes(&input.dataset_dir),
-            steal: steal_ratio(),
-            quota: Group::create(Some(0.5)).map(|group| group.description()).map_err(|why| why.to_string()),
-            stale: find_stale(&input.dataset_dir),
-        }
-    }
-}
-
-/// Returns the space that an ordinary user may fill on the file system of a path, or of the nearest directory above
-/// it that exists.
-fn free_bytes(path: &Path) -> Option<u64> {
-    let path = std::path::absolute(path).ok()?;
-    let existing = path.ancestors().find(|path| path.exists())?;
-    let system = rustix::fs::statvfs(existing).ok()?;
-    Some(system.f_bavail * system.f_frsize)
-}
-
-fn judge(input: &DoctorInput, found: &Found) -> Vec<Check> {
+/// Returns all checks, in the order in which they are shown.
+pub fn judge(input: &DoctorInput, found: &Found) -> Vec<Check> {
     let mut checks = vec![open_files(input, found)];
     checks.extend(local_ports(input, found));
     checks.extend(listen_queue(input, found));
@@ -424,13 +304,5 @@ mod tests {
         ] {
             assert_eq!(state(name, &together, &odd).0, State::Warning, "{name}");
         }
-    }
-
-    #[test]
-    fn this_machine_can_be_examined_and_the_limit_of_files_raised() {
-        assert!(5 < examine(&input()).len());
-        let (before, after) = raise_open_files();
-        assert!(before <= after);
-        assert_eq!(getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX), after);
     }
 }

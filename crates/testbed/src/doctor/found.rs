@@ -1,0 +1,61 @@
+//! Looking at the machine.
+
+use std::path::{Path, PathBuf};
+
+use units::Ratio;
+
+use super::DoctorInput;
+use crate::cgroup::Group;
+use crate::inventory::{clock_source, governors, port_range, steal_ratio, sysctl};
+use crate::open_files::open_files_max;
+use crate::sut::find_stale;
+
+/// What was found on the machine; apart from the judgment, so that this can be tested by hand.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    pub open_files_max: u64,
+    pub port_range: Option<(u16, u16)>,
+    pub tw_reuse: Option<u32>,
+    pub tw_reuse_delay_ms: Option<f64>,
+    pub timestamps: bool,
+    pub somaxconn: Option<u64>,
+    pub governors: Vec<String>,
+    pub clock_source: Option<String>,
+    pub run_dir_free: Option<u64>,
+    pub dataset_dir_free: Option<u64>,
+    pub steal: Option<Ratio>,
+    /// How a quota would be held, or why it cannot.
+    pub quota: Result<String, String>,
+    pub stale: Vec<PathBuf>,
+}
+
+impl Found {
+    /// Looks.
+    pub fn look(input: &DoctorInput) -> Found {
+        let number = |name: &str| sysctl(name)?.parse::<u32>().ok();
+        Found {
+            open_files_max: open_files_max(),
+            port_range: port_range(),
+            tw_reuse: number("net.ipv4.tcp_tw_reuse"),
+            tw_reuse_delay_ms: number("net.ipv4.tcp_tw_reuse_delay").map(f64::from),
+            timestamps: number("net.ipv4.tcp_timestamps").is_none_or(|on| on != 0),
+            somaxconn: number("net.core.somaxconn").map(u64::from),
+            governors: governors(),
+            clock_source: clock_source(),
+            run_dir_free: free_bytes(&input.run_dir),
+            dataset_dir_free: free_bytes(&input.dataset_dir),
+            steal: steal_ratio(),
+            quota: Group::create(Some(0.5)).map(|group| group.description()).map_err(|why| why.to_string()),
+            stale: find_stale(&input.dataset_dir),
+        }
+    }
+}
+
+/// Returns the space that an ordinary user may fill on the file system of a path, or of the nearest directory above
+/// it that exists.
+fn free_bytes(path: &Path) -> Option<u64> {
+    let path = std::path::absolute(path).ok()?;
+    let existing = path.ancestors().find(|path| path.exists())?;
+    let system = rustix::fs::statvfs(existing).ok()?;
+    Some(system.f_bavail * system.f_frsize)
+}

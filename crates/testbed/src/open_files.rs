@@ -1,0 +1,36 @@
+//! How many files this process may open: every connection is one.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// The kernel's own highest limit, as it comes. Source: Linux, `fs.nr_open`.
+const OPEN_FILES_MAX: u64 = 1 << 20;
+
+/// Raises the number of files that this process may open as far as it may; returns the limits before and after.
+pub fn raise_open_files() -> (u64, u64) {
+    let before = getrlimit(Resource::Nofile);
+    let number = |limit: Option<u64>| limit.unwrap_or(u64::MAX);
+    let raised = Rlimit { current: before.maximum, maximum: before.maximum };
+    let after = match setrlimit(Resource::Nofile, raised) {
+        Ok(()) => before.maximum,
+        Err(_) => before.current,
+    };
+    (number(before.current), number(after))
+}
+
+/// Returns how many files this process, and what it starts, may open once the limit is raised.
+pub fn open_files_max() -> u64 {
+    getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX).min(OPEN_FILES_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_is_raised_as_far_as_it_may() {
+        let (before, after) = raise_open_files();
+        assert!(before <= after);
+        assert_eq!(getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX), after);
+        assert!(open_files_max() <= after);
+    }
+}
