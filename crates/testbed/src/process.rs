@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use rustix::process::{Pid, Signal, kill_process};
 use units::Nanos;
 
 use crate::system_file;
@@ -61,6 +62,20 @@ fn all() -> Vec<ProcessStat> {
 pub fn family_cpu(leader: u32) -> Nanos {
     let ticks: u64 = family(leader, &all()).map(|process| process.cpu_ticks).sum();
     Nanos(ticks * 1_000_000_000 / rustix::param::clock_ticks_per_second())
+}
+
+/// Returns a process group and all descendants of its leader, so that they can be ended later with [`kill`].
+pub fn family_of(leader: u32) -> Vec<ProcessStat> {
+    family(leader, &all()).copied().collect()
+}
+
+/// Kills a process, unless its number has gone to another one in the meantime.
+pub fn kill(process: &ProcessStat) {
+    let is_the_same = ProcessStat::of(process.pid).is_some_and(|now| now.start_ticks == process.start_ticks);
+    if let Some(pid) = Pid::from_raw(process.pid.cast_signed()).filter(|_| is_the_same) {
+        // One that is gone already is what we want.
+        let _ = kill_process(pid, Signal::KILL);
+    }
 }
 
 fn family(leader: u32, all: &[ProcessStat]) -> impl Iterator<Item = &ProcessStat> {

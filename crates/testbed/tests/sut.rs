@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use model::{Content, FactSection, Object, Page, Workload};
@@ -66,15 +66,6 @@ fn processes_with(text: &str) -> Vec<String> {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     let lines = entries.filter_map(|entry| std::fs::read_to_string(entry.path().join("cmdline")).ok());
     lines.filter(|line| line.contains(text)).collect()
-}
-
-fn cgroups_of_ours() -> Vec<PathBuf> {
-    let own = format!("plimsoll-{}-", std::process::id());
-    let hierarchies = std::fs::read_dir("/sys/fs/cgroup").into_iter().flatten().flatten();
-    let groups =
-        hierarchies.flat_map(|entry| std::fs::read_dir(entry.path()).into_iter().flatten().flatten());
-    let ours = groups.filter(|entry| entry.file_name().to_string_lossy().starts_with(&own));
-    ours.map(|entry| entry.path()).collect()
 }
 
 /// Runs nginx; a failure to find it shows the command that installs it.
@@ -149,20 +140,23 @@ fn ending_a_server_ends_what_it_started_and_removes_groups_and_files() {
     let base = tempfile::tempdir().unwrap();
     let workload = workload();
     let mark = base.path().to_string_lossy().into_owned();
-    // Deaf to the signal, with a child that has left the process group and another that waits.
+    // Deaf to the signal, with a child that has left the process group when it says that it is there.
     let stubborn = shell(
-        "trap '' TERM; setsid sh -c 'while :; do read x; sleep 9; done; # {work_dir}' & sleep 99; # {work_dir}",
-        "connect",
+        r#"trap '' TERM
+           setsid sh -c 'echo "{\"ready\": {\"address\": \"127.0.0.1:1\"}}"; sleep 99; : {work_dir}' & sleep 99; : {work_dir}"#,
+        "announced",
         "[stop]\nseconds = 0\n",
     );
-    let sut = RunningSut::start(request(stubborn, base.path(), &workload)).unwrap();
-    sut.check_alive().unwrap();
-    assert_ne!(processes_with(&mark), [""; 0]);
-    let had_group = sut.usage().is_some() && !cgroups_of_ours().is_empty();
+    let mut sut = RunningSut::start(request(stubborn, base.path(), &workload)).unwrap();
+    sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
+    assert!(2 <= processes_with(&mark).len());
     drop(sut);
-    if had_group {
-        assert_eq!(processes_with(&mark), [""; 0]);
+    // What was killed is collected by the system, in its own time.
+    let clock = RealClock::start();
+    while !processes_with(&mark).is_empty() && clock.now() < Nanos::from_secs(10) {
+        std::thread::yield_now();
     }
+    assert_eq!(processes_with(&mark), [""; 0]);
     assert_eq!(std::fs::read_dir(base.path()).unwrap().count(), 0);
 }
 

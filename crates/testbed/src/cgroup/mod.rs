@@ -276,4 +276,25 @@ mod tests {
         hand_down_cpu_controller(parent.path()).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "cpuset cpu memory\n");
     }
+
+    /// Goal: with the right to make groups, a group is made, holds a process from its first instruction on, and is
+    /// gone with it afterwards. Without that right a reason is given.
+    #[test]
+    fn a_group_ends_with_what_runs_in_it() {
+        let group = match Group::create(Some(0.5)) {
+            Ok(group) => group,
+            Err(why) => return assert!(!why.to_string().is_empty()),
+        };
+        let directories = group.directories.clone();
+        let mut command = Command::new("sh");
+        command.args(["-c", ENTER, "sh"]).args(&directories).args(["sh", "-c", "echo in; read forever"]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut said = [0; 3];
+        std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut said).unwrap();
+        assert!(directories.iter().all(|directory| members(directory) == [child.id()]));
+        let collector = std::thread::spawn(move || child.wait().unwrap());
+        drop(group);
+        assert!(!collector.join().unwrap().success());
+        assert!(directories.iter().all(|directory| !directory.exists()));
+    }
 }

@@ -20,6 +20,7 @@ use crate::cgroup::{Group, NoGroup};
 use crate::inventory::user_name;
 use crate::open_files::open_files_max;
 use crate::populate::{Populated, populate};
+use crate::process::{self, family_of};
 use crate::recipe::{Ready, Recipe, Reset, StopSignal};
 use crate::system_file;
 
@@ -223,6 +224,7 @@ impl RunningSut {
     /// Asks the server to end, gives it the time of its recipe, and kills what is left.
     fn end(&mut self) {
         let leader = Pid::from_child(&self.child);
+        let family = family_of(self.child.id());
         let clock = RealClock::start();
         let limit = Nanos::from_secs(u64::from(self.recipe.stop.seconds));
         // A process that has ended already answers with an error, which is what we want.
@@ -233,6 +235,8 @@ impl RunningSut {
         }
         // The leader is not collected yet, so that its number, which is the group's, cannot belong to others.
         let _ = kill_process_group(leader, Signal::KILL);
+        // Some may have left the process group; the control group, where there is one, has them all.
+        family.iter().filter(|member| member.pid != self.child.id()).for_each(process::kill);
         let _ = self.child.wait();
         if let Ok(group) = &self.group {
             group.kill();
