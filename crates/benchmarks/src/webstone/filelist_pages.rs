@@ -10,7 +10,8 @@
 
 use std::iter::Peekable;
 
-use super::filelist::{Builder, Line, Word};
+use super::filelist::Builder;
+use super::filelist_lines::{Line, Word};
 
 /// Reads all lines. Where numbers and lines disagree nothing after it makes sense, so the reading stops there.
 pub(super) fn read<'a>(

@@ -7,7 +7,8 @@
 //! A weight that is missing, zero or negative counts as 1, as in the original. The original's generator needed
 //! the size, its load client did not; here every body is verified, so it must be there.
 
-use super::filelist::{Builder, Line};
+use super::filelist::Builder;
+use super::filelist_lines::Line;
 
 /// Reads all lines.
 pub(super) fn read<'a>(lines: &mut impl Iterator<Item = Line<'a>>, builder: &mut Builder) {

@@ -9,6 +9,7 @@
 //! - `schedule`: what the k-th operation is in an open loop
 
 mod filelist;
+mod filelist_lines;
 mod filelist_pages;
 mod filelist_single;
 mod schedule;
