@@ -52,7 +52,7 @@ fn sniff(path: &Path) -> Result<bool, RunFileError> {
     let head = FileHead::of(&head).ok_or_else(|| not("it is not an SQLite database"))?;
     if head.application_id != APPLICATION_ID {
         return Err(not(&format!(
-            "it is an SQLite database with application id {}, expected {APPLICATION_ID}",
+            "it is an SQLite database with application id {:#010x}, expected {APPLICATION_ID:#010x}",
             head.application_id
         )));
     }

@@ -9,6 +9,7 @@ use crate::{Run, RunFileError};
 
 /// One record of a run file.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "one exists at a time, on its way to a visitor")]
 pub enum Record {
     /// An interval, without its detail.
     Interval(IntervalRecord),

@@ -4,6 +4,8 @@
 mod detail;
 mod interval;
 mod number;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use detail::{decode_detail, encode_detail};
 pub(crate) use interval::{decode_interval, encode_interval};

@@ -1,0 +1,199 @@
+//! Records survive being stored, and nothing else passes for one.
+
+use std::collections::BTreeMap;
+
+use model::{DetailRecord, FailedTotals, Flow, Health, IntervalRecord, KindTotals, OkTotals, Outcome, Phase};
+use model::{SutUse, UnitTotals};
+use proptest::prelude::*;
+use stats::{Histogram, Moments};
+use units::Nanos;
+
+use super::*;
+use crate::rows::Place;
+
+const PLACE: Place =
+    Place { load_point: 3, agent: 1, phase: Phase::Steady, start: Nanos(1), end: Nanos(1_000_000_001) };
+
+fn histogram() -> impl Strategy<Value = Histogram> {
+    prop::collection::vec(any::<u64>(), 0..4).prop_map(|values| {
+        let mut histogram = Histogram::new();
+        values.into_iter().for_each(|value| histogram.record(Nanos(value)));
+        histogram
+    })
+}
+
+/// Any moments, also such as no values have: what was recorded must come back, not what should have been.
+fn moments() -> impl Strategy<Value = Moments> {
+    let recorded = prop::collection::vec(any::<u64>(), 0..4).prop_map(|values| {
+        let mut moments = Moments::default();
+        values.into_iter().for_each(|value| moments.record(value));
+        moments
+    });
+    let any_at_all = (1u64.., any::<u128>(), any::<u128>(), any::<u64>(), any::<u64>())
+        .prop_map(|(n, sum, sum_squares, min, max)| Moments { n, sum, sum_squares, min, max });
+    prop_oneof![recorded, any_at_all]
+}
+
+fn outcome() -> impl Strategy<Value = Outcome> {
+    prop::sample::select(Outcome::ALL.as_slice())
+}
+
+fn kind() -> impl Strategy<Value = KindTotals> {
+    let failed = (any::<u64>(), any::<u64>()).prop_map(|(n, bytes)| FailedTotals {
+        n,
+        bytes,
+        response: Histogram::new(),
+    });
+    let failed = prop::collection::btree_map(outcome(), failed, 0..3);
+    let five =
+        [moments().boxed(), moments().boxed(), moments().boxed(), moments().boxed(), moments().boxed()];
+    (five, failed).prop_map(|([response, connect, first_byte, reply_bytes, body_bytes], failed)| {
+        let response_histogram = Histogram::new();
+        let ok = OkTotals { response, connect, first_byte, reply_bytes, body_bytes, response_histogram };
+        KindTotals { ok, failed }
+    })
+}
+
+fn flow() -> impl Strategy<Value = Flow> {
+    (any::<[u64; 11]>(), any::<[u128; 3]>()).prop_map(|(counts, integrals)| {
+        let [waiting_at_start, due, started, skipped, waiting_at_end, ..] = counts;
+        let [.., in_flight_at_start, ok, failed, timed_out, abandoned, in_flight_at_end] = counts;
+        let [in_flight_ns, thinking_ns, in_flight_age_ns] = integrals;
+        Flow {
+            waiting_at_start,
+            due,
+            started,
+            skipped,
+            waiting_at_end,
+            in_flight_at_start,
+            ok,
+            failed,
+            timed_out,
+            abandoned,
+            in_flight_at_end,
+            in_flight_ns,
+            thinking_ns,
+            in_flight_age_ns,
+        }
+    })
+}
+
+fn interval() -> impl Strategy<Value = IntervalRecord> {
+    let lists = (prop::collection::vec(kind(), 0..3), prop::collection::vec(any::<(u64, u64)>(), 0..3));
+    let histograms = (histogram(), histogram(), histogram());
+    let health = (any::<u32>(), any::<u64>(), any::<u64>());
+    let sut = prop::option::of(any::<(u64, u64)>());
+    let parts = (any::<u32>(), flow(), lists, histograms, health, sut);
+    parts.prop_map(|(index, flow, (kinds, units), (response, service, lateness), health, sut)| {
+        let (threads, cpu, run_queue) = (health.0, Nanos(health.1), Nanos(health.2));
+        IntervalRecord {
+            load_point: PLACE.load_point,
+            agent: PLACE.agent,
+            index,
+            phase: PLACE.phase,
+            start: PLACE.start,
+            end: PLACE.end,
+            flow,
+            kinds,
+            units: units.into_iter().map(|(ok, failed)| UnitTotals { ok, failed }).collect(),
+            response,
+            service,
+            lateness,
+            connect: Histogram::new(),
+            health: Health { threads, cpu, run_queue },
+            sut: sut.map(|(cpu, throttled)| SutUse { cpu: Nanos(cpu), throttled: Nanos(throttled) }),
+        }
+    })
+}
+
+fn detail() -> impl Strategy<Value = DetailRecord> {
+    let failed = prop::collection::btree_map((any::<u16>(), outcome()), histogram(), 0..3);
+    (prop::collection::vec(histogram(), 0..3), failed, histogram()).prop_map(|(response, failed, connect)| {
+        let Place { load_point, agent, phase, start, end } = PLACE;
+        DetailRecord { load_point, agent, phase, start, end, response, failed, connect }
+    })
+}
+
+proptest! {
+    // Each histogram that holds something is 270 KB of zeros.
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn intervals_come_back_as_they_were(record in interval()) {
+        let bytes = encode_interval(&record);
+        prop_assert_eq!(decode_interval(&PLACE, record.index, &bytes), Ok(record));
+    }
+
+    #[test]
+    fn details_come_back_as_they_were(record in detail()) {
+        prop_assert_eq!(decode_detail(&PLACE, &encode_detail(&record)), Ok(record));
+    }
+
+    #[test]
+    fn any_bytes_are_refused_or_read(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let versioned = [&[1], bytes.as_slice()].concat();
+        for bytes in [&bytes, &versioned] {
+            let _ = decode_interval(&PLACE, 0, bytes);
+            let _ = decode_detail(&PLACE, bytes);
+        }
+    }
+
+    /// A cut record never passes for a whole one, nor does one with something behind it.
+    #[test]
+    fn cut_and_lengthened_records_are_refused(record in interval(), cut in any::<prop::sample::Index>()) {
+        let bytes = encode_interval(&record);
+        prop_assert!(decode_interval(&PLACE, 0, &bytes[..cut.index(bytes.len())]).is_err());
+        let longer = [bytes.as_slice(), &[0]].concat();
+        prop_assert_eq!(decode_interval(&PLACE, 0, &longer), Err(CodecError::Trailing(1)));
+    }
+}
+
+/// By hand: 3, 3, 3 has n 3, a 3 and nothing above it; 1, 5 has n 2, a 1, range 4, Σ(x − a) 4, Σ(x − a)² 16.
+#[test]
+fn moments_are_stored_as_distances_from_the_smallest() {
+    let mut record = IntervalRecord { kinds: vec![KindTotals::default()], ..empty() };
+    [3, 3, 3].into_iter().for_each(|value| record.kinds[0].ok.response.record(value));
+    [1, 5].into_iter().for_each(|value| record.kinds[0].ok.connect.record(value));
+    let bytes = encode_interval(&record);
+    // Version, 14 numbers of the flow, one kind.
+    assert_eq!(bytes[..16], [&[1], [0; 14].as_slice(), &[1]].concat());
+    assert_eq!(bytes[16..26], [3, 3, 0, 0, 0, 2, 1, 4, 4, 16]);
+}
+
+#[test]
+fn a_newer_form_is_named() {
+    assert_eq!(decode_interval(&PLACE, 0, &[2, 0, 0]), Err(CodecError::Version { found: 2, expected: 1 }));
+}
+
+fn empty() -> IntervalRecord {
+    IntervalRecord {
+        load_point: 0,
+        agent: 0,
+        index: 0,
+        phase: Phase::Steady,
+        start: Nanos::ZERO,
+        end: Nanos::ZERO,
+        flow: Flow::default(),
+        kinds: Vec::new(),
+        units: Vec::new(),
+        response: Histogram::new(),
+        service: Histogram::new(),
+        lateness: Histogram::new(),
+        connect: Histogram::new(),
+        health: Health::default(),
+        sut: None,
+    }
+}
+
+/// Failures stand in order of their outcomes, each once: so one record has one form.
+#[test]
+fn a_repeated_outcome_is_refused() {
+    let failed = BTreeMap::from([(Outcome::Reset, FailedTotals { n: 1, ..FailedTotals::default() })]);
+    let kinds = vec![KindTotals { failed, ..KindTotals::default() }];
+    let mut bytes = encode_interval(&IntervalRecord { kinds, ..empty() });
+    // Behind version, flow, number of kinds and five empty moments: number of failures, outcome, n, bytes.
+    assert_eq!(bytes[21..25], [1, Outcome::Reset as u8, 1, 0]);
+    bytes[21] = 2;
+    bytes.splice(25..25, [Outcome::Reset as u8, 1, 0]);
+    assert_eq!(decode_interval(&PLACE, 0, &bytes), Err(CodecError::Outcome(2)));
+}

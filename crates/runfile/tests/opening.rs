@@ -1,0 +1,108 @@
+//! What opens, what does not, and what is said about it.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use model::{Ending, Phase};
+use runfile::{Run, RunFileError, Writer};
+use rusqlite::Connection;
+use support::{Synthesis, finished_run, header, intervals};
+
+fn refusal(path: &Path) -> String {
+    let why = Run::open(path).unwrap_err();
+    why.to_string().replace(&path.display().to_string(), "FILE")
+}
+
+fn refusal_of(bytes: &[u8]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("other.plim");
+    fs::write(&path, bytes).unwrap();
+    refusal(&path)
+}
+
+#[test]
+fn other_files_are_named_for_what_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let other = folder.path().join("other.db");
+    Connection::open(&other).unwrap().execute_batch("CREATE TABLE t (x)").unwrap();
+    assert_eq!(
+        refusal(&other),
+        "`FILE` is not a run file: it is an SQLite database with application id 0x00000000, expected 0x506c696d"
+    );
+    assert_eq!(refusal_of(b""), "`FILE` is not a run file: it is empty");
+    assert_eq!(refusal_of(&[b'x'; 5000]), "`FILE` is not a run file: it is not an SQLite database");
+    assert_eq!(refusal_of(b"SQLite format 3\0"), "`FILE` is not a run file: it is not an SQLite database");
+    assert_eq!(refusal(folder.path()), "`FILE` is not a run file: it is a directory");
+    let missing = refusal(&folder.path().join("none.plim"));
+    assert_eq!(missing, "opening `FILE`: No such file or directory (os error 2)");
+}
+
+#[test]
+fn a_newer_format_is_refused_with_a_hint() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.plim");
+    finished_run(&path, 1, 1);
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 2).unwrap();
+    let why = Run::open(&path).unwrap_err();
+    assert!(matches!(why, RunFileError::Newer { found: 2, known: 1, .. }));
+    assert_eq!(why.hint().as_deref(), Some("install the newest Plimsoll"));
+}
+
+/// Only the first pages are left, as of a file on a disk that was lost.
+#[test]
+fn a_cut_file_is_damaged_and_not_a_panic() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.plim");
+    finished_run(&path, 1, 3);
+    let whole = fs::read(&path).unwrap();
+    for n_bytes in [100, 1024, 5000, whole.len() / 2, whole.len() - 1024] {
+        fs::write(&path, &whole[..n_bytes]).unwrap();
+        let why = refusal(&path);
+        assert!(why.starts_with("`FILE` is damaged: "), "{n_bytes} bytes: {why}");
+    }
+}
+
+#[test]
+fn a_run_opens_while_it_is_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.plim");
+    let mut writer = Writer::create(&path, &header(1)).unwrap();
+    let mut synthesis = Synthesis::new(4, 5);
+    for index in 0..12 {
+        writer.interval(synthesis.second(0, 0, index, Phase::Steady)).unwrap();
+        let run = Run::open(&path).unwrap();
+        assert_eq!((intervals(&run).len(), run.ending()), (index as usize + 1, &Ending::Missing));
+    }
+}
+
+#[test]
+fn a_run_opens_before_its_first_second_and_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.plim");
+    let writer = Writer::create(&path, &header(1)).unwrap();
+    let copy = folder.path().join("copy.plim");
+    fs::copy(&path, &copy).unwrap();
+    drop(writer);
+    for path in [&path, &copy] {
+        let run = Run::open(path).unwrap();
+        assert_eq!((run.header(), run.ending()), (&header(1), &Ending::Missing));
+        assert_eq!((intervals(&run), run.verify()), (vec![], vec![]));
+    }
+}
+
+#[test]
+fn a_finished_run_opens_in_a_read_only_directory_and_leaves_nothing_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let inner = folder.path().join("read only");
+    fs::create_dir(&inner).unwrap();
+    let path = inner.join("run.plim");
+    finished_run(&path, 1, 3);
+    let mut permissions = fs::metadata(&inner).unwrap().permissions();
+    permissions.set_readonly(true);
+    fs::set_permissions(&inner, permissions).unwrap();
+    let run = Run::open(&path).unwrap();
+    assert_eq!(intervals(&run).len(), 3);
+    assert_eq!(fs::read_dir(&inner).unwrap().count(), 1);
+}

@@ -1,0 +1,173 @@
+//! What is written is what is read.
+
+mod support;
+
+use std::collections::BTreeMap;
+
+use model::{DetailRecord, Ending, Example, FactSection, IntervalRecord, Outcome, Phase};
+use runfile::{Header, Record, Run, RunFileError, Writer, summary};
+use stats::Histogram;
+use support::{Synthesis, finished_run, header, records};
+use units::{Nanos, WallTime};
+
+#[test]
+fn everything_written_comes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a run #1 50%?.plim");
+    let Header { mut testbed, .. } = header(2);
+    let example = Example {
+        load_point: 1,
+        at: Nanos(17),
+        kind: 4,
+        outcome: Outcome::WrongBytes,
+        text: "byte 7 of /file500 is 0x00, expected `a`".to_owned(),
+    };
+    let mut writer = Writer::create(&path, &header(2)).unwrap();
+    let found = FactSection::new("Server", [("version", "nginx 1.22\nwith two lines".to_owned())]);
+    writer.add_facts(&found).unwrap();
+    writer.add_facts(&FactSection::new("Hardware", [("memory", "8 GiB".to_owned())])).unwrap();
+    writer.load_point(0, WallTime(5)).unwrap();
+    writer.load_point(1, WallTime(6)).unwrap();
+    writer.example(&example).unwrap();
+    writer.event(WallTime(7), "The server was restarted.").unwrap();
+    writer.finish(WallTime(8), &Ending::Stopped("interrupted".to_owned())).unwrap();
+
+    let run = Run::open(&path).unwrap();
+    testbed.sections[0].facts.extend(FactSection::new("", [("memory", "8 GiB".to_owned())]).facts);
+    testbed.sections.push(found);
+    assert_eq!(run.header(), &Header { testbed, ..header(2) });
+    assert_eq!(run.ending(), &Ending::Stopped("interrupted".to_owned()));
+    assert_eq!(
+        (run.ended(), run.load_points().unwrap()),
+        (Some(WallTime(8)), vec![(0, WallTime(5)), (1, WallTime(6))])
+    );
+    assert_eq!(run.examples().unwrap(), [example]);
+    assert_eq!(run.events().unwrap()[0].text, "The server was restarted.");
+    assert_eq!(run.verify(), []);
+}
+
+#[test]
+fn intervals_come_back_without_detail_and_details_as_their_sum() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.plim");
+    finished_run(&path, 2, 25);
+    let (mut intervals, mut details) = (Vec::new(), Vec::new());
+    let mut synthesis = Synthesis::new(1, 40);
+    for load_point in 0..2 {
+        for index in 0..25 {
+            let phase = if index < 2 { Phase::RampUp } else { Phase::Steady };
+            let mut record = synthesis.second(load_point, 0, index, phase);
+            details.push(record.split_detail());
+            intervals.push(record);
+        }
+    }
+    let (mut read, mut stretches): (Vec<IntervalRecord>, Vec<DetailRecord>) = (Vec::new(), Vec::new());
+    for record in records(&path) {
+        match record {
+            Record::Interval(interval) => read.push(interval),
+            Record::Detail(detail) => stretches.push(detail),
+        }
+    }
+    assert_eq!(read, intervals);
+    assert_eq!(totals(&stretches), totals(&details));
+    // Ramp-up of 2 s, then 23 s of steady phase, at each of two load points.
+    let lengths: Vec<u64> =
+        stretches.iter().map(|detail| (detail.end - detail.start).0 / 1_000_000_000).collect();
+    assert_eq!(lengths, [2, 10, 10, 3, 2, 10, 10, 3]);
+}
+
+/// All histograms of details, per load point, phase, kind and outcome (or connect).
+fn totals(details: &[DetailRecord]) -> BTreeMap<(u32, Phase, Option<u16>, Option<Outcome>), Histogram> {
+    let mut totals: BTreeMap<_, Histogram> = BTreeMap::new();
+    let mut add = |key, histogram| totals.entry(key).or_default().merge(histogram);
+    for detail in details {
+        let key = |kind, outcome| (detail.load_point, detail.phase, kind, outcome);
+        for (kind, histogram) in detail.response.iter().enumerate() {
+            add(key(Some(kind as u16), Some(Outcome::Ok)), histogram);
+        }
+        for ((kind, outcome), histogram) in &detail.failed {
+            add(key(Some(*kind), Some(*outcome)), histogram);
+        }
+        add(key(None, None), &detail.connect);
+    }
+    totals
+}
+
+/// Goal: two load agents whose seconds alternate, one of them a second behind at the change of load point.
+#[test]
+fn records_of_several_agents_keep_their_order_and_join_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.plim");
+    let mut writer = Writer::create(&path, &header(2)).unwrap();
+    let mut synthesis = Synthesis::new(2, 10);
+    for load_point in 0..2 {
+        for index in 0..12 {
+            for agent in 0..2 {
+                writer.interval(synthesis.second(load_point, agent, index, Phase::Steady)).unwrap();
+            }
+        }
+    }
+    writer.finish(WallTime(0), &Ending::Complete).unwrap();
+    let order: Vec<(bool, u32, u32, u64)> = records(&path)
+        .iter()
+        .map(|record| match record {
+            Record::Interval(one) => (false, one.load_point, one.agent, one.start.0 / 1_000_000_000),
+            Record::Detail(one) => (true, one.load_point, one.agent, one.start.0 / 1_000_000_000),
+        })
+        .collect();
+    let mut expected = Vec::new();
+    for load_point in 0..2 {
+        expected.extend((0..24).map(|k| (false, load_point, k % 2, u64::from(k / 2))));
+        expected.extend([(true, load_point, 0, 0), (true, load_point, 1, 0)]);
+        expected.extend([(true, load_point, 0, 10), (true, load_point, 1, 10)]);
+    }
+    assert_eq!(order, expected);
+    assert_eq!(Run::open(&path).unwrap().verify(), []);
+}
+
+#[test]
+fn a_run_is_never_overwritten() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.plim");
+    std::fs::write(&path, "mine").unwrap();
+    assert!(matches!(Writer::create(&path, &header(1)), Err(RunFileError::Exists { .. })));
+    assert_eq!(std::fs::read(&path).unwrap(), b"mine");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_finished_run_is_one_file() {
+    let folder = tempfile::tempdir().unwrap();
+    finished_run(&folder.path().join("run.plim"), 1, 12);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+/// A second that comes twice is a mistake of the caller's: the first one stays, and the recording ends.
+#[test]
+fn no_interval_is_taken_twice_and_an_error_ends_the_recording() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.plim");
+    let mut writer = Writer::create(&path, &header(1)).unwrap();
+    let mut synthesis = Synthesis::new(3, 10);
+    let record = synthesis.second(0, 0, 0, Phase::Steady);
+    writer.interval(record.clone()).unwrap();
+    assert!(matches!(writer.interval(record), Err(RunFileError::Database { .. })));
+    let next = synthesis.second(0, 0, 1, Phase::Steady);
+    assert!(matches!(writer.interval(next), Err(RunFileError::Closed { .. })));
+    writer.finish(WallTime(0), &Ending::Stopped("a second came twice".to_owned())).unwrap();
+    let run = Run::open(&path).unwrap();
+    assert_eq!(support::intervals(&run), [(0, 0)]);
+    assert_eq!(run.verify(), []);
+}
+
+#[test]
+fn a_summary_has_what_a_list_shows() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.plim");
+    finished_run(&path, 2, 3);
+    let facts = summary(&path).unwrap();
+    assert_eq!((facts.benchmark.id.as_str(), facts.sut.as_str()), ("webstone-2.0.1", "built-in"));
+    assert_eq!((facts.load_points_planned, facts.load_points_begun, facts.modified), (2, 2, true));
+    assert_eq!((facts.ending, facts.created), (Ending::Complete, WallTime(1_700_000_000_000)));
+    assert_eq!(facts.ended, Some(WallTime(1_700_000_099_000)));
+}
