@@ -1,0 +1,207 @@
+//! The numbers of a load point that is small enough to be worked out on paper.
+
+use analysis::{Analysis, FourStatistics, LoadPointResult};
+use model::{Connection, Load, Outcome};
+use stats::MBIT;
+use units::Nanos;
+
+use crate::record::{Operation, Scene, ms, plan, s};
+
+#[track_caller]
+fn near(found: f64, expected: f64) {
+    assert!((found - expected).abs() <= 1e-9 * expected.abs().max(1.0), "found {found}, expected {expected}");
+}
+
+#[track_caller]
+fn four(found: &FourStatistics, mean: f64, deviation: f64, min: f64, max: f64) {
+    for (found, expected) in
+        [(found.mean, mean), (found.deviation, deviation), (found.min, min), (found.max, max)]
+    {
+        let found = found.expect("a value");
+        assert!((found - expected).abs() <= 1e-6 * expected.max(1e-3), "found {found}, expected {expected}");
+    }
+}
+
+/// Two users who never think, T = 4 s. A fetches 500 B in 0.5 s each, connecting in 1 ms: done at 0.5, 1.0, … 3.5,
+/// seven in [0, 4), one in flight since 3.5. B fetches 5,125 B in 1.5 s each, connecting in 3 ms: done at
+/// 1.5 and 3.0, one in flight since 3.0.
+fn operations() -> Vec<Operation> {
+    let user = |kind: usize, response: Nanos, connect: Nanos, n: u64| {
+        (0..n).map(move |k| {
+            let due = Nanos(response.0 * k);
+            Operation { kind, due, sent: due, done: due + response, connect, outcome: Outcome::Ok }
+        })
+    };
+    user(0, ms(500), ms(1), 8).chain(user(1, ms(1_500), ms(3), 3)).collect()
+}
+
+fn scene(operations: &[Operation]) -> Scene {
+    let mut plan = plan(Load::Users(2), 0, 4);
+    plan.rules.operations_min = 1;
+    Scene::of(plan, operations)
+}
+
+fn only(analysis: &Analysis) -> &LoadPointResult {
+    assert_eq!(analysis.load_points.len(), 1);
+    &analysis.load_points[0]
+}
+
+/// n = 7 + 2 = 9, Σr = 7 · 0.5 + 2 · 1.5 = 6.5 s, P = 9 pages (each page is one file).
+#[test]
+fn webstones_rates_and_loads() {
+    let analysis = scene(&operations()).analyze();
+    let point = only(&analysis);
+    assert_eq!((point.total.n, point.total.errors, point.length), (9, 0, s(4)));
+    near(point.rate, 9.0 / 4.0);
+    near(point.error_rate, 0.0);
+    assert_eq!(point.error_level, Some(0.0));
+    near(point.response.mean.unwrap(), 6.5 / 9.0);
+    near(point.load_factor, 6.5 / 4.0);
+    near(point.pages_per_minute.unwrap(), 60.0 * 9.0 / 4.0);
+    assert_eq!(point.total.units_ok, Some(9));
+    assert_eq!(point.offered_rate, None);
+}
+
+/// Bodies 7 · 500 + 2 · 5,125 = 13,750 B, heads 9 · 200 = 1,800 B, both 15,550 B = 124,400 bits.
+#[test]
+fn webstones_throughputs_in_2_to_the_20_bits() {
+    let analysis = scene(&operations()).analyze();
+    let point = only(&analysis);
+    let bytes = point.total.bytes;
+    assert_eq!((bytes.body, bytes.head, bytes.total), (13_750, 1_800, 15_550));
+    near(point.throughput_mbit, 124_400.0 / (4.0 * MBIT));
+    near(point.client_throughput_mbit.unwrap(), 124_400.0 / (6.5 * MBIT));
+    near(point.t1_lines(), point.throughput_mbit / 1.4);
+}
+
+/// Response: E\[r²\] = (7 · 0.25 + 2 · 2.25) ÷ 9 = 0.694444, mean² = 0.521605, deviation √0.172840 = 0.415740.
+/// Connect: mean (7 · 1 + 2 · 3) ÷ 9 = 1.444444 ms, E = (7 + 18) ÷ 9 = 2.777778, deviation √0.691358 = 0.831479 ms.
+/// Body: mean 13,750 ÷ 9 = 1,527.7778, E = (7 · 250,000 + 2 · 26,265,625) ÷ 9 = 6,031,250,
+/// deviation √(6,031,250 − 2,334,104.938) = 1,922.796; head and body: 200 more, the same deviation.
+#[test]
+fn webstones_statistics_in_total() {
+    let analysis = scene(&operations()).analyze();
+    let total = &only(&analysis).total;
+    four(&total.response, 6.5 / 9.0, 0.415_739_710, 0.5, 1.5);
+    four(&total.connect, 0.013 / 9.0, 0.000_831_479, 0.001, 0.003);
+    four(&total.body_bytes, 1_527.777_778, 1_922.796_156, 500.0, 5_125.0);
+    four(&total.reply_bytes, 1_727.777_778, 1_922.796_156, 700.0, 5_325.0);
+    assert_eq!((total.name.as_str(), total.object_bytes), ("all", None));
+}
+
+#[test]
+fn webstones_statistics_per_file() {
+    let analysis = scene(&operations()).analyze();
+    let [small, large] = &only(&analysis).kinds[..] else { panic!("two kinds") };
+    assert_eq!((small.name.as_str(), small.object_bytes, small.n), ("/small", Some(500), 7));
+    assert_eq!((large.name.as_str(), large.object_bytes, large.n), ("/large", Some(5125), 2));
+    four(&large.response, 1.5, 0.0, 1.5, 1.5);
+    assert_eq!((large.bytes.body, large.bytes.head, large.bytes.total), (10_250, 400, 10_650));
+    assert_eq!(small.percentiles.histogram.n(), 7);
+    // Six values are needed for a median with an interval: seven are enough, two are not.
+    let medians =
+        [small, large].map(|kind| kind.percentiles.percentiles.first().map(|p| (p.q, p.value, p.n)));
+    assert_eq!(medians, [Some((0.5, ms(500), 7)), None]);
+    assert_eq!((small.units_ok, large.units_ok), (None, None));
+}
+
+/// In flight all the time: 2 users. Missing from L = 1.625: the ages at the end, (0.5 + 1.0) ÷ 4 = 0.375.
+#[test]
+fn operations_in_flight_at_the_end_close_littles_law() {
+    let analysis = scene(&operations()).analyze();
+    let point = only(&analysis);
+    near(point.in_flight_mean, 2.0);
+    near(point.thinking_mean, 0.0);
+    near(point.little_gap.unwrap(), (2.0 - 1.625) / 2.0);
+    assert_eq!((point.in_flight_at_end, point.in_flight_age), (2, ms(1_500)));
+    near(point.in_flight_mean, point.load_factor + point.in_flight_age.as_secs_f64() / 4.0);
+    let rules: Vec<&str> = point.verdict.remarks.iter().map(|remark| remark.rule).collect();
+    assert_eq!(rules, ["little", "percentiles", "in-flight"]);
+}
+
+/// B's first operation is reset at 1.5 s: E = 1, n = 8, Σr = 5 s; its time is in no mean.
+#[test]
+fn failures_count_in_rates_of_their_own() {
+    let mut operations = operations();
+    operations[8].outcome = Outcome::Reset;
+    let mut scene = scene(&operations);
+    scene.plan.rules.error_ratio_max = 0.5;
+    let analysis = scene.analyze();
+    let point = only(&analysis);
+    assert_eq!((point.total.n, point.total.errors, point.completed()), (8, 1, 9));
+    near(point.error_rate, 0.25);
+    near(point.error_level.unwrap(), 1.0 / 8.0);
+    near(point.load_factor, 5.0 / 4.0);
+    near(point.pages_per_minute.unwrap(), 60.0 * 8.0 / 4.0);
+    assert_eq!(point.failures, [(Outcome::Reset, 1)]);
+    assert_eq!((point.kinds[1].n, point.kinds[1].errors), (1, 1));
+    assert_eq!(point.total.bytes.body, 7 * 500 + 5_125);
+}
+
+/// The records say: 1 s of CPU time per second on 2 threads, 20 ms in the run queue; the server uses
+/// 0.25 CPUs of 0.5. Per operation: 4 s ÷ 9 and 1 s ÷ 9.
+#[test]
+fn the_machines_use() {
+    let analysis = scene(&operations()).analyze();
+    let point = only(&analysis);
+    near(point.generator_busy, 0.5);
+    near(point.generator_run_queue, 0.01);
+    near(point.generator_cpu_per_operation.unwrap(), 4.0 / 9.0);
+    near(point.sut_cpus.unwrap(), 0.25);
+    near(point.sut_busy.unwrap(), 0.5);
+    near(point.sut_cpu_per_operation.unwrap(), 1.0 / 9.0);
+}
+
+#[test]
+fn what_cannot_be_known_is_none() {
+    let mut scene = scene(&operations());
+    scene.plan.protocol.connection = Connection::KeepAlive { requests_max: None };
+    scene.plan.workload.counts_pages = false;
+    scene.plan.sut.quota = None;
+    scene.records[2].sut = None;
+    let analysis = scene.analyze();
+    let point = only(&analysis);
+    assert_eq!((point.sut_cpus, point.sut_busy, point.sut_cpu_per_operation), (None, None, None));
+    assert_eq!((&point.connect, &point.lateness, point.pages_per_minute), (&None, &None, None));
+    assert_eq!((point.rate_interval, point.response.mean_interval), (None, None));
+}
+
+/// Seconds of A and B: done at 0.5 | 1.0, 1.5, 1.5 | 2.0, 2.5 | 3.0, 3.0, 3.5; in the drain 4.0 and 4.5.
+#[test]
+fn the_timeline_has_every_second() {
+    let analysis = scene(&operations()).analyze();
+    let timeline = &only(&analysis).timeline;
+    assert_eq!(timeline.iter().map(|second| second.at).collect::<Vec<_>>(), [0.5, 1.5, 2.5, 3.5, 4.5]);
+    assert_eq!(timeline.iter().map(|second| second.rate).collect::<Vec<_>>(), [1.0, 3.0, 2.0, 3.0, 2.0]);
+    assert!(timeline.iter().all(|second| second.p50.is_none() && second.error_rate == 0.0));
+    assert!(timeline.iter().all(|second| second.generator_busy == 0.5 && second.sut_cpus == Some(0.25)));
+    assert_eq!(timeline[4].phase, model::Phase::Drain);
+}
+
+/// 20 s at a rate of 133 or 134 per second: 10 users, 150 ms for two operations. The intervals hold the means.
+#[test]
+fn intervals_hold_the_means() {
+    let analysis = Scene::closed().analyze();
+    let point = only(&analysis);
+    let (low, high) = point.rate_interval.unwrap();
+    assert!(low <= point.rate && point.rate <= high && high - low < 10.0, "{low} {high}");
+    let (low, high) = point.response.mean_interval.unwrap();
+    let mean = point.response.mean.unwrap();
+    assert!(low <= mean && mean <= high && high - low < 0.01, "{low} {mean} {high}");
+}
+
+/// 200/s for 20 s, each 5 ms from sending: nothing waits, so service and response time are the same.
+#[test]
+fn an_open_loop_has_offered_rate_and_lateness() {
+    let analysis = Scene::open(Nanos::ZERO).analyze();
+    let point = only(&analysis);
+    near(point.offered_rate.unwrap(), 200.0);
+    near(point.rate, 200.0);
+    near(point.load_factor, 1.0);
+    assert_eq!(point.little_gap, None);
+    let lateness = point.lateness.as_ref().unwrap();
+    assert_eq!((lateness.histogram.n(), lateness.max), (4_000, Some(Nanos::ZERO)));
+    assert_eq!(point.service.histogram, point.response.histogram);
+    let connect = point.connect.as_ref().unwrap();
+    assert_eq!((connect.histogram.n(), connect.max), (4_000, Some(ms(1))));
+}

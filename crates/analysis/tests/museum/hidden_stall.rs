@@ -1,0 +1,55 @@
+//! Latency that hides a stall (coordinated omission): service time reported as response time.
+
+use crate::record::{Scene, assert_caught, assert_valid, remarks, s};
+use crate::tamper::rebuild_response;
+
+/// The server stalls for 1 s at 200/s with 20 places: 180 operations wait for a place, up to 1 s.
+#[test]
+fn response_times_from_sending_are_caught_where_operations_waited() {
+    let mut scene = Scene::open(s(1));
+    assert_valid(&scene.analyze());
+    for record in &mut scene.records {
+        // The tool knows service times only: the histograms are exchanged, and the exact sums follow.
+        for kind in &mut record.kinds {
+            kind.ok.response = stats::Moments::default();
+            kind.ok.response_histogram = stats::Histogram::new();
+        }
+        let service: Vec<_> = record.service.buckets().collect();
+        for (place, bucket) in service.iter().flat_map(|bucket| (0..bucket.count).map(move |k| (k, bucket))) {
+            let kind = &mut record.kinds[place as usize % 2];
+            kind.ok.response.record(bucket.high.0);
+            kind.ok.response_histogram.record(bucket.high);
+        }
+        for kind in &mut record.kinds {
+            let n = kind.ok.response.n;
+            let size = if n == 0 { 0 } else { kind.ok.body_bytes.max };
+            kind.ok.body_bytes = stats::Moments::default();
+            kind.ok.reply_bytes = stats::Moments::default();
+            (0..n).for_each(|_| {
+                kind.ok.body_bytes.record(size);
+                kind.ok.reply_bytes.record(size + crate::record::HEAD_BYTES);
+            });
+        }
+        rebuild_response(record);
+    }
+    let analysis = scene.analyze();
+    assert_caught(&analysis, "response-integral");
+}
+
+/// With the times from due, the stall is in the percentiles; the service time beside them shows less of it.
+#[test]
+fn response_time_shows_the_stall_and_service_time_does_not() {
+    let analysis = Scene::open(s(1)).analyze();
+    let point = &analysis.load_points[0];
+    let at = |summary: &analysis::TimeSummary, q: f64| {
+        summary.percentiles.iter().find(|one| one.q == q).unwrap().value.as_millis_f64()
+    };
+    // By hand: p99 of 4,000 is the 41st longest. Of the operations in order, the one in flight when the stall
+    // begins and the 19 after it are done at 11.005 s, the next 20 at 11.010 s, the 41st at 11.015 s; it fell
+    // due at 10 s + 39.5 ÷ 200 s, 817.5 ms before. A bucket there is 0.5 ms wide.
+    assert!((at(&point.response, 0.99) - 817.5).abs() < 0.6, "{}", at(&point.response, 0.99));
+    assert!(at(&point.service, 0.99) < 6.0, "{}", at(&point.service, 0.99));
+    assert!(remarks(&analysis, "places")[0].starts_with("all 20 places for operations in flight were taken"));
+    // The longest is the one in flight: due 2.5 ms before the stall, done 5 ms after it.
+    assert_eq!(point.response.max, Some(units::Nanos(1_007_500_000)));
+}

@@ -1,0 +1,69 @@
+//! A missing agent makes the result smaller instead of invalid.
+
+use model::{Arrivals, IntervalRecord, Load};
+
+use crate::record::{
+    Operation, Scene, assert_caught, assert_valid, ms, plan, records, rules_broken, scheduled, users,
+};
+
+/// Two agents with one load thread and half of the operations each.
+fn two_agents(plan: &model::Plan, parts: [&[Operation]; 2]) -> Vec<IntervalRecord> {
+    let mut all: Vec<IntervalRecord> =
+        [0, 1].into_iter().flat_map(|agent| records(plan, 0, agent, parts[agent as usize])).collect();
+    all.sort_by_key(|record| (record.index, record.agent));
+    for record in &mut all {
+        record.health.threads = 1;
+        record.health.cpu.0 /= 2;
+        // Each part was folded as if it had all users.
+        record.flow.thinking_ns = 0;
+        record.sut = record.sut.filter(|_| record.agent == 0);
+    }
+    all
+}
+
+fn closed() -> Scene {
+    let plan = plan(Load::Users(10), 2, 20);
+    let operations = users(&plan, 10, |_, _| ms(70), ms(0));
+    let (one, other) = operations.split_at(operations.len() / 2);
+    let records = two_agents(&plan, [one, other]);
+    Scene { plan, records, ending: model::Ending::Complete }
+}
+
+fn open() -> Scene {
+    let load = Load::Rate { per_second: 200.0, arrivals: Arrivals::Poisson, in_flight_max: 50 };
+    let plan = plan(load, 2, 20);
+    let operations = scheduled(&plan, 0, ms(5), ms(0));
+    let part = |agent| operations.iter().skip(agent).step_by(2).copied().collect::<Vec<_>>();
+    let records = two_agents(&plan, [&part(0), &part(1)]);
+    Scene { plan, records, ending: model::Ending::Complete }
+}
+
+#[test]
+fn two_agents_together_are_valid() {
+    for scene in [closed(), open()] {
+        let analysis = scene.analyze();
+        assert_valid(&analysis);
+        assert_eq!(analysis.load_points[0].timeline.len(), scene.records.len() / 2);
+    }
+}
+
+#[test]
+fn the_whole_record_of_an_agent_is_missed() {
+    let without = |scene: Scene| {
+        let records = scene.records.into_iter().filter(|record| record.agent == 0).collect();
+        Scene { records, ..scene }.analyze()
+    };
+    assert_eq!(rules_broken(&without(closed())), ["load-agents", "user-time"]);
+    assert_eq!(rules_broken(&without(open())), ["load-agents", "schedule"]);
+}
+
+#[test]
+fn an_agent_that_stops_early_is_missed() {
+    let mut scene = closed();
+    scene.records.retain(|record| record.agent == 0 || record.index < 15);
+    let analysis = scene.analyze();
+    let text = assert_caught(&analysis, "load-agents");
+    assert!(text.starts_with("interval 15 has records of 1 load agents, the first one of 2; and"), "{text}");
+    assert_caught(&analysis, "user-time");
+    assert_caught(&analysis, "time-axis");
+}

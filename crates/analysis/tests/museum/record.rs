@@ -1,0 +1,338 @@
+//! Makes the records of a run from a list of operations: exactly, by the definitions, without an engine.
+
+use std::collections::BTreeMap;
+
+use analysis::{Analysis, Analyzer, State};
+use model::{
+    Arrivals, BenchmarkId, Connection, DetailRecord, Ending, Flow, Headline, Health, HttpVersion,
+    IntervalRecord, KindTotals, Load, LoadPoint, Object, Outcome, Page, Phase, Phases, Plan, Protocol, Rules,
+    SutPlan, SutUse, UnitTotals, Workload,
+};
+use stats::Histogram;
+use units::Nanos;
+
+/// Bytes of every reply's head.
+pub const HEAD_BYTES: u64 = 200;
+
+/// Sizes of the two objects, which are the two kinds of operation and a page each.
+pub const OBJECT_BYTES: [u64; 2] = [500, 5125];
+
+/// One operation, from due to done.
+#[derive(Debug, Clone, Copy)]
+pub struct Operation {
+    pub kind: usize,
+    pub due: Nanos,
+    pub sent: Nanos,
+    pub done: Nanos,
+    pub connect: Nanos,
+    pub outcome: Outcome,
+}
+
+/// A run as recorded, to be tampered with.
+#[derive(Debug, Clone)]
+pub struct Scene {
+    pub plan: Plan,
+    pub records: Vec<IntervalRecord>,
+    pub ending: Ending,
+}
+
+pub fn ms(milliseconds: u64) -> Nanos {
+    Nanos::from_millis(milliseconds)
+}
+
+pub fn s(seconds: u64) -> Nanos {
+    Nanos::from_secs(seconds)
+}
+
+/// A plan with one load point, phases of ramp-up 0, settle, steady, ramp-down 0, drain 5 s.
+pub fn plan(load: Load, settle: u64, steady: u64) -> Plan {
+    let object = |path: &str, bytes| Object { path: path.to_owned(), bytes };
+    Plan {
+        format: model::PLAN_FORMAT,
+        benchmark: BenchmarkId {
+            id: "test".to_owned(),
+            version: 1,
+            title: "Test".to_owned(),
+            headline: Headline::ConnectionRate,
+        },
+        seed: 1,
+        workload: Workload {
+            content_seed: 1,
+            objects: vec![object("/small", OBJECT_BYTES[0]), object("/large", OBJECT_BYTES[1])],
+            pages: vec![Page { weight: 1, objects: vec![0] }, Page { weight: 1, objects: vec![1] }],
+            counts_pages: true,
+        },
+        protocol: Protocol {
+            http: HttpVersion::Http10,
+            connection: Connection::PerRequest,
+            time_limit: s(60),
+        },
+        load_points: vec![LoadPoint { index: 0, load }],
+        phases: Phases {
+            quiet: s(0),
+            ramp_up: s(0),
+            settle: s(settle),
+            steady: s(steady),
+            ramp_down: s(0),
+            drain: s(5),
+        },
+        rules: Rules::default(),
+        modifications: Vec::new(),
+        sut: SutPlan {
+            name: "built-in".to_owned(),
+            cpus: Vec::new(),
+            quota: Some(0.5),
+            quota_reason: "asked for".to_owned(),
+        },
+        load_cpus: Vec::new(),
+        load_threads: 2,
+    }
+}
+
+impl Scene {
+    /// Ten users, settle 2 s, steady 20 s; response 100 ms and 50 ms by turns, so that 1 s is no multiple of a turn.
+    pub fn closed() -> Scene {
+        let plan = plan(Load::Users(10), 2, 20);
+        let operations = users(&plan, 10, |_, k| if k % 2 == 0 { ms(100) } else { ms(50) }, Nanos::ZERO);
+        Scene::of(plan, &operations)
+    }
+
+    /// 200 operations/s at equal distances, 20 places, settle 2 s, steady 20 s, response 5 ms; a server
+    /// that does nothing for `stall` from second 10.
+    pub fn open(stall: Nanos) -> Scene {
+        let load = Load::Rate { per_second: 200.0, arrivals: Arrivals::Constant, in_flight_max: 20 };
+        let plan = plan(load, 2, 20);
+        let operations = scheduled(&plan, 0, ms(5), stall);
+        Scene::of(plan, &operations)
+    }
+
+    /// Makes the records of the first load point.
+    pub fn of(plan: Plan, operations: &[Operation]) -> Scene {
+        let records = records(&plan, 0, 0, operations);
+        Scene { plan, records, ending: Ending::Complete }
+    }
+
+    /// Splits the details off and analyzes.
+    pub fn analyze(&self) -> Analysis {
+        self.analyze_details(|_| {})
+    }
+
+    /// The same with details that were tampered with.
+    pub fn analyze_details(&self, tamper: impl Fn(&mut DetailRecord)) -> Analysis {
+        let mut analyzer = Analyzer::new(&self.plan);
+        for record in &self.records {
+            let mut interval = record.clone();
+            let mut detail = interval.split_detail();
+            tamper(&mut detail);
+            analyzer.interval(&interval);
+            analyzer.detail(&detail);
+        }
+        analyzer.finish(self.ending.clone())
+    }
+}
+
+/// Operations of users who start at once and never wait but for `think`; `response` of (user, k).
+pub fn users(plan: &Plan, n: u32, response: impl Fn(u32, usize) -> Nanos, think: Nanos) -> Vec<Operation> {
+    let mut operations = Vec::new();
+    for user in 0..n {
+        let mut due = think;
+        for k in 0.. {
+            if plan.phases.issuing() <= due {
+                break;
+            }
+            let done = due + response(user, k);
+            operations.push(Operation {
+                kind: user as usize % 2,
+                due,
+                sent: due,
+                done,
+                connect: ms(1),
+                outcome: Outcome::Ok,
+            });
+            due = done + think;
+        }
+    }
+    operations
+}
+
+/// Operations on the schedule of a load point: each takes `service` from its sending, nothing is done
+/// while the server stalls, and one that finds no place waits.
+pub fn scheduled(plan: &Plan, load_point: usize, service: Nanos, stall: Nanos) -> Vec<Operation> {
+    let Load::Rate { per_second, arrivals, in_flight_max } = plan.load_points[load_point].load else {
+        panic!("an open loop")
+    };
+    let schedule = model::Schedule::new(per_second, arrivals, &plan.phases, plan.seed, load_point as u32);
+    let (from, to) = (s(10), s(10) + stall);
+    let mut places: Vec<Nanos> = vec![Nanos::ZERO; in_flight_max as usize];
+    let mut operations = Vec::new();
+    for (k, due) in schedule {
+        let place = places.iter_mut().min().expect("there are places");
+        let sent = due.max(*place);
+        let undisturbed = sent + service;
+        let stalled = from < to && sent < to && from < undisturbed;
+        let done = if stalled { to + service } else { undisturbed };
+        *place = done;
+        let kind = k as usize % 2;
+        operations.push(Operation { kind, due, sent, done, connect: ms(1), outcome: Outcome::Ok });
+    }
+    operations
+}
+
+/// Folds operations into interval records, one per second and phase, until all are done.
+pub fn records(plan: &Plan, load_point: usize, agent: u32, operations: &[Operation]) -> Vec<IntervalRecord> {
+    let last = operations.iter().map(|operation| operation.done).max().unwrap_or_default();
+    let mut records = Vec::new();
+    let mut start = Nanos::ZERO;
+    while start < plan.phases.issuing() || start <= last {
+        let phase = plan.phases.at(start);
+        let end =
+            if phase == Phase::Drain { start + s(1) } else { (start + s(1)).min(plan.phases.end_of(phase)) };
+        records.push(Window { start, end }.record(plan, load_point, agent, records.len() as u32, operations));
+        start = end;
+    }
+    records
+}
+
+/// The time of one interval; its end is outside.
+#[derive(Clone, Copy)]
+struct Window {
+    start: Nanos,
+    end: Nanos,
+}
+
+impl Window {
+    fn has(self, time: Nanos) -> bool {
+        self.start <= time && time < self.end
+    }
+
+    fn overlap(self, from: Nanos, to: Nanos) -> u128 {
+        u128::from(to.min(self.end).saturating_sub(from.max(self.start)).0)
+    }
+
+    fn record(
+        self,
+        plan: &Plan,
+        load_point: usize,
+        agent: u32,
+        index: u32,
+        operations: &[Operation],
+    ) -> IntervalRecord {
+        let length = self.end - self.start;
+        let open = !plan.load_points[load_point].load.is_closed();
+        let mut record = IntervalRecord {
+            load_point: load_point as u32,
+            agent,
+            index,
+            phase: plan.phases.at(self.start),
+            start: self.start,
+            end: self.end,
+            flow: self.flow(plan.load_points[load_point].load, operations),
+            kinds: vec![KindTotals::default(); plan.workload.objects.len()],
+            units: vec![UnitTotals::default(); plan.workload.pages.len()],
+            response: Histogram::new(),
+            service: Histogram::new(),
+            lateness: Histogram::new(),
+            connect: Histogram::new(),
+            health: Health {
+                threads: plan.load_threads,
+                cpu: Nanos(length.0),
+                run_queue: Nanos(length.0 / 50),
+            },
+            sut: Some(SutUse { cpu: Nanos(length.0 / 4), throttled: Nanos::ZERO }),
+        };
+        for operation in operations {
+            if open && self.has(operation.sent) {
+                record.lateness.record(operation.sent - operation.due);
+            }
+            if self.has(operation.done) {
+                complete(&mut record, operation, open);
+            }
+        }
+        record
+    }
+
+    fn flow(self, load: Load, operations: &[Operation]) -> Flow {
+        let count = |is: &dyn Fn(&Operation) -> bool| operations.iter().filter(|one| is(one)).count() as u64;
+        let sum = |of: &dyn Fn(&Operation) -> u128| operations.iter().map(of).sum::<u128>();
+        let ended =
+            |outcome: &dyn Fn(Outcome) -> bool| count(&|one| self.has(one.done) && outcome(one.outcome));
+        let in_flight_ns = sum(&|one| self.overlap(one.sent, one.done));
+        let waiting_ns = sum(&|one| self.overlap(one.due, one.sent));
+        let users_ns = if load.is_closed() {
+            u128::from(load.in_flight_max()) * self.overlap(Nanos::ZERO, Nanos::MAX)
+        } else {
+            0
+        };
+        let flying_at_end = |one: &Operation| one.sent < self.end && self.end <= one.done;
+        Flow {
+            waiting_at_start: count(&|one| one.due < self.start && self.start <= one.sent),
+            due: count(&|one| self.has(one.due)),
+            started: count(&|one| self.has(one.sent)),
+            skipped: 0,
+            waiting_at_end: count(&|one| one.due < self.end && self.end <= one.sent),
+            in_flight_at_start: count(&|one| one.sent < self.start && self.start <= one.done),
+            ok: ended(&|outcome| outcome == Outcome::Ok),
+            failed: ended(&|outcome| !matches!(outcome, Outcome::Ok | Outcome::TimedOut)),
+            timed_out: ended(&|outcome| outcome == Outcome::TimedOut),
+            abandoned: 0,
+            in_flight_at_end: count(&flying_at_end),
+            in_flight_ns,
+            thinking_ns: users_ns.saturating_sub(in_flight_ns + waiting_ns),
+            in_flight_age_ns: sum(&|one| {
+                if flying_at_end(one) { u128::from((self.end - one.sent).0) } else { 0 }
+            }),
+        }
+    }
+}
+
+fn complete(record: &mut IntervalRecord, operation: &Operation, open: bool) {
+    let response = operation.done - operation.due;
+    let kind = &mut record.kinds[operation.kind];
+    let unit = &mut record.units[operation.kind];
+    if operation.outcome != Outcome::Ok {
+        let failed = kind.failed.entry(operation.outcome).or_default();
+        failed.n += 1;
+        failed.response.record(response);
+        unit.failed += 1;
+        return;
+    }
+    unit.ok += 1;
+    kind.ok.response.record(response.0);
+    kind.ok.response_histogram.record(response);
+    kind.ok.connect.record(operation.connect.0);
+    kind.ok.first_byte.record(operation.connect.0);
+    kind.ok.body_bytes.record(OBJECT_BYTES[operation.kind]);
+    kind.ok.reply_bytes.record(OBJECT_BYTES[operation.kind] + HEAD_BYTES);
+    record.response.record(response);
+    record.connect.record(operation.connect);
+    if open {
+        record.service.record(operation.done - operation.sent);
+    }
+}
+
+/// Fails unless the run and all its load points are valid.
+#[track_caller]
+pub fn assert_valid(analysis: &Analysis) {
+    assert_eq!(analysis.verdict.state, State::Valid, "{:#?}", analysis.verdict.reasons);
+    assert!(analysis.headline.is_some());
+}
+
+/// Fails unless the run is invalid and `rule` is among the reasons; returns what it says.
+#[track_caller]
+pub fn assert_caught(analysis: &Analysis, rule: &str) -> String {
+    assert_eq!(analysis.verdict.state, State::Invalid, "{:#?}", analysis.verdict);
+    let reason = analysis.verdict.reasons.iter().find(|reason| reason.rule == rule);
+    reason.unwrap_or_else(|| panic!("no `{rule}` in {:#?}", analysis.verdict.reasons)).text.clone()
+}
+
+/// The rules that gave reasons against the run, each once.
+pub fn rules_broken(analysis: &Analysis) -> Vec<&'static str> {
+    let rules: BTreeMap<&str, ()> = analysis.verdict.reasons.iter().map(|reason| (reason.rule, ())).collect();
+    rules.into_keys().collect()
+}
+
+/// The texts of the remarks of a rule.
+pub fn remarks(analysis: &Analysis, rule: &str) -> Vec<String> {
+    let of_rule = analysis.verdict.remarks.iter().filter(|remark| remark.rule == rule);
+    of_rule.map(|remark| remark.text.clone()).collect()
+}

@@ -1,0 +1,79 @@
+//! Users ÷ response time is not the reported rate: N = X·(R + Z) does not close.
+
+use model::Outcome;
+use stats::{Histogram, Moments};
+use units::Nanos;
+
+use crate::record::{Scene, assert_caught, assert_valid, ms, plan, remarks, users};
+use crate::tamper::rebuild_response;
+
+/// A tool that takes the time of the first byte for the response time, here 60 % of it.
+#[test]
+fn response_times_that_stop_too_early_are_caught() {
+    let mut scene = Scene::closed();
+    assert_valid(&scene.analyze());
+    for record in &mut scene.records {
+        for kind in &mut record.kinds {
+            let mut histogram = Histogram::new();
+            let mut moments = Moments::default();
+            for bucket in kind.ok.response_histogram.buckets() {
+                let short = Nanos(bucket.high.0 * 6 / 10);
+                (0..bucket.count).for_each(|_| {
+                    histogram.record(short);
+                    moments.record(short.0);
+                });
+            }
+            (kind.ok.response_histogram, kind.ok.response) = (histogram, moments);
+        }
+        rebuild_response(record);
+    }
+    let analysis = scene.analyze();
+    let text = assert_caught(&analysis, "little");
+    assert!(text.contains("for N = 10, a gap of 40.1 %"), "{text}");
+    assert_caught(&analysis, "response-integral");
+}
+
+/// Every tenth operation fails after the same time: X·R is a tenth short, and the load point says why.
+#[test]
+fn a_gap_that_failures_explain_is_a_remark() {
+    let mut plan = plan(model::Load::Users(10), 2, 20);
+    plan.rules.error_ratio_max = 0.2;
+    let mut operations = users(&plan, 10, |_, _| ms(70), ms(0));
+    operations.iter_mut().step_by(10).for_each(|operation| operation.outcome = Outcome::Reset);
+    let analysis = Scene::of(plan, &operations).analyze();
+    assert_valid(&analysis);
+    let text = &remarks(&analysis, "little")[0];
+    assert!(
+        text.contains("for N = 10, a gap of 9.9 %") && text.contains("failed operations kept 1.0"),
+        "{text}"
+    );
+    assert!((analysis.load_points[0].little_gap.unwrap() - 0.10).abs() < 0.01);
+}
+
+/// Four users with operations of 7.3 s in a steady phase of 20 s: the ends cut a good part off.
+#[test]
+fn a_gap_that_long_operations_explain_is_a_remark() {
+    let mut plan = plan(model::Load::Users(4), 0, 20);
+    plan.rules.operations_min = 1;
+    let operations = users(&plan, 4, |_, _| ms(7_300), ms(0));
+    let analysis = Scene::of(plan, &operations).analyze();
+    assert_valid(&analysis);
+    let text = &remarks(&analysis, "little")[0];
+    assert!(
+        text.contains("long operations were cut by the ends of the phase (4 in flight at its end)"),
+        "{text}"
+    );
+}
+
+#[test]
+fn thinking_users_close_the_law() {
+    let plan = plan(model::Load::Users(10), 2, 20);
+    let operations = users(&plan, 10, |_, _| ms(30), ms(90));
+    let analysis = Scene::of(plan, &operations).analyze();
+    assert_valid(&analysis);
+    let point = &analysis.load_points[0];
+    // 120 ms per turn, a quarter of it in flight: 2.5 of 10 users, and 7.5 think.
+    assert!((point.in_flight_mean - 2.5).abs() < 0.05, "{}", point.in_flight_mean);
+    assert!((point.thinking_mean - 7.5).abs() < 0.05, "{}", point.thinking_mean);
+    assert!(point.little_gap.unwrap() < 0.01);
+}
