@@ -30,8 +30,8 @@ pub trait Mix {
     /// Makes the state machine of a user; every user begins in the same state.
     fn user(&self) -> Self::User;
 
-    /// Returns operation `k` of an open-loop schedule, a function of (seed, k) alone.
-    fn scheduled(&self, seed: u64, k: u64) -> Self::Operation;
+    /// Returns operation `k` of an open-loop schedule, a function of the run's seed and k alone.
+    fn scheduled(&self, k: u64) -> Self::Operation;
 
     /// Returns the number of operation kinds.
     fn n_kinds(&self) -> usize;

@@ -15,13 +15,12 @@ pub(crate) fn place<C: Clock, D: Driver, M: Mix<Operation = D::Operation>>(
     dispatcher: Rc<Dispatcher>,
     mut driver: D,
     mix: Rc<M>,
-    seed: u64,
 ) -> impl Future<Output = ()> {
     async move {
         let watch = core.time_limits.watch();
         loop {
             let (k, due, sent) = dispatcher.take(&core).await;
-            let operation = mix.scheduled(seed, k);
+            let operation = mix.scheduled(k);
             core.perform(&mut driver, &watch, &operation, core.origin + due, sent).await;
         }
     }

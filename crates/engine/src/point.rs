@@ -148,7 +148,7 @@ fn start_places<C, D, M>(
 {
     for _ in setup.assignment.users.clone() {
         let (core, dispatcher, mix) = (Rc::clone(core), Rc::clone(dispatcher), Rc::clone(mix));
-        spawn.spawn(open::place(core, dispatcher, driver(), mix, setup.seed));
+        spawn.spawn(open::place(core, dispatcher, driver(), mix));
     }
 }
 

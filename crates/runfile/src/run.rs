@@ -105,6 +105,13 @@ impl Run {
             .map_err(|why| self.damaged("event", why))
     }
 
+    /// Returns what was stated when the run ended: load point, name, value. Errors: the table is damaged.
+    pub fn results(&self) -> Result<Vec<(u32, String, f64)>, RunFileError> {
+        let sql = "SELECT load_point, name, value FROM result ORDER BY id";
+        rows::all(&self.database, sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+            .map_err(|why| self.damaged("result", why))
+    }
+
     /// Returns the load points that began, by index, and when. Errors: the table is damaged.
     pub fn load_points(&self) -> Result<Vec<(u32, WallTime)>, RunFileError> {
         let sql = "SELECT load_point, started_unix_ms FROM load_point ORDER BY load_point";

@@ -10,5 +10,5 @@ pub(crate) const FORMAT: u32 = 1;
 pub(crate) const CREATE: &str = include_str!("schema.sql");
 
 /// The tables that are counted and hashed as a whole when the run ends; the rows of `interval` are chained.
-pub(crate) const HASHED_TABLES: [&str; 7] =
-    ["header", "testbed", "load_point", "detail", "example", "event", "ending"];
+pub(crate) const HASHED_TABLES: [&str; 8] =
+    ["header", "testbed", "load_point", "detail", "example", "event", "result", "ending"];

@@ -6,6 +6,7 @@ INSERT INTO read_me (text) VALUES
   ('Units are in the names of columns. Times within a load point count from its start.'),
   ('`interval` has a row per second and load agent: plain columns, and a record with histograms in a compact form.'),
   ('`detail` has the histograms per kind of operation, joined to stretches of up to ten seconds.'),
+  ('`result` has what was printed when the run ended; an audit compares it with what follows from the records.'),
   ('Each interval''s blake3 covers its record and the row before, the first one the header; `inventory` covers the rest.'),
   ('A file without a row in `ending` is of a run that was killed; all its finished seconds count.');
 
@@ -78,6 +79,14 @@ CREATE TABLE example (
 ) STRICT;
 
 CREATE TABLE event (id INTEGER PRIMARY KEY, at_unix_ms INTEGER NOT NULL, text TEXT NOT NULL) STRICT;
+
+CREATE TABLE result (
+  id INTEGER PRIMARY KEY,
+  load_point INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  value REAL NOT NULL,
+  UNIQUE (load_point, name)
+) STRICT;
 
 CREATE TABLE ending (
   id INTEGER PRIMARY KEY CHECK (id = 1),

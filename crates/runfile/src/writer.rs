@@ -51,6 +51,8 @@ pub struct Writer {
     stretches: BTreeMap<u32, Stretch>,
     /// Load point and time up to which the file itself holds everything.
     checkpoint: (u32, Nanos),
+    /// What was stated: load point, name, value.
+    results: Vec<(u32, String, f64)>,
     /// Set by the first error.
     closed: bool,
 }
@@ -77,6 +79,7 @@ impl Writer {
             chain,
             stretches: BTreeMap::new(),
             checkpoint: (0, Nanos::ZERO),
+            results: Vec::new(),
             closed: false,
         })
     }
@@ -132,6 +135,13 @@ impl Writer {
         })
     }
 
+    /// States a result of a load point, to be stored when the run ends: value per name, unit last.
+    ///
+    /// Everything that is stated follows from the records; stored so that an audit can compare.
+    pub fn state(&mut self, load_point: u32, cells: &BTreeMap<String, f64>) {
+        self.results.extend(cells.iter().map(|(name, value)| (load_point, name.clone(), *value)));
+    }
+
     /// Records how the run ended and leaves one plain file.
     ///
     /// Also after an error, when it writes what the disk still takes: call it always. Without a row for its
@@ -142,7 +152,9 @@ impl Writer {
         let stretches = if self.closed { BTreeMap::new() } else { std::mem::take(&mut self.stretches) };
         self.closed = false;
         let chain = self.chain;
+        let results = std::mem::take(&mut self.results);
         self.write("finishing", |transaction| {
+            insert_results(transaction, &results)?;
             stretches.into_values().try_for_each(|stretch| join(transaction, stretch))?;
             insert_ending(transaction, at, ending)?;
             insert_inventory(transaction, chain)
@@ -263,6 +275,13 @@ fn detail_row(detail: &DetailRecord, first_interval: u32, last_interval: u32) ->
     let DetailRecord { load_point, agent, phase, start, end, .. } = *detail;
     let place = Place { load_point, agent, phase, start, end };
     DetailRow { place, first_interval, last_interval, record: encode_detail(detail) }
+}
+
+fn insert_results(transaction: &Transaction, results: &[(u32, String, f64)]) -> rusqlite::Result<()> {
+    let mut insert = transaction.prepare("INSERT INTO result VALUES (NULL, ?, ?, ?)")?;
+    results
+        .iter()
+        .try_for_each(|(load_point, name, value)| insert.execute(params![load_point, name, value]).map(drop))
 }
 
 /// Writes down how many rows there are and what their hashes are.

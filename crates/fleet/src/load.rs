@@ -1,0 +1,218 @@
+//! One load point on this machine: one thread per load CPU, their records merged as they come.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use drivers::Policy;
+use drivers::web::{Origin, OriginError, Target, WebDriver};
+use engine::{HealthProbe, PointSetup, Sink, run_point_on_this_thread};
+use model::{Assignment, Example, IntervalRecord, LoadPoint, Plan, slice};
+use testbed::{SchedStat, pin_current_thread};
+use thiserror::Error;
+use units::{Clock, Nanos, RealClock, thread_cpu};
+
+use crate::mix::WebMix;
+
+/// Time between the decision to start and the start: for threads, sockets and users to be made ready.
+const LEAD: Nanos = Nanos::from_millis(50);
+
+/// The same, per user.
+const LEAD_PER_USER: Nanos = Nanos::from_micros(20);
+
+/// What load is sent to.
+#[derive(Debug, Clone)]
+pub struct Aim {
+    /// The server as named.
+    pub target: Target,
+    /// One of its addresses, allowed by the policy.
+    pub address: SocketAddr,
+}
+
+/// Why a load point could not be run.
+#[derive(Debug, Error)]
+pub enum LoadError {
+    /// The system refused something that a load thread needs.
+    #[error("load thread {thread}: {source}")]
+    Thread {
+        /// Index of the thread.
+        thread: u32,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The workload cannot be fetched.
+    #[error(transparent)]
+    Origin(#[from] OriginError),
+}
+
+/// What load threads send to the controller.
+enum Message {
+    Interval(Box<IntervalRecord>),
+    Example(Example),
+}
+
+/// Takes what comes of a load point, merged over all threads.
+pub trait Collector {
+    /// Takes the record of one interval.
+    fn interval(&mut self, record: IntervalRecord);
+    /// Takes the first example of a failure.
+    fn example(&mut self, example: Example);
+}
+
+/// Runs one load point; returns when its last phase is over or `stop` was set and obeyed.
+///
+/// # Errors
+/// If a thread cannot be started or set up; what was collected until then stays collected.
+pub fn run_load_point(
+    plan: &Plan,
+    point: LoadPoint,
+    aim: &Aim,
+    clock: RealClock,
+    collector: &mut impl Collector,
+    stop: &AtomicBool,
+) -> Result<(), LoadError> {
+    let users = u64::from(point.load.in_flight_max());
+    let origin = clock.now() + LEAD + Nanos(LEAD_PER_USER.0 * users);
+    let assignments = slice(point.index, point.load, plan.load_threads);
+    let (sender, receiver) = channel();
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = assignments
+            .into_iter()
+            .map(|assignment| {
+                let thread = LoadThread { plan, point, aim, clock, origin, stop, assignment };
+                let sender = sender.clone();
+                scope.spawn(move || thread.run(sender))
+            })
+            .collect();
+        drop(sender);
+        collect(&receiver, plan.load_threads, collector);
+        let results = threads.into_iter().map(|thread| thread.join().expect("a load thread does not panic"));
+        results.collect()
+    })
+}
+
+/// Merges the threads' records of each interval and passes them on in order.
+fn collect(receiver: &Receiver<Message>, n_threads: u32, collector: &mut impl Collector) {
+    let mut open: BTreeMap<u32, (u32, IntervalRecord)> = BTreeMap::new();
+    let mut examples: Vec<model::Outcome> = Vec::new();
+    for message in receiver {
+        match message {
+            Message::Interval(record) => {
+                let index = record.index;
+                let n = match open.get_mut(&index) {
+                    Some((n, merged)) => {
+                        merged.merge(&record);
+                        *n += 1;
+                        *n
+                    }
+                    None => {
+                        open.insert(index, (1, *record));
+                        1
+                    }
+                };
+                if n == n_threads
+                    && let Some((_, merged)) = open.remove(&index)
+                {
+                    collector.interval(merged);
+                }
+            }
+            Message::Example(example) => {
+                if !examples.contains(&example.outcome) {
+                    examples.push(example.outcome);
+                    collector.example(example);
+                }
+            }
+        }
+    }
+    // Threads leave a drain at different times: its last intervals are not recorded by all.
+    for (_, merged) in open.into_values() {
+        collector.interval(merged);
+    }
+}
+
+/// One load thread of one load point.
+struct LoadThread<'a> {
+    plan: &'a Plan,
+    point: LoadPoint,
+    aim: &'a Aim,
+    clock: RealClock,
+    origin: Nanos,
+    stop: &'a AtomicBool,
+    assignment: Assignment,
+}
+
+impl LoadThread<'_> {
+    fn run(self, sender: Sender<Message>) -> Result<(), LoadError> {
+        let thread = self.assignment.slice;
+        let result = self.run_here(sender);
+        if result.is_err() {
+            // The others must not wait for the end of a load point that is lost.
+            self.stop.store(true, Ordering::Relaxed);
+        }
+        result.map_err(|error| match error {
+            Failure::System(source) => LoadError::Thread { thread, source },
+            Failure::Origin(error) => LoadError::Origin(error),
+        })
+    }
+
+    fn run_here(&self, sender: Sender<Message>) -> Result<(), Failure> {
+        if let Some(cpu) = self.plan.load_cpus.get(self.assignment.slice as usize) {
+            pin_current_thread(&[*cpu])?;
+        }
+        let Plan { workload, protocol, phases, seed, .. } = self.plan;
+        let origin = Origin::new(&self.aim.target, self.aim.address, Policy, workload, protocol, self.clock)?;
+        let setup = PointSetup {
+            point: self.point,
+            assignment: self.assignment.clone(),
+            phases: *phases,
+            seed: *seed,
+            time_limit: protocol.time_limit,
+            origin: self.origin,
+        };
+        let driver = || WebDriver::new(std::rc::Rc::clone(&origin));
+        let mix = WebMix::new(workload, *seed);
+        run_point_on_this_thread(&setup, self.clock, probe(), mix, driver, &mut Outbox(sender), self.stop)?;
+        Ok(())
+    }
+}
+
+enum Failure {
+    System(io::Error),
+    Origin(OriginError),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        Failure::System(error)
+    }
+}
+
+impl From<OriginError> for Failure {
+    fn from(error: OriginError) -> Failure {
+        Failure::Origin(error)
+    }
+}
+
+/// Reads the calling thread's CPU time and its wait for a CPU; without `schedstat` the wait is not known and zero.
+fn probe() -> HealthProbe {
+    let stat = SchedStat::open_current();
+    Box::new(move || {
+        let run_queue = stat.as_ref().and_then(SchedStat::read).map_or(Nanos::ZERO, |used| used.run_queue);
+        (thread_cpu(), run_queue)
+    })
+}
+
+struct Outbox(Sender<Message>);
+
+impl Sink for Outbox {
+    fn interval(&mut self, record: IntervalRecord) {
+        // The controller listens until every thread has hung up.
+        let _ = self.0.send(Message::Interval(Box::new(record)));
+    }
+
+    fn example(&mut self, example: Example) {
+        let _ = self.0.send(Message::Example(example));
+    }
+}

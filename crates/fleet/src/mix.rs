@@ -1,0 +1,47 @@
+//! Joins the web family's benchmarks to the engine.
+
+use std::sync::Arc;
+
+use benchmarks::webstone::{PageMix, PageSchedule, PageUser};
+use engine::Mix;
+use model::{WebRequest, Workload};
+
+/// Users and scheduled requests of a workload of pages.
+pub(crate) struct WebMix {
+    pages: Arc<PageMix>,
+    schedule: PageSchedule,
+    n_kinds: usize,
+    n_units: usize,
+}
+
+impl WebMix {
+    pub(crate) fn new(workload: &Workload, seed: u64) -> WebMix {
+        WebMix {
+            pages: Arc::new(PageMix::new(workload)),
+            schedule: PageSchedule::new(workload, seed),
+            n_kinds: workload.objects.len(),
+            n_units: workload.pages.len(),
+        }
+    }
+}
+
+impl Mix for WebMix {
+    type Operation = WebRequest;
+    type User = PageUser;
+
+    fn user(&self) -> PageUser {
+        PageUser::new(Arc::clone(&self.pages))
+    }
+
+    fn scheduled(&self, k: u64) -> WebRequest {
+        self.schedule.operation(k)
+    }
+
+    fn n_kinds(&self) -> usize {
+        self.n_kinds
+    }
+
+    fn n_units(&self) -> usize {
+        self.n_units
+    }
+}
