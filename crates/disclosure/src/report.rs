@@ -59,6 +59,8 @@ impl Report<'_> {
 pub(crate) struct Words {
     /// Heading and axis of the load: `Clients`.
     pub load: &'static str,
+    /// The load in a chart's title: `clients`, `offered load`.
+    pub load_noun: &'static str,
     /// Heading of the rate: `Conn/second`.
     pub rate_heading: &'static str,
     /// The rate in full: `connections per second`.
@@ -77,7 +79,12 @@ impl Words {
             Headline::OperationRate => ("Users", "Ops/second", "operations per second", "Response time"),
         };
         let load = if closed { users } else { "Offered/second" };
-        Words { load, rate_heading, rate, response_heading, headline }
+        let load_noun = match (closed, headline) {
+            (false, _) => "offered load",
+            (true, Headline::ConnectionRate) => "clients",
+            (true, Headline::OperationRate) => "users",
+        };
+        Words { load, load_noun, rate_heading, rate, response_heading, headline }
     }
 
     /// Returns a load in words: `40 clients`, `1 user`, `500/s offered`.

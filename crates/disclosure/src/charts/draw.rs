@@ -19,6 +19,8 @@ const HEIGHT_STACKED: f64 = 118.0;
 const LINE: f64 = 15.0;
 /// Mean width of a letter at 12 px; generous, since the font is not known.
 const LETTER: f64 = 6.4;
+/// Bars shorter than this hide behind their marker and only blur it.
+const BAR_MIN: f64 = 11.0;
 /// Length of the piece of line in front of a series' name.
 const SAMPLE: f64 = 26.0;
 
@@ -45,28 +47,35 @@ struct Layout {
     panels: Vec<Scale>,
     right: f64,
     height: f64,
-    /// Rows of names above the first panel.
+    /// Names above the first panel, each with its row, counted from the bottom.
     mark_rows: Vec<(Mark, usize)>,
+    /// Height of those rows; they stand between the first panel and its title.
+    marks: f64,
 }
 
 impl Layout {
     fn of(chart: &Chart) -> Layout {
         let names = chart.panels.iter().filter(|panel| has_legend(panel)).flat_map(|panel| &panel.series);
         let longest = names.map(|series| series.name.chars().count()).max();
-        let margin = longest.map_or(22.0, |n| (n as f64 * LETTER + SAMPLE + 20.0).min(230.0));
+        let margin = longest.map_or(22.0, |n| (n as f64 * LETTER + SAMPLE + 24.0).min(230.0));
         let right = WIDTH - margin;
         let x = Scale::fit(chart.x_values(), chart.x.spacing, false, LEFT + 8.0, right - 8.0);
         let mark_rows = mark_rows(&chart.marks, &x);
         let n_rows = mark_rows.iter().map(|(_, row)| row + 1).max().unwrap_or(0);
         let panel_height = if chart.panels.len() == 1 { HEIGHT_ALONE } else { HEIGHT_STACKED };
-        let mut top = n_rows as f64 * LINE;
+        let marks = n_rows as f64 * LINE;
+        let mut top = marks;
         let mut panels = Vec::new();
         for panel in &chart.panels {
             let bottom = top + HEAD + panel_height;
             panels.push(Scale::fit(panel.values(), panel.y.spacing, true, bottom, top + HEAD));
             top = bottom;
         }
-        Layout { x, panels, right, height: top + FOOT, mark_rows }
+        Layout { x, panels, right, height: top + FOOT, mark_rows, marks }
+    }
+
+    fn top(&self) -> f64 {
+        self.panels.first().map_or(0.0, |panel| panel.to)
     }
 
     fn bottom(&self) -> f64 {
@@ -83,8 +92,9 @@ fn mark_rows(marks: &[Mark], x: &Scale) -> Vec<(Mark, usize)> {
     let mut ends: Vec<f64> = Vec::new();
     let mut rows = Vec::new();
     for mark in marks {
-        let half = mark.name.chars().count() as f64 * LETTER / 2.0;
-        let (left, right) = (x.pixel(mark.x) - half, x.pixel(mark.x) + half);
+        let half = half_width(&mark.name);
+        let middle = name_place(mark, x);
+        let (left, right) = (middle - half, middle + half);
         let free = ends.iter().position(|end| *end + 4.0 < left);
         let row = free.unwrap_or(ends.len());
         if free.is_none() {
@@ -94,6 +104,16 @@ fn mark_rows(marks: &[Mark], x: &Scale) -> Vec<(Mark, usize)> {
         rows.push((mark.clone(), row));
     }
     rows
+}
+
+fn half_width(name: &str) -> f64 {
+    name.chars().count() as f64 * LETTER / 2.0
+}
+
+/// The middle of a mark's name: over its line, or as near as the edges of the drawing let it be.
+fn name_place(mark: &Mark, x: &Scale) -> f64 {
+    let half = half_width(&mark.name);
+    x.pixel(mark.x).min(WIDTH - half - 2.0).max(half + 2.0)
 }
 
 fn draw(chart: &Chart, palette: &Palette, standalone: bool) -> Markup {
@@ -107,10 +127,11 @@ fn draw(chart: &Chart, palette: &Palette, standalone: bool) -> Markup {
             title id=(title) { (chart.title) }
             desc id=(text) { (chart.description) }
             (zones(chart, &layout, palette))
-            @for (panel, scale) in chart.panels.iter().zip(&layout.panels) {
+            (marks(&layout, palette))
+            @for (index, (panel, scale)) in chart.panels.iter().zip(&layout.panels).enumerate() {
+                (panel_title(panel, scale.to - if index == 0 { layout.marks } else { 0.0 }, palette))
                 (draw_panel(panel, scale, &layout, palette))
             }
-            (marks(&layout, palette))
             (x_axis(&chart.x, &layout, palette))
         }
     }
@@ -133,20 +154,27 @@ fn marks(layout: &Layout, palette: &Palette) -> Markup {
     html! {
         @for (mark, row) in &layout.mark_rows {
             @let x = layout.x.pixel(mark.x);
-            @let y = LINE * (*row as f64 + 1.0) - 4.0;
+            @let y = layout.top() - 6.0 - LINE * *row as f64;
             @if mark.line {
                 path d={ "M" (px(x)) " " (px(y + 4.0)) "V" (px(layout.bottom())) } stroke=(palette.axis)
                     stroke-dasharray="1 3" fill="none" {}
             }
-            text x=(px(x)) y=(px(y)) text-anchor="middle" fill=(palette.faint) { (mark.name) }
+            text x=(px(name_place(mark, &layout.x))) y=(px(y)) text-anchor="middle" fill=(palette.faint) {
+                    (mark.name)
+                }
         }
+    }
+}
+
+fn panel_title(panel: &Panel, top: f64, palette: &Palette) -> Markup {
+    html! {
+        text x=(px(LEFT - 54.0)) y=(px(top - 11.0)) fill=(palette.ink) font-weight="600" { (panel.y.title) }
     }
 }
 
 fn draw_panel(panel: &Panel, scale: &Scale, layout: &Layout, palette: &Palette) -> Markup {
     let n_ticks = if scale.from - scale.to < 200.0 { 3 } else { 5 };
     html! {
-        text x=(px(LEFT - 54.0)) y=(px(scale.to - 11.0)) fill=(palette.ink) font-weight="600" { (panel.y.title) }
         @for tick in ticks(scale, n_ticks) {
             @let y = scale.pixel(tick);
             path d={ "M" (px(LEFT)) " " (px(y)) "H" (px(layout.right)) } stroke=(palette.grid) {}
@@ -157,7 +185,7 @@ fn draw_panel(panel: &Panel, scale: &Scale, layout: &Layout, palette: &Palette) 
         @if let Some((value, name)) = &panel.limit {
             @let y = scale.pixel(*value);
             path d={ "M" (px(LEFT)) " " (px(y)) "H" (px(layout.right)) } stroke=(palette.axis) stroke-dasharray="4 2" {}
-            text x=(px(layout.right - 4.0)) y=(px(y - 4.0)) text-anchor="end" fill=(palette.faint) { (name) }
+            text x=(px(LEFT + 6.0)) y=(px(y + 13.0)) fill=(palette.faint) { (name) }
         }
         path d={ "M" (px(LEFT)) " " (px(scale.from)) "H" (px(layout.right)) } stroke=(palette.axis) {}
         @for series in &panel.series {
@@ -180,7 +208,7 @@ fn draw_series(series: &Series, y: &Scale, x: &Scale, palette: &Palette) -> Mark
             @if series.draw == Draw::Line {
                 path d=(band(series, y, x)) fill=(color) fill-opacity="0.2" {}
             }
-            path d=(line) fill="none" stroke=(color) stroke-width=(width) stroke-linejoin="round"
+            path d=(line) fill="none" stroke=(color) stroke-width=(width) stroke-linejoin="round" stroke-linecap=[(series.draw == Draw::Line).then_some("round")]
                 stroke-dasharray=[(!dash.is_empty()).then_some(dash)] {}
             @if series.draw == Draw::Points {
                 @for point in shown() {
@@ -195,8 +223,8 @@ fn draw_point(point: &Point, series: &Series, y: &Scale, x: &Scale, palette: &Pa
     let color = palette.series(series.style);
     let (at, height) = (x.pixel(point.x), y.pixel(point.y));
     html! {
-        @if let Some((low, high)) = point.range {
-            @let (low, high) = (y.pixel(low), y.pixel(high));
+        @if let Some((low, high)) = point.range.map(|(low, high)| (y.pixel(low), y.pixel(high)))
+            && BAR_MIN < low - high {
             path d={ "M" (px(at)) " " (px(low)) "V" (px(high)) (cap(at, low)) (cap(at, high)) }
                 stroke=(color) stroke-width="1.2" fill="none" {}
         }
@@ -272,7 +300,7 @@ fn x_axis(axis: &Axis, layout: &Layout, palette: &Palette) -> Markup {
     let mut shown = Vec::new();
     for value in values {
         let (x, text) = (layout.x.pixel(value), label(value, axis.format));
-        let half = text.chars().count() as f64 * LETTER / 2.0;
+        let half = half_width(&text);
         if end + 6.0 < x - half {
             end = x + half;
             shown.push((x, text));
@@ -359,5 +387,13 @@ mod tests {
         spread(&mut places, 30.0, 300.0);
         assert!(places.windows(2).all(|pair| LINE <= pair[1].0 - pair[0].0));
         assert!(places.iter().all(|place| (30.0..=300.0).contains(&place.0)));
+    }
+
+    #[test]
+    fn a_name_at_the_edge_stays_inside() {
+        let mut chart = chart(vec![series(0, &[(0.0, 1.0), (20.0, 2.0)])]);
+        chart.marks = vec![Mark { x: 20.0, name: "saturation and peak".into(), line: true }];
+        // 19 letters are 60.8 px to either side of the middle.
+        assert!(standalone(&chart, &Palette::PAPER).contains("<text x=\"797.2\""));
     }
 }

@@ -30,12 +30,20 @@ fn circle(x: f64, y: f64, radius: f64) -> String {
     format!("M{left} {y}A{radius} {radius} 0 1 1 {right} {y}A{radius} {radius} 0 1 1 {left} {y}Z")
 }
 
-/// Returns a path through pixels; `true` breaks it before a pixel.
+/// Returns a path through pixels; `true` breaks it before a pixel. A pixel alone becomes a dot, given round ends.
 pub(super) fn polyline(pixels: impl Iterator<Item = (f64, f64, bool)>) -> String {
     let mut path = String::new();
+    let mut alone = false;
     for (index, (x, y, gap)) in pixels.enumerate() {
-        let command = if index == 0 || gap { 'M' } else { 'L' };
-        let _ = write!(path, "{command}{} {}", px(x), px(y));
+        let begins = index == 0 || gap;
+        if begins && alone {
+            path.push_str("h0");
+        }
+        alone = begins;
+        let _ = write!(path, "{}{} {}", if begins { 'M' } else { 'L' }, px(x), px(y));
+    }
+    if alone {
+        path.push_str("h0");
     }
     path
 }
@@ -62,6 +70,6 @@ mod tests {
     #[test]
     fn a_path_breaks_at_gaps() {
         let pixels = [(0.0, 1.0, false), (2.04, 3.06, false), (4.0, 5.0, true)];
-        assert_eq!(polyline(pixels.into_iter()), "M0 1L2 3.1M4 5");
+        assert_eq!(polyline(pixels.into_iter()), "M0 1L2 3.1M4 5h0");
     }
 }

@@ -39,14 +39,10 @@ fn counts(report: &Report, point: &LoadPointResult) -> Table {
         Column::numbers("Bodies", "B"),
         Column::numbers("Heads", "B"),
         Column::numbers("Moved", "B"),
-        Column::numbers("p50", ""),
-        Column::numbers("p99", ""),
     ];
     let all = point.total.n + point.total.errors;
     let row = |kind: &KindResult, expected: Option<f64>| {
         let share = (0 < all).then(|| (kind.n + kind.errors) as f64 / all as f64);
-        let quantile =
-            |q: f64| kind.percentiles.percentiles.iter().find(|one| one.q == q).map(|one| one.value);
         Row::plain([
             kind.name.clone(),
             numbers::count(kind.n),
@@ -57,8 +53,6 @@ fn counts(report: &Report, point: &LoadPointResult) -> Table {
             numbers::count(kind.bytes.body),
             numbers::count(kind.bytes.head),
             numbers::count(kind.bytes.total),
-            numbers::time(quantile(0.5)),
-            numbers::time(quantile(0.99)),
         ])
     };
     let workload = &report.plan.workload;
@@ -66,7 +60,7 @@ fn counts(report: &Report, point: &LoadPointResult) -> Table {
     let share = |kind: &KindResult| expected(kind).map(|index| workload.request_share(index as u32));
     let mut rows: Vec<Row> = point.kinds.iter().map(|kind| row(kind, share(kind))).collect();
     rows.push(row(&point.total, Some(1.0)).tone(Tone::Total));
-    Table::new("Hits, bytes and response time per file", columns, rows)
+    Table::new("Hits and bytes per file", columns, rows)
         .note("Share counts successful and failed operations; expected is what the mix says.")
 }
 
@@ -78,6 +72,8 @@ fn statistics(point: &LoadPointResult) -> Block {
         Column::numbers("Std dev", ""),
         Column::numbers("Minimum", ""),
         Column::numbers("Maximum", ""),
+        Column::numbers("p50", ""),
+        Column::numbers("p99", ""),
     ];
     let mut rows: Vec<Row> = point.kinds.iter().flat_map(|kind| lines(kind, Tone::Plain)).collect();
     rows.extend(lines(&point.total, Tone::Total));
@@ -86,16 +82,20 @@ fn statistics(point: &LoadPointResult) -> Block {
     Block::Table(table)
 }
 
-/// The four lines that WebStone prints per file.
+/// The four lines that WebStone prints per file, the file's name on the first one; with percentiles where we have them.
 fn lines(kind: &KindResult, tone: Tone) -> impl Iterator<Item = Row> + use<> {
-    let times = [("connect time (s)", kind.connect), ("response time (s)", kind.response)];
-    let sizes = [("response size (B)", kind.reply_bytes), ("body size (B)", kind.body_bytes)];
-    let times = times.map(|(name, four)| (name, cells(four, 6)));
-    let sizes = sizes.map(|(name, four)| (name, cells(four, 1)));
-    let path = kind.name.clone();
-    times.into_iter().chain(sizes).map(move |(name, four)| {
-        let cells = [path.clone(), name.to_owned()].into_iter().chain(four);
-        Row::plain(cells).tone(tone)
+    let quantile = |q: f64| kind.percentiles.percentiles.iter().find(|one| one.q == q);
+    let seconds = |q: f64| numbers::fixed(quantile(q).map(|one| one.value.as_secs_f64()), 6);
+    let none = || [String::new(), String::new()];
+    let lines = [
+        ("connect time (s)", cells(kind.connect, 6), none()),
+        ("response time (s)", cells(kind.response, 6), [seconds(0.5), seconds(0.99)]),
+        ("response size (B)", cells(kind.reply_bytes, 1), none()),
+        ("body size (B)", cells(kind.body_bytes, 1), none()),
+    ];
+    let names = [kind.name.clone(), String::new(), String::new(), String::new()];
+    names.into_iter().zip(lines).map(move |(name, (what, four, percentiles))| {
+        Row::plain([name, what.to_owned()].into_iter().chain(four).chain(percentiles)).tone(tone)
     })
 }
 

@@ -14,7 +14,7 @@ pub fn section(report: &Report) -> Option<Section> {
     let figure = Figure {
         chart: chart(report),
         caption: format!(
-            "Bars: 95 % intervals from batch means over the seconds of the steady phase.{}",
+            "Bars: 95 % intervals from batch means over the seconds of the steady phase, where longer than the marker.{}",
             hollow_note(report)
         )
         .into(),
@@ -32,7 +32,7 @@ fn chart(report: &Report) -> Chart {
     let y = Axis::new("Mean response time", Spacing::FromZero, Format::Seconds);
     Chart {
         id: "latency-chart",
-        title: format!("Mean response time against {}", report.words().load.to_lowercase()),
+        title: format!("Mean response time against {}", report.words().load_noun),
         description: description(report),
         x: load_axis(report),
         panels: vec![Panel { y, series: vec![series(report)], limit: None }],

@@ -66,9 +66,9 @@ pub fn outline(report: &Report) -> Document {
 /// Returns the word for a judgement, with a sign that can be told apart without color.
 fn state_text(state: State) -> &'static str {
     match state {
-        State::Valid => "✓ valid",
-        State::Invalid => "✕ invalid",
-        State::Incomplete => "◐ incomplete",
+        State::Valid => "✓\u{a0}valid",
+        State::Invalid => "✕\u{a0}invalid",
+        State::Incomplete => "◐\u{a0}incomplete",
     }
 }
 
@@ -82,7 +82,7 @@ fn reason_text(report: &Report, reason: &Reason) -> Text {
         let load = load.map_or(String::new(), |load| format!(" ({})", report.words().load_text(load)));
         text = text.strong(format!("Load point {}{load}: ", index + 1));
     }
-    text = text.plain(format!("{} [", reason.text)).code(reason.rule).plain("]");
+    text = text.plain(format!("{} (rule ", reason.text)).code(reason.rule).plain(")");
     match &reason.hint {
         Some(hint) => text.plain(format!(". Hint: {hint}")),
         None => text,

@@ -35,10 +35,8 @@ fn sentence(report: &Report) -> Text {
     let n_valid = points.iter().filter(|point| point.verdict.state == State::Valid).count();
     let counted = format!("{n_valid} of {} load points valid", report.plan.load_points.len());
     match (report.analysis.verdict.state, &report.analysis.ending) {
-        (State::Valid, _) => format!("{counted}. No rule of measurement was broken.").into(),
-        (State::Invalid, _) => {
-            format!("{counted}. These numbers do not stand for what the server can do.").into()
-        }
+        (State::Valid, _) => format!("{counted}. Conservation, Little’s law, errors and the health of the generator were checked on each of them.").into(),
+        (State::Invalid, _) => format!("{counted}. The run as a whole is not, because:").into(),
         (State::Incomplete, Ending::Stopped(why)) => format!("{counted}. The run was stopped: {why}.").into(),
         (State::Incomplete, Ending::Missing) => format!(
             "{counted}. The run file has no end: program or machine died; every finished second is here."

@@ -17,7 +17,7 @@ pub fn section(report: &Report) -> Option<Section> {
     }
     let figure = Figure {
         chart: chart(report),
-        caption: format!("Logarithmic scale. Bars: 95 % intervals from order statistics. A percentile with too few values for an interval is not shown.{}", hollow_note(report)).into(),
+        caption: format!("Logarithmic scale. Bars: 95 % intervals from order statistics, where longer than the marker. A percentile with too few values for an interval is not shown.{}", hollow_note(report)).into(),
         table: table(report, "Response time", |point| Some(&point.response)),
         bulky: false,
     };
@@ -54,7 +54,7 @@ fn chart(report: &Report) -> Chart {
     let max = Series { name: "max".into(), style: 4, draw: Draw::Points, points: maxima(report) };
     Chart {
         id: "percentile-chart",
-        title: format!("Response time percentiles against {}", report.words().load.to_lowercase()),
+        title: format!("Response time percentiles against {}", report.words().load_noun),
         description:
             "Median, 90th, 99th and 99.9th percentile and maximum of the response time at each load point."
                 .into(),
@@ -100,7 +100,7 @@ fn table(report: &Report, name: &str, of: impl Fn(&LoadPointResult) -> Option<&T
     };
     let rows = report.analysis.load_points.iter().filter_map(row).collect();
     Table::new(format!("{name}: mean, percentiles and maximum"), columns, rows)
-        .note("Below each value its 95 % interval.")
+        .note("With each value its 95 % interval.")
 }
 
 fn mean_cell(summary: &TimeSummary) -> Cell {

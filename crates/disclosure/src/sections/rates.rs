@@ -13,7 +13,7 @@ pub fn section(report: &Report) -> Option<Section> {
     }
     let figure = Figure {
         chart: chart(report),
-        caption: format!("Bars: 95 % intervals from batch means over the seconds of the steady phase; where none shows, it is smaller than the marker.{}", hollow_note(report)).into(),
+        caption: format!("Bars: 95 % intervals from batch means over the seconds of the steady phase, where longer than the marker.{}", hollow_note(report)).into(),
         table: table(report),
         bulky: false,
     };
@@ -31,7 +31,7 @@ fn chart(report: &Report) -> Chart {
         Panel { y: Axis::new(name, Spacing::FromZero, Format::Plain), series: series(report), limit: None };
     Chart {
         id: "rate-chart",
-        title: format!("{name} against {}", words.load.to_lowercase()),
+        title: format!("{name} against {}", words.load_noun),
         description: description(report),
         x: load_axis(report),
         panels: vec![rate],

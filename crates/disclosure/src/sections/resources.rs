@@ -46,7 +46,7 @@ fn chart(report: &Report) -> Chart {
     let limit = report.plan.rules.generator_busy_max;
     Chart {
         id: "cpu-chart",
-        title: format!("CPU use against {}", report.words().load.to_lowercase()),
+        title: format!("CPU use against {}", report.words().load_noun),
         description: "Use of the generator's CPUs and of the server's allowance at each load point.".into(),
         x: load_axis(report),
         panels: vec![Panel {

@@ -94,7 +94,7 @@ fn sut_text(report: &Report) -> String {
         text += &format!(", on CPU {}", cpus.join(", "));
     }
     if let Some(quota) = sut.quota {
-        text += &format!(", limited to {} of CPU time ({})", quota_text(quota), sut.quota_reason);
+        text += &format!(", limited to {} ({})", quota_text(quota), sut.quota_reason);
     }
     text
 }

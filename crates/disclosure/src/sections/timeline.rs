@@ -1,7 +1,7 @@
 //! The run second by second: rate, response time, errors and CPU use over all load points.
 
 use analysis::TimelinePoint;
-use model::Phase;
+use model::{Load, Phase};
 use units::Nanos;
 
 use crate::charts::{
@@ -14,9 +14,11 @@ const COLUMNS_MAX: usize = 600;
 
 /// The seconds of one phase of one load point.
 struct Stretch<'a> {
+    load_point: u32,
     /// When the load point began, on the axis of the whole run.
     start: f64,
     load: String,
+    offered: Load,
     phase: Phase,
     /// Where it begins and ends, on the axis of the whole run.
     from: f64,
@@ -60,8 +62,10 @@ fn stretches<'a>(report: &Report<'a>) -> Vec<Stretch<'a>> {
             // A phase that was broken off ends with its last second; half a second lies behind its middle.
             let to = to.min(seconds[seconds.len() - 1].at + 0.5);
             stretches.push(Stretch {
+                load_point: point.index,
                 start,
                 load: load.clone(),
+                offered: point.load,
                 phase,
                 from: start + from,
                 to: start + to,
@@ -73,7 +77,7 @@ fn stretches<'a>(report: &Report<'a>) -> Vec<Stretch<'a>> {
     stretches
 }
 
-/// Returns the columns of one value over the whole run, with a gap between load points.
+/// Returns the columns of one value over the whole run, with a gap between load points and before a drain.
 fn points(
     stretches: &[Stretch],
     value: impl Fn(&TimelinePoint) -> Option<f64>,
@@ -84,11 +88,13 @@ fn points(
     };
     let folded = charts::fold(&stretches.iter().map(seconds).collect::<Vec<_>>(), COLUMNS_MAX);
     let mut points: Vec<Point> = Vec::new();
-    let mut last_start = f64::NAN;
+    let mut before = None;
     for (stretch, columns) in stretches.iter().zip(&folded) {
         for column in columns {
-            let gap = stretch.start != last_start;
-            last_start = stretch.start;
+            // The drain belongs to its load point, but a line down to it would look like a breakdown.
+            let line = Some((stretch.load_point, stretch.phase == Phase::Drain));
+            let gap = before != line;
+            before = line;
             let range = Some((column.min, column.max)).filter(|(min, max)| min < max);
             points.push(Point { range, gap, ..Point::new(column.at, y(column)) });
         }
@@ -106,7 +112,10 @@ fn chart(report: &Report, stretches: &[Stretch]) -> Chart {
         point.x /= scale;
     }
     let zones = zones(stretches).map(|(from, to)| Zone { from: from / scale, to: to / scale }).collect();
-    let marks = load_marks(stretches).map(|(x, name)| Mark { x: x / scale, name, line: false }).collect();
+    let marks = load_marks(report, stretches)
+        .into_iter()
+        .map(|(x, name)| Mark { x: x / scale, name, line: false })
+        .collect();
     let title = if long {
         "Minutes since the start of the first load point"
     } else {
@@ -117,7 +126,7 @@ fn chart(report: &Report, stretches: &[Stretch]) -> Chart {
         title: "Rate, response time, errors and CPU over the run".into(),
         description: format!(
             "All load points one after another; the numbers above are {}.",
-            report.words().load.to_lowercase()
+            report.words().load_noun
         ),
         x: Axis::new(title, Spacing::FromZero, Format::Plain),
         panels,
@@ -169,12 +178,16 @@ fn zones(stretches: &[Stretch]) -> impl Iterator<Item = (f64, f64)> {
     unmeasured.map(|stretch| (stretch.from, stretch.to))
 }
 
-/// The load over the middle of each load point.
-fn load_marks(stretches: &[Stretch]) -> impl Iterator<Item = (f64, String)> {
-    stretches.chunk_by(|a, b| a.start == b.start).map(|of_point| {
+/// The load over the middle of each load point; in words if there are few.
+fn load_marks(report: &Report, stretches: &[Stretch]) -> Vec<(f64, String)> {
+    let points = stretches.chunk_by(|a, b| a.load_point == b.load_point);
+    let few = points.clone().count() <= 6;
+    let mark = |of_point: &[Stretch]| {
         let (first, last) = (&of_point[0], &of_point[of_point.len() - 1]);
-        ((first.start + last.to) / 2.0, first.load.clone())
-    })
+        let name = if few { report.words().load_text(first.offered) } else { first.load.clone() };
+        ((first.start + last.to) / 2.0, name)
+    };
+    points.map(mark).collect()
 }
 
 fn table(report: &Report, stretches: &[Stretch]) -> Table {

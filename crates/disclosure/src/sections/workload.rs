@@ -6,10 +6,11 @@ use crate::{Block, Column, Report, Row, Section, Table, Text, Tone, numbers};
 
 pub fn section(report: &Report) -> Option<Section> {
     let workload = &report.plan.workload;
+    let groups = workload.pages.iter().any(|page| 1 < page.objects.len());
     let text = format!(
         "{} A user picks a page by its weight and fetches its files in order. Per page {} files and {} B on the mean; per \
          request a body of {} B with a standard deviation of {} B. What is in the files follows from the content seed {}.",
-        if workload.counts_pages { "Pages are groups of files." } else { "Every page is one file." },
+        if groups { "Pages are groups of files." } else { "Every page is one file." },
         numbers::fixed(workload.files_per_page(), 2),
         numbers::fixed(workload.bytes_per_page(), 1),
         numbers::fixed(workload.mean_body_bytes(), 1),

@@ -1,0 +1,304 @@
+//! The whole report: golden files, and what must hold for every run.
+
+mod fixture;
+
+use std::collections::BTreeSet;
+
+use disclosure::{Block, Document, Section, charts, outline, render, results_table};
+use fixture::Fixture;
+
+fn all() -> [(&'static str, Fixture); 5] {
+    [
+        ("quick", fixture::quick()),
+        ("valid", fixture::valid()),
+        ("incomplete", fixture::incomplete()),
+        ("open_loop", fixture::open_loop()),
+        ("hostile", fixture::hostile()),
+    ]
+}
+
+fn html_of(fixture: &Fixture) -> String {
+    render::html(&outline(&fixture.report()))
+}
+
+/// Every block of a section, those in folds included.
+fn blocks(section: &Section) -> Vec<&Block> {
+    fn walk<'a>(blocks: &'a [Block], out: &mut Vec<&'a Block>) {
+        for block in blocks {
+            out.push(block);
+            if let Block::Fold { blocks, .. } = block {
+                walk(blocks, out);
+            }
+        }
+    }
+    let mut out = Vec::new();
+    walk(&section.blocks, &mut out);
+    out
+}
+
+fn figures(document: &Document) -> Vec<&disclosure::Figure> {
+    let blocks = document.sections.iter().flat_map(blocks);
+    blocks
+        .filter_map(|block| if let Block::Figure(figure) = block { Some(figure.as_ref()) } else { None })
+        .collect()
+}
+
+/// Splits CSV as RFC 4180 says.
+fn parse_csv(text: &str) -> Vec<Vec<String>> {
+    let (mut rows, mut row, mut field, mut quoted) = (vec![], vec![], String::new(), false);
+    let mut letters = text.chars().peekable();
+    while let Some(c) = letters.next() {
+        match (c, quoted) {
+            ('"', true) if letters.peek() == Some(&'"') => field.push(letters.next().unwrap()),
+            ('"', _) => quoted = !quoted,
+            (',', false) => row.push(std::mem::take(&mut field)),
+            ('\r', false) => {}
+            ('\n', false) => {
+                row.push(std::mem::take(&mut field));
+                rows.push(std::mem::take(&mut row));
+            }
+            (c, _) => field.push(c),
+        }
+    }
+    rows
+}
+
+#[test]
+fn markdown_of_a_run_with_errors_and_an_invalid_load_point() {
+    insta::assert_snapshot!(render::markdown(&outline(&fixture::quick().report())));
+}
+
+#[test]
+fn markdown_of_an_incomplete_run() {
+    insta::assert_snapshot!(render::markdown(&outline(&fixture::incomplete().report())));
+}
+
+#[test]
+fn markdown_of_an_open_loop() {
+    insta::assert_snapshot!(render::markdown(&outline(&fixture::open_loop().report())));
+}
+
+#[test]
+fn html_of_an_incomplete_run() {
+    insta::assert_snapshot!(html_of(&fixture::incomplete()).replace("><", ">\n<"));
+}
+
+#[test]
+fn csv_of_a_run_with_errors_and_an_invalid_load_point() {
+    insta::assert_snapshot!(render::csv(&fixture::quick().report()).replace('\r', ""));
+}
+
+#[test]
+fn json_of_an_incomplete_run() {
+    let json = render::json(&fixture::incomplete().report());
+    insta::assert_snapshot!(serde_json::to_string_pretty(&json).unwrap());
+}
+
+#[test]
+fn html_loads_nothing_and_runs_nothing() {
+    for (name, fixture) in all() {
+        let html = html_of(&fixture);
+        for forbidden in
+            ["<script", "<link", "<iframe", " src=", "url(", "@import", " onload", "http://", "https://"]
+        {
+            assert!(!html.contains(forbidden), "{name}: {forbidden}");
+        }
+        let links: Vec<&str> = html.split("href=\"").skip(1).collect();
+        assert!(!links.is_empty() && links.iter().all(|link| link.starts_with('#')), "{name}");
+    }
+}
+
+#[test]
+fn every_link_has_its_place_and_no_id_occurs_twice() {
+    for (name, fixture) in all() {
+        let html = html_of(&fixture);
+        let values = |attribute: &str| -> Vec<String> {
+            let parts = html.split(attribute).skip(1);
+            parts.map(|part| part.split('"').next().unwrap().to_owned()).collect()
+        };
+        let ids = values(" id=\"");
+        let unique: BTreeSet<&String> = ids.iter().collect();
+        assert_eq!(ids.len(), unique.len(), "{name}");
+        assert!(values("href=\"#").iter().all(|link| unique.contains(link)), "{name}");
+    }
+}
+
+#[test]
+fn hostile_texts_break_no_form() {
+    let fixture = fixture::hostile();
+    let report = fixture.report();
+    let bad = &fixture.plan.workload.objects[0].path;
+
+    let markdown = render::markdown(&outline(&report));
+    // Between fences nothing has a meaning; there it stands as it was typed.
+    let (mut fence, mut outside) = (None, String::new());
+    for line in markdown.lines() {
+        match fence {
+            None if line.starts_with("```") => fence = Some(line),
+            Some(open) if line == open => fence = None,
+            None => outside += line,
+            Some(_) => {}
+        }
+    }
+    assert!(fence.is_none() && !outside.contains("<script>"));
+    let width = |line: &str| line.replace(r"\|", "").matches('|').count();
+    let lines: Vec<&str> = markdown.lines().collect();
+    for table in lines.split(|line| !line.starts_with('|')).filter(|table| !table.is_empty()) {
+        assert!(table.iter().all(|line| width(line) == width(table[0])), "{table:#?}");
+    }
+
+    let rows = parse_csv(&render::csv(&report));
+    assert_eq!(rows.len(), 5);
+    assert!(rows.iter().all(|row| row.len() == rows[0].len()));
+    assert_eq!(rows[4].last().unwrap(), bad);
+
+    let json: serde_json::Value = serde_json::from_str(&render::json(&report).to_string()).unwrap();
+    assert_eq!(json["load_points"][0]["kinds"][0]["name"].as_str(), Some(bad.as_str()));
+}
+
+#[test]
+fn all_forms_carry_the_same_numbers() {
+    let fixture = fixture::quick();
+    let report = fixture.report();
+    let (html, markdown) = (html_of(&fixture), render::markdown(&outline(&report)));
+    let (rows, json) = (parse_csv(&render::csv(&report)), render::json(&report));
+    let column = |name: &str| rows[0].iter().position(|head| head == name).unwrap();
+    for (index, point) in fixture.analysis.load_points.iter().enumerate() {
+        let p99 = point.response.percentiles[2].value.as_secs_f64();
+        let figures = [
+            ("rate_per_s", point.rate, format!("{:.2}", point.rate)),
+            ("response_mean_s", point.response.mean.unwrap(), format!("{:.4}", point.response.mean.unwrap())),
+            ("load_factor", point.load_factor, format!("{:.2}", point.load_factor)),
+            ("throughput_mbit_per_s", point.throughput_mbit, format!("{:.2}", point.throughput_mbit)),
+            ("response_p99_s", p99, format!("{p99:.4}")),
+        ];
+        for (name, exact, shown) in figures {
+            assert!(html.contains(&format!("<td>{shown}</td>")), "{name} {shown} not in HTML");
+            assert!(
+                markdown.contains(&format!(" {shown} |")) || markdown.contains(&format!("**{shown}** |")),
+                "{name}"
+            );
+            assert_eq!(rows[index + 1][column(name)].parse::<f64>(), Ok(exact), "{name}");
+        }
+        let point_json = &json["load_points"][index];
+        assert_eq!(point_json["rate_per_s"].as_f64(), Some(point.rate));
+        assert_eq!(point_json["response"]["mean_s"].as_f64(), point.response.mean);
+        assert_eq!(point_json["response"]["percentiles"][2]["value_s"].as_f64(), Some(p99));
+    }
+}
+
+#[test]
+fn every_point_of_every_chart_is_in_the_page_at_its_pixel() {
+    for (name, fixture) in all() {
+        let document = outline(&fixture.report());
+        let figures = figures(&document);
+        assert_eq!(figures.len(), 5, "{name}");
+        for figure in figures {
+            let svg = charts::standalone(&figure.chart, &charts::Palette::PAPER);
+            let mut n_points = 0;
+            for (panel, content) in figure.chart.panels.iter().enumerate() {
+                for point in content.series.iter().flat_map(|series| &series.points) {
+                    let (x, y) = charts::position(&figure.chart, panel, point);
+                    let round = |pixel: f64| format!("{pixel:.1}").trim_end_matches(".0").to_owned();
+                    let place = format!("{} {}", round(x), round(y));
+                    assert!(
+                        svg.contains(&format!("M{place}")) || svg.contains(&format!("L{place}")),
+                        "{name} {place}"
+                    );
+                    n_points += 1;
+                }
+            }
+            assert!(0 < n_points, "{name}: {} is empty", figure.chart.id);
+            assert!(!svg.contains("NaN") && !svg.contains("inf"), "{name}");
+        }
+    }
+}
+
+#[test]
+fn every_chart_has_its_numbers_in_a_table_below() {
+    let fixture = fixture::quick();
+    let document = outline(&fixture.report());
+    for figure in figures(&document) {
+        let longest = figure
+            .chart
+            .panels
+            .iter()
+            .flat_map(|panel| &panel.series)
+            .map(|series| series.points.len())
+            .max();
+        assert_eq!(Some(figure.table.rows.len()), longest, "{}", figure.chart.id);
+    }
+}
+
+#[test]
+fn no_headline_without_a_verdict_beside_it() {
+    for (name, fixture) in all() {
+        let html = html_of(&fixture);
+        let banner = html.find("class=\"banner").unwrap();
+        assert!(html.find("class=\"hero").is_none_or(|hero| banner < hero), "{name}");
+    }
+    let document = outline(&fixture::quick().report());
+    let companion = format!("{:?}", document.hero.unwrap().companion);
+    assert!(
+        companion.contains("40 clients") && companion.contains("invalid") && companion.contains("modified")
+    );
+    assert!(html_of(&fixture::incomplete()).contains("There is no headline"));
+}
+
+#[test]
+fn a_run_by_the_book_does_not_say_modified() {
+    let mut fixture = fixture::valid();
+    assert!(html_of(&fixture).contains("class=\"modified\""));
+    fixture.analysis.modifications.clear();
+    assert!(!html_of(&fixture).contains("class=\"modified\""));
+}
+
+#[test]
+fn the_terminal_shows_the_table_of_the_report() {
+    let fixture = fixture::quick();
+    let table = results_table(&fixture.analysis);
+    let headings = [
+        "Clients",
+        "Conn/second",
+        "Errors/second",
+        "Latency (s)",
+        "Little’s Law",
+        "Throughput (Mbits/sec)",
+        "p99 (s)",
+        "Error level (%)",
+        "Pages/minute",
+        "Verdict",
+    ];
+    assert_eq!(table.headings(), headings);
+    let document = outline(&fixture.report());
+    assert_eq!(document.sections[1].blocks, [Block::Table(table.clone())]);
+    let verdicts: Vec<String> =
+        table.plain_rows().iter().map(|row| row.last().unwrap().replace('\u{a0}', " ")).collect();
+    assert_eq!(verdicts, ["✓ valid", "✓ valid", "✓ valid", "✕ invalid"]);
+}
+
+#[test]
+fn a_full_run_fits_into_a_megabyte_and_six_hundred_columns() {
+    let fixture = fixture::full();
+    let document = outline(&fixture.report());
+    let timeline = figures(&document).into_iter().find(|figure| figure.chart.id == "timeline-chart").unwrap();
+    assert!(
+        timeline.chart.panels.iter().flat_map(|panel| &panel.series).all(|series| series.points.len() <= 600)
+    );
+    assert!(timeline.table.rows.len() <= 600);
+    let bytes = render::html(&document).len();
+    assert!(bytes < 1_000_000, "{bytes} bytes");
+}
+
+#[test]
+fn a_run_that_never_began_still_makes_a_report() {
+    let mut fixture = fixture::incomplete();
+    fixture.analysis.load_points.clear();
+    fixture.analysis.curve = analysis::Curve::default();
+    fixture.testbed.sections.clear();
+    fixture.provenance = disclosure::Provenance::default();
+    let report = fixture.report();
+    assert!(html_of(&fixture).contains("No load point was begun."));
+    assert_eq!(render::csv(&report), "load_point\r\n");
+    assert_eq!(render::json(&report)["load_points"].as_array().map(Vec::len), Some(0));
+}
