@@ -296,9 +296,11 @@ impl Table {
         self.columns.iter().map(Column::label).collect()
     }
 
-    /// Returns the cells of all rows, for a terminal.
+    /// Returns the cells of all rows, for a terminal: digits without spaces between groups, so that a
+    /// pipe can read them.
     pub fn plain_rows(&self) -> Vec<Vec<String>> {
-        self.rows.iter().map(|row| row.cells.iter().map(Cell::one_line).collect()).collect()
+        let plain = |cell: &Cell| cell.one_line().replace('\u{202f}', "").replace('\u{a0}', " ");
+        self.rows.iter().map(|row| row.cells.iter().map(plain).collect()).collect()
     }
 }
 

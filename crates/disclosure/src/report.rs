@@ -1,6 +1,6 @@
 //! What a report is made of.
 
-use analysis::{Analysis, LoadPointResult};
+use analysis::{Analysis, LoadPointResult, Percentile, TimeSummary};
 use model::{Headline, Load, Plan, Testbed};
 
 /// Everything that a report is made of.
@@ -104,4 +104,9 @@ impl Words {
 /// Returns the number that stands for a load in a table: users, or operations per second.
 pub(crate) fn load_number(load: Load) -> String {
     load.level().to_string()
+}
+
+/// Returns a percentile, q from 0 to 1; `None` if there were too few values for it.
+pub(crate) fn percentile(summary: &TimeSummary, q: f64) -> Option<&Percentile> {
+    summary.percentiles.iter().find(|percentile| (percentile.q - q).abs() < 1e-9)
 }

@@ -272,9 +272,8 @@ fn the_terminal_shows_the_table_of_the_report() {
     assert_eq!(table.headings(), headings);
     let document = outline(&fixture.report());
     assert_eq!(document.sections[1].blocks, [Block::Table(table.clone())]);
-    let verdicts: Vec<String> =
-        table.plain_rows().iter().map(|row| row.last().unwrap().replace('\u{a0}', " ")).collect();
-    assert_eq!(verdicts, ["✓ valid", "✓ valid", "✓ valid", "✕ invalid"]);
+    let rows = table.plain_rows();
+    assert_eq!(rows[3][8..], ["24720.0", "✕ invalid"]);
 }
 
 #[test]

@@ -124,7 +124,7 @@ fn definitions() -> Table {
 fn rules(report: &Report) -> Table {
     let rules = &report.plan.rules;
     let rows = [
-        ("failed operations", format!("at most {} of all", numbers::percent(rules.error_ratio_max, 2))),
+        ("failed ÷ completed operations", format!("at most {}", numbers::percent(rules.error_ratio_max, 2))),
         (
             "gap in Little’s law N = X·(R + Z)",
             format!("at most {}, or explained", numbers::percent(rules.little_gap_max, 1)),

@@ -4,7 +4,7 @@ use analysis::{LoadPointResult, Percentile, TimeSummary};
 
 use super::{hollow_note, is_doubtful, load_axis};
 use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
-use crate::report::load_number;
+use crate::report::{load_number, percentile};
 use crate::{Block, Cell, Column, Figure, NoteKind, Report, Row, Section, Table, numbers};
 
 /// The percentiles shown, from 0 to 1, with their names.
@@ -29,18 +29,9 @@ pub fn section(report: &Report) -> Option<Section> {
     } else {
         blocks.push(Block::Table(side_by_side(report)));
     }
-    let others: [(&str, fn(&LoadPointResult) -> Option<&TimeSummary>); 2] =
-        [("Lateness", |point| point.lateness.as_ref()), ("Connect time", |point| point.connect.as_ref())];
-    for (name, of) in others {
-        if points.iter().any(|point| of(point).is_some()) {
-            blocks.push(Block::Table(table(report, name, of)));
-        }
-    }
+    blocks.extend(other_table(report, "Lateness", |point| point.lateness.as_ref()));
+    blocks.extend(other_table(report, "Connect time", |point| point.connect.as_ref()));
     Some(Section { id: "percentiles", title: "Percentiles of response time".into(), blocks })
-}
-
-fn percentile(summary: &TimeSummary, q: f64) -> Option<&Percentile> {
-    summary.percentiles.iter().find(|percentile| (percentile.q - q).abs() < 1e-9)
 }
 
 fn chart(report: &Report) -> Chart {
@@ -101,6 +92,16 @@ fn table(report: &Report, name: &str, of: impl Fn(&LoadPointResult) -> Option<&T
     let rows = report.analysis.load_points.iter().filter_map(row).collect();
     Table::new(format!("{name}: mean, percentiles and maximum"), columns, rows)
         .note("With each value its 95 % interval.")
+}
+
+/// Returns the table of a time that not every run has.
+fn other_table(
+    report: &Report,
+    name: &str,
+    of: fn(&LoadPointResult) -> Option<&TimeSummary>,
+) -> Option<Block> {
+    let any = report.analysis.load_points.iter().any(|point| of(point).is_some());
+    any.then(|| Block::Table(table(report, name, of)))
 }
 
 fn mean_cell(summary: &TimeSummary) -> Cell {

@@ -3,7 +3,7 @@
 use analysis::{Analysis, LoadPointResult};
 
 use super::{is_doubtful, state_text};
-use crate::report::{Words, load_number};
+use crate::report::{Words, load_number, percentile};
 use crate::{Block, Column, Report, Row, Section, Table, Tone, numbers};
 
 pub fn section(report: &Report) -> Option<Section> {
@@ -74,6 +74,5 @@ fn cells(point: &LoadPointResult, decimals: usize, pages: bool) -> Vec<String> {
 }
 
 fn p99(point: &LoadPointResult) -> Option<f64> {
-    let p99 = point.response.percentiles.iter().find(|percentile| percentile.q == 0.99)?;
-    Some(p99.value.as_secs_f64())
+    Some(percentile(&point.response, 0.99)?.value.as_secs_f64())
 }
