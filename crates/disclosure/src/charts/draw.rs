@@ -2,27 +2,13 @@
 
 use maud::{Markup, PreEscaped, html};
 
+use super::layout::{LEFT, LINE, Layout, SAMPLE, WIDTH, half_width, has_legend, name_place};
 use super::shapes::{dash, marker, polyline, px};
 use super::ticks::{label, ticks};
-use super::{Axis, Chart, Draw, Mark, Palette, Panel, Point, Scale, Series};
+use super::{Axis, Chart, Draw, Palette, Panel, Point, Scale, Series};
 
-const WIDTH: f64 = 860.0;
-/// Room for the numbers of the vertical axis.
-const LEFT: f64 = 62.0;
-/// Room for the vertical axis's title, above each panel.
-const HEAD: f64 = 30.0;
-/// Room for the numbers and the title of the horizontal axis.
-const FOOT: f64 = 46.0;
-const HEIGHT_ALONE: f64 = 270.0;
-const HEIGHT_STACKED: f64 = 118.0;
-/// Height of a line of letters.
-const LINE: f64 = 15.0;
-/// Mean width of a letter at 12 px; generous, since the font is not known.
-const LETTER: f64 = 6.4;
 /// Bars shorter than this hide behind their marker and only blur it.
 const BAR_MIN: f64 = 11.0;
-/// Length of the piece of line in front of a series' name.
-const SAMPLE: f64 = 26.0;
 
 /// Draws a chart for a page whose style sheet defines the variables of [`Palette::PAGE`].
 pub fn inline(chart: &Chart) -> Markup {
@@ -38,82 +24,6 @@ pub fn standalone(chart: &Chart, palette: &Palette) -> String {
 pub fn position(chart: &Chart, panel: usize, point: &Point) -> (f64, f64) {
     let layout = Layout::of(chart);
     (layout.x.pixel(point.x), layout.panels[panel].pixel(point.y))
-}
-
-/// Where everything goes.
-struct Layout {
-    x: Scale,
-    /// The vertical scale of each panel: `from` is its bottom, `to` its top.
-    panels: Vec<Scale>,
-    right: f64,
-    height: f64,
-    /// Names above the first panel, each with its row, counted from the bottom.
-    mark_rows: Vec<(Mark, usize)>,
-    /// Height of those rows; they stand between the first panel and its title.
-    marks: f64,
-}
-
-impl Layout {
-    fn of(chart: &Chart) -> Layout {
-        let names = chart.panels.iter().filter(|panel| has_legend(panel)).flat_map(|panel| &panel.series);
-        let longest = names.map(|series| series.name.chars().count()).max();
-        let margin = longest.map_or(22.0, |n| (n as f64 * LETTER + SAMPLE + 24.0).min(230.0));
-        let right = WIDTH - margin;
-        let x = Scale::fit(chart.x_values(), chart.x.spacing, false, LEFT + 8.0, right - 8.0);
-        let mark_rows = mark_rows(&chart.marks, &x);
-        let n_rows = mark_rows.iter().map(|(_, row)| row + 1).max().unwrap_or(0);
-        let panel_height = if chart.panels.len() == 1 { HEIGHT_ALONE } else { HEIGHT_STACKED };
-        let marks = n_rows as f64 * LINE;
-        let mut top = marks;
-        let mut panels = Vec::new();
-        for panel in &chart.panels {
-            let bottom = top + HEAD + panel_height;
-            panels.push(Scale::fit(panel.values(), panel.y.spacing, true, bottom, top + HEAD));
-            top = bottom;
-        }
-        Layout { x, panels, right, height: top + FOOT, mark_rows, marks }
-    }
-
-    fn top(&self) -> f64 {
-        self.panels.first().map_or(0.0, |panel| panel.to)
-    }
-
-    fn bottom(&self) -> f64 {
-        self.panels.last().map_or(0.0, |panel| panel.from)
-    }
-}
-
-fn has_legend(panel: &Panel) -> bool {
-    1 < panel.series.len()
-}
-
-/// Gives each name a row in which it does not touch the one before it.
-fn mark_rows(marks: &[Mark], x: &Scale) -> Vec<(Mark, usize)> {
-    let mut ends: Vec<f64> = Vec::new();
-    let mut rows = Vec::new();
-    for mark in marks {
-        let half = half_width(&mark.name);
-        let middle = name_place(mark, x);
-        let (left, right) = (middle - half, middle + half);
-        let free = ends.iter().position(|end| *end + 4.0 < left);
-        let row = free.unwrap_or(ends.len());
-        if free.is_none() {
-            ends.push(right);
-        }
-        ends[row] = right;
-        rows.push((mark.clone(), row));
-    }
-    rows
-}
-
-fn half_width(name: &str) -> f64 {
-    name.chars().count() as f64 * LETTER / 2.0
-}
-
-/// The middle of a mark's name: over its line, or as near as the edges of the drawing let it be.
-fn name_place(mark: &Mark, x: &Scale) -> f64 {
-    let half = half_width(&mark.name);
-    x.pixel(mark.x).min(WIDTH - half - 2.0).max(half + 2.0)
 }
 
 fn draw(chart: &Chart, palette: &Palette, standalone: bool) -> Markup {
@@ -319,7 +229,7 @@ fn x_axis(axis: &Axis, layout: &Layout, palette: &Palette) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::charts::{Format, Spacing};
+    use crate::charts::{Format, Mark, Spacing};
 
     fn series(style: usize, points: &[(f64, f64)]) -> Series {
         let points = points.iter().map(|(x, y)| Point::new(*x, *y)).collect();

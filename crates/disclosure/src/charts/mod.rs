@@ -7,6 +7,7 @@
 mod chart;
 mod columns;
 mod draw;
+mod layout;
 mod palette;
 mod scale;
 mod shapes;
