@@ -102,7 +102,7 @@ impl LoadPointResult {
 
     /// Returns successful and failed operations that completed in the steady phase.
     pub fn completed(&self) -> u64 {
-        self.total.n + self.total.errors
+        self.total.n.saturating_add(self.total.errors)
     }
 }
 

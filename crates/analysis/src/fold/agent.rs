@@ -32,7 +32,8 @@ impl AgentTotals {
         let length = record.end.saturating_sub(record.start).0;
         self.cpu = self.cpu.saturating_add(record.health.cpu);
         self.run_queue = self.run_queue.saturating_add(record.health.run_queue);
-        self.thread_ns += u128::from(length) * u128::from(record.health.threads);
+        let thread_ns = u128::from(length) * u128::from(record.health.threads);
+        self.thread_ns = self.thread_ns.saturating_add(thread_ns);
         self.lateness.merge(&record.lateness);
         if places_full {
             self.intervals_full += 1;

@@ -50,6 +50,11 @@ impl Second {
         self.end.saturating_sub(self.start).0.max(1) as f64 / 1e9
     }
 
+    /// Returns its completed operations, successful or not.
+    pub(crate) fn completed(&self) -> f64 {
+        self.ok as f64 + self.errors as f64
+    }
+
     fn new(record: &IntervalRecord) -> Second {
         Second {
             index: record.index,

@@ -105,7 +105,7 @@ impl SteadyTotals {
         for (sums, totals) in self.kinds.iter_mut().zip(&record.kinds) {
             sums.add(totals);
         }
-        self.units_ok += record.units.iter().map(|unit| unit.ok).sum::<u64>();
+        self.units_ok = self.units_ok.saturating_add(saturating_sum(record.units.iter().map(|unit| unit.ok)));
         self.response.merge(&record.response);
         // An empty service histogram means: everything was sent when due.
         self.service.merge(if record.service.n() == 0 { &record.response } else { &record.service });
@@ -136,12 +136,12 @@ impl SteadyTotals {
 
     /// Returns the successful operations.
     pub(crate) fn n(&self) -> u64 {
-        self.kinds.iter().map(|kind| kind.response.n).sum()
+        saturating_sum(self.kinds.iter().map(|kind| kind.response.n))
     }
 
     /// Returns the failed operations.
     pub(crate) fn errors(&self) -> u64 {
-        self.kinds.iter().map(KindSums::errors).sum()
+        saturating_sum(self.kinds.iter().map(KindSums::errors))
     }
 
     /// Returns the time of failed operations, in s.
@@ -156,14 +156,14 @@ impl SteadyTotals {
 
     /// Returns the operations in flight at the start and at the end of the phase.
     pub(crate) fn in_flight_at_ends(&self) -> (u64, u64) {
-        let at_start = self.agents.values().map(|agent| agent.in_flight_at_start).sum();
-        (at_start, self.agents.values().map(|agent| agent.end.in_flight_at_end).sum())
+        let at_start = saturating_sum(self.agents.values().map(|agent| agent.in_flight_at_start));
+        (at_start, saturating_sum(self.agents.values().map(|agent| agent.end.in_flight_at_end)))
     }
 
     /// Returns for how long those had been in flight at that moment, summed over them, in ns.
     pub(crate) fn ages_at_ends_ns(&self) -> (u128, u128) {
-        let at_start = self.agents.values().map(|agent| agent.age_at_start_ns).sum();
-        (at_start, self.agents.values().map(|agent| agent.end.in_flight_age_ns).sum())
+        let sum = |of: fn(&AgentTotals) -> u128| self.agents.values().map(of).fold(0, u128::saturating_add);
+        (sum(|agent| agent.age_at_start_ns), sum(|agent| agent.end.in_flight_age_ns))
     }
 
     /// Returns the lateness over all agents.
@@ -190,12 +190,18 @@ impl KindSums {
         self.reply_bytes.merge(&totals.ok.reply_bytes);
         self.body_bytes.merge(&totals.ok.body_bytes);
         for (outcome, failed) in &totals.failed {
-            *self.failed.entry(*outcome).or_default() += failed.n;
+            let n = self.failed.entry(*outcome).or_default();
+            *n = n.saturating_add(failed.n);
         }
     }
 
     /// Returns the failures of all outcomes.
     pub(crate) fn errors(&self) -> u64 {
-        self.failed.values().sum()
+        saturating_sum(self.failed.values().copied())
     }
+}
+
+/// Adds numbers that a damaged file may have made too large.
+fn saturating_sum(numbers: impl Iterator<Item = u64>) -> u64 {
+    numbers.fold(0, u64::saturating_add)
 }

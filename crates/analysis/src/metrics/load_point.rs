@@ -95,7 +95,8 @@ fn connect(plan: &Plan, totals: &SteadyTotals) -> Option<TimeSummary> {
 fn failures(totals: &SteadyTotals) -> Vec<(Outcome, u64)> {
     let mut counts: BTreeMap<Outcome, u64> = BTreeMap::new();
     for (outcome, n) in totals.kinds.iter().flat_map(|kind| &kind.failed) {
-        *counts.entry(*outcome).or_default() += n;
+        let count = counts.entry(*outcome).or_default();
+        *count = count.saturating_add(*n);
     }
     let mut failures: Vec<(Outcome, u64)> = counts.into_iter().filter(|(_, n)| 0 < *n).collect();
     failures.sort_by_key(|(_, n)| std::cmp::Reverse(*n));

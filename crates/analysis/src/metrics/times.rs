@@ -23,7 +23,7 @@ const N_BATCHES: (usize, usize) = (10, 20);
 pub fn values_needed(q: Ratio) -> u64 {
     let tail = (1.0 - CONFIDENCE.0) / 2.0;
     let far = q.0.max(1.0 - q.0);
-    (tail.ln() / far.ln()).ceil() as u64
+    if far < 1.0 { (tail.ln() / far.ln()).ceil() as u64 } else { u64::MAX }
 }
 
 /// Makes the summary of a histogram, without an interval for the mean.
@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn the_values_that_percentiles_need() {
         assert_eq!([0.5, 0.9, 0.99, 0.999].map(|q| values_needed(Ratio(q))), [6, 36, 368, 3_688]);
-        assert_eq!(values_needed(Ratio(0.01)), 368);
+        assert_eq!([0.01, 0.0, 1.0].map(|q| values_needed(Ratio(q))), [368, u64::MAX, u64::MAX]);
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(super) fn check(evidence: &Evidence) -> Vec<Finding> {
 
 fn storm(name: &str, second: &Second, median: f64) -> Option<Finding> {
     let expected = median * second.length();
-    let completed = (second.ok + second.errors) as f64;
+    let completed = second.completed();
     let excessive =
         STORM * expected < completed && expected + DEVIATIONS * expected.sqrt().max(1.0) < completed;
     excessive.then(|| {
@@ -40,5 +40,5 @@ fn storm(name: &str, second: &Second, median: f64) -> Option<Finding> {
 }
 
 fn rate(second: &Second) -> f64 {
-    (second.ok + second.errors) as f64 / second.length()
+    second.completed() / second.length()
 }

@@ -160,7 +160,8 @@ impl Sums {
             self.response.entry(kind).or_default().intervals.add(Extent::from(&totals.ok.response));
             self.connect.intervals.add(Extent::from(&totals.ok.connect));
             for (outcome, failed) in &totals.failed {
-                self.failed.entry((kind, *outcome)).or_default()[0] += failed.n;
+                let [n, _] = self.failed.entry((kind, *outcome)).or_default();
+                *n = n.saturating_add(failed.n);
             }
         }
     }
@@ -171,7 +172,8 @@ impl Sums {
         }
         self.connect.details.add(Extent::of(&record.connect));
         for (place, histogram) in &record.failed {
-            self.failed.entry(*place).or_default()[1] += histogram.n();
+            let [_, n] = self.failed.entry(*place).or_default();
+            *n = n.saturating_add(histogram.n());
         }
     }
 

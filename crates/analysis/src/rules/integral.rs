@@ -20,7 +20,8 @@ pub(super) fn check(evidence: &Evidence) -> Vec<Finding> {
     let seconds = |ns: u128| ns as f64 / 1e9;
     let summed = totals.response_seconds() + totals.failed_seconds() + seconds(age_end) - seconds(age_start);
     let integrated = seconds(totals.in_flight_ns) + seconds(lateness.sum());
-    let edges = (flying_start + flying_end) as f64 * lateness.max().unwrap_or_default().as_secs_f64();
+    let edges =
+        flying_start.saturating_add(flying_end) as f64 * lateness.max().unwrap_or_default().as_secs_f64();
     let allowed = GAP_MAX * summed.max(integrated) + edges;
     if (summed - integrated).abs() <= allowed {
         return Vec::new();

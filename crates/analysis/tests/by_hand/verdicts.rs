@@ -161,3 +161,43 @@ fn every_miscount_of_the_flow_is_caught() {
         assert!(rules_broken(&wrong.analyze()).contains(&"conservation"), "count {index}");
     }
 }
+
+/// Goal: no panic on any numbers that a damaged file may bring. Everything is as large as it can be.
+#[test]
+fn damaged_records_are_invalid_and_no_more() {
+    let mut scene = two_load_points();
+    for record in &mut scene.records {
+        let most = u64::MAX;
+        let moments =
+            stats::Moments { n: most, sum: u128::MAX, sum_squares: u128::MAX, min: most, max: most };
+        for kind in &mut record.kinds {
+            kind.ok = model::OkTotals {
+                response: moments,
+                connect: moments,
+                body_bytes: moments,
+                ..kind.ok.clone()
+            };
+            kind.failed.entry(model::Outcome::Reset).or_default().n = most;
+        }
+        record.units.iter_mut().for_each(|unit| unit.ok = most);
+        (record.start, record.end) = (Nanos(most), Nanos(most - 1));
+        record.flow = model::Flow {
+            due: most,
+            ok: most,
+            failed: most,
+            in_flight_at_end: most,
+            in_flight_age_ns: u128::MAX,
+            in_flight_ns: u128::MAX,
+            thinking_ns: u128::MAX,
+            ..record.flow
+        };
+        record.health = model::Health { threads: u32::MAX, cpu: Nanos::MAX, run_queue: Nanos::MAX };
+        record.sut = Some(model::SutUse { cpu: Nanos::MAX, throttled: Nanos::MAX });
+    }
+    assert_caught(&scene.analyze(), "time-axis");
+    scene.records.iter_mut().for_each(|record| record.kinds.clear());
+    assert_caught(&scene.analyze(), "conservation");
+    scene.records.iter_mut().for_each(|record| (record.start, record.end) = (Nanos::ZERO, Nanos::MAX));
+    scene.records.reverse();
+    assert_caught(&scene.analyze(), "time-axis");
+}
