@@ -18,6 +18,8 @@ pub enum AddressKind {
     Private,
     /// Link-local: cloud machines keep their metadata there.
     LinkLocal,
+    /// Where cloud machines keep their metadata, though its range is a private one.
+    Metadata,
     /// Not one host: unspecified, broadcast, multicast.
     NotOneHost,
     /// Somebody's address on the Internet, or one reserved for something else.
@@ -25,14 +27,18 @@ pub enum AddressKind {
 }
 
 impl AddressKind {
-    /// Returns what an address belongs to; an IPv4 address inside an IPv6 one counts as itself.
+    /// Returns what an address belongs to. An IPv4 address mapped into an IPv6 one counts as itself; one that
+    /// a gateway would have to translate does so only where it is forbidden: loopback or a private network
+    /// behind somebody's gateway is not ours, and counts as public.
     pub fn of(address: IpAddr) -> AddressKind {
-        match address {
-            IpAddr::V4(address) => AddressKind::of_v4(address),
-            IpAddr::V6(address) => match embedded_v4(address) {
-                Some(inner) => AddressKind::of_v4(inner),
-                None => AddressKind::of_v6(address),
-            },
+        let address = match address.to_canonical() {
+            IpAddr::V4(address) => return AddressKind::of_v4(address),
+            IpAddr::V6(address) => address,
+        };
+        match translated_v4(address).map(AddressKind::of_v4) {
+            Some(AddressKind::Loopback | AddressKind::Private) => AddressKind::Public,
+            Some(kind) => kind,
+            None => AddressKind::of_v6(address),
         }
     }
 
@@ -51,6 +57,7 @@ impl AddressKind {
     fn of_v6(address: Ipv6Addr) -> AddressKind {
         match address {
             _ if address.is_loopback() => AddressKind::Loopback,
+            _ if is_metadata(address) => AddressKind::Metadata,
             _ if address.is_unique_local() => AddressKind::Private,
             _ if address.is_unicast_link_local() => AddressKind::LinkLocal,
             _ if address.is_unspecified() || address.is_multicast() => AddressKind::NotOneHost,
@@ -63,21 +70,39 @@ impl AddressKind {
             AddressKind::Loopback => "a loopback address",
             AddressKind::Private => "a private address",
             AddressKind::LinkLocal => "a link-local address, where cloud machines keep their metadata",
+            AddressKind::Metadata => "an address where cloud machines keep their metadata",
             AddressKind::NotOneHost => "not the address of one host",
             AddressKind::Public => "a public address",
         }
     }
 }
 
-/// Returns the IPv4 address that an IPv6 address stands for: mapped (`::ffff:a.b.c.d`), compatible
-/// (`::a.b.c.d`), NAT64 (`64:ff9b::a.b.c.d`) or 6to4 (`2002:aabb:ccdd::`).
-fn embedded_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
-    let [a, b, c, d, e, f, high, low] = address.segments();
+/// Metadata services of cloud machines in the private range of IPv6 (vendors' manuals, 2026); of the first,
+/// Amazon's, the whole /32 is theirs.
+const METADATA: [Ipv6Addr; 6] = [
+    Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254),
+    Ipv6Addr::new(0xfd00, 0xc1, 0, 0, 0, 0, 0xa9fe, 0xa9fe),
+    Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254),
+    Ipv6Addr::new(0xfd00, 0x42, 0, 0, 0, 0, 0, 0x42),
+    Ipv6Addr::new(0xfd00, 0x100, 0, 0, 0, 0, 0x100, 0x200),
+    Ipv6Addr::new(0xfd00, 0xa9fe, 0xa9fe, 0, 0, 0, 0, 1),
+];
+
+fn is_metadata(address: Ipv6Addr) -> bool {
+    address.segments()[..2] == METADATA[0].segments()[..2] || METADATA.contains(&address)
+}
+
+/// Returns the IPv4 address that a gateway makes of an IPv6 address: compatible (`::a.b.c.d`), NAT64
+/// (`64:ff9b::a.b.c.d`), 6to4 (`2002:aabb:ccdd::`) or ISATAP (`…:5efe:a.b.c.d`). Teredo and the other
+/// NAT64 prefixes need no translation here: they are in public space, refused whatever is inside.
+fn translated_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let v4 = |high: u16, low: u16| Ipv4Addr::from(u32::from(high) << 16 | u32::from(low));
-    match [a, b, c, d, e, f] {
-        [0, 0, 0, 0, 0, 0xffff] | [0x64, 0xff9b, 0, 0, 0, 0] => Some(v4(high, low)),
-        [0, 0, 0, 0, 0, 0] if (high, low) != (0, 0) && (high, low) != (0, 1) => Some(v4(high, low)),
-        [0x2002, high, low, ..] => Some(v4(high, low)),
+    match address.segments() {
+        [0, 0, 0, 0, 0, 0, 0, 0 | 1] => None,
+        [0, 0, 0, 0, 0, 0, high, low]
+        | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
+        | [0x2002, high, low, ..]
+        | [_, _, _, _, 0 | 0x200, 0x5efe, high, low] => Some(v4(high, low)),
         _ => None,
     }
 }
@@ -119,7 +144,7 @@ impl Policy {
     /// # Errors
     /// If one of them is not allowed, there is none, or the look-up does not work.
     pub fn resolve(self, host: &str, port: u16) -> Result<Vec<SocketAddr>, PolicyError> {
-        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        let bare = bare_host(host).ok_or_else(|| PolicyError::NoAddress(host.to_owned()))?;
         let addresses: Vec<SocketAddr> = (bare, port)
             .to_socket_addrs()
             .map_err(|error| PolicyError::Lookup(host.to_owned(), error))?
@@ -134,6 +159,18 @@ impl Policy {
                 of: host.to_owned(),
                 kind: AddressKind::of(address.ip()),
             }),
+        }
+    }
+}
+
+/// Returns a host as it is looked up: a name or an IPv4 address as it is, an IPv6 address without its brackets;
+/// `None` if it is neither. An address with a zone (`fe80::1%eth0`) is neither: those are link-local.
+pub(crate) fn bare_host(host: &str) -> Option<&str> {
+    match host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        Some(address) => address.parse::<Ipv6Addr>().is_ok().then_some(address),
+        None => {
+            let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+            (!host.is_empty() && host.bytes().all(is_plain)).then_some(host)
         }
     }
 }
@@ -170,25 +207,106 @@ mod tests {
     }
 
     #[test]
-    fn an_address_inside_another_counts_as_itself() {
+    fn an_address_inside_another_is_seen() {
+        use AddressKind::{LinkLocal, Loopback, NotOneHost, Private, Public};
         for (address, kind) in [
-            ("::ffff:169.254.169.254", AddressKind::LinkLocal),
-            ("::ffff:127.0.0.1", AddressKind::Loopback),
-            ("::ffff:8.8.8.8", AddressKind::Public),
-            ("::169.254.169.254", AddressKind::LinkLocal),
-            ("64:ff9b::169.254.169.254", AddressKind::LinkLocal),
-            ("2002:a9fe:a9fe::1", AddressKind::LinkLocal),
+            ("::ffff:169.254.169.254", LinkLocal),
+            ("::ffff:7f00:1", Loopback),
+            ("::ffff:10.0.0.1", Private),
+            ("::ffff:0.0.0.0", NotOneHost),
+            ("::ffff:8.8.8.8", Public),
+            ("::169.254.169.254", LinkLocal),
+            ("64:ff9b::169.254.169.254", LinkLocal),
+            ("2002:a9fe:a9fe::1", LinkLocal),
+            ("fd00::5efe:169.254.169.254", LinkLocal),
+            ("fd00::200:5efe:8.8.8.8", Public),
         ] {
             assert_eq!(AddressKind::of(address.parse().unwrap()), kind, "{address}");
         }
     }
 
+    /// Loopback and private networks as seen by somebody's gateway are not ours.
     #[test]
-    fn unusual_notations_are_resolved_before_they_are_judged() {
-        // These all name 169.254.169.254 or 127.0.0.1 for a resolver that takes them at all.
-        for host in ["169.254.169.254", "0xa9fea9fe", "2852039166", "[::ffff:a9fe:a9fe]"] {
-            assert!(Policy.resolve(host, 80).is_err(), "{host}");
+    fn what_a_gateway_would_translate_is_never_allowed() {
+        for address in [
+            "::127.0.0.1",
+            "::0.0.0.2",
+            "64:ff9b::127.0.0.1",
+            "64:ff9b::10.0.0.1",
+            "64:ff9b:1::10.0.0.1",
+            "2002:7f00:1::",
+            "2002:c0a8:101::1",
+            "2001::7f00:1",
+            "2001:0:4136:e378:8000:63bf:80ff:fffe",
+            "fd00::5efe:10.0.0.1",
+            "::ffff:0:127.0.0.1",
+        ] {
+            assert!(!Policy.allows(address.parse().unwrap()), "{address}");
         }
-        assert!(Policy.resolve("localhost", 80).is_ok());
+    }
+
+    #[test]
+    fn metadata_services_in_the_private_range_are_not_allowed() {
+        let others = ["fd00:ec2::23", "fd00:ec2:0:1::1"].map(|address| address.parse().unwrap());
+        for address in METADATA.into_iter().chain(others) {
+            assert_eq!(AddressKind::of(address.into()), AddressKind::Metadata, "{address}");
+            assert!(!Policy.allows(address.into()), "{address}");
+        }
+        assert!(Policy.allows("fd00:ec3::254".parse().unwrap()));
+    }
+
+    /// Numbers in any base and any number of parts are resolved before they are judged.
+    #[test]
+    fn unusual_notations_of_forbidden_addresses_are_refused() {
+        for host in [
+            "169.254.169.254",
+            "0xa9fea9fe",
+            "2852039166",
+            "025177524776",
+            "0251.0376.0251.0376",
+            "0xa9.254.43518",
+            "[::ffff:a9fe:a9fe]",
+            "[::ffff:169.254.169.254]",
+            "[fe80::1]",
+            "[::]",
+            "0",
+            "0.0.0.0",
+            "134744072",
+        ] {
+            let error = Policy.resolve(host, 80).unwrap_err();
+            assert!(matches!(error, PolicyError::Forbidden { .. }), "{host}: {error}");
+        }
+    }
+
+    #[test]
+    fn unusual_notations_of_this_machine_lead_to_it() {
+        for host in ["127.0.0.1", "0177.0.0.1", "0x7f000001", "2130706433", "127.1"] {
+            assert_eq!(Policy.resolve(host, 80).unwrap(), ["127.0.0.1:80".parse().unwrap()], "{host}");
+        }
+        for host in ["localhost", "LOCALHOST", "[::1]", "[::ffff:7f00:1]"] {
+            let addresses = Policy.resolve(host, 80).unwrap();
+            assert!(addresses.iter().all(|address| AddressKind::of(address.ip()) == AddressKind::Loopback));
+        }
+    }
+
+    #[test]
+    fn what_is_no_host_is_not_looked_up_as_another() {
+        for host in
+            ["", "[]", "127.0.0.1/", "[127.0.0.1]", "[::1", "::1", "[[::1]]", "[fe80::1%lo]", "a b", "ä"]
+        {
+            let error = Policy.resolve(host, 80).unwrap_err();
+            assert!(matches!(error, PolicyError::NoAddress(_)), "{host}: {error}");
+        }
+    }
+
+    #[test]
+    fn refusals_name_the_address_and_its_kind() {
+        let message = |host| Policy.resolve(host, 80).unwrap_err().to_string();
+        assert_eq!(
+            message("0xa9fea9fe"),
+            "the target policy does not allow `169.254.169.254` (0xa9fea9fe): it is a link-local address, \
+             where cloud machines keep their metadata"
+        );
+        assert!(message("[fd00:ec2::254]").ends_with("keep their metadata"));
     }
 }
