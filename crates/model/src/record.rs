@@ -76,7 +76,7 @@ pub struct Flow {
     pub in_flight_at_end: u64,
     /// Integral of the number of operations in flight over the interval, in ns.
     pub in_flight_ns: u128,
-    /// Integral of the number of users that think over the interval, in ns.
+    /// Integral of the number of users that think (until they are back, however late) over the interval, in ns.
     pub thinking_ns: u128,
     /// Time that the operations in flight at the interval's end had been in flight by then, in ns.
     pub in_flight_age_ns: u128,

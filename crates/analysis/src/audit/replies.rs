@@ -24,8 +24,9 @@ const BAND_MAX: f64 = 0.25;
 /// Part of the workload's mean by which the middle of the rows may differ from it.
 const FROM_WORKLOAD_MAX: f64 = 0.10;
 
-/// Returns the bytes per reply that a row implies, its megabit being `bits_per_mbit` bits: throughput·bits ÷ 8 ÷ rate.
+/// Returns the bytes per reply that a row implies, its megabit being `bits_per_mbit` bits.
 ///
+/// Throughput · bits ÷ 8 ÷ connection rate.
 /// `None` without connections. Heads are included, so it cannot be less than the mean body.
 ///
 /// Source: WebStone's throughput is the sum of heads and bodies of successful requests.

@@ -154,6 +154,15 @@ impl SteadyTotals {
         self.kinds.iter().map(|kind| kind.response.sum as f64).sum::<f64>() / 1e9
     }
 
+    /// Returns X·(R + Z) of a closed loop: total response time and think time ÷ T.
+    ///
+    /// Users think until they are back; the part of it after due is in their response time already.
+    pub(crate) fn users_seen(&self) -> f64 {
+        let lateness: f64 = self.agents.values().map(|agent| agent.lateness.sum() as f64).sum();
+        let thinking = (self.thinking_ns as f64 - lateness) / 1e9;
+        (self.response_seconds() + thinking) / self.length.as_secs_f64()
+    }
+
     /// Returns the operations in flight at the start and at the end of the phase.
     pub(crate) fn in_flight_at_ends(&self) -> (u64, u64) {
         let at_start = saturating_sum(self.agents.values().map(|agent| agent.in_flight_at_start));

@@ -43,9 +43,7 @@ pub(crate) fn measure(plan: &Plan, fold: &PointFold) -> LoadPointResult {
         load_factor,
         in_flight_mean: per_second(totals.in_flight_ns as f64 / 1e9),
         thinking_mean,
-        little_gap: load
-            .is_closed()
-            .then(|| closed_gap(load.level(), per_second(n), load_factor, thinking_mean)),
+        little_gap: load.is_closed().then(|| closed_gap(load.level(), per_second(n), totals)),
         throughput_mbit: per_second(bits / MBIT),
         client_throughput_mbit: (0.0 < sum_response).then(|| bits / MBIT / sum_response),
         pages_per_minute: total.units_ok.map(|pages| 60.0 * per_second(pages as f64)),
@@ -74,12 +72,10 @@ fn response(fold: &PointFold) -> TimeSummary {
     response
 }
 
-/// Returns the gap in N = X·(R + Z). X·R is the load factor and X·Z the mean number of thinking users.
-fn closed_gap(users: f64, rate: f64, load_factor: f64, thinking_mean: f64) -> f64 {
-    if rate == 0.0 {
-        return 1.0;
-    }
-    little_gap(users, rate, load_factor / rate, thinking_mean / rate).map_or(1.0, |gap| gap.0)
+/// Returns the gap in N = X·(R + Z); all of it where nothing was completed.
+fn closed_gap(users: f64, rate: f64, totals: &SteadyTotals) -> f64 {
+    let turn = totals.users_seen() / rate;
+    little_gap(users, rate, turn, 0.0).map(|gap| gap.0).filter(|gap| gap.is_finite()).unwrap_or(1.0)
 }
 
 fn lateness(totals: &SteadyTotals, closed: bool) -> Option<TimeSummary> {

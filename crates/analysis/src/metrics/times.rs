@@ -62,7 +62,8 @@ mod tests {
 
     use super::*;
 
-    /// By hand: ln 0.025 = −3.68888; ÷ ln 0.5 = 5.32, ÷ ln 0.9 = 35.01, ÷ ln 0.99 = 367.04, ÷ ln 0.999 = 3,687.03.
+    /// By hand: ln 0.025 = −3.68888; ÷ ln 0.5 = 5.32, ÷ ln 0.9 = 35.01, ÷ ln 0.99 = 367.04,
+    /// ÷ ln 0.999 = 3,687.03.
     #[test]
     fn the_values_that_percentiles_need() {
         assert_eq!([0.5, 0.9, 0.99, 0.999].map(|q| values_needed(Ratio(q))), [6, 36, 368, 3_688]);

@@ -18,7 +18,7 @@ pub(super) fn check(evidence: &Evidence) -> Vec<Finding> {
     let mean = Nanos(age.0 / n.max(1));
     let text = format!(
         "{n} operations were in flight at the end of the steady phase, on average for {mean}: {} of its \
-         operations and {} of its response time, counted in no rate and no mean; long ones are hit more often",
+         operations and {} of its response time, in no rate and no mean; long ones are hit more often",
         Ratio(of_operations),
         Ratio(of_time)
     );

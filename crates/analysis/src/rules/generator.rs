@@ -6,6 +6,10 @@ use super::{Evidence, Finding};
 use crate::fold::AgentTotals;
 
 const HINT: &str = "give the generator more CPUs (`--load-cpus`) or the server a smaller share (`--sut-quota`, see `plimsoll calibrate`)";
+/// Use of its allowance beyond which the SUT shows that nothing holds it to that allowance. Below lie
+/// the errors of quotas, which are enforced in slices, and of two clocks.
+const ENFORCED_MAX: f64 = 1.1;
+
 const LATE_HINT: &str = "offer less, or give the generator CPUs of its own (`--load-cpus`)";
 
 /// Checks every load agent by itself, and what the places of an open loop did to its lateness.
@@ -58,6 +62,13 @@ fn late(evidence: &Evidence, agent: &AgentTotals) -> Option<Nanos> {
 fn weigh(evidence: &Evidence, rule: &'static str, text: &str, hint: &'static str) -> Finding {
     let saturated = evidence.plan.rules.sut_saturated_min;
     match evidence.result.sut_busy {
+        Some(busy) if ENFORCED_MAX < busy => {
+            let text = format!(
+                "{text}, and nothing held the server to its allowance, of which it used {}",
+                Ratio(busy)
+            );
+            Finding::invalid(rule, text).hint(hint)
+        }
         Some(busy) if saturated <= busy => Finding::remark(
             rule,
             format!("{text}; the server was saturated as well ({} of its allowance)", Ratio(busy)),

@@ -21,12 +21,13 @@ pub(super) fn check(evidence: &Evidence) -> Vec<Finding> {
     user_time(evidence).or_else(|| little(evidence)).into_iter().collect()
 }
 
-/// Every user is at any moment in flight, thinking, or late: N·T = ∫ in flight + ∫ thinking + Σ lateness.
+/// Every user is at any moment in flight or thinking (until it is back, however late).
+///
+/// So N·T = ∫ in flight + ∫ thinking.
 fn user_time(evidence: &Evidence) -> Option<Finding> {
     let totals = &evidence.fold.steady;
     let expected = evidence.result.load.level() * evidence.result.length.as_secs_f64();
-    let late = totals.lateness().sum();
-    let found = (totals.in_flight_ns.saturating_add(totals.thinking_ns).saturating_add(late)) as f64 / 1e9;
+    let found = totals.in_flight_ns.saturating_add(totals.thinking_ns) as f64 / 1e9;
     let gap = (found - expected).abs() / expected;
     // Not `limit < gap`: no users make the gap not a number.
     let holds = gap <= USER_TIME_GAP_MAX;
@@ -41,7 +42,7 @@ fn user_time(evidence: &Evidence) -> Option<Finding> {
 /// Tries the plain law, then what it leaves out, the fewest explanations first.
 fn little(evidence: &Evidence) -> Option<Finding> {
     let users = evidence.result.load.level();
-    let seen = evidence.result.load_factor + evidence.result.thinking_mean;
+    let seen = evidence.fold.steady.users_seen();
     let limit = evidence.plan.rules.little_gap_max;
     let closes = |seen: f64| (users - seen).abs() / users <= limit;
     if closes(seen) {

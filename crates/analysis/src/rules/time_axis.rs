@@ -26,11 +26,11 @@ pub(crate) struct Axis {
     phases: Phases,
     load_threads: u32,
     last: BTreeMap<u32, Last>,
-    /// Index, agents and load threads of the second under way.
+    /// Index, agents and load threads of the steady second under way.
     current: Option<(u32, BTreeSet<u32>, u32)>,
     agents: Option<BTreeSet<u32>>,
     order: Tally,
-    /// Seconds in which an agent or a load thread is missing.
+    /// Steady seconds in which an agent or a load thread is missing.
     pub(super) absent: Tally,
 }
 
@@ -105,8 +105,11 @@ impl Axis {
         })
     }
 
-    /// Notes who is present in the second of a record.
+    /// Notes who is present in a second of the steady phase. Threads leave a drain one by one.
     fn attend(&mut self, record: &IntervalRecord) {
+        if record.phase != Phase::Steady {
+            return self.close();
+        }
         if self.current.as_ref().is_some_and(|(index, ..)| *index != record.index) {
             self.close();
         }

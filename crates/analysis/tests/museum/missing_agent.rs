@@ -57,6 +57,19 @@ fn the_whole_record_of_an_agent_is_missed() {
     assert_eq!(rules_broken(&without(open())), ["load-agents", "schedule"]);
 }
 
+/// Threads leave a drain when their last operation is done, each at its own time.
+#[test]
+fn an_agent_that_leaves_the_drain_first_is_not_missed() {
+    let mut scene = closed();
+    let drained = |record: &IntervalRecord| record.phase == model::Phase::Drain && record.agent == 1;
+    let place = scene.records.iter().position(drained).expect("a drain");
+    let flow = &mut scene.records[place - 2].flow;
+    assert_eq!(flow.in_flight_at_end, 5);
+    (flow.abandoned, flow.in_flight_at_end) = (5, 0);
+    scene.records.remove(place);
+    assert_valid(&scene.analyze());
+}
+
 #[test]
 fn an_agent_that_stops_early_is_missed() {
     let mut scene = closed();

@@ -219,6 +219,7 @@ impl Window {
     ) -> IntervalRecord {
         let length = self.end - self.start;
         let open = !plan.load_points[load_point].load.is_closed();
+        let paced = open || operations.iter().any(|one| one.due < one.sent);
         let mut record = IntervalRecord {
             load_point: load_point as u32,
             agent,
@@ -241,11 +242,11 @@ impl Window {
             sut: Some(SutUse { cpu: Nanos(length.0 / 4), throttled: Nanos::ZERO }),
         };
         for operation in operations {
-            if open && self.has(operation.sent) {
+            if paced && self.has(operation.sent) {
                 record.lateness.record(operation.sent - operation.due);
             }
             if self.has(operation.done) {
-                complete(&mut record, operation, open);
+                complete(&mut record, operation, paced);
             }
         }
         record
@@ -257,7 +258,6 @@ impl Window {
         let ended =
             |outcome: &dyn Fn(Outcome) -> bool| count(&|one| self.has(one.done) && outcome(one.outcome));
         let in_flight_ns = sum(&|one| self.overlap(one.sent, one.done));
-        let waiting_ns = sum(&|one| self.overlap(one.due, one.sent));
         let users_ns = if load.is_closed() {
             u128::from(load.in_flight_max()) * self.overlap(Nanos::ZERO, Nanos::MAX)
         } else {
@@ -277,7 +277,7 @@ impl Window {
             abandoned: 0,
             in_flight_at_end: count(&flying_at_end),
             in_flight_ns,
-            thinking_ns: users_ns.saturating_sub(in_flight_ns + waiting_ns),
+            thinking_ns: users_ns.saturating_sub(in_flight_ns),
             in_flight_age_ns: sum(&|one| {
                 if flying_at_end(one) { u128::from((self.end - one.sent).0) } else { 0 }
             }),
@@ -285,7 +285,7 @@ impl Window {
     }
 }
 
-fn complete(record: &mut IntervalRecord, operation: &Operation, open: bool) {
+fn complete(record: &mut IntervalRecord, operation: &Operation, paced: bool) {
     let response = operation.done - operation.due;
     let kind = &mut record.kinds[operation.kind];
     let unit = &mut record.units[operation.kind];
@@ -305,7 +305,7 @@ fn complete(record: &mut IntervalRecord, operation: &Operation, open: bool) {
     kind.ok.reply_bytes.record(OBJECT_BYTES[operation.kind] + HEAD_BYTES);
     record.response.record(response);
     record.connect.record(operation.connect);
-    if open {
+    if paced {
         record.service.record(operation.done - operation.sent);
     }
 }

@@ -32,6 +32,13 @@ fn a_busy_generator_beside_a_saturated_server_is_a_remark() {
     assert!(remarks(&analysis, "generator-busy")[0].contains("the server was saturated as well (98.0 %"));
 }
 
+/// The server used 600 of the 500 ms that it may: its allowance is a wish, and how much it could use is not known.
+#[test]
+fn an_allowance_that_nothing_enforces_is_no_excuse() {
+    let text = assert_caught(&scene(1_900, 600).analyze(), "generator-busy");
+    assert!(text.ends_with("nothing held the server to its allowance, of which it used 120.0 %"), "{text}");
+}
+
 #[test]
 fn a_server_that_cannot_be_seen_is_no_excuse() {
     let mut blind = scene(1_900, 490);

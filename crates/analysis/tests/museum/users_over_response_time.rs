@@ -77,3 +77,19 @@ fn thinking_users_close_the_law() {
     assert!((point.thinking_mean - 7.5).abs() < 0.05, "{}", point.thinking_mean);
     assert!(point.little_gap.unwrap() < 0.01);
 }
+
+/// The same users come back 12 ms late from thinking: 12 ms of lateness are in response and think time alike,
+/// and must not count twice.
+#[test]
+fn late_users_close_the_law() {
+    let plan = plan(model::Load::Users(10), 2, 20);
+    let mut operations = users(&plan, 10, |_, _| ms(42), ms(90));
+    operations.iter_mut().for_each(|operation| operation.sent += ms(12));
+    let analysis = Scene::of(plan, &operations).analyze();
+    assert_valid(&analysis);
+    let point = &analysis.load_points[0];
+    assert!((point.service.mean.unwrap() - 0.030).abs() < 1e-9);
+    assert!((point.response.mean.unwrap() - 0.042).abs() < 1e-9);
+    assert!((point.thinking_mean - 10.0 * 102.0 / 132.0).abs() < 0.05, "{}", point.thinking_mean);
+    assert!(point.little_gap.unwrap() < 0.01);
+}
