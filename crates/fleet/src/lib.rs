@@ -10,5 +10,5 @@ mod run;
 mod verify;
 
 pub use load::{Aim, Collector, LoadError, run_load_point};
-pub use run::{Event, FleetError, Observer, RunRequest, ServerChoice, run};
+pub use run::{Event, FleetError, INTERRUPTED, Observer, RunRequest, ServerChoice, run};
 pub use verify::{VerifyError, WrongObject, verify};

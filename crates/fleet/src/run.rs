@@ -17,6 +17,9 @@ use units::{Nanos, RealClock, wall};
 use crate::load::{Aim, Collector, LoadError, run_load_point};
 use crate::verify::{VerifyError, verify};
 
+/// Why a run ended that its user interrupted.
+pub const INTERRUPTED: &str = "interrupted by the user";
+
 /// The longest that a server may take until it answers.
 const READY_MAX: Duration = Duration::from_secs(20);
 
@@ -259,7 +262,7 @@ impl<'a, O: Observer> Record<'a, O> {
     }
 
     fn stopped(&self) -> Ending {
-        Ending::Stopped("interrupted by the user".into())
+        Ending::Stopped(INTERRUPTED.into())
     }
 
     /// Stores the results and closes the file.

@@ -1,0 +1,347 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use model::{Arrivals, parse_load, parse_rates, parse_time};
+use units::Nanos;
+
+/// Find out how much load a server carries, what stops it, and whether the answer can be trusted
+///
+/// Plimsoll runs the classic server benchmarks against a server, watches both sides, judges every
+/// run (valid, invalid with reasons, incomplete) and writes the disclosure report. Begin with
+/// `plimsoll run webstone-2.0.1 --quick`, which needs nothing but itself and a minute.
+#[derive(Debug, Parser)]
+#[command(version, propagate_version = true, subcommand_required = true, arg_required_else_help = true)]
+pub struct Arguments {
+    /// Print results as JSON on standard output
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// List the benchmarks
+    List,
+    /// Show a benchmark: load plan, workload, rules
+    Show(ShowArguments),
+    /// Look whether this machine is fit for a run
+    Doctor(DoctorArguments),
+    /// Run a benchmark and report on it
+    Run(Box<RunArguments>),
+    /// List runs and how they ended
+    Runs(RunsArguments),
+    /// Write the report of a run
+    Report(ReportArguments),
+    /// Recompute a run, or check a published table, and list what does not follow
+    Audit(AuditArguments),
+    /// Lay out a benchmark's file set
+    Populate(PopulateArguments),
+    /// Measure what the load generator itself can do on this machine
+    Calibrate(CalibrateArguments),
+    /// Run one of the built-in servers
+    Serve(ServeArguments),
+    /// Print a completion script for a shell
+    Completions {
+        /// For which shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page
+    Man,
+}
+
+/// Which benchmark.
+#[derive(Debug, Args)]
+pub struct BenchmarkArguments {
+    /// Benchmark: an id from `plimsoll list`, or the path of a definition (TOML)
+    #[arg(value_name = "BENCHMARK")]
+    pub benchmark: String,
+    /// Use the files and weights of this filelist (WebStone 1.1 or 2.x format) instead of the benchmark's own
+    #[arg(long, value_name = "FILE")]
+    pub filelist: Option<PathBuf>,
+}
+
+/// Arguments of `show`.
+#[derive(Debug, Args)]
+pub struct ShowArguments {
+    #[command(flatten)]
+    pub benchmark: BenchmarkArguments,
+}
+
+/// How a plan departs from its benchmark.
+#[derive(Debug, Args)]
+pub struct PlanArguments {
+    #[command(flatten)]
+    pub benchmark: BenchmarkArguments,
+    /// Take the benchmark's short form, done within a minute; the result says "modified"
+    #[arg(long)]
+    pub quick: bool,
+    /// Numbers of users: `10..200/10`, `1,2,5` or a mixture
+    #[arg(long, value_name = "LIST", value_parser = load_list, conflicts_with = "rate")]
+    pub load: Option<UserList>,
+    /// Open loop: operations per second, `1000` or `500,1000,2000`, whatever the server does
+    #[arg(long, value_name = "LIST", value_parser = rate_list)]
+    pub rate: Option<RateList>,
+    /// Open loop: when operations fall due
+    #[arg(long, value_enum, requires = "rate")]
+    pub arrivals: Option<ArrivalsArgument>,
+    /// Open loop: how many operations may be in flight at most
+    #[arg(long, value_name = "N", requires = "rate")]
+    pub in_flight_max: Option<u32>,
+    /// Length of the measured phase of each load point: `600 s`, `10 min`
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub duration: Option<Nanos>,
+    /// Length of the ramp-up
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub ramp_up: Option<Nanos>,
+    /// Full load before measuring
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub settle: Option<Nanos>,
+    /// Let operations in flight at the end finish within this time
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub drain: Option<Nanos>,
+    /// The longest that one operation may take
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub time_limit: Option<Nanos>,
+    /// Keep connections, for at most so many requests each if a number is given
+    #[arg(long, value_name = "REQUESTS", num_args = 0..=1, require_equals = true)]
+    pub keep_alive: Option<Option<u32>>,
+    /// Seed of everything that users and schedules do
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
+}
+
+/// Which server, and who gets which CPUs.
+#[derive(Debug, Args)]
+pub struct SutArguments {
+    /// Load a server that is already there: `http://HOST:PORT/`
+    #[arg(long, value_name = "URL", conflicts_with_all = ["sut", "sut_cpus", "sut_quota"])]
+    pub target: Option<String>,
+    /// Start an installed server by recipe: `nginx`, or the path of a recipe (TOML)
+    #[arg(long, value_name = "RECIPE")]
+    pub sut: Option<String>,
+    /// CPUs of the server: `0-1,3`
+    #[arg(long, value_name = "CPUS", value_parser = cpu_list)]
+    pub sut_cpus: Option<CpuList>,
+    /// CPUs of the load threads, one thread each
+    #[arg(long, value_name = "CPUS", value_parser = cpu_list)]
+    pub load_cpus: Option<CpuList>,
+    /// CPU time that the server may use, in CPUs (0.5: half of one), or `none`
+    #[arg(long, value_name = "CPUS", value_parser = quota)]
+    pub sut_quota: Option<QuotaArgument>,
+}
+
+/// Arguments of `run`.
+#[derive(Debug, Args)]
+pub struct RunArguments {
+    #[command(flatten)]
+    pub plan: PlanArguments,
+    #[command(flatten)]
+    pub sut: SutArguments,
+    /// The run file; by default one in `runs/` named after benchmark and time
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Say what would be run and end
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// Arguments of `doctor`.
+#[derive(Debug, Args)]
+pub struct DoctorArguments {
+    /// Benchmark that is going to be run
+    #[arg(value_name = "BENCHMARK", default_value = "webstone-2.0.1")]
+    pub benchmark: String,
+    /// Requests per second that are expected
+    #[arg(long, value_name = "NUMBER")]
+    pub expect_rate: Option<f64>,
+    /// The server is on another machine
+    #[arg(long)]
+    pub remote: bool,
+}
+
+/// Arguments of `runs`.
+#[derive(Debug, Args)]
+pub struct RunsArguments {
+    /// Folder to look in
+    #[arg(value_name = "DIR", default_value = "runs")]
+    pub dir: PathBuf,
+}
+
+/// Arguments of `report`.
+#[derive(Debug, Args)]
+pub struct ReportArguments {
+    /// The run file
+    #[arg(value_name = "RUN")]
+    pub run: PathBuf,
+    /// Form of the report
+    #[arg(long, value_enum, default_value = "html")]
+    pub format: FormatArgument,
+    /// Where to write it, `-` for standard output; HTML goes beside the run file by default, all else to standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// Arguments of `audit`.
+#[derive(Debug, Args)]
+pub struct AuditArguments {
+    /// A run file, or a published table (TOML)
+    #[arg(value_name = "RUN|TABLE.toml")]
+    pub subject: PathBuf,
+}
+
+/// Arguments of `populate`.
+#[derive(Debug, Args)]
+pub struct PopulateArguments {
+    #[command(flatten)]
+    pub benchmark: BenchmarkArguments,
+    /// The folder, which the server is to serve as its root
+    #[arg(long, value_name = "DIR")]
+    pub dir: PathBuf,
+}
+
+/// Arguments of `calibrate`.
+#[derive(Debug, Args)]
+pub struct CalibrateArguments {
+    /// CPUs of the built-in server
+    #[arg(long, value_name = "CPUS", value_parser = cpu_list)]
+    pub sut_cpus: Option<CpuList>,
+    /// CPUs of the load threads
+    #[arg(long, value_name = "CPUS", value_parser = cpu_list)]
+    pub load_cpus: Option<CpuList>,
+    /// Length of each measurement
+    #[arg(long, value_name = "TIME", value_parser = time, default_value = "5 s")]
+    pub duration: Nanos,
+}
+
+/// Arguments of `serve`.
+#[derive(Debug, Args)]
+pub struct ServeArguments {
+    /// Which server.
+    #[command(subcommand)]
+    pub server: ServeCommand,
+}
+
+/// The built-in servers.
+#[derive(Debug, Subcommand)]
+pub enum ServeCommand {
+    /// Serve a benchmark's file set over HTTP/1
+    ///
+    /// Prints one line of JSON with its address when it listens, and ends when its standard input does.
+    Web(ServeWebArguments),
+}
+
+/// Arguments of `serve web`.
+#[derive(Debug, Args)]
+pub struct ServeWebArguments {
+    #[command(flatten)]
+    pub benchmark: BenchmarkArguments,
+    /// Address to listen on; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    pub listen: std::net::SocketAddr,
+    /// Share of one CPU that the server limits itself to, 0.01 to 1
+    #[arg(long, value_name = "SHARE")]
+    pub cpu_allowance: Option<f64>,
+    /// Do something wrong on purpose: `NAME`, `NAME=/PREFIX`, `freeze=AT+LENGTH` (s); may be repeated
+    #[arg(long, value_name = "FAULT")]
+    pub fault: Vec<String>,
+}
+
+/// `--arrivals`.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum ArrivalsArgument {
+    /// At equal distances.
+    Constant,
+    /// At random.
+    Poisson,
+}
+
+impl From<ArrivalsArgument> for Arrivals {
+    fn from(argument: ArrivalsArgument) -> Arrivals {
+        match argument {
+            ArrivalsArgument::Constant => Arrivals::Constant,
+            ArrivalsArgument::Poisson => Arrivals::Poisson,
+        }
+    }
+}
+
+/// `--format`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FormatArgument {
+    /// One self-contained HTML file.
+    Html,
+    /// Markdown.
+    Markdown,
+    /// The results table as CSV.
+    Csv,
+    /// Everything as JSON.
+    Json,
+    /// The results table for a terminal.
+    Text,
+}
+
+/// Numbers of users.
+#[derive(Debug, Clone)]
+pub struct UserList(pub Vec<u32>);
+/// Rates per second.
+#[derive(Debug, Clone)]
+pub struct RateList(pub Vec<f64>);
+/// CPUs by number.
+#[derive(Debug, Clone)]
+pub struct CpuList(pub Vec<u32>);
+/// A quota, or none at all.
+#[derive(Debug, Clone, Copy)]
+pub struct QuotaArgument(pub Option<f64>);
+
+fn load_list(text: &str) -> Result<UserList, String> {
+    parse_load(text).map(UserList).map_err(|error| error.to_string())
+}
+
+fn rate_list(text: &str) -> Result<RateList, String> {
+    parse_rates(text).map(RateList).map_err(|error| error.to_string())
+}
+
+fn time(text: &str) -> Result<Nanos, String> {
+    // On a command line a bare number is meant as seconds.
+    match text.parse::<f64>() {
+        Ok(_) => parse_time(&format!("{text} s")),
+        Err(_) => parse_time(text),
+    }
+    .map_err(|error| error.to_string())
+}
+
+fn cpu_list(text: &str) -> Result<CpuList, String> {
+    testbed::parse_cpu_list(text).map(CpuList).map_err(|error| error.to_string())
+}
+
+fn quota(text: &str) -> Result<QuotaArgument, String> {
+    if text == "none" {
+        return Ok(QuotaArgument(None));
+    }
+    match text.parse::<f64>() {
+        Ok(cpus) if (0.01..=1024.0).contains(&cpus) => Ok(QuotaArgument(Some(cpus))),
+        _ => Err("expected a number of CPUs from 0.01 to 1024, or `none`".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn a_bare_number_of_time_means_seconds() {
+        assert_eq!(time("5"), Ok(Nanos::from_secs(5)));
+        assert_eq!(time("1.5 min"), Ok(Nanos::from_secs(90)));
+        assert!(time("five").is_err());
+    }
+}

@@ -1,0 +1,55 @@
+//! From what a user names to a benchmark that can be planned.
+
+use std::path::Path;
+
+use benchmarks::{Benchmark, LoadError};
+
+use crate::arguments::BenchmarkArguments;
+use crate::exit::Failure;
+
+/// A benchmark as asked for.
+pub struct Chosen {
+    /// Definition and workload.
+    pub benchmark: Benchmark,
+    /// The name of the user's own filelist, if there is one.
+    pub filelist: Option<String>,
+}
+
+/// Finds a built-in benchmark or reads a definition, and puts the user's filelist in if there is one.
+pub fn choose(arguments: &BenchmarkArguments) -> Result<Chosen, Failure> {
+    let mut benchmark = by_name(&arguments.benchmark)?;
+    let Some(path) = &arguments.filelist else { return Ok(Chosen { benchmark, filelist: None }) };
+    let name = path.display().to_string();
+    benchmark.workload = benchmarks::workload(&benchmark.definition, &name, &read(path)?)?;
+    Ok(Chosen { benchmark, filelist: Some(name) })
+}
+
+/// Finds a built-in benchmark by id, or reads the definition at a path.
+pub fn by_name(name: &str) -> Result<Benchmark, Failure> {
+    if name.contains('/') || name.ends_with(".toml") {
+        return from_file(Path::new(name));
+    }
+    match benchmarks::find(name) {
+        Ok(builtin) => Ok(builtin.load()),
+        Err(unknown) => Err(Failure::usage(&unknown).hint(match unknown.nearest {
+            Some(nearest) => format!("did you mean `{nearest}`?"),
+            None => {
+                "`plimsoll list` shows them all; a definition of your own is given by its path".to_owned()
+            }
+        })),
+    }
+}
+
+fn from_file(path: &Path) -> Result<Benchmark, Failure> {
+    let beside = |name: &str| std::fs::read_to_string(path.parent().unwrap_or(Path::new(".")).join(name));
+    match benchmarks::from_definition(&path.display().to_string(), &read(path)?, beside) {
+        Ok(benchmark) => Ok(benchmark),
+        Err(LoadError::Invalid(diagnostics)) => Err(diagnostics.into()),
+        Err(error) => Err(Failure::usage(error)),
+    }
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path)
+        .map_err(|error| Failure::usage(format!("cannot read `{}`: {error}", path.display())))
+}

@@ -1,0 +1,183 @@
+//! `calibrate`: what the load generator itself can do, so that a server can be given less than that.
+
+use std::sync::atomic::AtomicBool;
+
+use fleet::{RunRequest, ServerChoice};
+use model::{Connection, Overrides, SutPlan, make_plan};
+use serde_json::json;
+use testbed::{Calibration, CalibrationCase, Server};
+use units::{Nanos, wall};
+
+use super::{print, print_json};
+use crate::arguments::CalibrateArguments;
+use crate::exit::{Exit, Failure};
+use crate::interrupt;
+use crate::placement::{Places, divide};
+use crate::places;
+use crate::progress::Progress;
+use crate::results::Results;
+
+/// What is measured: benchmark, whether connections are kept, and the number of users, enough to keep both busy.
+const CASES: [(&str, bool, u32); 4] = [
+    ("one-object", true, 100),
+    ("webstone-1.1", false, 50),
+    ("webstone-2.0.1", false, 50),
+    ("webstone-2.0.1", true, 50),
+];
+
+/// Length of each measurement when a run needs a calibration and there is none.
+const BRIEF: Nanos = Nanos::from_secs(2);
+
+/// Measures all cases and stores them.
+pub fn perform(arguments: &CalibrateArguments, as_json: bool) -> Result<Exit, Failure> {
+    let sut_cpus = arguments.sut_cpus.as_ref().map(|list| list.0.as_slice());
+    let load_cpus = arguments.load_cpus.as_ref().map(|list| list.0.as_slice());
+    let calibration = measure(&divide(sut_cpus, load_cpus)?, arguments.duration)?;
+    let path = places::calibration();
+    calibration.save(&path).map_err(|error| Failure::new(Exit::Testbed, error))?;
+    if as_json {
+        let cases: Vec<_> = calibration
+            .cases
+            .iter()
+            .map(|case| {
+                json!({
+                    "name": case.name,
+                    "generator_cpu_s_per_op": case.generator_cpu_s_per_op,
+                    "sut_cpu_s_per_op": case.sut_cpu_s_per_op,
+                    "ceiling_ops_per_s": case.ceiling_ops_per_s,
+                })
+            })
+            .collect();
+        print_json(
+            &json!({ "format": 1, "date": calibration.date, "cpu_model": calibration.cpu_model, "cases": cases }),
+        )?;
+    } else {
+        print(&format!(
+            "{:<32} {:>18} {:>18} {:>14}",
+            "case", "generator µs/op", "server µs/op", "reached ops/s"
+        ))?;
+        for case in &calibration.cases {
+            let (generator, sut) = (case.generator_cpu_s_per_op * 1e6, case.sut_cpu_s_per_op * 1e6);
+            print(&format!(
+                "{:<32} {generator:>18.2} {sut:>18.2} {:>14.0}",
+                case.name, case.ceiling_ops_per_s
+            ))?;
+        }
+    }
+    print(&path.display().to_string())?;
+    Ok(Exit::Valid)
+}
+
+/// Returns the stored calibration if it is of this kind of processor; else measures briefly and stores it.
+pub fn stored_or_brief(places: &Places) -> Result<Option<Calibration>, Failure> {
+    if let Some(stored) = stored()? {
+        return Ok(Some(stored));
+    }
+    anstream::eprintln!("Calibrating once: the server's quota follows from what the generator can do.");
+    let calibration = measure(places, BRIEF)?;
+    if let Err(error) = calibration.save(&places::calibration()) {
+        anstream::eprintln!("warning: {error}");
+    }
+    Ok(Some(calibration))
+}
+
+/// Returns the stored calibration if it is of this kind of processor.
+pub fn stored() -> Result<Option<Calibration>, Failure> {
+    let stored = Calibration::load(&places::calibration()).map_err(Failure::usage)?;
+    Ok(stored.filter(|calibration| calibration.cpu_model == cpu_model()))
+}
+
+/// Returns the name of the case that a benchmark belongs to: its own, else the most like it.
+pub fn case_of(benchmark: &str, connection: Connection) -> String {
+    let keeps = connection != Connection::PerRequest;
+    let exact = CASES.iter().find(|(id, keep, _)| *id == benchmark && *keep == keeps);
+    let alike = CASES.iter().rev().find(|(_, keep, _)| *keep == keeps);
+    exact.or(alike).map_or(String::new(), |(id, keep, _)| case_name(id, *keep))
+}
+
+fn case_name(id: &str, keep: bool) -> String {
+    format!("{id}, {}", if keep { "connections kept" } else { "connection per request" })
+}
+
+fn cpu_model() -> String {
+    testbed::model_name().unwrap_or_else(|| "unknown".to_owned())
+}
+
+fn measure(places: &Places, length: Nanos) -> Result<Calibration, Failure> {
+    let stop = interrupt::flag();
+    let cases = CASES
+        .iter()
+        .map(|(id, keep, users)| measure_case(id, *keep, *users, places, length, &stop))
+        .collect::<Result<Vec<_>, Failure>>()?;
+    Ok(Calibration { date: places::time_text(wall()), cpu_model: cpu_model(), cases })
+}
+
+fn measure_case(
+    id: &str,
+    keep: bool,
+    users: u32,
+    places: &Places,
+    length: Nanos,
+    stop: &AtomicBool,
+) -> Result<CalibrationCase, Failure> {
+    let benchmark = benchmarks::find(id).map_err(Failure::usage)?.load();
+    let sut = SutPlan {
+        name: "built-in".to_owned(),
+        cpus: places.sut_cpus.clone(),
+        quota: None,
+        quota_reason: "none: the ceiling is what is looked for".to_owned(),
+    };
+    let connection = if keep { Connection::KeepAlive { requests_max: None } } else { Connection::PerRequest };
+    let overrides = Overrides {
+        load: Some(vec![users]),
+        steady: Some(length),
+        connection: Some(connection),
+        load_cpus: places.load_cpus.clone(),
+        load_threads: places.load_threads,
+        ..Overrides::new(sut)
+    };
+    let plan = make_plan(&benchmark.definition, benchmark.workload, &overrides)?;
+    let folder = places::work_dir().join(format!("calibrate-{}", std::process::id()));
+    std::fs::create_dir_all(&folder)?;
+    let file = folder.join(format!("{id}-{keep}.plim"));
+    let request = RunRequest {
+        server: ServerChoice::Start(built_in(id, None, None)?),
+        run_file: &file,
+        program: places::program(),
+        command_line: String::new(),
+        work_dir: places::work_dir(),
+        plan: plan.clone(),
+    };
+    let ending = fleet::run(request, &mut Progress::quiet(&plan), stop);
+    let results = ending.map_err(Failure::from).and_then(|_| Results::read(&file));
+    // Our own folder; what cannot be removed is a temporary file too many.
+    let _ = std::fs::remove_dir_all(&folder);
+    let results = results?;
+    let point = results.analysis.load_points.first();
+    let case = point.and_then(|point| {
+        Some(CalibrationCase {
+            name: case_name(id, keep),
+            generator_cpu_s_per_op: point.generator_cpu_per_operation?,
+            sut_cpu_s_per_op: point.sut_cpu_per_operation?,
+            ceiling_ops_per_s: point.rate,
+        })
+    });
+    case.ok_or_else(|| Failure::new(Exit::Testbed, format!("calibration of `{id}` measured nothing")))
+}
+
+/// Returns the built-in web server with a benchmark's file set.
+pub fn built_in(
+    benchmark: &str,
+    filelist: Option<&std::path::Path>,
+    allowance: Option<f64>,
+) -> Result<Server, Failure> {
+    let program = std::env::current_exe()?;
+    let mut args = vec!["serve".to_owned(), "web".to_owned(), benchmark.to_owned()];
+    if let Some(path) = filelist {
+        args.extend(["--filelist".to_owned(), path.display().to_string()]);
+    }
+    if let Some(share) = allowance {
+        args.extend(["--cpu-allowance".to_owned(), share.to_string()]);
+    }
+    Ok(Server::BuiltIn { program, args })
+}

@@ -1,0 +1,71 @@
+//! `doctor`: is this machine fit for a run?
+
+use model::{Connection, Overrides, Plan, SutPlan, make_plan};
+use serde_json::json;
+use testbed::{Check, DoctorInput, State, examine};
+
+use super::{print, print_json};
+use crate::arguments::DoctorArguments;
+use crate::bench;
+use crate::exit::{Exit, Failure};
+use crate::places;
+
+/// Size that a run file grows by per recorded second at most; see `docs/design/run-file.md`.
+const RUN_FILE_BYTES_PER_SECOND: u64 = 2500;
+
+/// Examines this machine.
+pub fn perform(arguments: &DoctorArguments, as_json: bool) -> Result<Exit, Failure> {
+    let benchmark = bench::by_name(&arguments.benchmark)?;
+    let sut = SutPlan { name: "built-in".into(), cpus: vec![], quota: None, quota_reason: String::new() };
+    let plan = make_plan(&benchmark.definition, benchmark.workload, &Overrides::new(sut))?;
+    testbed::raise_open_files();
+    let checks = examine(&input(&plan, !arguments.remote, arguments.expect_rate));
+    if as_json {
+        let list: Vec<_> = checks
+            .iter()
+            .map(|check| {
+                json!({ "name": check.name, "state": word(check.state), "found": check.found, "advice": check.advice })
+            })
+            .collect();
+        print_json(&json!({ "format": 1, "checks": list }))?;
+    } else {
+        checks.iter().try_for_each(|check| print(&line(check)))?;
+    }
+    let is_bad = checks.iter().any(|check| check.state == State::Bad);
+    Ok(if is_bad { Exit::Testbed } else { Exit::Valid })
+}
+
+/// Returns what a plan asks of the machine.
+pub fn input(plan: &Plan, shared: bool, rate: Option<f64>) -> DoctorInput {
+    let seconds = plan.phases.issuing().as_secs_f64() * plan.load_points.len() as f64;
+    let offered =
+        plan.load_points.iter().filter(|point| !point.load.is_closed()).map(|point| point.load.level());
+    DoctorInput {
+        users_max: plan.load_points.iter().map(|point| point.load.in_flight_max()).max().unwrap_or(0),
+        connection_per_request: plan.protocol.connection == Connection::PerRequest,
+        rate: rate.or_else(|| offered.reduce(f64::max)),
+        shared,
+        separated: 1 < testbed::available_cpus().len(),
+        run_dir: "runs".into(),
+        run_file_bytes: seconds as u64 * RUN_FILE_BYTES_PER_SECOND,
+        dataset_dir: places::work_dir(),
+        dataset_bytes: plan.workload.dataset_bytes(),
+    }
+}
+
+fn word(state: State) -> &'static str {
+    match state {
+        State::Good => "good",
+        State::Warning => "warning",
+        State::Bad => "bad",
+    }
+}
+
+/// Returns a check in a line, with the advice on its own.
+pub fn line(check: &Check) -> String {
+    let line = format!("{:<8} {:<22} {}", word(check.state), check.name, check.found);
+    match check.advice.as_str() {
+        "" => line,
+        advice => format!("{line}\n{:9}hint: {advice}", ""),
+    }
+}

@@ -1,0 +1,32 @@
+//! `populate`: a benchmark's file set on disk.
+
+use serde_json::json;
+use units::Bytes;
+
+use super::{print, print_json};
+use crate::arguments::PopulateArguments;
+use crate::bench;
+use crate::exit::{Exit, Failure};
+
+/// Lays the file set out.
+pub fn perform(arguments: &PopulateArguments, as_json: bool) -> Result<Exit, Failure> {
+    let workload = bench::choose(&arguments.benchmark)?.benchmark.workload;
+    let done = testbed::populate(&arguments.dir, &workload, |_| {})
+        .map_err(|error| Failure::new(Exit::Testbed, error))?;
+    let (files, bytes) = (workload.objects.len(), workload.dataset_bytes());
+    if as_json {
+        let value = json!({
+            "format": 1,
+            "dir": arguments.dir,
+            "files": files,
+            "bytes": bytes,
+            "reused": done.reused,
+        });
+        print_json(&value)?;
+        return Ok(Exit::Valid);
+    }
+    let did = if done.reused { "was already right" } else { "is ready" };
+    print(&format!("{files} files, {bytes} bytes ({}): the file set {did}.", Bytes(bytes)))?;
+    print(&arguments.dir.display().to_string())?;
+    Ok(Exit::Valid)
+}

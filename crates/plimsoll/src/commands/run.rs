@@ -1,0 +1,185 @@
+//! `run`: the main job.
+
+use std::path::{Path, PathBuf};
+
+use drivers::web::Target;
+use fleet::{RunRequest, ServerChoice};
+use model::{Connection, Overrides, Plan, make_plan};
+use testbed::{Recipe, Server, State, examine};
+use units::wall;
+
+use super::calibrate::{self, built_in, case_of, stored_or_brief};
+use super::{doctor, print, report, show};
+use crate::arguments::{PlanArguments, RunArguments, SutArguments};
+use crate::bench::{self, Chosen};
+use crate::exit::{Exit, Failure};
+use crate::interrupt;
+use crate::placement::{Places, all_for_load, divide, sut_plan};
+use crate::places;
+use crate::progress::Progress;
+use crate::results::{Results, command_line_text};
+
+/// Runs a benchmark and reports on it.
+pub fn perform(arguments: &RunArguments, as_json: bool) -> Result<Exit, Failure> {
+    let chosen = bench::choose(&arguments.plan.benchmark)?;
+    let server = chosen_server(&arguments.sut)?;
+    let plan = make(arguments, chosen)?;
+    if arguments.dry_run {
+        print(&show::plan_text(&plan))?;
+        return Ok(Exit::Valid);
+    }
+    let server = match server {
+        ChosenServer::External(target) => ServerChoice::External(target),
+        ChosenServer::Recipe(recipe) => ServerChoice::Start(Server::Recipe(recipe)),
+        ChosenServer::BuiltIn => {
+            let benchmark = &arguments.plan.benchmark;
+            let filelist = benchmark.filelist.as_deref();
+            ServerChoice::Start(built_in(&benchmark.benchmark, filelist, plan.sut.quota)?)
+        }
+    };
+    let run_file = run_file(arguments, &plan)?;
+    announce(&plan);
+    warn(&plan);
+    run(plan, server, &run_file)?;
+    finish(&run_file, as_json)
+}
+
+enum ChosenServer {
+    External(Target),
+    Recipe(Box<Recipe>),
+    BuiltIn,
+}
+
+fn chosen_server(arguments: &SutArguments) -> Result<ChosenServer, Failure> {
+    if let Some(url) = &arguments.target {
+        let target = url.parse().map_err(Failure::usage)?;
+        return Ok(ChosenServer::External(target));
+    }
+    match arguments.sut.as_deref() {
+        None | Some("built-in") => Ok(ChosenServer::BuiltIn),
+        Some(name) => Ok(ChosenServer::Recipe(Box::new(Recipe::load(name).map_err(Failure::usage)?))),
+    }
+}
+
+fn make(arguments: &RunArguments, chosen: Chosen) -> Result<Plan, Failure> {
+    let sut = &arguments.sut;
+    let load_cpus = sut.load_cpus.as_ref().map(|list| list.0.as_slice());
+    let places = match sut.target {
+        Some(_) => all_for_load(load_cpus)?,
+        None => divide(sut.sut_cpus.as_ref().map(|list| list.0.as_slice()), load_cpus)?,
+    };
+    let definition = &chosen.benchmark.definition;
+    let connection = connection(&arguments.plan);
+    let case = case_of(&definition.id, connection.unwrap_or(definition.protocol.connection));
+    // The built-in server has a safe default; a real one's quota is worth a measurement.
+    let calibration = || match sut.sut {
+        Some(_) => stored_or_brief(&places),
+        None => calibrate::stored(),
+    };
+    let sut = sut_plan(sut, &places, &case, calibration)?;
+    let overrides = overrides(&arguments.plan, connection, chosen.filelist, sut, places);
+    Ok(make_plan(definition, chosen.benchmark.workload, &overrides)?)
+}
+
+fn connection(arguments: &PlanArguments) -> Option<Connection> {
+    arguments.keep_alive.map(|requests_max| Connection::KeepAlive { requests_max })
+}
+
+fn overrides(
+    arguments: &PlanArguments,
+    connection: Option<Connection>,
+    filelist: Option<String>,
+    sut: model::SutPlan,
+    places: Places,
+) -> Overrides {
+    Overrides {
+        quick: arguments.quick,
+        load: arguments.load.as_ref().map(|list| list.0.clone()),
+        rates: arguments.rate.as_ref().map(|list| list.0.clone()),
+        arrivals: arguments.arrivals.map(Into::into),
+        in_flight_max: arguments.in_flight_max,
+        ramp_up: arguments.ramp_up,
+        settle: arguments.settle,
+        steady: arguments.duration,
+        drain: arguments.drain,
+        connection,
+        time_limit: arguments.time_limit,
+        filelist,
+        seed: arguments.seed,
+        sut,
+        load_cpus: places.load_cpus,
+        load_threads: places.load_threads,
+    }
+}
+
+fn run_file(arguments: &RunArguments, plan: &Plan) -> Result<PathBuf, Failure> {
+    let path = arguments.out.clone().unwrap_or_else(|| places::run_file(&plan.benchmark.id, wall()));
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).map_err(|error| {
+            Failure::usage(format!("cannot make the folder `{}`: {error}", folder.display()))
+        })?;
+    }
+    Ok(path)
+}
+
+/// Says what is going to happen.
+fn announce(plan: &Plan) {
+    anstream::eprintln!(
+        "{} (`{}`, version {})",
+        plan.benchmark.title,
+        plan.benchmark.id,
+        plan.benchmark.version
+    );
+    anstream::eprintln!("{}", show::plan_text(plan));
+    let cpus = |list: &[u32]| match list {
+        [] => "any".to_owned(),
+        list => testbed::format_cpu_list(list),
+    };
+    let quota = match plan.sut.quota {
+        Some(quota) => format!("limited to {quota} CPUs ({})", plan.sut.quota_reason),
+        None => format!("not limited ({})", plan.sut.quota_reason),
+    };
+    anstream::eprintln!("server        {}, CPUs {}, {quota}", plan.sut.name, cpus(&plan.sut.cpus));
+    anstream::eprintln!("load          {} threads, CPUs {}\n", plan.load_threads, cpus(&plan.load_cpus));
+}
+
+/// Warns of what `doctor` finds in the way of this plan.
+fn warn(plan: &Plan) {
+    testbed::raise_open_files();
+    let input = doctor::input(plan, plan.sut.name != "external", None);
+    for check in examine(&input).iter().filter(|check| check.state == State::Bad) {
+        anstream::eprintln!("warning: {}: {}", check.name, check.found);
+        anstream::eprintln!("hint: {}", check.advice);
+    }
+}
+
+fn run(plan: Plan, server: ServerChoice, run_file: &Path) -> Result<(), Failure> {
+    let mut progress = Progress::new(&plan);
+    let request = RunRequest {
+        plan,
+        server,
+        run_file,
+        program: places::program(),
+        command_line: command_line_text(),
+        work_dir: places::work_dir(),
+    };
+    let result = fleet::run(request, &mut progress, &interrupt::flag());
+    progress.end();
+    result.map(drop).map_err(Failure::from)
+}
+
+/// Analyzes the run file, prints the results and writes the report beside it.
+fn finish(run_file: &Path, as_json: bool) -> Result<Exit, Failure> {
+    let results = Results::read(run_file)?;
+    let html = run_file.with_extension("html");
+    report::write(&html, &results.html())?;
+    match as_json {
+        true => print(&results.json())?,
+        false => {
+            print(&format!("\n{}\n", results.text()))?;
+            print(&format!("report  {}", html.display()))?;
+            print(&run_file.display().to_string())?;
+        }
+    }
+    Ok(Exit::of_run(results.analysis.verdict.state, &results.analysis.ending))
+}

@@ -1,0 +1,85 @@
+//! `runs`: what was run, and how it ended.
+
+use std::path::{Path, PathBuf};
+
+use model::Ending;
+use runfile::{Summary, summary};
+use serde_json::json;
+
+use super::{print, print_json};
+use crate::arguments::RunsArguments;
+use crate::exit::{Exit, Failure};
+use crate::places::time_text;
+
+/// Lists the run files of a folder, oldest first.
+pub fn perform(arguments: &RunsArguments, as_json: bool) -> Result<Exit, Failure> {
+    let paths = run_files(&arguments.dir)?;
+    if as_json {
+        let list: Vec<_> = paths.iter().map(|path| json_of(path)).collect();
+        print_json(&json!({ "format": 1, "runs": list }))?;
+        return Ok(Exit::Valid);
+    }
+    if paths.is_empty() {
+        anstream::eprintln!("No run files in `{}`.", arguments.dir.display());
+    }
+    for path in paths {
+        let line = match summary(&path) {
+            Ok(summary) => line(&summary),
+            Err(error) => format!("cannot be read: {error}"),
+        };
+        print(&format!("{}  {line}", path.display()))?;
+    }
+    Ok(Exit::Valid)
+}
+
+fn run_files(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let failed = |error| Failure::usage(format!("cannot list `{}`: {error}", dir.display()));
+    let mut paths = Vec::new();
+    for entry in std::fs::read_dir(dir).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.extension().is_some_and(|extension| extension == "plim") {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+fn line(summary: &Summary) -> String {
+    format!(
+        "{}  {} v{}{}  {}  {}/{} load points  {}",
+        time_text(summary.created),
+        summary.benchmark.id,
+        summary.benchmark.version,
+        if summary.modified { " modified" } else { "" },
+        summary.sut,
+        summary.load_points_begun,
+        summary.load_points_planned,
+        ending_text(&summary.ending)
+    )
+}
+
+fn ending_text(ending: &Ending) -> String {
+    match ending {
+        Ending::Complete => "complete".to_owned(),
+        Ending::Stopped(reason) => format!("stopped: {reason}"),
+        Ending::Missing => "incomplete: the file has no end".to_owned(),
+    }
+}
+
+fn json_of(path: &Path) -> serde_json::Value {
+    match summary(path) {
+        Err(error) => json!({ "path": path, "error": error.to_string() }),
+        Ok(summary) => json!({
+            "path": path,
+            "benchmark": summary.benchmark.id,
+            "version": summary.benchmark.version,
+            "created_unix_ms": summary.created.0,
+            "modified": summary.modified,
+            "sut": summary.sut,
+            "load_points_begun": summary.load_points_begun,
+            "load_points_planned": summary.load_points_planned,
+            "ending": ending_text(&summary.ending),
+        }),
+    }
+}

@@ -1,0 +1,101 @@
+//! `show`: a benchmark in full.
+
+use model::{Overrides, Plan, SutPlan, Workload, make_plan};
+use serde_json::json;
+use units::{Bytes, Nanos};
+
+use super::{print, print_json};
+use crate::arguments::ShowArguments;
+use crate::bench;
+use crate::exit::{Exit, Failure};
+
+/// Shows a benchmark.
+pub fn perform(arguments: &ShowArguments, as_json: bool) -> Result<Exit, Failure> {
+    let chosen = bench::choose(&arguments.benchmark)?;
+    let definition = chosen.benchmark.definition;
+    let sut = SutPlan { name: "built-in".into(), cpus: vec![], quota: None, quota_reason: String::new() };
+    let overrides = Overrides { filelist: chosen.filelist, ..Overrides::new(sut) };
+    let plan = make_plan(&definition, chosen.benchmark.workload, &overrides)?;
+    if as_json {
+        print_json(&json!({ "format": 1, "summary": definition.summary, "plan": plan }))?;
+        return Ok(Exit::Valid);
+    }
+    print(&format!(
+        "{} (`{}`, version {})\n{}\n",
+        definition.title, definition.id, definition.version, definition.summary
+    ))?;
+    print(&plan_text(&plan))?;
+    print(&workload_text(&plan.workload))?;
+    Ok(Exit::Valid)
+}
+
+/// Returns load plan, phases and protocol, a line each.
+pub fn plan_text(plan: &Plan) -> String {
+    let levels: Vec<String> = plan.load_points.iter().map(|point| point.load.level().to_string()).collect();
+    let what = if plan.load_points[0].load.is_closed() { "users" } else { "operations per second" };
+    let phases = &plan.phases;
+    let named = [
+        ("quiet", phases.quiet),
+        ("ramp-up", phases.ramp_up),
+        ("settle", phases.settle),
+        ("steady", phases.steady),
+        ("ramp-down", phases.ramp_down),
+        ("drain", phases.drain),
+    ];
+    let lengths: Vec<String> = named
+        .into_iter()
+        .filter(|(_, length)| *length != Nanos::ZERO)
+        .map(|(name, length)| format!("{name} {length}"))
+        .collect();
+    let total = Nanos((phases.quiet + phases.issuing()).0 * plan.load_points.len() as u64);
+    let mut lines = vec![
+        format!("load points   {} {what}", levels.join(", ")),
+        format!("phases        {} at each load point, {total} in all", lengths.join(", ")),
+        format!(
+            "protocol      HTTP/{}, {}, time limit {}",
+            match plan.protocol.http {
+                model::HttpVersion::Http10 => "1.0",
+                model::HttpVersion::Http11 => "1.1",
+            },
+            match plan.protocol.connection {
+                model::Connection::PerRequest => "a connection per request".to_owned(),
+                model::Connection::KeepAlive { requests_max: None } => "connections kept".to_owned(),
+                model::Connection::KeepAlive { requests_max: Some(n) } =>
+                    format!("{n} requests per connection"),
+            },
+            plan.protocol.time_limit
+        ),
+    ];
+    for one in &plan.modifications {
+        lines.push(format!("modified      {}: {} → {}", one.what, one.standard, one.ours));
+    }
+    lines.join("\n")
+}
+
+fn workload_text(workload: &Workload) -> String {
+    let total: u64 = workload.pages.iter().map(|page| page.weight).sum();
+    let mut lines = vec![
+        format!(
+            "file set      {} files, {} bytes ({})",
+            workload.objects.len(),
+            workload.dataset_bytes(),
+            Bytes(workload.dataset_bytes())
+        ),
+        format!(
+            "mean          {:.1} bytes per request, {:.2} requests per page",
+            workload.mean_body_bytes(),
+            workload.files_per_page()
+        ),
+        String::new(),
+        format!("{:>9}  files of the page (bytes)", "share"),
+    ];
+    for page in &workload.pages {
+        let files = page.objects.iter().map(|index| {
+            let object = &workload.objects[*index as usize];
+            format!("{} ({})", object.path, object.bytes)
+        });
+        let share = 100.0 * page.weight as f64 / total as f64;
+        lines.push(format!("{share:>7.2} %  {}", files.collect::<Vec<_>>().join(", ")));
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,167 @@
+//! What a user sees while a run goes on: a line that moves on a terminal, plain lines elsewhere.
+
+use std::io::IsTerminal;
+
+use fleet::{Event, Observer};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use model::{IntervalRecord, Load, LoadPoint, Plan};
+use stats::Histogram;
+use units::{Nanos, Ratio};
+
+/// Tells a run's progress on standard error.
+pub struct Progress {
+    bar: Option<ProgressBar>,
+    n_points: usize,
+    point_length: Nanos,
+    allowance: Option<f64>,
+    point: Option<Point>,
+    is_quiet: bool,
+}
+
+/// The load point that runs.
+struct Point {
+    point: LoadPoint,
+    ok: u64,
+    errors: u64,
+    length: Nanos,
+    response: Histogram,
+}
+
+impl Progress {
+    /// Makes a display for a plan.
+    pub fn new(plan: &Plan) -> Progress {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let steps = plan.load_points.len() as u64 * 1000;
+            let style = ProgressStyle::with_template("{bar:20} {percent:>3} % {wide_msg}");
+            ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::stderr())
+                .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+        });
+        Progress {
+            bar,
+            n_points: plan.load_points.len(),
+            point_length: plan.phases.issuing(),
+            allowance: plan.sut.allowance(),
+            point: None,
+            is_quiet: false,
+        }
+    }
+
+    /// Makes a display that shows warnings only.
+    pub fn quiet(plan: &Plan) -> Progress {
+        Progress { bar: None, is_quiet: true, ..Progress::new(plan) }
+    }
+
+    /// Removes what moves from the terminal.
+    pub fn end(&mut self) {
+        self.finish_point();
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn say(&self, line: &str) {
+        match &self.bar {
+            _ if self.is_quiet => {}
+            Some(bar) => bar.println(line),
+            None => anstream::eprintln!("{line}"),
+        }
+    }
+
+    fn begin_point(&mut self, point: LoadPoint) {
+        self.finish_point();
+        let response = Histogram::default();
+        self.point = Some(Point { point, ok: 0, errors: 0, length: Nanos::ZERO, response });
+    }
+
+    /// Leaves a line about the load point that has ended.
+    fn finish_point(&mut self) {
+        let Some(done) = self.point.take() else { return };
+        if done.length == Nanos::ZERO {
+            return;
+        }
+        let rate = done.ok as f64 / done.length.as_secs_f64();
+        let p99 = quantile_text(&done.response);
+        let line = format!(
+            "  {:>2}/{}  {:<16} {rate:>10.1}/s   p99 {p99:>8}   errors {}",
+            done.point.index + 1,
+            self.n_points,
+            load_text(done.point.load),
+            done.errors
+        );
+        self.say(&line);
+    }
+
+    fn second(&mut self, record: &IntervalRecord) {
+        let Some(point) = &mut self.point else { return };
+        let flow = &record.flow;
+        point.ok += flow.ok;
+        point.errors += flow.failed + flow.timed_out;
+        point.length = record.end;
+        point.response.merge(&record.response);
+        let Some(bar) = &self.bar else { return };
+        let seconds = (record.end.saturating_sub(record.start)).as_secs_f64().max(1e-9);
+        let busy = |cpu: Nanos, of: f64| format!("{:.0} %", 100.0 * cpu.as_secs_f64() / seconds / of);
+        let sut = record.sut.map_or(String::new(), |used| match self.allowance {
+            Some(allowance) => format!(" · server {} of its allowance", busy(used.cpu, allowance)),
+            None => format!(" · server {} of a CPU", busy(used.cpu, 1.0)),
+        });
+        let offered = match point.point.load {
+            Load::Users(_) => String::new(),
+            Load::Rate { .. } => format!(" of {:.0}/s due", flow.due as f64 / seconds),
+        };
+        bar.set_message(format!(
+            "{}/{} · {} · {} {:.0} s · {:.0}/s{offered} · p99 {} · errors {} · generator {}{sut}",
+            point.point.index + 1,
+            self.n_points,
+            load_text(point.point.load),
+            record.phase.name(),
+            record.end.as_secs_f64(),
+            flow.ok as f64 / seconds,
+            quantile_text(&record.response),
+            point.errors,
+            busy(record.health.cpu, f64::from(record.health.threads.max(1))),
+        ));
+        let part = record.end.as_secs_f64() / self.point_length.as_secs_f64().max(1e-9);
+        let done = f64::from(point.point.index) + part.min(1.0);
+        bar.set_position((done * 1000.0) as u64);
+    }
+}
+
+impl Observer for Progress {
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Preparing(what) => match &self.bar {
+                Some(bar) => bar.set_message(what.to_owned()),
+                None => self.say(&format!("{}.", capitalized(what))),
+            },
+            Event::Ready { address, server } => self.say(&format!("Server: {server}, {address}")),
+            Event::LoadPoint(point) => self.begin_point(point),
+            Event::Interval(record) => self.second(record),
+            Event::Example(example) => {
+                self.say(&format!("  first `{}`: {}", example.outcome.name(), example.text));
+            }
+            Event::Warning(text) => match &self.bar {
+                Some(bar) => bar.println(format!("warning: {text}")),
+                None => anstream::eprintln!("warning: {text}"),
+            },
+        }
+    }
+}
+
+fn load_text(load: Load) -> String {
+    match load {
+        Load::Users(1) => "1 user".to_owned(),
+        Load::Users(users) => format!("{users} users"),
+        Load::Rate { per_second, .. } => format!("{per_second}/s offered"),
+    }
+}
+
+/// Returns the 99th percentile; `–` if there is nothing. For the eye only: reports give n and an interval.
+fn quantile_text(response: &Histogram) -> String {
+    response.quantile(Ratio(0.99)).map_or("–".to_owned(), |p99| p99.to_string())
+}
+
+fn capitalized(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or(String::new(), |first| first.to_uppercase().chain(characters).collect())
+}

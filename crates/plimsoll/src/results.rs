@@ -1,0 +1,144 @@
+//! From a run file to results on the terminal.
+
+use std::path::Path;
+
+use analysis::{Analysis, Analyzer, State};
+use comfy_table::{CellAlignment, Table};
+use disclosure::{Align, Provenance, Report};
+use model::{Plan, Testbed};
+use runfile::{Extent, Record, Run};
+
+use crate::exit::Failure;
+use crate::places::{command_line, time_text};
+
+/// A run file, read and analyzed.
+pub struct Results {
+    /// What was planned.
+    pub plan: Plan,
+    /// The machines as found.
+    pub testbed: Testbed,
+    /// Numbers and verdict.
+    pub analysis: Analysis,
+    /// Where they come from.
+    pub provenance: Provenance,
+    /// What was stated when the run ended: load point, name, value.
+    pub stated: Vec<(u32, String, f64)>,
+}
+
+impl Results {
+    /// Reads a run file and computes everything anew.
+    pub fn read(path: &Path) -> Result<Results, Failure> {
+        let run = Run::open(path)?;
+        let mut analyzer = Analyzer::new(run.plan());
+        let extent = run.records(|record| match record {
+            Record::Interval(interval) => analyzer.interval(&interval),
+            Record::Detail(detail) => analyzer.detail(&detail),
+        })?;
+        if let Extent::Until(why) = extent {
+            anstream::eprintln!("warning: `{}` was cut off while it was written: {why}", path.display());
+        }
+        for example in run.examples()? {
+            analyzer.example(example);
+        }
+        let header = run.header();
+        let provenance = Provenance {
+            program: header.program.clone(),
+            command: header.command_line.split(' ').map(str::to_owned).collect(),
+            run_file: path.file_name().map(|name| name.to_string_lossy().into_owned()),
+            chain_hash: None,
+            started: Some(time_text(header.created)),
+            ended: run.ended().map(time_text),
+        };
+        Ok(Results {
+            plan: run.plan().clone(),
+            testbed: run.testbed().clone(),
+            analysis: analyzer.finish(run.ending().clone()),
+            provenance,
+            stated: run.results()?,
+        })
+    }
+
+    /// Returns the report that renderers take.
+    pub fn report(&self) -> Report<'_> {
+        Report {
+            analysis: &self.analysis,
+            plan: &self.plan,
+            testbed: &self.testbed,
+            provenance: &self.provenance,
+        }
+    }
+
+    /// Returns results table, verdict and headline for a terminal.
+    pub fn text(&self) -> String {
+        let mut text = table_text(&disclosure::results_table(&self.analysis));
+        text.push_str(&format!("\n\n{}", self.verdict_text()));
+        text
+    }
+
+    /// Returns the judgement with its reasons, then the headline: never one without the other.
+    fn verdict_text(&self) -> String {
+        let Analysis { verdict, headline, modifications, .. } = &self.analysis;
+        let word = match verdict.state {
+            State::Valid => "VALID",
+            State::Invalid => "INVALID",
+            State::Incomplete => "INCOMPLETE",
+        };
+        let mut lines = Vec::new();
+        let modified = if modifications.is_empty() { "" } else { ", modified" };
+        let figure = headline.as_ref().map(|figure| {
+            let load = self.analysis.load_points[figure.load_point].load.level();
+            let words =
+                if self.plan.load_points[0].load.is_closed() { "users" } else { "offered per second" };
+            format!(
+                "{:.2} {} at {load} {words}, mean response time {:.4} s",
+                figure.value, figure.name, figure.response_mean
+            )
+        });
+        match figure {
+            Some(figure) => lines.push(format!("{word}{modified}: {figure}.")),
+            None => lines.push(format!("{word}{modified}: no load point is valid, so there is no headline.")),
+        }
+        for reason in &verdict.reasons {
+            let place =
+                reason.load_point.map_or(String::new(), |index| format!("load point {}: ", index + 1));
+            lines.push(format!("  {place}{} (rule `{}`)", reason.text, reason.rule));
+            lines.extend(reason.hint.iter().map(|hint| format!("  hint: {hint}")));
+        }
+        if !modifications.is_empty() {
+            let list =
+                modifications.iter().map(|one| format!("{} {} → {}", one.what, one.standard, one.ours));
+            lines.push(format!("Modified: {}.", list.collect::<Vec<_>>().join("; ")));
+        }
+        lines.join("\n")
+    }
+
+    /// Returns the run as JSON.
+    pub fn json(&self) -> String {
+        let value = disclosure::render::json(&self.report());
+        serde_json::to_string_pretty(&value).expect("a JSON value can be written")
+    }
+
+    /// Returns the whole report as one HTML file.
+    pub fn html(&self) -> String {
+        disclosure::render::html(&disclosure::outline(&self.report()))
+    }
+}
+
+/// Lays a table of the report out for a terminal.
+fn table_text(table: &disclosure::Table) -> String {
+    let mut text = Table::new();
+    text.load_style(comfy_table::presets::NOTHING);
+    text.set_header(table.headings());
+    text.add_rows(table.plain_rows());
+    for (index, column) in table.columns.iter().enumerate() {
+        if let (Align::Right, Some(column)) = (column.align, text.column_mut(index)) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    text.trim_fmt()
+}
+
+/// Returns the command line in one string, as it is stored in run files.
+pub fn command_line_text() -> String {
+    command_line().join(" ")
+}
