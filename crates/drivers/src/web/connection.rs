@@ -113,6 +113,11 @@ impl Link {
         }
     }
 
+    /// Returns the error that the connection ended with, if any; then it is forgotten. Costs a kernel call.
+    pub(crate) fn error(&self) -> Result<(), Errno> {
+        sockopt::socket_error(self.descriptor.get_ref())?
+    }
+
     /// Returns the socket, no longer registered.
     pub(crate) fn into_socket(self) -> OwnedFd {
         self.descriptor.into_inner()

@@ -4,6 +4,7 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 use engine::Driver;
+use http1::{HEAD_BYTES_MAX, HEADERS_MAX};
 use model::{Connection, Marks, Outcome, Reply, WebRequest};
 use rustix::io::Errno;
 use units::{Clock, Nanos};
@@ -68,22 +69,26 @@ impl WebDriver {
         loop {
             let arrived = match link.read(&origin.buffer).await {
                 Ok(arrived) => arrived,
-                Err(error) => return failure(error),
+                // All has arrived and is right. Whether a reset is seen behind it is a matter of microseconds.
+                Err(error) => return complete.unwrap_or_else(|| failure(error)),
             };
-            marks.last_byte = origin.clock.now();
-            if marks.first_byte == Nanos::ZERO && arrived.bytes != 0 {
-                marks.first_byte = marks.last_byte;
-            }
             let mut progress = complete.unwrap_or(Progress::Open);
             if arrived.bytes != 0 {
+                marks.last_byte = origin.clock.now();
+                if marks.first_byte == Nanos::ZERO {
+                    marks.first_byte = marks.last_byte;
+                }
                 progress = match complete {
                     // Bytes after a complete reply on a connection that carries just one.
-                    Some(_) => Progress::Failed { outcome: Outcome::WrongLength, detail: reply.body_bytes },
+                    Some(_) => Progress::Failed {
+                        outcome: Outcome::WrongLength,
+                        detail: reply.body_bytes + arrived.bytes as u64,
+                    },
                     None => reply.read(&origin.buffer.borrow()[..arrived.bytes], expected),
                 };
             }
             match progress {
-                Progress::Open if arrived.is_end => return reply.end(expected),
+                Progress::Open if arrived.is_end => return ended(link, reply, expected),
                 Progress::Open => {}
                 // The body of a connection per request ends with the connection, and the server ends it: the
                 // side that closes first is the one that has to remember it (TIME-WAIT).
@@ -143,8 +148,16 @@ impl Driver for WebDriver {
             Outcome::WrongLength => format!("body of {} bytes, expected {}", reply.detail, fetch.bytes),
             Outcome::Truncated => format!("connection ended after {} bytes", reply.detail),
             Outcome::WrongBytes => format!("wrong byte at position {} of the body", reply.detail),
-            Outcome::OversizedHead => format!("{} bytes without the end of the head", reply.detail),
+            Outcome::OversizedHead => {
+                format!("no end of the head within {HEAD_BYTES_MAX} bytes and {HEADERS_MAX} lines")
+            }
             Outcome::TimedOut => format!("no complete reply after {}", reply.marks.done - reply.marks.sent),
+            Outcome::MalformedHead if reply.detail != 0 => {
+                format!("too many interim heads, the last with status {}", reply.detail)
+            }
+            Outcome::Forbidden if !self.origin.policy.allows(self.origin.address.ip()) => {
+                format!("the target policy does not allow `{}`", self.origin.address.ip())
+            }
             Outcome::MalformedHead | Outcome::MalformedBody | Outcome::Ok => reply.outcome.name().to_owned(),
             _ => Errno::from_raw_os_error(reply.detail as i32).to_string(),
         };
@@ -157,6 +170,18 @@ async fn send_late(socket: OwnedFd, request: &[u8], origin: &Origin) -> Result<(
     let socket = connection::established(socket).await?;
     let connected = origin.clock.now();
     Ok((connection::send_all(socket, request).await?, connected))
+}
+
+/// Takes the end of a reply that was not complete by its own framing.
+fn ended(link: &Link, reply: &mut ReplyReader, expected: Expected<'_>) -> Progress {
+    match reply.end(expected) {
+        // A reset that came together with the last bytes has to be asked for.
+        Progress::Failed { outcome, detail } => match link.error() {
+            Ok(()) => Progress::Failed { outcome, detail },
+            Err(error) => failure(error),
+        },
+        end => end,
+    }
 }
 
 /// Sorts an error of the kernel into an outcome.

@@ -1,0 +1,11 @@
+//! What the tests of the web driver share: a small workload, a bench for single operations, runs of the engine.
+
+#![allow(dead_code, unused_imports, reason = "each test program uses its own part")]
+
+mod bench;
+mod peer;
+mod run;
+
+pub use bench::{Bench, EMPTY, LARGE, SMALL, content, object_bytes, protocol, right_reply, server, workload};
+pub use peer::{Peer, connection, read_request, reset, send_for_ever};
+pub use run::{Collected, RoundRobin, closed, open, phases, run_point};

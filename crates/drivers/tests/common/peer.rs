@@ -1,0 +1,66 @@
+//! Peers for what the built-in server does not do: a script per connection, on a thread of its own.
+
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// A listener whose connections are handled one after another.
+pub struct Peer {
+    pub address: SocketAddr,
+    thread: JoinHandle<()>,
+}
+
+impl Peer {
+    /// Handles connections with the given scripts, in order, then stops listening.
+    pub fn start(scripts: Vec<Box<dyn FnOnce(TcpStream) + Send>>) -> Peer {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let thread = std::thread::spawn(move || {
+            for script in scripts {
+                let (stream, _) = listener.accept().unwrap();
+                stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+                stream.set_nodelay(true).unwrap();
+                script(stream);
+            }
+        });
+        Peer { address, thread }
+    }
+
+    /// Waits until all scripts are done; what they asserted fails the test.
+    pub fn join(self) {
+        self.thread.join().unwrap();
+    }
+}
+
+/// Makes a script.
+pub fn connection(script: impl FnOnce(TcpStream) + Send + 'static) -> Box<dyn FnOnce(TcpStream) + Send> {
+    Box::new(script)
+}
+
+/// Reads up to the end of a request head and returns it; empty if the client has closed instead.
+pub fn read_request(stream: &mut TcpStream) -> String {
+    let mut head = Vec::new();
+    let mut piece = vec![0; 64 * 1024];
+    while !head.ends_with(b"\r\n\r\n") {
+        match stream.read(&mut piece).unwrap() {
+            0 => break,
+            n => head.extend_from_slice(&piece[..n]),
+        }
+    }
+    String::from_utf8(head).unwrap()
+}
+
+/// Sends the same bytes until the client has had enough, at most 256 MiB; returns how many it let through.
+pub fn send_for_ever(stream: &mut TcpStream, bytes: &[u8]) -> u64 {
+    let mut sent = 0;
+    while sent < 256 << 20 && stream.write_all(bytes).is_ok() {
+        sent += bytes.len() as u64;
+    }
+    sent
+}
+
+/// Breaks a connection off: its peer gets a reset.
+pub fn reset(stream: TcpStream) {
+    rustix::net::sockopt::set_socket_linger(&stream, Some(Duration::ZERO)).unwrap();
+}

@@ -1,0 +1,156 @@
+//! Short runs of the engine with the web driver.
+
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::atomic::AtomicBool;
+
+use drivers::Policy;
+use drivers::web::{Origin, Target, WebDriver};
+use engine::{Mix, PointSetup, Sink, run_point_on_this_thread};
+use model::{
+    Arrivals, Connection, Example, Flow, IntervalRecord, Load, LoadPoint, Outcome, Phases, Step, User,
+    WebRequest, slice,
+};
+use units::{Clock, Dice, Nanos, RealClock};
+
+use super::bench::{protocol, workload};
+
+/// Fetches the same objects in turn, without thinking.
+#[derive(Debug, Clone, Copy)]
+pub struct RoundRobin {
+    pub n_objects: u32,
+    next: u32,
+}
+
+impl RoundRobin {
+    pub fn over(n_objects: u32) -> RoundRobin {
+        RoundRobin { n_objects, next: 0 }
+    }
+}
+
+impl User for RoundRobin {
+    type Operation = WebRequest;
+
+    fn next(&mut self, _: Option<Outcome>, _: &mut Dice) -> Step<WebRequest> {
+        let object = self.next;
+        self.next = (self.next + 1) % self.n_objects;
+        Step::Perform(WebRequest { object })
+    }
+}
+
+impl Mix for RoundRobin {
+    type Operation = WebRequest;
+    type User = RoundRobin;
+
+    fn user(&self) -> RoundRobin {
+        *self
+    }
+
+    fn scheduled(&self, k: u64) -> WebRequest {
+        WebRequest { object: (k % u64::from(self.n_objects)) as u32 }
+    }
+
+    fn n_kinds(&self) -> usize {
+        self.n_objects as usize
+    }
+
+    fn n_units(&self) -> usize {
+        0
+    }
+}
+
+/// What a run handed over.
+#[derive(Debug, Default)]
+pub struct Collected {
+    pub intervals: Vec<IntervalRecord>,
+    pub examples: Vec<Example>,
+}
+
+impl Sink for Collected {
+    fn interval(&mut self, record: IntervalRecord) {
+        self.intervals.push(record);
+    }
+
+    fn example(&mut self, example: Example) {
+        self.examples.push(example);
+    }
+}
+
+impl Collected {
+    /// Sums a count over all intervals.
+    pub fn sum(&self, count: impl Fn(&Flow) -> u64) -> u64 {
+        self.intervals.iter().map(|record| count(&record.flow)).sum()
+    }
+
+    /// Returns how many operations failed in a certain way.
+    pub fn n_failed(&self, outcome: Outcome) -> u64 {
+        let kinds = self.intervals.iter().flat_map(|record| &record.kinds);
+        kinds.filter_map(|kind| kind.failed.get(&outcome)).map(|failed| failed.n).sum()
+    }
+
+    /// Checks that no operation gets lost: within each interval, from one to the next, and over all.
+    pub fn check_conservation(&self) {
+        let (mut waiting, mut in_flight) = (0, 0);
+        for (index, record) in self.intervals.iter().enumerate() {
+            let flow = record.flow;
+            assert_eq!((record.index as usize, record.start), (index, self.end_before(index)));
+            assert_eq!((flow.waiting_at_start, flow.in_flight_at_start), (waiting, in_flight), "{flow:?}");
+            assert_eq!(waiting + flow.due, flow.started + flow.skipped + flow.waiting_at_end, "{flow:?}");
+            let left = flow.ok + flow.failed + flow.timed_out + flow.abandoned;
+            assert_eq!(in_flight + flow.started, left + flow.in_flight_at_end, "{flow:?}");
+            let ok: u64 = record.kinds.iter().map(|kind| kind.ok.response.n).sum();
+            let failed: u64 = record.kinds.iter().flat_map(|kind| kind.failed.values()).map(|f| f.n).sum();
+            assert_eq!((ok, failed), (flow.ok, flow.failed + flow.timed_out));
+            assert_eq!(record.response.n(), ok);
+            (waiting, in_flight) = (flow.waiting_at_end, flow.in_flight_at_end);
+        }
+        assert_eq!((waiting, in_flight), (0, 0), "after the drain nothing is left");
+    }
+
+    fn end_before(&self, index: usize) -> Nanos {
+        index.checked_sub(1).map_or(Nanos::ZERO, |before| self.intervals[before].end)
+    }
+}
+
+/// A steady phase, and time enough to drain.
+pub fn phases(steady: Nanos) -> Phases {
+    let zero = Nanos::ZERO;
+    let drain = Nanos::from_secs(20);
+    Phases { quiet: zero, ramp_up: zero, settle: zero, steady, ramp_down: zero, drain }
+}
+
+pub fn closed(users: u32) -> Load {
+    Load::Users(users)
+}
+
+pub fn open(per_second: f64, in_flight_max: u32) -> Load {
+    Load::Rate { per_second, arrivals: Arrivals::Constant, in_flight_max }
+}
+
+/// Runs one load point as a whole on this thread; returns what came of it and how long it took.
+pub fn run_point(
+    address: SocketAddr,
+    load: Load,
+    phases: Phases,
+    connection: Connection,
+    time_limit: Nanos,
+    mix: RoundRobin,
+) -> (Collected, Nanos) {
+    let clock = RealClock::start();
+    let target = Target { host: "localhost".to_owned(), port: address.port() };
+    let origin = Origin::new(&target, address, Policy, &workload(), &protocol(connection), clock).unwrap();
+    let setup = PointSetup {
+        point: LoadPoint { index: 0, load },
+        assignment: slice(0, load, 1).remove(0),
+        phases,
+        seed: 1,
+        time_limit,
+        origin: clock.now() + Nanos::from_millis(20),
+    };
+    let mut collected = Collected::default();
+    let driver = || WebDriver::new(Rc::clone(&origin));
+    let probe = Box::new(|| (Nanos::ZERO, Nanos::ZERO));
+    let stop = AtomicBool::new(false);
+    run_point_on_this_thread(&setup, clock, probe, mix, driver, &mut collected, &stop).unwrap();
+    (collected, clock.now())
+}

@@ -1,0 +1,262 @@
+//! Every way in which a server can fail ends in its own named outcome, with words for people.
+
+mod common;
+
+use std::io::Write;
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::sync::mpsc::channel;
+
+use common::{
+    Bench, EMPTY, LARGE, Peer, SMALL, connection, content, read_request, reset, right_reply, send_for_ever,
+    server,
+};
+use model::{Connection, Outcome};
+
+/// What the kernel and peers may hold of an endless reply that nobody reads.
+const SOCKET_BUFFERS_MAX: u64 = 32 << 20;
+
+const BOTH: [Connection; 2] = [Connection::PerRequest, Connection::KeepAlive { requests_max: None }];
+
+/// Checks what a request for an object comes to at a server with this fault, whatever the connection.
+fn check(fault: &str, object: u32, outcome: Outcome, text: &str) {
+    for connection in BOTH {
+        let server = server(&[fault]);
+        let bench = Bench::new(server.address(), connection);
+        let told = bench.run(async |bench| bench.told(object).await);
+        assert_eq!(told, (outcome, format!("GET {text}")), "{fault}, {connection:?}");
+        assert_eq!(server.stop().unwrap().faults, 1);
+    }
+}
+
+/// Checks what a request for the small object comes to when the peer answers with `script`.
+fn check_peer(script: impl Fn(TcpStream) + Send + Clone + 'static, outcome: Outcome, text: &str) {
+    for connection_mode in BOTH {
+        let script = script.clone();
+        let peer = Peer::start(vec![connection(move |mut stream| {
+            read_request(&mut stream);
+            script(stream);
+        })]);
+        let bench = Bench::new(peer.address, connection_mode);
+        let told = bench.run(async |bench| bench.told(SMALL).await);
+        assert_eq!(told, (outcome, format!("GET /small.html: {text}")), "{connection_mode:?}");
+        peer.join();
+    }
+}
+
+/// The same for a reply that is sent in one piece and followed by an orderly end.
+fn check_reply(reply: &[u8], outcome: Outcome, text: &str) {
+    let reply = reply.to_vec();
+    check_peer(move |mut stream| stream.write_all(&reply).unwrap(), outcome, text);
+}
+
+#[test]
+fn a_body_that_is_not_the_object() {
+    check("wrong-length", SMALL, Outcome::WrongLength, "/small.html: body of 501 bytes, expected 500");
+    check("wrong-length", EMPTY, Outcome::WrongLength, "/empty.html: body of 1 bytes, expected 0");
+    check("wrong-bytes", SMALL, Outcome::WrongBytes, "/small.html: wrong byte at position 250 of the body");
+    let text = "/large.bin: wrong byte at position 2500000 of the body";
+    check("wrong-bytes", LARGE, Outcome::WrongBytes, text);
+}
+
+#[test]
+fn a_reply_that_ends_too_early() {
+    check("truncated", SMALL, Outcome::Truncated, "/small.html: connection ended after 250 bytes");
+    check("truncated", LARGE, Outcome::Truncated, "/large.bin: connection ended after 2500000 bytes");
+    check("early-close", SMALL, Outcome::Truncated, "/small.html: connection ended after 0 bytes");
+    let half_a_head = b"HTTP/1.1 200 OK\r\nContent-";
+    check_reply(half_a_head, Outcome::Truncated, "connection ended after 0 bytes");
+}
+
+#[test]
+fn a_reply_with_another_status() {
+    check("wrong-status", SMALL, Outcome::WrongStatus, "/small.html: status 500, expected 200");
+}
+
+#[test]
+fn a_head_that_is_none() {
+    check("malformed-head", SMALL, Outcome::MalformedHead, "/small.html: malformed head");
+    check("duplicate-lengths", SMALL, Outcome::MalformedHead, "/small.html: malformed head");
+    check_reply(b"220 mail.example ESMTP\r\n", Outcome::MalformedHead, "malformed head");
+}
+
+#[test]
+fn chunks_that_are_none() {
+    check("bad-chunk", SMALL, Outcome::MalformedBody, "/small.html: malformed body");
+}
+
+/// Goal: a reset is a reset whether it is noticed together with the last bytes or after them. Method: often.
+#[test]
+fn a_connection_broken_off_in_the_body() {
+    let server = server(&["reset"]);
+    for connection in BOTH {
+        let bench = Bench::new(server.address(), connection);
+        bench.run(async |bench| {
+            for _ in 0..100 {
+                let (outcome, text) = bench.told(SMALL).await;
+                assert_eq!(outcome, Outcome::Reset, "{text}");
+                assert!(text.starts_with("GET /small.html: Connection reset by peer"), "{text}");
+            }
+        });
+    }
+}
+
+/// Goal: what has arrived as a whole, and is right, stays so whenever the reset behind it is noticed.
+#[test]
+fn a_reset_behind_the_whole_reply_changes_nothing() {
+    let scripts = (0..100).map(|_| {
+        connection(|mut stream| {
+            read_request(&mut stream);
+            stream.write_all(&right_reply(SMALL, "")).unwrap();
+            reset(stream);
+        })
+    });
+    let peer = Peer::start(scripts.collect());
+    let bench = Bench::new(peer.address, Connection::PerRequest);
+    bench.run(async |bench| {
+        for _ in 0..100 {
+            assert_eq!(bench.get(SMALL).await.outcome, Outcome::Ok);
+        }
+    });
+    peer.join();
+}
+
+#[test]
+fn nobody_listens() {
+    let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
+    for connection in BOTH {
+        let (outcome, text) = Bench::new(address, connection).run(async |bench| bench.told(SMALL).await);
+        assert_eq!(outcome, Outcome::Refused);
+        assert!(text.starts_with("GET /small.html: Connection refused"), "{text}");
+    }
+}
+
+/// Goal: no memory for what a hostile server says. The peer gets rid of no more than socket buffers take.
+#[test]
+fn a_head_without_an_end() {
+    for lines in [false, true] {
+        check_peer(
+            move |mut stream| {
+                stream.write_all(b"HTTP/1.1 200 OK\r\nX-Padding: ").unwrap();
+                let more = if lines { b"x\r\nX-Padding: ".repeat(5000) } else { vec![b'x'; 1 << 16] };
+                assert!(send_for_ever(&mut stream, &more) < SOCKET_BUFFERS_MAX);
+            },
+            Outcome::OversizedHead,
+            "no end of the head within 65536 bytes and 128 lines",
+        );
+    }
+    let text = "/small.html: no end of the head within 65536 bytes and 128 lines";
+    check("oversized-head", SMALL, Outcome::OversizedHead, text);
+}
+
+#[test]
+fn bodies_without_an_end() {
+    let keep_alive = BOTH[1];
+    let start = [b"1f4\r\n", &content(SMALL)[..], b"\r\n"].concat();
+    let chunk = b"10\r\n0123456789abcdef\r\n".repeat(1000);
+    let (plain, more) = (content(SMALL), vec![b'x'; 1 << 16]);
+    for (connection_mode, line, start, more) in [
+        (Connection::PerRequest, "", &plain, &more),
+        (Connection::PerRequest, "Content-Length: 500\r\n", &plain, &more),
+        (Connection::PerRequest, "Transfer-Encoding: chunked\r\n", &start, &chunk),
+        (keep_alive, "", &plain, &more),
+        (keep_alive, "Transfer-Encoding: chunked\r\n", &start, &chunk),
+    ] {
+        let (start, more) = (start.clone(), more.clone());
+        let peer = Peer::start(vec![connection(move |mut stream| {
+            read_request(&mut stream);
+            let head = format!("HTTP/1.1 200 OK\r\n{line}\r\n");
+            stream.write_all(&[head.as_bytes(), &start].concat()).unwrap();
+            assert!(send_for_ever(&mut stream, &more) < SOCKET_BUFFERS_MAX);
+        })]);
+        let bench = Bench::new(peer.address, connection_mode);
+        let (outcome, text) = bench.run(async |bench| bench.told(SMALL).await);
+        assert_eq!(outcome, Outcome::WrongLength, "{line:?}, {connection_mode:?}: {text}");
+        peer.join();
+    }
+}
+
+/// Goal: the words of a reply that is too long name a length that is too long.
+#[test]
+fn bytes_behind_the_announced_length() {
+    let (tell, told) = channel::<()>();
+    let peer = Peer::start(vec![connection(move |mut stream| {
+        read_request(&mut stream);
+        stream.write_all(&right_reply(SMALL, "")).unwrap();
+        told.recv().unwrap();
+        stream.write_all(b"more").unwrap();
+    })]);
+    let bench = Bench::new(peer.address, Connection::PerRequest);
+    let text = bench.run(async |bench| {
+        let (answer, ()) = tokio::join!(bench.told(SMALL), async {
+            // By now the reply is under way; the rest follows in a piece of its own, or together with it.
+            tokio::task::yield_now().await;
+            tell.send(()).unwrap();
+        });
+        answer
+    });
+    let expected = "GET /small.html: body of 504 bytes, expected 500";
+    assert_eq!(text, (Outcome::WrongLength, expected.to_owned()));
+    peer.join();
+}
+
+#[test]
+fn interim_heads_without_an_end() {
+    check_peer(
+        |mut stream| {
+            let sent = send_for_ever(&mut stream, &b"HTTP/1.1 100 Continue\r\n\r\n".repeat(1000));
+            assert!(sent < SOCKET_BUFFERS_MAX);
+        },
+        Outcome::MalformedHead,
+        "too many interim heads, the last with status 100",
+    );
+}
+
+/// Goal: a redirect is an answer like any other; nobody goes where it points (target policy).
+#[test]
+fn redirects_are_not_followed() {
+    let elsewhere = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    elsewhere.set_nonblocking(true).unwrap();
+    let location = format!("http://{}/small.html", elsewhere.local_addr().unwrap());
+    for status in [301, 302, 303, 307, 308] {
+        let reply = format!("HTTP/1.1 {status} Moved\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n");
+        check_reply(reply.as_bytes(), Outcome::WrongStatus, &format!("status {status}, expected 200"));
+    }
+    assert!(elsewhere.accept().is_err());
+}
+
+#[test]
+fn another_protocol_after_all() {
+    let reply = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n";
+    check_reply(reply, Outcome::WrongStatus, "status 101, expected 200");
+}
+
+#[test]
+fn a_slow_drip_is_right_in_the_end() {
+    let server = server(&["slow-drip"]);
+    for connection in BOTH {
+        let bench = Bench::new(server.address(), connection);
+        let reply = bench.run(async |bench| bench.get(SMALL).await);
+        assert_eq!(reply.outcome, Outcome::Ok);
+        assert!(reply.marks.first_byte < reply.marks.last_byte);
+    }
+}
+
+/// Goal: a head in pieces of one byte is the same head.
+#[test]
+fn a_head_byte_by_byte_is_right_in_the_end() {
+    let script = || {
+        connection(|mut stream| {
+            read_request(&mut stream);
+            for byte in right_reply(EMPTY, "Connection: close\r\n") {
+                stream.write_all(&[byte]).unwrap();
+            }
+        })
+    };
+    let peer = Peer::start(vec![script(), script()]);
+    for connection in BOTH {
+        let reply = Bench::new(peer.address, connection).run(async |bench| bench.get(EMPTY).await);
+        let bytes = right_reply(EMPTY, "Connection: close\r\n").len() as u64;
+        assert_eq!((reply.outcome, reply.head_bytes, reply.body_bytes), (Outcome::Ok, bytes, 0));
+    }
+    peer.join();
+}
