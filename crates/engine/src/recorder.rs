@@ -5,7 +5,7 @@
 //! the state between intervals is exact, however late the thread was woken.
 
 use model::{
-    Assignment, FailedTotals, Flow, Health, IntervalRecord, KindTotals, Outcome, Phases, Reply, Schedule,
+    Assignment, FailedTotals, Flow, Health, IntervalRecord, KindTotals, Outcome, Phase, Phases, Reply, Schedule,
     UnitTotals,
 };
 use stats::Histogram;
@@ -95,10 +95,15 @@ impl Recorder {
         self.is_paced = true;
     }
 
-    /// Closes every interval that has ended by `now` (on the run's clock).
+    /// Closes every interval that has ended by `now` (on the run's clock); with the last of the drain the record
+    /// is over, and what is left is given up.
     #[inline]
     pub fn roll(&mut self, now: Nanos) {
         while self.current.end + self.origin <= now && !self.is_over {
+            self.is_over = self.ends_the_drain();
+            if self.is_over {
+                self.give_up();
+            }
             self.close_interval();
         }
     }
@@ -108,15 +113,26 @@ impl Recorder {
     pub fn finish(&mut self, at: Nanos, abandon: bool) {
         self.roll(at);
         let end = at - self.origin;
-        if self.current.start < end {
+        if self.current.start < end && !self.is_over {
             self.current.end = end;
             if abandon {
-                self.current.flow.abandoned = self.in_flight.inside();
-                self.current.flow.skipped = self.waiting();
+                self.give_up();
             }
             self.close_interval();
         }
         self.is_over = true;
+    }
+
+    /// Returns whether the current interval is the last that the plan allows a drain.
+    fn ends_the_drain(&self) -> bool {
+        let end = self.phases.end_of(Phase::Drain);
+        self.phases.issuing() < end && self.current.end == end
+    }
+
+    /// Counts what is in flight or waits as given up.
+    fn give_up(&mut self) {
+        self.current.flow.abandoned = self.in_flight.inside();
+        self.current.flow.skipped = self.waiting();
     }
 
     /// Takes the intervals that were closed since the last call.
@@ -208,8 +224,18 @@ impl Recorder {
     /// Records that a user begins to think; from now on operations can be late.
     pub fn think_begins(&mut self, at: Nanos) {
         self.roll(at);
-        self.is_paced = true;
+        if !self.is_paced {
+            self.become_paced();
+        }
         self.thinking.enter(at);
+    }
+
+    /// Begins to record service times; until now they were the response times.
+    fn become_paced(&mut self) {
+        self.is_paced = true;
+        for kind in &self.current.kinds {
+            self.current.service.merge(&kind.ok.response_histogram);
+        }
     }
 
     /// Records that a user that began to think at `began` has stopped.
@@ -264,7 +290,7 @@ fn empty_interval(load_point: u32, agent: u32) -> IntervalRecord {
         load_point,
         agent,
         index: 0,
-        phase: model::Phase::RampUp,
+        phase: Phase::RampUp,
         start: Nanos::ZERO,
         end: Nanos::ZERO,
         flow: Flow::default(),

@@ -10,7 +10,7 @@ use drivers::web::Target;
 use drivers::{Policy, PolicyError};
 use model::{Ending, Example, FactSection, IntervalRecord, LoadPoint, Plan, SutUse, Testbed};
 use runfile::{Header, RunFileError, Writer};
-use testbed::{RunningSut, Server, SutError, SutRequest, clean_stale, inventory};
+use testbed::{RunningSut, Server, SutError, SutRequest, clean_stale, inventory, pin_current_thread};
 use thiserror::Error;
 use units::{Nanos, RealClock, wall};
 
@@ -112,13 +112,14 @@ pub fn run(
 ) -> Result<Ending, FleetError> {
     let clock = RealClock::start();
     let mut sut = start_server(&request, observer)?;
+    let plan = &with_enforced_quota(&request, sut.as_ref(), observer);
     let (aim, name) = match (&sut, &request.server) {
-        (Some(sut), _) => (aim_at(&sut.url().parse().expect("our own URL"))?, request.plan.sut.name.clone()),
+        (Some(sut), _) => (aim_at(&sut.url().parse().expect("our own URL"))?, plan.sut.name.clone()),
         (None, ServerChoice::External(target)) => (aim_at(target)?, "a server that was already there".into()),
         (None, ServerChoice::Start(_)) => unreachable!("a server to be started was started"),
     };
     observer.event(Event::Preparing("checking one of each object"));
-    verify(&request.plan, &aim, clock)?;
+    verify(plan, &aim, clock)?;
     observer.event(Event::Ready { address: aim.target.to_string(), server: name });
 
     let testbed = Testbed { sections: facts(sut.as_ref(), &aim) };
@@ -126,12 +127,12 @@ pub fn run(
         program: request.program.clone(),
         created: wall(),
         command_line: request.command_line.clone(),
-        plan: request.plan.clone(),
+        plan: plan.clone(),
         testbed,
     };
     let writer = Writer::create(request.run_file, &header)?;
-    let mut record = Record::new(writer, &request.plan, observer);
-    let result = run_load_points(&request.plan, &aim, clock, &mut sut, &mut record, stop);
+    let mut record = Record::new(writer, plan, observer);
+    let result = run_load_points(plan, &aim, clock, &mut sut, &mut record, stop);
     let ending = match &result {
         Ok(ending) => ending.clone(),
         Err(error) => Ending::Stopped(error.to_string()),
@@ -151,22 +152,37 @@ fn start_server(
     }
     let plan = &request.plan;
     observer.event(Event::Preparing(&format!("starting {}", plan.sut.name)));
-    let limits_itself = matches!(server, Server::BuiltIn { .. });
     let mut sut = RunningSut::start(SutRequest {
         server: server.clone(),
         work_dir: request.work_dir.clone(),
         workload: &plan.workload,
         cpus: plan.sut.cpus.clone(),
-        quota: plan.sut.quota.filter(|_| !limits_itself),
+        quota: plan.sut.quota.filter(|_| !limits_itself(&request.server)),
         port: None,
         search_path: Vec::new(),
     })?;
     sut.wait_ready(READY_MAX)?;
-    if !limits_itself && plan.sut.quota.is_some() && sut.quota().is_none() {
-        let text = "the quota of the server cannot be enforced here; the report says why";
-        observer.event(Event::Warning(text.into()));
-    }
     Ok(Some(sut))
+}
+
+fn limits_itself(server: &ServerChoice) -> bool {
+    matches!(server, ServerChoice::Start(Server::BuiltIn { .. }))
+}
+
+/// Returns the plan with the quota that is in force: none where this machine does not allow one.
+fn with_enforced_quota(
+    request: &RunRequest<'_>,
+    sut: Option<&RunningSut>,
+    observer: &mut impl Observer,
+) -> Plan {
+    let mut plan = request.plan.clone();
+    let is_enforced = limits_itself(&request.server) || sut.is_none_or(|sut| sut.quota().is_some());
+    if let Some(quota) = plan.sut.quota.filter(|_| !is_enforced) {
+        plan.sut.quota = None;
+        plan.sut.quota_reason = format!("{quota} CPUs were wanted, but cannot be enforced on this machine");
+        observer.event(Event::Warning(format!("server not limited: {}", plan.sut.quota_reason)));
+    }
+    plan
 }
 
 fn aim_at(target: &Target) -> Result<Aim, PolicyError> {
@@ -198,6 +214,10 @@ fn run_load_points<O: Observer>(
     record: &mut Record<'_, O>,
     stop: &AtomicBool,
 ) -> Result<Ending, FleetError> {
+    if !plan.sut.cpus.is_empty() && !plan.load_cpus.is_empty() {
+        // The controller keeps off the server's CPUs; where it cannot, the load threads still do.
+        let _ = pin_current_thread(&plan.load_cpus);
+    }
     for point in &plan.load_points {
         pause(plan.phases.quiet, stop);
         let aim = match sut {

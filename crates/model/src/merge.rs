@@ -16,11 +16,24 @@ impl IntervalRecord {
         self.flow.merge(&other.flow);
         self.kinds.iter_mut().zip(&other.kinds).for_each(|(kind, other)| kind.merge(other));
         self.units.iter_mut().zip(&other.units).for_each(|(unit, other)| unit.merge(*other));
+        self.merge_service(other);
         self.response.merge(&other.response);
-        self.service.merge(&other.service);
         self.lateness.merge(&other.lateness);
         self.connect.merge(&other.connect);
         self.health.merge(other.health);
+    }
+
+    /// Adds the service times of another part; a part without any has its response times for them.
+    fn merge_service(&mut self, other: &IntervalRecord) {
+        match (self.service.n(), other.service.n()) {
+            (0, 0) => {}
+            (0, _) => {
+                self.service = self.response.clone();
+                self.service.merge(&other.service);
+            }
+            (_, 0) => self.service.merge(&other.response),
+            (_, _) => self.service.merge(&other.service),
+        }
     }
 }
 
