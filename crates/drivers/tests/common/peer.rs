@@ -1,6 +1,6 @@
 //! Peers for what the built-in server does not do: a script per connection, on a thread of its own.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -43,9 +43,10 @@ pub fn read_request(stream: &mut TcpStream) -> String {
     let mut head = Vec::new();
     let mut piece = vec![0; 64 * 1024];
     while !head.ends_with(b"\r\n\r\n") {
-        match stream.read(&mut piece).unwrap() {
-            0 => break,
-            n => head.extend_from_slice(&piece[..n]),
+        match stream.read(&mut piece) {
+            Ok(0) => break,
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => break,
+            n => head.extend_from_slice(&piece[..n.unwrap()]),
         }
     }
     String::from_utf8(head).unwrap()

@@ -1,0 +1,274 @@
+//! How long connections live, what is counted and marked on them, and who closes first.
+
+mod common;
+
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::mpsc::channel;
+
+use common::{
+    Bench, EMPTY, LARGE, Peer, SMALL, connection, protocol, read_request, right_reply, server, workload,
+};
+use model::{Connection, HttpVersion, Object, Outcome, Protocol};
+use servers::web::{WebOptions, WebServer};
+use units::Nanos;
+
+/// States of /proc/net/tcp (Linux, include/net/tcp_states.h).
+const SYN_SENT: u8 = 2;
+const TIME_WAIT: u8 = 6;
+
+/// Fetches the small object so many times over one driver; returns how many connections that took.
+fn connections_for(requests: usize, connection: Connection) -> u64 {
+    let server = server(&[]);
+    Bench::new(server.address(), connection).run(async |bench| {
+        for _ in 0..requests {
+            assert_eq!(bench.get(SMALL).await.outcome, Outcome::Ok);
+        }
+    });
+    let report = server.stop().unwrap();
+    assert_eq!(report.requests, requests as u64);
+    report.connections
+}
+
+#[test]
+fn a_kept_connection_carries_as_many_requests_as_allowed() {
+    assert_eq!(connections_for(10, Connection::KeepAlive { requests_max: None }), 1);
+    assert_eq!(connections_for(10, Connection::KeepAlive { requests_max: Some(3) }), 4);
+    assert_eq!(connections_for(10, Connection::KeepAlive { requests_max: Some(10) }), 1);
+    assert_eq!(connections_for(10, Connection::KeepAlive { requests_max: Some(1) }), 10);
+    assert_eq!(connections_for(5, Connection::PerRequest), 5);
+}
+
+#[test]
+fn every_version_and_life_of_a_connection_goes_together() {
+    let keep_alive = Connection::KeepAlive { requests_max: None };
+    for (http, connection, connections) in [
+        (HttpVersion::Http10, Connection::PerRequest, 6),
+        (HttpVersion::Http11, Connection::PerRequest, 6),
+        (HttpVersion::Http10, keep_alive, 1),
+        (HttpVersion::Http11, keep_alive, 1),
+    ] {
+        let server = server(&[]);
+        let protocol = Protocol { http, ..protocol(connection) };
+        let bytes = Bench::of(server.address(), &protocol, &workload()).run(async |bench| {
+            let mut bytes = 0;
+            for object in [SMALL, LARGE, EMPTY, LARGE, EMPTY, SMALL] {
+                let reply = bench.get(object).await;
+                assert_eq!(reply.outcome, Outcome::Ok, "{protocol:?}");
+                bytes += reply.head_bytes + reply.body_bytes;
+            }
+            bytes
+        });
+        let report = server.stop().unwrap();
+        assert_eq!((report.connections, report.bytes_sent), (connections, bytes), "{protocol:?}");
+    }
+}
+
+#[test]
+fn connected_is_sent_on_a_kept_connection_and_done_is_the_last_byte() {
+    let server = server(&[]);
+    Bench::kept(server.address()).run(async |bench| {
+        let first = bench.get(SMALL).await.marks;
+        assert!(first.sent < first.connected && first.done == first.last_byte, "{first:?}");
+        for _ in 0..3 {
+            let next = bench.get(SMALL).await.marks;
+            assert!(next.sent == next.connected && next.done == next.last_byte, "{next:?}");
+        }
+    });
+}
+
+/// Goal: the last byte is the last byte, not the end of the connection, which belongs to the operation all the
+/// same. Method: the server closes only when it has seen that the client waits for it.
+#[test]
+fn done_is_the_close_where_a_connection_belongs_to_the_request() {
+    let (tell, told) = channel();
+    let peer = Peer::start(vec![connection(move |mut stream| {
+        read_request(&mut stream);
+        stream.write_all(&right_reply(SMALL, "")).unwrap();
+        told.recv().unwrap();
+    })]);
+    Bench::new(peer.address, Connection::PerRequest).run(async |bench| {
+        let pause = std::time::Duration::from_millis(50);
+        let (reply, ()) = tokio::join!(bench.get(SMALL), async {
+            tokio::time::sleep(pause).await;
+            tell.send(()).unwrap();
+        });
+        assert_eq!(reply.outcome, Outcome::Ok);
+        assert!(reply.marks.last_byte < reply.marks.done, "{:?}", reply.marks);
+    });
+    peer.join();
+}
+
+#[test]
+fn a_connection_is_not_used_again_after_a_failure() {
+    for fault in ["wrong-length", "wrong-bytes", "wrong-status", "truncated", "bad-chunk", "reset"] {
+        let server = server(&[&format!("{fault}=/small")]);
+        Bench::kept(server.address()).run(async |bench| {
+            for object in [EMPTY, SMALL, EMPTY, EMPTY, SMALL, LARGE] {
+                let reply = bench.get(object).await;
+                assert_eq!(reply.outcome == Outcome::Ok, object != SMALL, "{fault}: {reply:?}");
+            }
+        });
+        assert_eq!(server.stop().unwrap().connections, 3, "{fault}");
+    }
+}
+
+/// Goal: a server may close a connection that waits for its next request; that is nobody's failure.
+#[test]
+fn a_kept_connection_that_the_server_has_closed_is_replaced() {
+    let (tell, told) = channel();
+    let script = |tell: std::sync::mpsc::Sender<()>| {
+        connection(move |mut stream| {
+            read_request(&mut stream);
+            stream.write_all(&right_reply(SMALL, "")).unwrap();
+            drop(stream);
+            tell.send(()).unwrap();
+        })
+    };
+    let peer = Peer::start(vec![script(tell.clone()), script(tell.clone()), script(tell)]);
+    Bench::kept(peer.address).run(async |bench| {
+        for _ in 0..3 {
+            let reply = bench.get(SMALL).await;
+            assert_eq!(reply.outcome, Outcome::Ok);
+            assert!(reply.marks.sent < reply.marks.connected, "a new connection");
+            told.recv().unwrap();
+        }
+    });
+    peer.join();
+}
+
+#[test]
+fn a_kept_connection_with_bytes_that_nobody_asked_for_is_replaced() {
+    let (tell, told) = channel();
+    let first = connection(move |mut stream| {
+        read_request(&mut stream);
+        stream.write_all(&right_reply(SMALL, "")).unwrap();
+        stream.write_all(b"HTTP/1.1 408 Request Timeout\r\n\r\n").unwrap();
+        tell.send(()).unwrap();
+        assert_eq!(read_request(&mut stream), "", "no request comes after it");
+    });
+    let second = connection(|mut stream| {
+        read_request(&mut stream);
+        stream.write_all(&right_reply(SMALL, "")).unwrap();
+    });
+    let peer = Peer::start(vec![first, second]);
+    Bench::kept(peer.address).run(async |bench| {
+        // Whether the stray bytes come with the reply, which is too long then, or after it is up to the kernel.
+        assert!(matches!(bench.get(SMALL).await.outcome, Outcome::Ok | Outcome::WrongLength));
+        told.recv().unwrap();
+        assert_eq!(bench.get(SMALL).await.outcome, Outcome::Ok);
+    });
+    peer.join();
+}
+
+#[test]
+fn a_reply_that_ends_the_connection_is_obeyed() {
+    let script = || {
+        connection(|mut stream| {
+            assert!(read_request(&mut stream).starts_with("GET /small.html HTTP/1.1\r\n"));
+            stream.write_all(&right_reply(SMALL, "Connection: close\r\n")).unwrap();
+            assert_eq!(read_request(&mut stream), "", "the client closes instead of asking again");
+        })
+    };
+    let peer = Peer::start(vec![script(), script()]);
+    Bench::kept(peer.address).run(async |bench| {
+        assert_eq!(bench.get(SMALL).await.outcome, Outcome::Ok);
+        assert_eq!(bench.get(SMALL).await.outcome, Outcome::Ok);
+    });
+    peer.join();
+}
+
+/// Goal: at thousands of connections per second, the ports of the load machine do not run out.
+#[test]
+fn the_server_closes_first_where_a_connection_belongs_to_the_request() {
+    let server = server(&[]);
+    let port = server.address().port();
+    Bench::new(server.address(), Connection::PerRequest).run(async |bench| {
+        for object in [SMALL, LARGE, EMPTY].repeat(10) {
+            assert_eq!(bench.get(object).await.outcome, Outcome::Ok);
+        }
+    });
+    let waiting: Vec<Entry> = tcp_table().into_iter().filter(|entry| entry.state == TIME_WAIT).collect();
+    assert!(waiting.iter().any(|entry| entry.local_port == port));
+    assert!(waiting.iter().all(|entry| entry.peer_port != port));
+}
+
+/// Goal: a request that does not fit the socket's buffer arrives whole, on a new connection and on a kept one.
+#[test]
+fn a_request_is_sent_in_parts_where_there_is_no_room() {
+    let path = format!("/{}", "a".repeat(12 << 20));
+    let mut workload = workload();
+    workload.objects[SMALL as usize] = Object { path: path.clone(), bytes: 500 };
+    let peer = Peer::start(vec![connection(move |mut stream| {
+        for _ in 0..2 {
+            let request = read_request(&mut stream);
+            assert!(request.starts_with("GET /aaa") && request.len() > path.len());
+            assert!(request[5..].trim_start_matches('a').starts_with(" HTTP/1.1\r\n"));
+            stream.write_all(&right_reply(SMALL, "")).unwrap();
+        }
+    })]);
+    let protocol = protocol(Connection::KeepAlive { requests_max: Some(2) });
+    Bench::of(peer.address, &protocol, &workload).run(async |bench| {
+        for _ in 0..2 {
+            assert_eq!(bench.get(SMALL).await.outcome, Outcome::Ok);
+        }
+    });
+    peer.join();
+}
+
+/// Goal: where the connection takes its time, the request follows when it is there.
+/// Method: the queue of the listener is full until the client's first attempt has been dropped; the
+/// kernel tries again after a second.
+#[test]
+fn a_connection_that_takes_its_time_is_waited_for() {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    rustix::net::listen(&listener, 0).unwrap();
+    let address = listener.local_addr().unwrap();
+    let filler = TcpStream::connect(address).unwrap();
+    let server = std::thread::spawn(move || {
+        while !tcp_table().iter().any(|entry| entry.state == SYN_SENT && entry.peer_port == address.port()) {
+            std::thread::yield_now();
+        }
+        let (first, _) = listener.accept().unwrap();
+        let (mut second, _) = listener.accept().unwrap();
+        drop((first, filler));
+        read_request(&mut second);
+        second.write_all(&right_reply(SMALL, "")).unwrap();
+    });
+    let reply = Bench::new(address, Connection::PerRequest).run(async |bench| bench.get(SMALL).await);
+    assert_eq!(reply.outcome, Outcome::Ok);
+    assert!(reply.marks.connected - reply.marks.sent > Nanos::from_millis(500), "{:?}", reply.marks);
+    server.join().unwrap();
+}
+
+#[test]
+fn ipv6_works_as_well() {
+    if TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).is_err() {
+        // Containers often have no IPv6.
+        return;
+    }
+    let mut options = WebOptions::new(workload());
+    options.listen = SocketAddr::from((Ipv6Addr::LOCALHOST, 0));
+    let server = WebServer::start(options).unwrap();
+    let reply = Bench::kept(server.address()).run(async |bench| bench.get(LARGE).await);
+    assert_eq!(reply.outcome, Outcome::Ok);
+}
+
+/// One line of the kernel's table of connections.
+struct Entry {
+    local_port: u16,
+    peer_port: u16,
+    state: u8,
+}
+
+fn tcp_table() -> Vec<Entry> {
+    let mut text = String::new();
+    std::fs::File::open("/proc/net/tcp").unwrap().read_to_string(&mut text).unwrap();
+    let entry = |line: &str| {
+        let mut words = line.split_whitespace().skip(1);
+        let mut port = || u16::from_str_radix(words.next()?.split_once(':')?.1, 16).ok();
+        let (local_port, peer_port) = (port()?, port()?);
+        Some(Entry { local_port, peer_port, state: u8::from_str_radix(words.next()?, 16).ok()? })
+    };
+    text.lines().skip(1).filter_map(entry).collect()
+}

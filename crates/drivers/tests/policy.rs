@@ -1,0 +1,62 @@
+//! The target policy holds at every connection, before anything is opened.
+
+mod common;
+
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+
+use common::{Bench, SMALL};
+use model::{Connection, Outcome};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// Refused as well where nobody would answer, so that it is the policy that is seen.
+const ELSEWHERE: [&str; 9] = [
+    "169.254.169.254:80",
+    "[::ffff:169.254.169.254]:80",
+    "[64:ff9b::a9fe:a9fe]:80",
+    "[2002:7f00:1::]:80",
+    "[fe80::1%1]:80",
+    "[fd00:ec2::254]:80",
+    "192.0.2.1:80",
+    "[2001:db8::1]:80",
+    "255.255.255.255:80",
+];
+
+/// Goal: a forbidden address is refused without so much as a socket.
+/// Method: 0.0.0.0 and its kin are forbidden, but the kernel would connect them to this machine, where a listener
+/// shows that nothing comes. Then the process may not open files any more: what tries to gets another outcome.
+/// The only test of its program, for it changes the limits of the process.
+#[test]
+fn nothing_is_opened_for_a_forbidden_address() {
+    let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let here = [
+        SocketAddr::from((Ipv4Addr::UNSPECIFIED, port)),
+        SocketAddr::from((Ipv4Addr::UNSPECIFIED.to_ipv6_mapped(), port)),
+    ];
+    let elsewhere = ELSEWHERE.iter().map(|address| address.parse().unwrap());
+    let forbidden: Vec<SocketAddr> = here.into_iter().chain(elsewhere).collect();
+    for address in &forbidden {
+        check_forbidden(*address);
+    }
+    assert!(listener.accept().is_err());
+    let benches: Vec<Bench> =
+        forbidden.iter().map(|address| Bench::new(*address, Connection::PerRequest)).collect();
+    let allowed = Bench::kept(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    allowed.run(async |allowed| {
+        let limit = Rlimit { current: Some(0), maximum: getrlimit(Resource::Nofile).maximum };
+        setrlimit(Resource::Nofile, limit).unwrap();
+        assert_eq!(allowed.get(SMALL).await.outcome, Outcome::NoDescriptor);
+        for mut bench in benches {
+            assert_eq!(bench.get(SMALL).await.outcome, Outcome::Forbidden);
+        }
+    });
+}
+
+fn check_forbidden(address: SocketAddr) {
+    for connection in [Connection::PerRequest, Connection::KeepAlive { requests_max: None }] {
+        let (outcome, text) = Bench::new(address, connection).run(async |bench| bench.told(SMALL).await);
+        let expected = format!("GET /small.html: the target policy does not allow `{}`", address.ip());
+        assert_eq!((outcome, text), (Outcome::Forbidden, expected));
+    }
+}

@@ -1,0 +1,170 @@
+//! Short runs of the engine with real sockets: nothing gets lost, nothing hangs, everything is on time or its
+//! lateness is recorded. The machine may be busy: only what must hold anyway is asserted.
+
+mod common;
+
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+
+use common::{EMPTY, RoundRobin, SMALL, closed, open, phases, run_point, server};
+use model::{Connection, Outcome};
+use units::Nanos;
+
+const KEEP_ALIVE: Connection = Connection::KeepAlive { requests_max: None };
+const KEEP_ALIVE_30: Connection = Connection::KeepAlive { requests_max: Some(30) };
+
+/// Time limit where nothing is to be given up.
+const GENEROUS: Nanos = Nanos::from_secs(60);
+
+#[test]
+fn many_users_lose_nothing() {
+    for connection in [KEEP_ALIVE, KEEP_ALIVE_30, Connection::PerRequest] {
+        let server = server(&[]);
+        let steady = phases(Nanos::from_millis(1200));
+        let mix = RoundRobin::over(2);
+        let (run, _) = run_point(server.address(), closed(500), steady, connection, GENEROUS, mix);
+        run.check_conservation();
+        let ok = run.sum(|flow| flow.ok);
+        let failures = run.sum(|flow| flow.failed + flow.timed_out + flow.abandoned + flow.skipped);
+        assert_eq!((failures, run.examples.len()), (0, 0), "{:?}", run.examples);
+        assert!(500 <= ok && run.sum(|flow| flow.started) == ok, "every user had its turn: {ok}");
+        let report = server.stop().unwrap();
+        let kinds = || run.intervals.iter().flat_map(|record| &record.kinds);
+        let bytes: u128 = kinds().map(|kind| kind.ok.reply_bytes.sum).sum();
+        assert_eq!((report.requests, u128::from(report.bytes_sent)), (ok, bytes));
+        let connected: u64 = kinds().map(|kind| kind.ok.connect.n).sum();
+        assert_eq!(report.connections, connected, "connections are counted where they are made");
+        match connection {
+            Connection::PerRequest => assert_eq!(report.connections, ok),
+            KEEP_ALIVE => assert_eq!(report.connections, 500),
+            Connection::KeepAlive { .. } => assert!(ok.div_ceil(30) <= report.connections),
+        }
+    }
+}
+
+/// Goal: one example of each failure, with its kind; the others stay right.
+#[test]
+fn failures_are_counted_by_kind_with_one_example() {
+    let server = server(&["wrong-bytes=/small", "wrong-status=/empty"]);
+    let steady = phases(Nanos::from_millis(300));
+    let mix = RoundRobin::over(3);
+    let (run, _) = run_point(server.address(), closed(10), steady, KEEP_ALIVE, GENEROUS, mix);
+    run.check_conservation();
+    let (bytes, status) = (run.n_failed(Outcome::WrongBytes), run.n_failed(Outcome::WrongStatus));
+    assert!(0 < bytes && 0 < status);
+    assert_eq!(run.sum(|flow| flow.failed), bytes + status);
+    let mut told: Vec<_> = run
+        .examples
+        .iter()
+        .map(|example| (u32::from(example.kind), example.outcome, &*example.text))
+        .collect();
+    told.sort_unstable_by_key(|(kind, ..)| *kind);
+    assert_eq!(
+        told,
+        [
+            (SMALL, Outcome::WrongBytes, "GET /small.html: wrong byte at position 250 of the body"),
+            (EMPTY, Outcome::WrongStatus, "GET /empty.html: status 500, expected 200"),
+        ]
+    );
+}
+
+/// Checks that a run against a server that does not answer in time ends with nothing but timeouts, and soon.
+fn check_timeouts(address: std::net::SocketAddr, connection: Connection) {
+    let (steady, limit) = (phases(Nanos::from_millis(300)), Nanos::from_millis(100));
+    let (run, took) = run_point(address, closed(20), steady, connection, limit, RoundRobin::over(1));
+    run.check_conservation();
+    let timed_out = run.n_failed(Outcome::TimedOut);
+    assert!(20 <= timed_out && run.sum(|flow| flow.started) == timed_out, "{timed_out}");
+    // 0.3 s of starting and one limit would do; twenty times that is a hang.
+    assert!(took < Nanos::from_secs(8), "{took}");
+    assert_eq!(run.examples.len(), 1);
+    let example = &run.examples[0];
+    assert_eq!(example.outcome, Outcome::TimedOut);
+    assert!(example.text.starts_with("GET /small.html: no complete reply after "), "{}", example.text);
+    let histograms = run.intervals.iter().flat_map(|record| &record.kinds);
+    let shortest = histograms.filter_map(|kind| kind.failed[&Outcome::TimedOut].response.min()).min();
+    assert!(limit <= shortest.unwrap(), "nothing is given up before its limit");
+}
+
+#[test]
+fn a_server_that_never_answers_costs_the_limit_and_no_more() {
+    for connection in [KEEP_ALIVE, Connection::PerRequest] {
+        check_timeouts(server(&["stall"]).address(), connection);
+    }
+}
+
+/// The drip takes 0.3 s: bytes that come are no reason to wait longer.
+#[test]
+fn a_slow_drip_is_given_up_at_the_limit() {
+    check_timeouts(server(&["slow-drip"]).address(), KEEP_ALIVE);
+}
+
+#[test]
+fn a_server_that_accepts_nobody_costs_the_limit_and_no_more() {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    rustix::net::listen(&listener, 0).unwrap();
+    let address = listener.local_addr().unwrap();
+    let _filler = TcpStream::connect(address).unwrap();
+    check_timeouts(address, Connection::PerRequest);
+}
+
+/// Goal: after a timeout the user goes on with a new connection.
+#[test]
+fn a_connection_is_not_used_again_after_a_timeout() {
+    let server = server(&["stall=/small"]);
+    let (steady, limit) = (phases(Nanos::from_millis(400)), Nanos::from_millis(100));
+    let (run, _) = run_point(server.address(), closed(5), steady, KEEP_ALIVE, limit, RoundRobin::over(2));
+    run.check_conservation();
+    let (ok, timed_out) = (run.sum(|flow| flow.ok), run.sum(|flow| flow.timed_out));
+    assert!(0 < ok && run.sum(|flow| flow.failed) == 0, "{:?}", run.examples);
+    // A user's first connection ends with its first timeout, the next ones carry an empty object and a stall.
+    let report = server.stop().unwrap();
+    assert!(timed_out <= report.connections && report.connections <= timed_out + 5);
+}
+
+/// Goal: the schedule is kept to the operation, and lateness is known for each.
+#[test]
+fn an_open_loop_starts_what_is_scheduled_and_knows_how_late() {
+    let server = server(&[]);
+    let (rate, steady) = (2000.0, phases(Nanos::from_secs(2)));
+    let mix = RoundRobin::over(2);
+    let (run, took) = run_point(server.address(), open(rate, 300), steady, KEEP_ALIVE, GENEROUS, mix);
+    run.check_conservation();
+    let counts = [run.sum(|f| f.due), run.sum(|f| f.started), run.sum(|f| f.ok), run.sum(|f| f.skipped)];
+    assert_eq!(counts, [4000, 4000, 4000, 0], "{:?}", run.examples);
+    for kind in 0..2 {
+        let n: u64 = run.intervals.iter().map(|record| record.kinds[kind].ok.response.n).sum();
+        assert_eq!(n, 2000, "kind {kind}");
+    }
+    let (mut response, mut service, mut lateness) = (0, 0, 0);
+    let mut worst = Nanos::ZERO;
+    let mut best = Nanos::MAX;
+    for record in &run.intervals {
+        assert_eq!(record.lateness.n(), record.flow.started);
+        assert_eq!((record.service.n(), record.response.n()), (record.flow.ok, record.flow.ok));
+        response += record.response.sum();
+        service += record.service.sum();
+        lateness += record.lateness.sum();
+        worst = worst.max(record.lateness.max().unwrap_or(Nanos::ZERO));
+        best = best.min(record.lateness.min().unwrap_or(Nanos::MAX));
+    }
+    // Done − due = (done − sent) + (sent − due), for each operation and so for the sums.
+    assert_eq!(response, service + lateness);
+    assert!(worst < took, "{worst}");
+    // However busy the machine is: some start is on time, far closer than a timer of milliseconds comes on average.
+    assert!(best < Nanos::from_micros(200), "{best}");
+    assert_eq!(server.stop().unwrap().requests, 4000);
+}
+
+/// Goal: a load that no place is free for waits, and its response time shows it.
+#[test]
+fn an_open_loop_with_one_place_makes_the_others_wait() {
+    let server = server(&["slow-drip=/small"]);
+    let steady = phases(Nanos::from_millis(400));
+    let mix = RoundRobin::over(1);
+    let (run, _) = run_point(server.address(), open(20.0, 1), steady, KEEP_ALIVE, GENEROUS, mix);
+    run.check_conservation();
+    assert_eq!((run.sum(|flow| flow.due), run.sum(|flow| flow.ok)), (8, 8));
+    // Eight drips of 0.3 s one after another, due 50 ms apart: the last is at least 8 × 0.3 − 7 × 0.05 − 0.025 s late.
+    let longest = run.intervals.iter().filter_map(|record| record.response.max()).max().unwrap();
+    assert!(Nanos::from_millis(2000) < longest, "{longest}");
+}
