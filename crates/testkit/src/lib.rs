@@ -1,1 +1,32 @@
-//! Simulated servers with a known law, fixtures, redaction.
+//! Simulated servers with a known law under a virtual clock; used from tests only.
+//!
+//! [`Simulation`] runs the real engine (users, pacing, dispatcher, recorder) against a [`Server`]
+//! whose law and faults are known, and hands the records to the real analysis. Time passes only
+//! when everybody waits, so an hour costs as much as its events. Everything follows from the
+//! plan's seed.
+//!
+//! - `plan`: short ways to a plan
+//! - `law`, `server`: what is simulated
+//! - `mix`, `driver`: what the engine asks for
+//! - `stage`: the executor that moves the clock
+//! - `simulation`: a run from plan to records and analysis
+//! - `conservation`: identities that every record must keep
+//! - `seed`: names the seed of a test that fails
+
+mod conservation;
+mod driver;
+mod law;
+mod mix;
+mod plan;
+mod seed;
+mod server;
+mod simulation;
+mod stage;
+
+pub use conservation::assert_conserved;
+pub use law::Law;
+pub use mix::Think;
+pub use plan::{closed_plan, one_object, open_plan, phases};
+pub use seed::with_seed;
+pub use server::{Request, Server, Window};
+pub use simulation::{Recording, Simulation};

@@ -1,0 +1,73 @@
+//! Short ways to a plan; what differs is set in its fields.
+
+use model::{
+    Arrivals, BenchmarkId, Connection, Headline, HttpVersion, Load, LoadPoint, Object, PLAN_FORMAT, Page,
+    Phases, Plan, Protocol, Rules, SutPlan, Workload,
+};
+use units::Nanos;
+
+/// Returns phases without ramps, with a drain of up to 5 s. Lengths in s.
+pub fn phases(settle: u64, steady: u64) -> Phases {
+    Phases {
+        quiet: Nanos::ZERO,
+        ramp_up: Nanos::ZERO,
+        settle: Nanos::from_secs(settle),
+        steady: Nanos::from_secs(steady),
+        ramp_down: Nanos::ZERO,
+        drain: Nanos::from_secs(5),
+    }
+}
+
+/// Returns the plan of a closed loop, one load point for each number of users, one object, one load thread.
+pub fn closed_plan(seed: u64, users: &[u32], phases: Phases) -> Plan {
+    plan(seed, users.iter().map(|users| Load::Users(*users)), phases)
+}
+
+/// Returns the plan of an open loop with one load point, one object, one load thread.
+///
+/// There are places for 10,000 operations in flight: more than any test fills by accident.
+pub fn open_plan(seed: u64, per_second: f64, arrivals: Arrivals, phases: Phases) -> Plan {
+    plan(seed, [Load::Rate { per_second, arrivals, in_flight_max: 10_000 }], phases)
+}
+
+/// Returns a workload of one object of 500 bytes, which is a page.
+pub fn one_object() -> Workload {
+    Workload {
+        content_seed: 1,
+        objects: vec![Object { path: "/object".to_owned(), bytes: 500 }],
+        pages: vec![Page { weight: 1, objects: vec![0] }],
+        counts_pages: true,
+    }
+}
+
+fn plan(seed: u64, loads: impl IntoIterator<Item = Load>, phases: Phases) -> Plan {
+    let load_points = (0..).zip(loads).map(|(index, load)| LoadPoint { index, load }).collect();
+    Plan {
+        format: PLAN_FORMAT,
+        benchmark: BenchmarkId {
+            id: "simulation".to_owned(),
+            version: 1,
+            title: "Simulation".to_owned(),
+            headline: Headline::OperationRate,
+        },
+        seed,
+        workload: one_object(),
+        protocol: Protocol {
+            http: HttpVersion::Http10,
+            connection: Connection::PerRequest,
+            time_limit: Nanos::from_secs(60),
+        },
+        load_points,
+        phases,
+        rules: Rules::default(),
+        modifications: Vec::new(),
+        sut: SutPlan {
+            name: "simulated".to_owned(),
+            cpus: Vec::new(),
+            quota: None,
+            quota_reason: String::new(),
+        },
+        load_cpus: Vec::new(),
+        load_threads: 1,
+    }
+}

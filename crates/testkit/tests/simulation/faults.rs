@@ -1,0 +1,108 @@
+//! Leaks, errors and refusals that were put in are found again.
+
+use model::{Arrivals, Object, Outcome, Page, Phase, Workload};
+use testkit::{
+    Law, Server, Simulation, assert_conserved, closed_plan, one_object, open_plan, phases, with_seed,
+};
+
+use crate::{assert_valid, close, ms, reasons, remarks, us};
+
+/// Three standard deviations of a binomial count.
+#[track_caller]
+fn binomial(what: &str, found: u64, n: u64, p: f64) {
+    let (expected, n) = (n as f64 * p, n as f64);
+    let deviation = (n * p * (1.0 - p)).sqrt();
+    assert!((found as f64 - expected).abs() <= 3.0 * deviation, "{what}: {found}, expected {expected}");
+}
+
+/// The service time grows by 1 % per second: by about a quarter over 25 s, from 5 to 30.
+#[test]
+fn a_leak_is_seen_as_drift() {
+    with_seed(6, |seed| {
+        let server = Server { leak: 0.01, ..Server::new(Law::Exponential(ms(2)), None) };
+        let plan = open_plan(seed, 500.0, Arrivals::Constant, phases(5, 25));
+        let found = Simulation::new(plan.clone(), server).analyze();
+        let point = &found.load_points[0];
+        assert!(remarks(point).contains(&"drift"), "{:?}", point.verdict);
+        let text = &point.verdict.remarks.iter().find(|remark| remark.rule == "drift").unwrap().text;
+        assert!(text.starts_with("the mean response time changed by +2"), "{text}");
+
+        let healthy = Simulation::new(plan, Server { leak: 0.0, ..server }).analyze();
+        assert!(!remarks(&healthy.load_points[0]).contains(&"drift"), "{:?}", healthy.verdict);
+    });
+}
+
+#[test]
+fn random_errors_are_counted_with_their_first_example() {
+    with_seed(7, |seed| {
+        let faulty = Server {
+            error_ratio: 0.02,
+            refusal_ratio: 0.03,
+            network: us(50),
+            ..Server::new(Law::Fixed(ms(1)), None)
+        };
+        let plan = open_plan(seed, 1_000.0, Arrivals::Constant, phases(1, 20));
+        let simulation = Simulation::new(plan, faulty);
+        let found = simulation.analyze();
+        let point = &found.load_points[0];
+        let count = |outcome| point.failures.iter().find(|(one, _)| *one == outcome).map_or(0, |(_, n)| *n);
+        assert_eq!(point.completed(), 20_000);
+        binomial("refused", count(Outcome::Refused), 20_000, 0.03);
+        binomial("wrong status", count(Outcome::WrongStatus), 20_000, 0.97 * 0.02);
+        assert_eq!(reasons(point), ["errors"]);
+
+        let recording = simulation.record();
+        assert_conserved(&recording.intervals);
+        let mut kinds: Vec<Outcome> = recording.examples.iter().map(|example| example.outcome).collect();
+        kinds.sort();
+        assert_eq!(kinds, [Outcome::Refused, Outcome::WrongStatus], "one example each");
+        let wrong = recording.examples.iter().find(|one| one.outcome == Outcome::WrongStatus).unwrap();
+        assert_eq!(wrong.text, "object 0: wrong status (503)");
+        let n_before = recording.requests.iter().filter(|request| request.sent < wrong.at).count();
+        assert!(n_before < 1_000, "the first of many, not number {n_before}");
+    });
+}
+
+/// A page of three files: it is complete with probability (1 − p)³, and what follows a failure is not asked for:
+/// 1, q or q² of the pages get as far as their first, second, third file, q = 1 − p.
+#[test]
+fn a_failure_abandons_the_rest_of_the_page() {
+    with_seed(8, |seed| {
+        let p = 0.1;
+        let object = |index: usize| Object { path: format!("/{index}"), bytes: 100 * index as u64 };
+        let workload = Workload {
+            objects: (1..=3).map(object).collect(),
+            pages: vec![Page { weight: 1, objects: vec![0, 1, 2] }],
+            ..one_object()
+        };
+        let mut plan = closed_plan(seed, &[10], phases(1, 20));
+        plan.workload = workload;
+        let server = Server { error_ratio: p, ..Server::new(Law::Exponential(ms(10)), None) };
+        let recording = Simulation::new(plan, server).record();
+        assert_conserved(&recording.intervals);
+        let asked =
+            |object| recording.requests.iter().filter(|request| request.object == object).count() as u64;
+        binomial("second files", asked(1), asked(0), 1.0 - p);
+        binomial("third files", asked(2), asked(1), 1.0 - p);
+        // In the drain users have left: an operation still ends, its page no longer counts.
+        let counted = || recording.intervals.iter().filter(|record| record.phase != Phase::Drain);
+        let units = counted().flat_map(|record| &record.units);
+        let (ok, failed) = units.fold((0, 0), |(ok, failed), unit| (ok + unit.ok, failed + unit.failed));
+        binomial("complete pages", ok, ok + failed, (1.0 - p).powi(3));
+        let failures: u64 = counted().map(|record| record.flow.failed).sum();
+        assert_eq!(failures, failed, "each failure ends one page, and nothing is tried again");
+    });
+}
+
+#[test]
+fn a_network_in_between_is_part_of_connecting_and_responding() {
+    with_seed(9, |seed| {
+        let server = Server { network: ms(5), ..Server::new(Law::Fixed(ms(10)), None) };
+        let found = Simulation::new(closed_plan(seed, &[4], phases(1, 10)), server).analyze();
+        assert_valid(&found);
+        let point = &found.load_points[0];
+        close("connect", point.connect.as_ref().unwrap().mean.unwrap(), 0.010, 1e-9);
+        close("response", point.response.mean.unwrap(), 0.030, 1e-9);
+        close("rate", point.rate, 4.0 / 0.030, 0.01);
+    });
+}

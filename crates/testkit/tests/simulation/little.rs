@@ -1,0 +1,34 @@
+//! Little's law and conservation on clean closed loops.
+
+use testkit::{Law, Server, Simulation, Think, assert_conserved, closed_plan, phases, with_seed};
+
+use crate::{assert_valid, close, ms, us};
+
+fn check(seed: u64, think: Think, think_mean: f64) {
+    let server = Server { network: us(100), ..Server::new(Law::Exponential(ms(5)), Some(4)) };
+    let mut plan = closed_plan(seed, &[20], phases(2, 20));
+    plan.load_threads = 2;
+    let simulation = Simulation { think, ..Simulation::new(plan, server) };
+    let found = simulation.analyze();
+    assert_valid(&found);
+    let point = &found.load_points[0];
+    assert!(point.little_gap.unwrap().abs() < 0.01, "{:?}", point.little_gap);
+    close("users in flight or thinking", point.in_flight_mean + point.thinking_mean, 20.0, 1e-6);
+    close("N = X·(R + Z)", point.rate * (point.response.mean.unwrap() + think_mean), 20.0, 0.02);
+    assert_conserved(&simulation.record().intervals);
+}
+
+#[test]
+fn little_closes_without_think_time() {
+    with_seed(41, |seed| check(seed, Think::Never, 0.0));
+}
+
+#[test]
+fn little_closes_with_fixed_think_time() {
+    with_seed(42, |seed| check(seed, Think::Fixed(ms(50)), 0.050));
+}
+
+#[test]
+fn little_closes_with_exponential_think_time() {
+    with_seed(43, |seed| check(seed, Think::Exponential(ms(50)), 0.050));
+}

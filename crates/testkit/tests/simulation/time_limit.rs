@@ -1,0 +1,36 @@
+//! Operations that take too long.
+
+use model::{Outcome, Phases};
+use testkit::{Law, Server, Simulation, Window, assert_conserved, closed_plan, phases, with_seed};
+use units::Nanos;
+
+use crate::{ms, s};
+
+/// How often the engine looks for passed limits.
+const SWEEP: Nanos = ms(50);
+
+/// A freeze from 2 to 4.9 s and a limit of 1 s: each user gives up at about 3 and 4 s, then succeeds.
+#[test]
+fn an_operation_past_its_limit_is_given_up_and_the_user_goes_on() {
+    with_seed(61, |seed| {
+        let freeze = Some(Window { from: s(2), to: ms(4_900) });
+        let server = Server { freeze, ..Server::new(Law::Fixed(ms(10)), None) };
+        let mut plan = closed_plan(seed, &[8], Phases { drain: s(2), ..phases(0, 8) });
+        plan.protocol.time_limit = s(1);
+        let recording = Simulation::new(plan, server).record();
+        assert_conserved(&recording.intervals);
+        let timed_out = recording.intervals.iter().map(|record| record.flow.timed_out);
+        assert_eq!(timed_out.sum::<u64>(), 16);
+        for failed in
+            recording.intervals.iter().filter_map(|record| record.kinds[0].failed.get(&Outcome::TimedOut))
+        {
+            let (min, max) = (failed.response.min().unwrap(), failed.response.max().unwrap());
+            assert!(s(1) <= min && max <= s(1) + SWEEP, "given up after {min} to {max}");
+        }
+        let per_user = |user| recording.requests.iter().filter(move |request| request.user == user);
+        for user in 0..8 {
+            assert!(per_user(user).any(|request| s(6) < request.sent), "user {user} goes on");
+        }
+        assert_eq!(recording.examples.len(), 1);
+    });
+}

@@ -1,0 +1,58 @@
+//! Closed loops: what a user does follows from plan, seed and user alone.
+
+use model::{Object, Page, Plan, Workload};
+use testkit::{Law, Recording, Server, Simulation, Think, closed_plan, one_object, phases, with_seed};
+
+use crate::ms;
+
+fn plan(seed: u64, threads: u32) -> Plan {
+    let object = |index: u64| Object { path: format!("/{index}"), bytes: 100 * index };
+    let page = |objects: &[u32]| Page { weight: 1, objects: objects.to_vec() };
+    let mut plan = closed_plan(seed, &[20], phases(1, 4));
+    plan.load_threads = threads;
+    plan.workload = Workload {
+        objects: (1..=4).map(object).collect(),
+        pages: vec![page(&[0]), page(&[1, 2]), page(&[3])],
+        ..one_object()
+    };
+    plan
+}
+
+fn run(plan: Plan) -> Recording {
+    let server = Server::new(Law::Exponential(ms(20)), Some(10));
+    Simulation { think: Think::Exponential(ms(30)), ..Simulation::new(plan, server) }.record()
+}
+
+fn objects_of(recording: &Recording, user: u32) -> Vec<u32> {
+    recording.requests.iter().filter(|request| request.user == user).map(|request| request.object).collect()
+}
+
+/// The server's chance differs with the order in which users ask, so one gets further than another; but what it
+/// asks for, in which order, is the same.
+#[test]
+fn user_17_does_the_same_however_many_slices() {
+    with_seed(91, |seed| {
+        let alone = run(plan(seed, 1));
+        for threads in [2, 3] {
+            let sliced = run(plan(seed, threads));
+            for user in 0..20 {
+                let (one, other) = (objects_of(&alone, user), objects_of(&sliced, user));
+                let n = one.len().min(other.len());
+                assert!(30 < n);
+                assert_eq!(one[..n], other[..n], "user {user} of {threads} slices");
+            }
+        }
+        assert_ne!(objects_of(&alone, 17)[..30], objects_of(&alone, 16)[..30], "users differ");
+    });
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run_and_another_another() {
+    with_seed(92, |seed| {
+        let (one, other) = (run(plan(seed, 2)), run(plan(seed, 2)));
+        assert_eq!(one.requests, other.requests);
+        assert!(one.intervals == other.intervals);
+        let different = run(plan(seed + 1, 2));
+        assert_ne!(objects_of(&one, 17)[..30], objects_of(&different, 17)[..30]);
+    });
+}
