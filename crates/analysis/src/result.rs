@@ -72,6 +72,8 @@ pub struct LoadPointResult {
     pub connect: Option<TimeSummary>,
     /// Operations in flight at the end of the steady phase: not counted in any rate.
     pub in_flight_at_end: u64,
+    /// Body bytes that those were to bring, by the sizes of their objects.
+    pub in_flight_body_bytes: u64,
     /// How long those had been in flight by then, summed over them.
     pub in_flight_age: Nanos,
     /// Failures per outcome, most frequent first.

@@ -65,7 +65,7 @@ impl<C: Clock> Core<C> {
         due: Nanos,
         sent: Nanos,
     ) -> (Outcome, Nanos) {
-        self.recorder.borrow_mut().started(due, sent);
+        self.recorder.borrow_mut().started(operation.kind(), due, sent);
         let deadline = sent.saturating_add(self.time_limit);
         let reply = {
             let work = pin!(driver.perform(operation, sent));

@@ -5,8 +5,8 @@
 //! the state between intervals is exact, however late the thread was woken.
 
 use model::{
-    Assignment, FailedTotals, Flow, Health, IntervalRecord, KindTotals, Outcome, Phase, Phases, Reply, Schedule,
-    UnitTotals,
+    Assignment, FailedTotals, Flow, Health, IntervalRecord, KindTotals, Outcome, Phase, Phases, Reply,
+    Schedule, UnitTotals,
 };
 use stats::Histogram;
 use units::Nanos;
@@ -29,9 +29,10 @@ pub struct Recorder {
     /// Counts what falls due in an open loop; `None` in a closed one, where due means started.
     arrivals: Option<Arrivals>,
     current: IntervalRecord,
-    n_kinds: usize,
     n_units: usize,
     in_flight: Area,
+    /// The same, by kind.
+    in_flight_kinds: Vec<u64>,
     thinking: Area,
     in_flight_integral: u128,
     thinking_integral: u128,
@@ -69,9 +70,9 @@ impl Recorder {
             is_paced: false,
             arrivals: None,
             current: empty_interval(setup.point.index, setup.assignment.slice),
-            n_kinds,
             n_units,
             in_flight: Area::default(),
+            in_flight_kinds: vec![0; n_kinds],
             thinking: Area::default(),
             in_flight_integral: 0,
             thinking_integral: 0,
@@ -155,9 +156,9 @@ impl Recorder {
         flow.waiting_at_start + flow.due - flow.started - flow.skipped
     }
 
-    /// Records that an operation due at `due` was sent at `sent`.
+    /// Records that an operation of kind `kind`, due at `due`, was sent at `sent`.
     #[inline]
-    pub fn started(&mut self, due: Nanos, sent: Nanos) {
+    pub fn started(&mut self, kind: u16, due: Nanos, sent: Nanos) {
         self.roll(sent);
         self.current.flow.started += 1;
         if self.arrivals.is_none() {
@@ -167,6 +168,7 @@ impl Recorder {
             self.current.lateness.record(sent.saturating_sub(due));
         }
         self.in_flight.enter(sent);
+        self.in_flight_kinds[usize::from(kind)] += 1;
     }
 
     /// Records how an operation of kind `kind` ended that was due at `due`.
@@ -175,6 +177,7 @@ impl Recorder {
         let marks = &reply.marks;
         self.roll(marks.done);
         self.in_flight.leave(marks.sent, marks.done);
+        self.in_flight_kinds[usize::from(kind)] -= 1;
         let response = marks.done.saturating_sub(due);
         let flow = &mut self.current.flow;
         if reply.outcome != Outcome::Ok {
@@ -261,8 +264,10 @@ impl Recorder {
             cpu: probed.0.saturating_sub(self.probed.0),
             run_queue: probed.1.saturating_sub(self.probed.1),
         };
-        for kind in &self.current.kinds {
+        let has_abandoned = self.current.flow.abandoned != 0;
+        for (kind, in_flight) in self.current.kinds.iter_mut().zip(&self.in_flight_kinds) {
             self.current.response.merge(&kind.ok.response_histogram);
+            kind.in_flight_at_end = if has_abandoned { 0 } else { *in_flight };
         }
         (self.in_flight_integral, self.thinking_integral, self.probed) = (in_flight, thinking, probed);
         let next = empty_interval(self.current.load_point, self.current.agent);
@@ -280,7 +285,7 @@ impl Recorder {
         let whole = Nanos((start.0 / INTERVAL.0 + 1) * INTERVAL.0);
         let phase_end = self.phases.end_of(self.current.phase);
         self.current.end = if start < phase_end { whole.min(phase_end) } else { whole };
-        self.current.kinds.resize_with(self.n_kinds, KindTotals::default);
+        self.current.kinds.resize_with(self.in_flight_kinds.len(), KindTotals::default);
         self.current.units.resize_with(self.n_units, UnitTotals::default);
     }
 }

@@ -64,6 +64,7 @@ impl KindTotals {
         for (outcome, failed) in &other.failed {
             self.failed.entry(*outcome).or_default().merge(failed);
         }
+        self.in_flight_at_end += other.in_flight_at_end;
     }
 }
 

@@ -89,6 +89,8 @@ pub struct KindTotals {
     pub ok: OkTotals,
     /// Of the others, per outcome.
     pub failed: BTreeMap<Outcome, FailedTotals>,
+    /// Started and not yet completed when the interval ended.
+    pub in_flight_at_end: u64,
 }
 
 /// Counts and sums of successful operations of one kind. Times in ns, sizes in bytes; `n` is in each [`Moments`].

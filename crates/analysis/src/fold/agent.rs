@@ -25,6 +25,8 @@ pub(crate) struct AgentTotals {
     pub(crate) age_at_start_ns: u128,
     /// State at the end of its last interval of the phase.
     pub(crate) end: Flow,
+    /// In flight at that moment, per operation kind.
+    pub(crate) in_flight_kinds: Vec<u64>,
 }
 
 impl AgentTotals {
@@ -41,6 +43,7 @@ impl AgentTotals {
             self.lateness_own.merge(&record.lateness);
         }
         self.end = record.flow;
+        self.in_flight_kinds = record.kinds.iter().map(|kind| kind.in_flight_at_end).collect();
     }
 
     /// Returns the part of the load threads' time that was used; `None` if no load thread was seen.

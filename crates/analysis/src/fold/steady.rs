@@ -169,6 +169,17 @@ impl SteadyTotals {
         (at_start, saturating_sum(self.agents.values().map(|agent| agent.end.in_flight_at_end)))
     }
 
+    /// Returns the body bytes that the operations in flight at the end of the phase were to bring, with the
+    /// sizes of the objects as defined.
+    pub(crate) fn in_flight_body_bytes(&self, plan: &Plan) -> u64 {
+        let objects = &plan.workload.objects;
+        let of_agent = |agent: &AgentTotals| {
+            let kinds = agent.in_flight_kinds.iter().zip(objects);
+            saturating_sum(kinds.map(|(n, object)| n.saturating_mul(object.bytes)))
+        };
+        saturating_sum(self.agents.values().map(of_agent))
+    }
+
     /// Returns for how long those had been in flight at that moment, summed over them, in ns.
     pub(crate) fn ages_at_ends_ns(&self) -> (u128, u128) {
         let sum = |of: fn(&AgentTotals) -> u128| self.agents.values().map(of).fold(0, u128::saturating_add);

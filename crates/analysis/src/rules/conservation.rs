@@ -94,11 +94,13 @@ impl Ledger {
         let (response, kinds) = (Extent::of(&record.response), Extent::from(&responses));
         let late = if self.open_loop { u128::from(flow.started) } else { u128::from(record.lateness.n()) };
         let service = if record.service.n() == 0 { flow.ok } else { record.service.n() };
+        let flying = record.kinds.iter().map(|kind| u128::from(kind.in_flight_at_end)).sum::<u128>();
         let counts = [
             ("operation kinds", record.kinds.len() as u128, self.object_bytes.len() as u128),
             ("successes of all kinds and their total", u128::from(kinds.n), u128::from(flow.ok)),
             ("failures of all kinds and their total", failed(false), u128::from(flow.failed)),
             ("timed out of all kinds and their total", failed(true), u128::from(flow.timed_out)),
+            ("in flight of all kinds and their total", flying, u128::from(flow.in_flight_at_end)),
             ("response times and successes", u128::from(response.n), u128::from(flow.ok)),
             ("service times and successes", u128::from(service), u128::from(flow.ok)),
             ("latenesses and started operations", u128::from(record.lateness.n()), late),

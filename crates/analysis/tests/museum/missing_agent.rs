@@ -63,9 +63,10 @@ fn an_agent_that_leaves_the_drain_first_is_not_missed() {
     let mut scene = closed();
     let drained = |record: &IntervalRecord| record.phase == model::Phase::Drain && record.agent == 1;
     let place = scene.records.iter().position(drained).expect("a drain");
-    let flow = &mut scene.records[place - 2].flow;
-    assert_eq!(flow.in_flight_at_end, 5);
-    (flow.abandoned, flow.in_flight_at_end) = (5, 0);
+    let last = &mut scene.records[place - 2];
+    assert_eq!(last.flow.in_flight_at_end, 5);
+    (last.flow.abandoned, last.flow.in_flight_at_end) = (5, 0);
+    last.kinds.iter_mut().for_each(|kind| kind.in_flight_at_end = 0);
     scene.records.remove(place);
     assert_valid(&scene.analyze());
 }

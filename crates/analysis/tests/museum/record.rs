@@ -248,8 +248,15 @@ impl Window {
             if self.has(operation.done) {
                 complete(&mut record, operation, paced);
             }
+            if self.has_flying_at_end(operation) {
+                record.kinds[operation.kind].in_flight_at_end += 1;
+            }
         }
         record
+    }
+
+    fn has_flying_at_end(self, operation: &Operation) -> bool {
+        operation.sent < self.end && self.end <= operation.done
     }
 
     fn flow(self, load: Load, operations: &[Operation]) -> Flow {
@@ -263,7 +270,7 @@ impl Window {
         } else {
             0
         };
-        let flying_at_end = |one: &Operation| one.sent < self.end && self.end <= one.done;
+        let flying_at_end = |one: &Operation| self.has_flying_at_end(one);
         Flow {
             waiting_at_start: count(&|one| one.due < self.start && self.start <= one.sent),
             due: count(&|one| self.has(one.due)),

@@ -109,6 +109,7 @@ fn figures(point: &LoadPointResult, row: &mut Fields) {
     row.number("thinking_mean", point.thinking_mean);
     row.number("little_gap_ratio", point.little_gap);
     row.add("in_flight_at_end", point.in_flight_at_end);
+    row.add("in_flight_body_bytes", point.in_flight_body_bytes);
     row.number("in_flight_age_s", point.in_flight_age.as_secs_f64());
 }
 

@@ -128,6 +128,7 @@ fn figures(point: &LoadPointResult) -> Value {
         "client_throughput_mbit_per_s": point.client_throughput_mbit,
         "pages_per_min": point.pages_per_minute,
         "in_flight_at_end": point.in_flight_at_end,
+        "in_flight_body_bytes": point.in_flight_body_bytes,
         "in_flight_age_s": seconds(point.in_flight_age),
         "generator": {
             "busy_ratio": point.generator_busy,

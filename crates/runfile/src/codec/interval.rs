@@ -127,6 +127,7 @@ fn put_kind(kind: &KindTotals, into: &mut Vec<u8>) {
         put(failed.n, into);
         put(failed.bytes, into);
     }
+    put(kind.in_flight_at_end, into);
 }
 
 fn kind(from: &mut Source) -> Result<KindTotals, CodecError> {
@@ -144,7 +145,7 @@ fn kind(from: &mut Source) -> Result<KindTotals, CodecError> {
         let totals = FailedTotals { n: from.u64()?, bytes: from.u64()?, response: Histogram::new() };
         failed.insert(outcome, totals);
     }
-    Ok(KindTotals { ok, failed })
+    Ok(KindTotals { ok, failed, in_flight_at_end: from.u64()? })
 }
 
 /// Returns the outcome with a number if it comes after the last one: each stands once, in order.

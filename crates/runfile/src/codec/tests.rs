@@ -47,10 +47,11 @@ fn kind() -> impl Strategy<Value = KindTotals> {
     let failed = prop::collection::btree_map(outcome(), failed, 0..3);
     let five =
         [moments().boxed(), moments().boxed(), moments().boxed(), moments().boxed(), moments().boxed()];
-    (five, failed).prop_map(|([response, connect, first_byte, reply_bytes, body_bytes], failed)| {
+    (five, failed, any::<u64>()).prop_map(|(moments, failed, in_flight_at_end)| {
+        let [response, connect, first_byte, reply_bytes, body_bytes] = moments;
         let response_histogram = Histogram::new();
         let ok = OkTotals { response, connect, first_byte, reply_bytes, body_bytes, response_histogram };
-        KindTotals { ok, failed }
+        KindTotals { ok, failed, in_flight_at_end }
     })
 }
 
