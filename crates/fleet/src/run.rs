@@ -40,6 +40,8 @@ pub struct RunRequest<'a> {
     pub command_line: String,
     /// Where a server that is started gets its directory.
     pub work_dir: PathBuf,
+    /// Where its program is looked for, before the usual directories.
+    pub search_path: Vec<PathBuf>,
 }
 
 /// The system under test.
@@ -119,7 +121,7 @@ pub fn run(
         (None, ServerChoice::Start(_)) => unreachable!("a server to be started was started"),
     };
     observer.event(Event::Preparing("checking one of each object"));
-    verify(plan, &aim, clock)?;
+    verify(plan, &aim, clock, stop)?;
     observer.event(Event::Ready { address: aim.target.to_string(), server: name });
 
     let testbed = Testbed { sections: facts(sut.as_ref(), &aim) };
@@ -137,8 +139,11 @@ pub fn run(
         Ok(ending) => ending.clone(),
         Err(error) => Ending::Stopped(error.to_string()),
     };
-    record.finish(&ending)?;
-    result
+    let finished = record.finish(&ending);
+    // What ended the run says more than that its file could then not be closed either.
+    let ending = result?;
+    finished?;
+    Ok(ending)
 }
 
 fn start_server(
@@ -159,7 +164,7 @@ fn start_server(
         cpus: plan.sut.cpus.clone(),
         quota: plan.sut.quota.filter(|_| !limits_itself(&request.server)),
         port: None,
-        search_path: Vec::new(),
+        search_path: request.search_path.clone(),
     })?;
     sut.wait_ready(READY_MAX)?;
     Ok(Some(sut))
