@@ -244,7 +244,7 @@ pub struct ServeWebArguments {
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     pub listen: std::net::SocketAddr,
     /// Share of one CPU that the server limits itself to, 0.01 to 1
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", value_parser = share)]
     pub cpu_allowance: Option<f64>,
     /// Do something wrong on purpose: `NAME`, `NAME=/PREFIX`, `freeze=AT+LENGTH` (s); may be repeated
     #[arg(long, value_name = "FAULT")]
@@ -316,6 +316,11 @@ fn time(text: &str) -> Result<Nanos, String> {
 
 fn cpu_list(text: &str) -> Result<CpuList, String> {
     testbed::parse_cpu_list(text).map(CpuList).map_err(|error| error.to_string())
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse::<f64>().ok().filter(|share| (0.01..=1.0).contains(share));
+    share.ok_or_else(|| "expected a share of one CPU from 0.01 to 1".to_owned())
 }
 
 fn quota(text: &str) -> Result<QuotaArgument, String> {

@@ -5,8 +5,12 @@ use std::io;
 use std::process::ExitCode;
 
 use analysis::State;
-use fleet::{FleetError, LoadError};
+use fleet::{FleetError, LoadError, VerifyError};
 use model::{Diagnostics, Ending, Problem};
+use runfile::RunFileError;
+use testbed::RecipeError;
+
+use crate::tell::tell;
 
 /// What the exit code says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,17 +57,24 @@ pub struct Failure {
     exit: Exit,
     message: String,
     hint: Option<String>,
+    /// Whether the message begins with `error:` already, as diagnostics do.
+    has_head: bool,
 }
 
 impl Failure {
     /// Makes a failure without a hint; `message` may bring its own.
     pub fn new(exit: Exit, message: impl Display) -> Failure {
-        Failure { exit, message: message.to_string(), hint: None }
+        Failure { exit, message: message.to_string(), hint: None, has_head: false }
     }
 
     /// Makes a failure of the user's.
     pub fn usage(message: impl Display) -> Failure {
         Failure::new(Exit::Usage, message)
+    }
+
+    /// Makes a failure of the user's from diagnostics, which have their own heads and hints.
+    fn rendered(text: String) -> Failure {
+        Failure { has_head: true, ..Failure::usage(text) }
     }
 
     /// Adds what to do about it.
@@ -72,52 +83,44 @@ impl Failure {
         self
     }
 
-    /// Tells the failure on standard error. A reader that hung up gets a quiet end.
+    /// Returns what is wrong, without the hint.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Tells the failure on standard error.
     pub fn report(self) -> ExitCode {
-        let mut text = self.message.trim_end().to_owned();
-        // Diagnostics come with their own head and pointer.
-        if !text.starts_with("error") {
-            text.insert_str(0, "error: ");
-        }
+        let head = if self.has_head { "" } else { "error: " };
+        tell(format!("{head}{}", self.message.trim_end()));
         if let Some(hint) = self.hint {
-            text.push_str("\nhint: ");
-            text.push_str(&hint);
+            tell(format!("hint: {hint}"));
         }
-        anstream::eprintln!("{text}");
         self.exit.into()
     }
 }
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Failure {
-        if error.kind() == io::ErrorKind::BrokenPipe {
-            // Nobody reads on: `plimsoll report RUN | head`.
-            std::process::exit(0);
-        }
         Failure::new(Exit::Internal, error)
     }
 }
 
 impl From<Diagnostics> for Failure {
     fn from(diagnostics: Diagnostics) -> Failure {
-        Failure::usage(diagnostics.render(true))
+        Failure::rendered(diagnostics.render(true))
     }
 }
 
 impl From<Vec<Problem>> for Failure {
     fn from(problems: Vec<Problem>) -> Failure {
         let text = |problem: &Problem| format!("error: {problem}\nhint: {}", problem.hint());
-        Failure::usage(problems.iter().map(text).collect::<Vec<_>>().join("\n"))
+        Failure::rendered(problems.iter().map(text).collect::<Vec<_>>().join("\n"))
     }
 }
 
-impl From<runfile::RunFileError> for Failure {
-    fn from(error: runfile::RunFileError) -> Failure {
-        let failure = Failure::usage(&error);
-        match error.hint() {
-            Some(hint) => failure.hint(hint),
-            None => failure,
-        }
+impl From<RunFileError> for Failure {
+    fn from(error: RunFileError) -> Failure {
+        Failure { hint: error.hint(), ..Failure::usage(&error) }
     }
 }
 
@@ -129,12 +132,31 @@ impl From<FleetError> for Failure {
                 "load goes to loopback and private addresses only; run Plimsoll inside the server's own network",
             ),
             FleetError::Policy(_) => failure(Exit::Testbed),
-            FleetError::Verify(_) => failure(Exit::Testbed).hint(
+            FleetError::Verify(VerifyError::Wrong { .. }) => failure(Exit::Testbed).hint(
                 "lay the files out with `plimsoll populate BENCHMARK --dir DIR` and let the server serve DIR",
             ),
-            FleetError::Sut(_) => failure(Exit::Testbed),
-            FleetError::RunFile(_) | FleetError::Load(LoadError::Thread { .. }) => failure(Exit::Testbed),
-            FleetError::Load(LoadError::Origin(_)) => failure(Exit::Usage),
+            FleetError::Verify(VerifyError::Unreachable { .. }) => failure(Exit::Testbed)
+                .hint("start the server first, or leave `--target` away: then Plimsoll starts its own"),
+            FleetError::Verify(VerifyError::Interrupted) => failure(Exit::Interrupted),
+            FleetError::Verify(VerifyError::System(_))
+            | FleetError::Sut(_)
+            | FleetError::Load(LoadError::Thread { .. }) => failure(Exit::Testbed),
+            FleetError::RunFile(why) => {
+                let exit = if matches!(why, RunFileError::Exists { .. }) { Exit::Usage } else { Exit::Testbed };
+                Failure { hint: why.hint(), ..failure(exit) }
+            }
+            FleetError::Verify(VerifyError::Origin(_)) | FleetError::Load(LoadError::Origin(_)) => {
+                failure(Exit::Usage)
+            }
+        }
+    }
+}
+
+impl From<RecipeError> for Failure {
+    fn from(error: RecipeError) -> Failure {
+        match error {
+            RecipeError::Mistaken(diagnostics) => diagnostics.into(),
+            other => Failure::usage(other),
         }
     }
 }

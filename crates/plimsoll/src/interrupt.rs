@@ -1,39 +1,48 @@
 //! Ctrl-C: the first one ends the run with what it has, the second one ends the program.
 
-use std::sync::Arc;
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::runtime::{Builder, Runtime};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::exit::Exit;
+use crate::tell::tell;
 
-/// Returns a flag that is set by an interrupt or a request to terminate.
+/// Returns the flag that is set by an interrupt or a request to terminate, from now on.
 ///
 /// If the system gives no signal handlers, the flag is never set and signals do what they always do.
 pub fn flag() -> Arc<AtomicBool> {
-    let asked = Arc::new(AtomicBool::new(false));
-    let theirs = Arc::clone(&asked);
-    std::thread::spawn(move || wait(&theirs));
-    asked
+    static ASKED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    let begin = || {
+        let asked = Arc::new(AtomicBool::new(false));
+        let theirs = Arc::clone(&asked);
+        if let Ok((runtime, signals)) = listen() {
+            std::thread::spawn(move || runtime.block_on(wait(signals, &theirs)));
+        }
+        asked
+    };
+    Arc::clone(ASKED.get_or_init(begin))
 }
 
-fn wait(asked: &AtomicBool) {
-    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_io().build() else { return };
-    runtime.block_on(async {
-        let (Ok(mut interrupt), Ok(mut terminate)) =
-            (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
-        else {
-            return;
-        };
-        loop {
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
-            }
-            if asked.swap(true, Ordering::Relaxed) {
-                std::process::exit(Exit::Interrupted as i32);
-            }
-            anstream::eprintln!("Stopping; what was recorded is kept. Once more ends at once.");
+fn listen() -> io::Result<(Runtime, [Signal; 2])> {
+    let runtime = Builder::new_current_thread().enable_io().build()?;
+    let context = runtime.enter();
+    let signals = [signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?];
+    drop(context);
+    Ok((runtime, signals))
+}
+
+async fn wait([mut interrupt, mut terminate]: [Signal; 2], asked: &AtomicBool) {
+    loop {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
         }
-    });
+        if asked.swap(true, Ordering::Relaxed) {
+            std::process::exit(Exit::Interrupted as i32);
+        }
+        tell("Stopping; what was recorded is kept. Once more ends at once.");
+    }
 }

@@ -11,6 +11,8 @@ mod placement;
 mod places;
 mod progress;
 mod results;
+mod shell;
+mod tell;
 
 use std::process::ExitCode;
 

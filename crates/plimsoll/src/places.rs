@@ -6,6 +6,8 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use units::WallTime;
 
+use crate::shell;
+
 /// Returns the file of the stored calibration: in `$XDG_STATE_HOME`, else in `~/.local/state`.
 pub fn calibration() -> PathBuf {
     let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/state"));
@@ -17,6 +19,11 @@ pub fn calibration() -> PathBuf {
 pub fn work_dir() -> PathBuf {
     let memory = Path::new("/dev/shm");
     if memory.is_dir() { memory.join("plimsoll") } else { std::env::temp_dir().join("plimsoll") }
+}
+
+/// Returns the folders in which a shell would look for a program.
+pub fn search_path() -> Vec<PathBuf> {
+    std::env::var_os("PATH").map_or_else(Vec::new, |path| std::env::split_paths(&path).collect())
 }
 
 /// Returns a run file's path that is not taken: `runs/webstone-2.0.1-20261121-163000.plim`.
@@ -43,7 +50,7 @@ pub fn program() -> String {
     format!("plimsoll {}", env!("CARGO_PKG_VERSION"))
 }
 
-/// Returns the command line as given.
-pub fn command_line() -> Vec<String> {
-    std::env::args().collect()
+/// Returns the command line as given, as a shell takes it.
+pub fn command_line() -> String {
+    shell::join(std::env::args_os().map(|word| word.to_string_lossy().into_owned()))
 }

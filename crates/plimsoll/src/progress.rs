@@ -8,6 +8,8 @@ use model::{IntervalRecord, Load, LoadPoint, Plan};
 use stats::Histogram;
 use units::{Nanos, Ratio};
 
+use crate::tell::{tell, warn};
+
 /// Tells a run's progress on standard error.
 pub struct Progress {
     bar: Option<ProgressBar>,
@@ -63,7 +65,7 @@ impl Progress {
         match &self.bar {
             _ if self.is_quiet => {}
             Some(bar) => bar.println(line),
-            None => anstream::eprintln!("{line}"),
+            None => tell(line),
         }
     }
 
@@ -142,7 +144,7 @@ impl Observer for Progress {
             }
             Event::Warning(text) => match &self.bar {
                 Some(bar) => bar.println(format!("warning: {text}")),
-                None => anstream::eprintln!("warning: {text}"),
+                None => warn(text),
             },
         }
     }

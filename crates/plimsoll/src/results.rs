@@ -9,7 +9,9 @@ use model::{Plan, Testbed};
 use runfile::{Extent, Record, Run};
 
 use crate::exit::Failure;
-use crate::places::{command_line, time_text};
+use crate::places::time_text;
+use crate::shell;
+use crate::tell::warn;
 
 /// A run file, read and analyzed.
 pub struct Results {
@@ -35,7 +37,7 @@ impl Results {
             Record::Detail(detail) => analyzer.detail(&detail),
         })?;
         if let Extent::Until(why) = extent {
-            anstream::eprintln!("warning: `{}` was cut off while it was written: {why}", path.display());
+            warn(format!("`{}` was cut off while it was written: {why}", path.display()));
         }
         for example in run.examples()? {
             analyzer.example(example);
@@ -43,7 +45,7 @@ impl Results {
         let header = run.header();
         let provenance = Provenance {
             program: header.program.clone(),
-            command: header.command_line.split(' ').map(str::to_owned).collect(),
+            command: shell::split(&header.command_line),
             run_file: path.file_name().map(|name| name.to_string_lossy().into_owned()),
             chain_hash: None,
             started: Some(time_text(header.created)),
@@ -113,9 +115,8 @@ impl Results {
     }
 
     /// Returns the run as JSON.
-    pub fn json(&self) -> String {
-        let value = disclosure::render::json(&self.report());
-        serde_json::to_string_pretty(&value).expect("a JSON value can be written")
+    pub fn json(&self) -> serde_json::Value {
+        disclosure::render::json(&self.report())
     }
 
     /// Returns the whole report as one HTML file.
@@ -136,9 +137,4 @@ fn table_text(table: &disclosure::Table) -> String {
         }
     }
     text.trim_fmt()
-}
-
-/// Returns the command line in one string, as it is stored in run files.
-pub fn command_line_text() -> String {
-    command_line().join(" ")
 }

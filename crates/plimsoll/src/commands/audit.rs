@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use analysis::audit::{PublishedTable, StatedRow, audit_results, audit_table};
+use analysis::audit::{PublishedTable, StatedRow, TableError, audit_results, audit_table};
 use runfile::Run;
 use serde::Deserialize;
 use serde_json::json;
@@ -20,7 +20,8 @@ const STORED_TOLERANCE: Ratio = Ratio(1e-9);
 /// Audits a run file or a published table.
 pub fn perform(arguments: &AuditArguments, as_json: bool) -> Result<Exit, Failure> {
     let is_table = arguments.subject.extension().is_some_and(|extension| extension == "toml");
-    let (subject, findings) = match is_table {
+    let subject = arguments.subject.display().to_string();
+    let findings = match is_table {
         true => published(&arguments.subject)?,
         false => run(&arguments.subject)?,
     };
@@ -40,7 +41,7 @@ pub fn perform(arguments: &AuditArguments, as_json: bool) -> Result<Exit, Failur
     Ok(if findings.is_empty() { Exit::Valid } else { Exit::Differences })
 }
 
-fn run(path: &Path) -> Result<(String, Vec<String>), Failure> {
+fn run(path: &Path) -> Result<Vec<String>, Failure> {
     let mut findings: Vec<String> = Run::open(path)?.verify().iter().map(ToString::to_string).collect();
     let results = Results::read(path)?;
     let stated = stated_rows(&results.stated);
@@ -54,7 +55,7 @@ fn run(path: &Path) -> Result<(String, Vec<String>), Failure> {
     for reason in reasons.filter(|reason| broken.contains(&reason.rule)) {
         findings.push(format!("{}: {}", reason.rule, reason.text));
     }
-    Ok((path.display().to_string(), findings))
+    Ok(findings)
 }
 
 fn stated_rows(cells: &[(u32, String, f64)]) -> Vec<StatedRow> {
@@ -65,10 +66,18 @@ fn stated_rows(cells: &[(u32, String, f64)]) -> Vec<StatedRow> {
     rows.into_iter().map(|(load_point, cells)| StatedRow { load_point, cells }).collect()
 }
 
-/// A published table of WebStone results as a file.
+/// A published report as a file: one table, or several as `[[table]]`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct TableFile {
+struct ReportFile {
+    table: Vec<TableText>,
+}
+
+/// A published table of WebStone results.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TableText {
+    /// Benchmark and server.
     title: String,
     /// Length of a load point in seconds.
     length_s: f64,
@@ -78,19 +87,39 @@ struct TableFile {
     rows: String,
 }
 
-fn published(path: &Path) -> Result<(String, Vec<String>), Failure> {
+fn published(path: &Path) -> Result<Vec<String>, Failure> {
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path)
         .map_err(|error| Failure::usage(format!("cannot read `{name}`: {error}")))?;
-    let file: TableFile = toml::from_str(&text).map_err(|error| {
+    let tables = tables(&text).map_err(|error| {
         Failure::usage(format!("`{name}`: {}", error.to_string().trim_end()))
-            .hint("a table has `title`, `length_s`, and `rows` with six numbers a line")
+            .hint("a table has `title`, `length_s`, and `rows` with six numbers a line; several begin with `[[table]]` each")
     })?;
-    let table = PublishedTable::parse(&file.title, file.length_s, file.body_bytes_mean, &file.rows)
-        .map_err(|error| Failure::usage(format!("`{name}`, rows: {error}")))?;
+    if tables.is_empty() {
+        return Err(Failure::usage(format!("`{name}`: expected at least one table, found none")));
+    }
+    let mut findings = Vec::new();
+    for table in &tables {
+        findings.extend(
+            table_findings(table)
+                .map_err(|error| Failure::usage(format!("`{name}`, table `{}`: {error}", table.title)))?,
+        );
+    }
+    Ok(findings)
+}
+
+fn tables(text: &str) -> Result<Vec<TableText>, toml::de::Error> {
+    match text.parse::<toml::Table>()?.contains_key("table") {
+        true => Ok(toml::from_str::<ReportFile>(text)?.table),
+        false => Ok(vec![toml::from_str(text)?]),
+    }
+}
+
+fn table_findings(text: &TableText) -> Result<Vec<String>, TableError> {
+    let table = PublishedTable::parse(&text.title, text.length_s, text.body_bytes_mean, &text.rows)?;
     let findings = audit_table(&table).into_iter().map(|finding| {
         let row = finding.row.map_or(String::new(), |row| format!("row {}: ", row + 1));
-        format!("{row}{}: {}", finding.check, finding.text)
+        format!("{}: {row}{}: {}", table.title, finding.check, finding.text)
     });
-    Ok((table.title.clone(), findings.collect()))
+    Ok(findings.collect())
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use fleet::{RunRequest, ServerChoice};
-use model::{Connection, Overrides, SutPlan, make_plan};
+use model::{Connection, Ending, Overrides, SutPlan, make_plan};
 use serde_json::json;
 use testbed::{Calibration, CalibrationCase, Server};
 use units::{Nanos, wall};
@@ -16,6 +16,7 @@ use crate::placement::{Places, divide};
 use crate::places;
 use crate::progress::Progress;
 use crate::results::Results;
+use crate::tell::{tell, warn};
 
 /// What is measured: benchmark, whether connections are kept, and the number of users, enough to keep both busy.
 const CASES: [(&str, bool, u32); 4] = [
@@ -49,7 +50,7 @@ pub fn perform(arguments: &CalibrateArguments, as_json: bool) -> Result<Exit, Fa
             })
             .collect();
         print_json(
-            &json!({ "format": 1, "date": calibration.date, "cpu_model": calibration.cpu_model, "cases": cases }),
+            &json!({ "format": 1, "date": calibration.date, "cpu_model": calibration.cpu_model, "cases": cases, "file": path }),
         )?;
     } else {
         print(&format!(
@@ -63,8 +64,8 @@ pub fn perform(arguments: &CalibrateArguments, as_json: bool) -> Result<Exit, Fa
                 case.name, case.ceiling_ops_per_s
             ))?;
         }
+        print(&path.display().to_string())?;
     }
-    print(&path.display().to_string())?;
     Ok(Exit::Valid)
 }
 
@@ -73,10 +74,10 @@ pub fn stored_or_brief(places: &Places) -> Result<Option<Calibration>, Failure> 
     if let Some(stored) = stored()? {
         return Ok(Some(stored));
     }
-    anstream::eprintln!("Calibrating once: the server's quota follows from what the generator can do.");
+    tell("Calibrating once: the server's quota follows from what the generator can do.");
     let calibration = measure(places, BRIEF)?;
     if let Err(error) = calibration.save(&places::calibration()) {
-        anstream::eprintln!("warning: {error}");
+        warn(error);
     }
     Ok(Some(calibration))
 }
@@ -146,10 +147,15 @@ fn measure_case(
         program: places::program(),
         command_line: String::new(),
         work_dir: places::work_dir(),
+        search_path: places::search_path(),
         plan: plan.clone(),
     };
     let ending = fleet::run(request, &mut Progress::quiet(&plan), stop);
-    let results = ending.map_err(Failure::from).and_then(|_| Results::read(&file));
+    let results = ending.map_err(Failure::from).and_then(|ending| match ending {
+        Ending::Complete => Results::read(&file),
+        // Half a measurement would be stored as a whole one.
+        _ => Err(Failure::new(Exit::Interrupted, "interrupted; the calibration was not stored")),
+    });
     // Our own folder; what cannot be removed is a temporary file too many.
     let _ = std::fs::remove_dir_all(&folder);
     let results = results?;

@@ -11,7 +11,7 @@ mod runs;
 mod serve;
 mod show;
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 
 use clap::CommandFactory;
 
@@ -35,24 +35,35 @@ pub fn perform(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "plimsoll", &mut script);
-            std::io::stdout().write_all(&script)?;
+            print(&String::from_utf8_lossy(&script))?;
             Ok(Exit::Valid)
         }
         Command::Man => {
-            clap_mangen::Man::new(Arguments::command()).render(&mut std::io::stdout())?;
+            let mut page = Vec::new();
+            clap_mangen::Man::new(Arguments::command()).render(&mut page)?;
+            print(&String::from_utf8_lossy(&page))?;
             Ok(Exit::Valid)
         }
     }
 }
 
-/// Prints a line on standard output; a reader that hung up ends the program quietly.
+/// Prints a line on standard output. That a reader hung up (`plimsoll report RUN | head`) is no failure, and
+/// leaves the exit code to what was found.
 fn print(text: &str) -> Result<(), Failure> {
     let mut out = anstream::stdout();
-    writeln!(out, "{}", text.trim_end())?;
-    Ok(out.flush()?)
+    match writeln!(out, "{}", text.trim_end()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::new(Exit::Internal, format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Prints a value as JSON.
 fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
-    print(&serde_json::to_string_pretty(value).expect("a JSON value can be written"))
+    print(&json_text(value))
+}
+
+fn json_text(value: &serde_json::Value) -> String {
+    serde_json::to_string_pretty(value).expect("a JSON value can be written")
 }

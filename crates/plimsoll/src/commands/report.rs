@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::print;
+use super::{json_text, print};
 use crate::arguments::{FormatArgument, ReportArguments};
 use crate::exit::{Exit, Failure};
 use crate::results::Results;
@@ -15,12 +15,13 @@ pub fn perform(arguments: &ReportArguments, as_json: bool) -> Result<Exit, Failu
         FormatArgument::Html => results.html(),
         FormatArgument::Markdown => disclosure::render::markdown(&disclosure::outline(&results.report())),
         FormatArgument::Csv => disclosure::render::csv(&results.report()),
-        FormatArgument::Json => results.json(),
+        FormatArgument::Json => json_text(&results.json()),
         FormatArgument::Text => results.text(),
     };
     match destination(&arguments.run, arguments.out.as_deref(), format) {
         None => print(&text)?,
         Some(path) => {
+            keep_run_file(&arguments.run, &path)?;
             write(&path, &text)?;
             print(&path.display().to_string())?;
         }
@@ -35,6 +36,17 @@ fn destination(run: &Path, out: Option<&Path>, format: FormatArgument) -> Option
         Some(out) => Some(out.to_owned()),
         None if format == FormatArgument::Html => Some(run.with_extension("html")),
         None => None,
+    }
+}
+
+/// Refuses to write a report over its run.
+fn keep_run_file(run: &Path, destination: &Path) -> Result<(), Failure> {
+    match (run.canonicalize(), destination.canonicalize()) {
+        (Ok(run), Ok(destination)) if run == destination => {
+            Err(Failure::usage(format!("the report would overwrite the run file `{}`", run.display()))
+                .hint("choose another name with `--out FILE`"))
+        }
+        _ => Ok(()),
     }
 }
 

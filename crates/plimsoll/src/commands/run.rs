@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use drivers::web::Target;
 use fleet::{RunRequest, ServerChoice};
 use model::{Connection, Overrides, Plan, make_plan};
+use runfile::RunFileError;
+use serde_json::json;
 use testbed::{Recipe, Server, State, examine};
 use units::wall;
 
 use super::calibrate::{self, built_in, case_of, stored_or_brief};
-use super::{doctor, print, report, show};
+use super::{doctor, print, print_json, report, show};
 use crate::arguments::{PlanArguments, RunArguments, SutArguments};
 use crate::bench::{self, Chosen};
 use crate::exit::{Exit, Failure};
@@ -17,7 +19,8 @@ use crate::interrupt;
 use crate::placement::{Places, all_for_load, divide, sut_plan};
 use crate::places;
 use crate::progress::Progress;
-use crate::results::{Results, command_line_text};
+use crate::results::Results;
+use crate::tell::{tell, warn};
 
 /// Runs a benchmark and reports on it.
 pub fn perform(arguments: &RunArguments, as_json: bool) -> Result<Exit, Failure> {
@@ -25,7 +28,10 @@ pub fn perform(arguments: &RunArguments, as_json: bool) -> Result<Exit, Failure>
     let server = chosen_server(&arguments.sut)?;
     let plan = make(arguments, chosen)?;
     if arguments.dry_run {
-        print(&show::plan_text(&plan))?;
+        match as_json {
+            true => print_json(&json!({ "format": 1, "plan": plan }))?,
+            false => print(&show::plan_text(&plan))?,
+        }
         return Ok(Exit::Valid);
     }
     let server = match server {
@@ -39,9 +45,14 @@ pub fn perform(arguments: &RunArguments, as_json: bool) -> Result<Exit, Failure>
     };
     let run_file = run_file(arguments, &plan)?;
     announce(&plan);
-    warn(&plan);
-    run(plan, server, &run_file)?;
-    finish(&run_file, as_json)
+    warn_of_machine(&plan);
+    let failure = run(plan, server, &run_file).err();
+    if !run_file.exists() {
+        // Whatever it was, it was before there was anything to record.
+        return failure.map_or(Ok(Exit::Internal), Err);
+    }
+    let exit = finish(&run_file, as_json)?;
+    failure.map_or(Ok(exit), Err)
 }
 
 enum ChosenServer {
@@ -57,7 +68,7 @@ fn chosen_server(arguments: &SutArguments) -> Result<ChosenServer, Failure> {
     }
     match arguments.sut.as_deref() {
         None | Some("built-in") => Ok(ChosenServer::BuiltIn),
-        Some(name) => Ok(ChosenServer::Recipe(Box::new(Recipe::load(name).map_err(Failure::usage)?))),
+        Some(name) => Ok(ChosenServer::Recipe(Box::new(Recipe::load(name)?))),
     }
 }
 
@@ -114,6 +125,16 @@ fn overrides(
 
 fn run_file(arguments: &RunArguments, plan: &Plan) -> Result<PathBuf, Failure> {
     let path = arguments.out.clone().unwrap_or_else(|| places::run_file(&plan.benchmark.id, wall()));
+    if path.extension().is_none_or(|extension| extension != "plim") {
+        // The report goes beside it under the same name.
+        return Err(Failure::usage(format!(
+            "the name of a run file ends in `.plim`, found `{}`",
+            path.display()
+        )));
+    }
+    if path.exists() {
+        return Err(RunFileError::Exists { path }.into());
+    }
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).map_err(|error| {
             Failure::usage(format!("cannot make the folder `{}`: {error}", folder.display()))
@@ -124,13 +145,9 @@ fn run_file(arguments: &RunArguments, plan: &Plan) -> Result<PathBuf, Failure> {
 
 /// Says what is going to happen.
 fn announce(plan: &Plan) {
-    anstream::eprintln!(
-        "{} (`{}`, version {})",
-        plan.benchmark.title,
-        plan.benchmark.id,
-        plan.benchmark.version
-    );
-    anstream::eprintln!("{}", show::plan_text(plan));
+    let benchmark = &plan.benchmark;
+    tell(format!("{} (`{}`, version {})", benchmark.title, benchmark.id, benchmark.version));
+    tell(show::plan_text(plan));
     let cpus = |list: &[u32]| match list {
         [] => "any".to_owned(),
         list => testbed::format_cpu_list(list),
@@ -139,17 +156,18 @@ fn announce(plan: &Plan) {
         Some(quota) => format!("limited to {quota} CPUs ({})", plan.sut.quota_reason),
         None => format!("not limited ({})", plan.sut.quota_reason),
     };
-    anstream::eprintln!("server        {}, CPUs {}, {quota}", plan.sut.name, cpus(&plan.sut.cpus));
-    anstream::eprintln!("load          {} threads, CPUs {}\n", plan.load_threads, cpus(&plan.load_cpus));
+    tell(format!("server        {}, CPUs {}, {quota}", plan.sut.name, cpus(&plan.sut.cpus)));
+    let threads = if plan.load_threads == 1 { "thread" } else { "threads" };
+    tell(format!("load          {} {threads}, CPUs {}\n", plan.load_threads, cpus(&plan.load_cpus)));
 }
 
 /// Warns of what `doctor` finds in the way of this plan.
-fn warn(plan: &Plan) {
+fn warn_of_machine(plan: &Plan) {
     testbed::raise_open_files();
     let input = doctor::input(plan, plan.sut.name != "external", None);
     for check in examine(&input).iter().filter(|check| check.state == State::Bad) {
-        anstream::eprintln!("warning: {}: {}", check.name, check.found);
-        anstream::eprintln!("hint: {}", check.advice);
+        warn(format!("{}: {}", check.name, check.found));
+        tell(format!("hint: {}", check.advice));
     }
 }
 
@@ -160,8 +178,9 @@ fn run(plan: Plan, server: ServerChoice, run_file: &Path) -> Result<(), Failure>
         server,
         run_file,
         program: places::program(),
-        command_line: command_line_text(),
+        command_line: places::command_line(),
         work_dir: places::work_dir(),
+        search_path: places::search_path(),
     };
     let result = fleet::run(request, &mut progress, &interrupt::flag());
     progress.end();
@@ -172,14 +191,21 @@ fn run(plan: Plan, server: ServerChoice, run_file: &Path) -> Result<(), Failure>
 fn finish(run_file: &Path, as_json: bool) -> Result<Exit, Failure> {
     let results = Results::read(run_file)?;
     let html = run_file.with_extension("html");
-    report::write(&html, &results.html())?;
-    match as_json {
-        true => print(&results.json())?,
-        false => {
-            print(&format!("\n{}\n", results.text()))?;
+    // The run is recorded; its report can be written again.
+    let written = report::write(&html, &results.html()).map_err(|failure| {
+        warn(failure.message());
+        tell(format!("hint: `plimsoll report {} --out FILE` writes it elsewhere", run_file.display()));
+    });
+    if as_json {
+        let mut value = results.json();
+        value["files"] = json!({ "run": run_file, "report": written.ok().map(|()| html) });
+        print_json(&value)?;
+    } else {
+        print(&format!("\n{}\n", results.text()))?;
+        if written.is_ok() {
             print(&format!("report  {}", html.display()))?;
-            print(&run_file.display().to_string())?;
         }
+        print(&run_file.display().to_string())?;
     }
     Ok(Exit::of_run(results.analysis.verdict.state, &results.analysis.ending))
 }

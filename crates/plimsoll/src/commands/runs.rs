@@ -10,6 +10,7 @@ use super::{print, print_json};
 use crate::arguments::RunsArguments;
 use crate::exit::{Exit, Failure};
 use crate::places::time_text;
+use crate::tell::tell;
 
 /// Lists the run files of a folder, oldest first.
 pub fn perform(arguments: &RunsArguments, as_json: bool) -> Result<Exit, Failure> {
@@ -20,7 +21,7 @@ pub fn perform(arguments: &RunsArguments, as_json: bool) -> Result<Exit, Failure
         return Ok(Exit::Valid);
     }
     if paths.is_empty() {
-        anstream::eprintln!("No run files in `{}`.", arguments.dir.display());
+        tell(format!("No run files in `{}`.", arguments.dir.display()));
     }
     for path in paths {
         let line = match summary(&path) {
