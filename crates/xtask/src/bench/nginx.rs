@@ -1,0 +1,132 @@
+//! nginx as the server: one worker on its CPU, counting requests.
+
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+
+use super::process::{Background, pinned};
+use super::site::Site;
+use super::{SERVER_CPU, cases};
+
+/// How often to look whether the server is up, a hundredth of a second apart.
+const LOOKS_MAX: u32 = 500;
+
+/// A running nginx that serves one benchmark's files.
+pub struct Nginx {
+    /// Port of the files.
+    pub port: u16,
+    status_port: u16,
+    /// Declared last, so that it ends before its folder goes.
+    process: Background,
+}
+
+impl Nginx {
+    /// Starts it and waits until it answers.
+    pub fn start(site: &Site, benchmark: &str) -> Result<Nginx> {
+        let (port, status_port) = free_ports()?;
+        let text = config(site, &site.path(benchmark), port, status_port);
+        let path = site.path("nginx.conf");
+        std::fs::write(&path, text)?;
+        let program = if Path::new("/usr/sbin/nginx").exists() { "/usr/sbin/nginx" } else { "nginx" };
+        let mut command = pinned(SERVER_CPU, Path::new(program));
+        command.arg("-p").arg(site.folder()).arg("-c").arg(&path).stdin(Stdio::null());
+        let mut nginx = Nginx { port, status_port, process: Background::start(&mut command)? };
+        nginx.wait()?;
+        Ok(nginx)
+    }
+
+    fn wait(&mut self) -> Result<()> {
+        for _ in 0..LOOKS_MAX {
+            self.process.check()?;
+            if self.requests().is_ok() {
+                return Ok(());
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        self.requests().map(drop).context("nginx does not answer")
+    }
+
+    /// Returns how many requests the server has taken in, this question included.
+    pub fn requests(&self) -> Result<u64> {
+        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.status_port))?;
+        stream.write_all(b"GET /status HTTP/1.0\r\n\r\n")?;
+        let mut reply = String::new();
+        stream.read_to_string(&mut reply)?;
+        counted(&reply).with_context(|| format!("cannot read `{reply}`"))
+    }
+
+    /// Returns how many requests the server takes in while `work` is done, and what it comes to.
+    pub fn count<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<(u64, T)> {
+        let before = self.requests()?;
+        let result = work()?;
+        // The second question counts itself.
+        Ok((self.requests()? - before - 1, result))
+    }
+}
+
+/// The line after `server accepts handled requests` ends with the requests.
+fn counted(reply: &str) -> Option<u64> {
+    let mut lines = reply.lines().skip_while(|line| !line.starts_with("server accepts"));
+    lines.nth(1)?.split_whitespace().last()?.parse().ok()
+}
+
+/// Two ports that nobody listened on a moment ago.
+fn free_ports() -> Result<(u16, u16)> {
+    let listen = || TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
+    let (one, other) = (listen()?, listen()?);
+    let ports = (one.local_addr()?.port(), other.local_addr()?.port());
+    ensure!(ports.0 != ports.1, "two listeners on one port");
+    Ok(ports)
+}
+
+fn config(site: &Site, files: &Path, port: u16, status_port: u16) -> String {
+    let folder = site.folder().display();
+    // Root's worker would become `nobody`, who may not look into the folder.
+    let user = if rustix::process::geteuid().is_root() { "user root;" } else { "" };
+    format!(
+        "{user}
+daemon off;
+worker_processes 1;
+worker_rlimit_nofile {open_files};
+pid {folder}/nginx.pid;
+error_log {folder}/error.log warn;
+events {{ worker_connections {open_files}; }}
+http {{
+    types {{ text/html html; }}
+    access_log off;
+    sendfile on;
+    tcp_nopush on;
+    keepalive_requests 1000000000;
+    keepalive_timeout 3600s;
+    open_file_cache max=1000 inactive=3600s;
+    open_file_cache_valid 3600s;
+    open_file_cache_min_uses 1;
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+    server {{ listen 127.0.0.1:{port} backlog=16384; root {files}; }}
+    server {{ listen 127.0.0.1:{status_port}; location = /status {{ stub_status; }} }}
+}}
+",
+        open_files = cases::OPEN_FILES_MIN,
+        files = files.display(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_requests_is_read_from_the_status_page() {
+        let page = "HTTP/1.1 200 OK\r\n\r\nActive connections: 1 \nserver accepts handled requests\n 16 16 31 \nReading: 0\n";
+        assert_eq!(counted(page), Some(31));
+        assert_eq!(counted("HTTP/1.1 404 Not Found\r\n\r\n"), None);
+    }
+}

@@ -1,0 +1,81 @@
+//! The open loop: are operations sent when they fall due, and all of them?
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use super::figures::word;
+use super::generator::plimsoll;
+use super::nginx::Nginx;
+use super::site::Site;
+
+/// Operations per second.
+const RATE: f64 = 10_000.0;
+/// Seconds measured.
+const STEADY_S: f64 = 20.0;
+/// How far the number sent may be from the number scheduled.
+const COUNT_BAR: f64 = 0.001;
+/// The 99th percentile of lateness, in s, that is allowed.
+const LATENESS_BAR: f64 = 0.3e-3;
+/// While the generator's CPU is less busy than this.
+const BUSY_BAR: f64 = 0.6;
+
+/// Measures and returns the table.
+pub fn perform(site: &Site) -> Result<String> {
+    println!("open loop");
+    let nginx = Nginx::start(site, "one-object")?;
+    let arguments = ["one-object", "--rate", "10000", "--settle", "1 s", "--duration", "20 s"];
+    let (_, result) = plimsoll(site, &arguments, nginx.port, 1.0)?;
+    table(&result["load_points"][0])
+}
+
+fn table(point: &Value) -> Result<String> {
+    let number = |value: &Value, name: &str| value.as_f64().with_context(|| format!("no {name}"));
+    // Sent in the phase: offered, unless it waited for a place.
+    let sent = number(&point["total"]["n"], "number of operations")?;
+    let busy = number(&point["generator"]["busy_ratio"], "load of the generator")?;
+    let lateness = percentile(&point["lateness"], 0.99).context("no p99 of lateness")?;
+    let scheduled = RATE * STEADY_S;
+    let gap = sent / scheduled - 1.0;
+    let met = gap.abs() <= COUNT_BAR && (lateness <= LATENESS_BAR || BUSY_BAR <= busy);
+    Ok(format!(
+        "\n## Open loop\n\n\
+        GET 1 KB at {RATE:.0}/s for {STEADY_S:.0} s. Within 0.1 % of the schedule; lateness p99 at most 0.3 ms while \
+        the generator's CPU is less than 60 % busy.\n\n\
+        | scheduled | done | gap | lateness p99 | generator busy | |\n|---:|---:|---:|---:|---:|---|\n\
+        | {scheduled:.0} | {sent:.0} | {:+.4} % | {:.3} ms | {:.1} % | {} |\n",
+        gap * 100.0,
+        lateness * 1e3,
+        busy * 100.0,
+        word(met),
+    ))
+}
+
+/// Returns a percentile of one of the result's distributions, in s.
+pub fn percentile(times: &Value, q: f64) -> Option<f64> {
+    let list = times["percentiles"].as_array()?;
+    list.iter().find(|one| one["q"] == q)?["value_s"].as_f64()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn row(n: u32, lateness: f64, busy: f64) -> String {
+        let point = json!({
+            "total": { "n": n },
+            "generator": { "busy_ratio": busy },
+            "lateness": { "percentiles": [{ "q": 0.5, "value_s": 0.0 }, { "q": 0.99, "value_s": lateness }] },
+        });
+        table(&point).unwrap().lines().last().unwrap().to_owned()
+    }
+
+    #[test]
+    fn all_bars_are_looked_at() {
+        assert_eq!(row(199_900, 0.2e-3, 0.3), "| 200000 | 199900 | -0.0500 % | 0.200 ms | 30.0 % | met |");
+        assert!(row(199_700, 0.2e-3, 0.3).contains("missed"));
+        assert!(row(200_300, 0.2e-3, 0.3).contains("missed"));
+        assert!(row(200_000, 0.4e-3, 0.3).contains("missed"));
+        assert!(!row(200_000, 0.4e-3, 0.7).contains("missed"), "a busy core may be late");
+    }
+}

@@ -1,0 +1,120 @@
+//! Processes whose costs are counted.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
+
+use crate::shell::line;
+
+/// What a process that has ended used and said.
+#[derive(Debug)]
+pub struct Ended {
+    /// User and system time of all its threads, in s.
+    pub cpu_s: f64,
+    /// The most memory it had resident until the moment that was asked for, in KiB.
+    pub rss_kib: f64,
+    /// Its exit code.
+    pub code: Option<i32>,
+    /// Its standard output.
+    pub output: String,
+}
+
+/// Returns a command that runs on one CPU.
+pub fn pinned(cpu: &str, program: &Path) -> Command {
+    let mut command = Command::new("taskset");
+    command.args(["-c", cpu]).arg(program);
+    command
+}
+
+/// Runs a command to its end; looks at its memory when it is at work, `look_after` its start.
+pub fn measure(command: &mut Command, folder: &Path, look_after: Duration) -> Result<Ended> {
+    let (stdout, stderr) = (folder.join("stdout"), folder.join("stderr"));
+    command.stdin(Stdio::null()).stdout(File::create(&stdout)?).stderr(File::create(&stderr)?);
+    let mut child = command.spawn().with_context(|| format!("cannot start `{}`", line(command)))?;
+    std::thread::sleep(look_after);
+    let rss = status_kib(child.id(), "VmHWM:");
+    // Left unreaped, so that its counters can still be read.
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    waitid(WaitId::Pid(Pid::from_child(&child)), options)?;
+    let cpu_s = cpu_seconds(child.id())?;
+    let status = child.wait()?;
+    let rss_kib = rss.with_context(|| {
+        let error = fs::read_to_string(&stderr).unwrap_or_default();
+        format!("`{}` ended at once ({status}): {error}", line(command))
+    })?;
+    Ok(Ended { cpu_s, rss_kib, code: status.code(), output: fs::read_to_string(&stdout)? })
+}
+
+/// Returns user and system time of a process and all its threads, in s.
+pub fn cpu_seconds(pid: u32) -> Result<f64> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat"))?;
+    let ticks = cpu_ticks(&text).with_context(|| format!("cannot read `{text}`"))?;
+    Ok(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
+}
+
+/// Fields 14 and 15, counted after the name, which may contain spaces and parentheses. Source: proc(5).
+fn cpu_ticks(stat: &str) -> Option<u64> {
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
+    let mut next = || fields.next()?.parse::<u64>().ok();
+    Some(next()? + next()?)
+}
+
+fn status_kib(pid: u32, name: &str) -> Result<f64> {
+    let text = fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let value = text.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next());
+    Ok(value.with_context(|| format!("no `{name}` in its status"))?.parse()?)
+}
+
+/// A server that ends when this is dropped.
+#[derive(Debug)]
+pub struct Background(pub Child);
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        // One that has ended by itself cannot be told to.
+        let _ = kill_process(Pid::from_child(&self.0), Signal::TERM);
+        let _ = self.0.wait();
+    }
+}
+
+impl Background {
+    /// Starts a server.
+    pub fn start(command: &mut Command) -> Result<Background> {
+        let child = command.spawn().with_context(|| format!("cannot start `{}`", line(command)))?;
+        Ok(Background(child))
+    }
+
+    /// Fails if the server has ended.
+    pub fn check(&mut self) -> Result<()> {
+        let ended = self.0.try_wait()?;
+        ensure!(ended.is_none(), "the server ended: {ended:?}");
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_found_behind_any_name() {
+        let stat = "17 (a (b) c) R 1 2 3 4 5 6 7 8 9 10 120 34 0 0 20 0 1 0 5";
+        assert_eq!(cpu_ticks(stat), Some(154));
+        assert_eq!(cpu_ticks("17 (short) R 1 2"), None);
+    }
+
+    #[test]
+    fn a_process_that_works_is_measured_and_its_words_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; echo done; exit 3"]);
+        let ended = measure(&mut command, folder.path(), Duration::ZERO).unwrap();
+        assert!(0.01 <= ended.cpu_s, "{ended:?}");
+        assert!(0.0 < ended.rss_kib, "{ended:?}");
+        assert_eq!((ended.code, ended.output.as_str()), (Some(3), "done\n"));
+    }
+}

@@ -1,0 +1,122 @@
+//! A server that stops for one second: does the open loop see it as its users would?
+//!
+//! The expected values are `stats::Stall`'s. They need the rate at which the server works off what has
+//! piled up. It follows from the mean: the delays of the stall and of the drain after it are the area
+//! of a triangle, λ·D²/(2(1 − ρ)) operation-seconds, so that over λ·T operations the mean rises by
+//!
+//! Δ = D² ÷ (2·T·(1 − ρ)), hence 1 − ρ = D² ÷ (2·T·Δ).
+//!
+//! The mean comes from exact sums, the percentiles from histograms; Δ is the mean less the median,
+//! which no stall of a thirtieth of the time touches.
+
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use stats::Stall;
+
+use super::SERVER_CPU;
+use super::figures::word;
+use super::generator::plimsoll;
+use super::open_loop::percentile;
+use super::process::{Background, pinned};
+use super::site::Site;
+
+/// Length of the stall D, length of the run T, both in s, and the rate λ.
+const LENGTH: f64 = 1.0;
+const RUN: f64 = 30.0;
+const RATE: f64 = 2_000.0;
+/// How far a percentile may be from what is computed.
+const BAR: f64 = 0.01;
+
+/// Measures and returns the table.
+pub fn perform(site: &Site) -> Result<String> {
+    println!("stall");
+    let mut command = pinned(SERVER_CPU, &site.plimsoll);
+    command.args(["serve", "web", "one-object", "--fault", "freeze=10+1"]);
+    // The server ends when its standard input does.
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut server = Background::start(&mut command)?;
+    let port = port(&mut server)?;
+    let arguments = ["one-object", "--rate", "2000", "--in-flight-max", "10000", "--duration", "30 s"];
+    let (_, result) = plimsoll(site, &arguments, port, 1.0)?;
+    server.check()?;
+    table(&result["load_points"][0])
+}
+
+/// The first line says where the server listens.
+fn port(server: &mut Background) -> Result<u16> {
+    let output = server.0.stdout.take().context("the server has no output")?;
+    let mut line = String::new();
+    BufReader::new(output).read_line(&mut line)?;
+    let ready: Value = serde_json::from_str(&line).with_context(|| format!("cannot read `{line}`"))?;
+    let address = ready["ready"]["address"].as_str().context("no address")?;
+    Ok(address.parse::<std::net::SocketAddr>()?.port())
+}
+
+fn table(point: &Value) -> Result<String> {
+    let response = &point["response"];
+    let mean = response["mean_s"].as_f64().context("no mean response time")?;
+    let usual = percentile(response, 0.5).context("no median")?;
+    let capacity = capacity(mean - usual)?;
+    let stall = Stall { length: LENGTH, run: RUN, rate: RATE, capacity };
+    let mut text = format!(
+        "\n## A stall\n\n\
+        `plimsoll serve web` stops once for {LENGTH:.1} s in {RUN:.0} s at {RATE:.0}/s. The drain, from the mean delay: \
+        {capacity:.0}/s. Response times from the due time; computed as in `stats::Stall`; within 1 %.\n\n\
+        | | computed | measured | gap | | service time |\n|---|---:|---:|---:|---|---:|\n"
+    );
+    for (name, q) in [("p99", 0.99), ("p99.9", 0.999)] {
+        let computed = stall.response_quantile(q).context("the stall does not fit into the run")? + usual;
+        let measured = percentile(response, q).with_context(|| format!("no {name}"))?;
+        let service =
+            percentile(&point["service"], q).with_context(|| format!("no {name} of service time"))?;
+        let gap = measured / computed - 1.0;
+        let (percent, met) = (gap * 100.0, word(gap.abs() <= BAR));
+        text += &format!(
+            "| {name} | {computed:.4} s | {measured:.4} s | {percent:+.2} % | {met} | {service:.4} s |\n"
+        );
+    }
+    Ok(text)
+}
+
+/// μ = λ ÷ ρ from the rise of the mean Δ in s; infinite where the drain takes no time.
+fn capacity(rise: f64) -> Result<f64> {
+    let least = LENGTH * LENGTH / (2.0 * RUN);
+    // A stall that is short by a per mille is still one of a second.
+    ensure!(0.99 * least <= rise, "a mean delay of {rise:.4} s: the server did not stop for {LENGTH} s");
+    let load = (1.0 - least / rise).max(0.0);
+    Ok(RATE / load)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By hand: ρ = 0.25 raises the mean by 1/(60 · 0.75) = 22.2 ms; an instant drain by 16.7 ms.
+    #[test]
+    fn the_drain_follows_from_the_mean_delay() {
+        assert!((capacity(1.0 / 45.0).unwrap() - 8_000.0).abs() < 1e-6);
+        assert_eq!(capacity(1.0 / 60.0).unwrap(), f64::INFINITY);
+        assert_eq!(capacity(0.995 / 60.0).unwrap(), f64::INFINITY);
+        assert!(capacity(0.01).is_err(), "no stall at all");
+    }
+
+    /// With ρ = 0.25: p99 = 0.70 + 0.30 · 0.25 = 0.775 s, p99.9 = 0.97 + 0.03 · 0.25 = 0.9775 s.
+    #[test]
+    fn percentiles_that_hide_the_stall_are_found() {
+        let row = |p99: f64| {
+            let list = serde_json::json!([{ "q": 0.5, "value_s": 0.0 }, { "q": 0.99, "value_s": p99 }, { "q": 0.999, "value_s": 0.9775 }]);
+            let times = serde_json::json!({ "mean_s": 1.0 / 45.0, "percentiles": list });
+            table(&serde_json::json!({ "response": times, "service": times })).unwrap()
+        };
+        assert!(
+            row(0.775).contains("| p99 | 0.7750 s | 0.7750 s | +0.00 % | met | 0.7750 s |"),
+            "{}",
+            row(0.775)
+        );
+        assert!(row(0.760).contains("missed"));
+        assert!(row(0.001).contains("missed"));
+    }
+}

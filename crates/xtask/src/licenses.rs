@@ -1,0 +1,123 @@
+//! `licenses`: what is linked against what `deny.toml` allows, without `cargo deny` having to be installed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Context, Result, bail};
+use toml::{Table, Value};
+
+use crate::shell::{cargo, output, root};
+use crate::spdx::fulfilled;
+
+/// Checks licenses and duplicates; prints a line on success.
+pub fn perform() -> Result<()> {
+    let linked = linked()?;
+    let policy = Policy::read(&std::fs::read_to_string(root().join("deny.toml"))?)?;
+    let complaints = policy.complaints(&linked);
+    if !complaints.is_empty() {
+        bail!("`deny.toml` does not allow what is linked:\n  {}", complaints.join("\n  "));
+    }
+    println!("{} packages, all under licenses that deny.toml allows.", linked.len());
+    Ok(())
+}
+
+/// A package that ends up in a binary, or runs while one is compiled from it (procedural macros).
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Package {
+    name: String,
+    version: String,
+    license: String,
+}
+
+/// `cargo tree` shows what is built; `cargo metadata` also lists optional packages that never are.
+fn linked() -> Result<BTreeSet<Package>> {
+    let arguments = ["tree", "--workspace", "--edges", "normal", "--prefix", "none", "--format", "{p}|{l}"];
+    output(&mut cargo(&arguments))?.lines().filter(|line| !line.is_empty()).map(package).collect()
+}
+
+/// Reads `name v1.2.3 (more)|license`, with ` (*)` at the end of what was shown before.
+fn package(line: &str) -> Result<Package> {
+    let fields = || {
+        let (package, license) = line.trim_end_matches(" (*)").split_once('|')?;
+        let mut words = package.split(' ');
+        Some((words.next()?, words.next()?.strip_prefix('v')?, license))
+    };
+    let (name, version, license) =
+        fields().with_context(|| format!("cannot read `{line}` from cargo tree"))?;
+    Ok(Package { name: name.to_owned(), version: version.to_owned(), license: license.to_owned() })
+}
+
+/// What `deny.toml` says.
+struct Policy {
+    /// Licenses that are allowed for all.
+    licenses: Vec<String>,
+    /// Packages of which there may be several versions.
+    several: Vec<String>,
+}
+
+impl Policy {
+    fn read(text: &str) -> Result<Policy> {
+        let table: Table = text.parse().context("deny.toml")?;
+        let list = |section: &str, key: &str| {
+            let list = table.get(section).and_then(|section| section.get(key)).and_then(Value::as_array);
+            list.with_context(|| format!("deny.toml: expected a list `{key}` in `[{section}]`"))
+        };
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let name = |value: &Value| value.get("crate").and_then(text);
+        Ok(Policy {
+            licenses: list("licenses", "allow")?.iter().filter_map(text).collect(),
+            several: list("bans", "skip")?.iter().filter_map(name).collect(),
+        })
+    }
+
+    fn complaints(&self, linked: &BTreeSet<Package>) -> Vec<String> {
+        let allowed = |license: &str| self.licenses.iter().any(|one| one == license);
+        let mut complaints = Vec::new();
+        let mut versions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for Package { name, version, license } in linked {
+            versions.entry(name).or_default().insert(version);
+            match fulfilled(license, &allowed) {
+                Ok(true) => {}
+                Ok(false) => complaints.push(format!("{name} {version}: license `{license}`")),
+                Err(error) => complaints.push(format!("{name} {version}: {error}")),
+            }
+        }
+        for (name, versions) in versions {
+            if versions.len() > 1 && !self.several.iter().any(|one| one == name) {
+                complaints.push(format!("{name} in {} versions: {versions:?}", versions.len()));
+            }
+        }
+        complaints
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const POLICY: &str = "[licenses]\nallow = [\"MIT\"]\n[bans]\nskip = [{ crate = \"syn\" }]\n";
+
+    #[track_caller]
+    fn check(lines: &[&str], expected: &[&str]) {
+        let linked = lines.iter().map(|line| package(line).unwrap()).collect();
+        assert_eq!(Policy::read(POLICY).unwrap().complaints(&linked), expected);
+    }
+
+    #[test]
+    fn what_is_allowed_passes_however_often_it_is_shown() {
+        check(&["a v1.0.0|MIT", "a v1.0.0|MIT (*)", "b v2.0.0 (proc-macro)|GPL-3.0 OR MIT"], &[]);
+        check(&["syn v2.0.0|MIT", "syn v3.0.0|MIT"], &[]);
+    }
+
+    #[test]
+    fn another_license_a_missing_one_and_a_second_version_are_found() {
+        check(&["a v1.0.0|GPL-3.0"], &["a 1.0.0: license `GPL-3.0`"]);
+        check(&["a v1.0.0|"], &["a 1.0.0: expected a license, found None"]);
+        check(&["a v1.0.0|MIT", "a v2.0.0|MIT"], &["a in 2 versions: {\"1.0.0\", \"2.0.0\"}"]);
+    }
+
+    #[test]
+    fn a_line_that_is_no_package_and_a_policy_without_lists_are_errors() {
+        assert!(package("[build-dependencies]").is_err());
+        assert!(Policy::read("[licenses]\nallow = []\n").is_err());
+    }
+}

@@ -1,0 +1,44 @@
+//! `cargo xtask`: what the project does to itself.
+
+mod bench;
+mod licenses;
+mod shell;
+mod spdx;
+mod test;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+const HELP: &str = "\
+usage: cargo xtask COMMAND
+
+commands:
+  test             everything that has to pass: format, lints, tests, documentation, licenses, one real run
+  licenses         the licenses and duplicates of what is linked, against deny.toml
+  bench-generator  CPU per request of Plimsoll and wrk against the same nginx
+                   [--rounds 5] [--seconds 5] [--write]  (--write: to docs/bench-generator.md)";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match perform(&arguments.iter().map(String::as_str).collect::<Vec<_>>()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn perform(arguments: &[&str]) -> Result<()> {
+    match arguments {
+        ["test"] => test::perform(),
+        ["licenses"] => licenses::perform(),
+        ["bench-generator", options @ ..] => bench::perform(&bench::Options::parse(options)?),
+        [] | ["help" | "--help" | "-h"] => {
+            println!("{HELP}");
+            Ok(())
+        }
+        [other, ..] => bail!("unknown command `{other}`, or arguments that it does not take\n{HELP}"),
+    }
+}

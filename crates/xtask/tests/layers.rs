@@ -1,0 +1,199 @@
+//! The layer table of `ARCHITECTURE.md` holds: who imports whom, who prints, where `unsafe` is.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// What no layer number says: these crates must not depend on those, not even by way of others of ours (but `units`).
+const FORBIDDEN: [(&[&str], &[&str]); 5] = [
+    // The hot loop knows no protocol, and protocols know no sockets.
+    (&["engine"], &["http1", "httparse", "drivers", "benchmarks"]),
+    (&["http1"], &["tokio", "rustix", "socket2", "units"]),
+    // Both ends are pure.
+    (&["stats", "model", "analysis", "disclosure", "benchmarks"], &["tokio", "socket2", "procfs"]),
+    (&["stats", "model", "analysis", "disclosure", "benchmarks"], &["rusqlite", "rustix"]),
+    // A driver knows no benchmark, a recipe no verdict.
+    (&["drivers", "testbed", "servers"], &["benchmarks", "analysis", "disclosure", "runfile"]),
+];
+
+/// What belongs to the terminal is the binary's alone.
+const BINARY_ONLY: [&str; 6] =
+    ["clap", "clap_complete", "clap_mangen", "anstream", "indicatif", "comfy-table"];
+
+/// The only files in which `unsafe` may stand; each says at its head why it is sound.
+const UNSAFE: [&str; 1] = ["crates/engine/src/descriptor.rs"];
+
+/// Crates that print, read the environment and exit; `testkit` is used by tests only.
+const SPEAKING: [&str; 3] = ["plimsoll", "xtask", "testkit"];
+
+/// What only those do.
+const SPEECH: [&str; 8] = [
+    "println!",
+    "eprintln!",
+    "print!(",
+    "eprint!(",
+    "dbg!",
+    "std::env::",
+    "process::exit",
+    "std::io::stdout",
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
+}
+
+/// Crate and the names that it depends on when it is built, not when it is tested.
+fn dependencies() -> BTreeMap<String, Vec<String>> {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["metadata", "--format-version", "1", "--no-deps", "--offline"]).current_dir(root());
+    let output = cargo.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let name = |value: &Value| value["name"].as_str().unwrap().to_owned();
+    let built = |package: &Value| {
+        let list = package["dependencies"].as_array().unwrap().iter();
+        list.filter(|one| one["kind"].is_null()).map(name).collect()
+    };
+    metadata["packages"].as_array().unwrap().iter().map(|one| (name(one), built(one))).collect()
+}
+
+/// Rows of the layer table: crate and layer, `None` for those beside the layers.
+fn layers(architecture: &str) -> BTreeMap<String, Option<u32>> {
+    let rows = architecture.lines().skip_while(|line| !line.starts_with("| layer | crate |")).skip(2);
+    rows.take_while(|line| line.starts_with('|'))
+        .map(|row| {
+            let mut cells = row.trim_matches('|').split('|').map(str::trim);
+            let (layer, name) = (cells.next().unwrap(), cells.next().unwrap());
+            (name.trim_matches('`').to_owned(), layer.parse().ok())
+        })
+        .collect()
+}
+
+/// Imports that do not go down, and crates that the table misses or invents.
+fn breaches(layers: &BTreeMap<String, Option<u32>>, crates: &BTreeMap<String, Vec<String>>) -> Vec<String> {
+    let mut breaches = Vec::new();
+    breaches.extend(
+        crates.keys().filter(|name| !layers.contains_key(*name)).map(|name| format!("{name}: no row")),
+    );
+    breaches.extend(
+        layers.keys().filter(|name| !crates.contains_key(*name)).map(|name| format!("{name}: no crate")),
+    );
+    for (name, imports) in crates {
+        for import in imports {
+            let down = match (layers.get(name).copied().flatten(), layers.get(import)) {
+                (_, None) => true, // not one of ours
+                (None, _) => true, // beside the layers
+                (Some(_), Some(None)) => false,
+                (Some(above), Some(Some(below))) => *below < above,
+            };
+            if !down {
+                breaches.push(format!("{name} imports {import}"));
+            }
+        }
+    }
+    breaches
+}
+
+/// Everything that a crate depends on by way of crates of ours.
+fn reach<'a>(name: &str, crates: &'a BTreeMap<String, Vec<String>>) -> Vec<&'a str> {
+    // `units` is the one place for clocks, and what it takes for that is nobody else's.
+    if name == "units" {
+        return Vec::new();
+    }
+    let direct = crates.get(name).into_iter().flatten();
+    direct.flat_map(|import| std::iter::once(import.as_str()).chain(reach(import, crates))).collect()
+}
+
+#[test]
+fn every_crate_has_a_row_and_imports_only_from_lower_layers() {
+    let layers = layers(&fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap());
+    assert_eq!(breaches(&layers, &dependencies()), [""; 0]);
+}
+
+#[test]
+fn an_import_upwards_or_sideways_and_a_missing_row_are_found() {
+    let table = "| layer | crate | what |\n|---|---|---|\n| 0 | `a` | x |\n| 1 | `b` | x |\n| 1 | `c` | x |\n| – | `t` | x |\n\nend\n";
+    let layers = layers(table);
+    let crates = |list: &[(&str, &[&str])]| {
+        list.iter()
+            .map(|(name, imports)| {
+                ((*name).to_owned(), imports.iter().map(|one| (*one).to_owned()).collect())
+            })
+            .collect()
+    };
+    let right = crates(&[("a", &["serde"]), ("b", &["a"]), ("c", &["a"]), ("t", &["c"])]);
+    assert_eq!(breaches(&layers, &right), [""; 0]);
+    let wrong = crates(&[("a", &["b"]), ("b", &["c"]), ("c", &["t"]), ("new", &[])]);
+    let expected = ["new: no row", "t: no crate", "a imports b", "b imports c", "c imports t"];
+    assert_eq!(breaches(&layers, &wrong), expected);
+}
+
+#[test]
+fn forbidden_edges_do_not_exist() {
+    let crates = dependencies();
+    for (names, forbidden) in FORBIDDEN {
+        for name in names {
+            let reached = reach(name, &crates);
+            let bad: Vec<_> = reached.iter().filter(|import| forbidden.contains(import)).collect();
+            assert!(bad.is_empty(), "{name} reaches {bad:?}");
+        }
+    }
+    for (name, imports) in crates.iter().filter(|(name, _)| *name != "plimsoll") {
+        let bad: Vec<_> = imports.iter().filter(|import| BINARY_ONLY.contains(&import.as_str())).collect();
+        assert!(bad.is_empty(), "{name} imports {bad:?}");
+    }
+}
+
+/// Sources below `crates/*/src`: path from the root, and text up to the tests at the end.
+fn sources() -> Vec<(String, String)> {
+    let mut folders: Vec<_> =
+        fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path().join("src")).collect();
+    let mut sources = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if entry.is_dir() {
+                folders.push(entry);
+            } else if entry.extension().is_some_and(|extension| extension == "rs") {
+                let text = fs::read_to_string(&entry).unwrap();
+                let code = text.split("#[cfg(test)]\nmod ").next().unwrap().to_owned();
+                sources.push((entry.strip_prefix(root()).unwrap().display().to_string(), code));
+            }
+        }
+    }
+    assert!(sources.len() > 100, "found only {} files", sources.len());
+    sources
+}
+
+/// Lines of code, without comments, that hold one of the words.
+fn lines_with<'a>(code: &'a str, words: &[&str]) -> Vec<&'a str> {
+    let code = code.lines().map(|line| line.split("//").next().unwrap().trim());
+    code.filter(|line| words.iter().any(|word| line.contains(word))).collect()
+}
+
+#[test]
+fn unsafe_stands_only_where_it_is_named() {
+    for (path, code) in sources().iter().filter(|(path, _)| !path.starts_with("crates/xtask/")) {
+        let lines = lines_with(code, &["unsafe {", "unsafe fn", "unsafe impl", "(unsafe_code)"]);
+        assert_eq!(!lines.is_empty(), UNSAFE.contains(&path.as_str()), "{path}: {lines:?}");
+    }
+}
+
+#[test]
+fn only_the_binaries_print_read_the_environment_and_exit() {
+    let speaking = |path: &str| SPEAKING.iter().any(|name| path.starts_with(&format!("crates/{name}/")));
+    for (path, code) in sources().iter().filter(|(path, _)| !speaking(path)) {
+        let lines = lines_with(code, &SPEECH);
+        assert!(lines.is_empty(), "{path}: {lines:?}");
+    }
+}
+
+#[test]
+fn words_in_comments_do_not_count() {
+    assert_eq!(
+        lines_with("// println!\nlet x = 1; // dbg!\nprintln!(\"x\");", &SPEECH),
+        ["println!(\"x\");"]
+    );
+}
