@@ -1,4 +1,4 @@
-//! Bits, variable-length integers and adaptive Exp-Golomb codes: the letters of the histogram codec.
+//! Variable-length integers and an adaptive binary range coder: the letters of the histogram codec.
 
 use crate::HistogramError;
 
@@ -29,153 +29,254 @@ pub(crate) fn read_varint(from: &mut &[u8]) -> Result<u128, HistogramError> {
     Err(HistogramError::TooLarge)
 }
 
-/// Appends bits, the highest of a byte first.
-#[derive(Default)]
-pub(crate) struct BitWriter {
-    bytes: Vec<u8>,
-    /// How many bits of the last byte are used, 0 to 7; 0 also before the first byte.
-    used: u32,
+/// How likely the next of some yes-or-no decisions is a yes, learned from those before it.
+///
+/// The weight of a new decision falls from 1/2 to 1/128: quick at first, then with a long memory.
+/// Writer and reader see the same decisions and so learn the same.
+#[derive(Clone, Copy)]
+pub(crate) struct Chance {
+    /// In 1/65,536; never zero or one.
+    yes: u16,
+    /// How many decisions were seen; after those that have weights of their own it stays.
+    seen: u16,
 }
 
-impl BitWriter {
-    /// Continues after whole bytes.
-    pub(crate) fn after(bytes: Vec<u8>) -> BitWriter {
-        BitWriter { bytes, used: 0 }
+impl Chance {
+    /// The weight of a decision in 1/65,536 after so many others: one over their number and two.
+    const WEIGHTS: [u16; 127] = {
+        let mut weights = [0; 127];
+        let mut seen = 0;
+        while seen < weights.len() {
+            weights[seen] = (65_536 / (seen + 2)) as u16;
+            seen += 1;
+        }
+        weights
+    };
+
+    /// Nothing is known yet.
+    const EVEN: Chance = Chance { yes: 1 << 15, seen: 0 };
+
+    fn learn(&mut self, yes: bool) {
+        let goal = if yes { 0xffff } else { 1 };
+        let (chance, seen) = (i32::from(self.yes), usize::from(self.seen));
+        // A step down is rounded away from zero and so ends at 1; it never passes the goal.
+        self.yes = (chance + (((goal - chance) * i32::from(Chance::WEIGHTS[seen])) >> 16)) as u16;
+        self.seen = (self.seen + 1).min(Chance::WEIGHTS.len() as u16 - 1);
+    }
+}
+
+/// The numbers that begin with what was coded so far, as fractions of one in 64 bits.
+///
+/// Each decision divides them in proportion to its chance and keeps one part. Whole bytes on which
+/// all of them agree are settled. Invariant: `low` < `high`, and their first bytes differ.
+struct Interval {
+    low: u64,
+    /// Inclusive.
+    high: u64,
+}
+
+impl Interval {
+    const ALL: Interval = Interval { low: 0, high: u64::MAX };
+
+    /// Returns the last number of the part that a yes keeps; both parts hold at least one number.
+    fn split(&self, chance: Chance) -> u64 {
+        self.low + ((self.high - self.low) >> 16) * u64::from(chance.yes)
     }
 
-    /// Appends the lowest `length` bits of `value`, the highest of them first.
-    pub(crate) fn write(&mut self, value: u128, length: u32) {
-        let mut left = length;
-        while 0 < left {
-            if self.used == 0 {
-                self.bytes.push(0);
-            }
-            let room = 8 - self.used;
-            let part = room.min(left);
-            left -= part;
-            let bits = (value >> left) as u8 & (0xff >> (8 - part));
-            if let Some(last) = self.bytes.last_mut() {
-                *last |= bits << (room - part);
-            }
-            self.used = (self.used + part) % 8;
+    fn keep(&mut self, yes: bool, split: u64) {
+        if yes {
+            self.high = split;
+        } else {
+            self.low = split + 1;
         }
     }
 
-    /// Returns the bytes, the last padded with zeros.
-    pub(crate) fn finish(self) -> Vec<u8> {
+    /// Takes off the first byte if it is settled.
+    fn settle(&mut self) -> Option<u8> {
+        if (self.low ^ self.high) >> 56 != 0 {
+            return None;
+        }
+        let settled = (self.high >> 56) as u8;
+        self.low <<= 8;
+        self.high = self.high << 8 | 0xff;
+        Some(settled)
+    }
+
+    /// Returns the fewest bytes that begin numbers of this interval only, whatever follows them.
+    ///
+    /// So no code is the beginning of another, and one that was cut is never taken for whole.
+    fn tail(&self) -> impl Iterator<Item = u8> + use<> {
+        let fits = |n_bytes: &u32| {
+            let rest = u64::MAX.checked_shr(8 * n_bytes).unwrap_or(0);
+            let first = self.low.checked_add(rest)? & !rest;
+            (first | rest <= self.high).then_some((first, *n_bytes))
+        };
+        let (first, n_bytes) = (0..8).find_map(|n_bytes| fits(&n_bytes)).unwrap_or((self.low, 8));
+        first.to_be_bytes().into_iter().take(n_bytes as usize)
+    }
+}
+
+/// Appends decisions, each at about −log₂ of its chance in bits.
+///
+/// A binary range coder with 64 bits. Source: Witten, Neal and Cleary 1987, without their handling of
+/// carries: an interval that straddles a byte boundary stays so long, which costs nothing at this width.
+pub(crate) struct Encoder {
+    bytes: Vec<u8>,
+    interval: Interval,
+}
+
+impl Encoder {
+    /// Continues after whole bytes.
+    pub(crate) fn after(bytes: Vec<u8>) -> Encoder {
+        Encoder { bytes, interval: Interval::ALL }
+    }
+
+    /// Appends a decision, and lets its chance learn from it.
+    #[inline]
+    pub(crate) fn decide(&mut self, yes: bool, chance: &mut Chance) {
+        self.interval.keep(yes, self.interval.split(*chance));
+        chance.learn(yes);
+        while let Some(byte) = self.interval.settle() {
+            self.bytes.push(byte);
+        }
+    }
+
+    /// Returns the bytes.
+    pub(crate) fn finish(mut self) -> Vec<u8> {
+        self.bytes.extend(self.interval.tail());
         self.bytes
     }
 }
 
-/// How many bits a [`BitReader`] sees at once, wherever in a byte it stands.
-const WINDOW: u32 = 57;
-
-/// Reads bits in the order of [`BitWriter`].
-pub(crate) struct BitReader<'a> {
+/// Reads the decisions of an [`Encoder`].
+pub(crate) struct Decoder<'a> {
+    /// From the first byte that is not settled.
     bytes: &'a [u8],
-    /// How many bits were read.
-    position: usize,
+    interval: Interval,
+    /// The number that `bytes` begin; zeros follow their end.
+    number: u64,
+    /// Whether bytes were settled that are not there.
+    ended: bool,
 }
 
-impl<'a> BitReader<'a> {
-    /// Starts at the first bit.
-    pub(crate) fn new(bytes: &'a [u8]) -> BitReader<'a> {
-        BitReader { bytes, position: 0 }
+impl<'a> Decoder<'a> {
+    /// Starts at the first byte.
+    pub(crate) fn new(bytes: &'a [u8]) -> Decoder<'a> {
+        let byte = |place| bytes.get(place).copied().unwrap_or(0);
+        let number = u64::from_be_bytes(std::array::from_fn(byte));
+        Decoder { bytes, interval: Interval::ALL, number, ended: false }
     }
 
-    /// Reads `length` bits, up to 128.
-    fn read(&mut self, length: u32) -> Result<u128, HistogramError> {
-        let (mut value, mut left) = (0, length);
-        while 0 < left {
-            let part = left.min(WINDOW);
-            value = value << part | u128::from(self.window() >> (64 - part));
-            self.skip(part)?;
-            left -= part;
+    /// Reads a decision; any at all after the end of the bytes, see [`Decoder::check`].
+    #[inline]
+    pub(crate) fn decide(&mut self, chance: &mut Chance) -> bool {
+        let split = self.interval.split(*chance);
+        let yes = self.number <= split;
+        self.interval.keep(yes, split);
+        chance.learn(yes);
+        while self.interval.settle().is_some() {
+            self.ended |= self.bytes.is_empty();
+            self.bytes = self.bytes.get(1..).unwrap_or_default();
+            self.number = self.number << 8 | u64::from(self.bytes.get(7).copied().unwrap_or(0));
         }
-        Ok(value)
+        yes
     }
 
-    /// Moves past the zeros before the next one bit, and counts them.
-    fn zeros(&mut self) -> Result<u32, HistogramError> {
-        let mut zeros = 0;
-        loop {
-            let run = self.window().leading_zeros().min(WINDOW);
-            self.skip(run)?;
-            zeros += run;
-            if run < WINDOW {
-                return Ok(zeros);
-            }
+    /// Checks that what was read so far was there.
+    pub(crate) fn check(&self) -> Result<(), HistogramError> {
+        if self.ended { Err(HistogramError::Truncated) } else { Ok(()) }
+    }
+
+    /// Checks that the bytes end as an encoder ends them.
+    pub(crate) fn finish(self) -> Result<(), HistogramError> {
+        self.check()?;
+        let n_tail = self.interval.tail().count();
+        match self.bytes.len().checked_sub(n_tail) {
+            None => Err(HistogramError::Truncated),
+            Some(0) if self.interval.tail().eq(self.bytes.iter().copied()) => Ok(()),
+            Some(0) => Err(HistogramError::Inconsistent("its last bytes are not as they would be written")),
+            Some(more) => Err(HistogramError::Trailing(more)),
         }
-    }
-
-    /// Returns the next bits, the first of them highest; at least [`WINDOW`], with zeros after the end.
-    fn window(&self) -> u64 {
-        let rest = self.bytes.get(self.position / 8..).unwrap_or_default();
-        let next = match rest.first_chunk::<8>() {
-            Some(eight) => *eight,
-            None => std::array::from_fn(|place| rest.get(place).copied().unwrap_or(0)),
-        };
-        u64::from_be_bytes(next) << (self.position % 8)
-    }
-
-    fn skip(&mut self, length: u32) -> Result<(), HistogramError> {
-        self.position += length as usize;
-        if self.bytes.len() * 8 < self.position { Err(HistogramError::Truncated) } else { Ok(()) }
-    }
-
-    /// Checks that only the padding of the last byte is left, and that it is zero.
-    pub(crate) fn finish(mut self) -> Result<(), HistogramError> {
-        let left = self.bytes.len() * 8 - self.position;
-        let padding = self.read((left % 8) as u32)?;
-        if padding == 0 && left < 8 { Ok(()) } else { Err(HistogramError::Trailing(left / 8)) }
     }
 }
 
-/// Codes whole numbers of one kind by Exp-Golomb codes whose order follows their running mean.
+/// Codes the counts of neighbouring buckets, which are alike.
 ///
-/// Order k writes v + 2ᵏ, of b bits, after b − 1 − k zeros: short for numbers near 2ᵏ, and never
-/// longer than twice their length. Writer and reader see the same numbers and so choose the same order.
-pub(crate) struct Golomb {
-    /// Sixteen times the running mean.
-    mean_by_16: u128,
+/// A count c is coded as c + 1 in binary: first whether it has more than one bit, more than two, and
+/// so on; then its bits after the first. The chances of the lengths and of the first two of these bits
+/// are learned apart for each power of two of the running mean; the other bits are even.
+pub(crate) struct Counts {
+    /// Per power of two of the running mean, from below 1/256.
+    levels: Vec<Level>,
+    /// 4,096 times the running mean of about sixteen counts.
+    mean: u64,
 }
 
-impl Golomb {
-    /// Starts with a mean of one.
-    pub(crate) fn new() -> Golomb {
-        Golomb { mean_by_16: 16 }
+/// What is learned where the running mean has one magnitude; all per number of bits after the first.
+#[derive(Clone, Copy)]
+struct Level {
+    /// Whether there are more.
+    longer: [Chance; 64],
+    /// The bits that follow 1, 10 and 11, under these numbers, and all others under zero.
+    bits: [[Chance; 4]; 64],
+}
+
+impl Counts {
+    /// Counts above weigh as this in the running mean, so that it fits.
+    const WEIGHT_MAX: u64 = 1 << 48;
+
+    /// From nothing to [`Counts::WEIGHT_MAX`] in steps of a doubling.
+    const N_LEVELS: usize = 58;
+
+    /// Starts with a mean of zero.
+    pub(crate) fn new() -> Counts {
+        let level = Level { longer: [Chance::EVEN; 64], bits: [[Chance::EVEN; 4]; 64] };
+        Counts { levels: vec![level; Counts::N_LEVELS], mean: 0 }
     }
 
-    /// Appends a number.
-    pub(crate) fn write(&mut self, value: u64, into: &mut BitWriter) {
-        let order = self.order();
-        let raised = u128::from(value) + (1 << order);
-        let length = raised.ilog2() + 1;
-        into.write(0, length - 1 - order);
-        into.write(raised, length);
-        self.learn(value);
-    }
-
-    /// Reads a number of [`Golomb::write`].
-    pub(crate) fn read(&mut self, from: &mut BitReader) -> Result<u64, HistogramError> {
-        let order = self.order();
-        let rest = order + from.zeros()?;
-        if 64 < rest {
-            return Err(HistogramError::TooLarge);
+    /// Appends a count below 2⁶⁴ − 1.
+    pub(crate) fn write(&mut self, count: u64, into: &mut Encoder) {
+        let raised = count + 1;
+        let length = raised.ilog2() as usize;
+        let level = self.level();
+        for shorter in 0..length {
+            into.decide(true, &mut level.longer[shorter]);
         }
-        let raised = from.read(rest + 1)?;
-        let value = u64::try_from(raised - (1 << order)).map_err(|_| HistogramError::TooLarge)?;
-        self.learn(value);
-        Ok(value)
+        into.decide(false, &mut level.longer[length]);
+        for place in (0..length).rev() {
+            let chance = level.bit_after(raised >> (place + 1), length);
+            into.decide(raised >> place & 1 == 1, chance);
+        }
+        self.learn(count);
     }
 
-    /// The order whose short codes lie around the running mean.
-    fn order(&self) -> u32 {
-        (self.mean_by_16 / 16).max(1).ilog2()
+    /// Reads a count of [`Counts::write`].
+    pub(crate) fn read(&mut self, from: &mut Decoder) -> u64 {
+        let level = self.level();
+        let length = (0..64).find(|shorter| !from.decide(&mut level.longer[*shorter])).unwrap_or(63);
+        let mut raised = 1;
+        for _ in 0..length {
+            raised = raised << 1 | u64::from(from.decide(level.bit_after(raised, length)));
+        }
+        self.learn(raised - 1);
+        raised - 1
     }
 
-    fn learn(&mut self, value: u64) {
-        self.mean_by_16 = self.mean_by_16 - self.mean_by_16 / 16 + u128::from(value);
+    fn level(&mut self) -> &mut Level {
+        let index = u64::BITS - (self.mean >> 4).leading_zeros();
+        &mut self.levels[index as usize]
+    }
+
+    fn learn(&mut self, count: u64) {
+        self.mean = self.mean - self.mean / 16 + (count.min(Counts::WEIGHT_MAX) << 8);
+    }
+}
+
+impl Level {
+    /// Returns the chance of the bit after the ones given, of a number with so many bits after the first.
+    fn bit_after(&mut self, before: u64, length: usize) -> &mut Chance {
+        let known = if before < 4 { before as usize } else { 0 };
+        &mut self.bits[length][known]
     }
 }
 
@@ -185,27 +286,55 @@ mod tests {
 
     use super::*;
 
-    /// By hand, starting at order 0: 0 is 1, `1`; 2 is 3, `011`; the mean stays below two, so 5 is 6, `00110`.
+    fn coded(counts: &[u64]) -> Vec<u8> {
+        let (mut model, mut into) = (Counts::new(), Encoder::after(Vec::new()));
+        counts.iter().for_each(|count| model.write(*count, &mut into));
+        into.finish()
+    }
+
+    /// By hand: 2 is 11 in binary after adding one, so one even yes (longer than one bit), one even no (than two)
+    /// and an even yes: of all numbers the lower half, of that the upper, of that the lower: 0.25 up to 0.375.
+    /// One byte suffices; the first whose numbers all lie there is 0x40.
     #[test]
-    fn numbers_are_coded_as_documented() {
-        let (mut golomb, mut bits) = (Golomb::new(), BitWriter::default());
-        [0, 2, 5].iter().for_each(|value| golomb.write(*value, &mut bits));
-        assert_eq!(bits.finish(), [0b1011_0011, 0b0000_0000]);
+    fn decisions_narrow_the_interval_as_documented() {
+        assert_eq!(coded(&[2]), [0x40]);
+        assert_eq!(coded(&[]), []);
+    }
+
+    #[test]
+    fn a_likely_decision_costs_little() {
+        let mut chance = Chance::EVEN;
+        let mut into = Encoder::after(Vec::new());
+        (0..8_000).for_each(|_| into.decide(false, &mut chance));
+        let n_bytes = into.finish().len();
+        assert!(n_bytes < 8, "{n_bytes} bytes for 8,000 decisions");
     }
 
     proptest! {
         #[test]
-        fn numbers_of_any_size_survive_in_a_row(
-            values in prop::collection::vec((any::<u64>(), 0..64u32).prop_map(|(bits, shift)| bits >> shift), 0..40),
+        fn counts_of_any_size_survive_in_a_row(
+            counts in prop::collection::vec((0..u64::MAX, 0..64u32).prop_map(|(bits, shift)| bits >> shift), 0..40),
         ) {
-            let (mut golomb, mut bits) = (Golomb::new(), BitWriter::default());
-            values.iter().for_each(|value| golomb.write(*value, &mut bits));
-            let bytes = bits.finish();
-            let (mut golomb, mut bits) = (Golomb::new(), BitReader::new(&bytes));
-            for value in values {
-                prop_assert_eq!(golomb.read(&mut bits), Ok(value));
+            let bytes = coded(&counts);
+            let (mut model, mut from) = (Counts::new(), Decoder::new(&bytes));
+            for count in counts {
+                prop_assert_eq!(model.read(&mut from), count);
             }
-            prop_assert_eq!(bits.finish(), Ok(()));
+            prop_assert_eq!(from.finish(), Ok(()));
+        }
+
+        /// Whatever chances there are: also intervals that straddle a byte boundary for long.
+        #[test]
+        fn decisions_of_any_chance_survive(decisions in prop::collection::vec((any::<bool>(), 1..=u16::MAX), 0..200)) {
+            let chance = |yes| Chance { yes, seen: 0 };
+            let mut into = Encoder::after(Vec::new());
+            decisions.iter().for_each(|(yes, likely)| into.decide(*yes, &mut chance(*likely)));
+            let bytes = into.finish();
+            let mut from = Decoder::new(&bytes);
+            for (yes, likely) in &decisions {
+                prop_assert_eq!(from.decide(&mut chance(*likely)), *yes);
+            }
+            prop_assert_eq!(from.finish(), Ok(()));
         }
 
         #[test]

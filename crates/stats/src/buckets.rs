@@ -10,9 +10,6 @@
 /// The highest value with a bucket of its own: one hour, in ns.
 pub(crate) const HIGHEST: u64 = 3_600_000_000_000;
 
-/// The number of buckets from zero to [`HIGHEST`].
-pub(crate) const N_BUCKETS: u64 = index_of(HIGHEST) + 1;
-
 /// Sub-buckets per doubling, as a power of two.
 const HALF_BITS: u32 = 10;
 
@@ -22,7 +19,7 @@ pub(crate) const fn index_of(value: u64) -> u64 {
     ((shift as u64) << HALF_BITS) + (value >> shift)
 }
 
-/// Returns the lowest and the highest value of a bucket, both inclusive; `index` is below [`N_BUCKETS`].
+/// Returns the lowest and the highest value of a bucket, both inclusive; `index` is that of [`HIGHEST`] at most.
 pub(crate) const fn bounds_of(index: u64) -> (u64, u64) {
     let shift = (index >> HALF_BITS).saturating_sub(1);
     let low = (index - (shift << HALF_BITS)) << shift;
@@ -73,7 +70,7 @@ mod tests {
 
     #[test]
     fn every_bucket_starts_after_the_one_before() {
-        for index in 1..N_BUCKETS {
+        for index in 1..=index_of(HIGHEST) {
             assert_eq!(bounds_of(index).0, bounds_of(index - 1).1 + 1, "bucket {index}");
             assert_eq!(index_of(bounds_of(index).0), index);
         }
