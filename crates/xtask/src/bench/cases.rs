@@ -9,8 +9,8 @@ use super::nginx::Nginx;
 use super::site::Site;
 use crate::shell::root;
 
-/// Connections, twice over, and some more.
-pub const OPEN_FILES_MIN: u64 = 24_000;
+/// The most connections, and some more: those of the turn before may still be closing.
+pub const OPEN_FILES_MIN: u64 = 16_000;
 
 /// Memory that a connection more may cost, in KiB.
 const MEMORY_BAR: f64 = 2.0;
