@@ -105,3 +105,53 @@ impl Health {
         self.run_queue += other.run_queue;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use stats::Histogram;
+    use units::Nanos;
+
+    use super::*;
+    use crate::Phase;
+
+    fn histogram(values: &[u64]) -> Histogram {
+        let mut histogram = Histogram::new();
+        values.iter().for_each(|value| histogram.record(Nanos(*value)));
+        histogram
+    }
+
+    fn record(response: &[u64], service: &[u64]) -> IntervalRecord {
+        IntervalRecord {
+            load_point: 0,
+            agent: 0,
+            index: 0,
+            phase: Phase::Steady,
+            start: Nanos::ZERO,
+            end: Nanos::from_secs(1),
+            flow: Flow::default(),
+            kinds: Vec::new(),
+            units: Vec::new(),
+            response: histogram(response),
+            service: histogram(service),
+            lateness: Histogram::new(),
+            connect: Histogram::new(),
+            health: Health::default(),
+            sut: None,
+        }
+    }
+
+    /// Goal: a thread whose users have not thought yet has no service times of its own; the whole has them all.
+    #[test]
+    fn service_times_that_are_the_response_times_are_not_lost() {
+        for (one, other) in [((&[5, 6], &[]), (&[9], &[7])), ((&[9], &[7]), (&[5, 6], &[]))]
+            as [((&[u64], &[u64]), (&[u64], &[u64])); 2]
+        {
+            let mut merged = record(one.0, one.1);
+            merged.merge(&record(other.0, other.1));
+            assert_eq!((merged.response, merged.service), (histogram(&[5, 6, 9]), histogram(&[5, 6, 7])));
+        }
+        let mut merged = record(&[5], &[]);
+        merged.merge(&record(&[6], &[]));
+        assert_eq!(merged.service.n(), 0, "still the response times");
+    }
+}

@@ -33,10 +33,10 @@ fn the_capacity_of_a_fixed_service_is_recovered() {
 #[test]
 fn the_curve_of_thinking_users_is_that_of_mean_value_analysis() {
     with_seed(2, |seed| {
-        let (service, think) = (ms(4), ms(36));
+        let (service, think) = (ms(2), ms(18));
         let server = Server::new(Law::Exponential(service), Some(1));
         let simulation =
-            Simulation { think: Think::Exponential(think), ..Simulation::new(plan(seed, 30), server) };
+            Simulation { think: Think::Exponential(think), ..Simulation::new(plan(seed, 20), server) };
         let found = simulation.analyze();
         assert_valid(&found);
         let expected: Vec<CurvePoint> =

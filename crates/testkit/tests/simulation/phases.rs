@@ -54,8 +54,8 @@ fn what_completes_at_the_very_end_of_steady_is_in_flight_there() {
     });
 }
 
-/// Nothing completes from 0.5 s on. One place of three, three due per second at 1/6, 3/6, 5/6: at the drain's
-/// limit three are in flight and all others wait.
+/// Nothing completes from 0.4 s on. Three places; of nine operations, due at 1/6, 3/6, 5/6 s of each second, the
+/// first is done, three are in flight at the drain's limit, and five wait.
 #[test]
 fn what_the_drain_cannot_finish_is_abandoned_or_skipped() {
     with_seed(72, |seed| {
@@ -101,7 +101,7 @@ fn users_come_and_go_evenly_over_the_ramps() {
                 recording.requests.iter().filter(|request| request.user == user).map(|request| request.sent);
             let (come, gone) = (ms(500 * u64::from(user)), ms(15_000 + 500 * u64::from(user)));
             assert_eq!(sent.next(), Some(come));
-            let left = sent.last().unwrap();
+            let left = sent.next_back().unwrap();
             assert!(left < gone && gone <= left + ms(20), "user {user} leaves at {left}");
         }
         // A ramp has half of the users on average, and steady all: 50 per user and second.

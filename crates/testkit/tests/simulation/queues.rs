@@ -26,37 +26,67 @@ fn check(seed: u64, server: Server, rate: f64, expected: Option<f64>) {
     assert!(high - low <= 0.25 * expected, "the interval {low} to {high} says too little");
 }
 
-#[test]
-fn one_worker_follows_s_over_one_minus_rho() {
-    for (seed, rho) in [(11, 0.3), (12, 0.6), (13, 0.8)] {
-        with_seed(seed, |seed| {
-            let server = Server::new(Law::Exponential(us(300)), Some(1));
-            let rate = rho * server.capacity();
-            check(seed, server, rate, stats::mm1_response(rate, 300e-6));
-        });
-    }
+/// M/M/1 with S = 400 µs at utilization `rho`: R = S ÷ (1 − ρ).
+fn check_one_worker(seed: u64, rho: f64) {
+    with_seed(seed, |seed| {
+        let server = Server::new(Law::Exponential(us(400)), Some(1));
+        let rate = rho * server.capacity();
+        check(seed, server, rate, stats::mm1_response(rate, 400e-6));
+    });
 }
 
 #[test]
-fn several_workers_follow_erlang() {
-    for (seed, workers) in [(21, 2), (22, 8)] {
-        with_seed(seed, |seed| {
-            let server = Server::new(Law::Exponential(us(1_000)), Some(workers));
-            let rate = 0.7 * server.capacity();
-            check(seed, server, rate, stats::mmc_response(rate, 1e-3, workers));
-        });
-    }
+fn one_worker_at_30_percent_takes_s_over_0_7() {
+    check_one_worker(11, 0.3);
 }
 
-/// Two points, 100 µs and 1,100 µs, a tenth of them long: v = 2.25; a fixed service: v = 0.
 #[test]
-fn any_service_follows_pollaczek_and_khinchine() {
-    let two_points = Law::TwoPoint { short: us(100), long: us(1_100), long_share: 0.1 };
-    for (seed, law) in [(31, two_points), (32, Law::Fixed(us(200)))] {
-        with_seed(seed, |seed| {
-            let rate = 0.6 / law.mean();
-            let expected = stats::mg1_response(rate, law.mean(), law.variation_squared());
-            check(seed, Server::new(law, Some(1)), rate, expected);
-        });
-    }
+fn one_worker_at_60_percent_takes_s_over_0_4() {
+    check_one_worker(12, 0.6);
+}
+
+#[test]
+fn one_worker_at_80_percent_takes_s_over_0_2() {
+    check_one_worker(13, 0.8);
+}
+
+/// M/M/c with S = c · 500 µs at a utilization of 0.7.
+fn check_several_workers(seed: u64, workers: u32) {
+    with_seed(seed, |seed| {
+        let service = us(500 * u64::from(workers));
+        let server = Server::new(Law::Exponential(service), Some(workers));
+        let rate = 0.7 * server.capacity();
+        check(seed, server, rate, stats::mmc_response(rate, service.as_secs_f64(), workers));
+    });
+}
+
+#[test]
+fn two_workers_follow_erlang() {
+    check_several_workers(21, 2);
+}
+
+#[test]
+fn eight_workers_follow_erlang() {
+    check_several_workers(22, 8);
+}
+
+/// M/G/1 at a utilization of 0.6.
+fn check_any_service(seed: u64, law: Law) {
+    with_seed(seed, |seed| {
+        let rate = 0.6 / law.mean();
+        let expected = stats::mg1_response(rate, law.mean(), law.variation_squared());
+        check(seed, Server::new(law, Some(1)), rate, expected);
+    });
+}
+
+/// A tenth takes eleven times as long: v = 2.25.
+#[test]
+fn two_service_times_follow_pollaczek_and_khinchine() {
+    check_any_service(31, Law::TwoPoint { short: us(200), long: us(2_200), long_share: 0.1 });
+}
+
+/// v = 0: half the waiting of M/M/1.
+#[test]
+fn a_fixed_service_time_follows_pollaczek_and_khinchine() {
+    check_any_service(32, Law::Fixed(us(400)));
 }
