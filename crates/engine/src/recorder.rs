@@ -113,7 +113,8 @@ impl Recorder {
     /// comes later is not recorded. Operations still in flight or waiting are given up if `abandon`.
     pub fn finish(&mut self, at: Nanos, abandon: bool) {
         self.roll(at);
-        let end = at - self.origin;
+        // A run may be stopped before its load point has begun.
+        let end = at.saturating_sub(self.origin);
         if self.current.start < end && !self.is_over {
             self.current.end = end;
             if abandon {
