@@ -22,6 +22,9 @@ const LEAD: Nanos = Nanos::from_millis(50);
 /// The same, per user.
 const LEAD_PER_USER: Nanos = Nanos::from_micros(20);
 
+/// Index of the load agent in this process, the only one so far.
+const AGENT: u32 = 0;
+
 /// What load is sent to.
 #[derive(Debug, Clone)]
 pub struct Aim {
@@ -99,8 +102,10 @@ fn collect(receiver: &Receiver<Message>, n_threads: u32, collector: &mut impl Co
     let mut examples: Vec<model::Outcome> = Vec::new();
     for message in receiver {
         match message {
-            Message::Interval(record) => {
+            Message::Interval(mut record) => {
                 let index = record.index;
+                // All threads of this process are one load agent.
+                record.agent = AGENT;
                 let n = match open.get_mut(&index) {
                     Some((n, merged)) => {
                         merged.merge(&record);
