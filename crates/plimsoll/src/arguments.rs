@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use model::{Arrivals, parse_load, parse_rates, parse_time};
+use model::{Arrivals, LoadListError, parse_load, parse_rates, parse_time};
 use units::Nanos;
 
 /// Find out how much load a server carries, what stops it, and whether the answer can be trusted
@@ -93,19 +93,19 @@ pub struct PlanArguments {
     #[arg(long, value_name = "N", requires = "rate")]
     pub in_flight_max: Option<u32>,
     /// Length of the measured phase of each load point: `600 s`, `10 min`
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = time, allow_negative_numbers = true)]
     pub duration: Option<Nanos>,
     /// Length of the ramp-up
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = time, allow_negative_numbers = true)]
     pub ramp_up: Option<Nanos>,
     /// Full load before measuring
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = time, allow_negative_numbers = true)]
     pub settle: Option<Nanos>,
     /// Let operations in flight at the end finish within this time
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = time, allow_negative_numbers = true)]
     pub drain: Option<Nanos>,
     /// The longest that one operation may take
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = time, allow_negative_numbers = true)]
     pub time_limit: Option<Nanos>,
     /// Keep connections, for at most so many requests each if a number is given
     #[arg(long, value_name = "REQUESTS", num_args = 0..=1, require_equals = true)]
@@ -298,11 +298,19 @@ pub struct CpuList(pub Vec<u32>);
 pub struct QuotaArgument(pub Option<f64>);
 
 fn load_list(text: &str) -> Result<UserList, String> {
-    parse_load(text).map(UserList).map_err(|error| error.to_string())
+    parse_load(text).map(UserList).map_err(|error| pointed(text, &error))
 }
 
 fn rate_list(text: &str) -> Result<RateList, String> {
-    parse_rates(text).map(RateList).map_err(|error| error.to_string())
+    parse_rates(text).map(RateList).map_err(|error| pointed(text, &error))
+}
+
+/// Shows a mistake in a list below the list itself.
+fn pointed(text: &str, error: &LoadListError) -> String {
+    let before = text.get(..error.span.start).unwrap_or(text).chars().count();
+    let inside = text.get(error.span.clone()).unwrap_or_default().chars().count().max(1);
+    let pointer = format!("{}{}", " ".repeat(before), "^".repeat(inside));
+    format!("{error}\n  {text}\n  {pointer}\nhint: {}", error.hint)
 }
 
 fn time(text: &str) -> Result<Nanos, String> {

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 
 use fleet::{Event, Observer};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use model::{IntervalRecord, Load, LoadPoint, Plan};
+use model::{IntervalRecord, Load, LoadPoint, Phase, Plan};
 use stats::Histogram;
 use units::{Nanos, Ratio};
 
@@ -96,10 +96,13 @@ impl Progress {
     fn second(&mut self, record: &IntervalRecord) {
         let Some(point) = &mut self.point else { return };
         let flow = &record.flow;
-        point.ok += flow.ok;
         point.errors += flow.failed + flow.timed_out;
-        point.length = record.end;
-        point.response.merge(&record.response);
+        if record.phase == Phase::Steady {
+            // The line that stays agrees with the results, which are of this phase.
+            point.ok += flow.ok;
+            point.length += record.end.saturating_sub(record.start);
+            point.response.merge(&record.response);
+        }
         let Some(bar) = &self.bar else { return };
         let seconds = (record.end.saturating_sub(record.start)).as_secs_f64().max(1e-9);
         let busy = |cpu: Nanos, of: f64| format!("{:.0} %", 100.0 * cpu.as_secs_f64() / seconds / of);

@@ -89,8 +89,11 @@ impl Results {
         let modified = if modifications.is_empty() { "" } else { ", modified" };
         let figure = headline.as_ref().map(|figure| {
             let load = self.analysis.load_points[figure.load_point].load.level();
-            let words =
-                if self.plan.load_points[0].load.is_closed() { "users" } else { "offered per second" };
+            let words = match self.plan.load_points[0].load.is_closed() {
+                true if load == 1.0 => "user",
+                true => "users",
+                false => "offered per second",
+            };
             format!(
                 "{:.2} {} at {load} {words}, mean response time {:.4} s",
                 figure.value, figure.name, figure.response_mean

@@ -50,8 +50,13 @@ fn keep_run_file(run: &Path, destination: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Writes a file.
+/// Writes a file, whole or not at all.
 pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(path, text)
-        .map_err(|error| Failure::usage(format!("cannot write `{}`: {error}", path.display())))
+    std::fs::write(path, text).map_err(|error| {
+        if path.is_file() {
+            // Half a report is worse than none; what cannot be removed either is as it is.
+            let _ = std::fs::remove_file(path);
+        }
+        Failure::usage(format!("cannot write `{}`: {error}", path.display()))
+    })
 }

@@ -32,7 +32,11 @@ pub fn perform(arguments: &ShowArguments, as_json: bool) -> Result<Exit, Failure
 /// Returns load plan, phases and protocol, a line each.
 pub fn plan_text(plan: &Plan) -> String {
     let levels: Vec<String> = plan.load_points.iter().map(|point| point.load.level().to_string()).collect();
-    let what = if plan.load_points[0].load.is_closed() { "users" } else { "operations per second" };
+    let what = match plan.load_points[0].load.is_closed() {
+        true if levels == ["1"] => "user",
+        true => "users",
+        false => "operations per second",
+    };
     let phases = &plan.phases;
     let named = [
         ("quiet", phases.quiet),
