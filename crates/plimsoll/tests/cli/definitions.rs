@@ -1,0 +1,155 @@
+//! Definitions and filelists of a user's own, with mistakes.
+
+use crate::support::Lab;
+
+const DEFINITION: &str = r##"format = 1
+id = "mine"
+version = 1
+title = "Mine"
+summary = "Two files."
+family = "web"
+headline = "connection-rate"
+
+[workload]
+filelist = { text = "/a.html 900 #500\n/b.html 100 #5000" }
+content-seed = 1
+counts-pages = false
+
+[protocol]
+http = "1.0"
+connection = "per-request"
+time-limit = "60 s"
+
+[load]
+users = "1,2"
+
+[phases]
+steady = "1 s"
+
+[quick]
+users = "1"
+steady = "1 s"
+"##;
+
+#[test]
+fn a_definition_of_ones_own_is_run() {
+    let lab = Lab::new();
+    lab.write("mine.toml", DEFINITION);
+    lab.run(&["show", "./mine.toml"]).expect(0).prints("/a.html (500)");
+    let ended = lab.run(&["run", "./mine.toml", "--out", "run.plim"]);
+    assert!(matches!(ended.code, Some(0 | 3)), "{ended:?}");
+    lab.run(&["audit", "run.plim"]).expect(0);
+}
+
+/// Returns what is said about the definition with a change.
+#[track_caller]
+fn refused(from: &str, to: &str) -> String {
+    assert!(DEFINITION.contains(from));
+    let lab = Lab::new();
+    lab.write("mine.toml", &DEFINITION.replacen(from, to, 1));
+    lab.run(&["run", "./mine.toml"]).expect(2).stderr
+}
+
+#[test]
+fn mistakes_are_shown_with_file_line_and_pointer() {
+    insta::assert_snapshot!(refused("content-seed", "contents-seed"), @r#"
+    error: `workload.content-seed` is missing
+     --> ./mine.toml:9:2
+      |
+    9 | [workload]
+      |  ^^^^^^^^ `content-seed` must be given here
+
+    error: unknown key `contents-seed` in `workload`
+      --> ./mine.toml:11:1
+       |
+    11 | contents-seed = 1
+       | ^^^^^^^^^^^^^ not a key of a definition
+       |
+       = hint: did you mean `content-seed`?
+    "#);
+    insta::assert_snapshot!(refused("\"60 s\"", "\"-60 s\""), @r#"
+    error: `protocol.time-limit` is not valid
+      --> ./mine.toml:17:14
+       |
+    17 | time-limit = "-60 s"
+       |              ^^^^^^^ a time cannot be negative, found `-60 s`
+       |
+       = hint: write a number and a unit, such as `600 s`; units are ns, us, ms, s, min, h
+    "#);
+    insta::assert_snapshot!(refused("\"60 s\"", "\"60 parsec\""), @r#"
+    error: `protocol.time-limit` is not valid
+      --> ./mine.toml:17:14
+       |
+    17 | time-limit = "60 parsec"
+       |              ^^^^^^^^^^^ `parsec` is not a unit of time
+       |
+       = hint: write a number and a unit, such as `600 s`; units are ns, us, ms, s, min, h
+    "#);
+    insta::assert_snapshot!(refused("steady = \"1 s\"", "steady = \"99999999 h\""), @r#"
+    error: `phases.steady` is not valid
+      --> ./mine.toml:23:10
+       |
+    23 | steady = "99999999 h"
+       |          ^^^^^^^^^^^^ `99999999 h` is longer than 30 days
+       |
+       = hint: write a shorter time
+    "#);
+    insta::assert_snapshot!(refused("users = \"1,2\"", "users = \"20..10\""), @r#"
+    error: `load.users` is not valid
+      --> ./mine.toml:20:10
+       |
+    20 | users = "20..10"
+       |          ^^^^^^ the range falls from 20 to 10
+       |
+       = hint: write the lower end first; a list such as `200,100,50` may fall
+    "#);
+    insta::assert_snapshot!(refused("version = 1", "version = -1"), @r#"
+    error: `version` is not valid
+     --> ./mine.toml:3:11
+      |
+    3 | version = -1
+      |           ^^ expected a whole number from 1 to 4294967295, found -1
+    "#);
+    insta::assert_snapshot!(refused("family = \"web\"", "family = \"wob\""), @r#"
+    error: `family` is not valid
+     --> ./mine.toml:6:10
+      |
+    6 | family = "wob"
+      |          ^^^^^ expected `web`, found `wob`
+      |
+      = hint: did you mean `web`?
+    "#);
+    insta::assert_snapshot!(refused("[load]", "[load"), @r#"
+    error: this is not TOML
+      --> ./mine.toml:19:6
+       |
+    19 | [load
+       |      ^ unclosed table, expected `]`
+    "#);
+}
+
+#[test]
+fn mistakes_in_filelists_are_shown_with_line_and_column() {
+    let filelist = |benchmark: &str, text: &str| {
+        let lab = Lab::new();
+        lab.write("my.filelist", text);
+        lab.run(&["run", benchmark, "--filelist", "my.filelist"]).expect(2).stderr
+    };
+    insta::assert_snapshot!(filelist("webstone-2.0.1", "/a.html 500 #500\n/b.html many #500\n"), @r#"
+    error: the weight is not valid
+     --> my.filelist:2:9
+      |
+    2 | /b.html many #500
+      |         ^^^^ expected a whole number up to 1000000000
+      |
+      = hint: weights need not sum to 100: multiply all of them to make them whole
+    "#);
+    insta::assert_snapshot!(filelist("webstone-1.1", "2\n3 2\n/file2k.html\n"), @r#"
+    error: files of the page by its first line: 2, found: 1
+     --> my.filelist:3:14
+      |
+    3 | /file2k.html
+      |             ^ expected a path
+    "#);
+    assert!(filelist("webstone-1.1", "").starts_with("error: "));
+}

@@ -1,0 +1,18 @@
+//! The real binary, as a user calls it: real servers, loopback only, short runs.
+//!
+//! Nothing here depends on how fast the machine is; the one test that asks for a valid verdict is `quick.rs`.
+
+mod support;
+
+mod audit;
+mod crash;
+mod definitions;
+mod faults;
+mod files;
+mod help;
+mod interrupt;
+mod nginx;
+mod recipes;
+mod run;
+mod target;
+mod usage;

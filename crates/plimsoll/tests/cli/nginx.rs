@@ -1,0 +1,113 @@
+//! `--sut nginx`: an installed server, brought up, watched, reset and gone afterwards.
+
+use std::fs;
+use std::path::Path;
+
+use rustix::process::Signal;
+
+use crate::support::{Lab, Leftovers};
+
+const RECIPE: &str = include_str!("../../../../recipes/nginx.toml");
+
+#[track_caller]
+fn need_nginx() {
+    let places =
+        ["/usr/sbin/nginx", "/usr/bin/nginx", "/usr/local/sbin/nginx", "/usr/local/nginx/sbin/nginx"];
+    assert!(
+        places.iter().any(|place| Path::new(place).exists()),
+        "install it with `apt-get install nginx-light`"
+    );
+}
+
+const RUN: [&str; 6] = ["run", "webstone-1.1", "--sut", "nginx", "--out", "run.plim"];
+
+#[test]
+fn nginx_is_run_disclosed_and_removed() {
+    need_nginx();
+    let lab = Lab::new();
+    let arguments = ["--sut-quota", "0.4", "--sut-cpus", "0", "--load", "1,2", "--duration", "1"];
+    let running = lab.start(&[&RUN[..], &arguments].concat());
+    let pid = running.pid();
+    let ended = running.end();
+    assert!(matches!(ended.code, Some(0 | 3)), "{ended:?}");
+    lab.run(&["audit", "run.plim"]).expect(0);
+
+    let fact = |name: &str| lab.fact(&lab.path("run.plim"), "Server", name).unwrap_or_default();
+    assert!(fact("version").contains("nginx/"), "{}", fact("version"));
+    assert_eq!(fact("access log"), "off");
+    assert!(fact("worker processes").starts_with("1, "), "{}", fact("worker processes"));
+    assert_eq!(fact("processors"), "0 (pinned)");
+    assert_eq!(fact("between load points"), "is started again");
+    let config = lab.fact(&lab.path("run.plim"), "Server configuration", "nginx.conf").unwrap();
+    assert!(config.contains("access_log off;") && config.contains("worker_processes 1;"), "{config}");
+    assert!(!config.contains('{') || !config.contains("{port}"), "{config}");
+
+    // Held to the quota, or disclosed that it could not be.
+    let report = lab.report(&lab.path("run.plim"));
+    let quota = fact("CPU quota");
+    match report["plan"]["sut"]["quota"].as_f64() {
+        Some(held) => assert!(held == 0.4 && quota.contains("0.4") && !quota.contains("not held"), "{quota}"),
+        None => assert!(quota.contains("not held: "), "{quota}"),
+    }
+    Leftovers::of(pid, &fact("address")).expect_none();
+}
+
+/// A program in front of nginx writes down each start.
+#[test]
+fn nginx_is_started_again_for_each_load_point() {
+    need_nginx();
+    let lab = Lab::new();
+    let starts = lab.path("starts");
+    let program = lab.write(
+        "nginx-counted",
+        &format!(
+            "#!/bin/sh\n[ \"$1\" = -v ] || echo start >> {}\nPATH=$PATH:/usr/sbin:/usr/local/sbin\nexec nginx \"$@\"\n",
+            starts.display()
+        ),
+    );
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let find = RECIPE.lines().find(|line| line.starts_with("find = ")).unwrap();
+    lab.write("counted.toml", &RECIPE.replace(find, &format!("find = [\"{}\"]", program.display())));
+    let arguments = ["--sut", "./counted.toml", "--sut-quota", "0.4", "--load", "1,2,3", "--duration", "1"];
+    let ended = lab.run(&[&["run", "one-object"], &arguments[..]].concat());
+    assert!(matches!(ended.code, Some(0 | 3)), "{ended:?}");
+    assert_eq!(fs::read_to_string(starts).unwrap(), "start\n".repeat(3));
+}
+
+#[test]
+fn nginx_is_gone_after_an_interrupt() {
+    need_nginx();
+    let lab = Lab::new();
+    let arguments = ["--sut-quota", "0.4", "--load", "1,2", "--duration", "2"];
+    let running = lab.start(&[&RUN[..], &arguments].concat());
+    let pid = running.pid();
+    let line = running.wait_for("Server: nginx, ");
+    let url = line.trim_start_matches("Server: nginx, ").to_owned();
+    running.wait_for("1/2  1 user");
+    running.signal(Signal::INT);
+    running.end().expect(130);
+    Leftovers::of(pid, &url).expect_none();
+    lab.run(&["report", "run.plim", "--format", "text"]).expect(0).prints("INCOMPLETE");
+    lab.run(&["audit", "run.plim"]).expect(0);
+}
+
+#[test]
+fn nginx_is_gone_after_the_run_that_follows_a_kill() {
+    need_nginx();
+    let lab = Lab::new();
+    let arguments = ["--sut-quota", "0.4", "--load", "1", "--duration", "5"];
+    let running = lab.start(&[&RUN[..], &arguments].concat());
+    let pid = running.pid();
+    let line = running.wait_for("Server: nginx, ");
+    let url = line.trim_start_matches("Server: nginx, ").to_owned();
+    running.go_on_for(std::time::Duration::from_millis(1300));
+    running.signal(Signal::KILL);
+    running.end();
+    let next = ["run", "one-object", "--load", "1", "--duration", "1", "--out", "next.plim"];
+    let ended = lab.run(&next);
+    assert!(matches!(ended.code, Some(0 | 3)), "{ended:?}");
+    Leftovers::of(pid, &url).expect_none();
+    lab.run(&["report", "run.plim", "--format", "text"]).expect(0).prints("INCOMPLETE");
+    lab.run(&["audit", "run.plim"]).expect(0);
+}

@@ -1,0 +1,59 @@
+//! What a run may leave on the machine, and must not.
+
+use std::fs;
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+
+/// Folders, control groups and a listener of one run.
+pub struct Leftovers {
+    pub folders: Vec<PathBuf>,
+    pub groups: Vec<PathBuf>,
+    /// Processes with the run's folder on their command line.
+    pub processes: Vec<String>,
+    pub answers: bool,
+}
+
+impl Leftovers {
+    /// Looks for what the process `pid` made, and for its server at `url`.
+    pub fn of(pid: u32, url: &str) -> Leftovers {
+        let folder = format!("plimsoll-sut-{pid}-");
+        let base = if Path::new("/dev/shm").is_dir() { "/dev/shm".into() } else { std::env::temp_dir() };
+        let address = url.trim_start_matches("http://").trim_end_matches('/');
+        Leftovers {
+            folders: named(&base.join("plimsoll"), &folder, 1),
+            groups: named(Path::new("/sys/fs/cgroup"), &format!("plimsoll-{pid}-"), 6),
+            processes: processes(&folder),
+            answers: TcpStream::connect(address).is_ok(),
+        }
+    }
+
+    #[track_caller]
+    pub fn expect_none(&self) {
+        assert_eq!(self.folders, [PathBuf::new(); 0]);
+        assert_eq!(self.groups, [PathBuf::new(); 0]);
+        assert_eq!(self.processes, [""; 0]);
+        assert!(!self.answers, "the server still answers");
+    }
+}
+
+/// Returns the folders with a name that begins so.
+fn named(base: &Path, prefix: &str, depth: u32) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(base) else { return Vec::new() };
+    let folders = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    let mut found = Vec::new();
+    for entry in folders {
+        match entry.file_name().to_string_lossy().starts_with(prefix) {
+            true => found.push(entry.path()),
+            false if 1 < depth => found.extend(named(&entry.path(), prefix, depth - 1)),
+            false => {}
+        }
+    }
+    found
+}
+
+fn processes(text: &str) -> Vec<String> {
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let lines = entries.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+    let lines = lines.map(|line| String::from_utf8_lossy(&line).replace('\0', " "));
+    lines.filter(|line| line.contains(text)).collect()
+}

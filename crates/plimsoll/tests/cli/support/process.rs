@@ -1,0 +1,86 @@
+//! A command that goes on running.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, ChildStderr};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::Ended;
+
+/// How long an expected line may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A process with its outputs, line by line. It is killed when dropped.
+pub struct Running {
+    child: Child,
+    stdout: Receiver<String>,
+    stderr: Receiver<String>,
+}
+
+impl Running {
+    pub fn new(mut child: Child) -> Running {
+        let stdout = lines(child.stdout.take().unwrap());
+        let stderr: ChildStderr = child.stderr.take().unwrap();
+        Running { stdout, stderr: lines(stderr), child }
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub fn line_of_stdout(&self) -> String {
+        self.stdout.recv_timeout(PATIENCE).expect("a line on standard output")
+    }
+
+    /// Waits for a line on standard error that contains a text.
+    #[track_caller]
+    pub fn wait_for(&self, text: &str) -> String {
+        let mut seen = Vec::new();
+        while let Ok(line) = self.stderr.recv_timeout(PATIENCE) {
+            if line.contains(text) {
+                return line;
+            }
+            seen.push(line);
+        }
+        panic!("`{text}` was not said, but:\n{}", seen.join("\n"));
+    }
+
+    /// Lets it run on for a while: for what is to happen at a moment that nothing announces.
+    pub fn go_on_for(&self, time: Duration) {
+        let (_open, nothing) = channel::<()>();
+        let _ = nothing.recv_timeout(time);
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        let _ = kill_process(Pid::from_child(&self.child), signal);
+    }
+
+    /// Waits for the end, and returns what was not yet read.
+    pub fn end(mut self) -> Ended {
+        drop(self.child.stdin.take());
+        let stdout = self.stdout.iter().collect::<Vec<_>>().join("\n");
+        let stderr = self.stderr.iter().collect::<Vec<_>>().join("\n");
+        let code = self.child.wait().unwrap().code();
+        Ended { code, stdout, stderr }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn lines(output: impl Read + Send + 'static) -> Receiver<String> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(output).lines().map_while(Result::ok) {
+            // Whoever does not listen any more lets the output run dry.
+            let _ = sender.send(line);
+        }
+    });
+    receiver
+}

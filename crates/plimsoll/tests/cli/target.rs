@@ -1,0 +1,128 @@
+//! `--target`: a server that is already there, and where load may not go.
+
+use std::net::TcpListener;
+
+use crate::support::Lab;
+
+fn run(lab: &Lab, url: &str) -> crate::support::Ended {
+    lab.run(&[
+        "run",
+        "webstone-1.1",
+        "--target",
+        url,
+        "--load",
+        "1,2",
+        "--duration",
+        "1",
+        "--out",
+        "run.plim",
+    ])
+}
+
+#[test]
+fn a_server_that_is_there_is_loaded() {
+    let lab = Lab::new();
+    let (server, address) = lab.serve(&["webstone-1.1"]);
+    let ended = run(&lab, &format!("http://{address}/"));
+    assert!(matches!(ended.code, Some(0 | 3)), "{ended:?}");
+    lab.run(&["audit", "run.plim"]).expect(0);
+    let report = lab.report(&lab.path("run.plim"));
+    assert_eq!(report["load_points"][1]["total"]["errors"], 0);
+    assert!(0 < report["load_points"][1]["total"]["n"].as_u64().unwrap());
+    let fact = lab.fact(&lab.path("run.plim"), "System under test", "server").unwrap();
+    assert!(fact.contains("not started by this run"), "{fact}");
+    // The end of its input is the end of the server.
+    server.end().expect(0);
+}
+
+#[test]
+fn a_populated_folder_served_by_another_server_is_right() {
+    let lab = Lab::new();
+    lab.run(&["populate", "webstone-1.1", "--dir", "site"]).expect(0);
+    let port = free_port();
+    let mut python = std::process::Command::new("/usr/bin/python3")
+        .args(["-m", "http.server", "--bind", "127.0.0.1", "--directory"])
+        .arg(lab.path("site"))
+        .arg(port.to_string())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::null())
+        .env("PYTHONUNBUFFERED", "1")
+        .spawn()
+        .expect("install it with `apt-get install python3`");
+    // Its first line says that it listens.
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(python.stdout.as_mut().unwrap()), &mut line)
+        .unwrap();
+    let ended = run(&lab, &format!("http://127.0.0.1:{port}/"));
+    python.kill().unwrap();
+    python.wait().unwrap();
+    assert!(matches!(ended.code, Some(0 | 3)), "{line} {ended:?}");
+    assert_eq!(lab.report(&lab.path("run.plim"))["load_points"][1]["total"]["errors"], 0);
+}
+
+#[test]
+fn a_server_with_other_files_is_not_loaded() {
+    let lab = Lab::new();
+    let (_server, address) = lab.serve(&["webstone-2.0.1"]);
+    run(&lab, &format!("http://{address}/"))
+        .expect(4)
+        .says("objects are not served as the benchmark has them:")
+        .says("GET /file2k.html: status 404, expected 200")
+        .says("hint: lay the files out with `plimsoll populate");
+    assert!(!lab.path("run.plim").exists());
+}
+
+#[test]
+fn nobody_there_is_told_as_such() {
+    let lab = Lab::new();
+    run(&lab, &format!("http://127.0.0.1:{}/", free_port()))
+        .expect(4)
+        .says("error: no connection to http://127.0.0.1:")
+        .says("Connection refused")
+        .says("hint: start the server first");
+    assert!(!lab.path("run.plim").exists());
+}
+
+/// Refused by address, before any connection: the last one would otherwise be a listener on this machine.
+#[test]
+fn load_goes_to_loopback_and_private_addresses_only() {
+    let lab = Lab::new();
+    let listener = TcpListener::bind("0.0.0.0:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    for url in [
+        "http://169.254.169.254/",
+        "http://8.8.8.8/",
+        "http://[::ffff:169.254.169.254]/",
+        "http://[fe80::1]/",
+        "http://0.0.0.0/",
+        &format!("http://0.0.0.0:{port}/"),
+    ] {
+        let ended = run(&lab, url)
+            .expect(7)
+            .says("error: the target policy does not allow")
+            .says("hint: load goes to");
+        assert_eq!(ended.stdout, "", "{url}");
+        assert!(!lab.path("run.plim").exists());
+    }
+    listener.set_nonblocking(true).unwrap();
+    assert!(listener.accept().is_err(), "a connection was made");
+}
+
+#[test]
+fn what_is_no_target_is_a_mistake_of_usage() {
+    let lab = Lab::new();
+    for (url, text) in [
+        ("https://127.0.0.1/", "only `http://` targets are supported"),
+        ("127.0.0.1:80", "expected `http://HOST:PORT/`"),
+        ("http://127.0.0.1:0/", "expected a port from 1 to 65535"),
+        ("http://user@127.0.0.1/", "a target has no user name"),
+        ("http://127.0.0.1/site", "a target has no path"),
+    ] {
+        run(&lab, url).expect(2).says(text);
+    }
+    lab.run(&["run", "one-object", "--target", "http://127.0.0.1/", "--sut", "nginx"]).expect(2);
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}

@@ -1,0 +1,178 @@
+//! Mistakes on the command line and in files: each is told with its place and what to do.
+
+use crate::support::Lab;
+
+/// Returns what is said about a command line with a mistake; nothing goes to standard output.
+fn refused(arguments: &[&str]) -> String {
+    let ended = Lab::new().run(arguments).expect(2);
+    assert_eq!(ended.stdout, "");
+    ended.stderr
+}
+
+#[test]
+fn unknown_names_are_answered_with_the_nearest() {
+    insta::assert_snapshot!(refused(&["run", "webstone-2.0.2"]), @"
+    error: there is no benchmark `webstone-2.0.2`
+    hint: did you mean `webstone-2.0.1`?
+    ");
+    insta::assert_snapshot!(refused(&["show", "apache-bench"]), @"
+    error: there is no benchmark `apache-bench`
+    hint: `plimsoll list` shows them all; a definition of your own is given by its path
+    ");
+    assert!(
+        refused(&["run", "one-object", "--dutation", "5"])
+            .contains("a similar argument exists: '--duration'")
+    );
+    assert!(refused(&["rum", "one-object"]).contains("similar subcommands exist: 'runs', 'run'"));
+}
+
+#[test]
+fn bad_lists_of_loads_are_shown_with_their_place() {
+    let load = |list: &str| {
+        let text = refused(&["run", "one-object", "--load", list]);
+        text.split_once("\n\nFor more").unwrap().0.to_owned()
+    };
+    insta::assert_snapshot!(load("10..x"), @r#"
+    error: invalid value '10..x' for '--load <LIST>': expected a number of users from 1 to 1000000, found `x`
+      10..x
+          ^
+    hint: write a range with a step such as `10..200/10`, or a list such as `1,2,5`
+    "#);
+    insta::assert_snapshot!(load("10,,20"), @r#"
+    error: invalid value '10,,20' for '--load <LIST>': expected a number of users from 1 to 1000000, found ``
+      10,,20
+         ^
+    hint: write a range with a step such as `10..200/10`, or a list such as `1,2,5`
+    "#);
+    insta::assert_snapshot!(load("10..200/0"), @r#"
+    error: invalid value '10..200/0' for '--load <LIST>': expected a number of users from 1 to 1000000, found `0`
+      10..200/0
+              ^
+    hint: write a range with a step such as `10..200/10`, or a list such as `1,2,5`
+    "#);
+    insta::assert_snapshot!(load("5,0"), @r#"
+    error: invalid value '5,0' for '--load <LIST>': expected a number of users from 1 to 1000000, found `0`
+      5,0
+        ^
+    hint: write a range with a step such as `10..200/10`, or a list such as `1,2,5`
+    "#);
+    insta::assert_snapshot!(load("1..2000000"), @r#"
+    error: invalid value '1..2000000' for '--load <LIST>': expected a number of users from 1 to 1000000, found `2000000`
+      1..2000000
+         ^^^^^^^
+    hint: write a range with a step such as `10..200/10`, or a list such as `1,2,5`
+    "#);
+    insta::assert_snapshot!(load("3,3"), @r#"
+    error: invalid value '3,3' for '--load <LIST>': 3 comes twice
+      3,3
+        ^
+    hint: leave one of them out
+    "#);
+    insta::assert_snapshot!(load(""), @r#"
+    error: invalid value '' for '--load <LIST>': expected a number of users from 1 to 1000000, found ``
+      
+      ^
+    hint: write a range with a step such as `10..200/10`, or a list such as `1,2,5`
+    "#);
+    assert!(refused(&["run", "one-object", "--rate", "-5"]).contains("error: "));
+    assert!(refused(&["run", "one-object", "--rate", "1e9"]).contains("expected a rate above 0"));
+    assert!(refused(&["run", "one-object", "--rate", "5", "--load", "5"]).contains("cannot be used with"));
+}
+
+#[test]
+fn bad_times_are_told() {
+    let time = |time: &str| refused(&["run", "one-object", "--duration", time]);
+    assert!(time("0").contains("the steady phase must be longer than zero"), "{}", time("0"));
+    assert!(time("-5").contains("a time cannot be negative"), "{}", time("-5"));
+    assert!(time("99999999").contains("longer than 30 days"), "{}", time("99999999"));
+    assert!(time("nan").contains("error: invalid value 'nan'"), "{}", time("nan"));
+    assert!(time("5 parsec").contains("`parsec` is not a unit of time"), "{}", time("5 parsec"));
+    let limit = refused(&["run", "one-object", "--time-limit", "0"]);
+    assert!(limit.contains("time limit"), "{limit}");
+}
+
+#[test]
+fn bad_numbers_are_told() {
+    for arguments in [
+        ["--keep-alive=0", ""],
+        ["--keep-alive=x", ""],
+        ["--sut-quota", "0"],
+        ["--sut-quota", "nan"],
+        ["--sut-cpus", "5-2"],
+        ["--sut-cpus", "4095"],
+        ["--load-cpus", "x"],
+        ["--seed", "-1"],
+        ["--arrivals", "poisson"],
+        ["--in-flight-max", "5"],
+    ] {
+        let list: Vec<&str> =
+            ["run", "one-object"].into_iter().chain(arguments).filter(|word| !word.is_empty()).collect();
+        let text = refused(&list);
+        assert!(text.starts_with("error: "), "{arguments:?}: {text}");
+        assert!(!text.contains("panicked") && !text.contains("error: error"), "{arguments:?}: {text}");
+    }
+}
+
+#[test]
+fn files_that_are_not_there_are_named() {
+    let lab = Lab::new();
+    let says = |arguments: &[&str], text: &str| {
+        lab.run(arguments).expect(2).says(text).says("No such file or directory");
+    };
+    says(&["run", "./none.toml"], "cannot read `./none.toml`");
+    says(&["run", "one-object", "--filelist", "none"], "cannot read `none`");
+    says(&["report", "none.plim"], "`none.plim`");
+    says(&["audit", "none.plim"], "`none.plim`");
+    says(&["audit", "none.toml"], "cannot read `none.toml`");
+    says(&["runs", "none"], "cannot list `none`");
+}
+
+#[test]
+fn a_file_that_is_no_run_file_is_told() {
+    let lab = Lab::new();
+    lab.write("no.plim", "nothing of the sort");
+    for command in ["report", "audit"] {
+        lab.run(&[command, "no.plim"])
+            .expect(2)
+            .says("error: `no.plim` is not a run file: ")
+            .says("hint: run files end");
+    }
+}
+
+/// Told before anything is started.
+#[test]
+fn a_run_file_is_never_overwritten() {
+    let lab = Lab::new();
+    lab.write("run.plim", "precious");
+    let ended =
+        lab.run(&["run", "one-object", "--load", "1", "--duration", "1", "--out", "run.plim"]).expect(2);
+    assert!(
+        ended.stderr.ends_with(
+            "error: `run.plim` exists already\nhint: choose another name, or move the file away\n"
+        )
+    );
+    assert!(!ended.stderr.contains("Starting"), "{}", ended.stderr);
+    assert_eq!(std::fs::read_to_string(lab.path("run.plim")).unwrap(), "precious");
+}
+
+#[test]
+fn a_place_where_nothing_can_be_written_is_told() {
+    let lab = Lab::new();
+    let run = |out: &str| lab.run(&["run", "one-object", "--load", "1", "--duration", "1", "--out", out]);
+    run("/dev/null/run.plim").expect(2).says("cannot make the folder `/dev/null`");
+    // Nobody may make files in /sys, not even root.
+    run("/sys/run.plim").expect(4).says("error: creating `/sys/run.plim`: ");
+    lab.run(&["populate", "one-object", "--dir", "/dev/null/site"]).expect(4).says("/dev/null");
+}
+
+#[test]
+fn colors_are_for_terminals_that_want_them() {
+    let lab = Lab::new();
+    lab.write("mine.toml", "format = 1\n");
+    let plain = lab.run(&["run", "./mine.toml"]).expect(2).stderr;
+    assert!(!plain.contains('\u{1b}') && plain.starts_with("error: "), "{plain}");
+    let line =
+        |settings: &str| lab.shell(&format!("{settings} \"$plimsoll\" run ./mine.toml")).expect(2).stderr;
+    assert!(line("CLICOLOR_FORCE=1").starts_with('\u{1b}'));
+    assert!(!line("NO_COLOR=1").contains('\u{1b}'));
+}
