@@ -20,7 +20,6 @@ pub struct Nginx {
     /// Port of the files.
     pub port: u16,
     status_port: u16,
-    /// Declared last, so that it ends before its folder goes.
     process: Background,
 }
 
