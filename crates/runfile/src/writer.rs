@@ -33,9 +33,10 @@ use crate::{Header, RunFileError};
 /// The most recorded time that is not yet in the file itself.
 const CHECKPOINT_EVERY: Nanos = Nanos::from_secs(5);
 
-/// Small pages waste little: a row of one or two kilobytes fills whole pages of its own, and only the rest of
-/// it shares one (a row that fits a page is never divided, and of larger pages a third stayed empty).
-const PAGE_BYTES: u32 = 1024;
+/// The smallest pages that SQLite has waste least: a row fills whole pages of its own, and only the rest of it
+/// shares one. A row that fits a page is never divided: of pages from 1 KB to 16 KB a sixth stayed empty, of
+/// these a thirtieth.
+const PAGE_BYTES: u32 = 512;
 
 /// How long a lock of somebody else's is waited for.
 const LOCK_WAIT: Duration = Duration::from_millis(200);

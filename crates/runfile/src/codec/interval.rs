@@ -6,9 +6,11 @@
 //! ok and failed; histograms of response time, service time and lateness, each behind its length;
 //! threads, CPU time, run-queue time; 0, or 1 and the SUT's CPU and throttled time.
 //!
-//! A moment is n, and if that is not zero: the smallest value a, the largest less a, the sum less
-//! n·a, and Σ(x − a)²: the last three are small where values are close together, and zero for a
-//! constant. They are computed modulo 2¹²⁸, so that any moments come back as they were.
+//! A moment is n, and if that is not zero: the smallest value a, and unless all values are a: the
+//! largest less a, the sum less n·a, and Σ(x − a)², which are small where values are close together.
+//! They are computed modulo 2¹²⁸, so that any moments come back as they were. The n is stored as 2·d,
+//! or 2·d + 1 if all values are a, where d counts 0, −1, 1, −2, 2 … from the n that was before it in
+//! its kind: mostly it is the same.
 
 use std::collections::BTreeMap;
 
@@ -118,8 +120,10 @@ fn flow(from: &mut Source) -> Result<Flow, CodecError> {
 
 fn put_kind(kind: &KindTotals, into: &mut Vec<u8>) {
     let ok = &kind.ok;
+    let mut n_before = 0;
     for moments in [&ok.response, &ok.connect, &ok.first_byte, &ok.reply_bytes, &ok.body_bytes] {
-        put_moments(moments, into);
+        put_moments(moments, n_before, into);
+        n_before = moments.n;
     }
     put(kind.failed.len() as u64, into);
     for (outcome, failed) in &kind.failed {
@@ -131,14 +135,13 @@ fn put_kind(kind: &KindTotals, into: &mut Vec<u8>) {
 }
 
 fn kind(from: &mut Source) -> Result<KindTotals, CodecError> {
-    let ok = OkTotals {
-        response: moments(from)?,
-        connect: moments(from)?,
-        first_byte: moments(from)?,
-        reply_bytes: moments(from)?,
-        body_bytes: moments(from)?,
-        response_histogram: Histogram::new(),
-    };
+    let response = moments(0, from)?;
+    let connect = moments(response.n, from)?;
+    let first_byte = moments(connect.n, from)?;
+    let reply_bytes = moments(first_byte.n, from)?;
+    let body_bytes = moments(reply_bytes.n, from)?;
+    let response_histogram = Histogram::new();
+    let ok = OkTotals { response, connect, first_byte, reply_bytes, body_bytes, response_histogram };
     let mut failed = BTreeMap::new();
     for _ in 0..from.count()? {
         let outcome = outcome_after(failed.last_key_value().map(|(last, _)| *last), from.u64()?)?;
@@ -157,28 +160,35 @@ fn outcome_after(last: Option<Outcome>, number: u64) -> Result<Outcome, CodecErr
         .ok_or(CodecError::Outcome(number))
 }
 
-fn put_moments(moments: &Moments, into: &mut Vec<u8>) {
-    put(moments.n, into);
-    if moments.n == 0 {
-        return;
-    }
+fn put_moments(moments: &Moments, n_before: u64, into: &mut Vec<u8>) {
     let (n, least) = (u128::from(moments.n), u128::from(moments.min));
+    let range = moments.max.wrapping_sub(moments.min);
     let sum_above = moments.sum.wrapping_sub(n * least);
-    put(moments.min, into);
-    put(moments.max.wrapping_sub(moments.min), into);
-    put(sum_above, into);
     // Σ(x − a)² = Σx² − a·(2·Σ(x − a) + n·a)
     let shift = least.wrapping_mul(sum_above.wrapping_mul(2).wrapping_add(n * least));
-    put(moments.sum_squares.wrapping_sub(shift), into);
+    let squares_above = moments.sum_squares.wrapping_sub(shift);
+    let is_constant = (range, sum_above, squares_above) == (0, 0, 0);
+    put(folded(moments.n, n_before) << 1 | u128::from(is_constant), into);
+    if n == 0 {
+        return;
+    }
+    put(moments.min, into);
+    if !is_constant {
+        put(range, into);
+        put(sum_above, into);
+        put(squares_above, into);
+    }
 }
 
-fn moments(from: &mut Source) -> Result<Moments, CodecError> {
-    let n = from.u64()?;
+fn moments(n_before: u64, from: &mut Source) -> Result<Moments, CodecError> {
+    let first = from.u128()?;
+    let (n, is_constant) = (unfolded(first >> 1, n_before)?, first & 1 == 1);
     if n == 0 {
         return Ok(Moments::default());
     }
-    let (min, range) = (from.u64()?, from.u64()?);
-    let (sum_above, squares_above) = (from.u128()?, from.u128()?);
+    let min = from.u64()?;
+    let (range, sum_above, squares_above) =
+        if is_constant { (0, 0, 0) } else { (from.u64()?, from.u128()?, from.u128()?) };
     let (count, least) = (u128::from(n), u128::from(min));
     let shift = least.wrapping_mul(sum_above.wrapping_mul(2).wrapping_add(count * least));
     Ok(Moments {
@@ -188,6 +198,18 @@ fn moments(from: &mut Source) -> Result<Moments, CodecError> {
         min,
         max: min.wrapping_add(range),
     })
+}
+
+/// Returns the place of a number in the order origin, origin − 1, origin + 1, origin − 2, and so on.
+fn folded(number: u64, origin: u64) -> u128 {
+    let distance = u128::from(number.abs_diff(origin));
+    if number < origin { 2 * distance - 1 } else { 2 * distance }
+}
+
+fn unfolded(place: u128, origin: u64) -> Result<u64, CodecError> {
+    let distance = u64::try_from(place.div_ceil(2)).map_err(|_| CodecError::TooLarge)?;
+    let number = if place % 2 == 1 { origin.checked_sub(distance) } else { origin.checked_add(distance) };
+    number.ok_or(CodecError::TooLarge)
 }
 
 fn put_health(health: &Health, into: &mut Vec<u8>) {

@@ -149,7 +149,9 @@ proptest! {
     }
 }
 
-/// By hand: 3, 3, 3 has n 3, a 3 and nothing above it; 1, 5 has n 2, a 1, range 4, Σ(x − a) 4, Σ(x − a)² 16.
+/// By hand: 3, 3, 3 has n 3, three above nothing, which is place 6 of 0, −1, 1, −2 …, so 2·6 + 1 for a constant; a 3.
+/// 1, 5 has n 2, one below 3, which is place 1, so 2·1; a 1, range 4, Σ(x − a) 4, Σ(x − a)² 16. Then n 0, two
+/// below 2, which is place 3, so 2·3 + 1, as nothing is constant; and twice the same n again.
 #[test]
 fn moments_are_stored_as_distances_from_the_smallest() {
     let mut record = IntervalRecord { kinds: vec![KindTotals::default()], ..empty() };
@@ -158,7 +160,7 @@ fn moments_are_stored_as_distances_from_the_smallest() {
     let bytes = encode_interval(&record);
     // Version, 14 numbers of the flow, one kind.
     assert_eq!(bytes[..16], [&[1], [0; 14].as_slice(), &[1]].concat());
-    assert_eq!(bytes[16..26], [3, 3, 0, 0, 0, 2, 1, 4, 4, 16]);
+    assert_eq!(bytes[16..26], [13, 3, 2, 1, 4, 4, 16, 7, 1, 1]);
 }
 
 #[test]
