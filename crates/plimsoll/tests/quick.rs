@@ -31,7 +31,7 @@ fn a_quick_run_is_valid_reported_and_audited() {
     let path = lab.path(run.last_line());
     assert_eq!(path.parent(), Some(&*lab.path("runs")));
     assert!(path.is_file(), "{path:?}");
-    for text in ["VALID, modified: ", "connections/s at ", "mean response time"] {
+    for text in ["VALID, modified: ", "connections per second at ", "mean response time"] {
         assert!(run.stdout.contains(text), "`{text}` expected in:\n{}", run.stdout);
     }
     assert!(run.stdout.contains("Modified: ") && run.stdout.contains("600 s → 2 s"), "{}", run.stdout);

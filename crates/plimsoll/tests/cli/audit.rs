@@ -24,7 +24,7 @@ fn found_after(change: &str) -> String {
 
 fn recorded(lab: &Lab) -> PathBuf {
     let arguments =
-        ["run", "one-object", "--load", "1,2", "--settle", "1", "--duration", "2", "--out", "run.plim"];
+        ["run", "one-object", "--load", "1,2", "--settle", "0", "--duration", "2", "--out", "run.plim"];
     let ended = lab.run(&arguments);
     assert!(matches!(ended.code, Some(0 | 3)), "{ended:?}");
     lab.run(&["audit", "run.plim"]).expect(0);

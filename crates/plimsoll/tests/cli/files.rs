@@ -40,7 +40,7 @@ fn the_machine_is_examined() {
 fn runs_are_listed_with_their_endings() {
     let lab = Lab::new();
     lab.run(&["runs"]).expect(2).says("cannot list `runs`");
-    let run = ["run", "one-object", "--load", "1", "--duration", "1"];
+    let run = ["run", "one-object", "--settle", "0", "--load", "1", "--duration", "1"];
     let ended = lab.run(&run);
     assert!(matches!(ended.code, Some(0 | 3)), "{ended:?}");
     lab.write("runs/other.plim", "not a run file");
@@ -86,7 +86,18 @@ fn a_reader_that_hangs_up_gets_a_quiet_end() {
 #[test]
 fn a_report_in_every_form_goes_where_it_is_asked_to() {
     let lab = Lab::new();
-    let ended = lab.run(&["run", "one-object", "--load", "1", "--duration", "1", "--out", "run.plim"]);
+    let ended = lab.run(&[
+        "run",
+        "one-object",
+        "--settle",
+        "0",
+        "--load",
+        "1",
+        "--duration",
+        "1",
+        "--out",
+        "run.plim",
+    ]);
     assert!(matches!(ended.code, Some(0 | 3)), "{ended:?}");
     let report = |more: &[&str]| lab.run(&[&["report", "run.plim"], more].concat());
     report(&["--format", "markdown"]).expect(0).prints("# ");
@@ -102,7 +113,7 @@ fn a_report_in_every_form_goes_where_it_is_asked_to() {
 #[test]
 fn a_report_never_overwrites_its_run() {
     let lab = Lab::new();
-    lab.run(&["run", "one-object", "--load", "1", "--duration", "1", "--out", "run.plim"]);
+    lab.run(&["run", "one-object", "--settle", "0", "--load", "1", "--duration", "1", "--out", "run.plim"]);
     let before = std::fs::read(lab.path("run.plim")).unwrap();
     lab.run(&["report", "run.plim", "--out", "./run.plim"]).expect(2).says("would overwrite the run file");
     assert_eq!(std::fs::read(lab.path("run.plim")).unwrap(), before);

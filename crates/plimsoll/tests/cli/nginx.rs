@@ -69,7 +69,18 @@ fn nginx_is_started_again_for_each_load_point() {
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     let find = RECIPE.lines().find(|line| line.starts_with("find = ")).unwrap();
     lab.write("counted.toml", &RECIPE.replace(find, &format!("find = [\"{}\"]", program.display())));
-    let arguments = ["--sut", "./counted.toml", "--sut-quota", "0.4", "--load", "1,2,3", "--duration", "1"];
+    let arguments = [
+        "--settle",
+        "0",
+        "--sut",
+        "./counted.toml",
+        "--sut-quota",
+        "0.4",
+        "--load",
+        "1,2,3",
+        "--duration",
+        "1",
+    ];
     let ended = lab.run(&[&["run", "one-object"], &arguments[..]].concat());
     assert!(matches!(ended.code, Some(0 | 3)), "{ended:?}");
     assert_eq!(fs::read_to_string(starts).unwrap(), "start\n".repeat(3));

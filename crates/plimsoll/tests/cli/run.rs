@@ -31,7 +31,7 @@ fn ok(run: &Value, load_point: usize) -> u64 {
 #[test]
 fn json_of_a_run_is_the_report_with_the_names_of_the_files() {
     let lab = Lab::new();
-    let mut run = run(&lab, &["one-object", "--load", "2", "--duration", "1 s"]);
+    let mut run = run(&lab, &["one-object", "--settle", "0", "--load", "2", "--duration", "1 s"]);
     let files = run.as_object_mut().unwrap().remove("files").unwrap();
     assert_eq!(files["run"], NAME);
     assert_eq!(files["report"], "run.html");
@@ -60,7 +60,8 @@ fn kept_connections_are_a_modification() {
 #[test]
 fn connections_can_be_kept_for_some_requests() {
     let lab = Lab::new();
-    let run = run(&lab, &["one-object", "--load", "2", "--duration", "1", "--keep-alive=10"]);
+    let run =
+        run(&lab, &["one-object", "--settle", "0", "--load", "2", "--duration", "1", "--keep-alive=10"]);
     let list = modifications(&run).join("\n");
     assert!(list.contains("10"), "{list}");
     assert!(run["plan"]["protocol"]["connection"].to_string().contains("10"), "{}", run["plan"]["protocol"]);
@@ -115,8 +116,19 @@ fn filelists_of_both_formats_are_taken() {
 #[test]
 fn a_drain_and_a_time_limit_are_part_of_the_plan() {
     let lab = Lab::new();
-    let arguments =
-        ["one-object", "--load", "2", "--duration", "1", "--drain", "1 s", "--time-limit", "2500 ms"];
+    let arguments = [
+        "one-object",
+        "--settle",
+        "0",
+        "--load",
+        "2",
+        "--duration",
+        "1",
+        "--drain",
+        "1 s",
+        "--time-limit",
+        "2500 ms",
+    ];
     let run = run(&lab, &arguments);
     assert_eq!(run["plan"]["phases"]["drain_ns"], 1_000_000_000u64);
     assert_eq!(run["plan"]["protocol"]["time_limit_ns"], 2_500_000_000u64);
@@ -134,7 +146,7 @@ fn a_dry_run_plans_and_does_nothing() {
 #[test]
 fn a_command_line_with_blanks_can_be_reproduced() {
     let lab = Lab::new();
-    let run = run(&lab, &["one-object", "--load", "1", "--duration", "1 s"]);
+    let run = run(&lab, &["one-object", "--settle", "0", "--load", "1", "--duration", "1 s"]);
     let command = run["provenance"]["command"].as_array().unwrap();
     assert_eq!(command.last().unwrap(), "1 s");
 }

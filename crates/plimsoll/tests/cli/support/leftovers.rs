@@ -29,9 +29,9 @@ impl Leftovers {
 
     #[track_caller]
     pub fn expect_none(&self) {
-        assert_eq!(self.folders, [PathBuf::new(); 0]);
-        assert_eq!(self.groups, [PathBuf::new(); 0]);
-        assert_eq!(self.processes, [""; 0]);
+        assert_eq!(self.folders, Vec::<PathBuf>::new());
+        assert_eq!(self.groups, Vec::<PathBuf>::new());
+        assert_eq!(self.processes, Vec::<String>::new());
         assert!(!self.answers, "the server still answers");
     }
 }
