@@ -14,7 +14,7 @@ use crate::shell::{cargo, install, line, run};
 use crate::{licenses, shell};
 
 /// What the tests start, with its package: nginx by recipe, Python as a server of another make.
-const NEEDED: [(&str, &str); 3] = [("cc", "gcc"), ("nginx", "nginx-light"), ("python3", "python3-minimal")];
+const NEEDED: [(&str, &str); 3] = [("cc", "gcc"), ("nginx", "nginx-light"), ("python3", "python3")];
 
 /// A step: its name and what it does.
 type Step = (&'static str, fn() -> Result<()>);
