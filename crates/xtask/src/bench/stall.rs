@@ -68,7 +68,7 @@ fn table(point: &Value) -> Result<String> {
         "\n## A stall\n\n\
         `plimsoll serve web` stops once for {LENGTH:.1} s in {RUN:.0} s at {RATE:.0}/s, at most {PLACES} operations in flight. \
         The drain, from the mean delay: {capacity:.0}/s. Response times from the due time; computed as in \
-        `stats::Stall`; within 1 %. The service time, from when an operation was sent, hides the stall.\n\n\
+        `stats::Stall`; within 1 %. The service time, from when an operation was sent, shows it to few.\n\n\
         | | computed | measured | gap | | service time |\n|---|---:|---:|---:|---|---:|\n"
     );
     for (name, q) in [("p99", 0.99), ("p99.9", 0.999)] {
