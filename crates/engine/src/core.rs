@@ -8,8 +8,8 @@ use model::{Example, IntervalRecord, Kinded, Marks, Outcome, Reply};
 use units::{Clock, Nanos};
 
 use crate::driver::Driver;
-use crate::point::PointSetup;
 use crate::recorder::Recorder;
+use crate::setup::PointSetup;
 use crate::time_limit::{TimeLimits, Watch};
 use crate::timers::Timers;
 
@@ -17,6 +17,11 @@ use crate::timers::Timers;
 pub trait Sink {
     /// Takes a finished interval.
     fn interval(&mut self, record: IntervalRecord);
+    /// Gives back an emptied record that was taken before, to be filled again: so the load thread allocates
+    /// nothing after its first seconds. `None` if there is none.
+    fn spare(&mut self) -> Option<IntervalRecord> {
+        None
+    }
     /// Takes the first example of a failure on this thread.
     fn example(&mut self, example: Example);
 }

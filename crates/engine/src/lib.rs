@@ -25,13 +25,15 @@ mod driver;
 mod open;
 mod point;
 mod recorder;
+mod setup;
 mod thread;
 mod time_limit;
 mod timers;
 
 pub use crate::core::{Core, Sink, Spawn};
 pub use crate::driver::{Driver, Mix};
-pub use crate::point::{Machinery, PointSetup, Stop, run_point};
-pub use crate::recorder::{HealthProbe, Recorder};
+pub use crate::point::run_point;
+pub use crate::recorder::Recorder;
+pub use crate::setup::{HealthProbe, Machinery, PointSetup, Stop};
 pub use crate::thread::{TokioSpawn, run_point_on_this_thread};
 pub use crate::timers::{Sleep, Timers};

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use model::{Assignment, Load, LoadPoint, Phase, Phases, Schedule};
+use model::{Load, Phase, Phases, Schedule};
 use units::{Clock, Dice, Nanos, Purpose};
 
 use crate::closed::{self, Stay};
@@ -10,54 +10,14 @@ use crate::core::{Core, Sink, Spawn};
 use crate::dispatcher::Dispatcher;
 use crate::driver::{Driver, Mix};
 use crate::open;
-use crate::recorder::{HealthProbe, Recorder};
-use crate::timers::Timers;
+use crate::recorder::Recorder;
+use crate::setup::{Machinery, PointSetup, Stop};
 
 /// How often the thread looks for ended intervals, passed time limits and a request to stop.
 const TICK: Nanos = Nanos::from_millis(50);
 
 /// How often it looks whether a drain has come to its end.
 const DRAIN_TICK: Nanos = Nanos::from_millis(2);
-
-/// What a load thread needs to know for one load point.
-pub struct PointSetup {
-    /// The load point.
-    pub point: LoadPoint,
-    /// This thread's part of it.
-    pub assignment: Assignment,
-    /// Its phases.
-    pub phases: Phases,
-    /// The run's seed.
-    pub seed: u64,
-    /// The longest that an operation may take.
-    pub time_limit: Nanos,
-    /// The start of the load point on the run's clock, the same for all threads.
-    pub origin: Nanos,
-}
-
-/// What carries the tasks of a load thread: in real time or in simulated time.
-pub struct Machinery<C, S> {
-    /// Tells the time of the run.
-    pub clock: C,
-    /// Wakes tasks.
-    pub timers: Rc<Timers>,
-    /// Starts tasks.
-    pub spawn: S,
-    /// Reads the thread's own CPU time and wait.
-    pub probe: HealthProbe,
-}
-
-/// Asks whether the run is to stop before its time.
-pub trait Stop {
-    /// Returns whether to stop.
-    fn is_asked(&self) -> bool;
-}
-
-impl Stop for std::sync::atomic::AtomicBool {
-    fn is_asked(&self) -> bool {
-        self.load(std::sync::atomic::Ordering::Relaxed)
-    }
-}
 
 /// Runs one slice of one load point. Tasks that are left over at its end are for the caller to drop.
 pub async fn run_point<C, S, D, M>(
@@ -206,8 +166,12 @@ async fn drain<C: Clock>(core: &Core<C>, phases: &Phases, waits: impl Fn() -> bo
 }
 
 fn hand_over<C: Clock>(core: &Core<C>, sink: &mut impl Sink) {
-    for record in core.recorder.borrow_mut().take_finished() {
+    let mut recorder = core.recorder.borrow_mut();
+    for record in recorder.take_finished() {
         sink.interval(record);
+    }
+    while let Some(spare) = sink.spare() {
+        recorder.reuse(spare);
     }
     for example in core.examples.borrow_mut().drain(..) {
         sink.example(example);

@@ -12,13 +12,10 @@ use stats::Histogram;
 use units::Nanos;
 
 use crate::area::Area;
-use crate::point::PointSetup;
+use crate::setup::{HealthProbe, PointSetup};
 
 /// Length of an interval, unless a phase ends within it.
 const INTERVAL: Nanos = Nanos::from_secs(1);
-
-/// Reads the load thread's CPU time and its wait for a CPU, both since the thread began.
-pub type HealthProbe = Box<dyn FnMut() -> (Nanos, Nanos)>;
 
 /// Folds the samples of one slice of one load point.
 pub struct Recorder {
@@ -39,6 +36,8 @@ pub struct Recorder {
     probe: HealthProbe,
     probed: (Nanos, Nanos),
     finished: Vec<IntervalRecord>,
+    /// Emptied records to be filled again.
+    spares: Vec<IntervalRecord>,
     /// Whether the load point has ended: later events are not part of it.
     is_over: bool,
 }
@@ -79,6 +78,7 @@ impl Recorder {
             probe,
             probed,
             finished: Vec::new(),
+            spares: Vec::new(),
             is_over: false,
         };
         recorder.begin_interval(Nanos::ZERO, 0);
@@ -140,6 +140,11 @@ impl Recorder {
     /// Takes the intervals that were closed since the last call.
     pub fn take_finished(&mut self) -> Vec<IntervalRecord> {
         std::mem::take(&mut self.finished)
+    }
+
+    /// Takes an emptied record to be filled again.
+    pub fn reuse(&mut self, spare: IntervalRecord) {
+        self.spares.push(spare);
     }
 
     /// Returns how many operations are in flight.
@@ -271,7 +276,11 @@ impl Recorder {
             kind.in_flight_at_end = if has_abandoned { 0 } else { *in_flight };
         }
         (self.in_flight_integral, self.thinking_integral, self.probed) = (in_flight, thinking, probed);
-        let next = empty_interval(self.current.load_point, self.current.agent);
+        let (load_point, agent) = (self.current.load_point, self.current.agent);
+        let next = match self.spares.pop() {
+            Some(spare) => IntervalRecord { load_point, agent, ..spare },
+            None => empty_interval(load_point, agent),
+        };
         let closed = std::mem::replace(&mut self.current, next);
         self.begin_interval(closed.end, closed.index + 1);
         self.current.flow.waiting_at_start = closed.flow.waiting_at_end;

@@ -15,8 +15,8 @@ use units::{Clock, Nanos, RealClock};
 use crate::core::{Sink, Spawn};
 use crate::descriptor;
 use crate::driver::{Driver, Mix};
-use crate::point::{Machinery, PointSetup, Stop, run_point};
-use crate::recorder::HealthProbe;
+use crate::point::run_point;
+use crate::setup::{HealthProbe, Machinery, PointSetup, Stop};
 use crate::timers::Timers;
 
 /// Starts tasks on the local runtime of the calling thread.

@@ -10,7 +10,7 @@ use drivers::Policy;
 use drivers::web::{Origin, OriginError, Target, WebDriver};
 use engine::{HealthProbe, PointSetup, Sink, run_point_on_this_thread};
 use model::{Assignment, Example, IntervalRecord, LoadPoint, Plan, slice};
-use testbed::{SchedStat, pin_current_thread};
+use testbed::{SchedStat, pin_current_thread, set_priority};
 use thiserror::Error;
 use units::{Clock, Nanos, RealClock, thread_cpu};
 
@@ -24,6 +24,10 @@ const LEAD_PER_USER: Nanos = Nanos::from_micros(20);
 
 /// Index of the load agent in this process, the only one so far.
 const AGENT: u32 = 0;
+
+/// Priority of the thread that stores and analyzes what load threads record: it needs some milliseconds a second,
+/// which would be lateness for a load thread on the same CPU. Not lower, or it would starve beside a busy one.
+const COLLECTOR_NICE: i32 = 10;
 
 /// What load is sent to.
 #[derive(Debug, Clone)]
@@ -52,7 +56,8 @@ pub enum LoadError {
 
 /// What load threads send to the controller.
 enum Message {
-    Interval(Box<IntervalRecord>),
+    /// A record, and where it goes back to when it has been read.
+    Interval(Box<IntervalRecord>, Sender<IntervalRecord>),
     Example(Example),
 }
 
@@ -73,7 +78,7 @@ pub fn run_load_point(
     point: LoadPoint,
     aim: &Aim,
     clock: RealClock,
-    collector: &mut impl Collector,
+    collector: &mut (impl Collector + Send),
     stop: &AtomicBool,
 ) -> Result<(), LoadError> {
     let users = u64::from(point.load.in_flight_max());
@@ -90,10 +95,22 @@ pub fn run_load_point(
             })
             .collect();
         drop(sender);
-        collect(&receiver, plan.load_threads, collector);
+        scope.spawn(move || {
+            stand_back(plan);
+            collect(&receiver, plan.load_threads, collector);
+        });
         let results = threads.into_iter().map(|thread| thread.join().expect("a load thread does not panic"));
         results.collect()
     })
+}
+
+/// Keeps the calling thread out of the way of load and server: off the server's CPUs, and behind the load
+/// threads on theirs. Where the system does not allow it, the load is late now and then, and the result says so.
+fn stand_back(plan: &Plan) {
+    let _ = set_priority(COLLECTOR_NICE);
+    if !plan.sut.cpus.is_empty() && !plan.load_cpus.is_empty() {
+        let _ = pin_current_thread(&plan.load_cpus);
+    }
 }
 
 /// Merges the threads' records of each interval and passes them on in order.
@@ -102,10 +119,11 @@ fn collect(receiver: &Receiver<Message>, n_threads: u32, collector: &mut impl Co
     let mut examples: Vec<model::Outcome> = Vec::new();
     for message in receiver {
         match message {
-            Message::Interval(mut record) => {
-                let index = record.index;
+            Message::Interval(original, back) => {
+                let index = original.index;
                 // All threads of this process are one load agent.
-                record.agent = AGENT;
+                let record = IntervalRecord { agent: AGENT, ..IntervalRecord::clone(&original) };
+                give_back(*original, &back);
                 let n = match open.get_mut(&index) {
                     Some((n, merged)) => {
                         merged.merge(&record);
@@ -113,7 +131,7 @@ fn collect(receiver: &Receiver<Message>, n_threads: u32, collector: &mut impl Co
                         *n
                     }
                     None => {
-                        open.insert(index, (1, *record));
+                        open.insert(index, (1, record));
                         1
                     }
                 };
@@ -135,6 +153,13 @@ fn collect(receiver: &Receiver<Message>, n_threads: u32, collector: &mut impl Co
     for (_, merged) in open.into_values() {
         collector.interval(merged);
     }
+}
+
+/// Returns a record emptied, for the load thread to fill again.
+fn give_back(mut record: IntervalRecord, back: &Sender<IntervalRecord>) {
+    record.clear();
+    // A thread that has ended needs none.
+    let _ = back.send(record);
 }
 
 /// One load thread of one load point.
@@ -178,7 +203,15 @@ impl LoadThread<'_> {
         };
         let driver = || WebDriver::new(std::rc::Rc::clone(&origin));
         let mix = WebMix::new(workload, *seed);
-        run_point_on_this_thread(&setup, self.clock, probe(), mix, driver, &mut Outbox(sender), self.stop)?;
+        run_point_on_this_thread(
+            &setup,
+            self.clock,
+            probe(),
+            mix,
+            driver,
+            &mut Outbox::new(sender),
+            self.stop,
+        )?;
         Ok(())
     }
 }
@@ -209,15 +242,31 @@ fn probe() -> HealthProbe {
     })
 }
 
-struct Outbox(Sender<Message>);
+/// What a load thread hands over, and the emptied records that come back.
+struct Outbox {
+    messages: Sender<Message>,
+    back: Sender<IntervalRecord>,
+    returned: Receiver<IntervalRecord>,
+}
+
+impl Outbox {
+    fn new(messages: Sender<Message>) -> Outbox {
+        let (back, returned) = channel();
+        Outbox { messages, back, returned }
+    }
+}
 
 impl Sink for Outbox {
     fn interval(&mut self, record: IntervalRecord) {
         // The controller listens until every thread has hung up.
-        let _ = self.0.send(Message::Interval(Box::new(record)));
+        let _ = self.messages.send(Message::Interval(Box::new(record), self.back.clone()));
+    }
+
+    fn spare(&mut self) -> Option<IntervalRecord> {
+        self.returned.try_recv().ok()
     }
 
     fn example(&mut self, example: Example) {
-        let _ = self.0.send(Message::Example(example));
+        let _ = self.messages.send(Message::Example(example));
     }
 }

@@ -1,5 +1,6 @@
 //! A run from plan to run file.
 
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -10,7 +11,7 @@ use drivers::web::Target;
 use drivers::{Policy, PolicyError};
 use model::{Ending, Example, FactSection, IntervalRecord, LoadPoint, Plan, SutUse, Testbed};
 use runfile::{Header, RunFileError, Writer};
-use testbed::{RunningSut, Server, SutError, SutRequest, clean_stale, inventory, pin_current_thread};
+use testbed::{RunningSut, Server, SutError, SutRequest, clean_stale, inventory};
 use thiserror::Error;
 use units::{Nanos, RealClock, wall};
 
@@ -22,6 +23,9 @@ pub const INTERRUPTED: &str = "interrupted by the user";
 
 /// The longest that a server may take until it answers.
 const READY_MAX: Duration = Duration::from_secs(20);
+
+/// The longest that one of several addresses may take to answer.
+const ANSWER_MAX: Duration = Duration::from_secs(2);
 
 /// How often a pause looks whether it is to end.
 const PAUSE_STEP: Duration = Duration::from_millis(100);
@@ -109,7 +113,7 @@ pub enum FleetError {
 /// says it too, as far as it can still be written.
 pub fn run(
     request: RunRequest<'_>,
-    observer: &mut impl Observer,
+    observer: &mut (impl Observer + Send),
     stop: &AtomicBool,
 ) -> Result<Ending, FleetError> {
     let clock = RealClock::start();
@@ -192,7 +196,17 @@ fn with_enforced_quota(
 
 fn aim_at(target: &Target) -> Result<Aim, PolicyError> {
     let addresses = Policy.resolve(&target.host, target.port)?;
-    Ok(Aim { target: target.clone(), address: addresses[0] })
+    Ok(Aim { target: target.clone(), address: first_that_answers(&addresses) })
+}
+
+/// Returns the first address at which somebody listens, else the first: `localhost` is two addresses, and most
+/// servers listen on one of them.
+fn first_that_answers(addresses: &[SocketAddr]) -> SocketAddr {
+    let answers = |address: &&SocketAddr| TcpStream::connect_timeout(address, ANSWER_MAX).is_ok();
+    match addresses {
+        [only] => *only,
+        several => *several.iter().find(answers).unwrap_or(&several[0]),
+    }
 }
 
 fn facts(sut: Option<&RunningSut>, aim: &Aim) -> Vec<FactSection> {
@@ -211,7 +225,7 @@ fn facts(sut: Option<&RunningSut>, aim: &Aim) -> Vec<FactSection> {
     sections
 }
 
-fn run_load_points<O: Observer>(
+fn run_load_points<O: Observer + Send>(
     plan: &Plan,
     aim: &Aim,
     clock: RealClock,
@@ -219,10 +233,6 @@ fn run_load_points<O: Observer>(
     record: &mut Record<'_, O>,
     stop: &AtomicBool,
 ) -> Result<Ending, FleetError> {
-    if !plan.sut.cpus.is_empty() && !plan.load_cpus.is_empty() {
-        // The controller keeps off the server's CPUs; where it cannot, the load threads still do.
-        let _ = pin_current_thread(&plan.load_cpus);
-    }
     for point in &plan.load_points {
         pause(plan.phases.quiet, stop);
         let aim = match sut {
@@ -236,7 +246,7 @@ fn run_load_points<O: Observer>(
             return Ok(record.stopped());
         }
         record.begin(*point)?;
-        let mut collector = Watched { record, sut: sut.as_ref(), used: None, stop };
+        let mut collector = Watched { record, sut: sut.as_mut(), used: None, stop };
         collector.begin();
         run_load_point(plan, *point, &aim, clock, &mut collector, stop)?;
         if let Some(error) = record.error.take() {
@@ -304,19 +314,19 @@ impl<'a, O: Observer> Record<'a, O> {
 /// Adds what the server used to the records of a load point.
 struct Watched<'r, 'a, O> {
     record: &'r mut Record<'a, O>,
-    sut: Option<&'r RunningSut>,
+    sut: Option<&'r mut RunningSut>,
     used: Option<SutUse>,
     stop: &'r AtomicBool,
 }
 
 impl<O: Observer> Watched<'_, '_, O> {
     fn begin(&mut self) {
-        self.used = self.sut.and_then(RunningSut::usage);
+        self.used = self.sut.as_ref().and_then(|sut| sut.usage());
     }
 
     /// Returns what the server used since the last call.
     fn used_since(&mut self) -> Option<SutUse> {
-        let now = self.sut?.usage()?;
+        let now = self.sut.as_ref()?.usage()?;
         let before = self.used.replace(now)?;
         Some(SutUse {
             cpu: now.cpu.saturating_sub(before.cpu),
@@ -330,7 +340,7 @@ impl<O: Observer> Watched<'_, '_, O> {
     }
 }
 
-impl<O: Observer> Collector for Watched<'_, '_, O> {
+impl<O: Observer + Send> Collector for Watched<'_, '_, O> {
     fn interval(&mut self, mut record: IntervalRecord) {
         record.sut = self.used_since();
         if self.record.error.is_none()
@@ -338,7 +348,7 @@ impl<O: Observer> Collector for Watched<'_, '_, O> {
         {
             self.fail(error.into());
         }
-        if let Some(Err(died)) = self.sut.map(RunningSut::check_alive) {
+        if let Some(Err(died)) = self.sut.as_ref().map(|sut| sut.check_alive()) {
             self.fail(SutError::from(died).into());
         }
     }

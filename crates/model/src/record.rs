@@ -189,6 +189,23 @@ pub struct DetailRecord {
 }
 
 impl IntervalRecord {
+    /// Empties the record for another interval; histograms keep the memory that they have.
+    pub fn clear(&mut self) {
+        self.flow = Flow::default();
+        for kind in &mut self.kinds {
+            let mut histogram = std::mem::take(&mut kind.ok.response_histogram);
+            histogram.clear();
+            *kind = KindTotals::default();
+            kind.ok.response_histogram = histogram;
+        }
+        self.units.fill(UnitTotals::default());
+        for histogram in [&mut self.response, &mut self.service, &mut self.lateness, &mut self.connect] {
+            histogram.clear();
+        }
+        self.health = Health::default();
+        self.sut = None;
+    }
+
     /// Moves the bulky histograms out into a detail record; what stays behind has them empty.
     pub fn split_detail(&mut self) -> DetailRecord {
         let mut failed = BTreeMap::new();

@@ -70,6 +70,13 @@ pub fn pin_current_thread(cpus: &[u32]) -> io::Result<()> {
     Ok(sched_setaffinity(None, &set)?)
 }
 
+/// Sets how far the calling thread stands back for others: 0 is usual, 19 the furthest.
+///
+/// Errors: the system does not allow it; raising the priority again needs rights.
+pub fn set_priority(nice: i32) -> io::Result<()> {
+    Ok(rustix::process::setpriority_process(Some(rustix::thread::gettid()), nice)?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

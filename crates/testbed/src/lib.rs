@@ -15,7 +15,9 @@ mod sut;
 mod system_file;
 mod thread_use;
 
-pub use affinity::{CpuListError, available_cpus, format_cpu_list, parse_cpu_list, pin_current_thread};
+pub use affinity::{
+    CpuListError, available_cpus, format_cpu_list, parse_cpu_list, pin_current_thread, set_priority,
+};
 pub use calibration::{Calibration, CalibrationCase, CalibrationError, Placement, QuotaBasis, choose_quota};
 pub use doctor::{Check, DoctorInput, State, examine};
 pub use inventory::{inventory, model_name};

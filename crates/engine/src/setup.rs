@@ -1,0 +1,51 @@
+//! What a load thread is given for one load point.
+
+use std::rc::Rc;
+
+use model::{Assignment, LoadPoint, Phases};
+use units::Nanos;
+
+use crate::timers::Timers;
+
+/// Reads the load thread's CPU time and its wait for a CPU, both since the thread began.
+pub type HealthProbe = Box<dyn FnMut() -> (Nanos, Nanos)>;
+
+/// What a load thread needs to know for one load point.
+pub struct PointSetup {
+    /// The load point.
+    pub point: LoadPoint,
+    /// This thread's part of it.
+    pub assignment: Assignment,
+    /// Its phases.
+    pub phases: Phases,
+    /// The run's seed.
+    pub seed: u64,
+    /// The longest that an operation may take.
+    pub time_limit: Nanos,
+    /// The start of the load point on the run's clock, the same for all threads.
+    pub origin: Nanos,
+}
+
+/// What carries the tasks of a load thread: in real time or in simulated time.
+pub struct Machinery<C, S> {
+    /// Tells the time of the run.
+    pub clock: C,
+    /// Wakes tasks.
+    pub timers: Rc<Timers>,
+    /// Starts tasks.
+    pub spawn: S,
+    /// Reads the thread's own CPU time and wait.
+    pub probe: HealthProbe,
+}
+
+/// Asks whether the run is to stop before its time.
+pub trait Stop {
+    /// Returns whether to stop.
+    fn is_asked(&self) -> bool;
+}
+
+impl Stop for std::sync::atomic::AtomicBool {
+    fn is_asked(&self) -> bool {
+        self.load(std::sync::atomic::Ordering::Relaxed)
+    }
+}
