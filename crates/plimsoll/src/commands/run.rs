@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use drivers::Policy;
 use drivers::web::Target;
-use fleet::{RunRequest, ServerChoice};
+use fleet::{FleetError, RunRequest, ServerChoice};
 use model::{Connection, Overrides, Plan, make_plan};
 use runfile::RunFileError;
 use serde_json::json;
@@ -63,7 +64,9 @@ enum ChosenServer {
 
 fn chosen_server(arguments: &SutArguments) -> Result<ChosenServer, Failure> {
     if let Some(url) = &arguments.target {
-        let target = url.parse().map_err(Failure::usage)?;
+        let target: Target = url.parse().map_err(Failure::usage)?;
+        // Refused before anything else is done or said.
+        Policy.resolve(&target.host, target.port).map_err(FleetError::from)?;
         return Ok(ChosenServer::External(target));
     }
     match arguments.sut.as_deref() {
