@@ -287,13 +287,22 @@ impl<'a, O: Observer> Record<'a, O> {
         self.writer.load_point(point.index, wall())
     }
 
-    fn interval(&mut self, record: IntervalRecord) -> Result<(), RunFileError> {
+    /// Stores an interval, then analyzes it: results may only come from what is in the file.
+    fn interval(&mut self, mut record: IntervalRecord) -> Result<(), RunFileError> {
         self.observer.event(Event::Interval(&record));
-        let mut analyzed = record.clone();
-        let detail = analyzed.split_detail();
-        self.analyzer.interval(&analyzed);
+        self.writer.interval(record.clone())?;
+        let detail = record.split_detail();
+        self.analyzer.interval(&record);
         self.analyzer.detail(&detail);
-        self.writer.interval(record)
+        Ok(())
+    }
+
+    /// Stores an example, likewise.
+    fn example(&mut self, example: Example) -> Result<(), RunFileError> {
+        self.observer.event(Event::Example(&example));
+        self.writer.example(&example)?;
+        self.analyzer.example(example);
+        Ok(())
     }
 
     fn stopped(&self) -> Ending {
@@ -354,9 +363,9 @@ impl<O: Observer + Send> Collector for Watched<'_, '_, O> {
     }
 
     fn example(&mut self, example: Example) {
-        self.record.observer.event(Event::Example(&example));
-        self.record.analyzer.example(example.clone());
-        if let Err(error) = self.record.writer.example(&example) {
+        if self.record.error.is_none()
+            && let Err(error) = self.record.example(example)
+        {
             self.fail(error.into());
         }
     }

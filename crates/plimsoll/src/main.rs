@@ -3,7 +3,7 @@
 //! The only crate that prints, reads the environment or exits.
 
 mod arguments;
-mod bench;
+mod benchmark;
 mod commands;
 mod exit;
 mod interrupt;
@@ -14,14 +14,17 @@ mod results;
 mod shell;
 mod tell;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use clap::Parser;
 
 fn main() -> ExitCode {
     let arguments = arguments::Arguments::parse();
-    match commands::perform(arguments) {
-        Ok(code) => code.into(),
-        Err(failure) => failure.report(),
+    // A panic is our own fault. Its message is out by now, and the server that was started has been ended.
+    match catch_unwind(AssertUnwindSafe(|| commands::perform(arguments))) {
+        Ok(Ok(code)) => code.into(),
+        Ok(Err(failure)) => failure.report(),
+        Err(_) => exit::Exit::Internal.into(),
     }
 }

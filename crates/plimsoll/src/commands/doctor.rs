@@ -6,7 +6,7 @@ use testbed::{Check, DoctorInput, State, examine};
 
 use super::{print, print_json};
 use crate::arguments::DoctorArguments;
-use crate::bench;
+use crate::benchmark;
 use crate::exit::{Exit, Failure};
 use crate::places;
 
@@ -15,7 +15,7 @@ const RUN_FILE_BYTES_PER_SECOND: u64 = 2500;
 
 /// Examines this machine.
 pub fn perform(arguments: &DoctorArguments, as_json: bool) -> Result<Exit, Failure> {
-    let benchmark = bench::by_name(&arguments.benchmark)?;
+    let benchmark = benchmark::by_name(&arguments.benchmark)?;
     let sut = SutPlan { name: "built-in".into(), cpus: vec![], quota: None, quota_reason: String::new() };
     let plan = make_plan(&benchmark.definition, benchmark.workload, &Overrides::new(sut))?;
     testbed::raise_open_files();

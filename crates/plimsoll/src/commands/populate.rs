@@ -5,12 +5,12 @@ use units::Bytes;
 
 use super::{print, print_json};
 use crate::arguments::PopulateArguments;
-use crate::bench;
+use crate::benchmark;
 use crate::exit::{Exit, Failure};
 
 /// Lays the file set out.
 pub fn perform(arguments: &PopulateArguments, as_json: bool) -> Result<Exit, Failure> {
-    let workload = bench::choose(&arguments.benchmark)?.benchmark.workload;
+    let workload = benchmark::choose(&arguments.benchmark)?.benchmark.workload;
     let done = testbed::populate(&arguments.dir, &workload, |_| {})
         .map_err(|error| Failure::new(Exit::Testbed, error))?;
     let (files, bytes) = (workload.objects.len(), workload.dataset_bytes());

@@ -14,7 +14,7 @@ use units::wall;
 use super::calibrate::{self, built_in, case_of, stored_or_brief};
 use super::{doctor, print, print_json, report, show};
 use crate::arguments::{PlanArguments, RunArguments, SutArguments};
-use crate::bench::{self, Chosen};
+use crate::benchmark::{self, Chosen};
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
 use crate::placement::{Places, all_for_load, divide, sut_plan};
@@ -25,7 +25,7 @@ use crate::tell::{tell, warn};
 
 /// Runs a benchmark and reports on it.
 pub fn perform(arguments: &RunArguments, as_json: bool) -> Result<Exit, Failure> {
-    let chosen = bench::choose(&arguments.plan.benchmark)?;
+    let chosen = benchmark::choose(&arguments.plan.benchmark)?;
     let server = chosen_server(&arguments.sut)?;
     let plan = make(arguments, chosen)?;
     if arguments.dry_run {

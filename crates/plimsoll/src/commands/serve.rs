@@ -6,7 +6,7 @@ use servers::web::{FaultPlan, WebOptions, serve};
 use units::Ratio;
 
 use crate::arguments::{ServeArguments, ServeCommand, ServeWebArguments};
-use crate::bench;
+use crate::benchmark;
 use crate::exit::{Exit, Failure};
 
 /// Runs a built-in server until standard input ends.
@@ -17,7 +17,7 @@ pub fn perform(arguments: &ServeArguments) -> Result<Exit, Failure> {
 }
 
 fn web(arguments: &ServeWebArguments) -> Result<Exit, Failure> {
-    let workload = bench::choose(&arguments.benchmark)?.benchmark.workload;
+    let workload = benchmark::choose(&arguments.benchmark)?.benchmark.workload;
     let faults = FaultPlan::parse(arguments.fault.iter().map(String::as_str)).map_err(Failure::usage)?;
     let options = WebOptions {
         listen: arguments.listen,

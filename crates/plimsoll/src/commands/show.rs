@@ -6,12 +6,12 @@ use units::{Bytes, Nanos};
 
 use super::{print, print_json};
 use crate::arguments::ShowArguments;
-use crate::bench;
+use crate::benchmark;
 use crate::exit::{Exit, Failure};
 
 /// Shows a benchmark.
 pub fn perform(arguments: &ShowArguments, as_json: bool) -> Result<Exit, Failure> {
-    let chosen = bench::choose(&arguments.benchmark)?;
+    let chosen = benchmark::choose(&arguments.benchmark)?;
     let definition = chosen.benchmark.definition;
     let sut = SutPlan { name: "built-in".into(), cpus: vec![], quota: None, quota_reason: String::new() };
     let overrides = Overrides { filelist: chosen.filelist, ..Overrides::new(sut) };

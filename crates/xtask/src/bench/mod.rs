@@ -6,6 +6,7 @@
 
 mod cases;
 mod figures;
+mod floor;
 mod generator;
 mod machine;
 mod nginx;

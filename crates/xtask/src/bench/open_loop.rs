@@ -2,8 +2,12 @@
 
 use anyhow::{Context, Result};
 use serde_json::Value;
+use stats::Histogram;
+use units::Ratio;
 
+use super::LOAD_CPU;
 use super::figures::word;
+use super::floor;
 use super::generator::plimsoll;
 use super::nginx::Nginx;
 use super::site::Site;
@@ -19,13 +23,30 @@ const LATENESS_BAR: f64 = 0.3e-3;
 /// While the generator's CPU is less busy than this.
 const BUSY_BAR: f64 = 0.6;
 
+/// Seconds for which the machine's own floor is measured.
+const FLOOR_S: u64 = 10;
+
 /// Measures and returns the table.
 pub fn perform(site: &Site) -> Result<String> {
     println!("open loop");
     let nginx = Nginx::start(site, "one-object")?;
     let arguments = ["one-object", "--rate", "10000", "--settle", "1 s", "--duration", "20 s"];
     let (_, result) = plimsoll(site, &arguments, nginx.port, 1.0)?;
-    table(&result["load_points"][0])
+    let floor = floor::lateness(RATE as u64, FLOOR_S, LOAD_CPU.parse()?)?;
+    Ok(table(&result["load_points"][0])? + &floor_text(&floor))
+}
+
+fn floor_text(floor: &Histogram) -> String {
+    let at = |q| {
+        floor.quantile(Ratio(q)).map_or("–".to_owned(), |late| format!("{:.3} ms", late.as_millis_f64()))
+    };
+    format!(
+        "\nThe machine's own floor, a thread on the same CPU that does nothing but sleep {RATE:.0} times a second for \
+        {FLOOR_S} s and look at the clock: late by {} (p50), {} (p99), {} (p99.9).\n",
+        at(0.5),
+        at(0.99),
+        at(0.999),
+    )
 }
 
 fn table(point: &Value) -> Result<String> {
