@@ -60,7 +60,7 @@ pub struct LoadPointResult {
     pub throughput_mbit: f64,
     /// Throughput while an operation is under way: 8·Σb / (Σr·2²⁰), in 2²⁰ bits per second.
     pub client_throughput_mbit: Option<f64>,
-    /// Complete pages per minute: 60·P / T; `None` where the benchmark does not count pages.
+    /// Complete pages per minute: 60·P / T; `None` where the benchmark does not count pages, and in an open loop.
     pub pages_per_minute: Option<f64>,
     /// Response time of all successful operations.
     pub response: TimeSummary,

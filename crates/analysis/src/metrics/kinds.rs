@@ -1,6 +1,6 @@
 //! WebStone's statistics per file and in total.
 
-use model::Plan;
+use model::{Load, Plan};
 use stats::Moments;
 
 use super::times::{four, summary};
@@ -22,7 +22,10 @@ pub(super) fn kinds(plan: &Plan, totals: &SteadyTotals) -> Vec<KindResult> {
 }
 
 /// Makes the statistics over all kinds: sums of the kinds' sums, never means of their means.
-pub(super) fn total(plan: &Plan, totals: &SteadyTotals, response: &TimeSummary) -> KindResult {
+///
+/// An open loop schedules single operations: there is no page to be counted.
+pub(super) fn total(plan: &Plan, load: Load, totals: &SteadyTotals, response: &TimeSummary) -> KindResult {
+    let counts_pages = plan.workload.counts_pages && load.is_closed();
     let mut all = KindSums::default();
     let merged = |of: fn(&KindSums) -> &Moments| {
         let mut sum = Moments::default();
@@ -35,7 +38,7 @@ pub(super) fn total(plan: &Plan, totals: &SteadyTotals, response: &TimeSummary) 
     all.body_bytes = merged(|kind| &kind.body_bytes);
     KindResult {
         errors: totals.errors(),
-        units_ok: plan.workload.counts_pages.then_some(totals.units_ok),
+        units_ok: counts_pages.then_some(totals.units_ok),
         ..statistics("all", &all, response.clone())
     }
 }

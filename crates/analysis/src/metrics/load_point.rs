@@ -15,7 +15,7 @@ use crate::{LoadPointResult, State, TimeSummary, Verdict};
 ///
 /// Only what the steady phase recorded counts, divided by the recorded length T of that phase.
 pub(crate) fn measure(plan: &Plan, fold: &PointFold) -> LoadPointResult {
-    let totals = &fold.steady;
+    let (totals, load) = (&fold.steady, fold.point.load);
     let length = totals.length.as_secs_f64();
     let per_second = |amount: f64| if 0.0 < length { amount / length } else { 0.0 };
     let (n, errors) = (totals.n() as f64, totals.errors() as f64);
@@ -23,9 +23,8 @@ pub(crate) fn measure(plan: &Plan, fold: &PointFold) -> LoadPointResult {
     let load_factor = load_factor(sum_response, length).unwrap_or(0.0);
     let thinking_mean = per_second(totals.thinking_ns as f64 / 1e9);
     let response = response(fold);
-    let total = kinds::total(plan, totals, &response);
+    let total = kinds::total(plan, load, totals, &response);
     let bits = 8.0 * total.bytes.total as f64;
-    let load = fold.point.load;
     let (cpu, run_queue, thread_seconds) = generator(totals);
     let sut_cpus = sut_cpus(totals);
     let per_operation = |seconds: f64| (0.0 < n + errors).then(|| seconds / (n + errors));
