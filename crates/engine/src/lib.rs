@@ -33,7 +33,6 @@ mod timers;
 pub use crate::core::{Core, Sink, Spawn};
 pub use crate::driver::{Driver, Mix};
 pub use crate::point::run_point;
-pub use crate::recorder::Recorder;
 pub use crate::setup::{HealthProbe, Machinery, PointSetup, Stop};
 pub use crate::thread::{TokioSpawn, run_point_on_this_thread};
 pub use crate::timers::{Sleep, Timers};

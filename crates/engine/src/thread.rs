@@ -48,7 +48,6 @@ where
 {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
-        .event_interval(EVENT_INTERVAL)
         .build_local(tokio::runtime::LocalOptions::default())?;
     runtime.block_on(async {
         let timers = Timers::new();
@@ -59,10 +58,6 @@ where
         Ok(())
     })
 }
-
-/// Tasks polled between two looks at the poll descriptor: small enough that a due timer is not kept waiting
-/// by a long run of ready users.
-const EVENT_INTERVAL: u32 = 61;
 
 /// Fires timers when they are due.
 async fn keep_time(descriptor: TimerDescriptor, clock: RealClock, timers: Rc<Timers>) {

@@ -9,4 +9,4 @@ mod quantity;
 
 pub use clock::{Clock, RealClock, SimClock, WallTime, thread_cpu, wall};
 pub use dice::{Dice, Purpose, Weights, mix};
-pub use quantity::{Bytes, Nanos, Rate, Ratio};
+pub use quantity::{Bytes, Nanos, Ratio};

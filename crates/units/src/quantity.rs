@@ -111,16 +111,6 @@ impl fmt::Display for Bytes {
     }
 }
 
-/// A rate, per second.
-#[derive(Debug, Clone, Copy, Default, PartialEq, PartialOrd)]
-pub struct Rate(pub f64);
-
-impl fmt::Display for Rate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.1}/s", self.0)
-    }
-}
-
 /// A part of a whole, from 0 to 1; shown as percent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, PartialOrd)]
 pub struct Ratio(pub f64);
