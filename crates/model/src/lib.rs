@@ -5,6 +5,7 @@
 mod content;
 mod definition;
 mod diagnostics;
+mod letters;
 mod load;
 mod make_plan;
 mod merge;
@@ -28,6 +29,7 @@ pub use definition::{
     time_text,
 };
 pub use diagnostics::{Diagnostic, Diagnostics, nearest};
+pub use letters::Letters;
 pub use load::{Arrivals, Load, LoadPoint};
 pub use make_plan::{Problem, make_plan};
 pub use operation::{Kinded, Marks, Outcome, Reply, WebRequest};
