@@ -6,6 +6,7 @@ mod content;
 mod definition;
 mod diagnostics;
 mod letters;
+mod limit;
 mod load;
 mod make_plan;
 mod merge;
@@ -30,6 +31,7 @@ pub use definition::{
 };
 pub use diagnostics::{Diagnostic, Diagnostics, nearest};
 pub use letters::Letters;
+pub use limit::{Comparison, Limit, LimitError, Metric, Unit, limits_text, parse_limits};
 pub use load::{Arrivals, Load, LoadPoint};
 pub use make_plan::{Problem, make_plan};
 pub use operation::{Kinded, Marks, Outcome, Reply, WebRequest};

@@ -1,0 +1,517 @@
+//! What a user calls acceptable, as people write it: `p99<50ms,errors<0.1%`.
+//!
+//! ```text
+//! limits     = limit { "," limit }
+//! limit      = metric comparison number [ unit ]
+//! ```
+//!
+//! | metric | of what | comparison | units |
+//! |---|---|---|---|
+//! | `p50` `p90` `p95` `p99` `p99.9` `mean` `max` | response time of successful operations | `<` `<=` | ns us ms s min h |
+//! | `errors` | failed ÷ completed operations | `<` `<=` | % or none (a ratio from 0 to 1) |
+//! | `delivered` | successful operations ÷ those that fell due, open loop | `>` `>=` | % or none |
+//! | `rate` | successful operations per second | `>` `>=` | /s or none |
+
+use std::fmt;
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{RATE_MAX, nearest};
+
+/// The longest time of a limit, in s: histograms end there.
+const SECONDS_MAX: f64 = 3600.0;
+
+/// What a limit is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Metric {
+    /// Median of the response time.
+    P50,
+    /// 90th percentile of the response time.
+    P90,
+    /// 95th percentile of the response time.
+    P95,
+    /// 99th percentile of the response time.
+    P99,
+    /// 99.9th percentile of the response time.
+    P999,
+    /// Arithmetic mean of the response time.
+    Mean,
+    /// The longest response time.
+    Max,
+    /// Failed ÷ completed operations.
+    Errors,
+    /// Successful operations ÷ those that fell due; open loops only.
+    Delivered,
+    /// Successful operations per second.
+    Rate,
+}
+
+/// How a value is compared with its limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Comparison {
+    /// `<`
+    Below,
+    /// `<=`
+    AtMost,
+    /// `>`
+    Above,
+    /// `>=`
+    AtLeast,
+}
+
+/// The unit in which a limit was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// None: a ratio from 0 to 1, or operations per second.
+    Plain,
+    /// Nanoseconds.
+    Ns,
+    /// Microseconds.
+    Us,
+    /// Milliseconds.
+    Ms,
+    /// Seconds.
+    S,
+    /// Minutes.
+    Min,
+    /// Hours.
+    H,
+    /// Hundredths.
+    Percent,
+    /// Operations per second.
+    PerSecond,
+}
+
+/// One limit. A limit that exists makes sense: its comparison and unit fit its metric, and it can be met.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Limit {
+    metric: Metric,
+    comparison: Comparison,
+    amount: f64,
+    unit: Unit,
+}
+
+/// What is wrong with a list of limits, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct LimitError {
+    /// What was expected and what was found.
+    pub message: String,
+    /// The place, in bytes from the start of the list.
+    pub span: Range<usize>,
+    /// What to write.
+    pub hint: String,
+}
+
+const METRICS: &[(&str, Metric)] = &[
+    ("p50", Metric::P50),
+    ("p90", Metric::P90),
+    ("p95", Metric::P95),
+    ("p99", Metric::P99),
+    ("p99.9", Metric::P999),
+    ("mean", Metric::Mean),
+    ("max", Metric::Max),
+    ("errors", Metric::Errors),
+    ("delivered", Metric::Delivered),
+    ("rate", Metric::Rate),
+];
+
+/// The longer ones first, because a text is matched from its start.
+const COMPARISONS: &[(&str, Comparison)] = &[
+    ("<=", Comparison::AtMost),
+    ("<", Comparison::Below),
+    (">=", Comparison::AtLeast),
+    (">", Comparison::Above),
+];
+
+/// Names, units, and their size in s.
+const TIME_UNITS: &[(&str, Unit, f64)] = &[
+    ("ns", Unit::Ns, 1e-9),
+    ("us", Unit::Us, 1e-6),
+    ("µs", Unit::Us, 1e-6),
+    ("ms", Unit::Ms, 1e-3),
+    ("s", Unit::S, 1.0),
+    ("min", Unit::Min, 60.0),
+    ("h", Unit::H, 3600.0),
+];
+
+const SHARE_UNITS: &[(&str, Unit, f64)] = &[("%", Unit::Percent, 0.01), ("", Unit::Plain, 1.0)];
+
+const RATE_UNITS: &[(&str, Unit, f64)] = &[("/s", Unit::PerSecond, 1.0), ("", Unit::Plain, 1.0)];
+
+impl Metric {
+    /// Returns its name as it is written.
+    pub fn name(self) -> &'static str {
+        METRICS.iter().find(|(_, metric)| *metric == self).expect("every metric has a name").0
+    }
+
+    /// Returns which quantile of the response time it is, from 0 to 1; `None` if it is something else.
+    pub fn quantile(self) -> Option<f64> {
+        match self {
+            Metric::P50 => Some(0.5),
+            Metric::P90 => Some(0.9),
+            Metric::P95 => Some(0.95),
+            Metric::P99 => Some(0.99),
+            Metric::P999 => Some(0.999),
+            _ => None,
+        }
+    }
+
+    /// Returns whether it is a time, in s.
+    pub fn is_time(self) -> bool {
+        self.quantile().is_some() || matches!(self, Metric::Mean | Metric::Max)
+    }
+
+    /// Returns whether less is better, so that its limits are upper ones.
+    fn is_better_below(self) -> bool {
+        !matches!(self, Metric::Delivered | Metric::Rate)
+    }
+
+    fn units(self) -> &'static [(&'static str, Unit, f64)] {
+        match self {
+            Metric::Errors | Metric::Delivered => SHARE_UNITS,
+            Metric::Rate => RATE_UNITS,
+            _ => TIME_UNITS,
+        }
+    }
+
+    /// Returns the sort of limit that can be written for it.
+    fn example(self) -> String {
+        let rest = match self {
+            Metric::Errors => "<0.1%",
+            Metric::Delivered => ">=95%",
+            Metric::Rate => ">=500/s",
+            _ => "<50ms",
+        };
+        format!("{}{rest}", self.name())
+    }
+}
+
+impl Comparison {
+    /// Returns whether a value compares so with a limit; false for what is not a number.
+    pub fn holds(self, value: f64, limit: f64) -> bool {
+        match self {
+            Comparison::Below => value < limit,
+            Comparison::AtMost => value <= limit,
+            Comparison::Above => limit < value,
+            Comparison::AtLeast => limit <= value,
+        }
+    }
+
+    fn is_upper(self) -> bool {
+        matches!(self, Comparison::Below | Comparison::AtMost)
+    }
+}
+
+impl Limit {
+    /// Makes a limit.
+    ///
+    /// # Errors
+    /// The message, if comparison or unit do not fit the metric, or no load point could ever meet the limit.
+    pub fn new(metric: Metric, comparison: Comparison, amount: f64, unit: Unit) -> Result<Limit, String> {
+        let name = metric.name();
+        if comparison.is_upper() != metric.is_better_below() {
+            let side = if metric.is_better_below() { "above" } else { "below" };
+            return Err(format!("`{name}` is limited from {side}"));
+        }
+        if !metric.units().iter().any(|(_, known, _)| *known == unit) {
+            return Err(format!("the unit is not one of `{name}`"));
+        }
+        let limit = Limit { metric, comparison, amount, unit };
+        if limit.can_be_met() { Ok(limit) } else { Err(format!("`{limit}` {}", limit.reach())) }
+    }
+
+    /// Returns what it is about.
+    pub fn metric(self) -> Metric {
+        self.metric
+    }
+
+    /// Returns the limit's value: in s, as a ratio from 0 to 1, or in operations/s.
+    pub fn value(self) -> f64 {
+        let mut units = self.metric.units().iter();
+        self.amount * units.find(|(_, unit, _)| *unit == self.unit).expect("the unit fits the metric").2
+    }
+
+    /// Returns whether a measured value (in the unit of [`Limit::value`]) is within the limit.
+    pub fn allows(self, value: f64) -> bool {
+        self.comparison.holds(value, self.value())
+    }
+
+    fn can_be_met(self) -> bool {
+        let value = self.value();
+        match self.metric {
+            Metric::Errors => (0.0..=1.0).contains(&value) && self.allows(0.0),
+            Metric::Delivered => 0.0 < value && self.allows(1.0),
+            Metric::Rate => 0.0 < value && value <= RATE_MAX,
+            _ => 0.0 < value && value <= SECONDS_MAX,
+        }
+    }
+
+    /// Says between which values a limit of this metric can be.
+    fn reach(self) -> String {
+        match self.metric {
+            Metric::Errors => "cannot be met: errors are from 0 to 100 %".to_owned(),
+            Metric::Delivered => {
+                "cannot be met, or says nothing: what is delivered is above 0 and up to 100 %".to_owned()
+            }
+            Metric::Rate => format!("is not a rate above 0 and up to {RATE_MAX} per second"),
+            _ => "is not a time above 0 and up to 1 h".to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Limit {
+    /// Writes the limit as it was read, without white space: `p99<50ms`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = COMPARISONS.iter().find(|(_, comparison)| *comparison == self.comparison);
+        let unit = self.metric.units().iter().find(|(_, unit, _)| *unit == self.unit);
+        let (sign, unit) = (sign.map_or("", |(sign, _)| sign), unit.map_or("", |(name, ..)| name));
+        write!(f, "{}{sign}{}{unit}", self.metric.name(), self.amount)
+    }
+}
+
+impl From<Limit> for String {
+    fn from(limit: Limit) -> String {
+        limit.to_string()
+    }
+}
+
+impl TryFrom<String> for Limit {
+    type Error = LimitError;
+
+    fn try_from(text: String) -> Result<Limit, LimitError> {
+        Piece { text: &text, start: 0 }.trim().limit()
+    }
+}
+
+/// Reads a list of limits, in the order written; not empty.
+///
+/// # Errors
+/// If it is not such a list, a limit makes no sense (see [`Limit::new`]), or a metric comes twice.
+pub fn parse_limits(text: &str) -> Result<Vec<Limit>, LimitError> {
+    let mut limits: Vec<Limit> = Vec::new();
+    let mut start = 0;
+    for item in text.split(',') {
+        let piece = Piece { text: item, start }.trim();
+        start += item.len() + 1;
+        let limit = piece.limit()?;
+        if limits.iter().any(|other| other.metric == limit.metric) {
+            let message = format!("`{}` is limited twice", limit.metric.name());
+            return Err(piece.error(message, "leave one of them out"));
+        }
+        limits.push(limit);
+    }
+    Ok(limits)
+}
+
+/// Writes limits so that [`parse_limits`] gives the same again.
+pub fn limits_text(limits: &[Limit]) -> String {
+    limits.iter().map(Limit::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// A part of the list, and where it stands.
+#[derive(Clone, Copy)]
+struct Piece<'a> {
+    text: &'a str,
+    start: usize,
+}
+
+impl<'a> Piece<'a> {
+    fn trim(self) -> Piece<'a> {
+        let lead = self.text.len() - self.text.trim_start().len();
+        Piece { text: self.text.trim(), start: self.start + lead }
+    }
+
+    /// Cuts the part in two; `at` is the start of a character.
+    fn cut(self, at: usize) -> (Piece<'a>, Piece<'a>) {
+        let (left, right) = self.text.split_at(at);
+        let right = Piece { text: right, start: self.start + at };
+        (Piece { text: left, ..self }.trim(), right.trim())
+    }
+
+    fn error(self, message: String, hint: &str) -> LimitError {
+        let span = self.start..self.start + self.text.len();
+        LimitError { message, span, hint: hint.to_owned() }
+    }
+
+    fn limit(self) -> Result<Limit, LimitError> {
+        const HINT: &str = "write metric, comparison and value, such as `p99<50ms,errors<0.1%`";
+        let Some(at) = self.text.find(['<', '>', '=']) else {
+            return Err(self.error(format!("expected a limit, found `{}`", self.text), HINT));
+        };
+        let (name, rest) = self.cut(at);
+        let metric = name.metric()?;
+        let hint = format!("write a limit such as `{}`", metric.example());
+        let Some((sign, comparison)) = COMPARISONS.iter().find(|(sign, _)| rest.text.starts_with(sign))
+        else {
+            return Err(rest.error(format!("`{}` is not a comparison with a limit", rest.text), &hint));
+        };
+        let (_, amount) = rest.cut(sign.len());
+        let (number, unit) = amount.amount(metric, &hint)?;
+        Limit::new(metric, *comparison, number, unit).map_err(|message| self.error(message, &hint))
+    }
+
+    fn metric(self) -> Result<Metric, LimitError> {
+        let names = || METRICS.iter().map(|(name, _)| *name);
+        if let Some((_, metric)) = METRICS.iter().find(|(name, _)| *name == self.text) {
+            return Ok(*metric);
+        }
+        let known = format!("metrics are {}", names().collect::<Vec<_>>().join(", "));
+        let hint = nearest(self.text, names()).map_or(known, |name| format!("did you mean `{name}`?"));
+        Err(self.error(format!("expected a metric, found `{}`", self.text), &hint))
+    }
+
+    fn amount(self, metric: Metric, hint: &str) -> Result<(f64, Unit), LimitError> {
+        let digits = self.text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(self.text.len());
+        let (number, unit) = self.cut(digits);
+        let Ok(amount) = number.text.parse::<f64>() else {
+            return Err(self.error(format!("expected a number, found `{}`", self.text), hint));
+        };
+        match metric.units().iter().find(|(name, ..)| *name == unit.text) {
+            Some((_, unit, _)) => Ok((amount, *unit)),
+            None if unit.text.is_empty() => {
+                let message = format!("expected a time with its unit, found `{}` without one", self.text);
+                Err(self.error(message, hint))
+            }
+            None => {
+                let message = format!("`{}` is not a unit of `{}`", unit.text, metric.name());
+                Err(unit.error(message, hint))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn limits_are_written_as_they_are_read() {
+        for text in [
+            "p99<50ms,errors<0.1%",
+            "p50<=1.5s,p90<2s,p95<3s,p99.9<1min",
+            "mean<250us",
+            "max<=0.5h",
+            "errors<=0%",
+            "errors<0.001,delivered>=95%,rate>500",
+            "rate>=12.5/s",
+        ] {
+            assert_eq!(limits_text(&parse_limits(text).unwrap()), text);
+        }
+        let spaced = parse_limits(" p99 < 50 ms , errors <= 0.10 % ").unwrap();
+        assert_eq!(limits_text(&spaced), "p99<50ms,errors<=0.1%");
+        assert_eq!(limits_text(&parse_limits("p99<250µs").unwrap()), "p99<250us");
+    }
+
+    #[test]
+    fn values_are_in_seconds_ratios_and_operations_per_second() {
+        let values: Vec<f64> = parse_limits("p99<50ms,max<2min,errors<0.1%,delivered>=0.95,rate>500/s")
+            .unwrap()
+            .into_iter()
+            .map(Limit::value)
+            .collect();
+        assert_eq!(values, [0.05, 120.0, 0.001, 0.95, 500.0]);
+    }
+
+    #[test]
+    fn a_limit_itself_is_allowed_where_it_says_so() {
+        let allows = |text: &str, value| parse_limits(text).unwrap()[0].allows(value);
+        for (text, least, limit, most) in [
+            ("mean<1s", true, false, false),
+            ("mean<=1s", true, true, false),
+            ("rate>1", false, false, true),
+            ("rate>=1", false, true, true),
+        ] {
+            assert_eq!([0.9, 1.0, 1.1].map(|value| allows(text, value)), [least, limit, most], "{text}");
+            assert!(!allows(text, f64::NAN));
+        }
+    }
+
+    #[test]
+    fn mistakes_are_placed_and_have_a_remedy() {
+        const WHOLE: &str = "write metric, comparison and value, such as `p99<50ms,errors<0.1%`";
+        for (text, place, message, hint) in [
+            ("", "", "expected a limit, found ``", WHOLE),
+            ("p99<1s,,", "", "expected a limit, found ``", WHOLE),
+            ("p99", "p99", "expected a limit, found `p99`", WHOLE),
+            ("errors<1%, p9<1s", "p9", "expected a metric, found `p9`", "did you mean `p90`?"),
+            ("eror < 1%", "eror", "expected a metric, found `eror`", "did you mean `errors`?"),
+            (
+                "p99 = 50ms",
+                "= 50ms",
+                "`= 50ms` is not a comparison with a limit",
+                "write a limit such as `p99<50ms`",
+            ),
+            ("p99<", "", "expected a number, found ``", "write a limit such as `p99<50ms`"),
+            ("p99<-5ms", "-5ms", "expected a number, found `-5ms`", "write a limit such as `p99<50ms`"),
+            (
+                "p99< 50 ",
+                "50",
+                "expected a time with its unit, found `50` without one",
+                "write a limit such as `p99<50ms`",
+            ),
+            ("p99<50 sec", "sec", "`sec` is not a unit of `p99`", "write a limit such as `p99<50ms`"),
+            ("errors<1ms", "ms", "`ms` is not a unit of `errors`", "write a limit such as `errors<0.1%`"),
+            ("p99>50ms", "p99>50ms", "`p99` is limited from above", "write a limit such as `p99<50ms`"),
+            ("rate<5", "rate<5", "`rate` is limited from below", "write a limit such as `rate>=500/s`"),
+            (
+                "errors<0%",
+                "errors<0%",
+                "`errors<0%` cannot be met: errors are from 0 to 100 %",
+                "write a limit such as `errors<0.1%`",
+            ),
+            (
+                "mean<2h",
+                "mean<2h",
+                "`mean<2h` is not a time above 0 and up to 1 h",
+                "write a limit such as `mean<50ms`",
+            ),
+            ("p99<1s, p99<=2s", "p99<=2s", "`p99` is limited twice", "leave one of them out"),
+        ] {
+            let error = parse_limits(text).expect_err(text);
+            let found = (&text[error.span.clone()], error.message.as_str(), error.hint.as_str());
+            assert_eq!(found, (place, message, hint), "{text}");
+        }
+        for text in
+            ["delivered>100%", "delivered>=0%", "rate>0", "max<0s", "errors<=101%", "p99<1.2.3s", "p99<<1s"]
+        {
+            assert!(parse_limits(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_stored_limit_is_its_text() {
+        let limit = parse_limits("p99.9<=1.5s").unwrap()[0];
+        let stored = serde_json::to_string(&limit).unwrap();
+        assert_eq!(stored, "\"p99.9<=1.5s\"");
+        assert_eq!(serde_json::from_str::<Limit>(&stored).unwrap(), limit);
+        assert!(serde_json::from_str::<Limit>("\"p99>1s\"").is_err());
+    }
+
+    fn any_limit() -> impl Strategy<Value = Limit> {
+        let comparison = |index: usize| COMPARISONS[index].1;
+        (0..METRICS.len(), 0..COMPARISONS.len(), 0..7usize, prop_oneof![0.0..1.0f64, 0.0..4000.0f64])
+            .prop_filter_map("makes no sense", move |(metric, sign, unit, amount)| {
+                let metric = METRICS[metric].1;
+                let units = metric.units();
+                Limit::new(metric, comparison(sign), amount, units[unit % units.len()].1).ok()
+            })
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_answered(text in "\\PC*|[a-z0-9.<>=%, ]*") {
+            if let Err(error) = parse_limits(&text) {
+                prop_assert!(text.get(error.span).is_some());
+            }
+        }
+
+        #[test]
+        fn a_written_limit_reads_back(limit in any_limit()) {
+            prop_assert_eq!(parse_limits(&limit.to_string()), Ok(vec![limit]));
+        }
+    }
+}
