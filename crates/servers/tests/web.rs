@@ -92,6 +92,22 @@ fn head_requests_get_the_head_only() {
 }
 
 #[test]
+fn a_file_that_the_client_has_is_not_sent_again() {
+    let server = start(|_| {});
+    let mut client = Client::connect(server.address());
+    let request =
+        |since: &str| format!("GET /small.html HTTP/1.1\r\nHost: h\r\nIf-Modified-Since: {since}\r\n\r\n");
+    client.send(&request("Sat, 01 Jan 2000 00:00:00 GMT"));
+    let reply = client.reply(RequestMethod::Get).unwrap();
+    assert_eq!((reply.head.status, reply.head.framing, reply.head.keep_alive), (304, Framing::None, true));
+    client.send(&request("Fri, 31 Dec 1999 23:59:59 GMT"));
+    let reply = client.reply(RequestMethod::Get).unwrap();
+    assert_eq!((reply.head.status, reply.body), (200, content("/small.html")));
+    client.send(&request("Sat, 01 Jan 2000 00:00:00 GMT").replace("/small.html", "/none"));
+    assert_eq!(client.reply(RequestMethod::Get).unwrap().head.status, 404);
+}
+
+#[test]
 fn refusals_have_their_status_and_close_only_where_they_must() {
     let server = start(|_| {});
     let large = format!("GET / HTTP/1.1\r\nHost: h\r\nX: {}\r\n\r\n", "x".repeat(100_000));

@@ -11,6 +11,7 @@ use units::Nanos;
 
 use super::fault::Fault;
 use super::faulty::{Ending, spoil};
+use super::modified::is_unmodified;
 use super::server::Shared;
 use super::site::ReadyReply;
 use super::socket::Socket;
@@ -131,9 +132,11 @@ impl Conversation<'_> {
             target => target,
         };
         let reply = match head.method {
-            RequestMethod::Get | RequestMethod::Head => {
-                shared.site.object(target).unwrap_or(&shared.site.not_found)
-            }
+            RequestMethod::Get | RequestMethod::Head => match shared.site.object(target) {
+                Some(_) if is_unmodified(&self.input[self.taken..]) => &shared.site.not_modified,
+                Some(file) => file,
+                None => &shared.site.not_found,
+            },
             _ => &shared.site.method_not_allowed,
         };
         let fault = if head.method == RequestMethod::Get { shared.faults.for_path(target) } else { None };

@@ -28,6 +28,7 @@ mod allowance;
 mod connection;
 mod fault;
 mod faulty;
+mod modified;
 mod options;
 mod server;
 mod site;

@@ -6,6 +6,8 @@ use std::io;
 use http1::{Framing, ResponseHead, Version, write_response_head};
 use model::{Content, Workload};
 
+use super::modified::LAST_MODIFIED;
+
 /// The largest data set that is served from memory: 1 GiB.
 pub const DATASET_BYTES_MAX: u64 = 1 << 30;
 
@@ -15,6 +17,7 @@ pub(super) struct Site {
     objects: HashMap<Box<[u8]>, ReadyReply>,
     pub(super) bad_request: ReadyReply,
     pub(super) not_found: ReadyReply,
+    pub(super) not_modified: ReadyReply,
     pub(super) method_not_allowed: ReadyReply,
     pub(super) head_too_large: ReadyReply,
     pub(super) server_error: ReadyReply,
@@ -48,18 +51,29 @@ impl Site {
         let objects = (0..).zip(&workload.objects).map(|(index, object)| {
             let mut body = vec![0; object.bytes as usize];
             content.fill(index, 0, &mut body);
-            let fields = [("Content-Type", media_type(&object.path))];
+            let fields =
+                [("Content-Type", media_type(&object.path)), ("Last-Modified", LAST_MODIFIED.as_bytes())];
             (object.path.as_bytes().into(), ReadyReply::new(200, body.into(), &fields))
         });
-        Ok(Site {
-            objects: objects.collect(),
+        Ok(Site { objects: objects.collect(), ..Site::without_files() })
+    }
+
+    /// Makes the replies of a site that has no files.
+    pub(super) fn without_files() -> Site {
+        Site {
+            objects: HashMap::new(),
             bad_request: problem(400, &[]),
             not_found: problem(404, &[]),
+            not_modified: ReadyReply::new(
+                304,
+                Box::default(),
+                &[("Last-Modified", LAST_MODIFIED.as_bytes())],
+            ),
             method_not_allowed: problem(405, &[("Allow", b"GET, HEAD")]),
             head_too_large: problem(431, &[]),
             server_error: problem(500, &[]),
             version_not_supported: problem(505, &[]),
-        })
+        }
     }
 
     /// Returns the reply for the path of a request target, its query ignored; `None` if there is no such file.
@@ -71,7 +85,7 @@ impl Site {
 }
 
 impl ReadyReply {
-    fn new(status: u16, body: Box<[u8]>, fields: &[(&str, &[u8])]) -> ReadyReply {
+    pub(super) fn new(status: u16, body: Box<[u8]>, fields: &[(&str, &[u8])]) -> ReadyReply {
         let heads = [
             (Version::Http10, false),
             (Version::Http10, true),
@@ -79,7 +93,8 @@ impl ReadyReply {
             (Version::Http11, true),
         ]
         .map(|(version, keep_alive)| {
-            let framing = Framing::Length(body.len() as u64);
+            // A 304 speaks of a body that it does not have, whose length we could only repeat.
+            let framing = if status == 304 { Framing::None } else { Framing::Length(body.len() as u64) };
             head_bytes(&ResponseHead { status, version, framing, keep_alive }, fields)
         });
         ReadyReply { heads, body }
@@ -133,7 +148,8 @@ mod tests {
         let site = site("/a.html", 3).unwrap();
         let reply = site.object(b"/a.html?x=1").unwrap();
         let text = |version, keep_alive| String::from_utf8(reply.head(version, keep_alive).to_vec()).unwrap();
-        let rest = "Server: plimsoll\r\nContent-Type: text/html\r\n\r\n";
+        let rest = "Server: plimsoll\r\nContent-Type: text/html\r\n\
+                    Last-Modified: Sat, 01 Jan 2000 00:00:00 GMT\r\n\r\n";
         let line = "200 OK\r\nContent-Length: 3\r\n";
         assert_eq!(text(Version::Http10, false), format!("HTTP/1.0 {line}Connection: close\r\n{rest}"));
         assert_eq!(text(Version::Http10, true), format!("HTTP/1.0 {line}Connection: keep-alive\r\n{rest}"));
