@@ -2,10 +2,12 @@
 //!
 //! [`Analyzer`] takes the records of a run one by one and answers with an [`Analysis`]; what it
 //! holds meanwhile does not grow with the length of the run, but for one small line per second.
+//! [`FindMax`] says which load points to run to find the highest load that is acceptable.
 //! [`audit`] holds numbers that somebody stated against what they must follow from.
 
 mod analyzer;
 pub mod audit;
+mod find_max;
 mod fold;
 mod judge;
 mod metrics;
@@ -14,5 +16,9 @@ mod rules;
 mod tally;
 
 pub use analyzer::Analyzer;
+pub use find_max::{
+    Compliance, End, FIND_MAX_TOLERANCE, FindMax, FindMaxError, Found, Goal, Judged, LevelKind, Maximum,
+    Measured, NoData, Range, Step, comply, judge,
+};
 pub use metrics::values_needed;
 pub use result::*;

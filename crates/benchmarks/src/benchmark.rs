@@ -2,7 +2,7 @@
 
 use std::io;
 
-use model::{Definition, Diagnostics, FilelistSource, Workload, nearest};
+use model::{Definition, Diagnostics, FilelistSource, Workload, WorkloadSource, nearest};
 
 use crate::one_object::ONE_OBJECT;
 use crate::webstone::{Filelist, FilelistFormat, WEBSTONE_1_1, WEBSTONE_2_0_1};
@@ -102,9 +102,18 @@ pub fn from_definition(
     read_file: impl FnOnce(&str) -> io::Result<String>,
 ) -> Result<Benchmark, LoadError> {
     let definition = Definition::parse(file_name, text)?;
-    let workload = match &definition.workload.filelist {
-        FilelistSource::Text(text) => workload(&definition, &format!("{file_name} (filelist)"), text)?,
-        FilelistSource::File(name) => {
+    let workload = match &definition.workload.source {
+        WorkloadSource::Requests(requests, pages) => Workload {
+            content_seed: definition.workload.content_seed,
+            requests: requests.clone(),
+            pages: pages.clone(),
+            counts_pages: definition.workload.counts_pages,
+            think: definition.workload.think,
+        },
+        WorkloadSource::Filelist(FilelistSource::Text(text)) => {
+            workload(&definition, &format!("{file_name} (filelist)"), text)?
+        }
+        WorkloadSource::Filelist(FilelistSource::File(name)) => {
             let unreadable = |source| LoadError::Unreadable {
                 definition: file_name.to_owned(),
                 filelist: name.clone(),
@@ -125,8 +134,9 @@ pub fn workload(definition: &Definition, file_name: &str, text: &str) -> Result<
     Ok(Workload {
         content_seed: definition.workload.content_seed,
         counts_pages: definition.workload.counts_pages || filelist.format == FilelistFormat::Pages,
-        objects: filelist.objects,
+        requests: filelist.requests,
         pages: filelist.pages,
+        think: definition.workload.think,
     })
 }
 
@@ -143,7 +153,7 @@ mod tests {
 
     fn plan(builtin: &Builtin, quick: bool) -> model::Plan {
         let Benchmark { definition, workload } = builtin.load();
-        let sut = SutPlan { name: "built-in".into(), cpus: vec![], quota: None, quota_reason: String::new() };
+        let sut = SutPlan::of("built-in");
         make_plan(&definition, workload, &Overrides { quick, ..Overrides::new(sut) }).unwrap()
     }
 
@@ -151,11 +161,14 @@ mod tests {
     #[test]
     fn the_pages_of_1_1_are_the_published_ones() {
         let workload = workload_of("webstone-1.1");
-        assert_eq!((workload.pages.len(), workload.objects.len()), (8, 18));
+        assert_eq!((workload.pages.len(), workload.requests.len()), (8, 18));
         assert_eq!(workload.pages.iter().map(|page| page.weight).sum::<u64>(), 100);
-        assert_eq!(workload.dataset_bytes(), 375 * 1024);
+        assert_eq!(workload.file_set(1.0).bytes(), 375 * 1024);
         let kibibytes = |page: &model::Page| -> Vec<u64> {
-            page.objects.iter().map(|object| workload.objects[*object as usize].bytes / 1024).collect()
+            page.requests
+                .iter()
+                .map(|kind| workload.requests[*kind as usize].body_bytes(0).unwrap() / 1024)
+                .collect()
         };
         let rows: Vec<(u64, Vec<u64>)> =
             workload.pages.iter().map(|page| (page.weight, kibibytes(page))).collect();
@@ -176,10 +189,10 @@ mod tests {
     #[test]
     fn the_means_of_1_1_are_the_published_ones() {
         let workload = workload_of("webstone-1.1");
-        assert_eq!(workload.files_per_page(), 2.08);
-        assert!((workload.bytes_per_page() / 1024.0 - 13.89).abs() < 1e-9);
-        assert!((workload.mean_body_bytes() - 6838.1538).abs() < 1e-4);
-        assert!((workload.body_bytes_deviation() - 15_167.0).abs() < 0.5);
+        assert_eq!(workload.requests_per_page(), 2.08);
+        assert!((workload.bytes_per_page().unwrap() / 1024.0 - 13.89).abs() < 1e-9);
+        assert!((workload.mean_body_bytes().unwrap() - 6838.1538).abs() < 1e-4);
+        assert!((workload.body_bytes_deviation().unwrap() - 15_167.0).abs() < 0.5);
     }
 
     /// Golden check G4.
@@ -187,9 +200,9 @@ mod tests {
     fn the_files_of_2_0_1_are_the_published_ones() {
         let workload = workload_of("webstone-2.0.1");
         assert_eq!(workload.pages.iter().map(|page| page.weight).sum::<u64>(), 1000);
-        assert_eq!(workload.dataset_bytes(), 5_817_375);
-        assert_eq!(workload.mean_body_bytes(), 19_773.0);
-        assert!((workload.body_bytes_deviation() - 172_902.8).abs() < 0.05);
+        assert_eq!(workload.file_set(1.0).bytes(), 5_817_375);
+        assert_eq!(workload.mean_body_bytes(), Some(19_773.0));
+        assert!((workload.body_bytes_deviation().unwrap() - 172_902.8).abs() < 0.05);
     }
 
     #[test]
@@ -250,7 +263,7 @@ mod tests {
         );
         let no_file = |_: &str| -> io::Result<String> { Err(io::ErrorKind::NotFound.into()) };
         let benchmark = from_definition("my.toml", &inline, no_file).unwrap();
-        assert_eq!(benchmark.workload.objects[0].bytes, 2048);
+        assert_eq!(benchmark.workload.requests[0].body_bytes(0), Some(2048));
         assert!(benchmark.workload.counts_pages, "a filelist with pages counts pages");
 
         let named = find("one-object").unwrap().definition;

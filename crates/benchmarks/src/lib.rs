@@ -2,6 +2,7 @@
 
 mod benchmark;
 mod one_object;
+pub mod pages;
 pub mod webstone;
 
 pub use benchmark::{Benchmark, Builtin, LoadError, UnknownBenchmark, all, find, from_definition, workload};

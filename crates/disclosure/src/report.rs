@@ -39,6 +39,11 @@ impl Report<'_> {
         Words::of(self.analysis)
     }
 
+    /// Returns the size of the file set in bytes.
+    pub(crate) fn file_set_bytes(&self) -> u64 {
+        self.plan.file_set().bytes()
+    }
+
     /// Returns whether load was offered on a schedule.
     pub(crate) fn is_open(&self) -> bool {
         self.plan.load_points.iter().any(|point| !point.load.is_closed())
@@ -77,12 +82,17 @@ impl Words {
         let (users, rate_heading, rate, response_heading) = match headline {
             Headline::ConnectionRate => ("Clients", "Conn/second", "connections per second", "Latency"),
             Headline::OperationRate => ("Users", "Ops/second", "operations per second", "Response time"),
+            Headline::RequestRate => ("Clients", "Requests/second", "requests per second", "Response time"),
+            Headline::TransactionRate => {
+                ("Users", "Transactions/second", "transactions per second", "Response time")
+            }
         };
         let load = if closed { users } else { "Offered/second" };
         let load_noun = match (closed, headline) {
             (false, _) => "offered load",
             (true, Headline::ConnectionRate) => "clients",
-            (true, Headline::OperationRate) => "users",
+            (true, Headline::RequestRate) => "clients",
+            (true, Headline::OperationRate | Headline::TransactionRate) => "users",
         };
         Words { load, load_noun, rate_heading, rate, response_heading, headline }
     }
@@ -91,7 +101,8 @@ impl Words {
     pub(crate) fn load_text(self, load: Load) -> String {
         let word = match self.headline {
             Headline::ConnectionRate => "client",
-            Headline::OperationRate => "user",
+            Headline::RequestRate => "client",
+            Headline::OperationRate | Headline::TransactionRate => "user",
         };
         match load {
             Load::Users(1) => format!("1 {word}"),

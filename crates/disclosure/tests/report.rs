@@ -127,7 +127,7 @@ fn every_link_has_its_place_and_no_id_occurs_twice() {
 fn hostile_texts_break_no_form() {
     let fixture = fixture::hostile();
     let report = fixture.report();
-    let bad = &fixture.plan.workload.objects[0].path;
+    let bad = &fixture.plan.workload.requests[0].path;
 
     let markdown = render::markdown(&outline(&report));
     // Between fences nothing has a meaning; there it stands as it was typed.

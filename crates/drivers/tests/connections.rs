@@ -9,7 +9,7 @@ use std::sync::mpsc::channel;
 use common::{
     Bench, EMPTY, LARGE, Peer, SMALL, connection, protocol, read_request, right_reply, server, workload,
 };
-use model::{Connection, HttpVersion, Object, Outcome, Protocol};
+use model::{Connection, HttpVersion, Outcome, Protocol, Request};
 use servers::web::{WebOptions, WebServer};
 use units::Nanos;
 
@@ -198,7 +198,7 @@ fn the_server_closes_first_where_a_connection_belongs_to_the_request() {
 fn a_request_is_sent_in_parts_where_there_is_no_room() {
     let path = format!("/{}", "a".repeat(12 << 20));
     let mut workload = workload();
-    workload.objects[SMALL as usize] = Object { path: path.clone(), bytes: 500 };
+    workload.requests[SMALL as usize] = Request::file(&path, 500);
     let peer = Peer::start(vec![connection(move |mut stream| {
         for _ in 0..2 {
             let request = read_request(&mut stream);

@@ -202,7 +202,7 @@ impl LoadThread<'_> {
             origin: self.origin,
         };
         let driver = || WebDriver::new(std::rc::Rc::clone(&origin));
-        let mix = WebMix::new(workload, *seed);
+        let mix = WebMix::new(workload, protocol.connection, *seed, self.point.load.level());
         run_point_on_this_thread(
             &setup,
             self.clock,

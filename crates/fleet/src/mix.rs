@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use benchmarks::webstone::{PageMix, PageSchedule, PageUser};
+use benchmarks::pages::{PageMix, PageSchedule, PageUser};
 use engine::Mix;
-use model::{WebRequest, Workload};
+use model::{Connection, WebRequest, Workload};
 
 /// Users and scheduled requests of a workload of pages.
 pub(crate) struct WebMix {
@@ -15,11 +15,11 @@ pub(crate) struct WebMix {
 }
 
 impl WebMix {
-    pub(crate) fn new(workload: &Workload, seed: u64) -> WebMix {
+    pub(crate) fn new(workload: &Workload, connection: Connection, seed: u64, level: f64) -> WebMix {
         WebMix {
-            pages: Arc::new(PageMix::new(workload)),
-            schedule: PageSchedule::new(workload, seed),
-            n_kinds: workload.objects.len(),
+            pages: Arc::new(PageMix::new(workload, connection, level)),
+            schedule: PageSchedule::new(workload, seed, level),
+            n_kinds: workload.requests.len(),
             n_units: workload.pages.len(),
         }
     }

@@ -124,7 +124,7 @@ pub fn run(
         (None, ServerChoice::External(target)) => (aim_at(target)?, "a server that was already there".into()),
         (None, ServerChoice::Start(_)) => unreachable!("a server to be started was started"),
     };
-    observer.event(Event::Preparing("checking one of each object"));
+    observer.event(Event::Preparing("checking objects of every kind"));
     verify(plan, &aim, clock, stop)?;
     observer.event(Event::Ready { address: aim.target.to_string(), server: name });
 
@@ -164,7 +164,7 @@ fn start_server(
     let mut sut = RunningSut::start(SutRequest {
         server: server.clone(),
         work_dir: request.work_dir.clone(),
-        workload: &plan.workload,
+        files: &plan.file_set(),
         cpus: plan.sut.cpus.clone(),
         quota: plan.sut.quota.filter(|_| !limits_itself(&request.server)),
         port: None,

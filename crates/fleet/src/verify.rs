@@ -1,4 +1,4 @@
-//! One of each object before load begins: a server that serves something else need not be loaded.
+//! Some of each kind of object before load begins: a server that serves something else need not be loaded.
 
 use std::io;
 use std::rc::Rc;
@@ -16,6 +16,9 @@ use crate::load::Aim;
 
 /// Most wrong objects that are named; one is mostly enough to know.
 const NAMED_MAX: usize = 5;
+
+/// Most objects of a kind of request that are fetched.
+const SAMPLES_MAX: u64 = 20;
 
 /// How often a wait for a reply looks whether it is to end.
 const STOP_STEP: Duration = Duration::from_millis(100);
@@ -65,7 +68,7 @@ fn lines(named: &[WrongObject]) -> String {
     named.iter().map(|wrong| format!("\n  {}", wrong.text)).collect()
 }
 
-/// Fetches every object of the workload once, one after another.
+/// Fetches objects of every kind of request once, one after another.
 ///
 /// # Errors
 /// If one of them is not right, or `stop` is set before all of them were fetched.
@@ -81,15 +84,28 @@ pub fn verify(plan: &Plan, aim: &Aim, clock: RealClock, stop: &AtomicBool) -> Re
     if wrong.is_empty() {
         return Ok(());
     }
-    let n_wrong = wrong.len();
+    let (n_wrong, n_objects) = (wrong.len(), samples(plan).len());
     let named = wrong.into_iter().take(NAMED_MAX).collect();
-    Err(VerifyError::Wrong { n_wrong, n_objects: plan.workload.objects.len(), named })
+    Err(VerifyError::Wrong { n_wrong, n_objects, named })
 }
 
 async fn stopped(stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
         tokio::time::sleep(STOP_STEP).await;
     }
+}
+
+/// Lists what is asked for: of every kind of request all objects if they are few, else some of them, the first
+/// and the last included.
+fn samples(plan: &Plan) -> Vec<WebRequest> {
+    let kinds = (0..).zip(&plan.workload.requests);
+    let samples = kinds.flat_map(|(kind, request)| {
+        let n = request.objects(plan.level_max());
+        let taken = n.min(SAMPLES_MAX);
+        let place = move |i: u64| (u128::from(i) * u128::from(n - 1) / u128::from((taken - 1).max(1))) as u64;
+        (0..taken).map(move |i| WebRequest { kind, closes: false, number: place(i) })
+    });
+    samples.collect()
 }
 
 /// Returns the objects that are not right.
@@ -101,8 +117,7 @@ async fn fetch_all(
 ) -> Result<Vec<WrongObject>, VerifyError> {
     let limit = Duration::from_nanos(plan.protocol.time_limit.0);
     let mut wrong = Vec::new();
-    for object in 0..plan.workload.objects.len() as u32 {
-        let request = WebRequest { object };
+    for request in samples(plan) {
         let work = driver.perform(&request, clock.now());
         match tokio::time::timeout(limit, work).await {
             Ok(reply) if reply.outcome == Outcome::Ok => {}
@@ -115,7 +130,7 @@ async fn fetch_all(
             }
             Err(_) => {
                 driver.give_up();
-                let path = &plan.workload.objects[object as usize].path;
+                let path = plan.workload.requests[usize::from(request.kind)].path_of(request.number);
                 let text = format!("GET {path}: no complete reply within {}", plan.protocol.time_limit);
                 wrong.push(WrongObject { outcome: Outcome::TimedOut, text });
                 // The others would cost as much time again.

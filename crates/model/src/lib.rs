@@ -24,10 +24,10 @@ mod workload;
 
 pub use content::{CHUNK_BYTES, Content};
 pub use definition::{
-    DEFINITION_FORMAT, Definition, Family, FilelistSource, LOAD_POINTS_MAX, LoadDefinition, LoadListError,
-    OpenLoopDefinition, ProtocolDefinition, QuantityError, QuickDefinition, RATE_MAX, USERS_MAX,
-    WorkloadDefinition, definition_schema, load_text, parse_bytes, parse_load, parse_rates, parse_time,
-    time_text,
+    DEFINITION_FORMAT, Definition, Family, FilelistSource, LOAD_POINTS_MAX, Levels, LoadDefinition,
+    LoadListError, LoadUnit, OpenLoopDefinition, ProtocolDefinition, QuantityError, QuickDefinition,
+    RATE_MAX, USERS_MAX, WorkloadDefinition, WorkloadSource, definition_schema, load_text, parse_bytes,
+    parse_load, parse_rates, parse_time, time_text,
 };
 pub use diagnostics::{Diagnostic, Diagnostics, nearest};
 pub use letters::Letters;
@@ -38,7 +38,8 @@ pub use operation::{Kinded, Marks, Outcome, Reply, WebRequest};
 pub use overrides::{DEFAULT_SEED, Overrides};
 pub use phase::{Phase, Phases};
 pub use plan::{
-    BenchmarkId, Connection, Headline, HttpVersion, Modification, PLAN_FORMAT, Plan, Protocol, Rules, SutPlan,
+    BenchmarkId, Connection, Gateway, GatewayKind, Headline, HttpVersion, Modification, PLAN_FORMAT, Plan,
+    Protocol, Rules, SutPlan, Tls,
 };
 pub use record::{
     DetailRecord, Ending, Example, FailedTotals, Flow, Health, IntervalRecord, KindTotals, OkTotals, SutUse,
@@ -48,4 +49,7 @@ pub use schedule::Schedule;
 pub use slice::{Assignment, slice};
 pub use testbed::{Fact, FactSection, Testbed};
 pub use user::{Step, User};
-pub use workload::{Object, Page, Workload};
+pub use workload::{
+    Count, FILES_MAX, FileSet, Page, Parameter, PathPattern, PathPatternError, Pick, PickError, ReplyBody,
+    Request, Sampler, SetFile, Think, Workload,
+};

@@ -8,16 +8,27 @@ pub trait Kinded {
     fn kind(&self) -> u16;
 }
 
-/// One request of the web family: fetch an object.
+/// One request of the web family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WebRequest {
-    /// Index into the workload's objects; the kind of the operation as well.
-    pub object: u32,
+    /// Index into the workload's requests.
+    pub kind: u16,
+    /// Whether the connection is not used again afterwards.
+    pub closes: bool,
+    /// Number of the object among those of the kind.
+    pub number: u64,
+}
+
+impl WebRequest {
+    /// Makes the request for the first object of a kind, on a connection that may be used again.
+    pub fn first(kind: u16) -> WebRequest {
+        WebRequest { kind, closes: false, number: 0 }
+    }
 }
 
 impl Kinded for WebRequest {
     fn kind(&self) -> u16 {
-        self.object as u16
+        self.kind
     }
 }
 

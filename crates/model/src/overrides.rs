@@ -1,8 +1,10 @@
 //! What a run asks for besides its benchmark's definition.
 
+use std::net::IpAddr;
+
 use units::Nanos;
 
-use crate::{Arrivals, Connection, SutPlan};
+use crate::{Arrivals, Connection, HttpVersion, Pick, SutPlan, Tls};
 
 /// The seed of a run that names none.
 pub const DEFAULT_SEED: u64 = 1;
@@ -16,6 +18,8 @@ pub struct Overrides {
     pub load: Option<Vec<u32>>,
     /// Open loop: rates in operations per second, in the order in which they are run.
     pub rates: Option<Vec<f64>>,
+    /// The highest load, for a benchmark whose load points are steps up to a maximum.
+    pub max_load: Option<f64>,
     /// Open loop: when operations fall due.
     pub arrivals: Option<Arrivals>,
     /// Open loop: how many operations may be in flight at most.
@@ -28,8 +32,18 @@ pub struct Overrides {
     pub steady: Option<Nanos>,
     /// Longest time for operations in flight to finish.
     pub drain: Option<Nanos>,
+    /// Length of the ramp-down.
+    pub ramp_down: Option<Nanos>,
+    /// The version of HTTP.
+    pub http: Option<HttpVersion>,
+    /// Whether connections are encrypted.
+    pub tls: Option<Tls>,
+    /// How many users share an HTTP/2 connection.
+    pub streams: Option<u32>,
     /// How long a connection lives.
     pub connection: Option<Connection>,
+    /// How parameters of requests are picked, by the parameter's name.
+    pub picks: Vec<(String, Pick)>,
     /// The longest that one operation may take.
     pub time_limit: Option<Nanos>,
     /// The name of the filelist that the workload was made from, if it is not the benchmark's own.
@@ -42,6 +56,8 @@ pub struct Overrides {
     pub load_cpus: Vec<u32>,
     /// The number of load threads if they are not pinned; at least 1.
     pub load_threads: u32,
+    /// Local addresses that connections are made from, in turn; empty: the system chooses.
+    pub source_addresses: Vec<IpAddr>,
 }
 
 impl Overrides {
@@ -51,19 +67,26 @@ impl Overrides {
             quick: false,
             load: None,
             rates: None,
+            max_load: None,
             arrivals: None,
             in_flight_max: None,
             ramp_up: None,
             settle: None,
             steady: None,
             drain: None,
+            ramp_down: None,
+            http: None,
+            tls: None,
+            streams: None,
             connection: None,
+            picks: Vec::new(),
             time_limit: None,
             filelist: None,
             seed: None,
             sut,
             load_cpus: Vec::new(),
             load_threads: 1,
+            source_addresses: Vec::new(),
         }
     }
 }

@@ -1,12 +1,14 @@
 //! The plan of a run: everything explicit, nothing left to be decided.
 
+use std::net::IpAddr;
+
 use serde::{Deserialize, Serialize};
 use units::Nanos;
 
-use crate::{LoadPoint, Phases, Workload, with_serde};
+use crate::{FileSet, LoadPoint, Phases, Workload, with_serde};
 
 /// The version of the stored form of [`Plan`].
-pub const PLAN_FORMAT: u32 = 1;
+pub const PLAN_FORMAT: u32 = 2;
 
 /// Everything that a run needs to know. A plan that exists is valid.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -36,6 +38,20 @@ pub struct Plan {
     pub load_cpus: Vec<u32>,
     /// The number of load threads; at least 1.
     pub load_threads: u32,
+    /// Local addresses that connections are made from, in turn; empty: the system chooses.
+    pub source_addresses: Vec<IpAddr>,
+}
+
+impl Plan {
+    /// Returns the highest level of load (users, or operations per second): the file set is made for it.
+    pub fn level_max(&self) -> f64 {
+        self.load_points.iter().map(|point| point.load.level()).fold(0.0, f64::max)
+    }
+
+    /// Lists the files that the server must hold.
+    pub fn file_set(&self) -> FileSet {
+        self.workload.file_set(self.level_max())
+    }
 }
 
 /// Which benchmark, in which version.
@@ -60,16 +76,24 @@ pub enum Headline {
     ConnectionRate,
     /// Operations per second, with the mean response time.
     OperationRate,
+    /// Requests per second, with the throughput.
+    RequestRate,
+    /// Transactions per second, with the number of users and the mean response time.
+    TransactionRate,
 }
 
 /// How operations travel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Protocol {
-    /// The version in the request line.
+    /// The version that requests are made in.
     pub http: HttpVersion,
+    /// Whether connections are encrypted.
+    pub tls: Tls,
     /// How long a connection lives.
     pub connection: Connection,
+    /// HTTP/2: how many users share a connection, each with one stream at a time; at least 1.
+    pub streams: u32,
     /// The longest that one operation may take, measured from its sending.
     #[serde(rename = "time_limit_ns", with = "with_serde::nanos")]
     pub time_limit: Nanos,
@@ -84,6 +108,21 @@ pub enum HttpVersion {
     /// HTTP/1.1.
     #[serde(rename = "1.1")]
     Http11,
+    /// HTTP/2, agreed upon by ALPN over TLS, known beforehand without.
+    #[serde(rename = "2")]
+    Http2,
+}
+
+/// Whether connections are encrypted, and how they begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tls {
+    /// Not encrypted.
+    Off,
+    /// TLS; every connection makes a full handshake.
+    Full,
+    /// TLS; a user's connections after its first resume its session where the server offers that.
+    Resumed,
 }
 
 /// How long a connection lives.
@@ -92,6 +131,9 @@ pub enum HttpVersion {
 pub enum Connection {
     /// A new one for every request; the body ends with it.
     PerRequest,
+    /// Kept for a session, whose number of requests each user draws: 1 for 30 % of the sessions, 5 to 15 for
+    /// 6.36 % each, as in SPECweb99; closed loop only.
+    Sessions,
     /// Kept until one side closes it or it has carried so many requests.
     KeepAlive {
         /// Requests per connection at most; no limit if absent.
@@ -163,9 +205,77 @@ pub struct SutPlan {
     pub quota: Option<f64>,
     /// How the quota came about: `asked for`, `from calibration of …`, `the built-in default`.
     pub quota_reason: String,
+    /// The profile of its recipe; `None` for the settings of a benchmark.
+    pub profile: Option<String>,
+    /// How it runs the programs that make pages; `None` where the workload needs none.
+    pub gateway: Option<Gateway>,
+}
+
+/// How a web server runs the programs that make pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Gateway {
+    /// The interface between server and program.
+    pub kind: GatewayKind,
+    /// How many pages can be in the making at once; at least 1. Without meaning for CGI on some servers.
+    pub workers: u32,
+}
+
+/// An interface between a web server and the programs that make pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum GatewayKind {
+    /// A process per request.
+    Cgi,
+    /// Lasting workers behind FastCGI.
+    Fastcgi,
+    /// PHP scripts by the FastCGI process manager.
+    PhpFpm,
+    /// A Python application behind WSGI.
+    Wsgi,
+    /// A handler within the server.
+    Native,
+    /// An HTTP application behind a reverse proxy.
+    Proxy,
+}
+
+impl GatewayKind {
+    /// All kinds, in the order in which they are listed.
+    pub const ALL: [GatewayKind; 6] = [
+        GatewayKind::Cgi,
+        GatewayKind::Fastcgi,
+        GatewayKind::PhpFpm,
+        GatewayKind::Wsgi,
+        GatewayKind::Native,
+        GatewayKind::Proxy,
+    ];
+
+    /// Returns the name that is typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            GatewayKind::Cgi => "cgi",
+            GatewayKind::Fastcgi => "fastcgi",
+            GatewayKind::PhpFpm => "php-fpm",
+            GatewayKind::Wsgi => "wsgi",
+            GatewayKind::Native => "native",
+            GatewayKind::Proxy => "proxy",
+        }
+    }
 }
 
 impl SutPlan {
+    /// Makes the plan of a server by name, with nothing else asked for.
+    pub fn of(name: &str) -> SutPlan {
+        SutPlan {
+            name: name.to_owned(),
+            cpus: Vec::new(),
+            quota: None,
+            quota_reason: String::new(),
+            profile: None,
+            gateway: None,
+        }
+    }
+
     /// Returns how many CPUs' worth of time the SUT may use, if that is limited or known from its CPU list.
     pub fn allowance(&self) -> Option<f64> {
         let cpus = (!self.cpus.is_empty()).then_some(self.cpus.len() as f64);

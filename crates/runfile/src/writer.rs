@@ -328,7 +328,7 @@ mod tests {
                 headline: Headline::OperationRate,
             },
             seed: 0,
-            workload: Workload { content_seed: 0, objects: vec![], pages: vec![], counts_pages: false },
+            workload: Workload { content_seed: 0, requests: vec![], pages: vec![], counts_pages: false },
             protocol: Protocol { http: HttpVersion::Http11, connection: Kept::PerRequest, time_limit: zero },
             load_points: vec![],
             phases: Phases {

@@ -1,10 +1,10 @@
-//! Laying out the file set of a workload.
+//! Laying out a file set.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 
-use model::{Content, Workload};
+use model::{Content, FileSet};
 
 /// Name of the file that tells which file set a directory holds.
 const MARKER: &str = ".plimsoll-dataset";
@@ -65,7 +65,7 @@ pub enum PopulateError {
     },
 }
 
-/// Lays out the file set of `workload` below `directory`, which is made if it does not exist.
+/// Lays out `files` below `directory`, which is made if it does not exist.
 ///
 /// A directory that holds the same set already is used as it is; one that holds another set, or part
 /// of one, gets this one instead. `progress` hears the number of bytes written so far, once per MiB.
@@ -74,21 +74,21 @@ pub enum PopulateError {
 /// If the directory holds files that are not ours, a path leads out of it, or a file cannot be written.
 pub fn populate(
     directory: &Path,
-    workload: &Workload,
+    files: &FileSet,
     mut progress: impl FnMut(u64),
 ) -> Result<Populated, PopulateError> {
     let paths: Vec<PathBuf> =
-        workload.objects.iter().map(|object| below(directory, &object.path)).collect::<Result<_, _>>()?;
+        files.files.iter().map(|file| below(directory, &file.path)).collect::<Result<_, _>>()?;
     let marker = directory.join(MARKER);
-    let listing = listing(workload);
+    let listing = listing(files);
     let mut populated = Populated {
         directory: directory.to_owned(),
         files: paths.len() as u64,
-        bytes: workload.dataset_bytes(),
+        bytes: files.bytes(),
         reused: true,
     };
     match fs::read_to_string(&marker) {
-        Ok(found) if found == listing && sizes_are_right(&paths, workload) => return Ok(populated),
+        Ok(found) if found == listing && sizes_are_right(&paths, files) => return Ok(populated),
         Ok(_) => {}
         Err(_) => refuse_other_files(directory)?,
     }
@@ -96,13 +96,13 @@ pub fn populate(
     // The marker goes first, without the list: what an interrupted run leaves is ours, and not complete.
     create_parents(&marker)?;
     write(&marker, populated.bytes, |file| file.write_all(b"incomplete\n"))?;
-    let content = Content::new(workload.content_seed);
+    let content = Content::new(files.content_seed);
     let mut buffer = vec![0; BUFFER_BYTES];
     let mut written = 0;
-    for (index, (object, path)) in workload.objects.iter().zip(&paths).enumerate() {
+    for (set_file, path) in files.files.iter().zip(&paths) {
         create_parents(path)?;
         write(path, populated.bytes, |file| {
-            write_object(file, &content, index as u32, object.bytes, &mut buffer, |bytes| {
+            write_object(file, &content, set_file.object, set_file.bytes, &mut buffer, |bytes| {
                 written += bytes;
                 progress(written);
             })
@@ -133,14 +133,14 @@ fn write_object(
 }
 
 /// Returns the whole identity of a file set as text: no hash, so that a difference can be looked at.
-fn listing(workload: &Workload) -> String {
-    let lines = workload.objects.iter().map(|object| format!("{} {}\n", object.bytes, object.path));
-    let head = format!("plimsoll file set, form 1\ncontent seed {}\n", workload.content_seed);
+fn listing(files: &FileSet) -> String {
+    let lines = files.files.iter().map(|file| format!("{} {}\n", file.bytes, file.path));
+    let head = format!("plimsoll file set, form 1\ncontent seed {}\n", files.content_seed);
     head + &lines.collect::<String>()
 }
 
-fn sizes_are_right(paths: &[PathBuf], workload: &Workload) -> bool {
-    let sizes = workload.objects.iter().map(|object| object.bytes);
+fn sizes_are_right(paths: &[PathBuf], files: &FileSet) -> bool {
+    let sizes = files.files.iter().map(|file| file.bytes);
     paths.iter().zip(sizes).all(|(path, bytes)| {
         fs::symlink_metadata(path).is_ok_and(|found| found.is_file() && found.len() == bytes)
     })

@@ -45,6 +45,6 @@ impl Driver for SimDriver {
     fn give_up(&mut self) {}
 
     fn describe(&self, operation: &WebRequest, reply: &Reply) -> String {
-        format!("object {}: {} ({})", operation.object, reply.outcome.name(), reply.detail)
+        format!("object {}: {} ({})", operation.kind, reply.outcome.name(), reply.detail)
     }
 }

@@ -25,7 +25,6 @@ mod stage;
 
 pub use conservation::assert_conserved;
 pub use law::Law;
-pub use mix::Think;
 pub use plan::{closed_plan, one_object, open_plan, phases};
 pub use seed::with_seed;
 pub use server::{Request, Server, Window};

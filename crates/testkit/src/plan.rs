@@ -1,8 +1,8 @@
 //! Short ways to a plan; what differs is set in its fields.
 
 use model::{
-    Arrivals, BenchmarkId, Connection, Headline, HttpVersion, Load, LoadPoint, Object, PLAN_FORMAT, Page,
-    Phases, Plan, Protocol, Rules, SutPlan, Workload,
+    Arrivals, BenchmarkId, Connection, Headline, HttpVersion, Load, LoadPoint, PLAN_FORMAT, Page, Phases,
+    Plan, Protocol, Request, Rules, SutPlan, Think, Tls, Workload,
 };
 use units::Nanos;
 
@@ -34,9 +34,10 @@ pub fn open_plan(seed: u64, per_second: f64, arrivals: Arrivals, phases: Phases)
 pub fn one_object() -> Workload {
     Workload {
         content_seed: 1,
-        objects: vec![Object { path: "/object".to_owned(), bytes: 500 }],
-        pages: vec![Page { weight: 1, objects: vec![0] }],
+        requests: vec![Request::file("/object", 500)],
+        pages: vec![Page { weight: 1, requests: vec![0] }],
         counts_pages: true,
+        think: Think::None,
     }
 }
 
@@ -54,20 +55,18 @@ fn plan(seed: u64, loads: impl IntoIterator<Item = Load>, phases: Phases) -> Pla
         workload: one_object(),
         protocol: Protocol {
             http: HttpVersion::Http10,
+            tls: Tls::Off,
             connection: Connection::PerRequest,
+            streams: 1,
             time_limit: Nanos::from_secs(60),
         },
         load_points,
         phases,
         rules: Rules::default(),
         modifications: Vec::new(),
-        sut: SutPlan {
-            name: "simulated".to_owned(),
-            cpus: Vec::new(),
-            quota: None,
-            quota_reason: String::new(),
-        },
+        sut: SutPlan::of("simulated"),
         load_cpus: Vec::new(),
         load_threads: 1,
+        source_addresses: Vec::new(),
     }
 }

@@ -102,7 +102,7 @@ impl Station {
     /// Decides what becomes of a request. Requests come in the order in which they are sent, and the network
     /// delays all alike, so that what is first here is first served.
     pub(crate) fn admit(&mut self, user: u32, request: WebRequest, sent: Nanos) -> Fate {
-        self.requests.push(Request { sent, user, object: request.object });
+        self.requests.push(Request { sent, user, object: u32::from(request.kind) });
         let Server { law, network, leak, error_ratio, refusal_ratio, .. } = self.server;
         let round_trip = network + network;
         let refused = self.dice.uniform() < refusal_ratio;
@@ -118,7 +118,7 @@ impl Station {
             outcome: if wrong { Outcome::WrongStatus } else { Outcome::Ok },
             connected: sent + round_trip,
             done: self.serve(arrival, work) + network,
-            body_bytes: if wrong { 0 } else { self.object_bytes[request.object as usize] },
+            body_bytes: if wrong { 0 } else { self.object_bytes[usize::from(request.kind)] },
         }
     }
 
@@ -149,7 +149,7 @@ fn after_freeze(freeze: Option<Window>, start: Nanos, work: Nanos) -> Nanos {
 mod tests {
     use super::*;
 
-    const REQUEST: WebRequest = WebRequest { object: 0 };
+    const REQUEST: WebRequest = WebRequest { kind: 0, closes: false, number: 0 };
 
     fn ms(milliseconds: u64) -> Nanos {
         Nanos::from_millis(milliseconds)

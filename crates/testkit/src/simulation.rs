@@ -6,11 +6,11 @@ use std::rc::Rc;
 
 use analysis::{Analysis, Analyzer};
 use engine::{Machinery, PointSetup, Sink, Stop, run_point};
-use model::{Assignment, Ending, Example, IntervalRecord, LoadPoint, Plan, slice};
+use model::{Assignment, Ending, Example, IntervalRecord, LoadPoint, Plan, Think, slice};
 use units::{Clock, Nanos, SimClock};
 
 use crate::driver::SimDriver;
-use crate::mix::{SimMix, Think};
+use crate::mix::SimMix;
 use crate::server::{Request, Server, Station, Window};
 use crate::stage::Stage;
 
@@ -46,7 +46,7 @@ pub struct Recording {
 impl Simulation {
     /// Makes a run without think time, in which nothing happens to the generator.
     pub fn new(plan: Plan, server: Server) -> Simulation {
-        Simulation { plan, server, think: Think::Never, generator_pause: None, stop_at: None }
+        Simulation { plan, server, think: Think::None, generator_pause: None, stop_at: None }
     }
 
     /// Runs all load points and keeps everything; for short runs.
@@ -99,11 +99,12 @@ impl Simulation {
         let pause =
             self.generator_pause.map(|Window { from, to }| Window { from: ORIGIN + from, to: ORIGIN + to });
         let mut stage = Stage::new(ORIGIN, pause);
-        let object_bytes = self.plan.workload.objects.iter().map(|object| object.bytes).collect();
+        let object_bytes =
+            self.plan.workload.requests.iter().map(|request| request.body_bytes(0).unwrap_or(0)).collect();
         let station = Station::new(self.server, object_bytes, self.plan.seed, point.index);
         let cast = Cast {
             station: Rc::new(RefCell::new(station)),
-            mix: Rc::new(SimMix::new(&self.plan, self.think)),
+            mix: Rc::new(SimMix::new(&self.plan, self.think, point.load.level())),
             outbox: Outbox::default(),
             n_running: Rc::new(Cell::new(self.plan.load_threads)),
         };

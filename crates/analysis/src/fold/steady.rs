@@ -77,7 +77,7 @@ impl SteadyTotals {
             started: 0,
             in_flight_ns: 0,
             thinking_ns: 0,
-            kinds: vec![KindSums::default(); plan.workload.objects.len()],
+            kinds: vec![KindSums::default(); plan.workload.requests.len()],
             units_ok: 0,
             response: Histogram::new(),
             service: Histogram::new(),
@@ -170,12 +170,14 @@ impl SteadyTotals {
     }
 
     /// Returns the body bytes that the operations in flight at the end of the phase were to bring, with the
-    /// sizes of the objects as defined.
+    /// mean sizes as defined.
     pub(crate) fn in_flight_body_bytes(&self, plan: &Plan) -> u64 {
-        let objects = &plan.workload.objects;
+        let bytes =
+            plan.workload.requests.iter().map(|request| request.body_moments().map_or(0.0, |(mean, _)| mean));
+        let bytes: Vec<f64> = bytes.collect();
         let of_agent = |agent: &AgentTotals| {
-            let kinds = agent.in_flight_kinds.iter().zip(objects);
-            saturating_sum(kinds.map(|(n, object)| n.saturating_mul(object.bytes)))
+            let kinds = agent.in_flight_kinds.iter().zip(&bytes);
+            saturating_sum(kinds.map(|(n, bytes)| (*n as f64 * bytes).round() as u64))
         };
         saturating_sum(self.agents.values().map(of_agent))
     }

@@ -10,13 +10,13 @@ use crate::{BytesMoved, KindResult, TimeSummary};
 /// Times are recorded in ns and reported in s.
 const NANOS: f64 = 1e9;
 
-/// Makes the statistics of each kind, in the order of the workload's objects.
+/// Makes the statistics of each kind, in the order of the workload's requests.
 pub(super) fn kinds(plan: &Plan, totals: &SteadyTotals) -> Vec<KindResult> {
-    let objects = plan.workload.objects.iter().zip(&totals.kinds);
-    objects
-        .map(|(object, sums)| KindResult {
-            object_bytes: Some(object.bytes),
-            ..statistics(&object.path, sums, summary(sums.histogram.clone()))
+    let requests = plan.workload.requests.iter().zip(&totals.kinds);
+    requests
+        .map(|(request, sums)| KindResult {
+            object_bytes: request.body_limits().filter(|(least, most)| least == most).map(|(bytes, _)| bytes),
+            ..statistics(&request.name, sums, summary(sums.histogram.clone()))
         })
         .collect()
 }

@@ -38,6 +38,8 @@ pub(crate) fn headline(plan: &Plan, load_points: &[LoadPointResult]) -> Option<H
     let name = match plan.benchmark.headline {
         Headline::ConnectionRate => "connections per second",
         Headline::OperationRate => "operations per second",
+        Headline::RequestRate => "requests per second",
+        Headline::TransactionRate => "transactions per second",
     };
     Some(HeadlineFigure {
         name: name.to_owned(),

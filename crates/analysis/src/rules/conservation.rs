@@ -14,7 +14,7 @@ const BROKEN: &str = "the record contradicts itself; run it again, and report th
 /// which the details must agree.
 #[derive(Debug)]
 pub(crate) struct Ledger {
-    object_bytes: Vec<u64>,
+    body_limits: Vec<Option<(u64, u64)>>,
     open_loop: bool,
     phases: BTreeMap<Phase, Sums>,
     flow: Tally,
@@ -49,7 +49,7 @@ struct Extent {
 impl Ledger {
     pub(crate) fn new(plan: &Plan, point: LoadPoint) -> Ledger {
         Ledger {
-            object_bytes: plan.workload.objects.iter().map(|object| object.bytes).collect(),
+            body_limits: plan.workload.requests.iter().map(|request| request.body_limits()).collect(),
             open_loop: !point.load.is_closed(),
             phases: BTreeMap::new(),
             flow: Tally::default(),
@@ -68,7 +68,7 @@ impl Ledger {
             self.totals.note(|| format!("{}: {broken}", place()));
         }
         for (kind, totals) in record.kinds.iter().enumerate() {
-            let defined = self.object_bytes.get(kind).copied();
+            let defined = self.body_limits.get(kind).copied().flatten();
             if let Some(broken) = broken_bytes(totals, defined) {
                 self.bytes.note(|| format!("{}, kind {kind}: {broken}", place()));
             }
@@ -96,7 +96,7 @@ impl Ledger {
         let service = if record.service.n() == 0 { flow.ok } else { record.service.n() };
         let flying = record.kinds.iter().map(|kind| u128::from(kind.in_flight_at_end)).sum::<u128>();
         let counts = [
-            ("operation kinds", record.kinds.len() as u128, self.object_bytes.len() as u128),
+            ("operation kinds", record.kinds.len() as u128, self.body_limits.len() as u128),
             ("successes of all kinds and their total", u128::from(kinds.n), u128::from(flow.ok)),
             ("failures of all kinds and their total", failed(false), u128::from(flow.failed)),
             ("timed out of all kinds and their total", failed(true), u128::from(flow.timed_out)),
@@ -144,7 +144,7 @@ fn broken_identity(flow: &Flow, before: Flow) -> Option<String> {
 }
 
 /// Returns what is wrong with the sizes of a kind's successful replies, all of which carry the whole object.
-fn broken_bytes(totals: &KindTotals, defined: Option<u64>) -> Option<String> {
+fn broken_bytes(totals: &KindTotals, defined: Option<(u64, u64)>) -> Option<String> {
     let (reply, body, n) = (totals.ok.reply_bytes, totals.ok.body_bytes, totals.ok.response.n);
     if reply.n != n || body.n != n {
         return Some(format!("{} replies and {} bodies have sizes, {n} succeeded", reply.n, body.n));
@@ -152,8 +152,13 @@ fn broken_bytes(totals: &KindTotals, defined: Option<u64>) -> Option<String> {
     if reply.sum < body.sum {
         return Some(format!("replies have {} bytes, their bodies alone {}", reply.sum, body.sum));
     }
-    let expected = u128::from(n) * u128::from(defined?);
-    (body.sum != expected).then(|| format!("bodies have {} bytes, {n} objects have {expected}", body.sum))
+    let (least, most) = defined?;
+    let (lowest, highest) = (u128::from(n) * u128::from(least), u128::from(n) * u128::from(most));
+    if (lowest..=highest).contains(&body.sum) {
+        return None;
+    }
+    let expected = if least == most { lowest.to_string() } else { format!("{lowest} to {highest}") };
+    Some(format!("bodies have {} bytes, {n} objects have {expected}", body.sum))
 }
 
 impl Sums {

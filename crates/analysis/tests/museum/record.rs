@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use analysis::{Analysis, Analyzer, State};
 use model::{
     Arrivals, BenchmarkId, Connection, DetailRecord, Ending, Flow, Headline, Health, HttpVersion,
-    IntervalRecord, KindTotals, Load, LoadPoint, Object, Outcome, Page, Phase, Phases, Plan, Protocol, Rules,
-    SutPlan, SutUse, UnitTotals, Workload,
+    IntervalRecord, KindTotals, Load, LoadPoint, Outcome, Page, Phase, Phases, Plan, Protocol, Request,
+    Rules, SutPlan, SutUse, Think, Tls, UnitTotals, Workload,
 };
 use stats::Histogram;
 use units::Nanos;
@@ -46,7 +46,7 @@ pub fn s(seconds: u64) -> Nanos {
 
 /// A plan with one load point, phases of ramp-up 0, settle, steady, ramp-down 0, drain 5 s.
 pub fn plan(load: Load, settle: u64, steady: u64) -> Plan {
-    let object = |path: &str, bytes| Object { path: path.to_owned(), bytes };
+    let object = |path: &str, bytes| Request::file(path, bytes);
     Plan {
         format: model::PLAN_FORMAT,
         benchmark: BenchmarkId {
@@ -58,13 +58,16 @@ pub fn plan(load: Load, settle: u64, steady: u64) -> Plan {
         seed: 1,
         workload: Workload {
             content_seed: 1,
-            objects: vec![object("/small", OBJECT_BYTES[0]), object("/large", OBJECT_BYTES[1])],
-            pages: vec![Page { weight: 1, objects: vec![0] }, Page { weight: 1, objects: vec![1] }],
+            requests: vec![object("/small", OBJECT_BYTES[0]), object("/large", OBJECT_BYTES[1])],
+            pages: vec![Page { weight: 1, requests: vec![0] }, Page { weight: 1, requests: vec![1] }],
             counts_pages: true,
+            think: Think::None,
         },
         protocol: Protocol {
             http: HttpVersion::Http10,
             connection: Connection::PerRequest,
+            tls: Tls::Off,
+            streams: 1,
             time_limit: s(60),
         },
         load_points: vec![LoadPoint { index: 0, load }],
@@ -228,7 +231,7 @@ impl Window {
             start: self.start,
             end: self.end,
             flow: self.flow(plan.load_points[load_point].load, operations),
-            kinds: vec![KindTotals::default(); plan.workload.objects.len()],
+            kinds: vec![KindTotals::default(); plan.workload.requests.len()],
             units: vec![UnitTotals::default(); plan.workload.pages.len()],
             response: Histogram::new(),
             service: Histogram::new(),

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use model::{Diagnostic, Diagnostics, Object, Page};
+use model::{Diagnostic, Diagnostics, Page, Request};
 
 use super::filelist_lines::{Word, content_lines};
 use super::{filelist_pages, filelist_single};
@@ -28,12 +28,12 @@ const PATH_MAX: usize = 2000;
 const PATH_MARKS: &str = "-._~!$&'()*+,;=:@";
 
 /// A filelist that was read. Objects and pages are those of a valid workload.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Filelist {
     /// The format it was written in.
     pub format: FilelistFormat,
     /// The files, in the order of their first mention; not empty, paths all different.
-    pub objects: Vec<Object>,
+    pub requests: Vec<Request>,
     /// The pages, in order; not empty.
     pub pages: Vec<Page>,
 }
@@ -72,7 +72,7 @@ impl Filelist {
             );
         }
         if builder.problems.is_empty() {
-            return Ok(Filelist { format, objects: builder.objects, pages: builder.pages });
+            return Ok(Filelist { format, requests: builder.requests, pages: builder.pages });
         }
         Err(Diagnostics::new(file_name, text, builder.problems))
     }
@@ -81,7 +81,7 @@ impl Filelist {
 /// What was read so far, and what was wrong with it.
 #[derive(Default)]
 pub(super) struct Builder {
-    objects: Vec<Object>,
+    requests: Vec<Request>,
     by_path: HashMap<String, u32>,
     pub(super) pages: Vec<Page>,
     problems: Vec<Diagnostic>,
@@ -95,12 +95,12 @@ impl Builder {
     }
 
     /// Adds a page. `None`, reported, if there are too many.
-    pub(super) fn page(&mut self, weight: u64, objects: Vec<u32>, span: Range<usize>) -> Option<()> {
+    pub(super) fn page(&mut self, weight: u64, requests: Vec<u32>, span: Range<usize>) -> Option<()> {
         if self.pages.len() == OBJECTS_MAX {
             self.reject(span, format!("more than {OBJECTS_MAX} pages"), "", "");
             return None;
         }
-        self.pages.push(Page { weight, objects });
+        self.pages.push(Page { weight, requests });
         Some(())
     }
 
@@ -110,7 +110,7 @@ impl Builder {
         let is_plain = self.check_path(path);
         let bytes = bytes.filter(|_| is_plain)?;
         if let Some(index) = self.by_path.get(path.text) {
-            let before = self.objects[*index as usize].bytes;
+            let before = self.requests[*index as usize].body_bytes(0).unwrap_or(0);
             if before == bytes {
                 return Some(*index);
             }
@@ -118,13 +118,13 @@ impl Builder {
             self.reject(path.span(), message, "was named above with another size", "");
             return None;
         }
-        if self.objects.len() == OBJECTS_MAX {
+        if self.requests.len() == OBJECTS_MAX {
             self.reject(path.span(), format!("more than {OBJECTS_MAX} files"), "", "");
             return None;
         }
-        let index = self.objects.len() as u32;
+        let index = self.requests.len() as u32;
         self.by_path.insert(path.text.to_owned(), index);
-        self.objects.push(Object { path: path.text.to_owned(), bytes });
+        self.requests.push(Request::file(path.text, bytes));
         Some(index)
     }
 
@@ -210,11 +210,11 @@ mod tests {
     }
 
     fn objects(filelist: &Filelist) -> Vec<(&str, u64)> {
-        filelist.objects.iter().map(|object| (object.path.as_str(), object.bytes)).collect()
+        filelist.requests.iter().map(|file| (file.name.as_str(), file.body_bytes(0).unwrap())).collect()
     }
 
     fn pages(filelist: &Filelist) -> Vec<(u64, &[u32])> {
-        filelist.pages.iter().map(|page| (page.weight, page.objects.as_slice())).collect()
+        filelist.pages.iter().map(|page| (page.weight, page.requests.as_slice())).collect()
     }
 
     #[test]
@@ -346,7 +346,7 @@ mod tests {
     #[test]
     fn kinds_must_fit_their_numbers() {
         let list = |n: usize| (0..n).map(|i| format!("/{i} 1 #1\n")).collect::<String>();
-        assert_eq!(parse(&list(OBJECTS_MAX)).objects.len(), OBJECTS_MAX);
+        assert_eq!(parse(&list(OBJECTS_MAX)).requests.len(), OBJECTS_MAX);
         assert!(mistakes(&list(OBJECTS_MAX + 1)).contains("more than 65535 files"));
         let again = "/a 1 #1\n".repeat(OBJECTS_MAX + 1);
         assert!(mistakes(&again).contains("more than 65535 pages"));
@@ -370,9 +370,9 @@ mod tests {
             match Filelist::parse("any", &text) {
                 Err(found) => prop_assert!(!found.to_string().is_empty()),
                 Ok(filelist) => {
-                    prop_assert!(filelist.pages.iter().all(|page| 0 < page.weight && !page.objects.is_empty()));
-                    let n = filelist.objects.len() as u32;
-                    prop_assert!(filelist.pages.iter().flat_map(|page| &page.objects).all(|object| *object < n));
+                    prop_assert!(filelist.pages.iter().all(|page| 0 < page.weight && !page.requests.is_empty()));
+                    let n = filelist.requests.len() as u32;
+                    prop_assert!(filelist.pages.iter().flat_map(|page| &page.requests).all(|request| *request < n));
                 }
             }
         }

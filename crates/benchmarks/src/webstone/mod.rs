@@ -5,19 +5,13 @@
 //! error; every known difference is listed in `docs/benchmarks/webstone-1.1.md` and `webstone-2.0.1.md`.
 //!
 //! - `filelist`: both formats of the list of files
-//! - `users`: what a virtual user does next
-//! - `schedule`: what the k-th operation is in an open loop
 
 mod filelist;
 mod filelist_lines;
 mod filelist_pages;
 mod filelist_single;
-mod schedule;
-mod users;
 
 pub use filelist::{Filelist, FilelistFormat, OBJECT_BYTES_MAX, OBJECTS_MAX, WEIGHT_MAX};
-pub use schedule::PageSchedule;
-pub use users::{PageMix, PageUser};
 
 use crate::Builtin;
 

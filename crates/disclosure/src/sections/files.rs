@@ -57,8 +57,8 @@ fn counts(report: &Report, point: &LoadPointResult) -> Table {
         ])
     };
     let workload = &report.plan.workload;
-    let expected = |kind: &KindResult| workload.objects.iter().position(|object| object.path == kind.name);
-    let share = |kind: &KindResult| expected(kind).map(|index| workload.request_share(index as u32));
+    let expected = |kind: &KindResult| workload.requests.iter().position(|request| request.name == kind.name);
+    let share = |kind: &KindResult| expected(kind).map(|index| workload.request_share(index));
     let mut rows: Vec<Row> = point.kinds.iter().map(|kind| row(kind, share(kind))).collect();
     rows.push(row(&point.total, Some(1.0)).tone(Tone::Total));
     Table::new("Hits and bytes per file", columns, rows)

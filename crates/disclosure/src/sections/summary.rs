@@ -1,7 +1,7 @@
 //! Executive summary: what was found, what was tested.
 
 use analysis::State;
-use model::{Connection, HttpVersion, Load};
+use model::{Connection, HttpVersion, Load, Tls};
 
 use crate::report::percentile;
 use crate::{Block, Column, NoteKind, Report, Row, Section, Table, Text, Tile, numbers};
@@ -73,8 +73,8 @@ fn facts(report: &Report) -> Vec<(String, Text)> {
             "Data set",
             format!(
                 "{} files, {} in all, mean body {} B",
-                plan.workload.objects.len(),
-                numbers::bytes(plan.workload.dataset_bytes()),
+                plan.workload.n_files(plan.level_max()),
+                numbers::bytes(report.file_set_bytes()),
                 numbers::fixed(plan.workload.mean_body_bytes(), 1),
             ),
         ),
@@ -122,15 +122,22 @@ fn protocol_text(report: &Report) -> String {
     let version = match protocol.http {
         HttpVersion::Http10 => "HTTP/1.0",
         HttpVersion::Http11 => "HTTP/1.1",
+        HttpVersion::Http2 => "HTTP/2",
+    };
+    let tls = match protocol.tls {
+        Tls::Off => "",
+        Tls::Full => " over TLS with full handshakes",
+        Tls::Resumed => " over TLS with resumed sessions",
     };
     let connection = match protocol.connection {
         Connection::PerRequest => "one connection per request".to_owned(),
+        Connection::Sessions => "one connection per session".to_owned(),
         Connection::KeepAlive { requests_max: None } => "kept connections".to_owned(),
         Connection::KeepAlive { requests_max: Some(n) } => {
             format!("kept connections, {n} requests each at most")
         }
     };
-    format!("{version}, {connection}, time limit {}", numbers::length(protocol.time_limit))
+    format!("{version}{tls}, {connection}, time limit {}", numbers::length(protocol.time_limit))
 }
 
 fn verdicts(report: &Report) -> String {

@@ -101,6 +101,7 @@ impl WebDriver {
     fn may_keep(&self, link: &Link) -> bool {
         match self.origin.connection {
             Connection::PerRequest => false,
+            Connection::Sessions => true,
             Connection::KeepAlive { requests_max } => requests_max.is_none_or(|max| link.requests < max),
         }
     }
@@ -111,17 +112,19 @@ impl Driver for WebDriver {
 
     async fn perform(&mut self, operation: &WebRequest, sent: Nanos) -> Reply {
         let origin = Rc::clone(&self.origin);
-        let fetch = &origin.objects[operation.object as usize];
-        let expected = Expected { content: &origin.content, object: operation.object, bytes: fetch.bytes };
+        let expected = origin.expected(operation);
         let mut marks = Marks { sent, ..Marks::default() };
         let mut reply = ReplyReader::new();
-        let progress = match self.send(fetch.request.bytes(), sent).await {
+        let progress = match self.send(&origin.request(operation), sent).await {
             Err(error) => failure(error),
             Ok((mut link, connected)) => {
                 marks.connected = connected;
                 link.requests += 1;
                 let progress = self.receive(&link, &mut marks, &mut reply, expected).await;
-                if matches!(progress, Progress::Done { keep_alive: true }) && self.may_keep(&link) {
+                if matches!(progress, Progress::Done { keep_alive: true })
+                    && !operation.closes
+                    && self.may_keep(&link)
+                {
                     self.kept = Some(link);
                 }
                 progress
@@ -142,10 +145,12 @@ impl Driver for WebDriver {
     }
 
     fn describe(&self, operation: &WebRequest, reply: &Reply) -> String {
-        let fetch = &self.origin.objects[operation.object as usize];
+        let fetch = &self.origin.requests[usize::from(operation.kind)].request;
+        let (path, bytes) =
+            (fetch.path_of(operation.number), fetch.body_bytes(operation.number).unwrap_or(0));
         let what = match reply.outcome {
             Outcome::WrongStatus => format!("status {}, expected 200", reply.detail),
-            Outcome::WrongLength => format!("body of {} bytes, expected {}", reply.detail, fetch.bytes),
+            Outcome::WrongLength => format!("body of {} bytes, expected {bytes}", reply.detail),
             Outcome::Truncated => format!("connection ended after {} bytes", reply.detail),
             Outcome::WrongBytes => format!("wrong byte at position {} of the body", reply.detail),
             Outcome::OversizedHead => {
@@ -161,7 +166,7 @@ impl Driver for WebDriver {
             Outcome::MalformedHead | Outcome::MalformedBody | Outcome::Ok => reply.outcome.name().to_owned(),
             _ => Errno::from_raw_os_error(reply.detail as i32).to_string(),
         };
-        format!("GET {}: {what}", fetch.path)
+        format!("GET {path}: {what}")
     }
 }
 

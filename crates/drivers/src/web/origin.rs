@@ -1,5 +1,6 @@
 //! What all connections of a load thread to one server share.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt;
 use std::net::SocketAddr;
@@ -7,10 +8,11 @@ use std::rc::Rc;
 use std::str::FromStr;
 
 use http1::{RequestError, RequestOptions, RequestTemplate};
-use model::{Connection, Content, HttpVersion, Protocol, Workload};
+use model::{Connection, Content, HttpVersion, Protocol, Request, WebRequest, Workload};
 use thiserror::Error;
 use units::RealClock;
 
+use super::reply::Expected;
 use crate::Policy;
 use crate::policy::bare_host;
 
@@ -97,17 +99,23 @@ pub struct Origin {
     pub(crate) policy: Policy,
     pub(crate) clock: RealClock,
     pub(crate) content: Content,
-    pub(crate) objects: Vec<Fetch>,
+    pub(crate) requests: Vec<Ready>,
+    options: OwnedOptions,
     pub(crate) connection: Connection,
     pub(crate) buffer: RefCell<Vec<u8>>,
 }
 
-/// One object with the request that fetches it.
+/// A kind of request, with its bytes where they are always the same.
 #[derive(Debug)]
-pub(crate) struct Fetch {
-    pub(crate) path: String,
-    pub(crate) bytes: u64,
-    pub(crate) request: RequestTemplate,
+pub(crate) struct Ready {
+    pub(crate) request: Request,
+    bytes: Option<RequestTemplate>,
+}
+
+#[derive(Debug)]
+struct OwnedOptions {
+    protocol: Protocol,
+    host: String,
 }
 
 impl Origin {
@@ -126,29 +134,60 @@ impl Origin {
     ) -> Result<Rc<Origin>, OriginError> {
         let host = format!("{}:{}", target.host, target.port);
         let options = request_options(protocol, &host);
-        let fetch = |object: &model::Object| {
-            let request = RequestTemplate::get(&object.path, &options)
-                .map_err(|problem| OriginError::Path { path: object.path.clone(), problem })?;
-            Ok(Fetch { path: object.path.clone(), bytes: object.bytes, request })
+        let ready = |request: &Request| {
+            let path = request.path_of(0);
+            let bytes = RequestTemplate::get(&path, &options)
+                .map_err(|problem| OriginError::Path { path, problem })?;
+            Ok(Ready {
+                request: request.clone(),
+                bytes: Some(bytes).filter(|_| request.parameters.is_empty()),
+            })
         };
         Ok(Rc::new(Origin {
             address,
             policy,
             clock,
             content: Content::new(workload.content_seed),
-            objects: workload.objects.iter().map(fetch).collect::<Result<_, OriginError>>()?,
+            requests: workload.requests.iter().map(ready).collect::<Result<_, OriginError>>()?,
+            options: OwnedOptions { protocol: protocol.clone(), host: host.clone() },
             connection: protocol.connection,
             buffer: RefCell::new(vec![0; READ_BUFFER_BYTES]),
         }))
     }
 }
 
+impl Origin {
+    /// Returns the bytes of a request.
+    pub(crate) fn request(&self, operation: &WebRequest) -> Cow<'_, [u8]> {
+        let ready = &self.requests[usize::from(operation.kind)];
+        match &ready.bytes {
+            Some(template) => Cow::Borrowed(template.bytes()),
+            None => {
+                let path = ready.request.path_of(operation.number);
+                let options = request_options(&self.options.protocol, &self.options.host);
+                let template = RequestTemplate::get(&path, &options).expect("checked at the start");
+                Cow::Owned(template.bytes().to_vec())
+            }
+        }
+    }
+
+    /// Returns what the reply must be.
+    pub(crate) fn expected(&self, operation: &WebRequest) -> Expected<'_> {
+        let request = &self.requests[usize::from(operation.kind)].request;
+        let object = operation.number * self.requests.len() as u64 + u64::from(operation.kind);
+        let bytes = request.body_bytes(operation.number).unwrap_or(0);
+        Expected { content: &self.content, object: object as u32, bytes }
+    }
+}
+
 fn request_options<'a>(protocol: &Protocol, host: &'a str) -> RequestOptions<'a> {
     match (protocol.http, protocol.connection) {
         (HttpVersion::Http10, Connection::PerRequest) => RequestOptions::webstone(),
-        (HttpVersion::Http10, Connection::KeepAlive { .. }) => RequestOptions::http10_keep_alive(),
-        (HttpVersion::Http11, Connection::PerRequest) => RequestOptions::http11_close(host),
-        (HttpVersion::Http11, Connection::KeepAlive { .. }) => RequestOptions::http11(host),
+        (HttpVersion::Http10, _) => RequestOptions::http10_keep_alive(),
+        (HttpVersion::Http11 | HttpVersion::Http2, Connection::PerRequest) => {
+            RequestOptions::http11_close(host)
+        }
+        (HttpVersion::Http11 | HttpVersion::Http2, _) => RequestOptions::http11(host),
     }
 }
 

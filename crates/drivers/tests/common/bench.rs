@@ -7,7 +7,10 @@ use std::time::Duration;
 use drivers::Policy;
 use drivers::web::{Origin, Target, WebDriver};
 use engine::Driver;
-use model::{Connection, Content, HttpVersion, Object, Outcome, Page, Protocol, Reply, WebRequest, Workload};
+use model::{
+    Connection, Content, HttpVersion, Outcome, Page, Protocol, Reply, Request, Think, Tls, WebRequest,
+    Workload,
+};
 use servers::web::{FaultPlan, WebOptions, WebServer};
 use tokio::runtime::{Builder, LocalOptions};
 use units::{Clock, Nanos, RealClock};
@@ -27,12 +30,13 @@ const OBJECTS: [(&str, u64); 3] = [("/small.html", 500), ("/empty.html", 0), ("/
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub fn workload() -> Workload {
-    let object = |(path, bytes): (&str, u64)| Object { path: path.to_owned(), bytes };
+    let object = |(path, bytes): (&str, u64)| Request::file(path, bytes);
     Workload {
         content_seed: SEED,
-        objects: OBJECTS.into_iter().map(object).collect(),
-        pages: vec![Page { weight: 1, objects: vec![0, 1, 2] }],
+        requests: OBJECTS.into_iter().map(object).collect(),
+        pages: vec![Page { weight: 1, requests: vec![0, 1, 2] }],
         counts_pages: false,
+        think: Think::None,
     }
 }
 
@@ -93,7 +97,7 @@ impl Bench {
         // after a think time.
         tokio::task::yield_now().await;
         let sent = self.clock.now();
-        let reply = self.driver.perform(&WebRequest { object }, sent).await;
+        let reply = self.driver.perform(&WebRequest::first(object), sent).await;
         let marks = reply.marks;
         assert!(marks.sent == sent && sent <= marks.done && marks.done <= self.clock.now(), "{marks:?}");
         if reply.outcome == Outcome::Ok {
@@ -107,7 +111,7 @@ impl Bench {
     /// Fetches an object; returns the outcome with what people are told of it.
     pub async fn told(&mut self, object: u32) -> (Outcome, String) {
         let reply = self.get(object).await;
-        (reply.outcome, self.driver.describe(&WebRequest { object }, &reply))
+        (reply.outcome, self.driver.describe(&WebRequest::first(object), &reply))
     }
 }
 

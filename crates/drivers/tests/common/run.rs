@@ -34,7 +34,7 @@ impl User for RoundRobin {
     fn next(&mut self, _: Option<Outcome>, _: &mut Dice) -> Step<WebRequest> {
         let object = self.next;
         self.next = (self.next + 1) % self.n_objects;
-        Step::Perform(WebRequest { object })
+        Step::Perform(WebRequest::first(object))
     }
 }
 
@@ -47,7 +47,7 @@ impl Mix for RoundRobin {
     }
 
     fn scheduled(&self, k: u64) -> WebRequest {
-        WebRequest { object: (k % u64::from(self.n_objects)) as u32 }
+        WebRequest::first((k % u64::from(self.n_objects)) as u16)
     }
 
     fn n_kinds(&self) -> usize {

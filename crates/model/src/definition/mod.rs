@@ -21,7 +21,7 @@ pub use load_list::{
 pub use quantity::{QuantityError, parse_bytes, parse_time, time_text};
 pub use schema::definition_schema;
 
-use crate::{Arrivals, Connection, Headline, HttpVersion, Phases, Rules};
+use crate::{Arrivals, Connection, Headline, HttpVersion, Page, Phases, Request, Rules, Think, Tls};
 
 /// The version of the definition language.
 pub const DEFINITION_FORMAT: u32 = 1;
@@ -51,18 +51,21 @@ pub struct Definition {
     /// The figure that it is known by.
     pub headline: Headline,
     /// What is fetched.
+    #[schemars(with = "schema::WorkloadTable")]
     pub workload: WorkloadDefinition,
     /// How it is fetched.
     pub protocol: ProtocolDefinition,
     /// The load points.
+    #[schemars(with = "schema::LoadTable")]
     pub load: LoadDefinition,
-    /// What an open loop uses if a run asks for one. If absent: constant arrivals, 1000 in flight at most.
+    /// What an open loop uses if the benchmark is one or a run asks for one. If absent: constant arrivals, 1000 in flight at most.
     #[schemars(default)]
     pub open_loop: OpenLoopDefinition,
     /// The phases of every load point.
     #[schemars(with = "schema::PhasesText")]
     pub phases: Phases,
     /// The short form that `--quick` runs.
+    #[schemars(with = "schema::QuickTable")]
     pub quick: QuickDefinition,
     /// Limits that the verdict depends on, where they differ from the measurement rules' own.
     #[schemars(with = "Option<schema::RulesText>")]
@@ -78,16 +81,25 @@ pub enum Family {
 }
 
 /// What is fetched.
-#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
-#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct WorkloadDefinition {
-    /// The files, their sizes and weights.
-    pub filelist: FilelistSource,
+    /// The requests, their replies and weights.
+    pub source: WorkloadSource,
     /// Seed of the files' content: a constant of the benchmark's version.
-    #[schemars(range(max = 9_223_372_036_854_775_807u64))]
     pub content_seed: u64,
-    /// Whether the benchmark counts pages besides files.
+    /// Whether the benchmark counts pages besides requests.
     pub counts_pages: bool,
+    /// The pause of users after each page.
+    pub think: Think,
+}
+
+/// Where the requests are.
+#[derive(Debug, Clone, PartialEq)]
+pub enum WorkloadSource {
+    /// In a filelist.
+    Filelist(FilelistSource),
+    /// In the definition: requests and pages of a workload.
+    Requests(Vec<Request>, Vec<Page>),
 }
 
 /// Where the filelist is.
@@ -104,23 +116,68 @@ pub enum FilelistSource {
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
 #[schemars(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ProtocolDefinition {
-    /// The version in the request line.
+    /// The version that requests are made in.
     pub http: HttpVersion,
+    /// Whether connections are encrypted; if absent: `off`.
+    #[schemars(default = "schema::tls_off")]
+    pub tls: Tls,
     /// How long a connection lives.
     #[schemars(with = "schema::ConnectionText")]
     pub connection: Connection,
+    /// HTTP/2: how many users share a connection; if absent: 1.
+    #[schemars(with = "Option<u32>", range(min = 1, max = 1000))]
+    pub streams: u32,
     /// The longest that one operation may take, measured from its sending; above zero.
     #[schemars(with = "schema::TimeText")]
     pub time_limit: Nanos,
 }
 
-/// The load points of a closed loop.
-#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
-#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+/// The load points.
+#[derive(Debug, Clone, PartialEq)]
 pub struct LoadDefinition {
-    /// Numbers of users, in the order in which they are run.
-    #[schemars(with = "schema::LoadText")]
-    pub users: Vec<u32>,
+    /// Whether load is a number of users or a rate.
+    pub unit: LoadUnit,
+    /// The levels of load.
+    pub levels: Levels,
+}
+
+/// What a level of load counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoadUnit {
+    /// Users of a closed loop.
+    Users,
+    /// Operations per second of an open loop.
+    Rate,
+}
+
+/// Levels of load.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Levels {
+    /// These, in the order in which they are run.
+    List(Vec<f64>),
+    /// So many, equally spaced from zero (which is left out) to a maximum, which a run may choose.
+    Steps {
+        /// How many.
+        steps: u32,
+        /// The highest.
+        max: f64,
+    },
+}
+
+impl Levels {
+    /// Returns the levels, `max` in the place of a maximum that may be chosen. Levels of users are whole: they are
+    /// rounded up.
+    pub fn list(&self, max: Option<f64>, unit: LoadUnit) -> Vec<f64> {
+        match self {
+            Levels::List(levels) => levels.clone(),
+            Levels::Steps { steps, max: standard } => {
+                let max = max.unwrap_or(*standard);
+                let level = |step: u32| max * f64::from(step) / f64::from(*steps);
+                let whole = |level: f64| if unit == LoadUnit::Users { level.ceil() } else { level };
+                (1..=*steps).map(level).map(whole).collect()
+            }
+        }
+    }
 }
 
 /// What an open loop uses if a run asks for one.
@@ -143,13 +200,10 @@ impl Default for OpenLoopDefinition {
 }
 
 /// The short form of a benchmark, for a first look.
-#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
-#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct QuickDefinition {
-    /// Numbers of users, in the order in which they are run.
-    #[schemars(with = "schema::LoadText")]
-    pub users: Vec<u32>,
-    /// Length of the measured phase; above zero.
-    #[schemars(with = "schema::TimeText")]
-    pub steady: Nanos,
+    /// The levels of load, in the unit of the full load.
+    pub levels: Levels,
+    /// The phases; what the short form does not name is as in the full one.
+    pub phases: Phases,
 }

@@ -4,21 +4,35 @@ use toml::de::{DeTable, DeValue};
 use units::Nanos;
 
 use super::reader::{Fault, Source, Table};
-use super::values::{flag, id, line, one_of, ratio, text, time, time_above_zero, users, whole, whole_u32};
+use super::values::{
+    flag, id, level, line, one_of, rates, ratio, text, time, time_above_zero, users, whole, whole_u32,
+};
 use super::{
-    DEFINITION_FORMAT, Definition, Family, FilelistSource, LoadDefinition, OpenLoopDefinition,
-    ProtocolDefinition, QuickDefinition, USERS_MAX, WorkloadDefinition,
+    DEFINITION_FORMAT, Definition, Family, FilelistSource, LOAD_POINTS_MAX, Levels, LoadDefinition, LoadUnit,
+    OpenLoopDefinition, ProtocolDefinition, QuickDefinition, USERS_MAX, WorkloadDefinition, WorkloadSource,
 };
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::{Arrivals, Connection, Headline, HttpVersion, Phases, Rules};
+use crate::{Arrivals, Connection, Headline, HttpVersion, Phases, Rules, Think, Tls};
 
 const FAMILIES: &[(&str, Family)] = &[("web", Family::Web)];
-const HEADLINES: &[(&str, Headline)] =
-    &[("connection-rate", Headline::ConnectionRate), ("operation-rate", Headline::OperationRate)];
-const HTTP_VERSIONS: &[(&str, HttpVersion)] = &[("1.0", HttpVersion::Http10), ("1.1", HttpVersion::Http11)];
+const HEADLINES: &[(&str, Headline)] = &[
+    ("connection-rate", Headline::ConnectionRate),
+    ("operation-rate", Headline::OperationRate),
+    ("request-rate", Headline::RequestRate),
+    ("transaction-rate", Headline::TransactionRate),
+];
+const HTTP_VERSIONS: &[(&str, HttpVersion)] =
+    &[("1.0", HttpVersion::Http10), ("1.1", HttpVersion::Http11), ("2", HttpVersion::Http2)];
+const TLS: &[(&str, Tls)] = &[("off", Tls::Off), ("full", Tls::Full), ("resumed", Tls::Resumed)];
 const ARRIVALS: &[(&str, Arrivals)] = &[("constant", Arrivals::Constant), ("poisson", Arrivals::Poisson)];
-const CONNECTIONS: &[(&str, Connection)] =
-    &[("per-request", Connection::PerRequest), ("keep-alive", Connection::KeepAlive { requests_max: None })];
+const CONNECTIONS: &[(&str, Connection)] = &[
+    ("per-request", Connection::PerRequest),
+    ("keep-alive", Connection::KeepAlive { requests_max: None }),
+    ("sessions", Connection::Sessions),
+];
+
+/// The most streams of one HTTP/2 connection.
+const STREAMS_MAX: u32 = 1000;
 
 impl Definition {
     /// Reads a definition; `file_name` is what messages call the text.
@@ -65,7 +79,7 @@ fn read_definition(mut top: Table) -> Option<Definition> {
     let load = top.required_table("load").and_then(read_load);
     let open_loop = top.optional_table("open-loop").map(read_open_loop);
     let phases = top.required_table("phases").and_then(read_phases);
-    let quick = top.required_table("quick").and_then(read_quick);
+    let quick = top.required_table("quick").and_then(|table| read_quick(table, load.as_ref()?.unit, phases?));
     let rules = top.optional_table("rules").map(read_rules);
     top.finish();
     Some(Definition {
@@ -87,11 +101,16 @@ fn read_definition(mut top: Table) -> Option<Definition> {
 }
 
 fn read_workload(mut table: Table) -> Option<WorkloadDefinition> {
-    let filelist = table.required_table("filelist").and_then(read_filelist);
+    let source = table.required_table("filelist").and_then(read_filelist).map(WorkloadSource::Filelist);
     let content_seed = table.required("content-seed", whole(0..=i64::MAX as u64));
     let counts_pages = table.required("counts-pages", flag);
     table.finish();
-    Some(WorkloadDefinition { filelist: filelist?, content_seed: content_seed?, counts_pages: counts_pages? })
+    Some(WorkloadDefinition {
+        source: source?,
+        content_seed: content_seed?,
+        counts_pages: counts_pages?,
+        think: Think::None,
+    })
 }
 
 fn read_filelist(mut table: Table) -> Option<FilelistSource> {
@@ -109,13 +128,15 @@ fn read_filelist(mut table: Table) -> Option<FilelistSource> {
 
 fn read_protocol(mut table: Table) -> Option<ProtocolDefinition> {
     let http = table.required("http", one_of(HTTP_VERSIONS));
+    let tls = table.optional("tls", one_of(TLS)).unwrap_or(Tls::Off);
+    let streams = table.optional("streams", whole_u32(1..=STREAMS_MAX)).unwrap_or(1);
     let connection = match table.value("connection") {
         Some(DeValue::Table(_)) => table.required_table("connection").and_then(read_connection),
         _ => table.required("connection", one_of(CONNECTIONS)),
     };
     let time_limit = table.required("time-limit", time_above_zero);
     table.finish();
-    Some(ProtocolDefinition { http: http?, connection: connection?, time_limit: time_limit? })
+    Some(ProtocolDefinition { http: http?, tls, connection: connection?, streams, time_limit: time_limit? })
 }
 
 /// Reads the long form, `{ keep-alive = { requests-max = 100 } }`.
@@ -128,9 +149,35 @@ fn read_connection(mut table: Table) -> Option<Connection> {
 }
 
 fn read_load(mut table: Table) -> Option<LoadDefinition> {
-    let users = table.required("users", users);
+    let users = read_levels(&mut table, "users", users);
+    let rate = read_levels(&mut table, "rate", rates);
+    if users.is_some() && rate.is_some() {
+        table.reject("rate", Fault::new("expected either `users` or `rate`, found both"));
+    }
+    if table.is_empty() {
+        table.reject("users", Fault::new("expected either `users` or `rate`, found neither"));
+    }
     table.finish();
-    Some(LoadDefinition { users: users? })
+    match (users, rate) {
+        (Some(levels), _) => Some(LoadDefinition { unit: LoadUnit::Users, levels }),
+        (None, levels) => Some(LoadDefinition { unit: LoadUnit::Rate, levels: levels? }),
+    }
+}
+
+/// Reads levels in either form, `"1,2,5"` or `{ steps = 10, max = 1000 }`; `None` if there are none or they are wrong.
+fn read_levels(
+    table: &mut Table,
+    key: &'static str,
+    list: impl Fn(&DeValue) -> Result<Vec<f64>, Fault>,
+) -> Option<Levels> {
+    let Some(DeValue::Table(_)) = table.value(key) else {
+        return table.optional(key, list).map(Levels::List);
+    };
+    let mut inner = table.optional_table(key)?;
+    let steps = inner.required("steps", whole_u32(1..=LOAD_POINTS_MAX as u32));
+    let max = inner.required("max", level);
+    inner.finish();
+    Some(Levels::Steps { steps: steps?, max: max? })
 }
 
 fn read_open_loop(mut table: Table) -> OpenLoopDefinition {
@@ -151,11 +198,25 @@ fn read_phases(mut table: Table) -> Option<Phases> {
     Some(Phases { quiet, ramp_up, settle, steady: steady?, ramp_down, drain })
 }
 
-fn read_quick(mut table: Table) -> Option<QuickDefinition> {
-    let users = table.required("users", users);
+/// Reads the short form; phases that it does not name are those of the full one.
+fn read_quick(mut table: Table, unit: LoadUnit, full: Phases) -> Option<QuickDefinition> {
+    let levels = match unit {
+        LoadUnit::Users => read_levels(&mut table, "users", users),
+        LoadUnit::Rate => read_levels(&mut table, "rate", rates),
+    };
+    if levels.is_none() && table.value("users").is_none() && table.value("rate").is_none() {
+        table.reject("users", Fault::new("the levels of load must be given here"));
+    }
+    let mut part = |key, full| table.optional(key, time).unwrap_or(full);
+    let (quiet, ramp_up) = (part("quiet", full.quiet), part("ramp-up", full.ramp_up));
+    let (settle, ramp_down) = (part("settle", full.settle), part("ramp-down", full.ramp_down));
+    let drain = part("drain", full.drain);
     let steady = table.required("steady", time_above_zero);
     table.finish();
-    Some(QuickDefinition { users: users?, steady: steady? })
+    Some(QuickDefinition {
+        levels: levels?,
+        phases: Phases { quiet, ramp_up, settle, steady: steady?, ramp_down, drain },
+    })
 }
 
 fn read_rules(mut table: Table) -> Rules {
@@ -200,16 +261,20 @@ mod tests {
     fn every_key_is_read() {
         let definition = Definition::parse("my.toml", EVERY_KEY).unwrap();
         let s = Nanos::from_secs;
-        assert_eq!(definition.workload.filelist, FilelistSource::Text("/index.html 1 #500".into()));
+        let filelist = FilelistSource::Text("/index.html 1 #500".into());
+        assert_eq!(definition.workload.source, WorkloadSource::Filelist(filelist));
         assert_eq!(
             definition.protocol,
             ProtocolDefinition {
                 http: HttpVersion::Http11,
+                tls: Tls::Off,
                 connection: Connection::KeepAlive { requests_max: Some(100) },
+                streams: 1,
                 time_limit: s(90),
             }
         );
-        assert_eq!(definition.load.users, [10, 20, 30, 50]);
+        let levels = Levels::List(vec![10.0, 20.0, 30.0, 50.0]);
+        assert_eq!(definition.load, LoadDefinition { unit: LoadUnit::Users, levels });
         assert_eq!(
             definition.open_loop,
             OpenLoopDefinition { arrivals: Arrivals::Poisson, in_flight_max: 64 }
@@ -218,7 +283,11 @@ mod tests {
         let phases =
             Phases { quiet: s(1), ramp_up: s(2), settle, steady: s(60), ramp_down: s(3), drain: s(4) };
         assert_eq!(definition.phases, phases);
-        assert_eq!(definition.quick, QuickDefinition { users: vec![1, 2], steady: s(5) });
+        let quick = QuickDefinition {
+            levels: Levels::List(vec![1.0, 2.0]),
+            phases: Phases { steady: s(5), ..phases },
+        };
+        assert_eq!(definition.quick, quick);
         let rules = Rules {
             error_ratio_max: 0.0,
             little_gap_max: 0.02,

@@ -42,6 +42,75 @@ pub(super) struct TimeText(#[schemars(regex(pattern = r"^[0-9.]+ ?(ns|us|µs|ms|
 #[schemars(rename = "LoadLevels")]
 pub(super) struct LoadText(#[schemars(regex(pattern = r"^[0-9]+[0-9., /]*$"))] String);
 
+/// What is fetched: either `filelist` or `requests`.
+#[derive(JsonSchema)]
+#[schemars(rename = "Workload", rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct WorkloadTable {
+    /// The files, their sizes and weights.
+    filelist: Option<super::FilelistSource>,
+    /// Seed of the files' content: a constant of the benchmark's version.
+    #[schemars(range(max = 9_223_372_036_854_775_807u64))]
+    content_seed: u64,
+    /// Whether the benchmark counts pages besides requests.
+    counts_pages: bool,
+}
+
+/// The load points: either `users` or `rate`.
+#[derive(JsonSchema)]
+#[schemars(rename = "Load", rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct LoadTable {
+    /// Numbers of users of a closed loop.
+    users: Option<LevelsText>,
+    /// Operations per second of an open loop.
+    rate: Option<LevelsText>,
+}
+
+/// Levels of load: one by one, or in equal steps up to a maximum that a run may choose.
+#[derive(JsonSchema)]
+#[schemars(rename = "Levels", untagged)]
+pub(super) enum LevelsText {
+    List(LoadText),
+    Steps(StepsTable),
+}
+
+/// Levels in equal steps.
+#[derive(JsonSchema)]
+#[schemars(rename = "Steps", rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct StepsTable {
+    /// How many levels.
+    #[schemars(range(min = 1, max = 1000))]
+    steps: u32,
+    /// The highest level.
+    max: f64,
+}
+
+/// The short form of a benchmark, for a first look. Phases that are left out are as in the full form.
+#[derive(JsonSchema)]
+#[schemars(rename = "Quick", rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct QuickTable {
+    /// Numbers of users, if the full form has users.
+    users: Option<LevelsText>,
+    /// Operations per second, if the full form has a rate.
+    rate: Option<LevelsText>,
+    /// A pause before each load point.
+    quiet: Option<TimeText>,
+    /// Load rising.
+    ramp_up: Option<TimeText>,
+    /// Full load, not measured.
+    settle: Option<TimeText>,
+    /// Measured; above zero.
+    steady: TimeText,
+    /// Load falling.
+    ramp_down: Option<TimeText>,
+    /// The longest time in which operations in flight may finish afterwards.
+    drain: Option<TimeText>,
+}
+
+/// Returns what stands for a protocol that says nothing of encryption.
+pub(super) fn tls_off() -> crate::Tls {
+    crate::Tls::Off
+}
+
 /// How long the phases of a load point are; those that are left out have no length.
 #[derive(JsonSchema)]
 #[schemars(rename = "Phases", rename_all = "kebab-case", deny_unknown_fields)]
@@ -76,6 +145,8 @@ pub(super) enum ConnectionWord {
     PerRequest,
     /// Kept until one side closes it.
     KeepAlive,
+    /// Kept for sessions of SPECweb99's lengths.
+    Sessions,
 }
 
 /// A connection that is kept within limits.

@@ -9,8 +9,8 @@ use modifications::modifications;
 use problems::problems;
 
 use crate::{
-    BenchmarkId, DEFAULT_SEED, Definition, Load, LoadPoint, Overrides, PLAN_FORMAT, Phases, Plan, Protocol,
-    Workload,
+    BenchmarkId, DEFAULT_SEED, Definition, Load, LoadPoint, LoadUnit, Overrides, PLAN_FORMAT, Phases, Pick,
+    Plan, Protocol, Workload,
 };
 
 /// Makes the plan of a run. `workload` is the benchmark's own, or one made from `overrides.filelist`.
@@ -34,7 +34,7 @@ pub fn make_plan(
             headline: definition.headline,
         },
         seed: overrides.seed.unwrap_or(DEFAULT_SEED),
-        workload,
+        workload: with_picks(workload, &overrides.picks),
         protocol: protocol(definition, overrides),
         load_points: load_points(definition, overrides),
         phases: phases(definition, overrides),
@@ -46,6 +46,7 @@ pub fn make_plan(
             0 => overrides.load_threads,
             pinned => u32::try_from(pinned).unwrap_or(u32::MAX),
         },
+        source_addresses: overrides.source_addresses.clone(),
     };
     plan.modifications = modifications(definition, overrides, &plan);
     let problems = problems(&plan, overrides);
@@ -53,44 +54,65 @@ pub fn make_plan(
 }
 
 fn protocol(definition: &Definition, overrides: &Overrides) -> Protocol {
+    let standard = &definition.protocol;
     Protocol {
-        http: definition.protocol.http,
-        connection: overrides.connection.unwrap_or(definition.protocol.connection),
-        time_limit: overrides.time_limit.unwrap_or(definition.protocol.time_limit),
+        http: overrides.http.unwrap_or(standard.http),
+        tls: overrides.tls.unwrap_or(standard.tls),
+        connection: overrides.connection.unwrap_or(standard.connection),
+        streams: overrides.streams.unwrap_or(standard.streams),
+        time_limit: overrides.time_limit.unwrap_or(standard.time_limit),
     }
 }
 
 fn phases(definition: &Definition, overrides: &Overrides) -> Phases {
-    let standard = definition.phases;
-    let steady = if overrides.quick { definition.quick.steady } else { standard.steady };
+    let standard = if overrides.quick { definition.quick.phases } else { definition.phases };
     Phases {
         quiet: standard.quiet,
         ramp_up: overrides.ramp_up.unwrap_or(standard.ramp_up),
         settle: overrides.settle.unwrap_or(standard.settle),
-        steady: overrides.steady.unwrap_or(steady),
-        ramp_down: standard.ramp_down,
+        steady: overrides.steady.unwrap_or(standard.steady),
+        ramp_down: overrides.ramp_down.unwrap_or(standard.ramp_down),
         drain: overrides.drain.unwrap_or(standard.drain),
     }
 }
 
 fn load_points(definition: &Definition, overrides: &Overrides) -> Vec<LoadPoint> {
+    let levels = match overrides.quick {
+        true => &definition.quick.levels,
+        false => &definition.load.levels,
+    };
     match (&overrides.rates, &overrides.load) {
-        (Some(rates), _) => open(definition, overrides, rates),
-        (None, Some(users)) => closed(users),
-        (None, None) if overrides.quick => closed(&definition.quick.users),
-        (None, None) => closed(&definition.load.users),
+        (Some(rates), _) => points(definition, overrides, LoadUnit::Rate, rates),
+        (None, Some(users)) => {
+            let users: Vec<f64> = users.iter().map(|users| f64::from(*users)).collect();
+            points(definition, overrides, LoadUnit::Users, &users)
+        }
+        (None, None) => {
+            let unit = definition.load.unit;
+            points(definition, overrides, unit, &levels.list(overrides.max_load, unit))
+        }
     }
 }
 
-fn closed(users: &[u32]) -> Vec<LoadPoint> {
-    (0..).zip(users).map(|(index, users)| LoadPoint { index, load: Load::Users(*users) }).collect()
-}
-
-fn open(definition: &Definition, overrides: &Overrides, rates: &[f64]) -> Vec<LoadPoint> {
+fn points(definition: &Definition, overrides: &Overrides, unit: LoadUnit, levels: &[f64]) -> Vec<LoadPoint> {
     let arrivals = overrides.arrivals.unwrap_or(definition.open_loop.arrivals);
     let in_flight_max = overrides.in_flight_max.unwrap_or(definition.open_loop.in_flight_max);
-    let load = |per_second| Load::Rate { per_second, arrivals, in_flight_max };
-    (0..).zip(rates).map(|(index, rate)| LoadPoint { index, load: load(*rate) }).collect()
+    let load = |level: f64| match unit {
+        LoadUnit::Users => Load::Users(level as u32),
+        LoadUnit::Rate => Load::Rate { per_second: level, arrivals, in_flight_max },
+    };
+    (0..).zip(levels).map(|(index, level)| LoadPoint { index, load: load(*level) }).collect()
+}
+
+/// Returns the workload with other picks for the parameters that are named.
+fn with_picks(mut workload: Workload, picks: &[(String, Pick)]) -> Workload {
+    for (name, pick) in picks {
+        let parameters = workload.requests.iter_mut().flat_map(|request| &mut request.parameters);
+        parameters
+            .filter(|parameter| parameter.name == *name)
+            .for_each(|parameter| parameter.pick = pick.clone());
+    }
+    workload
 }
 
 #[cfg(test)]
@@ -98,7 +120,7 @@ mod tests {
     use units::Nanos;
 
     use super::*;
-    use crate::{Arrivals, Connection, Object, Page, SutPlan, USERS_MAX};
+    use crate::{Arrivals, Connection, Page, Request, SutPlan, Think, USERS_MAX};
 
     const DEFINITION: &str = r#"
         format = 1
@@ -121,16 +143,17 @@ mod tests {
     }
 
     fn overrides() -> Overrides {
-        let sut = SutPlan { name: "built-in".into(), cpus: vec![], quota: None, quota_reason: String::new() };
+        let sut = SutPlan::of("built-in");
         Overrides::new(sut)
     }
 
     fn plan(overrides: &Overrides) -> Result<Plan, Vec<Problem>> {
         let workload = Workload {
             content_seed: 7,
-            objects: vec![Object { path: "/a".into(), bytes: 1 }],
-            pages: vec![Page { weight: 1, objects: vec![0] }],
+            requests: vec![Request::file("/a", 1)],
+            pages: vec![Page { weight: 1, requests: vec![0] }],
             counts_pages: true,
+            think: Think::None,
         };
         make_plan(&definition(), workload, overrides)
     }
@@ -209,7 +232,15 @@ mod tests {
         steady phase: 600 s -> 5 s
         ");
         let in_full = Overrides {
-            load: Some(definition().load.users),
+            load: Some(
+                definition()
+                    .load
+                    .levels
+                    .list(None, LoadUnit::Users)
+                    .iter()
+                    .map(|level| *level as u32)
+                    .collect(),
+            ),
             steady: Some(definition().phases.steady),
             ..quick
         };

@@ -1,8 +1,9 @@
 //! In what a run differs from its benchmark's definition.
 
-use super::closed;
+use super::points;
 use crate::{
-    Arrivals, Connection, Definition, Load, LoadPoint, Modification, Overrides, Plan, load_text, time_text,
+    Arrivals, Connection, Definition, HttpVersion, Load, LoadPoint, Modification, Overrides, Pick, Plan, Tls,
+    WorkloadSource, load_text, time_text,
 };
 
 /// Lists what differs from the definition, in the order in which reports show it.
@@ -18,17 +19,57 @@ pub(super) fn modifications(
     let filelist = overrides.filelist.clone().unwrap_or_else(|| own_filelist.clone());
     let rows = [
         ("length", "full".to_owned(), quick.to_owned()),
-        ("load", load_text_of(&closed(&definition.load.users)), load_text_of(&plan.load_points)),
+        ("load", load_text_of(&standard_points(definition, overrides)), load_text_of(&plan.load_points)),
         ("ramp-up", time_text(standard.ramp_up), time_text(ours.ramp_up)),
         ("settle phase", time_text(standard.settle), time_text(ours.settle)),
         ("steady phase", time_text(standard.steady), time_text(ours.steady)),
+        ("ramp-down", time_text(standard.ramp_down), time_text(ours.ramp_down)),
         ("drain", time_text(standard.drain), time_text(ours.drain)),
+        ("HTTP version", http_text(as_defined.http), http_text(asked.http)),
+        ("TLS", tls_text(as_defined.tls), tls_text(asked.tls)),
+        ("streams per connection", as_defined.streams.to_string(), asked.streams.to_string()),
         ("connection", connection_text(as_defined.connection), connection_text(asked.connection)),
         ("time limit", time_text(as_defined.time_limit), time_text(asked.time_limit)),
         ("filelist", own_filelist, filelist),
     ];
-    let differing = rows.into_iter().filter(|(_, standard, ours)| standard != ours);
-    differing.map(|(what, standard, ours)| Modification { what: what.to_owned(), standard, ours }).collect()
+    let picks = overrides.picks.iter().filter_map(|(name, pick)| pick_row(definition, name, pick));
+    let differing = rows
+        .into_iter()
+        .map(|(what, standard, ours)| (what.to_owned(), standard, ours))
+        .chain(picks)
+        .filter(|(_, standard, ours)| standard != ours);
+    differing.map(|(what, standard, ours)| Modification { what, standard, ours }).collect()
+}
+
+/// Returns the load points of the definition. The maximum of steps is for a run to choose: it is no modification.
+fn standard_points(definition: &Definition, overrides: &Overrides) -> Vec<LoadPoint> {
+    let unit = definition.load.unit;
+    let levels = definition.load.levels.list(overrides.max_load, unit);
+    let standard = Overrides { arrivals: None, in_flight_max: None, ..overrides.clone() };
+    points(definition, &standard, unit, &levels)
+}
+
+fn pick_row(definition: &Definition, name: &str, pick: &Pick) -> Option<(String, String, String)> {
+    let WorkloadSource::Requests(requests, _) = &definition.workload.source else { return None };
+    let mut parameters = requests.iter().flat_map(|request| &request.parameters);
+    let standard = &parameters.find(|parameter| parameter.name == name)?.pick;
+    Some((format!("choice of `{name}`"), standard.to_string(), pick.to_string()))
+}
+
+fn http_text(http: HttpVersion) -> String {
+    match http {
+        HttpVersion::Http10 => "1.0".to_owned(),
+        HttpVersion::Http11 => "1.1".to_owned(),
+        HttpVersion::Http2 => "2".to_owned(),
+    }
+}
+
+fn tls_text(tls: Tls) -> String {
+    match tls {
+        Tls::Off => "off".to_owned(),
+        Tls::Full => "a full handshake for every connection".to_owned(),
+        Tls::Resumed => "with resumed sessions".to_owned(),
+    }
 }
 
 fn load_text_of(points: &[LoadPoint]) -> String {
@@ -50,6 +91,7 @@ fn load_text_of(points: &[LoadPoint]) -> String {
 fn connection_text(connection: Connection) -> String {
     match connection {
         Connection::PerRequest => "one per request".to_owned(),
+        Connection::Sessions => "kept for a session of SPECweb99's lengths".to_owned(),
         Connection::KeepAlive { requests_max: None } => "kept alive".to_owned(),
         Connection::KeepAlive { requests_max: Some(n) } => format!("kept alive, at most {n} requests each"),
     }

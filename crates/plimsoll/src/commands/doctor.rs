@@ -49,7 +49,7 @@ pub fn input(plan: &Plan, shared: bool, rate: Option<f64>) -> DoctorInput {
         run_dir: "runs".into(),
         run_file_bytes: seconds as u64 * RUN_FILE_BYTES_PER_SECOND,
         dataset_dir: places::work_dir(),
-        dataset_bytes: plan.workload.dataset_bytes(),
+        dataset_bytes: plan.file_set().bytes(),
     }
 }
 

@@ -10,10 +10,12 @@ use crate::exit::{Exit, Failure};
 
 /// Lays the file set out.
 pub fn perform(arguments: &PopulateArguments, as_json: bool) -> Result<Exit, Failure> {
-    let workload = benchmark::choose(&arguments.benchmark)?.benchmark.workload;
-    let done = testbed::populate(&arguments.dir, &workload, |_| {})
+    let chosen = benchmark::choose(&arguments.benchmark)?.benchmark;
+    let levels = chosen.definition.load.levels.list(None, chosen.definition.load.unit);
+    let file_set = chosen.workload.file_set(levels.into_iter().fold(0.0, f64::max));
+    let done = testbed::populate(&arguments.dir, &file_set, |_| {})
         .map_err(|error| Failure::new(Exit::Testbed, error))?;
-    let (files, bytes) = (workload.objects.len(), workload.dataset_bytes());
+    let (files, bytes) = (file_set.files.len(), file_set.bytes());
     if as_json {
         let value = json!({
             "format": 1,

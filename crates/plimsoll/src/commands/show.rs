@@ -1,6 +1,6 @@
 //! `show`: a benchmark in full.
 
-use model::{Overrides, Plan, SutPlan, Workload, make_plan};
+use model::{Overrides, Plan, Request, SutPlan, make_plan};
 use serde_json::json;
 use units::{Bytes, Nanos};
 
@@ -25,7 +25,7 @@ pub fn perform(arguments: &ShowArguments, as_json: bool) -> Result<Exit, Failure
         definition.title, definition.id, definition.version, definition.summary
     ))?;
     print(&plan_text(&plan))?;
-    print(&workload_text(&plan.workload))?;
+    print(&workload_text(&plan))?;
     Ok(Exit::Valid)
 }
 
@@ -60,9 +60,11 @@ pub fn plan_text(plan: &Plan) -> String {
             match plan.protocol.http {
                 model::HttpVersion::Http10 => "1.0",
                 model::HttpVersion::Http11 => "1.1",
+                model::HttpVersion::Http2 => "2",
             },
             match plan.protocol.connection {
                 model::Connection::PerRequest => "a connection per request".to_owned(),
+                model::Connection::Sessions => "a connection per session".to_owned(),
                 model::Connection::KeepAlive { requests_max: None } => "connections kept".to_owned(),
                 model::Connection::KeepAlive { requests_max: Some(n) } =>
                     format!("{n} requests per connection"),
@@ -76,30 +78,37 @@ pub fn plan_text(plan: &Plan) -> String {
     lines.join("\n")
 }
 
-fn workload_text(workload: &Workload) -> String {
+fn workload_text(plan: &Plan) -> String {
+    let workload = &plan.workload;
+    let files = plan.file_set();
     let total: u64 = workload.pages.iter().map(|page| page.weight).sum();
+    let mean = workload.mean_body_bytes().map_or_else(|| "unknown".to_owned(), |mean| format!("{mean:.1}"));
     let mut lines = vec![
         format!(
             "file set      {} files, {} bytes ({})",
-            workload.objects.len(),
-            workload.dataset_bytes(),
-            Bytes(workload.dataset_bytes())
+            files.files.len(),
+            files.bytes(),
+            Bytes(files.bytes())
         ),
         format!(
-            "mean          {:.1} bytes per request, {:.2} requests per page",
-            workload.mean_body_bytes(),
-            workload.files_per_page()
+            "mean          {mean} bytes per request, {:.2} requests per page",
+            workload.requests_per_page()
         ),
         String::new(),
-        format!("{:>9}  files of the page (bytes)", "share"),
+        format!("{:>9}  requests of the page (bytes)", "share"),
     ];
     for page in &workload.pages {
-        let files = page.objects.iter().map(|index| {
-            let object = &workload.objects[*index as usize];
-            format!("{} ({})", object.path, object.bytes)
-        });
+        let requests = page.requests.iter().map(|index| request_text(&workload.requests[*index as usize]));
         let share = 100.0 * page.weight as f64 / total as f64;
-        lines.push(format!("{share:>7.2} %  {}", files.collect::<Vec<_>>().join(", ")));
+        lines.push(format!("{share:>7.2} %  {}", requests.collect::<Vec<_>>().join(", ")));
     }
     lines.join("\n")
+}
+
+fn request_text(request: &Request) -> String {
+    match request.body_limits() {
+        Some((least, most)) if least == most => format!("{} ({least})", request.name),
+        Some((least, most)) => format!("{} ({least} to {most})", request.name),
+        None => request.name.clone(),
+    }
 }

@@ -8,8 +8,8 @@ use std::path::Path;
 
 use model::{
     BenchmarkId, Connection, Ending, FactSection, Flow, Headline, Health, HttpVersion, IntervalRecord,
-    KindTotals, Load, LoadPoint, Modification, Object, Outcome, PLAN_FORMAT, Page, Phase, Phases, Plan,
-    Protocol, Rules, SutPlan, SutUse, Testbed, UnitTotals, Workload,
+    KindTotals, Load, LoadPoint, Modification, Outcome, PLAN_FORMAT, Page, Phase, Phases, Plan, Protocol,
+    Request, Rules, SutPlan, SutUse, Testbed, Think, Tls, UnitTotals, Workload,
 };
 use runfile::{Header, Record, Run, Writer};
 use stats::Histogram;
@@ -33,7 +33,7 @@ pub fn header(n_load_points: u32) -> Header {
 fn plan(n_load_points: u32) -> Plan {
     let objects = FILES.iter().map(|(bytes, _)| Object { path: format!("/file{bytes}"), bytes: *bytes });
     let pages =
-        FILES.iter().zip(0..).map(|((_, weight), object)| Page { weight: *weight, objects: vec![object] });
+        FILES.iter().zip(0..).map(|((_, weight), object)| Page { weight: *weight, requests: vec![object] });
     let load_points = (0..n_load_points).map(|index| LoadPoint { index, load: Load::Users(10 + 10 * index) });
     let s = Nanos::from_secs;
     Plan {
@@ -47,13 +47,16 @@ fn plan(n_load_points: u32) -> Plan {
         seed: u64::MAX,
         workload: Workload {
             content_seed: 2001,
-            objects: objects.collect(),
+            requests: objects.collect(),
             pages: pages.collect(),
             counts_pages: true,
+            think: Think::None,
         },
         protocol: Protocol {
             http: HttpVersion::Http10,
             connection: Connection::PerRequest,
+            tls: Tls::Off,
+            streams: 1,
             time_limit: s(60),
         },
         load_points: load_points.collect(),

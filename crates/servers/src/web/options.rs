@@ -3,7 +3,7 @@
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 
-use model::Workload;
+use model::FileSet;
 use units::{Nanos, Ratio};
 
 use super::fault::FaultPlan;
@@ -21,7 +21,7 @@ pub struct WebOptions {
     /// Where to listen; port 0 lets the kernel choose.
     pub listen: SocketAddr,
     /// Whose files to serve.
-    pub workload: Workload,
+    pub files: FileSet,
     /// The share of one CPU that the server limits itself to, from 0.01 to 1; `None` for no limit.
     ///
     /// In any window w it uses at most share × (w + 5 ms), pausing for some 2 ms at a time where
@@ -38,10 +38,10 @@ pub struct WebOptions {
 
 impl WebOptions {
     /// Makes options for a well-behaved server on a loopback port of the kernel's choice, without an allowance.
-    pub fn new(workload: Workload) -> WebOptions {
+    pub fn new(files: FileSet) -> WebOptions {
         WebOptions {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
-            workload,
+            files,
             cpu_allowance: None,
             backlog: BACKLOG_USUAL,
             idle_timeout: Nanos::from_secs(60),

@@ -138,7 +138,7 @@ async fn run(
     stop: impl Future,
 ) -> io::Result<ServeReport> {
     options.check()?;
-    let site = Site::new(&options.workload)?;
+    let site = Site::new(&options.files)?;
     let listener = listen(options)?;
     let address = listener.get_ref().local_addr()?.as_socket().ok_or(io::ErrorKind::Unsupported)?;
     let clock = RealClock::start();

@@ -7,7 +7,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use http1::{BodyReader, HeadError, Parsed, RequestMethod, ResponseHead, parse_response};
-use model::{Content, Object, Page, Workload};
+use model::{Content, Page, Request, Think, Workload};
 use servers::web::{WebOptions, WebServer};
 
 /// Content seed of the workload.
@@ -18,12 +18,13 @@ pub const OBJECTS: [(&str, u64); 4] =
     [("/small.html", 500), ("/large.bin", 5 * 1024 * 1024), ("/empty.html", 0), ("/", 17)];
 
 pub fn workload() -> Workload {
-    let object = |(path, bytes): (&str, u64)| Object { path: path.to_owned(), bytes };
+    let object = |(path, bytes): (&str, u64)| Request::file(path, bytes);
     Workload {
         content_seed: SEED,
-        objects: OBJECTS.into_iter().map(object).collect(),
-        pages: vec![Page { weight: 1, objects: vec![0, 1, 2, 3] }],
+        requests: OBJECTS.into_iter().map(object).collect(),
+        pages: vec![Page { weight: 1, requests: vec![0, 1, 2, 3] }],
         counts_pages: true,
+        think: Think::None,
     }
 }
 

@@ -1,8 +1,9 @@
 //! Capacity, saturation point and knee of closed loops.
 
 use model::Plan;
+use model::Think;
 use stats::CurvePoint;
-use testkit::{Law, Server, Simulation, Think, closed_plan, phases, with_seed};
+use testkit::{Law, Server, Simulation, closed_plan, phases, with_seed};
 
 use crate::{assert_valid, close, ms};
 

@@ -1,6 +1,6 @@
 //! Leaks, errors and refusals that were put in are found again.
 
-use model::{Arrivals, Object, Outcome, Page, Phase, Workload};
+use model::{Arrivals, Outcome, Page, Phase, Request, Workload};
 use testkit::{
     Law, Server, Simulation, assert_conserved, closed_plan, one_object, open_plan, phases, with_seed,
 };
@@ -71,8 +71,8 @@ fn a_failure_abandons_the_rest_of_the_page() {
         let p = 0.1;
         let object = |index: usize| Object { path: format!("/{index}"), bytes: 100 * index as u64 };
         let workload = Workload {
-            objects: (1..=3).map(object).collect(),
-            pages: vec![Page { weight: 1, objects: vec![0, 1, 2] }],
+            requests: (1..=3).map(object).collect(),
+            pages: vec![Page { weight: 1, requests: vec![0, 1, 2] }],
             ..one_object()
         };
         let mut plan = closed_plan(seed, &[10], phases(1, 20));

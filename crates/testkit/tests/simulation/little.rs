@@ -1,6 +1,7 @@
 //! Little's law and conservation on clean closed loops.
 
-use testkit::{Law, Server, Simulation, Think, assert_conserved, closed_plan, phases, with_seed};
+use model::Think;
+use testkit::{Law, Server, Simulation, assert_conserved, closed_plan, phases, with_seed};
 
 use crate::{assert_valid, close, ms, us};
 
@@ -20,7 +21,7 @@ fn check(seed: u64, think: Think, think_mean: f64) {
 
 #[test]
 fn little_closes_without_think_time() {
-    with_seed(41, |seed| check(seed, Think::Never, 0.0));
+    with_seed(41, |seed| check(seed, Think::None, 0.0));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Open loops: what is sent when follows from plan and seed alone.
 
 use benchmarks::webstone::PageSchedule;
-use model::{Arrivals, Load, Object, Page, Phases, Plan, Schedule, Workload};
+use model::{Arrivals, Load, Page, Phases, Plan, Request, Schedule, Workload};
 use testkit::{
     Law, Recording, Server, Simulation, assert_conserved, one_object, open_plan, phases, with_seed,
 };
@@ -11,8 +11,8 @@ use crate::{ms, s};
 
 fn workload() -> Workload {
     let object = |index: u64| Object { path: format!("/{index}"), bytes: 100 * index };
-    let page = |object| Page { weight: 1 + u64::from(object), objects: vec![object] };
-    Workload { objects: (1..=4).map(object).collect(), pages: (0..4).map(page).collect(), ..one_object() }
+    let page = |object| Page { weight: 1 + u64::from(object), requests: vec![object] };
+    Workload { requests: (1..=4).map(object).collect(), pages: (0..4).map(page).collect(), ..one_object() }
 }
 
 fn plan(seed: u64, threads: u32) -> Plan {

@@ -1,17 +1,18 @@
 //! Closed loops: what a user does follows from plan, seed and user alone.
 
-use model::{Object, Page, Plan, Workload};
-use testkit::{Law, Recording, Server, Simulation, Think, closed_plan, one_object, phases, with_seed};
+use model::Think;
+use model::{Page, Plan, Request, Think, Workload};
+use testkit::{Law, Recording, Server, Simulation, closed_plan, one_object, phases, with_seed};
 
 use crate::ms;
 
 fn plan(seed: u64, threads: u32) -> Plan {
     let object = |index: u64| Object { path: format!("/{index}"), bytes: 100 * index };
-    let page = |objects: &[u32]| Page { weight: 1, objects: objects.to_vec() };
+    let page = |requests: &[u32]| Page { weight: 1, requests: requests.to_vec() };
     let mut plan = closed_plan(seed, &[20], phases(1, 4));
     plan.load_threads = threads;
     plan.workload = Workload {
-        objects: (1..=4).map(object).collect(),
+        requests: (1..=4).map(object).collect(),
         pages: vec![page(&[0]), page(&[1, 2]), page(&[3])],
         ..one_object()
     };

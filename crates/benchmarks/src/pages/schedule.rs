@@ -3,36 +3,32 @@
 //! An open loop has no pages: operations fall due one by one. Each draws its file by the share of requests that
 //! the file has in the closed loop, so the mix of requests is the same.
 
-use model::{WebRequest, Workload};
+use model::{Sampler, WebRequest, Workload};
 use units::{Dice, Purpose, Weights};
 
 /// The operations of an open-loop schedule.
 #[derive(Debug, Clone)]
 pub struct PageSchedule {
     seed: u64,
-    /// By object: Σ over pages of the page's weight × how often the object is in it.
     weights: Weights,
+    sampler: Sampler,
 }
 
 impl PageSchedule {
-    /// Makes the schedule of a workload.
+    /// Makes the schedule of a workload at a level of load (users, or operations per second).
     ///
     /// # Panics
     /// If the workload breaks its invariants: there are no pages with weights.
-    pub fn new(workload: &Workload, seed: u64) -> PageSchedule {
-        let mut weights = vec![0u64; workload.objects.len()];
-        for page in &workload.pages {
-            for object in &page.objects {
-                weights[*object as usize] += page.weight;
-            }
-        }
-        PageSchedule { seed, weights: Weights::new(weights).expect("a workload has pages with weights") }
+    pub fn new(workload: &Workload, seed: u64, level: f64) -> PageSchedule {
+        let weights = Weights::new(workload.request_weights()).expect("a workload has pages with weights");
+        PageSchedule { seed, weights, sampler: Sampler::new(workload, level) }
     }
 
     /// Returns the k-th operation.
     pub fn operation(&self, k: u64) -> WebRequest {
-        let object = Dice::new(self.seed, Purpose::Schedule, k).weighted(&self.weights);
-        WebRequest { object: object as u32 }
+        let mut dice = Dice::new(self.seed, Purpose::Schedule, k);
+        let kind = dice.weighted(&self.weights) as u16;
+        WebRequest { kind, closes: false, number: self.sampler.number(kind, &mut dice) }
     }
 }
 
@@ -46,11 +42,11 @@ mod tests {
     fn every_file_has_its_share_of_requests() {
         for (builtin, deviations) in [(&WEBSTONE_1_1, 4.0), (&WEBSTONE_2_0_1, 3.0)] {
             let workload = builtin.load().workload;
-            let schedule = PageSchedule::new(&workload, 1);
-            let mut counts = vec![0.0; workload.objects.len()];
-            (0..1_000_000).for_each(|k| counts[schedule.operation(k).object as usize] += 1.0);
+            let schedule = PageSchedule::new(&workload, 1, 1.0);
+            let mut counts = vec![0.0; workload.requests.len()];
+            (0..1_000_000).for_each(|k| counts[usize::from(schedule.operation(k).kind)] += 1.0);
             for (object, count) in counts.into_iter().enumerate() {
-                let share = workload.request_share(object as u32);
+                let share = workload.request_share(object);
                 let deviation = (1e6 * share * (1.0 - share)).sqrt();
                 assert!((count - 1e6 * share).abs() < deviations * deviation, "object {object}: {count}");
             }
@@ -60,9 +56,9 @@ mod tests {
     #[test]
     fn an_operation_is_a_function_of_seed_and_place() {
         let workload = WEBSTONE_1_1.load().workload;
-        let draw = |seed, order: &[u64]| -> Vec<u32> {
-            let schedule = PageSchedule::new(&workload, seed);
-            order.iter().map(|k| schedule.operation(*k).object).collect()
+        let draw = |seed, order: &[u64]| -> Vec<u16> {
+            let schedule = PageSchedule::new(&workload, seed, 1.0);
+            order.iter().map(|k| schedule.operation(*k).kind).collect()
         };
         let forwards = draw(1, &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
         let mut backwards = draw(1, &[9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);

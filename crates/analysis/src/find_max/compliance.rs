@@ -1,0 +1,161 @@
+//! A limit held against a load point: met, missed, or not decidable, with the numbers.
+
+use std::fmt;
+
+use model::{Limit, Metric};
+use units::{Nanos, Ratio};
+
+use crate::LoadPointResult;
+use crate::metrics::{CONFIDENCE, values_needed};
+
+/// How far a percentile must be from its limit, relative to that, to be clearly on one side: its interval
+/// takes operations for independent, which those that queue behind each other are not.
+const MARGIN: f64 = 0.10;
+
+/// What a load point says to a limit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Compliance {
+    /// The limit is kept.
+    Met(Measured),
+    /// It is not.
+    Missed(Measured),
+    /// There is nothing to decide it by, so it is not met.
+    Undecided(NoData),
+}
+
+/// What was measured, in the unit of [`Limit::value`]: s, a ratio from 0 to 1, or operations/s.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Measured {
+    /// The limit that it is held against.
+    pub limit: Limit,
+    /// The value.
+    pub value: f64,
+    /// Its 95 % interval, if there is one.
+    pub interval: Option<(f64, f64)>,
+}
+
+/// Why a limit cannot be decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoData {
+    /// No operation that would count was completed.
+    Nothing,
+    /// Too few for this percentile.
+    TooFew {
+        /// Successful operations.
+        n: u64,
+        /// How many the percentile needs.
+        needed: u64,
+    },
+    /// A closed loop requests no rate of which something could be delivered.
+    ClosedLoop,
+}
+
+/// Holds a limit against a load point. What was not measured does not meet any limit.
+pub fn comply(limit: Limit, result: &LoadPointResult) -> Compliance {
+    match measure(limit.metric(), result) {
+        Err(reason) => Compliance::Undecided(reason),
+        Ok((value, interval)) => {
+            let measured = Measured { limit, value, interval };
+            if limit.allows(value) { Compliance::Met(measured) } else { Compliance::Missed(measured) }
+        }
+    }
+}
+
+impl Compliance {
+    /// Returns whether the limit is met.
+    pub fn is_met(&self) -> bool {
+        matches!(self, Compliance::Met(_))
+    }
+
+    /// Returns whether noise cannot have decided: the whole interval is on one side of the limit, and a percentile
+    /// is off it by at least a tenth.
+    pub fn is_clear(&self) -> bool {
+        let (Compliance::Met(measured) | Compliance::Missed(measured)) = self else { return false };
+        let Measured { limit, value, interval } = *measured;
+        let is_apart = MARGIN * limit.value() <= (value - limit.value()).abs();
+        let same_side = |other: f64| limit.allows(other) == self.is_met();
+        interval.is_some_and(|(low, high)| same_side(low) && same_side(high))
+            && (is_apart || limit.metric().quantile().is_none())
+    }
+}
+
+impl fmt::Display for Compliance {
+    /// Writes a clause: `p99 was 62.1 ms (60.0 ms to 64.2 ms), limit p99<50ms`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Compliance::Met(measured) | Compliance::Missed(measured) => measured.fmt(f),
+            Compliance::Undecided(NoData::Nothing) => f.write_str("nothing was completed"),
+            Compliance::Undecided(NoData::TooFew { n, needed }) => {
+                write!(f, "{n} response times are too few for the percentile, which needs {needed}")
+            }
+            Compliance::Undecided(NoData::ClosedLoop) => {
+                f.write_str("a closed loop requests no rate of which a part could be delivered")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Measured {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let metric = self.limit.metric();
+        write!(f, "{} was {}", metric.name(), text(metric, self.value))?;
+        if let Some((low, high)) = self.interval {
+            write!(f, " ({} to {})", text(metric, low), text(metric, high))?;
+        }
+        write!(f, ", limit {}", self.limit)
+    }
+}
+
+fn text(metric: Metric, value: f64) -> String {
+    match metric {
+        Metric::Errors | Metric::Delivered => format!("{:.2} %", 100.0 * value),
+        Metric::Rate => format!("{value:.1}/s"),
+        _ => Nanos::from_secs_f64(value).to_string(),
+    }
+}
+
+/// A value and its interval.
+type Value = (f64, Option<(f64, f64)>);
+
+fn measure(metric: Metric, result: &LoadPointResult) -> Result<Value, NoData> {
+    if let Some(q) = metric.quantile() {
+        return quantile(Ratio(q), result);
+    }
+    match metric {
+        Metric::Errors => errors(result),
+        Metric::Delivered => delivered(result),
+        Metric::Rate if 0 < result.total.n => Ok((result.rate, result.rate_interval)),
+        Metric::Max => result.response.max.map(|max| (max.as_secs_f64(), None)).ok_or(NoData::Nothing),
+        Metric::Mean => {
+            result.response.mean.map(|mean| (mean, result.response.mean_interval)).ok_or(NoData::Nothing)
+        }
+        _ => Err(NoData::Nothing),
+    }
+}
+
+fn quantile(q: Ratio, result: &LoadPointResult) -> Result<Value, NoData> {
+    let histogram = &result.response.histogram;
+    let too_few = NoData::TooFew { n: histogram.n(), needed: values_needed(q) };
+    let found = histogram.quantile_interval(q, CONFIDENCE).ok_or(too_few)?;
+    Ok((found.value.as_secs_f64(), Some((found.low.as_secs_f64(), found.high.as_secs_f64()))))
+}
+
+/// E ÷ n of completed operations, and (E ± 2·√(E + 1)) ÷ n: about 95 % of a Poisson count, not empty at E = 0.
+fn errors(result: &LoadPointResult) -> Result<Value, NoData> {
+    let (errors, completed) = (result.total.errors as f64, result.completed() as f64);
+    if completed == 0.0 {
+        return Err(NoData::Nothing);
+    }
+    let reach = 2.0 * (errors + 1.0).sqrt();
+    let interval = ((errors - reach).max(0.0) / completed, ((errors + reach) / completed).min(1.0));
+    Ok((errors / completed, Some(interval)))
+}
+
+fn delivered(result: &LoadPointResult) -> Result<Value, NoData> {
+    let offered = result.offered_rate.ok_or(NoData::ClosedLoop)?;
+    if offered == 0.0 {
+        return Err(NoData::Nothing);
+    }
+    let interval = result.rate_interval.map(|(low, high)| (low / offered, high / offered));
+    Ok((result.rate / offered, interval))
+}

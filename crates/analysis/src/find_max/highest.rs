@@ -1,0 +1,263 @@
+//! The highest level that passes: exponential growth, then a bracket that narrows.
+
+use super::history::Level;
+use super::{End, FindMax, LevelKind, Step};
+
+/// Growth of the level while throughput grows with it: half as many steps as doubling for one more later.
+const GROWTH: f64 = 4.0;
+
+/// Growth once a closed loop's throughput lags behind its users: the server is near its limit.
+const GROWTH_NEAR: f64 = 2.0;
+
+/// Throughput per user, relative to the level before, from which it still grows with the level.
+const IN_PROPORTION: f64 = 0.75;
+
+/// Returns what to do next; the table is in the module above.
+pub(super) fn next(search: &FindMax) -> Step {
+    let history = &search.history;
+    if let Some(tied) = history.tied() {
+        return Step::Run(tied.level);
+    }
+    match (history.passes().last(), history.lowest_fail()) {
+        (None, None) => Step::Run(search.range.least),
+        (None, Some(fail)) => none(search, fail),
+        (Some(pass), None) if pass.level < search.range.most => Step::Run(grow(search)),
+        (Some(pass), None) if pass.is_unsure() => Step::Run(pass.level),
+        (Some(pass), None) => search.done(Some(pass.maximum()), End::Range),
+        (Some(pass), Some(fail)) => narrow(search, pass, fail),
+    }
+}
+
+/// No level passes below one that fails: the least decides, and it is heard twice.
+pub(super) fn none(search: &FindMax, fail: &Level) -> Step {
+    if search.range.least < fail.level {
+        return Step::Run(search.range.least);
+    }
+    if fail.was_run_once() { Step::Run(fail.level) } else { search.done(None, fail.end()) }
+}
+
+fn grow(search: &FindMax) -> f64 {
+    let per_level = |level: &Level| level.throughput() / level.level;
+    match search.history.passes() {
+        [.., before, last] if per_level(last) < IN_PROPORTION * per_level(before) => {
+            search.grown(last.level, GROWTH_NEAR)
+        }
+        [.., last] => search.grown(last.level, GROWTH),
+        [] => search.range.least,
+    }
+}
+
+fn narrow(search: &FindMax, pass: &Level, fail: &Level) -> Step {
+    let history = &search.history;
+    if history.has_pass_above_fail() && fail.was_run_once() {
+        return Step::Run(fail.level);
+    }
+    if !search.is_settled(pass.level, fail.level) {
+        return Step::Run(probe(search, pass.level, fail.level));
+    }
+    if pass.is_unsure() {
+        return Step::Run(pass.level);
+    }
+    if history.is_doubtful(fail) {
+        return Step::Run(fail.level);
+    }
+    search.done(Some(pass.maximum()), fail.end())
+}
+
+/// Returns the level to try between a pass and a fail.
+fn probe(search: &FindMax, pass: f64, fail: f64) -> f64 {
+    let middle = (pass * fail).sqrt();
+    let target = delivered(search).map_or(middle, |guess| around(guess, pass, fail, search.tolerance));
+    search.between(pass, fail, target).unwrap_or(middle)
+}
+
+/// Returns the greatest rate that an overloaded server delivered; only an open loop can overload one.
+///
+/// Source: no stable queue delivers more than its capacity, and one that does not collapse delivers that under
+/// any greater load. A server that collapses delivers less, and the guess costs a point or two.
+fn delivered(search: &FindMax) -> Option<f64> {
+    if search.kind == LevelKind::Users {
+        return None;
+    }
+    let fails = search.history.above_passes().iter();
+    let overloaded = fails.filter(|fail| {
+        !fail.passes()
+            && fail.end() == End::Server
+            && fail.throughput() < fail.level / (1.0 + search.tolerance)
+    });
+    overloaded.map(Level::throughput).filter(|rate| 0.0 < *rate).max_by(f64::total_cmp)
+}
+
+/// Returns the guess if it lies between, else a step away from it, which doubles each time; never more than
+/// half of what is left, so that a wrong guess costs no more than a step of bisection each time.
+fn around(guess: f64, pass: f64, fail: f64, tolerance: f64) -> f64 {
+    let middle = (pass * fail).sqrt();
+    let step = 2.0 * tolerance.ln_1p();
+    if guess < pass * (1.0 + tolerance) {
+        let behind = (pass / guess).ln().max(0.0);
+        (pass * (behind + step).exp()).min(middle)
+    } else if fail < guess * (1.0 + tolerance) {
+        let behind = (guess / fail).ln().max(0.0);
+        (fail / (behind + step).exp()).max(middle)
+    } else {
+        guess
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use units::{Dice, Purpose};
+
+    use crate::find_max::script::{clear, play, search, unclear};
+    use crate::find_max::{End, Found, Goal, Judged, LevelKind};
+
+    fn users(least: f64, most: f64, server: impl FnMut(f64, usize) -> Judged) -> (String, Found) {
+        play(search(least, most, LevelKind::Users, Goal::HighestPass), server)
+    }
+
+    fn rates(least: f64, most: f64, server: impl FnMut(f64, usize) -> Judged) -> (String, Found) {
+        play(search(least, most, LevelKind::Rate, Goal::HighestPass), server)
+    }
+
+    fn level(found: &Found) -> Option<f64> {
+        found.max.map(|max| max.level)
+    }
+
+    /// Passes up to 100 users; 10/s for each of the first 50.
+    #[test]
+    fn users_grow_fourfold_then_twofold_then_are_bisected() {
+        let (asked, found) = users(1.0, 5000.0, |n, _| clear(n <= 100.0, 10.0 * n.min(50.0)));
+        assert_eq!(asked, "1+ 4+ 16+ 64+ 256- 128- 91+ 108- 99+ 103- 101-");
+        assert_eq!((level(&found), found.fails_at, found.end), (Some(99.0), Some(101.0), End::Server));
+        assert!(!found.is_noisy);
+    }
+
+    /// A queue of 1,000/s whose delivered rate decides: 95 % of 1,052/s. What 4,096/s delivered is the first guess.
+    #[test]
+    fn a_rate_looks_near_what_an_overloaded_server_delivered() {
+        let (asked, found) = rates(1.0, 1e5, |rate, _| clear(0.95 * rate <= 1000.0, rate.min(1000.0)));
+        assert_eq!(asked, "");
+        assert_eq!(level(&found), Some(1052.0));
+    }
+
+    /// As before, but a limit of the response time is missed from 600/s.
+    #[test]
+    fn a_guess_that_fails_costs_little() {
+        let (asked, found) = rates(1.0, 1e5, |rate, _| clear(rate <= 600.0, rate.min(1000.0)));
+        assert_eq!(asked, "");
+        assert_eq!(level(&found), Some(600.0));
+    }
+
+    #[test]
+    fn the_least_level_fails_twice_before_nothing_is_found() {
+        let (asked, found) = users(10.0, 100.0, |_, _| clear(false, 5.0));
+        assert_eq!(asked, "10- 10-");
+        assert_eq!((found.max, found.end, found.fails_at), (None, End::Server, Some(10.0)));
+    }
+
+    #[test]
+    fn the_end_of_the_range_is_at_least() {
+        let (asked, found) = users(10.0, 100.0, |users, _| clear(true, users));
+        assert_eq!(asked, "10+ 40+ 100+");
+        assert_eq!((level(&found), found.end, found.fails_at), (Some(100.0), End::Range, None));
+        let (asked, found) = users(7.0, 7.0, |users, _| unclear(clear(true, users)));
+        assert_eq!((asked.as_str(), level(&found)), ("7+ 7+", Some(7.0)));
+    }
+
+    /// The generator ends at 300 users, the server would at 1,000.
+    #[test]
+    fn a_limit_of_the_generator_is_no_maximum_of_the_server() {
+        let server = |users: f64, _| Judged { is_generator_limited: 300.0 < users, ..clear(users <= 300.0, users) };
+        let (_, found) = users(1.0, 5000.0, server);
+        assert_eq!(found.end, End::Generator);
+        assert!(294.0 <= level(&found).unwrap());
+        let (_, found) = users(400.0, 5000.0, server);
+        assert_eq!((found.max, found.end), (None, End::Generator));
+    }
+
+    /// The generator would end at 300 users, the server does at 100: the first fails say nothing, the last does.
+    #[test]
+    fn a_server_that_ends_before_the_generator_is_found() {
+        let server = |users: f64, _| Judged { is_generator_limited: 300.0 < users, ..clear(users <= 100.0, users) };
+        let (_, found) = users(30.0, 5000.0, server);
+        assert_eq!((level(&found), found.end), (Some(100.0), End::Server));
+    }
+
+    #[test]
+    fn what_noise_could_have_decided_is_heard_twice() {
+        let (asked, found) = users(64.0, 128.0, |users, _| unclear(clear(users <= 100.0, users)));
+        assert_eq!(asked, "");
+        assert_eq!((level(&found), found.is_noisy), (Some(100.0), false));
+    }
+
+    /// An accident in the second load point: all that comes later passes, so the fail is heard again.
+    #[test]
+    fn an_accident_does_not_end_the_search() {
+        let (asked, found) = users(10.0, 1000.0, |users, before| clear(users <= 500.0 && before != 1, users));
+        assert_eq!(asked, "");
+        assert!(found.is_noisy && 490.0 <= level(&found).unwrap());
+    }
+
+    /// Fails at 40, passes above: heard again and confirmed, so that what is found has no failing level below it.
+    #[test]
+    fn a_pass_above_a_fail_is_noisy_and_does_not_count() {
+        let mut search = search(10.0, 1000.0, LevelKind::Users, Goal::HighestPass);
+        search.observe(160.0, clear(true, 160.0));
+        let (asked, found) = play_on(search, |users| clear(users != 40.0 && users <= 500.0, users));
+        assert_eq!(asked, "");
+        assert_eq!((level(&found), found.is_noisy), (Some(39.0), true));
+    }
+
+    fn play_on(search: crate::find_max::FindMax, server: impl Fn(f64) -> Judged) -> (String, Found) {
+        let mut search = search;
+        search.observe(40.0, server(40.0));
+        let n_before = search.history.n_runs();
+        let (asked, found) = {
+            let mut asked = Vec::new();
+            loop {
+                match search.next() {
+                    crate::find_max::Step::Done(found) => break (asked.join(" "), found),
+                    crate::find_max::Step::Run(level) => {
+                        asked.push(level.to_string());
+                        search.observe(level, server(level));
+                    }
+                }
+            }
+        };
+        assert!(n_before < found.n_runs);
+        (asked, found)
+    }
+
+    proptest! {
+        /// Whatever capacity and range, without noise: found within the tolerance, in few load points.
+        #[test]
+        fn the_highest_pass_is_within_the_tolerance(capacity in 1.0..1e5f64, collapses: bool, closed: bool) {
+            let kind = if closed { LevelKind::Users } else { LevelKind::Rate };
+            let server = |level: f64, _| {
+                let served = if collapses && capacity < level { capacity * capacity / level } else { level.min(capacity) };
+                clear(level <= capacity, served)
+            };
+            let (asked, found) = play(search(1.0, 1e6, kind, Goal::HighestPass), server);
+            let found_level = level(&found).unwrap();
+            prop_assert!(found_level <= capacity, "{}", asked);
+            prop_assert!(capacity < (found_level * 1.02).max(found_level + 1.0) * 1.0001, "{}", asked);
+            prop_assert!(found.n_runs <= 20, "{}", asked);
+        }
+
+        /// A server that answers at random near its capacity, and by accident anywhere: the search ends.
+        #[test]
+        fn a_search_ends_whatever_is_answered(seed: u64, width in 0.0..2.0f64, closed: bool, peak: bool) {
+            let mut dice = Dice::new(seed, Purpose::Simulation, 0);
+            let kind = if closed { LevelKind::Users } else { LevelKind::Rate };
+            let goal = if peak { Goal::PeakThroughput } else { Goal::HighestPass };
+            let server = |level: f64, _| Judged {
+                passes: level < 500.0 * (1.0 + width * (dice.uniform() - 0.5)),
+                throughput: level.min(500.0) * (0.5 + dice.uniform()),
+                is_generator_limited: dice.uniform() < 0.1,
+                is_clear: dice.uniform() < 0.5,
+            };
+            play(search(1.0, 1e4, kind, goal), server);
+        }
+    }
+}

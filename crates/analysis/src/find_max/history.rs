@@ -1,0 +1,112 @@
+//! What was observed, per level.
+
+use super::{End, Judged, Maximum};
+
+/// All observations of a search, sorted by level.
+#[derive(Debug, Clone, Default)]
+pub(super) struct History {
+    levels: Vec<Level>,
+    n_runs: usize,
+}
+
+/// What was observed at one level.
+#[derive(Debug, Clone)]
+pub(super) struct Level {
+    pub(super) level: f64,
+    /// With their places in the order of all observations; not empty.
+    runs: Vec<(usize, Judged)>,
+}
+
+impl History {
+    pub(super) fn observe(&mut self, level: f64, judged: Judged) {
+        let run = (self.n_runs, judged);
+        self.n_runs += 1;
+        let at = self.levels.partition_point(|known| known.level < level);
+        match self.levels.get_mut(at).filter(|known| known.level == level) {
+            Some(known) => known.runs.push(run),
+            None => self.levels.insert(at, Level { level, runs: vec![run] }),
+        }
+    }
+
+    pub(super) fn n_runs(&self) -> usize {
+        self.n_runs
+    }
+
+    /// Returns a level that passed as often as it failed.
+    pub(super) fn tied(&self) -> Option<&Level> {
+        self.levels.iter().find(|level| 2 * level.n_passes() == level.runs.len())
+    }
+
+    /// Returns the lowest level that mostly fails.
+    pub(super) fn lowest_fail(&self) -> Option<&Level> {
+        self.levels.iter().find(|level| !level.passes())
+    }
+
+    /// Returns the levels that mostly pass and have no failing one below them, in rising order.
+    pub(super) fn passes(&self) -> &[Level] {
+        let n = self.levels.iter().take_while(|level| level.passes()).count();
+        &self.levels[..n]
+    }
+
+    /// Returns the other levels, from the lowest failing one.
+    pub(super) fn above_passes(&self) -> &[Level] {
+        &self.levels[self.passes().len()..]
+    }
+
+    /// Returns whether a level passes above the lowest that fails.
+    pub(super) fn has_pass_above_fail(&self) -> bool {
+        self.above_passes().iter().any(Level::passes)
+    }
+
+    pub(super) fn is_noisy(&self) -> bool {
+        let is_mixed = |level: &Level| 0 < level.n_passes() && level.n_passes() < level.runs.len();
+        self.has_pass_above_fail() || self.levels.iter().any(is_mixed)
+    }
+
+    /// Returns whether the answer of a failing level, run once, should be heard again before it ends the search:
+    /// noise could have decided it, or much has passed since, as after an accident that does not come back.
+    pub(super) fn is_doubtful(&self, fail: &Level) -> bool {
+        const PASSES_SINCE: usize = 2;
+        let [(at, judged)] = fail.runs[..] else { return false };
+        let all = self.levels.iter().flat_map(|level| &level.runs);
+        let since = all.filter(|(order, run)| at < *order && run.passes).count();
+        !judged.is_clear || PASSES_SINCE <= since
+    }
+}
+
+impl Level {
+    fn n_passes(&self) -> usize {
+        self.runs.iter().filter(|(_, run)| run.passes).count()
+    }
+
+    /// Returns whether it passed more often than it failed.
+    pub(super) fn passes(&self) -> bool {
+        self.runs.len() < 2 * self.n_passes()
+    }
+
+    pub(super) fn was_run_once(&self) -> bool {
+        self.runs.len() == 1
+    }
+
+    /// Returns whether it was run once, and noise could have decided the answer.
+    pub(super) fn is_unsure(&self) -> bool {
+        matches!(self.runs[..], [(_, Judged { is_clear: false, .. })])
+    }
+
+    /// Returns the mean throughput of the runs with the answer of the level.
+    pub(super) fn throughput(&self) -> f64 {
+        let alike = self.runs.iter().filter(|(_, run)| run.passes == self.passes());
+        let (n, sum) = alike.fold((0.0, 0.0), |(n, sum), (_, run)| (n + 1.0, sum + run.throughput));
+        sum / n
+    }
+
+    /// Returns whose limit a failing level shows.
+    pub(super) fn end(&self) -> End {
+        let generator = self.runs.iter().any(|(_, run)| run.is_generator_limited);
+        if generator { End::Generator } else { End::Server }
+    }
+
+    pub(super) fn maximum(&self) -> Maximum {
+        Maximum { level: self.level, throughput: self.throughput() }
+    }
+}

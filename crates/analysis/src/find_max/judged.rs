@@ -1,0 +1,49 @@
+//! What the search must know of a load point.
+
+use model::{Comparison, Limit, Metric, Rules, Unit};
+
+use super::{Compliance, comply};
+use crate::{LoadPointResult, State};
+
+/// A load point as the search sees it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Judged {
+    /// Whether it is valid and meets the limits.
+    pub passes: bool,
+    /// Successful operations per second.
+    pub throughput: f64,
+    /// Whether the generator was what limited it, so that failing says nothing about the server.
+    pub is_generator_limited: bool,
+    /// Whether noise cannot have decided; what is not clear is repeated where the answer depends on it.
+    pub is_clear: bool,
+}
+
+/// Judges a load point for the search: it passes if its verdict is valid and it meets all limits.
+///
+/// Limits of the rate do not count here: every low level misses them, however good the server.
+/// [`comply`] holds them against the load point that was found. The delivered part of an open loop's
+/// rate and the errors that a benchmark allows are part of the verdict.
+///
+/// A pass is clear if all limits, those of `rules` included, are clearly met; a fail, if one is clearly missed.
+pub fn judge(result: &LoadPointResult, limits: &[Limit], rules: &Rules) -> Judged {
+    let steering = limits.iter().filter(|limit| limit.metric() != Metric::Rate);
+    let asked: Vec<Compliance> = steering.map(|limit| comply(*limit, result)).collect();
+    let passes = result.verdict.state == State::Valid && asked.iter().all(Compliance::is_met);
+    let ruled = limits_of(rules, result.load.is_closed()).map(|limit| comply(limit, result));
+    let all: Vec<Compliance> = asked.into_iter().chain(ruled).collect();
+    let is_clear = if passes {
+        all.iter().all(Compliance::is_clear)
+    } else {
+        all.iter().any(|one| !one.is_met() && one.is_clear())
+    };
+    let of_generator = result.verdict.reasons.iter().any(|reason| reason.rule.starts_with("generator-"));
+    Judged { passes, throughput: result.rate, is_generator_limited: !passes && of_generator, is_clear }
+}
+
+/// Returns the rules that are limits of something measured.
+fn limits_of(rules: &Rules, is_closed: bool) -> impl Iterator<Item = Limit> {
+    let errors = Limit::new(Metric::Errors, Comparison::AtMost, rules.error_ratio_max, Unit::Plain);
+    let delivered =
+        Limit::new(Metric::Delivered, Comparison::AtLeast, rules.delivered_ratio_min, Unit::Plain);
+    [errors.ok(), delivered.ok().filter(|_| !is_closed)].into_iter().flatten()
+}

@@ -1,0 +1,237 @@
+//! The search for the highest load, as a state machine without input, output or clock.
+//!
+//! [`FindMax::next`] says which load point to run, the caller runs it, [`judge`]s its result and
+//! hands that to [`FindMax::observe`]; what comes next follows from everything observed so far, so
+//! a search can be repeated from a run file. There are two searches, see [`Goal`].
+//!
+//! | observed so far | next |
+//! |---|---|
+//! | nothing | the least level |
+//! | a level that passed as often as it failed | that level: the third run decides |
+//! | only passes, the greatest at the end of the range | done: *at least* that |
+//! | only passes | four times the greatest; twice, if throughput no longer grows with the level |
+//! | the least level fails | that level again; done without a maximum if it fails twice |
+//! | a fail with a pass above it, run once | the fail again |
+//! | the greatest pass and the least fail are farther apart than the tolerance | a level between them |
+//! | they are not, and noise could have decided one of them | that one again |
+//! | they are not | done |
+//!
+//! "Between" is the geometric mean, because a tolerance is a ratio. An open loop knows more: what an
+//! overloaded server still delivered is near what it can carry, so the search looks there first and
+//! widens its steps from there. The search for a peak differs in the last four rows, see `peak.rs`.
+//!
+//! - `history`: what was observed, per level
+//! - `highest`, `peak`: the two searches
+//! - `compliance`: a limit held against a load point
+//! - `judged`: what the search must know of a load point
+
+mod compliance;
+mod highest;
+mod history;
+mod judged;
+mod peak;
+#[cfg(test)]
+mod script;
+
+use units::Ratio;
+
+pub use compliance::{Compliance, Measured, NoData, comply};
+pub use judged::{Judged, judge};
+
+use history::History;
+
+/// A tolerance that leaves room for the noise of single load points within 3 %.
+pub const FIND_MAX_TOLERANCE: Ratio = Ratio(0.02);
+
+/// From which level to which the search goes, ends included.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Range {
+    /// The least level: users, or operations per second.
+    pub least: f64,
+    /// The greatest level.
+    pub most: f64,
+}
+
+/// What a level counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LevelKind {
+    /// Users of a closed loop: whole numbers.
+    Users,
+    /// Operations per second of an open loop; levels between the ends have four significant digits.
+    Rate,
+}
+
+/// What the search looks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Goal {
+    /// The highest level that passes: its load point is valid and meets all limits. For an open loop,
+    /// and for a closed loop with limits; the throughput is that of this level, which in a closed
+    /// loop need not be the greatest.
+    HighestPass,
+    /// The greatest throughput, at the smallest level that has it but for half the tolerance. For a
+    /// closed loop without limits, in which more users can mean longer queues and nothing else.
+    PeakThroughput,
+}
+
+/// What to do next.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Step {
+    /// Run a load point at this level (again, if it was run before).
+    Run(f64),
+    /// Nothing: the search is over.
+    Done(Found),
+}
+
+/// What the search found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Found {
+    /// The level that was looked for; `None` if even the least one fails.
+    pub max: Option<Maximum>,
+    /// Why the search went no higher.
+    pub end: End,
+    /// The lowest level that fails, if one does.
+    pub fails_at: Option<f64>,
+    /// Whether answers contradicted each other: a level both passed and failed, or one passed above one that fails.
+    pub is_noisy: bool,
+    /// Load points that were run, repeats included.
+    pub n_runs: usize,
+}
+
+/// A level with its throughput.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Maximum {
+    /// Users, or operations per second.
+    pub level: f64,
+    /// Successful operations per second: the mean of the runs of this level that passed.
+    pub throughput: f64,
+}
+
+/// Why a search went no higher.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// The server: more load fails, or brings no more throughput.
+    Server,
+    /// The range: its end passes (and brings more throughput), so the maximum is *at least* this.
+    Range,
+    /// The generator limited the next level, so this is no server's maximum but *at least* what it carries.
+    Generator,
+}
+
+/// Why a search cannot begin.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum FindMaxError {
+    /// The range is empty, or its ends are not levels.
+    #[error("expected a range of levels above 0 that rises, found {least} to {most}")]
+    Range {
+        /// Its least level.
+        least: f64,
+        /// Its greatest level.
+        most: f64,
+    },
+    /// The tolerance is not one.
+    #[error("expected a tolerance from 0.1 % to 50 %, found {0}")]
+    Tolerance(Ratio),
+}
+
+/// A search under way.
+#[derive(Debug, Clone)]
+pub struct FindMax {
+    range: Range,
+    tolerance: f64,
+    kind: LevelKind,
+    goal: Goal,
+    history: History,
+}
+
+impl FindMax {
+    /// Begins a search. The level found passes, and one that is higher by the tolerance does not; of a peak,
+    /// no level has more throughput by more than the tolerance.
+    ///
+    /// # Errors
+    /// If the range does not rise from above zero (users: from whole number to whole number), or the tolerance
+    /// is not from 0.1 % to 50 %.
+    pub fn new(range: Range, tolerance: Ratio, kind: LevelKind, goal: Goal) -> Result<FindMax, FindMaxError> {
+        let Range { least, most } = range;
+        let are_levels = kind == LevelKind::Rate || (least.fract() == 0.0 && most.fract() == 0.0);
+        if !(0.0 < least && least <= most && most.is_finite() && are_levels) {
+            return Err(FindMaxError::Range { least, most });
+        }
+        if !(0.001..=0.5).contains(&tolerance.0) {
+            return Err(FindMaxError::Tolerance(tolerance));
+        }
+        Ok(FindMax { range, tolerance: tolerance.0, kind, goal, history: History::default() })
+    }
+
+    /// Returns what to do next; the same until something is observed.
+    pub fn next(&self) -> Step {
+        match self.goal {
+            Goal::HighestPass => highest::next(self),
+            Goal::PeakThroughput => peak::next(self),
+        }
+    }
+
+    /// Takes what a load point at a level showed.
+    pub fn observe(&mut self, level: f64, judged: Judged) {
+        self.history.observe(level, judged);
+    }
+
+    /// Returns the level next to `target` that lies between two others, not on them; `None` if there is none.
+    fn between(&self, low: f64, high: f64, target: f64) -> Option<f64> {
+        let level = match self.kind {
+            LevelKind::Users => target.round().clamp(low + 1.0, (high - 1.0).max(low + 1.0)),
+            LevelKind::Rate => four_digits(target),
+        };
+        let is_inside = |level: f64| low < level && level < high;
+        let is_apart = match self.kind {
+            LevelKind::Users => 1.0 < high - low,
+            LevelKind::Rate => 1.0 + self.tolerance / 100.0 < high / low,
+        };
+        is_apart.then(|| if is_inside(level) { level } else { (low * high).sqrt() })
+    }
+
+    /// Returns whether two levels are as near to each other as the search distinguishes.
+    fn is_settled(&self, low: f64, high: f64) -> bool {
+        high / low <= 1.0 + self.tolerance || self.between(low, high, (low * high).sqrt()).is_none()
+    }
+
+    /// Returns the end of the growth from a level by a factor, not beyond the range.
+    fn grown(&self, level: f64, factor: f64) -> f64 {
+        (level * factor).min(self.range.most)
+    }
+
+    fn done(&self, max: Option<Maximum>, end: End) -> Step {
+        let fails_at = self.history.lowest_fail().map(|fail| fail.level);
+        let (is_noisy, n_runs) = (self.history.is_noisy(), self.history.n_runs());
+        Step::Done(Found { max, end, fails_at, is_noisy, n_runs })
+    }
+}
+
+fn four_digits(value: f64) -> f64 {
+    let unit = 10f64.powf(value.log10().floor() - 3.0);
+    (value / unit).round() * unit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::script::is_refused;
+    use super::*;
+
+    #[test]
+    fn what_is_no_range_or_tolerance_is_refused() {
+        use LevelKind::{Rate, Users};
+        for (least, most, tolerance, kind) in [
+            (0.0, 10.0, 0.02, Users),
+            (1.5, 10.0, 0.02, Users),
+            (1.0, 10.5, 0.02, Users),
+            (11.0, 10.0, 0.02, Rate),
+            (f64::NAN, 10.0, 0.02, Rate),
+            (1.0, f64::INFINITY, 0.02, Rate),
+            (1.0, 10.0, 0.0, Rate),
+            (1.0, 10.0, f64::NAN, Rate),
+            (1.0, 10.0, 0.6, Rate),
+        ] {
+            assert!(is_refused(least, most, tolerance, kind), "{least} {most} {tolerance} {kind:?}");
+        }
+        assert!(!is_refused(1.5, 10.5, 0.02, Rate) && !is_refused(10.0, 10.0, 0.02, Users));
+    }
+}

@@ -1,0 +1,96 @@
+//! The pages of a workload at one level of load, ready to be drawn from.
+
+use model::{Connection, Page, Sampler, Think, Workload};
+use units::{Dice, Weights};
+
+/// Lengths of sessions in requests with their weights: 30 % of length 1, 6.36 % of each length from 5 to 15.
+///
+/// Source: the session generator of SPECweb99's static part; the shares add up to 99.96 % and are divided by that.
+const SESSIONS: [(u32, u64); 12] = [
+    (1, 3000),
+    (5, 636),
+    (6, 636),
+    (7, 636),
+    (8, 636),
+    (9, 636),
+    (10, 636),
+    (11, 636),
+    (12, 636),
+    (13, 636),
+    (14, 636),
+    (15, 636),
+];
+
+/// The pages of a workload at one level of load; one for all users of a load thread.
+#[derive(Debug, Clone)]
+pub struct PageMix {
+    pages: Vec<Page>,
+    weights: Weights,
+    sampler: Sampler,
+    think: Think,
+    /// Weights of [`SESSIONS`], where connections are kept for a session.
+    sessions: Option<Weights>,
+}
+
+impl PageMix {
+    /// Makes the mix of a workload at a level of load (users, or operations per second).
+    pub fn new(workload: &Workload, connection: Connection, level: f64) -> PageMix {
+        let sessions = Weights::new(SESSIONS.iter().map(|(_, weight)| *weight));
+        PageMix {
+            pages: workload.pages.clone(),
+            weights: workload.page_weights(),
+            sampler: Sampler::new(workload, level),
+            think: workload.think,
+            sessions: sessions.filter(|_| connection == Connection::Sessions),
+        }
+    }
+
+    /// Draws a page.
+    pub(super) fn page(&self, dice: &mut Dice) -> u16 {
+        dice.weighted(&self.weights) as u16
+    }
+
+    /// Returns the kind of a request of a page; `None` behind the last.
+    pub(super) fn kind(&self, page: u16, place: u32) -> Option<u16> {
+        self.pages[usize::from(page)].requests.get(place as usize).map(|kind| *kind as u16)
+    }
+
+    /// Draws the object of a request.
+    pub(super) fn number(&self, kind: u16, dice: &mut Dice) -> u64 {
+        self.sampler.number(kind, dice)
+    }
+
+    /// Draws the pause after a page; `None` if users do not think.
+    pub(super) fn think(&self, dice: &mut Dice) -> Option<units::Nanos> {
+        match self.think {
+            Think::None => None,
+            Think::Fixed(time) => Some(time),
+            Think::Exponential(mean) => Some(dice.exponential(mean)),
+        }
+    }
+
+    /// Draws how many requests a session has; `None` if there are no sessions.
+    pub(super) fn session(&self, dice: &mut Dice) -> Option<u32> {
+        let weights = self.sessions.as_ref()?;
+        Some(SESSIONS[dice.weighted(weights)].0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use units::Purpose;
+
+    use super::*;
+    use crate::webstone::WEBSTONE_2_0_1;
+
+    /// Σ p·length = (0.30·1 + 0.0636·110) / 0.9996.
+    #[test]
+    fn sessions_have_the_mean_length_of_their_table() {
+        let workload = WEBSTONE_2_0_1.load().workload;
+        let mix = PageMix::new(&workload, Connection::Sessions, 1.0);
+        let mut dice = Dice::new(1, Purpose::User, 0);
+        let total: u64 = (0..100_000).map(|_| u64::from(mix.session(&mut dice).unwrap())).sum();
+        assert!((total as f64 / 1e5 - 7.299).abs() < 0.05, "{total}");
+        assert_eq!(PageMix::new(&workload, Connection::PerRequest, 1.0).session(&mut dice), None);
+    }
+}

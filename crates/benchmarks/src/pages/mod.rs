@@ -1,0 +1,13 @@
+//! Users of the web family: they fetch pages, request by request, and think after each.
+//!
+//! - `mix`: the pages of a workload at one level of load, ready to be drawn from
+//! - `user`: what a virtual user does next
+//! - `schedule`: what the k-th operation is in an open loop
+
+mod mix;
+mod schedule;
+mod user;
+
+pub use mix::PageMix;
+pub use schedule::PageSchedule;
+pub use user::PageUser;

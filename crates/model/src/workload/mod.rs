@@ -1,0 +1,152 @@
+//! Workloads: what users ask for, how often, and what must come back.
+//!
+//! - `request`: one kind of request, and the reply that is right
+//! - `path`: paths with parameters
+//! - `parameter`: how many values a parameter has, and how one is picked
+//! - `sampler`: drawing requests at one level of load
+//! - `file_set`: the files that the server is given
+
+mod file_set;
+mod parameter;
+mod path;
+mod request;
+mod sampler;
+
+use serde::{Deserialize, Serialize};
+use units::{Nanos, Weights};
+
+pub use file_set::{FILES_MAX, FileSet, SetFile};
+pub use parameter::{Count, Parameter, Pick, PickError};
+pub use path::{PathPattern, PathPatternError};
+pub use request::{ReplyBody, Request};
+pub use sampler::Sampler;
+
+use crate::with_serde;
+
+/// A group of requests that a user makes one after another and that counts as one unit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Page {
+    /// Its share of all pages is this divided by the sum of all weights. Above zero.
+    pub weight: u64,
+    /// Indexes of its requests, in the order in which they are made; not empty.
+    pub requests: Vec<u32>,
+}
+
+/// The pause that a user of a closed loop makes after each page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Think {
+    /// None at all.
+    None,
+    /// Always the same.
+    Fixed(
+        #[serde(with = "with_serde::nanos")]
+        #[schemars(with = "u64")]
+        Nanos,
+    ),
+    /// Negative exponential with this mean, not truncated.
+    Exponential(
+        #[serde(with = "with_serde::nanos")]
+        #[schemars(with = "u64")]
+        Nanos,
+    ),
+}
+
+impl Think {
+    /// Returns the mean pause.
+    pub fn mean(self) -> Nanos {
+        match self {
+            Think::None => Nanos::ZERO,
+            Think::Fixed(time) | Think::Exponential(time) => time,
+        }
+    }
+}
+
+/// What is asked for, how often, and from which file set. One operation kind per request, one unit kind per page.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Workload {
+    /// Seed of the files' content: a constant of the benchmark's version.
+    pub content_seed: u64,
+    /// The kinds of requests; not empty, names all different, paths of files all different.
+    pub requests: Vec<Request>,
+    /// The pages; not empty.
+    pub pages: Vec<Page>,
+    /// Whether the benchmark speaks of pages; if not, each page is one request and units are not reported.
+    pub counts_pages: bool,
+    /// The pause after each page.
+    pub think: Think,
+}
+
+impl Workload {
+    /// Returns the weights of the pages.
+    ///
+    /// # Panics
+    /// If the workload breaks its invariants: there are no pages, or none has a weight.
+    pub fn page_weights(&self) -> Weights {
+        Weights::new(self.pages.iter().map(|page| page.weight)).expect("a workload has pages with weights")
+    }
+
+    /// Returns the weights of the kinds of requests: Σ over pages of the page's weight × how often it is in it.
+    pub fn request_weights(&self) -> Vec<u64> {
+        let mut weights = vec![0u64; self.requests.len()];
+        for page in &self.pages {
+            for request in &page.requests {
+                weights[*request as usize] += page.weight;
+            }
+        }
+        weights
+    }
+
+    /// Returns the mean number of requests per page: Σ w·requests / Σ w.
+    pub fn requests_per_page(&self) -> f64 {
+        self.page_mean(|page| page.requests.len() as f64)
+    }
+
+    /// Returns the mean number of body bytes per page, Σ w·bytes / Σ w; `None` if a reply has no known length.
+    pub fn bytes_per_page(&self) -> Option<f64> {
+        Some(self.mean_body_bytes()? * self.requests_per_page())
+    }
+
+    /// Returns the expected body bytes per request; `None` if a reply has no known length.
+    pub fn mean_body_bytes(&self) -> Option<f64> {
+        self.request_mean(|request| Some(request.body_moments()?.0))
+    }
+
+    /// Returns the population standard deviation of the body bytes of a request: √(E\[b²\] − E\[b\]²).
+    pub fn body_bytes_deviation(&self) -> Option<f64> {
+        let squares = self.request_mean(|request| Some(request.body_moments()?.1))?;
+        Some((squares - self.mean_body_bytes()?.powi(2)).max(0.0).sqrt())
+    }
+
+    /// Returns the share of all requests that are of a kind, from 0 to 1.
+    pub fn request_share(&self, kind: usize) -> f64 {
+        let weights = self.request_weights();
+        let total: f64 = weights.iter().map(|weight| *weight as f64).sum();
+        weights.get(kind).map_or(0.0, |weight| *weight as f64 / total)
+    }
+
+    /// Returns the number by which the content of an object is made: different for all objects of all kinds, and
+    /// the same at every level of load.
+    #[inline]
+    pub fn content_object(&self, kind: u16, number: u64) -> u32 {
+        (number * self.requests.len() as u64 + u64::from(kind)) as u32
+    }
+
+    fn request_mean(&self, value: impl Fn(&Request) -> Option<f64>) -> Option<f64> {
+        let weights = self.request_weights();
+        let total: f64 = weights.iter().map(|weight| *weight as f64).sum();
+        let sum = self
+            .requests
+            .iter()
+            .zip(weights)
+            .try_fold(0.0, |sum, (request, weight)| Some(sum + weight as f64 * value(request)?))?;
+        Some(sum / total)
+    }
+
+    fn page_mean(&self, value: impl Fn(&Page) -> f64) -> f64 {
+        let total: f64 = self.pages.iter().map(|page| page.weight as f64).sum();
+        self.pages.iter().map(|page| page.weight as f64 * value(page)).sum::<f64>() / total
+    }
+}

@@ -1,0 +1,179 @@
+//! Parameters of a request: how many values there are, and how one is picked.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use units::Weights;
+
+/// Weights are whole numbers: probabilities are multiplied with this before they are rounded.
+const WEIGHT_SCALE: f64 = (1u64 << 40) as f64;
+
+/// A part of a request's path that varies.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameter {
+    /// Its name in the path pattern.
+    pub name: String,
+    /// The first value; the others follow it one by one.
+    pub first: u64,
+    /// How many values there are.
+    pub count: Count,
+    /// How a value is picked.
+    pub pick: Pick,
+}
+
+/// How many values a parameter has.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Count {
+    /// Always as many; above zero.
+    Fixed(u64),
+    /// ⌈√(factor · L)⌉ at the load L (users, or operations per second): four times the load, twice the values.
+    /// Only the first parameter of a request may grow, so that objects keep their numbers.
+    SquareRoot(f64),
+}
+
+impl Count {
+    /// Returns the number of values at a level of load; at least 1.
+    pub fn at(self, level: f64) -> u64 {
+        match self {
+            Count::Fixed(count) => count,
+            Count::SquareRoot(factor) => ((factor * level).sqrt().ceil() as u64).max(1),
+        }
+    }
+}
+
+/// How a value is picked among `n`, numbered i = 1…n.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pick {
+    /// All alike: p = 1/n.
+    Uniform,
+    /// Zipf with this exponent: p ∝ i⁻ˢ.
+    Zipf(f64),
+    /// The bump of a Poisson distribution with this mean, cut to 1…n: p ∝ mⁱ/i!.
+    Poisson(f64),
+    /// With these weights, one per value.
+    Weights(Vec<f64>),
+}
+
+impl Pick {
+    /// Returns the relative probabilities of `n` values; `None` if all are alike.
+    fn relative(&self, n: u64) -> Option<Vec<f64>> {
+        match self {
+            Pick::Uniform => None,
+            Pick::Zipf(exponent) => Some((1..=n).map(|i| (i as f64).powf(-exponent)).collect()),
+            Pick::Poisson(mean) => {
+                let mut term = 1.0;
+                let mut next = |i: u64| {
+                    term *= mean / i as f64;
+                    term
+                };
+                Some((1..=n).map(&mut next).collect())
+            }
+            Pick::Weights(weights) => Some(weights.clone()),
+        }
+    }
+
+    /// Returns what to draw from; `None` if all `n` values are alike.
+    pub(super) fn weights(&self, n: u64) -> Option<Weights> {
+        let relative = self.relative(n)?;
+        let total: f64 = relative.iter().sum();
+        // Rounded up, so that no value with a chance loses it.
+        Weights::new(relative.iter().map(|p| (p / total * WEIGHT_SCALE).ceil() as u64))
+    }
+
+    /// Returns the probability of each of `n` values.
+    pub fn probabilities(&self, n: u64) -> Vec<f64> {
+        match self.relative(n) {
+            None => vec![1.0 / n as f64; n as usize],
+            Some(relative) => {
+                let total: f64 = relative.iter().sum();
+                relative.iter().map(|p| p / total).collect()
+            }
+        }
+    }
+}
+
+/// As it is written in definitions and on the command line.
+impl fmt::Display for Pick {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Pick::Uniform => f.write_str("uniform"),
+            Pick::Zipf(exponent) => write!(f, "zipf:{exponent}"),
+            Pick::Poisson(mean) => write!(f, "poisson:{mean}"),
+            Pick::Weights(weights) => {
+                let weights: Vec<String> = weights.iter().map(f64::to_string).collect();
+                write!(f, "weights:{}", weights.join(","))
+            }
+        }
+    }
+}
+
+/// What is written is no way of picking a value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("expected `uniform`, `zipf:1.0`, `poisson:5` or `weights:3,2,1`, found `{found}`")]
+pub struct PickError {
+    /// What was found.
+    pub found: String,
+}
+
+impl FromStr for Pick {
+    type Err = PickError;
+
+    fn from_str(text: &str) -> Result<Pick, PickError> {
+        let number =
+            |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite() && 0.0 <= *number);
+        let pick = match text.split_once(':').unwrap_or((text, "")) {
+            ("uniform", "") => Some(Pick::Uniform),
+            ("zipf", exponent) => number(exponent).filter(|s| *s <= 10.0).map(Pick::Zipf),
+            ("poisson", mean) => number(mean).filter(|m| 0.0 < *m && *m <= 100.0).map(Pick::Poisson),
+            ("weights", list) => {
+                let weights: Option<Vec<f64>> = list.split(',').map(number).collect();
+                weights.filter(|weights| 0.0 < weights.iter().sum()).map(Pick::Weights)
+            }
+            _ => None,
+        };
+        pick.ok_or_else(|| PickError { found: text.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Golden checks G16 to G18: D = ⌈10·√(λ/5)⌉ = ⌈√(20·λ)⌉.
+    #[test]
+    fn a_file_set_grows_with_the_square_root_of_the_load() {
+        let directories = |load| Count::SquareRoot(20.0).at(load);
+        assert_eq!(
+            [5.0, 100.0, 500.0, 1000.0, 1650.0, 2150.0, 10_000.0].map(directories),
+            [10, 45, 100, 142, 182, 208, 448]
+        );
+    }
+
+    /// Golden check G20: H₁₈₂ = 5.783967, H₂₀₈ = 5.917156.
+    #[test]
+    fn zipf_is_one_over_the_rank_over_the_harmonic_number() {
+        for (n, harmonic) in [(182, 5.783_967), (208, 5.917_156)] {
+            let p = Pick::Zipf(1.0).probabilities(n);
+            assert!((1.0 / p[0] - harmonic).abs() < 5e-7, "{}", 1.0 / p[0]);
+            assert!((p[0] / p[9] - 10.0).abs() < 1e-12);
+        }
+    }
+
+    /// The table of `web.md` 4.2, in percent.
+    #[test]
+    fn poisson_with_mean_five_is_the_published_bump() {
+        let p: Vec<f64> =
+            Pick::Poisson(5.0).probabilities(9).iter().map(|p| (p * 1e5).round() / 1e3).collect();
+        assert_eq!(p, [3.504, 8.760, 14.600, 18.251, 18.251, 15.209, 10.863, 6.790, 3.772]);
+    }
+
+    #[test]
+    fn a_value_with_a_small_chance_keeps_it() {
+        let weights = Pick::Weights(vec![1.0, 1e-15]).weights(2).unwrap();
+        assert_eq!(weights.total(), (1 << 40) + 1);
+    }
+}

@@ -1,0 +1,181 @@
+//! Paths with parameters: `/spec/dir{directory:5}/class0_{file}`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// A path, its query included, in which `{name}` stands for the value of a parameter and `{name:5}` for the
+/// value with leading zeros up to five digits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct PathPattern {
+    text: String,
+    pieces: Vec<Piece>,
+    names: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Piece {
+    Text(String),
+    /// The value of a parameter, by its place among the names.
+    Value {
+        parameter: usize,
+        digits: usize,
+    },
+}
+
+/// Why a text is no path pattern.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{problem} at `{rest}`")]
+pub struct PathPatternError {
+    /// What is wrong.
+    pub problem: &'static str,
+    /// The text from there on.
+    pub rest: String,
+}
+
+impl PathPattern {
+    /// Returns the names of its parameters in the order of their first appearance.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Returns the text with its placeholders.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Appends the path with the given values, one per name.
+    pub fn write(&self, values: &[u64], out: &mut Vec<u8>) {
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(text) => out.extend_from_slice(text.as_bytes()),
+                Piece::Value { parameter, digits } => write_number(values[*parameter], *digits, out),
+            }
+        }
+    }
+}
+
+fn write_number(mut value: u64, digits: usize, out: &mut Vec<u8>) {
+    let mut buffer = [b'0'; 20];
+    let mut at = buffer.len();
+    while value != 0 || at == buffer.len() {
+        at -= 1;
+        buffer[at] = b'0' + (value % 10) as u8;
+        value /= 10;
+    }
+    at = at.min(buffer.len() - digits);
+    out.extend_from_slice(&buffer[at..]);
+}
+
+impl FromStr for PathPattern {
+    type Err = PathPatternError;
+
+    fn from_str(text: &str) -> Result<PathPattern, PathPatternError> {
+        let fail = |problem, rest: &str| PathPatternError { problem, rest: rest.to_owned() };
+        if !text.starts_with('/') {
+            return Err(fail("expected a path that begins with `/`", text));
+        }
+        let (mut pieces, mut names): (Vec<Piece>, Vec<String>) = (Vec::new(), Vec::new());
+        let mut rest = text;
+        while let Some(open) = rest.find(['{', '}']) {
+            let inside =
+                rest[open..].strip_prefix('{').ok_or_else(|| fail("`}` without `{`", &rest[open..]))?;
+            let close = inside.find('}').ok_or_else(|| fail("`{` without `}`", &rest[open..]))?;
+            let (name, digits) = inside[..close].split_once(':').unwrap_or((&inside[..close], "0"));
+            let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+            if name.is_empty() || !name.chars().all(is_plain) {
+                return Err(fail("expected the name of a parameter, such as `{id}`,", &rest[open..]));
+            }
+            let digits = digits.parse().ok().filter(|digits| *digits <= 20);
+            let digits = digits.ok_or_else(|| fail("expected a number of digits up to 20", &rest[open..]))?;
+            let parameter = names.iter().position(|known| known == name).unwrap_or_else(|| {
+                names.push(name.to_owned());
+                names.len() - 1
+            });
+            if open != 0 {
+                pieces.push(Piece::Text(rest[..open].to_owned()));
+            }
+            pieces.push(Piece::Value { parameter, digits });
+            rest = &inside[close + 1..];
+        }
+        if !rest.is_empty() {
+            pieces.push(Piece::Text(rest.to_owned()));
+        }
+        Ok(PathPattern { text: text.to_owned(), pieces, names })
+    }
+}
+
+impl TryFrom<String> for PathPattern {
+    type Error = PathPatternError;
+
+    fn try_from(text: String) -> Result<PathPattern, PathPatternError> {
+        text.parse()
+    }
+}
+
+impl From<PathPattern> for String {
+    fn from(pattern: PathPattern) -> String {
+        pattern.text
+    }
+}
+
+impl fmt::Display for PathPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn written(pattern: &str, values: &[u64]) -> String {
+        let mut out = Vec::new();
+        pattern.parse::<PathPattern>().unwrap().write(values, &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn values_stand_where_their_names_stand() {
+        assert_eq!(written("/plain", &[]), "/plain");
+        assert_eq!(written("/spec/dir{d:5}/class0_{f}", &[7, 3]), "/spec/dir00007/class0_3");
+        assert_eq!(
+            written("/{a}/{b}?x={a:2}", &[u64::MAX, 0]),
+            "/18446744073709551615/0?x=18446744073709551615"
+        );
+        assert_eq!(written("/{a:20}", &[1]), "/00000000000000000001");
+        let pattern: PathPattern = "/{b}/{a}/{b}".parse().unwrap();
+        assert_eq!(pattern.names(), ["b", "a"]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_place() {
+        let problem = |text: &str| text.parse::<PathPattern>().unwrap_err().to_string();
+        let found =
+            ["", "a", "/{", "/}", "/{}", "/a{b c}", "/{a:x}", "/{a:21}", "/{a{b}}"].map(problem).join("\n");
+        insta::assert_snapshot!(found, @r"
+        expected a path that begins with `/` at ``
+        expected a path that begins with `/` at `a`
+        `{` without `}` at `{`
+        `}` without `{` at `}`
+        expected the name of a parameter, such as `{id}`, at `{}`
+        expected the name of a parameter, such as `{id}`, at `{b c}`
+        expected a number of digits up to 20 at `{a:x}`
+        expected a number of digits up to 20 at `{a:21}`
+        expected the name of a parameter, such as `{id}`, at `{a{b}}`
+        ");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_pattern_or_an_error(text in "/?[a-z{}:0-9?]{0,30}") {
+            if let Ok(pattern) = text.parse::<PathPattern>() {
+                prop_assert_eq!(pattern.to_string(), text);
+                pattern.write(&vec![5; pattern.names().len()], &mut Vec::new());
+            }
+        }
+    }
+}

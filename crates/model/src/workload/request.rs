@@ -1,0 +1,189 @@
+//! One kind of request, and the reply that is right.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Count, Parameter, PathPattern};
+
+/// One kind of request. Its objects are numbered: the number follows from the values of its parameters, the last
+/// parameter running fastest.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// What the kind is called in reports.
+    pub name: String,
+    /// The method: `GET`.
+    pub method: String,
+    /// The path, with its parameters.
+    pub path: PathPattern,
+    /// The parameters, in the order of [`PathPattern::names`].
+    pub parameters: Vec<Parameter>,
+    /// Header fields besides those that the protocol itself needs.
+    pub headers: Vec<(String, String)>,
+    /// The body that is sent; empty for none.
+    pub body: String,
+    /// The status of the right reply.
+    pub status: u16,
+    /// The body of the right reply.
+    pub reply: ReplyBody,
+    /// Relative deviation of this kind's share of all requests above which a load point is not valid.
+    pub share_gap_max: Option<f64>,
+}
+
+/// What the body of a right reply is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReplyBody {
+    /// A file of the file set, with content that we made. Sizes in bytes: one for all, or one per value of the
+    /// last parameter.
+    File(Vec<u64>),
+    /// Letters that a program made ([`crate::Letters`]); their seed is the value of the parameter `seed`, 0 without.
+    Letters {
+        /// Length of the whole body in bytes.
+        bytes: u64,
+        /// Whether the body begins with [`crate::LETTERS_MARKUP`].
+        markup: bool,
+    },
+    /// No body.
+    Empty,
+    /// Whatever came first for the same object: length and hash must stay the same.
+    Seen,
+    /// Anything.
+    Any,
+    /// Anything that contains this text.
+    Contains(String),
+}
+
+impl Request {
+    /// Makes a request for one file of the file set, called by its path.
+    ///
+    /// # Panics
+    /// If `path` is no path pattern.
+    pub fn file(path: &str, bytes: u64) -> Request {
+        Request {
+            name: path.to_owned(),
+            method: "GET".to_owned(),
+            path: path.parse().expect("a plain path"),
+            parameters: Vec::new(),
+            headers: Vec::new(),
+            body: String::new(),
+            status: 200,
+            reply: ReplyBody::File(vec![bytes]),
+            share_gap_max: None,
+        }
+    }
+
+    /// Returns how many objects it has at a level of load (users, or operations per second).
+    pub fn objects(&self, level: f64) -> u64 {
+        self.parameters
+            .iter()
+            .fold(1, |product: u64, parameter| product.saturating_mul(parameter.count.at(level)))
+    }
+
+    /// Returns the values of the parameters of an object.
+    pub fn values(&self, number: u64) -> Vec<u64> {
+        let mut rest = number;
+        let mut values: Vec<u64> = self.parameters.iter().map(|parameter| parameter.first).collect();
+        for (place, parameter) in self.parameters.iter().enumerate().rev() {
+            match parameter.count {
+                Count::Fixed(count) if place != 0 => {
+                    values[place] += rest % count;
+                    rest /= count;
+                }
+                _ => values[place] += rest,
+            }
+        }
+        values
+    }
+
+    /// Appends the path of an object.
+    pub fn write_path(&self, number: u64, out: &mut Vec<u8>) {
+        if self.parameters.is_empty() {
+            return self.path.write(&[], out);
+        }
+        self.path.write(&self.values(number), out);
+    }
+
+    /// Returns the path of an object.
+    pub fn path_of(&self, number: u64) -> String {
+        let mut path = Vec::new();
+        self.write_path(number, &mut path);
+        String::from_utf8(path).expect("a pattern is text")
+    }
+
+    /// Returns the length of the right body of an object; `None` if it is not known.
+    #[inline]
+    pub fn body_bytes(&self, number: u64) -> Option<u64> {
+        match &self.reply {
+            ReplyBody::File(sizes) => Some(sizes[(number % sizes.len() as u64) as usize]),
+            ReplyBody::Letters { bytes, .. } => Some(*bytes),
+            ReplyBody::Empty => Some(0),
+            ReplyBody::Seen | ReplyBody::Any | ReplyBody::Contains(_) => None,
+        }
+    }
+
+    /// Returns the least and the greatest length of a right body; `None` if it is not known.
+    pub fn body_limits(&self) -> Option<(u64, u64)> {
+        match &self.reply {
+            ReplyBody::File(sizes) => Some((*sizes.iter().min()?, *sizes.iter().max()?)),
+            _ => self.body_bytes(0).map(|bytes| (bytes, bytes)),
+        }
+    }
+
+    /// Returns the seed of the letters of an object.
+    pub fn letters_seed(&self, number: u64) -> u64 {
+        let place = self.parameters.iter().position(|parameter| parameter.name == "seed");
+        place.map_or(0, |place| self.values(number)[place])
+    }
+
+    /// Returns E\[b\] and E\[b²\] of the length of the right body, in bytes.
+    pub fn body_moments(&self) -> Option<(f64, f64)> {
+        let moments = |sizes: &[u64], p: &[f64]| {
+            let sum = |power| sizes.iter().zip(p).map(|(size, p)| (*size as f64).powi(power) * p).sum();
+            (sum(1), sum(2))
+        };
+        match (&self.reply, self.parameters.last()) {
+            (ReplyBody::File(sizes), Some(last)) if 1 < sizes.len() => {
+                Some(moments(sizes, &last.pick.probabilities(sizes.len() as u64)))
+            }
+            _ => Some(moments(&[self.body_bytes(0)?], &[1.0])),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Pick;
+
+    fn class(sizes: Vec<u64>) -> Request {
+        let parameter = |name: &str, count, pick| Parameter { name: name.into(), first: 0, count, pick };
+        Request {
+            path: "/dir{directory:5}/class_{file}".parse().unwrap(),
+            parameters: vec![
+                parameter("directory", Count::SquareRoot(20.0), Pick::Zipf(1.0)),
+                parameter("file", Count::Fixed(9), Pick::Poisson(5.0)),
+            ],
+            reply: ReplyBody::File(sizes),
+            ..Request::file("/", 0)
+        }
+    }
+
+    #[test]
+    fn objects_are_numbered_the_same_at_every_load() {
+        let class = class(vec![1]);
+        assert_eq!((class.objects(5.0), class.objects(1650.0)), (90, 182 * 9));
+        assert_eq!(class.path_of(0), "/dir00000/class_0");
+        assert_eq!(class.path_of(8), "/dir00000/class_8");
+        assert_eq!(class.path_of(9 * 181 + 4), "/dir00181/class_4");
+    }
+
+    #[test]
+    fn sizes_follow_the_last_parameter() {
+        let class = class((1..=9).map(|i| i * 1024).collect());
+        assert_eq!((class.body_bytes(0), class.body_bytes(17)), (Some(1024), Some(9216)));
+        assert_eq!(class.body_limits(), Some((1024, 9216)));
+        let mean: f64 =
+            Pick::Poisson(5.0).probabilities(9).iter().zip(1..).map(|(p, i)| p * 1024.0 * f64::from(i)).sum();
+        assert!((class.body_moments().unwrap().0 - mean).abs() < 1e-9);
+    }
+}
