@@ -187,7 +187,7 @@ fn a_stopped_server_is_gone() {
 fn a_server_that_cannot_start_says_why() {
     let first = start(|_| {});
     let failure = |change: &dyn Fn(&mut WebOptions)| {
-        let mut options = WebOptions::new(common::workload());
+        let mut options = WebOptions::new(common::files());
         change(&mut options);
         servers::web::WebServer::start(options).unwrap_err()
     };

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io;
 
 use http1::{Framing, ResponseHead, Version, write_response_head};
-use model::{Content, Workload};
+use model::{Content, FileSet};
 
 use super::modified::LAST_MODIFIED;
 
@@ -33,13 +33,13 @@ pub(super) struct ReadyReply {
 }
 
 impl Site {
-    /// Makes the replies of a workload.
+    /// Makes the replies of a file set.
     ///
     /// # Errors
     ///
     /// A data set above [`DATASET_BYTES_MAX`].
-    pub(super) fn new(workload: &Workload) -> io::Result<Site> {
-        let bytes = workload.objects.iter().try_fold(0_u64, |sum, object| sum.checked_add(object.bytes));
+    pub(super) fn new(files: &FileSet) -> io::Result<Site> {
+        let bytes = files.files.iter().try_fold(0_u64, |sum, file| sum.checked_add(file.bytes));
         if bytes.is_none_or(|bytes| DATASET_BYTES_MAX < bytes) {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
@@ -47,13 +47,13 @@ impl Site {
                  hint: populate a directory and use another server",
             ));
         }
-        let content = Content::new(workload.content_seed);
-        let objects = (0..).zip(&workload.objects).map(|(index, object)| {
-            let mut body = vec![0; object.bytes as usize];
-            content.fill(index, 0, &mut body);
+        let content = Content::new(files.content_seed);
+        let objects = files.files.iter().map(|file| {
+            let mut body = vec![0; file.bytes as usize];
+            content.fill(file.object, 0, &mut body);
             let fields =
-                [("Content-Type", media_type(&object.path)), ("Last-Modified", LAST_MODIFIED.as_bytes())];
-            (object.path.as_bytes().into(), ReadyReply::new(200, body.into(), &fields))
+                [("Content-Type", media_type(&file.path)), ("Last-Modified", LAST_MODIFIED.as_bytes())];
+            (file.path.as_bytes().into(), ReadyReply::new(200, body.into(), &fields))
         });
         Ok(Site { objects: objects.collect(), ..Site::without_files() })
     }
@@ -130,17 +130,13 @@ fn media_type(path: &str) -> &'static [u8] {
 
 #[cfg(test)]
 mod tests {
-    use model::{Object, Page};
+    use model::SetFile;
 
     use super::*;
 
     fn site(path: &str, bytes: u64) -> io::Result<Site> {
-        Site::new(&Workload {
-            content_seed: 7,
-            objects: vec![Object { path: path.to_owned(), bytes }],
-            pages: vec![Page { weight: 1, objects: vec![0] }],
-            counts_pages: false,
-        })
+        let file = SetFile { object: 0, path: path.to_owned(), bytes };
+        Site::new(&FileSet { content_seed: 7, files: vec![file] })
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use http1::{BodyReader, HeadError, Parsed, RequestMethod, ResponseHead, parse_response};
-use model::{Content, Page, Request, Think, Workload};
+use model::{Content, FileSet, SetFile};
 use servers::web::{WebOptions, WebServer};
 
 /// Content seed of the workload.
@@ -17,20 +17,14 @@ const SEED: u64 = 1999;
 pub const OBJECTS: [(&str, u64); 4] =
     [("/small.html", 500), ("/large.bin", 5 * 1024 * 1024), ("/empty.html", 0), ("/", 17)];
 
-pub fn workload() -> Workload {
-    let object = |(path, bytes): (&str, u64)| Request::file(path, bytes);
-    Workload {
-        content_seed: SEED,
-        requests: OBJECTS.into_iter().map(object).collect(),
-        pages: vec![Page { weight: 1, requests: vec![0, 1, 2, 3] }],
-        counts_pages: true,
-        think: Think::None,
-    }
+pub fn files() -> FileSet {
+    let file = |(object, (path, bytes)): (u32, (&str, u64))| SetFile { object, path: path.to_owned(), bytes };
+    FileSet { content_seed: SEED, files: (0..).zip(OBJECTS).map(file).collect() }
 }
 
 /// Starts a server whose options differ from the usual ones as `change` says.
 pub fn start(change: impl FnOnce(&mut WebOptions)) -> WebServer {
-    let mut options = WebOptions::new(workload());
+    let mut options = WebOptions::new(files());
     change(&mut options);
     WebServer::start(options).unwrap()
 }
