@@ -1,0 +1,38 @@
+//! Pages made by a program, and the ways in which a web server has them made.
+//!
+//! A page is a function of path and query, and the letters in it of a seed, so that the load
+//! generator can check every byte. All ways make the same pages with the same work; what differs
+//! is what stands between web server and program:
+//!
+//! | way | here | process model |
+//! |---|---|---|
+//! | CGI | [`cgi`] | a process for every request |
+//! | FastCGI | [`Gateway`] | a fixed number of workers, one request at a time each |
+//! | PHP | [`DYN_PHP`] | what PHP-FPM is told |
+//! | WSGI | [`DYN_PY`] | what its server is told |
+//! | HTTP behind a proxy | [`AppServer`](crate::web::AppServer) | a fixed number of event loops |
+//! | native | [`WebServer`](crate::web::WebServer) | none: the web server itself makes the page |
+//!
+//! | path | query | type | body |
+//! |---|---|---|---|
+//! | `/dyn` | `size=N&seed=S`, by default 1000 and 0 | text/plain | N letters of seed S |
+//! | ends with `.dyn-send` | the same, by default 10240 and 0 | text/plain | the same |
+//! | `/cgi-bin/simple` | the same, by default 1024 and 0 | text/html | N bytes: the beginning of a page, then letters |
+//!
+//! N is from 1 (64 for the last) to 10 MiB, S below 2^64; other queries get 400, other methods than
+//! GET 405, other paths 404, each with one line of text. No page may be stored by a cache.
+
+mod cgi;
+mod fastcgi;
+mod page;
+mod workers;
+
+pub use cgi::cgi;
+pub use page::{Page, PageBody, SIZE_MAX};
+pub use workers::{Address, AddressError, Gateway, GatewayOptions, WORKERS_MAX};
+
+/// The pages as a PHP script: for any path, since PHP-FPM is told by its web server which script to run.
+pub const DYN_PHP: &str = include_str!("../../../../gateways/dyn.php");
+
+/// The pages as a Python module with a WSGI `application`.
+pub const DYN_PY: &str = include_str!("../../../../gateways/dyn.py");

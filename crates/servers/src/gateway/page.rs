@@ -1,0 +1,271 @@
+//! Which page a request asks for, and the bytes of it.
+
+use model::Letters;
+
+/// The most bytes that a page can be asked for: 10 MiB.
+pub const SIZE_MAX: u64 = 10 << 20;
+
+/// How the page of [`SIMPLE`] begins.
+const SIMPLE_PREFIX: &str = "<!DOCTYPE html><title>Made by a program</title><p>";
+
+/// Which paths lead to pages, and what their queries may say.
+#[derive(Debug)]
+struct Kind {
+    content_type: &'static str,
+    prefix: &'static str,
+    size_usual: u64,
+    size_min: u64,
+    /// The answer to a query that is not understood.
+    refusal: &'static str,
+}
+
+const DYN: Kind = Kind {
+    content_type: "text/plain",
+    prefix: "",
+    size_usual: 1000,
+    size_min: 1,
+    refusal: "expected `size=N` with N from 1 to 10485760 and `seed=S` with S below 2^64\n",
+};
+
+/// WebStone 2.x: the default size is that of its `cgi-send`.
+const DYN_SEND: Kind = Kind { size_usual: 10_240, ..DYN };
+
+/// WebBench: a small page of HTML.
+const SIMPLE: Kind = Kind {
+    content_type: "text/html",
+    prefix: SIMPLE_PREFIX,
+    size_usual: 1024,
+    size_min: 64,
+    refusal: "expected `size=N` with N from 64 to 10485760 and `seed=S` with S below 2^64\n",
+};
+
+/// An answer whose body is still to be made.
+#[derive(Debug, Clone)]
+pub struct Page {
+    /// 200, 400, 404 or 405.
+    pub status: u16,
+    /// Media type of the body.
+    pub content_type: &'static str,
+    /// The body.
+    pub body: PageBody,
+}
+
+impl Page {
+    /// Returns the page that a path and a query (without `?`) lead to; `None` if the path leads to none.
+    pub fn find(path: &[u8], query: &[u8]) -> Option<Page> {
+        let kind = match path {
+            b"/dyn" => DYN,
+            b"/cgi-bin/simple" => SIMPLE,
+            _ if path.ends_with(b".dyn-send") => DYN_SEND,
+            _ => return None,
+        };
+        Some(kind.page(query))
+    }
+
+    /// Returns the answer to a request, whatever it asks for.
+    pub fn answer(method: &[u8], path: &[u8], query: &[u8]) -> Page {
+        match Page::find(path, query) {
+            None => Page::plain(404, "404 Not Found\n"),
+            Some(_) if method != b"GET" => Page::method_not_allowed(),
+            Some(page) => page,
+        }
+    }
+
+    /// Returns the answer to other methods than GET.
+    pub fn method_not_allowed() -> Page {
+        Page::plain(405, "405 Method Not Allowed\n")
+    }
+
+    /// Returns the header fields beside length and connection.
+    pub fn fields(&self) -> &'static [(&'static str, &'static [u8])] {
+        const TEXT: (&str, &[u8]) = ("Content-Type", b"text/plain");
+        const HTML: (&str, &[u8]) = ("Content-Type", b"text/html");
+        const NO_STORE: (&str, &[u8]) = ("Cache-Control", b"no-store");
+        const ALLOW: (&str, &[u8]) = ("Allow", b"GET");
+        match (self.status, self.content_type) {
+            (405, _) => &[TEXT, NO_STORE, ALLOW],
+            (_, "text/html") => &[HTML, NO_STORE],
+            _ => &[TEXT, NO_STORE],
+        }
+    }
+
+    fn plain(status: u16, text: &'static str) -> Page {
+        Page { status, content_type: "text/plain", body: PageBody::new(text, text.len(), 0) }
+    }
+}
+
+impl Kind {
+    fn page(&self, query: &[u8]) -> Page {
+        match parse_query(query) {
+            Some((size, seed)) => {
+                let size = size.unwrap_or(self.size_usual);
+                if !(self.size_min..=SIZE_MAX).contains(&size) {
+                    return Page::plain(400, self.refusal);
+                }
+                let body = PageBody::new(self.prefix, size as usize, seed.unwrap_or(0));
+                Page { status: 200, content_type: self.content_type, body }
+            }
+            None => Page::plain(400, self.refusal),
+        }
+    }
+}
+
+/// Reads size and seed from a query, each at most once and in any order; `None` for anything else.
+fn parse_query(query: &[u8]) -> Option<(Option<u64>, Option<u64>)> {
+    let (mut size, mut seed) = (None, None);
+    if query.is_empty() {
+        return Some((size, seed));
+    }
+    for item in query.split(|byte| *byte == b'&') {
+        let place = match item.get(..5) {
+            Some(b"size=") => &mut size,
+            Some(b"seed=") => &mut seed,
+            _ => return None,
+        };
+        if place.replace(parse_decimal(&item[5..])?).is_some() {
+            return None;
+        }
+    }
+    Some((size, seed))
+}
+
+/// Reads 1 to 20 digits of a number below 2^64.
+fn parse_decimal(digits: &[u8]) -> Option<u64> {
+    if !(1..=20).contains(&digits.len()) {
+        return None;
+    }
+    digits.iter().try_fold(0_u64, |number, digit| {
+        let digit = digit.is_ascii_digit().then(|| u64::from(digit - b'0'))?;
+        number.checked_mul(10)?.checked_add(digit)
+    })
+}
+
+/// The bytes of a page, made as they are taken.
+#[derive(Debug, Clone)]
+pub struct PageBody {
+    /// What of the fixed beginning has not been taken.
+    prefix: &'static [u8],
+    letters: Letters,
+    /// How many bytes have not been taken, those of the beginning included.
+    left: usize,
+}
+
+impl PageBody {
+    /// `length` is at least that of the prefix.
+    fn new(prefix: &'static str, length: usize, seed: u64) -> PageBody {
+        PageBody { prefix: prefix.as_bytes(), letters: Letters::new(seed), left: length }
+    }
+
+    /// Returns how many bytes are left.
+    pub fn left(&self) -> usize {
+        self.left
+    }
+
+    /// Makes the next bytes, as many as `buffer` takes and are left, and returns how many.
+    pub fn fill(&mut self, buffer: &mut [u8]) -> usize {
+        let length = self.left.min(buffer.len());
+        let fixed = self.prefix.len().min(length);
+        buffer[..fixed].copy_from_slice(&self.prefix[..fixed]);
+        self.letters.fill(&mut buffer[fixed..length]);
+        self.prefix = &self.prefix[fixed..];
+        self.left -= length;
+        length
+    }
+
+    /// Appends the next bytes to `out`, at most so many.
+    pub fn append(&mut self, out: &mut Vec<u8>, bytes_max: usize) {
+        let start = out.len();
+        out.resize(start + self.left.min(bytes_max), 0);
+        self.fill(&mut out[start..]);
+    }
+
+    /// Makes all that is left.
+    pub fn into_bytes(mut self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.append(&mut bytes, usize::MAX);
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(path: &str, query: &str) -> String {
+        let page = Page::find(path.as_bytes(), query.as_bytes()).unwrap();
+        assert_eq!(page.status, 200, "{path}?{query}");
+        String::from_utf8(page.body.into_bytes()).unwrap()
+    }
+
+    #[test]
+    fn pages_have_their_size_and_the_letters_of_their_seed() {
+        assert_eq!(text("/dyn", "size=8"), "ASEROBDH");
+        assert_eq!(text("/dyn", "seed=1&size=8"), "QMZRHLAJ");
+        assert_eq!(text("/dyn", "size=8&seed=18446744073709551615"), "RPIQDQGF");
+        assert_eq!(text("/dyn", "").len(), 1000);
+        assert_eq!(text("/file.dyn-send", "").len(), 10_240);
+        assert_eq!(text("/a/b.dyn-send", "size=00012"), "ASEROBDHGMPM");
+        assert_eq!(text("/dyn", "size=10485760").len(), 10_485_760);
+    }
+
+    #[test]
+    fn the_simple_page_has_its_beginning_within_its_size() {
+        assert_eq!(text("/cgi-bin/simple", "").len(), 1024);
+        assert_eq!(
+            text("/cgi-bin/simple", "seed=1&size=64"),
+            "<!DOCTYPE html><title>Made by a program</title><p>QMZRHLAJOETBKW"
+        );
+    }
+
+    #[test]
+    fn bad_queries_are_refused_in_one_line() {
+        for query in [
+            "size=0",
+            "size=10485761",
+            "size=",
+            "size",
+            "size=+5",
+            "size=-1",
+            "size=5 ",
+            "size=5&size=5",
+            "size=5&",
+            "&size=5",
+            "Size=5",
+            "size=%35",
+            "seed=18446744073709551616",
+            "seed=000000000000000000001",
+            "x=1",
+        ] {
+            let page = Page::find(b"/dyn", query.as_bytes()).unwrap();
+            assert_eq!((page.status, page.content_type), (400, "text/plain"), "{query}");
+            let body = String::from_utf8(page.body.into_bytes()).unwrap();
+            assert!(body.starts_with("expected `size=N` with N from 1 to 10485760"), "{body}");
+            assert_eq!(body.lines().count(), 1);
+        }
+        assert_eq!(Page::find(b"/cgi-bin/simple", b"size=63").unwrap().status, 400);
+    }
+
+    #[test]
+    fn other_paths_and_methods_have_no_page() {
+        for path in ["/", "/dyn/", "/dynamic", "/cgi-bin/simple/x", "/a.dyn-sender", ""] {
+            assert!(Page::find(path.as_bytes(), b"").is_none(), "{path}");
+            assert_eq!(Page::answer(b"GET", path.as_bytes(), b"").status, 404);
+        }
+        for method in ["HEAD", "POST", "get", ""] {
+            assert_eq!(Page::answer(method.as_bytes(), b"/dyn", b"").status, 405, "{method}");
+        }
+    }
+
+    #[test]
+    fn a_body_taken_in_pieces_is_the_same() {
+        let page = Page::find(b"/cgi-bin/simple", b"size=300&seed=4").unwrap();
+        let whole = page.body.clone().into_bytes();
+        for piece in [1, 7, 49, 50, 51, 299, 300, 1000] {
+            let (mut body, mut made) = (page.body.clone(), Vec::new());
+            while 0 < body.left() {
+                body.append(&mut made, piece);
+            }
+            assert_eq!(made, whole, "pieces of {piece}");
+        }
+    }
+}
