@@ -206,9 +206,9 @@ impl FindMax {
     }
 }
 
+/// Rounds to four significant digits, so that levels can be read and typed.
 fn four_digits(value: f64) -> f64 {
-    let unit = 10f64.powf(value.log10().floor() - 3.0);
-    (value / unit).round() * unit
+    format!("{value:.3e}").parse().unwrap_or(value)
 }
 
 #[cfg(test)]

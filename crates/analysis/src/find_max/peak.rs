@@ -18,6 +18,9 @@ use super::{End, FindMax, Step};
 /// Growth of the level: small enough that the peak is not far from three neighbours.
 const GROWTH: f64 = 2.0;
 
+/// How far apart levels are at least between which a rise is told from noise.
+const WELL_BELOW: f64 = 1.4;
+
 /// A level and its throughput.
 type Point = (f64, f64);
 
@@ -41,12 +44,11 @@ pub(super) fn next(search: &FindMax) -> Step {
     }
 }
 
-/// Returns whether the last step of the growth brought more throughput.
+/// Returns whether throughput still rises at the greatest level that passes: over that from well below it.
 fn rises(search: &FindMax) -> bool {
-    match search.history.passes() {
-        [.., before, last] => before.throughput() * (1.0 + search.tolerance / 2.0) < last.throughput(),
-        _ => true,
-    }
+    let Some((last, others)) = search.history.passes().split_last() else { return true };
+    let before = others.iter().rfind(|level| level.level * WELL_BELOW <= last.level).or(others.first());
+    before.is_none_or(|level| level.throughput() * (1.0 + search.tolerance / 2.0) < last.throughput())
 }
 
 /// Returns the middle of the gap in which the curve can be highest, if it can be higher than the best found.
@@ -123,16 +125,16 @@ mod tests {
     #[test]
     fn a_plateau_is_found_where_it_begins() {
         let (asked, found) = peak(1.0, 1000.0, |users, _| clear(true, 10.0 * users.min(8.0)));
-        assert_eq!(asked, "");
+        assert_eq!(asked, "1+ 2+ 4+ 8+ 16+ 11+");
         assert_eq!((level(&found), found.end), (Some(8.0), End::Server));
     }
 
     /// 50 users carry most; more than that fall back.
     #[test]
     fn a_peak_between_the_steps_of_the_growth_is_found() {
-        let curve = |users: f64| users.min(100.0 - users).max(5.0);
+        let curve = |users: f64| users.min(100.0 - users).max(0.5);
         let (asked, found) = peak(1.0, 1000.0, |users, _| clear(true, curve(users)));
-        assert_eq!(asked, "");
+        assert_eq!(asked, "1+ 2+ 4+ 8+ 16+ 32+ 64+ 128+ 45+ 54+ 49+ 51+ 50+");
         assert!(49.0 <= curve(level(&found).unwrap()));
         assert_eq!(found.end, End::Server);
     }
@@ -148,7 +150,7 @@ mod tests {
     #[test]
     fn a_peak_ends_where_load_points_fail() {
         let (asked, found) = peak(1.0, 100.0, |users, _| clear(users < 30.0, users));
-        assert_eq!(asked, "");
+        assert_eq!(asked, "1+ 2+ 4+ 8+ 16+ 32- 23+ 27+ 29+ 30-");
         assert_eq!((level(&found), found.end, found.fails_at), (Some(29.0), End::Server, Some(30.0)));
     }
 

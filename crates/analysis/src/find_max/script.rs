@@ -24,10 +24,11 @@ pub(super) fn unclear(judged: Judged) -> Judged {
 /// asked (`+` for a pass, `-` for a fail) and found.
 pub(super) fn play(mut search: FindMax, mut server: impl FnMut(f64, usize) -> Judged) -> (String, Found) {
     let mut asked = Vec::new();
+    let n_before = search.history.n_runs();
     loop {
         match search.next() {
             Step::Done(found) => {
-                assert_eq!(found.n_runs, asked.len());
+                assert_eq!(found.n_runs, n_before + asked.len());
                 return (asked.join(" "), found);
             }
             Step::Run(level) => {
