@@ -1,13 +1,19 @@
 //! Laying out a file set.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
-use model::{Content, FileSet};
+use model::{Content, FileSet, SetFile};
 
 /// Name of the file that tells which file set a directory holds.
 const MARKER: &str = ".plimsoll-dataset";
+
+/// The modification time of every file, so that conditional requests have known answers: 2000-01-01 00:00:00 UTC, in
+/// seconds of Unix time.
+pub const MODIFIED_UNIX_S: u64 = 946_684_800;
 
 /// How much is made and written at once.
 const BUFFER_BYTES: usize = 1024 * 1024;
@@ -67,8 +73,9 @@ pub enum PopulateError {
 
 /// Lays out `files` below `directory`, which is made if it does not exist.
 ///
-/// A directory that holds the same set already is used as it is; one that holds another set, or part
-/// of one, gets this one instead. `progress` hears the number of bytes written so far, once per MiB.
+/// A directory that holds the same set already is used as it is. One that holds another set, such as that of a smaller
+/// load, keeps the files that both have. `progress` hears the number of bytes in place so far, at least once per MiB
+/// written.
 ///
 /// # Errors
 /// If the directory holds files that are not ours, a path leads out of it, or a file cannot be written.
@@ -80,35 +87,50 @@ pub fn populate(
     let paths: Vec<PathBuf> =
         files.files.iter().map(|file| below(directory, &file.path)).collect::<Result<_, _>>()?;
     let marker = directory.join(MARKER);
-    let listing = listing(files);
-    let mut populated = Populated {
-        directory: directory.to_owned(),
-        files: paths.len() as u64,
-        bytes: files.bytes(),
-        reused: true,
-    };
-    match fs::read_to_string(&marker) {
-        Ok(found) if found == listing && sizes_are_right(&paths, files) => return Ok(populated),
-        Ok(_) => {}
-        Err(_) => refuse_other_files(directory)?,
+    let found = fs::read_to_string(&marker);
+    if found.is_err() {
+        refuse_other_files(directory)?;
     }
-    populated.reused = false;
+    let found = found.unwrap_or_default();
+    let head = head(files);
+    let known: HashSet<&str> = match found.strip_prefix(&head) {
+        Some(lines) => lines.lines().collect(),
+        None => HashSet::new(),
+    };
+    let is_in_place =
+        |(file, path): &(&SetFile, &PathBuf)| known.contains(line(file).as_str()) && is_right(path, file);
+    let missing: Vec<(&SetFile, &PathBuf)> =
+        files.files.iter().zip(&paths).filter(|file| !is_in_place(file)).collect();
+    let bytes = files.bytes();
+    let reused = missing.is_empty() && known.len() == files.files.len();
+    let populated =
+        Populated { directory: directory.to_owned(), files: files.files.len() as u64, bytes, reused };
+    if reused {
+        return Ok(populated);
+    }
     // The marker goes first, without the list: what an interrupted run leaves is ours, and not complete.
     create_parents(&marker)?;
-    write(&marker, populated.bytes, |file| file.write_all(b"incomplete\n"))?;
+    write(&marker, bytes, |file| file.write_all(b"incomplete\n"))?;
     let content = Content::new(files.content_seed);
     let mut buffer = vec![0; BUFFER_BYTES];
-    let mut written = 0;
-    for (set_file, path) in files.files.iter().zip(&paths) {
-        create_parents(path)?;
-        write(path, populated.bytes, |file| {
+    let mut in_place = bytes - missing.iter().map(|(file, _)| file.bytes).sum::<u64>();
+    let mut parent = None;
+    for (set_file, path) in missing {
+        // Files of one directory mostly follow one another.
+        if parent != path.parent() {
+            create_parents(path)?;
+            parent = path.parent();
+        }
+        write(path, bytes, |file| {
             write_object(file, &content, set_file.object, set_file.bytes, &mut buffer, |bytes| {
-                written += bytes;
-                progress(written);
-            })
+                in_place += bytes;
+                progress(in_place);
+            })?;
+            file.set_modified(modified())
         })?;
     }
-    write(&marker, populated.bytes, |file| file.write_all(listing.as_bytes()))?;
+    let lines = files.files.iter().map(|file| line(file) + "\n");
+    write(&marker, bytes, |file| file.write_all((head + &lines.collect::<String>()).as_bytes()))?;
     Ok(populated)
 }
 
@@ -132,17 +154,24 @@ fn write_object(
     Ok(())
 }
 
-/// Returns the whole identity of a file set as text: no hash, so that a difference can be looked at.
-fn listing(files: &FileSet) -> String {
-    let lines = files.files.iter().map(|file| format!("{} {}\n", file.bytes, file.path));
-    let head = format!("plimsoll file set, form 1\ncontent seed {}\n", files.content_seed);
-    head + &lines.collect::<String>()
+fn modified() -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(MODIFIED_UNIX_S)
 }
 
-fn sizes_are_right(paths: &[PathBuf], files: &FileSet) -> bool {
-    let sizes = files.files.iter().map(|file| file.bytes);
-    paths.iter().zip(sizes).all(|(path, bytes)| {
-        fs::symlink_metadata(path).is_ok_and(|found| found.is_file() && found.len() == bytes)
+/// Returns what all files of a set have in common. With [`line()`] the whole identity of a set is text: no hash, so that
+/// a difference can be looked at.
+fn head(files: &FileSet) -> String {
+    format!("plimsoll file set, form 2\ncontent seed {}\n", files.content_seed)
+}
+
+fn line(file: &SetFile) -> String {
+    format!("{} {} {}", file.object, file.bytes, file.path)
+}
+
+fn is_right(path: &Path, file: &SetFile) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| {
+        let is_ours = found.modified().is_ok_and(|time| time == modified());
+        found.is_file() && found.len() == file.bytes && is_ours
     })
 }
 
@@ -198,16 +227,18 @@ fn write(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Object, Page};
 
-    fn workload(seed: u64, objects: &[(&str, u64)]) -> Workload {
-        let objects = objects.iter().map(|(path, bytes)| Object { path: (*path).to_owned(), bytes: *bytes });
-        let pages = vec![Page { weight: 1, objects: vec![0] }];
-        Workload { content_seed: seed, objects: objects.collect(), pages, counts_pages: false }
+    fn files(content_seed: u64, files: &[(&str, u64)]) -> FileSet {
+        let file = |(object, (path, bytes)): (u32, &(&str, u64))| SetFile {
+            object,
+            path: (*path).to_owned(),
+            bytes: *bytes,
+        };
+        FileSet { content_seed, files: (0..).zip(files).map(file).collect() }
     }
 
-    fn set() -> Workload {
-        workload(7, &[("/a.html", 500), ("/deep/er/b.bin", 2_500_000), ("/empty", 0)])
+    fn set() -> FileSet {
+        files(7, &[("/a.html", 500), ("/deep/er/b.bin", 2_500_000), ("/empty", 0)])
     }
 
     #[test]
@@ -228,15 +259,36 @@ mod tests {
     #[test]
     fn the_same_set_is_reused_and_a_damaged_or_other_one_is_refreshed() {
         let place = tempfile::tempdir().unwrap();
-        let again = |workload: &Workload| populate(place.path(), workload, |_| {}).unwrap().reused;
+        let again = |files: &FileSet| populate(place.path(), files, |_| {}).unwrap().reused;
         assert!(!again(&set()));
         assert!(again(&set()));
         fs::write(place.path().join("a.html"), "short").unwrap();
         assert!(!again(&set()));
         assert!(again(&set()));
-        let other = Workload { content_seed: 8, ..set() };
+        let other = FileSet { content_seed: 8, ..set() };
         assert!(!again(&other));
         assert!(Content::new(8).matches(0, 0, &fs::read(place.path().join("a.html")).unwrap()));
+    }
+
+    /// Goal: a larger load needs more files, not the same ones again.
+    #[test]
+    fn a_larger_set_keeps_the_files_of_a_smaller_one() {
+        let place = tempfile::tempdir().unwrap();
+        populate(place.path(), &set(), |_| {}).unwrap();
+        let mut larger = set();
+        larger.files.push(SetFile { object: 3, path: "/more".to_owned(), bytes: 10 });
+        let mut heard = Vec::new();
+        let populated = populate(place.path(), &larger, |bytes| heard.push(bytes)).unwrap();
+        assert_eq!((heard, populated.reused), (vec![2_500_510], false));
+        assert!(populate(place.path(), &larger, |_| {}).unwrap().reused);
+    }
+
+    #[test]
+    fn all_files_have_the_same_time_so_that_conditional_requests_have_known_answers() {
+        let place = tempfile::tempdir().unwrap();
+        populate(place.path(), &set(), |_| {}).unwrap();
+        let modified = fs::metadata(place.path().join("a.html")).unwrap().modified().unwrap();
+        assert_eq!(modified.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs(), MODIFIED_UNIX_S);
     }
 
     #[test]
@@ -261,7 +313,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let directory = place.path().join("root");
         for path in ["/../x", "/a/../../x", "x", "//etc/x", "/", "/a/", "/./x/..", "", "/.plimsoll-dataset"] {
-            let error = populate(&directory, &workload(1, &[("/ok", 1), (path, 1)]), |_| {}).unwrap_err();
+            let error = populate(&directory, &files(1, &[("/ok", 1), (path, 1)]), |_| {}).unwrap_err();
             assert!(matches!(error, PopulateError::UnsafePath(_)), "{path}: {error}");
         }
         assert!(!directory.exists());
