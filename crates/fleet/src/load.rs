@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use drivers::Policy;
@@ -15,6 +14,7 @@ use thiserror::Error;
 use units::{Clock, Nanos, RealClock, thread_cpu};
 
 use crate::mix::WebMix;
+use crate::stop::StopSwitch;
 
 /// Time between the decision to start and the start: for threads, sockets and users to be made ready.
 const LEAD: Nanos = Nanos::from_millis(50);
@@ -79,7 +79,7 @@ pub fn run_load_point(
     aim: &Aim,
     clock: RealClock,
     collector: &mut (impl Collector + Send),
-    stop: &AtomicBool,
+    stop: &StopSwitch<'_>,
 ) -> Result<(), LoadError> {
     let users = u64::from(point.load.in_flight_max());
     let origin = clock.now() + LEAD + Nanos(LEAD_PER_USER.0 * users);
@@ -169,7 +169,7 @@ struct LoadThread<'a> {
     aim: &'a Aim,
     clock: RealClock,
     origin: Nanos,
-    stop: &'a AtomicBool,
+    stop: &'a StopSwitch<'a>,
     assignment: Assignment,
 }
 
@@ -179,7 +179,7 @@ impl LoadThread<'_> {
         let result = self.run_here(sender);
         if result.is_err() {
             // The others must not wait for the end of a load point that is lost.
-            self.stop.store(true, Ordering::Relaxed);
+            self.stop.fail();
         }
         result.map_err(|error| match error {
             Failure::System(source) => LoadError::Thread { thread, source },

@@ -24,6 +24,7 @@ const STEAL_MAX: Ratio = Ratio(0.01);
 pub fn judge(input: &DoctorInput, found: &Found) -> Vec<Check> {
     let mut checks = vec![open_files(input, found)];
     checks.extend(local_ports(input, found));
+    checks.extend(time_wait_entries(input, found));
     checks.extend(listen_queue(input, found));
     checks.push(governor(found));
     checks.push(clock(found));
@@ -70,32 +71,69 @@ fn port_held_s(input: &DoctorInput, found: &Found) -> f64 {
     if reuses { found.tw_reuse_delay_ms.unwrap_or(REUSE_AFTER_MS) / 1000.0 } else { TIME_WAIT_S }
 }
 
-/// Ports against connections: p ports, each taken for h seconds after use, allow p/h new connections per second to
-/// one address. Where the server closes first, as in HTTP/1.0, TIME-WAIT is on its side and does not count here.
+/// Ports against connections: p ports on each of a addresses, each taken for h seconds after use, allow a·p/h new
+/// connections per second to one address. Where the server closes first, as in HTTP/1.0, TIME-WAIT is on its side and
+/// does not count here.
 fn local_ports(input: &DoctorInput, found: &Found) -> Option<Check> {
     let (first, last) = found.port_range?;
-    let ports = u64::from(last).saturating_sub(u64::from(first)) + 1;
+    let addresses = u64::from(input.source_addresses.max(1));
+    let ports = (u64::from(last).saturating_sub(u64::from(first)) + 1) * addresses;
+    let of = match addresses {
+        1 => format!("{ports} ports ({first} to {last})"),
+        n => format!("{ports} ports ({first} to {last} on each of {n} addresses)"),
+    };
     let users = u64::from(input.users_max);
-    let advice = "widen the range: `sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\"`";
     if ports < users {
-        let text = format!("{ports} ports ({first} to {last}) for {users} users at a time");
-        return Some(check("local ports", State::Bad, text, advice));
+        let text = format!("{of} for {users} users at a time");
+        return Some(check(
+            "local ports",
+            State::Bad,
+            text,
+            &more_addresses(input, users as f64 / ports as f64),
+        ));
     }
     if !input.connection_per_request {
-        let text = format!("{ports} ports ({first} to {last}); {users} connections are kept");
-        return Some(check("local ports", State::Good, text, advice));
+        let text = format!("{of}; {users} connections are kept");
+        return Some(check("local ports", State::Good, text, ""));
     }
     let held = port_held_s(input, found);
     let rate_max = ports as f64 / held;
-    let text =
-        format!("{ports} ports ({first} to {last}) ÷ {held} s in TIME-WAIT = {rate_max:.0} connections/s");
+    let text = format!("{of} ÷ {held} s in TIME-WAIT = {rate_max:.0} connections/s");
     let Some(rate) = input.rate else {
         let state = if held < TIME_WAIT_S { State::Good } else { State::Warning };
         return Some(check("local ports", state, format!("{text} where we close first"), REUSE_ADVICE));
     };
     let state = if rate <= rate_max { State::Good } else { State::Warning };
-    let advice = if held < TIME_WAIT_S { advice } else { REUSE_ADVICE };
-    Some(check("local ports", state, format!("{text}; {rate:.0}/s planned"), advice))
+    let advice = match held < TIME_WAIT_S {
+        true => more_addresses(input, rate / rate_max),
+        false => format!("{REUSE_ADVICE}, or {}", more_addresses(input, rate / rate_max)),
+    };
+    Some(check("local ports", state, format!("{text}; {rate:.0}/s planned"), &advice))
+}
+
+/// Says how connections get `times` as many ports.
+fn more_addresses(input: &DoctorInput, times: f64) -> String {
+    let n = (f64::from(input.source_addresses.max(1)) * times).ceil().max(2.0);
+    let example = match input.shared {
+        true => format!("`--source-addresses 127.0.0.2,…,127.0.0.{}`: loopback has them all", n + 1.0),
+        false => "`--source-addresses`, with addresses that this machine has".to_owned(),
+    };
+    format!("make connections from {n} local addresses ({example}), or widen `net.ipv4.ip_local_port_range`")
+}
+
+/// Entries in TIME-WAIT on the server: rate × 60 s, where it closes first. Above its limit the kernel drops entries
+/// early, which SPECweb96's run rules do not allow. Source: RFC 9293 3.3.2; Linux, ip-sysctl.rst, `tcp_max_tw_buckets`.
+fn time_wait_entries(input: &DoctorInput, found: &Found) -> Option<Check> {
+    let (limit, rate) = (found.tw_buckets_max?, input.rate?);
+    if !input.connection_per_request || !input.shared {
+        return None;
+    }
+    let entries = (rate * TIME_WAIT_S).ceil();
+    let state = if entries <= limit as f64 { State::Good } else { State::Warning };
+    let text =
+        format!("{rate:.0}/s × {TIME_WAIT_S} s = {entries} where the server closes first; {limit} allowed");
+    let advice = format!("raise the limit: `sysctl -w net.ipv4.tcp_max_tw_buckets={entries}`");
+    Some(check("TIME-WAIT entries", state, text, &advice))
 }
 
 const REUSE_ADVICE: &str =
@@ -191,11 +229,13 @@ mod tests {
         DoctorInput {
             users_max: 200,
             connection_per_request: true,
-            rate: Some(20_000.0),
+            rate: Some(4000.0),
+            source_addresses: 1,
             shared: true,
             separated: true,
             run_dir: "/tmp".into(),
             run_file_bytes: 30 << 20,
+            work_dir: "/dev/shm".into(),
             dataset_dir: "/dev/shm".into(),
             dataset_bytes: 5_817_375,
         }
@@ -208,6 +248,7 @@ mod tests {
             tw_reuse: Some(2),
             tw_reuse_delay_ms: None,
             timestamps: true,
+            tw_buckets_max: Some(262_144),
             somaxconn: Some(4096),
             governors: Vec::new(),
             clock_source: Some("tsc".into()),
@@ -248,8 +289,34 @@ mod tests {
         assert_eq!(state("local ports", &far, &everywhere).0, State::Good);
         let no_timestamps = Found { timestamps: false, ..found() };
         assert_eq!(state("local ports", &input(), &no_timestamps).0, State::Warning);
-        let slower = Found { tw_reuse_delay_ms: Some(2000.0), ..found() };
+        let slower = Found { tw_reuse_delay_ms: Some(10_000.0), ..found() };
         assert_eq!(state("local ports", &input(), &slower).0, State::Warning);
+    }
+
+    /// 28,232 ports on each of 3 addresses ÷ 60 s = 1411.6 connections/s.
+    #[test]
+    fn more_source_addresses_allow_more_connections() {
+        let far = DoctorInput { shared: false, rate: Some(1400.0), ..input() };
+        assert_eq!(state("local ports", &far, &found()).0, State::Warning);
+        let three = DoctorInput { source_addresses: 3, ..far };
+        let (good, text) = state("local ports", &three, &found());
+        assert_eq!(good, State::Good);
+        assert!(
+            text.contains("84696 ports") && text.contains("3 addresses") && text.contains("= 1412"),
+            "{text}"
+        );
+    }
+
+    /// Golden check G22: 98,340 and 127,860 entries at 1639 and 2131 operations per second.
+    #[test]
+    fn time_wait_entries_are_the_rate_times_a_minute() {
+        for (rate, entries) in [(1639.0, "98340"), (2131.0, "127860")] {
+            let input = DoctorInput { rate: Some(rate), ..input() };
+            let (good, text) = state("TIME-WAIT entries", &input, &found());
+            assert!(good == State::Good && text.contains(entries), "{text}");
+        }
+        let few = Found { tw_buckets_max: Some(65_536), ..found() };
+        assert_eq!(state("TIME-WAIT entries", &input(), &few).0, State::Warning);
     }
 
     #[test]

@@ -18,6 +18,7 @@ pub struct Found {
     pub tw_reuse: Option<u32>,
     pub tw_reuse_delay_ms: Option<f64>,
     pub timestamps: bool,
+    pub tw_buckets_max: Option<u64>,
     pub somaxconn: Option<u64>,
     pub governors: Vec<String>,
     pub clock_source: Option<String>,
@@ -39,6 +40,7 @@ impl Found {
             tw_reuse: number("net.ipv4.tcp_tw_reuse"),
             tw_reuse_delay_ms: number("net.ipv4.tcp_tw_reuse_delay").map(f64::from),
             timestamps: number("net.ipv4.tcp_timestamps").is_none_or(|on| on != 0),
+            tw_buckets_max: number("net.ipv4.tcp_max_tw_buckets").map(u64::from),
             somaxconn: number("net.core.somaxconn").map(u64::from),
             governors: governors(),
             clock_source: clock_source(),
@@ -46,7 +48,7 @@ impl Found {
             dataset_dir_free: free_bytes(&input.dataset_dir),
             steal: steal_ratio(),
             quota: Group::create(Some(0.5)).map(|group| group.description()).map_err(|why| why.to_string()),
-            stale: find_stale(&input.dataset_dir),
+            stale: find_stale(&input.work_dir),
         }
     }
 }

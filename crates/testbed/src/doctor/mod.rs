@@ -19,6 +19,8 @@ pub struct DoctorInput {
     pub connection_per_request: bool,
     /// Expected requests per second at most, if anything is known.
     pub rate: Option<f64>,
+    /// How many local addresses connections are made from; 1 where the system chooses.
+    pub source_addresses: u32,
     /// Whether the server runs on this machine.
     pub shared: bool,
     /// Whether server and load have CPUs of their own, or the server has a quota.
@@ -27,6 +29,8 @@ pub struct DoctorInput {
     pub run_dir: PathBuf,
     /// How large it may get, in bytes.
     pub run_file_bytes: u64,
+    /// Where servers that are started get their own folders.
+    pub work_dir: PathBuf,
     /// Where the file set is laid out.
     pub dataset_dir: PathBuf,
     /// How large it is, in bytes.
@@ -73,10 +77,12 @@ mod tests {
             users_max: 200,
             connection_per_request: true,
             rate: None,
+            source_addresses: 1,
             shared: true,
             separated: true,
             run_dir: "/tmp/not/there/yet".into(),
             run_file_bytes: 30 << 20,
+            work_dir: "/dev/shm".into(),
             dataset_dir: "/dev/shm".into(),
             dataset_bytes: 5_817_375,
         };

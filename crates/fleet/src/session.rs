@@ -1,0 +1,243 @@
+//! One run from its server's start to the end of its run file, load point by load point, so that several can take turns.
+
+use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use drivers::web::Target;
+use drivers::{Policy, PolicyError};
+use model::{Ending, FactSection, FileSet, HttpVersion, LoadPoint, Plan, Protocol, Testbed, Tls};
+use runfile::{Header, Writer};
+use testbed::{RunningSut, Server, SutError, SutRequest, Transport, clean_stale, inventory, populate};
+use units::{Nanos, RealClock, wall};
+
+use crate::load::{Aim, run_load_point};
+use crate::record::{Record, Watched};
+use crate::run::{Event, FleetError, INTERRUPTED, Observer, RunRequest, ServerChoice};
+use crate::stop::StopSwitch;
+use crate::verify::verify;
+
+/// The longest that a server may take until it answers.
+const READY_MAX: Duration = Duration::from_secs(20);
+
+/// The longest that one of several addresses may take to answer.
+const ANSWER_MAX: Duration = Duration::from_secs(2);
+
+/// How often a pause looks whether it is to end.
+const PAUSE_STEP: Duration = Duration::from_millis(100);
+
+/// A run that has begun: its server was started and checked, its run file is open.
+pub(crate) struct Session {
+    plan: Plan,
+    clock: RealClock,
+    sut: Option<RunningSut>,
+    aim: Aim,
+    record: Record,
+    is_fresh: bool,
+}
+
+impl Session {
+    /// Brings the server up, checks what it serves and creates the run file.
+    ///
+    /// # Errors
+    /// The reason; there is no run file then.
+    pub(crate) fn open(
+        request: &RunRequest<'_>,
+        observer: &mut impl Observer,
+        stop: &AtomicBool,
+    ) -> Result<Session, FleetError> {
+        let clock = RealClock::start();
+        let sut = start_server(request, observer)?;
+        let plan = with_enforced_quota(request, sut.as_ref(), observer);
+        let (aim, name) = match (&sut, &request.server) {
+            (Some(sut), _) => (aim_at(&sut.url().parse().expect("our own URL"))?, plan.sut.name.clone()),
+            (None, ServerChoice::External(target)) => {
+                (aim_at(target)?, "a server that was already there".into())
+            }
+            (None, ServerChoice::Start(_)) => unreachable!("a server to be started was started"),
+        };
+        observer.event(Event::Preparing("checking objects of every kind"));
+        verify(&plan, &aim, clock, stop)?;
+        observer.event(Event::Ready { address: aim.target.to_string(), server: name });
+        let header = Header {
+            program: request.program.clone(),
+            created: wall(),
+            command_line: request.command_line.clone(),
+            plan: plan.clone(),
+            testbed: Testbed { sections: facts(sut.as_ref(), &aim) },
+        };
+        let record = Record::new(Writer::create(request.run_file, &header)?, &plan);
+        Ok(Session { plan, clock, sut, aim, record, is_fresh: true })
+    }
+
+    /// Returns the plan as it is carried out.
+    pub(crate) fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Runs one load point, the server put into its first state before. Returns `false` if `stop` was set.
+    ///
+    /// # Errors
+    /// Whatever makes further load points useless; what was recorded until then stays.
+    pub(crate) fn load_point<O: Observer + Send>(
+        &mut self,
+        point: LoadPoint,
+        observer: &mut O,
+        stop: &AtomicBool,
+    ) -> Result<bool, FleetError> {
+        pause(self.plan.phases.quiet, stop);
+        if let Some(sut) = self.sut.as_mut().filter(|_| !self.is_fresh) {
+            sut.reset()?;
+            self.aim = aim_at(&sut.url().parse().expect("our own URL"))?;
+        }
+        self.is_fresh = false;
+        if stop.load(Ordering::Relaxed) {
+            return Ok(false);
+        }
+        observer.event(Event::LoadPoint(point));
+        self.record.begin(point)?;
+        let switch = StopSwitch::new(stop);
+        let mut watched = Watched::new(&mut self.record, observer, self.sut.as_mut(), &switch);
+        run_load_point(&self.plan, point, &self.aim, self.clock, &mut watched, &switch)?;
+        match self.record.error.take() {
+            Some(error) => Err(error),
+            None => Ok(!stop.load(Ordering::Relaxed)),
+        }
+    }
+
+    /// Stores results and ending and closes the run file; the server goes.
+    ///
+    /// # Errors
+    /// What ended the run, if that was an error: it says more than that its file could then not be closed either.
+    pub(crate) fn close(self, result: Result<Ending, FleetError>) -> Result<Ending, FleetError> {
+        let stated = match &result {
+            Ok(ending) => ending.clone(),
+            Err(error) => Ending::Stopped(error.to_string()),
+        };
+        let finished = self.record.finish(&stated);
+        let ending = result?;
+        finished?;
+        Ok(ending)
+    }
+}
+
+/// Returns how a run ends that its user interrupted.
+pub(crate) fn interrupted() -> Ending {
+    Ending::Stopped(INTERRUPTED.into())
+}
+
+fn start_server(
+    request: &RunRequest<'_>,
+    observer: &mut impl Observer,
+) -> Result<Option<RunningSut>, FleetError> {
+    let ServerChoice::Start(server) = &request.server else { return Ok(None) };
+    for path in clean_stale(&request.work_dir) {
+        observer
+            .event(Event::Warning(format!("removed what a killed run left behind: `{}`", path.display())));
+    }
+    let plan = &request.plan;
+    let files = plan.file_set();
+    let root = match server {
+        // It makes its files itself, in memory.
+        Server::BuiltIn { .. } => None,
+        Server::Recipe(_) => Some(lay_out(request, &files, observer)?),
+    };
+    observer.event(Event::Preparing(&format!("starting {}", plan.sut.name)));
+    let mut sut = RunningSut::start(SutRequest {
+        server: server.clone(),
+        work_dir: request.work_dir.clone(),
+        files: &files,
+        root,
+        cpus: plan.sut.cpus.clone(),
+        quota: plan.sut.quota.filter(|_| !limits_itself(&request.server)),
+        port: None,
+        search_path: request.search_path.clone(),
+        profile: plan.sut.profile.clone(),
+        transport: transport(&plan.protocol),
+        gateway: plan.sut.gateway,
+        program: request.executable.clone(),
+    })?;
+    sut.wait_ready(READY_MAX)?;
+    Ok(Some(sut))
+}
+
+/// Lays the server's files out, or finds them there from a run before. Returns where they are.
+fn lay_out(
+    request: &RunRequest<'_>,
+    files: &FileSet,
+    observer: &mut impl Observer,
+) -> Result<PathBuf, FleetError> {
+    let total = files.bytes();
+    let populated = populate(&request.files_dir, files, |done| observer.event(Event::Files { done, total }))
+        .map_err(SutError::from)?;
+    Ok(populated.directory)
+}
+
+fn transport(protocol: &Protocol) -> Transport {
+    match (protocol.tls, protocol.http) {
+        (Tls::Off, _) => Transport::Plain,
+        (_, HttpVersion::Http2) => Transport::TlsHttp2,
+        _ => Transport::Tls,
+    }
+}
+
+fn limits_itself(server: &ServerChoice) -> bool {
+    matches!(server, ServerChoice::Start(Server::BuiltIn { .. }))
+}
+
+/// Returns the plan with the quota that is in force: none where this machine does not allow one.
+fn with_enforced_quota(
+    request: &RunRequest<'_>,
+    sut: Option<&RunningSut>,
+    observer: &mut impl Observer,
+) -> Plan {
+    let mut plan = request.plan.clone();
+    let is_enforced = limits_itself(&request.server) || sut.is_none_or(|sut| sut.quota().is_some());
+    if let Some(quota) = plan.sut.quota.filter(|_| !is_enforced) {
+        plan.sut.quota = None;
+        plan.sut.quota_reason = format!("{quota} CPUs were wanted, but cannot be enforced on this machine");
+        observer.event(Event::Warning(format!("server not limited: {}", plan.sut.quota_reason)));
+    }
+    plan
+}
+
+fn aim_at(target: &Target) -> Result<Aim, PolicyError> {
+    let addresses = Policy.resolve(&target.host, target.port)?;
+    Ok(Aim { target: target.clone(), address: first_that_answers(&addresses) })
+}
+
+/// Returns the first address at which somebody listens, else the first: `localhost` is two addresses, and most
+/// servers listen on one of them.
+fn first_that_answers(addresses: &[SocketAddr]) -> SocketAddr {
+    let answers = |address: &&SocketAddr| TcpStream::connect_timeout(address, ANSWER_MAX).is_ok();
+    match addresses {
+        [only] => *only,
+        several => *several.iter().find(answers).unwrap_or(&several[0]),
+    }
+}
+
+fn facts(sut: Option<&RunningSut>, aim: &Aim) -> Vec<FactSection> {
+    let mut sections = match sut {
+        Some(sut) => sut.facts(),
+        None => vec![FactSection::new(
+            "System under test",
+            [
+                ("server", "not started by this run: nothing is known of its configuration".to_owned()),
+                ("target", aim.target.to_string()),
+                ("address", aim.address.to_string()),
+            ],
+        )],
+    };
+    sections.extend(inventory());
+    sections
+}
+
+fn pause(length: Nanos, stop: &AtomicBool) {
+    let mut left = Duration::from_nanos(length.0);
+    while !left.is_zero() && !stop.load(Ordering::Relaxed) {
+        let step = left.min(PAUSE_STEP);
+        std::thread::sleep(step);
+        left -= step;
+    }
+}
