@@ -1,5 +1,6 @@
 //! The plan of a run: everything explicit, nothing left to be decided.
 
+use std::fmt;
 use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
@@ -222,13 +223,16 @@ pub struct Gateway {
 }
 
 /// An interface between a web server and the programs that make pages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum GatewayKind {
     /// A process per request.
     Cgi,
     /// Lasting workers behind FastCGI.
-    Fastcgi,
+    #[serde(rename = "fastcgi")]
+    FastCgi,
     /// PHP scripts by the FastCGI process manager.
     PhpFpm,
     /// A Python application behind WSGI.
@@ -243,7 +247,7 @@ impl GatewayKind {
     /// All kinds, in the order in which they are listed.
     pub const ALL: [GatewayKind; 6] = [
         GatewayKind::Cgi,
-        GatewayKind::Fastcgi,
+        GatewayKind::FastCgi,
         GatewayKind::PhpFpm,
         GatewayKind::Wsgi,
         GatewayKind::Native,
@@ -254,12 +258,18 @@ impl GatewayKind {
     pub fn name(self) -> &'static str {
         match self {
             GatewayKind::Cgi => "cgi",
-            GatewayKind::Fastcgi => "fastcgi",
+            GatewayKind::FastCgi => "fastcgi",
             GatewayKind::PhpFpm => "php-fpm",
             GatewayKind::Wsgi => "wsgi",
             GatewayKind::Native => "native",
             GatewayKind::Proxy => "proxy",
         }
+    }
+}
+
+impl fmt::Display for GatewayKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 
