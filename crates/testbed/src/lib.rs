@@ -22,7 +22,12 @@ pub use calibration::{Calibration, CalibrationCase, CalibrationError, Placement,
 pub use doctor::{Check, DoctorInput, State, examine};
 pub use inventory::{inventory, model_name};
 pub use open_files::{open_files_max, raise_open_files};
-pub use populate::{PopulateError, Populated, populate};
-pub use recipe::{BUILT_IN_RECIPES, Ready, Recipe, RecipeError, Reset, StopSignal};
-pub use sut::{RunningSut, Server, SutDied, SutError, SutRequest, clean_stale, find_stale};
+pub use populate::{MODIFIED_UNIX_S, PopulateError, Populated, populate};
+pub use recipe::{
+    BENCHMARK_PROFILE, BUILT_IN_RECIPES, Ready, Recipe, RecipeError, Reset, StopSignal, Transport,
+};
+pub use sut::{
+    GatewayListing, Installed, Missing, RunningSut, Server, SutDied, SutError, SutListing, SutRequest,
+    clean_stale, find_stale, suts,
+};
 pub use thread_use::{SchedStat, ThreadUse};

@@ -2,34 +2,34 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use model::{Content, FactSection, Object, Page, Workload};
-use testbed::{Recipe, RunningSut, Server, SutError, SutRequest, available_cpus};
+use model::{Content, FactSection, FileSet, SetFile};
+use testbed::{Recipe, RunningSut, Server, SutError, SutRequest, Transport, available_cpus};
 use units::{Clock, Nanos, RealClock};
 
 const READY_MAX: Duration = Duration::from_secs(20);
 
-fn workload() -> Workload {
-    let object = |path: &str, bytes| Object { path: path.to_owned(), bytes };
-    Workload {
-        content_seed: 5,
-        objects: vec![object("/large.html", 300_000), object("/small.html", 500)],
-        pages: vec![Page { weight: 1, objects: vec![0] }],
-        counts_pages: false,
-    }
+fn files() -> FileSet {
+    let file = |object, path: &str, bytes| SetFile { object, path: path.to_owned(), bytes };
+    FileSet { content_seed: 5, files: vec![file(0, "/large.html", 300_000), file(1, "/small.html", 500)] }
 }
 
-fn request<'a>(server: Server, work_dir: &Path, workload: &'a Workload) -> SutRequest<'a> {
+fn request<'a>(server: Server, work_dir: &Path, files: &'a FileSet) -> SutRequest<'a> {
     SutRequest {
         server,
         work_dir: work_dir.to_owned(),
-        workload,
+        files,
+        root: None,
         cpus: Vec::new(),
         quota: None,
         port: None,
         search_path: Vec::new(),
+        profile: None,
+        transport: Transport::Plain,
+        gateway: None,
+        program: PathBuf::new(),
     }
 }
 
@@ -72,17 +72,17 @@ fn processes_with(text: &str) -> Vec<String> {
 #[test]
 fn nginx_serves_the_file_set_is_disclosed_restarted_and_leaves_nothing() {
     let base = tempfile::tempdir().unwrap();
-    let workload = workload();
+    let files = files();
     let cpu = available_cpus()[0];
-    let request = SutRequest { cpus: vec![cpu], ..request(named("nginx"), base.path(), &workload) };
+    let request = SutRequest { cpus: vec![cpu], ..request(named("nginx"), base.path(), &files) };
     let mut sut = RunningSut::start(request).unwrap_or_else(|error| panic!("{error}"));
     sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
 
     let content = Content::new(5);
-    for (index, object) in workload.objects.iter().enumerate() {
-        let body = get(&sut, &object.path);
-        assert_eq!(body.len() as u64, object.bytes);
-        assert!(content.matches(index as u32, 0, &body));
+    for file in &files.files {
+        let body = get(&sut, &file.path);
+        assert_eq!(body.len() as u64, file.bytes);
+        assert!(content.matches(file.object, 0, &body));
     }
 
     let facts = sut.facts();
@@ -110,9 +110,9 @@ fn nginx_serves_the_file_set_is_disclosed_restarted_and_leaves_nothing() {
 #[test]
 fn a_quota_holds_all_processes_of_the_server_together() {
     let base = tempfile::tempdir().unwrap();
-    let workload = workload();
+    let files = files();
     let busy = shell("(while :; do :; done) & while :; do :; done", "connect", "");
-    let request = SutRequest { quota: Some(0.2), ..request(busy, base.path(), &workload) };
+    let request = SutRequest { quota: Some(0.2), ..request(busy, base.path(), &files) };
     let sut = RunningSut::start(request).unwrap();
     let clock = RealClock::start();
     let (start, used) = (clock.now(), sut.usage().unwrap());
@@ -138,7 +138,7 @@ fn a_quota_holds_all_processes_of_the_server_together() {
 #[test]
 fn ending_a_server_ends_what_it_started_and_removes_groups_and_files() {
     let base = tempfile::tempdir().unwrap();
-    let workload = workload();
+    let files = files();
     let mark = base.path().to_string_lossy().into_owned();
     // Deaf to the signal, with a child that has left the process group when it says that it is there.
     let stubborn = shell(
@@ -147,7 +147,7 @@ fn ending_a_server_ends_what_it_started_and_removes_groups_and_files() {
         "announced",
         "[stop]\nseconds = 0\n",
     );
-    let mut sut = RunningSut::start(request(stubborn, base.path(), &workload)).unwrap();
+    let mut sut = RunningSut::start(request(stubborn, base.path(), &files)).unwrap();
     sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
     assert!(2 <= processes_with(&mark).len());
     drop(sut);
@@ -163,9 +163,9 @@ fn ending_a_server_ends_what_it_started_and_removes_groups_and_files() {
 #[test]
 fn a_server_that_ends_by_itself_is_reported_with_status_and_log() {
     let base = tempfile::tempdir().unwrap();
-    let workload = workload();
+    let files = files();
     let broken = shell("echo no such module >&2; echo bad line >{error_log}; exit 3", "http-get", "");
-    let mut sut = RunningSut::start(request(broken, base.path(), &workload)).unwrap();
+    let mut sut = RunningSut::start(request(broken, base.path(), &files)).unwrap();
     let error = sut.wait_ready(READY_MAX).unwrap_err();
     assert!(matches!(error, SutError::Died(_)), "{error}");
     let message = error.to_string();
@@ -177,9 +177,9 @@ fn a_server_that_ends_by_itself_is_reported_with_status_and_log() {
 #[test]
 fn a_server_that_never_answers_is_given_up() {
     let base = tempfile::tempdir().unwrap();
-    let workload = workload();
+    let files = files();
     let mute = shell("read forever", "http-get", "");
-    let mut sut = RunningSut::start(request(mute, base.path(), &workload)).unwrap();
+    let mut sut = RunningSut::start(request(mute, base.path(), &files)).unwrap();
     let error = sut.wait_ready(Duration::from_millis(20)).unwrap_err();
     assert!(matches!(error, SutError::NotReady { .. }), "{error}");
 }
@@ -187,13 +187,13 @@ fn a_server_that_never_answers_is_given_up() {
 #[test]
 fn a_program_that_is_not_there_comes_with_the_command_that_installs_it() {
     let base = tempfile::tempdir().unwrap();
-    let workload = workload();
+    let files = files();
     let text = "format = 1\nname = \"x\"\ntitle = \"X\"\nready = \"connect\"\nreset = \"none\"\n\
                 [program]\nfind = [\"no-such-server\", \"/no/such\"]\ninstall = \"apt-get install x\"\n\
                 [start]\narguments = []\n";
     let recipe = Recipe::parse("x.toml", text).unwrap();
     let error =
-        RunningSut::start(request(Server::Recipe(Box::new(recipe)), base.path(), &workload)).unwrap_err();
+        RunningSut::start(request(Server::Recipe(Box::new(recipe)), base.path(), &files)).unwrap_err();
     let expected = "X is not installed; looked for `no-such-server`, `/no/such`\n\
                     hint: install it with `apt-get install x`";
     assert_eq!(error.to_string(), expected);
@@ -203,10 +203,10 @@ fn a_program_that_is_not_there_comes_with_the_command_that_installs_it() {
 #[test]
 fn a_port_that_is_taken_is_refused_before_the_server_starts() {
     let base = tempfile::tempdir().unwrap();
-    let workload = workload();
+    let files = files();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
-    let request = SutRequest { port: Some(port), ..request(named("nginx"), base.path(), &workload) };
+    let request = SutRequest { port: Some(port), ..request(named("nginx"), base.path(), &files) };
     let error = RunningSut::start(request).unwrap_err();
     assert!(matches!(error, SutError::PortTaken { port: refused, .. } if refused == port), "{error}");
 }
@@ -224,10 +224,10 @@ fn a_recipe_of_ones_own_is_taken_by_its_path() {
 #[test]
 fn a_built_in_server_announces_its_address_and_ends_with_its_input() {
     let base = tempfile::tempdir().unwrap();
-    let workload = workload();
+    let files = files();
     let script = r#"echo starting; echo '{"ready": {"address": "127.0.0.1:4711"}}'; read end; exit 4"#;
     let server = Server::BuiltIn { program: "/bin/sh".into(), args: vec!["-c".into(), script.into()] };
-    let mut sut = RunningSut::start(request(server, base.path(), &workload)).unwrap();
+    let mut sut = RunningSut::start(request(server, base.path(), &files)).unwrap();
     sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(sut.url(), "http://127.0.0.1:4711/");
     sut.reset().unwrap();

@@ -1,23 +1,46 @@
 //! Recipes: how to find, configure, start, reset and stop an installed server. Data, no code.
+//!
+//! - `transport`: how requests travel
+//! - `gateway`: how a server has pages made by a program, and what runs beside it for that
+//! - `companion`: those that come with the program
+//! - `load`: from a name or a text to a recipe
+//! - `check`: what no type can say about a recipe
 
+mod check;
+mod companion;
+mod gateway;
 mod load;
+mod transport;
 
 use std::collections::BTreeMap;
 
+use model::GatewayKind;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-pub use load::{RecipeError, placeholders};
+pub use check::placeholders;
+pub use companion::find as find_companion;
+pub use gateway::{CompanionRecipe, GatewayRecipe};
+pub use load::RecipeError;
+pub use transport::Transport;
 
 /// The recipes that come with the program: name and text.
-pub const BUILT_IN_RECIPES: &[(&str, &str)] = &[("nginx", include_str!("../../../../recipes/nginx.toml"))];
+pub const BUILT_IN_RECIPES: &[(&str, &str)] = &[
+    ("nginx", include_str!("../../../../recipes/nginx.toml")),
+    ("apache", include_str!("../../../../recipes/apache.toml")),
+    ("apache-prefork", include_str!("../../../../recipes/apache-prefork.toml")),
+    ("caddy", include_str!("../../../../recipes/caddy.toml")),
+    ("lighttpd", include_str!("../../../../recipes/lighttpd.toml")),
+];
+
+/// The name of the profile that `[config]` and `[settings]` of a recipe make up.
+pub const BENCHMARK_PROFILE: &str = "benchmark";
 
 /// How to run one server as a system under test.
 ///
-/// Texts of `[start]`, `[config]` and `[settings]` may hold placeholders in braces, which are replaced when the
-/// server is started: `{port}`, `{root}` (directory of the file set), `{work_dir}`, `{config}` (path of the
-/// configuration file), `{pid_file}`, `{error_log}`, `{user}`, `{workers}`, `{open_files}`, `{connections}`,
-/// `{backlog}`.
+/// Texts of `[start]`, of configurations and of settings may hold placeholders in braces, which are replaced when
+/// the server is started, such as `{port}`, `{root}` (directory of the file set) or `{work_dir}`; docs/recipes.md
+/// has the whole list.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(title = "Plimsoll SUT recipe")]
@@ -50,6 +73,47 @@ pub struct Recipe {
     /// Settings that the disclosure shows besides the configuration file.
     #[serde(default)]
     pub settings: BTreeMap<String, String>,
+    /// Other configurations, by name; `[config]` and `[settings]` are the profile `benchmark`.
+    #[serde(default)]
+    pub profiles: BTreeMap<String, ProfileRecipe>,
+    /// What `{listen}` stands for, by transport. A recipe without this table speaks plain HTTP only.
+    #[serde(default)]
+    pub transports: BTreeMap<Transport, String>,
+    /// The ways in which it has pages made by a program.
+    #[serde(default)]
+    pub gateways: BTreeMap<GatewayKind, GatewayRecipe>,
+    /// Programs that run beside the server for a gateway, by name, besides those that come with the program.
+    #[serde(default)]
+    pub companions: BTreeMap<String, CompanionRecipe>,
+}
+
+impl Recipe {
+    /// Returns the names of the profiles, the usual one first.
+    pub fn profile_names(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(BENCHMARK_PROFILE).chain(self.profiles.keys().map(String::as_str))
+    }
+
+    /// Returns the transports that it is written for.
+    pub fn transports(&self) -> Vec<Transport> {
+        match self.transports.is_empty() {
+            true => vec![Transport::Plain],
+            false => self.transports.keys().copied().collect(),
+        }
+    }
+}
+
+/// Another configuration of the same server.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ProfileRecipe {
+    /// Text that takes the place of the one of `[config]`.
+    pub text: String,
+    /// What takes the place of `[settings]`.
+    #[serde(default)]
+    pub settings: BTreeMap<String, String>,
+    /// What `{listen}` stands for in this profile, where that differs.
+    #[serde(default)]
+    pub transports: BTreeMap<Transport, String>,
 }
 
 /// How a server's program is found.
@@ -72,6 +136,9 @@ pub struct ProgramRecipe {
 pub struct StartRecipe {
     /// Arguments that keep it in the foreground, where it can be watched.
     pub arguments: Vec<String>,
+    /// Variables of its environment, besides those that it inherits.
+    #[serde(default)]
+    pub environment: BTreeMap<String, String>,
 }
 
 /// How a server is stopped.

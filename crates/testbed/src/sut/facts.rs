@@ -3,19 +3,23 @@
 use model::{Fact, FactSection};
 use units::Bytes;
 
+use super::member::Member;
 use super::running::RunningSut;
 use crate::affinity::{available_cpus, format_cpu_list};
 use crate::recipe::Reset;
 
-/// Returns the sections about the server: how it runs, and its whole configuration.
+/// Returns the sections about the server: how it runs, what runs beside it, and all their configuration.
 pub fn sections(sut: &RunningSut) -> Vec<FactSection> {
+    let server = &sut.server;
     let mut facts = vec![
         fact("server", &sut.recipe.title),
-        fact("version", sut.version.as_deref().unwrap_or("not told")),
-        fact("command line", &sut.launch.command_line()),
+        fact("version", server.version.as_deref().unwrap_or("not told")),
+        fact("command line", &server.launch.command_line()),
         fact("user", &sut.values.user),
         fact("address", &sut.url()),
-        fact("processors", &cpus(&sut.launch.cpus)),
+        fact("transport", sut.choice.transport.title()),
+        fact("profile", &sut.choice.profile),
+        fact("processors", &cpus(&server.launch.cpus)),
         fact("CPU quota", &quota(sut)),
         fact("CPU time known from", sut.meter.description()),
         fact("between load points", reset(sut.recipe.reset)),
@@ -26,13 +30,39 @@ pub fn sections(sut: &RunningSut) -> Vec<FactSection> {
         facts.push(fact("file set", &size));
         facts.push(fact("file set in", &populated.directory.to_string_lossy()));
     }
-    facts.extend(sut.recipe.settings.iter().map(|(name, value)| fact(name, &sut.values.fill(value))));
+    facts.extend(environment(server));
+    facts.extend(sut.choice.settings.iter().map(|(name, value)| fact(name, &sut.values.fill(value))));
     let mut sections = vec![FactSection { title: "Server".into(), facts }];
-    if let Some(config) = &sut.recipe.config {
-        let text = vec![fact(&config.file, &sut.config_text)];
-        sections.push(FactSection { title: "Server configuration".into(), facts: text });
+    sections.extend(configuration(server, "Server configuration"));
+    sections.extend(gateway(sut));
+    for (companion, _) in &sut.companions {
+        sections.extend(configuration(companion, &format!("{} configuration", companion.title)));
     }
     sections
+}
+
+/// Returns the section about how pages are made by a program.
+fn gateway(sut: &RunningSut) -> Option<FactSection> {
+    let (asked, _) = sut.choice.gateway.as_ref()?;
+    let mut facts =
+        vec![fact("kind", asked.kind.name()), fact("workers asked for", &asked.workers.to_string())];
+    for (companion, _) in &sut.companions {
+        facts.push(fact("program", &companion.title));
+        facts.push(fact("version", companion.version.as_deref().unwrap_or("not told")));
+        facts.push(fact("command line", &companion.launch.command_line()));
+        facts.extend(environment(companion));
+    }
+    Some(FactSection { title: "Gateway".into(), facts })
+}
+
+fn environment(member: &Member) -> impl Iterator<Item = Fact> {
+    let variables = member.launch.environment.iter();
+    variables.map(|(name, value)| fact(&format!("environment variable {name}"), value))
+}
+
+fn configuration(member: &Member, title: &str) -> Option<FactSection> {
+    let (file, text) = member.config.as_ref()?;
+    Some(FactSection { title: title.to_owned(), facts: vec![fact(file, text)] })
 }
 
 fn fact(name: &str, value: &str) -> Fact {

@@ -1,15 +1,19 @@
 //! From a recipe to a process: on its CPUs, in its control group, leader of its own process group.
 
-use std::fs::File;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
 use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixListener;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use super::SutError;
+use super::values::BACKLOG;
 use crate::affinity::{format_cpu_list, pin_current_thread};
 use crate::cgroup::{ENTER, Group};
-use crate::recipe::{ProgramRecipe, Recipe};
+use crate::recipe::ProgramRecipe;
 
 /// Everything that is needed to start a server, and to start it again.
 #[derive(Debug)]
@@ -18,12 +22,16 @@ pub struct Launch {
     pub program: PathBuf,
     /// Its arguments, filled in.
     pub arguments: Vec<String>,
+    /// Variables of its environment besides ours, filled in.
+    pub environment: BTreeMap<String, String>,
     /// Its CPUs; empty for all.
     pub cpus: Vec<u32>,
     /// Where its output goes.
     pub output_log: PathBuf,
     /// Whether standard output is read instead of logged.
     pub announces: bool,
+    /// Where a socket is made that it takes as its standard input, if it does.
+    pub inherited_socket: Option<PathBuf>,
 }
 
 impl Launch {
@@ -64,7 +72,12 @@ impl Launch {
             None => Command::new(&self.program),
         };
         let output = if self.announces { Stdio::piped() } else { Stdio::from(log.try_clone()?) };
-        command.args(&self.arguments).stdin(Stdio::piped()).stdout(output).stderr(log).process_group(0);
+        let input = match &self.inherited_socket {
+            Some(path) => Stdio::from(OwnedFd::from(listen_at(path)?)),
+            None => Stdio::piped(),
+        };
+        command.args(&self.arguments).envs(&self.environment).process_group(0);
+        command.stdin(input).stdout(output).stderr(log);
         Ok(command)
     }
 
@@ -82,20 +95,30 @@ impl Launch {
     }
 }
 
+/// Makes a Unix socket with as long a queue as the kernel allows.
+fn listen_at(path: &Path) -> io::Result<UnixListener> {
+    // The one of before a restart.
+    let _ = fs::remove_file(path);
+    let listener = UnixListener::bind(path)?;
+    rustix::net::listen(&listener, BACKLOG.cast_signed())?;
+    Ok(listener)
+}
+
 /// Where programs are, besides the user's own search path, which often leaves out the `sbin`s.
 const USUAL_DIRECTORIES: [&str; 4] = ["/usr/local/sbin", "/usr/sbin", "/usr/local/bin", "/usr/bin"];
 
-/// Finds the program of a recipe: names in `search_path` and the usual directories, paths as they are; the first
+/// Finds what is to be installed: names in `search_path` and the usual directories, paths as they are; the first
 /// that exists.
-pub fn find_program(recipe: &Recipe, search_path: &[PathBuf]) -> Result<PathBuf, SutError> {
+pub fn find_program(
+    title: &str,
+    find: &[String],
+    install: Option<&str>,
+    search_path: &[PathBuf],
+) -> Result<PathBuf, SutError> {
     let usual = USUAL_DIRECTORIES.map(PathBuf::from);
     let directories = [search_path, &usual].concat();
-    let ProgramRecipe { find, install, .. } = &recipe.program;
-    find.iter().find_map(|candidate| locate(candidate, &directories)).ok_or_else(|| SutError::NotInstalled {
-        title: recipe.title.clone(),
-        tried: find.iter().map(|one| format!("`{one}`")).collect::<Vec<_>>().join(", "),
-        install: install.clone(),
-    })
+    let found = find.iter().find_map(|candidate| locate(candidate, &directories));
+    found.ok_or_else(|| SutError::not_installed(title, find, install))
 }
 
 fn locate(candidate: &str, directories: &[PathBuf]) -> Option<PathBuf> {
@@ -138,9 +161,11 @@ mod tests {
         let launch = Launch {
             program: "/usr/sbin/nginx".into(),
             arguments: vec!["-g".into(), "daemon off;".into(), "it's".into(), "-p".into(), "/x".into()],
+            environment: BTreeMap::new(),
             cpus: Vec::new(),
             output_log: "/dev/null".into(),
             announces: false,
+            inherited_socket: None,
         };
         assert_eq!(launch.command_line(), r"/usr/sbin/nginx -g 'daemon off;' 'it'\''s' -p /x");
     }

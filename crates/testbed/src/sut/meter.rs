@@ -13,8 +13,8 @@ pub enum Meter {
     Group(Account),
     /// From the processes themselves; what those before a restart used is kept.
     Family {
-        /// The process that was started.
-        leader: u32,
+        /// The processes that were started.
+        leaders: Vec<u32>,
         /// CPU time of the processes before the last restart.
         before: Nanos,
     },
@@ -22,10 +22,10 @@ pub enum Meter {
 
 impl Meter {
     /// Makes the best meter there is.
-    pub fn new(group: Option<&Group>, leader: u32) -> Meter {
+    pub fn new(group: Option<&Group>, leaders: Vec<u32>) -> Meter {
         match group.and_then(Group::account) {
             Some(account) => Meter::Group(account),
-            None => Meter::Family { leader, before: Nanos::ZERO },
+            None => Meter::Family { leaders, before: Nanos::ZERO },
         }
     }
 
@@ -33,16 +33,18 @@ impl Meter {
     pub fn read(&self) -> Option<SutUse> {
         match self {
             Meter::Group(account) => account.read(),
-            Meter::Family { leader, before } => {
-                Some(SutUse { cpu: *before + family_cpu(*leader), throttled: Nanos::ZERO })
+            Meter::Family { leaders, before } => {
+                let now =
+                    leaders.iter().map(|leader| family_cpu(*leader)).fold(*before, |sum, one| sum + one);
+                Some(SutUse { cpu: now, throttled: Nanos::ZERO })
             }
         }
     }
 
-    /// Takes over to the processes of a new leader; `before` is what was used up to the end of the old ones.
-    pub fn follow(&mut self, new_leader: u32, used: Option<SutUse>) {
-        if let Meter::Family { leader, before } = self {
-            *leader = new_leader;
+    /// Takes over to the processes of new leaders; `used` is what was used up to the end of the old ones.
+    pub fn follow(&mut self, new_leaders: Vec<u32>, used: Option<SutUse>) {
+        if let Meter::Family { leaders, before } = self {
+            *leaders = new_leaders;
             *before = used.map_or(*before, |used| used.cpu);
         }
     }

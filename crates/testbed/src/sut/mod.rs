@@ -1,16 +1,27 @@
 //! The system under test: brought up by a recipe, watched, reset, and gone afterwards.
 //!
-//! - `values`: what placeholders stand for
+//! - `choice`: which parts of a recipe are used
+//! - `values`, `account`: what placeholders stand for
 //! - `work_dir`: the directory that one run has for itself, and what killed runs left behind
-//! - `launch`: from recipe and request to a process on its CPUs, in its group
+//! - `certificate`: the certificate of one run
+//! - `prepare`: from a request to files and programs that are ready to be started
+//! - `launch`: a process on its CPUs, in its group
+//! - `member`: one program while it runs
 //! - `ready`: waiting until it answers
 //! - `meter`: the CPU time that it used
 //! - `facts`: what is disclosed about it
 //! - `running`: all of it as one value
+//! - `listing`: what is installed
 
+mod account;
+mod certificate;
+mod choice;
 mod facts;
 mod launch;
+mod listing;
+mod member;
 mod meter;
+mod prepare;
 mod ready;
 mod running;
 mod values;
@@ -20,11 +31,12 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use model::Workload;
+use model::{FileSet, Gateway, GatewayKind};
 
 use crate::populate::PopulateError;
-use crate::recipe::{ProgramRecipe, Ready, Recipe, Reset, StartRecipe, StopRecipe};
+use crate::recipe::{GatewayRecipe, ProgramRecipe, Ready, Recipe, Reset, StartRecipe, StopRecipe, Transport};
 
+pub use listing::{GatewayListing, Installed, Missing, SutListing, suts};
 pub use running::RunningSut;
 pub use values::Values;
 pub use work_dir::{clean_stale, find_stale};
@@ -37,7 +49,9 @@ pub struct SutRequest<'a> {
     /// Where the run's own directory is made, for the file set and the server's files: `/dev/shm`, a temporary directory.
     pub work_dir: PathBuf,
     /// The file set that the server is given, and from which one file is asked for to see whether it is ready.
-    pub workload: &'a Workload,
+    pub files: &'a FileSet,
+    /// Where the file set is laid out, and kept afterwards; in the run's own directory if `None`.
+    pub root: Option<PathBuf>,
     /// CPUs that it may run on; empty for all that this process has.
     pub cpus: Vec<u32>,
     /// CPU time per second that it may use, in CPUs; `None` for no limit.
@@ -46,6 +60,14 @@ pub struct SutRequest<'a> {
     pub port: Option<u16>,
     /// Where programs are looked for that a recipe names without a path, before the usual directories.
     pub search_path: Vec<PathBuf>,
+    /// The profile of the recipe, such as `default`; the one for benchmarks if `None`.
+    pub profile: Option<String>,
+    /// How requests travel.
+    pub transport: Transport,
+    /// How pages are made by a program, if any are.
+    pub gateway: Option<Gateway>,
+    /// Our own program, which some gateways run.
+    pub program: PathBuf,
 }
 
 /// A kind of server.
@@ -80,10 +102,15 @@ impl Server {
                     install: None,
                     version: vec!["--version".into()],
                 },
-                start: StartRecipe { arguments: args },
+                start: StartRecipe { arguments: args, environment: Default::default() },
                 stop: StopRecipe::default(),
                 config: None,
                 settings: Default::default(),
+                profiles: Default::default(),
+                // What its arguments say is up to whoever writes them.
+                transports: Transport::ALL.map(|transport| (transport, String::new())).into(),
+                gateways: [(GatewayKind::Native, GatewayRecipe::default())].into(),
+                companions: Default::default(),
             },
         }
     }
@@ -102,6 +129,21 @@ pub enum SutError {
         /// The command that installs it.
         install: Option<String>,
     },
+    /// The recipe does not have what was asked for.
+    #[error("{title} has no {what} `{asked}`; {}", has(.known))]
+    Lacks {
+        /// The server.
+        title: String,
+        /// `profile`, `transport` or `gateway`.
+        what: &'static str,
+        /// What was asked for.
+        asked: String,
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// No certificate could be made.
+    #[error("cannot make a certificate: {0}")]
+    Certificate(#[from] rcgen::Error),
     /// The file set could not be laid out.
     #[error(transparent)]
     Populate(#[from] PopulateError),
@@ -152,6 +194,17 @@ pub enum SutError {
     Died(#[from] SutDied),
 }
 
+impl SutError {
+    /// Says that none of the candidates exists.
+    pub(crate) fn not_installed(title: &str, find: &[String], install: Option<&str>) -> SutError {
+        SutError::NotInstalled {
+            title: title.to_owned(),
+            tried: find.iter().map(|one| format!("`{one}`")).collect::<Vec<_>>().join(", "),
+            install: install.map(str::to_owned),
+        }
+    }
+}
+
 /// A system under test that ended by itself.
 #[derive(Debug, thiserror::Error)]
 #[error("{title} ended by itself: {status}{log}")]
@@ -166,4 +219,13 @@ pub struct SutDied {
 
 fn install_hint(install: &Option<String>) -> String {
     install.as_ref().map(|command| format!("\nhint: install it with `{command}`")).unwrap_or_default()
+}
+
+fn has(known: &[String]) -> String {
+    match known {
+        [] => "there is none".to_owned(),
+        _ => {
+            format!("there are {}", known.iter().map(|one| format!("`{one}`")).collect::<Vec<_>>().join(", "))
+        }
+    }
 }

@@ -1,12 +1,16 @@
 //! Whether a server answers.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::process::ChildStdout;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
+use rustls::pki_types::ServerName;
+use rustls::{ClientConnection, StreamOwned};
 use serde::Deserialize;
+
+use super::certificate::Certificate;
 
 /// The longest that one attempt may take.
 const ATTEMPT_MAX: Duration = Duration::from_secs(2);
@@ -47,25 +51,55 @@ fn announced(line: &str) -> Option<SocketAddr> {
 
 /// Connects; says what went wrong if that does not succeed.
 pub fn connect(address: SocketAddr) -> Result<TcpStream, String> {
-    TcpStream::connect_timeout(&address, ATTEMPT_MAX).map_err(|error| error.to_string())
-}
-
-/// Asks for a file; says what was answered if that is not status 200.
-pub fn get(address: SocketAddr, path: &str) -> Result<(), String> {
-    let mut stream = connect(address)?;
-    let exchange = || -> std::io::Result<String> {
+    let connect = || {
+        let stream = TcpStream::connect_timeout(&address, ATTEMPT_MAX)?;
         stream.set_read_timeout(Some(ATTEMPT_MAX))?;
         stream.set_write_timeout(Some(ATTEMPT_MAX))?;
-        stream.write_all(format!("GET {path} HTTP/1.0\r\n\r\n").as_bytes())?;
-        let mut line = Vec::new();
-        BufReader::new(stream.take(STATUS_LINE_BYTES_MAX)).read_until(b'\n', &mut line)?;
-        Ok(String::from_utf8_lossy(&line).trim_end().to_owned())
+        Ok(stream)
     };
-    match exchange() {
+    connect().map_err(|error: std::io::Error| error.to_string())
+}
+
+/// Asks for a file, over TLS if there is a certificate to trust; says what was answered if that is not status 200.
+pub fn get(address: SocketAddr, path: &str, trusted: Option<&Certificate>) -> Result<(), String> {
+    let stream = connect(address)?;
+    let line = match trusted {
+        None => exchange(stream, path),
+        Some(certificate) => {
+            let client = tls_client(certificate, &[])?;
+            exchange(StreamOwned::new(client, stream), path)
+        }
+    };
+    match line {
         Ok(line) if line.starts_with("HTTP/1.") && line.split(' ').nth(1) == Some("200") => Ok(()),
         Ok(line) => Err(format!("`GET {path}` was answered with `{line}`")),
         Err(error) => Err(format!("`GET {path}`: {error}")),
     }
+}
+
+/// Sends a request and returns the first line of the answer.
+fn exchange(mut stream: impl Read + Write, path: &str) -> std::io::Result<String> {
+    stream.write_all(format!("GET {path} HTTP/1.0\r\n\r\n").as_bytes())?;
+    let mut line = Vec::new();
+    BufReader::new(stream.take(STATUS_LINE_BYTES_MAX)).read_until(b'\n', &mut line)?;
+    Ok(String::from_utf8_lossy(&line).trim_end().to_owned())
+}
+
+/// Shakes hands and sees whether the server agrees to HTTP/2; says what went wrong if not.
+pub fn agree_http2(address: SocketAddr, trusted: &Certificate) -> Result<(), String> {
+    let mut stream = connect(address)?;
+    let mut client = tls_client(trusted, &[b"h2"])?;
+    client.complete_io(&mut stream).map_err(|error| format!("TLS handshake: {error}"))?;
+    match client.alpn_protocol() {
+        Some(b"h2") => Ok(()),
+        _ => Err("it did not agree to HTTP/2 when TLS was set up".into()),
+    }
+}
+
+fn tls_client(trusted: &Certificate, protocols: &[&[u8]]) -> Result<ClientConnection, String> {
+    let name = ServerName::from(std::net::IpAddr::from(Ipv4Addr::LOCALHOST));
+    let config = trusted.client_config(protocols).map_err(|error| error.to_string())?;
+    ClientConnection::new(config, name).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
@@ -92,7 +126,7 @@ mod tests {
             stream.write_all(reply.as_bytes()).unwrap();
             asked[..length].to_vec()
         });
-        let result = get(address, "/file.html");
+        let result = get(address, "/file.html", None);
         assert_eq!(server.join().unwrap(), b"GET /file.html HTTP/1.0\r\n\r\n");
         result
     }

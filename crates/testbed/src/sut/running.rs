@@ -1,55 +1,48 @@
 //! A system under test while it runs.
 
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::path::Path;
-use std::process::Child;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use model::{FactSection, SutUse, Workload};
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
+use model::{FactSection, FileSet, SutUse};
 use units::{Clock, Nanos, RealClock};
 
-use super::launch::{Launch, find_program, version_of};
+use super::certificate::Certificate;
+use super::choice::Choice;
+use super::member::{Listens, Member, PAUSE};
 use super::meter::Meter;
-use super::values::{Values, workers_for};
-use super::work_dir::{WorkDir, clean_stale};
+use super::prepare::Prepared;
+use super::values::Values;
+use super::work_dir::WorkDir;
 use super::{SutDied, SutError, SutRequest, facts, ready};
-use crate::affinity::available_cpus;
 use crate::cgroup::{Group, NoGroup};
-use crate::inventory::user_name;
-use crate::open_files::open_files_max;
-use crate::populate::{Populated, populate};
-use crate::process::{self, family_of};
-use crate::recipe::{Ready, Recipe, Reset, StopSignal};
-use crate::system_file;
+use crate::populate::Populated;
+use crate::recipe::{Ready, Recipe, Reset, Transport};
 
 /// How long a server may take to answer after a restart.
 const RESTART_MAX: Duration = Duration::from_secs(30);
 
-/// The pause between two looks at a server that starts or ends.
-const PAUSE: Duration = Duration::from_millis(2);
-
-/// How many lines of a log are shown when a server fails.
-const LOG_LINES: usize = 10;
+/// What is asked for to see whether pages are made by a program.
+const PAGE_PROBE: &str = "/dyn?size=1";
 
 /// A server that was brought up. Dropping it ends it and all its processes, and removes its files and its group.
 #[derive(Debug)]
 pub struct RunningSut {
     pub(super) recipe: Recipe,
-    pub(super) version: Option<String>,
-    pub(super) launch: Launch,
+    pub(super) choice: Choice,
     pub(super) values: Values,
-    pub(super) config_text: String,
     pub(super) asked_quota: Option<f64>,
     pub(super) populated: Option<Populated>,
     pub(super) meter: Meter,
+    certificate: Option<Certificate>,
     address: SocketAddr,
     announcement: Option<Receiver<SocketAddr>>,
     /// What is asked for to see whether the server is ready.
     probe_path: String,
-    child: Child,
+    companions_ready: bool,
     // Fields are dropped in this order: the group goes when its processes are gone, the files last.
+    pub(super) server: Member,
+    pub(super) companions: Vec<(Member, Listens)>,
     pub(super) group: Result<Group, NoGroup>,
     work_dir: WorkDir,
 }
@@ -61,52 +54,48 @@ impl RunningSut {
     /// A quota that cannot be held is no error: [`RunningSut::quota`] is `None` then, and the facts say why.
     ///
     /// # Errors
-    /// If it is not installed, or a directory, the file set or the process could not be made.
+    /// If it is not installed, its recipe does not have what is asked for, or a directory, the file set or a process
+    /// could not be made.
     pub fn start(request: SutRequest) -> Result<RunningSut, SutError> {
-        let recipe = request.server.into_recipe();
-        let program = find_program(&recipe, &request.search_path)?;
-        clean_stale(&request.work_dir);
-        let work_dir = WorkDir::create(&request.work_dir)?;
-        let n_cpus = if request.cpus.is_empty() { available_cpus().len() } else { request.cpus.len() };
-        let values = Values {
-            port: port(&recipe, request.port)?,
-            work_dir: work_dir.path().to_owned(),
-            config_file: recipe.config.as_ref().map(|config| config.file.clone()).unwrap_or_default(),
-            user: user_name(),
-            workers: workers_for(n_cpus, request.quota),
-            open_files: open_files_max(),
-        };
-        let populated = match recipe.needs_root() {
-            true => Some(populate(&values.root(), request.workload, |_| {})?),
-            false => None,
-        };
-        let config_text = write_files(&recipe, &values, &work_dir)?;
-        let launch = Launch {
-            arguments: recipe.start.arguments.iter().map(|argument| values.fill(argument)).collect(),
-            cpus: request.cpus,
-            output_log: work_dir.path().join("output.log"),
-            announces: recipe.ready == Ready::Announced,
-            program,
-        };
-        let group = Group::create(request.quota);
-        let mut child = launch.start(group.as_ref().ok())?;
-        work_dir.note_leader(child.id());
-        Ok(RunningSut {
-            version: version_of(&launch.program, &recipe.program),
-            meter: Meter::new(group.as_ref().ok(), child.id()),
+        let (asked_quota, files) = (request.quota, request.files);
+        let Prepared { recipe, choice, values, certificate, populated, server, companions, work_dir } =
+            Prepared::make(request)?;
+        let group = Group::create(asked_quota);
+        let mut sut = RunningSut {
+            meter: Meter::new(group.as_ref().ok(), Vec::new()),
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, values.port)),
-            announcement: child.stdout.take().map(ready::listen),
-            probe_path: smallest_object(request.workload),
-            asked_quota: request.quota,
+            announcement: None,
+            probe_path: if choice.gateway.is_some() { PAGE_PROBE.to_owned() } else { smallest_file(files) },
+            companions_ready: false,
             recipe,
-            launch,
+            choice,
             values,
-            config_text,
+            asked_quota,
             populated,
-            child,
+            certificate,
+            server,
+            companions,
             group,
             work_dir,
-        })
+        };
+        sut.start_members(None)?;
+        Ok(sut)
+    }
+
+    /// Starts what runs beside the server, then the server; `used` is the CPU time of those before.
+    fn start_members(&mut self, used: Option<SutUse>) -> Result<(), SutError> {
+        let group = self.group.as_ref().ok();
+        self.companions_ready = false;
+        let members = self.companions.iter_mut().map(|(member, _)| member).chain([&mut self.server]);
+        let mut leaders = Vec::new();
+        for member in members {
+            member.start(group)?;
+            leaders.extend(member.pid());
+            self.work_dir.note_leaders(&leaders);
+        }
+        self.announcement = self.server.output().map(ready::listen);
+        self.meter.follow(leaders, used);
+        Ok(())
     }
 
     /// Waits until the server answers.
@@ -128,8 +117,14 @@ impl RunningSut {
     }
 
     fn attempt(&mut self) -> Result<(), String> {
+        if !self.companions_ready {
+            for (companion, listens) in &self.companions {
+                listens.attempt().map_err(|why| format!("{}: {why}", companion.title))?;
+            }
+            self.companions_ready = true;
+        }
         match (self.recipe.ready, &self.announcement) {
-            (Ready::HttpGet, _) => ready::get(self.address, &self.probe_path),
+            (Ready::HttpGet, _) => self.probe(),
             (Ready::Connect, _) | (Ready::Announced, None) => ready::connect(self.address).map(drop),
             (Ready::Announced, Some(receiver)) => match receiver.recv_timeout(PAUSE) {
                 Ok(address) => {
@@ -143,9 +138,24 @@ impl RunningSut {
         }
     }
 
+    fn probe(&self) -> Result<(), String> {
+        match &self.certificate {
+            Some(certificate) if self.choice.transport == Transport::TlsHttp2 => {
+                ready::agree_http2(self.address, certificate)?;
+            }
+            _ => {}
+        }
+        ready::get(self.address, &self.probe_path, self.certificate.as_ref())
+    }
+
     fn not_ready(&self, waited: Duration, last: String) -> SutError {
         let title = self.recipe.title.clone();
-        SutError::NotReady { title, address: self.address.to_string(), waited, last, log: self.log_end() }
+        let log = self.members().map(Member::log_end).collect();
+        SutError::NotReady { title, address: self.address.to_string(), waited, last, log }
+    }
+
+    fn members(&self) -> impl Iterator<Item = &Member> {
+        std::iter::once(&self.server).chain(self.companions.iter().map(|(member, _)| member))
     }
 
     /// Returns where it answers; of a server that announces its address only after [`RunningSut::wait_ready`].
@@ -155,7 +165,18 @@ impl RunningSut {
 
     /// Returns the address as a URL.
     pub fn url(&self) -> String {
-        format!("http://{}/", self.address)
+        format!("{}://{}/", self.choice.transport.scheme(), self.address)
+    }
+
+    /// Returns the server's certificate (X.509, DER), which is signed by itself, so that a client can trust it and
+    /// no other; `None` without TLS.
+    pub fn certificate_der(&self) -> Option<&[u8]> {
+        self.certificate.as_ref().map(|certificate| certificate.der.as_ref())
+    }
+
+    /// Returns the same as text (PEM).
+    pub fn certificate_pem(&self) -> Option<&str> {
+        self.certificate.as_ref().map(|certificate| certificate.pem.as_str())
     }
 
     /// Returns the quota, in CPUs, to which the kernel holds the server; `None` if to none.
@@ -184,11 +205,19 @@ impl RunningSut {
     fn restart(&mut self) -> Result<(), SutError> {
         let used = self.usage();
         self.end();
-        self.child = self.launch.start(self.group.as_ref().ok())?;
-        self.announcement = self.child.stdout.take().map(ready::listen);
-        self.work_dir.note_leader(self.child.id());
-        self.meter.follow(self.child.id(), used);
+        // What a log of requests has grown to would take memory from the next load point.
+        let _ = std::fs::remove_file(self.values.access_log());
+        self.start_members(used)?;
         self.wait_ready(RESTART_MAX)
+    }
+
+    /// Ends the server first: what runs beside it may still have requests of its.
+    fn end(&mut self) {
+        self.server.end();
+        self.companions.iter_mut().for_each(|(member, _)| member.end());
+        if let Ok(group) = &self.group {
+            group.kill();
+        }
     }
 
     /// Returns what is to be disclosed about the server, its whole configuration included.
@@ -196,101 +225,19 @@ impl RunningSut {
         facts::sections(self)
     }
 
-    /// Returns whether the server still runs.
+    /// Returns whether the server, and all that belongs beside it, still runs.
     ///
     /// # Errors
-    /// If it ended by itself: how, and the end of its logs.
+    /// If one of them ended by itself: how, and the end of its logs.
     pub fn check_alive(&self) -> Result<(), SutDied> {
-        match self.ended() {
-            None => Ok(()),
-            Some(status) => Err(SutDied { title: self.recipe.title.clone(), status, log: self.log_end() }),
-        }
+        self.members().try_for_each(Member::check_alive)
     }
 
     /// Ends the server and removes what was made for it; the same as dropping it.
     pub fn stop(self) {}
-
-    /// Returns how the process ended, and leaves it uncollected: until then nobody else gets its number.
-    fn ended(&self) -> Option<String> {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        let status = waitid(WaitId::Pid(Pid::from_child(&self.child)), options).ok()??;
-        Some(match (status.exit_status(), status.terminating_signal()) {
-            (Some(code), _) => format!("exit status {code}"),
-            (None, Some(signal)) => format!("signal {signal}"),
-            (None, None) => "in an unknown way".to_owned(),
-        })
-    }
-
-    /// Asks the server to end, gives it the time of its recipe, and kills what is left.
-    fn end(&mut self) {
-        let leader = Pid::from_child(&self.child);
-        let family = family_of(self.child.id());
-        let clock = RealClock::start();
-        let limit = Nanos::from_secs(u64::from(self.recipe.stop.seconds));
-        // A process that has ended already answers with an error, which is what we want.
-        let _ = kill_process(leader, signal(self.recipe.stop.signal));
-        drop(self.child.stdin.take());
-        while self.ended().is_none() && clock.now() < limit {
-            std::thread::sleep(PAUSE);
-        }
-        // The leader is not collected yet, so that its number, which is the group's, cannot belong to others.
-        let _ = kill_process_group(leader, Signal::KILL);
-        // Some may have left the process group; the control group, where there is one, has them all.
-        family.iter().filter(|member| member.pid != self.child.id()).for_each(process::kill);
-        let _ = self.child.wait();
-        if let Ok(group) = &self.group {
-            group.kill();
-        }
-    }
-
-    /// Returns the last lines of the server's logs, each on a line of its own.
-    fn log_end(&self) -> String {
-        let lines = |path: &Path| -> Vec<String> {
-            let text = system_file::read(path).unwrap_or_default();
-            let lines: Vec<&str> = text.lines().collect();
-            lines[lines.len().saturating_sub(LOG_LINES)..].iter().map(|line| format!("\n  {line}")).collect()
-        };
-        [lines(&self.launch.output_log), lines(&self.values.error_log())].concat().concat()
-    }
 }
 
-impl Drop for RunningSut {
-    fn drop(&mut self) {
-        self.end();
-    }
-}
-
-/// Returns the port to use. One that announces its address chooses itself, else a free one is looked for. That
-/// the port is free is seen before the start: two servers that both share their port would share the load as well.
-fn port(recipe: &Recipe, asked: Option<u16>) -> Result<u16, SutError> {
-    if asked.is_none() && recipe.ready == Ready::Announced {
-        return Ok(0);
-    }
-    let port = asked.unwrap_or(0);
-    let free = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).and_then(|listener| listener.local_addr());
-    free.map(|address| address.port()).map_err(|source| SutError::PortTaken { port, source })
-}
-
-/// Writes configuration and directories; returns the text of the configuration.
-fn write_files(recipe: &Recipe, values: &Values, work_dir: &WorkDir) -> Result<String, SutError> {
-    for directory in &recipe.directories {
-        work_dir.make_directory(&work_dir.path().join(directory))?;
-    }
-    let Some(config) = &recipe.config else { return Ok(String::new()) };
-    let text = values.fill(&config.text);
-    work_dir.write(&values.config(), &text)?;
-    Ok(text)
-}
-
-fn smallest_object(workload: &Workload) -> String {
-    let smallest = workload.objects.iter().min_by_key(|object| object.bytes);
-    smallest.map_or_else(|| "/".to_owned(), |object| object.path.clone())
-}
-
-fn signal(signal: StopSignal) -> Signal {
-    match signal {
-        StopSignal::Term => Signal::TERM,
-        StopSignal::Int => Signal::INT,
-        StopSignal::Quit => Signal::QUIT,
-    }
+fn smallest_file(files: &FileSet) -> String {
+    let smallest = files.files.iter().min_by_key(|file| file.bytes);
+    smallest.map_or_else(|| "/".to_owned(), |file| file.path.clone())
 }

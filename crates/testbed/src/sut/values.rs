@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
+use super::account::Account;
 use crate::recipe::placeholders;
 
 /// Length of the queue of connections that a server has not taken yet; the kernel cuts it to `net.core.somaxconn`.
-const BACKLOG: u32 = 65_535;
+pub const BACKLOG: u32 = 65_535;
 
 /// More connections per worker than this only cost memory: there are not as many local ports.
 const CONNECTIONS_MAX: u64 = 65_536;
@@ -17,6 +18,8 @@ pub struct Values {
     pub port: u16,
     /// The server's own directory.
     pub work_dir: PathBuf,
+    /// Where its files are.
+    pub root: PathBuf,
     /// Name of its configuration file.
     pub config_file: String,
     /// The user whose rights it has.
@@ -25,6 +28,27 @@ pub struct Values {
     pub workers: u32,
     /// Files that it may open.
     pub open_files: u64,
+    /// Whose rights it takes that must not have ours.
+    pub service: Account,
+    /// What stands for `{listen}`, `{upstream}` and `{gateway}`: parts of the configuration, filled in.
+    pub parts: Parts,
+    /// Workers of the gateway; 0 if there is none.
+    pub gateway_workers: u32,
+    /// The port of a program behind the server.
+    pub gateway_port: u16,
+    /// Our own program.
+    pub plimsoll: PathBuf,
+}
+
+/// Parts of a configuration that depend on what was asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Parts {
+    /// How it listens.
+    pub listen: String,
+    /// The programs behind it.
+    pub upstream: String,
+    /// Which pages they make.
+    pub gateway: String,
 }
 
 impl Values {
@@ -41,12 +65,21 @@ impl Values {
         "open_files",
         "connections",
         "backlog",
+        "access_log",
+        "service_user",
+        "service_gid",
+        "listen",
+        "tls_certificate",
+        "tls_key",
+        "gateway",
+        "upstream",
+        "gateway_workers",
+        "gateway_socket",
+        "gateway_port",
+        "gateway_dir",
+        "cgi_program",
+        "plimsoll",
     ];
-
-    /// Returns the directory of the file set.
-    pub fn root(&self) -> PathBuf {
-        self.work_dir.join("root")
-    }
 
     /// Returns the path of the configuration file.
     pub fn config(&self) -> PathBuf {
@@ -56,6 +89,36 @@ impl Values {
     /// Returns the path of the server's own log of errors.
     pub fn error_log(&self) -> PathBuf {
         self.work_dir.join("error.log")
+    }
+
+    /// Returns the path of the server's log of requests.
+    pub fn access_log(&self) -> PathBuf {
+        self.work_dir.join("access.log")
+    }
+
+    /// Returns the path of the server's certificate.
+    pub fn tls_certificate(&self) -> PathBuf {
+        self.work_dir.join("certificate.pem")
+    }
+
+    /// Returns the path of the key to the server's certificate.
+    pub fn tls_key(&self) -> PathBuf {
+        self.work_dir.join("key.pem")
+    }
+
+    /// Returns the path of the socket of the program behind the server.
+    pub fn gateway_socket(&self) -> PathBuf {
+        self.work_dir.join("gateway.sock")
+    }
+
+    /// Returns the directory of the programs that make pages.
+    pub fn gateway_dir(&self) -> PathBuf {
+        self.work_dir.join("gateway")
+    }
+
+    /// Returns the path of the CGI program. Its name tells our program what it is started for.
+    pub fn cgi_program(&self) -> PathBuf {
+        self.gateway_dir().join("plimsoll-cgi")
     }
 
     /// Returns a template with its placeholders replaced, each once: what a value brings along is left as it is.
@@ -76,7 +139,7 @@ impl Values {
         let path = |path: PathBuf| path.to_string_lossy().into_owned();
         Some(match name {
             "port" => self.port.to_string(),
-            "root" => path(self.root()),
+            "root" => path(self.root.clone()),
             "work_dir" => path(self.work_dir.clone()),
             "config" => path(self.config()),
             "pid_file" => path(self.work_dir.join("server.pid")),
@@ -86,6 +149,20 @@ impl Values {
             "open_files" => self.open_files.to_string(),
             "connections" => self.open_files.min(CONNECTIONS_MAX).to_string(),
             "backlog" => BACKLOG.to_string(),
+            "access_log" => path(self.access_log()),
+            "service_user" => self.service.name.clone(),
+            "service_gid" => self.service.gid.to_string(),
+            "listen" => self.parts.listen.clone(),
+            "upstream" => self.parts.upstream.clone(),
+            "gateway" => self.parts.gateway.clone(),
+            "tls_certificate" => path(self.tls_certificate()),
+            "tls_key" => path(self.tls_key()),
+            "gateway_workers" => self.gateway_workers.to_string(),
+            "gateway_socket" => path(self.gateway_socket()),
+            "gateway_port" => self.gateway_port.to_string(),
+            "gateway_dir" => path(self.gateway_dir()),
+            "cgi_program" => path(self.cgi_program()),
+            "plimsoll" => path(self.plimsoll.clone()),
             _ => return None,
         })
     }
@@ -105,10 +182,16 @@ mod tests {
         Values {
             port: 8080,
             work_dir: "/dev/shm/{port} x".into(),
+            root: PathBuf::from("/dev/shm/{port} x/root"),
             config_file: "c.conf".into(),
             user: "nobody".into(),
             workers: 2,
             open_files: 20_000,
+            service: Account { name: "nobody".into(), gid: 65_534 },
+            parts: Parts::default(),
+            gateway_workers: 0,
+            gateway_port: 0,
+            plimsoll: PathBuf::new(),
         }
     }
 

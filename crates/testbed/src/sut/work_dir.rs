@@ -1,7 +1,8 @@
 //! The directory that one run has for itself, and what killed runs left behind.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::Write;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -14,7 +15,7 @@ use crate::system_file;
 
 const PREFIX: &str = "plimsoll-sut-";
 const LOCK: &str = "lock";
-const LEADER: &str = "leader";
+const LEADERS: &str = "leaders";
 
 /// A run's own directory. Its lock is held as long as the value lives, so that nobody else clears it up; the
 /// kernel lets go of the lock if the process dies. Dropping the value removes the directory.
@@ -34,6 +35,8 @@ impl WorkDir {
         let failed = |source| SutError::File { what: "work directory", path: path.clone(), source };
         fs::create_dir_all(&base).map_err(failed)?;
         fs::create_dir(&path).map_err(failed)?;
+        // Servers that give up root's rights must still come in.
+        fs::set_permissions(&path, Permissions::from_mode(0o755)).map_err(failed)?;
         // It gets its name when it is held: in between, a clean-up would take the directory for a stale one.
         let unnamed = path.join("lock.new");
         let lock = File::create_new(&unnamed).map_err(failed)?;
@@ -46,17 +49,26 @@ impl WorkDir {
         &self.path
     }
 
-    /// Writes down which process leads the server, so that it can be ended after we were killed.
-    pub fn note_leader(&self, pid: u32) {
-        let Some(stat) = ProcessStat::of(pid) else { return };
-        // Without the note a later clean-up leaves the process alone, which is no reason to stop now.
-        let _ = fs::write(self.path.join(LEADER), format!("{pid} {}", stat.start_ticks));
+    /// Writes down which processes lead the server's ones, a line for each, so that they can be ended after we were
+    /// killed.
+    pub fn note_leaders(&self, pids: &[u32]) {
+        let stats = pids.iter().filter_map(|pid| ProcessStat::of(*pid));
+        let lines: String = stats.map(|stat| format!("{} {}\n", stat.pid, stat.start_ticks)).collect();
+        // Without the note a later clean-up leaves the processes alone, which is no reason to stop now.
+        let _ = fs::write(self.path.join(LEADERS), lines);
     }
 
     /// Writes a file.
     pub fn write(&self, path: &Path, text: &str) -> Result<(), SutError> {
         let written = File::create(path).and_then(|mut file| file.write_all(text.as_bytes()));
         written.map_err(|source| SutError::File { what: "server file", path: path.to_owned(), source })
+    }
+
+    /// Writes a file that only we may read, and servers that read it before they give up our rights.
+    pub fn write_secret(&self, path: &Path, text: &str) -> Result<(), SutError> {
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+        let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+        written.map_err(|source| SutError::File { what: "secret file", path: path.to_owned(), source })
     }
 
     /// Makes a directory.
@@ -110,14 +122,16 @@ fn unheld_lock(directory: &Path) -> Option<File> {
     Some(lock)
 }
 
-/// Kills the process group of a server whose run was killed, if its leader is still the one that was noted.
+/// Kills the process groups of a run that was killed, if their leaders are still the ones that were noted.
 fn kill_leftover(directory: &Path) {
-    let Some(note) = system_file::read(directory.join(LEADER)) else { return };
-    let Some((pid, start)) = note.split_once(' ') else { return };
-    let (Ok(pid), Ok(start)) = (pid.parse::<u32>(), start.parse::<u64>()) else { return };
-    let is_the_same = ProcessStat::of(pid).is_some_and(|stat| stat.start_ticks == start && stat.group == pid);
-    if let Some(group) = Pid::from_raw(pid.cast_signed()).filter(|_| is_the_same) {
-        let _ = kill_process_group(group, Signal::KILL);
+    let notes = system_file::read(directory.join(LEADERS)).unwrap_or_default();
+    for (pid, start) in notes.lines().filter_map(|line| line.split_once(' ')) {
+        let (Ok(pid), Ok(start)) = (pid.parse::<u32>(), start.parse::<u64>()) else { continue };
+        let is_the_same =
+            ProcessStat::of(pid).is_some_and(|stat| stat.start_ticks == start && stat.group == pid);
+        if let Some(group) = Pid::from_raw(pid.cast_signed()).filter(|_| is_the_same) {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
     }
 }
 
@@ -147,7 +161,7 @@ mod tests {
         fs::write(left.join(LOCK), "").unwrap();
         let mut server = Command::new("cat").stdin(Stdio::piped()).process_group(0).spawn().unwrap();
         let stat = ProcessStat::of(server.id()).unwrap();
-        fs::write(left.join(LEADER), format!("{} {}", server.id(), stat.start_ticks)).unwrap();
+        fs::write(left.join(LEADERS), format!("{} {}", server.id(), stat.start_ticks)).unwrap();
         assert!(find_stale(base.path()).contains(&left));
         assert!(clean_stale(base.path()).contains(&left));
         assert!(!left.exists());
@@ -162,7 +176,7 @@ mod tests {
         fs::create_dir(&left).unwrap();
         fs::write(left.join(LOCK), "").unwrap();
         let mut stranger = Command::new("cat").stdin(Stdio::piped()).process_group(0).spawn().unwrap();
-        fs::write(left.join(LEADER), format!("{} 1", stranger.id())).unwrap();
+        fs::write(left.join(LEADERS), format!("{} 1", stranger.id())).unwrap();
         clean_stale(base.path());
         assert!(!left.exists());
         drop(stranger.stdin.take());

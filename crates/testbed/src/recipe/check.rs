@@ -1,0 +1,133 @@
+//! What no type can say about a recipe.
+
+use std::path::Path;
+
+use model::{Diagnostic, nearest};
+
+use super::{BENCHMARK_PROFILE, CompanionRecipe, ConfigRecipe, GatewayRecipe, Recipe, Transport, companion};
+use crate::sut::Values;
+
+/// The version of the recipe language.
+const FORMAT: u32 = 1;
+
+/// A piece of a recipe's text that is wrong, and why.
+pub type Mistake = (String, Diagnostic);
+
+impl Recipe {
+    /// Returns the first mistake.
+    pub(super) fn mistake(&self) -> Option<Mistake> {
+        self.wrong_head().or_else(|| self.wrong_path()).or_else(|| self.wrong_name()).or_else(|| {
+            self.templates().flat_map(placeholders).find_map(|name| wrong("placeholder", name, Values::NAMES))
+        })
+    }
+
+    fn wrong_head(&self) -> Option<Mistake> {
+        if self.format != FORMAT {
+            let message = format!("recipe format {} is not known; this program reads {FORMAT}", self.format);
+            return Some(("format".into(), problem(message, None)));
+        }
+        let programs = self.companions.values().map(|companion| &companion.program);
+        let finds_none = std::iter::once(&self.program).chain(programs).any(|one| one.find.is_empty());
+        finds_none.then(|| ("find".into(), problem("`find` names no program".into(), None)))
+    }
+
+    fn wrong_path(&self) -> Option<Mistake> {
+        let configs = self.companions.values().filter_map(|companion| companion.config.as_ref());
+        let files = self.config.iter().chain(configs).map(|config| config.file.as_str());
+        let path = self.directories.iter().map(String::as_str).chain(files).find(|path| !is_below(path))?;
+        let message = format!("`{path}` does not lie below the work directory");
+        Some((path.to_owned(), problem(message, Some("use a relative path without `..`".into()))))
+    }
+
+    fn wrong_name(&self) -> Option<Mistake> {
+        if self.profiles.contains_key(BENCHMARK_PROFILE) {
+            let message =
+                format!("profile `{BENCHMARK_PROFILE}` is what `[config]` and `[settings]` make up");
+            return Some((format!("profiles.{BENCHMARK_PROFILE}"), problem(message, None)));
+        }
+        if !self.transports.is_empty() && !self.transports.contains_key(&Transport::Plain) {
+            return Some(("[transports]".into(), problem("`[transports]` lacks `plain`".into(), None)));
+        }
+        let mut names = self.gateways.values().flat_map(|gateway| &gateway.companions);
+        let name = names.find(|name| companion::find(self, name).is_none())?;
+        let mut known: Vec<&str> = self.companions.keys().map(String::as_str).collect();
+        known.extend(companion::built_in_names());
+        wrong("companion", name, &known)
+    }
+
+    /// Returns all texts that may hold placeholders.
+    fn templates(&self) -> impl Iterator<Item = &str> {
+        let profiles = self.profiles.values().flat_map(|profile| {
+            std::iter::once(&profile.text).chain(profile.transports.values()).chain(profile.settings.values())
+        });
+        let gateways = self.gateways.values().flat_map(GatewayRecipe::templates);
+        let companions = self.companions.values().flat_map(CompanionRecipe::templates);
+        let start = self.start.arguments.iter().chain(self.start.environment.values());
+        let config = self.config.iter().map(|config| &config.text);
+        let values = self.settings.values().chain(self.transports.values()).chain(profiles);
+        start.chain(config).chain(values).map(String::as_str).chain(gateways).chain(companions)
+    }
+
+    /// Returns whether the server is given the file set: whether its arguments or its configuration name `{root}`.
+    pub fn needs_root(&self) -> bool {
+        self.templates().flat_map(placeholders).any(|name| name == "root")
+    }
+}
+
+impl GatewayRecipe {
+    fn templates(&self) -> impl Iterator<Item = &str> {
+        [self.config.as_str(), &self.upstream].into_iter().chain(self.settings.values().map(String::as_str))
+    }
+}
+
+impl CompanionRecipe {
+    pub(super) fn templates(&self) -> impl Iterator<Item = &str> {
+        let config = self.config.iter().map(|ConfigRecipe { text, .. }| text);
+        let start = self.start.arguments.iter().chain(self.start.environment.values());
+        std::iter::once(&self.listens)
+            .chain(&self.program.find)
+            .chain(start)
+            .chain(config)
+            .map(String::as_str)
+    }
+}
+
+/// Returns the names in braces of a template; other uses of braces have blanks or line ends in them.
+pub fn placeholders(template: &str) -> impl Iterator<Item = &str> {
+    let is_name = |name: &&str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+    template.split('{').skip(1).filter_map(|rest| Some(rest.split_once('}')?.0)).filter(is_name)
+}
+
+/// Returns the mistake in a name, if it is not one of those that are known.
+pub(super) fn wrong(what: &str, name: &str, known: &[&str]) -> Option<Mistake> {
+    if known.contains(&name) {
+        return None;
+    }
+    let braced = |name: &str| if what == "placeholder" { format!("{{{name}}}") } else { name.to_owned() };
+    let hint = match nearest(name, known.iter().copied()) {
+        Some(near) => format!("did you mean `{}`?", braced(near)),
+        None => format!("there are {}", known.join(", ")),
+    };
+    Some((braced(name), problem(format!("unknown {what} `{}`", braced(name)), Some(hint))))
+}
+
+fn is_below(path: &str) -> bool {
+    let normal = |part| matches!(part, std::path::Component::Normal(_));
+    !path.is_empty() && Path::new(path).components().all(normal)
+}
+
+/// Makes a diagnostic whose place is yet to be found.
+pub(super) fn problem(message: String, hint: Option<String>) -> Diagnostic {
+    Diagnostic { message, span: 0..0, label: String::new(), hint }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn braces_of_a_configuration_are_not_placeholders() {
+        let names: Vec<&str> = placeholders("events {\n x {workers};\n}\nif {} {A} {root}/{").collect();
+        assert_eq!(names, ["workers", "root"]);
+    }
+}

@@ -1,0 +1,42 @@
+//! The programs beside a server that come with the program.
+
+use super::{CompanionRecipe, Recipe, load};
+
+/// Name and text of each.
+const BUILT_IN: &[(&str, &str)] = &[
+    ("fcgiwrap", include_str!("../../../../recipes/companions/fcgiwrap.toml")),
+    ("gunicorn", include_str!("../../../../recipes/companions/gunicorn.toml")),
+    ("php-fpm", include_str!("../../../../recipes/companions/php-fpm.toml")),
+    ("plimsoll-app", include_str!("../../../../recipes/companions/plimsoll-app.toml")),
+    ("plimsoll-gateway", include_str!("../../../../recipes/companions/plimsoll-gateway.toml")),
+];
+
+/// Returns the companion of this name: the recipe's own one, else the one that comes with the program.
+pub fn find(recipe: &Recipe, name: &str) -> Option<CompanionRecipe> {
+    recipe.companions.get(name).cloned().or_else(|| {
+        let (_, text) = BUILT_IN.iter().find(|(known, _)| *known == name)?;
+        Some(load::read(name, text).expect("a test reads them all"))
+    })
+}
+
+/// Returns the names of those that come with the program.
+pub fn built_in_names<'a>() -> impl Iterator<Item = &'a str> {
+    BUILT_IN.iter().map(|(name, _)| *name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recipe::check::{placeholders, wrong};
+    use crate::sut::Values;
+
+    #[test]
+    fn every_companion_that_comes_with_the_program_is_one() {
+        for (name, text) in BUILT_IN {
+            let companion: CompanionRecipe = load::read(name, text).unwrap_or_else(|error| panic!("{error}"));
+            for placeholder in companion.templates().flat_map(placeholders) {
+                assert_eq!(wrong("placeholder", placeholder, Values::NAMES), None, "{name}");
+            }
+        }
+    }
+}

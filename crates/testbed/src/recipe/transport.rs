@@ -1,0 +1,58 @@
+//! How requests travel to a server.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// How requests travel to a server.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Transport {
+    /// HTTP/1.1 over TCP.
+    #[default]
+    Plain,
+    /// HTTP/1.1 over TLS.
+    Tls,
+    /// HTTP/2 over TLS, agreed on by ALPN.
+    TlsHttp2,
+}
+
+impl Transport {
+    /// All of them.
+    pub const ALL: [Transport; 3] = [Transport::Plain, Transport::Tls, Transport::TlsHttp2];
+
+    /// Returns its name, as in recipes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Transport::Plain => "plain",
+            Transport::Tls => "tls",
+            Transport::TlsHttp2 => "tls-http2",
+        }
+    }
+
+    /// Returns whether it is encrypted.
+    pub fn is_tls(self) -> bool {
+        self != Transport::Plain
+    }
+
+    /// Returns the scheme of its URLs.
+    pub fn scheme(self) -> &'static str {
+        if self.is_tls() { "https" } else { "http" }
+    }
+
+    /// Returns it for people.
+    pub fn title(self) -> &'static str {
+        match self {
+            Transport::Plain => "HTTP/1.1",
+            Transport::Tls => "HTTP/1.1 over TLS",
+            Transport::TlsHttp2 => "HTTP/2 over TLS",
+        }
+    }
+}
+
+impl fmt::Display for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

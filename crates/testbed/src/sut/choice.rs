@@ -1,0 +1,145 @@
+//! Which parts of a recipe a run uses: profile, transport, gateway.
+
+use std::collections::BTreeMap;
+
+use model::{Gateway, GatewayKind};
+
+use super::SutError;
+use crate::recipe::{
+    BENCHMARK_PROFILE, CompanionRecipe, GatewayRecipe, ProfileRecipe, Recipe, Transport, find_companion,
+};
+
+/// What was asked for, found in the recipe.
+#[derive(Debug)]
+pub struct Choice {
+    /// The profile.
+    pub profile: String,
+    /// The text of the configuration, with placeholders; `None` if the server has none.
+    pub config_text: Option<String>,
+    /// Settings that the disclosure shows, those of the gateway included.
+    pub settings: BTreeMap<String, String>,
+    /// How requests travel.
+    pub transport: Transport,
+    /// What stands for `{listen}`, with placeholders.
+    pub listen: String,
+    /// How pages are made by a program, and by how many workers.
+    pub gateway: Option<(Gateway, GatewayRecipe)>,
+    /// What runs beside the server, by name.
+    pub companions: Vec<(String, CompanionRecipe)>,
+}
+
+impl Choice {
+    /// Looks up what is asked for.
+    ///
+    /// # Errors
+    /// If the recipe does not have it; says what it has.
+    pub fn make(
+        recipe: &Recipe,
+        profile: Option<&str>,
+        transport: Transport,
+        gateway: Option<Gateway>,
+    ) -> Result<Choice, SutError> {
+        let profile = profile.unwrap_or(BENCHMARK_PROFILE);
+        let other = find_profile(recipe, profile)?;
+        let gateway = match gateway {
+            Some(asked) => Some((asked, find_gateway(recipe, asked.kind)?)),
+            None => None,
+        };
+        let mut settings = other.map_or(&recipe.settings, |other| &other.settings).clone();
+        settings.extend(gateway.iter().flat_map(|(_, recipe)| recipe.settings.clone()));
+        let names = gateway.iter().flat_map(|(_, recipe)| &recipe.companions);
+        let companions =
+            names.filter_map(|name| Some((name.clone(), find_companion(recipe, name)?))).collect();
+        let config_text =
+            recipe.config.as_ref().map(|config| other.map_or(&config.text, |other| &other.text));
+        Ok(Choice {
+            profile: profile.to_owned(),
+            config_text: config_text.cloned(),
+            settings,
+            transport,
+            listen: find_listen(recipe, other, transport)?,
+            gateway,
+            companions,
+        })
+    }
+}
+
+fn find_profile<'a>(recipe: &'a Recipe, name: &str) -> Result<Option<&'a ProfileRecipe>, SutError> {
+    match recipe.profiles.get(name) {
+        None if name != BENCHMARK_PROFILE => {
+            Err(lacks(recipe, "profile", name, recipe.profile_names().map(str::to_owned).collect()))
+        }
+        found => Ok(found),
+    }
+}
+
+fn find_listen(
+    recipe: &Recipe,
+    profile: Option<&ProfileRecipe>,
+    transport: Transport,
+) -> Result<String, SutError> {
+    let own = profile.and_then(|profile| profile.transports.get(&transport));
+    match own.or_else(|| recipe.transports.get(&transport)) {
+        Some(listen) => Ok(listen.clone()),
+        None if recipe.transports().contains(&transport) => Ok(String::new()),
+        None => {
+            let known = recipe.transports().iter().map(Transport::to_string).collect();
+            Err(lacks(recipe, "transport", transport.name(), known))
+        }
+    }
+}
+
+fn find_gateway(recipe: &Recipe, kind: GatewayKind) -> Result<GatewayRecipe, SutError> {
+    recipe.gateways.get(&kind).cloned().ok_or_else(|| {
+        let known = recipe.gateways.keys().map(GatewayKind::to_string).collect();
+        lacks(recipe, "gateway", kind.name(), known)
+    })
+}
+
+fn lacks(recipe: &Recipe, what: &'static str, asked: &str, known: Vec<String>) -> SutError {
+    SutError::Lacks { title: recipe.title.clone(), what, asked: asked.to_owned(), known }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(
+        recipe: &str,
+        profile: Option<&str>,
+        transport: Transport,
+        gateway: Option<GatewayKind>,
+    ) -> String {
+        let recipe = Recipe::load(recipe).unwrap();
+        let gateway = gateway.map(|kind| Gateway { kind, workers: 1 });
+        Choice::make(&recipe, profile, transport, gateway).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_a_recipe_does_not_have_is_answered_with_what_it_has() {
+        assert_eq!(
+            refused("nginx", Some("defualt"), Transport::Plain, None),
+            "nginx has no profile `defualt`; there are `benchmark`, `default`"
+        );
+        assert_eq!(
+            refused("apache-prefork", None, Transport::TlsHttp2, None),
+            "Apache (prefork MPM) has no transport `tls-http2`; there are `plain`, `tls`"
+        );
+        let message = refused("caddy", None, Transport::Plain, Some(GatewayKind::Cgi));
+        assert!(message.contains("has no gateway `cgi`; there are `fastcgi`, `php-fpm`"), "{message}");
+    }
+
+    #[test]
+    fn a_profile_takes_the_place_of_the_usual_settings_and_a_gateway_adds_to_them() {
+        let recipe = Recipe::load("nginx").unwrap();
+        let gateway = Gateway { kind: GatewayKind::Proxy, workers: 3 };
+        let choice = Choice::make(&recipe, Some("default"), Transport::Plain, Some(gateway)).unwrap();
+        assert!(choice.listen.contains("default_server"), "{}", choice.listen);
+        assert!(choice.config_text.unwrap().contains("worker_connections 768"));
+        assert!(choice.settings["access log"].starts_with("on"));
+        assert!(choice.settings["gateway"].contains("{gateway_workers}"));
+        assert_eq!(choice.companions[0].0, "plimsoll-app");
+        let usual = Choice::make(&recipe, None, Transport::Tls, None).unwrap();
+        assert!(usual.listen.contains("reuseport") && usual.companions.is_empty());
+    }
+}

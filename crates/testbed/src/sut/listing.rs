@@ -1,0 +1,120 @@
+//! Which servers are installed, and what would install the rest.
+
+use std::path::{Path, PathBuf};
+
+use super::SutError;
+use super::launch::{find_program, version_of};
+use super::prepare::with_our_program;
+use model::GatewayKind;
+
+use crate::recipe::{BUILT_IN_RECIPES, GatewayRecipe, Recipe, Transport, find_companion};
+
+/// A server that comes with a recipe.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SutListing {
+    /// The name that is typed.
+    pub name: String,
+    /// The name for people.
+    pub title: String,
+    /// Where it is; `None` if it is not installed.
+    pub installed: Option<Installed>,
+    /// The command that installs it.
+    pub install: Option<String>,
+    /// The profiles, the usual one first.
+    pub profiles: Vec<String>,
+    /// The transports.
+    pub transports: Vec<Transport>,
+    /// The ways in which it has pages made by a program.
+    pub gateways: Vec<GatewayListing>,
+}
+
+/// A server as it is installed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Installed {
+    /// The program.
+    pub program: PathBuf,
+    /// The first line of what it says about its version.
+    pub version: Option<String>,
+}
+
+/// A way to have pages made by a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GatewayListing {
+    /// Which one.
+    pub kind: GatewayKind,
+    /// What is not installed, besides the server itself; empty if it can be used.
+    pub missing: Vec<Missing>,
+}
+
+/// Something that is not installed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missing {
+    /// The name for people.
+    pub title: String,
+    /// The command that installs it.
+    pub install: Option<String>,
+}
+
+/// Returns all servers with a recipe that comes with the program. Programs are looked for in `search_path` and the
+/// usual directories; `program` is our own one. Starts each server that is installed to ask for its version.
+pub fn suts(search_path: &[PathBuf], program: &Path) -> Vec<SutListing> {
+    let recipes = BUILT_IN_RECIPES.iter().filter_map(|(name, _)| Recipe::load(name).ok());
+    recipes.map(|recipe| listing(&recipe, search_path, program)).collect()
+}
+
+fn listing(recipe: &Recipe, search_path: &[PathBuf], program: &Path) -> SutListing {
+    let server = &recipe.program;
+    let found = find_program(&recipe.title, &server.find, None, search_path).ok();
+    let gateways = recipe.gateways.iter();
+    SutListing {
+        name: recipe.name.clone(),
+        title: recipe.title.clone(),
+        installed: found.map(|program| Installed { version: version_of(&program, server), program }),
+        install: server.install.clone(),
+        profiles: recipe.profile_names().map(str::to_owned).collect(),
+        transports: recipe.transports(),
+        gateways: gateways
+            .map(|(kind, gateway)| GatewayListing {
+                kind: *kind,
+                missing: missing(recipe, gateway, search_path, program),
+            })
+            .collect(),
+    }
+}
+
+fn missing(
+    recipe: &Recipe,
+    gateway: &GatewayRecipe,
+    search_path: &[PathBuf],
+    program: &Path,
+) -> Vec<Missing> {
+    let needs = gateway.needs.iter().map(|need| need.look());
+    let companions = gateway.companions.iter().filter_map(|name| find_companion(recipe, name));
+    let programs = companions.map(|companion| {
+        let find = with_our_program(&companion.program.find, program);
+        find_program(&companion.title, &find, companion.program.install.as_deref(), search_path).map(drop)
+    });
+    let errors = needs.chain(programs).filter_map(Result::err);
+    let names = errors.filter_map(|error| match error {
+        SutError::NotInstalled { title, install, .. } => Some(Missing { title, install }),
+        _ => None,
+    });
+    names.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_recipe_is_listed_with_what_its_gateways_miss() {
+        let listed = suts(&[], Path::new("/no/such/program"));
+        assert_eq!(listed.len(), BUILT_IN_RECIPES.len());
+        let nginx = listed.iter().find(|one| one.name == "nginx").unwrap();
+        assert_eq!(nginx.profiles, ["benchmark", "default"]);
+        assert_eq!(nginx.transports, Transport::ALL);
+        let proxy = nginx.gateways.iter().find(|gateway| gateway.kind == GatewayKind::Proxy).unwrap();
+        let titles: Vec<&str> = proxy.missing.iter().map(|missing| missing.title.as_str()).collect();
+        assert_eq!(titles, ["Plimsoll's application server"]);
+    }
+}
