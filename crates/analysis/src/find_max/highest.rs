@@ -4,7 +4,7 @@ use super::history::Level;
 use super::{End, FindMax, LevelKind, Step};
 
 /// Growth of the level while throughput grows with it: half as many steps as doubling for one more later.
-const GROWTH: f64 = 4.0;
+pub(super) const GROWTH: f64 = 4.0;
 
 /// Growth once a closed loop's throughput lags behind its users: the server is near its limit.
 const GROWTH_NEAR: f64 = 2.0;
@@ -33,7 +33,10 @@ pub(super) fn none(search: &FindMax, fail: &Level) -> Step {
     if search.range.least < fail.level {
         return Step::Run(search.range.least);
     }
-    if fail.was_run_once() { Step::Run(fail.level) } else { search.done(None, fail.end()) }
+    if fail.was_run_once() {
+        return Step::Run(fail.level);
+    }
+    search.done(None, if fail.has_too_few() { End::TooFew } else { fail.end() })
 }
 
 fn grow(search: &FindMax) -> f64 {
@@ -159,6 +162,26 @@ mod tests {
         assert_eq!((found.max, found.end, found.fails_at), (None, End::Server, Some(10.0)));
     }
 
+    /// Too few operations below 20 users, and a server for 100: the range begins where something can be said.
+    #[test]
+    fn levels_with_too_few_operations_are_passed_over() {
+        let server = |most: f64| {
+            move |users: f64, _| {
+                let has_too_few = users < 20.0;
+                Judged { has_too_few, ..clear(!has_too_few && users <= most, users.min(most)) }
+            }
+        };
+        let (asked, found) = users(1.0, 5000.0, server(100.0));
+        assert_eq!(asked, "1- 4- 16- 64+ 256- 128- 91+ 108- 99+ 103- 101- 100+");
+        assert_eq!((level(&found), found.end), (Some(100.0), End::Server));
+        let (asked, found) = users(1.0, 5000.0, server(10.0));
+        assert_eq!(asked, "1- 4- 16- 64- 64-");
+        assert_eq!((found.max, found.end), (None, End::Server));
+        let (asked, found) = users(1.0, 10.0, server(100.0));
+        assert_eq!(asked, "1- 4- 10- 10-");
+        assert_eq!((found.max, found.end), (None, End::TooFew));
+    }
+
     #[test]
     fn the_end_of_the_range_is_at_least() {
         let (asked, found) = users(10.0, 100.0, |users, _| clear(true, users));
@@ -245,6 +268,7 @@ mod tests {
                 throughput: level.min(500.0) * (0.5 + dice.uniform()),
                 is_generator_limited: dice.uniform() < 0.1,
                 is_clear: dice.uniform() < 0.5,
+                has_too_few: dice.uniform() < 0.1,
             };
             play(search(1.0, 1e4, kind, goal), server);
         }

@@ -28,6 +28,16 @@ impl History {
         }
     }
 
+    /// Counts a run that decides nothing.
+    pub(super) fn pass_over(&mut self) {
+        self.n_runs += 1;
+    }
+
+    /// Returns whether no level has passed or failed yet.
+    pub(super) fn is_undecided(&self) -> bool {
+        self.levels.is_empty()
+    }
+
     pub(super) fn n_runs(&self) -> usize {
         self.n_runs
     }
@@ -104,6 +114,11 @@ impl Level {
     pub(super) fn end(&self) -> End {
         let generator = self.runs.iter().any(|(_, run)| run.is_generator_limited);
         if generator { End::Generator } else { End::Server }
+    }
+
+    /// Returns whether it failed for want of operations only.
+    pub(super) fn has_too_few(&self) -> bool {
+        self.runs.iter().all(|(_, run)| run.has_too_few)
     }
 
     pub(super) fn maximum(&self) -> Maximum {

@@ -2,7 +2,7 @@
 
 use model::{Comparison, Limit, Metric, Rules, Unit};
 
-use super::{Compliance, comply};
+use super::{Compliance, NoData, comply};
 use crate::{LoadPointResult, State};
 
 /// A load point as the search sees it.
@@ -16,6 +16,9 @@ pub struct Judged {
     pub is_generator_limited: bool,
     /// Whether noise cannot have decided; what is not clear is repeated where the answer depends on it.
     pub is_clear: bool,
+    /// Whether it fails for nothing but want of operations, of which more load brings more: too few for a
+    /// percentile, or for the rules. A low level with too few decides nothing; it never passes.
+    pub has_too_few: bool,
 }
 
 /// Judges a load point for the search: it passes if its verdict is valid and it meets all limits.
@@ -29,6 +32,7 @@ pub fn judge(result: &LoadPointResult, limits: &[Limit], rules: &Rules) -> Judge
     let steering = limits.iter().filter(|limit| limit.metric() != Metric::Rate);
     let asked: Vec<Compliance> = steering.map(|limit| comply(*limit, result)).collect();
     let passes = result.verdict.state == State::Valid && asked.iter().all(Compliance::is_met);
+    let has_too_few = !passes && lacks_operations(result, &asked);
     let ruled = limits_of(rules, result.load.is_closed()).map(|limit| comply(limit, result));
     let all: Vec<Compliance> = asked.into_iter().chain(ruled).collect();
     let is_clear = if passes {
@@ -37,7 +41,14 @@ pub fn judge(result: &LoadPointResult, limits: &[Limit], rules: &Rules) -> Judge
         all.iter().any(|one| !one.is_met() && one.is_clear())
     };
     let of_generator = result.verdict.reasons.iter().any(|reason| reason.rule.starts_with("generator-"));
-    Judged { passes, throughput: result.rate, is_generator_limited: !passes && of_generator, is_clear }
+    let is_generator_limited = !passes && of_generator;
+    Judged { passes, throughput: result.rate, is_generator_limited, is_clear, has_too_few }
+}
+
+fn lacks_operations(result: &LoadPointResult, asked: &[Compliance]) -> bool {
+    let is_want = |one: &Compliance| matches!(one, Compliance::Undecided(NoData::TooFew { .. }));
+    let only_few = result.verdict.reasons.iter().all(|reason| reason.rule == "operations");
+    0 < result.total.n && only_few && asked.iter().all(|one| one.is_met() || is_want(one))
 }
 
 /// Returns the rules that are limits of something measured.

@@ -7,6 +7,7 @@
 //! | observed so far | next |
 //! |---|---|
 //! | nothing | the least level |
+//! | only levels with too few operations | four times the greatest of them: the range begins there |
 //! | a level that passed as often as it failed | that level: the third run decides |
 //! | only passes, the greatest at the end of the range | done: *at least* that |
 //! | only passes | four times the greatest; twice, if throughput no longer grows with the level |
@@ -113,6 +114,8 @@ pub enum End {
     Server,
     /// The range: its end passes (and brings more throughput), so the maximum is *at least* this.
     Range,
+    /// Nothing could be decided: even the greatest level brings too few operations, see [`Judged::has_too_few`].
+    TooFew,
     /// The generator limited the next level, so this is no server's maximum but *at least* what it carries.
     Generator,
 }
@@ -172,7 +175,12 @@ impl FindMax {
 
     /// Takes what a load point at a level showed.
     pub fn observe(&mut self, level: f64, judged: Judged) {
-        self.history.observe(level, judged);
+        if judged.has_too_few && self.history.is_undecided() && level < self.range.most {
+            self.history.pass_over();
+            self.range.least = self.grown(level, highest::GROWTH);
+        } else {
+            self.history.observe(level, judged);
+        }
     }
 
     /// Returns the level next to `target` that lies between two others, not on them; `None` if there is none.

@@ -13,7 +13,7 @@ pub(super) fn search(least: f64, most: f64, kind: LevelKind, goal: Goal) -> Find
 
 /// Answers of a server without noise: passes up to a level, carries so much.
 pub(super) fn clear(passes: bool, throughput: f64) -> Judged {
-    Judged { passes, throughput, is_generator_limited: false, is_clear: true }
+    Judged { passes, throughput, is_generator_limited: false, is_clear: true, has_too_few: false }
 }
 
 pub(super) fn unclear(judged: Judged) -> Judged {

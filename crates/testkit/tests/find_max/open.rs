@@ -1,0 +1,88 @@
+//! Open loops: the highest rate that passes.
+
+use analysis::{End, Found, Goal, LevelKind};
+use testkit::{Law, Server, Window, phases};
+use units::Nanos;
+
+use crate::scenario::{Noise, Scenario};
+
+/// Service time of all servers here: one worker carries 500/s.
+const SERVICE: Nanos = Nanos::from_millis(2);
+
+#[track_caller]
+fn check(name: &'static str, seed: u64, limits: &'static str, server: fn(f64) -> Server) -> Found {
+    check_for(10, name, seed, limits, server)
+}
+
+/// Checks with load points of so many seconds.
+#[track_caller]
+fn check_for(
+    steady: u64,
+    name: &'static str,
+    seed: u64,
+    limits: &'static str,
+    server: fn(f64) -> Server,
+) -> Found {
+    let (kind, goal, phases) = (LevelKind::Rate, Goal::HighestPass, phases(1, steady));
+    let (least, most, noise) = (150.0, 900.0, Noise::Shared);
+    let found = Scenario { name, seed, kind, goal, limits, least, most, phases, server, noise }.check();
+    assert_eq!(found.end, End::Server);
+    found
+}
+
+#[test]
+fn one_worker_with_random_service() {
+    check("open, M/M/1, p99<50ms", 1, "p99<50ms", |_| Server::new(Law::Exponential(SERVICE), Some(1)));
+}
+
+#[test]
+fn four_workers_with_random_service() {
+    let server = |_| Server::new(Law::Exponential(Nanos::from_millis(8)), Some(4));
+    check("open, M/M/4, p95<50ms", 2, "p95<50ms", server);
+}
+
+#[test]
+fn a_fixed_service_without_limits() {
+    check("open, fixed service, no limit", 3, "", |_| Server::new(Law::Fixed(SERVICE), Some(1)));
+}
+
+#[test]
+fn a_fixed_service_with_a_limit() {
+    check("open, fixed service, mean<6ms", 4, "mean<6ms", |_| Server::new(Law::Fixed(SERVICE), Some(1)));
+}
+
+/// Beyond 400/s each further 50/s make the work a quarter longer, so that it delivers ever less.
+fn collapsing(rate: f64) -> Server {
+    let service = SERVICE.as_secs_f64() * (1.0 + (rate - 400.0).max(0.0) / 200.0);
+    Server::new(Law::Exponential(Nanos::from_secs_f64(service)), Some(1))
+}
+
+#[test]
+fn a_server_that_collapses_under_overload() {
+    check("open, collapses from 400/s, p99<100ms", 5, "p99<100ms", collapsing);
+}
+
+/// A tenth of all replies is wrong beyond 350/s.
+fn erring(rate: f64) -> Server {
+    let error_ratio = if 350.0 < rate { 0.10 } else { 0.0 };
+    Server { error_ratio, ..Server::new(Law::Exponential(SERVICE), Some(1)) }
+}
+
+#[test]
+fn a_server_with_errors_above_a_load() {
+    let found = check("open, errors from 350/s, errors<0.5%", 6, "p99<100ms,errors<0.5%", erring);
+    assert!(found.max.is_some_and(|max| 343.0 <= max.level && max.level <= 350.0));
+}
+
+/// Frozen for 200 ms: V(t) = 200 ms − (1 − ρ)·t of work lies before an operation that comes t later. That is more
+/// than 100 ms for t < 100 ms ÷ (1 − ρ), which is 1 % of 40 s at ρ = 0.75.
+fn freezing(_: f64) -> Server {
+    let freeze = Some(Window { from: Nanos::from_secs(20), to: Nanos::from_millis(20_200) });
+    Server { freeze, ..Server::new(Law::Fixed(SERVICE), Some(1)) }
+}
+
+#[test]
+fn a_server_that_freezes() {
+    let found = check_for(40, "open, freezes for 200 ms, p99<100ms", 7, "p99<100ms", freezing);
+    assert!(found.max.is_some_and(|max| max.level < 0.85 * freezing(0.0).capacity()), "{found:?}");
+}
