@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use model::{Arrivals, LoadListError, parse_load, parse_rates, parse_time};
+use model::{
+    Arrivals, Connection, GatewayKind, HttpVersion, LoadListError, Pick, PickError, RATE_MAX, Tls,
+    parse_load, parse_rates, parse_time,
+};
 use units::Nanos;
 
 /// Find out how much load a server carries, what stops it, and whether the answer can be trusted
@@ -35,6 +38,8 @@ pub enum Command {
     Run(Box<RunArguments>),
     /// List runs and how they ended
     Runs(RunsArguments),
+    /// List the servers that recipes can start, and what installs those that are missing
+    Suts,
     /// Write the report of a run
     Report(ReportArguments),
     /// Recompute a run, or check a published table, and list what does not follow
@@ -60,9 +65,27 @@ pub struct BenchmarkArguments {
     /// Benchmark: an id from `plimsoll list`, or the path of a definition (TOML)
     #[arg(value_name = "BENCHMARK")]
     pub benchmark: String,
-    /// Use the files and weights of this filelist (WebStone 1.1 or 2.x format) instead of the benchmark's own
-    #[arg(long, value_name = "FILE")]
+    /// Use the files and weights of this filelist (WebStone 1.1 or 2.x format) instead of the benchmark's own: a file,
+    /// or the name of a list that comes with the benchmark
+    #[arg(long, value_name = "FILE|NAME")]
     pub filelist: Option<PathBuf>,
+}
+
+impl BenchmarkArguments {
+    /// Names a benchmark with its own files.
+    pub fn of(benchmark: &str) -> BenchmarkArguments {
+        BenchmarkArguments { benchmark: benchmark.to_owned(), filelist: None }
+    }
+}
+
+/// Which of the benchmark's files.
+#[derive(Debug, Args)]
+pub struct FilesArguments {
+    #[command(flatten)]
+    pub benchmark: BenchmarkArguments,
+    /// The highest load that is going to be run: file sets of some benchmarks grow with it
+    #[arg(long, value_name = "LOAD", value_parser = level)]
+    pub max_load: Option<f64>,
 }
 
 /// Arguments of `show`.
@@ -86,11 +109,14 @@ pub struct PlanArguments {
     /// Open loop: operations per second, `1000` or `500,1000,2000`, whatever the server does
     #[arg(long, value_name = "LIST", value_parser = rate_list)]
     pub rate: Option<RateList>,
+    /// The highest load, for benchmarks whose load points are equal steps up to it
+    #[arg(long, value_name = "LOAD", value_parser = level, conflicts_with_all = ["load", "rate"])]
+    pub max_load: Option<f64>,
     /// Open loop: when operations fall due
-    #[arg(long, value_enum, requires = "rate")]
+    #[arg(long, value_enum)]
     pub arrivals: Option<ArrivalsArgument>,
     /// Open loop: how many operations may be in flight at most
-    #[arg(long, value_name = "N", requires = "rate")]
+    #[arg(long, value_name = "N")]
     pub in_flight_max: Option<u32>,
     /// Length of the measured phase of each load point: `600 s`, `10 min`
     #[arg(long, value_name = "TIME", value_parser = time, allow_negative_numbers = true)]
@@ -101,6 +127,9 @@ pub struct PlanArguments {
     /// Full load before measuring
     #[arg(long, value_name = "TIME", value_parser = time, allow_negative_numbers = true)]
     pub settle: Option<Nanos>,
+    /// Length of the ramp-down
+    #[arg(long, value_name = "TIME", value_parser = time, allow_negative_numbers = true)]
+    pub ramp_down: Option<Nanos>,
     /// Let operations in flight at the end finish within this time
     #[arg(long, value_name = "TIME", value_parser = time, allow_negative_numbers = true)]
     pub drain: Option<Nanos>,
@@ -108,8 +137,24 @@ pub struct PlanArguments {
     #[arg(long, value_name = "TIME", value_parser = time, allow_negative_numbers = true)]
     pub time_limit: Option<Nanos>,
     /// Keep connections, for at most so many requests each if a number is given
-    #[arg(long, value_name = "REQUESTS", num_args = 0..=1, require_equals = true)]
+    #[arg(long, value_name = "REQUESTS", num_args = 0..=1, require_equals = true, conflicts_with = "connection")]
     pub keep_alive: Option<Option<u32>>,
+    /// How long a connection lives
+    #[arg(long, value_enum)]
+    pub connection: Option<ConnectionArgument>,
+    /// Version of HTTP
+    #[arg(long, value_enum, value_name = "VERSION")]
+    pub http: Option<HttpArgument>,
+    /// Encrypt connections
+    #[arg(long, value_enum)]
+    pub tls: Option<TlsArgument>,
+    /// HTTP/2: how many users share a connection
+    #[arg(long, value_name = "N")]
+    pub streams: Option<u32>,
+    /// How a parameter of the benchmark's requests is picked: `directory=uniform`, `directory=zipf:0.8`,
+    /// `file=weights:3.9,5.9,8.8`; may be repeated
+    #[arg(long, value_name = "NAME=HOW", value_parser = pick)]
+    pub pick: Vec<(String, Pick)>,
     /// Seed of everything that users and schedules do
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,
@@ -121,9 +166,25 @@ pub struct SutArguments {
     /// Load a server that is already there: `http://HOST:PORT/`
     #[arg(long, value_name = "URL", conflicts_with_all = ["sut", "sut_cpus", "sut_quota"])]
     pub target: Option<String>,
-    /// Start an installed server by recipe: `nginx`, or the path of a recipe (TOML)
-    #[arg(long, value_name = "RECIPE")]
-    pub sut: Option<String>,
+    /// Start an installed server by recipe: `nginx`, or the path of a recipe (TOML); several, separated by commas, are
+    /// run in turns and compared
+    #[arg(long, value_name = "RECIPE", value_delimiter = ',')]
+    pub sut: Vec<String>,
+    /// Settings of the server: a profile of its recipe, such as `default` for those that it comes with
+    #[arg(long, value_name = "NAME", requires = "sut")]
+    pub profile: Option<String>,
+    /// How the server runs the programs that make pages; several are run in turns and compared
+    #[arg(long, value_name = "KIND", value_enum, value_delimiter = ',')]
+    pub gateway: Vec<GatewayArgument>,
+    /// How many pages can be in the making at once; several numbers are run in turns and compared
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub workers: Vec<u32>,
+    /// Folder for the server's files, kept and used again; by default one in the cache folder
+    #[arg(long, value_name = "DIR")]
+    pub files: Option<PathBuf>,
+    /// Local addresses that connections are made from, in turn: `127.0.0.2,127.0.0.3`
+    #[arg(long, value_name = "ADDRESSES", value_delimiter = ',')]
+    pub source_addresses: Vec<std::net::IpAddr>,
     /// CPUs of the server: `0-1,3`
     #[arg(long, value_name = "CPUS", value_parser = cpu_list)]
     pub sut_cpus: Option<CpuList>,
@@ -156,6 +217,9 @@ pub struct DoctorArguments {
     /// Benchmark that is going to be run
     #[arg(value_name = "BENCHMARK", default_value = "webstone-2.0.1")]
     pub benchmark: String,
+    /// The highest load, for benchmarks whose load points are equal steps up to it
+    #[arg(long, value_name = "LOAD", value_parser = level)]
+    pub max_load: Option<f64>,
     /// Requests per second that are expected
     #[arg(long, value_name = "NUMBER")]
     pub expect_rate: Option<f64>,
@@ -198,7 +262,7 @@ pub struct AuditArguments {
 #[derive(Debug, Args)]
 pub struct PopulateArguments {
     #[command(flatten)]
-    pub benchmark: BenchmarkArguments,
+    pub files: FilesArguments,
     /// The folder, which the server is to serve as its root
     #[arg(long, value_name = "DIR")]
     pub dir: PathBuf,
@@ -239,7 +303,7 @@ pub enum ServeCommand {
 #[derive(Debug, Args)]
 pub struct ServeWebArguments {
     #[command(flatten)]
-    pub benchmark: BenchmarkArguments,
+    pub files: FilesArguments,
     /// Address to listen on; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     pub listen: std::net::SocketAddr,
@@ -266,6 +330,95 @@ impl From<ArrivalsArgument> for Arrivals {
             ArrivalsArgument::Constant => Arrivals::Constant,
             ArrivalsArgument::Poisson => Arrivals::Poisson,
         }
+    }
+}
+
+/// `--connection`.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum ConnectionArgument {
+    /// A new one for every request.
+    PerRequest,
+    /// Kept until one side closes it.
+    KeepAlive,
+    /// Kept for sessions of SPECweb99's lengths.
+    Sessions,
+}
+
+impl From<ConnectionArgument> for Connection {
+    fn from(argument: ConnectionArgument) -> Connection {
+        match argument {
+            ConnectionArgument::PerRequest => Connection::PerRequest,
+            ConnectionArgument::KeepAlive => Connection::KeepAlive { requests_max: None },
+            ConnectionArgument::Sessions => Connection::Sessions,
+        }
+    }
+}
+
+/// `--http`.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum HttpArgument {
+    /// HTTP/1.0.
+    #[value(name = "1.0")]
+    Http10,
+    /// HTTP/1.1.
+    #[value(name = "1.1")]
+    Http11,
+    /// HTTP/2.
+    #[value(name = "2")]
+    Http2,
+}
+
+impl From<HttpArgument> for HttpVersion {
+    fn from(argument: HttpArgument) -> HttpVersion {
+        match argument {
+            HttpArgument::Http10 => HttpVersion::Http10,
+            HttpArgument::Http11 => HttpVersion::Http11,
+            HttpArgument::Http2 => HttpVersion::Http2,
+        }
+    }
+}
+
+/// `--tls`.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum TlsArgument {
+    /// Not at all.
+    Off,
+    /// A full handshake for every connection.
+    Full,
+    /// Sessions are resumed where the server offers that.
+    Resumed,
+}
+
+impl From<TlsArgument> for Tls {
+    fn from(argument: TlsArgument) -> Tls {
+        match argument {
+            TlsArgument::Off => Tls::Off,
+            TlsArgument::Full => Tls::Full,
+            TlsArgument::Resumed => Tls::Resumed,
+        }
+    }
+}
+
+/// `--gateway`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GatewayArgument(pub GatewayKind);
+
+impl ValueEnum for GatewayArgument {
+    fn value_variants<'a>() -> &'a [GatewayArgument] {
+        static ALL: [GatewayArgument; 6] = {
+            let mut all = [GatewayArgument(GatewayKind::Cgi); 6];
+            let mut place = 0;
+            while place < all.len() {
+                all[place] = GatewayArgument(GatewayKind::ALL[place]);
+                place += 1;
+            }
+            all
+        };
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        Some(clap::builder::PossibleValue::new(self.0.name()))
     }
 }
 
@@ -320,6 +473,17 @@ fn time(text: &str) -> Result<Nanos, String> {
         Err(_) => parse_time(text),
     }
     .map_err(|error| error.to_string())
+}
+
+fn level(text: &str) -> Result<f64, String> {
+    let level = text.parse::<f64>().ok().filter(|level| 0.0 < *level && *level <= RATE_MAX);
+    level.ok_or_else(|| format!("expected a number above 0 and up to {RATE_MAX}"))
+}
+
+fn pick(text: &str) -> Result<(String, Pick), String> {
+    let (name, how) = text.split_once('=').ok_or("expected NAME=HOW, such as `directory=uniform`")?;
+    let pick = how.parse().map_err(|error: PickError| error.to_string())?;
+    Ok((name.to_owned(), pick))
 }
 
 fn cpu_list(text: &str) -> Result<CpuList, String> {

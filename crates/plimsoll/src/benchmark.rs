@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use benchmarks::{Benchmark, LoadError};
+use model::FileSet;
 
-use crate::arguments::BenchmarkArguments;
+use crate::arguments::{BenchmarkArguments, FilesArguments};
 use crate::exit::Failure;
 
 /// A benchmark as asked for.
@@ -22,6 +23,14 @@ pub fn choose(arguments: &BenchmarkArguments) -> Result<Chosen, Failure> {
     let name = path.display().to_string();
     benchmark.workload = benchmarks::workload(&benchmark.definition, &name, &read(path)?)?;
     Ok(Chosen { benchmark, filelist: Some(name) })
+}
+
+/// Returns the file set of a benchmark for the highest load that is named, or that its load plan has.
+pub fn file_set(arguments: &FilesArguments) -> Result<FileSet, Failure> {
+    let Benchmark { definition, workload } = choose(&arguments.benchmark)?.benchmark;
+    let levels = definition.load.levels.list(arguments.max_load, definition.load.unit);
+    let level = arguments.max_load.unwrap_or_else(|| levels.into_iter().fold(0.0, f64::max));
+    Ok(workload.file_set(level))
 }
 
 /// Finds a built-in benchmark by id, or reads the definition at a path.

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod benchmark;
+mod candidates;
 mod commands;
 mod exit;
 mod interrupt;

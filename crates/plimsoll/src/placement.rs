@@ -56,26 +56,27 @@ pub fn all_for_load(load: Option<&[u32]>) -> Result<Places, Failure> {
     Ok(Places { sut_cpus: Vec::new(), load_cpus, load_threads: u32::try_from(n).unwrap_or(1) })
 }
 
-/// Makes the server's part of the plan. `calibration` is asked for only where a quota has to be chosen.
+/// Makes the part of the plan that says how much of this machine the server `name` gets. `calibration` is asked for only where a quota has to be chosen.
 pub fn sut_plan(
     arguments: &SutArguments,
+    name: &str,
     places: &Places,
     case: &str,
     calibration: impl FnOnce() -> Result<Option<Calibration>, Failure>,
 ) -> Result<SutPlan, Failure> {
     let cpus = places.sut_cpus.clone();
     let plan = |name: &str, quota, reason: &str| SutPlan {
-        name: name.to_owned(),
         cpus: cpus.clone(),
         quota,
         quota_reason: reason.to_owned(),
+        ..SutPlan::of(name)
     };
+    let is_built_in = name == "built-in";
     if arguments.target.is_some() {
         return Ok(plan("external", None, "the server is not ours to limit"));
     }
-    let name = arguments.sut.as_deref().unwrap_or("built-in");
     if let Some(asked) = arguments.sut_quota {
-        let quota = asked.0.map(|cpus| if arguments.sut.is_none() { cpus.min(1.0) } else { cpus });
+        let quota = asked.0.map(|cpus| if is_built_in { cpus.min(1.0) } else { cpus });
         return Ok(plan(name, quota, "asked for"));
     }
     let calibration = calibration()?;
@@ -89,7 +90,7 @@ pub fn sut_plan(
             };
             let quota = choose_quota(basis);
             // The built-in server has one thread.
-            let quota = if arguments.sut.is_none() { quota.min(0.9) } else { quota };
+            let quota = if is_built_in { quota.min(0.9) } else { quota };
             let reason = format!("from the calibration of {} ({case})", calibration.date);
             Ok(plan(name, Some(quota), &reason))
         }

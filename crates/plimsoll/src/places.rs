@@ -1,5 +1,6 @@
 //! Where files go. With the command line, the only reader of the environment.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -21,6 +22,13 @@ pub fn work_dir() -> PathBuf {
     if memory.is_dir() { memory.join("plimsoll") } else { std::env::temp_dir().join("plimsoll") }
 }
 
+/// Returns the folder in which file sets of servers are kept from run to run. Servers read them under another account, so
+/// it is not in anybody's home; each user has one, so that nobody can put files into another's.
+pub fn files_dir(benchmark: &str) -> PathBuf {
+    let user = std::fs::metadata("/proc/self").map_or(0, |own| own.uid());
+    Path::new("/var/tmp").join(format!("plimsoll-{user}")).join("files").join(benchmark)
+}
+
 /// Returns the folders in which a shell would look for a program.
 pub fn search_path() -> Vec<PathBuf> {
     std::env::var_os("PATH").map_or_else(Vec::new, |path| std::env::split_paths(&path).collect())
@@ -28,8 +36,17 @@ pub fn search_path() -> Vec<PathBuf> {
 
 /// Returns a run file's path that is not taken: `runs/webstone-2.0.1-20261121-163000.plim`.
 pub fn run_file(benchmark: &str, now: WallTime) -> PathBuf {
+    free_path(benchmark, now, ".plim")
+}
+
+/// Returns the path of a folder for several runs that is not taken: `runs/web96-20261121-163000`.
+pub fn campaign(benchmark: &str, now: WallTime) -> PathBuf {
+    free_path(benchmark, now, "")
+}
+
+fn free_path(benchmark: &str, now: WallTime, extension: &str) -> PathBuf {
     let time = zoned(now).strftime("%Y%m%d-%H%M%S").to_string();
-    let name = |suffix: &str| PathBuf::from(format!("runs/{benchmark}-{time}{suffix}.plim"));
+    let name = |suffix: &str| PathBuf::from(format!("runs/{benchmark}-{time}{suffix}{extension}"));
     let free = |path: &PathBuf| !path.exists();
     let numbered = (2..).map(|n| name(&format!("-{n}")));
     std::iter::once(name("")).chain(numbered).find(free).expect("numbers do not end")

@@ -6,23 +6,36 @@ use fleet::{Event, Observer};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use model::{IntervalRecord, Load, LoadPoint, Phase, Plan};
 use stats::Histogram;
-use units::{Nanos, Ratio};
+use units::{Bytes, Nanos, Ratio};
 
 use crate::tell::{tell, warn};
 
-/// Tells a run's progress on standard error.
+/// Steps of the bar for each load point.
+const STEPS: u64 = 1000;
+
+/// Tells the progress of one run, or of several that take turns, on standard error.
 pub struct Progress {
     bar: Option<ProgressBar>,
+    runs: Vec<Run>,
+    /// Place of the run that goes on.
+    turn: usize,
+    point: Option<Point>,
+    is_quiet: bool,
+}
+
+/// A run that is watched.
+struct Run {
+    label: String,
     n_points: usize,
     point_length: Nanos,
     allowance: Option<f64>,
-    point: Option<Point>,
-    is_quiet: bool,
 }
 
 /// The load point that runs.
 struct Point {
     point: LoadPoint,
+    /// How many runs had their turn at this load before.
+    place: u64,
     ok: u64,
     errors: u64,
     length: Nanos,
@@ -30,27 +43,31 @@ struct Point {
 }
 
 impl Progress {
-    /// Makes a display for a plan.
-    pub fn new(plan: &Plan) -> Progress {
+    /// Makes a display for plans, each with the name by which it is told from the others.
+    pub fn new(plans: &[Plan], labels: Vec<String>) -> Progress {
         let bar = std::io::stderr().is_terminal().then(|| {
-            let steps = plan.load_points.len() as u64 * 1000;
+            let steps = plans.iter().map(|plan| plan.load_points.len() as u64 * STEPS).sum();
             let style = ProgressStyle::with_template("{bar:20} {percent:>3} % {wide_msg}");
             ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::stderr())
                 .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
         });
-        Progress {
-            bar,
+        let run = |(plan, label): (&Plan, String)| Run {
+            label,
             n_points: plan.load_points.len(),
             point_length: plan.phases.issuing(),
             allowance: plan.sut.allowance(),
-            point: None,
-            is_quiet: false,
-        }
+        };
+        let runs = plans.iter().zip(labels).map(run).collect();
+        Progress { bar, runs, turn: 0, point: None, is_quiet: false }
     }
 
-    /// Makes a display that shows warnings only.
+    /// Makes a display of one run that shows warnings only.
     pub fn quiet(plan: &Plan) -> Progress {
-        Progress { bar: None, is_quiet: true, ..Progress::new(plan) }
+        Progress {
+            bar: None,
+            is_quiet: true,
+            ..Progress::new(std::slice::from_ref(plan), vec![String::new()])
+        }
     }
 
     /// Removes what moves from the terminal.
@@ -69,10 +86,21 @@ impl Progress {
         }
     }
 
+    /// Returns the name of the run that goes on, behind `before`, if there are several.
+    fn name(&self, before: &str) -> String {
+        match self.runs.as_slice() {
+            [_] => String::new(),
+            runs => format!("{before}{}", runs[self.turn].label),
+        }
+    }
+
     fn begin_point(&mut self, point: LoadPoint) {
         self.finish_point();
         let response = Histogram::default();
-        self.point = Some(Point { point, ok: 0, errors: 0, length: Nanos::ZERO, response });
+        // Runs that take turns begin with another one at every load point.
+        let n = self.runs.len();
+        let place = ((self.turn + n - point.index as usize % n) % n) as u64;
+        self.point = Some(Point { point, place, ok: 0, errors: 0, length: Nanos::ZERO, response });
     }
 
     /// Leaves a line about the load point that has ended.
@@ -84,16 +112,18 @@ impl Progress {
         let rate = done.ok as f64 / done.length.as_secs_f64();
         let p99 = quantile_text(&done.response);
         let line = format!(
-            "  {:>2}/{}  {:<16} {rate:>10.1}/s   p99 {p99:>8}   errors {}",
+            "  {:>2}/{}  {:<16} {rate:>10.1}/s   p99 {p99:>8}   errors {}{}",
             done.point.index + 1,
-            self.n_points,
+            self.runs[self.turn].n_points,
             load_text(done.point.load),
-            done.errors
+            done.errors,
+            self.name("   ")
         );
         self.say(&line);
     }
 
     fn second(&mut self, record: &IntervalRecord) {
+        let name = self.name(" ");
         let Some(point) = &mut self.point else { return };
         let flow = &record.flow;
         point.errors += flow.failed + flow.timed_out;
@@ -103,10 +133,10 @@ impl Progress {
             point.length += record.end.saturating_sub(record.start);
             point.response.merge(&record.response);
         }
-        let Some(bar) = &self.bar else { return };
+        let (Some(bar), Some(run)) = (&self.bar, self.runs.get(self.turn)) else { return };
         let seconds = (record.end.saturating_sub(record.start)).as_secs_f64().max(1e-9);
         let busy = |cpu: Nanos, of: f64| format!("{:.0} %", 100.0 * cpu.as_secs_f64() / seconds / of);
-        let sut = record.sut.map_or(String::new(), |used| match self.allowance {
+        let sut = record.sut.map_or(String::new(), |used| match run.allowance {
             Some(allowance) => format!(" · server {} of its allowance", busy(used.cpu, allowance)),
             None => format!(" · server {} of a CPU", busy(used.cpu, 1.0)),
         });
@@ -115,9 +145,10 @@ impl Progress {
             Load::Rate { .. } => format!(" of {:.0}/s due", flow.due as f64 / seconds),
         };
         bar.set_message(format!(
-            "{}/{} · {} · {} {:.0} s · {:.0}/s{offered} · p99 {} · errors {} · generator {}{sut}",
+            "{}/{}{} · {} · {} {:.0} s · {:.0}/s{offered} · p99 {} · errors {} · generator {}{sut}",
             point.point.index + 1,
-            self.n_points,
+            run.n_points,
+            name,
             load_text(point.point.load),
             record.phase.name(),
             record.end.as_secs_f64(),
@@ -126,9 +157,9 @@ impl Progress {
             point.errors,
             busy(record.health.cpu, f64::from(record.health.threads.max(1))),
         ));
-        let part = record.end.as_secs_f64() / self.point_length.as_secs_f64().max(1e-9);
-        let done = f64::from(point.point.index) + part.min(1.0);
-        bar.set_position((done * 1000.0) as u64);
+        let part = record.end.as_secs_f64() / run.point_length.as_secs_f64().max(1e-9);
+        let before = u64::from(point.point.index) * self.runs.len() as u64 + point.place;
+        bar.set_position(before * STEPS + (part.min(1.0) * STEPS as f64) as u64);
     }
 }
 
@@ -139,6 +170,15 @@ impl Observer for Progress {
                 Some(bar) => bar.set_message(what.to_owned()),
                 None => self.say(&format!("{}.", capitalized(what))),
             },
+            Event::Files { done, total } => {
+                if let Some(bar) = &self.bar {
+                    bar.set_message(format!("laying out files, {} of {}", Bytes(done), Bytes(total)));
+                }
+            }
+            Event::Turn(turn) => {
+                self.finish_point();
+                self.turn = turn;
+            }
             Event::Ready { address, server } => self.say(&format!("Server: {server}, {address}")),
             Event::LoadPoint(point) => self.begin_point(point),
             Event::Interval(record) => self.second(record),

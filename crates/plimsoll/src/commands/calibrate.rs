@@ -3,13 +3,13 @@
 use std::sync::atomic::AtomicBool;
 
 use fleet::{RunRequest, ServerChoice};
-use model::{Connection, Ending, Overrides, SutPlan, make_plan};
+use model::{Connection, Ending, Overrides, Plan, SutPlan, make_plan};
 use serde_json::json;
 use testbed::{Calibration, CalibrationCase, Server};
 use units::{Nanos, wall};
 
 use super::{print, print_json};
-use crate::arguments::CalibrateArguments;
+use crate::arguments::{BenchmarkArguments, CalibrateArguments};
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
 use crate::placement::{Places, divide};
@@ -123,10 +123,9 @@ fn measure_case(
 ) -> Result<CalibrationCase, Failure> {
     let benchmark = benchmarks::find(id).map_err(Failure::usage)?.load();
     let sut = SutPlan {
-        name: "built-in".to_owned(),
         cpus: places.sut_cpus.clone(),
-        quota: None,
         quota_reason: "none: the ceiling is what is looked for".to_owned(),
+        ..SutPlan::of("built-in")
     };
     let connection = if keep { Connection::KeepAlive { requests_max: None } } else { Connection::PerRequest };
     let overrides = Overrides {
@@ -142,15 +141,17 @@ fn measure_case(
     std::fs::create_dir_all(&folder)?;
     let file = folder.join(format!("{id}-{keep}.plim"));
     let request = RunRequest {
-        server: ServerChoice::Start(built_in(id, None, None)?),
+        server: ServerChoice::Start(built_in(&BenchmarkArguments::of(id), &plan)?),
         run_file: &file,
         program: places::program(),
         command_line: String::new(),
         work_dir: places::work_dir(),
+        files_dir: places::files_dir(id),
         search_path: places::search_path(),
+        executable: std::env::current_exe()?,
         plan: plan.clone(),
     };
-    let ending = fleet::run(request, &mut Progress::quiet(&plan), stop);
+    let ending = fleet::run(&[request], &mut Progress::quiet(&plan), stop).remove(0);
     let results = ending.map_err(Failure::from).and_then(|ending| match ending {
         Ending::Complete => Results::read(&file),
         // Half a measurement would be stored as a whole one.
@@ -171,18 +172,15 @@ fn measure_case(
     case.ok_or_else(|| Failure::new(Exit::Testbed, format!("calibration of `{id}` measured nothing")))
 }
 
-/// Returns the built-in web server with a benchmark's file set.
-pub fn built_in(
-    benchmark: &str,
-    filelist: Option<&std::path::Path>,
-    allowance: Option<f64>,
-) -> Result<Server, Failure> {
+/// Returns the built-in web server with the file set of a plan.
+pub fn built_in(benchmark: &BenchmarkArguments, plan: &Plan) -> Result<Server, Failure> {
     let program = std::env::current_exe()?;
-    let mut args = vec!["serve".to_owned(), "web".to_owned(), benchmark.to_owned()];
-    if let Some(path) = filelist {
+    let mut args = vec!["serve".to_owned(), "web".to_owned(), benchmark.benchmark.clone()];
+    if let Some(path) = &benchmark.filelist {
         args.extend(["--filelist".to_owned(), path.display().to_string()]);
     }
-    if let Some(share) = allowance {
+    args.extend(["--max-load".to_owned(), plan.level_max().to_string()]);
+    if let Some(share) = plan.sut.quota {
         args.extend(["--cpu-allowance".to_owned(), share.to_string()]);
     }
     Ok(Server::BuiltIn { program, args })

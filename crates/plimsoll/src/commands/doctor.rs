@@ -16,8 +16,8 @@ const RUN_FILE_BYTES_PER_SECOND: u64 = 2500;
 /// Examines this machine.
 pub fn perform(arguments: &DoctorArguments, as_json: bool) -> Result<Exit, Failure> {
     let benchmark = benchmark::by_name(&arguments.benchmark)?;
-    let sut = SutPlan { name: "built-in".into(), cpus: vec![], quota: None, quota_reason: String::new() };
-    let plan = make_plan(&benchmark.definition, benchmark.workload, &Overrides::new(sut))?;
+    let overrides = Overrides { max_load: arguments.max_load, ..Overrides::new(SutPlan::of("built-in")) };
+    let plan = make_plan(&benchmark.definition, benchmark.workload, &overrides)?;
     testbed::raise_open_files();
     let checks = examine(&input(&plan, !arguments.remote, arguments.expect_rate));
     if as_json {
@@ -44,11 +44,13 @@ pub fn input(plan: &Plan, shared: bool, rate: Option<f64>) -> DoctorInput {
         users_max: plan.load_points.iter().map(|point| point.load.in_flight_max()).max().unwrap_or(0),
         connection_per_request: plan.protocol.connection == Connection::PerRequest,
         rate: rate.or_else(|| offered.reduce(f64::max)),
+        source_addresses: u32::try_from(plan.source_addresses.len().max(1)).unwrap_or(u32::MAX),
         shared,
         separated: 1 < testbed::available_cpus().len(),
         run_dir: "runs".into(),
         run_file_bytes: seconds as u64 * RUN_FILE_BYTES_PER_SECOND,
-        dataset_dir: places::work_dir(),
+        work_dir: places::work_dir(),
+        dataset_dir: places::files_dir(&plan.benchmark.id),
         dataset_bytes: plan.file_set().bytes(),
     }
 }

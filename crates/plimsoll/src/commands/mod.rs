@@ -1,7 +1,7 @@
 //! One file per command.
 
 mod audit;
-mod calibrate;
+pub(crate) mod calibrate;
 mod doctor;
 mod list;
 mod populate;
@@ -10,6 +10,7 @@ mod run;
 mod runs;
 mod serve;
 mod show;
+mod suts;
 
 use std::io::{ErrorKind, Write};
 
@@ -27,6 +28,7 @@ pub fn perform(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Doctor(arguments) => doctor::perform(&arguments, json),
         Command::Run(arguments) => run::perform(&arguments, json),
         Command::Runs(arguments) => runs::perform(&arguments, json),
+        Command::Suts => suts::perform(json),
         Command::Report(arguments) => report::perform(&arguments, json),
         Command::Audit(arguments) => audit::perform(&arguments, json),
         Command::Populate(arguments) => populate::perform(&arguments, json),

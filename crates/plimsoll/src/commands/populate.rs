@@ -1,5 +1,6 @@
 //! `populate`: a benchmark's file set on disk.
 
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 use units::Bytes;
 
@@ -10,11 +11,11 @@ use crate::exit::{Exit, Failure};
 
 /// Lays the file set out.
 pub fn perform(arguments: &PopulateArguments, as_json: bool) -> Result<Exit, Failure> {
-    let chosen = benchmark::choose(&arguments.benchmark)?.benchmark;
-    let levels = chosen.definition.load.levels.list(None, chosen.definition.load.unit);
-    let file_set = chosen.workload.file_set(levels.into_iter().fold(0.0, f64::max));
-    let done = testbed::populate(&arguments.dir, &file_set, |_| {})
+    let file_set = benchmark::file_set(&arguments.files)?;
+    let bar = progress_bar(file_set.bytes());
+    let done = testbed::populate(&arguments.dir, &file_set, |bytes| bar.set_position(bytes))
         .map_err(|error| Failure::new(Exit::Testbed, error))?;
+    bar.finish_and_clear();
     let (files, bytes) = (file_set.files.len(), file_set.bytes());
     if as_json {
         let value = json!({
@@ -31,4 +32,12 @@ pub fn perform(arguments: &PopulateArguments, as_json: bool) -> Result<Exit, Fai
     print(&format!("{files} files, {bytes} bytes ({}): the file set {did}.", Bytes(bytes)))?;
     print(&arguments.dir.display().to_string())?;
     Ok(Exit::Valid)
+}
+
+/// Returns a bar that counts bytes; hidden where standard error is no terminal.
+fn progress_bar(bytes: u64) -> ProgressBar {
+    let style =
+        ProgressStyle::with_template("{bar:20} {percent:>3} % {bytes} of {total_bytes}, {bytes_per_sec}");
+    ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::stderr())
+        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }

@@ -2,19 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use drivers::Policy;
-use drivers::web::Target;
-use fleet::{FleetError, RunRequest, ServerChoice};
-use model::{Connection, Overrides, Plan, make_plan};
+use fleet::RunRequest;
+use model::{Connection, Overrides, Plan, ReplyBody, SutPlan, make_plan};
 use runfile::RunFileError;
 use serde_json::json;
-use testbed::{Recipe, Server, State, examine};
+use testbed::{State, examine};
 use units::wall;
 
-use super::calibrate::{self, built_in, case_of, stored_or_brief};
+use super::calibrate::{self, case_of, stored_or_brief};
 use super::{doctor, print, print_json, report, show};
-use crate::arguments::{PlanArguments, RunArguments, SutArguments};
+use crate::arguments::{PlanArguments, RunArguments};
 use crate::benchmark::{self, Chosen};
+use crate::candidates::{Candidate, ChosenServer, candidates, file_name};
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
 use crate::placement::{Places, all_for_load, divide, sut_plan};
@@ -26,103 +25,122 @@ use crate::tell::{tell, warn};
 /// Runs a benchmark and reports on it.
 pub fn perform(arguments: &RunArguments, as_json: bool) -> Result<Exit, Failure> {
     let chosen = benchmark::choose(&arguments.plan.benchmark)?;
-    let server = chosen_server(&arguments.sut)?;
-    let plan = make(arguments, chosen)?;
+    let makes_pages = makes_pages(&chosen);
+    let candidates = candidates(&arguments.sut, makes_pages)?;
+    let plans = candidates.iter().map(|candidate| make(arguments, &chosen, candidate));
+    let plans: Vec<Plan> = plans.collect::<Result<_, Failure>>()?;
     if arguments.dry_run {
+        return dry_run(&plans, as_json);
+    }
+    let files = run_files(arguments, &plans[0], &candidates)?;
+    announce(&plans, &candidates);
+    plans.iter().for_each(warn_of_machine);
+    let failures = run(arguments, &candidates, plans, &files)?;
+    match (candidates.as_slice(), files.as_slice()) {
+        ([_], [file]) => finish_one(file, failures.into_iter().next().flatten(), as_json),
+        _ => finish_several(&candidates, &files, failures, as_json),
+    }
+}
+
+/// Returns whether a program has to make pages of this workload.
+fn makes_pages(chosen: &Chosen) -> bool {
+    chosen
+        .benchmark
+        .workload
+        .requests
+        .iter()
+        .any(|request| matches!(request.reply, ReplyBody::Letters { .. }))
+}
+
+fn dry_run(plans: &[Plan], as_json: bool) -> Result<Exit, Failure> {
+    for plan in plans {
         match as_json {
             true => print_json(&json!({ "format": 1, "plan": plan }))?,
-            false => print(&show::plan_text(&plan))?,
+            false => print(&show::plan_text(plan))?,
         }
-        return Ok(Exit::Valid);
     }
-    let server = match server {
-        ChosenServer::External(target) => ServerChoice::External(target),
-        ChosenServer::Recipe(recipe) => ServerChoice::Start(Server::Recipe(recipe)),
-        ChosenServer::BuiltIn => {
-            let benchmark = &arguments.plan.benchmark;
-            let filelist = benchmark.filelist.as_deref();
-            ServerChoice::Start(built_in(&benchmark.benchmark, filelist, plan.sut.quota)?)
-        }
-    };
-    let run_file = run_file(arguments, &plan)?;
-    announce(&plan);
-    warn_of_machine(&plan);
-    let failure = run(plan, server, &run_file).err();
-    if !run_file.exists() {
-        // Whatever it was, it was before there was anything to record.
-        return failure.map_or(Ok(Exit::Internal), Err);
-    }
-    let exit = finish(&run_file, as_json)?;
-    failure.map_or(Ok(exit), Err)
+    Ok(Exit::Valid)
 }
 
-enum ChosenServer {
-    External(Target),
-    Recipe(Box<Recipe>),
-    BuiltIn,
-}
-
-fn chosen_server(arguments: &SutArguments) -> Result<ChosenServer, Failure> {
-    if let Some(url) = &arguments.target {
-        let target: Target = url.parse().map_err(Failure::usage)?;
-        // Refused before anything else is done or said.
-        Policy.resolve(&target.host, target.port).map_err(FleetError::from)?;
-        return Ok(ChosenServer::External(target));
-    }
-    match arguments.sut.as_deref() {
-        None | Some("built-in") => Ok(ChosenServer::BuiltIn),
-        Some(name) => Ok(ChosenServer::Recipe(Box::new(Recipe::load(name)?))),
-    }
-}
-
-fn make(arguments: &RunArguments, chosen: Chosen) -> Result<Plan, Failure> {
+fn make(arguments: &RunArguments, chosen: &Chosen, candidate: &Candidate) -> Result<Plan, Failure> {
     let sut = &arguments.sut;
     let load_cpus = sut.load_cpus.as_ref().map(|list| list.0.as_slice());
-    let places = match sut.target {
-        Some(_) => all_for_load(load_cpus)?,
-        None => divide(sut.sut_cpus.as_ref().map(|list| list.0.as_slice()), load_cpus)?,
+    let places = match candidate.server {
+        ChosenServer::External(_) => all_for_load(load_cpus)?,
+        _ => divide(sut.sut_cpus.as_ref().map(|list| list.0.as_slice()), load_cpus)?,
     };
     let definition = &chosen.benchmark.definition;
     let connection = connection(&arguments.plan);
     let case = case_of(&definition.id, connection.unwrap_or(definition.protocol.connection));
     // The built-in server has a safe default; a real one's quota is worth a measurement.
-    let calibration = || match sut.sut {
-        Some(_) => stored_or_brief(&places),
-        None => calibrate::stored(),
+    let calibration = || match candidate.server {
+        ChosenServer::Recipe(_) => stored_or_brief(&places),
+        _ => calibrate::stored(),
     };
-    let sut = sut_plan(sut, &places, &case, calibration)?;
-    let overrides = overrides(&arguments.plan, connection, chosen.filelist, sut, places);
-    Ok(make_plan(definition, chosen.benchmark.workload, &overrides)?)
+    let sut_plan = SutPlan {
+        profile: sut.profile.clone(),
+        gateway: candidate.gateway,
+        ..sut_plan(sut, candidate.name(), &places, &case, calibration)?
+    };
+    let overrides = overrides(arguments, connection, chosen.filelist.clone(), sut_plan, places);
+    Ok(make_plan(definition, chosen.benchmark.workload.clone(), &overrides)?)
 }
 
 fn connection(arguments: &PlanArguments) -> Option<Connection> {
-    arguments.keep_alive.map(|requests_max| Connection::KeepAlive { requests_max })
+    let kept = arguments.keep_alive.map(|requests_max| Connection::KeepAlive { requests_max });
+    kept.or(arguments.connection.map(Into::into))
 }
 
 fn overrides(
-    arguments: &PlanArguments,
+    arguments: &RunArguments,
     connection: Option<Connection>,
     filelist: Option<String>,
-    sut: model::SutPlan,
+    sut: SutPlan,
     places: Places,
 ) -> Overrides {
+    let plan = &arguments.plan;
     Overrides {
-        quick: arguments.quick,
-        load: arguments.load.as_ref().map(|list| list.0.clone()),
-        rates: arguments.rate.as_ref().map(|list| list.0.clone()),
-        arrivals: arguments.arrivals.map(Into::into),
-        in_flight_max: arguments.in_flight_max,
-        ramp_up: arguments.ramp_up,
-        settle: arguments.settle,
-        steady: arguments.duration,
-        drain: arguments.drain,
+        quick: plan.quick,
+        load: plan.load.as_ref().map(|list| list.0.clone()),
+        rates: plan.rate.as_ref().map(|list| list.0.clone()),
+        max_load: plan.max_load,
+        arrivals: plan.arrivals.map(Into::into),
+        in_flight_max: plan.in_flight_max,
+        ramp_up: plan.ramp_up,
+        settle: plan.settle,
+        steady: plan.duration,
+        ramp_down: plan.ramp_down,
+        drain: plan.drain,
+        http: plan.http.map(Into::into),
+        tls: plan.tls.map(Into::into),
+        streams: plan.streams,
         connection,
-        time_limit: arguments.time_limit,
+        picks: plan.pick.clone(),
+        time_limit: plan.time_limit,
         filelist,
-        seed: arguments.seed,
+        seed: plan.seed,
         sut,
         load_cpus: places.load_cpus,
         load_threads: places.load_threads,
+        source_addresses: arguments.sut.source_addresses.clone(),
+    }
+}
+
+/// Returns where the runs go: one file, or a folder with one for each server.
+fn run_files(
+    arguments: &RunArguments,
+    plan: &Plan,
+    candidates: &[Candidate],
+) -> Result<Vec<PathBuf>, Failure> {
+    if let [_] = candidates {
+        return Ok(vec![run_file(arguments, plan)?]);
+    }
+    let folder = arguments.out.clone().unwrap_or_else(|| places::campaign(&plan.benchmark.id, wall()));
+    make_folder(&folder)?;
+    let files: Vec<PathBuf> = candidates.iter().map(|candidate| folder.join(file_name(candidate))).collect();
+    match files.iter().find(|path| path.exists()) {
+        Some(path) => Err(RunFileError::Exists { path: path.clone() }.into()),
+        None => Ok(files),
     }
 }
 
@@ -139,15 +157,19 @@ fn run_file(arguments: &RunArguments, plan: &Plan) -> Result<PathBuf, Failure> {
         return Err(RunFileError::Exists { path }.into());
     }
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder).map_err(|error| {
-            Failure::usage(format!("cannot make the folder `{}`: {error}", folder.display()))
-        })?;
+        make_folder(folder)?;
     }
     Ok(path)
 }
 
+fn make_folder(folder: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Failure::usage(format!("cannot make the folder `{}`: {error}", folder.display())))
+}
+
 /// Says what is going to happen.
-fn announce(plan: &Plan) {
+fn announce(plans: &[Plan], candidates: &[Candidate]) {
+    let plan = &plans[0];
     let benchmark = &plan.benchmark;
     tell(format!("{} (`{}`, version {})", benchmark.title, benchmark.id, benchmark.version));
     tell(show::plan_text(plan));
@@ -155,11 +177,15 @@ fn announce(plan: &Plan) {
         [] => "any".to_owned(),
         list => testbed::format_cpu_list(list),
     };
-    let quota = match plan.sut.quota {
-        Some(quota) => format!("limited to {quota} CPUs ({})", plan.sut.quota_reason),
-        None => format!("not limited ({})", plan.sut.quota_reason),
-    };
-    tell(format!("server        {}, CPUs {}, {quota}", plan.sut.name, cpus(&plan.sut.cpus)));
+    for (plan, candidate) in plans.iter().zip(candidates) {
+        let quota = match plan.sut.quota {
+            Some(quota) => format!("limited to {quota} CPUs ({})", plan.sut.quota_reason),
+            None => format!("not limited ({})", plan.sut.quota_reason),
+        };
+        let profile =
+            plan.sut.profile.as_ref().map_or(String::new(), |profile| format!(", profile `{profile}`"));
+        tell(format!("server        {}{profile}, CPUs {}, {quota}", candidate.label, cpus(&plan.sut.cpus)));
+    }
     let threads = if plan.load_threads == 1 { "thread" } else { "threads" };
     tell(format!("load          {} {threads}, CPUs {}\n", plan.load_threads, cpus(&plan.load_cpus)));
 }
@@ -174,24 +200,73 @@ fn warn_of_machine(plan: &Plan) {
     }
 }
 
-fn run(plan: Plan, server: ServerChoice, run_file: &Path) -> Result<(), Failure> {
-    let mut progress = Progress::new(&plan);
-    let request = RunRequest {
-        plan,
-        server,
-        run_file,
-        program: places::program(),
-        command_line: places::command_line(),
-        work_dir: places::work_dir(),
-        search_path: places::search_path(),
-    };
-    let result = fleet::run(request, &mut progress, &interrupt::flag());
+/// Runs all plans; several take turns. Returns what went wrong with each.
+fn run(
+    arguments: &RunArguments,
+    candidates: &[Candidate],
+    plans: Vec<Plan>,
+    files: &[PathBuf],
+) -> Result<Vec<Option<Failure>>, Failure> {
+    let mut progress =
+        Progress::new(&plans, candidates.iter().map(|candidate| candidate.label.clone()).collect());
+    let mut requests = Vec::new();
+    for ((plan, candidate), run_file) in plans.into_iter().zip(candidates).zip(files) {
+        requests.push(RunRequest {
+            server: candidate.server(&arguments.plan.benchmark, &plan)?,
+            run_file,
+            program: places::program(),
+            command_line: places::command_line(),
+            work_dir: places::work_dir(),
+            files_dir: arguments.sut.files.clone().unwrap_or_else(|| places::files_dir(&plan.benchmark.id)),
+            search_path: places::search_path(),
+            executable: std::env::current_exe()?,
+            plan,
+        });
+    }
+    let results = fleet::run(&requests, &mut progress, &interrupt::flag());
     progress.end();
-    result.map(drop).map_err(Failure::from)
+    Ok(results.into_iter().map(|result| result.err().map(Failure::from)).collect())
 }
 
-/// Analyzes the run file, prints the results and writes the report beside it.
-fn finish(run_file: &Path, as_json: bool) -> Result<Exit, Failure> {
+/// Reports on the only run.
+fn finish_one(run_file: &Path, failure: Option<Failure>, as_json: bool) -> Result<Exit, Failure> {
+    if !run_file.exists() {
+        // Whatever it was, it was before there was anything to record.
+        return failure.map_or(Ok(Exit::Internal), Err);
+    }
+    let (results, written) = read(run_file)?;
+    if as_json {
+        let mut value = results.json();
+        value["files"] = json!({ "run": run_file, "report": written });
+        print_json(&value)?;
+    } else {
+        print(&format!("\n{}\n", results.text()))?;
+        if let Some(html) = written {
+            print(&format!("report  {}", html.display()))?;
+        }
+        print(&run_file.display().to_string())?;
+    }
+    let exit = Exit::of_run(results.analysis.verdict.state, &results.analysis.ending);
+    failure.map_or(Ok(exit), Err)
+}
+
+/// Reports on runs that took turns: each on its own, then all beside one another.
+fn finish_several(
+    candidates: &[Candidate],
+    files: &[PathBuf],
+    failures: Vec<Option<Failure>>,
+    as_json: bool,
+) -> Result<Exit, Failure> {
+    let mut exit = Exit::Valid;
+    for ((candidate, file), failure) in candidates.iter().zip(files).zip(failures) {
+        print(&format!("\n{}\n", candidate.label))?;
+        exit = finish_one(file, failure, as_json)?;
+    }
+    Ok(exit)
+}
+
+/// Reads a run file and writes its report beside it, if that is possible.
+fn read(run_file: &Path) -> Result<(Results, Option<PathBuf>), Failure> {
     let results = Results::read(run_file)?;
     let html = run_file.with_extension("html");
     // The run is recorded; its report can be written again.
@@ -199,16 +274,5 @@ fn finish(run_file: &Path, as_json: bool) -> Result<Exit, Failure> {
         warn(failure.message());
         tell(format!("hint: `plimsoll report {} --out FILE` writes it elsewhere", run_file.display()));
     });
-    if as_json {
-        let mut value = results.json();
-        value["files"] = json!({ "run": run_file, "report": written.ok().map(|()| html) });
-        print_json(&value)?;
-    } else {
-        print(&format!("\n{}\n", results.text()))?;
-        if written.is_ok() {
-            print(&format!("report  {}", html.display()))?;
-        }
-        print(&run_file.display().to_string())?;
-    }
-    Ok(Exit::of_run(results.analysis.verdict.state, &results.analysis.ending))
+    Ok((results, written.ok().map(|()| html)))
 }

@@ -17,13 +17,13 @@ pub fn perform(arguments: &ServeArguments) -> Result<Exit, Failure> {
 }
 
 fn web(arguments: &ServeWebArguments) -> Result<Exit, Failure> {
-    let workload = benchmark::choose(&arguments.benchmark)?.benchmark.workload;
+    let files = benchmark::file_set(&arguments.files)?;
     let faults = FaultPlan::parse(arguments.fault.iter().map(String::as_str)).map_err(Failure::usage)?;
     let options = WebOptions {
         listen: arguments.listen,
         cpu_allowance: arguments.cpu_allowance.map(Ratio),
         faults,
-        ..WebOptions::new(workload)
+        ..WebOptions::new(files)
     };
     testbed::raise_open_files();
     let (hang_up, hung_up) = tokio::sync::oneshot::channel();

@@ -13,7 +13,7 @@ use crate::exit::{Exit, Failure};
 pub fn perform(arguments: &ShowArguments, as_json: bool) -> Result<Exit, Failure> {
     let chosen = benchmark::choose(&arguments.benchmark)?;
     let definition = chosen.benchmark.definition;
-    let sut = SutPlan { name: "built-in".into(), cpus: vec![], quota: None, quota_reason: String::new() };
+    let sut = SutPlan::of("built-in");
     let overrides = Overrides { filelist: chosen.filelist, ..Overrides::new(sut) };
     let plan = make_plan(&definition, chosen.benchmark.workload, &overrides)?;
     if as_json {

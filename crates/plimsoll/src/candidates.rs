@@ -1,0 +1,148 @@
+//! The servers of a run: one, or several that are compared.
+
+use std::path::PathBuf;
+
+use drivers::Policy;
+use drivers::web::Target;
+use fleet::{FleetError, ServerChoice};
+use model::{Gateway, GatewayKind, Plan};
+use testbed::{Recipe, Server};
+
+use crate::arguments::{BenchmarkArguments, GatewayArgument, SutArguments};
+use crate::commands::calibrate::built_in;
+use crate::exit::Failure;
+
+/// How many pages can be in the making at once where nothing is said.
+const WORKERS: u32 = 4;
+
+/// One server with its settings.
+#[derive(Debug, Clone)]
+pub struct Candidate {
+    /// What it is called where several are compared: `nginx, php-fpm × 4`.
+    pub label: String,
+    /// Which server.
+    pub server: ChosenServer,
+    /// How it runs programs that make pages.
+    pub gateway: Option<Gateway>,
+}
+
+/// A server as chosen.
+#[derive(Debug, Clone)]
+pub enum ChosenServer {
+    /// One that is there already.
+    External(Target),
+    /// An installed one.
+    Recipe(Box<Recipe>),
+    /// Our own.
+    BuiltIn,
+}
+
+impl Candidate {
+    /// Returns the name of the server in plans.
+    pub fn name(&self) -> &str {
+        match &self.server {
+            ChosenServer::External(_) => "external",
+            ChosenServer::BuiltIn => "built-in",
+            ChosenServer::Recipe(recipe) => &recipe.name,
+        }
+    }
+
+    /// Returns what is to be started for a plan.
+    pub fn server(&self, benchmark: &BenchmarkArguments, plan: &Plan) -> Result<ServerChoice, Failure> {
+        Ok(match &self.server {
+            ChosenServer::External(target) => ServerChoice::External(target.clone()),
+            ChosenServer::Recipe(recipe) => ServerChoice::Start(Server::Recipe(recipe.clone())),
+            ChosenServer::BuiltIn => ServerChoice::Start(built_in(benchmark, plan)?),
+        })
+    }
+}
+
+/// Lists the servers that are asked for: every server with every gateway and every number of workers. `makes_pages` says
+/// whether the workload needs programs that make pages.
+pub fn candidates(arguments: &SutArguments, makes_pages: bool) -> Result<Vec<Candidate>, Failure> {
+    if !makes_pages && !(arguments.gateway.is_empty() && arguments.workers.is_empty()) {
+        let error =
+            "`--gateway` and `--workers` concern pages made by programs, and this benchmark has only files";
+        return Err(Failure::usage(error));
+    }
+    let servers = servers(arguments)?;
+    let mut all = Vec::new();
+    for (name, server) in &servers {
+        for gateway in gateways(arguments, server, makes_pages)? {
+            let label = match gateway {
+                Some(gateway) => format!("{name}, {} × {}", gateway.kind.name(), gateway.workers),
+                None => name.clone(),
+            };
+            all.push(Candidate { label, server: server.clone(), gateway });
+        }
+    }
+    for (place, one) in all.iter().enumerate() {
+        if all[..place].iter().any(|other| other.label == one.label) {
+            return Err(Failure::usage(format!("`{}` is asked for twice", one.label))
+                .hint("runs of one server are repeated by running the command again"));
+        }
+    }
+    Ok(all)
+}
+
+fn servers(arguments: &SutArguments) -> Result<Vec<(String, ChosenServer)>, Failure> {
+    if let Some(url) = &arguments.target {
+        let target: Target = url.parse().map_err(Failure::usage)?;
+        // Refused before anything else is done or said.
+        Policy.resolve(&target.host, target.port).map_err(FleetError::from)?;
+        return Ok(vec![(url.clone(), ChosenServer::External(target))]);
+    }
+    let named = |name: &String| match name.as_str() {
+        "built-in" => Ok(("built-in".to_owned(), ChosenServer::BuiltIn)),
+        name => Ok((name.to_owned(), ChosenServer::Recipe(Box::new(Recipe::load(name)?)))),
+    };
+    match arguments.sut.as_slice() {
+        [] => Ok(vec![("built-in".to_owned(), ChosenServer::BuiltIn)]),
+        names => names.iter().map(named).collect(),
+    }
+}
+
+fn gateways(
+    arguments: &SutArguments,
+    server: &ChosenServer,
+    makes_pages: bool,
+) -> Result<Vec<Option<Gateway>>, Failure> {
+    let kinds: Vec<GatewayKind> = match (server, arguments.gateway.as_slice()) {
+        (ChosenServer::External(_), _) => return Ok(vec![None]),
+        _ if !makes_pages => return Ok(vec![None]),
+        (ChosenServer::BuiltIn, []) => vec![GatewayKind::Native],
+        (ChosenServer::Recipe(_), []) => vec![GatewayKind::Cgi],
+        (_, asked) => asked.iter().map(|GatewayArgument(kind)| *kind).collect(),
+    };
+    let is_built_in = matches!(server, ChosenServer::BuiltIn);
+    if let Some(kind) = kinds.iter().find(|kind| (**kind == GatewayKind::Native) != is_built_in) {
+        let (error, hint) = match is_built_in {
+            true => (
+                format!("the built-in server makes pages itself and has no `{}`", kind.name()),
+                "name a server with `--sut`, or take `--gateway native`",
+            ),
+            false => (
+                "`native` is how the built-in server makes pages; no recipe has it".to_owned(),
+                "leave `--sut` out, or take another `--gateway`",
+            ),
+        };
+        return Err(Failure::usage(error).hint(hint));
+    }
+    let workers = match arguments.workers.as_slice() {
+        [] => &[WORKERS],
+        asked => asked,
+    };
+    // The built-in server has one thread.
+    let workers = if is_built_in { &[1] } else { workers };
+    let all = kinds
+        .iter()
+        .flat_map(|kind| workers.iter().map(|workers| Gateway { kind: *kind, workers: *workers }));
+    Ok(all.map(Some).collect())
+}
+
+/// Returns the folder or file name part that stands for a candidate: `nginx-php-fpm-4`.
+pub fn file_name(candidate: &Candidate) -> PathBuf {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
+    let name: String = candidate.label.replace(" × ", "-").replace(", ", "-").chars().map(plain).collect();
+    PathBuf::from(format!("{}.plim", name.trim_matches('-')))
+}

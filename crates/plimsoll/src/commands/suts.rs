@@ -1,0 +1,73 @@
+//! `suts`: the servers that recipes can start, and what installs those that are missing.
+
+use serde_json::json;
+use testbed::{GatewayListing, SutListing};
+
+use super::{print, print_json};
+use crate::exit::{Exit, Failure};
+use crate::places;
+
+/// Lists the servers.
+pub fn perform(as_json: bool) -> Result<Exit, Failure> {
+    let suts = testbed::suts(&places::search_path(), &std::env::current_exe()?);
+    if as_json {
+        print_json(&json!({ "format": 1, "suts": suts.iter().map(value).collect::<Vec<_>>() }))?;
+        return Ok(Exit::Valid);
+    }
+    for sut in &suts {
+        print(&text(sut))?;
+    }
+    Ok(Exit::Valid)
+}
+
+fn value(sut: &SutListing) -> serde_json::Value {
+    let gateway = |gateway: &GatewayListing| {
+        let missing = gateway.missing.iter();
+        json!({
+            "kind": gateway.kind.name(),
+            "missing": missing.map(|one| json!({ "title": one.title, "install": one.install })).collect::<Vec<_>>(),
+        })
+    };
+    json!({
+        "name": sut.name,
+        "title": sut.title,
+        "program": sut.installed.as_ref().map(|installed| &installed.program),
+        "version": sut.installed.as_ref().map(|installed| &installed.version),
+        "install": sut.install,
+        "profiles": sut.profiles,
+        "transports": sut.transports.iter().map(|transport| transport.name()).collect::<Vec<_>>(),
+        "gateways": sut.gateways.iter().map(gateway).collect::<Vec<_>>(),
+    })
+}
+
+/// Returns a paragraph about a server: the first line says whether it is there.
+fn text(sut: &SutListing) -> String {
+    let state = match (&sut.installed, &sut.install) {
+        (Some(installed), _) => {
+            installed.version.clone().unwrap_or_else(|| installed.program.display().to_string())
+        }
+        (None, Some(install)) => format!("not installed: `{install}`"),
+        (None, None) => "not installed".to_owned(),
+    };
+    let mut lines = vec![format!("{:<16} {state}", sut.name)];
+    let mut add = |name: &str, list: Vec<String>| {
+        if !list.is_empty() {
+            lines.push(format!("{:16} {name:<11} {}", "", list.join(", ")));
+        }
+    };
+    add("profiles", sut.profiles.clone());
+    add("transports", sut.transports.iter().map(|transport| transport.name().to_owned()).collect());
+    let (ready, lacking): (Vec<_>, Vec<_>) =
+        sut.gateways.iter().partition(|gateway| gateway.missing.is_empty());
+    add("gateways", ready.iter().map(|gateway| gateway.kind.name().to_owned()).collect());
+    add("not ready", lacking.iter().map(|gateway| lacking_text(gateway)).collect());
+    lines.join("\n")
+}
+
+fn lacking_text(gateway: &GatewayListing) -> String {
+    let needs = gateway.missing.iter().map(|missing| match &missing.install {
+        Some(install) => format!("{} (`{install}`)", missing.title),
+        None => missing.title.clone(),
+    });
+    format!("{} needs {}", gateway.kind.name(), needs.collect::<Vec<_>>().join(" and "))
+}
