@@ -1,37 +1,13 @@
 //! Servers brought up for real, with what is installed.
 
-use std::io::{Read, Write};
-use std::net::TcpStream;
-use std::path::{Path, PathBuf};
+mod lab;
+
 use std::time::Duration;
 
-use model::{Content, FactSection, FileSet, SetFile};
-use testbed::{Recipe, RunningSut, Server, SutError, SutRequest, Transport, available_cpus};
+use lab::{READY_MAX, directory, files, get, request, value};
+use model::Content;
+use testbed::{Recipe, RunningSut, Server, SutError, SutRequest, available_cpus};
 use units::{Clock, Nanos, RealClock};
-
-const READY_MAX: Duration = Duration::from_secs(20);
-
-fn files() -> FileSet {
-    let file = |object, path: &str, bytes| SetFile { object, path: path.to_owned(), bytes };
-    FileSet { content_seed: 5, files: vec![file(0, "/large.html", 300_000), file(1, "/small.html", 500)] }
-}
-
-fn request<'a>(server: Server, work_dir: &Path, files: &'a FileSet) -> SutRequest<'a> {
-    SutRequest {
-        server,
-        work_dir: work_dir.to_owned(),
-        files,
-        root: None,
-        cpus: Vec::new(),
-        quota: None,
-        port: None,
-        search_path: Vec::new(),
-        profile: None,
-        transport: Transport::Plain,
-        gateway: None,
-        program: PathBuf::new(),
-    }
-}
 
 fn named(recipe: &str) -> Server {
     Server::Recipe(Box::new(Recipe::load(recipe).unwrap()))
@@ -46,21 +22,6 @@ fn shell(script: &str, ready: &str, more: &str) -> Server {
     Server::Recipe(Box::new(Recipe::parse("shell.toml", &text).unwrap()))
 }
 
-fn get(sut: &RunningSut, path: &str) -> Vec<u8> {
-    let mut stream = TcpStream::connect(sut.addr()).unwrap();
-    stream.write_all(format!("GET {path} HTTP/1.0\r\n\r\n").as_bytes()).unwrap();
-    let mut reply = Vec::new();
-    stream.read_to_end(&mut reply).unwrap();
-    let head = reply.windows(4).position(|four| four == b"\r\n\r\n").unwrap();
-    assert!(reply.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&reply[..head]));
-    reply.split_off(head + 4)
-}
-
-fn value<'a>(facts: &'a [FactSection], name: &str) -> &'a str {
-    let fact = facts.iter().flat_map(|section| &section.facts).find(|fact| fact.name == name);
-    &fact.unwrap_or_else(|| panic!("no fact `{name}` in {facts:?}")).value
-}
-
 /// Returns the processes whose command line holds `text`.
 fn processes_with(text: &str) -> Vec<String> {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
@@ -71,7 +32,7 @@ fn processes_with(text: &str) -> Vec<String> {
 /// Runs nginx; a failure to find it shows the command that installs it.
 #[test]
 fn nginx_serves_the_file_set_is_disclosed_restarted_and_leaves_nothing() {
-    let base = tempfile::tempdir().unwrap();
+    let base = directory();
     let files = files();
     let cpu = available_cpus()[0];
     let request = SutRequest { cpus: vec![cpu], ..request(named("nginx"), base.path(), &files) };
@@ -109,7 +70,7 @@ fn nginx_serves_the_file_set_is_disclosed_restarted_and_leaves_nothing() {
 /// processes, over one second of real time; runs on a machine that is busy with other things.
 #[test]
 fn a_quota_holds_all_processes_of_the_server_together() {
-    let base = tempfile::tempdir().unwrap();
+    let base = directory();
     let files = files();
     let busy = shell("(while :; do :; done) & while :; do :; done", "connect", "");
     let request = SutRequest { quota: Some(0.2), ..request(busy, base.path(), &files) };
@@ -137,7 +98,7 @@ fn a_quota_holds_all_processes_of_the_server_together() {
 
 #[test]
 fn ending_a_server_ends_what_it_started_and_removes_groups_and_files() {
-    let base = tempfile::tempdir().unwrap();
+    let base = directory();
     let files = files();
     let mark = base.path().to_string_lossy().into_owned();
     // Deaf to the signal, with a child that has left the process group when it says that it is there.
@@ -162,7 +123,7 @@ fn ending_a_server_ends_what_it_started_and_removes_groups_and_files() {
 
 #[test]
 fn a_server_that_ends_by_itself_is_reported_with_status_and_log() {
-    let base = tempfile::tempdir().unwrap();
+    let base = directory();
     let files = files();
     let broken = shell("echo no such module >&2; echo bad line >{error_log}; exit 3", "http-get", "");
     let mut sut = RunningSut::start(request(broken, base.path(), &files)).unwrap();
@@ -176,7 +137,7 @@ fn a_server_that_ends_by_itself_is_reported_with_status_and_log() {
 
 #[test]
 fn a_server_that_never_answers_is_given_up() {
-    let base = tempfile::tempdir().unwrap();
+    let base = directory();
     let files = files();
     let mute = shell("read forever", "http-get", "");
     let mut sut = RunningSut::start(request(mute, base.path(), &files)).unwrap();
@@ -186,7 +147,7 @@ fn a_server_that_never_answers_is_given_up() {
 
 #[test]
 fn a_program_that_is_not_there_comes_with_the_command_that_installs_it() {
-    let base = tempfile::tempdir().unwrap();
+    let base = directory();
     let files = files();
     let text = "format = 1\nname = \"x\"\ntitle = \"X\"\nready = \"connect\"\nreset = \"none\"\n\
                 [program]\nfind = [\"no-such-server\", \"/no/such\"]\ninstall = \"apt-get install x\"\n\
@@ -202,7 +163,7 @@ fn a_program_that_is_not_there_comes_with_the_command_that_installs_it() {
 
 #[test]
 fn a_port_that_is_taken_is_refused_before_the_server_starts() {
-    let base = tempfile::tempdir().unwrap();
+    let base = directory();
     let files = files();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
@@ -213,7 +174,7 @@ fn a_port_that_is_taken_is_refused_before_the_server_starts() {
 
 #[test]
 fn a_recipe_of_ones_own_is_taken_by_its_path() {
-    let base = tempfile::tempdir().unwrap();
+    let base = directory();
     let path = base.path().join("my-server.toml");
     std::fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/../../recipes/nginx.toml"), &path).unwrap();
     let recipe = Recipe::load(&path.to_string_lossy()).unwrap();
@@ -223,7 +184,7 @@ fn a_recipe_of_ones_own_is_taken_by_its_path() {
 /// Goal: the contract of a built-in server. A shell stands for it: it announces an address and ends with its input.
 #[test]
 fn a_built_in_server_announces_its_address_and_ends_with_its_input() {
-    let base = tempfile::tempdir().unwrap();
+    let base = directory();
     let files = files();
     let script = r#"echo starting; echo '{"ready": {"address": "127.0.0.1:4711"}}'; read end; exit 4"#;
     let server = Server::BuiltIn { program: "/bin/sh".into(), args: vec!["-c".into(), script.into()] };

@@ -1,0 +1,93 @@
+//! What tests of running servers share.
+
+#![allow(dead_code, reason = "each test binary uses a part")]
+
+use std::fs::Permissions;
+use std::io::{Read, Write};
+use std::net::{IpAddr, Ipv4Addr, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use model::{FactSection, FileSet, SetFile};
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use tempfile::TempDir;
+use testbed::{RunningSut, Server, SutRequest, Transport};
+
+/// How long a server may take to answer; the machine may be busy.
+pub const READY_MAX: Duration = Duration::from_secs(20);
+
+/// Makes a directory that servers can read that have given up root's rights.
+pub fn directory() -> TempDir {
+    tempfile::Builder::new().permissions(Permissions::from_mode(0o755)).tempdir().unwrap()
+}
+
+/// A large and a small file.
+pub fn files() -> FileSet {
+    let file = |object, path: &str, bytes| SetFile { object, path: path.to_owned(), bytes };
+    FileSet { content_seed: 5, files: vec![file(0, "/large.html", 300_000), file(1, "/small.html", 500)] }
+}
+
+/// Asks for a server with nothing special about it.
+pub fn request<'a>(server: Server, work_dir: &Path, files: &'a FileSet) -> SutRequest<'a> {
+    SutRequest {
+        server,
+        work_dir: work_dir.to_owned(),
+        files,
+        root: None,
+        cpus: Vec::new(),
+        quota: None,
+        port: None,
+        search_path: Vec::new(),
+        profile: None,
+        transport: Transport::Plain,
+        gateway: None,
+        program: PathBuf::new(),
+    }
+}
+
+/// Asks for a path; returns status line and body.
+pub fn ask(sut: &RunningSut, path: &str) -> (String, Vec<u8>) {
+    let stream = TcpStream::connect(sut.addr()).unwrap();
+    let reply = match sut.certificate_der() {
+        None => exchange(stream, path),
+        Some(certificate) => exchange(StreamOwned::new(tls_client(certificate), stream), path),
+    };
+    let head = reply.windows(4).position(|four| four == b"\r\n\r\n").expect("a whole head");
+    let first = reply.split(|byte| *byte == b'\r').next().unwrap();
+    (String::from_utf8_lossy(first).into_owned(), reply[head + 4..].to_vec())
+}
+
+/// Asks for a path that there is; returns its body.
+pub fn get(sut: &RunningSut, path: &str) -> Vec<u8> {
+    let (status, body) = ask(sut, path);
+    assert!(status.starts_with("HTTP/1.") && status.contains(" 200"), "{path}: {status}");
+    body
+}
+
+fn exchange(mut stream: impl Read + Write, path: &str) -> Vec<u8> {
+    stream.write_all(format!("GET {path} HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n").as_bytes()).unwrap();
+    let mut reply = Vec::new();
+    stream.read_to_end(&mut reply).unwrap();
+    reply
+}
+
+/// A client that trusts this certificate and no other.
+fn tls_client(certificate: &[u8]) -> ClientConnection {
+    let mut roots = RootCertStore::empty();
+    roots.add(CertificateDer::from(certificate.to_vec())).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder =
+        ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    let config = builder.with_root_certificates(roots).with_no_client_auth();
+    let name = ServerName::from(IpAddr::from(Ipv4Addr::LOCALHOST));
+    ClientConnection::new(Arc::new(config), name).unwrap()
+}
+
+/// Returns the value of a fact.
+pub fn value<'a>(facts: &'a [FactSection], name: &str) -> &'a str {
+    let fact = facts.iter().flat_map(|section| &section.facts).find(|fact| fact.name == name);
+    &fact.unwrap_or_else(|| panic!("no fact `{name}` in {facts:?}")).value
+}
