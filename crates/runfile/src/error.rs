@@ -43,6 +43,16 @@ pub enum RunFileError {
         /// The newest format that this build knows.
         known: u32,
     },
+    /// The plan in the file is of another form, from before the first release or from a newer build.
+    #[error("`{}` has plan format {found}, this build reads {known}", .path.display())]
+    OtherPlan {
+        /// The run file.
+        path: PathBuf,
+        /// Format of the plan.
+        found: u32,
+        /// The format that this build knows.
+        known: u32,
+    },
     /// No room is left where the run file is.
     #[error("the disk that holds `{}` is full", .path.display())]
     DiskFull {
@@ -92,6 +102,7 @@ impl RunFileError {
                 "run files end in `.plim`; `plimsoll runs` lists them".to_owned()
             }
             RunFileError::Newer { .. } => "install the newest Plimsoll".to_owned(),
+            RunFileError::OtherPlan { .. } => "open it with the build that recorded it".to_owned(),
             RunFileError::DiskFull { .. } => {
                 "make room; the seconds recorded so far are kept and the run counts as incomplete".to_owned()
             }

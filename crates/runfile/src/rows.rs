@@ -98,6 +98,12 @@ impl HeaderRow {
         })
     }
 
+    /// Returns the format of the plan that the JSON text holds, whatever else is in it.
+    pub(crate) fn plan_format(&self) -> Option<u32> {
+        let plan: serde_json::Value = serde_json::from_str(&self.plan_json).ok()?;
+        plan.get("format")?.as_u64()?.try_into().ok()
+    }
+
     /// Returns the plan that the JSON text holds.
     pub(crate) fn plan(&self) -> Result<Plan, serde_json::Error> {
         serde_json::from_str(&self.plan_json)

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use blake3::Hash;
-use model::{Ending, Example, Plan, Testbed};
+use model::{Ending, Example, PLAN_FORMAT, Plan, Testbed};
 use rusqlite::Connection;
 use units::WallTime;
 
@@ -39,7 +39,7 @@ impl Run {
     ///
     /// Works on finished files and on those of killed runs, with or without their `-wal` file, also in a
     /// read-only directory and on a full disk.
-    /// Errors: it is not there, not a run file, of a newer format, or damaged where the header is.
+    /// Errors: it is not there, not a run file, of a newer format, with a plan of another format, or damaged where the header is.
     pub fn open(path: &Path) -> Result<Run, RunFileError> {
         let database = image::open(path)?;
         let damaged = |place: &str, why: String| RunFileError::Damaged {
@@ -49,6 +49,9 @@ impl Run {
         };
         let in_table = |table: &'static str| move |why: rusqlite::Error| damaged(table, why.to_string());
         let (header_row, header_hash) = HeaderRow::read(&database).map_err(in_table("header"))?;
+        if let Some(found) = header_row.plan_format().filter(|found| *found != PLAN_FORMAT) {
+            return Err(RunFileError::OtherPlan { path: path.to_owned(), found, known: PLAN_FORMAT });
+        }
         let plan = header_row.plan().map_err(|why| damaged("plan", why.to_string()))?;
         let testbed = rows::read_testbed(&database).map_err(in_table("testbed"))?;
         let (ending, ended) = rows::read_ending(&database).map_err(in_table("ending"))?;

@@ -309,7 +309,7 @@ fn offered(load: Load) -> String {
 mod tests {
     use model::{
         BenchmarkId, Connection as Kept, Flow, Headline, Health, HttpVersion, PLAN_FORMAT, Phase, Phases,
-        Plan, Protocol, Rules, SutPlan, Testbed, Workload,
+        Plan, Protocol, Rules, SutPlan, Testbed, Think, Tls, Workload,
     };
     use stats::Histogram;
 
@@ -328,8 +328,20 @@ mod tests {
                 headline: Headline::OperationRate,
             },
             seed: 0,
-            workload: Workload { content_seed: 0, requests: vec![], pages: vec![], counts_pages: false },
-            protocol: Protocol { http: HttpVersion::Http11, connection: Kept::PerRequest, time_limit: zero },
+            workload: Workload {
+                content_seed: 0,
+                requests: vec![],
+                pages: vec![],
+                counts_pages: false,
+                think: Think::None,
+            },
+            protocol: Protocol {
+                http: HttpVersion::Http11,
+                tls: Tls::Off,
+                connection: Kept::PerRequest,
+                streams: 1,
+                time_limit: zero,
+            },
             load_points: vec![],
             phases: Phases {
                 quiet: zero,
@@ -341,9 +353,10 @@ mod tests {
             },
             rules: Rules::default(),
             modifications: vec![],
-            sut: SutPlan { name: text(), cpus: vec![], quota: None, quota_reason: text() },
+            sut: SutPlan::of(""),
             load_cpus: vec![],
             load_threads: 1,
+            source_addresses: vec![],
         };
         let testbed = Testbed::default();
         Header { program: text(), created: WallTime(0), command_line: text(), plan, testbed }

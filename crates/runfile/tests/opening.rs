@@ -50,6 +50,18 @@ fn a_newer_format_is_refused_with_a_hint() {
     assert_eq!(why.hint().as_deref(), Some("install the newest Plimsoll"));
 }
 
+/// Format 1 was never released: its plans are not converted.
+#[test]
+fn a_plan_of_another_format_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.plim");
+    finished_run(&path, 1, 1);
+    let change = r#"UPDATE header SET plan_json = '{"format": 1, "workload": {"objects": []}}'"#;
+    Connection::open(&path).unwrap().execute_batch(change).unwrap();
+    assert_eq!(refusal(&path), "`FILE` has plan format 1, this build reads 2");
+    assert!(Run::open(&path).unwrap_err().hint().is_some());
+}
+
 /// Only the first pages are left, as of a file on a disk that was lost.
 #[test]
 fn a_cut_file_is_damaged_and_not_a_panic() {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use benchmarks::pages::{PageMix, PageSchedule, PageUser};
 use engine::Mix;
-use model::{Plan, Think, WebRequest, Workload};
+use model::{Plan, WebRequest};
 
 /// The pages of a plan's workload.
 pub(crate) struct SimMix {
@@ -15,11 +15,11 @@ pub(crate) struct SimMix {
 }
 
 impl SimMix {
-    pub(crate) fn new(plan: &Plan, think: Think, level: f64) -> SimMix {
-        let workload = Workload { think, ..plan.workload.clone() };
+    pub(crate) fn new(plan: &Plan, level: f64) -> SimMix {
+        let workload = &plan.workload;
         SimMix {
-            pages: Arc::new(PageMix::new(&workload, plan.protocol.connection, level)),
-            schedule: PageSchedule::new(&workload, plan.seed, level),
+            pages: Arc::new(PageMix::new(workload, plan.protocol.connection, level)),
+            schedule: PageSchedule::new(workload, plan.seed, level),
             n_kinds: workload.requests.len(),
             n_units: workload.pages.len(),
         }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use analysis::{Analysis, Analyzer};
 use engine::{Machinery, PointSetup, Sink, Stop, run_point};
-use model::{Assignment, Ending, Example, IntervalRecord, LoadPoint, Plan, Think, slice};
+use model::{Assignment, Ending, Example, IntervalRecord, LoadPoint, Plan, slice};
 use units::{Clock, Nanos, SimClock};
 
 use crate::driver::SimDriver;
@@ -24,8 +24,6 @@ pub struct Simulation {
     pub plan: Plan,
     /// What it is run against; a fresh one for each load point.
     pub server: Server,
-    /// What closed-loop users do after a page.
-    pub think: Think,
     /// A time in which the generator itself stands still.
     pub generator_pause: Option<Window>,
     /// When the run is asked to stop, from the start of the first load point.
@@ -44,9 +42,9 @@ pub struct Recording {
 }
 
 impl Simulation {
-    /// Makes a run without think time, in which nothing happens to the generator.
+    /// Makes a run in which nothing happens to the generator.
     pub fn new(plan: Plan, server: Server) -> Simulation {
-        Simulation { plan, server, think: Think::None, generator_pause: None, stop_at: None }
+        Simulation { plan, server, generator_pause: None, stop_at: None }
     }
 
     /// Runs all load points and keeps everything; for short runs.
@@ -104,7 +102,7 @@ impl Simulation {
         let station = Station::new(self.server, object_bytes, self.plan.seed, point.index);
         let cast = Cast {
             station: Rc::new(RefCell::new(station)),
-            mix: Rc::new(SimMix::new(&self.plan, self.think, point.load.level())),
+            mix: Rc::new(SimMix::new(&self.plan, point.load.level())),
             outbox: Outbox::default(),
             n_running: Rc::new(Cell::new(self.plan.load_threads)),
         };

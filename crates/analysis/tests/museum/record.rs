@@ -81,14 +81,10 @@ pub fn plan(load: Load, settle: u64, steady: u64) -> Plan {
         },
         rules: Rules::default(),
         modifications: Vec::new(),
-        sut: SutPlan {
-            name: "built-in".to_owned(),
-            cpus: Vec::new(),
-            quota: Some(0.5),
-            quota_reason: "asked for".to_owned(),
-        },
+        sut: SutPlan { quota: Some(0.5), quota_reason: "asked for".to_owned(), ..SutPlan::of("built-in") },
         load_cpus: Vec::new(),
         load_threads: 2,
+        source_addresses: Vec::new(),
     }
 }
 

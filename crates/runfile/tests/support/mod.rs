@@ -31,7 +31,7 @@ pub fn header(n_load_points: u32) -> Header {
 }
 
 fn plan(n_load_points: u32) -> Plan {
-    let objects = FILES.iter().map(|(bytes, _)| Object { path: format!("/file{bytes}"), bytes: *bytes });
+    let objects = FILES.iter().map(|(bytes, _)| Request::file(&format!("/file{bytes}"), *bytes));
     let pages =
         FILES.iter().zip(0..).map(|((_, weight), object)| Page { weight: *weight, requests: vec![object] });
     let load_points = (0..n_load_points).map(|index| LoadPoint { index, load: Load::Users(10 + 10 * index) });
@@ -75,13 +75,14 @@ fn plan(n_load_points: u32) -> Plan {
             ours: "10".to_owned(),
         }],
         sut: SutPlan {
-            name: "built-in".to_owned(),
             cpus: vec![0],
             quota: Some(0.4),
             quota_reason: "the built-in default".to_owned(),
+            ..SutPlan::of("built-in")
         },
         load_cpus: vec![1],
         load_threads: 1,
+        source_addresses: vec!["127.0.0.2".parse().unwrap()],
     }
 }
 

@@ -36,9 +36,9 @@ fn the_curve_of_thinking_users_is_that_of_mean_value_analysis() {
     with_seed(2, |seed| {
         let (service, think) = (ms(2), ms(18));
         let server = Server::new(Law::Exponential(service), Some(1));
-        let simulation =
-            Simulation { think: Think::Exponential(think), ..Simulation::new(plan(seed, 20), server) };
-        let found = simulation.analyze();
+        let mut plan = plan(seed, 20);
+        plan.workload.think = Think::Exponential(think);
+        let found = Simulation::new(plan, server).analyze();
         assert_valid(&found);
         let expected: Vec<CurvePoint> =
             USERS.map(|users| mean_value_analysis(users, service.as_secs_f64(), think.as_secs_f64())).into();

@@ -69,7 +69,7 @@ fn random_errors_are_counted_with_their_first_example() {
 fn a_failure_abandons_the_rest_of_the_page() {
     with_seed(8, |seed| {
         let p = 0.1;
-        let object = |index: usize| Object { path: format!("/{index}"), bytes: 100 * index as u64 };
+        let object = |index: u64| Request::file(&format!("/{index}"), 100 * index);
         let workload = Workload {
             requests: (1..=3).map(object).collect(),
             pages: vec![Page { weight: 1, requests: vec![0, 1, 2] }],

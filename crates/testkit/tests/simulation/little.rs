@@ -9,7 +9,8 @@ fn check(seed: u64, think: Think, think_mean: f64) {
     let server = Server { network: us(100), ..Server::new(Law::Exponential(ms(5)), Some(4)) };
     let mut plan = closed_plan(seed, &[20], phases(2, 20));
     plan.load_threads = 2;
-    let simulation = Simulation { think, ..Simulation::new(plan, server) };
+    plan.workload.think = think;
+    let simulation = Simulation::new(plan, server);
     let found = simulation.analyze();
     assert_valid(&found);
     let point = &found.load_points[0];

@@ -1,6 +1,6 @@
 //! Open loops: what is sent when follows from plan and seed alone.
 
-use benchmarks::webstone::PageSchedule;
+use benchmarks::pages::PageSchedule;
 use model::{Arrivals, Load, Page, Phases, Plan, Request, Schedule, Workload};
 use testkit::{
     Law, Recording, Server, Simulation, assert_conserved, one_object, open_plan, phases, with_seed,
@@ -10,7 +10,7 @@ use units::Nanos;
 use crate::{ms, s};
 
 fn workload() -> Workload {
-    let object = |index: u64| Object { path: format!("/{index}"), bytes: 100 * index };
+    let object = |index: u64| Request::file(&format!("/{index}"), 100 * index);
     let page = |object| Page { weight: 1 + u64::from(object), requests: vec![object] };
     Workload { requests: (1..=4).map(object).collect(), pages: (0..4).map(page).collect(), ..one_object() }
 }
@@ -31,8 +31,8 @@ fn run(plan: Plan) -> Recording {
 /// Due time and object of every operation, by the plan.
 fn planned(plan: &Plan) -> Vec<(Nanos, u32)> {
     let due = Schedule::new(200.0, Arrivals::Poisson, &plan.phases, plan.seed, 0);
-    let objects = PageSchedule::new(&plan.workload, plan.seed);
-    due.map(|(k, due)| (due, objects.operation(k).object)).collect()
+    let objects = PageSchedule::new(&plan.workload, plan.seed, 200.0);
+    due.map(|(k, due)| (due, u32::from(objects.operation(k).kind))).collect()
 }
 
 /// What was sent when.

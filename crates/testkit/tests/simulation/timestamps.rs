@@ -1,9 +1,7 @@
 //! Due, sent, done: what each counts for.
 
-use model::{Arrivals, Load};
-use testkit::{
-    Law, Server, Simulation, Think, Window, assert_conserved, closed_plan, open_plan, phases, with_seed,
-};
+use model::{Arrivals, Load, Think};
+use testkit::{Law, Server, Simulation, Window, assert_conserved, closed_plan, open_plan, phases, with_seed};
 
 use crate::{close, ms, reasons, s};
 
@@ -57,10 +55,11 @@ fn a_generator_that_stands_still_is_late_and_invalid() {
 fn in_a_closed_loop_due_is_the_end_of_the_think_time() {
     with_seed(53, |seed| {
         // One user: 10 ms of service, 30 ms of thinking; due at 0, 40, 80… ms. Away from 1,035 to 1,055 ms.
+        let mut plan = closed_plan(seed, &[1], phases(0, 2));
+        plan.workload.think = Think::Fixed(ms(30));
         let simulation = Simulation {
-            think: Think::Fixed(ms(30)),
             generator_pause: Some(Window { from: ms(1_035), to: ms(1_055) }),
-            ..Simulation::new(closed_plan(seed, &[1], phases(0, 2)), Server::new(Law::Fixed(ms(10)), None))
+            ..Simulation::new(plan, Server::new(Law::Fixed(ms(10)), None))
         };
         let recording = simulation.record();
         assert_conserved(&recording.intervals);

@@ -1,19 +1,19 @@
 //! Closed loops: what a user does follows from plan, seed and user alone.
 
-use model::Think;
 use model::{Page, Plan, Request, Think, Workload};
 use testkit::{Law, Recording, Server, Simulation, closed_plan, one_object, phases, with_seed};
 
 use crate::ms;
 
 fn plan(seed: u64, threads: u32) -> Plan {
-    let object = |index: u64| Object { path: format!("/{index}"), bytes: 100 * index };
+    let object = |index: u64| Request::file(&format!("/{index}"), 100 * index);
     let page = |requests: &[u32]| Page { weight: 1, requests: requests.to_vec() };
     let mut plan = closed_plan(seed, &[20], phases(1, 4));
     plan.load_threads = threads;
     plan.workload = Workload {
         requests: (1..=4).map(object).collect(),
         pages: vec![page(&[0]), page(&[1, 2]), page(&[3])],
+        think: Think::Exponential(ms(30)),
         ..one_object()
     };
     plan
@@ -21,7 +21,7 @@ fn plan(seed: u64, threads: u32) -> Plan {
 
 fn run(plan: Plan) -> Recording {
     let server = Server::new(Law::Exponential(ms(20)), Some(10));
-    Simulation { think: Think::Exponential(ms(30)), ..Simulation::new(plan, server) }.record()
+    Simulation::new(plan, server).record()
 }
 
 fn objects_of(recording: &Recording, user: u32) -> Vec<u32> {
