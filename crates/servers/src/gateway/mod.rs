@@ -29,6 +29,7 @@ mod workers;
 
 pub use cgi::cgi;
 pub use page::{Page, PageBody, SIZE_MAX};
+pub(crate) use workers::check_workers;
 pub use workers::{Address, AddressError, Gateway, GatewayOptions, WORKERS_MAX};
 
 /// The pages as a PHP script: for any path, since PHP-FPM is told by its web server which script to run.

@@ -8,7 +8,7 @@
 //! | serving | answered, connection ends | accepting | |
 //! | serving | answered, connection is kept | kept | |
 //! | kept | the next request | serving | |
-//! | kept | somebody else waits, and no worker is accepting | accepting | we close: a web server with more connections than there are workers would else wait for its own idle ones |
+//! | kept | somebody else waits, and every worker has a connection | accepting | we close: a web server with more connections than there are workers would else wait for its own idle ones |
 //! | any | the gateway is stopped | ended | what is being answered is answered first |
 
 use std::fs;
@@ -18,7 +18,7 @@ use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -101,8 +101,9 @@ pub struct Gateway {
 struct Shared {
     listener: Socket,
     workers: usize,
-    /// How many workers wait for a connection.
-    accepting: AtomicUsize,
+    /// How many workers have a connection.
+    taken: AtomicUsize,
+    stopped: AtomicBool,
 }
 
 impl Gateway {
@@ -115,12 +116,10 @@ impl Gateway {
     ///
     /// A number of workers out of range, an address that cannot be listened on, no more threads.
     pub fn start(options: &GatewayOptions) -> io::Result<Gateway> {
-        if !(1..=WORKERS_MAX).contains(&options.workers) {
-            let text = format!("expected from 1 to {WORKERS_MAX} workers, found {}", options.workers);
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
-        }
+        check_workers(options.workers)?;
         let (listener, address) = listen(&options.listen)?;
-        let shared = Shared { listener, workers: options.workers, accepting: AtomicUsize::new(0) };
+        let (taken, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let shared = Shared { listener, workers: options.workers, taken, stopped };
         let mut gateway = Gateway { address, shared: Arc::new(shared), threads: Vec::new() };
         for _ in 0..options.workers {
             let shared = Arc::clone(&gateway.shared);
@@ -141,9 +140,10 @@ impl Gateway {
         &self.address
     }
 
-    /// Stops the gateway and waits until its workers have ended.
+    /// Stops the gateway and waits until its workers have ended: what is being answered is answered first.
     pub fn stop(self) {
-        // Wakes those who accept, and those who wait on kept connections. It cannot fail on a listener.
+        self.shared.stopped.store(true, Ordering::Relaxed);
+        // Wakes those who accept. It cannot fail on a listener.
         let _ = self.shared.listener.shutdown(std::net::Shutdown::Both);
         if let Address::Unix(path) = &self.address {
             // It may have been removed already.
@@ -154,6 +154,15 @@ impl Gateway {
             let _ = thread.join();
         }
     }
+}
+
+/// Checks a number of workers.
+pub(crate) fn check_workers(workers: usize) -> io::Result<()> {
+    if (1..=WORKERS_MAX).contains(&workers) {
+        return Ok(());
+    }
+    let text = format!("expected from 1 to {WORKERS_MAX} workers, found {workers}");
+    Err(io::Error::new(io::ErrorKind::InvalidInput, text))
 }
 
 fn listen(address: &Address) -> io::Result<(Socket, Address)> {
@@ -193,12 +202,13 @@ impl Shared {
     /// Serves one connection after the other until the gateway is stopped.
     fn work(&self) {
         loop {
-            self.accepting.fetch_add(1, Ordering::Relaxed);
-            let accepted = self.listener.accept();
-            self.accepting.fetch_sub(1, Ordering::Relaxed);
-            match accepted {
-                // What went wrong with a connection is the peer's business.
-                Ok((stream, _)) => drop(self.serve(&stream)),
+            match self.listener.accept() {
+                Ok((stream, _)) => {
+                    self.taken.fetch_add(1, Ordering::Relaxed);
+                    // What went wrong with a connection is the peer's business.
+                    let _ = self.serve(&stream);
+                    self.taken.fetch_sub(1, Ordering::Relaxed);
+                }
                 Err(error) => match error.raw_os_error().map(Errno::from_raw_os_error) {
                     Some(Errno::INVAL) => return, // Stopped.
                     Some(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM) => {
@@ -218,10 +228,10 @@ impl Shared {
 
     /// Waits on a kept connection for the next request, and says whether to go on with it.
     fn wait(&self, stream: &Socket) -> bool {
-        loop {
+        while !self.stopped.load(Ordering::Relaxed) {
             let mut watched =
                 [PollFd::new(stream, PollFlags::IN), PollFd::new(&self.listener, PollFlags::IN)];
-            let found = if 0 < self.accepting.load(Ordering::Relaxed) {
+            let found = if self.taken.load(Ordering::Relaxed) < self.workers {
                 poll(&mut watched[..1], Some(&LOOK_AROUND))
             } else {
                 poll(&mut watched, None)
@@ -234,6 +244,7 @@ impl Shared {
                 Err(_) => return false,
             }
         }
+        false
     }
 }
 

@@ -1,9 +1,10 @@
-//! The built-in web origin: every file of a workload, from memory, on one thread.
+//! The built-in web origin: every file of a workload, from memory, and pages made by a program, on one thread.
 //!
 //! It answers GET and HEAD of HTTP/1.0 and 1.1, keeps connections where both versions allow it, takes
 //! pipelined requests, and closes first where the connection ends with the response (so that the
 //! TIME-WAIT entries are the server's, as with the servers it stands for). Replies carry no `Date`:
-//! each is a constant that was made at the start.
+//! each but a page is a constant that was made at the start. Without files and on several threads it is the
+//! program behind a reverse proxy, see [`AppServer`].
 //!
 //! Two things make it a part of a measuring instrument: it limits itself to an allowance of CPU (see [`WebOptions::cpu_allowance`]), so
 //! that it, and not the load generator beside it, is what saturates; and it can [misbehave](Fault).
@@ -25,6 +26,7 @@
 //! | any but held | one to two idle timeouts without progress | closed | a drip of header bytes is no progress |
 
 mod allowance;
+mod app;
 mod connection;
 mod fault;
 mod faulty;
@@ -35,6 +37,7 @@ mod site;
 mod socket;
 
 pub use allowance::{CARRY, PAUSE_MIN};
+pub use app::{AppOptions, AppServer};
 pub use fault::{Fault, FaultPlan, FaultPlanError, FaultRule, Freeze};
 pub use options::{ServeReport, WebOptions};
 pub use server::{WebServer, serve};

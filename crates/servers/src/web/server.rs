@@ -17,7 +17,7 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::oneshot;
-use units::{Clock, Nanos, RealClock, thread_cpu};
+use units::{Clock, Nanos, Ratio, RealClock, thread_cpu};
 
 use super::allowance::Throttle;
 use super::connection::serve_connection;
@@ -25,8 +25,11 @@ use super::fault::{FaultPlan, Freeze};
 use super::options::{ServeReport, WebOptions};
 use super::site::Site;
 
-/// How many connections are accepted before those accepted get their turn.
+/// How many connections are accepted before those accepted get their turn, by a server that is alone.
 const ACCEPTS_PER_TURN: usize = 64;
+
+/// The same where several accept from one listener: so that none takes what others are free for.
+const ACCEPTS_PER_TURN_AMONG_OTHERS: usize = 1;
 
 /// How long nothing is accepted after the kernel ran out of descriptors or memory.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
@@ -44,9 +47,52 @@ pub fn serve(
     ready: impl FnOnce(SocketAddr),
     stop: impl Future,
 ) -> io::Result<ServeReport> {
-    let runtime =
-        Builder::new_current_thread().enable_io().enable_time().build_local(LocalOptions::default())?;
-    runtime.block_on(run(options, ready, stop))
+    options.check()?;
+    let site = Site::new(&options.files)?;
+    let listener = listen(options.listen, options.backlog)?;
+    let server = Server {
+        site,
+        faults: options.faults.clone(),
+        idle_timeout: options.idle_timeout,
+        cpu_allowance: options.cpu_allowance,
+        accepts_per_turn: ACCEPTS_PER_TURN,
+    };
+    server.run(listener, ready, stop)
+}
+
+/// What one thread serves.
+#[derive(Debug)]
+pub(super) struct Server {
+    site: Site,
+    faults: FaultPlan,
+    idle_timeout: Nanos,
+    cpu_allowance: Option<Ratio>,
+    accepts_per_turn: usize,
+}
+
+impl Server {
+    /// Makes a server of pages alone, one of several that share a listener.
+    pub(super) fn of_pages(idle_timeout: Nanos) -> Server {
+        Server {
+            site: Site::without_files(),
+            faults: FaultPlan::default(),
+            idle_timeout,
+            cpu_allowance: None,
+            accepts_per_turn: ACCEPTS_PER_TURN_AMONG_OTHERS,
+        }
+    }
+
+    /// Serves on the calling thread until `stop` resolves.
+    pub(super) fn run(
+        self,
+        listener: Socket,
+        ready: impl FnOnce(SocketAddr),
+        stop: impl Future,
+    ) -> io::Result<ServeReport> {
+        let runtime =
+            Builder::new_current_thread().enable_io().enable_time().build_local(LocalOptions::default())?;
+        runtime.block_on(run(self, listener, ready, stop))
+    }
 }
 
 /// A server on a thread of its own; dropping it stops it without waiting.
@@ -91,7 +137,7 @@ impl WebServer {
     }
 }
 
-fn join(thread: JoinHandle<io::Result<ServeReport>>) -> io::Result<ServeReport> {
+pub(super) fn join(thread: JoinHandle<io::Result<ServeReport>>) -> io::Result<ServeReport> {
     thread.join().unwrap_or_else(|_| Err(io::Error::other("the web server's thread panicked")))
 }
 
@@ -101,6 +147,7 @@ pub(super) struct Shared {
     pub(super) site: Site,
     pub(super) faults: FaultPlan,
     pub(super) idle_timeout: Nanos,
+    accepts_per_turn: usize,
     throttle: Option<RefCell<Throttle>>,
     counts: Cell<Counts>,
 }
@@ -133,21 +180,21 @@ impl Shared {
 }
 
 async fn run(
-    options: &WebOptions,
+    server: Server,
+    listener: Socket,
     ready: impl FnOnce(SocketAddr),
     stop: impl Future,
 ) -> io::Result<ServeReport> {
-    options.check()?;
-    let site = Site::new(&options.files)?;
-    let listener = listen(options)?;
-    let address = listener.get_ref().local_addr()?.as_socket().ok_or(io::ErrorKind::Unsupported)?;
+    let address = listener.local_addr()?.as_socket().ok_or(io::ErrorKind::Unsupported)?;
+    let listener = watch(listener)?;
     let clock = RealClock::start();
     let cpu = thread_cpu();
     let shared = Rc::new(Shared {
-        site,
-        faults: options.faults.clone(),
-        idle_timeout: options.idle_timeout,
-        throttle: options.cpu_allowance.map(|share| RefCell::new(Throttle::new(share, clock))),
+        site: server.site,
+        faults: server.faults,
+        idle_timeout: server.idle_timeout,
+        accepts_per_turn: server.accepts_per_turn,
+        throttle: server.cpu_allowance.map(|share| RefCell::new(Throttle::new(share, clock))),
         counts: Cell::default(),
     });
     if let Some(freeze) = shared.faults.freeze {
@@ -165,20 +212,25 @@ async fn run(
     Ok(ServeReport { address, elapsed: clock.now(), cpu, paused, connections, requests, faults, bytes_sent })
 }
 
-fn listen(options: &WebOptions) -> io::Result<AsyncFd<Socket>> {
-    let socket = Socket::new(Domain::for_address(options.listen), Type::STREAM, Some(Protocol::TCP))?;
+/// Listens, without waiting in any call.
+pub(super) fn listen(address: SocketAddr, backlog: u32) -> io::Result<Socket> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_nonblocking(true)?;
     socket.set_reuse_address(true)?;
     // Accepted sockets inherit it. Without it the second of two pipelined replies would wait for
     // the acknowledgement of the first.
     socket.set_tcp_nodelay(true)?;
-    socket.bind(&options.listen.into())?;
-    socket.listen(options.backlog.try_into().unwrap_or(i32::MAX))?;
+    socket.bind(&address.into())?;
+    socket.listen(backlog.try_into().unwrap_or(i32::MAX))?;
+    Ok(socket)
+}
+
+fn watch(listener: Socket) -> io::Result<AsyncFd<Socket>> {
     #[expect(
         deprecated,
         reason = "its successor is unsafe; the socket owns its descriptor, which is all that is asked"
     )]
-    AsyncFd::with_interest(socket, Interest::READABLE)
+    AsyncFd::with_interest(listener, Interest::READABLE)
 }
 
 /// Accepts connections until the listener fails, and returns why.
@@ -202,7 +254,7 @@ async fn accept_all(listener: &AsyncFd<Socket>, shared: &Rc<Shared>) -> io::Erro
 
 /// Accepts what is there, up to a limit; `AGAIN` when nothing is left.
 fn accept_some(listener: &Socket, shared: &Rc<Shared>) -> Result<(), Errno> {
-    for _ in 0..ACCEPTS_PER_TURN {
+    for _ in 0..shared.accepts_per_turn {
         match rustix::net::accept_with(listener, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC) {
             Ok(socket) => start_connection(socket, shared),
             // The client, or the network under it, gave up before we came (accept(2), Linux).

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::io;
 
-use http1::{Framing, ResponseHead, Version, write_response_head};
+use http1::{Framing, RequestMethod, ResponseHead, Version, write_response_head};
 use model::{Content, FileSet};
 
 use super::modified::LAST_MODIFIED;
+use crate::gateway::Page;
 
 /// The largest data set that is served from memory: 1 GiB.
 pub const DATASET_BYTES_MAX: u64 = 1 << 30;
@@ -22,6 +23,17 @@ pub(super) struct Site {
     pub(super) head_too_large: ReadyReply,
     pub(super) server_error: ReadyReply,
     pub(super) version_not_supported: ReadyReply,
+}
+
+/// What a request leads to.
+#[derive(Debug)]
+pub(super) enum Found<'a> {
+    /// The file that was asked for.
+    File(&'a ReadyReply),
+    /// A page that is still to be made.
+    Page(Page),
+    /// What is said instead.
+    Other(&'a ReadyReply),
 }
 
 /// One response, with a head for each version and fate of the connection.
@@ -76,16 +88,32 @@ impl Site {
         }
     }
 
-    /// Returns the reply for the path of a request target, its query ignored; `None` if there is no such file.
+    /// Returns what a method and a request target lead to.
+    ///
+    /// Files come first, their query ignored; then pages.
     #[inline]
-    pub(super) fn object(&self, target: &[u8]) -> Option<&ReadyReply> {
+    pub(super) fn find(&self, method: RequestMethod, target: &[u8]) -> Found<'_> {
         let end = target.iter().position(|byte| *byte == b'?').unwrap_or(target.len());
-        self.objects.get(&target[..end])
+        let path = &target[..end];
+        match (self.objects.get(path), method) {
+            (Some(file), RequestMethod::Get | RequestMethod::Head) => Found::File(file),
+            (Some(_), _) => Found::Other(&self.method_not_allowed),
+            (None, _) => self.find_page(method, path, target.get(end + 1..).unwrap_or_default()),
+        }
+    }
+
+    fn find_page(&self, method: RequestMethod, path: &[u8], query: &[u8]) -> Found<'_> {
+        match (Page::find(path, query), method) {
+            (Some(page), RequestMethod::Get) => Found::Page(page),
+            (Some(_), _) => Found::Page(Page::method_not_allowed()),
+            (None, RequestMethod::Get | RequestMethod::Head) => Found::Other(&self.not_found),
+            (None, _) => Found::Other(&self.method_not_allowed),
+        }
     }
 }
 
 impl ReadyReply {
-    pub(super) fn new(status: u16, body: Box<[u8]>, fields: &[(&str, &[u8])]) -> ReadyReply {
+    fn new(status: u16, body: Box<[u8]>, fields: &[(&str, &[u8])]) -> ReadyReply {
         let heads = [
             (Version::Http10, false),
             (Version::Http10, true),
@@ -104,6 +132,14 @@ impl ReadyReply {
     #[inline]
     pub(super) fn head(&self, version: Version, keep_alive: bool) -> &[u8] {
         &self.heads[2 * usize::from(version == Version::Http11) + usize::from(keep_alive)]
+    }
+}
+
+/// Makes a page as a whole, for what is seldom asked for.
+impl From<Page> for ReadyReply {
+    fn from(page: Page) -> ReadyReply {
+        let fields = page.fields();
+        ReadyReply::new(page.status, page.body.into_bytes().into(), fields)
     }
 }
 
@@ -142,7 +178,7 @@ mod tests {
     #[test]
     fn heads_fit_version_and_fate_of_the_connection() {
         let site = site("/a.html", 3).unwrap();
-        let reply = site.object(b"/a.html?x=1").unwrap();
+        let Found::File(reply) = site.find(RequestMethod::Get, b"/a.html?x=1") else { panic!("no file") };
         let text = |version, keep_alive| String::from_utf8(reply.head(version, keep_alive).to_vec()).unwrap();
         let rest = "Server: plimsoll\r\nContent-Type: text/html\r\n\
                     Last-Modified: Sat, 01 Jan 2000 00:00:00 GMT\r\n\r\n";

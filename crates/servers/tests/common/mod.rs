@@ -94,6 +94,12 @@ impl Client {
         Ok(Reply { head, body })
     }
 
+    /// Reads to the end of the connection.
+    pub fn rest(&mut self) -> String {
+        while self.read().unwrap() != 0 {}
+        String::from_utf8(std::mem::take(&mut self.input)).unwrap()
+    }
+
     /// Tells whether the server has closed, and nothing came before.
     pub fn is_closed(&mut self) -> bool {
         self.input.is_empty() && matches!(self.read(), Ok(0))

@@ -1,0 +1,73 @@
+//! The program behind a reverse proxy: pages over HTTP/1, on a fixed number of event loops.
+
+use std::io;
+use std::net::SocketAddr;
+use std::thread::JoinHandle;
+
+use tokio::sync::oneshot;
+use units::Nanos;
+
+use super::options::ServeReport;
+use super::server::{Server, join, listen};
+use crate::gateway::check_workers;
+
+/// How many connections may wait to be accepted.
+const BACKLOG: u32 = 4096;
+
+/// How long a connection may be idle: longer than proxies keep theirs, so that they are the ones who close.
+const IDLE_TIMEOUT: Nanos = Nanos::from_secs(300);
+
+/// How an application server is to be started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AppOptions {
+    /// Where to listen; port 0 lets the kernel choose.
+    pub listen: SocketAddr,
+    /// How many threads make pages, and so the most pages that are made at once; from 1 to [`WORKERS_MAX`](crate::gateway::WORKERS_MAX).
+    ///
+    /// Each has an event loop and any number of kept connections, as a proxy's pool of them expects.
+    pub workers: usize,
+}
+
+/// A running application server; dropping it stops it without waiting.
+#[derive(Debug)]
+pub struct AppServer {
+    address: SocketAddr,
+    workers: Vec<(oneshot::Sender<()>, JoinHandle<io::Result<ServeReport>>)>,
+}
+
+impl AppServer {
+    /// Starts a server, which listens when this returns.
+    ///
+    /// # Errors
+    ///
+    /// A number of workers out of range, an address that cannot be listened on, no more threads.
+    pub fn start(options: &AppOptions) -> io::Result<AppServer> {
+        check_workers(options.workers)?;
+        let listener = listen(options.listen, BACKLOG)?;
+        let address = listener.local_addr()?.as_socket().ok_or(io::ErrorKind::Unsupported)?;
+        let mut server = AppServer { address, workers: Vec::new() };
+        for _ in 0..options.workers {
+            let (listener, (stop, stopped)) = (listener.try_clone()?, oneshot::channel());
+            let body = move || Server::of_pages(IDLE_TIMEOUT).run(listener, |_| {}, stopped);
+            let thread = std::thread::Builder::new().name("app".to_owned()).spawn(body)?;
+            server.workers.push((stop, thread));
+        }
+        Ok(server)
+    }
+
+    /// Returns where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Stops the server, and returns what each worker did.
+    ///
+    /// # Errors
+    ///
+    /// What had ended a worker before.
+    pub fn stop(self) -> io::Result<Vec<ServeReport>> {
+        let (stops, threads): (Vec<_>, Vec<_>) = self.workers.into_iter().unzip();
+        drop(stops);
+        threads.into_iter().map(join).collect()
+    }
+}

@@ -1,0 +1,105 @@
+//! Pages made by a program, from the web server itself and from the program behind a proxy.
+
+mod common;
+
+use common::{Client, start};
+use http1::{Framing, RequestMethod};
+use model::Letters;
+use servers::gateway::Page;
+use servers::web::{AppOptions, AppServer, FaultPlan};
+
+const QUERIES: [(&str, &str); 6] = [
+    ("/dyn", "size=1000&seed=77"),
+    ("/dyn", "size=0"),
+    ("/dyn", "size=300000&seed=4"),
+    ("/a/file.dyn-send", ""),
+    ("/cgi-bin/simple", "seed=5"),
+    ("/cgi-bin/simple", "seed=x"),
+];
+
+/// Gets all pages over one connection.
+fn check_all(client: &mut Client) {
+    for (path, query) in QUERIES {
+        let reply = client.get(&format!("{path}?{query}")).unwrap();
+        let page = Page::find(path.as_bytes(), query.as_bytes()).unwrap();
+        assert_eq!((reply.head.status, reply.head.keep_alive), (page.status, true), "{path}?{query}");
+        assert!(reply.body == page.body.into_bytes(), "{path}?{query}");
+    }
+}
+
+#[test]
+fn the_web_server_makes_pages_beside_its_files() {
+    let server = start(|_| {});
+    let mut client = Client::connect(server.address());
+    check_all(&mut client);
+    assert_eq!(client.get("/small.html").unwrap().body, common::content("/small.html"));
+    check_all(&mut client);
+    assert_eq!(client.get("/dynamic").unwrap().head.status, 404);
+}
+
+#[test]
+fn pages_say_what_they_are_and_that_they_are_not_to_be_stored() {
+    let server = start(|_| {});
+    let mut client = Client::connect(server.address());
+    client.send("GET /cgi-bin/simple?size=64 HTTP/1.0\r\n\r\n");
+    assert_eq!(
+        client.rest(),
+        "HTTP/1.0 200 OK\r\nContent-Length: 64\r\nConnection: close\r\nServer: plimsoll\r\n\
+         Content-Type: text/html\r\nCache-Control: no-store\r\n\r\n\
+         <!DOCTYPE html><title>Made by a program</title><p>ASEROBDHGMPMRI"
+    );
+}
+
+#[test]
+fn pages_are_made_for_get_only() {
+    let server = start(|_| {});
+    let mut client = Client::connect(server.address());
+    client.send("HEAD /dyn HTTP/1.1\r\nHost: h\r\n\r\nDELETE /dyn HTTP/1.1\r\nHost: h\r\n\r\n");
+    assert_eq!(client.reply(RequestMethod::Head).unwrap().head.status, 405);
+    assert_eq!(client.reply(RequestMethod::Get).unwrap().head.status, 405);
+    check_all(&mut client);
+}
+
+#[test]
+fn pages_can_be_spoiled_as_files_can() {
+    let plan = FaultPlan::parse(["wrong-bytes=/dyn"]).unwrap();
+    let server = start(|options| options.faults = plan);
+    let reply = Client::connect(server.address()).get("/dyn?size=1000&seed=3").unwrap();
+    assert_eq!(reply.head.framing, Framing::Length(1000));
+    assert_eq!(Letters::new(3).matches(&reply.body), Err(500));
+}
+
+/// Goal: a large page that nobody reads holds up nobody else.
+#[test]
+fn a_slow_reader_of_a_page_does_not_hold_up_others() {
+    let server = start(|_| {});
+    let mut slow = Client::connect(server.address());
+    slow.send("GET /dyn?size=10485760&seed=1 HTTP/1.1\r\nHost: h\r\n\r\n");
+    check_all(&mut Client::connect(server.address()));
+    let body = slow.reply(RequestMethod::Get).unwrap().body;
+    assert_eq!((body.len(), Letters::new(1).matches(&body)), (10_485_760, Ok(())));
+}
+
+#[test]
+fn an_app_server_serves_more_connections_than_it_has_workers() {
+    let listen = "127.0.0.1:0".parse().unwrap();
+    let server = AppServer::start(&AppOptions { listen, workers: 3 }).unwrap();
+    let mut clients: Vec<Client> = (0..8).map(|_| Client::connect(server.address())).collect();
+    for _ in 0..2 {
+        clients.iter_mut().for_each(check_all);
+    }
+    assert_eq!(clients[0].get("/small.html").unwrap().head.status, 404);
+    drop(clients);
+    let reports = server.stop().unwrap();
+    let sum = |count: fn(&servers::web::ServeReport) -> u64| reports.iter().map(count).sum::<u64>();
+    assert_eq!((reports.len(), sum(|one| one.connections), sum(|one| one.requests)), (3, 8, 8 * 12 + 1));
+}
+
+#[test]
+fn a_number_of_workers_out_of_range_is_refused() {
+    for workers in [0, 1025] {
+        let listen = "127.0.0.1:0".parse().unwrap();
+        let error = AppServer::start(&AppOptions { listen, workers }).unwrap_err();
+        assert_eq!(error.to_string(), format!("expected from 1 to 1024 workers, found {workers}"));
+    }
+}
