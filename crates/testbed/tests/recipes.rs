@@ -7,8 +7,9 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use lab::{READY_MAX, ask, directory, files, get, request, value};
+use lab::{READY_MAX, ask, directory, files, get, request, resumes, value};
 use model::{Content, Gateway, GatewayKind, Letters};
+use rustls::version::{TLS12, TLS13};
 use testbed::{Recipe, RunningSut, Server, SutRequest};
 
 /// Our own program as far as it makes pages, in Python, since ours is not built when these tests run: CGI where a
@@ -66,6 +67,10 @@ fn check_files(name: &str) {
             }
             assert_eq!(value(&sut.facts(), "transport"), transport.title());
             assert!(sut.url().starts_with(transport.scheme()), "{}", sut.url());
+            if transport.is_tls() {
+                assert!(resumes(&sut, &TLS12), "TLS 1.2, {transport}");
+                assert!(resumes(&sut, &TLS13), "TLS 1.3, {transport}");
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ mod lab;
 
 use std::time::Duration;
 
-use lab::{READY_MAX, directory, files, get, request, value};
+use lab::{READY_MAX, directory, files, get, processes_with, request, value};
 use model::Content;
 use testbed::{Recipe, RunningSut, Server, SutError, SutRequest, available_cpus};
 use units::{Clock, Nanos, RealClock};
@@ -20,13 +20,6 @@ fn shell(script: &str, ready: &str, more: &str) -> Server {
          [program]\nfind = [\"sh\"]\n[start]\narguments = [\"-c\", '''{script}''']\n{more}"
     );
     Server::Recipe(Box::new(Recipe::parse("shell.toml", &text).unwrap()))
-}
-
-/// Returns the processes whose command line holds `text`.
-fn processes_with(text: &str) -> Vec<String> {
-    let entries = std::fs::read_dir("/proc").unwrap().flatten();
-    let lines = entries.filter_map(|entry| std::fs::read_to_string(entry.path().join("cmdline")).ok());
-    lines.filter(|line| line.contains(text)).collect()
 }
 
 /// Runs nginx; a failure to find it shows the command that installs it.

@@ -167,6 +167,12 @@ arguments = ["--port", "{port}"]
             ("[\"mine\"]", "[]", "names no program"),
             ("[start]", "[start", "mine.toml:9:"),
             ("[start]", "[stop]\nseconds = 70000\n[start]", "mine.toml:10:"),
+            ("[start]", "[profiles.benchmark]\ntext = \"\"\n[start]", "mine.toml:9:2"),
+            ("[start]", "[profiles.other]\ntext = \"{prot}\"\n[start]", "did you mean `{port}`?"),
+            ("[start]", "[transports]\ntls = \"\"\n[start]", "lacks `plain`"),
+            ("[start]", "[transports]\nssl = \"\"\n[start]", "mine.toml:10:1"),
+            ("[start]", "[gateways.cgi]\ncompanions = [\"php-fmp\"]\n[start]", "did you mean `php-fpm`?"),
+            ("[start]", "[gateways.cig]\n[start]", "did you mean `cgi`?"),
         ] {
             let message = complaint(&SMALL.replace(from, to));
             assert!(message.contains(said), "{to}: {message}");

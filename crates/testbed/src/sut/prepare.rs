@@ -2,7 +2,9 @@
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::fs::symlink;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use model::GatewayKind;
 
 use super::account::Account;
 use super::certificate::Certificate;
@@ -17,12 +19,6 @@ use crate::inventory::user_name;
 use crate::open_files::open_files_max;
 use crate::populate::{Populated, populate};
 use crate::recipe::{CompanionRecipe, ConfigRecipe, ProgramRecipe, Ready, Recipe, StartRecipe, StopRecipe};
-
-/// Programs that make pages, by the name of their file.
-const PAGE_PROGRAMS: [(&str, &str); 2] = [
-    ("dyn.php", include_str!("../../../../gateways/dyn.php")),
-    ("dyn.py", include_str!("../../../../gateways/dyn.py")),
-];
 
 /// A system under test that is yet to be started.
 pub struct Prepared {
@@ -81,8 +77,8 @@ impl Prepared {
         for directory in &recipe.directories {
             work_dir.make_directory(&work_dir.path().join(directory))?;
         }
-        if choice.gateway.is_some() {
-            write_page_programs(&values, &work_dir)?;
+        if let Some((gateway, _)) = &choice.gateway {
+            write_page_programs(gateway.kind, &values, &work_dir)?;
         }
         let maker = MemberMaker { values: &values, work_dir: &work_dir, cpus: request.cpus };
         let server = maker.server(&recipe, &choice, programs.server)?;
@@ -104,7 +100,7 @@ impl Programs {
     fn find(
         recipe: &Recipe,
         choice: &Choice,
-        plimsoll: &std::path::Path,
+        plimsoll: &Path,
         search_path: &[PathBuf],
     ) -> Result<Programs, SutError> {
         let find = |title: &str, find: &[String], install: &Option<String>| {
@@ -124,7 +120,7 @@ impl Programs {
 }
 
 /// Returns candidates with the one of them replaced that stands for our own program.
-pub fn with_our_program(candidates: &[String], plimsoll: &std::path::Path) -> Vec<String> {
+pub fn with_our_program(candidates: &[String], plimsoll: &Path) -> Vec<String> {
     candidates.iter().map(|one| one.replace("{plimsoll}", &plimsoll.to_string_lossy())).collect()
 }
 
@@ -170,7 +166,7 @@ impl MemberMaker<'_> {
         Ok((member, listens))
     }
 
-    fn launch(&self, program: &std::path::Path, start: &StartRecipe, log: &str) -> Launch {
+    fn launch(&self, program: &Path, start: &StartRecipe, log: &str) -> Launch {
         let fill = |text: &String| self.values.fill(text);
         let environment = start.environment.iter();
         Launch {
@@ -208,13 +204,22 @@ fn write_certificate(values: &Values, work_dir: &WorkDir) -> Result<Certificate,
     Ok(certificate)
 }
 
-fn write_page_programs(values: &Values, work_dir: &WorkDir) -> Result<(), SutError> {
+fn write_page_programs(kind: GatewayKind, values: &Values, work_dir: &WorkDir) -> Result<(), SutError> {
+    let write = |name: &str, text: &str| work_dir.write(&values.gateway_dir().join(name), text);
     work_dir.make_directory(&values.gateway_dir())?;
-    for (name, text) in PAGE_PROGRAMS {
-        work_dir.write(&values.gateway_dir().join(name), text)?;
+    match kind {
+        GatewayKind::Cgi => {
+            let path = values.cgi_program();
+            symlink(&values.plimsoll, &path).map_err(|source| SutError::File {
+                what: "CGI program",
+                path,
+                source,
+            })
+        }
+        GatewayKind::PhpFpm => write("dyn.php", include_str!("../../../../gateways/dyn.php")),
+        GatewayKind::Wsgi => write("dyn.py", include_str!("../../../../gateways/dyn.py")),
+        GatewayKind::FastCgi | GatewayKind::Native | GatewayKind::Proxy => Ok(()),
     }
-    let path = values.cgi_program();
-    symlink(&values.plimsoll, &path).map_err(|source| SutError::File { what: "CGI program", path, source })
 }
 
 /// Returns the port to use. One that announces its address chooses itself, else a free one is looked for. That

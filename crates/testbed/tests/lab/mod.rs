@@ -12,7 +12,9 @@ use std::time::Duration;
 
 use model::{FactSection, FileSet, SetFile};
 use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use rustls::{
+    ClientConfig, ClientConnection, HandshakeKind, RootCertStore, StreamOwned, SupportedProtocolVersion,
+};
 use tempfile::TempDir;
 use testbed::{RunningSut, Server, SutRequest, Transport};
 
@@ -48,12 +50,22 @@ pub fn request<'a>(server: Server, work_dir: &Path, files: &'a FileSet) -> SutRe
     }
 }
 
+/// Returns the processes whose command line holds `text`.
+pub fn processes_with(text: &str) -> Vec<String> {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let lines = entries.filter_map(|entry| std::fs::read_to_string(entry.path().join("cmdline")).ok());
+    lines.filter(|line| line.contains(text)).collect()
+}
+
 /// Asks for a path; returns status line and body.
 pub fn ask(sut: &RunningSut, path: &str) -> (String, Vec<u8>) {
     let stream = TcpStream::connect(sut.addr()).unwrap();
     let reply = match sut.certificate_der() {
         None => exchange(stream, path),
-        Some(certificate) => exchange(StreamOwned::new(tls_client(certificate), stream), path),
+        Some(certificate) => {
+            let config = tls_config(certificate, rustls::DEFAULT_VERSIONS);
+            exchange(StreamOwned::new(tls_client(&config), stream), path)
+        }
     };
     let head = reply.windows(4).position(|four| four == b"\r\n\r\n").expect("a whole head");
     let first = reply.split(|byte| *byte == b'\r').next().unwrap();
@@ -74,16 +86,33 @@ fn exchange(mut stream: impl Read + Write, path: &str) -> Vec<u8> {
     reply
 }
 
-/// A client that trusts this certificate and no other.
-fn tls_client(certificate: &[u8]) -> ClientConnection {
+/// Shakes hands twice and asks in between; returns whether the second time took less.
+pub fn resumes(sut: &RunningSut, version: &'static SupportedProtocolVersion) -> bool {
+    let config = tls_config(sut.certificate_der().unwrap(), &[version]);
+    let connect = || {
+        let stream = TcpStream::connect(sut.addr()).unwrap();
+        let mut tls = StreamOwned::new(tls_client(&config), stream);
+        tls.write_all(b"GET /small.html HTTP/1.0\r\n\r\n").unwrap();
+        // Tickets of TLS 1.3 come with the answer.
+        assert_ne!(tls.read(&mut [0; 4096]).unwrap(), 0);
+        tls.conn.handshake_kind()
+    };
+    assert_eq!(connect(), Some(HandshakeKind::Full));
+    connect() == Some(HandshakeKind::Resumed)
+}
+
+/// Settings of a client that trusts this certificate and no other.
+fn tls_config(certificate: &[u8], versions: &[&'static SupportedProtocolVersion]) -> Arc<ClientConfig> {
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from(certificate.to_vec())).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder =
-        ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
-    let config = builder.with_root_certificates(roots).with_no_client_auth();
+    let builder = ClientConfig::builder_with_provider(provider).with_protocol_versions(versions).unwrap();
+    Arc::new(builder.with_root_certificates(roots).with_no_client_auth())
+}
+
+fn tls_client(config: &Arc<ClientConfig>) -> ClientConnection {
     let name = ServerName::from(IpAddr::from(Ipv4Addr::LOCALHOST));
-    ClientConnection::new(Arc::new(config), name).unwrap()
+    ClientConnection::new(Arc::clone(config), name).unwrap()
 }
 
 /// Returns the value of a fact.
