@@ -26,8 +26,8 @@ pub use content::{CHUNK_BYTES, Content};
 pub use definition::{
     DEFINITION_FORMAT, Definition, Family, FilelistSource, LOAD_POINTS_MAX, Levels, LoadDefinition,
     LoadListError, LoadUnit, OpenLoopDefinition, ProtocolDefinition, QuantityError, QuickDefinition,
-    RATE_MAX, USERS_MAX, WorkloadDefinition, WorkloadSource, definition_schema, load_text, parse_bytes,
-    parse_load, parse_rates, parse_time, time_text,
+    RATE_MAX, STREAMS_MAX, USERS_MAX, WorkloadDefinition, WorkloadSource, definition_schema, load_text,
+    parse_bytes, parse_load, parse_rates, parse_time, time_text,
 };
 pub use diagnostics::{Diagnostic, Diagnostics, nearest};
 pub use letters::Letters;
@@ -39,7 +39,7 @@ pub use overrides::{DEFAULT_SEED, Overrides};
 pub use phase::{Phase, Phases};
 pub use plan::{
     BenchmarkId, Connection, Gateway, GatewayKind, Headline, HttpVersion, Modification, PLAN_FORMAT, Plan,
-    Protocol, Rules, SutPlan, Tls,
+    Protocol, Rules, Search, SutPlan, Tls,
 };
 pub use record::{
     DetailRecord, Ending, Example, FailedTotals, Flow, Health, IntervalRecord, KindTotals, OkTotals, SutUse,
@@ -50,6 +50,6 @@ pub use slice::{Assignment, slice};
 pub use testbed::{Fact, FactSection, Testbed};
 pub use user::{Step, User};
 pub use workload::{
-    Count, FILES_MAX, FileSet, Page, Parameter, PathPattern, PathPatternError, Pick, PickError, ReplyBody,
-    Request, Sampler, SetFile, Think, Workload,
+    Count, FILES_MAX, FileSet, FileSetError, Page, Parameter, ParameterError, PathPattern, PathPatternError,
+    PathValue, Pick, PickError, ReplyBody, Request, Sampler, SetFile, Think, Workload, file_path_fault,
 };

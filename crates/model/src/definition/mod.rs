@@ -2,6 +2,7 @@
 //!
 //! - [`parse`](Definition::parse): text → [`Definition`], or everything that is wrong with it
 //! - `quantity`, `load_list`, `values`: how single values are written
+//! - `workload`, `request`, `weight`: what is fetched
 //! - `reader`: tables, key by key
 //! - `schema`: the published JSON Schema
 
@@ -9,8 +10,11 @@ mod load_list;
 mod parse;
 mod quantity;
 mod reader;
+mod request;
 mod schema;
 mod values;
+mod weight;
+mod workload;
 
 use schemars::JsonSchema;
 use units::Nanos;
@@ -18,6 +22,7 @@ use units::Nanos;
 pub use load_list::{
     LOAD_POINTS_MAX, LoadListError, RATE_MAX, USERS_MAX, load_text, parse_load, parse_rates,
 };
+pub use parse::STREAMS_MAX;
 pub use quantity::{QuantityError, parse_bytes, parse_time, time_text};
 pub use schema::definition_schema;
 
@@ -165,6 +170,14 @@ pub enum Levels {
 }
 
 impl Levels {
+    /// Returns the highest level, with the maximum of the definition.
+    pub fn highest(&self) -> f64 {
+        match self {
+            Levels::List(levels) => levels.iter().copied().fold(0.0, f64::max),
+            Levels::Steps { max, .. } => *max,
+        }
+    }
+
     /// Returns the levels, `max` in the place of a maximum that may be chosen. Levels of users are whole: they are
     /// rounded up.
     pub fn list(&self, max: Option<f64>, unit: LoadUnit) -> Vec<f64> {

@@ -4,15 +4,14 @@ use toml::de::{DeTable, DeValue};
 use units::Nanos;
 
 use super::reader::{Fault, Source, Table};
-use super::values::{
-    flag, id, level, line, one_of, rates, ratio, text, time, time_above_zero, users, whole, whole_u32,
-};
+use super::values::{id, level, line, one_of, rates, ratio, time, time_above_zero, users, whole, whole_u32};
+use super::workload::read_workload;
 use super::{
-    DEFINITION_FORMAT, Definition, Family, FilelistSource, LOAD_POINTS_MAX, Levels, LoadDefinition, LoadUnit,
-    OpenLoopDefinition, ProtocolDefinition, QuickDefinition, USERS_MAX, WorkloadDefinition, WorkloadSource,
+    DEFINITION_FORMAT, Definition, Family, LOAD_POINTS_MAX, Levels, LoadDefinition, LoadUnit,
+    OpenLoopDefinition, ProtocolDefinition, QuickDefinition, USERS_MAX,
 };
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::{Arrivals, Connection, Headline, HttpVersion, Phases, Rules, Think, Tls};
+use crate::{Arrivals, Connection, Headline, HttpVersion, Phases, Rules, Tls};
 
 const FAMILIES: &[(&str, Family)] = &[("web", Family::Web)];
 const HEADLINES: &[(&str, Headline)] = &[
@@ -31,8 +30,8 @@ const CONNECTIONS: &[(&str, Connection)] = &[
     ("sessions", Connection::Sessions),
 ];
 
-/// The most streams of one HTTP/2 connection.
-const STREAMS_MAX: u32 = 1000;
+/// The most users that may share one HTTP/2 connection.
+pub const STREAMS_MAX: u32 = 1000;
 
 impl Definition {
     /// Reads a definition; `file_name` is what messages call the text.
@@ -74,13 +73,16 @@ fn read_definition(mut top: Table) -> Option<Definition> {
     let summary = top.required("summary", line);
     let family = top.required("family", one_of(FAMILIES));
     let headline = top.required("headline", one_of(HEADLINES));
-    let workload = top.required_table("workload").and_then(read_workload);
     let protocol = top.required_table("protocol").and_then(read_protocol);
     let load = top.required_table("load").and_then(read_load);
     let open_loop = top.optional_table("open-loop").map(read_open_loop);
     let phases = top.required_table("phases").and_then(read_phases);
     let quick = top.required_table("quick").and_then(|table| read_quick(table, load.as_ref()?.unit, phases?));
     let rules = top.optional_table("rules").map(read_rules);
+    let highest =
+        [load.as_ref().map(|load| load.levels.highest()), quick.as_ref().map(|quick| quick.levels.highest())];
+    let level_max = highest.into_iter().flatten().reduce(f64::max);
+    let workload = top.required_table("workload").and_then(|table| read_workload(table, level_max));
     top.finish();
     Some(Definition {
         format: format?,
@@ -98,32 +100,6 @@ fn read_definition(mut top: Table) -> Option<Definition> {
         quick: quick?,
         rules: rules.unwrap_or_default(),
     })
-}
-
-fn read_workload(mut table: Table) -> Option<WorkloadDefinition> {
-    let source = table.required_table("filelist").and_then(read_filelist).map(WorkloadSource::Filelist);
-    let content_seed = table.required("content-seed", whole(0..=i64::MAX as u64));
-    let counts_pages = table.required("counts-pages", flag);
-    table.finish();
-    Some(WorkloadDefinition {
-        source: source?,
-        content_seed: content_seed?,
-        counts_pages: counts_pages?,
-        think: Think::None,
-    })
-}
-
-fn read_filelist(mut table: Table) -> Option<FilelistSource> {
-    let file = table.optional("file", line).map(FilelistSource::File);
-    let inline = table.optional("text", text).map(FilelistSource::Text);
-    if file.is_some() && inline.is_some() {
-        table.reject("text", Fault::new("expected either `file` or `text`, found both"));
-    }
-    if table.is_empty() {
-        table.reject("file", Fault::new("expected either `file` or `text`, found neither"));
-    }
-    table.finish();
-    file.or(inline)
 }
 
 fn read_protocol(mut table: Table) -> Option<ProtocolDefinition> {
@@ -242,19 +218,29 @@ fn read_rules(mut table: Table) -> Rules {
 #[cfg(test)]
 pub(super) const EVERY_KEY: &str = include_str!("every_key.toml");
 
+/// A definition with every key of requests.
+#[cfg(test)]
+pub(super) const EVERY_REQUEST_KEY: &str = include_str!("every_request_key.toml");
+
+/// Returns the first problem of a definition after a piece of it was replaced.
+#[cfg(test)]
+pub(super) fn problem_of(definition: &str, piece: &str, replacement: &str) -> String {
+    assert!(definition.contains(piece), "{piece}");
+    let text = definition.replacen(piece, replacement, 1);
+    let diagnostics = Definition::parse("my.toml", &text).expect_err(replacement);
+    let first = &diagnostics.problems[0];
+    let (line, _) = diagnostics.position(first);
+    format!("line {line}, `{}`: {}: {}", &text[first.span.clone()], first.message, first.label)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{FilelistSource, WorkloadSource};
     use proptest::prelude::*;
 
-    /// Returns the first problem after a piece of the definition with every key was replaced.
     fn problem(piece: &str, replacement: &str) -> String {
-        assert!(EVERY_KEY.contains(piece), "{piece}");
-        let text = EVERY_KEY.replacen(piece, replacement, 1);
-        let diagnostics = Definition::parse("my.toml", &text).unwrap_err();
-        let first = &diagnostics.problems[0];
-        let (line, _) = diagnostics.position(first);
-        format!("line {line}, `{}`: {}: {}", &text[first.span.clone()], first.message, first.label)
+        problem_of(EVERY_KEY, piece, replacement)
     }
 
     #[test]
@@ -285,7 +271,14 @@ mod tests {
         assert_eq!(definition.phases, phases);
         let quick = QuickDefinition {
             levels: Levels::List(vec![1.0, 2.0]),
-            phases: Phases { steady: s(5), ..phases },
+            phases: Phases {
+                quiet: s(0),
+                ramp_up: s(1),
+                settle: s(0),
+                steady: s(5),
+                ramp_down: s(0),
+                drain: s(0),
+            },
         };
         assert_eq!(definition.quick, quick);
         let rules = Rules {
@@ -332,36 +325,36 @@ mod tests {
          --> my.toml:7:12
           |
         7 | headline = "conection-rate"
-          |            ^^^^^^^^^^^^^^^^ expected `connection-rate` or `operation-rate`, found `conection-rate`
+          |            ^^^^^^^^^^^^^^^^ expected `connection-rate` or `operation-rate` or `request-rate` or `transaction-rate`, found `conection-rate`
           |
           = hint: did you mean `connection-rate`?
 
         error: `protocol.time-limit` is not valid
-          --> my.toml:17:14
+          --> my.toml:19:14
            |
-        17 | time-limit = 90
+        19 | time-limit = 90
            |              ^^ expected a time with its unit, found `90` without one
            |
            = hint: write `"90 s"` if seconds are meant
 
         error: `load.users` is not valid
-          --> my.toml:20:20
+          --> my.toml:22:20
            |
-        20 | users = "10..30/10,5O"
+        22 | users = "10..30/10,5O"
            |                    ^^ expected a number of users from 1 to 1000000, found `5O`
            |
            = hint: write a range with a step such as `10..200/10`, or a list such as `1,2,5`
 
         error: `phases.steady` is missing
-          --> my.toml:26:2
+          --> my.toml:28:2
            |
-        26 | [phases]
+        28 | [phases]
            |  ^^^^^^ `steady` must be given here
 
         error: unknown key `steddy` in `phases`
-          --> my.toml:30:1
+          --> my.toml:32:1
            |
-        30 | steddy = "60 s"
+        32 | steddy = "60 s"
            | ^^^^^^ not a key of a definition
            |
            = hint: did you mean `steady`?
@@ -404,7 +397,17 @@ mod tests {
             ("\"What my users fetch.\"", "\"two\\nlines\""),
             ("content-seed = 7", "content-seed = -7"),
             ("counts-pages = false", "counts-pages = \"no\""),
+            ("counts-pages = false", "think = \"0 s\""),
+            ("counts-pages = false", "think = 5"),
+            ("counts-pages = false", "think = { exponential = 5 }"),
+            ("counts-pages = false", "[[workload.pages]]\nweight = 1\nrequests = [\"a\"]"),
+            ("counts-pages = false", "[[workload.requests]]\nname = \"a\""),
+            ("filelist.text = \"/index.html 1 #500\"", ""),
+            ("filelist.text = \"/index.html 1 #500\"", "requests = 5"),
+            ("filelist.text = \"/index.html 1 #500\"", "requests = [5]"),
             ("http = \"1.1\"", "http = 1.1"),
+            ("tls = \"off\"", "tls = false"),
+            ("streams = 1", "streams = 1001"),
             ("connection.keep-alive.requests-max = 100", "connection.keep-alive.requests-max = 0"),
             ("connection.keep-alive.requests-max = 100", "connection.keep-alive = 100"),
             ("connection.keep-alive.requests-max = 100", "connection = \"forever\""),
@@ -436,26 +439,61 @@ mod tests {
         line 6, `"two\nlines"`: `summary` is not valid: expected one line of at most 500 bytes
         line 12, `-7`: `workload.content-seed` is not valid: expected a whole number from 0 to 9223372036854775807, found -7
         line 13, `"no"`: `workload.counts-pages` is not valid: expected `true` or `false`, found a text
+        line 13, `"0 s"`: `workload.think` is not valid: expected a time above zero
+        line 13, `5`: `workload.think` is not valid: expected a time with its unit, found `5` without one
+        line 13, `5`: `workload.think.exponential` is not valid: expected a time with its unit, found `5` without one
+        line 13, `[[workload.pages]]`: `workload.pages` is not valid: the pages of a filelist stand in it
+        line 13, `[[workload.requests]]`: `workload.requests` is not valid: expected either `filelist` or `requests`, found both
+        line 10, `workload`: `workload.filelist` is not valid: expected either `filelist` or `requests`, found neither
+        line 11, `5`: `workload.requests` is not valid: expected tables, found a whole number
+        line 11, `[5]`: `workload.requests` is not valid: expected tables, found a whole number
         line 16, `1.1`: `protocol.http` is not valid: expected a text in quotes, found a number
-        line 17, `0`: `protocol.connection.keep-alive.requests-max` is not valid: expected a whole number from 1 to 4294967295, found 0
-        line 17, `100`: `protocol.connection.keep-alive` is not valid: expected a table, found a whole number
-        line 17, `"forever"`: `protocol.connection` is not valid: expected `per-request` or `keep-alive`, found `forever`
+        line 17, `false`: `protocol.tls` is not valid: expected a text in quotes, found true or false
+        line 18, `1001`: `protocol.streams` is not valid: expected a whole number from 1 to 1000, found 1001
+        line 19, `0`: `protocol.connection.keep-alive.requests-max` is not valid: expected a whole number from 1 to 4294967295, found 0
+        line 19, `100`: `protocol.connection.keep-alive` is not valid: expected a table, found a whole number
+        line 19, `"forever"`: `protocol.connection` is not valid: expected `per-request` or `keep-alive` or `sessions`, found `forever`
         line 12, `"/index.html 1 #500"`: `workload.filelist.text` is not valid: expected either `file` or `text`, found both
         line 11, `filelist`: `workload.filelist.file` is not valid: expected either `file` or `text`, found neither
-        line 31, `"-60 s"`: `phases.steady` is not valid: a time cannot be negative, found `-60 s`
-        line 31, `"0 s"`: `phases.steady` is not valid: expected a time above zero
-        line 31, `"60 MiB"`: `phases.steady` is not valid: `MiB` is not a unit of time
-        line 31, `"99999 h"`: `phases.steady` is not valid: `99999 h` is longer than 30 days
-        line 31, `nan`: `phases.steady` is not valid: expected a time, found `nan`
-        line 31, `inf`: `phases.steady` is not valid: expected a time, found `inf`
-        line 31, `60.5`: `phases.steady` is not valid: expected a time with its unit, found `60.5` without one
-        line 40, `nan`: `rules.error-ratio-max` is not valid: expected a ratio from 0 to 1, found nan
-        line 40, `-0.1`: `rules.error-ratio-max` is not valid: expected a ratio from 0 to 1, found -0.1
-        line 40, `"1 %"`: `rules.error-ratio-max` is not valid: expected a ratio from 0 to 1, found 1 %
-        line 25, `1000001`: `open-loop.in-flight-max` is not valid: expected a whole number from 1 to 1000000, found 1000001
-        line 21, `[10, 20]`: `load.users` is not valid: expected load levels in quotes, found a list
-        line 21, `0`: `load.users` is not valid: expected a number of users from 1 to 1000000, found `0`
+        line 33, `"-60 s"`: `phases.steady` is not valid: a time cannot be negative, found `-60 s`
+        line 33, `"0 s"`: `phases.steady` is not valid: expected a time above zero
+        line 33, `"60 MiB"`: `phases.steady` is not valid: `MiB` is not a unit of time
+        line 33, `"99999 h"`: `phases.steady` is not valid: `99999 h` is longer than 30 days
+        line 33, `nan`: `phases.steady` is not valid: expected a time, found `nan`
+        line 33, `inf`: `phases.steady` is not valid: expected a time, found `inf`
+        line 33, `60.5`: `phases.steady` is not valid: expected a time with its unit, found `60.5` without one
+        line 47, `nan`: `rules.error-ratio-max` is not valid: expected a ratio from 0 to 1, found nan
+        line 47, `-0.1`: `rules.error-ratio-max` is not valid: expected a ratio from 0 to 1, found -0.1
+        line 47, `"1 %"`: `rules.error-ratio-max` is not valid: expected a ratio from 0 to 1, found 1 %
+        line 27, `1000001`: `open-loop.in-flight-max` is not valid: expected a whole number from 1 to 1000000, found 1000001
+        line 23, `[10, 20]`: `load.users` is not valid: expected load levels in quotes, found a list
+        line 23, `0`: `load.users` is not valid: expected a number of users from 1 to 1000000, found `0`
         "#);
+    }
+
+    #[test]
+    fn levels_can_be_steps_up_to_a_maximum() {
+        let definition = Definition::parse("my.toml", EVERY_REQUEST_KEY).unwrap();
+        let load = &definition.load;
+        assert_eq!((load.unit, &load.levels), (LoadUnit::Rate, &Levels::Steps { steps: 4, max: 100.0 }));
+        assert_eq!(load.levels.list(None, load.unit), [25.0, 50.0, 75.0, 100.0]);
+        assert_eq!(load.levels.list(Some(10.0), load.unit), [2.5, 5.0, 7.5, 10.0]);
+        assert_eq!(load.levels.list(Some(10.0), LoadUnit::Users), [3.0, 5.0, 8.0, 10.0]);
+        let problem = |replacement| problem_of(EVERY_REQUEST_KEY, "{ steps = 4, max = 100 }", replacement);
+        let found = [
+            "{ steps = 0, max = 1 }",
+            "{ steps = 4 }",
+            "{ steps = 4, max = 0 }",
+            "{ steps = 4, max = inf }",
+            "4",
+        ];
+        insta::assert_snapshot!(found.map(problem).join("\n"), @r"
+        line 58, `0`: `load.rate.steps` is not valid: expected a whole number from 1 to 1000, found 0
+        line 58, `rate`: `load.rate.max` is missing: `max` must be given here
+        line 58, `0`: `load.rate.max` is not valid: expected a number above 0 and up to 10000000, found 0
+        line 58, `inf`: `load.rate.max` is not valid: expected a number above 0 and up to 10000000, found inf
+        line 58, `4`: `load.rate` is not valid: expected load levels in quotes, found a whole number
+        ");
     }
 
     #[test]
@@ -481,9 +519,10 @@ mod tests {
 
         /// Goal: the same for texts that come past the syntax. A piece of a valid one is overwritten.
         #[test]
-        fn any_slip_in_a_definition_is_answered(at in 0..EVERY_KEY.len(), length in 0usize..12, slip in "\\PC{0,12}") {
-            let mut text = EVERY_KEY.to_owned();
-            text.replace_range(at..(at + length).min(EVERY_KEY.len()), &slip);
+        fn any_slip_in_a_definition_is_answered(of_requests: bool, at: u16, length in 0usize..12, slip in "\\PC{0,12}") {
+            let mut text = if of_requests { EVERY_REQUEST_KEY } else { EVERY_KEY }.to_owned();
+            let at = usize::from(at) % text.len();
+            text.replace_range(at..(at + length).min(text.len()), &slip);
             if let Err(diagnostics) = Definition::parse("any.toml", &text) {
                 prop_assert!(!diagnostics.problems.is_empty());
                 prop_assert!(!diagnostics.to_string().is_empty());

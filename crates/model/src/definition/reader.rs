@@ -26,6 +26,10 @@ impl Fault {
         Fault { label: label.into(), hint: None, inside: None }
     }
 
+    pub(super) fn at(self, inside: Range<usize>) -> Fault {
+        Fault { inside: Some(inside), ..self }
+    }
+
     pub(super) fn hint(self, hint: impl Into<String>) -> Fault {
         Fault { hint: Some(hint.into()), ..self }
     }
@@ -70,7 +74,7 @@ pub(super) struct Table<'a> {
     /// What missing keys point at.
     span: Range<usize>,
     entries: &'a DeTable<'a>,
-    asked: Vec<&'static str>,
+    asked: Vec<&'a str>,
 }
 
 impl<'a> Table<'a> {
@@ -111,15 +115,64 @@ impl<'a> Table<'a> {
         let (name, value) = self.entry(key)?;
         let path = self.path_of(key);
         match value.get_ref() {
-            DeValue::Table(entries) => {
-                Some(Table { source: self.source, path, span: name.span(), entries, asked: Vec::new() })
-            }
+            DeValue::Table(entries) => Some(self.inner(path, name.span(), entries)),
             other => {
                 let fault = Fault::new(format!("expected a table, found {}", kind(other)));
                 self.source.report(format!("`{path}` is not valid"), value.span(), fault);
                 None
             }
         }
+    }
+
+    /// Goes into the tables of a list that may be absent, written as `[[key]]`.
+    pub(super) fn optional_tables(&mut self, key: &'static str) -> Option<Vec<Table<'a>>> {
+        let (name, value) = self.entry(key)?;
+        let path = self.path_of(key);
+        let found = match value.get_ref() {
+            DeValue::Array(items) => {
+                let table = |item: &'a Spanned<DeValue<'a>>| match item.get_ref() {
+                    DeValue::Table(entries) => Ok(self.inner(path.clone(), place(item, name), entries)),
+                    other => Err(kind(other)),
+                };
+                items.iter().map(table).collect()
+            }
+            other => Err(kind(other)),
+        };
+        let fault =
+            |found| Fault::new(format!("expected tables, found {found}")).hint(format!("write `[[{path}]]`"));
+        found.map_err(|found| self.reject(key, fault(found))).ok()
+    }
+
+    /// Goes into all tables of a table whose keys are names that its writer chose.
+    pub(super) fn named_tables(&mut self) -> Vec<(&'a str, Table<'a>)> {
+        let mut tables = Vec::new();
+        for (name, value) in self.entries {
+            self.asked.push(name.get_ref());
+            let path = self.path_of(name.get_ref());
+            match value.get_ref() {
+                DeValue::Table(entries) => {
+                    tables.push((name.get_ref().as_ref(), self.inner(path, name.span(), entries)));
+                }
+                other => {
+                    let fault = Fault::new(format!("expected a table, found {}", kind(other)));
+                    self.reject(name.get_ref(), fault);
+                }
+            }
+        }
+        tables
+    }
+
+    /// Reads all values of a table whose keys are names that its writer chose.
+    pub(super) fn named<T>(&mut self, read: impl Fn(&str, &DeValue) -> Result<T, Fault>) -> Vec<(String, T)> {
+        let mut values = Vec::new();
+        for (name, value) in self.entries {
+            self.asked.push(name.get_ref());
+            match read(name.get_ref(), value.get_ref()) {
+                Ok(read) => values.push((name.get_ref().to_string(), read)),
+                Err(fault) => self.reject(name.get_ref(), fault),
+            }
+        }
+        values
     }
 
     /// Goes into a table that must be there.
@@ -133,6 +186,16 @@ impl<'a> Table<'a> {
         self.entries.is_empty()
     }
 
+    /// Returns the keys that stand in the table.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        self.entries.keys().map(|key| key.get_ref().as_ref())
+    }
+
+    /// Returns whether a table that stands in this one has a key.
+    pub(super) fn has_inside(&self, table: &str, key: &str) -> bool {
+        matches!(self.value(table), Some(DeValue::Table(entries)) if entries.contains_key(key))
+    }
+
     /// Returns the value of a key as it stands there, for a decision on how to read it.
     pub(super) fn value(&self, key: &str) -> Option<&'a DeValue<'a>> {
         self.entries.get(key).map(Spanned::get_ref)
@@ -142,6 +205,11 @@ impl<'a> Table<'a> {
     pub(super) fn reject(&self, key: &str, fault: Fault) {
         let span = self.entries.get(key).map_or_else(|| self.span.clone(), Spanned::span);
         self.source.report(format!("`{}` is not valid", self.path_of(key)), span, fault);
+    }
+
+    /// Reports a mistake that concerns the table as a whole.
+    pub(super) fn reject_all(&self, fault: Fault) {
+        self.source.report(format!("`{}` is not valid", self.path), self.span.clone(), fault);
     }
 
     /// Reports all keys that nobody asked for.
@@ -160,6 +228,10 @@ impl<'a> Table<'a> {
         }
     }
 
+    fn inner(&self, path: String, span: Range<usize>, entries: &'a DeTable<'a>) -> Table<'a> {
+        Table { source: self.source, path, span, entries, asked: Vec::new() }
+    }
+
     fn entry(&mut self, key: &'static str) -> Option<(&'a Spanned<DeString<'a>>, &'a Spanned<DeValue<'a>>)> {
         self.asked.push(key);
         self.entries.get_key_value(key)
@@ -175,6 +247,11 @@ impl<'a> Table<'a> {
     fn path_of(&self, key: &str) -> String {
         if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
     }
+}
+
+/// Returns where a table of a list stands: where it begins, or the list if it has no place of its own.
+fn place(item: &Spanned<DeValue>, list: &Spanned<DeString>) -> Range<usize> {
+    if item.span().is_empty() { list.span() } else { item.span() }
 }
 
 /// Returns what a value is, in words.

@@ -4,6 +4,8 @@
 
 #![allow(dead_code, reason = "only the shape of these types is used")]
 
+use std::collections::BTreeMap;
+
 use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema};
 
@@ -48,11 +50,165 @@ pub(super) struct LoadText(#[schemars(regex(pattern = r"^[0-9]+[0-9., /]*$"))] S
 pub(super) struct WorkloadTable {
     /// The files, their sizes and weights.
     filelist: Option<super::FilelistSource>,
-    /// Seed of the files' content: a constant of the benchmark's version.
+    /// The kinds of requests.
+    #[schemars(length(min = 1))]
+    requests: Option<Vec<RequestTable>>,
+    /// The pages that requests form; if absent, each request is a page of its own with its own weight.
+    #[schemars(length(min = 1))]
+    pages: Option<Vec<PageTable>>,
+    /// Seed of the files' content, a constant of the benchmark's version; if absent: 1.
     #[schemars(range(max = 9_223_372_036_854_775_807u64))]
-    content_seed: u64,
-    /// Whether the benchmark counts pages besides requests.
-    counts_pages: bool,
+    content_seed: Option<u64>,
+    /// Whether the benchmark counts pages besides requests; if absent: whether there are `pages`.
+    counts_pages: Option<bool>,
+    /// The pause of users after each page; if absent: `none`.
+    think: Option<ThinkText>,
+}
+
+/// One kind of request.
+#[derive(JsonSchema)]
+#[schemars(rename = "Request", rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct RequestTable {
+    /// What it is called in reports; names are all different.
+    #[schemars(length(min = 1, max = 500))]
+    name: String,
+    /// Its share of all pages is this divided by the sum of all weights. Only without `pages`, and then in each.
+    weight: Option<WeightText>,
+    /// The method; if absent: `GET`.
+    #[schemars(regex(pattern = r"^[A-Z][A-Z-]{0,31}$"))]
+    method: Option<String>,
+    /// The path with its query; `{id}` stands for the value of the parameter `id`, `{id:5}` for five digits of it.
+    #[schemars(length(min = 1, max = 2000), regex(pattern = r"^/[!-~]*$"))]
+    path: String,
+    /// The parameters in the path, by their names.
+    parameters: Option<BTreeMap<String, ParameterTable>>,
+    /// Header fields besides those of the protocol.
+    headers: Option<BTreeMap<String, String>>,
+    /// The body that is sent; if absent: none.
+    body: Option<String>,
+    /// The status of the right reply; if absent: 200.
+    #[schemars(range(min = 200, max = 599))]
+    status: Option<u16>,
+    /// The body of the right reply.
+    reply: ReplyText,
+    /// Relative deviation of its share of all requests above which a load point is not valid.
+    share_gap_max: Option<RatioText>,
+}
+
+/// Requests that a user makes one after another and that count as one unit.
+#[derive(JsonSchema)]
+#[schemars(rename = "Page", rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct PageTable {
+    /// Its share of all pages is this divided by the sum of all weights.
+    weight: WeightText,
+    /// The names of its requests, in their order.
+    #[schemars(length(min = 1, max = 1000))]
+    requests: Vec<String>,
+}
+
+/// A weight above 0, with at most nine decimals.
+#[derive(JsonSchema)]
+#[schemars(rename = "Weight")]
+pub(super) struct WeightText(#[schemars(range(max = 1_000_000_000), extend("exclusiveMinimum" = 0))] f64);
+
+/// A part of a path that varies: either `count` numbers or `values`.
+#[derive(JsonSchema)]
+#[schemars(rename = "Parameter", rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct ParameterTable {
+    /// The first number; if absent: 0.
+    #[schemars(range(max = 9_223_372_036_854_775_807u64))]
+    from: Option<u64>,
+    /// How many numbers.
+    count: Option<CountText>,
+    /// Texts.
+    #[schemars(length(min = 1))]
+    values: Option<Vec<String>>,
+    /// How one is picked; if absent: `uniform`. Others are `zipf:1.0`, `poisson:5` and `weights:3,2,1`.
+    #[schemars(regex(pattern = r"^(uniform|zipf:[0-9.]+|poisson:[0-9.]+|weights:[0-9.,]+)$"))]
+    pick: Option<String>,
+}
+
+/// How many numbers: always as many, or `sqrt(20 * load)`, rounded up, in the first parameter of a path.
+#[derive(JsonSchema)]
+#[schemars(rename = "Count", untagged)]
+pub(super) enum CountText {
+    Fixed(#[schemars(range(min = 1, max = 9_007_199_254_740_992u64))] u64),
+    Growing(#[schemars(regex(pattern = r"^sqrt\(([0-9.]+ *\* *)?load\)$"))] String),
+}
+
+/// The body of a reply.
+#[derive(JsonSchema)]
+#[schemars(rename = "Reply", untagged)]
+pub(super) enum ReplyText {
+    Word(ReplyWord),
+    Known(ReplyTable),
+}
+
+/// The body of a reply.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
+pub(super) enum ReplyWord {
+    /// No body.
+    Empty,
+    /// Whatever came first for the same path: it must stay the same.
+    Seen,
+    /// Anything.
+    Any,
+}
+
+/// The body of a reply: one of these.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct ReplyTable {
+    /// A file that we give to the server, by its size in bytes; or one size for each value of the last parameter.
+    file: Option<SizesText>,
+    /// So many letters that a program makes; their seed is the parameter `seed`, or 0.
+    #[schemars(range(min = 1, max = 10_485_760))]
+    letters: Option<u64>,
+    /// An HTML page of so many bytes, made of letters by a program.
+    #[schemars(range(min = 64, max = 10_485_760))]
+    html_letters: Option<u64>,
+    /// Anything that contains this text.
+    #[schemars(length(min = 1, max = 4096))]
+    contains: Option<String>,
+}
+
+/// A size in bytes, or several.
+#[derive(JsonSchema)]
+#[schemars(rename = "Sizes", untagged)]
+pub(super) enum SizesText {
+    One(SizeText),
+    Several(Vec<SizeText>),
+}
+
+/// A size in bytes, at most 1 TiB.
+#[derive(JsonSchema)]
+#[schemars(rename = "Size")]
+pub(super) struct SizeText(#[schemars(range(max = 1_099_511_627_776u64))] u64);
+
+/// The pause of users: `none`, a time, or one that varies.
+#[derive(JsonSchema)]
+#[schemars(rename = "Think", untagged)]
+pub(super) enum ThinkText {
+    Word(ThinkWord),
+    Fixed(TimeText),
+    Varying(ThinkTable),
+}
+
+/// The pause of users.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
+pub(super) enum ThinkWord {
+    /// None at all.
+    None,
+}
+
+/// A pause that varies.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct ThinkTable {
+    /// Negative exponential with this mean, not truncated.
+    exponential: TimeText,
 }
 
 /// The load points: either `users` or `rate`.
@@ -206,19 +362,33 @@ pub(super) struct RatioText(#[schemars(range(min = 0.0, max = 1.0))] f64);
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::collections::BTreeSet;
 
     use toml::de::{DeTable, DeValue};
 
     use super::*;
-    use crate::definition::parse::EVERY_KEY;
+    use crate::definition::parse::{EVERY_KEY, EVERY_REQUEST_KEY};
 
-    /// Collects the keys of every table of a TOML text, by dotted path.
-    fn keys(path: &str, table: &DeTable, found: &mut BTreeMap<String, Vec<String>>) {
+    /// The keys of tables, by dotted path; of tables whose keys are names, the path of a value ends in `*`.
+    type Keys = BTreeMap<String, BTreeSet<String>>;
+
+    /// Collects the keys of every table of a TOML text.
+    fn keys(path: &str, table: &DeTable, found: &mut Keys) {
+        let are_names = ["/parameters", "/headers"].iter().any(|end| path.ends_with(end));
         for (key, value) in table {
-            found.entry(path.to_owned()).or_default().push(key.get_ref().to_string());
-            if let DeValue::Table(inner) = value.get_ref() {
-                keys(&format!("{path}/{}", key.get_ref()), inner, found);
+            let path_of_key = if are_names { "*" } else { key.get_ref() };
+            let inner_path = format!("{path}/{path_of_key}");
+            if !are_names {
+                found.entry(path.to_owned()).or_default().insert(key.get_ref().to_string());
+            }
+            match value.get_ref() {
+                DeValue::Table(inner) => keys(&inner_path, inner, found),
+                DeValue::Array(items) => items.iter().for_each(|item| {
+                    if let DeValue::Table(inner) = item.get_ref() {
+                        keys(&inner_path, inner, found);
+                    }
+                }),
+                _ => {}
             }
         }
     }
@@ -237,38 +407,43 @@ mod tests {
     }
 
     /// Collects the properties of every object of a schema, by path.
-    fn properties(
-        root: &serde_json::Value,
-        path: &str,
-        schema: &serde_json::Value,
-        found: &mut BTreeMap<String, Vec<String>>,
-    ) {
+    fn properties(root: &serde_json::Value, path: &str, schema: &serde_json::Value, found: &mut Keys) {
         for part in resolve(root, schema) {
             for (key, inner) in part["properties"].as_object().into_iter().flatten() {
-                found.entry(path.to_owned()).or_default().push(key.clone());
+                found.entry(path.to_owned()).or_default().insert(key.clone());
                 properties(root, &format!("{path}/{key}"), inner, found);
             }
             if part["properties"].is_object() {
                 assert_eq!(part["additionalProperties"], false, "{path}");
+            } else if part["additionalProperties"].is_object() {
+                properties(root, &format!("{path}/*"), &part["additionalProperties"], found);
+            }
+            if part["items"].is_object() {
+                properties(root, path, &part["items"], found);
             }
         }
     }
 
-    /// Goal: the schema and the reading code, two lists of the same keys, stay the same. The definition with every
-    /// key is read without complaint, and unknown keys are refused everywhere (tests of `parse`).
+    /// Goal: the schema and the reading code, two lists of the same keys, stay the same. The definitions with every
+    /// key are read without complaint, and unknown keys are refused everywhere (tests of `parse`).
     #[test]
     fn the_schema_names_the_keys_that_are_read_and_no_others() {
-        let table = DeTable::parse(EVERY_KEY).unwrap();
-        let mut read = BTreeMap::new();
-        keys("", table.get_ref(), &mut read);
-        // Of the two ways to give a filelist only one can be in the text.
-        read.get_mut("/workload/filelist").unwrap().insert(0, "file".to_owned());
-        let schema = definition_schema().to_value();
-        let mut named = BTreeMap::new();
-        properties(&schema, "", &schema, &mut named);
-        for names in named.values_mut().chain(read.values_mut()) {
-            names.sort();
+        let mut read = Keys::new();
+        for text in [EVERY_KEY, EVERY_REQUEST_KEY] {
+            keys("", DeTable::parse(text).unwrap().get_ref(), &mut read);
         }
+        // Of two ways to say something only one can be in a text; tests of `parse` read the others.
+        for (path, others) in [
+            ("/workload/filelist", &["file"][..]),
+            ("/workload/requests", &["weight"]),
+            ("/load/users", &["steps", "max"]),
+            ("/quick/users", &["steps", "max"]),
+        ] {
+            read.entry(path.to_owned()).or_default().extend(others.iter().map(ToString::to_string));
+        }
+        let schema = definition_schema().to_value();
+        let mut named = Keys::new();
+        properties(&schema, "", &schema, &mut named);
         assert_eq!(read, named);
     }
 

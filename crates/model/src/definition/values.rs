@@ -139,6 +139,11 @@ pub(super) fn whole(limits: RangeInclusive<u64>) -> impl Fn(&DeValue) -> Result<
     }
 }
 
+/// Reads the size of a file in bytes: at most 1 TiB, larger ones are a slip.
+pub(super) fn bytes(value: &DeValue) -> Result<u64, Fault> {
+    whole(0..=1 << 40)(value)
+}
+
 /// Reads a whole number within limits that fit 32 bits.
 pub(super) fn whole_u32(limits: RangeInclusive<u32>) -> impl Fn(&DeValue) -> Result<u32, Fault> {
     let read = whole(u64::from(*limits.start())..=u64::from(*limits.end()));
@@ -163,6 +168,17 @@ pub(super) fn ratio(value: &DeValue) -> Result<f64, Fault> {
     }
 }
 
+/// Reads a list; `read` reads each item.
+pub(super) fn list<T>(
+    read: impl Fn(&DeValue) -> Result<T, Fault>,
+) -> impl Fn(&DeValue) -> Result<Vec<T>, Fault> {
+    move |value| match value {
+        DeValue::Array(items) if items.is_empty() => Err(Fault::new("expected a list, found an empty one")),
+        DeValue::Array(items) => items.iter().map(|item| read(item.get_ref())).collect(),
+        other => Err(Fault::new(format!("expected a list, found {}", kind(other)))),
+    }
+}
+
 /// Reads true or false.
 pub(super) fn flag(value: &DeValue) -> Result<bool, Fault> {
     match value {
@@ -172,11 +188,11 @@ pub(super) fn flag(value: &DeValue) -> Result<bool, Fault> {
 }
 
 /// Reads one of several words.
-pub(super) fn one_of<T: Copy>(choices: &[(&'static str, T)]) -> impl Fn(&DeValue) -> Result<T, Fault> {
+pub(super) fn one_of<T: Clone>(choices: &[(&'static str, T)]) -> impl Fn(&DeValue) -> Result<T, Fault> {
     move |value| {
         let written = text(value)?;
         if let Some((_, choice)) = choices.iter().find(|(word, _)| *word == written) {
-            return Ok(*choice);
+            return Ok(choice.clone());
         }
         let words: Vec<String> = choices.iter().map(|(word, _)| format!("`{word}`")).collect();
         let fault = Fault::new(format!("expected {}, found `{written}`", words.join(" or ")));

@@ -49,7 +49,7 @@ pub fn make_plan(
         source_addresses: overrides.source_addresses.clone(),
     };
     plan.modifications = modifications(definition, overrides, &plan);
-    let problems = problems(&plan, overrides);
+    let problems = problems(definition, &plan, overrides);
     if problems.is_empty() { Ok(plan) } else { Err(problems) }
 }
 
@@ -120,7 +120,9 @@ mod tests {
     use units::Nanos;
 
     use super::*;
-    use crate::{Arrivals, Connection, Page, Request, SutPlan, Think, USERS_MAX};
+    use crate::{
+        Arrivals, Connection, HttpVersion, Page, Request, SutPlan, Think, Tls, USERS_MAX, WorkloadSource,
+    };
 
     const DEFINITION: &str = r#"
         format = 1
@@ -282,6 +284,128 @@ mod tests {
         assert_eq!(problems(|run| run.sut.quota = Some(0.0)), [Problem::Quota(0.0)]);
         let no_requests = Some(Connection::KeepAlive { requests_max: Some(0) });
         assert_eq!(problems(|run| run.connection = no_requests), [Problem::NoRequests]);
+    }
+
+    /// A benchmark with parameters and steps.
+    fn steps() -> Definition {
+        Definition::parse("steps.toml", include_str!("../definition/every_request_key.toml")).unwrap()
+    }
+
+    fn plan_of_steps(change: impl FnOnce(&mut Overrides)) -> Result<Plan, Vec<Problem>> {
+        let definition = steps();
+        let WorkloadSource::Requests(requests, pages) = definition.workload.source.clone() else {
+            panic!("the definition has requests");
+        };
+        let think = definition.workload.think;
+        let workload = Workload { content_seed: 7, requests, pages, counts_pages: true, think };
+        let mut overrides = Overrides { connection: Some(KEPT), ..overrides() };
+        change(&mut overrides);
+        make_plan(&definition, workload, &overrides)
+    }
+
+    const KEPT: Connection = Connection::KeepAlive { requests_max: None };
+
+    #[test]
+    fn a_highest_load_is_no_modification_but_other_picks_are() {
+        let pick: Pick = "zipf:0.8".parse().unwrap();
+        let plan = plan_of_steps(|run| {
+            run.max_load = Some(1000.0);
+            run.picks = vec![("item".into(), pick.clone())];
+        })
+        .unwrap();
+        assert_eq!(plan.level_max(), 1000.0);
+        assert_eq!(plan.workload.requests[1].parameters[0].pick, pick);
+        let names: Vec<&str> = plan.modifications.iter().map(|row| row.what.as_str()).collect();
+        assert_eq!(names, ["connection", "choice of `item`"]);
+    }
+
+    #[test]
+    fn protocols_that_do_not_go_together_are_refused() {
+        let problems = |change: fn(&mut Overrides)| plan_of_steps(change).unwrap_err();
+        let sessions = Some(Connection::Sessions);
+        assert_eq!(problems(|run| run.connection = Some(Connection::PerRequest)), [Problem::Http2PerRequest]);
+        assert_eq!(problems(|run| run.connection = None), [Problem::SessionsOfRate]);
+        assert_eq!(
+            plan_of_steps(|run| {
+                run.connection = sessions;
+                run.load = Some(vec![8]);
+                run.streams = Some(4);
+            }),
+            Err(vec![Problem::SessionsShared(4)])
+        );
+        assert_eq!(
+            problems(|run| {
+                run.http = Some(HttpVersion::Http11);
+                run.streams = Some(4);
+            }),
+            [Problem::StreamsWithoutHttp2(4)]
+        );
+        assert_eq!(problems(|run| run.streams = Some(0)), [Problem::Streams(0)]);
+        let with_tls = plan_of_steps(|run| {
+            (run.http, run.tls) = (Some(HttpVersion::Http10), Some(Tls::Full));
+            run.connection = Some(Connection::PerRequest);
+        });
+        assert!(with_tls.is_ok());
+    }
+
+    #[test]
+    fn a_highest_load_needs_steps() {
+        assert_eq!(problems(|run| run.max_load = Some(100.0)), [Problem::MaxLoadOfList(100.0)]);
+        let both = plan_of_steps(|run| (run.max_load, run.rates) = (Some(5.0), Some(vec![5.0])));
+        assert_eq!(both, Err(vec![Problem::MaxLoadAndLevels]));
+        let found = plan_of_steps(|run| run.max_load = Some(f64::INFINITY)).unwrap_err();
+        assert!(found.contains(&Problem::Rate(f64::INFINITY)), "{found:?}");
+    }
+
+    #[test]
+    fn picks_must_fit_their_parameters() {
+        let refused = |name: &str, pick: &str| {
+            let picks = vec![(name.to_owned(), pick.parse().unwrap())];
+            plan_of_steps(|run| run.picks = picks).unwrap_err()[0].to_string()
+        };
+        let found = [
+            refused("itme", "uniform"),
+            refused("id", "weights:1,2"),
+            refused("item", "weights:1,2"),
+            problems(|run| run.picks = vec![("id".into(), Pick::Uniform)])[0].to_string(),
+        ];
+        insta::assert_snapshot!(found.join("\n"), @r"
+        there is no parameter `itme`; there is `id`, `item`, `size`
+        parameter `id` of `image`: 2 weights for 3 values
+        parameter `item` of `order`: weights for values whose number grows with the load
+        there is no parameter `id`; the benchmark has none
+        ");
+    }
+
+    #[test]
+    fn files_are_counted_at_the_load_that_is_asked_for() {
+        let mut definition = steps();
+        let WorkloadSource::Requests(requests, pages) = &mut definition.workload.source else {
+            panic!("the definition has requests");
+        };
+        requests[1].path = "/orders/{item}".parse().unwrap();
+        requests[1].reply = crate::ReplyBody::File(vec![1]);
+        requests[1].parameters[0].count = crate::Count::SquareRoot(1e9);
+        let (requests, pages) = (requests.clone(), pages.clone());
+        let workload = Workload { content_seed: 7, requests, pages, counts_pages: true, think: Think::None };
+        let plan = |rate| {
+            let overrides = Overrides { connection: Some(KEPT), rates: Some(vec![rate]), ..overrides() };
+            make_plan(&definition, workload.clone(), &overrides).map(|plan| plan.file_set().files.len())
+        };
+        assert_eq!(plan(0.001), Ok(1006), "six images");
+        let error = crate::FileSetError::Files(31_622_783);
+        let picks = crate::ParameterError::Values(31_622_777);
+        let pick = Problem::Pick { name: "item".into(), request: "order".into(), error: picks };
+        assert_eq!(plan(1e6), Err(vec![pick, Problem::Files { load: 1e6, error }]));
+    }
+
+    #[test]
+    fn addresses_are_listed_once() {
+        let address = std::net::IpAddr::from([127, 0, 0, 2]);
+        assert_eq!(
+            problems(|run| run.source_addresses = vec![address, address]),
+            [Problem::SourceTwice(address)]
+        );
     }
 
     #[test]

@@ -1,8 +1,11 @@
 //! Why a run cannot be planned.
 
+use std::net::IpAddr;
+
 use units::Nanos;
 
-use crate::{Connection, LOAD_POINTS_MAX, Load, Overrides, Plan, RATE_MAX, USERS_MAX};
+use crate::workload::check_objects;
+use crate::{Connection, Definition, FileSetError, HttpVersion, LOAD_POINTS_MAX, Levels, Limit, Load, Metric, Overrides, ParameterError, Plan, Protocol, RATE_MAX, STREAMS_MAX, Search, USERS_MAX};
 
 /// The longest that a whole run may be planned to take: 30 days.
 const RUN_MAX: Nanos = Nanos::from_secs(30 * 24 * 3600);
@@ -40,6 +43,62 @@ pub enum Problem {
     /// Connections that carry no request.
     #[error("a kept connection must be allowed at least one request")]
     NoRequests,
+    /// A highest load is asked for where the levels are a list.
+    #[error("a highest load of {0} is asked for, but the load points are a list")]
+    MaxLoadOfList(f64),
+    /// A highest load is asked for together with levels.
+    #[error("both a highest load and levels of load are asked for")]
+    MaxLoadAndLevels,
+    /// HTTP/2 with a connection per request.
+    #[error("HTTP/2 with a connection per request")]
+    Http2PerRequest,
+    /// Sessions in an open loop.
+    #[error("connections for sessions, but the load is a rate: only users have sessions")]
+    SessionsOfRate,
+    /// Sessions on connections that users share.
+    #[error("connections for sessions, but {0} users share each")]
+    SessionsShared(u32),
+    /// Streams without HTTP/2.
+    #[error("{0} users share a connection: only HTTP/2 has streams")]
+    StreamsWithoutHttp2(u32),
+    /// The number of streams is out of bounds.
+    #[error("{0} streams per connection: there must be from 1 to {STREAMS_MAX}")]
+    Streams(u32),
+    /// A way of picking is asked for a parameter that does not exist.
+    #[error("there is no parameter `{name}`; {known}")]
+    NoParameter {
+        /// The name asked for.
+        name: String,
+        /// Which there are, as a sentence's end.
+        known: String,
+    },
+    /// The values of a parameter cannot be picked so.
+    #[error("parameter `{name}` of `{request}`: {error}")]
+    Pick {
+        /// The parameter.
+        name: String,
+        /// The request's name.
+        request: String,
+        /// Why not.
+        error: ParameterError,
+    },
+    /// The files cannot be laid out at the highest load.
+    #[error("at a load of {load}: {error}")]
+    Files {
+        /// The highest load.
+        load: f64,
+        /// Why not.
+        error: FileSetError,
+    },
+    /// A search has nowhere to go.
+    #[error("a search from {0} to {1}: the highest load must be above the least")]
+    SearchRange(f64, f64),
+    /// A limit makes sense for an open loop only.
+    #[error("the limit `{0}` concerns an open loop, but the load is a number of users")]
+    LimitOfRate(Limit),
+    /// A local address is listed twice.
+    #[error("the source address {0} is listed twice")]
+    SourceTwice(IpAddr),
     /// No thread makes load.
     #[error("there must be at least one load thread")]
     NoLoadThreads,
@@ -65,6 +124,19 @@ impl Problem {
             Problem::Zero(_) => "write a number and a unit, such as `60s`",
             Problem::TooLong(_) => "take fewer load points or shorter phases",
             Problem::NoRequests => "leave the limit out to keep connections for as long as the server does",
+            Problem::MaxLoadOfList(_) => "list the load points: `--load` for users, `--rate` for a rate",
+            Problem::MaxLoadAndLevels => "give the highest load or the levels",
+            Problem::Http2PerRequest => "keep connections alive: `--keep-alive`",
+            Problem::SessionsOfRate => "keep connections alive instead: `--keep-alive`",
+            Problem::SessionsShared(_) => "let every user have a connection: `--streams 1`",
+            Problem::StreamsWithoutHttp2(_) => "ask for HTTP/2: `--http 2`",
+            Problem::Streams(_) => "100 is what many servers allow",
+            Problem::NoParameter { .. } => "`plimsoll show` shows a benchmark's parameters",
+            Problem::Pick { .. } => "`uniform` and `zipf:1.0` suit any number of values",
+            Problem::Files { .. } => "lower the highest load, or the counts in the definition",
+            Problem::SearchRange(..) => "`--max-load` says where the search ends",
+            Problem::LimitOfRate(_) => "give `--rate` as well, or leave it out",
+            Problem::SourceTwice(_) => "list every address once; connections take them in turn",
             Problem::NoLoadThreads => "one per CPU is a good number",
             Problem::CpuTwice(_) => "list every CPU once; each gets one load thread",
             Problem::Quota(_) => "0.5 is half of one CPU",
@@ -73,26 +145,30 @@ impl Problem {
 }
 
 /// Lists everything that is wrong with a plan and with what was asked for.
-pub(super) fn problems(plan: &Plan, overrides: &Overrides) -> Vec<Problem> {
+pub(super) fn problems(definition: &Definition, plan: &Plan, overrides: &Overrides) -> Vec<Problem> {
     let mut problems = load_problems(plan);
+    problems.extend(max_load_problems(definition, overrides));
+    problems.extend(protocol_problems(plan));
+    problems.extend(workload_problems(plan, overrides));
     let mut when = |broken: bool, problem: Problem| {
         if broken {
             problems.push(problem);
         }
     };
-    let is_open = overrides.rates.is_some();
-    when(is_open && overrides.load.is_some(), Problem::LoadAndRates);
+    let is_open = plan.loads().any(|load| !load.is_closed());
+    when(overrides.rates.is_some() && overrides.load.is_some(), Problem::LoadAndRates);
     when(!is_open && overrides.arrivals.is_some(), Problem::OpenLoopOnly("arrivals"));
     when(!is_open && overrides.in_flight_max.is_some(), Problem::OpenLoopOnly("in-flight-max"));
     when(plan.phases.steady == Nanos::ZERO, Problem::Zero("steady phase"));
     when(plan.protocol.time_limit == Nanos::ZERO, Problem::Zero("time limit"));
     let length = run_length(plan);
     when(RUN_MAX < length, Problem::TooLong(length));
-    let no_requests = Connection::KeepAlive { requests_max: Some(0) };
-    when(plan.protocol.connection == no_requests, Problem::NoRequests);
     when(plan.load_threads == 0, Problem::NoLoadThreads);
     for (place, cpu) in plan.load_cpus.iter().enumerate() {
         when(plan.load_cpus[..place].contains(cpu), Problem::CpuTwice(*cpu));
+    }
+    for (place, address) in plan.source_addresses.iter().enumerate() {
+        when(plan.source_addresses[..place].contains(address), Problem::SourceTwice(*address));
     }
     if let Some(quota) = plan.sut.quota {
         when(!(0.0 < quota && quota.is_finite()), Problem::Quota(quota));
@@ -100,10 +176,69 @@ pub(super) fn problems(plan: &Plan, overrides: &Overrides) -> Vec<Problem> {
     problems
 }
 
+fn max_load_problems(definition: &Definition, overrides: &Overrides) -> Option<Problem> {
+    let max = overrides.max_load?;
+    let levels = if overrides.quick { &definition.quick.levels } else { &definition.load.levels };
+    match levels {
+        _ if overrides.load.is_some() || overrides.rates.is_some() => Some(Problem::MaxLoadAndLevels),
+        _ if overrides.find_max => None,
+        Levels::List(_) => Some(Problem::MaxLoadOfList(max)),
+        Levels::Steps { .. } => None,
+    }
+}
+
+/// Lists what does not go together in the way operations travel.
+fn protocol_problems(plan: &Plan) -> Vec<Problem> {
+    let Protocol { http, connection, streams, .. } = plan.protocol;
+    let is_open = plan.loads().any(|load| !load.is_closed());
+    let is_http2 = http == HttpVersion::Http2;
+    let sessions = connection == Connection::Sessions;
+    let no_requests = Connection::KeepAlive { requests_max: Some(0) };
+    let rows = [
+        (connection == no_requests, Problem::NoRequests),
+        (is_http2 && connection == Connection::PerRequest, Problem::Http2PerRequest),
+        (sessions && is_open, Problem::SessionsOfRate),
+        (sessions && 1 < streams, Problem::SessionsShared(streams)),
+        (!is_http2 && 1 < streams, Problem::StreamsWithoutHttp2(streams)),
+        (!(1..=STREAMS_MAX).contains(&streams), Problem::Streams(streams)),
+    ];
+    rows.into_iter().filter(|(broken, _)| *broken).map(|(_, problem)| problem).collect()
+}
+
+/// Lists why the requests cannot be drawn or the files not laid out.
+fn workload_problems(plan: &Plan, overrides: &Overrides) -> Vec<Problem> {
+    let load = plan.level_max();
+    let parameters = || {
+        let requests = plan.workload.requests.iter();
+        requests.flat_map(|request| request.parameters.iter().map(move |parameter| (request, parameter)))
+    };
+    let mut names: Vec<&str> = parameters().map(|(_, parameter)| parameter.name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let known = match names.as_slice() {
+        [] => "the benchmark has none".to_owned(),
+        names => format!("there is `{}`", names.join("`, `")),
+    };
+    let unknown = overrides.picks.iter().filter(|(name, _)| !names.contains(&name.as_str()));
+    let mut problems: Vec<Problem> =
+        unknown.map(|(name, _)| Problem::NoParameter { name: name.clone(), known: known.clone() }).collect();
+    problems.extend(parameters().filter_map(|(request, parameter)| {
+        let error = parameter.check(load).err()?;
+        Some(Problem::Pick { name: parameter.name.clone(), request: request.name.clone(), error })
+    }));
+    // Without parameters files are as they were when they were read.
+    if !names.is_empty()
+        && let Err((_, error)) = check_objects(&plan.workload.requests, load)
+    {
+        problems.push(Problem::Files { load, error });
+    }
+    problems
+}
+
 fn load_problems(plan: &Plan) -> Vec<Problem> {
     let points = &plan.load_points;
     let mut problems = Vec::new();
-    if points.is_empty() || LOAD_POINTS_MAX < points.len() {
+    if (points.is_empty() && plan.search.is_none()) || LOAD_POINTS_MAX < points.len() {
         problems.push(Problem::NumberOfLoadPoints(points.len()));
     }
     for (place, point) in points.iter().take(LOAD_POINTS_MAX).enumerate() {
@@ -118,7 +253,18 @@ fn load_problems(plan: &Plan) -> Vec<Problem> {
             _ => {}
         }
     }
-    let in_flight = points.iter().map(|point| point.load).find(|load| !load.is_closed());
+    if let Some(Search { least, most }) = plan.search
+        && most.level() <= least.level()
+    {
+        problems.push(Problem::SearchRange(least.level(), most.level()));
+    }
+    let is_of_rates = |limit: &&Limit| limit.metric() == Metric::Delivered;
+    if plan.loads().any(Load::is_closed)
+        && let Some(limit) = plan.limits.iter().find(is_of_rates)
+    {
+        problems.push(Problem::LimitOfRate(*limit));
+    }
+    let in_flight = plan.loads().find(|load| !load.is_closed());
     match in_flight.map(Load::in_flight_max) {
         Some(limit) if !(1..=USERS_MAX).contains(&limit) => problems.push(Problem::InFlight(limit)),
         _ => {}

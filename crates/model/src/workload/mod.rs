@@ -15,11 +15,13 @@ mod sampler;
 use serde::{Deserialize, Serialize};
 use units::{Nanos, Weights};
 
-pub use file_set::{FILES_MAX, FileSet, SetFile};
-pub use parameter::{Count, Parameter, Pick, PickError};
-pub use path::{PathPattern, PathPatternError};
+pub use file_set::{FILES_MAX, FileSet, FileSetError, SetFile, file_path_fault};
+pub use parameter::{Count, Parameter, ParameterError, Pick, PickError};
+pub use path::{PathPattern, PathPatternError, PathValue};
 pub use request::{ReplyBody, Request};
 pub use sampler::Sampler;
+
+pub(crate) use file_set::check_objects;
 
 use crate::with_serde;
 

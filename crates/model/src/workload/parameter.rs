@@ -9,18 +9,76 @@ use units::Weights;
 /// Weights are whole numbers: probabilities are multiplied with this before they are rounded.
 const WEIGHT_SCALE: f64 = (1u64 << 40) as f64;
 
+/// The most values of a parameter that are not all alike: for each a probability is kept.
+const VALUES_MAX: u64 = 10_000_000;
+
+/// The greatest weight of a value.
+const WEIGHT_MAX: f64 = 1e12;
+
 /// A part of a request's path that varies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameter {
     /// Its name in the path pattern.
     pub name: String,
-    /// The first value; the others follow it one by one.
+    /// The first value; the others follow it one by one. 0 where values are texts.
     pub first: u64,
+    /// The values where they are texts; else empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub texts: Vec<String>,
     /// How many values there are.
     pub count: Count,
     /// How a value is picked.
     pub pick: Pick,
+}
+
+impl Parameter {
+    /// Makes a parameter with numbers for values, all alike.
+    pub fn numbers(name: &str, first: u64, count: Count) -> Parameter {
+        Parameter { name: name.to_owned(), first, texts: Vec::new(), count, pick: Pick::Uniform }
+    }
+
+    /// Makes a parameter with texts for values, all alike.
+    pub fn texts(name: &str, texts: Vec<String>) -> Parameter {
+        let count = Count::Fixed(texts.len() as u64);
+        Parameter { texts, ..Parameter::numbers(name, 0, count) }
+    }
+
+    /// Checks that values can be picked as it says at a level of load.
+    ///
+    /// # Errors
+    /// If weights are not one per value, or values that are not all alike are too many.
+    pub fn check(&self, level: f64) -> Result<(), ParameterError> {
+        let values = self.count.at(level);
+        match (&self.pick, self.count) {
+            (Pick::Uniform, _) => Ok(()),
+            (Pick::Weights(_), Count::SquareRoot(_)) => Err(ParameterError::WeightsOfGrowing),
+            (Pick::Weights(weights), _) if weights.len() as u64 != values => {
+                Err(ParameterError::Weights { weights: weights.len(), values })
+            }
+            _ if VALUES_MAX < values => Err(ParameterError::Values(values)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Why values cannot be picked as a parameter says.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ParameterError {
+    /// There is not one weight per value.
+    #[error("{weights} weights for {values} values")]
+    Weights {
+        /// Weights.
+        weights: usize,
+        /// Values.
+        values: u64,
+    },
+    /// The number of values depends on the load, the number of weights does not.
+    #[error("weights for values whose number grows with the load")]
+    WeightsOfGrowing,
+    /// A table of so many probabilities would be too large.
+    #[error("{0} values; more than {VALUES_MAX} can only be picked with `uniform`")]
+    Values(u64),
 }
 
 /// How many values a parameter has.
@@ -131,12 +189,17 @@ impl FromStr for Pick {
             ("poisson", mean) => number(mean).filter(|m| 0.0 < *m && *m <= 100.0).map(Pick::Poisson),
             ("weights", list) => {
                 let weights: Option<Vec<f64>> = list.split(',').map(number).collect();
-                weights.filter(|weights| 0.0 < weights.iter().sum()).map(Pick::Weights)
+                weights.filter(are_weights).map(Pick::Weights)
             }
             _ => None,
         };
         pick.ok_or_else(|| PickError { found: text.to_owned() })
     }
+}
+
+/// Returns whether numbers can be weights: one is above zero and none too large.
+fn are_weights(numbers: &Vec<f64>) -> bool {
+    numbers.iter().any(|weight| 0.0 < *weight) && numbers.iter().all(|weight| *weight <= WEIGHT_MAX)
 }
 
 #[cfg(test)]
@@ -169,6 +232,47 @@ mod tests {
         let p: Vec<f64> =
             Pick::Poisson(5.0).probabilities(9).iter().map(|p| (p * 1e5).round() / 1e3).collect();
         assert_eq!(p, [3.504, 8.760, 14.600, 18.251, 18.251, 15.209, 10.863, 6.790, 3.772]);
+    }
+
+    #[test]
+    fn picks_are_written_as_they_are_read() {
+        for text in ["uniform", "zipf:1", "zipf:0.8", "poisson:5", "weights:3,0,1.5"] {
+            assert_eq!(text.parse::<Pick>().unwrap().to_string(), text);
+        }
+        let refused = [
+            "",
+            "uniform:1",
+            "zipf",
+            "zipf:-1",
+            "zipf:11",
+            "zipf:nan",
+            "poisson:0",
+            "poisson:101",
+            "weights:",
+            "weights:0,0",
+            "weights:1,x",
+            "weights:1e300",
+            "normal",
+        ];
+        refused.iter().for_each(|text| assert!(text.parse::<Pick>().is_err(), "{text}"));
+    }
+
+    #[test]
+    fn what_cannot_be_picked_is_refused() {
+        let check = |pick: &str, count| {
+            let pick = pick.parse().unwrap();
+            Parameter { pick, ..Parameter::numbers("id", 0, count) }.check(1e6)
+        };
+        let growing = Count::SquareRoot(20.0);
+        assert_eq!(check("weights:1,2", Count::Fixed(2)), Ok(()));
+        assert_eq!(
+            check("weights:1,2", Count::Fixed(3)),
+            Err(ParameterError::Weights { weights: 2, values: 3 })
+        );
+        assert_eq!(check("weights:1,2", growing), Err(ParameterError::WeightsOfGrowing));
+        assert_eq!(check("zipf:1", growing), Ok(()));
+        assert_eq!(check("zipf:1", Count::Fixed(1 << 31)), Err(ParameterError::Values(1 << 31)));
+        assert_eq!(check("uniform", Count::Fixed(1 << 31)), Ok(()));
     }
 
     #[test]

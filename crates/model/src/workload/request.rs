@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Count, Parameter, PathPattern};
+use super::{Count, Parameter, PathPattern, PathValue};
 
 /// One kind of request. Its objects are numbered: the number follows from the values of its parameters, the last
 /// parameter running fastest.
@@ -72,6 +72,11 @@ impl Request {
         }
     }
 
+    /// Returns whether it has more objects at higher load.
+    pub fn grows_with_load(&self) -> bool {
+        self.parameters.iter().any(|parameter| matches!(parameter.count, Count::SquareRoot(_)))
+    }
+
     /// Returns how many objects it has at a level of load (users, or operations per second).
     pub fn objects(&self, level: f64) -> u64 {
         self.parameters
@@ -79,28 +84,28 @@ impl Request {
             .fold(1, |product: u64, parameter| product.saturating_mul(parameter.count.at(level)))
     }
 
-    /// Returns the values of the parameters of an object.
-    pub fn values(&self, number: u64) -> Vec<u64> {
-        let mut rest = number;
-        let mut values: Vec<u64> = self.parameters.iter().map(|parameter| parameter.first).collect();
-        for (place, parameter) in self.parameters.iter().enumerate().rev() {
-            match parameter.count {
-                Count::Fixed(count) if place != 0 => {
-                    values[place] += rest % count;
-                    rest /= count;
-                }
-                _ => values[place] += rest,
-            }
-        }
-        values
+    /// Returns the value of the parameter at `place` for an object: its number, or the index of its text.
+    pub fn value(&self, place: usize, number: u64) -> u64 {
+        let following = self.parameters[place + 1..].iter();
+        // Only the first count can depend on the load, and nothing is divided by that.
+        let rest = following.fold(number, |rest, parameter| rest / parameter.count.at(1.0));
+        let index = match self.parameters[place].count {
+            Count::Fixed(count) if place != 0 => rest % count,
+            _ => rest,
+        };
+        self.parameters[place].first + index
     }
 
     /// Appends the path of an object.
     pub fn write_path(&self, number: u64, out: &mut Vec<u8>) {
-        if self.parameters.is_empty() {
-            return self.path.write(&[], out);
-        }
-        self.path.write(&self.values(number), out);
+        let value = |place| {
+            let value = self.value(place, number);
+            match self.parameters[place].texts.get(value as usize) {
+                Some(text) => PathValue::Text(text),
+                None => PathValue::Number(value),
+            }
+        };
+        self.path.write(value, out);
     }
 
     /// Returns the path of an object.
@@ -132,7 +137,7 @@ impl Request {
     /// Returns the seed of the letters of an object.
     pub fn letters_seed(&self, number: u64) -> u64 {
         let place = self.parameters.iter().position(|parameter| parameter.name == "seed");
-        place.map_or(0, |place| self.values(number)[place])
+        place.map_or(0, |place| self.value(place, number))
     }
 
     /// Returns E\[b\] and E\[b²\] of the length of the right body, in bytes.
@@ -156,7 +161,7 @@ mod tests {
     use crate::Pick;
 
     fn class(sizes: Vec<u64>) -> Request {
-        let parameter = |name: &str, count, pick| Parameter { name: name.into(), first: 0, count, pick };
+        let parameter = |name: &str, count, pick| Parameter { pick, ..Parameter::numbers(name, 0, count) };
         Request {
             path: "/dir{directory:5}/class_{file}".parse().unwrap(),
             parameters: vec![
@@ -175,6 +180,20 @@ mod tests {
         assert_eq!(class.path_of(0), "/dir00000/class_0");
         assert_eq!(class.path_of(8), "/dir00000/class_8");
         assert_eq!(class.path_of(9 * 181 + 4), "/dir00181/class_4");
+    }
+
+    #[test]
+    fn values_can_be_texts_and_begin_anywhere() {
+        let request = Request {
+            path: "/{directory}f{n:2}".parse().unwrap(),
+            parameters: vec![
+                Parameter::texts("directory", vec![String::new(), "a/b/".into()]),
+                Parameter::numbers("n", 7, Count::Fixed(3)),
+            ],
+            ..Request::file("/", 0)
+        };
+        let paths: Vec<String> = (0..request.objects(1.0)).map(|number| request.path_of(number)).collect();
+        assert_eq!(paths, ["/f07", "/f08", "/f09", "/a/b/f07", "/a/b/f08", "/a/b/f09"]);
     }
 
     #[test]

@@ -1,0 +1,210 @@
+//! Reading `[workload]`: a filelist, or requests and the pages that they form.
+
+use std::collections::HashMap;
+
+use toml::de::DeValue;
+use units::Nanos;
+
+use super::reader::{Fault, Table};
+use super::request::read_request;
+use super::values::{flag, line, list, text, time_above_zero, whole};
+use super::weight::Weight;
+use super::{FilelistSource, WorkloadDefinition, WorkloadSource};
+use crate::diagnostics::nearest;
+use crate::workload::{FileSetError, check_objects, file_path_fault};
+use crate::{Page, Request, Think};
+
+/// The most requests, and the most pages: operation and unit kinds are numbered with 16 bits.
+const KINDS_MAX: usize = u16::MAX as usize;
+
+/// The most requests of one page.
+const PAGE_MAX: usize = 1000;
+
+/// The content seed of a definition that names none.
+const CONTENT_SEED: u64 = 1;
+
+/// Reads the workload; `level_max` is the highest level of load that the definition names.
+pub(super) fn read_workload(mut table: Table, level_max: Option<f64>) -> Option<WorkloadDefinition> {
+    let filelist = table.optional_table("filelist").and_then(read_filelist);
+    let requests = table.optional_tables("requests");
+    let pages = table.optional_tables("pages");
+    let content_seed = table.optional("content-seed", whole(0..=i64::MAX as u64));
+    let counts_pages = table.optional("counts-pages", flag);
+    let think = match table.value("think") {
+        Some(DeValue::Table(_)) => table.optional_table("think").and_then(read_think),
+        _ => table.optional("think", fixed_think),
+    };
+    let has_filelist = table.value("filelist").is_some();
+    match requests.is_some() || table.value("requests").is_some() {
+        true if has_filelist => {
+            table.reject("requests", Fault::new("expected either `filelist` or `requests`, found both"));
+        }
+        false if !has_filelist => {
+            let fault = Fault::new("expected either `filelist` or `requests`, found neither");
+            table.reject("filelist", fault.hint("write `[[workload.requests]]`"));
+        }
+        _ => {}
+    }
+    if has_filelist && pages.is_some() {
+        table.reject("pages", Fault::new("the pages of a filelist stand in it"));
+    }
+    table.finish();
+    let counts_pages = counts_pages.unwrap_or(pages.is_some());
+    let requests = requests.and_then(|requests| read_requests(requests, pages, level_max));
+    let requests = requests.map(|(requests, pages)| WorkloadSource::Requests(requests, pages));
+    Some(WorkloadDefinition {
+        source: filelist.map(WorkloadSource::Filelist).or(requests)?,
+        content_seed: content_seed.unwrap_or(CONTENT_SEED),
+        counts_pages,
+        think: think.unwrap_or(Think::None),
+    })
+}
+
+fn read_filelist(mut table: Table) -> Option<FilelistSource> {
+    let file = table.optional("file", line).map(FilelistSource::File);
+    let inline = table.optional("text", text).map(FilelistSource::Text);
+    if file.is_some() && inline.is_some() {
+        table.reject("text", Fault::new("expected either `file` or `text`, found both"));
+    }
+    if table.is_empty() {
+        table.reject("file", Fault::new("expected either `file` or `text`, found neither"));
+    }
+    table.finish();
+    file.or(inline)
+}
+
+/// Reads `"none"` or `"270 ms"`.
+fn fixed_think(value: &DeValue) -> Result<Think, Fault> {
+    match value {
+        DeValue::String(word) if word.as_ref() == "none" => Ok(Think::None),
+        _ => {
+            let hint = "write `\"none\"`, `\"270 ms\"` or `{ exponential = \"270 ms\" }`";
+            time_above_zero(value).map(Think::Fixed).map_err(|fault| fault.hint(hint))
+        }
+    }
+}
+
+fn read_think(mut table: Table) -> Option<Think> {
+    let mean: Option<Nanos> = table.required("exponential", time_above_zero);
+    table.finish();
+    Some(Think::Exponential(mean?))
+}
+
+/// Reads all requests and the pages that they form.
+fn read_requests(
+    mut tables: Vec<Table>,
+    pages: Option<Vec<Table>>,
+    level_max: Option<f64>,
+) -> Option<(Vec<Request>, Vec<Page>)> {
+    let read: Vec<_> = tables.iter_mut().map(read_request).collect();
+    check_number("requests", &tables);
+    check_weights(&tables, pages.is_some());
+    let read: Option<Vec<(Request, Option<Weight>)>> = read.into_iter().collect();
+    let checked = read.map(|read| {
+        let (requests, weights): (Vec<Request>, Vec<Option<Weight>>) = read.into_iter().unzip();
+        check_names(&tables, &requests);
+        check_files(&tables, &requests, level_max);
+        let weights: Option<Vec<Weight>> = weights.into_iter().collect();
+        (requests, weights)
+    });
+    let pages = match (&checked, pages) {
+        (Some((requests, _)), Some(pages)) => read_pages(pages, requests),
+        (Some((_, Some(weights))), None) => {
+            let single = (0..weights.len() as u32).map(|request| vec![request]).collect();
+            weigh(&tables, weights, single)
+        }
+        _ => None,
+    };
+    tables.into_iter().for_each(Table::finish);
+    Some((checked?.0, pages?))
+}
+
+fn check_number(what: &str, tables: &[Table]) {
+    if let Some(table) = tables.get(KINDS_MAX) {
+        table.reject_all(Fault::new(format!("more than {KINDS_MAX} {what}")));
+    }
+}
+
+/// Weights stand at the pages, or else at each request.
+fn check_weights(tables: &[Table], has_pages: bool) {
+    for table in tables {
+        match (table.value("weight").is_some(), has_pages) {
+            (true, true) => table.reject("weight", Fault::new("the weights stand at `[[workload.pages]]`")),
+            (false, false) => table.reject_all(
+                Fault::new("`weight` must be given here")
+                    .hint("or write `[[workload.pages]]` with weights and the names of requests"),
+            ),
+            _ => {}
+        }
+    }
+}
+
+fn check_names(tables: &[Table], requests: &[Request]) {
+    let mut known = HashMap::new();
+    for (table, request) in tables.iter().zip(requests) {
+        if known.insert(request.name.as_str(), ()).is_some() {
+            let fault = Fault::new(format!("another request is called `{}`", request.name));
+            table.reject("name", fault.hint("reports tell requests apart by their names"));
+        }
+    }
+}
+
+/// Checks the files at the highest load that the definition names; a run that asks for more checks again.
+fn check_files(tables: &[Table], requests: &[Request], level_max: Option<f64>) {
+    let Err((kind, error)) = check_objects(requests, level_max.unwrap_or(1.0)) else { return };
+    let hint = match &error {
+        FileSetError::Path { path, .. } => file_path_fault(path).map_or("", |(_, hint)| hint),
+        FileSetError::PathTwice(_) => {
+            "files need paths of their own; `reply = \"seen\"` checks a file that another request brings"
+        }
+        FileSetError::Files(_) | FileSetError::Objects { .. } => "lower a `count`",
+    };
+    let fault = Fault::new(error.to_string());
+    tables[kind].reject("path", if hint.is_empty() { fault } else { fault.hint(hint) });
+}
+
+fn read_pages(mut tables: Vec<Table>, requests: &[Request]) -> Option<Vec<Page>> {
+    check_number("pages", &tables);
+    let index = |value: &DeValue| request_index(value, requests);
+    let mut read = Vec::new();
+    for table in &mut tables {
+        let weight = table.required("weight", Weight::read);
+        let requests = table.required("requests", list(index));
+        if let Some(requests) = requests.as_ref().filter(|requests| PAGE_MAX < requests.len()) {
+            let fault = format!("expected at most {PAGE_MAX} requests, found {}", requests.len());
+            table.reject("requests", Fault::new(fault));
+        }
+        read.push(weight.zip(requests));
+    }
+    let read: Option<Vec<(Weight, Vec<u32>)>> = read.into_iter().collect();
+    let pages = read.and_then(|read| {
+        let (weights, requests): (Vec<Weight>, Vec<Vec<u32>>) = read.into_iter().unzip();
+        weigh(&tables, &weights, requests)
+    });
+    tables.into_iter().for_each(Table::finish);
+    pages
+}
+
+/// Finds the request that a page names.
+fn request_index(value: &DeValue, requests: &[Request]) -> Result<u32, Fault> {
+    let name = text(value)?;
+    let place = requests.iter().position(|request| request.name == name);
+    place.map(|place| place as u32).ok_or_else(|| {
+        let fault = Fault::new(format!("no request is called `{name}`"));
+        match nearest(&name, requests.iter().map(|request| request.name.as_str())) {
+            Some(near) => fault.hint(format!("did you mean `{near}`?")),
+            None => fault,
+        }
+    })
+}
+
+/// Makes pages with whole weights. `None`, reported, if those become too large.
+fn weigh(tables: &[Table], weights: &[Weight], requests: Vec<Vec<u32>>) -> Option<Vec<Page>> {
+    let uses = requests.iter().map(Vec::len).max().unwrap_or(1) as u64;
+    let Some(weights) = Weight::whole(weights, uses) else {
+        let fault = Fault::new("the sum of all weights is too large");
+        tables.first()?.reject("weight", fault.hint("write weights with fewer digits"));
+        return None;
+    };
+    Some(weights.into_iter().zip(requests).map(|(weight, requests)| Page { weight, requests }).collect())
+}
