@@ -4,10 +4,15 @@ use std::io;
 
 use model::{Definition, Diagnostics, FilelistSource, Workload, WorkloadSource, nearest};
 
+use crate::dynpage::DYNPAGE;
 use crate::one_object::ONE_OBJECT;
+use crate::web_modern::WEB_MODERN;
+use crate::web96::WEB96;
+use crate::webbench::{WEBBENCH_1_0, WEBBENCH_LATER};
 use crate::webstone::{Filelist, FilelistFormat, WEBSTONE_1_1, WEBSTONE_2_0_1};
 
-static ALL: [Builtin; 3] = [WEBSTONE_1_1, WEBSTONE_2_0_1, ONE_OBJECT];
+static ALL: [Builtin; 8] =
+    [WEBSTONE_1_1, WEBSTONE_2_0_1, WEB96, WEBBENCH_1_0, WEBBENCH_LATER, DYNPAGE, WEB_MODERN, ONE_OBJECT];
 
 /// A benchmark that comes with the program: its files as they are in the source.
 #[derive(Debug)]
@@ -18,10 +23,17 @@ pub struct Builtin {
     pub definition_file: &'static str,
     /// The text of the definition.
     pub definition: &'static str,
-    /// What the filelist's file is called.
-    pub filelist_file: &'static str,
-    /// The text of the filelist.
-    pub filelist: &'static str,
+    /// The filelists: the one that the definition names, and others that a run may ask for.
+    pub filelists: &'static [BuiltinFilelist],
+}
+
+/// A filelist that comes with a benchmark.
+#[derive(Debug)]
+pub struct BuiltinFilelist {
+    /// The name that is typed, or that the definition has for it.
+    pub name: &'static str,
+    /// The text.
+    pub text: &'static str,
 }
 
 impl Builtin {
@@ -30,11 +42,16 @@ impl Builtin {
     /// # Panics
     /// Never: a test reads them all.
     pub fn load(&self) -> Benchmark {
-        from_definition(self.definition_file, self.definition, |name| match name == self.filelist_file {
-            true => Ok(self.filelist.to_owned()),
-            false => Err(io::ErrorKind::NotFound.into()),
+        from_definition(self.definition_file, self.definition, |name| match self.filelist(name) {
+            Some(filelist) => Ok(filelist.text.to_owned()),
+            None => Err(io::ErrorKind::NotFound.into()),
         })
         .expect("built-in benchmarks are valid")
+    }
+
+    /// Returns the filelist of a name; `None` if there is none.
+    fn filelist(&self, name: &str) -> Option<&'static BuiltinFilelist> {
+        self.filelists.iter().find(|filelist| filelist.name == name)
     }
 }
 
@@ -89,6 +106,11 @@ pub fn find(id: &str) -> Result<&'static Builtin, UnknownBenchmark> {
         id: id.to_owned(),
         nearest: nearest(id, ALL.iter().map(|builtin| builtin.id)),
     })
+}
+
+/// Returns the filelist that a built-in benchmark has under a name; `None` if it has none of that name.
+pub fn builtin_filelist(benchmark: &str, name: &str) -> Option<&'static BuiltinFilelist> {
+    find(benchmark).ok()?.filelist(name)
 }
 
 /// Makes a benchmark from the text of its definition. `read_file` gives the text of a filelist that the

@@ -1,8 +1,15 @@
 //! One directory per benchmark: definition, users, data set, rules.
 
 mod benchmark;
+mod dynpage;
 mod one_object;
 pub mod pages;
+mod web96;
+mod web_modern;
+mod webbench;
 pub mod webstone;
 
-pub use benchmark::{Benchmark, Builtin, LoadError, UnknownBenchmark, all, find, from_definition, workload};
+pub use benchmark::{
+    Benchmark, Builtin, BuiltinFilelist, LoadError, UnknownBenchmark, all, builtin_filelist, find,
+    from_definition, workload,
+};

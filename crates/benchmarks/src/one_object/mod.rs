@@ -3,13 +3,12 @@
 //! Not after any published benchmark. It shows what server and load generator cost per operation, and serves
 //! `calibrate` and the generator's own measurements.
 
-use crate::Builtin;
+use crate::{Builtin, BuiltinFilelist};
 
 /// One object of 1024 bytes.
 pub const ONE_OBJECT: Builtin = Builtin {
     id: "one-object",
     definition_file: "one-object.toml",
     definition: include_str!("definition.toml"),
-    filelist_file: "filelist.txt",
-    filelist: include_str!("filelist.txt"),
+    filelists: &[BuiltinFilelist { name: "filelist.txt", text: include_str!("filelist.txt") }],
 };

@@ -2,14 +2,15 @@
 //!
 //! Two historic formats, told apart by the first line that is not a comment: WebStone 1.1 begins with a number,
 //! 2.x with a path. In both, lines that begin with `#` are comments, and a size in bytes can follow a path after
-//! `#`. What is rejected, and why, stands with each rule.
+//! `#`. A path such as `/file.dyn-send?size=1024` asks for a page of that size which a program makes. What is
+//! rejected, and why, stands with each rule.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
-use model::{Diagnostic, Diagnostics, Page, Request};
+use model::{Diagnostic, Diagnostics, Page, ReplyBody, Request, file_path_fault};
 
-use super::filelist_lines::{Word, content_lines};
+use super::filelist_lines::{Line, Word, content_lines};
 use super::{filelist_pages, filelist_single};
 
 /// The most objects, and the most pages: operation and unit kinds are numbered with 16 bits.
@@ -21,11 +22,8 @@ pub const WEIGHT_MAX: u64 = 1_000_000_000;
 /// The largest object, 1 TiB: larger sizes are a slip.
 pub const OBJECT_BYTES_MAX: u64 = 1 << 40;
 
-/// The longest path: longer request lines are refused by servers.
-const PATH_MAX: usize = 2000;
-
-/// Characters of a path besides letters, digits and `/`: RFC 3986 `pchar` without percent-encoding.
-const PATH_MARKS: &str = "-._~!$&'()*+,;=:@";
+/// The largest page that a program makes: 10 MiB.
+const LETTERS_MAX: u64 = 10 << 20;
 
 /// A filelist that was read. Objects and pages are those of a valid workload.
 #[derive(Debug, Clone, PartialEq)]
@@ -124,33 +122,54 @@ impl Builder {
         }
         let index = self.requests.len() as u32;
         self.by_path.insert(path.text.to_owned(), index);
-        self.requests.push(Request::file(path.text, bytes));
+        let reply = match made_by_program(path.text) {
+            Some(bytes) => ReplyBody::Letters { bytes, markup: false },
+            None => ReplyBody::File(vec![bytes]),
+        };
+        self.requests.push(Request { reply, ..Request::file(path.text, bytes) });
         Some(index)
     }
 
-    /// Checks that a path can be requested as it is, and laid out as a file below any directory.
+    /// Checks that a path can be requested as it is, and laid out as a file below any directory if it is one.
     fn check_path(&mut self, path: Word) -> bool {
-        let is_allowed = |c: char| c.is_ascii_alphanumeric() || c == '/' || PATH_MARKS.contains(c);
-        let mut steps = path.text.split('/').skip(1);
-        let (label, hint) = if path.text.contains("://") {
-            ("an absolute URL", "proxies are not tested yet: write the path only, such as `/index.html`")
-        } else if !path.text.starts_with('/') {
-            ("expected a path that begins with `/`", "")
-        } else if !path.text.chars().all(is_allowed) {
-            ("has characters that a plain path has not", "use letters, digits, `/` and -._~!$&'()*+,;=:@")
-        } else if steps.any(|step| matches!(step, "" | "." | "..")) {
-            ("expected the path of a file, without empty parts, `.` and `..`", "")
-        } else if PATH_MAX < path.text.len() {
-            ("too long: servers refuse such requests", "")
-        } else {
-            return true;
+        let file = match made_by_program(path.text) {
+            Some(_) => path.text.split_once('?').map_or(path.text, |(file, _)| file),
+            None => path.text,
+        };
+        let Some((label, hint)) = file_path_fault(file) else { return true };
+        let hint = match file.contains('?') {
+            true => {
+                "only pages that a program makes have a query: `/NAME.dyn-send?size=BYTES`, at most 10 MiB"
+            }
+            false => hint,
         };
         self.reject(path.span(), "this is not a path that can be fetched", label, hint);
         false
     }
 
+    /// Returns the size of what a line names: that in the path's query, or after `#`, which must not differ; else
+    /// `or` says. `None`, reported, if there is none or a wrong one.
+    pub(super) fn size_of(
+        &mut self,
+        line: &Line,
+        or: impl FnOnce(&mut Builder) -> Option<u64>,
+    ) -> Option<u64> {
+        let written = match line.size {
+            Some(size) => Some(self.size(size)?),
+            None => None,
+        };
+        match (made_by_program(line.first.text), written) {
+            (Some(made), Some(bytes)) if made != bytes => {
+                let label = format!("the path asks for {made} bytes");
+                self.reject(line.size?.span(), "this is another size", &label, "leave it out");
+                None
+            }
+            (made, written) => made.or(written).or_else(|| or(self)),
+        }
+    }
+
     /// Reads the size that follows a path.
-    pub(super) fn size(&mut self, size: Word) -> Option<u64> {
+    fn size(&mut self, size: Word) -> Option<u64> {
         let is_digits = !size.text.is_empty() && size.text.bytes().all(|byte| byte.is_ascii_digit());
         match size.text.parse::<u64>() {
             Ok(bytes) if is_digits && bytes <= OBJECT_BYTES_MAX => Some(bytes),
@@ -185,6 +204,14 @@ impl Builder {
             self.reject(first.start..end, "the line has too many words", expected, "");
         }
     }
+}
+
+/// Returns the size of the page that a path asks a program for; `None` if it asks for a file.
+pub(super) fn made_by_program(path: &str) -> Option<u64> {
+    let (page, query) = path.split_once('?')?;
+    let digits = query.strip_prefix("size=").filter(|_| page.ends_with(".dyn-send"))?;
+    let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits.parse().ok().filter(|bytes| is_plain && (1..=LETTERS_MAX).contains(bytes))
 }
 
 #[cfg(test)]
@@ -233,6 +260,29 @@ mod tests {
         assert_eq!(filelist.format, FilelistFormat::Single);
         assert_eq!(objects(&filelist), [("/a", 500), ("/b", 7), ("/c", 8), ("/d", 9)]);
         assert_eq!(pages(&filelist), [(350, &[0][..]), (1, &[1]), (1, &[2]), (1, &[3]), (2, &[0])]);
+    }
+
+    #[test]
+    fn pages_made_by_a_program_have_their_size_in_the_query() {
+        let filelist = parse("/a.dyn-send?size=500 350\n/a.dyn-send?size=512 #512\n/b.dyn-send #7");
+        let replies: Vec<&ReplyBody> = filelist.requests.iter().map(|request| &request.reply).collect();
+        let letters = |bytes| ReplyBody::Letters { bytes, markup: false };
+        assert_eq!(replies, [&letters(500), &letters(512), &ReplyBody::File(vec![7])]);
+        assert_eq!(pages(&filelist), [(350, &[0][..]), (1, &[1]), (1, &[2])]);
+        let in_pages = parse("1\n1 2\n/a.dyn-send?size=500\n/file2k.html\n");
+        assert_eq!(objects(&in_pages), [("/a.dyn-send?size=500", 500), ("/file2k.html", 2048)]);
+    }
+
+    #[test]
+    fn other_queries_are_refused() {
+        for path in
+            ["/a?x=1", "/a.dyn-send?size=", "/a.dyn-send?size=0", "/a.dyn-send?size=+5", "/a.html?size=5"]
+        {
+            assert!(mistakes(&format!("{path} 1 #5")).contains("not a path that can be fetched"), "{path}");
+        }
+        assert!(mistakes("/a.dyn-send?size=10485761 1 #5").contains("not a path that can be fetched"));
+        assert!(mistakes("/../a.dyn-send?size=5 1").contains("not a path that can be fetched"));
+        assert!(mistakes("/a.dyn-send?size=5 1 #6").contains("another size"));
     }
 
     #[test]
@@ -364,7 +414,7 @@ mod tests {
         /// Goal: every slip in a valid list gives a valid list or an answer. A piece of it is overwritten.
         #[test]
         fn any_slip_in_a_filelist_is_answered(at in 0usize..400, length in 0usize..9, slip in "\\PC{0,9}|[0-9 \n]{0,5}") {
-            let mut text = crate::webstone::WEBSTONE_1_1.filelist.to_owned();
+            let mut text = crate::webstone::WEBSTONE_1_1.filelists[0].text.to_owned();
             let end = (at + length).min(text.len());
             text.replace_range(at.min(end)..end, &slip);
             match Filelist::parse("any", &text) {

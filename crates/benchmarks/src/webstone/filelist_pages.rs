@@ -79,15 +79,14 @@ fn no_page(head: &Line, builder: &mut Builder) -> Option<()> {
 fn read_file(line: &Line, builder: &mut Builder) -> Option<u32> {
     let path = line.first;
     builder.no_more(&line.rest, "expected one path on a line");
-    let bytes = match line.size {
-        Some(size) => builder.size(size),
-        None => size_by_name(path.text),
-    };
-    if bytes.is_none() && line.size.is_none() {
-        let hint =
-            "write the size in bytes after the path, such as `#500`; only `/file<N>k.html` has one by name";
-        builder.reject(path.span(), "the size of the file is not known", "", hint);
-    }
+    let bytes = builder.size_of(line, |builder| {
+        let bytes = size_by_name(path.text);
+        if bytes.is_none() {
+            let hint = "write the size in bytes after the path, such as `#500`; only `/file<N>k.html` has one by name";
+            builder.reject(path.span(), "the size of the file is not known", "", hint);
+        }
+        bytes
+    });
     builder.object(path, bytes)
 }
 

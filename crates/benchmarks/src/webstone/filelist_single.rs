@@ -26,14 +26,11 @@ fn read_line(line: &Line, builder: &mut Builder) -> Option<()> {
         None => Some(1),
     };
     builder.no_more(line.rest.get(1..).unwrap_or_default(), "expected `/path weight #bytes`");
-    let bytes = match line.size {
-        Some(size) => builder.size(size),
-        None => {
-            let hint = "write the size in bytes at the end of the line, such as `#500`";
-            builder.reject(line.span.clone(), "the size of the file is missing", "", hint);
-            None
-        }
-    };
+    let bytes = builder.size_of(line, |builder| {
+        let hint = "write the size in bytes at the end of the line, such as `#500`";
+        builder.reject(line.span.clone(), "the size of the file is missing", "", hint);
+        None
+    });
     let object = builder.object(line.first, bytes);
     if let (Some(object), Some(weight)) = (object, weight) {
         builder.page(weight.max(1) as u64, vec![object], line.span.clone())?;

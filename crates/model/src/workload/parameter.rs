@@ -189,7 +189,7 @@ impl FromStr for Pick {
             ("poisson", mean) => number(mean).filter(|m| 0.0 < *m && *m <= 100.0).map(Pick::Poisson),
             ("weights", list) => {
                 let weights: Option<Vec<f64>> = list.split(',').map(number).collect();
-                weights.filter(are_weights).map(Pick::Weights)
+                weights.filter(|weights| are_weights(weights)).map(Pick::Weights)
             }
             _ => None,
         };
@@ -198,7 +198,7 @@ impl FromStr for Pick {
 }
 
 /// Returns whether numbers can be weights: one is above zero and none too large.
-fn are_weights(numbers: &Vec<f64>) -> bool {
+fn are_weights(numbers: &[f64]) -> bool {
     numbers.iter().any(|weight| 0.0 < *weight) && numbers.iter().all(|weight| *weight <= WEIGHT_MAX)
 }
 
