@@ -32,7 +32,8 @@ pub(crate) fn judge_load_point(evidence: &Evidence) -> Verdict {
     Verdict { state, reasons: reasons_of(reasons), remarks: reasons_of(remarks) }
 }
 
-/// Judges a run: incomplete if it did not end by itself, valid if every planned load point is there and valid.
+/// Judges a run: incomplete if it did not end by itself, valid if every planned load point is there and valid,
+/// but for an [`overload`] at its end.
 ///
 /// Its reasons and remarks are its own (without load point) followed by those of the load points.
 pub(crate) fn judge_run(plan: &Plan, evidence: &RunEvidence) -> Verdict {
@@ -41,8 +42,10 @@ pub(crate) fn judge_run(plan: &Plan, evidence: &RunEvidence) -> Verdict {
     own.extend(evidence.unplanned.text().map(|text| Finding::invalid("load-points", text)));
     let mut reasons: Vec<Reason> = own.into_iter().map(|finding| finding.reason(None)).collect();
     let mut remarks: Vec<Reason> = modified(plan).map(|finding| finding.reason(None)).into_iter().collect();
+    let overload = overload(evidence.load_points);
     for point in evidence.load_points {
-        reasons.extend(point.verdict.reasons.iter().cloned());
+        let told = if overload == Some(point.index) { &mut remarks } else { &mut reasons };
+        told.extend(point.verdict.reasons.iter().cloned());
         remarks.extend(point.verdict.remarks.iter().cloned());
     }
     let state = match evidence.ending {
@@ -51,6 +54,18 @@ pub(crate) fn judge_run(plan: &Plan, evidence: &RunEvidence) -> Verdict {
         Ending::Stopped(_) | Ending::Missing => State::Incomplete,
     };
     Verdict { state, reasons, remarks }
+}
+
+/// Returns the last load point of an open loop if nothing is wrong with it but that too little was delivered.
+///
+/// It shows where the server's capacity ends: the load point is invalid, the run is not for its sake. All before
+/// it must be valid, and there must be one.
+fn overload(load_points: &[LoadPointResult]) -> Option<u32> {
+    let (last, before) = load_points.split_last()?;
+    let only_delivery = last.verdict.state == State::Invalid
+        && last.verdict.reasons.iter().all(|reason| reason.rule == "delivered");
+    let valid = !before.is_empty() && before.iter().all(|point| point.verdict.state == State::Valid);
+    (only_delivery && valid).then_some(last.index)
 }
 
 fn ending_findings(ending: &Ending) -> Vec<Finding> {

@@ -27,6 +27,16 @@ pub struct Analysis {
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadPointResult {
     /// Index in the load plan.
+impl Analysis {
+    /// Returns the mean response time over all operations of all load points, Σr / Σn in seconds; `None` if none
+    /// succeeded.
+    pub fn response_mean(&self) -> Option<f64> {
+        let sum = |of: fn(&LoadPointResult) -> f64| self.load_points.iter().map(of).sum::<f64>();
+        let n = sum(|point| point.response.histogram.n() as f64);
+        (0.0 < n).then(|| sum(|point| point.response.histogram.sum() as f64 / 1e9) / n)
+    }
+}
+
     pub index: u32,
     /// What was offered.
     pub load: Load,
@@ -44,8 +54,12 @@ pub struct LoadPointResult {
     pub rate: f64,
     /// 95 % interval for the rate by batch means over the seconds of the phase; `None` if too few.
     pub rate_interval: Option<(f64, f64)>,
+    /// Successful ÷ due operations; `None` in a closed loop, and if none fell due.
+    pub delivered_ratio: Option<f64>,
     /// Failed operations (timed out ones included) per second: E / T.
     pub error_rate: f64,
+    /// The same per user: n / (T·N); `None` in an open loop.
+    pub rate_per_user: Option<f64>,
     /// Failed ÷ successful operations, E / n, from 0; `None` if none succeeded.
     pub error_level: Option<f64>,
     /// Total response time of successful operations ÷ length: Little's load factor.
@@ -62,6 +76,8 @@ pub struct LoadPointResult {
     pub client_throughput_mbit: Option<f64>,
     /// Complete pages per minute: 60·P / T; `None` where the benchmark does not count pages, and in an open loop.
     pub pages_per_minute: Option<f64>,
+    /// Bodies received by successful operations, in KB of 1024 bytes per second, as WebBench counts.
+    pub body_throughput_kb: f64,
     /// Response time of all successful operations.
     pub response: TimeSummary,
     /// Service time; equal to the response time where everything was sent when due.
@@ -70,6 +86,9 @@ pub struct LoadPointResult {
     pub lateness: Option<TimeSummary>,
     /// Time to connect; `None` where no connection belongs to an operation.
     pub connect: Option<TimeSummary>,
+    /// Mean time from the first byte of a reply to the operation's end, in seconds: (Σ service − Σ first byte) / n;
+    /// `None` if none succeeded.
+    pub receive_mean: Option<f64>,
     /// Operations in flight at the end of the steady phase: not counted in any rate.
     pub in_flight_at_end: u64,
     /// Body bytes that those were to bring, by the sizes of their objects.
@@ -127,6 +146,8 @@ pub struct KindResult {
     pub response: FourStatistics,
     /// Head and body.
     pub reply_bytes: FourStatistics,
+    /// Time to the first byte, from sent.
+    pub first_byte: FourStatistics,
     /// Body.
     pub body_bytes: FourStatistics,
     /// Bytes moved: body, head, both.

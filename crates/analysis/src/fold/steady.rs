@@ -32,6 +32,8 @@ pub(crate) struct SteadyTotals {
     pub(crate) kinds: Vec<KindSums>,
     /// Complete units.
     pub(crate) units_ok: u64,
+    /// Units that were broken off.
+    pub(crate) units_failed: u64,
     /// Response time, all kinds.
     pub(crate) response: Histogram,
     /// Service time, all kinds.
@@ -53,6 +55,8 @@ pub(crate) struct KindSums {
     pub(crate) response: Moments,
     /// Time to connect, in ns.
     pub(crate) connect: Moments,
+    /// Time to the first byte, in ns.
+    pub(crate) first_byte: Moments,
     /// Head and body.
     pub(crate) reply_bytes: Moments,
     /// Body.
@@ -79,6 +83,7 @@ impl SteadyTotals {
             thinking_ns: 0,
             kinds: vec![KindSums::default(); plan.workload.requests.len()],
             units_ok: 0,
+            units_failed: 0,
             response: Histogram::new(),
             service: Histogram::new(),
             connect: Histogram::new(),
@@ -105,7 +110,10 @@ impl SteadyTotals {
         for (sums, totals) in self.kinds.iter_mut().zip(&record.kinds) {
             sums.add(totals);
         }
-        self.units_ok = self.units_ok.saturating_add(saturating_sum(record.units.iter().map(|unit| unit.ok)));
+        for unit in &record.units {
+            self.units_ok = self.units_ok.saturating_add(unit.ok);
+            self.units_failed = self.units_failed.saturating_add(unit.failed);
+        }
         self.response.merge(&record.response);
         // An empty service histogram means: everything was sent when due.
         self.service.merge(if record.service.n() == 0 { &record.response } else { &record.service });
@@ -132,6 +140,11 @@ impl SteadyTotals {
     /// Returns the part of all load threads that the agent of a record has.
     pub(crate) fn share_of(&self, record: &IntervalRecord) -> f64 {
         f64::from(record.health.threads) / f64::from(self.load_threads.max(1))
+    }
+
+    /// Returns the units that ended, complete or not.
+    pub(crate) fn units(&self) -> u64 {
+        self.units_ok.saturating_add(self.units_failed)
     }
 
     /// Returns the successful operations.
@@ -209,6 +222,7 @@ impl KindSums {
     fn add(&mut self, totals: &KindTotals) {
         self.response.merge(&totals.ok.response);
         self.connect.merge(&totals.ok.connect);
+        self.first_byte.merge(&totals.ok.first_byte);
         self.reply_bytes.merge(&totals.ok.reply_bytes);
         self.body_bytes.merge(&totals.ok.body_bytes);
         for (outcome, failed) in &totals.failed {

@@ -34,6 +34,7 @@ pub(super) fn total(plan: &Plan, load: Load, totals: &SteadyTotals, response: &T
     };
     all.response = merged(|kind| &kind.response);
     all.connect = merged(|kind| &kind.connect);
+    all.first_byte = merged(|kind| &kind.first_byte);
     all.reply_bytes = merged(|kind| &kind.reply_bytes);
     all.body_bytes = merged(|kind| &kind.body_bytes);
     KindResult {
@@ -51,6 +52,7 @@ fn statistics(name: &str, sums: &KindSums, percentiles: TimeSummary) -> KindResu
         errors: sums.errors(),
         units_ok: None,
         connect: four(&sums.connect, NANOS),
+        first_byte: four(&sums.first_byte, NANOS),
         response: four(&sums.response, NANOS),
         reply_bytes: four(&sums.reply_bytes, 1.0),
         body_bytes: four(&sums.body_bytes, 1.0),

@@ -11,6 +11,9 @@ use super::{kinds, timeline};
 use crate::fold::{AgentTotals, PointFold, SteadyTotals};
 use crate::{LoadPointResult, State, TimeSummary, Verdict};
 
+/// Bytes of a KB, as WebBench has it.
+const KB: f64 = 1024.0;
+
 /// Makes all numbers of a load point; its verdict is still open.
 ///
 /// Only what the steady phase recorded counts, divided by the recorded length T of that phase.
@@ -35,7 +38,9 @@ pub(crate) fn measure(plan: &Plan, fold: &PointFold) -> LoadPointResult {
         verdict: Verdict { state: State::Valid, reasons: Vec::new(), remarks: Vec::new() },
         kinds: kinds::kinds(plan, totals),
         offered_rate: (!load.is_closed()).then(|| per_second(totals.due as f64)),
+        delivered_ratio: (!load.is_closed() && 0 < totals.due).then(|| n / totals.due as f64),
         rate: per_second(n),
+        rate_per_user: load.is_closed().then(|| ratio(per_second(n), load.level())),
         rate_interval: timeline::rate_interval(&fold.seconds),
         error_rate: per_second(errors),
         error_level: (0.0 < n).then(|| errors / n),
@@ -44,9 +49,11 @@ pub(crate) fn measure(plan: &Plan, fold: &PointFold) -> LoadPointResult {
         thinking_mean,
         little_gap: load.is_closed().then(|| closed_gap(load.level(), per_second(n), totals)),
         throughput_mbit: per_second(bits / MBIT),
+        body_throughput_kb: per_second(total.bytes.body as f64 / KB),
         client_throughput_mbit: (0.0 < sum_response).then(|| bits / MBIT / sum_response),
         pages_per_minute: total.units_ok.map(|pages| 60.0 * per_second(pages as f64)),
         service: summary(totals.service.clone()),
+        receive_mean: receive_mean(totals),
         lateness: lateness(totals, load.is_closed()),
         connect: connect(plan, totals),
         in_flight_at_end: totals.in_flight_at_ends().1,
@@ -70,6 +77,13 @@ fn response(fold: &PointFold) -> TimeSummary {
     let mut response = summary(fold.steady.response.clone());
     response.mean_interval = response.mean.and_then(|mean| timeline::response_interval(&fold.seconds, mean));
     response
+}
+
+/// Returns the mean time from the first byte to the end, in s, from exact sums.
+fn receive_mean(totals: &SteadyTotals) -> Option<f64> {
+    let first_byte: f64 = totals.kinds.iter().map(|kind| kind.first_byte.sum as f64).sum();
+    let n = totals.service.n();
+    (0 < n).then(|| (totals.service.sum() as f64 - first_byte) / 1e9 / n as f64)
 }
 
 /// Returns the gap in N = X·(R + Z); all of it where nothing was completed.

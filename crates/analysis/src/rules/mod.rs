@@ -15,8 +15,10 @@ mod histogram;
 mod integral;
 mod little;
 mod load_agents;
+mod mix;
 mod sample_size;
 mod steady_length;
+mod think;
 pub(crate) mod time_axis;
 
 use model::Plan;
@@ -51,10 +53,12 @@ pub(crate) const RULES: &[Rule] = &[
     histogram::check,
     integral::check,
     little::check,
+    think::check,
     delivery::schedule,
     generator::check,
     errors::check,
     delivery::delivered,
+    mix::check,
     boundary::check,
     sample_size::check,
     censoring::check,

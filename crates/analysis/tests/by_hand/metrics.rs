@@ -53,13 +53,15 @@ fn webstones_rates_and_loads() {
     let point = only(&analysis);
     assert_eq!((point.total.n, point.total.errors, point.length), (9, 0, s(4)));
     near(point.rate, 9.0 / 4.0);
+    near(point.rate_per_user.unwrap(), 9.0 / 8.0);
     near(point.error_rate, 0.0);
     assert_eq!(point.error_level, Some(0.0));
     near(point.response.mean.unwrap(), 6.5 / 9.0);
     near(point.load_factor, 6.5 / 4.0);
     near(point.pages_per_minute.unwrap(), 60.0 * 9.0 / 4.0);
     assert_eq!(point.total.units_ok, Some(9));
-    assert_eq!(point.offered_rate, None);
+    assert_eq!((point.offered_rate, point.delivered_ratio), (None, None));
+    near(analysis.response_mean().unwrap(), 6.5 / 9.0);
 }
 
 /// Bodies 7 · 500 + 2 · 5,125 = 13,750 B, heads 9 · 200 = 1,800 B, both 15,550 B = 124,400 bits.
@@ -71,6 +73,8 @@ fn webstones_throughputs_in_2_to_the_20_bits() {
     assert_eq!((bytes.body, bytes.head, bytes.total), (13_750, 1_800, 15_550));
     near(point.throughput_mbit, 124_400.0 / (4.0 * MBIT));
     near(point.client_throughput_mbit.unwrap(), 124_400.0 / (6.5 * MBIT));
+    // WebBench counts bodies in KB of 1024 B.
+    near(point.body_throughput_kb, 13_750.0 / (4.0 * 1024.0));
     near(point.t1_lines(), point.throughput_mbit / 1.4);
 }
 
@@ -84,6 +88,9 @@ fn webstones_statistics_in_total() {
     let total = &only(&analysis).total;
     four(&total.response, 6.5 / 9.0, 0.415_739_710, 0.5, 1.5);
     four(&total.connect, 0.013 / 9.0, 0.000_831_479, 0.001, 0.003);
+    four(&total.first_byte, 0.013 / 9.0, 0.000_831_479, 0.001, 0.003);
+    // The rest of the service time: (6.5 − 0.013) ÷ 9.
+    near(only(&analysis).receive_mean.unwrap(), 6.487 / 9.0);
     four(&total.body_bytes, 1_527.777_778, 1_922.796_156, 500.0, 5_125.0);
     four(&total.reply_bytes, 1_727.777_778, 1_922.796_156, 700.0, 5_325.0);
     assert_eq!((total.name.as_str(), total.object_bytes), ("all", None));
@@ -196,6 +203,8 @@ fn an_open_loop_has_offered_rate_and_lateness() {
     let analysis = Scene::open(Nanos::ZERO).analyze();
     let point = only(&analysis);
     near(point.offered_rate.unwrap(), 200.0);
+    near(point.delivered_ratio.unwrap(), 1.0);
+    assert_eq!(point.rate_per_user, None);
     near(point.rate, 200.0);
     near(point.load_factor, 1.0);
     assert_eq!(point.little_gap, None);

@@ -92,6 +92,47 @@ fn an_open_loop_that_is_not_delivered_is_invalid() {
     assert_eq!(rules_broken(&analysis), ["delivered"]);
 }
 
+/// 100/s and 200/s offered, 20 places, 125 ms each: the first load point is delivered, the second cannot be.
+fn overloaded_at_the_end() -> Scene {
+    let mut plan = Scene::open(Nanos::ZERO).plan;
+    let load = |per_second| Load::Rate { per_second, arrivals: model::Arrivals::Constant, in_flight_max: 20 };
+    plan.load_points =
+        vec![LoadPoint { index: 0, load: load(100.0) }, LoadPoint { index: 1, load: load(200.0) }];
+    let of_point = |index: u32| {
+        let operations = scheduled(&plan, index as usize, ms(125), Nanos::ZERO);
+        records(&plan, index as usize, 0, &operations)
+    };
+    let records = [0, 1].map(of_point).concat();
+    Scene { plan, records, ending: Ending::Complete }
+}
+
+/// The last load point shows where the capacity ends. It is invalid itself, and never the headline.
+#[test]
+fn a_run_stands_without_a_last_load_point_that_was_not_delivered() {
+    let analysis = overloaded_at_the_end().analyze();
+    assert_valid(&analysis);
+    let states: Vec<State> = analysis.load_points.iter().map(|point| point.verdict.state).collect();
+    assert_eq!(states, [State::Valid, State::Invalid]);
+    assert_eq!(remarks(&analysis, "delivered").len(), 1);
+    assert_eq!(analysis.headline.unwrap().load_point, 0);
+}
+
+#[test]
+fn only_the_last_load_point_may_miss_and_only_its_delivery() {
+    let mut first = overloaded_at_the_end();
+    for point in &mut first.plan.load_points {
+        point.index = 1 - point.index;
+    }
+    first.plan.load_points.reverse();
+    first.records.iter_mut().for_each(|record| record.load_point = 1 - record.load_point);
+    first.records.sort_by_key(|record| record.load_point);
+    assert_caught(&first.analyze(), "delivered");
+
+    let mut broken = overloaded_at_the_end();
+    broken.records.last_mut().unwrap().flow.due += 1;
+    assert_eq!(rules_broken(&broken.analyze()), ["conservation", "delivered"]);
+}
+
 /// One operation that never fell due, and one that fell due twice.
 #[test]
 fn an_open_loop_that_leaves_its_schedule_is_invalid() {

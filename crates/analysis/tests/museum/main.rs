@@ -9,12 +9,14 @@ mod error_counters;
 mod few_samples;
 mod hidden_stall;
 mod idle_gap;
+mod impatient_users;
 mod invalid_parts;
 mod missing_agent;
 mod no_data;
 mod percentile_is_mean;
 mod phase_boundary_storm;
 mod saturated_generator;
+mod shifted_mix;
 mod users_over_response_time;
 mod wrong_run_length;
 

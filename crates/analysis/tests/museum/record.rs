@@ -218,7 +218,8 @@ impl Window {
     ) -> IntervalRecord {
         let length = self.end - self.start;
         let open = !plan.load_points[load_point].load.is_closed();
-        let paced = open || operations.iter().any(|one| one.due < one.sent);
+        let thinking = plan.workload.think != Think::None;
+        let paced = open || thinking || operations.iter().any(|one| one.due < one.sent);
         let mut record = IntervalRecord {
             load_point: load_point as u32,
             agent,

@@ -1,0 +1,68 @@
+//! The mix: each kind of operation has the share that the workload gives it.
+
+use units::Ratio;
+
+use super::{Evidence, Finding};
+
+/// Standard deviations of a binomial count that are chance.
+const DEVIATIONS: f64 = 3.0;
+
+const HINT: &str = "failures or a time limit that hit one kind more than the others shift the mix; a longer steady phase brings it nearer";
+
+/// Reports kinds whose share of all completed operations is too far from the expected one.
+///
+/// A share s of n operations deviates from the expected p by |s − p| ÷ p, at most `share_gap_max` of
+/// the kind's request, and besides by more than three times √(p·(1 − p) ÷ n), the binomial deviation,
+/// so that chance does not condemn a short phase.
+pub(super) fn check(evidence: &Evidence) -> Vec<Finding> {
+    let workload = &evidence.plan.workload;
+    let kinds = workload.requests.iter().zip(&evidence.result.kinds).enumerate();
+    kinds
+        .filter_map(|(index, (request, kind))| {
+            let count = kind.n.saturating_add(kind.errors);
+            let share = Share {
+                found: count as f64 / evidence.result.completed().max(1) as f64,
+                expected: workload.request_share(index),
+                n: evidence.result.completed(),
+            };
+            let limit = request.share_gap_max.filter(|limit| share.is_off(*limit))?;
+            let text = format!(
+                "`{}` is {} of all completed operations, expected are {}; the share may be off by {} of itself",
+                request.name,
+                Ratio(share.found),
+                Ratio(share.expected),
+                Ratio(limit)
+            );
+            Some(Finding::invalid("mix", text).hint(HINT))
+        })
+        .collect()
+}
+
+/// The share of a kind among `n` completed operations.
+struct Share {
+    found: f64,
+    expected: f64,
+    n: u64,
+}
+
+impl Share {
+    fn is_off(&self, limit: f64) -> bool {
+        let deviation = (self.expected * (1.0 - self.expected) / self.n.max(1) as f64).sqrt();
+        let gap = (self.found - self.expected).abs();
+        limit * self.expected < gap && DEVIATIONS * deviation < gap
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By hand: p = 0.01, n = 10,000: deviation √(0.01 · 0.99 ÷ 10,000) = 0.000995, three of them 0.002985.
+    /// A limit of 10 % is 0.001; so chance decides here, and at n = 1,000,000 (0.000298) the limit does.
+    #[test]
+    fn a_share_is_off_beyond_its_limit_and_beyond_chance() {
+        let is_off = |found, n| Share { found, expected: 0.01, n }.is_off(0.1);
+        assert_eq!([0.0129, 0.0131, 0.0069].map(|found| is_off(found, 10_000)), [false, true, true]);
+        assert_eq!([0.0109, 0.0112].map(|found| is_off(found, 1_000_000)), [false, true]);
+    }
+}

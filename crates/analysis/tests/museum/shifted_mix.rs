@@ -1,0 +1,62 @@
+//! A mix that is not the benchmark's: rates of other operations are not comparable.
+
+use model::{Load, Plan};
+
+use crate::record::{Operation, Scene, assert_caught, assert_valid, ms, plan, rules_broken, scheduled};
+
+/// Two kinds, half of the operations each, may be off by 5 % of that.
+fn open() -> (Plan, Vec<Operation>) {
+    let mut plan = Scene::open(ms(0)).plan;
+    plan.workload.requests.iter_mut().for_each(|request| request.share_gap_max = Some(0.05));
+    let operations = scheduled(&plan, 0, ms(5), ms(0));
+    (plan, operations)
+}
+
+/// Every tenth operation is of the small kind though it should be of the large one: 3 of 5 are small.
+#[test]
+fn a_generator_that_prefers_small_files_is_caught() {
+    let (plan, mut operations) = open();
+    assert_valid(&Scene::of(plan.clone(), &operations).analyze());
+    operations.iter_mut().skip(1).step_by(10).for_each(|operation| operation.kind = 0);
+    let analysis = Scene::of(plan.clone(), &operations).analyze();
+    let text = assert_caught(&analysis, "mix");
+    assert_eq!(
+        text,
+        "`/small` is 60.0 % of all completed operations, expected are 50.0 %; the share may be off by 5.0 % of itself"
+    );
+    assert_eq!(rules_broken(&analysis), ["mix"]);
+    // A benchmark that sets no limit is not judged by its mix.
+    let mut free = plan;
+    free.workload.requests.iter_mut().for_each(|request| request.share_gap_max = None);
+    assert_valid(&Scene::of(free, &operations).analyze());
+}
+
+/// 4,000 operations: half of them ± 1.58 % is one deviation. 52 % are within the limit, whatever chance says;
+/// of 200 operations, 54 % are within chance (3 · 3.5 %), whatever the limit says.
+#[test]
+fn shares_within_the_limit_or_within_chance_pass() {
+    let (plan, mut operations) = open();
+    operations.iter_mut().skip(1).step_by(50).for_each(|operation| operation.kind = 0);
+    assert_valid(&Scene::of(plan.clone(), &operations).analyze());
+
+    let mut short = plan;
+    short.phases.steady = ms(1_000);
+    let mut operations = scheduled(&short, 0, ms(5), ms(0));
+    operations.iter_mut().skip(1).step_by(24).for_each(|operation| operation.kind = 0);
+    let analysis = Scene::of(short, &operations).analyze();
+    assert_valid(&analysis);
+    let [small, large] = &analysis.load_points[0].kinds[..] else { panic!("two kinds") };
+    assert_eq!((small.n, large.n), (108, 92));
+}
+
+/// Every fetch of the large file fails: it is half of what completed all the same.
+#[test]
+fn failed_operations_are_part_of_the_mix() {
+    let mut plan = plan(Load::Users(10), 2, 20);
+    plan.rules.error_ratio_max = 1.0;
+    plan.rules.little_gap_max = 1.0;
+    plan.workload.requests.iter_mut().for_each(|request| request.share_gap_max = Some(0.05));
+    let mut operations = crate::record::users(&plan, 10, |_, _| ms(70), ms(0));
+    operations.iter_mut().filter(|one| one.kind == 1).for_each(|one| one.outcome = model::Outcome::Reset);
+    assert_eq!(rules_broken(&Scene::of(plan, &operations).analyze()), [""; 0]);
+}
