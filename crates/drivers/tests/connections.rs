@@ -247,7 +247,7 @@ fn ipv6_works_as_well() {
         // Containers often have no IPv6.
         return;
     }
-    let mut options = WebOptions::new(workload());
+    let mut options = WebOptions::new(workload().file_set(1.0));
     options.listen = SocketAddr::from((Ipv6Addr::LOCALHOST, 0));
     let server = WebServer::start(options).unwrap();
     let reply = Bench::kept(server.address()).run(async |bench| bench.get(LARGE).await);

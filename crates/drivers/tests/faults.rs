@@ -19,7 +19,7 @@ const SOCKET_BUFFERS_MAX: u64 = 32 << 20;
 const BOTH: [Connection; 2] = [Connection::PerRequest, Connection::KeepAlive { requests_max: None }];
 
 /// Checks what a request for an object comes to at a server with this fault, whatever the connection.
-fn check(fault: &str, object: u32, outcome: Outcome, text: &str) {
+fn check(fault: &str, object: u16, outcome: Outcome, text: &str) {
     for connection in BOTH {
         let server = server(&[fault]);
         let bench = Bench::new(server.address(), connection);

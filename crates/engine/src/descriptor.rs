@@ -1,16 +1,20 @@
-//! Registers descriptors that we own with the runtime. The one module of the engine with `unsafe`.
+//! What safe code cannot say about descriptors that we own. The one module with `unsafe`.
 //!
-//! Why it is needed: `AsyncFd` is the only registration that lets a connection ask for readability
+//! Why it is needed, for [`watch`]: `AsyncFd` is the only registration that lets a connection ask for readability
 //! alone (a `TcpStream` also asks for writability, one needless event per connection), and tokio
 //! 1.54 marks its constructor unsafe because a general `AsRawFd` type could answer with different
 //! descriptors.
 //!
 //! Why it is sound: the type is fixed to [`OwnedFd`], which keeps one descriptor open from its
 //! making to its drop, and `AsyncFd` gives it back only after it has been taken off the poll set.
+//!
+//! Why it is needed, for [`bind_late`]: no safe crate in the tree knows `IP_BIND_ADDRESS_NO_PORT`
+//! (rustix 1.1, socket2 0.6). It is sound because the kernel reads four bytes from an `int` that
+//! lives on the stack during the call, and keeps nothing of it.
 #![allow(unsafe_code)]
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
@@ -23,4 +27,20 @@ use tokio::io::unix::AsyncFd;
 pub fn watch(descriptor: OwnedFd, interest: Interest) -> io::Result<AsyncFd<OwnedFd>> {
     // SAFETY: an OwnedFd always names the same open descriptor; see the head of the module.
     unsafe { AsyncFd::register_with_interest(descriptor, interest) }.map_err(io::Error::from)
+}
+
+/// Lets the kernel choose the local port of a socket when it connects instead of when it is bound to an address:
+/// only then can ports be used again towards other peers (`IP_BIND_ADDRESS_NO_PORT`, Linux 4.2; for IPv6 too).
+///
+/// # Errors
+/// If the kernel does not know the option.
+pub fn bind_late(socket: BorrowedFd<'_>) -> io::Result<()> {
+    let on: libc::c_int = 1;
+    let length = size_of::<libc::c_int>() as libc::socklen_t;
+    let option = libc::IP_BIND_ADDRESS_NO_PORT;
+    // SAFETY: the descriptor is open while borrowed, the pointer is to `length` bytes; see the head of the module.
+    let result = unsafe {
+        libc::setsockopt(socket.as_raw_fd(), libc::IPPROTO_IP, option, (&raw const on).cast(), length)
+    };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }

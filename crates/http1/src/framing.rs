@@ -11,13 +11,22 @@ pub(crate) struct FramingFields {
     version: Version,
     pub(crate) length: Option<u64>,
     pub(crate) chunked: bool,
+    /// Whether the body is compressed, or encoded in another way (`Content-Encoding`).
+    pub(crate) encoded: bool,
     close: bool,
     keep_alive: bool,
 }
 
 impl FramingFields {
     pub(crate) fn new(version: Version) -> FramingFields {
-        FramingFields { version, length: None, chunked: false, close: false, keep_alive: false }
+        FramingFields {
+            version,
+            length: None,
+            chunked: false,
+            encoded: false,
+            close: false,
+            keep_alive: false,
+        }
     }
 
     /// Takes one header line into account. Told apart by length first: most lines are none of ours.
@@ -26,6 +35,7 @@ impl FramingFields {
         match name.len() {
             10 if name.eq_ignore_ascii_case("connection") => self.note_connection(value),
             14 if name.eq_ignore_ascii_case("content-length") => self.note_length(value)?,
+            16 if name.eq_ignore_ascii_case("content-encoding") => self.note_encoding(value),
             17 if name.eq_ignore_ascii_case("transfer-encoding") => self.note_coding(value)?,
             _ => {}
         }
@@ -43,6 +53,12 @@ impl FramingFields {
     /// Tells whether the connection outlives the message (RFC 9112 §9.3); `close` outweighs all else.
     pub(crate) fn keeps_alive(&self) -> bool {
         !self.close && (self.version == Version::Http11 || self.keep_alive)
+    }
+
+    /// `identity` is no coding (RFC 9110 §8.4.1), though no server should name it.
+    fn note_encoding(&mut self, value: &[u8]) {
+        self.encoded |=
+            !value.trim_ascii().is_empty() && !value.trim_ascii().eq_ignore_ascii_case(b"identity");
     }
 
     fn note_connection(&mut self, value: &[u8]) {

@@ -8,8 +8,8 @@
 //! ```
 //! use http1::{Parsed, RequestMethod, RequestOptions, RequestTemplate, parse_response};
 //!
-//! let request = RequestTemplate::get("/file5k.html", &RequestOptions::webstone()).unwrap();
-//! assert_eq!(request.bytes(), b"GET /file5k.html HTTP/1.0\r\nAccept: */*\r\n\r\n");
+//! let request = RequestTemplate::get(&RequestOptions::webstone()).unwrap().bytes("/file5k.html").unwrap();
+//! assert_eq!(&*request, b"GET /file5k.html HTTP/1.0\r\nAccept: */*\r\n\r\n");
 //!
 //! let reply = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 //! let Ok(Parsed::Complete { head, length }) = parse_response(reply, RequestMethod::Get) else { panic!() };
@@ -37,6 +37,8 @@ pub use error::{HeadError, Limit, Malformed};
 pub use fields::{Fields, header, headers};
 pub use head::{Framing, HEAD_BYTES_MAX, HEADERS_MAX, Parsed, RequestMethod, Version};
 pub use request::{RequestHead, parse_request};
-pub use response::{ResponseHead, parse_response};
-pub use template::{RequestError, RequestOptions, RequestTemplate};
+pub use response::{ReplyHead, ResponseHead, parse_reply, parse_response};
+pub use template::{
+    RequestError, RequestOptions, RequestTemplate, check_headers, check_path, content_length,
+};
 pub use write::{LAST_CHUNK, WriteError, reason_phrase, write_chunk, write_response_head};

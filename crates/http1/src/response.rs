@@ -28,6 +28,15 @@ pub struct ResponseHead {
     pub keep_alive: bool,
 }
 
+/// What a client that checks content has to know besides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReplyHead {
+    /// What every client has to know.
+    pub head: ResponseHead,
+    /// Whether the body is compressed, or encoded in another way (`Content-Encoding`, RFC 9110 §8.4).
+    pub encoded: bool,
+}
+
 /// Parses the head at the start of `buf`, a response to a request with this method.
 ///
 /// `buf` may go on with the body; give the same bytes and more after a [`Parsed::Partial`].
@@ -37,6 +46,19 @@ pub struct ResponseHead {
 ///
 /// A head that breaks the grammar, exceeds a limit or frames its body ambiguously; see [`HeadError`].
 pub fn parse_response(buf: &[u8], method: RequestMethod) -> Result<Parsed<ResponseHead>, HeadError> {
+    Ok(match parse_reply(buf, method)? {
+        Parsed::Partial => Parsed::Partial,
+        Parsed::Complete { head, length } => Parsed::Complete { head: head.head, length },
+    })
+}
+
+/// Parses as [`parse_response`], and says whether the body is encoded.
+///
+/// # Errors
+///
+/// As [`parse_response`].
+#[inline]
+pub fn parse_reply(buf: &[u8], method: RequestMethod) -> Result<Parsed<ReplyHead>, HeadError> {
     match parse::<HEADERS_USUAL>(buf, method) {
         Err(HeadError::Oversized(Limit::Headers)) => parse_long(buf, method),
         outcome => outcome,
@@ -44,12 +66,12 @@ pub fn parse_response(buf: &[u8], method: RequestMethod) -> Result<Parsed<Respon
 }
 
 #[cold]
-fn parse_long(buf: &[u8], method: RequestMethod) -> Result<Parsed<ResponseHead>, HeadError> {
+fn parse_long(buf: &[u8], method: RequestMethod) -> Result<Parsed<ReplyHead>, HeadError> {
     parse::<HEADERS_MAX>(buf, method)
 }
 
 #[inline]
-fn parse<const N: usize>(buf: &[u8], method: RequestMethod) -> Result<Parsed<ResponseHead>, HeadError> {
+fn parse<const N: usize>(buf: &[u8], method: RequestMethod) -> Result<Parsed<ReplyHead>, HeadError> {
     let window = head_window(buf);
     if matches!(window.first(), Some(b'\r' | b'\n')) {
         // The parser would skip empty lines; a server has no business sending any.
@@ -69,7 +91,7 @@ fn parse<const N: usize>(buf: &[u8], method: RequestMethod) -> Result<Parsed<Res
 }
 
 #[inline]
-fn interpret(response: &Response<'_, '_>, method: RequestMethod) -> Result<ResponseHead, HeadError> {
+fn interpret(response: &Response<'_, '_>, method: RequestMethod) -> Result<ReplyHead, HeadError> {
     let version = Version::from_minor(response.version);
     let mut fields = FramingFields::new(version);
     for header in response.headers.iter() {
@@ -81,7 +103,8 @@ fn interpret(response: &Response<'_, '_>, method: RequestMethod) -> Result<Respo
     let framing = framing(status, method, &fields);
     let stays_http = status != 101 && !opens_tunnel(status, method);
     let keep_alive = framing != Framing::ToEof && stays_http && fields.keeps_alive();
-    Ok(ResponseHead { status, version, framing, keep_alive })
+    let head = ResponseHead { status, version, framing, keep_alive };
+    Ok(ReplyHead { head, encoded: fields.encoded })
 }
 
 /// Applies the rules for responses of RFC 9112 §6.3, in their order.
@@ -313,5 +336,23 @@ mod tests {
         assert_eq!((interim.status, length), (100, 25));
         let Ok(Parsed::Complete { head, length: rest }) = parse_get(&text[length..]) else { panic!() };
         assert_eq!((head.status, head.framing, &text[length + rest..]), (200, Length(2), "ok"));
+    }
+
+    #[test]
+    fn an_encoded_body_is_noticed() {
+        use RequestMethod::Get;
+        for (lines, encoded) in [
+            ("", false),
+            ("Content-Encoding: gzip\r\n", true),
+            ("content-encoding: gzip, br\r\n", true),
+            ("Content-Encoding: identity\r\n", false),
+            ("Content-Encoding: \r\n", false),
+        ] {
+            let text = format!("HTTP/1.1 200 OK\r\n{lines}\r\n");
+            let Ok(Parsed::Complete { head, .. }) = parse_reply(text.as_bytes(), Get) else {
+                panic!("{lines}")
+            };
+            assert_eq!(head.encoded, encoded, "{lines}");
+        }
     }
 }

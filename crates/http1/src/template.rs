@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::head::{RequestMethod, Version, is_value_byte};
+use crate::head::{RequestMethod, Version, is_token_byte, is_value_byte};
 use crate::request::is_host;
 
 /// What a request says besides its path; start from one of the constructors and change what differs.
@@ -48,7 +48,7 @@ impl<'a> RequestOptions<'a> {
     }
 }
 
-/// Why a request cannot be written; a mistake of whoever chose the path or the options.
+/// Why a request cannot be written; a mistake of whoever chose its parts.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum RequestError {
     /// The path does not begin with a slash or has bytes that no request line can carry.
@@ -69,69 +69,118 @@ pub enum RequestError {
     /// HTTP/1.1 without a host.
     #[error("an HTTP/1.1 request needs a host\nhint: give one, or use HTTP/1.0")]
     HostMissing,
+    /// The name of a header is not a token.
+    #[error("expected the name of a header, such as `Accept-Language`, found `{}`", .name.escape_debug())]
+    Name {
+        /// The name as given.
+        name: String,
+    },
     /// The value of a header has a control character, such as a line break, or is not ASCII.
     #[error("expected printable ASCII as `{name}`, found `{}`", .value.escape_debug())]
     Value {
         /// The header's name.
-        name: &'static str,
+        name: String,
         /// The value as given.
         value: String,
     },
-    /// Only requests without a body can be repeated from a template.
-    #[error("expected GET or HEAD as the method of a request template")]
-    Method,
+    /// A header that says where the request ends, where it goes or what becomes of its connection.
+    #[error("header `{name}` is written by the program itself\nhint: leave it out")]
+    Reserved {
+        /// The name as given.
+        name: String,
+    },
+    /// The method is not a token, or one after which the connection is no longer HTTP.
+    #[error("expected a method such as GET or POST (not CONNECT), found `{}`", .method.escape_debug())]
+    Method {
+        /// The method as given.
+        method: String,
+    },
 }
 
-/// The bytes of one request, ready to be written any number of times.
+/// Headers that follow from the rest of a request: its host, its length, the life of its connection.
+const RESERVED: [&str; 9] = [
+    "host",
+    "connection",
+    "content-length",
+    "transfer-encoding",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "upgrade",
+];
+
+/// One request but for its path, ready to be written any number of times.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestTemplate {
     method: RequestMethod,
-    bytes: Box<[u8]>,
+    start: Box<[u8]>,
+    end: Box<[u8]>,
 }
 
 impl RequestTemplate {
-    /// Builds a GET request for `path`, which the caller has percent-encoded; a query may follow it.
+    /// Builds a GET request without further headers.
     ///
     /// # Errors
     ///
-    /// A path, host or value that would not arrive as given; see [`RequestError`].
-    pub fn get(path: &str, options: &RequestOptions<'_>) -> Result<RequestTemplate, RequestError> {
-        RequestTemplate::new(RequestMethod::Get, path, options)
+    /// A host or value that would not arrive as given; see [`RequestError`].
+    pub fn get(options: &RequestOptions<'_>) -> Result<RequestTemplate, RequestError> {
+        RequestTemplate::new("GET", options, &[], b"")
     }
 
-    /// Builds a GET or HEAD request; otherwise as [`RequestTemplate::get`].
+    /// Builds a request with these headers, pairs of name and value, and this body. A `User-Agent` or `Accept`
+    /// among the headers replaces that of the options.
     ///
     /// # Errors
     ///
-    /// As [`RequestTemplate::get`], and [`RequestError::Method`].
+    /// A part that would not arrive as given or say two things at once; see [`RequestError`].
     pub fn new(
-        method: RequestMethod,
-        path: &str,
+        method: &str,
         options: &RequestOptions<'_>,
+        headers: &[(String, String)],
+        body: &[u8],
     ) -> Result<RequestTemplate, RequestError> {
-        check_path(path)?;
+        check_method(method)?;
         check_host(options)?;
-        let mut text = match method {
-            RequestMethod::Get => String::from("GET "),
-            RequestMethod::Head => String::from("HEAD "),
-            _ => return Err(RequestError::Method),
-        };
-        text += path;
-        text += " ";
-        text += options.version.as_str();
-        text += "\r\n";
-        push_field(&mut text, "Host", options.host)?;
-        push_field(&mut text, "User-Agent", options.user_agent)?;
-        push_field(&mut text, "Accept", options.accept)?;
-        push_field(&mut text, "Connection", options.connection)?;
-        text += "\r\n";
-        Ok(RequestTemplate { method, bytes: text.into_bytes().into() })
+        check_headers(headers)?;
+        let own = |name: &str, value| Some(value?).filter(|_| !is_among(headers, name));
+        let mut end = format!(" {}\r\n", options.version.as_str());
+        push_field(&mut end, "Host", options.host)?;
+        push_field(&mut end, "User-Agent", own("User-Agent", options.user_agent))?;
+        push_field(&mut end, "Accept", own("Accept", options.accept))?;
+        push_field(&mut end, "Connection", options.connection)?;
+        for (name, value) in headers {
+            push_field(&mut end, name, Some(value))?;
+        }
+        if let Some(length) = content_length(method, body) {
+            push_field(&mut end, "Content-Length", Some(&length.to_string()))?;
+        }
+        end += "\r\n";
+        Ok(RequestTemplate {
+            method: RequestMethod::from_name(method.as_bytes()),
+            start: format!("{method} ").into_bytes().into(),
+            end: [end.as_bytes(), body].concat().into(),
+        })
     }
 
-    /// Returns the request as it goes over the wire.
+    /// Appends the request for the path that `path` appends, which must be one that [`check_path`] takes.
     #[inline]
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
+    pub fn write(&self, path: impl FnOnce(&mut Vec<u8>), out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.start);
+        path(out);
+        out.extend_from_slice(&self.end);
+    }
+
+    /// Returns the request for a path as it goes over the wire.
+    ///
+    /// # Errors
+    ///
+    /// As [`check_path`].
+    pub fn bytes(&self, path: &str) -> Result<Box<[u8]>, RequestError> {
+        check_path(path)?;
+        let mut bytes = Vec::new();
+        self.write(|out| out.extend_from_slice(path.as_bytes()), &mut bytes);
+        Ok(bytes.into())
     }
 
     /// Returns the request's method, which [`parse_response`](crate::parse_response) has to know.
@@ -141,12 +190,48 @@ impl RequestTemplate {
     }
 }
 
-fn check_path(path: &str) -> Result<(), RequestError> {
+/// Checks a path that the caller has percent-encoded; a query may follow it.
+///
+/// # Errors
+///
+/// [`RequestError::Path`] if it would not arrive as given.
+pub fn check_path(path: &str) -> Result<(), RequestError> {
     let clean = path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'#');
     if clean && path.starts_with('/') {
         return Ok(());
     }
     Err(RequestError::Path { path: path.into() })
+}
+
+/// Checks headers that are to stand beside those that every request needs.
+///
+/// # Errors
+///
+/// A name or value that cannot be written, or a name that is reserved; see [`RequestError`].
+pub fn check_headers(headers: &[(String, String)]) -> Result<(), RequestError> {
+    for (name, value) in headers {
+        if name.is_empty() || !name.bytes().all(is_token_byte) {
+            return Err(RequestError::Name { name: name.clone() });
+        }
+        if RESERVED.iter().any(|reserved| name.eq_ignore_ascii_case(reserved)) {
+            return Err(RequestError::Reserved { name: name.clone() });
+        }
+        check_value(name, value)?;
+    }
+    Ok(())
+}
+
+/// Returns the length that a request has to announce: that of its body, and none without a body but for the
+/// methods that are expected to have one (RFC 9110 §8.6).
+pub fn content_length(method: &str, body: &[u8]) -> Option<usize> {
+    (!body.is_empty() || matches!(method, "POST" | "PUT" | "PATCH")).then_some(body.len())
+}
+
+fn check_method(method: &str) -> Result<(), RequestError> {
+    if !method.is_empty() && method.bytes().all(is_token_byte) && method != "CONNECT" {
+        return Ok(());
+    }
+    Err(RequestError::Method { method: method.into() })
 }
 
 fn check_host(options: &RequestOptions<'_>) -> Result<(), RequestError> {
@@ -157,11 +242,20 @@ fn check_host(options: &RequestOptions<'_>) -> Result<(), RequestError> {
     }
 }
 
-fn push_field(text: &mut String, name: &'static str, value: Option<&str>) -> Result<(), RequestError> {
-    let Some(value) = value else { return Ok(()) };
-    if !value.bytes().all(|byte| byte.is_ascii() && is_value_byte(byte)) {
-        return Err(RequestError::Value { name, value: value.into() });
+fn is_among(headers: &[(String, String)], name: &str) -> bool {
+    headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name))
+}
+
+fn check_value(name: &str, value: &str) -> Result<(), RequestError> {
+    if value.bytes().all(|byte| byte.is_ascii() && is_value_byte(byte)) {
+        return Ok(());
     }
+    Err(RequestError::Value { name: name.into(), value: value.into() })
+}
+
+fn push_field(text: &mut String, name: &str, value: Option<&str>) -> Result<(), RequestError> {
+    let Some(value) = value else { return Ok(()) };
+    check_value(name, value)?;
     text.extend([name, ": ", value, "\r\n"]);
     Ok(())
 }
@@ -171,7 +265,8 @@ mod tests {
     use super::*;
 
     fn written(path: &str, options: &RequestOptions<'_>) -> String {
-        String::from_utf8(RequestTemplate::get(path, options).unwrap().bytes().into()).unwrap()
+        let bytes = RequestTemplate::get(options).unwrap().bytes(path).unwrap();
+        String::from_utf8(bytes.into()).unwrap()
     }
 
     #[test]
@@ -208,29 +303,55 @@ mod tests {
         for path in
             ["", "f.html", "*", "/a b", "/a\tb", "/a\r\nHost: x", "/é", "/a#b", "/\0", "/\u{7f}", "http://h/"]
         {
-            let refused = RequestTemplate::get(path, &RequestOptions::webstone());
-            assert_eq!(refused, Err(RequestError::Path { path: path.into() }), "{path:?}");
+            let template = RequestTemplate::get(&RequestOptions::webstone()).unwrap();
+            assert_eq!(template.bytes(path), Err(RequestError::Path { path: path.into() }), "{path:?}");
         }
     }
 
     #[test]
     fn values_that_would_change_the_request_are_refused() {
-        let refused = |options| RequestTemplate::get("/", &options).unwrap_err();
+        let refused = |options| RequestTemplate::get(&options).unwrap_err();
         for host in ["a b", "a\r\nX: y", "a/b", "u@h", "é"] {
             assert_eq!(refused(RequestOptions::http11(host)), RequestError::Host { host: host.into() });
         }
         let options = RequestOptions { accept: Some("a\r\nb"), ..RequestOptions::webstone() };
-        assert_eq!(refused(options), RequestError::Value { name: "Accept", value: "a\r\nb".into() });
+        assert_eq!(refused(options), RequestError::Value { name: "Accept".into(), value: "a\r\nb".into() });
         let options = RequestOptions { version: Version::Http11, ..RequestOptions::webstone() };
         assert_eq!(refused(options), RequestError::HostMissing);
     }
 
+    /// What becomes of a request with this method, headers and body over HTTP/1.0.
+    fn with(method: &str, headers: &[(&str, &str)], body: &[u8]) -> Result<String, RequestError> {
+        let headers: Vec<_> =
+            headers.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+        let template = RequestTemplate::new(method, &RequestOptions::webstone(), &headers, body)?;
+        Ok(String::from_utf8(template.bytes("/x")?.into()).unwrap())
+    }
+
     #[test]
-    fn only_methods_without_a_body_make_templates() {
-        let options = RequestOptions::webstone();
-        let head = RequestTemplate::new(RequestMethod::Head, "/", &options).unwrap();
-        assert!(head.bytes().starts_with(b"HEAD / HTTP/1.0\r\n"));
+    fn method_headers_and_body_are_written() {
+        assert_eq!(with("HEAD", &[], b"").unwrap(), "HEAD /x HTTP/1.0\r\nAccept: */*\r\n\r\n");
+        assert_eq!(
+            with("POST", &[("Content-Type", "text/plain"), ("accept", "text/*")], b"hello").unwrap(),
+            "POST /x HTTP/1.0\r\nContent-Type: text/plain\r\naccept: text/*\r\nContent-Length: 5\r\n\r\nhello"
+        );
+        let empty = "PUT /x HTTP/1.0\r\nAccept: */*\r\nContent-Length: 0\r\n\r\n";
+        assert_eq!(with("PUT", &[], b"").unwrap(), empty);
+        let head = RequestTemplate::new("HEAD", &RequestOptions::webstone(), &[], b"").unwrap();
         assert_eq!(head.method(), RequestMethod::Head);
-        assert_eq!(RequestTemplate::new(RequestMethod::Post, "/", &options), Err(RequestError::Method));
+    }
+
+    #[test]
+    fn headers_that_would_say_two_things_are_refused() {
+        for name in ["Host", "HOST", "content-length", "Transfer-Encoding", "Connection", "TE", "Upgrade"] {
+            let refused = with("GET", &[(name, "x")], b"");
+            assert_eq!(refused, Err(RequestError::Reserved { name: name.into() }));
+        }
+        for name in ["", "a b", "a:", "a\r\nb", "ä"] {
+            assert_eq!(with("GET", &[(name, "x")], b""), Err(RequestError::Name { name: name.into() }));
+        }
+        for method in ["", "GE T", "GET\r\n", "CONNECT"] {
+            assert_eq!(with(method, &[], b""), Err(RequestError::Method { method: method.into() }));
+        }
     }
 }

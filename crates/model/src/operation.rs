@@ -66,11 +66,19 @@ pub enum Outcome {
     NoDescriptor = 13,
     /// The target policy does not allow the address.
     Forbidden = 14,
+    /// The encrypted connection does not come about, or what came over it was not encrypted as agreed.
+    TlsFailed = 15,
+    /// HTTP/2: the peer ended this stream alone, or refused it.
+    StreamReset = 16,
+    /// HTTP/2: the connection broke the protocol or was ended with an error, and all its streams with it.
+    Http2Failed = 17,
+    /// The body is compressed, or encoded otherwise, though nobody asked for that.
+    WrongEncoding = 18,
 }
 
 impl Outcome {
     /// All outcomes, in the order of their numbers.
-    pub const ALL: [Outcome; 15] = [
+    pub const ALL: [Outcome; 19] = [
         Outcome::Ok,
         Outcome::Refused,
         Outcome::Reset,
@@ -86,6 +94,10 @@ impl Outcome {
         Outcome::NoLocalPort,
         Outcome::NoDescriptor,
         Outcome::Forbidden,
+        Outcome::TlsFailed,
+        Outcome::StreamReset,
+        Outcome::Http2Failed,
+        Outcome::WrongEncoding,
     ];
 
     /// Returns the outcome with a number, as stored in run files; `None` if there is none.
@@ -111,6 +123,10 @@ impl Outcome {
             Outcome::NoLocalPort => "no local port",
             Outcome::NoDescriptor => "no descriptor",
             Outcome::Forbidden => "forbidden",
+            Outcome::TlsFailed => "tls failed",
+            Outcome::StreamReset => "stream reset",
+            Outcome::Http2Failed => "http2 failed",
+            Outcome::WrongEncoding => "wrong encoding",
         }
     }
 
@@ -128,7 +144,8 @@ impl Outcome {
 pub struct Marks {
     /// Before the first byte is written, or before the socket is made where a connection belongs to the operation.
     pub sent: Nanos,
-    /// After the connection is known to be established.
+    /// After the connection is known to be established, with TLS after its handshake; HTTP/2: equal to `sent` for
+    /// all but the operation that made the connection.
     pub connected: Nanos,
     /// After the first byte of the reply was read.
     pub first_byte: Nanos,
@@ -145,7 +162,7 @@ pub struct Reply {
     pub outcome: Outcome,
     /// When what happened.
     pub marks: Marks,
-    /// Bytes of the reply's head, status line included.
+    /// Bytes of the reply's head, status line included; HTTP/2: 0, as heads are compressed over a whole connection.
     pub head_bytes: u64,
     /// Bytes of the reply's body, framing excluded.
     pub body_bytes: u64,

@@ -6,20 +6,23 @@
 //! does not fill the buffer is taken as the end of what has arrived; a peer's end of stream that
 //! was announced before the read needs no read of its own.
 
+use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io;
-use std::net::SocketAddr;
-use std::os::fd::OwnedFd;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsFd, OwnedFd};
 use std::task::{Context, Poll, Waker};
 
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, connect, send, socket_with, sockopt};
+use rustix::net::{
+    AddressFamily, SendFlags, SocketFlags, SocketType, bind, connect, send, socket_with, sockopt,
+};
 use tokio::io::unix::AsyncFd;
 use tokio::io::{Interest, Ready};
 
 /// An established connection, registered for reading.
 #[derive(Debug)]
-pub(crate) struct Link {
+pub struct Link {
     descriptor: AsyncFd<OwnedFd>,
     /// Requests that it has carried.
     pub(crate) requests: u32,
@@ -27,8 +30,8 @@ pub(crate) struct Link {
 
 /// What one look at a connection brought.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Arrived {
-    /// Bytes in the buffer; zero at the end of the stream.
+pub struct Arrived {
+    /// New bytes in the buffer; zero at the end of the stream.
     pub(crate) bytes: usize,
     /// Whether nothing can follow.
     pub(crate) is_end: bool,
@@ -44,10 +47,20 @@ pub(crate) enum Sent {
     NotYet(OwnedFd),
 }
 
-/// Begins a connection. Returns the socket and whether the kernel says that it is established already.
-pub(crate) fn begin(address: &SocketAddr) -> Result<(OwnedFd, bool), Errno> {
+/// Makes a socket for connections to an address from another, if one is given.
+pub(crate) fn make_socket(address: &SocketAddr, source: Option<IpAddr>) -> Result<OwnedFd, Errno> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let socket = socket_with(family, SocketType::STREAM, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC, None)?;
+    if let Some(source) = source {
+        engine::descriptor::bind_late(socket.as_fd()).map_err(errno)?;
+        bind(&socket, &SocketAddr::new(source, 0))?;
+    }
+    Ok(socket)
+}
+
+/// Begins a connection. Returns the socket and whether the kernel says that it is established already.
+pub(crate) fn begin(address: &SocketAddr, source: Option<IpAddr>) -> Result<(OwnedFd, bool), Errno> {
+    let socket = make_socket(address, source)?;
     match connect(&socket, address) {
         Ok(()) => Ok((socket, true)),
         Err(Errno::INPROGRESS) => Ok((socket, false)),
@@ -105,11 +118,14 @@ impl Link {
         matches!(self.descriptor.poll_read_ready(&mut context), Poll::Pending)
     }
 
-    /// Sends as much of a request as there is room for.
-    pub(crate) fn try_send(&self, request: &[u8]) -> Result<usize, Errno> {
+    /// Sends as much of a request as there is room for. Returns what is left of it.
+    #[inline]
+    pub(crate) fn send_now(&self, request: &[u8]) -> Result<Option<Box<[u8]>>, Errno> {
         match send(self.descriptor.get_ref(), request, SendFlags::NOSIGNAL) {
-            Err(Errno::AGAIN) => Ok(0),
-            result => result,
+            Ok(sent) if sent == request.len() => Ok(None),
+            Ok(sent) => Ok(Some(request[sent..].into())),
+            Err(Errno::AGAIN) => Ok(Some(request.into())),
+            Err(error) => Err(error),
         }
     }
 
@@ -123,18 +139,27 @@ impl Link {
         self.descriptor.into_inner()
     }
 
-    /// Waits for something to arrive and reads it.
-    pub(crate) async fn read(&self, buffer: &std::cell::RefCell<Vec<u8>>) -> Result<Arrived, Errno> {
+    /// Sends what is left of a request, waiting for room.
+    pub(crate) async fn send_rest(self, rest: Box<[u8]>) -> Result<Link, Errno> {
+        let requests = self.requests;
+        let mut link = send_all(self.into_socket(), &rest).await?;
+        link.requests = requests;
+        Ok(link)
+    }
+
+    /// Waits for something to arrive and reads it into the buffer behind `kept`, which is put at its start.
+    pub(crate) async fn read(&self, buffer: &RefCell<Vec<u8>>, kept: &[u8]) -> Result<Arrived, Errno> {
         loop {
             let mut guard =
                 poll_fn(|context| self.descriptor.poll_read_ready(context)).await.map_err(errno)?;
             let has_ended = guard.ready().is_read_closed();
             let mut buffer = buffer.borrow_mut();
-            let room = buffer.len();
-            match rustix::io::read(self.descriptor.get_ref(), &mut buffer[..]) {
+            buffer[..kept.len()].copy_from_slice(kept);
+            let room = &mut buffer[kept.len()..];
+            match rustix::io::read(self.descriptor.get_ref(), &mut *room) {
                 Ok(0) => return Ok(Arrived { bytes: 0, is_end: true }),
                 Ok(bytes) => {
-                    let is_all = bytes < room;
+                    let is_all = bytes < room.len();
                     if is_all {
                         guard.clear_ready_matching(Ready::READABLE);
                     }
@@ -148,6 +173,6 @@ impl Link {
     }
 }
 
-fn errno(error: io::Error) -> Errno {
+pub(crate) fn errno(error: io::Error) -> Errno {
     Errno::from_io_error(&error).unwrap_or(Errno::IO)
 }

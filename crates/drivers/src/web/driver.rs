@@ -1,94 +1,89 @@
-//! Performs requests for one virtual user.
+//! Performs requests for one virtual user over HTTP/1.
 
-use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 use engine::Driver;
-use http1::{HEAD_BYTES_MAX, HEADERS_MAX};
 use model::{Connection, Marks, Outcome, Reply, WebRequest};
-use rustix::io::Errno;
 use units::{Clock, Nanos};
 
-use super::connection::{self, Link, Sent};
+use super::carrier::{Carrier, Failure};
+use super::connection::Link;
+use super::describe::describe;
 use super::origin::Origin;
-use super::reply::{Expected, Progress, ReplyReader};
+use super::reply::{Progress, ReplyReader};
+use super::tls::TlsLink;
 
-/// Performs requests for one virtual user; holds its connection where that is kept.
-#[derive(Debug)]
-pub struct WebDriver {
+/// Performs requests for one virtual user over HTTP/1, not encrypted.
+pub type PlainDriver = WebDriver<Link>;
+
+/// Performs requests for one virtual user over HTTP/1 and TLS.
+pub type TlsDriver = WebDriver<TlsLink>;
+
+/// Performs requests for one virtual user over HTTP/1; holds its connection where that is kept.
+pub struct WebDriver<C: Carrier> {
     origin: Rc<Origin>,
-    kept: Option<Link>,
+    memory: C::Memory,
+    kept: Option<C>,
 }
 
-impl WebDriver {
+impl<C: Carrier> WebDriver<C> {
     /// Makes a driver without a connection.
-    pub fn new(origin: Rc<Origin>) -> WebDriver {
-        WebDriver { origin, kept: None }
+    pub fn new(origin: Rc<Origin>) -> WebDriver<C> {
+        let memory = C::memory(&origin);
+        WebDriver { origin, memory, kept: None }
     }
 
     /// Sends the request on the kept connection or a new one. Returns the connection and when it was established.
-    ///
-    /// What has to wait is put in a box: it is rare, and the tasks of many users stay small.
-    async fn send(&mut self, request: &[u8], sent: Nanos) -> Result<(Link, Nanos), Errno> {
-        if let Some(link) = self.kept.take().filter(Link::is_fresh) {
-            let n = link.try_send(request)?;
-            if n == request.len() {
-                return Ok((link, sent));
-            }
-            let requests = link.requests;
-            let mut link = Box::pin(connection::send_all(link.into_socket(), &request[n..])).await?;
-            link.requests = requests;
-            return Ok((link, sent));
-        }
+    async fn send(&mut self, operation: &WebRequest, sent: Nanos) -> Result<(C, Nanos), Failure> {
         let origin = &*self.origin;
-        if !origin.policy.allows(origin.address.ip()) {
-            return Err(Errno::ACCESS);
+        if let Some(mut carrier) = self.kept.take()
+            && carrier.link().is_fresh()
+        {
+            return Ok((carrier.send(origin, operation).await?, sent));
         }
-        let (socket, is_established) = connection::begin(&origin.address)?;
-        let connected = origin.clock.now();
-        match connection::send_at_once(socket, is_established, request)? {
-            Sent::Whole(link) => Ok((link, connected)),
-            Sent::Partly(socket, n) => {
-                Ok((Box::pin(connection::send_all(socket, &request[n..])).await?, connected))
-            }
-            Sent::NotYet(socket) => Box::pin(send_late(socket, request, origin)).await,
-        }
+        C::open(origin, &self.memory, operation).await
     }
 
-    /// Reads the reply to its end.
+    /// Reads the reply to its end; `closes` if the connection ends with it.
     async fn receive(
         &self,
-        link: &Link,
+        carrier: &mut C,
+        closes: bool,
         marks: &mut Marks,
-        reply: &mut ReplyReader,
-        expected: Expected<'_>,
+        reply: &mut ReplyReader<'_>,
     ) -> Progress {
         let origin = &*self.origin;
-        let closes = matches!(origin.connection, Connection::PerRequest);
         let mut complete = None;
         loop {
-            let arrived = match link.read(&origin.buffer).await {
+            let arrived = match carrier.read(origin).await {
                 Ok(arrived) => arrived,
                 // All has arrived and is right. Whether a reset is seen behind it is a matter of microseconds.
-                Err(error) => return complete.unwrap_or_else(|| failure(error)),
+                Err(error) => return complete.unwrap_or_else(|| Failure::from(error).into()),
             };
             let mut progress = complete.unwrap_or(Progress::Open);
             if arrived.bytes != 0 {
-                marks.last_byte = origin.clock.now();
-                if marks.first_byte == Nanos::ZERO {
-                    marks.first_byte = marks.last_byte;
+                let now = origin.clock.now();
+                let given = carrier.pieces(origin, arrived, |piece| {
+                    marks.last_byte = now;
+                    if marks.first_byte == Nanos::ZERO {
+                        marks.first_byte = now;
+                    }
+                    progress = match progress {
+                        Progress::Open => reply.read(piece),
+                        // Bytes after a complete reply on a connection that carries no other.
+                        Progress::Done { .. } => Progress::Failed {
+                            outcome: Outcome::WrongLength,
+                            detail: reply.body_bytes + piece.len() as u64,
+                        },
+                        failed => failed,
+                    };
+                });
+                if let (Progress::Open, Err(failure)) = (progress, given) {
+                    return failure.into();
                 }
-                progress = match complete {
-                    // Bytes after a complete reply on a connection that carries just one.
-                    Some(_) => Progress::Failed {
-                        outcome: Outcome::WrongLength,
-                        detail: reply.body_bytes + arrived.bytes as u64,
-                    },
-                    None => reply.read(&origin.buffer.borrow()[..arrived.bytes], expected),
-                };
             }
             match progress {
-                Progress::Open if arrived.is_end => return ended(link, reply, expected),
+                Progress::Open if arrived.is_end => return ended(carrier, reply),
                 Progress::Open => {}
                 // The body of a connection per request ends with the connection, and the server ends it: the
                 // side that closes first is the one that has to remember it (TIME-WAIT).
@@ -98,34 +93,35 @@ impl WebDriver {
         }
     }
 
-    fn may_keep(&self, link: &Link) -> bool {
+    fn may_keep(&self, carrier: &mut C) -> bool {
         match self.origin.connection {
             Connection::PerRequest => false,
             Connection::Sessions => true,
-            Connection::KeepAlive { requests_max } => requests_max.is_none_or(|max| link.requests < max),
+            Connection::KeepAlive { requests_max } => {
+                requests_max.is_none_or(|max| carrier.link().requests < max)
+            }
         }
     }
 }
 
-impl Driver for WebDriver {
+impl<C: Carrier> Driver for WebDriver<C> {
     type Operation = WebRequest;
 
     async fn perform(&mut self, operation: &WebRequest, sent: Nanos) -> Reply {
         let origin = Rc::clone(&self.origin);
-        let expected = origin.expected(operation);
+        let (prepared, check) = origin.expected(operation);
         let mut marks = Marks { sent, ..Marks::default() };
-        let mut reply = ReplyReader::new();
-        let progress = match self.send(&origin.request(operation), sent).await {
-            Err(error) => failure(error),
-            Ok((mut link, connected)) => {
+        let mut reply = ReplyReader::new(prepared, check);
+        let closes = operation.closes || matches!(origin.connection, Connection::PerRequest);
+        let progress = match self.send(operation, sent).await {
+            Err(failure) => failure.into(),
+            Ok((mut carrier, connected)) => {
                 marks.connected = connected;
-                link.requests += 1;
-                let progress = self.receive(&link, &mut marks, &mut reply, expected).await;
-                if matches!(progress, Progress::Done { keep_alive: true })
-                    && !operation.closes
-                    && self.may_keep(&link)
-                {
-                    self.kept = Some(link);
+                carrier.link().requests += 1;
+                let progress = self.receive(&mut carrier, closes, &mut marks, &mut reply).await;
+                let stays = matches!(progress, Progress::Done { keep_alive: true }) && !closes;
+                if stays && self.may_keep(&mut carrier) {
+                    self.kept = Some(carrier);
                 }
                 progress
             }
@@ -145,60 +141,25 @@ impl Driver for WebDriver {
     }
 
     fn describe(&self, operation: &WebRequest, reply: &Reply) -> String {
-        let fetch = &self.origin.requests[usize::from(operation.kind)].request;
-        let (path, bytes) =
-            (fetch.path_of(operation.number), fetch.body_bytes(operation.number).unwrap_or(0));
-        let what = match reply.outcome {
-            Outcome::WrongStatus => format!("status {}, expected 200", reply.detail),
-            Outcome::WrongLength => format!("body of {} bytes, expected {bytes}", reply.detail),
-            Outcome::Truncated => format!("connection ended after {} bytes", reply.detail),
-            Outcome::WrongBytes => format!("wrong byte at position {} of the body", reply.detail),
-            Outcome::OversizedHead => {
-                format!("no end of the head within {HEAD_BYTES_MAX} bytes and {HEADERS_MAX} lines")
-            }
-            Outcome::TimedOut => format!("no complete reply after {}", reply.marks.done - reply.marks.sent),
-            Outcome::MalformedHead if reply.detail != 0 => {
-                format!("too many interim heads, the last with status {}", reply.detail)
-            }
-            Outcome::Forbidden if !self.origin.policy.allows(self.origin.address.ip()) => {
-                format!("the target policy does not allow `{}`", self.origin.address.ip())
-            }
-            Outcome::MalformedHead | Outcome::MalformedBody | Outcome::Ok => reply.outcome.name().to_owned(),
-            _ => Errno::from_raw_os_error(reply.detail as i32).to_string(),
-        };
-        format!("GET {path}: {what}")
+        describe(&self.origin, operation, reply)
     }
-}
-
-/// Waits for the connection, then sends the request.
-async fn send_late(socket: OwnedFd, request: &[u8], origin: &Origin) -> Result<(Link, Nanos), Errno> {
-    let socket = connection::established(socket).await?;
-    let connected = origin.clock.now();
-    Ok((connection::send_all(socket, request).await?, connected))
 }
 
 /// Takes the end of a reply that was not complete by its own framing.
-fn ended(link: &Link, reply: &mut ReplyReader, expected: Expected<'_>) -> Progress {
-    match reply.end(expected) {
+fn ended<C: Carrier>(carrier: &mut C, reply: &mut ReplyReader<'_>) -> Progress {
+    let end = match reply.end() {
+        // What TLS is for: an end that only the TCP connection has announced may be anybody's.
+        Progress::Done { .. } if carrier.is_cut() => {
+            Progress::Failed { outcome: Outcome::Truncated, detail: reply.body_bytes }
+        }
+        end => end,
+    };
+    match end {
         // A reset that came together with the last bytes has to be asked for.
-        Progress::Failed { outcome, detail } => match link.error() {
+        Progress::Failed { outcome, detail } => match carrier.link().error() {
             Ok(()) => Progress::Failed { outcome, detail },
-            Err(error) => failure(error),
+            Err(error) => Failure::from(error).into(),
         },
         end => end,
     }
-}
-
-/// Sorts an error of the kernel into an outcome.
-fn failure(error: Errno) -> Progress {
-    let outcome = match error {
-        Errno::CONNREFUSED => Outcome::Refused,
-        Errno::CONNRESET | Errno::PIPE | Errno::CONNABORTED => Outcome::Reset,
-        Errno::TIMEDOUT => Outcome::TimedOut,
-        Errno::ADDRNOTAVAIL | Errno::ADDRINUSE => Outcome::NoLocalPort,
-        Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM => Outcome::NoDescriptor,
-        Errno::ACCESS | Errno::PERM => Outcome::Forbidden,
-        _ => Outcome::Unreachable,
-    };
-    Progress::Failed { outcome, detail: error.raw_os_error() as u64 }
 }

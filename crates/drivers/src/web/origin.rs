@@ -1,95 +1,83 @@
 //! What all connections of a load thread to one server share.
 
-use std::borrow::Cow;
-use std::cell::RefCell;
-use std::fmt;
-use std::net::SocketAddr;
+use std::cell::{Cell, RefCell};
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::OwnedFd;
 use std::rc::Rc;
-use std::str::FromStr;
 
-use http1::{RequestError, RequestOptions, RequestTemplate};
-use model::{Connection, Content, HttpVersion, Protocol, Request, WebRequest, Workload};
+use http1::RequestError;
+use model::{Connection, Content, HttpVersion, Protocol, Request, Tls, WebRequest, Workload};
+use rustix::io::Errno;
 use thiserror::Error;
 use units::RealClock;
 
-use super::reply::Expected;
+use super::carrier::Failure;
+use super::check::{Check, Memory};
+use super::connection;
+use super::http2::Pool;
+use super::request::Prepared;
+use super::target::Target;
+use super::tls::{HandshakeCounts, TlsSettings, Trust};
 use crate::Policy;
-use crate::policy::bare_host;
 
 /// Size of the read buffer that all connections of a thread use in turn: the larger it is, the fewer calls
 /// a large body takes; 128 KiB still fits the second-level cache beside the content block.
 const READ_BUFFER_BYTES: usize = 128 * 1024;
 
-/// The server as a user names it: `http://host:port/`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target {
-    /// Name or address; an IPv6 address in brackets.
-    pub host: String,
-    /// Port; 80 if not named.
-    pub port: u16,
-}
-
-/// Why a target cannot be understood.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("target `{url}`: {problem}")]
-pub struct TargetError {
-    url: String,
-    problem: &'static str,
-}
-
-impl FromStr for Target {
-    type Err = TargetError;
-
-    fn from_str(url: &str) -> Result<Target, TargetError> {
-        let fail = |problem| TargetError { url: url.to_owned(), problem };
-        let rest = match url.split_once("://") {
-            Some((scheme, rest)) if scheme.eq_ignore_ascii_case("http") => rest,
-            Some(_) => return Err(fail("only `http://` targets are supported")),
-            None => return Err(fail("expected `http://HOST:PORT/`")),
-        };
-        let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-        if !path.is_empty() {
-            return Err(fail("a target has no path: the benchmark brings its own"));
-        }
-        if authority.contains('@') {
-            return Err(fail("a target has no user name"));
-        }
-        let (host, port) = match authority.rfind(':') {
-            Some(colon) if !authority[colon..].contains(']') => {
-                (&authority[..colon], &authority[colon + 1..])
-            }
-            _ => (authority, "80"),
-        };
-        if bare_host(host).is_none() {
-            return Err(fail("expected a host name or address, an IPv6 address in brackets"));
-        }
-        let port = port_number(port).ok_or_else(|| fail("expected a port from 1 to 65535"))?;
-        Ok(Target { host: host.to_owned(), port })
-    }
-}
-
-/// Reads a port; unlike the standard library takes no sign.
-fn port_number(text: &str) -> Option<u16> {
-    text.parse().ok().filter(|port| *port != 0 && text.bytes().all(|byte| byte.is_ascii_digit()))
-}
-
-impl fmt::Display for Target {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "http://{}:{}/", self.host, self.port)
-    }
+/// What an origin is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct OriginSetup<'a> {
+    /// The server as named.
+    pub target: &'a Target,
+    /// One of the addresses that [`Policy::resolve`] returned for it; it is checked again at every connection.
+    pub address: SocketAddr,
+    /// Where load may be sent to.
+    pub policy: Policy,
+    /// What is fetched.
+    pub workload: &'a Workload,
+    /// How it is fetched.
+    pub protocol: &'a Protocol,
+    /// Local addresses that connections are made from, in turn; empty: the system chooses.
+    pub source_addresses: &'a [IpAddr],
+    /// Which certificates are good; without TLS of no meaning.
+    pub trust: &'a Trust,
+    /// The clock of the run.
+    pub clock: RealClock,
 }
 
 /// Why a workload cannot be fetched.
 #[derive(Debug, Error)]
 pub enum OriginError {
-    /// A path cannot stand in a request.
-    #[error("object `{path}`: {problem}")]
-    Path {
-        /// The path.
-        path: String,
+    /// A request cannot be written as it is.
+    #[error("request `{name}`: {problem}")]
+    Request {
+        /// The name of the request.
+        name: String,
         /// What is wrong with it.
         problem: RequestError,
     },
+    /// The target's scheme and the plan's protocol do not go together.
+    #[error("target `{target}` {} TLS, the plan {}\nhint: `--tls off`, `--tls full` or `--tls resumed`",
+        if *secure { "wants" } else { "is without" }, if *secure { "has none" } else { "wants it" })]
+    Scheme {
+        /// The target as named.
+        target: String,
+        /// Whether the target wants TLS.
+        secure: bool,
+    },
+    /// No connections can be made from a source address.
+    #[error(
+        "cannot connect from `{address}`: {problem}\nhint: source addresses are addresses of this machine, of the same family as the server's"
+    )]
+    Source {
+        /// The address.
+        address: IpAddr,
+        /// What the system said.
+        problem: Errno,
+    },
+    /// TLS cannot be set up.
+    #[error("cannot set up TLS: {0}")]
+    Tls(String),
 }
 
 /// What all connections of a load thread to one server share. Not for more than one thread.
@@ -99,158 +87,119 @@ pub struct Origin {
     pub(crate) policy: Policy,
     pub(crate) clock: RealClock,
     pub(crate) content: Content,
-    pub(crate) requests: Vec<Ready>,
-    options: OwnedOptions,
+    pub(crate) requests: Vec<Prepared>,
     pub(crate) connection: Connection,
+    /// What came first, for replies that are known by that only.
+    pub(crate) memory: Memory,
+    /// What has arrived.
     pub(crate) buffer: RefCell<Vec<u8>>,
-}
-
-/// A kind of request, with its bytes where they are always the same.
-#[derive(Debug)]
-pub(crate) struct Ready {
-    pub(crate) request: Request,
-    bytes: Option<RequestTemplate>,
-}
-
-#[derive(Debug)]
-struct OwnedOptions {
-    protocol: Protocol,
-    host: String,
+    /// A request that is not known beforehand.
+    request: RefCell<Vec<u8>>,
+    /// What is to be sent over TLS.
+    pub(crate) sealed: RefCell<Vec<u8>>,
+    sources: Box<[IpAddr]>,
+    next_source: Cell<usize>,
+    pub(crate) tls: Option<TlsSettings>,
+    pub(crate) handshakes: Cell<HandshakeCounts>,
+    pub(crate) http2: Option<Pool>,
+    /// What a library said of the last failure that a number cannot tell.
+    explanation: RefCell<String>,
 }
 
 impl Origin {
-    /// Prepares the requests of a workload. `address` must be one that [`Policy::resolve`] returned for `target`;
-    /// it is checked again at every connection.
+    /// Prepares the requests of a workload.
     ///
     /// # Errors
-    /// If a path cannot stand in a request.
-    pub fn new(
-        target: &Target,
-        address: SocketAddr,
-        policy: Policy,
-        workload: &Workload,
-        protocol: &Protocol,
-        clock: RealClock,
-    ) -> Result<Rc<Origin>, OriginError> {
+    /// If a request cannot be written, or target, protocol, source addresses or certificate do not go together.
+    pub fn new(setup: OriginSetup<'_>) -> Result<Rc<Origin>, OriginError> {
+        let OriginSetup { target, protocol, workload, .. } = setup;
         let host = format!("{}:{}", target.host, target.port);
-        let options = request_options(protocol, &host);
-        let ready = |request: &Request| {
-            let path = request.path_of(0);
-            let bytes = RequestTemplate::get(&path, &options)
-                .map_err(|problem| OriginError::Path { path, problem })?;
-            Ok(Ready {
-                request: request.clone(),
-                bytes: Some(bytes).filter(|_| request.parameters.is_empty()),
-            })
+        if target.secure != (protocol.tls != Tls::Off) {
+            return Err(OriginError::Scheme { target: target.to_string(), secure: target.secure });
+        }
+        check_sources(setup.source_addresses, &setup.address)?;
+        let prepared = |request: &Request| {
+            Prepared::new(request, protocol, &host)
+                .map_err(|problem| OriginError::Request { name: request.name.clone(), problem })
         };
+        let tls = TlsSettings::new(target, protocol, setup.trust).map_err(OriginError::Tls)?;
+        let is_http2 = protocol.http == HttpVersion::Http2;
         Ok(Rc::new(Origin {
-            address,
-            policy,
-            clock,
+            address: setup.address,
+            policy: setup.policy,
+            clock: setup.clock,
             content: Content::new(workload.content_seed),
-            requests: workload.requests.iter().map(ready).collect::<Result<_, OriginError>>()?,
-            options: OwnedOptions { protocol: protocol.clone(), host: host.clone() },
+            requests: workload.requests.iter().map(prepared).collect::<Result<_, OriginError>>()?,
             connection: protocol.connection,
+            memory: Memory::default(),
             buffer: RefCell::new(vec![0; READ_BUFFER_BYTES]),
+            request: RefCell::default(),
+            sealed: RefCell::default(),
+            sources: setup.source_addresses.into(),
+            next_source: Cell::new(0),
+            http2: is_http2.then(|| Pool::new(workload, protocol, &host, tls.as_ref())),
+            tls,
+            handshakes: Cell::default(),
+            explanation: RefCell::default(),
         }))
     }
-}
 
-impl Origin {
-    /// Returns the bytes of a request.
-    pub(crate) fn request(&self, operation: &WebRequest) -> Cow<'_, [u8]> {
-        let ready = &self.requests[usize::from(operation.kind)];
-        match &ready.bytes {
-            Some(template) => Cow::Borrowed(template.bytes()),
-            None => {
-                let path = ready.request.path_of(operation.number);
-                let options = request_options(&self.options.protocol, &self.options.host);
-                let template = RequestTemplate::get(&path, &options).expect("checked at the start");
-                Cow::Owned(template.bytes().to_vec())
-            }
+    /// Returns how many TLS handshakes were made so far.
+    pub fn handshakes(&self) -> HandshakeCounts {
+        self.handshakes.get()
+    }
+
+    /// Begins a connection. Returns the socket and whether it is established already.
+    #[inline]
+    pub(crate) fn begin(&self) -> Result<(OwnedFd, bool), Errno> {
+        if !self.policy.allows(self.address.ip()) {
+            return Err(Errno::ACCESS);
         }
+        connection::begin(&self.address, self.source())
+    }
+
+    /// Returns the address that the next connection is made from.
+    #[inline]
+    fn source(&self) -> Option<IpAddr> {
+        let index = self.next_source.get();
+        let source = self.sources.get(index)?;
+        self.next_source.set((index + 1) % self.sources.len());
+        Some(*source)
+    }
+
+    /// Gives the bytes of a request to `take`.
+    #[inline]
+    pub(crate) fn with_request<T>(&self, operation: &WebRequest, take: impl FnOnce(&[u8]) -> T) -> T {
+        let prepared = &self.requests[usize::from(operation.kind)];
+        prepared.bytes(operation, &mut self.request.borrow_mut(), take)
     }
 
     /// Returns what the reply must be.
-    pub(crate) fn expected(&self, operation: &WebRequest) -> Expected<'_> {
-        let request = &self.requests[usize::from(operation.kind)].request;
+    #[inline]
+    pub(crate) fn expected(&self, operation: &WebRequest) -> (&Prepared, Check<'_>) {
+        let prepared = &self.requests[usize::from(operation.kind)];
+        // As `Workload::content_object` numbers them.
         let object = operation.number * self.requests.len() as u64 + u64::from(operation.kind);
-        let bytes = request.body_bytes(operation.number).unwrap_or(0);
-        Expected { content: &self.content, object: object as u32, bytes }
+        (prepared, prepared.check(operation, &self.content, object as u32, &self.memory))
+    }
+
+    /// Notes in words why an operation fails; it is asked for before any other operation goes on.
+    #[cold]
+    pub(crate) fn explain(&self, outcome: model::Outcome, words: impl ToString) -> Failure {
+        self.explanation.replace(words.to_string());
+        Failure { outcome, detail: 0 }
+    }
+
+    pub(crate) fn explanation(&self) -> String {
+        self.explanation.borrow().clone()
     }
 }
 
-fn request_options<'a>(protocol: &Protocol, host: &'a str) -> RequestOptions<'a> {
-    match (protocol.http, protocol.connection) {
-        (HttpVersion::Http10, Connection::PerRequest) => RequestOptions::webstone(),
-        (HttpVersion::Http10, _) => RequestOptions::http10_keep_alive(),
-        (HttpVersion::Http11 | HttpVersion::Http2, Connection::PerRequest) => {
-            RequestOptions::http11_close(host)
-        }
-        (HttpVersion::Http11 | HttpVersion::Http2, _) => RequestOptions::http11(host),
+/// Checks that connections can be made from each address: what fails later is lack of ports then.
+fn check_sources(sources: &[IpAddr], address: &SocketAddr) -> Result<(), OriginError> {
+    for source in sources {
+        let made = connection::make_socket(address, Some(*source));
+        made.map_err(|problem| OriginError::Source { address: *source, problem })?;
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    #[test]
-    fn targets_are_host_and_port() {
-        for (url, host, port) in [
-            ("http://localhost:8080/", "localhost", 8080),
-            ("http://10.0.0.1", "10.0.0.1", 80),
-            ("HTTP://[::1]:81/", "[::1]", 81),
-            ("http://[::1]/", "[::1]", 80),
-        ] {
-            assert_eq!(url.parse(), Ok(Target { host: host.to_owned(), port }), "{url}");
-        }
-        for url in [
-            "",
-            "localhost",
-            "https://x/",
-            "http://x/a",
-            "http://x?a",
-            "http://x:0/",
-            "http://x:65536/",
-            "http://x:+80/",
-            "http://x:/",
-            "http://x:y/",
-            "http://u@x/",
-            "http:///",
-            "http://:80/",
-            "http://::1/",
-            "http://::1:80/",
-            "http://a:b:80/",
-            "http://[::1/",
-            "http://[::1]x/",
-            "http://[[::1]]/",
-            "http://[127.0.0.1]/",
-            "http://[fe80::1%25lo]/",
-            "http://x y/",
-            "http://x\r\nHost: y/",
-            "http://ä/",
-        ] {
-            assert!(url.parse::<Target>().is_err(), "{url}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn any_text_is_a_target_or_an_error(text in ".{0,40}") {
-            let _ = text.parse::<Target>();
-        }
-
-        /// Goal: what is taken as a target is written back as the same one, and can stand in a request.
-        #[test]
-        fn what_is_taken_comes_back(rest in r"[a-z0-9\[\]:@./%+-]{0,20}") {
-            if let Ok(target) = format!("http://{rest}").parse::<Target>() {
-                prop_assert_eq!(target.to_string().parse(), Ok(target.clone()));
-                prop_assert!(!target.host.contains(['/', '@', '%', '+']));
-                let host = format!("{}:{}", target.host, target.port);
-                prop_assert!(RequestTemplate::get("/", &RequestOptions::http11(&host)).is_ok());
-            }
-        }
-    }
+    Ok(())
 }

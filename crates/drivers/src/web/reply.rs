@@ -11,19 +11,14 @@
 //!
 //! No socket, no clock: tests feed it bytes.
 
-use http1::{BodyReader, Framing, HeadError, Parsed, RequestMethod, ResponseHead, parse_response};
-use model::{Content, Outcome};
+use http1::{BodyReader, Framing, HeadError, Parsed, ReplyHead, parse_reply};
+use model::Outcome;
+
+use super::check::{Check, Wrong};
+use super::request::Prepared;
 
 /// Most interim heads (1xx) before the final one.
 const INTERIM_HEADS_MAX: u32 = 8;
-
-/// What the reply must be.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Expected<'a> {
-    pub(crate) content: &'a Content,
-    pub(crate) object: u32,
-    pub(crate) bytes: u64,
-}
 
 /// How far a reply has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +33,9 @@ pub(crate) enum Progress {
 
 /// Follows one reply.
 #[derive(Debug)]
-pub(crate) struct ReplyReader {
+pub(crate) struct ReplyReader<'a> {
+    prepared: &'a Prepared,
+    check: Check<'a>,
     state: State,
     interim_heads: u32,
     pub(crate) head_bytes: u64,
@@ -55,39 +52,47 @@ enum State {
     },
 }
 
-impl ReplyReader {
-    pub(crate) fn new() -> ReplyReader {
-        ReplyReader { state: State::Head(Vec::new()), interim_heads: 0, head_bytes: 0, body_bytes: 0 }
+impl From<Wrong> for Progress {
+    fn from(wrong: Wrong) -> Progress {
+        Progress::Failed { outcome: wrong.outcome, detail: wrong.detail }
+    }
+}
+
+impl<'a> ReplyReader<'a> {
+    /// Begins with the reply to a request of this kind, whose body has to pass the check.
+    pub(crate) fn new(prepared: &'a Prepared, check: Check<'a>) -> ReplyReader<'a> {
+        let state = State::Head(Vec::new());
+        ReplyReader { prepared, check, state, interim_heads: 0, head_bytes: 0, body_bytes: 0 }
     }
 
     /// Takes the next piece of input.
-    pub(crate) fn read(&mut self, input: &[u8], expected: Expected<'_>) -> Progress {
+    pub(crate) fn read(&mut self, input: &[u8]) -> Progress {
         match &mut self.state {
-            State::Body { .. } => self.read_body(input, expected),
-            State::Head(part) if part.is_empty() => self.read_head(input, expected),
+            State::Body { .. } => self.read_body(input),
+            State::Head(part) if part.is_empty() => self.read_head(input),
             State::Head(part) => {
                 part.extend_from_slice(input);
                 let joined = std::mem::take(part);
-                self.read_head(&joined, expected)
+                self.read_head(&joined)
             }
         }
     }
 
     /// Takes the end of input.
-    pub(crate) fn end(&mut self, expected: Expected<'_>) -> Progress {
+    pub(crate) fn end(&mut self) -> Progress {
         let State::Body { reader, .. } = &mut self.state else {
             return truncated(self.head_bytes + self.body_bytes);
         };
         match reader.end_of_input() {
             Err(_) => truncated(self.body_bytes),
-            Ok(()) => self.finished(expected, false),
+            Ok(()) => self.finished(false),
         }
     }
 
-    fn read_head(&mut self, input: &[u8], expected: Expected<'_>) -> Progress {
+    fn read_head(&mut self, input: &[u8]) -> Progress {
         let mut rest = input;
         loop {
-            let (head, length) = match parse_response(rest, RequestMethod::Get) {
+            let (reply, length) = match parse_reply(rest, self.prepared.method()) {
                 Ok(Parsed::Complete { head, length }) => (head, length),
                 Ok(Parsed::Partial) => {
                     self.state = State::Head(rest.to_vec());
@@ -98,32 +103,37 @@ impl ReplyReader {
             };
             self.head_bytes += length as u64;
             rest = &rest[length..];
-            if head.status < 200 && head.status != 101 {
+            let status = reply.head.status;
+            if status < 200 && status != 101 {
                 self.interim_heads += 1;
                 if INTERIM_HEADS_MAX < self.interim_heads {
-                    return failed(Outcome::MalformedHead, u64::from(head.status));
+                    return failed(Outcome::MalformedHead, u64::from(status));
                 }
                 continue;
             }
-            return self.begin_body(head, rest, expected);
+            return self.begin_body(reply, rest);
         }
     }
 
-    fn begin_body(&mut self, head: ResponseHead, rest: &[u8], expected: Expected<'_>) -> Progress {
-        if head.status != 200 {
+    fn begin_body(&mut self, reply: ReplyHead, rest: &[u8]) -> Progress {
+        let ReplyHead { head, encoded } = reply;
+        if head.status != self.prepared.request.status {
             return failed(Outcome::WrongStatus, u64::from(head.status));
         }
+        if encoded && !self.prepared.may_be_encoded && head.framing != Framing::None {
+            return failed(Outcome::WrongEncoding, 0);
+        }
         if let Framing::Length(length) = head.framing
-            && length != expected.bytes
+            && let Err(wrong) = self.check.announced(length)
         {
-            return failed(Outcome::WrongLength, length);
+            return wrong.into();
         }
         let reader = BodyReader::new(head.framing);
         self.state = State::Body { reader, keep_alive: head.keep_alive };
-        self.read_body(rest, expected)
+        self.read_body(rest)
     }
 
-    fn read_body(&mut self, input: &[u8], expected: Expected<'_>) -> Progress {
+    fn read_body(&mut self, input: &[u8]) -> Progress {
         let State::Body { reader, keep_alive } = &mut self.state else {
             unreachable!("only called with a body open")
         };
@@ -134,12 +144,8 @@ impl ReplyReader {
                 return failed(Outcome::MalformedBody, self.body_bytes);
             };
             let data = &rest[decoded.data];
-            if expected.bytes < self.body_bytes + data.len() as u64 {
-                return failed(Outcome::WrongLength, self.body_bytes + data.len() as u64);
-            }
-            if !expected.content.matches(expected.object, self.body_bytes, data) {
-                let at = expected.content.first_difference(expected.object, self.body_bytes, data);
-                return failed(Outcome::WrongBytes, at.unwrap_or(self.body_bytes));
+            if let Err(wrong) = self.check.take(self.body_bytes, data) {
+                return wrong.into();
             }
             self.body_bytes += data.len() as u64;
             rest = &rest[decoded.consumed..];
@@ -151,14 +157,14 @@ impl ReplyReader {
         if !rest.is_empty() {
             return failed(Outcome::WrongLength, self.body_bytes + rest.len() as u64);
         }
-        self.finished(expected, keep_alive)
+        self.finished(keep_alive)
     }
 
-    fn finished(&self, expected: Expected<'_>, keep_alive: bool) -> Progress {
-        if self.body_bytes != expected.bytes {
-            return failed(Outcome::WrongLength, self.body_bytes);
+    fn finished(&mut self, keep_alive: bool) -> Progress {
+        match self.check.finish(self.body_bytes) {
+            Ok(()) => Progress::Done { keep_alive },
+            Err(wrong) => wrong.into(),
         }
-        Progress::Done { keep_alive }
     }
 }
 
@@ -172,23 +178,40 @@ fn truncated(bytes: u64) -> Progress {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use model::{Connection, Content, HttpVersion, Protocol, ReplyBody, Request, Tls, WebRequest};
     use proptest::prelude::*;
+    use units::Nanos;
+
+    use super::*;
+    use crate::web::check::Memory;
 
     const SIZE: u64 = 10_000;
 
     /// Feeds a reply in the given pieces, then the end of input; returns where it ends up.
     fn feed<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Progress {
-        let content = Content::new(1);
-        let expected = Expected { content: &content, object: 3, bytes: SIZE };
-        let mut reader = ReplyReader::new();
+        feed_to(&Request::file("/", SIZE), pieces)
+    }
+
+    /// The same for a reply to any request.
+    fn feed_to<'a>(request: &Request, pieces: impl IntoIterator<Item = &'a [u8]>) -> Progress {
+        let protocol = Protocol {
+            http: HttpVersion::Http11,
+            tls: Tls::Off,
+            connection: Connection::KeepAlive { requests_max: None },
+            streams: 1,
+            time_limit: Nanos::from_secs(1),
+        };
+        let (content, memory) = (Content::new(1), Memory::default());
+        let prepared = Prepared::new(request, &protocol, "h").unwrap();
+        let check = prepared.check(&WebRequest::first(0), &content, 3, &memory);
+        let mut reader = ReplyReader::new(&prepared, check);
         for piece in pieces {
-            match reader.read(piece, expected) {
+            match reader.read(piece) {
                 Progress::Open => {}
                 end => return end,
             }
         }
-        reader.end(expected)
+        reader.end()
     }
 
     fn body() -> Vec<u8> {
@@ -244,6 +267,7 @@ mod tests {
             (flood, Outcome::MalformedHead),
             (huge, Outcome::OversizedHead),
             (reply("Transfer-Encoding: chunked\r\n", b"zz\r\n"), Outcome::MalformedBody),
+            (reply("Content-Encoding: gzip\r\nContent-Length: 10000\r\n", &body()), Outcome::WrongEncoding),
         ] {
             match feed([&bytes[..]]) {
                 Progress::Failed { outcome: found, .. } => {
@@ -252,6 +276,41 @@ mod tests {
                 other => panic!("{other:?} instead of {outcome:?}"),
             }
         }
+    }
+
+    #[test]
+    fn the_right_status_is_the_one_of_the_request() {
+        let done = Progress::Done { keep_alive: true };
+        let not_found = Request { status: 404, reply: ReplyBody::Any, ..Request::file("/", 0) };
+        let text = b"HTTP/1.1 404 Not Found\r\nContent-Length: 3\r\n\r\nno!";
+        assert_eq!(feed_to(&not_found, [&text[..]]), done);
+        let wrong = Progress::Failed { outcome: Outcome::WrongStatus, detail: 200 };
+        assert_eq!(feed_to(&not_found, [&right()[..]]), wrong);
+        for status in [204, 304] {
+            let bodiless = Request { status, ..Request::file("/", SIZE) };
+            let text = format!("HTTP/1.1 {status} x\r\nContent-Encoding: gzip\r\nETag: \"1\"\r\n\r\n");
+            assert_eq!(feed_to(&bodiless, [text.as_bytes()]), done, "{status}");
+        }
+    }
+
+    #[test]
+    fn a_reply_to_head_has_a_length_and_no_body() {
+        let head = Request { method: "HEAD".to_owned(), ..Request::file("/", SIZE) };
+        let text = b"HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n";
+        assert_eq!(feed_to(&head, [&text[..]]), Progress::Done { keep_alive: true });
+        let wrong = Progress::Failed { outcome: Outcome::WrongLength, detail: 1 };
+        assert_eq!(feed_to(&head, [&[&text[..], b"x"].concat()[..]]), wrong);
+    }
+
+    #[test]
+    fn an_encoded_body_is_right_where_it_was_asked_for() {
+        let asked = Request {
+            headers: vec![("accept-encoding".to_owned(), "gzip".to_owned())],
+            reply: ReplyBody::Any,
+            ..Request::file("/", 0)
+        };
+        let text = reply("Content-Encoding: gzip\r\nContent-Length: 3\r\n", b"\x1f\x8b\x08");
+        assert_eq!(feed_to(&asked, [&text[..]]), Progress::Done { keep_alive: true });
     }
 
     proptest! {

@@ -2,10 +2,11 @@
 
 use std::net::SocketAddr;
 use std::rc::Rc;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use drivers::Policy;
-use drivers::web::{Origin, Target, WebDriver};
+use drivers::web::{Origin, OriginSetup, PlainDriver, Target, Trust};
 use engine::Driver;
 use model::{
     Connection, Content, HttpVersion, Outcome, Page, Protocol, Reply, Request, Think, Tls, WebRequest,
@@ -19,10 +20,10 @@ use units::{Clock, Nanos, RealClock};
 pub const SEED: u64 = 1999;
 
 /// The objects, by number.
-pub const SMALL: u32 = 0;
-pub const EMPTY: u32 = 1;
+pub const SMALL: u16 = 0;
+pub const EMPTY: u16 = 1;
 /// Takes many reads.
-pub const LARGE: u32 = 2;
+pub const LARGE: u16 = 2;
 
 const OBJECTS: [(&str, u64); 3] = [("/small.html", 500), ("/empty.html", 0), ("/large.bin", 5_000_000)];
 
@@ -41,14 +42,14 @@ pub fn workload() -> Workload {
 }
 
 /// The length of an object's body.
-pub fn object_bytes(object: u32) -> u64 {
+pub fn object_bytes(object: u16) -> u64 {
     OBJECTS[object as usize].1
 }
 
 /// The right body of an object.
-pub fn content(object: u32) -> Vec<u8> {
+pub fn content(object: u16) -> Vec<u8> {
     let mut body = vec![0; object_bytes(object) as usize];
-    Content::new(SEED).fill(object, 0, &mut body);
+    Content::new(SEED).fill(u32::from(object), 0, &mut body);
     body
 }
 
@@ -56,14 +57,37 @@ pub fn content(object: u32) -> Vec<u8> {
 pub fn protocol(connection: Connection) -> Protocol {
     let http = match connection {
         Connection::PerRequest => HttpVersion::Http10,
-        Connection::KeepAlive { .. } => HttpVersion::Http11,
+        Connection::Sessions | Connection::KeepAlive { .. } => HttpVersion::Http11,
     };
-    Protocol { http, connection, time_limit: Nanos::from_secs(60) }
+    Protocol { http, tls: Tls::Off, connection, streams: 1, time_limit: Nanos::from_secs(60) }
+}
+
+/// The clock of the test program.
+pub fn clock() -> RealClock {
+    static CLOCK: OnceLock<RealClock> = OnceLock::new();
+    *CLOCK.get_or_init(RealClock::start)
+}
+
+/// Prepares a workload for a server on this machine, called `localhost`.
+pub fn origin(address: SocketAddr, protocol: &Protocol, workload: &Workload, trust: &Trust) -> Rc<Origin> {
+    let secure = protocol.tls != Tls::Off;
+    let target = Target { host: "localhost".to_owned(), port: address.port(), secure };
+    let setup = OriginSetup {
+        target: &target,
+        address,
+        policy: Policy,
+        workload,
+        protocol,
+        source_addresses: &[],
+        trust,
+        clock: clock(),
+    };
+    Origin::new(setup).unwrap()
 }
 
 /// One driver, with what is needed to use it by hand.
-pub struct Bench {
-    driver: WebDriver,
+pub struct Bench<D = PlainDriver> {
+    driver: D,
     clock: RealClock,
 }
 
@@ -77,14 +101,17 @@ impl Bench {
     }
 
     pub fn of(address: SocketAddr, protocol: &Protocol, workload: &Workload) -> Bench {
-        let clock = RealClock::start();
-        let target = Target { host: "localhost".to_owned(), port: address.port() };
-        let origin = Origin::new(&target, address, Policy, workload, protocol, clock).unwrap();
-        Bench { driver: WebDriver::new(Rc::clone(&origin)), clock }
+        Bench::with(PlainDriver::new(origin(address, protocol, workload, &Trust::Any)))
+    }
+}
+
+impl<D: Driver<Operation = WebRequest>> Bench<D> {
+    pub fn with(driver: D) -> Bench<D> {
+        Bench { driver, clock: clock() }
     }
 
     /// Runs `work` with this bench inside a runtime as a load thread has it.
-    pub fn run<T>(mut self, work: impl AsyncFnOnce(&mut Bench) -> T) -> T {
+    pub fn run<T>(mut self, work: impl AsyncFnOnce(&mut Bench<D>) -> T) -> T {
         let runtime =
             Builder::new_current_thread().enable_all().build_local(LocalOptions::default()).unwrap();
         let limited = async { tokio::time::timeout(PATIENCE, work(&mut self)).await };
@@ -92,38 +119,51 @@ impl Bench {
     }
 
     /// Fetches an object. Whatever comes of it, the marks are in order as far as they were reached.
-    pub async fn get(&mut self, object: u32) -> Reply {
-        // What has arrived since the last operation is known to the runtime before the next one, as it is
-        // after a think time.
-        tokio::task::yield_now().await;
-        let sent = self.clock.now();
-        let reply = self.driver.perform(&WebRequest::first(object), sent).await;
-        let marks = reply.marks;
-        assert!(marks.sent == sent && sent <= marks.done && marks.done <= self.clock.now(), "{marks:?}");
+    pub async fn get(&mut self, object: u16) -> Reply {
+        let reply = self.perform(&WebRequest::first(object)).await;
         if reply.outcome == Outcome::Ok {
-            assert!(sent <= marks.connected && marks.connected <= marks.first_byte, "{marks:?}");
-            assert!(marks.first_byte <= marks.last_byte && marks.last_byte <= marks.done, "{marks:?}");
             assert_eq!(reply.body_bytes, object_bytes(object));
         }
         reply
     }
 
+    /// The same for any request of any workload.
+    pub async fn perform(&mut self, request: &WebRequest) -> Reply {
+        // What has arrived since the last operation is known to the runtime before the next one, as it is
+        // after a think time.
+        tokio::task::yield_now().await;
+        let sent = self.clock.now();
+        let reply = self.driver.perform(request, sent).await;
+        let marks = reply.marks;
+        assert!(marks.sent == sent && sent <= marks.done && marks.done <= self.clock.now(), "{marks:?}");
+        if reply.outcome == Outcome::Ok {
+            assert!(sent <= marks.connected && marks.connected <= marks.first_byte, "{marks:?}");
+            assert!(marks.first_byte <= marks.last_byte && marks.last_byte <= marks.done, "{marks:?}");
+        }
+        reply
+    }
+
+    /// Performs a request; returns the outcome with what people are told of it.
+    pub async fn performed(&mut self, request: &WebRequest) -> (Outcome, String) {
+        let reply = self.perform(request).await;
+        (reply.outcome, self.driver.describe(request, &reply))
+    }
+
     /// Fetches an object; returns the outcome with what people are told of it.
-    pub async fn told(&mut self, object: u32) -> (Outcome, String) {
-        let reply = self.get(object).await;
-        (reply.outcome, self.driver.describe(&WebRequest::first(object), &reply))
+    pub async fn told(&mut self, object: u16) -> (Outcome, String) {
+        self.performed(&WebRequest::first(object)).await
     }
 }
 
 /// Starts a built-in server with this workload that misbehaves as told.
 pub fn server(faults: &[&str]) -> WebServer {
-    let mut options = WebOptions::new(workload());
+    let mut options = WebOptions::new(workload().file_set(1.0));
     options.faults = FaultPlan::parse(faults.iter().copied()).unwrap();
     WebServer::start(options).unwrap()
 }
 
 /// The right reply to a request for an object, with these lines in its head besides the length.
-pub fn right_reply(object: u32, lines: &str) -> Vec<u8> {
+pub fn right_reply(object: u16, lines: &str) -> Vec<u8> {
     let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n{lines}\r\n", object_bytes(object));
     [head.as_bytes(), &content(object)].concat()
 }

@@ -6,6 +6,8 @@ mod bench;
 mod peer;
 mod run;
 
-pub use bench::{Bench, EMPTY, LARGE, SMALL, content, object_bytes, protocol, right_reply, server, workload};
+pub use bench::{
+    Bench, EMPTY, LARGE, SMALL, clock, content, object_bytes, origin, protocol, right_reply, server, workload,
+};
 pub use peer::{Peer, connection, read_request, reset, send_for_ever};
 pub use run::{Collected, RoundRobin, closed, open, phases, run_point};

@@ -4,26 +4,25 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
-use drivers::Policy;
-use drivers::web::{Origin, Target, WebDriver};
+use drivers::web::{PlainDriver, Trust};
 use engine::{Mix, PointSetup, Sink, run_point_on_this_thread};
 use model::{
     Arrivals, Connection, Example, Flow, IntervalRecord, Load, LoadPoint, Outcome, Phases, Step, User,
     WebRequest, slice,
 };
-use units::{Clock, Dice, Nanos, RealClock};
+use units::{Clock, Dice, Nanos};
 
-use super::bench::{protocol, workload};
+use super::bench::{clock, origin, protocol, workload};
 
 /// Fetches the same objects in turn, without thinking.
 #[derive(Debug, Clone, Copy)]
 pub struct RoundRobin {
-    pub n_objects: u32,
-    next: u32,
+    pub n_objects: u16,
+    next: u16,
 }
 
 impl RoundRobin {
-    pub fn over(n_objects: u32) -> RoundRobin {
+    pub fn over(n_objects: u16) -> RoundRobin {
         RoundRobin { n_objects, next: 0 }
     }
 }
@@ -136,9 +135,10 @@ pub fn run_point(
     time_limit: Nanos,
     mix: RoundRobin,
 ) -> (Collected, Nanos) {
-    let clock = RealClock::start();
-    let target = Target { host: "localhost".to_owned(), port: address.port() };
-    let origin = Origin::new(&target, address, Policy, &workload(), &protocol(connection), clock).unwrap();
+    let clock = clock();
+    let began = clock.now();
+    let shared = origin(address, &protocol(connection), &workload(), &Trust::Any);
+    let driver = || PlainDriver::new(Rc::clone(&shared));
     let setup = PointSetup {
         point: LoadPoint { index: 0, load },
         assignment: slice(0, load, 1).remove(0),
@@ -148,9 +148,8 @@ pub fn run_point(
         origin: clock.now() + Nanos::from_millis(20),
     };
     let mut collected = Collected::default();
-    let driver = || WebDriver::new(Rc::clone(&origin));
     let probe = Box::new(|| (Nanos::ZERO, Nanos::ZERO));
     let stop = AtomicBool::new(false);
     run_point_on_this_thread(&setup, clock, probe, mix, driver, &mut collected, &stop).unwrap();
-    (collected, clock.now())
+    (collected, clock.now() - began)
 }

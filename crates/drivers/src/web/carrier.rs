@@ -1,0 +1,139 @@
+//! What carries requests over HTTP/1 and brings replies: a plain connection or an encrypted one.
+
+use model::{Outcome, WebRequest};
+use rustix::io::Errno;
+use units::{Clock, Nanos};
+
+use super::connection::{self, Arrived, Link, Sent};
+use super::origin::Origin;
+use super::reply::Progress;
+
+/// Why there is no reply. Words that do not fit a number are left with [`Origin::explain`].
+#[derive(Debug, Clone, Copy)]
+pub struct Failure {
+    pub(crate) outcome: Outcome,
+    pub(crate) detail: u64,
+}
+
+impl From<Errno> for Failure {
+    /// Sorts an error of the kernel into an outcome.
+    fn from(error: Errno) -> Failure {
+        let outcome = match error {
+            Errno::CONNREFUSED => Outcome::Refused,
+            Errno::CONNRESET | Errno::PIPE | Errno::CONNABORTED => Outcome::Reset,
+            Errno::TIMEDOUT => Outcome::TimedOut,
+            Errno::ADDRNOTAVAIL | Errno::ADDRINUSE => Outcome::NoLocalPort,
+            Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM => Outcome::NoDescriptor,
+            Errno::ACCESS | Errno::PERM => Outcome::Forbidden,
+            _ => Outcome::Unreachable,
+        };
+        Failure { outcome, detail: error.raw_os_error() as u64 }
+    }
+}
+
+impl From<Failure> for Progress {
+    fn from(failure: Failure) -> Progress {
+        Progress::Failed { outcome: failure.outcome, detail: failure.detail }
+    }
+}
+
+/// An established connection.
+#[expect(async_fn_in_trait, reason = "nobody outside implements it, and futures stay on their thread")]
+pub trait Carrier: Sized {
+    /// What a user keeps from one connection to the next.
+    type Memory;
+
+    /// Makes what a new user keeps.
+    fn memory(origin: &Origin) -> Self::Memory;
+
+    /// Connects and sends a request. Returns when the connection was established, too.
+    async fn open(
+        origin: &Origin,
+        memory: &Self::Memory,
+        operation: &WebRequest,
+    ) -> Result<(Self, Nanos), Failure>;
+
+    /// Sends a request on a kept connection.
+    async fn send(self, origin: &Origin, operation: &WebRequest) -> Result<Self, Failure>;
+
+    /// Waits for something to arrive in the thread's buffer.
+    async fn read(&mut self, origin: &Origin) -> Result<Arrived, Errno>;
+
+    /// Gives the part of the reply that is in what has arrived to `take`, in one or several pieces or none.
+    fn pieces(&mut self, origin: &Origin, arrived: Arrived, take: impl FnMut(&[u8])) -> Result<(), Failure>;
+
+    /// Returns whether an end of the stream now could be a cut that somebody made.
+    fn is_cut(&self) -> bool;
+
+    /// Returns the socket below.
+    fn link(&mut self) -> &mut Link;
+}
+
+impl Carrier for Link {
+    type Memory = ();
+
+    fn memory(_: &Origin) {}
+
+    /// What has to wait is put in a box: it is rare, and the tasks of many users stay small.
+    #[inline]
+    async fn open(origin: &Origin, _: &(), operation: &WebRequest) -> Result<(Link, Nanos), Failure> {
+        let (socket, is_established) = origin.begin()?;
+        let connected = origin.clock.now();
+        let (sent, rest) = origin.with_request(operation, |request| {
+            let sent = connection::send_at_once(socket, is_established, request)?;
+            let rest = match &sent {
+                Sent::Whole(_) => None,
+                Sent::Partly(_, n) => Some(request[*n..].into()),
+                Sent::NotYet(_) => Some(request.into()),
+            };
+            Ok::<(Sent, Option<Box<[u8]>>), Errno>((sent, rest))
+        })?;
+        let rest = rest.unwrap_or_default();
+        match sent {
+            Sent::Whole(link) => Ok((link, connected)),
+            Sent::Partly(socket, _) => Ok((Box::pin(connection::send_all(socket, &rest)).await?, connected)),
+            Sent::NotYet(socket) => {
+                Box::pin(async {
+                    let socket = connection::established(socket).await?;
+                    let connected = origin.clock.now();
+                    Ok((connection::send_all(socket, &rest).await?, connected))
+                })
+                .await
+            }
+        }
+    }
+
+    #[inline]
+    async fn send(self, origin: &Origin, operation: &WebRequest) -> Result<Link, Failure> {
+        let rest = origin.with_request(operation, |request| self.send_now(request))?;
+        match rest {
+            None => Ok(self),
+            Some(rest) => Ok(Box::pin(self.send_rest(rest)).await?),
+        }
+    }
+
+    #[inline]
+    async fn read(&mut self, origin: &Origin) -> Result<Arrived, Errno> {
+        Link::read(self, &origin.buffer, &[]).await
+    }
+
+    #[inline]
+    fn pieces(
+        &mut self,
+        origin: &Origin,
+        arrived: Arrived,
+        mut take: impl FnMut(&[u8]),
+    ) -> Result<(), Failure> {
+        take(&origin.buffer.borrow()[..arrived.bytes]);
+        Ok(())
+    }
+
+    fn is_cut(&self) -> bool {
+        false
+    }
+
+    #[inline]
+    fn link(&mut self) -> &mut Link {
+        self
+    }
+}

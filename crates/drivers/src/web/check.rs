@@ -1,0 +1,317 @@
+//! Checks the body of one reply piece by piece, whatever brought it.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use model::{Content, Letters, Outcome};
+use units::mix;
+
+/// What a page made by a program begins with where it is to be markup.
+pub(crate) const MARKUP: &[u8] = b"<!DOCTYPE html><title>Made by a program</title><p>";
+
+/// Most objects of which is remembered what came first; of others anything is right.
+const SEEN_MAX: usize = 1 << 20;
+
+/// What is wrong with a reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Wrong {
+    pub(crate) outcome: Outcome,
+    /// As in [`model::Reply`].
+    pub(crate) detail: u64,
+}
+
+impl Wrong {
+    pub(crate) fn new(outcome: Outcome, detail: u64) -> Wrong {
+        Wrong { outcome, detail }
+    }
+}
+
+/// What the body must be, and how much of it was.
+#[derive(Debug)]
+pub(crate) enum Check<'a> {
+    /// An object of the file set.
+    Content { content: &'a Content, object: u32, bytes: u64 },
+    /// Letters, after the markup or not.
+    Letters { letters: Letters, markup: bool, bytes: u64 },
+    /// What came first for the same object.
+    Seen { memory: &'a Memory, object: (u16, u64), digest: Digest },
+    /// Something that contains a text; `matched` is how many of its bytes match the last ones seen.
+    Contains { needle: &'a Needle, matched: usize },
+    /// Anything.
+    Any,
+}
+
+impl Check<'_> {
+    /// Takes the announced length of the body.
+    #[inline]
+    pub(crate) fn announced(&self, length: u64) -> Result<(), Wrong> {
+        match self {
+            Check::Content { bytes, .. } | Check::Letters { bytes, .. } if *bytes != length => {
+                Err(Wrong::new(Outcome::WrongLength, length))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes the next piece of the body, which begins at position `at`.
+    #[inline]
+    pub(crate) fn take(&mut self, at: u64, data: &[u8]) -> Result<(), Wrong> {
+        match self {
+            Check::Content { content, object, bytes } => {
+                not_beyond(*bytes, at, data)?;
+                if content.matches(*object, at, data) {
+                    return Ok(());
+                }
+                let place = content.first_difference(*object, at, data);
+                Err(Wrong::new(Outcome::WrongBytes, place.unwrap_or(at)))
+            }
+            Check::Letters { letters, markup, bytes } => {
+                not_beyond(*bytes, at, data)?;
+                let prefix: &[u8] = if *markup { MARKUP } else { b"" };
+                let wrong = |index| Wrong::new(Outcome::WrongBytes, at + index as u64);
+                let rest = check_prefix(prefix, at, data).map_err(wrong)?;
+                letters.matches(rest).map_err(|index| wrong(data.len() - rest.len() + index))
+            }
+            Check::Seen { digest, .. } => {
+                digest.take(data);
+                Ok(())
+            }
+            Check::Contains { needle, matched } => {
+                *matched = needle.advance(*matched, data);
+                Ok(())
+            }
+            Check::Any => Ok(()),
+        }
+    }
+
+    /// Takes the end of the body after `length` bytes.
+    #[inline]
+    pub(crate) fn finish(&mut self, length: u64) -> Result<(), Wrong> {
+        match self {
+            Check::Content { bytes, .. } | Check::Letters { bytes, .. } if *bytes != length => {
+                Err(Wrong::new(Outcome::WrongLength, length))
+            }
+            Check::Seen { memory, object, digest } => memory.compare(*object, length, digest.value()),
+            Check::Contains { needle, matched } if *matched < needle.text.len() => {
+                Err(Wrong::new(Outcome::WrongBytes, length))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[inline]
+fn not_beyond(bytes: u64, at: u64, data: &[u8]) -> Result<(), Wrong> {
+    let end = at + data.len() as u64;
+    if bytes < end { Err(Wrong::new(Outcome::WrongLength, end)) } else { Ok(()) }
+}
+
+/// Compares the part of `data`, which begins at position `at`, that belongs to a prefix. Returns what follows it,
+/// or the index of the first wrong byte.
+fn check_prefix<'a>(prefix: &[u8], at: u64, data: &'a [u8]) -> Result<&'a [u8], usize> {
+    let left = &prefix[prefix.len().min(usize::try_from(at).unwrap_or(usize::MAX))..];
+    let n = left.len().min(data.len());
+    match left[..n].iter().zip(data).position(|(right, found)| right != found) {
+        Some(index) => Err(index),
+        None => Ok(&data[n..]),
+    }
+}
+
+/// What came first, by kind and number of the object.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    first: RefCell<HashMap<(u16, u64), (u64, u64)>>,
+}
+
+impl Memory {
+    /// Returns the length that came first.
+    pub(crate) fn length(&self, object: (u16, u64)) -> Option<u64> {
+        self.first.borrow().get(&object).map(|(length, _)| *length)
+    }
+
+    fn compare(&self, object: (u16, u64), length: u64, digest: u64) -> Result<(), Wrong> {
+        let mut first = self.first.borrow_mut();
+        match first.get(&object) {
+            Some((known, _)) if *known != length => Err(Wrong::new(Outcome::WrongLength, length)),
+            Some((_, known)) if *known != digest => Err(Wrong::new(Outcome::WrongBytes, 0)),
+            Some(_) => Ok(()),
+            None => {
+                if first.len() < SEEN_MAX {
+                    first.insert(object, (length, digest));
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// A hash of bytes that does not depend on the pieces in which they come: h(0) = 0, and for every eight bytes,
+/// as a number w with the first byte lowest, h = mix(h ⊕ w) + 1; the last ones are filled up with zeros, so equal
+/// lengths are compared apart. Finds accidents, not forgers.
+#[derive(Debug, Default)]
+pub(crate) struct Digest {
+    state: u64,
+    word: u64,
+    n_pending: u32,
+}
+
+impl Digest {
+    fn take(&mut self, mut data: &[u8]) {
+        while self.n_pending != 0 && !data.is_empty() {
+            self.push(data[0]);
+            data = &data[1..];
+        }
+        let (words, rest) = data.as_chunks::<8>();
+        for word in words {
+            self.fold(u64::from_le_bytes(*word));
+        }
+        for byte in rest {
+            self.push(*byte);
+        }
+    }
+
+    fn push(&mut self, byte: u8) {
+        self.word |= u64::from(byte) << (8 * self.n_pending);
+        self.n_pending += 1;
+        if self.n_pending == 8 {
+            self.fold(self.word);
+            (self.word, self.n_pending) = (0, 0);
+        }
+    }
+
+    fn fold(&mut self, word: u64) {
+        self.state = mix(self.state ^ word).wrapping_add(1);
+    }
+
+    fn value(&self) -> u64 {
+        mix(self.state ^ self.word)
+    }
+}
+
+/// A text that is looked for in a stream (Knuth, Morris, Pratt 1977).
+#[derive(Debug)]
+pub(crate) struct Needle {
+    pub(crate) text: Box<[u8]>,
+    /// For every length of a matching beginning the next shorter one that then matches as well.
+    borders: Box<[usize]>,
+}
+
+impl Needle {
+    pub(crate) fn new(text: &str) -> Needle {
+        let text = text.as_bytes();
+        let mut borders = vec![0; text.len()];
+        let mut k = 0;
+        for i in 1..text.len() {
+            while k != 0 && text[k] != text[i] {
+                k = borders[k - 1];
+            }
+            k += usize::from(text[k] == text[i]);
+            borders[i] = k;
+        }
+        Needle { text: text.into(), borders: borders.into() }
+    }
+
+    /// Returns how many bytes of the text match after `data`; all of them for good once it was found.
+    fn advance(&self, mut matched: usize, data: &[u8]) -> usize {
+        for byte in data {
+            if matched == self.text.len() {
+                return matched;
+            }
+            while matched != 0 && self.text[matched] != *byte {
+                matched = self.borders[matched - 1];
+            }
+            matched += usize::from(self.text[matched] == *byte);
+        }
+        matched
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Gives a body to a check in pieces of `step` bytes.
+    fn run(mut check: Check<'_>, body: &[u8], step: usize) -> Result<(), Wrong> {
+        let mut at = 0;
+        for piece in body.chunks(step) {
+            check.take(at, piece)?;
+            at += piece.len() as u64;
+        }
+        check.finish(at)
+    }
+
+    fn wrong(outcome: Outcome, detail: u64) -> Result<(), Wrong> {
+        Err(Wrong { outcome, detail })
+    }
+
+    #[test]
+    fn letters_are_checked_to_the_byte_with_markup_and_without() {
+        for markup in [false, true] {
+            let check = || Check::Letters { letters: Letters::new(7), markup, bytes: 200 };
+            let mut body = if markup { MARKUP.to_vec() } else { Vec::new() };
+            let start = body.len();
+            body.resize(200, 0);
+            Letters::new(7).fill(&mut body[start..]);
+            for step in [1, 7, 60, 200] {
+                assert_eq!(run(check(), &body, step), Ok(()));
+                for place in [0, 30, 49, 50, 51, 199] {
+                    let mut other = body.clone();
+                    other[place] ^= 1;
+                    assert_eq!(run(check(), &other, step), wrong(Outcome::WrongBytes, place as u64));
+                }
+                assert_eq!(run(check(), &body[..199], step), wrong(Outcome::WrongLength, 199));
+            }
+            assert_eq!(run(check(), &[&body[..], b"A"].concat(), 201), wrong(Outcome::WrongLength, 201));
+            assert_eq!(check().announced(201), wrong(Outcome::WrongLength, 201));
+        }
+    }
+
+    #[test]
+    fn what_came_first_is_right_for_its_object() {
+        let memory = Memory::default();
+        let seen = |number| Check::Seen { memory: &memory, object: (1, number), digest: Digest::default() };
+        assert_eq!(run(seen(1), b"the first body", 3), Ok(()));
+        assert_eq!(run(seen(1), b"the first body", 100), Ok(()));
+        assert_eq!(run(seen(1), b"the first bodx", 100), wrong(Outcome::WrongBytes, 0));
+        assert_eq!(run(seen(1), b"the first body\0", 100), wrong(Outcome::WrongLength, 15));
+        assert_eq!(run(seen(2), b"another", 100), Ok(()));
+        assert_eq!(memory.length((1, 1)), Some(14));
+    }
+
+    #[test]
+    fn a_text_is_found_across_pieces_or_missed() {
+        let needle = Needle::new("aabaaab");
+        for step in 1..12 {
+            let check = || Check::Contains { needle: &needle, matched: 0 };
+            assert_eq!(run(check(), b"xxaabaabaaabxx", step), Ok(()));
+            assert_eq!(run(check(), b"aabaabaaaab", step), wrong(Outcome::WrongBytes, 11));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_needle_is_found_where_the_standard_library_finds_it(
+            text in "[ab]{1,6}", body in "[ab]{0,60}", step in 1usize..20,
+        ) {
+            let needle = Needle::new(&text);
+            let found = run(Check::Contains { needle: &needle, matched: 0 }, body.as_bytes(), step).is_ok();
+            prop_assert_eq!(found, body.contains(&text));
+        }
+
+        #[test]
+        fn a_digest_does_not_depend_on_pieces_but_on_every_byte(
+            body in prop::collection::vec(any::<u8>(), 1..100), step in 1usize..40, place in any::<prop::sample::Index>(),
+        ) {
+            let digest = |body: &[u8], step| {
+                let mut digest = Digest::default();
+                body.chunks(step).for_each(|piece| digest.take(piece));
+                digest.value()
+            };
+            prop_assert_eq!(digest(&body, step), digest(&body, 100));
+            let mut other = body.clone();
+            other[place.index(body.len())] ^= 1;
+            prop_assert_ne!(digest(&body, step), digest(&other, step));
+        }
+    }
+}

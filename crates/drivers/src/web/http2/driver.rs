@@ -1,0 +1,217 @@
+//! One operation, one stream.
+
+use std::future::poll_fn;
+use std::rc::Rc;
+
+use bytes::Bytes;
+use engine::Driver;
+use h2::RecvStream;
+use h2::client::SendRequest;
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
+use http::{HeaderMap, Response};
+use model::{Marks, Outcome, Reply, WebRequest};
+use units::{Clock, Nanos};
+
+use super::failure::{came_too_late, failure};
+use super::pool::{Live, Seat};
+use crate::web::carrier::Failure;
+use crate::web::check::{Check, Wrong};
+use crate::web::describe::describe;
+use crate::web::origin::Origin;
+use crate::web::request::Prepared;
+
+/// Most connections that a request is tried on, where the ones before ended in an orderly way without looking at it.
+const ATTEMPTS_MAX: u32 = 4;
+
+/// Performs requests for one virtual user over HTTP/2, plain or over TLS.
+pub struct Http2Driver {
+    origin: Rc<Origin>,
+    seat: Rc<Seat>,
+    attached: Option<(Rc<Live>, SendRequest<Bytes>)>,
+}
+
+/// Why an attempt came to nothing.
+enum Miss {
+    /// The server has not looked at the request.
+    TooLate,
+    Failed(Failure),
+}
+
+impl From<Failure> for Miss {
+    fn from(failure: Failure) -> Miss {
+        Miss::Failed(failure)
+    }
+}
+
+impl From<Wrong> for Miss {
+    fn from(wrong: Wrong) -> Miss {
+        Miss::Failed(Failure { outcome: wrong.outcome, detail: wrong.detail })
+    }
+}
+
+/// What one operation has come to so far.
+struct Course {
+    marks: Marks,
+    body_bytes: u64,
+}
+
+impl Http2Driver {
+    /// Makes a driver; the origin's drivers share connections in the order in which they are made.
+    ///
+    /// # Panics
+    /// If the origin's protocol is another than HTTP/2.
+    pub fn new(origin: Rc<Origin>) -> Http2Driver {
+        let pool = origin.http2.as_ref().expect("an origin for HTTP/2");
+        let seat = pool.seat(origin.tls.as_ref());
+        Http2Driver { origin, seat, attached: None }
+    }
+
+    /// Tries the request on the connection of the moment.
+    async fn attempt(
+        &mut self,
+        origin: &Origin,
+        operation: &WebRequest,
+        course: &mut Course,
+    ) -> Result<(), Miss> {
+        let pool = origin.http2.as_ref().expect("checked when the driver was made");
+        let form = &pool.forms[usize::from(operation.kind)];
+        let sender = self.sender(origin, course).await?;
+        poll_fn(|context| sender.poll_ready(context)).await.map_err(|error| miss(origin, &error, 0))?;
+        let (response, mut body) = sender
+            .send_request(form.head(operation), form.body.is_empty())
+            .map_err(|error| miss(origin, &error, 0))?;
+        if !form.body.is_empty() {
+            body.send_data(form.body.clone(), true).map_err(|error| miss(origin, &error, 0))?;
+        }
+        let response = response.await.map_err(|error| miss(origin, &error, 0))?;
+        course.marks.first_byte = origin.clock.now();
+        course.marks.last_byte = course.marks.first_byte;
+        let (prepared, mut check) = origin.expected(operation);
+        check_head(&response, prepared, &check)?;
+        receive(origin, response.into_body(), &mut check, course).await
+    }
+
+    /// Attaches to a connection that takes a request. Returns the way to send it.
+    async fn sender(
+        &mut self,
+        origin: &Origin,
+        course: &mut Course,
+    ) -> Result<&mut SendRequest<Bytes>, Failure> {
+        if self.attached.as_ref().is_none_or(|(live, _)| !live.admits()) {
+            self.attached = None;
+            let pool = origin.http2.as_ref().expect("checked when the driver was made");
+            let (live, is_new) = self.seat.connection(origin, pool).await?;
+            if is_new {
+                course.marks.connected = origin.clock.now();
+            }
+            let sender = live.sender();
+            self.attached = Some((live, sender));
+        }
+        Ok(&mut self.attached.as_mut().expect("attached above").1)
+    }
+
+    /// Leaves the connection, which takes no further requests.
+    fn leave(&mut self) {
+        if let Some((live, _)) = self.attached.take() {
+            live.end();
+        }
+    }
+}
+
+impl Driver for Http2Driver {
+    type Operation = WebRequest;
+
+    async fn perform(&mut self, operation: &WebRequest, sent: Nanos) -> Reply {
+        let origin = Rc::clone(&self.origin);
+        let marks = Marks { sent, connected: sent, ..Marks::default() };
+        let mut course = Course { marks, body_bytes: 0 };
+        let mut n_attempts = 0;
+        let result = loop {
+            n_attempts += 1;
+            match self.attempt(&origin, operation, &mut course).await {
+                Ok(()) => break Ok(()),
+                Err(Miss::TooLate) if n_attempts < ATTEMPTS_MAX => self.leave(),
+                Err(Miss::TooLate) => {
+                    let words = "the server ends each connection before it looks at the request";
+                    break Err(origin.explain(Outcome::Http2Failed, words));
+                }
+                Err(Miss::Failed(failure)) => break Err(failure),
+            }
+        };
+        if result.is_err_and(|failure| is_of_connection(failure.outcome))
+            || operation.closes && self.seat.is_own
+        {
+            self.leave();
+        }
+        let Course { mut marks, body_bytes } = course;
+        marks.done = if result.is_ok() { marks.last_byte } else { origin.clock.now() };
+        let (outcome, detail) =
+            result.map_or_else(|failure| (failure.outcome, failure.detail), |()| (Outcome::Ok, 0));
+        Reply { outcome, marks, head_bytes: 0, body_bytes, detail }
+    }
+
+    /// Who knows whether the connection is dead or just this stream: the next request goes elsewhere.
+    fn give_up(&mut self) {
+        self.leave();
+    }
+
+    fn describe(&self, operation: &WebRequest, reply: &Reply) -> String {
+        describe(&self.origin, operation, reply)
+    }
+}
+
+/// Returns whether a failure concerns the connection and not the stream alone.
+fn is_of_connection(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Http2Failed | Outcome::TlsFailed | Outcome::Truncated | Outcome::Reset)
+}
+
+fn miss(origin: &Origin, error: &h2::Error, body_bytes: u64) -> Miss {
+    if came_too_late(error) { Miss::TooLate } else { Miss::Failed(failure(origin, error, body_bytes)) }
+}
+
+fn check_head(response: &Response<RecvStream>, prepared: &Prepared, check: &Check<'_>) -> Result<(), Wrong> {
+    let status = response.status().as_u16();
+    if status != prepared.request.status {
+        return Err(Wrong::new(Outcome::WrongStatus, u64::from(status)));
+    }
+    if response.body().is_end_stream() {
+        return Ok(());
+    }
+    let headers = response.headers();
+    if !prepared.may_be_encoded && is_encoded(headers) {
+        return Err(Wrong::new(Outcome::WrongEncoding, 0));
+    }
+    match announced(headers) {
+        Some(length) => check.announced(length),
+        None => Ok(()),
+    }
+}
+
+fn is_encoded(headers: &HeaderMap) -> bool {
+    headers.get(CONTENT_ENCODING).is_some_and(|value| !value.as_bytes().eq_ignore_ascii_case(b"identity"))
+}
+
+fn announced(headers: &HeaderMap) -> Option<u64> {
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+/// Takes the body to its end.
+async fn receive(
+    origin: &Origin,
+    mut body: RecvStream,
+    check: &mut Check<'_>,
+    course: &mut Course,
+) -> Result<(), Miss> {
+    while !body.is_end_stream() {
+        let Some(data) = poll_fn(|context| body.poll_data(context)).await else { break };
+        let data = data.map_err(|error| miss(origin, &error, course.body_bytes))?;
+        check.take(course.body_bytes, &data)?;
+        course.body_bytes += data.len() as u64;
+        // The stream may be over by now; then there is nothing to give back.
+        let _ = body.flow_control().release_capacity(data.len());
+    }
+    if course.body_bytes != 0 {
+        course.marks.last_byte = origin.clock.now();
+    }
+    Ok(check.finish(course.body_bytes)?)
+}

@@ -1,0 +1,53 @@
+//! Requests as `h2` takes them.
+
+use bytes::Bytes;
+use http::uri::{Authority, PathAndQuery, Scheme};
+use http::{HeaderName, HeaderValue, Method, Request as Head, Uri};
+use http1::content_length;
+use model::{Request, WebRequest};
+
+/// A kind of request, with whatever of it is always the same.
+#[derive(Debug)]
+pub(super) struct Form {
+    request: Request,
+    head: Head<()>,
+    pub(super) body: Bytes,
+}
+
+impl Form {
+    /// Prepares a kind of request to a host. All of it was found fit for HTTP/1, which allows nothing more.
+    pub(super) fn new(request: &Request, host: &str, secure: bool) -> Form {
+        let mut head = Head::new(());
+        *head.method_mut() = Method::from_bytes(request.method.as_bytes()).unwrap_or(Method::GET);
+        let mut uri = http::uri::Parts::default();
+        uri.scheme = Some(if secure { Scheme::HTTPS } else { Scheme::HTTP });
+        uri.authority = Authority::try_from(host).ok();
+        uri.path_and_query = PathAndQuery::try_from(request.path_of(0)).ok();
+        *head.uri_mut() = Uri::from_parts(uri).unwrap_or_default();
+        let length = content_length(&request.method, request.body.as_bytes()).map(|n| n.to_string());
+        let length = length.map(|length| ("content-length".to_owned(), length));
+        let accept = ("accept".to_owned(), "*/*".to_owned());
+        let has_accept = request.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("accept"));
+        let accept = Some(accept).filter(|_| !has_accept);
+        for (name, value) in accept.iter().chain(&request.headers).chain(&length) {
+            let pair = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value));
+            if let (Ok(name), Ok(value)) = pair {
+                head.headers_mut().append(name, value);
+            }
+        }
+        Form { request: request.clone(), head, body: Bytes::copy_from_slice(request.body.as_bytes()) }
+    }
+
+    /// Makes the head of a request. Costs copies of what is the same, and for a path with parameters that path.
+    pub(super) fn head(&self, operation: &WebRequest) -> Head<()> {
+        let mut head = self.head.clone();
+        if !self.request.parameters.is_empty() {
+            let mut path = Vec::with_capacity(64);
+            self.request.write_path(operation.number, &mut path);
+            let mut uri = std::mem::take(head.uri_mut()).into_parts();
+            uri.path_and_query = PathAndQuery::from_maybe_shared(Bytes::from(path)).ok();
+            *head.uri_mut() = Uri::from_parts(uri).unwrap_or_default();
+        }
+        head
+    }
+}

@@ -1,0 +1,118 @@
+//! A kind of request, ready to be sent and its reply to be checked.
+
+use http1::{RequestError, RequestMethod, RequestOptions, RequestTemplate, check_path};
+use model::{Connection, Content, HttpVersion, Letters, Protocol, ReplyBody, Request, WebRequest};
+
+use super::check::{Check, Digest, Memory, Needle};
+
+/// A kind of request with whatever of it is always the same.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    pub(crate) request: Request,
+    template: RequestTemplate,
+    /// For the last request of a connection.
+    closing: RequestTemplate,
+    /// The whole request where it has no parameters.
+    whole: Option<Box<[u8]>>,
+    /// Whether the user asks for encoded bodies.
+    pub(crate) may_be_encoded: bool,
+    /// Whether the reply has a body at all.
+    has_body: bool,
+    needle: Option<Needle>,
+}
+
+impl Prepared {
+    /// Prepares a kind of request to a host.
+    pub(crate) fn new(request: &Request, protocol: &Protocol, host: &str) -> Result<Prepared, RequestError> {
+        let path = request.path_of(0);
+        check_path(&path)?;
+        let template = |closes| {
+            let options = request_options(protocol, closes, host);
+            RequestTemplate::new(&request.method, &options, &request.headers, request.body.as_bytes())
+        };
+        let usual = template(false)?;
+        let whole = if request.parameters.is_empty() { Some(usual.bytes(&path)?) } else { None };
+        let is_bodiless = usual.method() == RequestMethod::Head || matches!(request.status, 204 | 304);
+        let needle = match &request.reply {
+            ReplyBody::Contains(text) => Some(Needle::new(text)),
+            _ => None,
+        };
+        let asks = |(name, _): &(String, String)| name.eq_ignore_ascii_case("accept-encoding");
+        Ok(Prepared {
+            request: request.clone(),
+            template: usual,
+            closing: template(true)?,
+            whole,
+            may_be_encoded: request.headers.iter().any(asks),
+            has_body: !is_bodiless,
+            needle,
+        })
+    }
+
+    /// Returns the method, on which the form of the reply depends.
+    #[inline]
+    pub(crate) fn method(&self) -> RequestMethod {
+        self.template.method()
+    }
+
+    /// Gives the bytes of a request to `take`; those that are not known beforehand are written to `buffer`.
+    #[inline]
+    pub(crate) fn bytes<T>(
+        &self,
+        operation: &WebRequest,
+        buffer: &mut Vec<u8>,
+        take: impl FnOnce(&[u8]) -> T,
+    ) -> T {
+        match &self.whole {
+            Some(bytes) if !operation.closes => take(bytes),
+            _ => {
+                let template = if operation.closes { &self.closing } else { &self.template };
+                buffer.clear();
+                template.write(|out| self.request.write_path(operation.number, out), buffer);
+                take(buffer)
+            }
+        }
+    }
+
+    /// Returns what the body of the reply has to pass; `content_object` is the number of the content of a file.
+    #[inline]
+    pub(crate) fn check<'a>(
+        &'a self,
+        operation: &WebRequest,
+        content: &'a Content,
+        content_object: u32,
+        memory: &'a Memory,
+    ) -> Check<'a> {
+        if !self.has_body {
+            return Check::Any;
+        }
+        match &self.request.reply {
+            ReplyBody::File(_) | ReplyBody::Empty => {
+                let bytes = self.request.body_bytes(operation.number).unwrap_or(0);
+                Check::Content { content, object: content_object, bytes }
+            }
+            ReplyBody::Letters { bytes, markup } => {
+                let letters = Letters::new(self.request.letters_seed(operation.number));
+                Check::Letters { letters, markup: *markup, bytes: *bytes }
+            }
+            ReplyBody::Seen => {
+                let object = (operation.kind, operation.number);
+                Check::Seen { memory, object, digest: Digest::default() }
+            }
+            ReplyBody::Contains(_) => {
+                self.needle.as_ref().map_or(Check::Any, |needle| Check::Contains { needle, matched: 0 })
+            }
+            ReplyBody::Any => Check::Any,
+        }
+    }
+}
+
+/// HTTP/1.0 closes unless asked to keep the connection, HTTP/1.1 keeps it unless asked to close.
+fn request_options<'a>(protocol: &Protocol, closes: bool, host: &'a str) -> RequestOptions<'a> {
+    match (protocol.http, closes || protocol.connection == Connection::PerRequest) {
+        (HttpVersion::Http10, true) => RequestOptions::webstone(),
+        (HttpVersion::Http10, false) => RequestOptions::http10_keep_alive(),
+        (HttpVersion::Http11 | HttpVersion::Http2, true) => RequestOptions::http11_close(host),
+        (HttpVersion::Http11 | HttpVersion::Http2, false) => RequestOptions::http11(host),
+    }
+}

@@ -1,0 +1,140 @@
+//! The server as a user names it.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+use crate::policy::bare_host;
+
+/// The server as a user names it: `http://host:port/` or `https://host:port/`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// Name or address; an IPv6 address in brackets.
+    pub host: String,
+    /// Port; if not named 80, with TLS 443.
+    pub port: u16,
+    /// Whether connections are encrypted (`https`).
+    pub secure: bool,
+}
+
+/// Why a target cannot be understood.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("target `{url}`: {problem}")]
+pub struct TargetError {
+    url: String,
+    problem: &'static str,
+}
+
+impl FromStr for Target {
+    type Err = TargetError;
+
+    fn from_str(url: &str) -> Result<Target, TargetError> {
+        let fail = |problem| TargetError { url: url.to_owned(), problem };
+        let (secure, rest) = match url.split_once("://") {
+            Some((scheme, rest)) if scheme.eq_ignore_ascii_case("http") => (false, rest),
+            Some((scheme, rest)) if scheme.eq_ignore_ascii_case("https") => (true, rest),
+            Some(_) => return Err(fail("only `http://` and `https://` targets are supported")),
+            None => return Err(fail("expected `http://HOST:PORT/` or `https://HOST:PORT/`")),
+        };
+        let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+        if !path.is_empty() {
+            return Err(fail("a target has no path: the benchmark brings its own"));
+        }
+        if authority.contains('@') {
+            return Err(fail("a target has no user name"));
+        }
+        let (host, port) = match authority.rfind(':') {
+            Some(colon) if !authority[colon..].contains(']') => {
+                (&authority[..colon], &authority[colon + 1..])
+            }
+            _ if secure => (authority, "443"),
+            _ => (authority, "80"),
+        };
+        if bare_host(host).is_none() {
+            return Err(fail("expected a host name or address, an IPv6 address in brackets"));
+        }
+        let port = port_number(port).ok_or_else(|| fail("expected a port from 1 to 65535"))?;
+        Ok(Target { host: host.to_owned(), port, secure })
+    }
+}
+
+/// Reads a port; unlike the standard library takes no sign.
+fn port_number(text: &str) -> Option<u16> {
+    text.parse().ok().filter(|port| *port != 0 && text.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scheme = if self.secure { "https" } else { "http" };
+        write!(f, "{scheme}://{}:{}/", self.host, self.port)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http1::{RequestOptions, RequestTemplate};
+    use proptest::prelude::*;
+
+    #[test]
+    fn targets_are_host_and_port() {
+        for (url, host, port, secure) in [
+            ("http://localhost:8080/", "localhost", 8080, false),
+            ("http://10.0.0.1", "10.0.0.1", 80, false),
+            ("HTTP://[::1]:81/", "[::1]", 81, false),
+            ("http://[::1]/", "[::1]", 80, false),
+            ("https://localhost", "localhost", 443, true),
+            ("HttpS://[::1]:80/", "[::1]", 80, true),
+        ] {
+            assert_eq!(url.parse(), Ok(Target { host: host.to_owned(), port, secure }), "{url}");
+        }
+        for url in [
+            "",
+            "localhost",
+            "ftp://x/",
+            "https://x:/",
+            "http://x/a",
+            "http://x?a",
+            "http://x:0/",
+            "http://x:65536/",
+            "http://x:+80/",
+            "http://x:/",
+            "http://x:y/",
+            "http://u@x/",
+            "http:///",
+            "http://:80/",
+            "http://::1/",
+            "http://::1:80/",
+            "http://a:b:80/",
+            "http://[::1/",
+            "http://[::1]x/",
+            "http://[[::1]]/",
+            "http://[127.0.0.1]/",
+            "http://[fe80::1%25lo]/",
+            "http://x y/",
+            "http://x\r\nHost: y/",
+            "http://ä/",
+        ] {
+            assert!(url.parse::<Target>().is_err(), "{url}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_target_or_an_error(text in ".{0,40}") {
+            let _ = text.parse::<Target>();
+        }
+
+        /// Goal: what is taken as a target is written back as the same one, and can stand in a request.
+        #[test]
+        fn what_is_taken_comes_back(rest in r"s?://[a-z0-9\[\]:@./%+-]{0,20}") {
+            if let Ok(target) = format!("http{rest}").parse::<Target>() {
+                prop_assert_eq!(target.to_string().parse(), Ok(target.clone()));
+                prop_assert!(!target.host.contains(['/', '@', '%', '+']));
+                let host = format!("{}:{}", target.host, target.port);
+                prop_assert!(RequestTemplate::get(&RequestOptions::http11(&host)).is_ok());
+            }
+        }
+    }
+}
