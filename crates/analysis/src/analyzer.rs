@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{DetailRecord, Ending, Example, IntervalRecord, LoadPoint, Plan};
+use model::{DetailRecord, Ending, Example, IntervalRecord, Plan};
 
 use crate::fold::PointFold;
 use crate::judge::{RunEvidence, judge_load_point, judge_run};
@@ -64,8 +64,7 @@ impl Analyzer {
             benchmark: self.plan.benchmark.clone(),
             modifications: self.plan.modifications.clone(),
             curve: curve(&load_points),
-            headline: headline(&self.plan, &load_points, found.as_ref()),
-            found,
+            headline: headline(&self.plan, &load_points),
             ending,
             load_points,
             verdict,

@@ -23,10 +23,6 @@ pub struct Analysis {
     pub verdict: Verdict,
 }
 
-/// The numbers of one load point, from its steady phase unless said otherwise.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LoadPointResult {
-    /// Index in the load plan.
 impl Analysis {
     /// Returns the mean response time over all operations of all load points, Σr / Σn in seconds; `None` if none
     /// succeeded.
@@ -37,6 +33,10 @@ impl Analysis {
     }
 }
 
+/// The numbers of one load point, from its steady phase unless said otherwise.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoadPointResult {
+    /// Index in the load plan.
     pub index: u32,
     /// What was offered.
     pub load: Load,
@@ -50,16 +50,16 @@ impl Analysis {
     pub kinds: Vec<KindResult>,
     /// Operations that fell due per second, as the plan offers them; `None` in a closed loop.
     pub offered_rate: Option<f64>,
-    /// Successful operations per second: n / T.
-    pub rate: f64,
-    /// 95 % interval for the rate by batch means over the seconds of the phase; `None` if too few.
-    pub rate_interval: Option<(f64, f64)>,
     /// Successful ÷ due operations; `None` in a closed loop, and if none fell due.
     pub delivered_ratio: Option<f64>,
-    /// Failed operations (timed out ones included) per second: E / T.
-    pub error_rate: f64,
+    /// Successful operations per second: n / T.
+    pub rate: f64,
     /// The same per user: n / (T·N); `None` in an open loop.
     pub rate_per_user: Option<f64>,
+    /// 95 % interval for the rate by batch means over the seconds of the phase; `None` if too few.
+    pub rate_interval: Option<(f64, f64)>,
+    /// Failed operations (timed out ones included) per second: E / T.
+    pub error_rate: f64,
     /// Failed ÷ successful operations, E / n, from 0; `None` if none succeeded.
     pub error_level: Option<f64>,
     /// Total response time of successful operations ÷ length: Little's load factor.
@@ -72,23 +72,23 @@ impl Analysis {
     pub little_gap: Option<f64>,
     /// Heads and bodies received by successful operations, in 2²⁰ bits per second.
     pub throughput_mbit: f64,
+    /// Bodies received by successful operations, in KB of 1024 bytes per second, as WebBench counts.
+    pub body_throughput_kb: f64,
     /// Throughput while an operation is under way: 8·Σb / (Σr·2²⁰), in 2²⁰ bits per second.
     pub client_throughput_mbit: Option<f64>,
     /// Complete pages per minute: 60·P / T; `None` where the benchmark does not count pages, and in an open loop.
     pub pages_per_minute: Option<f64>,
-    /// Bodies received by successful operations, in KB of 1024 bytes per second, as WebBench counts.
-    pub body_throughput_kb: f64,
     /// Response time of all successful operations.
     pub response: TimeSummary,
     /// Service time; equal to the response time where everything was sent when due.
     pub service: TimeSummary,
+    /// Mean time from the first byte of a reply to the operation's end, in seconds: (Σ service − Σ first byte) / n;
+    /// `None` if none succeeded.
+    pub receive_mean: Option<f64>,
     /// Lateness of started operations; `None` where nothing could be late (closed loop without think time).
     pub lateness: Option<TimeSummary>,
     /// Time to connect; `None` where no connection belongs to an operation.
     pub connect: Option<TimeSummary>,
-    /// Mean time from the first byte of a reply to the operation's end, in seconds: (Σ service − Σ first byte) / n;
-    /// `None` if none succeeded.
-    pub receive_mean: Option<f64>,
     /// Operations in flight at the end of the steady phase: not counted in any rate.
     pub in_flight_at_end: u64,
     /// Body bytes that those were to bring, by the sizes of their objects.
@@ -142,12 +142,12 @@ pub struct KindResult {
     pub units_ok: Option<u64>,
     /// Time to connect.
     pub connect: FourStatistics,
+    /// Time to the first byte, from sent.
+    pub first_byte: FourStatistics,
     /// Response time.
     pub response: FourStatistics,
     /// Head and body.
     pub reply_bytes: FourStatistics,
-    /// Time to the first byte, from sent.
-    pub first_byte: FourStatistics,
     /// Body.
     pub body_bytes: FourStatistics,
     /// Bytes moved: body, head, both.
