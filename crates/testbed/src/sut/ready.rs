@@ -77,9 +77,10 @@ pub fn get(address: SocketAddr, path: &str, trusted: Option<&Certificate>) -> Re
     }
 }
 
-/// Sends a request and returns the first line of the answer.
+/// Sends a request and returns the first line of the answer. It names a host, although HTTP/1.0 does not ask for one:
+/// a proxy passes it on to programs that do.
 fn exchange(mut stream: impl Read + Write, path: &str) -> std::io::Result<String> {
-    stream.write_all(format!("GET {path} HTTP/1.0\r\n\r\n").as_bytes())?;
+    stream.write_all(format!("GET {path} HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n").as_bytes())?;
     let mut line = Vec::new();
     BufReader::new(stream.take(STATUS_LINE_BYTES_MAX)).read_until(b'\n', &mut line)?;
     Ok(String::from_utf8_lossy(&line).trim_end().to_owned())
@@ -127,7 +128,7 @@ mod tests {
             asked[..length].to_vec()
         });
         let result = get(address, "/file.html", None);
-        assert_eq!(server.join().unwrap(), b"GET /file.html HTTP/1.0\r\n\r\n");
+        assert_eq!(server.join().unwrap(), b"GET /file.html HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n");
         result
     }
 
