@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use model::{DetailRecord, Ending, Example, IntervalRecord, Plan};
+use model::{DetailRecord, Ending, Example, IntervalRecord, LoadPoint, Plan};
 
+use crate::find_max::replay;
 use crate::fold::PointFold;
 use crate::judge::{RunEvidence, judge_load_point, judge_run};
 use crate::metrics::{curve, headline, measure};
@@ -26,6 +27,21 @@ impl Analyzer {
     /// Makes an analyzer that has seen nothing.
     pub fn new(plan: &Plan) -> Analyzer {
         Analyzer { plan: plan.clone(), points: BTreeMap::new(), unplanned: Tally::default() }
+    }
+
+    /// Takes a load point that a search adds to its plan. One that is planned already is no news.
+    pub fn load_point(&mut self, point: LoadPoint) {
+        if self.plan.search.is_some() && self.plan.load_points.iter().all(|known| known.index != point.index)
+        {
+            self.plan.load_points.push(point);
+        }
+    }
+
+    /// Returns the result of a load point whose last record has come, while others may follow.
+    pub fn result(&mut self, index: u32) -> Option<LoadPointResult> {
+        let fold = self.points.get_mut(&index)?;
+        fold.close();
+        Some(result_of(&self.plan, fold, false))
     }
 
     /// Folds one interval, split from its detail.
@@ -58,13 +74,20 @@ impl Analyzer {
             let interrupted = ending != Ending::Complete && Some(*index) == last;
             load_points.push(result_of(&self.plan, fold, interrupted));
         }
-        let evidence = RunEvidence { ending: &ending, load_points: &load_points, unplanned: &self.unplanned };
+        let found = replay(&self.plan, &load_points);
+        let evidence = RunEvidence {
+            ending: &ending,
+            load_points: &load_points,
+            unplanned: &self.unplanned,
+            found: found.as_ref(),
+        };
         let verdict = judge_run(&self.plan, &evidence);
         Analysis {
             benchmark: self.plan.benchmark.clone(),
             modifications: self.plan.modifications.clone(),
             curve: curve(&load_points),
-            headline: headline(&self.plan, &load_points),
+            headline: headline(&self.plan, &load_points, found.as_ref()),
+            found,
             ending,
             load_points,
             verdict,

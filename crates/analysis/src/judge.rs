@@ -2,6 +2,7 @@
 
 use model::{Ending, Plan};
 
+use crate::find_max::Found;
 use crate::rules::{Evidence, Finding, Gravity, RULES};
 use crate::tally::Tally;
 use crate::{LoadPointResult, Reason, State, Verdict};
@@ -14,6 +15,8 @@ pub(crate) struct RunEvidence<'a> {
     pub(crate) load_points: &'a [LoadPointResult],
     /// Records that belong to no planned load point.
     pub(crate) unplanned: &'a Tally,
+    /// What a search found.
+    pub(crate) found: Option<&'a Found>,
 }
 
 /// Applies all rules to a load point: incomplete if one says so, else invalid if one is broken, else valid.
@@ -42,9 +45,15 @@ pub(crate) fn judge_run(plan: &Plan, evidence: &RunEvidence) -> Verdict {
     own.extend(evidence.unplanned.text().map(|text| Finding::invalid("load-points", text)));
     let mut reasons: Vec<Reason> = own.into_iter().map(|finding| finding.reason(None)).collect();
     let mut remarks: Vec<Reason> = modified(plan).map(|finding| finding.reason(None)).into_iter().collect();
+    let searched = plan.search.is_some();
+    if searched {
+        reasons.extend(search_finding(evidence).map(|finding| finding.reason(None)));
+    }
     let overload = overload(evidence.load_points);
     for point in evidence.load_points {
-        let told = if overload == Some(point.index) { &mut remarks } else { &mut reasons };
+        // A search has to meet loads that are too high: that is how it knows.
+        let may_fail = searched || overload == Some(point.index);
+        let told = if may_fail { &mut remarks } else { &mut reasons };
         told.extend(point.verdict.reasons.iter().cloned());
         remarks.extend(point.verdict.remarks.iter().cloned());
     }
@@ -66,6 +75,20 @@ fn overload(load_points: &[LoadPointResult]) -> Option<u32> {
         && last.verdict.reasons.iter().all(|reason| reason.rule == "delivered");
     let valid = !before.is_empty() && before.iter().all(|point| point.verdict.state == State::Valid);
     (only_delivery && valid).then_some(last.index)
+}
+
+/// Says why a search that came to its end has no answer.
+fn search_finding(evidence: &RunEvidence) -> Option<Finding> {
+    if *evidence.ending != Ending::Complete {
+        return None;
+    }
+    match evidence.found {
+        None => Some(Finding::invalid("search", "the search did not come to its end".to_owned())),
+        Some(found) if found.max.is_none() => {
+            Some(Finding::invalid("search", "no load point is valid and within the limits".to_owned()))
+        }
+        Some(_) => None,
+    }
 }
 
 fn ending_findings(ending: &Ending) -> Vec<Finding> {

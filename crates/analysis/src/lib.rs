@@ -3,11 +3,13 @@
 //! [`Analyzer`] takes the records of a run one by one and answers with an [`Analysis`]; what it
 //! holds meanwhile does not grow with the length of the run, but for one small line per second.
 //! [`FindMax`] says which load points to run to find the highest load that is acceptable.
+//! [`compare`] puts runs side by side.
 //! [`audit`] holds numbers that somebody stated against what they must follow from.
 
 mod analyzer;
 pub mod audit;
-mod find_max;
+pub mod compare;
+pub mod find_max;
 mod fold;
 mod judge;
 mod metrics;

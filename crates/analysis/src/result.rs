@@ -4,6 +4,8 @@ use model::{BenchmarkId, Ending, Example, Load, Modification, Outcome, Phase};
 use stats::Histogram;
 use units::Nanos;
 
+use crate::find_max::Found;
+
 /// Everything that follows from a run file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Analysis {
@@ -19,6 +21,8 @@ pub struct Analysis {
     pub curve: Curve,
     /// The figure that the benchmark is known by; `None` without a valid load point.
     pub headline: Option<HeadlineFigure>,
+    /// What a search found; `None` of a run that was none, or whose search did not come to its end.
+    pub found: Option<Found>,
     /// The judgement on the whole run.
     pub verdict: Verdict,
 }

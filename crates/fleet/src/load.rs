@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
+use std::rc::Rc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use drivers::Policy;
-use drivers::web::{Origin, OriginError, Target, WebDriver};
-use engine::{HealthProbe, PointSetup, Sink, run_point_on_this_thread};
-use model::{Assignment, Example, IntervalRecord, LoadPoint, Plan, slice};
+use drivers::web::{
+    HandshakeCounts, Http2Driver, Origin, OriginError, OriginSetup, PlainDriver, Target, TlsDriver, Trust,
+};
+use engine::{Driver, HealthProbe, PointSetup, Sink, run_point_on_this_thread};
+use model::{Assignment, Example, HttpVersion, IntervalRecord, LoadPoint, Plan, Tls, WebRequest, slice};
 use testbed::{SchedStat, pin_current_thread, set_priority};
 use thiserror::Error;
 use units::{Clock, Nanos, RealClock, thread_cpu};
@@ -36,6 +39,24 @@ pub struct Aim {
     pub target: Target,
     /// One of its addresses, allowed by the policy.
     pub address: SocketAddr,
+    /// Which certificate is right.
+    pub trust: Trust,
+}
+
+impl Aim {
+    /// Makes ready what all connections of a thread share.
+    pub(crate) fn origin(&self, plan: &Plan, clock: RealClock) -> Result<Rc<Origin>, OriginError> {
+        Origin::new(OriginSetup {
+            target: &self.target,
+            address: self.address,
+            policy: Policy,
+            workload: &plan.workload,
+            protocol: &plan.protocol,
+            source_addresses: &plan.source_addresses,
+            trust: &self.trust,
+            clock,
+        })
+    }
 }
 
 /// Why a load point could not be run.
@@ -69,7 +90,8 @@ pub trait Collector {
     fn example(&mut self, example: Example);
 }
 
-/// Runs one load point; returns when its last phase is over or `stop` was set and obeyed.
+/// Runs one load point; returns when its last phase is over or `stop` was set and obeyed, with the TLS handshakes that
+/// were made.
 ///
 /// # Errors
 /// If a thread cannot be started or set up; what was collected until then stays collected.
@@ -80,7 +102,7 @@ pub fn run_load_point(
     clock: RealClock,
     collector: &mut (impl Collector + Send),
     stop: &StopSwitch<'_>,
-) -> Result<(), LoadError> {
+) -> Result<HandshakeCounts, LoadError> {
     let users = u64::from(point.load.in_flight_max());
     let origin = clock.now() + LEAD + Nanos(LEAD_PER_USER.0 * users);
     let assignments = slice(point.index, point.load, plan.load_threads);
@@ -100,7 +122,13 @@ pub fn run_load_point(
             collect(&receiver, plan.load_threads, collector);
         });
         let results = threads.into_iter().map(|thread| thread.join().expect("a load thread does not panic"));
-        results.collect()
+        let mut handshakes = HandshakeCounts::default();
+        for result in results {
+            let of_thread = result?;
+            handshakes.full += of_thread.full;
+            handshakes.resumed += of_thread.resumed;
+        }
+        Ok(handshakes)
     })
 }
 
@@ -174,7 +202,7 @@ struct LoadThread<'a> {
 }
 
 impl LoadThread<'_> {
-    fn run(self, sender: Sender<Message>) -> Result<(), LoadError> {
+    fn run(self, sender: Sender<Message>) -> Result<HandshakeCounts, LoadError> {
         let thread = self.assignment.slice;
         let result = self.run_here(sender);
         if result.is_err() {
@@ -187,12 +215,12 @@ impl LoadThread<'_> {
         })
     }
 
-    fn run_here(&self, sender: Sender<Message>) -> Result<(), Failure> {
+    fn run_here(&self, sender: Sender<Message>) -> Result<HandshakeCounts, Failure> {
         if let Some(cpu) = self.plan.load_cpus.get(self.assignment.slice as usize) {
             pin_current_thread(&[*cpu])?;
         }
         let Plan { workload, protocol, phases, seed, .. } = self.plan;
-        let origin = Origin::new(&self.aim.target, self.aim.address, Policy, workload, protocol, self.clock)?;
+        let origin = self.aim.origin(self.plan, self.clock)?;
         let setup = PointSetup {
             point: self.point,
             assignment: self.assignment.clone(),
@@ -201,18 +229,27 @@ impl LoadThread<'_> {
             time_limit: protocol.time_limit,
             origin: self.origin,
         };
-        let driver = || WebDriver::new(std::rc::Rc::clone(&origin));
         let mix = WebMix::new(workload, protocol.connection, *seed, self.point.load.level());
-        run_point_on_this_thread(
-            &setup,
-            self.clock,
-            probe(),
-            mix,
-            driver,
-            &mut Outbox::new(sender),
-            self.stop,
-        )?;
-        Ok(())
+        let mut outbox = Outbox::new(sender);
+        // The only choice of a driver: behind it everything is known to the compiler.
+        match (protocol.http, protocol.tls) {
+            (HttpVersion::Http2, _) => {
+                self.run_with(&setup, mix, || Http2Driver::new(Rc::clone(&origin)), &mut outbox)
+            }
+            (_, Tls::Off) => self.run_with(&setup, mix, || PlainDriver::new(Rc::clone(&origin)), &mut outbox),
+            _ => self.run_with(&setup, mix, || TlsDriver::new(Rc::clone(&origin)), &mut outbox),
+        }?;
+        Ok(origin.handshakes())
+    }
+
+    fn run_with<D: Driver<Operation = WebRequest> + 'static>(
+        &self,
+        setup: &PointSetup,
+        mix: WebMix,
+        driver: impl FnMut() -> D,
+        outbox: &mut Outbox,
+    ) -> io::Result<()> {
+        run_point_on_this_thread(setup, self.clock, probe(), mix, driver, outbox, self.stop)
     }
 }
 

@@ -1,7 +1,8 @@
 //! Where everything that is recorded goes while a load point runs.
 
-use analysis::Analyzer;
 use analysis::audit::StatedRow;
+use analysis::{Analyzer, LoadPointResult};
+use drivers::web::HandshakeCounts;
 use model::{Ending, Example, IntervalRecord, LoadPoint, Plan, SutUse};
 use runfile::{RunFileError, Writer};
 use testbed::{RunningSut, SutError};
@@ -25,7 +26,25 @@ impl Record {
     }
 
     pub(crate) fn begin(&mut self, point: LoadPoint) -> Result<(), RunFileError> {
-        self.writer.load_point(point.index, wall())
+        self.analyzer.load_point(point);
+        self.writer.load_point(point, wall())
+    }
+
+    /// Writes down the TLS handshakes of a load point, ramps and all.
+    pub(crate) fn handshakes(
+        &mut self,
+        point: LoadPoint,
+        handshakes: HandshakeCounts,
+    ) -> Result<(), RunFileError> {
+        let HandshakeCounts { full, resumed } = handshakes;
+        let text =
+            format!("load point {}: {full} full and {resumed} resumed TLS handshakes", point.index + 1);
+        self.writer.event(wall(), &text)
+    }
+
+    /// Returns the result of a load point that is over.
+    pub(crate) fn result(&mut self, index: u32) -> Option<LoadPointResult> {
+        self.analyzer.result(index)
     }
 
     /// Stores an interval, then analyzes it: results may only come from what is in the file.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+use analysis::find_max::FindMaxError;
 use drivers::PolicyError;
 use drivers::web::Target;
 use model::{Ending, Example, IntervalRecord, LoadPoint, Plan};
@@ -102,6 +103,9 @@ pub enum FleetError {
     /// A load thread cannot work.
     #[error(transparent)]
     Load(#[from] LoadError),
+    /// A search cannot begin.
+    #[error(transparent)]
+    Search(#[from] FindMaxError),
 }
 
 /// Runs one plan, or several that take turns: every load point is run with each of them before the next one, beginning
@@ -124,13 +128,20 @@ pub fn run(
             Err(error) => Turn::Ended(Err(error)),
         });
     }
-    let n_points = requests.iter().map(|request| request.plan.load_points.len()).max().unwrap_or(0);
-    for index in 0..n_points {
+    for round in 0.. {
+        let mut has_run = false;
         for step in 0..turns.len() {
-            let place = (index + step) % turns.len();
+            let place = (round + step) % turns.len();
+            let Turn::Running(session) = &mut turns[place] else { continue };
+            let Some(point) = session.next_point() else { continue };
+            has_run = true;
             observer.event(Event::Turn(place));
+            let result = session.load_point(point, observer, stop);
             let turn = std::mem::replace(&mut turns[place], Turn::Ended(Ok(interrupted())));
-            turns[place] = turn.load_point(index, observer, stop);
+            turns[place] = turn.after(result);
+        }
+        if !has_run {
+            break;
         }
     }
     turns.into_iter().map(Turn::end).collect()
@@ -143,15 +154,12 @@ enum Turn {
 }
 
 impl Turn {
-    fn load_point(self, index: usize, observer: &mut (impl Observer + Send), stop: &AtomicBool) -> Turn {
-        let Turn::Running(mut session) = self else { return self };
-        let Some(point) = session.plan().load_points.get(index).copied() else {
-            return Turn::Running(session);
-        };
-        match session.load_point(point, observer, stop) {
-            Ok(true) => Turn::Running(session),
-            Ok(false) => Turn::Ended(session.close(Ok(interrupted()))),
-            Err(error) => Turn::Ended(session.close(Err(error))),
+    /// Goes on after a load point with this result.
+    fn after(self, result: Result<bool, FleetError>) -> Turn {
+        match (self, result) {
+            (Turn::Running(session), Ok(false)) => Turn::Ended(session.close(Ok(interrupted()))),
+            (Turn::Running(session), Err(error)) => Turn::Ended(session.close(Err(error))),
+            (turn, _) => turn,
         }
     }
 

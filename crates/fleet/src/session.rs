@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use drivers::web::Target;
+use analysis::find_max::{self, FindMax};
+use drivers::web::{Target, Trust};
 use drivers::{Policy, PolicyError};
 use model::{Ending, FactSection, FileSet, HttpVersion, LoadPoint, Plan, Protocol, Testbed, Tls};
 use runfile::{Header, Writer};
@@ -30,6 +31,9 @@ const PAUSE_STEP: Duration = Duration::from_millis(100);
 /// A run that has begun: its server was started and checked, its run file is open.
 pub(crate) struct Session {
     plan: Plan,
+    /// The search that says which load point comes next, where the plan has one.
+    search: Option<FindMax>,
+    n_begun: u32,
     clock: RealClock,
     sut: Option<RunningSut>,
     aim: Aim,
@@ -51,9 +55,9 @@ impl Session {
         let sut = start_server(request, observer)?;
         let plan = with_enforced_quota(request, sut.as_ref(), observer);
         let (aim, name) = match (&sut, &request.server) {
-            (Some(sut), _) => (aim_at(&sut.url().parse().expect("our own URL"))?, plan.sut.name.clone()),
+            (Some(sut), _) => (aim_at_sut(sut)?, plan.sut.name.clone()),
             (None, ServerChoice::External(target)) => {
-                (aim_at(target)?, "a server that was already there".into())
+                (aim_at(target, Trust::Any)?, "a server that was already there".into())
             }
             (None, ServerChoice::Start(_)) => unreachable!("a server to be started was started"),
         };
@@ -68,15 +72,22 @@ impl Session {
             testbed: Testbed { sections: facts(sut.as_ref(), &aim) },
         };
         let record = Record::new(Writer::create(request.run_file, &header)?, &plan);
-        Ok(Session { plan, clock, sut, aim, record, is_fresh: true })
+        let search = find_max::begin(&plan).transpose()?;
+        Ok(Session { plan, search, n_begun: 0, clock, sut, aim, record, is_fresh: true })
     }
 
-    /// Returns the plan as it is carried out.
-    pub(crate) fn plan(&self) -> &Plan {
-        &self.plan
+    /// Returns the load point that comes next; `None` if all were run, or the search is over.
+    pub(crate) fn next_point(&self) -> Option<LoadPoint> {
+        match &self.search {
+            None => self.plan.load_points.get(self.n_begun as usize).copied(),
+            Some(search) => {
+                Some(LoadPoint { index: self.n_begun, load: find_max::next_load(search, &self.plan)? })
+            }
+        }
     }
 
-    /// Runs one load point, the server put into its first state before. Returns `false` if `stop` was set.
+    /// Runs the load point that comes next, the server put into its first state before. Returns `false` if `stop` was
+    /// set.
     ///
     /// # Errors
     /// Whatever makes further load points useless; what was recorded until then stays.
@@ -89,21 +100,28 @@ impl Session {
         pause(self.plan.phases.quiet, stop);
         if let Some(sut) = self.sut.as_mut().filter(|_| !self.is_fresh) {
             sut.reset()?;
-            self.aim = aim_at(&sut.url().parse().expect("our own URL"))?;
+            self.aim = aim_at_sut(sut)?;
         }
         self.is_fresh = false;
         if stop.load(Ordering::Relaxed) {
             return Ok(false);
         }
         observer.event(Event::LoadPoint(point));
+        self.n_begun += 1;
         self.record.begin(point)?;
         let switch = StopSwitch::new(stop);
         let mut watched = Watched::new(&mut self.record, observer, self.sut.as_mut(), &switch);
-        run_load_point(&self.plan, point, &self.aim, self.clock, &mut watched, &switch)?;
-        match self.record.error.take() {
-            Some(error) => Err(error),
-            None => Ok(!stop.load(Ordering::Relaxed)),
+        let handshakes = run_load_point(&self.plan, point, &self.aim, self.clock, &mut watched, &switch)?;
+        if self.plan.protocol.tls != Tls::Off {
+            self.record.handshakes(point, handshakes)?;
         }
+        if let Some(error) = self.record.error.take() {
+            return Err(error);
+        }
+        if let (Some(search), Some(result)) = (&mut self.search, self.record.result(point.index)) {
+            find_max::observe(search, &self.plan, &result);
+        }
+        Ok(!stop.load(Ordering::Relaxed))
     }
 
     /// Stores results and ending and closes the run file; the server goes.
@@ -202,9 +220,14 @@ fn with_enforced_quota(
     plan
 }
 
-fn aim_at(target: &Target) -> Result<Aim, PolicyError> {
+fn aim_at_sut(sut: &RunningSut) -> Result<Aim, PolicyError> {
+    let trust = sut.certificate_der().map_or(Trust::Any, |der| Trust::Certificate(der.to_owned()));
+    aim_at(&sut.url().parse().expect("our own URL"), trust)
+}
+
+fn aim_at(target: &Target, trust: Trust) -> Result<Aim, PolicyError> {
     let addresses = Policy.resolve(&target.host, target.port)?;
-    Ok(Aim { target: target.clone(), address: first_that_answers(&addresses) })
+    Ok(Aim { target: target.clone(), address: first_that_answers(&addresses), trust })
 }
 
 /// Returns the first address at which somebody listens, else the first: `localhost` is two addresses, and most

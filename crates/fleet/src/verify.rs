@@ -5,10 +5,9 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use drivers::Policy;
-use drivers::web::{Origin, OriginError, WebDriver};
+use drivers::web::{Http2Driver, Origin, OriginError, PlainDriver, TlsDriver};
 use engine::Driver;
-use model::{Outcome, Plan, WebRequest};
+use model::{HttpVersion, Outcome, Plan, Tls, WebRequest};
 use thiserror::Error;
 use units::{Clock, RealClock};
 
@@ -73,11 +72,14 @@ fn lines(named: &[WrongObject]) -> String {
 /// # Errors
 /// If one of them is not right, or `stop` is set before all of them were fetched.
 pub fn verify(plan: &Plan, aim: &Aim, clock: RealClock, stop: &AtomicBool) -> Result<(), VerifyError> {
-    let origin = Origin::new(&aim.target, aim.address, Policy, &plan.workload, &plan.protocol, clock)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
+    let origin = aim.origin(plan, clock)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .enable_time()
+        .build_local(tokio::runtime::LocalOptions::default())?;
     let wrong = runtime.block_on(async {
         tokio::select! {
-            wrong = fetch_all(plan, aim, WebDriver::new(Rc::clone(&origin)), clock) => wrong,
+            wrong = fetch_all_by(&origin, plan, aim, clock) => wrong,
             () = stopped(stop) => Err(VerifyError::Interrupted),
         }
     })?;
@@ -92,6 +94,20 @@ pub fn verify(plan: &Plan, aim: &Aim, clock: RealClock, stop: &AtomicBool) -> Re
 async fn stopped(stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
         tokio::time::sleep(STOP_STEP).await;
+    }
+}
+
+async fn fetch_all_by(
+    origin: &Rc<Origin>,
+    plan: &Plan,
+    aim: &Aim,
+    clock: RealClock,
+) -> Result<Vec<WrongObject>, VerifyError> {
+    let origin = Rc::clone(origin);
+    match (plan.protocol.http, plan.protocol.tls) {
+        (HttpVersion::Http2, _) => fetch_all(plan, aim, Http2Driver::new(origin), clock).await,
+        (_, Tls::Off) => fetch_all(plan, aim, PlainDriver::new(origin), clock).await,
+        _ => fetch_all(plan, aim, TlsDriver::new(origin), clock).await,
     }
 }
 
@@ -112,7 +128,7 @@ fn samples(plan: &Plan) -> Vec<WebRequest> {
 async fn fetch_all(
     plan: &Plan,
     aim: &Aim,
-    mut driver: WebDriver,
+    mut driver: impl Driver<Operation = WebRequest>,
     clock: RealClock,
 ) -> Result<Vec<WrongObject>, VerifyError> {
     let limit = Duration::from_nanos(plan.protocol.time_limit.0);

@@ -40,6 +40,16 @@ pub enum Arrivals {
 }
 
 impl Load {
+    /// Returns a load of the same kind at another level; users are rounded.
+    pub fn at_level(self, level: f64) -> Load {
+        match self {
+            Load::Users(_) => Load::Users(level.round() as u32),
+            Load::Rate { arrivals, in_flight_max, .. } => {
+                Load::Rate { per_second: level, arrivals, in_flight_max }
+            }
+        }
+    }
+
     /// Returns the number that stands for the load on the axis of a chart: users, or operations per second.
     pub fn level(self) -> f64 {
         match self {

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use units::Nanos;
 
-use crate::{Arrivals, Connection, HttpVersion, Pick, SutPlan, Tls};
+use crate::{Arrivals, Connection, HttpVersion, Limit, Pick, SutPlan, Tls};
 
 /// The seed of a run that names none.
 pub const DEFAULT_SEED: u64 = 1;
@@ -20,6 +20,10 @@ pub struct Overrides {
     pub rates: Option<Vec<f64>>,
     /// The highest load, for a benchmark whose load points are steps up to a maximum.
     pub max_load: Option<f64>,
+    /// Look for the highest load instead of running given load points.
+    pub find_max: bool,
+    /// What is acceptable.
+    pub limits: Vec<Limit>,
     /// Open loop: when operations fall due.
     pub arrivals: Option<Arrivals>,
     /// Open loop: how many operations may be in flight at most.
@@ -68,6 +72,8 @@ impl Overrides {
             load: None,
             rates: None,
             max_load: None,
+            find_max: false,
+            limits: Vec::new(),
             arrivals: None,
             in_flight_max: None,
             ramp_up: None,

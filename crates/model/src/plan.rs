@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 use units::Nanos;
 
-use crate::{FileSet, LoadPoint, Phases, Workload, with_serde};
+use crate::{FileSet, Limit, Load, LoadPoint, Phases, Workload, with_serde};
 
 /// The version of the stored form of [`Plan`].
 pub const PLAN_FORMAT: u32 = 2;
@@ -25,8 +25,13 @@ pub struct Plan {
     pub workload: Workload,
     /// How it is fetched.
     pub protocol: Protocol,
-    /// The load points in the order in which they are run; not empty, indexes 0, 1, 2…
+    /// The load points in the order in which they are run; indexes 0, 1, 2… Not empty, but for a search that has not
+    /// begun: it adds them one by one.
     pub load_points: Vec<LoadPoint>,
+    /// What the run looks for instead of running given load points.
+    pub search: Option<Search>,
+    /// What its user calls acceptable.
+    pub limits: Vec<Limit>,
     /// The phases of every load point.
     pub phases: Phases,
     /// What the verdict depends on.
@@ -43,10 +48,27 @@ pub struct Plan {
     pub source_addresses: Vec<IpAddr>,
 }
 
+/// A search for the highest load that is valid and acceptable.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Search {
+    /// The least load.
+    pub least: Load,
+    /// The greatest load, of the same kind as the least.
+    pub most: Load,
+}
+
 impl Plan {
     /// Returns the highest level of load (users, or operations per second): the file set is made for it.
     pub fn level_max(&self) -> f64 {
-        self.load_points.iter().map(|point| point.load.level()).fold(0.0, f64::max)
+        let searched = self.search.map_or(0.0, |search| search.most.level());
+        self.load_points.iter().map(|point| point.load.level()).fold(searched, f64::max)
+    }
+
+    /// Returns all loads that may be run, as far as they are known beforehand.
+    pub fn loads(&self) -> impl Iterator<Item = Load> {
+        let searched = self.search.into_iter().flat_map(|search| [search.least, search.most]);
+        self.load_points.iter().map(|point| point.load).chain(searched)
     }
 
     /// Lists the files that the server must hold.

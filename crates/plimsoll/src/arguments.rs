@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use model::{
-    Arrivals, Connection, GatewayKind, HttpVersion, LoadListError, Pick, PickError, RATE_MAX, Tls,
-    parse_load, parse_rates, parse_time,
+    Arrivals, Connection, GatewayKind, HttpVersion, Limit, LimitError, LoadListError, Pick, PickError,
+    RATE_MAX, Tls, parse_limits, parse_load, parse_rates, parse_time,
 };
 use units::Nanos;
 
@@ -112,6 +112,13 @@ pub struct PlanArguments {
     /// The highest load, for benchmarks whose load points are equal steps up to it
     #[arg(long, value_name = "LOAD", value_parser = level, conflicts_with_all = ["load", "rate"])]
     pub max_load: Option<f64>,
+    /// Look for the highest load that is valid and keeps the limits, up to `--max-load`; without limits, of a closed
+    /// loop, for the highest throughput
+    #[arg(long, conflicts_with_all = ["load", "rate"])]
+    pub find_max: bool,
+    /// What is acceptable: `p99<50ms,errors<0.1%`; also mean, max, p50, p90, p95, p99.9, rate, delivered
+    #[arg(long, value_name = "LIMITS", value_parser = limits)]
+    pub limit: Option<Limits>,
     /// Open loop: when operations fall due
     #[arg(long, value_enum)]
     pub arrivals: Option<ArrivalsArgument>,
@@ -443,6 +450,9 @@ pub struct UserList(pub Vec<u32>);
 /// Rates per second.
 #[derive(Debug, Clone)]
 pub struct RateList(pub Vec<f64>);
+/// What is acceptable.
+#[derive(Debug, Clone)]
+pub struct Limits(pub Vec<Limit>);
 /// CPUs by number.
 #[derive(Debug, Clone)]
 pub struct CpuList(pub Vec<u32>);
@@ -456,6 +466,14 @@ fn load_list(text: &str) -> Result<UserList, String> {
 
 fn rate_list(text: &str) -> Result<RateList, String> {
     parse_rates(text).map(RateList).map_err(|error| pointed(text, &error))
+}
+
+fn limits(text: &str) -> Result<Limits, String> {
+    let LimitError { message, span, hint } = match parse_limits(text) {
+        Ok(limits) => return Ok(Limits(limits)),
+        Err(error) => error,
+    };
+    Err(pointed(text, &LoadListError { message, span, hint }))
 }
 
 /// Shows a mistake in a list below the list itself.

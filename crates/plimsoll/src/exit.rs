@@ -26,6 +26,8 @@ pub enum Exit {
     Invalid = 3,
     /// The server or the machine cannot be used.
     Testbed = 4,
+    /// A limit that the user set was missed.
+    Limit = 5,
     /// An audit found differences.
     Differences = 6,
     /// The target policy refused.
@@ -145,7 +147,9 @@ impl From<FleetError> for Failure {
                 let exit = if matches!(why, RunFileError::Exists { .. }) { Exit::Usage } else { Exit::Testbed };
                 Failure { hint: why.hint(), ..failure(exit) }
             }
-            FleetError::Verify(VerifyError::Origin(_)) | FleetError::Load(LoadError::Origin(_)) => {
+            FleetError::Search(_)
+            | FleetError::Verify(VerifyError::Origin(_))
+            | FleetError::Load(LoadError::Origin(_)) => {
                 failure(Exit::Usage)
             }
         }

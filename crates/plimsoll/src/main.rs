@@ -8,6 +8,7 @@ mod candidates;
 mod commands;
 mod exit;
 mod interrupt;
+mod outcome;
 mod placement;
 mod places;
 mod progress;

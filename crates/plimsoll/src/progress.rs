@@ -31,6 +31,13 @@ struct Run {
     allowance: Option<f64>,
 }
 
+impl Run {
+    /// Returns what follows the number of a load point: `/20`, nothing in a search.
+    fn of_all(&self) -> String {
+        if self.n_points == 0 { String::new() } else { format!("/{}", self.n_points) }
+    }
+}
+
 /// The load point that runs.
 struct Point {
     point: LoadPoint,
@@ -46,7 +53,8 @@ impl Progress {
     /// Makes a display for plans, each with the name by which it is told from the others.
     pub fn new(plans: &[Plan], labels: Vec<String>) -> Progress {
         let bar = std::io::stderr().is_terminal().then(|| {
-            let steps = plans.iter().map(|plan| plan.load_points.len() as u64 * STEPS).sum();
+            // A search does not know its length: the bar stays where it is.
+            let steps = plans.iter().map(|plan| plan.load_points.len() as u64 * STEPS).sum::<u64>().max(1);
             let style = ProgressStyle::with_template("{bar:20} {percent:>3} % {wide_msg}");
             ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::stderr())
                 .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
@@ -112,9 +120,9 @@ impl Progress {
         let rate = done.ok as f64 / done.length.as_secs_f64();
         let p99 = quantile_text(&done.response);
         let line = format!(
-            "  {:>2}/{}  {:<16} {rate:>10.1}/s   p99 {p99:>8}   errors {}{}",
+            "  {:>2}{}  {:<16} {rate:>10.1}/s   p99 {p99:>8}   errors {}{}",
             done.point.index + 1,
-            self.runs[self.turn].n_points,
+            self.runs[self.turn].of_all(),
             load_text(done.point.load),
             done.errors,
             self.name("   ")
@@ -145,9 +153,9 @@ impl Progress {
             Load::Rate { .. } => format!(" of {:.0}/s due", flow.due as f64 / seconds),
         };
         bar.set_message(format!(
-            "{}/{}{} · {} · {} {:.0} s · {:.0}/s{offered} · p99 {} · errors {} · generator {}{sut}",
+            "{}{}{} · {} · {} {:.0} s · {:.0}/s{offered} · p99 {} · errors {} · generator {}{sut}",
             point.point.index + 1,
-            run.n_points,
+            run.of_all(),
             name,
             load_text(point.point.load),
             record.phase.name(),
@@ -159,6 +167,9 @@ impl Progress {
         ));
         let part = record.end.as_secs_f64() / run.point_length.as_secs_f64().max(1e-9);
         let before = u64::from(point.point.index) * self.runs.len() as u64 + point.place;
+        if run.n_points == 0 {
+            return;
+        }
         bar.set_position(before * STEPS + (part.min(1.0) * STEPS as f64) as u64);
     }
 }

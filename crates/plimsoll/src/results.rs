@@ -89,7 +89,7 @@ impl Results {
         let modified = if modifications.is_empty() { "" } else { ", modified" };
         let figure = headline.as_ref().map(|figure| {
             let load = self.analysis.load_points[figure.load_point].load.level();
-            let words = match self.plan.load_points[0].load.is_closed() {
+            let words = match self.analysis.load_points[figure.load_point].load.is_closed() {
                 true if load == 1.0 => "user",
                 true => "users",
                 false => "offered per second",
@@ -103,6 +103,7 @@ impl Results {
             Some(figure) => lines.push(format!("{word}{modified}: {figure}.")),
             None => lines.push(format!("{word}{modified}: no load point is valid, so there is no headline.")),
         }
+        lines.extend(crate::outcome::text(&self.plan, &self.analysis));
         for reason in &verdict.reasons {
             let place =
                 reason.load_point.map_or(String::new(), |index| format!("load point {}: ", index + 1));

@@ -1,7 +1,7 @@
 //! Rows of the tables as values, in both directions.
 
 use blake3::Hash;
-use model::{Ending, Example, FactSection, IntervalRecord, Outcome, Phase, Plan, Testbed};
+use model::{Ending, Example, FactSection, IntervalRecord, LoadPoint, Outcome, Phase, Plan, Testbed};
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use units::{Nanos, WallTime};
@@ -292,6 +292,17 @@ pub(crate) fn insert_example(database: &Connection, example: &Example) -> rusqli
     let Example { load_point, at, kind, outcome, text } = example;
     let values = params![load_point, stored(at.0), kind, outcome.name(), text];
     database.execute("INSERT INTO example VALUES (NULL, ?, ?, ?, ?, ?)", values).map(drop)
+}
+
+/// Reads the load points that began, in the order of their indexes: those that a search has added to its plan.
+pub(crate) fn read_load_points(database: &Connection) -> rusqlite::Result<Vec<LoadPoint>> {
+    let sql = "SELECT load_point, load FROM load_point ORDER BY load_point";
+    all(database, sql, [], |row| {
+        let load: String = row.get(1)?;
+        let load = serde_json::from_str(&load)
+            .map_err(|why| rusqlite::Error::FromSqlConversionFailure(1, Type::Text, why.into()))?;
+        Ok(LoadPoint { index: row.get(0)?, load })
+    })
 }
 
 pub(crate) fn read_examples(database: &Connection) -> rusqlite::Result<Vec<Example>> {

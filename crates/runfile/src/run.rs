@@ -52,7 +52,10 @@ impl Run {
         if let Some(found) = header_row.plan_format().filter(|found| *found != PLAN_FORMAT) {
             return Err(RunFileError::OtherPlan { path: path.to_owned(), found, known: PLAN_FORMAT });
         }
-        let plan = header_row.plan().map_err(|why| damaged("plan", why.to_string()))?;
+        let mut plan = header_row.plan().map_err(|why| damaged("plan", why.to_string()))?;
+        if plan.search.is_some() {
+            plan.load_points = rows::read_load_points(&database).map_err(in_table("load_point"))?;
+        }
         let testbed = rows::read_testbed(&database).map_err(in_table("testbed"))?;
         let (ending, ended) = rows::read_ending(&database).map_err(in_table("ending"))?;
         let header = Header {

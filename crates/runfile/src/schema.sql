@@ -32,7 +32,8 @@ CREATE TABLE testbed (
 CREATE TABLE load_point (
   load_point INTEGER PRIMARY KEY,
   offered TEXT NOT NULL,
-  started_unix_ms INTEGER NOT NULL
+  started_unix_ms INTEGER NOT NULL,
+  load TEXT NOT NULL
 ) STRICT;
 
 CREATE TABLE interval (

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use blake3::Hash;
-use model::{DetailRecord, Ending, Example, FactSection, IntervalRecord, Load};
+use model::{DetailRecord, Ending, Example, FactSection, IntervalRecord, Load, LoadPoint};
 use rusqlite::{Connection, OpenFlags, Transaction, params};
 use units::{Nanos, WallTime};
 
@@ -45,7 +45,6 @@ const LOCK_WAIT: Duration = Duration::from_millis(200);
 pub struct Writer {
     path: PathBuf,
     database: Connection,
-    loads: Vec<Load>,
     /// Hash of the last interval, or of the header.
     chain: Hash,
     /// Per agent, the detail that may still be joined.
@@ -76,7 +75,6 @@ impl Writer {
         Ok(Writer {
             path: path.to_owned(),
             database,
-            loads: header.plan.load_points.iter().map(|point| point.load).collect(),
             chain,
             stretches: BTreeMap::new(),
             checkpoint: (0, Nanos::ZERO),
@@ -111,11 +109,11 @@ impl Writer {
     }
 
     /// Records that a load point begins. Errors: as for [`Writer::interval`].
-    pub fn load_point(&mut self, index: u32, started: WallTime) -> Result<(), RunFileError> {
-        let offered = self.loads.get(index as usize).map_or(String::new(), |load| offered(*load));
+    pub fn load_point(&mut self, point: LoadPoint, started: WallTime) -> Result<(), RunFileError> {
+        let load = serde_json::to_string(&point.load).expect("a load can be written as JSON");
         self.write("recording a load point in", |transaction| {
-            let values = params![index, offered, started.0];
-            transaction.execute("INSERT INTO load_point VALUES (?, ?, ?)", values).map(drop)
+            let values = params![point.index, offered(point.load), started.0, load];
+            transaction.execute("INSERT INTO load_point VALUES (?, ?, ?, ?)", values).map(drop)
         })
     }
 
@@ -357,6 +355,8 @@ mod tests {
             load_cpus: vec![],
             load_threads: 1,
             source_addresses: vec![],
+            search: None,
+            limits: Vec::new(),
         };
         let testbed = Testbed::default();
         Header { program: text(), created: WallTime(0), command_line: text(), plan, testbed }

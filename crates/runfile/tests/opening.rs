@@ -44,9 +44,9 @@ fn a_newer_format_is_refused_with_a_hint() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.plim");
     finished_run(&path, 1, 1);
-    Connection::open(&path).unwrap().pragma_update(None, "user_version", 2).unwrap();
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 3).unwrap();
     let why = Run::open(&path).unwrap_err();
-    assert!(matches!(why, RunFileError::Newer { found: 2, known: 1, .. }));
+    assert!(matches!(why, RunFileError::Newer { found: 3, known: 2, .. }));
     assert_eq!(why.hint().as_deref(), Some("install the newest Plimsoll"));
 }
 

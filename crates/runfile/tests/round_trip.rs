@@ -4,7 +4,9 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use model::{DetailRecord, Ending, Example, FactSection, IntervalRecord, Outcome, Phase};
+use model::{
+    DetailRecord, Ending, Example, FactSection, IntervalRecord, Load, LoadPoint, Outcome, Phase, Search,
+};
 use runfile::{Header, Record, Run, RunFileError, Writer, summary};
 use stats::Histogram;
 use support::{Synthesis, finished_run, header, records};
@@ -26,8 +28,9 @@ fn everything_written_comes_back() {
     let found = FactSection::new("Server", [("version", "nginx 1.22\nwith two lines".to_owned())]);
     writer.add_facts(&found).unwrap();
     writer.add_facts(&FactSection::new("Hardware", [("memory", "8 GiB".to_owned())])).unwrap();
-    writer.load_point(0, WallTime(5)).unwrap();
-    writer.load_point(1, WallTime(6)).unwrap();
+    let points = header(2).plan.load_points;
+    writer.load_point(points[0], WallTime(5)).unwrap();
+    writer.load_point(points[1], WallTime(6)).unwrap();
     writer.example(&example).unwrap();
     writer.event(WallTime(7), "The server was restarted.").unwrap();
     writer.finish(WallTime(8), &Ending::Stopped("interrupted".to_owned())).unwrap();
@@ -170,4 +173,21 @@ fn a_summary_has_what_a_list_shows() {
     assert_eq!((facts.load_points_planned, facts.load_points_begun, facts.modified), (2, 2, true));
     assert_eq!((facts.ending, facts.created), (Ending::Complete, WallTime(1_700_000_000_000)));
     assert_eq!(facts.ended, Some(WallTime(1_700_000_099_000)));
+}
+
+/// Goal: a search adds load points to its plan while it runs; a reader gets them with the plan.
+#[test]
+fn the_plan_of_a_search_has_the_load_points_that_began() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("search.plim");
+    let mut header = header(1);
+    header.plan.load_points.clear();
+    header.plan.search = Some(Search { least: Load::Users(1), most: Load::Users(900) });
+    let mut writer = Writer::create(&path, &header).unwrap();
+    let points = [(0, 1), (1, 8), (2, 8)].map(|(index, users)| LoadPoint { index, load: Load::Users(users) });
+    for point in points {
+        writer.load_point(point, WallTime(5)).unwrap();
+    }
+    writer.finish(WallTime(8), &Ending::Complete).unwrap();
+    assert_eq!(Run::open(&path).unwrap().plan().load_points, points);
 }

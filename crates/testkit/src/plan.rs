@@ -68,5 +68,7 @@ fn plan(seed: u64, loads: impl IntoIterator<Item = Load>, phases: Phases) -> Pla
         load_cpus: Vec::new(),
         load_threads: 1,
         source_addresses: Vec::new(),
+        search: None,
+        limits: Vec::new(),
     }
 }

@@ -25,12 +25,14 @@
 //! - `highest`, `peak`: the two searches
 //! - `compliance`: a limit held against a load point
 //! - `judged`: what the search must know of a load point
+//! - `replay`: the search of a plan, while it runs and once more from its results
 
 mod compliance;
 mod highest;
 mod history;
 mod judged;
 mod peak;
+mod replay;
 #[cfg(test)]
 mod script;
 
@@ -38,6 +40,8 @@ use units::Ratio;
 
 pub use compliance::{Compliance, Measured, NoData, comply};
 pub use judged::{Judged, judge};
+pub(crate) use replay::replay;
+pub use replay::{begin, next_load, observe};
 
 use history::History;
 

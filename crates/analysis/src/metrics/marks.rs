@@ -3,6 +3,7 @@
 use model::{Headline, Plan};
 use stats::{CurvePoint, knee, peak, saturation_point};
 
+use crate::find_max::Found;
 use crate::{Curve, HeadlineFigure, LoadPointResult, State};
 
 /// Finds peak, saturation and knee over the valid load points, or over all if none is valid.
@@ -30,9 +31,22 @@ pub(crate) fn curve(load_points: &[LoadPointResult]) -> Curve {
     }
 }
 
-/// Returns the benchmark's own figure: the highest rate of a valid load point, with the response time there.
-pub(crate) fn headline(plan: &Plan, load_points: &[LoadPointResult]) -> Option<HeadlineFigure> {
-    let valid = load_points.iter().enumerate().filter(|(_, point)| point.verdict.state == State::Valid);
+/// Returns the benchmark's own figure: the highest rate of a valid load point, with the response time there. Of a
+/// search, only load points at the load that it found count.
+pub(crate) fn headline(
+    plan: &Plan,
+    load_points: &[LoadPointResult],
+    found: Option<&Found>,
+) -> Option<HeadlineFigure> {
+    let level = found.and_then(|found| found.max).map(|max| max.level);
+    let counts = |point: &LoadPointResult| match plan.search {
+        Some(_) => Some(point.load.level()) == level,
+        None => true,
+    };
+    let valid = load_points
+        .iter()
+        .enumerate()
+        .filter(|(_, point)| point.verdict.state == State::Valid && counts(point));
     // Of equal rates the first, at the smaller load, as for the peak.
     let (index, best) = valid.rev().max_by(|(_, one), (_, other)| one.rate.total_cmp(&other.rate))?;
     let name = match plan.benchmark.headline {

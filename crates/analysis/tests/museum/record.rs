@@ -85,6 +85,8 @@ pub fn plan(load: Load, settle: u64, steady: u64) -> Plan {
         load_cpus: Vec::new(),
         load_threads: 2,
         source_addresses: Vec::new(),
+        search: None,
+        limits: Vec::new(),
     }
 }
 

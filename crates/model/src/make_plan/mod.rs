@@ -10,7 +10,7 @@ use problems::problems;
 
 use crate::{
     BenchmarkId, DEFAULT_SEED, Definition, Load, LoadPoint, LoadUnit, Overrides, PLAN_FORMAT, Phases, Pick,
-    Plan, Protocol, Workload,
+    Plan, Protocol, Request, Search, Workload, WorkloadSource,
 };
 
 /// Makes the plan of a run. `workload` is the benchmark's own, or one made from `overrides.filelist`.
@@ -36,7 +36,9 @@ pub fn make_plan(
         seed: overrides.seed.unwrap_or(DEFAULT_SEED),
         workload: with_picks(workload, &overrides.picks),
         protocol: protocol(definition, overrides),
-        load_points: load_points(definition, overrides),
+        load_points: if overrides.find_max { Vec::new() } else { load_points(definition, overrides) },
+        search: overrides.find_max.then(|| search(definition, overrides)).flatten(),
+        limits: overrides.limits.clone(),
         phases: phases(definition, overrides),
         rules: definition.rules,
         modifications: Vec::new(),
@@ -102,6 +104,25 @@ fn points(definition: &Definition, overrides: &Overrides, unit: LoadUnit, levels
         LoadUnit::Rate => Load::Rate { per_second: level, arrivals, in_flight_max },
     };
     (0..).zip(levels).map(|(index, level)| LoadPoint { index, load: load(*level) }).collect()
+}
+
+/// How much further than a benchmark's own highest load a search goes that is not told where to end.
+const SEARCH_FACTOR: f64 = 10.0;
+
+/// Returns from where to where a search goes: up to the maximum asked for, else beyond the benchmark's highest load, but
+/// not where more load needs more files. `None` if there are no levels.
+fn search(definition: &Definition, overrides: &Overrides) -> Option<Search> {
+    let standard = load_points(definition, &Overrides { quick: false, ..overrides.clone() });
+    let highest =
+        standard.iter().map(|point| point.load).max_by(|one, other| one.level().total_cmp(&other.level()))?;
+    let grows = match &definition.workload.source {
+        WorkloadSource::Filelist(_) => false,
+        WorkloadSource::Requests(requests, _) => requests.iter().any(Request::grows_with_load),
+    };
+    let factor = if grows { 1.0 } else { SEARCH_FACTOR };
+    let most = overrides.max_load.unwrap_or(highest.level() * factor);
+    let least = if highest.is_closed() { 1.0 } else { (most / 1000.0).min(10.0) };
+    Some(Search { least: highest.at_level(least), most: highest.at_level(most) })
 }
 
 /// Returns the workload with other picks for the parameters that are named.

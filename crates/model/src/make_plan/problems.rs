@@ -5,7 +5,10 @@ use std::net::IpAddr;
 use units::Nanos;
 
 use crate::workload::check_objects;
-use crate::{Connection, Definition, FileSetError, HttpVersion, LOAD_POINTS_MAX, Levels, Limit, Load, Metric, Overrides, ParameterError, Plan, Protocol, RATE_MAX, STREAMS_MAX, Search, USERS_MAX};
+use crate::{
+    Connection, Definition, FileSetError, HttpVersion, LOAD_POINTS_MAX, Levels, Limit, Load, Metric,
+    Overrides, ParameterError, Plan, Protocol, RATE_MAX, STREAMS_MAX, Search, USERS_MAX,
+};
 
 /// The longest that a whole run may be planned to take: 30 days.
 const RUN_MAX: Nanos = Nanos::from_secs(30 * 24 * 3600);

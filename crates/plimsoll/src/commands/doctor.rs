@@ -13,6 +13,9 @@ use crate::places;
 /// Size that a run file grows by per recorded second at most; see `docs/design/run-file.md`.
 const RUN_FILE_BYTES_PER_SECOND: u64 = 2500;
 
+/// Load points that a search takes, about.
+const SEARCH_POINTS: usize = 12;
+
 /// Examines this machine.
 pub fn perform(arguments: &DoctorArguments, as_json: bool) -> Result<Exit, Failure> {
     let benchmark = benchmark::by_name(&arguments.benchmark)?;
@@ -37,11 +40,11 @@ pub fn perform(arguments: &DoctorArguments, as_json: bool) -> Result<Exit, Failu
 
 /// Returns what a plan asks of the machine.
 pub fn input(plan: &Plan, shared: bool, rate: Option<f64>) -> DoctorInput {
-    let seconds = plan.phases.issuing().as_secs_f64() * plan.load_points.len() as f64;
-    let offered =
-        plan.load_points.iter().filter(|point| !point.load.is_closed()).map(|point| point.load.level());
+    let n_points = if plan.search.is_some() { SEARCH_POINTS } else { plan.load_points.len() };
+    let seconds = plan.phases.issuing().as_secs_f64() * n_points as f64;
+    let offered = plan.loads().filter(|load| !load.is_closed()).map(|load| load.level());
     DoctorInput {
-        users_max: plan.load_points.iter().map(|point| point.load.in_flight_max()).max().unwrap_or(0),
+        users_max: plan.loads().map(|load| load.in_flight_max()).max().unwrap_or(0),
         connection_per_request: plan.protocol.connection == Connection::PerRequest,
         rate: rate.or_else(|| offered.reduce(f64::max)),
         source_addresses: u32::try_from(plan.source_addresses.len().max(1)).unwrap_or(u32::MAX),

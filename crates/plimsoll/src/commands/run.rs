@@ -16,6 +16,7 @@ use crate::benchmark::{self, Chosen};
 use crate::candidates::{Candidate, ChosenServer, candidates, file_name};
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
+use crate::outcome;
 use crate::placement::{Places, all_for_load, divide, sut_plan};
 use crate::places;
 use crate::progress::Progress;
@@ -104,6 +105,8 @@ fn overrides(
         load: plan.load.as_ref().map(|list| list.0.clone()),
         rates: plan.rate.as_ref().map(|list| list.0.clone()),
         max_load: plan.max_load,
+        find_max: plan.find_max,
+        limits: plan.limit.as_ref().map_or_else(Vec::new, |limits| limits.0.clone()),
         arrivals: plan.arrivals.map(Into::into),
         in_flight_max: plan.in_flight_max,
         ramp_up: plan.ramp_up,
@@ -246,7 +249,7 @@ fn finish_one(run_file: &Path, failure: Option<Failure>, as_json: bool) -> Resul
         }
         print(&run_file.display().to_string())?;
     }
-    let exit = Exit::of_run(results.analysis.verdict.state, &results.analysis.ending);
+    let exit = outcome::exit(&results.plan, &results.analysis);
     failure.map_or(Ok(exit), Err)
 }
 

@@ -1,6 +1,6 @@
 //! `show`: a benchmark in full.
 
-use model::{Overrides, Plan, Request, SutPlan, make_plan};
+use model::{Overrides, Plan, Request, SutPlan, limits_text, make_plan};
 use serde_json::json;
 use units::{Bytes, Nanos};
 
@@ -31,12 +31,6 @@ pub fn perform(arguments: &ShowArguments, as_json: bool) -> Result<Exit, Failure
 
 /// Returns load plan, phases and protocol, a line each.
 pub fn plan_text(plan: &Plan) -> String {
-    let levels: Vec<String> = plan.load_points.iter().map(|point| point.load.level().to_string()).collect();
-    let what = match plan.load_points[0].load.is_closed() {
-        true if levels == ["1"] => "user",
-        true => "users",
-        false => "operations per second",
-    };
     let phases = &plan.phases;
     let named = [
         ("quiet", phases.quiet),
@@ -51,16 +45,26 @@ pub fn plan_text(plan: &Plan) -> String {
         .filter(|(_, length)| *length != Nanos::ZERO)
         .map(|(name, length)| format!("{name} {length}"))
         .collect();
-    let total = Nanos((phases.quiet + phases.issuing()).0 * plan.load_points.len() as u64);
     let mut lines = vec![
-        format!("load points   {} {what}", levels.join(", ")),
-        format!("phases        {} at each load point, {total} in all", lengths.join(", ")),
+        load_line(plan),
+        match plan.load_points.len() {
+            0 => format!("phases        {} at each load point", lengths.join(", ")),
+            n => {
+                let total = Nanos((phases.quiet + phases.issuing()).0 * n as u64);
+                format!("phases        {} at each load point, {total} in all", lengths.join(", "))
+            }
+        },
         format!(
-            "protocol      HTTP/{}, {}, time limit {}",
+            "protocol      HTTP/{}{}, {}, time limit {}",
             match plan.protocol.http {
                 model::HttpVersion::Http10 => "1.0",
                 model::HttpVersion::Http11 => "1.1",
                 model::HttpVersion::Http2 => "2",
+            },
+            match plan.protocol.tls {
+                model::Tls::Off => "",
+                model::Tls::Full => " over TLS with full handshakes",
+                model::Tls::Resumed => " over TLS with resumed sessions",
             },
             match plan.protocol.connection {
                 model::Connection::PerRequest => "a connection per request".to_owned(),
@@ -76,6 +80,28 @@ pub fn plan_text(plan: &Plan) -> String {
         lines.push(format!("modified      {}: {} → {}", one.what, one.standard, one.ours));
     }
     lines.join("\n")
+}
+
+fn load_line(plan: &Plan) -> String {
+    if let Some(search) = plan.search {
+        let what = if search.most.is_closed() { "users" } else { "operations per second" };
+        let limits = match plan.limits.as_slice() {
+            [] => String::new(),
+            limits => format!(" with {}", limits_text(limits)),
+        };
+        return format!(
+            "load          the highest{limits}, looked for from {} to {} {what}",
+            search.least.level(),
+            search.most.level()
+        );
+    }
+    let levels: Vec<String> = plan.load_points.iter().map(|point| point.load.level().to_string()).collect();
+    let what = match plan.load_points.first().is_some_and(|point| point.load.is_closed()) {
+        true if levels == ["1"] => "user",
+        true => "users",
+        false => "operations per second",
+    };
+    format!("load points   {} {what}", levels.join(", "))
 }
 
 fn workload_text(plan: &Plan) -> String {

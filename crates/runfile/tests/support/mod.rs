@@ -83,6 +83,8 @@ fn plan(n_load_points: u32) -> Plan {
         load_cpus: vec![1],
         load_threads: 1,
         source_addresses: vec!["127.0.0.2".parse().unwrap()],
+        search: None,
+        limits: Vec::new(),
     }
 }
 
@@ -203,7 +205,8 @@ pub fn finished_run(path: &Path, n_load_points: u32, n_seconds: u32) {
     let mut writer = Writer::create(path, &header(n_load_points)).unwrap();
     let mut synthesis = Synthesis::new(1, 40);
     for load_point in 0..n_load_points {
-        writer.load_point(load_point, WallTime(1_700_000_001_000)).unwrap();
+        let point = header(n_load_points).plan.load_points[load_point as usize];
+        writer.load_point(point, WallTime(1_700_000_001_000)).unwrap();
         for index in 0..n_seconds {
             let phase = if index < 2 { Phase::RampUp } else { Phase::Steady };
             writer.interval(synthesis.second(load_point, 0, index, phase)).unwrap();
