@@ -233,6 +233,12 @@ pub(super) fn problem_of(definition: &str, piece: &str, replacement: &str) -> St
     format!("line {line}, `{}`: {}: {}", &text[first.span.clone()], first.message, first.label)
 }
 
+/// Returns the first problem of the definition with every key of requests after each of several replacements.
+#[cfg(test)]
+pub(super) fn problems_of_request<const N: usize>(slips: [(&str, &str); N]) -> String {
+    slips.map(|(piece, slip)| problem_of(EVERY_REQUEST_KEY, piece, slip)).join("\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

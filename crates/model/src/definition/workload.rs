@@ -208,3 +208,33 @@ fn weigh(tables: &[Table], weights: &[Weight], requests: Vec<Vec<u32>>) -> Optio
     };
     Some(weights.into_iter().zip(requests).map(|(weight, requests)| Page { weight, requests }).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::Definition;
+    use crate::definition::parse::EVERY_REQUEST_KEY;
+
+    #[test]
+    fn without_pages_every_request_has_a_weight() {
+        let (start, rest) = EVERY_REQUEST_KEY.split_once("[[workload.pages]]").unwrap();
+        let text = format!("{start}{}", &rest[rest.find("[protocol]").unwrap()..]);
+        let found = Definition::parse("my.toml", &text).unwrap_err();
+        assert_eq!(found.problems.len(), 4);
+        let first = text.replacen("name = \"image\"", "name = \"image\"\nweight = 1", 1);
+        assert_eq!(Definition::parse("my.toml", &first).unwrap_err().problems.len(), 3);
+        insta::assert_snapshot!(&found.to_string()[..300], @r"
+        error: `workload.requests` is not valid
+          --> my.toml:15:1
+           |
+        15 | [[workload.requests]]
+           | ^^^^^^^^^^^^^^^^^^^^^ `weight` must be given here
+           |
+           = hint: or write `[[workload.pages]]` with weights and the names of requests
+
+        error: `workload.requests` is not valid
+          --> my.toml:23:1
+           |
+        23 |
+        ");
+    }
+}

@@ -1,0 +1,163 @@
+//! Reading `parameters.NAME`: the parts of a path that vary.
+
+use toml::de::DeValue;
+
+use super::reader::{Fault, Table};
+use super::request::PATH_MAX;
+use super::values::{list, text, whole};
+use crate::{Count, Parameter, PathPattern, Pick};
+
+/// The largest factor of a count that grows with the load.
+const FACTOR_MAX: f64 = 1e9;
+
+/// The largest count: whole numbers are exact up to here in JSON.
+const COUNT_MAX: u64 = 1 << 53;
+
+/// Reads all parameters, each with its table, in which later checks may find more.
+pub(super) fn read_parameters(mut table: Table) -> Vec<(Parameter, Table)> {
+    let inner = table.named_tables();
+    table.finish();
+    let read = |(name, mut inner): (&str, _)| Some((read_parameter(name, &mut inner)?, inner));
+    inner.into_iter().filter_map(read).collect()
+}
+
+fn read_parameter(name: &str, table: &mut Table) -> Option<Parameter> {
+    let texts = table.optional("values", list(value));
+    let first = table.optional("from", whole(0..=i64::MAX as u64));
+    let count = table.optional("count", count);
+    let pick = table.optional("pick", pick).unwrap_or(Pick::Uniform);
+    if texts.is_some() {
+        for key in ["from", "count"].into_iter().filter(|key| table.value(key).is_some()) {
+            table.reject(key, Fault::new("expected either `values` or `from` and `count`, found both"));
+        }
+    } else if table.value("count").is_none() && table.value("values").is_none() {
+        table.reject(
+            "count",
+            Fault::new("expected `count`, a number of values, or `values`, a list of texts"),
+        );
+    }
+    let parameter = match texts {
+        Some(texts) => Parameter::texts(name, texts),
+        None => Parameter::numbers(name, first.unwrap_or(0), count?),
+    };
+    let parameter = Parameter { pick, ..parameter };
+    if let Err(error) = parameter.check(1.0) {
+        table.reject("pick", Fault::new(error.to_string()));
+    }
+    Some(parameter)
+}
+
+/// Reads one of several values; it may be empty.
+fn value(value: &DeValue) -> Result<String, Fault> {
+    let value = text(value)?;
+    match value.chars().all(|c| c.is_ascii_graphic() && !"#{}".contains(c)) && value.len() <= PATH_MAX {
+        true => Ok(value),
+        false => Err(Fault::new(format!("`{value}` cannot stand in a path"))),
+    }
+}
+
+fn pick(value: &DeValue) -> Result<Pick, Fault> {
+    text(value)?.parse::<Pick>().map_err(|error| Fault::new(error.to_string()))
+}
+
+/// Reads `100` or `"sqrt(20 * load)"`.
+fn count(value: &DeValue) -> Result<Count, Fault> {
+    let DeValue::String(written) = value else {
+        return whole(1..=COUNT_MAX)(value).map(Count::Fixed);
+    };
+    let inside = written.trim().strip_prefix("sqrt(").and_then(|rest| rest.strip_suffix(')'));
+    let factor = inside.and_then(|inside| match inside.split_once('*') {
+        Some((factor, load)) => factor.trim().parse::<f64>().ok().filter(|_| load.trim() == "load"),
+        None => Some(1.0).filter(|_| inside.trim() == "load"),
+    });
+    match factor.filter(|factor| 0.0 < *factor && *factor <= FACTOR_MAX) {
+        Some(factor) => Ok(Count::SquareRoot(factor)),
+        None => {
+            Err(Fault::new(format!("expected a number, or one that grows with the load, found `{written}`"))
+                .hint("write `100` or `\"sqrt(20 * load)\"`"))
+        }
+    }
+}
+
+/// Brings parameters into the order of their placeholders. `None`, reported, if one is without the other, or one
+/// grows that may not.
+pub(super) fn in_order(
+    table: &Table,
+    path: &PathPattern,
+    mut parameters: Vec<(Parameter, Table)>,
+) -> Option<Vec<Parameter>> {
+    let mut ordered = Vec::new();
+    for name in path.names() {
+        let Some(place) = parameters.iter().position(|(parameter, _)| parameter.name == *name) else {
+            if !table.has_inside("parameters", name) {
+                let fault = Fault::new(format!("`{{{name}}}` has no values"));
+                table.reject("path", fault.hint(format!("add `parameters.{name} = {{ count = 100 }}`")));
+            }
+            continue;
+        };
+        let (parameter, inner) = parameters.swap_remove(place);
+        if !ordered.is_empty() && matches!(parameter.count, Count::SquareRoot(_)) {
+            let fault = Fault::new("only the first parameter of a path may grow with the load");
+            inner.reject("count", fault.hint("so that files keep their numbers; put it first in the path"));
+        }
+        ordered.push(parameter);
+        inner.finish();
+    }
+    for (parameter, inner) in parameters {
+        let hint = format!("write `{{{}}}` where its value belongs in the path", parameter.name);
+        inner.reject_all(Fault::new(format!("`{path}` has no `{{{}}}`", parameter.name)).hint(hint));
+        inner.finish();
+    }
+    (ordered.len() == path.names().len()).then_some(ordered)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::definition::parse::problems_of_request;
+
+    #[test]
+    fn mistakes_of_parameters_are_placed() {
+        let found = problems_of_request([
+            ("{ from = 10, count = 3, pick = \"zipf:1\" }", "5"),
+            ("{ from = 10, count = 3, pick = \"zipf:1\" }", "{}"),
+            ("from = 10, count = 3", "count = 0"),
+            ("from = 10, count = 3", "from = -1, count = 3"),
+            ("from = 10, count = 3", "count = 3, values = [\"a\"]"),
+            ("from = 10, count = 3", "count = \"sqrt(20 * users)\""),
+            ("from = 10, count = 3", "count = \"sqrt(-1 * load)\""),
+            ("from = 10, count = 3", "count = \"sqrt(load)\""),
+            ("from = 10, count = 3", "count = 4"),
+            ("from = 10, count = 3", "count = 99_999_999"),
+            ("count = 3, pick = \"zipf:1\"", "count = 3, pick = \"normal\""),
+            ("count = 3, pick = \"zipf:1\"", "count = 3, kick = 1"),
+            ("weights:3,1", "weights:3,1,1"),
+            ("[\"small\", \"large\"]", "[]"),
+            ("[\"small\", \"large\"]", "[\"small\", \"a b\"]"),
+            ("[\"small\", \"large\"]", "[\"small\", 5]"),
+            ("[\"small\", \"large\"]", "[\"small\", \"small\"]"),
+            ("[\"small\", \"large\"]", "[\"small\", \"..\"]"),
+            ("[\"small\", \"large\"]", "[\"small\", \"a?b\"]"),
+        ]);
+        insta::assert_snapshot!(found, @r#"
+        line 19, `5`: `workload.requests.parameters.id` is not valid: expected a table, found a whole number
+        line 19, `id`: `workload.requests.parameters.id.count` is not valid: expected `count`, a number of values, or `values`, a list of texts
+        line 19, `0`: `workload.requests.parameters.id.count` is not valid: expected a whole number from 1 to 9007199254740992, found 0
+        line 19, `-1`: `workload.requests.parameters.id.from` is not valid: expected a whole number from 0 to 9223372036854775807, found -1
+        line 19, `3`: `workload.requests.parameters.id.count` is not valid: expected either `values` or `from` and `count`, found both
+        line 19, `"sqrt(20 * users)"`: `workload.requests.parameters.id.count` is not valid: expected a number, or one that grows with the load, found `sqrt(20 * users)`
+        line 19, `"sqrt(-1 * load)"`: `workload.requests.parameters.id.count` is not valid: expected a number, or one that grows with the load, found `sqrt(-1 * load)`
+        line 19, `"sqrt(load)"`: `workload.requests.parameters.id.count` is not valid: only the first parameter of a path may grow with the load
+        line 20, `{ file = [1000, 2000, 3000] }`: `workload.requests.reply` is not valid: 3 sizes for 4 values of `id`
+        line 17, `"/images/{size}/{id:4}.png"`: `workload.requests.path` is not valid: 199999998 files; there may be at most 10000000
+        line 19, `"normal"`: `workload.requests.parameters.id.pick` is not valid: expected `uniform`, `zipf:1.0`, `poisson:5` or `weights:3,2,1`, found `normal`
+        line 19, `kick`: unknown key `kick` in `workload.requests.parameters.id`: not a key of a definition
+        line 18, `"weights:3,1,1"`: `workload.requests.parameters.size.pick` is not valid: 3 weights for 2 values
+        line 18, `[]`: `workload.requests.parameters.size.values` is not valid: expected a list, found an empty one
+        line 18, `["small", "a b"]`: `workload.requests.parameters.size.values` is not valid: `a b` cannot stand in a path
+        line 18, `["small", 5]`: `workload.requests.parameters.size.values` is not valid: expected a text in quotes, found a whole number
+        line 17, `"/images/{size}/{id:4}.png"`: `workload.requests.path` is not valid: two files have the path `/images/small/0010.png`
+        line 17, `"/images/{size}/{id:4}.png"`: `workload.requests.path` is not valid: `/images/../0010.png` is no path of a file: expected the path of a file, without empty parts, `.` and `..`
+        line 17, `"/images/{size}/{id:4}.png"`: `workload.requests.path` is not valid: `/images/a?b/0010.png` is no path of a file: has characters that a plain path has not
+        "#);
+    }
+}

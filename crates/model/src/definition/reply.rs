@@ -1,0 +1,130 @@
+//! Reading `reply`: the body of the reply that is right.
+
+use toml::de::DeValue;
+
+use super::reader::{Fault, Table};
+use super::values::{bytes, list, one_of, text, whole};
+use crate::{Count, ReplyBody, Request};
+
+/// Replies that are said with one word.
+const REPLIES: &[(&str, ReplyBody)] =
+    &[("empty", ReplyBody::Empty), ("seen", ReplyBody::Seen), ("any", ReplyBody::Any)];
+
+/// The largest page made of letters that the programs of web servers make: 10 MiB.
+const LETTERS_MAX: u64 = 10 << 20;
+
+/// The smallest HTML page made of letters: its beginning takes most of it.
+const HTML_LETTERS_MIN: u64 = 64;
+
+/// The longest text that is looked for in a reply.
+const CONTAINS_MAX: usize = 4096;
+
+/// Reads the reply of a request, a word or a table.
+pub(super) fn reply(table: &mut Table) -> Option<ReplyBody> {
+    match table.value("reply") {
+        Some(DeValue::Table(_)) => table.required_table("reply").and_then(read_reply),
+        _ => table.required("reply", one_of(REPLIES)),
+    }
+}
+
+fn read_reply(mut table: Table) -> Option<ReplyBody> {
+    let is_list = matches!(table.value("file"), Some(DeValue::Array(_)));
+    let file = match is_list {
+        true => table.optional("file", list(bytes)),
+        false => table.optional("file", bytes).map(|bytes| vec![bytes]),
+    };
+    let letters = table.optional("letters", whole(1..=LETTERS_MAX));
+    let html_letters = table.optional("html-letters", whole(HTML_LETTERS_MIN..=LETTERS_MAX));
+    let contains = table.optional("contains", contains);
+    let given: Vec<&str> = table.keys().collect();
+    if given.len() != 1 {
+        let fault = Fault::new("expected one of `file`, `letters`, `html-letters` and `contains`");
+        table.reject(given.get(1).copied().unwrap_or("file"), fault);
+    }
+    table.finish();
+    let file = file.map(ReplyBody::File);
+    let letters = letters.map(|bytes| ReplyBody::Letters { bytes, markup: false });
+    let html_letters = html_letters.map(|bytes| ReplyBody::Letters { bytes, markup: true });
+    file.or(letters).or(html_letters).or(contains.map(ReplyBody::Contains))
+}
+
+fn contains(value: &DeValue) -> Result<String, Fault> {
+    let found = text(value)?;
+    match found.len() {
+        0 => Err(Fault::new("expected a text that the reply contains, found an empty one")
+            .hint("write `reply = \"any\"` if it may be anything")),
+        1..=CONTAINS_MAX => Ok(found),
+        _ => Err(Fault::new(format!("expected at most {CONTAINS_MAX} bytes"))),
+    }
+}
+
+/// Checks what the right reply is against the rest of the request.
+pub(super) fn check_reply(table: &Table, request: &Request) {
+    let has_no_body = matches!(request.status, 204 | 304) || request.method == "HEAD";
+    if has_no_body && !matches!(request.reply, ReplyBody::Empty | ReplyBody::Any) {
+        let why = if request.method == "HEAD" { "a reply to `HEAD`" } else { "a reply with this status" };
+        table.reject("reply", Fault::new(format!("{why} has no body")).hint("write `reply = \"empty\"`"));
+    }
+    if let ReplyBody::File(sizes) = &request.reply
+        && 1 < sizes.len()
+    {
+        let n_sizes = sizes.len();
+        let fault = match request.parameters.last().map(|parameter| (parameter.count, &parameter.name)) {
+            Some((Count::Fixed(values), _)) if values == n_sizes as u64 => return,
+            Some((Count::Fixed(values), name)) => format!("{n_sizes} sizes for {values} values of `{name}`"),
+            Some((Count::SquareRoot(_), name)) => {
+                format!("{n_sizes} sizes, but `{name}` grows with the load")
+            }
+            None => format!("{n_sizes} sizes for one file"),
+        };
+        let hint = "give one size for all, or one for each value of the last parameter in the path";
+        table.reject("reply", Fault::new(fault).hint(hint));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::definition::parse::problems_of_request;
+
+    #[test]
+    fn mistakes_of_replies_are_placed() {
+        let found = problems_of_request([
+            ("{ file = [1000, 2000, 3000] }", "{ file = [1000, 2000] }"),
+            ("{ file = [1000, 2000, 3000] }", "{ file = -1 }"),
+            ("{ file = [1000, 2000, 3000] }", "{ file = [1, \"2\", 3] }"),
+            ("{ letters = 1000 }", "\"eny\""),
+            ("{ letters = 1000 }", "{ letters = 0 }"),
+            ("{ letters = 1000 }", "{ letters = 1, file = 1 }"),
+            ("{ letters = 1000 }", "{}"),
+            ("{ letters = 1000 }", "{ bytes = 5 }"),
+            ("{ letters = 1000 }", "{ file = [1, 2] }"),
+            ("{ html-letters = 1024 }", "{ html-letters = 63 }"),
+            ("{ contains = \"accepted\" }", "{ contains = \"\" }"),
+            ("weight = 0.7", "weight = 0"),
+            ("weight = 0.7", "weight = 1e3"),
+            ("weight = 0.7", ""),
+            ("\"image\", \"letters\"]", "\"image\", \"leters\"]"),
+            ("[\"image\", \"image\", \"letters\"]", "[]"),
+            ("name = \"letters\"", "name = \"letters\"\nweight = 5"),
+        ]);
+        insta::assert_snapshot!(found, @r#"
+        line 20, `{ file = [1000, 2000] }`: `workload.requests.reply` is not valid: 2 sizes for 3 values of `id`
+        line 20, `-1`: `workload.requests.reply.file` is not valid: expected a whole number from 0 to 1099511627776, found -1
+        line 20, `[1, "2", 3]`: `workload.requests.reply.file` is not valid: expected a whole number from 0 to 1099511627776, found a text
+        line 36, `"eny"`: `workload.requests.reply` is not valid: expected `empty` or `seen` or `any`, found `eny`
+        line 36, `0`: `workload.requests.reply.letters` is not valid: expected a whole number from 1 to 10485760, found 0
+        line 36, `1`: `workload.requests.reply.letters` is not valid: expected one of `file`, `letters`, `html-letters` and `contains`
+        line 36, `reply`: `workload.requests.reply.file` is not valid: expected one of `file`, `letters`, `html-letters` and `contains`
+        line 36, `bytes`: unknown key `bytes` in `workload.requests.reply`: not a key of a definition
+        line 36, `{ file = [1, 2] }`: `workload.requests.reply` is not valid: 2 sizes for one file
+        line 41, `63`: `workload.requests.reply.html-letters` is not valid: expected a whole number from 64 to 10485760, found 63
+        line 31, `""`: `workload.requests.reply.contains` is not valid: expected a text that the reply contains, found an empty one
+        line 44, `0`: `workload.pages.weight` is not valid: expected a number above 0 and up to 1000000000, found 0
+        line 44, `1e3`: `workload.pages.weight` is not valid: expected a number above 0 and up to 1000000000, found 1e3
+        line 43, `[[workload.pages]]`: `workload.pages.weight` is missing: `weight` must be given here
+        line 45, `["image", "image", "leters"]`: `workload.pages.requests` is not valid: no request is called `leters`
+        line 45, `[]`: `workload.pages.requests` is not valid: expected a list, found an empty one
+        line 35, `5`: `workload.requests.weight` is not valid: the weights stand at `[[workload.pages]]`
+        "#);
+    }
+}
