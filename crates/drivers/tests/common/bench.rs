@@ -143,6 +143,11 @@ impl<D: Driver<Operation = WebRequest>> Bench<D> {
         reply
     }
 
+    /// Gives up what was under way, as the engine does after the time limit.
+    pub fn give_up(&mut self) {
+        self.driver.give_up();
+    }
+
     /// Performs a request; returns the outcome with what people are told of it.
     pub async fn performed(&mut self, request: &WebRequest) -> (Outcome, String) {
         let reply = self.perform(request).await;

@@ -39,13 +39,13 @@ pub fn connection(script: impl FnOnce(TcpStream) + Send + 'static) -> Box<dyn Fn
 }
 
 /// Reads up to the end of a request head and returns it; empty if the client has closed instead.
-pub fn read_request(stream: &mut TcpStream) -> String {
+pub fn read_request(stream: &mut impl Read) -> String {
     let mut head = Vec::new();
     let mut piece = vec![0; 64 * 1024];
     while !head.ends_with(b"\r\n\r\n") {
         match stream.read(&mut piece) {
             Ok(0) => break,
-            Err(error) if error.kind() == ErrorKind::ConnectionReset => break,
+            Err(error) if matches!(error.kind(), ErrorKind::ConnectionReset | ErrorKind::UnexpectedEof) => break,
             n => head.extend_from_slice(&piece[..n.unwrap()]),
         }
     }

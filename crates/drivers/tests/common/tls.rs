@@ -1,0 +1,49 @@
+//! Servers with a certificate of their own.
+
+use std::net::TcpStream;
+use std::sync::Arc;
+
+use drivers::web::Trust;
+use rustls::crypto::ring;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned, SupportedProtocolVersion};
+
+/// The server's end of an encrypted connection.
+pub type TlsStream = StreamOwned<ServerConnection, TcpStream>;
+
+/// A certificate made for a test, with its key.
+pub struct Identity {
+    certificate: CertificateDer<'static>,
+    key: PrivateKeyDer<'static>,
+}
+
+impl Identity {
+    pub fn create() -> Identity {
+        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+        let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
+        Identity { certificate: made.cert.der().clone(), key }
+    }
+
+    /// Trust in this certificate alone.
+    pub fn trust(&self) -> Trust {
+        Trust::Certificate(self.certificate.to_vec())
+    }
+
+    /// Settings of a server with this certificate.
+    pub fn config(&self, version: &'static SupportedProtocolVersion, alpn: &[&[u8]]) -> Arc<ServerConfig> {
+        let builder = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
+        let mut config = builder
+            .with_protocol_versions(&[version])
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![self.certificate.clone()], self.key.clone_key())
+            .unwrap();
+        config.alpn_protocols = alpn.iter().map(|name| name.to_vec()).collect();
+        Arc::new(config)
+    }
+}
+
+/// Makes an accepted connection an encrypted one.
+pub fn accept(stream: TcpStream, config: &Arc<ServerConfig>) -> TlsStream {
+    StreamOwned::new(ServerConnection::new(Arc::clone(config)).unwrap(), stream)
+}

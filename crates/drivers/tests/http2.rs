@@ -1,0 +1,271 @@
+//! HTTP/2: streams on shared connections, who makes and replaces them, and every way in which they fail.
+
+mod common;
+
+use std::io::{Read, Write};
+use std::rc::Rc;
+use std::time::Duration;
+
+use common::{
+    Action, Bench, EMPTY, Http2Server, Identity, LARGE, Peer, SMALL, connection, origin, protocol, workload,
+};
+use drivers::web::{HandshakeCounts, Http2Driver, Origin, Trust};
+use futures::stream::{FuturesUnordered, StreamExt};
+use h2::Reason;
+use http::Response;
+use model::{Connection, HttpVersion, Outcome, Protocol, ReplyBody, Request, Tls, WebRequest};
+use rustls::version::TLS13;
+
+const KEEP_ALIVE: Connection = Connection::KeepAlive { requests_max: None };
+
+fn over_http2(connection: Connection, streams: u32) -> Protocol {
+    Protocol { http: HttpVersion::Http2, streams, ..protocol(connection) }
+}
+
+fn origin_of(server: &Http2Server, connection: Connection, streams: u32) -> Rc<Origin> {
+    origin(server.address, &over_http2(connection, streams), &workload(), &Trust::Any)
+}
+
+fn one_of(origin: &Rc<Origin>) -> Bench<Http2Driver> {
+    Bench::with(Http2Driver::new(Rc::clone(origin)))
+}
+
+fn one(server: &Http2Server) -> Bench<Http2Driver> {
+    one_of(&origin_of(server, KEEP_ALIVE, 1))
+}
+
+fn good() -> Http2Server {
+    Http2Server::start(None, |_, _, _| Action::Answer)
+}
+
+#[test]
+fn objects_of_all_sizes_come_over_one_connection() {
+    let identity = Identity::create();
+    for tls in [Tls::Off, Tls::Full] {
+        let config = (tls != Tls::Off).then(|| identity.config(&TLS13, &[b"h2"]));
+        let server = Http2Server::start(config, |_, _, _| Action::Answer);
+        let protocol = Protocol { tls, ..over_http2(KEEP_ALIVE, 1) };
+        let origin = origin(server.address, &protocol, &workload(), &identity.trust());
+        one_of(&origin).run(async |bench| {
+            let first = bench.get(SMALL).await.marks;
+            assert!(first.sent < first.connected, "a connection was made");
+            for object in [LARGE, EMPTY, LARGE, LARGE, LARGE, SMALL] {
+                let reply = bench.get(object).await;
+                assert_eq!((reply.outcome, reply.marks.connected), (Outcome::Ok, reply.marks.sent), "{tls:?}");
+                assert_eq!(reply.marks.done, reply.marks.last_byte);
+            }
+        });
+        assert_eq!(server.connections(), 1);
+        assert_eq!(origin.handshakes(), HandshakeCounts { full: u64::from(tls == Tls::Full), resumed: 0 });
+    }
+}
+
+/// Goal: users share connections as the plan says, at the same time, and one of each group makes it.
+#[test]
+fn users_share_connections_in_groups() {
+    let server = good();
+    let origin = origin_of(&server, KEEP_ALIVE, 4);
+    one_of(&origin).run(async |first| {
+        let mut others: Vec<_> = (1..10).map(|_| one_of(&origin)).collect();
+        for round in 0..3 {
+            let mut gets = FuturesUnordered::new();
+            gets.push(first.get(LARGE));
+            gets.extend(others.iter_mut().map(|bench| bench.get(LARGE)));
+            let mut n_made = 0;
+            while let Some(reply) = gets.next().await {
+                assert_eq!(reply.outcome, Outcome::Ok);
+                n_made += usize::from(reply.marks.sent < reply.marks.connected);
+            }
+            assert_eq!(n_made, if round == 0 { 3 } else { 0 });
+        }
+    });
+    assert_eq!(server.connections(), 3);
+}
+
+#[test]
+fn a_connection_carries_as_many_requests_as_allowed() {
+    for (connection, connections) in [
+        (KEEP_ALIVE, 1),
+        (Connection::KeepAlive { requests_max: Some(3) }, 4),
+        (Connection::KeepAlive { requests_max: Some(10) }, 1),
+        (Connection::PerRequest, 10),
+    ] {
+        let server = good();
+        one_of(&origin_of(&server, connection, 1)).run(async |bench| {
+            for _ in 0..10 {
+                assert_eq!(bench.get(SMALL).await.outcome, Outcome::Ok);
+            }
+        });
+        assert_eq!(server.connections(), connections, "{connection:?}");
+    }
+}
+
+#[test]
+fn the_last_request_of_a_session_ends_the_connection_of_its_only_user() {
+    let server = good();
+    one_of(&origin_of(&server, Connection::Sessions, 1)).run(async |bench| {
+        for closes in [false, true, false, false, true, true] {
+            let request = WebRequest { closes, ..WebRequest::first(SMALL) };
+            assert_eq!(bench.perform(&request).await.outcome, Outcome::Ok);
+        }
+    });
+    assert_eq!(server.connections(), 3);
+}
+
+/// Goal: an orderly end is nobody's failure: what came too late is asked again elsewhere.
+#[test]
+fn a_connection_that_the_server_ends_in_order_is_replaced() {
+    let server = Http2Server::start(None, |_, request, _| match request {
+        2 => Action::AnswerLast,
+        _ => Action::Answer,
+    });
+    one(&server).run(async |bench| {
+        for _ in 0..9 {
+            assert_eq!(bench.get(SMALL).await.outcome, Outcome::Ok);
+        }
+    });
+    assert_eq!(server.connections(), 3);
+}
+
+#[test]
+fn a_server_that_ends_every_connection_gets_no_endless_repetition() {
+    let server = Http2Server::start(None, |_, _, _| Action::GoAway(Reason::NO_ERROR));
+    let told = one(&server).run(async |bench| bench.told(SMALL).await);
+    assert_eq!(told.0, Outcome::Http2Failed, "{}", told.1);
+    assert!(server.connections() <= 4);
+}
+
+/// Checks what a first request comes to under a rule for it; the second one is right, over as many connections.
+fn check(connections: usize, rule: fn() -> Action, outcome: Outcome, text: &str) {
+    let server = Http2Server::start(None, move |connection, request, _| match (connection, request) {
+        (0, 0) => rule(),
+        _ => Action::Answer,
+    });
+    one(&server).run(async |bench| {
+        let (found, words) = bench.told(SMALL).await;
+        assert_eq!(found, outcome, "{words}");
+        assert_eq!(words, format!("GET /small.html: {text}"));
+        assert_eq!(bench.get(SMALL).await.outcome, Outcome::Ok);
+    });
+    assert_eq!(server.connections(), connections, "{text}");
+}
+
+#[test]
+fn failures_of_a_stream_leave_the_connection_alone() {
+    let text = "stream reset: stream error received: stream no longer needed";
+    check(1, || Action::BreakOff(Reason::CANCEL), Outcome::StreamReset, text);
+    check(
+        1,
+        || Action::Reply(Response::builder().status(404).body(b"no".to_vec()).unwrap()),
+        Outcome::WrongStatus,
+        "status 404, expected 200",
+    );
+    check(
+        1,
+        || Action::Reply(Response::builder().status(302).header("location", "/x").body(vec![]).unwrap()),
+        Outcome::WrongStatus,
+        "status 302, expected 200",
+    );
+    check(
+        1,
+        || Action::Reply(Response::new(vec![b'x'; 500])),
+        Outcome::WrongBytes,
+        "wrong byte at position 0 of the body",
+    );
+    check(
+        1,
+        || Action::Reply(Response::new(Vec::new())),
+        Outcome::WrongLength,
+        "body of 0 bytes, expected 500",
+    );
+    check(
+        1,
+        || Action::Reply(Response::builder().header("content-length", "7").body(vec![b'x'; 7]).unwrap()),
+        Outcome::WrongLength,
+        "body of 7 bytes, expected 500",
+    );
+    check(
+        1,
+        || Action::Reply(Response::builder().header("content-encoding", "gzip").body(vec![1]).unwrap()),
+        Outcome::WrongEncoding,
+        "body with `Content-Encoding`, which nobody asked for",
+    );
+}
+
+#[test]
+fn failures_of_a_connection_are_named_and_it_is_replaced() {
+    check(
+        2,
+        || Action::GoAway(Reason::ENHANCE_YOUR_CALM),
+        Outcome::Http2Failed,
+        "http2 failed: connection error received: detected excessive load generating behavior",
+    );
+    check(2, || Action::Close, Outcome::Truncated, "connection ended after 0 bytes");
+}
+
+/// Goal: a user whose request is given up goes on elsewhere: nobody knows what is wrong with the connection.
+#[test]
+fn a_connection_is_not_used_again_after_a_timeout() {
+    let server = Http2Server::start(None, |connection, _, _| match connection {
+        0 => Action::Stall,
+        _ => Action::Answer,
+    });
+    one(&server).run(async |bench| {
+        let patience = Duration::from_millis(100);
+        assert!(tokio::time::timeout(patience, bench.get(SMALL)).await.is_err());
+        bench.give_up();
+        assert_eq!(bench.get(SMALL).await.outcome, Outcome::Ok);
+    });
+    assert_eq!(server.connections(), 2);
+}
+
+#[test]
+fn a_peer_that_does_not_speak_http2_has_its_own_outcome() {
+    for bytes in [&b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"[..], &[0xff; 100]] {
+        let peer = Peer::start(vec![connection(move |mut stream| {
+            stream.write_all(bytes).unwrap();
+            let _ = stream.read_to_end(&mut Vec::new());
+        })]);
+        let origin = origin(peer.address, &over_http2(KEEP_ALIVE, 1), &workload(), &Trust::Any);
+        let (outcome, text) = one_of(&origin).run(async |bench| bench.told(SMALL).await);
+        assert_eq!(outcome, Outcome::Http2Failed, "{text}");
+        drop(origin);
+        peer.join();
+    }
+}
+
+#[test]
+fn a_tls_server_without_http2_is_refused() {
+    let identity = Identity::create();
+    for (alpn, outcome) in [(&[][..], Outcome::Http2Failed), (&[&b"http/1.1"[..]][..], Outcome::TlsFailed)] {
+        let server = Http2Server::start(Some(identity.config(&TLS13, alpn)), |_, _, _| Action::Answer);
+        let protocol = Protocol { tls: Tls::Full, ..over_http2(KEEP_ALIVE, 1) };
+        let origin = origin(server.address, &protocol, &workload(), &identity.trust());
+        let (found, text) = one_of(&origin).run(async |bench| bench.told(SMALL).await);
+        assert_eq!(found, outcome, "{text}");
+    }
+}
+
+#[test]
+fn methods_headers_bodies_and_parameters_arrive() {
+    let mut workload = workload();
+    workload.requests = vec![Request {
+        method: "POST".to_owned(),
+        headers: vec![("X-Kind".to_owned(), "a".to_owned())],
+        body: "hello".to_owned(),
+        reply: ReplyBody::Contains("ok".to_owned()),
+        status: 201,
+        ..Request::file("/make?x=1", 0)
+    }];
+    let server = Http2Server::start(None, |_, _, request| {
+        let text = |name: &str| request.headers().get(name).map_or("", |value| value.to_str().unwrap());
+        let right = request.method() == "POST"
+            && request.uri().path_and_query().unwrap() == "/make?x=1"
+            && request.uri().authority().unwrap().host() == "localhost"
+            && (text("x-kind"), text("accept"), text("content-length")) == ("a", "*/*", "5");
+        Action::Reply(Response::builder().status(201).body(if right { "it is ok" } else { "?" }.into()).unwrap())
+    });
+    let origin = origin(server.address, &over_http2(KEEP_ALIVE, 1), &workload, &Trust::Any);
+    let told = one_of(&origin).run(async |bench| bench.performed(&WebRequest::first(0)).await);
+    assert_eq!(told.0, Outcome::Ok, "{}", told.1);
+}

@@ -1,0 +1,282 @@
+//! Encrypted connections: right replies, resumed sessions, and every way in which they fail.
+
+mod common;
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+
+use common::{
+    Bench, EMPTY, Identity, LARGE, Peer, SMALL, TlsStream, accept, connection, content, origin, protocol,
+    read_request, right_reply, workload,
+};
+use drivers::web::{HandshakeCounts, TlsDriver, Trust};
+use model::{Connection, Outcome, Protocol, Tls};
+use rustls::version::{TLS12, TLS13};
+use rustls::{ServerConfig, SupportedProtocolVersion};
+
+const KEEP_ALIVE: Connection = Connection::KeepAlive { requests_max: None };
+
+const BOTH: [&SupportedProtocolVersion; 2] = [&TLS12, &TLS13];
+
+fn over_tls(tls: Tls, connection: Connection) -> Protocol {
+    Protocol { tls, ..protocol(connection) }
+}
+
+/// One driver over TLS.
+fn bench(address: SocketAddr, connection: Connection, trust: &Trust) -> Bench<TlsDriver> {
+    let origin = origin(address, &over_tls(Tls::Full, connection), &workload(), trust);
+    Bench::with(TlsDriver::new(origin))
+}
+
+/// Answers whatever objects are asked for; if told to, one request per connection, with an orderly end.
+fn serve(mut stream: TlsStream, is_single: bool) {
+    loop {
+        let request = read_request(&mut stream);
+        let object = match request.split(' ').nth(1) {
+            Some("/small.html") => SMALL,
+            Some("/empty.html") => EMPTY,
+            Some("/large.bin") => LARGE,
+            _ => return,
+        };
+        stream.write_all(&right_reply(object, "")).unwrap();
+        if is_single {
+            stream.conn.send_close_notify();
+            stream.flush().unwrap();
+            return;
+        }
+    }
+}
+
+/// A peer that serves so many connections.
+fn server(config: &Arc<ServerConfig>, connections: usize, is_single: bool) -> Peer {
+    let script = || {
+        let config = Arc::clone(config);
+        connection(move |stream| serve(accept(stream, &config), is_single))
+    };
+    Peer::start((0..connections).map(|_| script()).collect())
+}
+
+#[test]
+fn a_kept_connection_carries_any_number_of_requests_after_one_handshake() {
+    let identity = Identity::create();
+    for version in BOTH {
+        let server = server(&identity.config(version, &[b"http/1.1"]), 1, false);
+        let origin = origin(server.address, &over_tls(Tls::Full, KEEP_ALIVE), &workload(), &identity.trust());
+        Bench::with(TlsDriver::new(origin.clone())).run(async |bench| {
+            for object in [SMALL, LARGE, EMPTY, LARGE, SMALL] {
+                let reply = bench.get(object).await;
+                assert_eq!(reply.outcome, Outcome::Ok, "{version:?}");
+                assert_eq!(reply.head_bytes as usize + content(object).len(), right_reply(object, "").len());
+            }
+        });
+        assert_eq!(origin.handshakes(), HandshakeCounts { full: 1, resumed: 0 });
+        server.join();
+    }
+}
+
+/// Goal: the time to connect includes the handshake; what follows on the connection has none.
+#[test]
+fn connected_is_after_the_handshake() {
+    let identity = Identity::create();
+    let server = server(&identity.config(&TLS13, &[]), 1, false);
+    bench(server.address, KEEP_ALIVE, &identity.trust()).run(async |bench| {
+        let first = bench.get(SMALL).await.marks;
+        assert!(first.sent < first.connected && first.connected < first.first_byte);
+        let second = bench.get(SMALL).await.marks;
+        assert_eq!(second.sent, second.connected);
+    });
+    server.join();
+}
+
+/// Goal: each of many users resumes its own session, however many there are.
+#[test]
+fn sessions_are_resumed_where_that_is_asked_for_and_only_there() {
+    const USERS: usize = 12;
+    let identity = Identity::create();
+    for version in BOTH {
+        for (tls, full, resumed) in [(Tls::Full, 3 * USERS, 0), (Tls::Resumed, USERS, 2 * USERS)] {
+            let server = server(&identity.config(version, &[]), 3 * USERS, true);
+            let protocol = over_tls(tls, Connection::PerRequest);
+            let origin = origin(server.address, &protocol, &workload(), &identity.trust());
+            Bench::with(TlsDriver::new(origin.clone())).run(async |first| {
+                let others = (1..USERS).map(|_| Bench::with(TlsDriver::new(origin.clone())));
+                let mut others: Vec<_> = others.collect();
+                for _ in 0..3 {
+                    assert_eq!(first.get(SMALL).await.outcome, Outcome::Ok);
+                    for other in &mut others {
+                        assert_eq!(other.get(SMALL).await.outcome, Outcome::Ok);
+                    }
+                }
+            });
+            let counts = HandshakeCounts { full: full as u64, resumed: resumed as u64 };
+            assert_eq!(origin.handshakes(), counts, "{version:?} {tls:?}");
+            server.join();
+        }
+    }
+}
+
+#[test]
+fn only_the_certificate_of_the_run_is_good() {
+    let (ours, theirs) = (Identity::create(), Identity::create());
+    let script = |config: Arc<ServerConfig>| {
+        connection(move |stream| {
+            let mut stream = accept(stream, &config);
+            let mut bytes = Vec::new();
+            assert!(stream.read_to_end(&mut bytes).is_err() && bytes.is_empty(), "no request comes");
+        })
+    };
+    let peer = Peer::start(vec![script(theirs.config(&TLS13, &[]))]);
+    let (outcome, text) =
+        bench(peer.address, KEEP_ALIVE, &ours.trust()).run(async |bench| bench.told(SMALL).await);
+    let expected = "GET /small.html: tls failed: invalid peer certificate: UnknownIssuer";
+    assert_eq!((outcome, text), (Outcome::TlsFailed, expected.to_owned()));
+    peer.join();
+    let server = server(&theirs.config(&TLS13, &[]), 1, true);
+    let reply = bench(server.address, KEEP_ALIVE, &Trust::Any).run(async |bench| bench.get(SMALL).await);
+    assert_eq!(reply.outcome, Outcome::Ok);
+    server.join();
+}
+
+/// Checks what becomes of a request when the peer does `script` with the bare connection.
+fn check_bare(script: impl FnOnce(TcpStream) + Send + 'static, outcome: Outcome, text: &str) {
+    let peer = Peer::start(vec![connection(script)]);
+    let (found, words) =
+        bench(peer.address, KEEP_ALIVE, &Trust::Any).run(async |bench| bench.told(SMALL).await);
+    assert_eq!(found, outcome, "{words}");
+    assert!(words.starts_with(&format!("GET /small.html: {text}")), "{words}");
+    peer.join();
+}
+
+#[test]
+fn a_peer_that_does_not_speak_tls_has_its_own_outcome() {
+    let hello = |stream: &mut TcpStream| stream.read_exact(&mut [0; 100]).unwrap();
+    check_bare(
+        move |mut stream| {
+            hello(&mut stream);
+            stream.write_all(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n").unwrap();
+            let _ = stream.read_to_end(&mut Vec::new());
+        },
+        Outcome::TlsFailed,
+        "tls failed: received corrupt message",
+    );
+    check_bare(
+        move |mut stream| {
+            let mut hello = [0; 2000];
+            assert!(0 < stream.read(&mut hello).unwrap());
+        },
+        Outcome::TlsFailed,
+        "tls failed: connection ended in the handshake",
+    );
+    check_bare(
+        move |mut stream| {
+            hello(&mut stream);
+            common::reset(stream);
+        },
+        Outcome::Reset,
+        "Connection reset by peer",
+    );
+}
+
+/// Goal: a hostile flood in the handshake is cut off. The peer gets rid of no more than socket buffers take.
+#[test]
+fn an_endless_handshake_is_cut_off() {
+    check_bare(
+        |mut stream| {
+            // Records that each hold a part of a message announced with 16 MiB.
+            let mut bytes = vec![22, 3, 3, 0x40, 0];
+            bytes.extend([2, 0xff, 0xff, 0xff]);
+            bytes.resize(5 + 0x4000, 0);
+            assert!(common::send_for_ever(&mut stream, &bytes) < 32 << 20);
+        },
+        Outcome::TlsFailed,
+        "tls failed: ",
+    );
+}
+
+/// Checks what becomes of a request when the peer does `script` after the handshake and the request.
+fn check_script(script: impl FnOnce(TlsStream) + Send + 'static, outcome: Outcome, text: &str) {
+    let identity = Identity::create();
+    let config = identity.config(&TLS13, &[]);
+    let peer = Peer::start(vec![connection(move |stream| {
+        let mut stream = accept(stream, &config);
+        read_request(&mut stream);
+        script(stream);
+    })]);
+    let trust = identity.trust();
+    let (found, words) = bench(peer.address, KEEP_ALIVE, &trust).run(async |bench| bench.told(SMALL).await);
+    assert_eq!(found, outcome, "{words}");
+    assert_eq!(words, format!("GET /small.html: {text}"));
+    peer.join();
+}
+
+fn body_without_length(mut stream: TlsStream, is_orderly: bool) {
+    stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").unwrap();
+    stream.write_all(&content(SMALL)).unwrap();
+    if is_orderly {
+        stream.conn.send_close_notify();
+    }
+    stream.flush().unwrap();
+}
+
+/// Goal: an end of the TCP connection alone may be anybody's; it completes no body.
+#[test]
+fn an_end_without_a_last_word_completes_no_body() {
+    check_script(|stream| body_without_length(stream, true), Outcome::Ok, "ok");
+    let text = "connection ended after 500 bytes";
+    check_script(|stream| body_without_length(stream, false), Outcome::Truncated, text);
+    // A length tells that all is there.
+    check_script(|mut stream| stream.write_all(&right_reply(SMALL, "")).unwrap(), Outcome::Ok, "ok");
+}
+
+#[test]
+fn faults_inside_have_their_outcomes_as_without_encryption() {
+    let mut wrong = right_reply(SMALL, "");
+    *wrong.last_mut().unwrap() ^= 1;
+    let text = "wrong byte at position 499 of the body";
+    check_script(move |mut stream| stream.write_all(&wrong).unwrap(), Outcome::WrongBytes, text);
+    check_script(
+        |mut stream| stream.write_all(&right_reply(SMALL, "")[..300]).unwrap(),
+        Outcome::Truncated,
+        &format!("connection ended after {} bytes", 300 - (right_reply(SMALL, "").len() - 500)),
+    );
+}
+
+#[test]
+fn bytes_that_are_not_encrypted_as_agreed() {
+    let text = "tls failed: cannot decrypt peer's message";
+    check_script(
+        |mut stream| {
+            // A record of content that no key was used on.
+            stream.sock.write_all(&[&[23, 3, 3, 0, 32][..], &[0; 32]].concat()).unwrap();
+            let _ = stream.sock.read_to_end(&mut Vec::new());
+        },
+        Outcome::TlsFailed,
+        text,
+    );
+}
+
+/// Goal: a request of many records that does not fit the socket's buffer arrives whole.
+#[test]
+fn a_long_request_is_sent_in_parts() {
+    let identity = Identity::create();
+    let config = identity.config(&TLS13, &[]);
+    let path = format!("/{}", "a".repeat(8 << 20));
+    let mut workload = workload();
+    workload.requests[SMALL as usize] = model::Request::file(&path, 500);
+    let n = path.len();
+    let peer = Peer::start(vec![connection(move |stream| {
+        let mut stream = accept(stream, &config);
+        for _ in 0..2 {
+            assert!(read_request(&mut stream).len() > n);
+            stream.write_all(&right_reply(SMALL, "")).unwrap();
+        }
+    })]);
+    let origin = origin(peer.address, &over_tls(Tls::Full, KEEP_ALIVE), &workload, &identity.trust());
+    Bench::with(TlsDriver::new(origin)).run(async |bench| {
+        for _ in 0..2 {
+            assert_eq!(bench.get(SMALL).await.outcome, Outcome::Ok);
+        }
+    });
+    peer.join();
+}
