@@ -4,6 +4,7 @@
 //! [`Document`], and that to HTML or Markdown; the CSV and JSON forms take the report itself,
 //! because they carry every number at full precision.
 
+mod comparison;
 mod document;
 mod numbers;
 mod report;
@@ -12,6 +13,7 @@ pub mod charts;
 pub mod render;
 mod sections;
 
+pub use comparison::{comparison_document, comparison_summary, comparison_table};
 pub use document::{
     Align, Banner, Block, Cell, Column, Document, Figure, Hero, NoteKind, Row, Section, Span, Table, Text,
     Tile, Tone,

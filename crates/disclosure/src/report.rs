@@ -77,8 +77,11 @@ pub(crate) struct Words {
 
 impl Words {
     pub(crate) fn of(analysis: &Analysis) -> Words {
-        let headline = analysis.benchmark.headline;
         let closed = analysis.load_points.iter().all(|point| point.load.is_closed());
+        Words::new(analysis.benchmark.headline, closed)
+    }
+
+    pub(crate) fn new(headline: Headline, closed: bool) -> Words {
         let (users, rate_heading, rate, response_heading) = match headline {
             Headline::ConnectionRate => ("Clients", "Conn/second", "connections per second", "Latency"),
             Headline::OperationRate => ("Users", "Ops/second", "operations per second", "Response time"),

@@ -3,6 +3,7 @@
 #[path = "../museum/record.rs"]
 mod record;
 
+mod compare;
 mod metrics;
 mod stated;
 mod verdicts;

@@ -96,13 +96,18 @@ fn figures(point: &LoadPointResult, row: &mut Fields) {
     row.add("n_ok", point.total.n);
     row.add("n_errors", point.total.errors);
     row.number("offered_per_s", point.offered_rate);
+    row.number("delivered_ratio", point.delivered_ratio);
     row.number("rate_per_s", point.rate);
+    row.number("rate_per_user_per_s", point.rate_per_user);
     row.number("rate_low_per_s", point.rate_interval.map(|interval| interval.0));
     row.number("rate_high_per_s", point.rate_interval.map(|interval| interval.1));
     row.number("errors_per_s", point.error_rate);
     row.number("error_level_ratio", point.error_level);
     row.number("load_factor", point.load_factor);
     row.number("throughput_mbit_per_s", point.throughput_mbit);
+    row.number("body_throughput_kb_per_s", point.body_throughput_kb);
+    row.number("receive_mean_s", point.receive_mean);
+    row.number("first_byte_mean_s", point.total.first_byte.mean);
     row.number("client_throughput_mbit_per_s", point.client_throughput_mbit);
     row.number("pages_per_min", point.pages_per_minute);
     row.number("in_flight_mean", point.in_flight_mean);

@@ -19,6 +19,7 @@ mod workload;
 
 use analysis::{LoadPointResult, Reason, State};
 
+pub(crate) use opening::modification_text;
 pub use results::results_table;
 
 use crate::charts::{Axis, Format, Mark, Spacing};
@@ -64,7 +65,7 @@ pub fn outline(report: &Report) -> Document {
 }
 
 /// Returns the word for a judgement, with a sign that can be told apart without color.
-fn state_text(state: State) -> &'static str {
+pub(crate) fn state_text(state: State) -> &'static str {
     match state {
         State::Valid => "✓\u{a0}valid",
         State::Invalid => "✕\u{a0}invalid",

@@ -1,0 +1,68 @@
+//! Several runs in one document.
+
+mod fixture;
+
+use analysis::compare::{Compared, Comparison, interleaved};
+use disclosure::{charts, comparison_document, comparison_summary, comparison_table, render};
+use fixture::Fixture;
+
+/// A server, another that carries a fifth more with one load point that is not valid, and one that carries nothing.
+fn runs() -> [(&'static str, Fixture); 3] {
+    let mut faster = fixture::quick();
+    for point in &mut faster.analysis.load_points {
+        point.rate *= 1.2;
+        point.rate_interval = point.rate_interval.map(|(low, high)| (low * 1.2, high * 1.2));
+    }
+    let mut dead = fixture::quick();
+    dead.analysis.headline = None;
+    dead.analysis.load_points.iter_mut().for_each(|point| point.verdict.state = analysis::State::Invalid);
+    [("nginx", fixture::valid()), ("apache", faster), ("a|b<c>", dead)]
+}
+
+fn compared(runs: &[(&'static str, Fixture)]) -> Comparison {
+    let runs: Vec<Compared> = runs
+        .iter()
+        .map(|(name, fixture)| Compared { name, plan: &fixture.plan, analysis: &fixture.analysis })
+        .collect();
+    interleaved(&runs).unwrap()
+}
+
+#[test]
+fn markdown_of_a_comparison() {
+    let runs = runs();
+    let provenance: Vec<_> = runs.iter().map(|(_, fixture)| fixture.provenance.clone()).collect();
+    let document = comparison_document(&compared(&runs), &provenance);
+    insta::assert_snapshot!(render::markdown(&document));
+}
+
+#[test]
+fn a_comparison_in_html_needs_nothing_else() {
+    let html = render::html(&comparison_document(&compared(&runs()), &[]));
+    for forbidden in ["<script", "<link", " src=", "http://", "https://", "a|b<c>"] {
+        assert!(!html.contains(forbidden), "{forbidden}");
+    }
+    assert!(html.contains("1 of 3 runs valid"), "the verdicts stand above");
+}
+
+/// 40 users are the best of both: 1.2 is the ratio, and what is not valid has none.
+#[test]
+fn the_terminal_shows_ratios_of_what_is_valid() {
+    let comparison = compared(&runs());
+    let summary = comparison_summary(&comparison);
+    assert_eq!(summary.headings()[..4], ["Server", "Clients", "Conn/second", "Ratio"]);
+    let ratios = |rows: Vec<Vec<String>>| rows.into_iter().map(|row| row[3].clone()).collect::<Vec<_>>();
+    assert_eq!(ratios(summary.plain_rows()), ["1.000", "1.200", "–"]);
+    let table = comparison_table(&comparison).plain_rows();
+    assert_eq!(table.len(), 4 * 3);
+    assert_eq!(table[..3].iter().map(|row| row[0].as_str()).collect::<Vec<_>>(), ["10", "", ""]);
+    assert_eq!(ratios(table)[9..], ["1.000", "–", "–"]);
+}
+
+#[test]
+fn every_server_has_its_line_in_the_chart() {
+    let document = comparison_document(&compared(&runs()), &[]);
+    let disclosure::Block::Figure(figure) = &document.sections[1].blocks[0] else { panic!("a figure") };
+    let svg = charts::standalone(&figure.chart, &charts::Palette::PAPER);
+    assert!(["nginx", "apache"].iter().all(|name| svg.contains(name)) && !svg.contains("NaN"));
+    assert_eq!(figure.chart.panels[0].series.len(), 3);
+}
