@@ -90,14 +90,14 @@ impl Failure {
         &self.message
     }
 
-    /// Tells the failure on standard error.
-    pub fn report(self) -> ExitCode {
+    /// Tells the failure on standard error; returns what the exit code is to say.
+    pub fn tell(self) -> Exit {
         let head = if self.has_head { "" } else { "error: " };
         tell(format!("{head}{}", self.message.trim_end()));
         if let Some(hint) = self.hint {
             tell(format!("hint: {hint}"));
         }
-        self.exit.into()
+        self.exit
     }
 }
 

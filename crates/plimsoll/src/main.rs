@@ -26,7 +26,7 @@ fn main() -> ExitCode {
     // A panic is our own fault. Its message is out by now, and the server that was started has been ended.
     match catch_unwind(AssertUnwindSafe(|| commands::perform(arguments))) {
         Ok(Ok(code)) => code.into(),
-        Ok(Err(failure)) => failure.report(),
+        Ok(Err(failure)) => failure.tell().into(),
         Err(_) => exit::Exit::Internal.into(),
     }
 }

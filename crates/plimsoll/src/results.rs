@@ -78,7 +78,7 @@ impl Results {
     }
 
     /// Returns the judgement with its reasons, then the headline: never one without the other.
-    fn verdict_text(&self) -> String {
+    pub fn verdict_text(&self) -> String {
         let Analysis { verdict, headline, modifications, .. } = &self.analysis;
         let word = match verdict.state {
             State::Valid => "VALID",
@@ -130,7 +130,7 @@ impl Results {
 }
 
 /// Lays a table of the report out for a terminal.
-fn table_text(table: &disclosure::Table) -> String {
+pub fn table_text(table: &disclosure::Table) -> String {
     let mut text = Table::new();
     text.load_style(comfy_table::presets::NOTHING);
     text.set_header(table.headings());

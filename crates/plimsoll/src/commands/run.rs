@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use analysis::compare::{Compared, interleaved};
+use disclosure::Provenance;
 use fleet::RunRequest;
 use model::{Connection, Overrides, Plan, ReplyBody, SutPlan, make_plan};
 use runfile::RunFileError;
@@ -20,7 +22,7 @@ use crate::outcome;
 use crate::placement::{Places, all_for_load, divide, sut_plan};
 use crate::places;
 use crate::progress::Progress;
-use crate::results::Results;
+use crate::results::{Results, table_text};
 use crate::tell::{tell, warn};
 
 /// Runs a benchmark and reports on it.
@@ -237,11 +239,10 @@ fn finish_one(run_file: &Path, failure: Option<Failure>, as_json: bool) -> Resul
         // Whatever it was, it was before there was anything to record.
         return failure.map_or(Ok(Exit::Internal), Err);
     }
-    let (results, written) = read(run_file)?;
+    let results = Results::read(run_file)?;
+    let written = write_report(run_file, &results);
     if as_json {
-        let mut value = results.json();
-        value["files"] = json!({ "run": run_file, "report": written });
-        print_json(&value)?;
+        print_json(&value(run_file, &results, written))?;
     } else {
         print(&format!("\n{}\n", results.text()))?;
         if let Some(html) = written {
@@ -249,33 +250,89 @@ fn finish_one(run_file: &Path, failure: Option<Failure>, as_json: bool) -> Resul
         }
         print(&run_file.display().to_string())?;
     }
-    let exit = outcome::exit(&results.plan, &results.analysis);
-    failure.map_or(Ok(exit), Err)
+    failure.map_or_else(|| Ok(outcome::exit(&results.plan, &results.analysis)), Err)
 }
 
-/// Reports on runs that took turns: each on its own, then all beside one another.
+/// Reports on runs that took turns: what each came to, then all beside one another. The exit code is that of the first
+/// that is not valid.
 fn finish_several(
     candidates: &[Candidate],
     files: &[PathBuf],
     failures: Vec<Option<Failure>>,
     as_json: bool,
 ) -> Result<Exit, Failure> {
-    let mut exit = Exit::Valid;
+    let mut exits = Vec::new();
+    let mut read = Vec::new();
     for ((candidate, file), failure) in candidates.iter().zip(files).zip(failures) {
-        print(&format!("\n{}\n", candidate.label))?;
-        exit = finish_one(file, failure, as_json)?;
+        if let Some(failure) = failure {
+            tell(format!("\n{}:", candidate.label));
+            exits.push(failure.tell());
+        }
+        if file.exists() {
+            let results = Results::read(file)?;
+            let written = write_report(file, &results);
+            exits.push(outcome::exit(&results.plan, &results.analysis));
+            read.push((candidate, file, results, written));
+        }
     }
-    Ok(exit)
+    let compared: Vec<Compared> = read
+        .iter()
+        .map(|(candidate, _, results, _)| Compared {
+            name: &candidate.label,
+            plan: &results.plan,
+            analysis: &results.analysis,
+        })
+        .collect();
+    let comparison = match compared.len() {
+        0 | 1 => None,
+        _ => interleaved(&compared).map_err(warn).ok(),
+    };
+    if as_json {
+        let runs = read.iter().map(|(_, file, results, written)| value(file, results, written.clone()));
+        print_json(&json!({ "format": 1, "runs": runs.collect::<Vec<_>>() }))?;
+    } else {
+        for (candidate, _, results, _) in &read {
+            print(&format!("\n{}\n{}", candidate.label, results.verdict_text()))?;
+        }
+    }
+    if let Some(comparison) = comparison {
+        let provenance: Vec<Provenance> =
+            read.iter().map(|(_, _, results, _)| results.provenance.clone()).collect();
+        let html = files[0].with_file_name("comparison.html");
+        let page = disclosure::render::html(&disclosure::comparison_document(&comparison, &provenance));
+        let is_written = report::write(&html, &page).map_err(|failure| warn(failure.message())).is_ok();
+        if !as_json {
+            let tables =
+                [disclosure::comparison_table(&comparison), disclosure::comparison_summary(&comparison)];
+            for table in &tables {
+                print(&format!("\n{}", table_text(table)))?;
+            }
+            if is_written {
+                print(&format!("\nreport  {}", html.display()))?;
+            }
+        }
+    }
+    if !as_json {
+        for file in files.iter().filter(|file| file.exists()) {
+            print(&file.display().to_string())?;
+        }
+    }
+    Ok(exits.into_iter().find(|exit| *exit != Exit::Valid).unwrap_or(Exit::Valid))
 }
 
-/// Reads a run file and writes its report beside it, if that is possible.
-fn read(run_file: &Path) -> Result<(Results, Option<PathBuf>), Failure> {
-    let results = Results::read(run_file)?;
+fn value(run_file: &Path, results: &Results, report: Option<PathBuf>) -> serde_json::Value {
+    let mut value = results.json();
+    value["files"] = json!({ "run": run_file, "report": report });
+    value
+}
+
+/// Writes the report of a run beside it, if that is possible; returns where it is.
+fn write_report(run_file: &Path, results: &Results) -> Option<PathBuf> {
     let html = run_file.with_extension("html");
     // The run is recorded; its report can be written again.
     let written = report::write(&html, &results.html()).map_err(|failure| {
         warn(failure.message());
         tell(format!("hint: `plimsoll report {} --out FILE` writes it elsewhere", run_file.display()));
     });
-    Ok((results, written.ok().map(|()| html)))
+    written.ok().map(|()| html)
 }

@@ -31,7 +31,7 @@ fn an_interrupt_ends_the_check_of_objects() {
     let (_server, address) = lab.serve(&["one-object", "--fault", "stall"]);
     let url = format!("http://{address}/");
     let running = lab.start(&["run", "one-object", "--target", &url, "--load", "1", "--out", "run.plim"]);
-    running.wait_for("Checking one of each object");
+    running.wait_for("Checking objects of every kind");
     running.signal(Signal::INT);
     running.end().expect(130).says("interrupted before the first load point");
     assert!(!lab.path("run.plim").exists());

@@ -107,7 +107,7 @@ fn filelists_of_both_formats_are_taken() {
         let lab = Lab::new();
         lab.write("my.filelist", text);
         let run = run(&lab, &[benchmark, "--filelist", "my.filelist", "--load", "2", "--duration", "1"]);
-        assert_eq!(run["plan"]["workload"]["objects"].as_array().unwrap().len(), n_files);
+        assert_eq!(run["plan"]["workload"]["requests"].as_array().unwrap().len(), n_files);
         let list = modifications(&run).join("\n");
         assert!(list.contains("my.filelist"), "{list}");
     }
