@@ -21,7 +21,12 @@ pub fn choose(arguments: &BenchmarkArguments) -> Result<Chosen, Failure> {
     let mut benchmark = by_name(&arguments.benchmark)?;
     let Some(path) = &arguments.filelist else { return Ok(Chosen { benchmark, filelist: None }) };
     let name = path.display().to_string();
-    benchmark.workload = benchmarks::workload(&benchmark.definition, &name, &read(path)?)?;
+    let text = match benchmarks::builtin_filelist(&arguments.benchmark, &name) {
+        // A file of the same name can still be given as `./NAME`.
+        Some(built_in) => built_in.text.to_owned(),
+        None => read(path)?,
+    };
+    benchmark.workload = benchmarks::workload(&benchmark.definition, &name, &text)?;
     Ok(Chosen { benchmark, filelist: Some(name) })
 }
 
