@@ -51,7 +51,11 @@ fn objects_of_all_sizes_come_over_one_connection() {
             assert!(first.sent < first.connected, "a connection was made");
             for object in [LARGE, EMPTY, LARGE, LARGE, LARGE, SMALL] {
                 let reply = bench.get(object).await;
-                assert_eq!((reply.outcome, reply.marks.connected), (Outcome::Ok, reply.marks.sent), "{tls:?}");
+                assert_eq!(
+                    (reply.outcome, reply.marks.connected),
+                    (Outcome::Ok, reply.marks.sent),
+                    "{tls:?}"
+                );
                 assert_eq!(reply.marks.done, reply.marks.last_byte);
             }
         });
@@ -127,12 +131,58 @@ fn a_connection_that_the_server_ends_in_order_is_replaced() {
     assert_eq!(server.connections(), 3);
 }
 
+/// A frame of HTTP/2 (RFC 9113 §4.1).
+fn frame(kind: u8, flags: u8, stream: u8, payload: &[u8]) -> Vec<u8> {
+    [&[0, (payload.len() >> 8) as u8, payload.len() as u8, kind, flags, 0, 0, 0, stream], payload].concat()
+}
+
+const SETTINGS: u8 = 4;
+const PING: u8 = 6;
+const GO_AWAY: u8 = 7;
+
+/// A peer that sends the same frames on each of so many connections, whatever comes.
+fn frames(connections: usize, bytes: &[u8]) -> Peer {
+    let script = |bytes: Vec<u8>| {
+        connection(move |mut stream| {
+            stream.write_all(&bytes).unwrap();
+            let _ = stream.read_to_end(&mut Vec::new());
+        })
+    };
+    Peer::start((0..connections).map(|_| script(bytes.to_vec())).collect())
+}
+
 #[test]
 fn a_server_that_ends_every_connection_gets_no_endless_repetition() {
-    let server = Http2Server::start(None, |_, _, _| Action::GoAway(Reason::NO_ERROR));
-    let told = one(&server).run(async |bench| bench.told(SMALL).await);
-    assert_eq!(told.0, Outcome::Http2Failed, "{}", told.1);
-    assert!(server.connections() <= 4);
+    let peer = frames(4, &[frame(SETTINGS, 0, 0, &[]), frame(GO_AWAY, 0, 0, &[0; 8])].concat());
+    let origin = origin(peer.address, &over_http2(KEEP_ALIVE, 1), &workload(), &Trust::Any);
+    let (outcome, text) = one_of(&origin).run(async |bench| bench.told(SMALL).await);
+    assert_eq!(outcome, Outcome::Http2Failed, "{text}");
+    assert!(text.ends_with("the server ends each connection before it looks at the request"), "{text}");
+    peer.join();
+}
+
+/// Goal: no memory for what a hostile server makes us answer. The peer gets rid of no more than socket buffers take.
+#[test]
+fn a_flood_of_pings_and_settings_is_bounded() {
+    for flood in [frame(PING, 0, 0, &[7; 8]).repeat(1000), frame(SETTINGS, 0, 0, &[]).repeat(1000)] {
+        let peer = Peer::start(vec![connection(move |mut stream| {
+            stream.write_all(&frame(SETTINGS, 0, 0, &[])).unwrap();
+            stream.set_write_timeout(Some(Duration::from_millis(500))).unwrap();
+            let mut sent = 0;
+            while sent < 64 << 20 && stream.write_all(&flood).is_ok() {
+                sent += flood.len();
+            }
+            assert!(sent < 64 << 20);
+        })]);
+        let origin = origin(peer.address, &over_http2(KEEP_ALIVE, 1), &workload(), &Trust::Any);
+        let outcome = one_of(&origin).run(async |bench| {
+            let limited = tokio::time::timeout(Duration::from_secs(5), bench.get(SMALL)).await;
+            limited.map(|reply| reply.outcome)
+        });
+        assert!(outcome.is_err() || outcome.unwrap() != Outcome::Ok);
+        drop(origin);
+        peer.join();
+    }
 }
 
 /// Checks what a first request comes to under a rule for it; the second one is right, over as many connections.
@@ -263,7 +313,9 @@ fn methods_headers_bodies_and_parameters_arrive() {
             && request.uri().path_and_query().unwrap() == "/make?x=1"
             && request.uri().authority().unwrap().host() == "localhost"
             && (text("x-kind"), text("accept"), text("content-length")) == ("a", "*/*", "5");
-        Action::Reply(Response::builder().status(201).body(if right { "it is ok" } else { "?" }.into()).unwrap())
+        Action::Reply(
+            Response::builder().status(201).body(if right { "it is ok" } else { "?" }.into()).unwrap(),
+        )
     });
     let origin = origin(server.address, &over_http2(KEEP_ALIVE, 1), &workload, &Trust::Any);
     let told = one_of(&origin).run(async |bench| bench.performed(&WebRequest::first(0)).await);

@@ -176,3 +176,17 @@ impl Link {
 pub(crate) fn errno(error: io::Error) -> Errno {
     Errno::from_io_error(&error).unwrap_or(Errno::IO)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Goal: a local port is taken for a connection, not for a socket: so it can serve many source addresses.
+    #[test]
+    fn a_socket_with_a_source_address_has_no_port_before_it_connects() {
+        let source = "127.0.0.2".parse().unwrap();
+        let socket = make_socket(&"127.0.0.1:80".parse().unwrap(), Some(source)).unwrap();
+        let bound: SocketAddr = rustix::net::getsockname(&socket).unwrap().try_into().unwrap();
+        assert_eq!(bound, SocketAddr::new(source, 0));
+    }
+}

@@ -26,6 +26,9 @@ impl Prepared {
     pub(crate) fn new(request: &Request, protocol: &Protocol, host: &str) -> Result<Prepared, RequestError> {
         let path = request.path_of(0);
         check_path(&path)?;
+        for text in request.parameters.iter().flat_map(|parameter| &parameter.texts) {
+            check_path(&format!("/{text}"))?;
+        }
         let template = |closes| {
             let options = request_options(protocol, closes, host);
             RequestTemplate::new(&request.method, &options, &request.headers, request.body.as_bytes())

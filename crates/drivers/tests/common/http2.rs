@@ -81,7 +81,12 @@ impl Drop for Http2Server {
     }
 }
 
-async fn accept_all(listener: StdListener, tls: Option<Arc<ServerConfig>>, counter: Arc<AtomicUsize>, rule: Rule) {
+async fn accept_all(
+    listener: StdListener,
+    tls: Option<Arc<ServerConfig>>,
+    counter: Arc<AtomicUsize>,
+    rule: Rule,
+) {
     listener.set_nonblocking(true).unwrap();
     let listener = TcpListener::from_std(listener).unwrap();
     loop {

@@ -45,7 +45,9 @@ pub fn read_request(stream: &mut impl Read) -> String {
     while !head.ends_with(b"\r\n\r\n") {
         match stream.read(&mut piece) {
             Ok(0) => break,
-            Err(error) if matches!(error.kind(), ErrorKind::ConnectionReset | ErrorKind::UnexpectedEof) => break,
+            Err(error) if matches!(error.kind(), ErrorKind::ConnectionReset | ErrorKind::UnexpectedEof) => {
+                break;
+            }
             n => head.extend_from_slice(&piece[..n.unwrap()]),
         }
     }

@@ -110,6 +110,15 @@ impl Http2Driver {
         Ok(&mut self.attached.as_mut().expect("attached above").1)
     }
 
+    /// Returns a failure with the reason that the server gave for the end of the connection, if it gave one.
+    fn reason(&self, seen: Failure) -> Failure {
+        let live = self.attached.as_ref().map(|(live, _)| live);
+        match live.and_then(|live| live.error()).filter(|error| !came_too_late(error)) {
+            Some(error) if seen.outcome == Outcome::Truncated => failure(&self.origin, error, 0),
+            _ => seen,
+        }
+    }
+
     /// Leaves the connection, which takes no further requests.
     fn leave(&mut self) {
         if let Some((live, _)) = self.attached.take() {
@@ -138,6 +147,7 @@ impl Driver for Http2Driver {
                 Err(Miss::Failed(failure)) => break Err(failure),
             }
         };
+        let result = result.map_err(|failure| self.reason(failure));
         if result.is_err_and(|failure| is_of_connection(failure.outcome))
             || operation.closes && self.seat.is_own
         {

@@ -9,8 +9,8 @@
 use std::cell::{Cell, RefCell};
 use std::net::TcpStream as StdStream;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use h2::client::{Builder, Connection, SendRequest};
@@ -64,10 +64,24 @@ pub(super) struct Live {
     sender: SendRequest<Bytes>,
     requests: Cell<u32>,
     requests_max: Option<u32>,
-    is_over: Arc<AtomicBool>,
+    end: Arc<End>,
+}
+
+/// The end of a connection.
+#[derive(Debug, Default)]
+struct End {
+    is_over: AtomicBool,
+    /// What it ended with, if that was an error.
+    error: OnceLock<h2::Error>,
 }
 
 impl Live {
+    /// Returns what the connection has ended with, where the server said so. A stream is only told that there is
+    /// no connection any more.
+    pub(super) fn error(&self) -> Option<&h2::Error> {
+        self.end.error.get().filter(|error| error.is_go_away())
+    }
+
     /// Returns a way to send requests.
     pub(super) fn sender(&self) -> SendRequest<Bytes> {
         self.sender.clone()
@@ -78,12 +92,12 @@ impl Live {
         let requests = self.requests.get();
         let has_room = self.requests_max.is_none_or(|max| requests < max);
         self.requests.set(requests + u32::from(has_room));
-        has_room && !self.is_over.load(Ordering::Relaxed)
+        has_room && !self.end.is_over.load(Ordering::Relaxed)
     }
 
     /// Lets no further requests begin.
     pub(super) fn end(&self) {
-        self.is_over.store(true, Ordering::Relaxed);
+        self.end.is_over.store(true, Ordering::Relaxed);
     }
 }
 
@@ -190,16 +204,18 @@ where
         .enable_push(false)
         .handshake::<S, Bytes>(stream);
     let (sender, connection) = handshake.await.map_err(|error| failure(origin, &error, 0))?;
-    let is_over = Arc::new(AtomicBool::new(false));
-    tokio::spawn(keep_going(connection, Arc::clone(&is_over)));
-    Ok(Live { sender, requests: Cell::new(0), requests_max, is_over })
+    let end = Arc::new(End::default());
+    tokio::spawn(keep_going(connection, Arc::clone(&end)));
+    Ok(Live { sender, requests: Cell::new(0), requests_max, end })
 }
 
-/// Lets a connection do its work until its end. What it ends with is told to each stream as well.
-async fn keep_going<S>(connection: Connection<S, Bytes>, is_over: Arc<AtomicBool>)
+/// Lets a connection do its work until its end.
+async fn keep_going<S>(connection: Connection<S, Bytes>, end: Arc<End>)
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    let _ = connection.await;
-    is_over.store(true, Ordering::Relaxed);
+    if let Err(error) = connection.await {
+        let _ = end.error.set(error);
+    }
+    end.is_over.store(true, Ordering::Relaxed);
 }

@@ -1,0 +1,304 @@
+//! What a workload asks for is what is sent, and what it expects is what is checked.
+
+mod common;
+
+use std::io::{Read, Write};
+use std::net::{IpAddr, TcpListener, TcpStream};
+use std::sync::mpsc::channel;
+
+use common::{Bench, Peer, SMALL, clock, connection, protocol, read_request, right_reply, workload};
+use drivers::Policy;
+use drivers::web::{Origin, OriginSetup, PlainDriver, Target, Trust};
+use model::{
+    Connection, Count, HttpVersion, Letters, Outcome, Parameter, Protocol, ReplyBody, Request, WebRequest,
+    Workload,
+};
+
+const KEEP_ALIVE: Connection = Connection::KeepAlive { requests_max: None };
+
+/// A workload of one request.
+fn asking(request: Request) -> Workload {
+    Workload { requests: vec![request], ..workload() }
+}
+
+/// Two parameters: a directory and, running fastest, one of 9 files with sizes of their own.
+fn with_parameters() -> Request {
+    Request {
+        path: "/dir{directory:5}/class_{file}?x={directory}".parse().unwrap(),
+        parameters: vec![
+            Parameter::numbers("directory", 0, Count::Fixed(20)),
+            Parameter::numbers("file", 1, Count::Fixed(9)),
+        ],
+        reply: ReplyBody::File((1..=9).map(|size| size * 100).collect()),
+        ..Request::file("/", 0)
+    }
+}
+
+fn reply(body: &[u8]) -> Vec<u8> {
+    [format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len()).as_bytes(), body].concat()
+}
+
+/// Sends the requests over one connection, whose peer gives the replies in turn. Returns what was sent, and how
+/// each ended.
+fn exchange(
+    protocol: &Protocol,
+    workload: &Workload,
+    requests: &[WebRequest],
+    replies: Vec<Vec<u8>>,
+) -> (Vec<String>, Vec<(Outcome, String)>) {
+    let (tell, told) = channel();
+    let peer = Peer::start(vec![connection(move |mut stream| {
+        for reply in replies {
+            tell.send(read_request(&mut stream)).unwrap();
+            stream.write_all(&reply).unwrap();
+        }
+    })]);
+    let answers = Bench::of(peer.address, protocol, workload).run(async |bench| {
+        let mut answers = Vec::new();
+        for request in requests {
+            answers.push(bench.performed(request).await);
+        }
+        answers
+    });
+    peer.join();
+    (told.iter().collect(), answers)
+}
+
+#[test]
+fn a_path_is_written_with_the_values_of_the_object() {
+    let workload = asking(with_parameters());
+    let numbers = [0, 8, 9 * 19 + 4, 0];
+    let requests = numbers.map(|number| WebRequest { number, ..WebRequest::first(0) });
+    let content = model::Content::new(workload.content_seed);
+    let body = |number: u64| {
+        let mut body = vec![0; workload.requests[0].body_bytes(number).unwrap() as usize];
+        content.fill(workload.content_object(0, number), 0, &mut body);
+        reply(&body)
+    };
+    let (sent, answers) = exchange(&protocol(KEEP_ALIVE), &workload, &requests, numbers.map(body).into());
+    let paths: Vec<_> = sent.iter().map(|request| request.split(' ').nth(1).unwrap()).collect();
+    assert_eq!(
+        paths,
+        ["/dir00000/class_1?x=0", "/dir00000/class_9?x=0", "/dir00019/class_5?x=19", "/dir00000/class_1?x=0"]
+    );
+    assert!(sent.iter().all(|request| request.ends_with("\r\nAccept: */*\r\n\r\n")), "{sent:?}");
+    assert!(answers.iter().all(|(outcome, _)| *outcome == Outcome::Ok), "{answers:?}");
+}
+
+#[test]
+fn method_and_headers_are_sent_and_the_status_is_expected() {
+    let request = Request {
+        method: "POST".to_owned(),
+        headers: vec![("X-Kind".to_owned(), "a b".to_owned())],
+        status: 201,
+        reply: ReplyBody::Empty,
+        ..Request::file("/make", 0)
+    };
+    let replies = vec![
+        b"HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n".to_vec(),
+        b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".to_vec(),
+    ];
+    let twice = [WebRequest::first(0); 2];
+    let (sent, answers) = exchange(&protocol(KEEP_ALIVE), &asking(request), &twice, replies);
+    assert!(sent[0].starts_with("POST /make HTTP/1.1\r\nHost: localhost:"), "{}", sent[0]);
+    assert!(sent[0].ends_with("\r\nAccept: */*\r\nX-Kind: a b\r\nContent-Length: 0\r\n\r\n"), "{}", sent[0]);
+    assert_eq!(answers[0].0, Outcome::Ok);
+    assert_eq!(answers[1], (Outcome::WrongStatus, "POST /make: status 200, expected 201".to_owned()));
+}
+
+/// Method: the body ends like a head, which is what the peer waits for.
+#[test]
+fn a_body_follows_the_head_at_once() {
+    let request =
+        Request { method: "PUT".to_owned(), body: "hello\r\n\r\n".to_owned(), ..Request::file("/x", 0) };
+    let replies = vec![reply(b"")];
+    let (sent, answers) = exchange(&protocol(KEEP_ALIVE), &asking(request), &[WebRequest::first(0)], replies);
+    assert!(sent[0].ends_with("\r\nContent-Length: 9\r\n\r\nhello\r\n\r\n"), "{}", sent[0]);
+    assert_eq!(answers[0].0, Outcome::Ok);
+}
+
+#[test]
+fn a_conditional_request_expects_no_body() {
+    let request = Request {
+        headers: vec![("If-Modified-Since".to_owned(), "Sat, 21 Nov 2026 00:00:00 GMT".to_owned())],
+        status: 304,
+        ..Request::file("/small.html", 500)
+    };
+    let replies =
+        vec![b"HTTP/1.1 304 Not Modified\r\nContent-Length: 500\r\n\r\n".to_vec(), right_reply(SMALL, "")];
+    let (_, answers) = exchange(&protocol(KEEP_ALIVE), &asking(request), &[WebRequest::first(0); 2], replies);
+    assert_eq!(answers[0].0, Outcome::Ok);
+    assert_eq!(answers[1].1, "GET /small.html: status 200, expected 304");
+}
+
+/// Goal: the end of a session is told to the server, which ends the connection; the client waits for that.
+#[test]
+fn the_last_request_of_a_session_says_so_and_waits_for_the_end() {
+    for (http, asked) in
+        [(HttpVersion::Http11, "\r\nConnection: close\r\n\r\n"), (HttpVersion::Http10, "*/*\r\n\r\n")]
+    {
+        let (tell, told) = channel();
+        let session = || {
+            let tell = tell.clone();
+            connection(move |mut stream: TcpStream| {
+                for closes in [false, true] {
+                    let request = read_request(&mut stream);
+                    assert_eq!(request.ends_with(asked), closes, "{request}");
+                    stream.write_all(&right_reply(SMALL, "Connection: keep-alive\r\n")).unwrap();
+                }
+                // The client does not close before us.
+                stream.set_nonblocking(true).unwrap();
+                tell.send(stream.read(&mut [0]).map_err(|error| error.kind())).unwrap();
+            })
+        };
+        let peer = Peer::start(vec![session(), session()]);
+        let protocol = Protocol { http, ..protocol(Connection::Sessions) };
+        Bench::of(peer.address, &protocol, &workload()).run(async |bench| {
+            for closes in [false, true, false, true] {
+                let reply = bench.perform(&WebRequest { closes, ..WebRequest::first(SMALL) }).await;
+                assert_eq!(reply.outcome, Outcome::Ok);
+            }
+        });
+        peer.join();
+        drop(tell);
+        assert!(told.iter().all(|seen| seen == Err(std::io::ErrorKind::WouldBlock)));
+    }
+}
+
+#[test]
+fn letters_of_the_seed_in_the_path_are_expected() {
+    let request = Request {
+        path: "/dyn?size=300&seed={seed}".parse().unwrap(),
+        parameters: vec![Parameter::numbers("seed", 5, Count::Fixed(100))],
+        reply: ReplyBody::Letters { bytes: 300, markup: false },
+        ..Request::file("/", 0)
+    };
+    let letters = |seed| {
+        let mut body = vec![0; 300];
+        Letters::new(seed).fill(&mut body);
+        reply(&body)
+    };
+    let requests = [0, 9, 9].map(|number| WebRequest { number, ..WebRequest::first(0) });
+    let replies = vec![letters(5), letters(14), letters(15)];
+    let (_, answers) = exchange(&protocol(KEEP_ALIVE), &asking(request), &requests, replies);
+    assert_eq!((answers[0].0, answers[1].0), (Outcome::Ok, Outcome::Ok));
+    let text = "GET /dyn?size=300&seed=14: wrong byte at position 0 of the body";
+    assert_eq!(answers[2], (Outcome::WrongBytes, text.to_owned()));
+}
+
+#[test]
+fn unknown_content_must_stay_as_it_first_came() {
+    let request = || asking(Request { reply: ReplyBody::Seen, ..Request::file("/page", 0) });
+    let twice = [WebRequest::first(0); 2];
+    let ask = |second: &[u8]| {
+        let (_, answers) =
+            exchange(&protocol(KEEP_ALIVE), &request(), &twice, vec![reply(b"one"), reply(second)]);
+        assert_eq!(answers[0].0, Outcome::Ok);
+        answers[1].clone()
+    };
+    assert_eq!(ask(b"one").0, Outcome::Ok);
+    let text = "GET /page: other bytes in the body than when it first came";
+    assert_eq!(ask(b"two"), (Outcome::WrongBytes, text.to_owned()));
+    let text = "GET /page: body of 4 bytes, of 3 when it first came";
+    assert_eq!(ask(b"four"), (Outcome::WrongLength, text.to_owned()));
+}
+
+#[test]
+fn a_text_is_looked_for_and_its_absence_told() {
+    let request = Request { reply: ReplyBody::Contains("needle".to_owned()), ..Request::file("/page", 0) };
+    let replies = vec![reply(b"hay needle hay"), reply(b"hay")];
+    let (_, answers) = exchange(&protocol(KEEP_ALIVE), &asking(request), &[WebRequest::first(0); 2], replies);
+    assert_eq!(answers[0].0, Outcome::Ok);
+    assert_eq!(answers[1], (Outcome::WrongBytes, "GET /page: no `needle` in the body of 3 bytes".to_owned()));
+}
+
+#[test]
+fn a_compressed_body_that_nobody_asked_for_has_its_own_outcome() {
+    let mut text = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 500\r\n\r\n".to_vec();
+    text.resize(text.len() + 500, 0x1f);
+    let (_, answers) = exchange(&protocol(KEEP_ALIVE), &workload(), &[WebRequest::first(SMALL)], vec![text]);
+    let words = "GET /small.html: body with `Content-Encoding`, which nobody asked for";
+    assert_eq!(answers[0], (Outcome::WrongEncoding, words.to_owned()));
+}
+
+/// What is said of an origin that cannot be.
+fn refused(workload: &Workload, secure: bool, sources: &[IpAddr]) -> String {
+    let target = Target { host: "localhost".to_owned(), port: 80, secure };
+    let setup = OriginSetup {
+        target: &target,
+        address: "127.0.0.1:80".parse().unwrap(),
+        policy: Policy,
+        workload,
+        protocol: &protocol(KEEP_ALIVE),
+        source_addresses: sources,
+        trust: &Trust::Any,
+        clock: clock(),
+    };
+    Origin::new(setup).unwrap_err().to_string()
+}
+
+#[test]
+fn requests_that_contradict_themselves_are_refused_before_the_run() {
+    let headers = vec![("content-length".to_owned(), "5".to_owned())];
+    let request = Request { name: "make".to_owned(), headers, ..Request::file("/x", 0) };
+    let expected =
+        "request `make`: header `content-length` is written by the program itself\nhint: leave it out";
+    assert_eq!(refused(&asking(request), false, &[]), expected);
+    let request = Request {
+        path: "/{name}".parse().unwrap(),
+        parameters: vec![Parameter::texts("name", vec!["a".to_owned(), "b c".to_owned()])],
+        ..Request::file("/x", 0)
+    };
+    let text = refused(&asking(request), false, &[]);
+    assert!(text.contains("found `/b c`"), "{text}");
+    let request = Request { method: "CONNECT".to_owned(), ..Request::file("/x", 0) };
+    assert!(refused(&asking(request), false, &[]).starts_with("request `/x`: expected a method"));
+}
+
+#[test]
+fn target_and_plan_must_agree_on_tls() {
+    let expected = "target `https://localhost:80/` wants TLS, the plan has none\n\
+                    hint: `--tls off`, `--tls full` or `--tls resumed`";
+    assert_eq!(refused(&workload(), true, &[]), expected);
+}
+
+#[test]
+fn source_addresses_must_be_ours_and_of_the_right_family() {
+    for address in ["192.0.2.77", "::1"] {
+        let text = refused(&workload(), false, &[address.parse().unwrap()]);
+        assert!(text.starts_with(&format!("cannot connect from `{address}`: ")), "{text}");
+    }
+}
+
+#[test]
+fn connections_are_made_from_the_source_addresses_in_turn() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = std::thread::spawn(move || {
+        let sources = (0..6).map(|_| {
+            let (mut stream, source) = listener.accept().unwrap();
+            read_request(&mut stream);
+            stream.write_all(&right_reply(SMALL, "")).unwrap();
+            source.ip().to_string()
+        });
+        sources.collect::<Vec<_>>()
+    });
+    let sources = ["127.0.0.2", "127.0.0.3", "127.0.0.1"];
+    let target = Target { host: "localhost".to_owned(), port: address.port(), secure: false };
+    let setup = OriginSetup {
+        target: &target,
+        address,
+        policy: Policy,
+        workload: &workload(),
+        protocol: &protocol(Connection::PerRequest),
+        source_addresses: &sources.map(|source| source.parse().unwrap()),
+        trust: &Trust::Any,
+        clock: clock(),
+    };
+    Bench::with(PlainDriver::new(Origin::new(setup).unwrap())).run(async |bench| {
+        for _ in 0..6 {
+            assert_eq!(bench.get(SMALL).await.outcome, Outcome::Ok);
+        }
+    });
+    assert_eq!(server.join().unwrap(), [sources, sources].concat());
+}
