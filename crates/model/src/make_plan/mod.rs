@@ -204,6 +204,23 @@ mod tests {
         assert_eq!((plan.benchmark.id.as_str(), plan.benchmark.version), ("pages", 2));
     }
 
+    /// A closed loop is searched from one user to ten times the benchmark's highest load, unless told otherwise.
+    #[test]
+    fn a_search_has_a_range_in_place_of_load_points() {
+        let search = Overrides { find_max: true, ..overrides() };
+        let found = plan(&search).unwrap();
+        assert_eq!(found.search, Some(Search { least: Load::Users(1), most: Load::Users(2000) }));
+        assert_eq!((found.load_points.len(), found.level_max()), (0, 2000.0));
+        assert_eq!(
+            modifications(&search),
+            ["load: closed loop, 10..200/10 users -> the highest, looked for from 1 to 2000 users"]
+        );
+        let told = Overrides { max_load: Some(50.0), ..search };
+        assert_eq!(plan(&told).unwrap().search.unwrap().most, Load::Users(50));
+        let nowhere = Overrides { max_load: Some(1.0), ..told };
+        assert_eq!(plan(&nowhere).unwrap_err(), [Problem::SearchRange(1.0, 1.0)]);
+    }
+
     #[test]
     fn what_is_asked_for_as_it_is_defined_is_no_modification() {
         let same = Overrides {

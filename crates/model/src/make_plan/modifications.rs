@@ -2,8 +2,8 @@
 
 use super::points;
 use crate::{
-    Arrivals, Connection, Definition, HttpVersion, Load, LoadPoint, Modification, Overrides, Pick, Plan, Tls,
-    WorkloadSource, load_text, time_text,
+    Arrivals, Connection, Definition, HttpVersion, Load, LoadPoint, Modification, Overrides, Pick, Plan,
+    Search, Tls, WorkloadSource, load_text, time_text,
 };
 
 /// Lists what differs from the definition, in the order in which reports show it.
@@ -19,7 +19,7 @@ pub(super) fn modifications(
     let filelist = overrides.filelist.clone().unwrap_or_else(|| own_filelist.clone());
     let rows = [
         ("length", "full".to_owned(), quick.to_owned()),
-        ("load", load_text_of(&standard_points(definition, overrides)), load_text_of(&plan.load_points)),
+        ("load", load_text_of(&standard_points(definition, overrides)), ours_text(plan)),
         ("ramp-up", time_text(standard.ramp_up), time_text(ours.ramp_up)),
         ("settle phase", time_text(standard.settle), time_text(ours.settle)),
         ("steady phase", time_text(standard.steady), time_text(ours.steady)),
@@ -39,6 +39,16 @@ pub(super) fn modifications(
         .chain(picks)
         .filter(|(_, standard, ours)| standard != ours);
     differing.map(|(what, standard, ours)| Modification { what, standard, ours }).collect()
+}
+
+fn ours_text(plan: &Plan) -> String {
+    match plan.search {
+        None => load_text_of(&plan.load_points),
+        Some(Search { least, most }) => {
+            let what = if most.is_closed() { "users" } else { "operations per second" };
+            format!("the highest, looked for from {} to {} {what}", least.level(), most.level())
+        }
+    }
 }
 
 /// Returns the load points of the definition. The maximum of steps is for a run to choose: it is no modification.
