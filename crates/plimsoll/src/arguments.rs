@@ -304,6 +304,16 @@ pub enum ServeCommand {
     ///
     /// Prints one line of JSON with its address when it listens, and ends when its standard input does.
     Web(ServeWebArguments),
+    /// Make the pages of dynamic benchmarks for a web server that asks over FastCGI
+    ///
+    /// The paths are `/dyn`, `/cgi-bin/simple` and all that end with `.dyn-send`. Prints one line of JSON with
+    /// its address when it listens, and ends when its standard input does.
+    Gateway(ServeGatewayArguments),
+    /// Make the pages of dynamic benchmarks over HTTP/1, for a reverse proxy to stand before
+    ///
+    /// The same pages as of `gateway`, with connections kept. Prints one line of JSON with its address when it
+    /// listens, and ends when its standard input does.
+    App(ServeAppArguments),
 }
 
 /// Arguments of `serve web`.
@@ -320,6 +330,28 @@ pub struct ServeWebArguments {
     /// Do something wrong on purpose: `NAME`, `NAME=/PREFIX`, `freeze=AT+LENGTH` (s); may be repeated
     #[arg(long, value_name = "FAULT")]
     pub fault: Vec<String>,
+}
+
+/// Arguments of `serve gateway`.
+#[derive(Debug, Args)]
+pub struct ServeGatewayArguments {
+    /// Where to listen: `unix:/PATH`, or a loopback address, of which port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    pub listen: servers::gateway::Address,
+    /// How many requests are answered at once, each on a thread
+    #[arg(long, value_name = "N", value_parser = workers, default_value = "1")]
+    pub workers: usize,
+}
+
+/// Arguments of `serve app`.
+#[derive(Debug, Args)]
+pub struct ServeAppArguments {
+    /// Address to listen on; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    pub listen: std::net::SocketAddr,
+    /// How many pages are made at once, each on a thread with any number of connections
+    #[arg(long, value_name = "N", value_parser = workers, default_value = "1")]
+    pub workers: usize,
 }
 
 /// `--arrivals`.
@@ -511,6 +543,11 @@ fn cpu_list(text: &str) -> Result<CpuList, String> {
 fn share(text: &str) -> Result<f64, String> {
     let share = text.parse::<f64>().ok().filter(|share| (0.01..=1.0).contains(share));
     share.ok_or_else(|| "expected a share of one CPU from 0.01 to 1".to_owned())
+}
+
+fn workers(text: &str) -> Result<usize, String> {
+    let workers = text.parse().ok().filter(|workers| (1..=servers::gateway::WORKERS_MAX).contains(workers));
+    workers.ok_or_else(|| format!("expected a number from 1 to {}", servers::gateway::WORKERS_MAX))
 }
 
 fn quota(text: &str) -> Result<QuotaArgument, String> {

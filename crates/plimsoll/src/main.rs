@@ -11,6 +11,7 @@ mod interrupt;
 mod outcome;
 mod placement;
 mod places;
+mod program_name;
 mod progress;
 mod results;
 mod shell;
@@ -22,6 +23,9 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
+    if let Some(code) = program_name::perform() {
+        return code;
+    }
     let arguments = arguments::Arguments::parse();
     // A panic is our own fault. Its message is out by now, and the server that was started has been ended.
     match catch_unwind(AssertUnwindSafe(|| commands::perform(arguments))) {

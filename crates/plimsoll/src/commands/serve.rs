@@ -2,10 +2,13 @@
 
 use std::io::Read;
 
-use servers::web::{FaultPlan, WebOptions, serve};
+use servers::gateway::{Gateway, GatewayOptions};
+use servers::web::{AppOptions, AppServer, FaultPlan, WebOptions, serve};
 use units::Ratio;
 
-use crate::arguments::{ServeArguments, ServeCommand, ServeWebArguments};
+use crate::arguments::{
+    ServeAppArguments, ServeArguments, ServeCommand, ServeGatewayArguments, ServeWebArguments,
+};
 use crate::benchmark;
 use crate::exit::{Exit, Failure};
 
@@ -13,6 +16,8 @@ use crate::exit::{Exit, Failure};
 pub fn perform(arguments: &ServeArguments) -> Result<Exit, Failure> {
     match &arguments.server {
         ServeCommand::Web(arguments) => web(arguments),
+        ServeCommand::Gateway(arguments) => gateway(arguments),
+        ServeCommand::App(arguments) => app(arguments),
     }
 }
 
@@ -32,20 +37,43 @@ fn web(arguments: &ServeWebArguments) -> Result<Exit, Failure> {
         // The server may have ended by itself.
         let _ = hang_up.send(());
     });
-    let ready = |address: std::net::SocketAddr| {
-        let line = serde_json::json!({ "ready": { "address": address.to_string() } });
-        // Whoever started us and does not read this has gone; the end of input follows.
-        let _ = super::print(&line.to_string());
-    };
     let stop = async {
         let _ = hung_up.await;
     };
-    match serve(&options, ready, stop) {
+    match serve(&options, |address| say_ready(&address), stop) {
         Ok(_) => Ok(Exit::Valid),
         Err(error) => {
             Err(Failure::new(Exit::Testbed, format!("web server at {}: {error}", arguments.listen)))
         }
     }
+}
+
+fn gateway(arguments: &ServeGatewayArguments) -> Result<Exit, Failure> {
+    let options = GatewayOptions { listen: arguments.listen.clone(), workers: arguments.workers };
+    let gateway = Gateway::start(&options)
+        .map_err(|error| Failure::new(Exit::Testbed, format!("gateway at {}: {error}", arguments.listen)))?;
+    say_ready(gateway.address());
+    wait_for_end_of_input();
+    gateway.stop();
+    Ok(Exit::Valid)
+}
+
+fn app(arguments: &ServeAppArguments) -> Result<Exit, Failure> {
+    testbed::raise_open_files();
+    let failure =
+        |error| Failure::new(Exit::Testbed, format!("application server at {}: {error}", arguments.listen));
+    let options = AppOptions { listen: arguments.listen, workers: arguments.workers };
+    let server = AppServer::start(&options).map_err(failure)?;
+    say_ready(&server.address());
+    wait_for_end_of_input();
+    server.stop().map_err(failure)?;
+    Ok(Exit::Valid)
+}
+
+fn say_ready(address: &impl ToString) {
+    let line = serde_json::json!({ "ready": { "address": address.to_string() } });
+    // Whoever started us and does not read this has gone; the end of input follows.
+    let _ = super::print(&line.to_string());
 }
 
 fn wait_for_end_of_input() {
