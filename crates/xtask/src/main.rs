@@ -2,6 +2,7 @@
 
 mod bench;
 mod licenses;
+mod packages;
 mod shell;
 mod spdx;
 mod test;

@@ -39,33 +39,3 @@ pub fn line(command: &Command) -> String {
     let words = std::iter::once(program).chain(command.get_args());
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
-
-/// Returns whether a program can be found, also where only root looks.
-pub fn installed(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/usr/local/sbin".into()]);
-    folders.into_iter().any(|folder| folder.join(program).is_file())
-}
-
-/// Installs the Debian packages of programs that are missing, if we are root; else says what to install.
-///
-/// `needed` holds pairs of program and package.
-pub fn install(needed: &[(&str, &str)]) -> Result<()> {
-    let missing = needed.iter().filter(|(program, _)| !installed(program));
-    let packages: Vec<&str> = missing.map(|(_, package)| *package).collect();
-    if packages.is_empty() {
-        return Ok(());
-    }
-    let list = packages.join(" ");
-    let able = rustix::process::geteuid().is_root() && installed("apt-get");
-    ensure!(able, "missing: {list}\nhint: `apt-get install {list}` as root, then again");
-    println!("Installing {list}.");
-    run(&mut apt(&["update", "-qq"]))?;
-    run(apt(&["install", "-qq", "--no-install-recommends"]).args(&packages))
-}
-
-fn apt(arguments: &[&str]) -> Command {
-    let mut command = Command::new("apt-get");
-    command.args(["-y"]).args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
-    command
-}

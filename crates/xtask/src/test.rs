@@ -10,11 +10,25 @@ use std::process::Command;
 use anyhow::{Context, Result, bail, ensure};
 use units::{Clock, RealClock};
 
-use crate::shell::{cargo, install, line, run};
+use crate::packages::{Needed, install};
+use crate::shell::{cargo, line, run};
 use crate::{licenses, shell};
 
-/// What the tests start, with its package: nginx by recipe, Python as a server of another make.
-const NEEDED: [(&str, &str); 3] = [("cc", "gcc"), ("nginx", "nginx-light"), ("python3", "python3")];
+/// What the tests start: servers by recipe, what makes their pages, Python as a server of another make.
+const NEEDED: [Needed; 12] = [
+    ("cc", "gcc"),
+    ("nginx", "nginx-light"),
+    ("apache2", "apache2"),
+    ("/usr/lib/apache2/modules/mod_wsgi.so", "libapache2-mod-wsgi-py3"),
+    ("caddy", "caddy"),
+    ("lighttpd", "lighttpd"),
+    ("/usr/lib/lighttpd/mod_openssl.so", "lighttpd-mod-openssl"),
+    ("fcgiwrap", "fcgiwrap"),
+    ("php", "php-cli"),
+    ("php-fpm*", "php-fpm"),
+    ("/usr/bin/python3", "python3"),
+    ("gunicorn", "gunicorn"),
+];
 
 /// A step: its name and what it does.
 type Step = (&'static str, fn() -> Result<()>);

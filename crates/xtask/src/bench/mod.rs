@@ -17,7 +17,8 @@ mod stall;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::shell::{install, root};
+use crate::packages::install;
+use crate::shell::root;
 use crate::test::release_binary;
 
 /// CPU of the server.

@@ -1,0 +1,145 @@
+//! What Debian has to have installed.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Result, ensure};
+
+use crate::shell::run;
+
+/// Where Debian's packages ask whether they may start their services.
+const POLICY: &str = "/usr/sbin/policy-rc.d";
+
+/// Something that is needed: its file, and the package that brings it.
+///
+/// A file is a path, or a name that is looked for where programs lie; `*` at its end stands for a version.
+pub type Needed = (&'static str, &'static str);
+
+/// Installs the packages of what is missing, if we are root; else says what to install.
+///
+/// No service is started by that, and no port taken.
+pub fn install(needed: &[Needed]) -> Result<()> {
+    let packages = missing(needed, &folders());
+    if packages.is_empty() {
+        return Ok(());
+    }
+    let list = packages.join(" ");
+    let able = rustix::process::geteuid().is_root() && exists("apt-get", &folders());
+    ensure!(
+        able,
+        "missing: {list}\nhint: `apt-get install --no-install-recommends {list}` as root, then again"
+    );
+    println!("Installing {list}.");
+    let _policy = Policy::put(Path::new(POLICY))?;
+    let install = || run(apt(&["install", "-qq", "--no-install-recommends"]).args(&packages));
+    if install().is_err() {
+        // The lists are missing or out of date.
+        run(&mut apt(&["update", "-qq"]))?;
+        install()?;
+    }
+    let packages = missing(needed, &folders());
+    ensure!(packages.is_empty(), "installed, but not found: what {} should bring", packages.join(", "));
+    Ok(())
+}
+
+fn apt(arguments: &[&str]) -> Command {
+    let mut command = Command::new("apt-get");
+    command.args(["-y"]).args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
+    command
+}
+
+fn missing(needed: &[Needed], folders: &[PathBuf]) -> Vec<&'static str> {
+    let missing = needed.iter().filter(|(file, _)| !exists(file, folders));
+    missing.map(|(_, package)| *package).collect()
+}
+
+/// Where programs lie, also those that only root looks for.
+fn folders() -> Vec<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).chain(["/usr/sbin".into(), "/usr/local/sbin".into()]).collect()
+}
+
+fn exists(file: &str, folders: &[PathBuf]) -> bool {
+    if Path::new(file).is_absolute() {
+        return Path::new(file).is_file();
+    }
+    match file.strip_suffix('*') {
+        Some(start) => folders.iter().any(|folder| has_one_of(folder, start)),
+        None => folders.iter().any(|folder| folder.join(file).is_file()),
+    }
+}
+
+fn has_one_of(folder: &Path, start: &str) -> bool {
+    let Ok(entries) = fs::read_dir(folder) else { return false };
+    entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with(start))
+}
+
+/// Forbids packages to start services as long as it lives, unless the machine has a policy of its own.
+struct Policy(Option<PathBuf>);
+
+impl Policy {
+    fn put(path: &Path) -> Result<Policy> {
+        if path.exists() {
+            return Ok(Policy(None));
+        }
+        // 101: the action is forbidden. It means nothing any more where we ended without removing it.
+        let text = format!(
+            "#!/bin/sh\n# Made by `cargo xtask`; to be removed.\n[ -d /proc/{} ] && exit 101\nexit 0\n",
+            std::process::id()
+        );
+        fs::write(path, text)?;
+        let policy = Policy(Some(path.to_owned()));
+        fs::set_permissions(path, Permissions::from_mode(0o755))?;
+        Ok(policy)
+    }
+}
+
+impl Drop for Policy {
+    fn drop(&mut self) {
+        if let Some(path) = &self.0
+            && let Err(error) = fs::remove_file(path)
+        {
+            eprintln!("warning: `{}` stays: {error}", path.display());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_found_by_name_by_path_and_by_the_start_of_a_name() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("php-fpm8.2"), "").unwrap();
+        let needed = [
+            ("php-fpm*", "php-fpm"),
+            ("php-fpm", "other"),
+            ("php-cgi*", "php-cgi"),
+            ("/proc/self/stat", "kernel"),
+            ("/no/such.so", "module"),
+        ];
+        assert_eq!(missing(&needed, &[folder.path().to_owned()]), ["other", "php-cgi", "module"]);
+    }
+
+    #[test]
+    fn services_are_forbidden_while_packages_are_installed_and_not_after() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("policy-rc.d");
+        let policy = Policy::put(&path).unwrap();
+        assert_eq!(Command::new(&path).status().unwrap().code(), Some(101));
+        drop(policy);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_policy_of_the_machine_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("policy-rc.d");
+        fs::write(&path, "its own").unwrap();
+        drop(Policy::put(&path).unwrap());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "its own");
+    }
+}
