@@ -140,21 +140,18 @@ pub fn interleaved(runs: &[Compared]) -> Result<Comparison, CompareError> {
 fn differences(first: &Compared, other: &Compared) -> Vec<String> {
     let (a, b) = (first.plan, other.plan);
     let id = |plan: &Plan| format!("{} version {}", plan.benchmark.id, plan.benchmark.version);
-    let steady = |plan: &Plan| format!("steady {}", plan.phases.steady);
-    let seed = |plan: &Plan| plan.seed.to_string();
-    let checks: [(&str, bool, Option<fn(&Plan) -> String>); 5] = [
-        ("benchmark", id(a) == id(b), Some(id)),
-        ("workload", without_paths(&a.workload) == without_paths(&b.workload), None),
-        ("protocol", a.protocol == b.protocol, None),
-        ("phases", a.phases == b.phases, Some(steady)),
-        ("seed", a.seed == b.seed, Some(seed)),
+    let values = |one: String, first: String| format!(" ({one}, not {first})");
+    let checks = [
+        ("benchmark", id(a) == id(b), values(id(b), id(a))),
+        ("workload", without_paths(&a.workload) == without_paths(&b.workload), String::new()),
+        ("protocol", a.protocol == b.protocol, String::new()),
+        ("phases", a.phases == b.phases, String::new()),
+        ("seed", a.seed == b.seed, values(b.seed.to_string(), a.seed.to_string())),
     ];
-    let text = |what: &str, value: Option<fn(&Plan) -> String>| {
-        let values = value.map_or(String::new(), |value| format!(" ({}, not {})", value(b), value(a)));
-        format!("`{}` differs from `{}` in {what}{values}", other.name, first.name)
-    };
     let broken = checks.into_iter().filter(|(_, same, _)| !same);
-    broken.map(|(what, _, value)| text(what, value)).collect()
+    broken
+        .map(|(what, _, values)| format!("`{}` differs from `{}` in {what}{values}", other.name, first.name))
+        .collect()
 }
 
 fn without_paths(workload: &Workload) -> Workload {

@@ -1,14 +1,17 @@
 //! Method: what was done, and what every number means.
 
-use model::Arrivals;
-use model::Load;
+use model::{Arrivals, Load, ReplyBody, Think};
 
 use crate::{Block, Column, Report, Row, Section, Table, Text, numbers};
 
 /// Metric, formula, meaning. n successful, E failed operations, P pages completed in the steady phase of
 /// length T; r response time, b bytes of head and body of a successful operation.
 const DEFINITIONS: &[(&str, &str, &str)] = &[
-    ("Connection rate", "n / T", "successful operations that completed in the steady phase, per second"),
+    (
+        "Rate",
+        "n / T",
+        "successful operations that completed in the steady phase, per second: connections, requests, transactions",
+    ),
     ("Error rate", "E / T", "failed operations per second, timed out ones included"),
     ("Error level", "100·E / n", "failed per hundred successful operations"),
     (
@@ -32,6 +35,22 @@ const DEFINITIONS: &[(&str, &str, &str)] = &[
         "Throughput",
         "8·Σb / (T·2²⁰)",
         "heads and bodies of successful operations in 2²⁰ bits per second; TCP/IP and Ethernet overhead excluded",
+    ),
+    (
+        "Throughput of bodies",
+        "Σbody / (T·1024)",
+        "bodies of successful operations in KB of 1024 bytes per second",
+    ),
+    (
+        "Receive time",
+        "(Σ service − Σ first byte) / n",
+        "mean from the first byte of a reply to the end of the operation",
+    ),
+    ("Delivered ÷ requested", "n / due", "open loop: successful operations per operation that fell due"),
+    (
+        "Interactive law",
+        "R = N ÷ X − Z",
+        "closed loop with mean think time Z; no rate above N ÷ Z is possible",
     ),
     ("Average client throughput", "8·Σb / (Σr·2²⁰)", "throughput while an operation is under way"),
     ("Pages per minute", "60·P / T", "pages of which every file was fetched with success"),
@@ -75,7 +94,12 @@ fn load(report: &Report) -> Vec<Text> {
               therefore offered less load."
             .to_owned(),
     };
-    let after = "After a failed request the rest of its page is abandoned and the next page begins at once. There is no retry.";
+    let after = match report.is_open() {
+        true => "A failed operation is not tried again.",
+        false => {
+            "After a failed request the rest of its page is abandoned and the page is over. There is no retry."
+        }
+    };
     vec![how.into(), after.into()]
 }
 
@@ -102,13 +126,34 @@ fn measurement(report: &Report) -> Vec<Text> {
          recorded length of the phase."
             .to_owned(),
         format!("Time limit: an operation that takes longer than {limit} has failed."),
-        "Verification: status, length and every byte of every body are checked; a wrong body is an error, never a success."
-            .to_owned(),
+        verification(report),
         "Recording: one record per second with histograms of every operation, none sampled; operations that started equal those \
          that ended plus those in flight, checked on every load point."
             .to_owned(),
     ];
     texts.map(Text::from).into()
+}
+
+/// Says what of replies was checked: all of it where the body is known beforehand.
+fn verification(report: &Report) -> String {
+    let requests = &report.plan.workload.requests;
+    let names = |is: fn(&ReplyBody) -> bool| {
+        let names = requests.iter().filter(|one| is(&one.reply)).map(|one| format!("“{}”", one.name));
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let weaker = [
+        (names(|reply| *reply == ReplyBody::Seen), "length and hash must be those that came first"),
+        (names(|reply| matches!(reply, ReplyBody::Contains(_))), "a text must be in the body"),
+        (names(|reply| *reply == ReplyBody::Any), "the body is not checked"),
+    ];
+    let mut text =
+        "Verification: status, length and every byte of every body are checked; a wrong body is an error, \
+                    never a success."
+            .to_owned();
+    for (names, how) in weaker.into_iter().filter(|(names, _)| !names.is_empty()) {
+        text += &format!(" Less is known of {names}: {how}.");
+    }
+    text
 }
 
 fn definitions() -> Table {
@@ -143,7 +188,10 @@ fn rules(report: &Report) -> Table {
         ("lateness (open loop)", format!("p99 at most {}", numbers::time(rules.lateness_p99_max))),
         (
             "delivered rate (open loop)",
-            format!("at least {} of the offered one", numbers::percent(rules.delivered_ratio_min, 0)),
+            format!(
+                "at least {} of the offered one; the last load point may miss it",
+                numbers::percent(rules.delivered_ratio_min, 0)
+            ),
         ),
         (
             "server counts as saturated",
@@ -152,6 +200,15 @@ fn rules(report: &Report) -> Table {
         ("completed operations", format!("at least {}", numbers::count(rules.operations_min))),
         ("conservation", "exact".to_owned()),
     ];
-    let rows = rows.map(|(what, limit)| Row::plain([what.to_owned(), limit]));
-    Table::new("Limits", vec![Column::words("What"), Column::words("Limit")], rows.into())
+    let mut rows: Vec<Row> = rows.map(|(what, limit)| Row::plain([what.to_owned(), limit])).into();
+    let shares = report.plan.workload.requests.iter().filter_map(|request| {
+        let limit =
+            format!("within {} of itself, or chance (3 σ)", numbers::percent(request.share_gap_max?, 0));
+        Some(Row::plain([format!("share of “{}”", request.name), limit]))
+    });
+    rows.extend(shares);
+    if !report.is_open() && report.plan.workload.think != Think::None {
+        rows.push(Row::plain(["users’ turns per second", "at most N ÷ Z, within 2 % and chance (3 σ)"]));
+    }
+    Table::new("Limits", vec![Column::words("What"), Column::words("Limit")], rows)
 }

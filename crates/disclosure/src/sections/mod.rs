@@ -1,11 +1,16 @@
 //! The sections of the report, one file each, and the list that orders them.
 
+mod classes;
+mod clients;
 mod configuration;
+mod delivery;
 mod errors;
 mod files;
 mod in_flight;
+mod interactive;
 mod latency;
 mod method;
+mod network;
 mod opening;
 mod percentiles;
 mod rates;
@@ -34,6 +39,10 @@ const SECTIONS: &[Maker] = &[
     results::section,
     rates::section,
     latency::section,
+    delivery::section,
+    clients::section,
+    interactive::section,
+    classes::section,
     percentiles::section,
     timeline::section,
     files::section,
@@ -41,6 +50,7 @@ const SECTIONS: &[Maker] = &[
     errors::section,
     in_flight::section,
     remarks::section,
+    network::section,
     configuration::section,
     workload::section,
     method::section,

@@ -36,7 +36,10 @@ fn sentence(report: &Report) -> Text {
     let n_valid = points.iter().filter(|point| point.verdict.state == State::Valid).count();
     let counted = format!("{n_valid} of {} load points valid", report.plan.load_points.len());
     match (report.analysis.verdict.state, &report.analysis.ending) {
-        (State::Valid, _) => format!("{counted}. Conservation, Little’s law, errors and the health of the generator were checked on each of them.").into(),
+        (State::Valid, _) => {
+            let checked = "Conservation, Little’s law, errors and the health of the generator were checked on each of them.";
+            format!("{counted}. {checked}{}", beyond(report, n_valid)).into()
+        }
         (State::Invalid, _) => format!("{counted}. The run as a whole is not, because:").into(),
         (State::Incomplete, Ending::Stopped(why)) => format!("{counted}. The run was stopped: {why}.").into(),
         (State::Incomplete, Ending::Missing) => format!(
@@ -44,6 +47,17 @@ fn sentence(report: &Report) -> Text {
         )
         .into(),
         (State::Incomplete, Ending::Complete) => format!("{counted}. A part of the run is missing.").into(),
+    }
+}
+
+/// Says why a run is valid although load points of it are not.
+fn beyond(report: &Report, n_valid: usize) -> &'static str {
+    if n_valid == report.analysis.load_points.len() {
+        ""
+    } else if report.plan.search.is_some() {
+        " Those that are not show the search where the limit lies."
+    } else {
+        " The last one was not delivered: it shows where the capacity ends, and counts for nothing."
     }
 }
 

@@ -26,9 +26,12 @@ pub fn section(report: &Report) -> Option<Section> {
 
 fn chart(report: &Report) -> Chart {
     let words = report.words();
-    let name = if report.is_open() { "Operations per second" } else { capital(words.rate) };
-    let rate =
-        Panel { y: Axis::new(name, Spacing::FromZero, Format::Plain), series: series(report), limit: None };
+    let name = if report.is_open() { "Operations per second".to_owned() } else { capital(words.rate) };
+    let rate = Panel {
+        y: Axis::new(name.clone(), Spacing::FromZero, Format::Plain),
+        series: series(report),
+        limit: None,
+    };
     Chart {
         id: "rate-chart",
         title: format!("{name} against {}", words.load_noun),
@@ -40,8 +43,10 @@ fn chart(report: &Report) -> Chart {
     }
 }
 
-fn capital(rate: &'static str) -> &'static str {
-    if rate.starts_with('c') { "Connections per second" } else { "Operations per second" }
+/// Returns the rate in full with a capital letter.
+fn capital(rate: &str) -> String {
+    let (first, rest) = rate.split_at(1);
+    first.to_uppercase() + rest
 }
 
 fn series(report: &Report) -> Vec<Series> {

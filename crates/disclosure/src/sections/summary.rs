@@ -69,18 +69,19 @@ fn facts(report: &Report) -> Vec<(String, Text)> {
         ("Load", load_text(&loads, words.load)),
         ("Steady phase", format!("{} per load point", numbers::length(plan.phases.steady))),
         ("Protocol", protocol_text(report)),
-        (
-            "Data set",
-            format!(
-                "{} files, {} in all, mean body {} B",
-                plan.workload.n_files(plan.level_max()),
-                numbers::bytes(report.file_set_bytes()),
-                numbers::fixed(plan.workload.mean_body_bytes(), 1),
-            ),
-        ),
+        ("Data set", data_set_text(report)),
         ("Verdicts", verdicts(report)),
     ];
     rows.map(|(name, value)| (name.to_owned(), value.into())).into()
+}
+
+fn data_set_text(report: &Report) -> String {
+    let workload = &report.plan.workload;
+    let files = match workload.n_files(report.plan.level_max()) {
+        0 => "no files".to_owned(),
+        n => format!("{} files, {} in all", numbers::count(n), numbers::bytes(report.file_set_bytes())),
+    };
+    format!("{files}, mean body {} B", numbers::fixed(workload.mean_body_bytes(), 1))
 }
 
 fn sut_text(report: &Report) -> String {
@@ -90,6 +91,12 @@ fn sut_text(report: &Report) -> String {
         "external" => "a server that was already there".to_owned(),
         name => name.to_owned(),
     };
+    if let Some(profile) = &sut.profile {
+        text += &format!(", profile {profile}");
+    }
+    if let Some(gateway) = sut.gateway {
+        text += &format!(", pages by {} with {}", gateway.kind.name(), workers_text(gateway.workers));
+    }
     if !sut.cpus.is_empty() {
         let cpus: Vec<String> = sut.cpus.iter().map(u32::to_string).collect();
         text += &format!(", on CPU {}", cpus.join(", "));
@@ -98,6 +105,10 @@ fn sut_text(report: &Report) -> String {
         text += &format!(", limited to {} ({})", quota_text(quota), sut.quota_reason);
     }
     text
+}
+
+fn workers_text(workers: u32) -> String {
+    if workers == 1 { "1 worker".to_owned() } else { format!("{workers} workers") }
 }
 
 fn quota_text(quota: f64) -> String {
@@ -137,7 +148,11 @@ fn protocol_text(report: &Report) -> String {
             format!("kept connections, {n} requests each at most")
         }
     };
-    format!("{version}{tls}, {connection}, time limit {}", numbers::length(protocol.time_limit))
+    let shared = match protocol.streams {
+        1 => String::new(),
+        users => format!(", shared by {users} users"),
+    };
+    format!("{version}{tls}, {connection}{shared}, time limit {}", numbers::length(protocol.time_limit))
 }
 
 fn verdicts(report: &Report) -> String {

@@ -1,27 +1,195 @@
-//! The workload: files, sizes, weights.
+//! The workload: what is asked for, how often, and what must come back.
 
-use model::{Page, Workload};
+use model::{Connection, Count, Page, Parameter, ReplyBody, Request, Think, Workload};
 
 use crate::{Block, Column, Report, Row, Section, Table, Text, Tone, numbers};
 
 pub fn section(report: &Report) -> Option<Section> {
     let workload = &report.plan.workload;
-    let groups = workload.pages.iter().any(|page| 1 < page.requests.len());
-    let text = format!(
-        "{} A user picks a page by its weight and fetches its files in order. Per page {} files and {} B on the mean; per \
-         request a body of {} B with a standard deviation of {} B. What is in the files follows from the content seed {}.",
-        if groups { "Pages are groups of files." } else { "Every page is one file." },
-        numbers::fixed(workload.requests_per_page(), 2),
-        numbers::fixed(workload.bytes_per_page(), 1),
-        numbers::fixed(workload.mean_body_bytes(), 1),
-        numbers::fixed(workload.body_bytes_deviation(), 0),
-        workload.content_seed,
-    );
-    let blocks = vec![Block::Paragraph(Text::from(text)), Block::Table(table(report))];
-    Some(Section { id: "workload", title: "Workload filelist".into(), blocks })
+    let plain = workload.requests.iter().all(is_plain_file);
+    let mut blocks = vec![Block::Paragraph(Text::from(introduction(report)))];
+    blocks.extend(behavior(report).map(|text| Block::Paragraph(text.into())));
+    if !plain {
+        blocks.push(Block::Table(requests(report)));
+        blocks.extend(parameters(report).map(Block::Table));
+    }
+    let grouped = workload.pages.iter().any(|page| 1 < page.requests.len());
+    if plain || grouped {
+        blocks.push(Block::Table(pages(report)));
+    }
+    let title = if plain { "Workload filelist" } else { "Workload" };
+    Some(Section { id: "workload", title: title.into(), blocks })
 }
 
-fn table(report: &Report) -> Table {
+/// A file that is fetched by its path and nothing else.
+fn is_plain_file(request: &Request) -> bool {
+    let by_path = request.method == "GET" && request.parameters.is_empty() && request.body.is_empty();
+    by_path && request.headers.is_empty() && matches!(request.reply, ReplyBody::File(_))
+}
+
+fn introduction(report: &Report) -> String {
+    let workload = &report.plan.workload;
+    let groups = workload.pages.iter().any(|page| 1 < page.requests.len());
+    let plain = workload.requests.iter().all(is_plain_file);
+    let what = if plain { "files" } else { "requests" };
+    let picked = match (report.is_open(), groups) {
+        (true, _) => "Every operation on the schedule is a request picked by its weight.".to_owned(),
+        (false, true) => format!(
+            "Pages are groups of {what}. A user picks a page by its weight and fetches its {what} in order."
+        ),
+        (false, false) if plain => {
+            "Every page is one file. A user picks a page by its weight and fetches its files in order."
+                .to_owned()
+        }
+        (false, false) => "A user picks a request by its weight, one after another.".to_owned(),
+    };
+    let sizes = match workload.mean_body_bytes() {
+        Some(mean) => format!(
+            "per request a body of {} B with a standard deviation of {} B",
+            numbers::fixed(mean, 1),
+            numbers::fixed(workload.body_bytes_deviation(), 0)
+        ),
+        None => "per request a body whose length is not known beforehand".to_owned(),
+    };
+    let pages = match workload.bytes_per_page() {
+        Some(bytes) if !report.is_open() && (groups || plain) => format!(
+            "Per page {} {what} and {} B on the mean; ",
+            numbers::fixed(workload.requests_per_page(), 2),
+            numbers::fixed(bytes, 1)
+        ),
+        _ => "On the mean ".to_owned(),
+    };
+    let content = match workload.n_files(report.plan.level_max()) {
+        0 => String::new(),
+        _ => format!(" What is in the files follows from the content seed {}.", workload.content_seed),
+    };
+    format!("{picked} {pages}{sizes}.{content}")
+}
+
+/// What users do besides asking: think, and end connections.
+fn behavior(report: &Report) -> Option<String> {
+    let think = match report.plan.workload.think {
+        _ if report.is_open() => None,
+        Think::None => None,
+        Think::Fixed(time) => Some(format!("Users pause for {} after each page.", numbers::time(time))),
+        Think::Exponential(time) => Some(format!(
+            "Users pause after each page for a time with negative exponential distribution and mean {}, not truncated.",
+            numbers::time(time)
+        )),
+    };
+    let sessions = (report.plan.protocol.connection == Connection::Sessions).then(|| {
+        "A connection carries a session, whose length users draw: 1 request for 30 % of the sessions, 5 to 15 for \
+         6.36 % each, as in SPECweb99."
+            .to_owned()
+    });
+    let texts: Vec<String> = think.into_iter().chain(sessions).collect();
+    (!texts.is_empty()).then(|| texts.join(" "))
+}
+
+fn requests(report: &Report) -> Table {
+    let workload = &report.plan.workload;
+    let columns = vec![
+        Column::words("Request"),
+        Column::numbers("Share", "%"),
+        Column::words("Method"),
+        Column::words("Path"),
+        Column::numbers("Objects", ""),
+        Column::words("Right reply"),
+        Column::numbers("Mean body", "B"),
+        Column::numbers("Bytes", "%"),
+    ];
+    let level = report.plan.level_max();
+    let row = |(kind, request): (usize, &Request)| {
+        let share = workload.request_share(kind);
+        let mean = request.body_moments().map(|(mean, _)| mean);
+        Row::plain([
+            request.name.clone(),
+            numbers::fixed(share * 100.0, 2),
+            request.method.clone(),
+            request.path.to_string(),
+            numbers::count(request.objects(level)),
+            reply_text(request),
+            numbers::fixed(mean, 1),
+            numbers::fixed(share_of_bytes(workload, share, mean).map(|bytes| bytes * 100.0), 2),
+        ])
+    };
+    let rows = workload.requests.iter().enumerate().map(row).collect();
+    let note = format!("Objects at the highest load, {}.", highest(report));
+    let more = "Header fields and bodies that are sent are in the JSON form of this report.";
+    let sends = workload.requests.iter().any(|one| !one.headers.is_empty() || !one.body.is_empty());
+    Table::new("Requests", columns, rows).note(if sends { format!("{note} {more}") } else { note })
+}
+
+fn reply_text(request: &Request) -> String {
+    let body = match &request.reply {
+        ReplyBody::File(_) => {
+            let (least, most) = request.body_limits().unwrap_or_default();
+            match least == most {
+                true => format!("file of {} B", numbers::count(least)),
+                false => format!("file of {} to {} B", numbers::count(least), numbers::count(most)),
+            }
+        }
+        ReplyBody::Letters { bytes, markup: false } => format!("{} letters", numbers::count(*bytes)),
+        ReplyBody::Letters { bytes, markup: true } => format!("{} B of HTML", numbers::count(*bytes)),
+        ReplyBody::Empty => "no body".to_owned(),
+        ReplyBody::Seen => "the body that came first".to_owned(),
+        ReplyBody::Any => "any body".to_owned(),
+        ReplyBody::Contains(text) => format!("a body with “{text}”"),
+    };
+    format!("{}, {body}", request.status)
+}
+
+/// Lists each parameter once, however many requests have the same.
+fn parameters(report: &Report) -> Option<Table> {
+    let mut known: Vec<&Parameter> = Vec::new();
+    for parameter in report.plan.workload.requests.iter().flat_map(|request| &request.parameters) {
+        if !known.contains(&parameter) {
+            known.push(parameter);
+        }
+    }
+    let level = report.plan.level_max();
+    let row = |parameter: &&Parameter| {
+        let count = match parameter.count {
+            Count::Fixed(count) => numbers::count(count),
+            Count::SquareRoot(factor) => {
+                format!("⌈√({factor} · load)⌉ = {}", numbers::count(parameter.count.at(level)))
+            }
+        };
+        Row::plain([parameter.name.clone(), first_text(parameter), count, parameter.pick.to_string()])
+    };
+    let columns = vec![
+        Column::words("Parameter"),
+        Column::words("First, or all texts"),
+        Column::numbers("Values", ""),
+        Column::words("Picked by"),
+    ];
+    let note = format!(
+        "Values at the highest load, {}. Of n values the i-th is picked with a probability of 1/n (uniform), \
+         proportional to i⁻ˢ (zipf:s), to mⁱ/i! (poisson:m), or to its weight.",
+        highest(report)
+    );
+    let table = Table::new("Parameters", columns, known.iter().map(row).collect()).note(note);
+    (!known.is_empty()).then_some(table)
+}
+
+fn first_text(parameter: &Parameter) -> String {
+    match parameter.texts.is_empty() {
+        true => numbers::count(parameter.first),
+        false => parameter.texts.iter().map(|text| format!("“{text}”")).collect::<Vec<_>>().join(", "),
+    }
+}
+
+fn highest(report: &Report) -> String {
+    let points = report.plan.load_points.iter();
+    let last = points.max_by(|a, b| a.load.level().total_cmp(&b.load.level()));
+    last.map_or(String::new(), |point| report.words().load_text(point.load))
+}
+
+fn share_of_bytes(workload: &Workload, share: f64, mean: Option<f64>) -> Option<f64> {
+    Some(share * mean? / workload.mean_body_bytes()?)
+}
+
+fn pages(report: &Report) -> Table {
     let workload = &report.plan.workload;
     let columns = vec![
         Column::numbers("Page", ""),
@@ -37,7 +205,7 @@ fn table(report: &Report) -> Table {
     let total = [
         "all".to_owned(),
         numbers::count(weights),
-        format!("{} files", workload.requests.len()),
+        format!("{} files", numbers::count(workload.n_files(report.plan.level_max()))),
         numbers::count(report.file_set_bytes()),
         "100.00".to_owned(),
         "100.00".to_owned(),
@@ -51,7 +219,6 @@ fn page_rows<'a>(workload: &'a Workload, index: usize, page: &'a Page) -> impl I
         let request = workload.requests.get(*kind as usize)?;
         let share = workload.request_share(*kind as usize);
         let mean = request.body_moments().map(|(mean, _)| mean);
-        let bytes = mean.zip(workload.mean_body_bytes()).map(|(mean, all)| share * mean / all);
         let first = |text: String| if place == 0 { text } else { String::new() };
         Some(Row::plain([
             first((index + 1).to_string()),
@@ -59,7 +226,7 @@ fn page_rows<'a>(workload: &'a Workload, index: usize, page: &'a Page) -> impl I
             request.name.clone(),
             numbers::fixed(mean, 0),
             numbers::fixed(share * 100.0, 2),
-            numbers::fixed(bytes.map(|bytes| bytes * 100.0), 2),
+            numbers::fixed(share_of_bytes(workload, share, mean).map(|bytes| bytes * 100.0), 2),
         ]))
     })
 }

@@ -1,0 +1,81 @@
+//! Open loop: what was delivered of what was requested, and the curve of response time against it.
+
+use analysis::LoadPointResult;
+
+use super::{hollow_note, is_doubtful, state_text};
+use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
+use crate::report::load_number;
+use crate::{Block, Column, Figure, Report, Row, Section, Table, Tone, numbers};
+
+pub fn section(report: &Report) -> Option<Section> {
+    if !report.is_open() || report.analysis.load_points.is_empty() {
+        return None;
+    }
+    let figure = Figure {
+        chart: chart(report),
+        caption: format!(
+            "Each marker is a load point. Response time runs from the moment an operation was due.{}",
+            hollow_note(report)
+        )
+        .into(),
+        table: table(report),
+        bulky: false,
+    };
+    let title = "Delivered load and response time".into();
+    Some(Section { id: "delivery", title, blocks: vec![Block::Figure(Box::new(figure))] })
+}
+
+fn chart(report: &Report) -> Chart {
+    let point = |point: &LoadPointResult| {
+        let drawn = Point::new(point.rate, point.response.mean?);
+        Some(Point { range: point.response.mean_interval, hollow: is_doubtful(point), ..drawn })
+    };
+    // In the order of load, so that the curve turns back where overload lowers the rate.
+    let points = report.analysis.load_points.iter().filter_map(point).collect();
+    let series = vec![Series { name: "mean response time".into(), style: 0, draw: Draw::Points, points }];
+    let y = Axis::new("Mean response time", Spacing::FromZero, Format::Seconds);
+    Chart {
+        id: "delivery-chart",
+        title: "Mean response time against delivered load".into(),
+        description: "The mean response time of each load point over the rate that it delivered.".into(),
+        x: Axis::new("Delivered operations per second", Spacing::FromZero, Format::Plain),
+        panels: vec![Panel { y, series, limit: None }],
+        zones: Vec::new(),
+        marks: Vec::new(),
+    }
+}
+
+fn table(report: &Report) -> Table {
+    let columns = vec![
+        Column::numbers("Requested", "ops/s"),
+        Column::numbers("Delivered", "ops/s"),
+        Column::numbers("Delivered ÷ requested", "%"),
+        Column::numbers("Response time", "ms/op"),
+        Column::numbers("Std dev", "ms"),
+        Column::numbers("In flight at most", ""),
+        Column::words("Verdict"),
+    ];
+    let points = &report.analysis.load_points;
+    let row = |point: &LoadPointResult| {
+        Row::plain([
+            load_number(point.load),
+            numbers::fixed(point.rate, 2),
+            numbers::fixed(point.delivered_ratio.map(|ratio| ratio * 100.0), 2),
+            milliseconds(point.response.mean),
+            milliseconds(point.total.response.deviation),
+            numbers::count(u64::from(point.load.in_flight_max())),
+            state_text(point.verdict.state).to_owned(),
+        ])
+        .tone(if is_doubtful(point) { Tone::Bad } else { Tone::Plain })
+    };
+    let limit = numbers::percent(report.plan.rules.delivered_ratio_min, 0);
+    let overall = milliseconds(report.analysis.response_mean());
+    Table::new("Requested and delivered load", columns, points.iter().map(row).collect()).note(format!(
+        "Over all operations of all load points {overall} ms/op. At least {limit} of the due operations must be \
+         delivered; only the last load point may miss that without making the run invalid."
+    ))
+}
+
+fn milliseconds(seconds: Option<f64>) -> String {
+    numbers::fixed(seconds.map(|seconds| seconds * 1e3), 3)
+}

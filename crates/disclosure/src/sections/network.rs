@@ -1,0 +1,78 @@
+//! Load, file set and network, as the disclosures of SPECweb96 list them.
+
+use model::{Connection, Fact};
+
+use crate::{Block, Report, Section, Text, numbers};
+
+/// TIME-WAIT of RFC 1122: twice its MSL of 120 s.
+const RFC_TIME_WAIT_S: u32 = 240;
+
+/// TIME-WAIT of Linux, `TCP_TIMEWAIT_LEN`: a constant of the kernel, not a setting.
+const LINUX_TIME_WAIT_S: u32 = 60;
+
+pub fn section(report: &Report) -> Option<Section> {
+    let mut facts = load(report);
+    facts.extend(network(report));
+    let facts = facts.into_iter().map(|(name, value)| (name.to_owned(), Text::from(value))).collect();
+    let title = "Load, file set and network".into();
+    Some(Section { id: "network", title, blocks: vec![Block::Facts(facts)] })
+}
+
+fn load(report: &Report) -> Vec<(&'static str, String)> {
+    let plan = report.plan;
+    let last = plan.load_points.iter().max_by(|a, b| a.load.level().total_cmp(&b.load.level()));
+    let mut facts = Vec::new();
+    if let Some(point) = last {
+        facts.push(("Maximum requested load", report.words().load_text(point.load)));
+    }
+    facts.push((
+        "Maximum file set",
+        format!(
+            "{} MB of 2²⁰ bytes, {} files",
+            numbers::count(report.file_set_bytes() >> 20),
+            numbers::count(plan.workload.n_files(plan.level_max()))
+        ),
+    ));
+    let addresses: Vec<String> = plan.source_addresses.iter().map(ToString::to_string).collect();
+    if !addresses.is_empty() {
+        facts.push(("Addresses of the load generator", addresses.join(", ")));
+    }
+    facts
+}
+
+/// What of the network can be told from the testbed; nothing is made up for what was not found.
+fn network(report: &Report) -> Vec<(&'static str, String)> {
+    let facts = |title: &str| {
+        let sections = report.testbed.sections.iter().filter(|section| section.title == title);
+        sections.flat_map(|section| &section.facts).collect::<Vec<&Fact>>()
+    };
+    let interfaces = facts("Network interfaces");
+    let mut found = Vec::new();
+    if !interfaces.is_empty() {
+        let texts: Vec<String> =
+            interfaces.iter().map(|fact| format!("{}: {}", fact.name, fact.value)).collect();
+        found.push(("Networks", texts.join("; ")));
+    }
+    let is_linux =
+        facts("System").iter().any(|fact| fact.name == "kernel" && fact.value.starts_with("Linux"));
+    if is_linux {
+        found.push(("MSL", format!("{} s{}", LINUX_TIME_WAIT_S / 2, non_rfc(LINUX_TIME_WAIT_S))));
+        found.push(("TIME-WAIT", format!("{LINUX_TIME_WAIT_S} s{}", non_rfc(LINUX_TIME_WAIT_S))));
+        found.extend(time_wait_entries(report).map(|text| ("TIME-WAIT entries at the highest rate", text)));
+    }
+    found
+}
+
+fn non_rfc(time_wait_s: u32) -> &'static str {
+    if time_wait_s < RFC_TIME_WAIT_S { " – Non RFC1122 (MSL 120 s, TIME-WAIT 240 s)" } else { "" }
+}
+
+/// Connections that end stay in TIME-WAIT on the side that closes first: rate × length.
+fn time_wait_entries(report: &Report) -> Option<String> {
+    let peak = report.analysis.curve.peak.and_then(|peak| report.analysis.load_points.get(peak))?;
+    let each_its_own = report.plan.protocol.connection == Connection::PerRequest;
+    let entries = (peak.rate * f64::from(LINUX_TIME_WAIT_S)).round() as u64;
+    each_its_own.then(|| {
+        format!("{} ({}/s × {LINUX_TIME_WAIT_S} s)", numbers::count(entries), numbers::fixed(peak.rate, 2))
+    })
+}
