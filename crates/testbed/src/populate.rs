@@ -88,7 +88,8 @@ pub fn populate(
         files.files.iter().map(|file| below(directory, &file.path)).collect::<Result<_, _>>()?;
     let marker = directory.join(MARKER);
     let found = fs::read_to_string(&marker);
-    if found.is_err() {
+    let is_ours = found.is_ok();
+    if !is_ours {
         refuse_other_files(directory)?;
     }
     let found = found.unwrap_or_default();
@@ -102,7 +103,7 @@ pub fn populate(
     let missing: Vec<(&SetFile, &PathBuf)> =
         files.files.iter().zip(&paths).filter(|file| !is_in_place(file)).collect();
     let bytes = files.bytes();
-    let reused = missing.is_empty() && known.len() == files.files.len();
+    let reused = is_ours && missing.is_empty() && known.len() == files.files.len();
     let populated =
         Populated { directory: directory.to_owned(), files: files.files.len() as u64, bytes, reused };
     if reused {
@@ -268,6 +269,16 @@ mod tests {
         let other = FileSet { content_seed: 8, ..set() };
         assert!(!again(&other));
         assert!(Content::new(8).matches(0, 0, &fs::read(place.path().join("a.html")).unwrap()));
+    }
+
+    /// A server without files still needs the directory.
+    #[test]
+    fn an_empty_set_is_a_directory_with_nothing_but_its_marker() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = place.path().join("root");
+        assert!(!populate(&directory, &files(1, &[]), |_| {}).unwrap().reused);
+        assert!(populate(&directory, &files(1, &[]), |_| {}).unwrap().reused);
+        assert_eq!(fs::read_dir(&directory).unwrap().count(), 1);
     }
 
     /// Goal: a larger load needs more files, not the same ones again.
