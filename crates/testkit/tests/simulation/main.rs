@@ -3,6 +3,7 @@
 mod capacity;
 mod faults;
 mod little;
+mod mix;
 mod phases;
 mod queues;
 mod schedule;
