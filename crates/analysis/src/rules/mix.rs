@@ -4,16 +4,20 @@ use units::Ratio;
 
 use super::{Evidence, Finding};
 
-/// Standard deviations of a binomial count that are chance.
-const DEVIATIONS: f64 = 3.0;
+/// Standard deviations of a binomial count that are chance. With four, a run of ten load points and eight kinds is
+/// condemned by chance once in two hundred times; with three it would be once in five.
+const DEVIATIONS: f64 = 4.0;
+
+/// Expected operations of a kind below which its count is too skew for that to hold.
+const EXPECTED_MIN: f64 = 25.0;
 
 const HINT: &str = "failures or a time limit that hit one kind more than the others shift the mix; a longer steady phase brings it nearer";
 
 /// Reports kinds whose share of all completed operations is too far from the expected one.
 ///
 /// A share s of n operations deviates from the expected p by |s − p| ÷ p, at most `share_gap_max` of
-/// the kind's request, and besides by more than three times √(p·(1 − p) ÷ n), the binomial deviation,
-/// so that chance does not condemn a short phase.
+/// the kind's request, and besides by more than four times √(p·(1 − p) ÷ n), the binomial deviation,
+/// so that chance does not condemn a short phase; nor is a kind judged of which fewer than 25 operations are expected.
 pub(super) fn check(evidence: &Evidence) -> Vec<Finding> {
     let workload = &evidence.plan.workload;
     let kinds = workload.requests.iter().zip(&evidence.result.kinds).enumerate();
@@ -49,7 +53,8 @@ impl Share {
     fn is_off(&self, limit: f64) -> bool {
         let deviation = (self.expected * (1.0 - self.expected) / self.n.max(1) as f64).sqrt();
         let gap = (self.found - self.expected).abs();
-        limit * self.expected < gap && DEVIATIONS * deviation < gap
+        let has_enough = EXPECTED_MIN <= self.expected * self.n as f64;
+        has_enough && limit * self.expected < gap && DEVIATIONS * deviation < gap
     }
 }
 
@@ -57,12 +62,13 @@ impl Share {
 mod tests {
     use super::*;
 
-    /// By hand: p = 0.01, n = 10,000: deviation √(0.01 · 0.99 ÷ 10,000) = 0.000995, three of them 0.002985.
-    /// A limit of 10 % is 0.001; so chance decides here, and at n = 1,000,000 (0.000298) the limit does.
+    /// By hand: p = 0.01, n = 10,000: deviation √(0.01 · 0.99 ÷ 10,000) = 0.000995, four of them 0.00398.
+    /// A limit of 10 % is 0.001; so chance decides here, and at n = 1,000,000 (0.000398) the limit does. Of 2000 only 20 are expected.
     #[test]
     fn a_share_is_off_beyond_its_limit_and_beyond_chance() {
         let is_off = |found, n| Share { found, expected: 0.01, n }.is_off(0.1);
-        assert_eq!([0.0129, 0.0131, 0.0069].map(|found| is_off(found, 10_000)), [false, true, true]);
+        assert_eq!([0.0139, 0.0141, 0.0059].map(|found| is_off(found, 10_000)), [false, true, true]);
+        assert!(!is_off(0.1, 2000));
         assert_eq!([0.0109, 0.0112].map(|found| is_off(found, 1_000_000)), [false, true]);
     }
 }
