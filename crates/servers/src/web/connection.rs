@@ -9,8 +9,7 @@ use std::time::Duration;
 use http1::{Framing, HeadError, Parsed, RequestHead, RequestMethod, ResponseHead, parse_request};
 use units::Nanos;
 
-use super::fault::Fault;
-use super::faulty::{Ending, spoil};
+use super::fault::{Act, Ending, GREETING, Right, Script, next_frame};
 use super::modified::is_unmodified;
 use super::server::Shared;
 use super::site::{Found, ReadyReply, head_bytes};
@@ -93,6 +92,9 @@ struct Conversation<'a> {
 
 impl Conversation<'_> {
     async fn run(mut self) -> io::Result<()> {
+        if let Some(act) = self.shared.faults.for_connections() {
+            return self.act(act).await;
+        }
         loop {
             match parse_request(&self.input[self.taken..]) {
                 Ok(Parsed::Partial) => {
@@ -151,10 +153,12 @@ impl Conversation<'_> {
             }
             (Found::Page(page), None) => self.make(page, head, keep_alive).await,
             (Found::File(reply) | Found::Other(reply), Some(fault)) => {
-                self.misbehave(fault, reply, head, keep_alive).await
+                let site = &shared.site;
+                self.play(fault(&Right { site, reply, version: head.version, keep_alive })).await
             }
             (Found::Page(page), Some(fault)) => {
-                self.misbehave(fault, &ReadyReply::from(page), head, keep_alive).await
+                let (site, reply) = (&shared.site, &ReadyReply::from(page));
+                self.play(fault(&Right { site, reply, version: head.version, keep_alive })).await
             }
         }
     }
@@ -183,22 +187,63 @@ impl Conversation<'_> {
         }
     }
 
-    async fn misbehave(
-        &mut self,
-        fault: Fault,
-        right: &ReadyReply,
-        head: &RequestHead,
-        keep_alive: bool,
-    ) -> io::Result<Ending> {
+    /// Does what befalls whole connections.
+    async fn act(mut self, act: Act) -> io::Result<()> {
+        let script = match act {
+            Act::Frames(script) => return self.answer_frames(script).await,
+            Act::Bytes(script) => {
+                self.read().await?;
+                script
+            }
+            Act::Unasked(script) => script,
+            Act::Reply(_) | Act::Deaf => return Ok(()),
+        };
+        match self.play(script()).await? {
+            Ending::AsAsked | Ending::Close => self.linger().await,
+            Ending::Reset => self.socket.reset(),
+            Ending::Hold => self.hold().await,
+        }
+    }
+
+    /// Answers the requests of HTTP/2, of which it understands no more than where they are.
+    async fn answer_frames(mut self, script: fn(u32) -> Script) -> io::Result<()> {
+        self.send(GREETING, &[]).await?;
+        self.pulse.set(Pulse::Held);
+        loop {
+            let Some((length, stream)) = next_frame(&self.input[self.taken..]) else {
+                if self.read().await? == 0 {
+                    return Ok(());
+                }
+                continue;
+            };
+            self.taken += length;
+            let Some(stream) = stream else { continue };
+            match self.play(script(stream)).await? {
+                Ending::AsAsked => {}
+                Ending::Close => return self.linger().await,
+                Ending::Reset => return self.socket.reset(),
+                Ending::Hold => return self.hold().await,
+            }
+        }
+    }
+
+    /// Sends what a fault says; returns what becomes of the connection.
+    async fn play(&mut self, script: Script) -> io::Result<Ending> {
         self.shared.count(|counts| counts.faults += 1);
-        let wrong = spoil(fault, &self.shared.site, right, head.version, keep_alive);
-        for (index, piece) in wrong.bytes.chunks(wrong.piece).enumerate() {
+        for (index, piece) in script.bytes.chunks(script.piece).enumerate() {
             if 0 < index {
-                tokio::time::sleep(Duration::from_nanos(wrong.pause.0)).await;
+                pause(script.pause).await;
             }
             self.send(piece, &[]).await?;
         }
-        Ok(wrong.ending)
+        while !script.endless.is_empty() {
+            self.pulse.set(Pulse::Held);
+            for piece in script.endless.chunks(script.piece) {
+                pause(script.pause).await;
+                self.send(piece, &[]).await?;
+            }
+        }
+        Ok(script.ending)
     }
 
     /// Sends a head and a body, with one kernel call if they are small.
@@ -255,6 +300,14 @@ impl Conversation<'_> {
             }
             bytes_max -= read;
         }
+    }
+}
+
+/// Waits, or gives way to others where there is nothing to wait for.
+async fn pause(time: Nanos) {
+    match time {
+        Nanos::ZERO => tokio::task::yield_now().await,
+        time => tokio::time::sleep(Duration::from_nanos(time.0)).await,
     }
 }
 

@@ -29,7 +29,6 @@ mod allowance;
 mod app;
 mod connection;
 mod fault;
-mod faulty;
 mod modified;
 mod options;
 mod server;
@@ -38,7 +37,7 @@ mod socket;
 
 pub use allowance::{CARRY, PAUSE_MIN};
 pub use app::{AppOptions, AppServer};
-pub use fault::{Fault, FaultPlan, FaultPlanError, FaultRule, Freeze};
+pub use fault::{Fault, FaultPlan, FaultPlanError, FaultRule, Freeze, Speech};
 pub use options::{ServeReport, WebOptions};
 pub use server::{WebServer, serve};
 pub use site::DATASET_BYTES_MAX;

@@ -21,7 +21,7 @@ use units::{Clock, Nanos, Ratio, RealClock, thread_cpu};
 
 use super::allowance::Throttle;
 use super::connection::serve_connection;
-use super::fault::{FaultPlan, Freeze};
+use super::fault::{Act, FaultPlan, Freeze};
 use super::options::{ServeReport, WebOptions};
 use super::site::Site;
 
@@ -235,6 +235,9 @@ fn watch(listener: Socket) -> io::Result<AsyncFd<Socket>> {
 
 /// Accepts connections until the listener fails, and returns why.
 async fn accept_all(listener: &AsyncFd<Socket>, shared: &Rc<Shared>) -> io::Error {
+    if let Some(Act::Deaf) = shared.faults.for_connections() {
+        return std::future::pending().await;
+    }
     loop {
         let mut guard = match listener.readable().await {
             Ok(guard) => guard,

@@ -1,72 +1,16 @@
-//! What the server can do wrong, and when.
+//! Which faults befall which requests, and when.
 
 use thiserror::Error;
 use units::Nanos;
 
-/// One way to answer a GET wrongly. HEAD and requests that are refused anyway are not touched.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Fault {
-    /// Sends one byte more than the file has, and says so in `Content-Length`.
-    WrongLength,
-    /// Announces the whole body, sends half of it, and closes.
-    Truncated,
-    /// Sends the right length with one wrong byte in the middle; an empty file stays right.
-    WrongBytes,
-    /// Answers with status 500.
-    WrongStatus,
-    /// Sends a status line that is none, and closes.
-    MalformedHead,
-    /// Sends a head larger than 64 KiB, and closes.
-    OversizedHead,
-    /// Takes the request and never answers, until the client goes away.
-    Stall,
-    /// Announces the whole body, sends half of it, and resets the connection.
-    Reset,
-    /// Sends the right response in 16 pieces, 20 ms apart.
-    SlowDrip,
-    /// Takes the request and closes without a byte of answer.
-    EarlyClose,
-    /// Gives two different lengths, sends the body, and closes.
-    DuplicateLengths,
-    /// Announces chunks and sends a chunk size that is no number, and closes.
-    BadChunk,
-}
-
-/// How many pieces [`Fault::SlowDrip`] cuts a response into.
-pub(super) const DRIP_PIECES: usize = 16;
-
-/// How long [`Fault::SlowDrip`] waits between two pieces.
-pub(super) const DRIP_PAUSE: Nanos = Nanos::from_millis(20);
-
-impl Fault {
-    /// All faults with the names that [`FaultPlan::parse`] knows them by.
-    pub const ALL: [(Fault, &'static str); 12] = [
-        (Fault::WrongLength, "wrong-length"),
-        (Fault::Truncated, "truncated"),
-        (Fault::WrongBytes, "wrong-bytes"),
-        (Fault::WrongStatus, "wrong-status"),
-        (Fault::MalformedHead, "malformed-head"),
-        (Fault::OversizedHead, "oversized-head"),
-        (Fault::Stall, "stall"),
-        (Fault::Reset, "reset"),
-        (Fault::SlowDrip, "slow-drip"),
-        (Fault::EarlyClose, "early-close"),
-        (Fault::DuplicateLengths, "duplicate-lengths"),
-        (Fault::BadChunk, "bad-chunk"),
-    ];
-
-    /// Returns the fault with a name; `None` if there is none.
-    pub fn from_name(name: &str) -> Option<Fault> {
-        Fault::ALL.iter().find(|(_, known)| *known == name).map(|(fault, _)| *fault)
-    }
-}
+use super::script::{Act, Fault, Right, Script};
 
 /// A fault and the paths that it befalls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FaultRule {
     /// What is done wrong.
-    pub fault: Fault,
-    /// How the paths begin; empty for all.
+    pub fault: &'static Fault,
+    /// How the paths begin; empty for all, and for a fault of whole connections.
     pub prefix: String,
 }
 
@@ -107,6 +51,9 @@ pub enum FaultPlanError {
         /// What was given.
         value: String,
     },
+    /// Paths for a fault that befalls connections.
+    #[error("expected `{0}` without paths: it befalls whole connections, before anything is asked for")]
+    NoPaths(&'static str),
     /// A freeze without its times.
     #[error("expected `freeze=AT+LENGTH` in seconds, such as `freeze=5+1.0`, found `{0}`")]
     Freeze(String),
@@ -132,9 +79,18 @@ impl FaultPlan {
         Ok(plan)
     }
 
-    /// Returns the fault that befalls a path.
-    pub(super) fn for_path(&self, path: &[u8]) -> Option<Fault> {
-        self.rules.iter().find(|rule| path.starts_with(rule.prefix.as_bytes())).map(|rule| rule.fault)
+    /// Returns what is said to a request for a path in place of what is right.
+    pub(in crate::web) fn for_path(&self, path: &[u8]) -> Option<fn(&Right<'_>) -> Script> {
+        let fitting = self.rules.iter().filter(|rule| path.starts_with(rule.prefix.as_bytes()));
+        fitting.map(|rule| rule.fault.act).find_map(|act| match act {
+            Act::Reply(script) => Some(script),
+            _ => None,
+        })
+    }
+
+    /// Returns what befalls all connections.
+    pub(in crate::web) fn for_connections(&self) -> Option<Act> {
+        self.rules.iter().find(|rule| rule.fault.is_of_connections()).map(|rule| rule.fault.act)
     }
 }
 
@@ -142,6 +98,9 @@ fn parse_rule(name: &str, value: &str) -> Result<FaultRule, FaultPlanError> {
     let fault = Fault::from_name(name).ok_or_else(|| FaultPlanError::Unknown { name: name.to_owned() })?;
     if !value.is_empty() && !value.starts_with('/') {
         return Err(FaultPlanError::Prefix { name: name.to_owned(), value: value.to_owned() });
+    }
+    if !value.is_empty() && fault.is_of_connections() {
+        return Err(FaultPlanError::NoPaths(fault.name));
     }
     Ok(FaultRule { fault, prefix: value.to_owned() })
 }
@@ -157,7 +116,7 @@ fn parse_seconds(text: &str) -> Option<Nanos> {
 }
 
 fn names() -> String {
-    Fault::ALL.map(|(_, name)| name).join(", ")
+    Fault::all().map(|fault| fault.name).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -168,15 +127,23 @@ mod tests {
     fn plans_are_read_from_items() {
         let plan = FaultPlan::parse(["freeze=5+1.25", "reset=/a", "truncated"]).unwrap();
         assert_eq!(plan.freeze, Some(Freeze { at: Nanos::from_secs(5), length: Nanos::from_millis(1250) }));
-        assert_eq!(plan.for_path(b"/abc"), Some(Fault::Reset));
-        assert_eq!(plan.for_path(b"/b"), Some(Fault::Truncated));
-        assert_eq!(FaultPlan::default().for_path(b"/b"), None);
+        let rules: Vec<_> = plan.rules.iter().map(|rule| (rule.fault.name, &*rule.prefix)).collect();
+        assert_eq!(rules, [("reset", "/a"), ("truncated", "")]);
+    }
+
+    #[test]
+    fn faults_of_replies_befall_paths_and_others_connections() {
+        let plan = FaultPlan::parse(["reset=/a", "tls-alert"]).unwrap();
+        assert!(plan.for_path(b"/abc").is_some() && plan.for_path(b"/b").is_none());
+        assert!(matches!(plan.for_connections(), Some(Act::Bytes(_))));
+        assert!(FaultPlan::parse(["reset"]).unwrap().for_connections().is_none());
     }
 
     #[test]
     fn every_name_leads_to_its_fault() {
-        for (fault, name) in Fault::ALL {
-            assert_eq!(FaultPlan::parse([name]).unwrap().for_path(b"/"), Some(fault));
+        for fault in Fault::all() {
+            let plan = FaultPlan::parse([fault.name]).unwrap();
+            assert!(std::ptr::eq(plan.rules[0].fault, fault), "`{}` names two faults", fault.name);
         }
     }
 
@@ -188,6 +155,7 @@ mod tests {
                 .starts_with("unknown fault `trunkated`\nhint: the faults are wrong-length, ")
         );
         assert_eq!(message("reset=a"), "expected `reset` or `reset=/PREFIX`, found `reset=a`");
+        assert!(message("deaf=/a").starts_with("expected `deaf` without paths"));
         for item in ["freeze", "freeze=5", "freeze=-1+1", "freeze=nan+1", "freeze=1+inf"] {
             assert!(message(item).starts_with("expected `freeze=AT+LENGTH` in seconds"), "{item}");
         }
