@@ -59,6 +59,24 @@ fn the_terminal_shows_ratios_of_what_is_valid() {
 }
 
 #[test]
+fn json_has_every_figure_of_every_server() {
+    let comparison = compared(&runs());
+    let json = render::comparison_json(&comparison);
+    assert_eq!(json["runs"][1]["name"], "apache");
+    assert_eq!(json["runs"][2]["best"], serde_json::Value::Null);
+    for (level, found) in comparison.levels.iter().zip(json["levels"].as_array().unwrap()) {
+        assert_eq!(found["load"]["users"].as_f64(), Some(level.load.level()));
+        let rates: Vec<_> = found["figures"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["rate_per_s"].as_f64().unwrap())
+            .collect();
+        assert_eq!(rates, level.figures.iter().map(|one| one.rate).collect::<Vec<_>>());
+    }
+}
+
+#[test]
 fn every_server_has_its_line_in_the_chart() {
     let document = comparison_document(&compared(&runs()), &[]);
     let disclosure::Block::Figure(figure) = &document.sections[1].blocks[0] else { panic!("a figure") };

@@ -2,6 +2,7 @@
 //!
 //! Written out by hand, so that a renamed field inside the program never changes the form by accident.
 
+use analysis::compare::{Comparison, LevelFigures};
 use analysis::{
     FourStatistics, KindResult, LoadPointResult, Percentile, Reason, State, TimeSummary, TimelinePoint,
     Verdict,
@@ -54,6 +55,43 @@ pub fn json(report: &Report) -> Value {
         "provenance": provenance(report),
         "plan": report.plan,
         "testbed": report.testbed,
+    })
+}
+
+/// Renders a comparison as JSON: the best of each run, and load by load.
+pub fn comparison_json(comparison: &Comparison) -> Value {
+    let runs = comparison.runs.iter().map(|run| {
+        let best =
+            run.best.map(|best| json!({ "load": load(best.load), "figures": compared(&best.figures) }));
+        json!({ "name": run.name, "verdict": state(run.state), "best": best })
+    });
+    let levels = comparison.levels.iter().map(|level| {
+        let figures: Vec<Value> = level.figures.iter().map(compared).collect();
+        json!({ "load": load(level.load), "figures": figures })
+    });
+    json!({
+        "format": FORMAT,
+        "benchmark": {
+            "id": comparison.benchmark.id,
+            "version": comparison.benchmark.version,
+            "title": comparison.benchmark.title,
+        },
+        "modifications": comparison.modifications,
+        "runs": runs.collect::<Vec<_>>(),
+        "levels": levels.collect::<Vec<_>>(),
+    })
+}
+
+fn compared(figures: &LevelFigures) -> Value {
+    json!({
+        "verdict": state(figures.state),
+        "rate_per_s": figures.rate,
+        "rate_interval_per_s": figures.rate_interval,
+        "rate_ratio": figures.ratio,
+        "response_mean_s": figures.response_mean,
+        "response_p99_s": figures.response_p99.map(seconds),
+        "sut_cpus": figures.sut_cpus,
+        "sut_cpu_per_operation_s": figures.sut_cpu_per_operation,
     })
 }
 

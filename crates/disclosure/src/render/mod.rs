@@ -9,5 +9,5 @@ mod markdown;
 
 pub use csv::csv;
 pub use html::html;
-pub use json::{FORMAT as JSON_FORMAT, json};
+pub use json::{FORMAT as JSON_FORMAT, comparison_json, json};
 pub use markdown::markdown;
