@@ -29,6 +29,7 @@ fn table(report: &Report) -> Table {
         Column::numbers("Of the bound", "%"),
         Column::numbers(words.response_heading, "s"),
         Column::numbers("N ÷ X − Z", "s"),
+        Column::numbers("Think time, mean", "s"),
         Column::numbers("Gap in N = X·(R + Z)", "%"),
         Column::numbers("Server busy", "%"),
         Column::numbers("Server CPU/transaction", "µs"),
@@ -48,6 +49,7 @@ fn table(report: &Report) -> Table {
             percent(bound.map(|bound| point.rate / bound)),
             numbers::fixed(point.response.mean, 5),
             numbers::fixed(implied.map(|page| page / per_page), 5),
+            numbers::fixed((0.0 < point.rate).then(|| point.thinking_mean * per_page / point.rate), 5),
             percent(point.little_gap),
             percent(point.sut_busy),
             numbers::fixed(point.sut_cpu_per_operation.map(|seconds| seconds * 1e6), 1),
@@ -55,6 +57,8 @@ fn table(report: &Report) -> Table {
     };
     let rows = report.analysis.load_points.iter().map(row).collect();
     Table::new("Interactive law and cost of a transaction", columns, rows).note(
-        "Server CPU: of all processes of the server, programs behind it included, per completed operation.",
+        "Think time: as measured; in a short phase users may draw more or less than Z, which N ÷ X − Z then shows. The \
+         gap is that with the measured one. Server CPU: of all processes of the server, programs behind it included, \
+         per completed operation.",
     )
 }
