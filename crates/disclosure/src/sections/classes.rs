@@ -51,8 +51,7 @@ fn table(report: &Report, point: &LoadPointResult) -> Table {
     rows.push(row(&point.total, 1.0, None).tone(Tone::Total));
     let caption = format!("Classes at {}", report.words().load_text(point.load));
     Table::new(caption, columns, rows).note(
-        "Shares count successful and failed operations. A share may be off by the given part of the expected one, or by \
-         three standard deviations of chance if that is more. Share of time: of the response time of all successful \
+        "Shares count successful and failed operations. A share may be off by the given part of the expected one, or by four standard deviations of chance if that is more; a class of which fewer than 25 operations are expected is not judged. Share of time: of the response time of all successful \
          operations.",
     )
 }

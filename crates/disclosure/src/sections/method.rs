@@ -202,8 +202,10 @@ fn rules(report: &Report) -> Table {
     ];
     let mut rows: Vec<Row> = rows.map(|(what, limit)| Row::plain([what.to_owned(), limit])).into();
     let shares = report.plan.workload.requests.iter().filter_map(|request| {
-        let limit =
-            format!("within {} of itself, or chance (3 σ)", numbers::percent(request.share_gap_max?, 0));
+        let limit = format!(
+            "within {} of itself, or chance (4 σ, from 25 expected on)",
+            numbers::percent(request.share_gap_max?, 0)
+        );
         Some(Row::plain([format!("share of “{}”", request.name), limit]))
     });
     rows.extend(shares);
