@@ -38,7 +38,7 @@ pub const PAUSE_MIN: Nanos = Nanos::from_millis(2);
 /// The unit is a kernel call of a small request: accept, read or write, some 5 µs each (a request of
 /// 1 KB on a kept connection takes 8 to 10 µs of CPU). Fine against [`PAUSE_MIN`], and the
 /// reading, a kernel call that moves no data, is lost among 16 that do.
-const WORK_PER_CHECK: u32 = 16;
+pub(super) const WORK_PER_CHECK: u32 = 16;
 
 /// Pauses the thread when it has used more than its share.
 #[derive(Debug)]

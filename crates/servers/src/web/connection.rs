@@ -1,6 +1,7 @@
 //! One connection: the state machine of the module's table.
 
 use std::cell::Cell;
+use std::future::Future;
 use std::io::{self, IoSlice};
 use std::net::TcpStream;
 use std::rc::Rc;
@@ -13,7 +14,7 @@ use super::fault::{Act, Ending, GREETING, Right, Script, next_frame};
 use super::modified::is_unmodified;
 use super::server::Shared;
 use super::site::{Found, ReadyReply, head_bytes};
-use super::socket::Socket;
+use super::socket::{Socket, Wire};
 use crate::gateway::Page;
 
 /// Room for a usual request; grows up to the largest head that is taken.
@@ -27,10 +28,10 @@ const WRITE_BYTES_MAX: usize = 256 * 1024;
 const BYTES_PER_WORK: usize = 16 * 1024;
 
 /// The most letters of a page that are made before others get their turn: some 60 µs of work.
-const LETTERS_PER_TURN: usize = 32 * 1024;
+pub(super) const LETTERS_PER_TURN: usize = 32 * 1024;
 
 /// Letters whose making costs about as much CPU as a small write does.
-const LETTERS_PER_WORK: usize = 2 * 1024;
+pub(super) const LETTERS_PER_WORK: usize = 2 * 1024;
 
 /// The most bytes that are read and thrown away after a refusal.
 const LINGER_BYTES_MAX: usize = 1024 * 1024;
@@ -40,7 +41,7 @@ const LINGER_TIME_MAX: Duration = Duration::from_secs(2);
 
 /// Whether a connection goes forward, as seen by the watch over idle ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Pulse {
+pub(super) enum Pulse {
     /// Nothing since the last look.
     Still,
     /// A request was answered, or some bytes of an answer were taken.
@@ -52,18 +53,26 @@ enum Pulse {
 /// Serves one connection until either side ends it.
 pub(super) async fn serve_connection(stream: TcpStream, shared: Rc<Shared>) {
     let pulse = Cell::new(Pulse::Still);
-    let conversation = Conversation {
-        shared: &shared,
-        pulse: &pulse,
-        socket: Socket::new(stream),
-        input: Vec::with_capacity(INPUT_BYTES),
-        taken: 0,
-    };
+    let conversation = converse(Socket::new(stream), &shared, &pulse);
+    while_alive(&pulse, shared.idle_timeout, conversation).await;
+}
+
+/// Speaks HTTP/1 until either side ends the connection.
+pub(super) fn converse<'a>(
+    socket: impl Wire + 'a,
+    shared: &'a Shared,
+    pulse: &'a Cell<Pulse>,
+) -> impl Future<Output = io::Result<()>> + 'a {
+    Conversation { shared, pulse, socket, input: Vec::with_capacity(INPUT_BYTES), taken: 0 }.run()
+}
+
+/// Serves a connection to its end, or until it goes no further. What went wrong with it is the client's
+/// business, and its finding.
+pub(super) async fn while_alive(pulse: &Cell<Pulse>, timeout: Nanos, serving: impl Future) {
     tokio::select! {
         biased;
-        // What went wrong with a connection is the client's business, and its finding.
-        _ = conversation.run() => {}
-        () = watch(&pulse, shared.idle_timeout) => {}
+        _ = serving => {}
+        () = watch(pulse, timeout) => {}
     }
 }
 
@@ -81,16 +90,16 @@ async fn watch(pulse: &Cell<Pulse>, timeout: Nanos) {
     }
 }
 
-struct Conversation<'a> {
+struct Conversation<'a, W> {
     shared: &'a Shared,
     pulse: &'a Cell<Pulse>,
-    socket: Socket,
+    socket: W,
     input: Vec<u8>,
     /// How much of `input` has been answered.
     taken: usize,
 }
 
-impl Conversation<'_> {
+impl<W: Wire> Conversation<'_, W> {
     async fn run(mut self) -> io::Result<()> {
         if let Some(act) = self.shared.faults.for_connections() {
             return self.act(act).await;
@@ -109,7 +118,7 @@ impl Conversation<'_> {
                     match ending {
                         Ending::AsAsked if has_body(&head) => return self.linger().await,
                         Ending::AsAsked if head.keep_alive => {}
-                        Ending::AsAsked | Ending::Close => return Ok(()),
+                        Ending::AsAsked | Ending::Close => return self.socket.end().await,
                         Ending::Reset => return self.socket.reset(),
                         Ending::Hold => return self.hold().await,
                     }
@@ -128,7 +137,9 @@ impl Conversation<'_> {
         // A client whose next request is always there must not keep the others waiting.
         tokio::task::coop::consume_budget().await;
         let read = self.socket.read(&mut self.input).await;
-        self.shared.spend(1);
+        if !W::IS_METERED {
+            self.shared.spend(1);
+        }
         read
     }
 
@@ -254,8 +265,10 @@ impl Conversation<'_> {
             if sent == 0 {
                 return Err(io::ErrorKind::WriteZero.into());
             }
-            self.shared.count(|counts| counts.bytes_sent += sent as u64);
-            self.shared.spend(1 + (sent / BYTES_PER_WORK) as u32);
+            if !W::IS_METERED {
+                self.shared.count(|counts| counts.bytes_sent += sent as u64);
+                self.shared.spend(1 + (sent / BYTES_PER_WORK) as u32);
+            }
             let of_head = sent.min(head.len());
             (head, body) = (&head[of_head..], &body[sent - of_head..]);
             if head.is_empty() && body.is_empty() {

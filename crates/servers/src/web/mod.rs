@@ -9,7 +9,10 @@
 //! Two things make it a part of a measuring instrument: it limits itself to an allowance of CPU (see [`WebOptions::cpu_allowance`]), so
 //! that it, and not the load generator beside it, is what saturates; and it can [misbehave](Fault).
 //!
-//! A connection, one local task each:
+//! Over TLS, and in HTTP/2, it serves the same. What that costs beside the plain way is not paid by those who do not
+//! ask for it: how connections begin is chosen once for the listener.
+//!
+//! A connection of HTTP/1, one local task each:
 //!
 //! | state | event | next | note |
 //! |---|---|---|---|
@@ -24,20 +27,27 @@
 //! | answering | a [`Fault`] says so | closed, reset or held | |
 //! | lingering | peer closed, or a limit | closed | a plain close would reset, and lose the reply |
 //! | any but held | one to two idle timeouts without progress | closed | a drip of header bytes is no progress |
+//!
+//! Over TLS a handshake comes before all that, under the same timeout, and a goodbye (`close_notify`) before the end.
+//! A connection of HTTP/2 is a task as well; see `http2`.
 
 mod allowance;
 mod app;
 mod connection;
+mod entrance;
 mod fault;
+mod http2;
+mod metered;
 mod modified;
 mod options;
 mod server;
 mod site;
 mod socket;
+mod tls;
 
 pub use allowance::{CARRY, PAUSE_MIN};
 pub use app::{AppOptions, AppServer};
 pub use fault::{Fault, FaultPlan, FaultPlanError, FaultRule, Freeze, Speech};
-pub use options::{ServeReport, WebOptions};
+pub use options::{Identity, ServeReport, WebOptions};
 pub use server::{WebServer, serve};
 pub use site::DATASET_BYTES_MAX;

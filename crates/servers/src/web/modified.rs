@@ -23,6 +23,12 @@ pub(super) fn is_unmodified(head: &[u8]) -> bool {
             _ => {}
         }
     }
+    is_current(since, by_tag)
+}
+
+/// Returns whether a client's copy is as new as ours, by its `If-Modified-Since`; `by_tag` tells that there is
+/// an `If-None-Match` as well.
+pub(super) fn is_current(since: Option<&[u8]>, by_tag: bool) -> bool {
     !by_tag && since.and_then(parse_date).is_some_and(|date| LAST_MODIFIED_DATE <= date)
 }
 

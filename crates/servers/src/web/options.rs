@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 
 use model::FileSet;
 use units::{Nanos, Ratio};
@@ -34,6 +35,19 @@ pub struct WebOptions {
     pub idle_timeout: Nanos,
     /// What to do wrong, if anything.
     pub faults: FaultPlan,
+    /// What it shows for TLS 1.2 and 1.3; `None` for connections that are not encrypted.
+    pub identity: Option<Identity>,
+    /// Whether it speaks HTTP/2 besides HTTP/1: over TLS where ALPN agrees on it, else to clients that begin with it.
+    pub http2: bool,
+}
+
+/// The files by which a server proves who it is, both in PEM.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// Its certificate, and others that vouch for it.
+    pub certificate: PathBuf,
+    /// The key of its certificate.
+    pub key: PathBuf,
 }
 
 impl WebOptions {
@@ -46,18 +60,25 @@ impl WebOptions {
             backlog: BACKLOG_USUAL,
             idle_timeout: Nanos::from_secs(60),
             faults: FaultPlan::default(),
+            identity: None,
+            http2: false,
         }
     }
 
     /// Checks what the types leave open.
     pub(super) fn check(&self) -> io::Result<()> {
-        match self.cpu_allowance {
-            Some(Ratio(share)) if !(ALLOWANCE_MIN..=1.0).contains(&share) => Err(io::Error::new(
-                io::ErrorKind::InvalidInput,
-                format!("expected a CPU allowance from {ALLOWANCE_MIN} to 1 of one CPU, found {share}"),
-            )),
-            _ => Ok(()),
-        }
+        let problem = match self.cpu_allowance {
+            Some(Ratio(share)) if !(ALLOWANCE_MIN..=1.0).contains(&share) => {
+                format!("expected a CPU allowance from {ALLOWANCE_MIN} to 1 of one CPU, found {share}")
+            }
+            _ => match self.faults.rules.iter().find(|rule| !rule.fault.is_of_connections()) {
+                Some(rule) if self.http2 => {
+                    format!("`{}` is a fault of HTTP/1, and HTTP/2 is asked for", rule.fault.name)
+                }
+                _ => return Ok(()),
+            },
+        };
+        Err(io::Error::new(io::ErrorKind::InvalidInput, problem))
     }
 }
 
@@ -78,6 +99,6 @@ pub struct ServeReport {
     pub requests: u64,
     /// Requests that were answered wrongly, or not, because of the fault plan.
     pub faults: u64,
-    /// Bytes handed to the kernel, heads included.
+    /// Bytes handed to the kernel, heads and what TLS adds included.
     pub bytes_sent: u64,
 }

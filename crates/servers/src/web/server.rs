@@ -6,6 +6,7 @@ use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -21,6 +22,7 @@ use units::{Clock, Nanos, Ratio, RealClock, thread_cpu};
 
 use super::allowance::Throttle;
 use super::connection::serve_connection;
+use super::entrance::{Entrance, serve_either, serve_tls};
 use super::fault::{Act, FaultPlan, Freeze};
 use super::options::{ServeReport, WebOptions};
 use super::site::Site;
@@ -48,9 +50,11 @@ pub fn serve(
     stop: impl Future,
 ) -> io::Result<ServeReport> {
     options.check()?;
+    let entrance = Entrance::of(options)?;
     let site = Site::new(&options.files)?;
     let listener = listen(options.listen, options.backlog)?;
     let server = Server {
+        entrance,
         site,
         faults: options.faults.clone(),
         idle_timeout: options.idle_timeout,
@@ -63,6 +67,7 @@ pub fn serve(
 /// What one thread serves.
 #[derive(Debug)]
 pub(super) struct Server {
+    entrance: Entrance,
     site: Site,
     faults: FaultPlan,
     idle_timeout: Nanos,
@@ -74,6 +79,7 @@ impl Server {
     /// Makes a server of pages alone, one of several that share a listener.
     pub(super) fn of_pages(idle_timeout: Nanos) -> Server {
         Server {
+            entrance: Entrance::Plain,
             site: Site::without_files(),
             faults: FaultPlan::default(),
             idle_timeout,
@@ -144,6 +150,7 @@ pub(super) fn join(thread: JoinHandle<io::Result<ServeReport>>) -> io::Result<Se
 /// What all connections share.
 #[derive(Debug)]
 pub(super) struct Shared {
+    entrance: Entrance,
     pub(super) site: Site,
     pub(super) faults: FaultPlan,
     pub(super) idle_timeout: Nanos,
@@ -190,6 +197,7 @@ async fn run(
     let clock = RealClock::start();
     let cpu = thread_cpu();
     let shared = Rc::new(Shared {
+        entrance: server.entrance,
         site: server.site,
         faults: server.faults,
         idle_timeout: server.idle_timeout,
@@ -280,7 +288,12 @@ fn accept_some(listener: &Socket, shared: &Rc<Shared>) -> Result<(), Errno> {
 fn start_connection(socket: OwnedFd, shared: &Rc<Shared>) {
     shared.count(|counts| counts.connections += 1);
     shared.spend(1);
-    tokio::task::spawn_local(serve_connection(TcpStream::from(socket), Rc::clone(shared)));
+    let (stream, owned) = (TcpStream::from(socket), Rc::clone(shared));
+    match &shared.entrance {
+        Entrance::Plain => tokio::task::spawn_local(serve_connection(stream, owned)),
+        Entrance::PlainHttp2 => tokio::task::spawn_local(serve_either(stream, owned)),
+        Entrance::Tls(config) => tokio::task::spawn_local(serve_tls(stream, Arc::clone(config), owned)),
+    };
 }
 
 /// Stops the thread, and so the whole server, once.

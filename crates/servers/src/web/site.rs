@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 
+use bytes::Bytes;
 use http1::{Framing, RequestMethod, ResponseHead, Version, write_response_head};
 use model::{Content, FileSet};
 
@@ -41,8 +42,17 @@ pub(super) enum Found<'a> {
 pub(super) struct ReadyReply {
     /// HTTP/1.0 closing, 1.0 kept, 1.1 closing, 1.1 kept.
     heads: [Box<[u8]>; 4],
-    pub(super) body: Box<[u8]>,
+    pub(super) status: u16,
+    /// What its heads say besides length and connection.
+    pub(super) fields: Vec<Field>,
+    pub(super) body: Bytes,
 }
+
+/// Name and value of a line of a head.
+pub(super) type Field = (&'static str, &'static [u8]);
+
+/// The server's name for itself.
+pub(super) const SERVER: Field = ("Server", b"plimsoll");
 
 impl Site {
     /// Makes the replies of a file set.
@@ -76,11 +86,7 @@ impl Site {
             objects: HashMap::new(),
             bad_request: problem(400, &[]),
             not_found: problem(404, &[]),
-            not_modified: ReadyReply::new(
-                304,
-                Box::default(),
-                &[("Last-Modified", LAST_MODIFIED.as_bytes())],
-            ),
+            not_modified: ReadyReply::new(304, Bytes::new(), &[("Last-Modified", LAST_MODIFIED.as_bytes())]),
             method_not_allowed: problem(405, &[("Allow", b"GET, HEAD")]),
             head_too_large: problem(431, &[]),
             server_error: problem(500, &[]),
@@ -113,7 +119,7 @@ impl Site {
 }
 
 impl ReadyReply {
-    fn new(status: u16, body: Box<[u8]>, fields: &[(&str, &[u8])]) -> ReadyReply {
+    fn new(status: u16, body: Bytes, fields: &[Field]) -> ReadyReply {
         let heads = [
             (Version::Http10, false),
             (Version::Http10, true),
@@ -121,11 +127,15 @@ impl ReadyReply {
             (Version::Http11, true),
         ]
         .map(|(version, keep_alive)| {
-            // A 304 speaks of a body that it does not have, whose length we could only repeat.
-            let framing = if status == 304 { Framing::None } else { Framing::Length(body.len() as u64) };
+            let framing = length(status, &body).map_or(Framing::None, Framing::Length);
             head_bytes(&ResponseHead { status, version, framing, keep_alive }, fields)
         });
-        ReadyReply { heads, body }
+        ReadyReply { heads, status, fields: fields.to_vec(), body }
+    }
+
+    /// Returns the length that its head announces, if it does.
+    pub(super) fn length(&self) -> Option<u64> {
+        length(self.status, &self.body)
     }
 
     /// Returns the head for a request of this version.
@@ -143,19 +153,24 @@ impl From<Page> for ReadyReply {
     }
 }
 
+/// Returns the length to announce. A 304 speaks of a body that it does not have, whose length we could only repeat.
+fn length(status: u16, body: &[u8]) -> Option<u64> {
+    (status != 304).then_some(body.len() as u64)
+}
+
 /// Writes a head that is known to be valid.
-pub(super) fn head_bytes(head: &ResponseHead, fields: &[(&str, &[u8])]) -> Box<[u8]> {
+pub(super) fn head_bytes(head: &ResponseHead, fields: &[Field]) -> Box<[u8]> {
     let mut out = Vec::new();
-    let mut all = vec![("Server", &b"plimsoll"[..])];
+    let mut all = vec![SERVER];
     all.extend_from_slice(fields);
     write_response_head(&mut out, head, &all).expect("heads of our own are valid");
     out.into()
 }
 
 /// Makes a reply that says what went wrong.
-fn problem(status: u16, fields: &[(&str, &[u8])]) -> ReadyReply {
+fn problem(status: u16, fields: &[Field]) -> ReadyReply {
     let body = format!("{status} {}\n", http1::reason_phrase(status));
-    let mut all = vec![("Content-Type", &b"text/plain"[..])];
+    let mut all: Vec<Field> = vec![("Content-Type", b"text/plain")];
     all.extend_from_slice(fields);
     ReadyReply::new(status, body.into_bytes().into(), &all)
 }

@@ -16,6 +16,27 @@ use rustix::io::Errno;
 use socket2::SockRef;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
+/// What a conversation of HTTP/1 reads from and writes to.
+pub(super) trait Wire {
+    /// Whether it counts what it sends, and takes note of the work, by itself.
+    const IS_METERED: bool;
+
+    /// Reads into the spare capacity of `input`, which is not empty; returns 0 when the peer has closed its side.
+    async fn read(&mut self, input: &mut Vec<u8>) -> io::Result<usize>;
+
+    /// Writes as much of `parts` as is taken at once; waits while nothing is.
+    async fn write(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize>;
+
+    /// Closes our side: the peer reads the end after what has been sent.
+    async fn shut_down(&mut self) -> io::Result<()>;
+
+    /// Says whatever has to be said before the connection is closed.
+    async fn end(&mut self) -> io::Result<()>;
+
+    /// Breaks the connection off: the peer gets a reset.
+    fn reset(self) -> io::Result<()>;
+}
+
 /// A non-blocking TCP socket.
 #[derive(Debug)]
 pub(super) struct Socket {
@@ -24,7 +45,7 @@ pub(super) struct Socket {
 
 #[derive(Debug)]
 enum State {
-    /// Empty only within [`Socket::registered`].
+    /// Empty only within [`Socket::register`].
     Fresh(Option<TcpStream>),
     Registered(tokio::net::TcpStream),
 }
@@ -35,49 +56,12 @@ impl Socket {
         Socket { state: State::Fresh(Some(stream)) }
     }
 
-    /// Reads into the spare capacity of `input`, which is not empty; returns 0 when the peer has closed its side.
-    pub(super) async fn read(&mut self, input: &mut Vec<u8>) -> io::Result<usize> {
-        if let State::Fresh(Some(stream)) = &self.state {
-            match rustix::io::read(stream, spare_capacity(input)) {
-                Err(Errno::AGAIN | Errno::INTR) => {}
-                outcome => return Ok(outcome?),
-            }
-        }
-        self.registered()?.read_buf(input).await
+    /// Takes a socket that is registered already.
+    pub(super) fn registered(stream: tokio::net::TcpStream) -> Socket {
+        Socket { state: State::Registered(stream) }
     }
 
-    /// Writes as much of `parts` as the kernel takes at once; waits while it takes nothing.
-    pub(super) async fn write(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
-        if let State::Fresh(Some(stream)) = &mut self.state {
-            match stream.write_vectored(parts) {
-                Err(error)
-                    if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
-                outcome => return outcome,
-            }
-        }
-        self.registered()?.write_vectored(parts).await
-    }
-
-    /// Closes our side: the peer reads the end after what has been sent.
-    pub(super) async fn shut_down(&mut self) -> io::Result<()> {
-        match &mut self.state {
-            State::Fresh(Some(stream)) => stream.shutdown(Shutdown::Write),
-            State::Fresh(None) => Ok(()),
-            State::Registered(stream) => stream.shutdown().await,
-        }
-    }
-
-    /// Breaks the connection off: the peer gets a reset.
-    pub(super) fn reset(self) -> io::Result<()> {
-        let now = Some(std::time::Duration::ZERO);
-        match &self.state {
-            State::Fresh(Some(stream)) => SockRef::from(stream).set_linger(now),
-            State::Fresh(None) => Ok(()),
-            State::Registered(stream) => SockRef::from(stream).set_linger(now),
-        }
-    }
-
-    fn registered(&mut self) -> io::Result<&mut tokio::net::TcpStream> {
+    fn register(&mut self) -> io::Result<&mut tokio::net::TcpStream> {
         if let State::Fresh(stream) = &mut self.state {
             let stream = stream.take().ok_or(io::ErrorKind::NotConnected)?;
             self.state = State::Registered(tokio::net::TcpStream::from_std(stream)?);
@@ -85,6 +69,53 @@ impl Socket {
         match &mut self.state {
             State::Registered(stream) => Ok(stream),
             State::Fresh(_) => Err(io::ErrorKind::NotConnected.into()),
+        }
+    }
+}
+
+impl Wire for Socket {
+    const IS_METERED: bool = false;
+
+    async fn read(&mut self, input: &mut Vec<u8>) -> io::Result<usize> {
+        if let State::Fresh(Some(stream)) = &self.state {
+            match rustix::io::read(stream, spare_capacity(input)) {
+                Err(Errno::AGAIN | Errno::INTR) => {}
+                outcome => return Ok(outcome?),
+            }
+        }
+        self.register()?.read_buf(input).await
+    }
+
+    async fn write(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+        if let State::Fresh(Some(stream)) = &mut self.state {
+            match stream.write_vectored(parts) {
+                Err(error)
+                    if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
+                outcome => return outcome,
+            }
+        }
+        self.register()?.write_vectored(parts).await
+    }
+
+    async fn shut_down(&mut self) -> io::Result<()> {
+        match &mut self.state {
+            State::Fresh(Some(stream)) => stream.shutdown(Shutdown::Write),
+            State::Fresh(None) => Ok(()),
+            State::Registered(stream) => stream.shutdown().await,
+        }
+    }
+
+    #[inline]
+    async fn end(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn reset(self) -> io::Result<()> {
+        let now = Some(std::time::Duration::ZERO);
+        match &self.state {
+            State::Fresh(Some(stream)) => SockRef::from(stream).set_linger(now),
+            State::Fresh(None) => Ok(()),
+            State::Registered(stream) => SockRef::from(stream).set_linger(now),
         }
     }
 }

@@ -2,6 +2,9 @@
 
 #![allow(dead_code, reason = "each test program uses its own part")]
 
+pub mod http2;
+pub mod tls;
+
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
@@ -59,8 +62,8 @@ impl From<io::Error> for Failure {
     }
 }
 
-pub struct Client {
-    pub stream: TcpStream,
+pub struct Client<S = TcpStream> {
+    pub stream: S,
     input: Vec<u8>,
 }
 
@@ -68,10 +71,16 @@ impl Client {
     pub fn connect(address: SocketAddr) -> Client {
         let stream = TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        Client::over(stream)
+    }
+}
+
+impl<S: Read + Write> Client<S> {
+    pub fn over(stream: S) -> Client<S> {
         Client { stream, input: Vec::new() }
     }
 
-    pub fn send(&mut self, request: &str) -> &mut Client {
+    pub fn send(&mut self, request: &str) -> &mut Client<S> {
         self.stream.write_all(request.as_bytes()).unwrap();
         self
     }
