@@ -300,7 +300,9 @@ pub struct ServeArguments {
 /// The built-in servers.
 #[derive(Debug, Subcommand)]
 pub enum ServeCommand {
-    /// Serve a benchmark's file set over HTTP/1
+    /// Serve a benchmark's file set over HTTP
+    ///
+    /// HTTP/1, over TLS with `--tls-certificate` and `--tls-key`, and HTTP/2 as well with `--http2`.
     ///
     /// Prints one line of JSON with its address when it listens, and ends when its standard input does.
     Web(ServeWebArguments),
@@ -327,6 +329,15 @@ pub struct ServeWebArguments {
     /// Share of one CPU that the server limits itself to, 0.01 to 1
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub cpu_allowance: Option<f64>,
+    /// Encrypt connections (TLS 1.2 and 1.3) and show this certificate (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub tls_certificate: Option<PathBuf>,
+    /// The key of the certificate (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    pub tls_key: Option<PathBuf>,
+    /// Speak HTTP/2 as well: over TLS with clients that offer it (ALPN), else with those that begin with it
+    #[arg(long)]
+    pub http2: bool,
     /// Do something wrong on purpose: `NAME`, `NAME=/PREFIX`, `freeze=AT+LENGTH` (s); may be repeated
     #[arg(long, value_name = "FAULT")]
     pub fault: Vec<String>,

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use fleet::{RunRequest, ServerChoice};
-use model::{Connection, Ending, Overrides, Plan, SutPlan, make_plan};
+use model::{Connection, Ending, HttpVersion, Overrides, Plan, SutPlan, Tls, make_plan};
 use serde_json::json;
 use testbed::{Calibration, CalibrationCase, Server};
 use units::{Nanos, wall};
@@ -172,7 +172,7 @@ fn measure_case(
     case.ok_or_else(|| Failure::new(Exit::Testbed, format!("calibration of `{id}` measured nothing")))
 }
 
-/// Returns the built-in web server with the file set of a plan.
+/// Returns the built-in web server with the file set of a plan, to be spoken to as the plan says.
 pub fn built_in(benchmark: &BenchmarkArguments, plan: &Plan) -> Result<Server, Failure> {
     let program = std::env::current_exe()?;
     let mut args = vec!["serve".to_owned(), "web".to_owned(), benchmark.benchmark.clone()];
@@ -182,6 +182,14 @@ pub fn built_in(benchmark: &BenchmarkArguments, plan: &Plan) -> Result<Server, F
     args.extend(["--max-load".to_owned(), plan.level_max().to_string()]);
     if let Some(share) = plan.sut.quota {
         args.extend(["--cpu-allowance".to_owned(), share.to_string()]);
+    }
+    if plan.protocol.tls != Tls::Off {
+        // What the testbed makes for the run stands for the placeholders.
+        let files = ["--tls-certificate", "{tls_certificate}", "--tls-key", "{tls_key}"];
+        args.extend(files.map(str::to_owned));
+    }
+    if plan.protocol.http == HttpVersion::Http2 {
+        args.push("--http2".to_owned());
     }
     Ok(Server::BuiltIn { program, args })
 }

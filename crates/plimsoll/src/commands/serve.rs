@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use servers::gateway::{Gateway, GatewayOptions};
-use servers::web::{AppOptions, AppServer, FaultPlan, WebOptions, serve};
+use servers::web::{AppOptions, AppServer, FaultPlan, Identity, WebOptions, serve};
 use units::Ratio;
 
 use crate::arguments::{
@@ -24,10 +24,13 @@ pub fn perform(arguments: &ServeArguments) -> Result<Exit, Failure> {
 fn web(arguments: &ServeWebArguments) -> Result<Exit, Failure> {
     let files = benchmark::file_set(&arguments.files)?;
     let faults = FaultPlan::parse(arguments.fault.iter().map(String::as_str)).map_err(Failure::usage)?;
+    let identity = arguments.tls_certificate.clone().zip(arguments.tls_key.clone());
     let options = WebOptions {
         listen: arguments.listen,
         cpu_allowance: arguments.cpu_allowance.map(Ratio),
         faults,
+        identity: identity.map(|(certificate, key)| Identity { certificate, key }),
+        http2: arguments.http2,
         ..WebOptions::new(files)
     };
     testbed::raise_open_files();
