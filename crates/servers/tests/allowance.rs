@@ -2,52 +2,109 @@
 
 mod common;
 
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use common::http2::{self, Http2};
+use common::tls::{config, connect, identity};
 use common::{Client, start};
 use http1::RequestMethod;
 use servers::web::ServeReport;
 use units::{Clock, Nanos, Ratio, RealClock};
 
-/// Loads a server with this allowance for a second, by clients that always have requests waiting.
-fn loaded(share: f64, path: &str) -> ServeReport {
-    let server = start(|options| options.cpu_allowance = Some(Ratio(share)));
+/// How a client keeps the server at work until told to stop.
+type Work = fn(SocketAddr, &AtomicBool);
+
+/// Loads a server with this allowance for half a second, by clients that always have requests waiting.
+fn loaded(share: f64, encrypted: bool, work: Work) -> ServeReport {
+    let server = start(|options| {
+        options.cpu_allowance = Some(Ratio(share));
+        options.identity = encrypted.then(identity);
+        options.http2 = true;
+    });
     let (address, over) = (server.address(), AtomicBool::new(false));
     std::thread::scope(|scope| {
         for _ in 0..4 {
-            scope.spawn(|| {
-                let mut client = Client::connect(address);
-                let batch = format!("GET {path} HTTP/1.1\r\nHost: h\r\n\r\n").repeat(32);
-                while !over.load(Ordering::Relaxed) {
-                    client.send(&batch);
-                    for _ in 0..32 {
-                        assert_eq!(client.reply(RequestMethod::Get).unwrap().head.status, 200);
-                    }
-                }
-            });
+            scope.spawn(|| work(address, &over));
         }
-        let clock = RealClock::start();
-        let mut client = Client::connect(address);
-        while clock.now() < Nanos::from_secs(1) {
-            client.get("/").unwrap();
+        let (clock, config) = (RealClock::start(), config(&[], None));
+        let mut plain = (!encrypted).then(|| Client::connect(address));
+        let mut secure = encrypted.then(|| connect(address, &config));
+        while clock.now() < Nanos::from_millis(500) {
+            plain.iter_mut().for_each(|client| drop(client.get("/").unwrap()));
+            secure.iter_mut().for_each(|client| drop(client.get("/").unwrap()));
         }
         over.store(true, Ordering::Relaxed);
     });
     server.stop().unwrap()
 }
 
+fn pipelined(path: &str, address: SocketAddr, over: &AtomicBool) {
+    let mut client = Client::connect(address);
+    let batch = format!("GET {path} HTTP/1.1\r\nHost: h\r\n\r\n").repeat(32);
+    while !over.load(Ordering::Relaxed) {
+        client.send(&batch);
+        for _ in 0..32 {
+            assert_eq!(client.reply(RequestMethod::Get).unwrap().head.status, 200);
+        }
+    }
+}
+
+/// A connection with a handshake for every request.
+fn handshakes(address: SocketAddr, over: &AtomicBool) {
+    while !over.load(Ordering::Relaxed) {
+        let mut client = connect(address, &config(&[], None));
+        assert_eq!(client.get("/small.html").unwrap().head.status, 200);
+    }
+}
+
+fn encrypted_bytes(address: SocketAddr, over: &AtomicBool) {
+    let mut client = connect(address, &config(&[], None));
+    while !over.load(Ordering::Relaxed) {
+        assert_eq!(client.get("/large.bin").unwrap().body.len(), 5 << 20);
+    }
+}
+
+/// 32 streams at a time.
+fn streams(path: &'static str, address: SocketAddr, over: &AtomicBool, encrypted: bool) {
+    http2::run(async {
+        let client = if encrypted { Http2::over_tls(address).await } else { Http2::plain(address).await };
+        while !over.load(Ordering::Relaxed) {
+            let asking: Vec<_> = (0..32)
+                .map(|_| {
+                    let client = client.clone();
+                    tokio::spawn(async move { client.get(path).await.unwrap().status() })
+                })
+                .collect();
+            for asked in asking {
+                assert_eq!(asked.await.unwrap(), 200);
+            }
+        }
+    });
+}
+
 /// Goal: what the server uses under load is its allowance. More is never right; less only where
 /// the machine has no processor left for it, hence three attempts.
+fn check(share: f64, encrypted: bool, work: Work) {
+    let reached = (0..3).any(|_| {
+        let report = loaded(share, encrypted, work);
+        let used = report.cpu.as_secs_f64() / report.elapsed.as_secs_f64();
+        assert!(used <= 1.15 * share, "share {share}: used {used}");
+        assert!(Nanos::ZERO < report.paused && report.paused < report.elapsed);
+        0.85 * share <= used
+    });
+    assert!(reached, "a server with share {share} never used it");
+}
+
+/// All of it in one test, for two at once would take the processors from each other.
 #[test]
 fn a_loaded_server_uses_its_allowance() {
-    for (share, path) in [(0.2, "/small.html"), (0.5, "/small.html"), (0.3, "/dyn?size=100000")] {
-        let reached = (0..3).any(|_| {
-            let report = loaded(share, path);
-            let used = report.cpu.as_secs_f64() / report.elapsed.as_secs_f64();
-            assert!(used <= 1.15 * share, "share {share}: used {used}");
-            assert!(Nanos::ZERO < report.paused && report.paused < report.elapsed);
-            0.85 * share <= used
-        });
-        assert!(reached, "a server with share {share} never used it for {path}");
-    }
+    check(0.2, false, |address, over| pipelined("/small.html", address, over));
+    check(0.5, false, |address, over| pipelined("/small.html", address, over));
+    check(0.3, false, |address, over| pipelined("/dyn?size=100000", address, over));
+    check(0.2, true, handshakes);
+    check(0.2, true, encrypted_bytes);
+    check(0.2, true, |address, over| streams("/small.html", address, over, true));
+    check(0.2, false, |address, over| streams("/small.html", address, over, false));
+    check(0.2, false, |address, over| streams("/dyn?size=100000", address, over, false));
 }
