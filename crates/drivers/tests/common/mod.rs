@@ -13,5 +13,5 @@ pub use bench::{
 };
 pub use http2::{Action, Http2Server};
 pub use peer::{Peer, connection, read_request, reset, send_for_ever};
-pub use run::{Collected, RoundRobin, closed, open, phases, run_point};
+pub use run::{Collected, RoundRobin, closed, open, phases, run_drivers, run_point};
 pub use tls::{Identity, TlsStream, accept};

