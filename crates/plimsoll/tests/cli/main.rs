@@ -15,4 +15,5 @@ mod nginx;
 mod recipes;
 mod run;
 mod target;
+mod tls;
 mod usage;
