@@ -60,7 +60,8 @@ impl Candidate {
 /// Lists the servers that are asked for: every server with every gateway and every number of workers. `makes_pages` says
 /// whether the workload needs programs that make pages.
 pub fn candidates(arguments: &SutArguments, makes_pages: bool) -> Result<Vec<Candidate>, Failure> {
-    if !makes_pages && !(arguments.gateway.is_empty() && arguments.workers.is_empty()) {
+    let asks_for_programs = !arguments.gateway.is_empty() || !arguments.workers.is_empty();
+    if asks_for_programs && !makes_pages {
         let error =
             "`--gateway` and `--workers` concern pages made by programs, and this benchmark has only files";
         return Err(Failure::usage(error));

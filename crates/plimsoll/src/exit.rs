@@ -8,7 +8,7 @@ use analysis::State;
 use fleet::{FleetError, LoadError, VerifyError};
 use model::{Diagnostics, Ending, Problem};
 use runfile::RunFileError;
-use testbed::RecipeError;
+use testbed::{RecipeError, SutError};
 
 use crate::tell::tell;
 
@@ -139,6 +139,8 @@ impl From<FleetError> for Failure {
             ),
             FleetError::Verify(VerifyError::Unreachable { .. }) => failure(Exit::Testbed)
                 .hint("start the server first, or leave `--target` away: then Plimsoll starts its own"),
+            // A profile, a gateway: the recipe has others, which the message names.
+            FleetError::Sut(SutError::Lacks { .. }) => failure(Exit::Usage),
             FleetError::Verify(VerifyError::Interrupted) => failure(Exit::Interrupted),
             FleetError::Verify(VerifyError::System(_))
             | FleetError::Sut(_)

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use analysis::compare::{Compared, interleaved};
 use disclosure::Provenance;
 use fleet::RunRequest;
-use model::{Connection, Overrides, Plan, ReplyBody, SutPlan, make_plan};
+use model::{Connection, HttpVersion, Overrides, Plan, Protocol, ReplyBody, SutPlan, Tls, make_plan};
 use runfile::RunFileError;
 use serde_json::json;
 use testbed::{State, examine};
@@ -86,7 +86,21 @@ fn make(arguments: &RunArguments, chosen: &Chosen, candidate: &Candidate) -> Res
         ..sut_plan(sut, candidate.name(), &places, &case, calibration)?
     };
     let overrides = overrides(arguments, connection, chosen.filelist.clone(), sut_plan, places);
-    Ok(make_plan(definition, chosen.benchmark.workload.clone(), &overrides)?)
+    let plan = make_plan(definition, chosen.benchmark.workload.clone(), &overrides)?;
+    check_transport(&candidate.server, &plan.protocol)?;
+    Ok(plan)
+}
+
+/// Recipes have no transport for HTTP/2 in the clear.
+fn check_transport(server: &ChosenServer, protocol: &Protocol) -> Result<(), Failure> {
+    let is_clear = (protocol.tls, protocol.http) == (Tls::Off, HttpVersion::Http2);
+    match server {
+        ChosenServer::Recipe(_) if is_clear => {
+            Err(Failure::usage("recipes have HTTP/2 over TLS only")
+                .hint("add `--tls resumed` or `--tls full`"))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn connection(arguments: &PlanArguments) -> Option<Connection> {
@@ -222,7 +236,7 @@ fn run(
             program: places::program(),
             command_line: places::command_line(),
             work_dir: places::work_dir(),
-            files_dir: arguments.sut.files.clone().unwrap_or_else(|| places::files_dir(&plan.benchmark.id)),
+            files_dir: files_dir(arguments, &plan)?,
             search_path: places::search_path(),
             executable: std::env::current_exe()?,
             plan,
@@ -231,6 +245,14 @@ fn run(
     let results = fleet::run(&requests, &mut progress, &interrupt::flag());
     progress.end();
     Ok(results.into_iter().map(|result| result.err().map(Failure::from)).collect())
+}
+
+/// Servers run in directories of their own, and are told a path that holds there too.
+fn files_dir(arguments: &RunArguments, plan: &Plan) -> Result<PathBuf, Failure> {
+    match &arguments.sut.files {
+        Some(path) => Ok(std::path::absolute(path)?),
+        None => Ok(places::files_dir(&plan.benchmark.id)),
+    }
 }
 
 /// Reports on the only run.
@@ -289,7 +311,8 @@ fn finish_several(
     };
     if as_json {
         let runs = read.iter().map(|(_, file, results, written)| value(file, results, written.clone()));
-        print_json(&json!({ "format": 1, "runs": runs.collect::<Vec<_>>() }))?;
+        let side_by_side = comparison.as_ref().map(disclosure::render::comparison_json);
+        print_json(&json!({ "format": 1, "runs": runs.collect::<Vec<_>>(), "comparison": side_by_side }))?;
     } else {
         for (candidate, _, results, _) in &read {
             print(&format!("\n{}\n{}", candidate.label, results.verdict_text()))?;

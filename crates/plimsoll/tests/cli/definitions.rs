@@ -1,6 +1,6 @@
 //! Definitions and filelists of a user's own, with mistakes.
 
-use crate::support::Lab;
+use crate::support::{Lab, Website};
 
 const DEFINITION: &str = r##"format = 1
 id = "mine"
@@ -41,6 +41,43 @@ fn a_definition_of_ones_own_is_run() {
     lab.run(&["audit", "run.plim"]).expect(0);
 }
 
+/// The example of a user who pauses between pages, of whose files nothing is known beforehand.
+#[test]
+fn a_site_that_is_there_is_described_and_loaded() {
+    let lab = Lab::new();
+    std::fs::create_dir_all(lab.path("site/articles")).unwrap();
+    let article = |id: u32| format!("articles/{id}.html");
+    for path in
+        ["index.html", "style.css", "logo.png"].map(str::to_owned).into_iter().chain((1..=50).map(article))
+    {
+        lab.write(&format!("site/{path}"), &path.repeat(100));
+    }
+    let website = Website::start(&lab.path("site"));
+    let definition = example("my-site.toml");
+    let arguments = ["--load", "20", "--settle", "1", "--duration", "2", "--out", "run.plim"];
+    let ended = lab.run(&[&["run", &definition, "--target", &website.url], &arguments[..]].concat());
+    // Too short for users who think for two seconds.
+    assert!(matches!(ended.code, Some(0 | 3)), "{ended:?}");
+    lab.run(&["audit", "run.plim"]).expect(0);
+    let report = lab.report(&lab.path("run.plim"));
+    assert_eq!(report["load_points"][0]["total"]["errors"], 0);
+    assert!(0 < report["load_points"][0]["total"]["n"].as_u64().unwrap());
+}
+
+/// The example with parameters, whose files Plimsoll lays out itself.
+#[test]
+fn a_mix_of_files_is_made_and_served() {
+    let lab = Lab::new();
+    let arguments = ["--quick", "--load", "2", "--sut-quota", "0.1", "--duration", "1", "--out", "run.plim"];
+    lab.run(&[&["run", &example("static-mix.toml")], &arguments[..]].concat()).expect_run();
+    lab.run(&["audit", "run.plim"]).expect(0);
+    assert_eq!(lab.report(&lab.path("run.plim"))["load_points"][0]["total"]["errors"], 0);
+}
+
+fn example(name: &str) -> String {
+    format!("{}/../../examples/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
 /// Returns what is said about the definition with a change.
 #[track_caller]
 fn refused(from: &str, to: &str) -> String {
@@ -52,13 +89,7 @@ fn refused(from: &str, to: &str) -> String {
 
 #[test]
 fn mistakes_are_shown_with_file_line_and_pointer() {
-    insta::assert_snapshot!(refused("content-seed", "contents-seed"), @r#"
-    error: `workload.content-seed` is missing
-     --> ./mine.toml:9:2
-      |
-    9 | [workload]
-      |  ^^^^^^^^ `content-seed` must be given here
-
+    insta::assert_snapshot!(refused("content-seed", "contents-seed"), @r"
     error: unknown key `contents-seed` in `workload`
       --> ./mine.toml:11:1
        |
@@ -66,7 +97,7 @@ fn mistakes_are_shown_with_file_line_and_pointer() {
        | ^^^^^^^^^^^^^ not a key of a definition
        |
        = hint: did you mean `content-seed`?
-    "#);
+    ");
     insta::assert_snapshot!(refused("\"60 s\"", "\"-60 s\""), @r#"
     error: `protocol.time-limit` is not valid
       --> ./mine.toml:17:14

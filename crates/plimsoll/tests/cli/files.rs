@@ -8,7 +8,9 @@ fn benchmarks_are_listed() {
     let json = lab.run(&["list", "--json"]).expect(0).json();
     let ids: Vec<&str> =
         json["benchmarks"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect();
-    for id in ["webstone-1.1", "webstone-2.0.1", "one-object"] {
+    for id in
+        ["webstone-1.1", "webstone-2.0.1", "web96", "webbench-1.0", "dynpage", "web-modern", "one-object"]
+    {
         assert!(ids.contains(&id), "{ids:?}");
         lab.run(&["list"]).expect(0).prints(id);
     }
@@ -20,6 +22,23 @@ fn a_benchmark_is_shown() {
     lab.run(&["show", "webstone-1.1"]).expect(0).prints("16, 32, 48").prints("/file2k.html (2048)");
     let json = lab.run(&["show", "webstone-1.1", "--json"]).expect(0).json();
     assert_eq!(json["plan"]["benchmark"]["id"], "webstone-1.1");
+}
+
+#[test]
+fn servers_are_listed_with_what_they_can() {
+    let lab = Lab::new();
+    let json = lab.run(&["suts", "--json"]).expect(0).json();
+    let suts = json["suts"].as_array().unwrap();
+    let nginx = suts.iter().find(|sut| sut["name"] == "nginx").unwrap();
+    assert!(nginx["version"].as_str().unwrap().contains("nginx/"), "{nginx}");
+    assert_eq!(nginx["profiles"], serde_json::json!(["benchmark", "default"]));
+    assert!(nginx["transports"].as_array().unwrap().contains(&"tls-http2".into()), "{nginx}");
+    assert!(nginx["gateways"].as_array().unwrap().iter().any(|gateway| gateway["kind"] == "cgi"), "{nginx}");
+    let text = lab.run(&["suts"]).expect(0).stdout;
+    for sut in suts {
+        let name = sut["name"].as_str().unwrap();
+        assert!(text.lines().any(|line| line.starts_with(name)), "{name}: {text}");
+    }
 }
 
 #[test]
@@ -58,6 +77,16 @@ fn a_file_set_is_laid_out_once() {
     populate(&[]).expect(0).prints("18 files");
     assert_eq!(std::fs::metadata(lab.path("site/file2k.html")).unwrap().len(), 2048);
     assert_eq!(populate(&["--json"]).expect(0).json()["reused"], true);
+}
+
+/// √(20 · load) directories of 36 files: 10 for 5 operations per second, 100 for 500.
+#[test]
+fn a_file_set_grows_with_the_load() {
+    let lab = Lab::new();
+    let populate = |load: &str, dir: &str| lab.run(&["populate", "web96", "--max-load", load, "--dir", dir]);
+    populate("5", "small").expect(0).prints("360 files");
+    assert!(lab.path("small/spec/dir00009/class3_8").is_file());
+    assert!(!lab.path("small/spec/dir00010").exists());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::support::Lab;
 
 #[test]
 fn the_commands_are_listed() {
-    insta::assert_snapshot!(Lab::new().run(&["-h"]).expect(0).stdout, @r#"
+    insta::assert_snapshot!(Lab::new().run(&["-h"]).expect(0).stdout, @r"
     Find out how much load a server carries, what stops it, and whether the answer can be trusted
 
     Usage: plimsoll [OPTIONS] <COMMAND>
@@ -15,6 +15,7 @@ fn the_commands_are_listed() {
       doctor       Look whether this machine is fit for a run
       run          Run a benchmark and report on it
       runs         List runs and how they ended
+      suts         List the servers that recipes can start, and what installs those that are missing
       report       Write the report of a run
       audit        Recompute a run, or check a published table, and list what does not follow
       populate     Lay out a benchmark's file set
@@ -28,7 +29,7 @@ fn the_commands_are_listed() {
           --json     Print results as JSON on standard output
       -h, --help     Print help (see more with '--help')
       -V, --version  Print version
-    "#);
+    ");
 }
 
 #[test]
@@ -40,6 +41,7 @@ fn every_command_has_help() {
         "doctor",
         "run",
         "runs",
+        "suts",
         "report",
         "audit",
         "populate",

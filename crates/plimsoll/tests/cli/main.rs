@@ -5,12 +5,16 @@
 mod support;
 
 mod audit;
+mod compare;
 mod crash;
 mod definitions;
+mod family;
 mod faults;
 mod files;
+mod gateways;
 mod help;
 mod interrupt;
+mod limits;
 mod nginx;
 mod recipes;
 mod run;

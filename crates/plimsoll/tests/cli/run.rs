@@ -135,6 +135,15 @@ fn a_drain_and_a_time_limit_are_part_of_the_plan() {
 }
 
 #[test]
+fn connections_come_from_several_addresses() {
+    let lab = Lab::new();
+    let addresses = ["--source-addresses", "127.0.0.2,127.0.0.3"];
+    let run = run(&lab, &[&["webstone-1.1", "--load", "2", "--duration", "1"], &addresses[..]].concat());
+    assert_eq!(run["plan"]["source_addresses"], serde_json::json!(["127.0.0.2", "127.0.0.3"]));
+    assert_eq!(run["load_points"][0]["total"]["errors"], 0);
+}
+
+#[test]
 fn a_dry_run_plans_and_does_nothing() {
     let lab = Lab::new();
     lab.run(&["run", "webstone-2.0.1", "--dry-run"]).expect(0).prints("10, 20, 30");

@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 
-use crate::support::Lab;
+use crate::support::{Lab, Website, free_port};
 
 fn run(lab: &Lab, url: &str) -> crate::support::Ended {
     lab.run(&[
@@ -39,24 +39,9 @@ fn a_server_that_is_there_is_loaded() {
 fn a_populated_folder_served_by_another_server_is_right() {
     let lab = Lab::new();
     lab.run(&["populate", "webstone-1.1", "--dir", "site"]).expect(0);
-    let port = free_port();
-    let mut python = std::process::Command::new("/usr/bin/python3")
-        .args(["-m", "http.server", "--bind", "127.0.0.1", "--directory"])
-        .arg(lab.path("site"))
-        .arg(port.to_string())
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::null())
-        .env("PYTHONUNBUFFERED", "1")
-        .spawn()
-        .expect("install it with `apt-get install python3`");
-    // Its first line says that it listens.
-    let mut line = String::new();
-    std::io::BufRead::read_line(&mut std::io::BufReader::new(python.stdout.as_mut().unwrap()), &mut line)
-        .unwrap();
-    let ended = run(&lab, &format!("http://127.0.0.1:{port}/"));
-    python.kill().unwrap();
-    python.wait().unwrap();
-    assert!(matches!(ended.code, Some(0 | 3)), "{line} {ended:?}");
+    let website = Website::start(&lab.path("site"));
+    let ended = run(&lab, &website.url);
+    assert!(matches!(ended.code, Some(0 | 3)), "{ended:?}");
     assert_eq!(lab.report(&lab.path("run.plim"))["load_points"][1]["total"]["errors"], 0);
 }
 
@@ -112,7 +97,7 @@ fn load_goes_to_loopback_and_private_addresses_only() {
 fn what_is_no_target_is_a_mistake_of_usage() {
     let lab = Lab::new();
     for (url, text) in [
-        ("https://127.0.0.1/", "only `http://` targets are supported"),
+        ("https://127.0.0.1/", "wants TLS, the plan has none"),
         ("127.0.0.1:80", "expected `http://HOST:PORT/`"),
         ("http://127.0.0.1:0/", "expected a port from 1 to 65535"),
         ("http://user@127.0.0.1/", "a target has no user name"),
@@ -121,8 +106,4 @@ fn what_is_no_target_is_a_mistake_of_usage() {
         run(&lab, url).expect(2).says(text);
     }
     lab.run(&["run", "one-object", "--target", "http://127.0.0.1/", "--sut", "nginx"]).expect(2);
-}
-
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }

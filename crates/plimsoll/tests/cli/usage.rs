@@ -113,6 +113,63 @@ fn bad_numbers_are_told() {
     }
 }
 
+/// What the server has is looked up before it is started.
+#[test]
+fn settings_that_a_server_does_not_have_are_told() {
+    let run = |arguments: &[&str]| refused(&[&["run"], arguments].concat());
+    let says = |arguments: &[&str], text: &str| {
+        let said = run(arguments);
+        assert!(said.contains(text), "`{text}` expected in:\n{said}");
+    };
+    says(
+        &["one-object", "--sut", "nginx", "--profile", "defualt"],
+        "nginx has no profile `defualt`; there are `",
+    );
+    says(
+        &["dynpage", "--sut", "caddy", "--gateway", "cgi"],
+        "Caddy has no gateway `cgi`; there are `fastcgi`",
+    );
+    says(&["dynpage", "--sut", "nginx", "--gateway", "cig"], "invalid value 'cig' for '--gateway <KIND>'");
+    says(
+        &["dynpage", "--sut", "nginx", "--gateway", "native"],
+        "`native` is how the built-in server makes pages",
+    );
+    says(&["dynpage", "--gateway", "cgi"], "the built-in server makes pages itself and has no `cgi`");
+    says(&["one-object", "--sut", "nginx", "--gateway", "cgi"], "this benchmark has only files");
+    says(&["dynpage", "--sut", "nginx", "--workers", "0"], "invalid value '0' for '--workers <N>'");
+    says(
+        &["one-object", "--sut", "nginx", "--http", "2"],
+        "recipes have HTTP/2 over TLS only\nhint: add `--tls",
+    );
+}
+
+#[test]
+fn protocols_that_do_not_fit_are_told() {
+    insta::assert_snapshot!(refused(&["run", "one-object", "--rate", "100", "--connection", "sessions"]), @r"
+    error: connections for sessions, but the load is a rate: only users have sessions
+    hint: keep connections alive instead: `--keep-alive`
+    ");
+    insta::assert_snapshot!(refused(&["run", "one-object", "--http", "2", "--connection", "per-request"]), @r"
+    error: HTTP/2 with a connection per request
+    hint: keep connections alive: `--keep-alive`
+    ");
+    for arguments in [
+        ["--http", "3"],
+        ["--tls", "yes"],
+        ["--streams", "0"],
+        ["--streams", "8"],
+        ["--pick", "directory"],
+        ["--pick", "nothing=uniform"],
+        ["--source-addresses", "127.0.0.2,x"],
+        ["--source-addresses", "192.0.2.1"],
+    ] {
+        let text =
+            refused(&[&["run", "one-object", "--load", "1", "--duration", "1"], &arguments[..]].concat());
+        assert!(text.contains("error: "), "{arguments:?}: {text}");
+        assert!(!text.contains("panicked") && !text.contains("error: error"), "{arguments:?}: {text}");
+    }
+}
+
 #[test]
 fn files_that_are_not_there_are_named() {
     let lab = Lab::new();

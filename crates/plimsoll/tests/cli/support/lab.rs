@@ -1,6 +1,7 @@
 //! A folder of its own for each test, and the real binary run in it.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -27,8 +28,10 @@ pub struct Ended {
 }
 
 impl Lab {
+    /// Servers that give up root's rights can enter it.
     pub fn new() -> Lab {
-        Lab { folder: tempfile::tempdir().unwrap() }
+        let open = Permissions::from_mode(0o755);
+        Lab { folder: tempfile::Builder::new().permissions(open).tempdir().unwrap() }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -37,6 +40,7 @@ impl Lab {
 
     pub fn write(&self, name: &str, text: &str) -> PathBuf {
         let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, text).unwrap();
         path
     }
@@ -116,6 +120,22 @@ impl Ended {
     #[track_caller]
     pub fn expect(self, code: i32) -> Ended {
         assert_eq!(self.code, Some(code), "stdout:\n{}\nstderr:\n{}", self.stdout, self.stderr);
+        self
+    }
+
+    /// Expects a run that is valid, or spoilt by nothing but what else this machine does: its generator had to wait, or
+    /// came to few operations.
+    #[track_caller]
+    pub fn expect_run(self) -> Ended {
+        let is_noise =
+            |line: &str| line.contains("(rule `generator-") || line.contains("(rule `operations`)");
+        let mut reasons = self.stdout.lines().filter(|line| line.contains("(rule `"));
+        assert!(
+            matches!(self.code, Some(0 | 3)) && reasons.all(is_noise),
+            "{}\n{}",
+            self.stderr,
+            self.stdout
+        );
         self
     }
 

@@ -1,0 +1,87 @@
+//! `--limit` and `--find-max`: what a user finds acceptable, and how much of it there is.
+
+use serde_json::Value;
+
+use crate::support::Lab;
+
+const SHORT: [&str; 6] = ["--settle", "0", "--duration", "1", "--out", "run.plim"];
+
+#[test]
+fn a_missed_limit_is_told_and_has_its_exit_code() {
+    let lab = Lab::new();
+    let run = ["run", "one-object", "--load", "2", "--sut-quota", "0.1", "--limit", "p99<1us,errors<1%"];
+    let ended = lab.run(&[&run[..], &SHORT].concat());
+    // Where the run is not valid, that is said first.
+    assert!(matches!(ended.code, Some(3 | 5)), "{ended:?}");
+    assert_eq!(ended.code == Some(5), ended.stdout.contains("\nVALID"), "{ended:?}");
+    assert!(ended.stdout.contains("Limit missed at 2 users: p99 was "), "{}", ended.stdout);
+    assert!(!ended.stdout.contains("missed at 2 users: errors"), "{}", ended.stdout);
+    lab.run(&["audit", "run.plim"]).expect(0);
+}
+
+#[test]
+fn limits_that_are_kept_are_told() {
+    let lab = Lab::new();
+    let run = ["run", "one-object", "--load", "2", "--sut-quota", "0.1", "--limit", "mean<1min,errors<1%"];
+    lab.run(&[&run[..], &SHORT].concat()).expect_run().prints("Limits kept: ");
+}
+
+/// A twentieth of a CPU: users wait for the allowance, not for one another, so that some number misses the limit.
+#[test]
+fn the_highest_load_within_a_limit_is_found() {
+    let lab = Lab::new();
+    let run = [
+        "run",
+        "one-object",
+        "--sut-quota",
+        "0.05",
+        "--find-max",
+        "--max-load",
+        "200",
+        "--limit",
+        "p90<20ms",
+    ];
+    let ended = lab.run(&[&run[..], &SHORT].concat());
+    assert!(matches!(ended.code, Some(0 | 3 | 5)), "{ended:?}");
+    lab.run(&["audit", "run.plim"]).expect(0);
+    let found = ended.stdout.lines().find(|line| line.starts_with("Highest load: ")).unwrap();
+    let report = lab.report(&lab.path("run.plim"));
+    let points = report["load_points"].as_array().unwrap();
+    assert!(1 < points.len() && points.iter().all(|point| point["total"]["errors"] == 0), "{found}");
+    assert!(found.contains(&format!("with {} load points", points.len())), "{found}");
+    if ended.code == Some(0) {
+        // What was found was run, perhaps more than once, and kept the limit.
+        let users: u64 = found.split_whitespace().nth(2).unwrap().parse().unwrap();
+        let p90 = |point: &Value| {
+            let percentiles = point["response"]["percentiles"].as_array().unwrap();
+            percentiles.iter().find(|one| one["q"] == 0.9).unwrap()["value_s"].as_f64().unwrap()
+        };
+        let mut best = points.iter().filter(|point| point["load"]["users"] == users);
+        assert!(best.any(|point| p90(point) < 0.02), "{found}");
+    }
+}
+
+#[test]
+fn limits_with_mistakes_are_refused() {
+    let lab = Lab::new();
+    let refused = |limit: &str| {
+        let ended = lab.run(&["run", "one-object", "--limit", limit]).expect(2);
+        ended.stderr.split_once("\n\nFor more").map_or(ended.stderr.clone(), |(head, _)| head.to_owned())
+    };
+    for limit in ["", "p99", "p99<", "p99<5", "p99>5ms", "speed<5ms", "errors<5ms", "p99<5ms,p99<6ms"] {
+        let text = refused(limit);
+        assert!(text.starts_with("error: "), "{limit}: {text}");
+    }
+    insta::assert_snapshot!(refused("p99<50"), @r"
+    error: invalid value 'p99<50' for '--limit <LIMITS>': expected a time with its unit, found `50` without one
+      p99<50
+          ^^
+    hint: write a limit such as `p99<50ms`
+    ");
+    insta::assert_snapshot!(refused("speed<50ms"), @r"
+    error: invalid value 'speed<50ms' for '--limit <LIMITS>': expected a metric, found `speed`
+      speed<50ms
+      ^^^^^
+    hint: metrics are p50, p90, p95, p99, p99.9, mean, max, errors, delivered, rate
+    ");
+}

@@ -1,0 +1,43 @@
+//! A server of another make with files of its own: Python's.
+
+use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+/// Python's web server with a folder. It is killed when dropped.
+pub struct Website {
+    child: Child,
+    pub url: String,
+}
+
+impl Website {
+    pub fn start(folder: &Path) -> Website {
+        let port = free_port();
+        let mut child = Command::new("/usr/bin/python3")
+            .args(["-m", "http.server", "--bind", "127.0.0.1", "--directory"])
+            .arg(folder)
+            .arg(port.to_string())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .env("PYTHONUNBUFFERED", "1")
+            .spawn()
+            .expect("install it with `apt-get install python3`");
+        // Its first line says that it listens.
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        Website { child, url: format!("http://127.0.0.1:{port}/") }
+    }
+}
+
+impl Drop for Website {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A port that nobody listened on a moment ago.
+pub fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
