@@ -122,7 +122,7 @@ impl Http2Driver {
     /// Leaves the connection, which takes no further requests.
     fn leave(&mut self) {
         if let Some((live, _)) = self.attached.take() {
-            live.end();
+            self.seat.end(&live);
         }
     }
 }

@@ -20,6 +20,7 @@ use rustls::ClientConfig;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::Mutex;
+use tokio::task::AbortHandle;
 use tokio_rustls::TlsConnector;
 
 use super::failure::{failure, io_failure};
@@ -65,6 +66,15 @@ pub(super) struct Live {
     requests: Cell<u32>,
     requests_max: Option<u32>,
     end: Arc<End>,
+    task: AbortHandle,
+}
+
+/// Closes the connection when nobody uses it any more. Not left to h2, which waits until the peer has taken what
+/// is still to be said: one that does not read would keep it for ever.
+impl Drop for Live {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
 }
 
 /// The end of a connection.
@@ -96,7 +106,7 @@ impl Live {
     }
 
     /// Lets no further requests begin.
-    pub(super) fn end(&self) {
+    fn end(&self) {
         self.end.is_over.store(true, Ordering::Relaxed);
     }
 }
@@ -156,6 +166,12 @@ impl Seat {
         Ok((live, true))
     }
 
+    /// Ends a connection, which closes as soon as nobody has a stream on it.
+    pub(super) fn end(&self, live: &Rc<Live>) {
+        live.end();
+        self.current.borrow_mut().take_if(|current| Rc::ptr_eq(current, live));
+    }
+
     fn usable(&self) -> Option<Rc<Live>> {
         self.current.borrow().as_ref().filter(|live| live.admits()).cloned()
     }
@@ -205,8 +221,8 @@ where
         .handshake::<S, Bytes>(stream);
     let (sender, connection) = handshake.await.map_err(|error| failure(origin, &error, 0))?;
     let end = Arc::new(End::default());
-    tokio::spawn(keep_going(connection, Arc::clone(&end)));
-    Ok(Live { sender, requests: Cell::new(0), requests_max, end })
+    let task = tokio::spawn(keep_going(connection, Arc::clone(&end))).abort_handle();
+    Ok(Live { sender, requests: Cell::new(0), requests_max, end, task })
 }
 
 /// Lets a connection do its work until its end.
