@@ -89,7 +89,7 @@ impl Live {
     /// Returns what the connection has ended with, where the server said so. A stream is only told that there is
     /// no connection any more.
     pub(super) fn error(&self) -> Option<&h2::Error> {
-        self.end.error.get().filter(|error| error.is_go_away())
+        self.end.error.get().filter(|error| error.is_go_away() || error.is_io())
     }
 
     /// Returns a way to send requests.

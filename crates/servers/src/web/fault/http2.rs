@@ -38,7 +38,7 @@ pub(super) const FAULTS: &[Fault] = &[
     of_connection("h2-garbage", "answers with bytes that are nothing", Outcome::Http2Failed, || {
         Script::close([0xff; 100])
     }),
-    of_connection("h2-no-settings", "begins with something else than settings", Outcome::Http2Failed, || {
+    of_connection("h2-no-settings", "sends no settings and never answers", Outcome::TimedOut, || {
         Script::then(Ending::Hold, frame(PING, NONE, 0, &[0; 8]))
     }),
     of_connection("h2-no-streams", "allows no stream", Outcome::TimedOut, || {
@@ -131,7 +131,7 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "h2-header-bomb",
         "sends a head of 16 KiB that unpacks to 48 MiB",
-        Outcome::StreamReset,
+        Outcome::Http2Failed,
         |stream| {
             // One entry of 3 KiB for the dynamic table, and then nothing but references to it.
             let entry = [&[0x40, 1, b'x', 0x7f, 0x81, 0x17][..], &[b'y'; 3072]].concat();
@@ -139,7 +139,7 @@ pub(super) const FAULTS: &[Fault] = &[
             kept(frame(HEADERS, END_HEADERS | END_STREAM, stream, &head))
         },
     ),
-    fault("h2-empty-data", "sends empty pieces of body for ever", Outcome::TimedOut, |stream| {
+    fault("h2-empty-data", "sends empty pieces of body for ever", Outcome::Http2Failed, |stream| {
         Script::endless(head(stream), frame(DATA, NONE, stream, &[]).repeat(1000))
     }),
     fault(
@@ -148,12 +148,12 @@ pub(super) const FAULTS: &[Fault] = &[
         Outcome::WrongBytes,
         |stream| Script::endless(head(stream), frame(DATA, NONE, stream, b"x").repeat(1000)),
     ),
-    fault("h2-padding", "sends nothing but padding for ever", Outcome::TimedOut, |stream| {
+    fault("h2-padding", "sends nothing but padding for ever", Outcome::Http2Failed, |stream| {
         const PADDED: u8 = 8;
         let padding = [&[255][..], &[0; 255]].concat();
         Script::endless(head(stream), frame(DATA, PADDED, stream, &padding).repeat(60))
     }),
-    fault("h2-overrun", "sends more than the window allows", Outcome::WrongBytes, |stream| {
+    fault("h2-overrun", "sends more than the window allows", Outcome::WrongLength, |stream| {
         Script::endless(head(stream), frame(DATA, NONE, stream, &[b'x'; 16 * 1024]))
     }),
 ];

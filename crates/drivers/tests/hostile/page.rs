@@ -1,0 +1,36 @@
+//! The page of hostile servers is made of the table of faults.
+
+use std::fmt::Write;
+
+use servers::web::{Fault, Speech};
+
+const PAGE: &str = include_str!("../../../../docs/design/hostile-servers.md");
+
+fn table(speech: Speech) -> String {
+    let mut table = "| `--fault` | the server | the operation |\n|---|---|---|\n".to_owned();
+    for fault in Fault::all().filter(|fault| fault.speech == speech) {
+        let outcome = fault.outcome.name();
+        writeln!(table, "| `{}` | {} | {outcome} |", fault.name, fault.does).unwrap();
+    }
+    table
+}
+
+#[test]
+fn the_page_lists_every_fault_with_its_outcome() {
+    for speech in [Speech::Http1, Speech::Tls, Speech::Http2] {
+        let table = table(speech);
+        assert!(PAGE.contains(&table), "`docs/design/hostile-servers.md` lacks this table:\n{table}");
+    }
+}
+
+#[test]
+fn the_corpus_is_large_enough() {
+    let n = |speech| Fault::all().filter(|fault| fault.speech == speech).count();
+    let (http1, tls, http2) = (n(Speech::Http1), n(Speech::Tls), n(Speech::Http2));
+    assert!(30 <= http1 && 10 <= tls && 20 <= http2, "{http1}, {tls}, {http2}");
+    let words = format!(
+        "{} behaviors: {http1} over HTTP/1, {tls} over TLS, {http2} over HTTP/2",
+        http1 + tls + http2
+    );
+    assert!(PAGE.contains(&words), "`docs/design/hostile-servers.md` does not say `{words}`");
+}
