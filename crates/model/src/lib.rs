@@ -30,7 +30,7 @@ pub use definition::{
     parse_bytes, parse_load, parse_rates, parse_time, time_text,
 };
 pub use diagnostics::{Diagnostic, Diagnostics, nearest};
-pub use letters::Letters;
+pub use letters::{LETTERS_MARKUP, Letters};
 pub use limit::{Comparison, Limit, LimitError, Metric, Unit, limits_text, parse_limits};
 pub use load::{Arrivals, Load, LoadPoint};
 pub use make_plan::{Problem, make_plan};

@@ -3,11 +3,8 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use model::{Content, Letters, Outcome};
+use model::{Content, LETTERS_MARKUP, Letters, Outcome};
 use units::mix;
-
-/// What a page made by a program begins with where it is to be markup.
-pub(crate) const MARKUP: &[u8] = b"<!DOCTYPE html><title>Made by a program</title><p>";
 
 /// Most objects of which is remembered what came first; of others anything is right.
 const SEEN_MAX: usize = 1 << 20;
@@ -67,7 +64,7 @@ impl Check<'_> {
             }
             Check::Letters { letters, markup, bytes } => {
                 not_beyond(*bytes, at, data)?;
-                let prefix: &[u8] = if *markup { MARKUP } else { b"" };
+                let prefix: &[u8] = if *markup { LETTERS_MARKUP.as_bytes() } else { b"" };
                 let wrong = |index| Wrong::new(Outcome::WrongBytes, at + index as u64);
                 let rest = check_prefix(prefix, at, data).map_err(wrong)?;
                 letters.matches(rest).map_err(|index| wrong(data.len() - rest.len() + index))
@@ -249,7 +246,7 @@ mod tests {
     fn letters_are_checked_to_the_byte_with_markup_and_without() {
         for markup in [false, true] {
             let check = || Check::Letters { letters: Letters::new(7), markup, bytes: 200 };
-            let mut body = if markup { MARKUP.to_vec() } else { Vec::new() };
+            let mut body = if markup { LETTERS_MARKUP.as_bytes().to_vec() } else { Vec::new() };
             let start = body.len();
             body.resize(200, 0);
             Letters::new(7).fill(&mut body[start..]);

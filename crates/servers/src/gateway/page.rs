@@ -1,12 +1,9 @@
 //! Which page a request asks for, and the bytes of it.
 
-use model::Letters;
+use model::{LETTERS_MARKUP, Letters};
 
 /// The most bytes that a page can be asked for: 10 MiB.
 pub const SIZE_MAX: u64 = 10 << 20;
-
-/// How the page of [`SIMPLE`] begins.
-const SIMPLE_PREFIX: &str = "<!DOCTYPE html><title>Made by a program</title><p>";
 
 /// Which paths lead to pages, and what their queries may say.
 #[derive(Debug)]
@@ -33,7 +30,7 @@ const DYN_SEND: Kind = Kind { size_usual: 10_240, ..DYN };
 /// WebBench: a small page of HTML.
 const SIMPLE: Kind = Kind {
     content_type: "text/html",
-    prefix: SIMPLE_PREFIX,
+    prefix: LETTERS_MARKUP,
     size_usual: 1024,
     size_min: 64,
     refusal: "expected `size=N` with N from 64 to 10485760 and `seed=S` with S below 2^64\n",
