@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::future::Future;
 use std::io::{self, IoSlice};
 use std::net::TcpStream;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -53,7 +54,7 @@ pub(super) enum Pulse {
 /// Serves one connection until either side ends it.
 pub(super) async fn serve_connection(stream: TcpStream, shared: Rc<Shared>) {
     let pulse = Cell::new(Pulse::Still);
-    let conversation = converse(Socket::new(stream), &shared, &pulse);
+    let conversation = pin!(converse(Socket::new(stream), &shared, &pulse));
     while_alive(&pulse, shared.idle_timeout, conversation).await;
 }
 
@@ -68,7 +69,9 @@ pub(super) fn converse<'a>(
 
 /// Serves a connection to its end, or until it goes no further. What went wrong with it is the client's
 /// business, and its finding.
-pub(super) async fn while_alive(pulse: &Cell<Pulse>, timeout: Nanos, serving: impl Future) {
+///
+/// Serving comes pinned: by value it would be in the connection's task twice.
+pub(super) async fn while_alive(pulse: &Cell<Pulse>, timeout: Nanos, serving: Pin<&mut impl Future>) {
     tokio::select! {
         biased;
         _ = serving => {}

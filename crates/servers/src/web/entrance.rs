@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::io;
 use std::net::TcpStream;
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -56,7 +57,7 @@ impl Entrance {
 /// who sends it byte by byte is taken for a client of HTTP/1, and refused.
 pub(super) async fn serve_either(stream: TcpStream, shared: Rc<Shared>) {
     let pulse = Rc::new(Cell::new(Pulse::Still));
-    let serving = async {
+    let serving = pin!(async {
         let stream = tokio::net::TcpStream::from_std(stream)?;
         let mut start = [0; PREFACE_START.len()];
         stream.peek(&mut start).await?;
@@ -65,14 +66,14 @@ pub(super) async fn serve_either(stream: TcpStream, shared: Rc<Shared>) {
         } else {
             converse(Socket::registered(stream), &shared, &pulse).await
         }
-    };
+    });
     while_alive(&pulse, shared.idle_timeout, serving).await;
 }
 
 /// Serves a connection that begins with TLS.
 pub(super) async fn serve_tls(stream: TcpStream, config: Arc<ServerConfig>, shared: Rc<Shared>) {
     let pulse = Rc::new(Cell::new(Pulse::Still));
-    let serving = async {
+    let serving = pin!(async {
         let stream = tokio::net::TcpStream::from_std(stream)?;
         let stream = Metered::new(stream, &shared, &pulse, HANDSHAKE_WORK);
         let mut stream = TlsAcceptor::from(config).accept(stream).await?;
@@ -82,6 +83,6 @@ pub(super) async fn serve_tls(stream: TcpStream, config: Arc<ServerConfig>, shar
         } else {
             converse(stream, &shared, &pulse).await
         }
-    };
+    });
     while_alive(&pulse, shared.idle_timeout, serving).await;
 }
