@@ -1,230 +1,222 @@
-//! The cases in which Plimsoll and wrk take turns.
+//! The cases in which Plimsoll and another generator take turns.
 
 use anyhow::Result;
 
-use super::Options;
-use super::figures::{median, word};
-use super::generator::{mix_script, plimsoll, wrk};
-use super::nginx::Nginx;
+use super::generator::{Turn, h2load, plimsoll, wrk};
+use super::nginx::{Listen, Nginx};
 use super::site::Site;
-use crate::shell::root;
+use super::{Options, scripts, tables};
 
 /// The most connections, and some more: those of the turn before may still be closing.
 pub const OPEN_FILES_MIN: u64 = 16_000;
 
-/// Memory that a connection more may cost, in KiB.
-const MEMORY_BAR: f64 = 2.0;
-
-/// What is compared, and the ratio to wrk that Plimsoll has to reach.
-struct Case {
-    title: &'static str,
-    benchmark: &'static str,
-    connections: u32,
-    /// What wrk requests.
-    path: Requests,
-    bar: f64,
+/// What is compared, and the ratio to the other generator that Plimsoll has to reach.
+pub struct Case {
+    /// For `--case`.
+    pub name: &'static str,
+    /// What the tables call it.
+    pub title: &'static str,
+    /// Benchmark, then how it is changed.
+    arguments: &'static [&'static str],
+    users: u32,
+    listen: Listen,
+    /// Who does the same, and how.
+    pub rival: Rival,
+    /// The most CPU time per request, as a multiple of the rival's.
+    pub bar: f64,
 }
 
-enum Requests {
+/// The other generator of a case.
+pub enum Rival {
+    /// wrk, a connection for each user.
+    Wrk(Requests),
+    /// h2load, so many users on each connection.
+    H2load {
+        /// Streams of a connection that are open at a time.
+        streams: u32,
+    },
+}
+
+impl Rival {
+    /// Returns the name of the program.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Rival::Wrk(_) => "wrk",
+            Rival::H2load { .. } => "h2load",
+        }
+    }
+}
+
+/// What wrk requests.
+pub enum Requests {
     /// One file, connections kept.
     Kept(&'static str),
     /// One file, a connection for each request.
     Single(&'static str),
-    /// The files of the benchmark by weight, a connection for each request.
-    Mix,
+    /// What a script says, connections kept.
+    KeptMix(&'static str),
+    /// What a script says, a connection for each request.
+    SingleMix(&'static str),
 }
 
-const FEW: u32 = 100;
-const MANY: u32 = 10_000;
+/// Users, and connections where each has one.
+pub const FEW: u32 = 100;
+/// As above.
+pub const MANY: u32 = 10_000;
 
-const CASES: [Case; 4] = [
+/// Names of the cases from which memory per connection follows.
+pub const MEMORY: [&str; 2] = ["keep-alive", "keep-alive-10000"];
+
+/// All cases.
+pub const CASES: [Case; 9] = [
     Case {
+        name: MEMORY[0],
         title: "keep-alive, GET 1 KB, 100 connections",
-        benchmark: "one-object",
-        connections: FEW,
-        path: Requests::Kept("/one.html"),
+        arguments: &["one-object"],
+        users: FEW,
+        listen: Listen::Plain,
+        rival: Rival::Wrk(Requests::Kept("/one.html")),
         bar: 0.95,
     },
     Case {
+        name: MEMORY[1],
         title: "keep-alive, GET 1 KB, 10,000 connections",
-        benchmark: "one-object",
-        connections: MANY,
-        path: Requests::Kept("/one.html"),
+        arguments: &["one-object"],
+        users: MANY,
+        listen: Listen::Plain,
+        rival: Rival::Wrk(Requests::Kept("/one.html")),
         bar: 0.85,
     },
     Case {
+        name: "per-request",
         title: "connection per request, GET 500 B, 100 connections",
-        benchmark: "webstone-2.0.1",
-        connections: FEW,
-        path: Requests::Single("/file500.html"),
+        arguments: &["webstone-2.0.1", "--filelist", "500.filelist"],
+        users: FEW,
+        listen: Listen::Plain,
+        rival: Rival::Wrk(Requests::Single("/file500.html")),
         bar: 1.0,
     },
     Case {
+        name: "webstone",
         title: "WebStone 2.0.1 mix, connection per request, 100 users",
-        benchmark: "webstone-2.0.1",
-        connections: FEW,
-        path: Requests::Mix,
+        arguments: &["webstone-2.0.1"],
+        users: FEW,
+        listen: Listen::Plain,
+        rival: Rival::Wrk(Requests::SingleMix(scripts::WEBSTONE)),
         bar: 1.0,
+    },
+    Case {
+        name: "web96-keep-alive",
+        title: "web96 mix, keep-alive, 100 users",
+        arguments: &["web96", "--http", "1.1", "--keep-alive", "--settle", "1 s"],
+        users: FEW,
+        listen: Listen::Plain,
+        rival: Rival::Wrk(Requests::KeptMix(scripts::WEB96)),
+        bar: 0.95,
+    },
+    Case {
+        name: "web96-per-request",
+        title: "web96 mix, connection per request, 100 users",
+        arguments: &["web96", "--settle", "1 s"],
+        users: FEW,
+        listen: Listen::Plain,
+        rival: Rival::Wrk(Requests::SingleMix(scripts::WEB96)),
+        bar: 0.95,
+    },
+    Case {
+        name: "tls",
+        title: "TLS 1.3, keep-alive, GET 1 KB, 100 connections",
+        arguments: &["one-object", "--tls", "full"],
+        users: FEW,
+        listen: Listen::Tls,
+        rival: Rival::Wrk(Requests::Kept("/one.html")),
+        bar: 1.0,
+    },
+    Case {
+        name: "http2-10",
+        title: "HTTP/2, GET 1 KB, 100 users on 10 connections",
+        arguments: &["one-object", "--http", "2", "--streams", "10"],
+        users: FEW,
+        listen: Listen::Http2,
+        rival: Rival::H2load { streams: 10 },
+        bar: 1.15,
+    },
+    Case {
+        name: "http2-100",
+        title: "HTTP/2, GET 1 KB, 100 users on one connection",
+        arguments: &["one-object", "--http", "2", "--streams", "100"],
+        users: FEW,
+        listen: Listen::Http2,
+        rival: Rival::H2load { streams: 100 },
+        bar: 1.15,
     },
 ];
 
-/// One turn of one generator.
-#[derive(Clone, Copy)]
-struct Turn {
-    /// CPU seconds per million requests.
-    cost: f64,
-    requests: u64,
-    rss_kib: f64,
-}
-
 /// Both turns of a round.
-struct Round {
-    plimsoll: Turn,
-    wrk: Turn,
+pub struct Round {
+    /// Plimsoll's.
+    pub plimsoll: Turn,
+    /// The other generator's.
+    pub rival: Turn,
 }
 
-/// Measures all cases, round by round; returns the tables.
+impl Round {
+    /// Returns what Plimsoll used for a request, as a multiple of what the other did.
+    pub fn ratio(&self) -> f64 {
+        self.plimsoll.cost / self.rival.cost
+    }
+}
+
+/// Measures the cases that are asked for, round by round; returns the tables.
 pub fn perform(site: &Site, options: &Options) -> Result<String> {
-    let script = mix_script(&std::fs::read_to_string(
-        root().join("crates/benchmarks/src/webstone/filelist-2.0.1.txt"),
-    )?)?;
-    std::fs::write(site.path("mix.lua"), script)?;
-    let mut rounds: [Vec<Round>; CASES.len()] = Default::default();
+    let mut measured: Vec<(&Case, Vec<Round>)> =
+        CASES.iter().filter(|case| options.wants(case.name)).map(|case| (case, Vec::new())).collect();
     for n in 0..options.rounds {
-        for (case, rounds) in CASES.iter().zip(&mut rounds) {
+        for (case, rounds) in &mut measured {
             let round = round(case, site, options.seconds, n % 2 == 1)?;
             println!("round {}: {}: {:.3}", n + 1, case.title, round.ratio());
             rounds.push(round);
         }
     }
-    Ok(summary(&rounds) + &memory(&rounds) + &details(&rounds))
+    Ok(tables::all(&measured))
 }
 
 /// A server for both, started anew; the one that goes first changes from round to round.
-fn round(case: &Case, site: &Site, seconds: u32, wrk_first: bool) -> Result<Round> {
-    let nginx = Nginx::start(site, case.benchmark)?;
-    if wrk_first {
-        let wrk = wrk_turn(case, site, &nginx, seconds)?;
-        return Ok(Round { plimsoll: plimsoll_turn(case, site, &nginx, seconds)?, wrk });
+fn round(case: &Case, site: &Site, seconds: u32, rival_first: bool) -> Result<Round> {
+    let nginx = Nginx::start(site, case.arguments[0], case.listen)?;
+    if rival_first {
+        let rival = rival_turn(case, site, &nginx, seconds)?;
+        return Ok(Round { plimsoll: plimsoll_turn(case, site, &nginx, seconds)?, rival });
     }
     let plimsoll = plimsoll_turn(case, site, &nginx, seconds)?;
-    Ok(Round { plimsoll, wrk: wrk_turn(case, site, &nginx, seconds)? })
+    Ok(Round { plimsoll, rival: rival_turn(case, site, &nginx, seconds)? })
 }
 
 fn plimsoll_turn(case: &Case, site: &Site, nginx: &Nginx, seconds: u32) -> Result<Turn> {
-    let (load, duration) = (case.connections.to_string(), format!("{seconds} s"));
-    let filelist = site.path("500.filelist").display().to_string();
-    let mut arguments = vec![case.benchmark, "--load", &load, "--duration", &duration];
-    if matches!(case.path, Requests::Single(_)) {
-        arguments.extend(["--filelist", &filelist]);
-    }
+    let (load, duration) = (case.users.to_string(), format!("{seconds} s"));
+    let more = ["--load", &load, "--duration", &duration];
+    let arguments = [case.arguments, &more].concat();
     let look_after = 0.8 * f64::from(seconds);
-    let (requests, (ended, _)) = nginx.count(|| plimsoll(site, &arguments, nginx.port, look_after))?;
-    Ok(Turn { cost: ended.cpu_s * 1e6 / requests as f64, requests, rss_kib: ended.rss_kib })
+    let (requests, (ended, _)) = nginx.count(|| plimsoll(site, &arguments, &nginx.url(), look_after))?;
+    Ok(Turn::of(&ended, requests))
 }
 
-fn wrk_turn(case: &Case, site: &Site, nginx: &Nginx, seconds: u32) -> Result<Turn> {
-    let close = || vec!["-H".to_owned(), "Connection: close".to_owned()];
-    let (path, more) = match case.path {
-        Requests::Kept(path) => (path, Vec::new()),
-        Requests::Single(path) => (path, close()),
-        Requests::Mix => {
-            let script = ["-s".to_owned(), site.path("mix.lua").display().to_string()];
-            ("/", close().into_iter().chain(script).collect())
+fn rival_turn(case: &Case, site: &Site, nginx: &Nginx, seconds: u32) -> Result<Turn> {
+    const CLOSE: [&str; 2] = ["-H", "Connection: close"];
+    let url = nginx.url();
+    let (requests, ended) = nginx.count(|| match &case.rival {
+        Rival::Wrk(requests) => {
+            let (path, more): (&str, Vec<&str>) = match requests {
+                Requests::Kept(path) => (path, Vec::new()),
+                Requests::Single(path) => (path, CLOSE.into()),
+                Requests::KeptMix(script) => ("/", vec!["-s", script]),
+                Requests::SingleMix(script) => ("/", [&CLOSE[..], &["-s", script]].concat()),
+            };
+            wrk(site.folder(), case.users, seconds, &more, &format!("{}{path}", url.trim_end_matches('/')))
         }
-    };
-    let url = format!("http://127.0.0.1:{}{path}", nginx.port);
-    let (requests, ended) = nginx.count(|| wrk(site.folder(), case.connections, seconds, &more, &url))?;
-    Ok(Turn { cost: ended.cpu_s * 1e6 / requests as f64, requests, rss_kib: ended.rss_kib })
-}
-
-impl Round {
-    fn ratio(&self) -> f64 {
-        self.plimsoll.cost / self.wrk.cost
-    }
-}
-
-fn over(rounds: &[Round], value: impl Fn(&Round) -> f64) -> f64 {
-    median(&rounds.iter().map(value).collect::<Vec<_>>())
-}
-
-fn summary(rounds: &[Vec<Round>]) -> String {
-    let mut text = "## CPU per request beside wrk\n\n\
-        CPU seconds (user and system) per million requests; medians of all rounds. The ratio is the median of the \
-        ratios of the rounds.\n\n\
-        | case | Plimsoll | wrk | ratio | bar | |\n|---|---:|---:|---:|---:|---|\n"
-        .to_owned();
-    for (case, rounds) in CASES.iter().zip(rounds) {
-        let (plimsoll, wrk) =
-            (over(rounds, |round| round.plimsoll.cost), over(rounds, |round| round.wrk.cost));
-        let ratio = over(rounds, Round::ratio);
-        let (title, bar, met) = (case.title, case.bar, word(ratio <= case.bar));
-        text += &format!("| {title} | {plimsoll:.2} | {wrk:.2} | {ratio:.3} | ≤ {bar:.2} | {met} |\n");
-    }
-    text
-}
-
-fn memory(rounds: &[Vec<Round>]) -> String {
-    let [few, many, ..] = rounds else { return String::new() };
-    let each = |value: fn(&Round) -> f64| {
-        let (few, many) = (over(few, value), over(many, value));
-        (few, many, (many - few) / f64::from(MANY - FEW))
-    };
-    let row = |name: &str, (few, many, more): (f64, f64, f64), verdict: &str| {
-        format!("| {name} | {few:.0} | {many:.0} | {more:.2} | {verdict} |\n")
-    };
-    let (plimsoll, wrk) = (each(|round| round.plimsoll.rss_kib), each(|round| round.wrk.rss_kib));
-    format!(
-        "\n## Memory per connection\n\n\
-        The most memory resident (KiB) until four fifths of the turn, with kept connections; what 9,900 connections \
-        more cost, divided by 9,900. At most {MEMORY_BAR:.0} KiB.\n\n\
-        | | at 100 | at 10,000 | per connection | |\n|---|---:|---:|---:|---|\n{}{}",
-        row("Plimsoll", plimsoll, word(plimsoll.2 <= MEMORY_BAR)),
-        row("wrk", wrk, ""),
-    )
-}
-
-fn details(rounds: &[Vec<Round>]) -> String {
-    let mut text = "\n## Round by round\n\n\
-        | case | round | Plimsoll, s per million | requests | wrk, s per million | requests | ratio |\n\
-        |---|---:|---:|---:|---:|---:|---:|\n"
-        .to_owned();
-    for (case, rounds) in CASES.iter().zip(rounds) {
-        for (n, round) in rounds.iter().enumerate() {
-            let Round { plimsoll, wrk } = round;
-            text += &format!(
-                "| {} | {} | {:.2} | {} | {:.2} | {} | {:.3} |\n",
-                case.title,
-                n + 1,
-                plimsoll.cost,
-                plimsoll.requests,
-                wrk.cost,
-                wrk.requests,
-                round.ratio()
-            );
+        Rival::H2load { streams } => {
+            h2load(site.folder(), case.users / streams, *streams, seconds, &format!("{url}one.html"))
         }
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn turn(cost: f64, rss_kib: f64) -> Turn {
-        Turn { cost, requests: 1_000, rss_kib }
-    }
-
-    /// Medians 8 of 10 with round ratios 0.8, 0.9, 0.7; memory (21,000 − 1,200) KiB ÷ 9,900 = 2.00.
-    #[test]
-    fn tables_show_medians_of_rounds_and_what_a_connection_costs() {
-        let round = |plimsoll, rss| Round { plimsoll: turn(plimsoll, rss), wrk: turn(10.0, 500.0) };
-        let case = |rss| vec![round(8.0, rss), round(9.0, rss), round(7.0, rss)];
-        let rounds = [case(1_200.0), case(21_000.0), case(1.0), case(1.0)];
-        let text = summary(&rounds);
-        assert!(text.contains("100 connections | 8.00 | 10.00 | 0.800 | ≤ 0.95 | met |"), "{text}");
-        let text = memory(&rounds);
-        assert!(text.contains("| Plimsoll | 1200 | 21000 | 2.00 | met |"), "{text}");
-        assert_eq!(details(&rounds).lines().filter(|line| line.ends_with("| 0.900 |")).count(), 4);
-    }
+    })?;
+    Ok(Turn::of(&ended, requests))
 }

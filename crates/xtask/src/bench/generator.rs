@@ -1,4 +1,4 @@
-//! The two generators: how they are called and what they must not have met.
+//! The generators: how they are called and what they must not have met.
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,10 +14,28 @@ use super::site::Site;
 /// and a run with such a load point is rightly not valid.
 const CODES: [Option<i32>; 2] = [Some(0), Some(3)];
 
+/// What a turn of a generator came to.
+#[derive(Clone, Copy)]
+pub struct Turn {
+    /// CPU seconds per million requests.
+    pub cost: f64,
+    /// As the server counts them.
+    pub requests: u64,
+    /// The most memory resident, in KiB.
+    pub rss_kib: f64,
+}
+
+impl Turn {
+    /// Sums up a process that has ended.
+    pub fn of(ended: &Ended, requests: u64) -> Turn {
+        Turn { cost: ended.cpu_s * 1e6 / requests as f64, requests, rss_kib: ended.rss_kib }
+    }
+}
+
 /// Runs Plimsoll with full recording and body checking; returns its costs and its results.
 ///
 /// `seconds` is when its memory is looked at.
-pub fn plimsoll(site: &Site, arguments: &[&str], port: u16, seconds: f64) -> Result<(Ended, Value)> {
+pub fn plimsoll(site: &Site, arguments: &[&str], url: &str, seconds: f64) -> Result<(Ended, Value)> {
     let file = site.path("run.plim");
     for old in [file.clone(), file.with_extension("html")] {
         if old.exists() {
@@ -26,7 +44,7 @@ pub fn plimsoll(site: &Site, arguments: &[&str], port: u16, seconds: f64) -> Res
     }
     let mut command = pinned(LOAD_CPU, &site.plimsoll);
     command.args(["--json", "run"]).args(arguments).args(["--load-cpus", LOAD_CPU]);
-    command.args(["--target", &format!("http://127.0.0.1:{port}/"), "--out"]).arg(&file);
+    command.args(["--target", url, "--out"]).arg(&file).current_dir(site.folder());
     let ended = measure(&mut command, site.folder(), Duration::from_secs_f64(seconds))?;
     if !CODES.contains(&ended.code) {
         let error = std::fs::read_to_string(site.path("stderr")).unwrap_or_default();
@@ -39,9 +57,9 @@ pub fn plimsoll(site: &Site, arguments: &[&str], port: u16, seconds: f64) -> Res
 }
 
 /// Runs wrk with one thread.
-pub fn wrk(folder: &Path, connections: u32, seconds: u32, more: &[String], url: &str) -> Result<Ended> {
+pub fn wrk(folder: &Path, connections: u32, seconds: u32, more: &[&str], url: &str) -> Result<Ended> {
     let mut command = pinned(LOAD_CPU, Path::new("wrk"));
-    command.args(wrk_arguments(connections, seconds)).args(more).arg(url);
+    command.args(wrk_arguments(connections, seconds)).args(more).arg(url).current_dir(folder);
     let ended = measure(&mut command, folder, Duration::from_secs_f64(0.8 * f64::from(seconds)))?;
     ensure!(ended.code == Some(0), "wrk ended with {:?}: {}", ended.code, ended.output);
     match complaint(&ended.output) {
@@ -67,34 +85,27 @@ fn complaint(output: &str) -> Option<&str> {
         .find(|line| line.starts_with("Socket errors") || line.starts_with("Non-2xx"))
 }
 
-/// Returns a script that lets wrk request the files of a filelist by weight.
-pub fn mix_script(filelist: &str) -> Result<String> {
-    let mut entries = String::new();
-    let mut total = 0_u32;
-    for line in filelist.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
-        let mut words = line.split_whitespace();
-        let path = words.next().context("a line without a path")?;
-        let weight: u32 = words.next().context("a line without a weight")?.parse()?;
-        total += weight;
-        entries += &format!("  {{ {weight}, \"{path}\" }},\n");
-    }
-    Ok(format!(
-        "local files = {{\n{entries}}}
-local requests = {{}}
-function init()
-  math.randomseed(1)
-  for i, file in ipairs(files) do requests[i] = wrk.format(\"GET\", file[2]) end
-end
-function request()
-  local u = math.random() * {total}
-  for i, file in ipairs(files) do
-    u = u - file[1]
-    if u < 0 then return requests[i] end
-  end
-  return requests[#requests]
-end
-"
-    ))
+/// Runs h2load with one thread, over HTTP/2 known beforehand.
+pub fn h2load(folder: &Path, connections: u32, streams: u32, seconds: u32, url: &str) -> Result<Ended> {
+    let mut command = pinned(LOAD_CPU, Path::new("h2load"));
+    let numbers = [format!("-c{connections}"), format!("-m{streams}"), format!("-D{seconds}")];
+    command.arg("-t1").args(numbers).arg(url).current_dir(folder);
+    let ended = measure(&mut command, folder, Duration::from_secs_f64(0.8 * f64::from(seconds)))?;
+    ensure!(ended.code == Some(0), "h2load ended with {:?}: {}", ended.code, ended.output);
+    ensure!(h2load_is_clean(&ended.output), "h2load met errors: {}", ended.output);
+    Ok(ended)
+}
+
+/// Returns whether nothing failed and every status was 2xx.
+fn h2load_is_clean(output: &str) -> bool {
+    let line = |start: &str| output.lines().find_map(|line| line.strip_prefix(start));
+    let has = |line: Option<&str>, texts: &[&str]| {
+        line.is_some_and(|line| {
+            line.split(',').filter(|part| texts.contains(&part.trim())).count() == texts.len()
+        })
+    };
+    has(line("requests: "), &["0 failed", "0 errored", "0 timeout"])
+        && has(line("status codes: "), &["0 3xx", "0 4xx", "0 5xx"])
 }
 
 #[cfg(test)]
@@ -110,10 +121,13 @@ mod tests {
     }
 
     #[test]
-    fn a_filelist_becomes_a_script_with_its_weights() {
-        let script = mix_script("# comment\n/a.html 350 #500\n/b.html 650 #5125\n").unwrap();
-        assert!(script.contains("  { 350, \"/a.html\" },\n  { 650, \"/b.html\" },\n"), "{script}");
-        assert!(script.contains("math.random() * 1000"), "{script}");
-        assert!(mix_script("/a.html\n").is_err());
+    fn errors_that_h2load_met_are_seen() {
+        let clean = "requests: 90 total, 95 started, 90 done, 90 succeeded, 0 failed, 0 errored, 0 timeout\n\
+                     status codes: 90 2xx, 0 3xx, 0 4xx, 0 5xx\n";
+        assert!(h2load_is_clean(clean));
+        for (from, to) in [("0 failed", "10 failed"), ("0 errored", "1 errored"), ("0 4xx", "90 4xx")] {
+            assert!(!h2load_is_clean(&clean.replace(from, to)), "{to}");
+        }
+        assert!(!h2load_is_clean(""));
     }
 }

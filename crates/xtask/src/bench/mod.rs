@@ -1,4 +1,5 @@
-//! `bench-generator`: what a request costs Plimsoll, measured beside wrk.
+//! `bench-generator`: what a request costs Plimsoll, measured beside wrk and h2load; how punctual it is; how fast it
+//! lays out files.
 //!
 //! nginx with one worker has CPU 0, the generators take turns on CPU 1. Requests are counted at the
 //! server, by nginx itself or by its own words; CPU time is that of the whole process: start,
@@ -11,9 +12,12 @@ mod generator;
 mod machine;
 mod nginx;
 mod open_loop;
+mod populate;
 mod process;
+mod scripts;
 mod site;
 mod stall;
+mod tables;
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -26,8 +30,11 @@ const SERVER_CPU: &str = "0";
 /// CPU of the generators.
 const LOAD_CPU: &str = "1";
 
-/// How often and how long.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What there is beside the cases in which generators take turns.
+const OTHERS: [&str; 3] = ["open-loop", "stall", "populate"];
+
+/// What, how often and how long.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// How often each generator takes its turn.
     pub rounds: usize,
@@ -35,41 +42,71 @@ pub struct Options {
     pub seconds: u32,
     /// Write the result to `docs/`.
     pub write: bool,
+    /// Names of the cases to measure; empty: all.
+    pub cases: Vec<String>,
 }
 
 impl Options {
     /// Reads the command line.
     pub fn parse(arguments: &[&str]) -> Result<Options> {
-        let mut options = Options { rounds: 5, seconds: 5, write: false };
+        let mut options = Options { rounds: 5, seconds: 5, write: false, cases: Vec::new() };
         let mut rest = arguments.iter();
         while let Some(name) = rest.next() {
-            let mut number = || -> Result<u32> {
-                let text = rest.next().with_context(|| format!("expected a number after `{name}`"))?;
-                let number = text.parse().with_context(|| format!("`{name} {text}`"))?;
-                ensure!(0 < number, "`{name}`: expected at least 1");
-                Ok(number)
-            };
+            let mut value = || rest.next().with_context(|| format!("expected a value after `{name}`"));
             match *name {
-                "--rounds" => options.rounds = number()? as usize,
-                "--seconds" => options.seconds = number()?,
+                "--rounds" => options.rounds = number(name, value()?)? as usize,
+                "--seconds" => options.seconds = number(name, value()?)?,
                 "--write" => options.write = true,
+                "--case" => options.cases.push(known_case(value()?)?),
                 other => bail!("unknown option `{other}`"),
             }
         }
+        ensure!(
+            !options.write || options.cases.is_empty(),
+            "`--write` writes the whole page: not with `--case`"
+        );
         Ok(options)
+    }
+
+    /// Returns whether a case is to be measured.
+    pub fn wants(&self, name: &str) -> bool {
+        self.cases.is_empty() || self.cases.iter().any(|case| case == name)
     }
 }
 
-/// Measures everything, prints the result as Markdown, and writes it to `docs/` if asked to.
+fn number(name: &str, text: &str) -> Result<u32> {
+    let number = text.parse().with_context(|| format!("`{name} {text}`"))?;
+    ensure!(0 < number, "`{name}`: expected at least 1");
+    Ok(number)
+}
+
+fn known_case(name: &str) -> Result<String> {
+    let names: Vec<&str> = cases::CASES.iter().map(|case| case.name).chain(OTHERS).collect();
+    ensure!(names.contains(&name), "unknown case `{name}`\nhint: there are {}", names.join(", "));
+    Ok(name.to_owned())
+}
+
+/// Measures what is asked for, prints the result as Markdown, and writes it to `docs/` if asked to.
 pub fn perform(options: &Options) -> Result<()> {
-    install(&[("nginx", "nginx-light"), ("wrk", "wrk"), ("taskset", "util-linux")])?;
+    install(&[
+        ("nginx", "nginx-light"),
+        ("wrk", "wrk"),
+        ("h2load", "nghttp2-client"),
+        ("openssl", "openssl"),
+        ("taskset", "util-linux"),
+    ])?;
     raise_open_files()?;
     let plimsoll = release_binary()?;
     let site = site::Site::new(&plimsoll)?;
     let mut text = machine::facts(options)?;
     text += &cases::perform(&site, options)?;
-    text += &open_loop::perform(&site)?;
-    text += &stall::perform(&site)?;
+    for name in OTHERS.into_iter().filter(|name| options.wants(name)) {
+        text += &match name {
+            "open-loop" => open_loop::perform(&site)?,
+            "stall" => stall::perform(&site)?,
+            _ => populate::perform(&site, options)?,
+        };
+    }
     println!("\n{text}");
     if options.write {
         let path = root().join("docs/bench-generator.md");
@@ -98,10 +135,22 @@ mod tests {
 
     #[test]
     fn options_have_defaults_and_refuse_what_they_do_not_know() {
-        assert_eq!(Options::parse(&[]).unwrap(), Options { rounds: 5, seconds: 5, write: false });
+        let usual = Options { rounds: 5, seconds: 5, write: false, cases: Vec::new() };
+        assert_eq!(Options::parse(&[]).unwrap(), usual);
         let all = Options::parse(&["--write", "--rounds", "7", "--seconds", "2"]).unwrap();
-        assert_eq!(all, Options { rounds: 7, seconds: 2, write: true });
-        for wrong in [&["--rounds"][..], &["--rounds", "0"], &["--seconds", "x"], &["--fast"]] {
+        assert_eq!(all, Options { rounds: 7, seconds: 2, write: true, ..usual.clone() });
+        let some = Options::parse(&["--case", "tls", "--case", "stall"]).unwrap();
+        assert_eq!(["tls", "stall", "http2-10"].map(|name| some.wants(name)), [true, true, false]);
+        assert!(usual.wants("tls"));
+        for wrong in [
+            &["--rounds"][..],
+            &["--rounds", "0"],
+            &["--seconds", "x"],
+            &["--fast"],
+            &["--case"],
+            &["--case", "tsl"],
+            &["--case", "tls", "--write"],
+        ] {
             assert!(Options::parse(wrong).is_err(), "{wrong:?}");
         }
     }

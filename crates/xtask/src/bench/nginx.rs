@@ -9,31 +9,42 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 
 use super::process::{Background, pinned};
-use super::site::Site;
+use super::site::{CERTIFICATE, KEY, Site};
 use super::{SERVER_CPU, cases};
 
 /// How often to look whether the server is up, a hundredth of a second apart.
 const LOOKS_MAX: u32 = 500;
 
+/// How the files are served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Listen {
+    /// HTTP/1.
+    Plain,
+    /// HTTP/1 over TLS 1.3, with one cipher for all generators.
+    Tls,
+    /// HTTP/2 that the client knows of beforehand.
+    Http2,
+}
+
 /// A running nginx that serves one benchmark's files.
 pub struct Nginx {
-    /// Port of the files.
-    pub port: u16,
+    port: u16,
+    listen: Listen,
     status_port: u16,
     process: Background,
 }
 
 impl Nginx {
     /// Starts it and waits until it answers.
-    pub fn start(site: &Site, benchmark: &str) -> Result<Nginx> {
+    pub fn start(site: &Site, benchmark: &str, listen: Listen) -> Result<Nginx> {
         let (port, status_port) = free_ports()?;
-        let text = config(site, &site.path(benchmark), port, status_port);
+        let text = config(site, &site.path(benchmark), &listen_text(site, listen, port), status_port);
         let path = site.path("nginx.conf");
         std::fs::write(&path, text)?;
         let program = if Path::new("/usr/sbin/nginx").exists() { "/usr/sbin/nginx" } else { "nginx" };
         let mut command = pinned(SERVER_CPU, Path::new(program));
         command.arg("-p").arg(site.folder()).arg("-c").arg(&path).stdin(Stdio::null());
-        let mut nginx = Nginx { port, status_port, process: Background::start(&mut command)? };
+        let mut nginx = Nginx { port, listen, status_port, process: Background::start(&mut command)? };
         nginx.wait()?;
         Ok(nginx)
     }
@@ -47,6 +58,12 @@ impl Nginx {
             std::thread::sleep(Duration::from_millis(10));
         }
         self.requests().map(drop).context("nginx does not answer")
+    }
+
+    /// Returns where the files are.
+    pub fn url(&self) -> String {
+        let scheme = if self.listen == Listen::Tls { "https" } else { "http" };
+        format!("{scheme}://127.0.0.1:{}/", self.port)
     }
 
     /// Returns how many requests the server has taken in, this question included.
@@ -82,7 +99,24 @@ fn free_ports() -> Result<(u16, u16)> {
     Ok(ports)
 }
 
-fn config(site: &Site, files: &Path, port: u16, status_port: u16) -> String {
+fn listen_text(site: &Site, listen: Listen, port: u16) -> String {
+    let (word, more) = match listen {
+        Listen::Plain => ("", String::new()),
+        Listen::Http2 => (" http2", String::new()),
+        Listen::Tls => (
+            " ssl",
+            format!(
+                "ssl_certificate {}; ssl_certificate_key {}; ssl_protocols TLSv1.3; \
+                 ssl_conf_command Ciphersuites TLS_AES_128_GCM_SHA256;",
+                site.path(CERTIFICATE).display(),
+                site.path(KEY).display()
+            ),
+        ),
+    };
+    format!("listen 127.0.0.1:{port}{word} backlog=16384; {more}")
+}
+
+fn config(site: &Site, files: &Path, listen: &str, status_port: u16) -> String {
     let folder = site.folder().display();
     // Root's worker would become `nobody`, who may not look into the folder.
     let user = if rustix::process::geteuid().is_root() { "user root;" } else { "" };
@@ -101,7 +135,7 @@ http {{
     tcp_nopush on;
     keepalive_requests 1000000000;
     keepalive_timeout 3600s;
-    open_file_cache max=1000 inactive=3600s;
+    open_file_cache max=10000 inactive=3600s;
     open_file_cache_valid 3600s;
     open_file_cache_min_uses 1;
     client_body_temp_path {folder}/body;
@@ -109,7 +143,7 @@ http {{
     fastcgi_temp_path {folder}/fastcgi;
     uwsgi_temp_path {folder}/uwsgi;
     scgi_temp_path {folder}/scgi;
-    server {{ listen 127.0.0.1:{port} backlog=16384; root {files}; }}
+    server {{ {listen} root {files}; }}
     server {{ listen 127.0.0.1:{status_port}; location = /status {{ stub_status; }} }}
 }}
 ",

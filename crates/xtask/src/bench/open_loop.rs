@@ -9,7 +9,7 @@ use super::LOAD_CPU;
 use super::figures::word;
 use super::floor;
 use super::generator::plimsoll;
-use super::nginx::Nginx;
+use super::nginx::{Listen, Nginx};
 use super::site::Site;
 
 /// Operations per second.
@@ -29,9 +29,9 @@ const FLOOR_S: u64 = 10;
 /// Measures and returns the table.
 pub fn perform(site: &Site) -> Result<String> {
     println!("open loop");
-    let nginx = Nginx::start(site, "one-object")?;
+    let nginx = Nginx::start(site, "one-object", Listen::Plain)?;
     let arguments = ["one-object", "--rate", "10000", "--settle", "1 s", "--duration", "20 s"];
-    let (_, result) = plimsoll(site, &arguments, nginx.port, 1.0)?;
+    let (_, result) = plimsoll(site, &arguments, &nginx.url(), 1.0)?;
     let floor = floor::lateness(RATE as u64, FLOOR_S, LOAD_CPU.parse()?)?;
     Ok(table(&result["load_points"][0])? + &floor_text(&floor))
 }

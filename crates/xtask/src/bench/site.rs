@@ -1,17 +1,27 @@
 //! The files that are served, and where everything lies: in memory.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use anyhow::Result;
 use tempfile::TempDir;
 
-use crate::shell::run;
+use super::cases::FEW;
+use super::scripts;
+use crate::shell::{output, root, run};
+
+/// Name of the server's certificate.
+pub const CERTIFICATE: &str = "certificate.pem";
+/// Name of its key.
+pub const KEY: &str = "key.pem";
 
 /// The one file of 500 bytes, which `webstone-2.0.1` has as well.
 const FILE_500: &str = "/file500.html 1 #500\n";
 
-/// A folder in memory with the file sets of both benchmarks.
+/// √(20 · 100), rounded up: the directories of web96 for 100 users.
+const DIRECTORIES: usize = 45;
+
+/// A folder in memory with the file sets of the benchmarks, scripts, and a certificate.
 pub struct Site {
     /// The program that is measured.
     pub plimsoll: PathBuf,
@@ -24,11 +34,26 @@ impl Site {
         let folder = tempfile::Builder::new().prefix("plimsoll-bench-").tempdir_in("/dev/shm")?;
         let site = Site { plimsoll: plimsoll.to_owned(), folder };
         std::fs::write(site.path("500.filelist"), FILE_500)?;
-        for benchmark in ["one-object", "webstone-2.0.1"] {
-            let dir = site.path(benchmark);
-            run(Command::new(plimsoll).args(["populate", benchmark, "--dir"]).arg(dir))?;
+        let list = root().join("crates/benchmarks/src/webstone/filelist-2.0.1.txt");
+        std::fs::write(site.path(scripts::WEBSTONE), scripts::filelist(&std::fs::read_to_string(list)?)?)?;
+        std::fs::write(site.path(scripts::WEB96), scripts::web96(DIRECTORIES))?;
+        let most = FEW.to_string();
+        for (benchmark, more) in
+            [("one-object", None), ("webstone-2.0.1", None), ("web96", Some(["--max-load", &most]))]
+        {
+            let mut populate = Command::new(plimsoll);
+            populate.args(["populate", benchmark]).args(more.iter().flatten());
+            run(populate.arg("--dir").arg(site.path(benchmark)))?;
         }
+        site.certify()?;
         Ok(site)
+    }
+
+    fn certify(&self) -> Result<()> {
+        let mut command = Command::new("openssl");
+        command.args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-noenc"]);
+        command.args(["-days", "30", "-subj", "/CN=localhost", "-keyout", KEY, "-out", CERTIFICATE]);
+        output(command.current_dir(self.folder()).stdin(Stdio::null())).map(drop)
     }
 
     /// Returns the path of something in the folder.

@@ -1,0 +1,124 @@
+//! Laying out a file set: as fast as the file system takes bytes?
+//!
+//! `dd` writes as many bytes of zeros into one file. Neither waits for the disk: what is compared is making
+//! the bytes and handing them to the kernel, thousands of files against one. What was written before is on the
+//! disk when a turn begins.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Result, ensure};
+use units::{Clock, RealClock};
+
+use super::Options;
+use super::figures::{median, word};
+use super::site::Site;
+use crate::shell::{output, run};
+
+/// How much of dd's rate has to be reached.
+const BAR: f64 = 0.70;
+
+/// Where file sets lie by default, too: a file system that is not in memory.
+const BASE: &str = "/var/tmp";
+
+/// 1 MiB, dd's `bs=1M`.
+const BLOCK: u64 = 1 << 20;
+
+/// Both turns of a round, in s.
+struct Round {
+    plimsoll: f64,
+    dd: f64,
+}
+
+/// Measures and returns the table.
+pub fn perform(site: &Site, options: &Options) -> Result<String> {
+    println!("populate");
+    let folder = tempfile::Builder::new().prefix("plimsoll-bench-").tempdir_in(BASE)?;
+    let (files, zeros) = (folder.path().join("files"), folder.path().join("zeros"));
+    // The first time says how much it is, and is not measured.
+    populate(site, &files)?;
+    let bytes = bytes_below(&files)?;
+    let mut rounds = Vec::new();
+    for n in 0..options.rounds {
+        let plimsoll = || {
+            std::fs::remove_dir_all(&files)?;
+            timed(|| populate(site, &files))
+        };
+        let dd = || {
+            let _ = std::fs::remove_file(&zeros);
+            timed(|| dd(&zeros, bytes))
+        };
+        let round = if n % 2 == 1 {
+            let dd = dd()?;
+            Round { plimsoll: plimsoll()?, dd }
+        } else {
+            Round { plimsoll: plimsoll()?, dd: dd()? }
+        };
+        println!("round {}: {:.3}", n + 1, round.dd / round.plimsoll);
+        rounds.push(round);
+    }
+    Ok(table(bytes, &rounds))
+}
+
+/// Returns how long it takes; begins with nothing left to be written.
+fn timed(work: impl FnOnce() -> Result<()>) -> Result<f64> {
+    run(&mut Command::new("sync"))?;
+    let clock = RealClock::start();
+    work()?;
+    Ok(clock.now().as_secs_f64())
+}
+
+fn populate(site: &Site, dir: &Path) -> Result<()> {
+    let mut command = Command::new(&site.plimsoll);
+    output(command.args(["populate", "web96", "--max-load", "500", "--dir"]).arg(dir)).map(drop)
+}
+
+fn dd(file: &Path, bytes: u64) -> Result<()> {
+    let mut command = Command::new("dd");
+    command.args(["if=/dev/zero", "bs=1M"]).arg(format!("count={}", bytes.div_ceil(BLOCK)));
+    run(command.arg(format!("of={}", file.display())).stderr(Stdio::null()))
+}
+
+fn bytes_below(folder: &Path) -> Result<u64> {
+    let mut bytes = 0;
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let about = entry.metadata()?;
+        bytes += if about.is_dir() { bytes_below(&entry.path())? } else { about.len() };
+    }
+    ensure!(0 < bytes, "nothing in `{}`", folder.display());
+    Ok(bytes)
+}
+
+fn table(bytes: u64, rounds: &[Round]) -> String {
+    let over = |value: fn(&Round) -> f64| median(&rounds.iter().map(value).collect::<Vec<_>>());
+    let rate = |seconds: f64| bytes as f64 / 1e6 / seconds;
+    let ratio = over(|round| round.dd / round.plimsoll);
+    format!(
+        "\n## Laying out a file set\n\n\
+        `plimsoll populate web96 --max-load 500` ({:.0} MB) beside `dd bs=1M` of as many zeros into one file in {BASE}, in \
+        turns; neither waits for the disk (no fsync), and what was written before is on it when a turn begins. Medians \
+        of {} rounds; the ratio is the median of theirs.\n\n\
+        | Plimsoll, MB/s | dd, MB/s | ratio | bar | |\n|---:|---:|---:|---:|---|\n\
+        | {:.0} | {:.0} | {ratio:.3} | ≥ {BAR:.2} | {} |\n",
+        bytes as f64 / 1e6,
+        rounds.len(),
+        rate(over(|round| round.plimsoll)),
+        rate(over(|round| round.dd)),
+        word(BAR <= ratio),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 500 MB in 1.25 s beside 1 s, and the same in a slow round: 400 and 500 MB/s, ratio 0.8.
+    #[test]
+    fn rates_and_their_ratio_are_shown() {
+        let round = |plimsoll, dd| Round { plimsoll, dd };
+        let text = table(500_000_000, &[round(1.25, 1.0), round(2.5, 2.0), round(1.0, 0.5)]);
+        assert!(text.ends_with("| 400 | 500 | 0.800 | ≥ 0.70 | met |\n"), "{text}");
+        assert!(table(1, &[round(2.0, 1.0)]).contains("missed"));
+    }
+}
