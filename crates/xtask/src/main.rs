@@ -1,6 +1,7 @@
 //! `cargo xtask`: what the project does to itself.
 
 mod bench;
+mod fuzz;
 mod licenses;
 mod packages;
 mod shell;
@@ -17,8 +18,9 @@ usage: cargo xtask COMMAND
 commands:
   test             everything that has to pass: format, lints, tests, documentation, licenses, one real run
   licenses         the licenses and duplicates of what is linked, against deny.toml
-  bench-generator  CPU per request of Plimsoll and wrk against the same nginx
-                   [--rounds 5] [--seconds 5] [--write]  (--write: to docs/bench-generator.md)";
+  bench-generator  CPU per request of Plimsoll, wrk and h2load against the same nginx; schedule; laying out files
+                   [--rounds 5] [--seconds 5] [--case NAME]… [--write]  (--write: to docs/bench-generator.md)
+  fuzz             every parser, or one, against bytes that nobody wrote  [TARGET] [--seconds 20]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -36,6 +38,7 @@ fn perform(arguments: &[&str]) -> Result<()> {
         ["test"] => test::perform(),
         ["licenses"] => licenses::perform(),
         ["bench-generator", options @ ..] => bench::perform(&bench::Options::parse(options)?),
+        ["fuzz", options @ ..] => fuzz::perform(&fuzz::Options::parse(options)?),
         [] | ["help" | "--help" | "-h"] => {
             println!("{HELP}");
             Ok(())

@@ -1,0 +1,31 @@
+//! Heads of HTTP/1.
+
+use http1::{HEAD_BYTES_MAX, Parsed, RequestMethod, headers, parse_reply, parse_request, parse_response};
+
+/// Reads a response; what was partial or complete stays so, whatever follows.
+pub fn response(bytes: &[u8]) {
+    for method in [RequestMethod::Get, RequestMethod::Head, RequestMethod::Connect] {
+        let parsed = parse_response(bytes, method);
+        let Ok(Parsed::Complete { head, length }) = parsed else { continue };
+        assert!(length <= bytes.len().min(HEAD_BYTES_MAX) && 100 <= head.status);
+        // The first byte of the end decides, not what is behind it.
+        assert_eq!(parse_response(&bytes[..length], method), parsed);
+        assert!(matches!(parse_response(&bytes[..length - 1], method), Ok(Parsed::Partial)));
+        let Ok(Parsed::Complete { head: reply, .. }) = parse_reply(bytes, method) else {
+            panic!("one of the two reads it");
+        };
+        assert_eq!(reply.head, head);
+        headers(&bytes[..length]).for_each(drop);
+    }
+}
+
+/// Reads a request; its target lies within it.
+pub fn request(bytes: &[u8]) {
+    let parsed = parse_request(bytes);
+    if let Ok(Parsed::Complete { head, length }) = &parsed {
+        assert!(*length <= bytes.len().min(HEAD_BYTES_MAX));
+        let target = &bytes[..*length][head.target.clone()];
+        assert!(!target.contains(&b' ') && !target.contains(&b'\n'));
+        assert_eq!(parse_request(&bytes[..*length]), parsed);
+    }
+}

@@ -1,0 +1,60 @@
+//! One program with every target: the environment variable `PLIMSOLL_FUZZ` says which one runs.
+//!
+//! A target takes any bytes. It ends the process if a parser panics, or if what holds for all input does not.
+
+#![no_main]
+
+mod http1_bodies;
+mod http1_heads;
+mod pages;
+mod records;
+mod run_files;
+mod texts;
+
+// The codec of records is the run file's own business; its source is built in here as it is.
+#[path = "../../crates/runfile/src/codec/mod.rs"]
+mod codec;
+mod rows;
+
+use std::sync::LazyLock;
+
+use libfuzzer_sys::fuzz_target;
+
+/// A target: its name and what it does with bytes.
+type Target = (&'static str, fn(&[u8]));
+
+const TARGETS: &[Target] = &[
+    ("response", http1_heads::response),
+    ("request", http1_heads::request),
+    ("chunks", http1_bodies::chunks),
+    ("body", http1_bodies::body),
+    ("reply", http1_bodies::reply),
+    ("fastcgi", pages::fastcgi),
+    ("cgi", pages::cgi),
+    ("definition", texts::definition),
+    ("filelist", texts::filelist),
+    ("recipe", texts::recipe),
+    ("path", texts::path),
+    ("limits", texts::limits),
+    ("loads", texts::loads),
+    ("quantities", texts::quantities),
+    ("addresses", texts::addresses),
+    ("published", texts::published),
+    ("run-file", run_files::open),
+    ("interval", records::interval),
+    ("detail", records::detail),
+    ("histogram", records::histogram),
+];
+
+static CHOSEN: LazyLock<fn(&[u8])> = LazyLock::new(|| {
+    let name = std::env::var("PLIMSOLL_FUZZ").unwrap_or_default();
+    match TARGETS.iter().find(|(known, _)| *known == name) {
+        Some((_, target)) => *target,
+        None => {
+            eprintln!("no target `{name}`");
+            std::process::exit(2);
+        }
+    }
+});
+
+fuzz_target!(|bytes: &[u8]| CHOSEN(bytes));

@@ -1,0 +1,47 @@
+//! Pages made by a program, as web servers ask for them.
+
+use std::ffi::OsString;
+use std::io::{Read, Write};
+use std::net::Shutdown;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::net::UnixStream;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use servers::gateway::{Address, Gateway, GatewayOptions, Page, SIZE_MAX};
+
+static GATEWAY: LazyLock<Gateway> = LazyLock::new(|| {
+    let path = std::env::temp_dir().join(format!("plimsoll-fuzz-{}", std::process::id()));
+    Gateway::start(&GatewayOptions { listen: Address::Unix(path), workers: 1 }).expect("a gateway")
+});
+
+/// Sends a web server's end of a connection to a gateway, which answers or closes.
+pub fn fastcgi(bytes: &[u8]) {
+    let Address::Unix(path) = GATEWAY.address() else { return };
+    let mut stream = UnixStream::connect(path).expect("the gateway lives");
+    stream.set_read_timeout(Some(Duration::from_secs(5))).expect("a time above zero");
+    // It may close before it has read everything.
+    let _ = stream.write_all(bytes);
+    let _ = stream.shutdown(Shutdown::Write);
+    let mut answer = Vec::new();
+    let ended = stream.take(64 * SIZE_MAX).read_to_end(&mut answer);
+    assert!(!ended.is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock), "no answer, no end");
+}
+
+/// Makes pages of variables separated by NUL, and of the same bytes as path and query.
+pub fn cgi(bytes: &[u8]) {
+    let text = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
+    let pairs = bytes.split(|byte| *byte == 0).filter_map(|pair| {
+        let at = pair.iter().position(|byte| *byte == b'=')?;
+        Some((text(&pair[..at]), text(&pair[at + 1..])))
+    });
+    let mut out = Vec::new();
+    servers::gateway::cgi(pairs, &mut out).expect("memory takes everything");
+    assert!(out.starts_with(b"Status: ") || out.starts_with(b"Content-Type: "), "{out:?}");
+    let mut parts = bytes.splitn(2, |byte| *byte == b'?');
+    if let (Some(path), query) = (parts.next(), parts.next().unwrap_or_default()) {
+        if let Some(page) = Page::find(path, query) {
+            assert!(page.body.left() <= SIZE_MAX as usize);
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Stored records: bytes that are read come back as the same bytes.
+
+use model::Phase;
+use stats::Histogram;
+use units::Nanos;
+
+use crate::codec::{decode_detail, decode_interval, encode_detail, encode_interval};
+use crate::rows::Place;
+
+const PLACE: Place =
+    Place { load_point: 0, agent: 0, phase: Phase::Steady, start: Nanos::ZERO, end: Nanos::from_secs(1) };
+
+/// Reads an interval; written again and read, it is the same.
+pub fn interval(bytes: &[u8]) {
+    if let Ok(record) = decode_interval(&PLACE, 0, bytes) {
+        let again = encode_interval(&record);
+        assert_eq!(decode_interval(&PLACE, 0, &again).as_ref(), Ok(&record));
+    }
+}
+
+/// The same for a detail.
+pub fn detail(bytes: &[u8]) {
+    if let Ok(record) = decode_detail(&PLACE, bytes) {
+        let again = encode_detail(&record);
+        assert_eq!(decode_detail(&PLACE, &again).as_ref(), Ok(&record));
+    }
+}
+
+/// The same for a histogram.
+pub fn histogram(bytes: &[u8]) {
+    if let Ok(histogram) = Histogram::from_bytes(bytes) {
+        assert_eq!(Histogram::from_bytes(&histogram.to_bytes()).as_ref(), Ok(&histogram));
+    }
+}

@@ -1,0 +1,75 @@
+//! What users write.
+
+use std::str::FromStr;
+
+use analysis::audit::PublishedTable;
+use benchmarks::webstone::Filelist;
+use drivers::web::Target;
+use model::{Definition, PathPattern, Pick, parse_bytes, parse_limits, parse_load, parse_rates, parse_time};
+use servers::gateway::Address;
+use servers::web::FaultPlan;
+use testbed::{Recipe, parse_cpu_list};
+
+/// Passes bytes on if they are text.
+fn with_text<T>(bytes: &[u8], parse: impl FnOnce(&str) -> T) -> Option<T> {
+    std::str::from_utf8(bytes).ok().map(parse)
+}
+
+/// What is wrong with a text can be shown to people.
+fn shown<T, E: std::fmt::Display>(result: Result<T, E>) {
+    if let Err(error) = result {
+        assert!(!error.to_string().is_empty());
+    }
+}
+
+pub fn definition(bytes: &[u8]) {
+    with_text(bytes, |text| shown(Definition::parse("fuzz.toml", text)));
+}
+
+pub fn filelist(bytes: &[u8]) {
+    with_text(bytes, |text| shown(Filelist::parse("fuzz.txt", text)));
+}
+
+pub fn recipe(bytes: &[u8]) {
+    with_text(bytes, |text| shown(Recipe::parse("fuzz.toml", text)));
+}
+
+/// A pattern that was read is written as it was.
+pub fn path(bytes: &[u8]) {
+    with_text(bytes, |text| match PathPattern::from_str(text) {
+        Ok(pattern) => assert_eq!(pattern.to_string(), text),
+        Err(error) => assert!(!error.to_string().is_empty()),
+    });
+}
+
+pub fn limits(bytes: &[u8]) {
+    with_text(bytes, |text| shown(parse_limits(text)));
+}
+
+pub fn loads(bytes: &[u8]) {
+    with_text(bytes, |text| {
+        shown(parse_load(text));
+        shown(parse_rates(text));
+        shown(parse_cpu_list(text));
+    });
+}
+
+pub fn quantities(bytes: &[u8]) {
+    with_text(bytes, |text| {
+        shown(parse_time(text));
+        shown(parse_bytes(text));
+        shown(Pick::from_str(text));
+    });
+}
+
+pub fn addresses(bytes: &[u8]) {
+    with_text(bytes, |text| {
+        shown(Target::from_str(text));
+        shown(Address::from_str(text));
+        shown(FaultPlan::parse(text.lines()));
+    });
+}
+
+pub fn published(bytes: &[u8]) {
+    with_text(bytes, |text| shown(PublishedTable::parse("fuzz", 60.0, Some(1000.0), text)));
+}
