@@ -18,13 +18,33 @@ use crate::progress::Progress;
 use crate::results::Results;
 use crate::tell::{tell, warn};
 
-/// What is measured: benchmark, whether connections are kept, and the number of users, enough to keep both busy.
-const CASES: [(&str, bool, u32); 4] = [
-    ("one-object", true, 100),
-    ("webstone-1.1", false, 50),
-    ("webstone-2.0.1", false, 50),
-    ("webstone-2.0.1", true, 50),
+/// What is measured.
+struct Case {
+    benchmark: &'static str,
+    /// Whether connections are kept in place of what the benchmark says; `None` leaves that to it.
+    keep: Option<bool>,
+    /// Users, enough to keep both sides busy.
+    users: u32,
+}
+
+const CASES: [Case; 5] = [
+    Case { benchmark: "one-object", keep: Some(true), users: 100 },
+    Case { benchmark: "webstone-1.1", keep: Some(false), users: 50 },
+    Case { benchmark: "webstone-2.0.1", keep: Some(false), users: 50 },
+    Case { benchmark: "webstone-2.0.1", keep: Some(true), users: 50 },
+    Case { benchmark: "web-modern", keep: None, users: 20 },
 ];
+
+impl Case {
+    fn name(&self) -> String {
+        let how = match self.keep {
+            Some(true) => "connections kept",
+            Some(false) => "connection per request",
+            None => "as it is",
+        };
+        format!("{}, {how}", self.benchmark)
+    }
+}
 
 /// Length of each measurement when a run needs a calibration and there is none.
 const BRIEF: Nanos = Nanos::from_secs(2);
@@ -82,22 +102,23 @@ pub fn stored_or_brief(places: &Places) -> Result<Option<Calibration>, Failure> 
     Ok(Some(calibration))
 }
 
-/// Returns the stored calibration if it is of this kind of processor.
+/// Returns the stored calibration if it is of this kind of processor and has all cases.
 pub fn stored() -> Result<Option<Calibration>, Failure> {
     let stored = Calibration::load(&places::calibration()).map_err(Failure::usage)?;
-    Ok(stored.filter(|calibration| calibration.cpu_model == cpu_model()))
+    let has_all =
+        |calibration: &Calibration| CASES.iter().all(|case| calibration.case(&case.name()).is_some());
+    Ok(stored.filter(|calibration| calibration.cpu_model == cpu_model() && has_all(calibration)))
 }
 
-/// Returns the name of the case that a benchmark belongs to: its own, else the most like it.
-pub fn case_of(benchmark: &str, connection: Connection) -> String {
-    let keeps = connection != Connection::PerRequest;
-    let exact = CASES.iter().find(|(id, keep, _)| *id == benchmark && *keep == keeps);
-    let alike = CASES.iter().rev().find(|(_, keep, _)| *keep == keeps);
-    exact.or(alike).map_or(String::new(), |(id, keep, _)| case_name(id, *keep))
-}
-
-fn case_name(id: &str, keep: bool) -> String {
-    format!("{id}, {}", if keep { "connections kept" } else { "connection per request" })
+/// Returns the name of the case that a run belongs to: its own, else the most like it.
+pub fn case_of(benchmark: &str, tls: Tls, connection: Connection) -> String {
+    let keeps = Some(connection != Connection::PerRequest);
+    let alike = |case: &&Case| match tls {
+        Tls::Off => case.keep == keeps,
+        _ => case.keep.is_none(),
+    };
+    let exact = CASES.iter().filter(alike).find(|case| case.benchmark == benchmark);
+    exact.or_else(|| CASES.iter().rev().find(alike)).map_or_else(String::new, Case::name)
 }
 
 fn cpu_model() -> String {
@@ -108,30 +129,32 @@ fn measure(places: &Places, length: Nanos) -> Result<Calibration, Failure> {
     let stop = interrupt::flag();
     let cases = CASES
         .iter()
-        .map(|(id, keep, users)| measure_case(id, *keep, *users, places, length, &stop))
+        .map(|case| measure_case(case, places, length, &stop))
         .collect::<Result<Vec<_>, Failure>>()?;
     Ok(Calibration { date: places::time_text(wall()), cpu_model: cpu_model(), cases })
 }
 
 fn measure_case(
-    id: &str,
-    keep: bool,
-    users: u32,
+    case: &Case,
     places: &Places,
     length: Nanos,
     stop: &AtomicBool,
 ) -> Result<CalibrationCase, Failure> {
+    let id = case.benchmark;
     let benchmark = benchmarks::find(id).map_err(Failure::usage)?.load();
     let sut = SutPlan {
         cpus: places.sut_cpus.clone(),
         quota_reason: "none: the ceiling is what is looked for".to_owned(),
         ..SutPlan::of("built-in")
     };
-    let connection = if keep { Connection::KeepAlive { requests_max: None } } else { Connection::PerRequest };
+    let connection = case.keep.map(|keep| match keep {
+        true => Connection::KeepAlive { requests_max: None },
+        false => Connection::PerRequest,
+    });
     let overrides = Overrides {
-        load: Some(vec![users]),
+        load: Some(vec![case.users]),
         steady: Some(length),
-        connection: Some(connection),
+        connection,
         load_cpus: places.load_cpus.clone(),
         load_threads: places.load_threads,
         ..Overrides::new(sut)
@@ -139,7 +162,7 @@ fn measure_case(
     let plan = make_plan(&benchmark.definition, benchmark.workload, &overrides)?;
     let folder = places::work_dir().join(format!("calibrate-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
-    let file = folder.join(format!("{id}-{keep}.plim"));
+    let file = folder.join(format!("{}.plim", case.name()));
     let request = RunRequest {
         server: ServerChoice::Start(built_in(&BenchmarkArguments::of(id), &plan)?),
         run_file: &file,
@@ -161,15 +184,15 @@ fn measure_case(
     let _ = std::fs::remove_dir_all(&folder);
     let results = results?;
     let point = results.analysis.load_points.first();
-    let case = point.and_then(|point| {
+    let measured = point.and_then(|point| {
         Some(CalibrationCase {
-            name: case_name(id, keep),
+            name: case.name(),
             generator_cpu_s_per_op: point.generator_cpu_per_operation?,
             sut_cpu_s_per_op: point.sut_cpu_per_operation?,
             ceiling_ops_per_s: point.rate,
         })
     });
-    case.ok_or_else(|| Failure::new(Exit::Testbed, format!("calibration of `{id}` measured nothing")))
+    measured.ok_or_else(|| Failure::new(Exit::Testbed, format!("calibration of `{id}` measured nothing")))
 }
 
 /// Returns the built-in web server with the file set of a plan, to be spoken to as the plan says.

@@ -74,7 +74,8 @@ fn make(arguments: &RunArguments, chosen: &Chosen, candidate: &Candidate) -> Res
     };
     let definition = &chosen.benchmark.definition;
     let connection = connection(&arguments.plan);
-    let case = case_of(&definition.id, connection.unwrap_or(definition.protocol.connection));
+    let tls = arguments.plan.tls.map_or(definition.protocol.tls, Into::into);
+    let case = case_of(&definition.id, tls, connection.unwrap_or(definition.protocol.connection));
     // The built-in server has a safe default; a real one's quota is worth a measurement.
     let calibration = || match candidate.server {
         ChosenServer::Recipe(_) => stored_or_brief(&places),
