@@ -94,7 +94,7 @@ fn a_calibration_is_measured_and_stored() {
     let lab = Lab::new();
     let ended = lab.run(&["calibrate", "--duration", "500 ms", "--json"]).expect(0);
     let json = ended.json();
-    assert_eq!(json["cases"].as_array().unwrap().len(), 4);
+    assert_eq!(json["cases"].as_array().unwrap().len(), 5);
     assert!(lab.path("state/plimsoll/calibration.toml").is_file());
     assert_eq!(json["file"], lab.path("state/plimsoll/calibration.toml").to_str().unwrap());
     for case in json["cases"].as_array().unwrap() {
