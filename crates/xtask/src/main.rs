@@ -4,6 +4,7 @@ mod bench;
 mod fuzz;
 mod licenses;
 mod packages;
+mod record;
 mod shell;
 mod spdx;
 mod test;
@@ -20,6 +21,7 @@ commands:
   licenses         the licenses and duplicates of what is linked, against deny.toml
   bench-generator  CPU per request of Plimsoll, wrk and h2load against the same nginx; schedule; laying out files
                    [--rounds 5] [--seconds 5] [--case NAME]… [--write]  (--write: to docs/bench-generator.md)
+  record           benchmarks with phases of full length against installed servers, to docs/recorded/  [NAME]…
   fuzz             every parser, or one, against bytes that nobody wrote  [TARGET] [--seconds 20]";
 
 fn main() -> ExitCode {
@@ -38,6 +40,7 @@ fn perform(arguments: &[&str]) -> Result<()> {
         ["test"] => test::perform(),
         ["licenses"] => licenses::perform(),
         ["bench-generator", options @ ..] => bench::perform(&bench::Options::parse(options)?),
+        ["record", names @ ..] => record::perform(names),
         ["fuzz", options @ ..] => fuzz::perform(&fuzz::Options::parse(options)?),
         [] | ["help" | "--help" | "-h"] => {
             println!("{HELP}");

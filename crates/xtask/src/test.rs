@@ -15,7 +15,7 @@ use crate::shell::{cargo, line, run};
 use crate::{licenses, shell};
 
 /// What the tests start: servers by recipe, what makes their pages, Python as a server of another make.
-const NEEDED: [Needed; 12] = [
+pub const NEEDED: [Needed; 12] = [
     ("cc", "gcc"),
     ("nginx", "nginx-light"),
     ("apache2", "apache2"),

@@ -11,13 +11,7 @@ use crate::shell::{output, root};
 pub fn facts(options: &Options) -> Result<String> {
     let Options { rounds, seconds, cases, .. } = options;
     let cases: String = cases.iter().map(|name| format!(" --case {name}")).collect();
-    let read = |path: &str| std::fs::read_to_string(path).with_context(|| format!("cannot read {path}"));
-    let processors = read("/proc/cpuinfo")?;
-    let named = |name: &str| processors.lines().filter(|line| line.starts_with(name)).collect::<Vec<_>>();
-    let model = named("model name").first().and_then(|line| line.split(": ").nth(1)).unwrap_or("unknown");
-    let n_processors = named("processor").len();
-    let kernel = read("/proc/sys/kernel/osrelease")?;
-    let load = read("/proc/loadavg")?;
+    let load = std::fs::read_to_string("/proc/loadavg").context("cannot read /proc/loadavg")?;
     let load = load.split(' ').next().unwrap_or("unknown");
     Ok(format!(
         "# The load generator, measured\n\n\
@@ -30,21 +24,34 @@ pub fn facts(options: &Options) -> Result<String> {
         the HTML report. The others check and store nothing. wrk draws the files of a mix in a script, from tables. TLS \
         is version 1.3 with TLS_AES_128_GCM_SHA256 for all; HTTP/2 is in the clear, known beforehand. The generator is meant to be saturated here, so these runs are not valid \
         as measurements of nginx.\n\n\
-        | | |\n|---|---|\n\
-        | processor | {model}, {n_processors} CPUs |\n\
-        | kernel | {} |\n\
-        | Plimsoll | commit {}, {} |\n\
-        | nginx | {} |\n\
-        | wrk | {} |\n\
+        {}| wrk | {} |\n\
         | h2load | {} |\n\n",
-        kernel.trim(),
-        commit(),
-        output(Command::new("rustc").arg("--version"))?.trim(),
-        version("nginx", "-v")?,
+        table()?,
         version("wrk", "-v")?,
         version("h2load", "--version")?,
         server = super::SERVER_CPU,
         client = super::LOAD_CPU,
+    ))
+}
+
+/// Returns the begin of a table: processor, kernel, programs.
+pub fn table() -> Result<String> {
+    let read = |path: &str| std::fs::read_to_string(path).with_context(|| format!("cannot read {path}"));
+    let processors = read("/proc/cpuinfo")?;
+    let named = |name: &str| processors.lines().filter(|line| line.starts_with(name)).collect::<Vec<_>>();
+    let model = named("model name").first().and_then(|line| line.split(": ").nth(1)).unwrap_or("unknown");
+    let n_processors = named("processor").len();
+    let kernel = read("/proc/sys/kernel/osrelease")?;
+    Ok(format!(
+        "| | |\n|---|---|\n\
+        | processor | {model}, {n_processors} CPUs |\n\
+        | kernel | {} |\n\
+        | Plimsoll | commit {}, {} |\n\
+        | nginx | {} |\n",
+        kernel.trim(),
+        commit(),
+        output(Command::new("rustc").arg("--version"))?.trim(),
+        version("nginx", "-v")?,
     ))
 }
 
@@ -55,7 +62,7 @@ fn commit() -> String {
 }
 
 /// They say their version on the first line of either stream, wrk with exit code 1.
-fn version(program: &str, option: &str) -> Result<String> {
+pub fn version(program: &str, option: &str) -> Result<String> {
     let path = std::env::var("PATH").unwrap_or_default();
     let mut command = Command::new(program);
     let output = command.arg(option).env("PATH", format!("{path}:/usr/sbin")).output()?;

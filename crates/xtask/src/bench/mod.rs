@@ -9,7 +9,7 @@ mod cases;
 mod figures;
 mod floor;
 mod generator;
-mod machine;
+pub mod machine;
 mod nginx;
 mod open_loop;
 mod populate;
