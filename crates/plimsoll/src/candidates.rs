@@ -6,7 +6,7 @@ use drivers::Policy;
 use drivers::web::Target;
 use fleet::{FleetError, ServerChoice};
 use model::{Gateway, GatewayKind, Plan};
-use testbed::{Recipe, Server};
+use testbed::{Recipe, Server, SutError};
 
 use crate::arguments::{BenchmarkArguments, GatewayArgument, SutArguments};
 use crate::commands::calibrate::built_in;
@@ -69,7 +69,11 @@ pub fn candidates(arguments: &SutArguments, makes_pages: bool) -> Result<Vec<Can
     let servers = servers(arguments)?;
     let mut all = Vec::new();
     for (name, server) in &servers {
-        for gateway in gateways(arguments, server, makes_pages)? {
+        let gateways = gateways(arguments, server, makes_pages)?;
+        if let ChosenServer::Recipe(recipe) = server {
+            check_recipe(recipe, arguments.profile.as_deref(), &gateways)?;
+        }
+        for gateway in gateways {
             let label = match gateway {
                 Some(gateway) => format!("{name}, {} × {}", gateway.kind.name(), gateway.workers),
                 None => name.clone(),
@@ -84,6 +88,24 @@ pub fn candidates(arguments: &SutArguments, makes_pages: bool) -> Result<Vec<Can
         }
     }
     Ok(all)
+}
+
+/// Refuses a profile or a gateway that a recipe does not have.
+fn check_recipe(recipe: &Recipe, profile: Option<&str>, gateways: &[Option<Gateway>]) -> Result<(), Failure> {
+    let lacks = |what: &'static str, asked: &str, known: Vec<String>| {
+        let title = recipe.title.clone();
+        Err(Failure::usage(SutError::Lacks { title, what, asked: asked.to_owned(), known }))
+    };
+    if let Some(profile) = profile.filter(|profile| recipe.profile_names().all(|name| name != *profile)) {
+        return lacks("profile", profile, recipe.profile_names().map(str::to_owned).collect());
+    }
+    let mut kinds = gateways.iter().flatten().map(|gateway| gateway.kind);
+    match kinds.find(|kind| !recipe.gateways.contains_key(kind)) {
+        Some(kind) => {
+            lacks("gateway", kind.name(), recipe.gateways.keys().map(GatewayKind::to_string).collect())
+        }
+        None => Ok(()),
+    }
 }
 
 fn servers(arguments: &SutArguments) -> Result<Vec<(String, ChosenServer)>, Failure> {

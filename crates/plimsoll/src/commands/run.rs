@@ -81,15 +81,16 @@ fn make(arguments: &RunArguments, chosen: &Chosen, candidate: &Candidate) -> Res
         ChosenServer::Recipe(_) => stored_or_brief(&places),
         _ => calibrate::stored(),
     };
-    let sut_plan = SutPlan {
-        profile: sut.profile.clone(),
-        gateway: candidate.gateway,
-        ..sut_plan(sut, candidate.name(), &places, &case, calibration)?
+    let plan_with = |sut_plan: SutPlan| {
+        let sut_plan = SutPlan { profile: sut.profile.clone(), gateway: candidate.gateway, ..sut_plan };
+        let filelist = chosen.filelist.clone();
+        let overrides = overrides(arguments, connection, filelist, sut_plan, places.clone());
+        make_plan(definition, chosen.benchmark.workload.clone(), &overrides)
     };
-    let overrides = overrides(arguments, connection, chosen.filelist.clone(), sut_plan, places);
-    let plan = make_plan(definition, chosen.benchmark.workload.clone(), &overrides)?;
+    // Mistakes are told before anything is measured.
+    let plan = plan_with(SutPlan::of(candidate.name()))?;
     check_transport(&candidate.server, &plan.protocol)?;
-    Ok(plan)
+    Ok(plan_with(sut_plan(sut, candidate.name(), &places, &case, calibration)?)?)
 }
 
 /// Recipes have no transport for HTTP/2 in the clear.
