@@ -91,12 +91,14 @@ fn line(one: Point, two: Point) -> impl Fn(f64) -> f64 {
 fn finish(search: &FindMax, passes: &[Level], fail: Option<&Level>) -> Step {
     let enough = greatest(passes) * (1.0 - search.tolerance / 2.0);
     let chosen = passes.iter().find(|level| enough <= level.throughput());
-    // Only where the curve still rises does its end matter.
-    let fail = fail.filter(|_| rises(search));
+    // Only where the curve still rises does its end matter; a rise below the best level is noise.
+    let is_last = chosen.map(|level| level.level) == passes.last().map(|level| level.level);
+    let still_rises = is_last && rises(search);
+    let fail = fail.filter(|_| still_rises);
     match fail {
         Some(fail) if search.history.is_doubtful(fail) => Step::Run(fail.level),
         Some(fail) => search.done(chosen.map(Level::maximum), fail.end()),
-        None if rises(search) => search.done(chosen.map(Level::maximum), End::Range),
+        None if still_rises => search.done(chosen.map(Level::maximum), End::Range),
         None => search.done(chosen.map(Level::maximum), End::Server),
     }
 }

@@ -1,6 +1,6 @@
 //! Think times: as long as the workload says, so that users are no more and no less eager than meant.
 
-use model::Think;
+use model::{Phase, Think};
 use units::Nanos;
 
 use super::{Evidence, Finding};
@@ -41,7 +41,10 @@ fn bound(evidence: &Evidence, think: Think) -> Option<Finding> {
     let (users, length) = (evidence.result.load.level(), evidence.result.length.as_secs_f64());
     let rate = evidence.fold.steady.units() as f64 / length;
     let bound = stats::interactive_bound(users, 0.0, think.mean().as_secs_f64())?;
-    (bound * (1.0 + tolerance(evidence, think)) < rate).then(|| {
+    // Where nothing precedes the phase, every user begins in it with a page for which it did not think.
+    let is_first = evidence.plan.phases.start_of(Phase::Steady) == Nanos::ZERO;
+    let begun = if is_first { users / length } else { 0.0 };
+    (bound * (1.0 + tolerance(evidence, think)) + begun < rate).then(|| {
         let text = format!(
             "users turned {rate:.2} times per second; {users} users who think for {} can turn {bound:.2} times at most",
             think.mean()
