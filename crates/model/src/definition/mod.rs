@@ -181,7 +181,7 @@ impl Levels {
     }
 
     /// Returns the levels, `max` in the place of a maximum that may be chosen. Levels of users are whole: they are
-    /// rounded up.
+    /// rounded up, and where that makes two of them one, there are fewer.
     pub fn list(&self, max: Option<f64>, unit: LoadUnit) -> Vec<f64> {
         match self {
             Levels::List(levels) => levels.clone(),
@@ -189,7 +189,9 @@ impl Levels {
                 let max = max.unwrap_or(*standard);
                 let level = |step: u32| max * f64::from(step) / f64::from(*steps);
                 let whole = |level: f64| if unit == LoadUnit::Users { level.ceil() } else { level };
-                (1..=*steps).map(level).map(whole).collect()
+                let mut levels: Vec<f64> = (1..=*steps).map(level).map(whole).collect();
+                levels.dedup();
+                levels
             }
         }
     }

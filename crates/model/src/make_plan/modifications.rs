@@ -94,6 +94,7 @@ fn load_text_of(points: &[LoadPoint]) -> String {
                 "open loop, {levels} operations per second, {arrivals} arrivals, at most {in_flight_max} in flight"
             )
         }
+        _ if levels == "1" => "closed loop, 1 user".to_owned(),
         _ => format!("closed loop, {levels} users"),
     }
 }
