@@ -49,6 +49,9 @@ impl Case {
 /// Length of each measurement when a run needs a calibration and there is none.
 const BRIEF: Nanos = Nanos::from_secs(2);
 
+/// Load before each measurement: connections are made and sessions begun by then.
+const SETTLE: Nanos = Nanos::from_millis(500);
+
 /// Measures all cases and stores them.
 pub fn perform(arguments: &CalibrateArguments, as_json: bool) -> Result<Exit, Failure> {
     let sut_cpus = arguments.sut_cpus.as_ref().map(|list| list.0.as_slice());
@@ -153,6 +156,7 @@ fn measure_case(
     });
     let overrides = Overrides {
         load: Some(vec![case.users]),
+        settle: Some(SETTLE),
         steady: Some(length),
         connection,
         load_cpus: places.load_cpus.clone(),
