@@ -16,6 +16,7 @@
 //! | the greatest pass and the least fail are farther apart than the tolerance | a level between them |
 //! | they are not, and noise could have decided one of them | that one again |
 //! | they are not | done |
+//! | forty load points | done: the answers do not settle |
 //!
 //! "Between" is the geometric mean, because a tolerance is a ratio. An open loop knows more: what an
 //! overloaded server still delivered is near what it can carry, so the search looks there first and
@@ -47,6 +48,10 @@ use history::History;
 
 /// A tolerance that leaves room for the noise of single load points within 3 %.
 pub const FIND_MAX_TOLERANCE: Ratio = Ratio(0.02);
+
+/// The most load points of a search. One without noise needs 22 at most, from 1 to a million; one that needs more than
+/// this gets answers that contradict one another.
+pub const RUNS_MAX: usize = 40;
 
 /// From which level to which the search goes, ends included.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -171,6 +176,9 @@ impl FindMax {
 
     /// Returns what to do next; the same until something is observed.
     pub fn next(&self) -> Step {
+        if RUNS_MAX <= self.history.n_runs() {
+            return self.give_up();
+        }
         match self.goal {
             Goal::HighestPass => highest::next(self),
             Goal::PeakThroughput => peak::next(self),
@@ -209,6 +217,19 @@ impl FindMax {
     /// Returns the end of the growth from a level by a factor, not beyond the range.
     fn grown(&self, level: f64, factor: f64) -> f64 {
         (level * factor).min(self.range.most)
+    }
+
+    /// Ends a search whose answers do not settle, with the best of what passed below everything that fails.
+    fn give_up(&self) -> Step {
+        let passes = self.history.passes();
+        let best = match self.goal {
+            Goal::HighestPass => passes.last(),
+            Goal::PeakThroughput => {
+                passes.iter().max_by(|one, other| one.throughput().total_cmp(&other.throughput()))
+            }
+        };
+        let end = self.history.lowest_fail().map_or(End::Range, history::Level::end);
+        self.done(best.map(history::Level::maximum), end)
     }
 
     fn done(&self, max: Option<Maximum>, end: End) -> Step {

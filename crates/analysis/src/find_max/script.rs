@@ -2,10 +2,7 @@
 
 use units::Ratio;
 
-use super::{FIND_MAX_TOLERANCE, FindMax, Found, Goal, Judged, LevelKind, Range, Step};
-
-/// More load points than any search may take.
-const RUNS_MAX: usize = 60;
+use super::{FIND_MAX_TOLERANCE, FindMax, Found, Goal, Judged, LevelKind, RUNS_MAX, Range, Step};
 
 pub(super) fn search(least: f64, most: f64, kind: LevelKind, goal: Goal) -> FindMax {
     FindMax::new(Range { least, most }, FIND_MAX_TOLERANCE, kind, goal).unwrap()
