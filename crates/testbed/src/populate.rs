@@ -3,7 +3,10 @@
 use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, Write};
+use std::num::NonZero;
 use std::path::{Component, Path, PathBuf};
+use std::sync::mpsc::{Sender, channel};
+use std::thread::available_parallelism;
 use std::time::{Duration, SystemTime};
 
 use model::{Content, FileSet, SetFile};
@@ -14,6 +17,9 @@ const MARKER: &str = ".plimsoll-dataset";
 /// The modification time of every file, so that conditional requests have known answers: 2000-01-01 00:00:00 UTC, in
 /// seconds of Unix time.
 pub const MODIFIED_UNIX_S: u64 = 946_684_800;
+
+/// The most threads that write: more than a disk takes.
+const THREADS_MAX: usize = 4;
 
 /// How much is made and written at once.
 const BUFFER_BYTES: usize = 1024 * 1024;
@@ -112,27 +118,65 @@ pub fn populate(
     // The marker goes first, without the list: what an interrupted run leaves is ours, and not complete.
     create_parents(&marker)?;
     write(&marker, bytes, |file| file.write_all(b"incomplete\n"))?;
-    let content = Content::new(files.content_seed);
+    let in_place = bytes - missing.iter().map(|(file, _)| file.bytes).sum::<u64>();
+    write_all(&missing, files.content_seed, bytes, in_place, &mut progress)?;
+    let lines = files.files.iter().map(|file| line(file) + "\n");
+    write(&marker, bytes, |file| file.write_all((head + &lines.collect::<String>()).as_bytes()))?;
+    Ok(populated)
+}
+
+/// Writes files on several threads, each a part of the list; `progress` hears the bytes in place so far.
+fn write_all(
+    files: &[(&SetFile, &PathBuf)],
+    content_seed: u64,
+    needed: u64,
+    mut in_place: u64,
+    progress: &mut impl FnMut(u64),
+) -> Result<(), PopulateError> {
+    let content = &Content::new(content_seed);
+    let n_threads = available_parallelism().map_or(1, NonZero::get).min(THREADS_MAX);
+    let (sender, written) = channel();
+    std::thread::scope(|scope| {
+        let parts = files.chunks(files.len().div_ceil(n_threads).max(1));
+        let threads: Vec<_> = parts
+            .map(|part| {
+                let sender = sender.clone();
+                scope.spawn(move || write_part(part, content, needed, &sender))
+            })
+            .collect();
+        drop(sender);
+        for bytes in written {
+            in_place += bytes;
+            progress(in_place);
+        }
+        threads.into_iter().try_for_each(|thread| thread.join().expect("writing a file does not panic"))
+    })
+}
+
+/// Writes some of the files, one after another; `written` hears how much.
+fn write_part(
+    files: &[(&SetFile, &PathBuf)],
+    content: &Content,
+    needed: u64,
+    written: &Sender<u64>,
+) -> Result<(), PopulateError> {
     let mut buffer = vec![0; BUFFER_BYTES];
-    let mut in_place = bytes - missing.iter().map(|(file, _)| file.bytes).sum::<u64>();
     let mut parent = None;
-    for (set_file, path) in missing {
+    for (set_file, path) in files {
         // Files of one directory mostly follow one another.
         if parent != path.parent() {
             create_parents(path)?;
             parent = path.parent();
         }
-        write(path, bytes, |file| {
-            write_object(file, &content, set_file.object, set_file.bytes, &mut buffer, |bytes| {
-                in_place += bytes;
-                progress(in_place);
+        write(path, needed, |file| {
+            write_object(file, content, set_file.object, set_file.bytes, &mut buffer, |bytes| {
+                // Who listens does so until all threads have ended.
+                let _ = written.send(bytes);
             })?;
             file.set_modified(modified())
         })?;
     }
-    let lines = files.files.iter().map(|file| line(file) + "\n");
-    write(&marker, bytes, |file| file.write_all((head + &lines.collect::<String>()).as_bytes()))?;
-    Ok(populated)
+    Ok(())
 }
 
 fn write_object(
@@ -249,7 +293,9 @@ mod tests {
         let mut heard = Vec::new();
         let populated = populate(&directory, &set(), |bytes| heard.push(bytes)).unwrap();
         assert_eq!((populated.files, populated.bytes, populated.reused), (3, 2_500_500, false));
-        assert_eq!(heard, [500, 500 + (1 << 20), 500 + (2 << 20), 2_500_500]);
+        // Threads take turns as they like; what they say adds up.
+        assert_eq!(heard.len(), 4);
+        assert!(heard.is_sorted() && heard.last() == Some(&2_500_500), "{heard:?}");
         let content = Content::new(7);
         assert!(content.matches(0, 0, &fs::read(directory.join("a.html")).unwrap()));
         let second = fs::read(directory.join("deep/er/b.bin")).unwrap();
