@@ -31,7 +31,7 @@ mod time_limit;
 mod timers;
 
 pub use crate::core::{Core, Sink, Spawn};
-pub use crate::driver::{Driver, Mix};
+pub use crate::driver::Driver;
 pub use crate::point::run_point;
 pub use crate::setup::{HealthProbe, Machinery, PointSetup, Stop};
 pub use crate::thread::{TokioSpawn, run_point_on_this_thread};

@@ -6,7 +6,9 @@ use units::Clock;
 
 use crate::core::Core;
 use crate::dispatcher::Dispatcher;
-use crate::driver::{Driver, Mix};
+use model::Mix;
+
+use crate::driver::Driver;
 
 /// Performs scheduled operations one after another, as they come.
 #[expect(clippy::manual_async_fn, reason = "an async fn would hold each argument twice")]

@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use model::{Load, Phase, Phases, Schedule};
+use model::{Load, Mix, Phase, Phases, Schedule};
 use units::{Clock, Dice, Nanos, Purpose};
 
 use crate::closed::{self, Stay};
 use crate::core::{Core, Sink, Spawn};
 use crate::dispatcher::Dispatcher;
-use crate::driver::{Driver, Mix};
+use crate::driver::Driver;
 use crate::open;
 use crate::recorder::Recorder;
 use crate::setup::{Machinery, PointSetup, Stop};

@@ -14,7 +14,9 @@ use units::{Clock, Nanos, RealClock};
 
 use crate::core::{Sink, Spawn};
 use crate::descriptor;
-use crate::driver::{Driver, Mix};
+use model::Mix;
+
+use crate::driver::Driver;
 use crate::point::run_point;
 use crate::setup::{HealthProbe, Machinery, PointSetup, Stop};
 use crate::timers::Timers;

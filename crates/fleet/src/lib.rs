@@ -6,7 +6,6 @@
 //! plans take turns. It prints nothing: what goes on is told to an [`Observer`].
 
 mod load;
-mod mix;
 mod record;
 mod run;
 mod session;

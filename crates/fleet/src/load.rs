@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
+use benchmarks::pages::Pages;
 use drivers::Policy;
 use drivers::web::{
     HandshakeCounts, Http2Driver, Origin, OriginError, OriginSetup, PlainDriver, Target, TlsDriver, Trust,
@@ -16,7 +17,6 @@ use testbed::{SchedStat, pin_current_thread, set_priority};
 use thiserror::Error;
 use units::{Clock, Nanos, RealClock, thread_cpu};
 
-use crate::mix::WebMix;
 use crate::stop::StopSwitch;
 
 /// Time between the decision to start and the start: for threads, sockets and users to be made ready.
@@ -219,7 +219,7 @@ impl LoadThread<'_> {
         if let Some(cpu) = self.plan.load_cpus.get(self.assignment.slice as usize) {
             pin_current_thread(&[*cpu])?;
         }
-        let Plan { workload, protocol, phases, seed, .. } = self.plan;
+        let Plan { protocol, phases, seed, .. } = self.plan;
         let origin = self.aim.origin(self.plan, self.clock)?;
         let setup = PointSetup {
             point: self.point,
@@ -229,7 +229,7 @@ impl LoadThread<'_> {
             time_limit: protocol.time_limit,
             origin: self.origin,
         };
-        let mix = WebMix::new(workload, protocol.connection, *seed, self.point.load.level());
+        let mix = Pages::new(self.plan, self.point.load.level());
         let mut outbox = Outbox::new(sender);
         // The only choice of a driver: behind it everything is known to the compiler.
         match (protocol.http, protocol.tls) {
@@ -245,7 +245,7 @@ impl LoadThread<'_> {
     fn run_with<D: Driver<Operation = WebRequest> + 'static>(
         &self,
         setup: &PointSetup,
-        mix: WebMix,
+        mix: Pages,
         driver: impl FnMut() -> D,
         outbox: &mut Outbox,
     ) -> io::Result<()> {

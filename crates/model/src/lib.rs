@@ -48,7 +48,7 @@ pub use record::{
 pub use schedule::Schedule;
 pub use slice::{Assignment, slice};
 pub use testbed::{Fact, FactSection, Testbed};
-pub use user::{Step, User};
+pub use user::{Mix, Step, User};
 pub use workload::{
     Count, FILES_MAX, FileSet, FileSetError, Page, Parameter, ParameterError, PathPattern, PathPatternError,
     PathValue, Pick, PickError, ReplyBody, Request, Sampler, SetFile, Think, Workload, file_path_fault,

@@ -2,7 +2,7 @@
 
 use units::{Dice, Nanos};
 
-use crate::Outcome;
+use crate::{Kinded, Outcome};
 
 /// The next step of a virtual user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,4 +29,24 @@ pub trait User {
 
     /// Returns the next step. `last` is the outcome of the operation performed just before, if any.
     fn next(&mut self, last: Option<Outcome>, dice: &mut Dice) -> Step<Self::Operation>;
+}
+
+/// Where users and scheduled operations come from: the part of a benchmark that the engine needs.
+pub trait Mix {
+    /// What is performed.
+    type Operation: Kinded;
+    /// Users of a closed loop.
+    type User: User<Operation = Self::Operation>;
+
+    /// Makes the state machine of a user; every user begins in the same state.
+    fn user(&self) -> Self::User;
+
+    /// Returns operation `k` of an open-loop schedule, a function of the run's seed and k alone.
+    fn scheduled(&self, k: u64) -> Self::Operation;
+
+    /// Returns the number of operation kinds.
+    fn n_kinds(&self) -> usize;
+
+    /// Returns the number of unit kinds.
+    fn n_units(&self) -> usize;
 }

@@ -7,7 +7,7 @@
 //!
 //! - `plan`: short ways to a plan
 //! - `law`, `server`: what is simulated
-//! - `mix`, `driver`: what the engine asks for
+//! - `driver`: what the engine asks for
 //! - `stage`: the executor that moves the clock
 //! - `simulation`: a run from plan to records and analysis
 //! - `conservation`: identities that every record must keep
@@ -16,7 +16,6 @@
 mod conservation;
 mod driver;
 mod law;
-mod mix;
 mod plan;
 mod seed;
 mod server;

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use analysis::{Analysis, Analyzer};
+use benchmarks::pages::Pages;
 use engine::{Machinery, PointSetup, Sink, Stop, run_point};
 use model::{Assignment, Ending, Example, IntervalRecord, LoadPoint, Plan, slice};
 use units::{Clock, Nanos, SimClock};
 
 use crate::driver::SimDriver;
-use crate::mix::SimMix;
 use crate::server::{Request, Server, Station, Window};
 use crate::stage::Stage;
 
@@ -102,7 +102,7 @@ impl Simulation {
         let station = Station::new(self.server, object_bytes, self.plan.seed, point.index);
         let cast = Cast {
             station: Rc::new(RefCell::new(station)),
-            mix: Rc::new(SimMix::new(&self.plan, point.load.level())),
+            mix: Rc::new(Pages::new(&self.plan, point.load.level())),
             outbox: Outbox::default(),
             n_running: Rc::new(Cell::new(self.plan.load_threads)),
         };
@@ -155,7 +155,7 @@ impl Simulation {
 #[derive(Clone)]
 struct Cast {
     station: Rc<RefCell<Station>>,
-    mix: Rc<SimMix>,
+    mix: Rc<Pages>,
     outbox: Outbox,
     n_running: Rc<Cell<u32>>,
 }

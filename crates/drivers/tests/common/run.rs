@@ -5,9 +5,9 @@ use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
 use drivers::web::{PlainDriver, Trust};
-use engine::{Driver, Mix, PointSetup, Sink, run_point_on_this_thread};
+use engine::{Driver, PointSetup, Sink, run_point_on_this_thread};
 use model::{
-    Arrivals, Connection, Example, Flow, IntervalRecord, Load, LoadPoint, Outcome, Phases, Step, User,
+    Arrivals, Connection, Example, Flow, IntervalRecord, Load, LoadPoint, Mix, Outcome, Phases, Step, User,
     WebRequest, slice,
 };
 use units::{Clock, Dice, Nanos};

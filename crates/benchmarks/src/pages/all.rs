@@ -1,24 +1,26 @@
-//! Users and scheduled operations of a simulated run: those of the web benchmarks.
+//! All that the engine needs of a web benchmark at one level of load.
 
 use std::sync::Arc;
 
-use benchmarks::pages::{PageMix, PageSchedule, PageUser};
-use engine::Mix;
-use model::{Plan, WebRequest};
+use model::{Mix, Plan, WebRequest};
 
-/// The pages of a plan's workload.
-pub(crate) struct SimMix {
-    pages: Arc<PageMix>,
+use super::{PageMix, PageSchedule, PageUser};
+
+/// Users and scheduled requests of a plan's workload at one level of load.
+#[derive(Debug, Clone)]
+pub struct Pages {
+    mix: Arc<PageMix>,
     schedule: PageSchedule,
     n_kinds: usize,
     n_units: usize,
 }
 
-impl SimMix {
-    pub(crate) fn new(plan: &Plan, level: f64) -> SimMix {
+impl Pages {
+    /// Makes those of a plan at a level of load (users, or operations per second).
+    pub fn new(plan: &Plan, level: f64) -> Pages {
         let workload = &plan.workload;
-        SimMix {
-            pages: Arc::new(PageMix::new(workload, plan.protocol.connection, level)),
+        Pages {
+            mix: Arc::new(PageMix::new(workload, plan.protocol.connection, level)),
             schedule: PageSchedule::new(workload, plan.seed, level),
             n_kinds: workload.requests.len(),
             n_units: workload.pages.len(),
@@ -26,12 +28,12 @@ impl SimMix {
     }
 }
 
-impl Mix for SimMix {
+impl Mix for Pages {
     type Operation = WebRequest;
     type User = PageUser;
 
     fn user(&self) -> PageUser {
-        PageUser::new(Arc::clone(&self.pages))
+        PageUser::new(Arc::clone(&self.mix))
     }
 
     fn scheduled(&self, k: u64) -> WebRequest {
