@@ -15,17 +15,7 @@ use crate::{
 /// Returns the highest valid load point of each run: who carries how much.
 pub fn comparison_summary(comparison: &Comparison) -> Table {
     let words = words(comparison);
-    let columns = vec![
-        Column::words("Server"),
-        Column::numbers(words.load, ""),
-        Column::numbers(words.rate_heading, ""),
-        Column::numbers("Ratio", ""),
-        Column::numbers(words.response_heading, "s"),
-        Column::numbers("p99", "s"),
-        Column::numbers("Server", "CPUs"),
-        Column::numbers("Server CPU/operation", "µs"),
-        Column::words("Run"),
-    ];
+    let columns = columns(words, [Column::words("Server"), Column::numbers(words.load, "")], "Run");
     let figures = || comparison.runs.iter().filter_map(|run| Some(run.best?.figures));
     let decimals = decimals(figures());
     let highest = figures().map(|figures| figures.rate).fold(0.0, f64::max);
@@ -51,17 +41,7 @@ pub fn comparison_summary(comparison: &Comparison) -> Table {
 /// Returns one row per load and server, for the loads that all runs have.
 pub fn comparison_table(comparison: &Comparison) -> Table {
     let words = words(comparison);
-    let columns = vec![
-        Column::numbers(words.load, ""),
-        Column::words("Server"),
-        Column::numbers(words.rate_heading, ""),
-        Column::numbers("Ratio", ""),
-        Column::numbers(words.response_heading, "s"),
-        Column::numbers("p99", "s"),
-        Column::numbers("Server", "CPUs"),
-        Column::numbers("Server CPU/operation", "µs"),
-        Column::words("Verdict"),
-    ];
+    let columns = columns(words, [Column::numbers(words.load, ""), Column::words("Server")], "Verdict");
     let decimals = decimals(comparison.levels.iter().flat_map(|level| level.figures.iter().copied()));
     let rows = comparison.levels.iter().flat_map(|level| {
         comparison.runs.iter().zip(&level.figures).enumerate().map(move |(index, (run, figures))| {
@@ -74,6 +54,19 @@ pub fn comparison_table(comparison: &Comparison) -> Table {
     });
     Table::new("The same load on each", columns, rows.collect())
         .note("Rates with their 95 % intervals. Ratios are between valid load points only.")
+}
+
+/// Returns the columns of a table: who and where, the figures as [`figure_cells`] has them, and the judgement.
+fn columns(words: Words, place: [Column; 2], judgement: &'static str) -> Vec<Column> {
+    let figures = [
+        Column::numbers(words.rate_heading, ""),
+        Column::numbers("Ratio", ""),
+        Column::numbers(words.response_heading, "s"),
+        Column::numbers("p99", "s"),
+        Column::numbers("Server", "CPUs"),
+        Column::numbers("Server CPU/operation", "µs"),
+    ];
+    place.into_iter().chain(figures).chain([Column::words(judgement)]).collect()
 }
 
 /// Makes a document of the comparison; `provenance` in the order of the runs, may be shorter.

@@ -1,7 +1,7 @@
 //! What a report is made of.
 
 use analysis::{Analysis, LoadPointResult, Percentile, TimeSummary};
-use model::{Headline, Load, Plan, ReplyBody, Testbed};
+use model::{Headline, Load, Plan, Testbed};
 
 /// Everything that a report is made of.
 #[derive(Debug, Clone, Copy)]
@@ -39,17 +39,9 @@ impl Report<'_> {
         Words::of(self.analysis)
     }
 
-    /// Returns the size of the file set in bytes, without listing its files.
+    /// Returns the size of the file set in bytes.
     pub(crate) fn file_set_bytes(&self) -> u64 {
-        let level = self.plan.level_max();
-        let bytes = self.plan.workload.requests.iter().map(|request| match &request.reply {
-            // One size for all, or one for each value of the parameter that runs fastest.
-            ReplyBody::File(sizes) => {
-                request.objects(level) / sizes.len().max(1) as u64 * sizes.iter().sum::<u64>()
-            }
-            _ => 0,
-        });
-        bytes.sum()
+        self.plan.workload.file_bytes(self.plan.level_max())
     }
 
     /// Returns whether load was offered on a schedule.

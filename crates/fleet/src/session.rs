@@ -71,8 +71,8 @@ impl Session {
             plan: plan.clone(),
             testbed: Testbed { sections: facts(sut.as_ref(), &aim) },
         };
-        let record = Record::new(Writer::create(request.run_file, &header)?, &plan);
         let search = find_max::begin(&plan).transpose()?;
+        let record = Record::new(Writer::create(request.run_file, &header)?, &plan);
         Ok(Session { plan, search, n_begun: 0, clock, sut, aim, record, is_fresh: true })
     }
 

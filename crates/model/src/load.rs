@@ -1,5 +1,7 @@
 //! Load plans: the ordered list of load points.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// One level of offered load.
@@ -37,6 +39,17 @@ pub enum Arrivals {
     Constant,
     /// At random, with exponential distances.
     Poisson,
+}
+
+/// For people: `1 user`, `50 users`, `1000/s`.
+impl fmt::Display for Load {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Load::Users(1) => f.write_str("1 user"),
+            Load::Users(users) => write!(f, "{users} users"),
+            Load::Rate { per_second, .. } => write!(f, "{per_second}/s"),
+        }
+    }
 }
 
 impl Load {

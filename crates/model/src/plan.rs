@@ -136,6 +136,17 @@ pub enum HttpVersion {
     Http2,
 }
 
+impl HttpVersion {
+    /// Returns the version as it is written after `HTTP/`.
+    pub fn name(self) -> &'static str {
+        match self {
+            HttpVersion::Http10 => "1.0",
+            HttpVersion::Http11 => "1.1",
+            HttpVersion::Http2 => "2",
+        }
+    }
+}
+
 /// Whether connections are encrypted, and how they begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -146,6 +157,17 @@ pub enum Tls {
     Full,
     /// TLS; a user's connections after its first resume its session where the server offers that.
     Resumed,
+}
+
+impl Tls {
+    /// Returns what follows the version of HTTP, for people; empty without encryption.
+    pub fn clause(self) -> &'static str {
+        match self {
+            Tls::Off => "",
+            Tls::Full => " over TLS with full handshakes",
+            Tls::Resumed => " over TLS with resumed sessions",
+        }
+    }
 }
 
 /// How long a connection lives.

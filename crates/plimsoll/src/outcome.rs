@@ -48,9 +48,7 @@ pub fn text(plan: &Plan, analysis: &Analysis) -> Vec<String> {
     {
         lines.push(format!("Limits kept: {}.", model::limits_text(&plan.limits)));
     }
-    lines.extend(
-        missed.iter().map(|one| format!("Limit missed at {}: {}.", load_text(one.point.load), one.found)),
-    );
+    lines.extend(missed.iter().map(|one| format!("Limit missed at {}: {}.", one.point.load, one.found)));
     lines
 }
 
@@ -59,24 +57,16 @@ fn found_text(most: Load, found: &Found) -> String {
     let Some(max) = found.max else {
         return format!("Highest load: none; even the least is too much ({points}).");
     };
-    let at = load_text(most.at_level(max.level));
+    let at = most.at_level(max.level);
     let end = match (found.end, found.fails_at) {
         (End::Range, _) => "at least: the search ended there, `--max-load` lets it go on".to_owned(),
         (End::Generator, _) => {
             "at least: beyond it the load generator was the limit, not the server".to_owned()
         }
         (End::TooFew, _) => "too few operations to decide about more".to_owned(),
-        (End::Server, Some(level)) => format!("{} is too much", load_text(most.at_level(level))),
+        (End::Server, Some(level)) => format!("{} is too much", most.at_level(level)),
         (End::Server, None) => "more brings no more throughput".to_owned(),
     };
     let noisy = if found.is_noisy { "; load points contradicted one another, so repeat it" } else { "" };
     format!("Highest load: {at}, {:.1} operations per second ({end}; {points}{noisy}).", max.throughput)
-}
-
-fn load_text(load: Load) -> String {
-    match load {
-        Load::Users(1) => "1 user".to_owned(),
-        Load::Users(users) => format!("{users} users"),
-        Load::Rate { per_second, .. } => format!("{per_second}/s"),
-    }
 }

@@ -205,11 +205,7 @@ impl Observer for Progress {
 }
 
 fn load_text(load: Load) -> String {
-    match load {
-        Load::Users(1) => "1 user".to_owned(),
-        Load::Users(users) => format!("{users} users"),
-        Load::Rate { per_second, .. } => format!("{per_second}/s offered"),
-    }
+    if load.is_closed() { load.to_string() } else { format!("{load} offered") }
 }
 
 /// Returns the 99th percentile; `–` if there is nothing. For the eye only: reports give n and an interval.

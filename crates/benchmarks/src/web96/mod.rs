@@ -102,6 +102,7 @@ mod tests {
         assert_eq!(plan.modifications, [], "the maximum is the tester's choice");
         assert_eq!((plan.phases.settle, plan.phases.steady), (Nanos::from_secs(300), Nanos::from_secs(600)));
         assert_eq!(plan.file_set().bytes() / MIB, 888);
+        assert_eq!(plan.workload.file_bytes(plan.level_max()), plan.file_set().bytes());
     }
 
     /// Golden check G21: the published results delivered 0.9933 and 0.9912 of the rate asked for.

@@ -1,7 +1,7 @@
 //! Executive summary: what was found, what was tested.
 
 use analysis::State;
-use model::{Connection, HttpVersion, Load, Tls};
+use model::{Connection, Load};
 
 use crate::report::percentile;
 use crate::{Block, Column, NoteKind, Report, Row, Section, Table, Text, Tile, numbers};
@@ -130,16 +130,7 @@ fn load_text(loads: &[Load], word: &str) -> String {
 
 fn protocol_text(report: &Report) -> String {
     let protocol = &report.plan.protocol;
-    let version = match protocol.http {
-        HttpVersion::Http10 => "HTTP/1.0",
-        HttpVersion::Http11 => "HTTP/1.1",
-        HttpVersion::Http2 => "HTTP/2",
-    };
-    let tls = match protocol.tls {
-        Tls::Off => "",
-        Tls::Full => " over TLS with full handshakes",
-        Tls::Resumed => " over TLS with resumed sessions",
-    };
+    let (version, tls) = (protocol.http.name(), protocol.tls.clause());
     let connection = match protocol.connection {
         Connection::PerRequest => "one connection per request".to_owned(),
         Connection::Sessions => "one connection per session".to_owned(),
@@ -152,7 +143,7 @@ fn protocol_text(report: &Report) -> String {
         1 => String::new(),
         users => format!(", shared by {users} users"),
     };
-    format!("{version}{tls}, {connection}{shared}, time limit {}", numbers::length(protocol.time_limit))
+    format!("HTTP/{version}{tls}, {connection}{shared}, time limit {}", numbers::length(protocol.time_limit))
 }
 
 fn verdicts(report: &Report) -> String {

@@ -2,8 +2,8 @@
 
 use super::points;
 use crate::{
-    Arrivals, Connection, Definition, HttpVersion, Load, LoadPoint, Modification, Overrides, Pick, Plan,
-    Search, Tls, WorkloadSource, load_text, time_text,
+    Arrivals, Connection, Definition, Load, LoadPoint, Modification, Overrides, Pick, Plan, Search, Tls,
+    WorkloadSource, load_text, time_text,
 };
 
 /// Lists what differs from the definition, in the order in which reports show it.
@@ -25,7 +25,7 @@ pub(super) fn modifications(
         ("steady phase", time_text(standard.steady), time_text(ours.steady)),
         ("ramp-down", time_text(standard.ramp_down), time_text(ours.ramp_down)),
         ("drain", time_text(standard.drain), time_text(ours.drain)),
-        ("HTTP version", http_text(as_defined.http), http_text(asked.http)),
+        ("HTTP version", as_defined.http.name().to_owned(), asked.http.name().to_owned()),
         ("TLS", tls_text(as_defined.tls), tls_text(asked.tls)),
         ("streams per connection", as_defined.streams.to_string(), asked.streams.to_string()),
         ("connection", connection_text(as_defined.connection), connection_text(asked.connection)),
@@ -64,14 +64,6 @@ fn pick_row(definition: &Definition, name: &str, pick: &Pick) -> Option<(String,
     let mut parameters = requests.iter().flat_map(|request| &request.parameters);
     let standard = &parameters.find(|parameter| parameter.name == name)?.pick;
     Some((format!("choice of `{name}`"), standard.to_string(), pick.to_string()))
-}
-
-fn http_text(http: HttpVersion) -> String {
-    match http {
-        HttpVersion::Http10 => "1.0".to_owned(),
-        HttpVersion::Http11 => "1.1".to_owned(),
-        HttpVersion::Http2 => "2".to_owned(),
-    }
 }
 
 fn tls_text(tls: Tls) -> String {

@@ -48,6 +48,18 @@ impl Workload {
         files.fold(0, |sum: u64, request| sum.saturating_add(request.objects(level)))
     }
 
+    /// Returns the size of all files together at a level of load, without listing them.
+    pub fn file_bytes(&self, level: f64) -> u64 {
+        self.requests.iter().fold(0, |sum: u64, request| match &request.reply {
+            // Sizes follow the last parameter, which runs fastest: every size comes as often as the others.
+            ReplyBody::File(sizes) => {
+                let rounds = request.objects(level) / sizes.len() as u64;
+                sum.saturating_add(sizes.iter().sum::<u64>().saturating_mul(rounds))
+            }
+            _ => sum,
+        })
+    }
+
     /// Lists the files at a level of load: what the server must hold, largest load first to last the same files.
     ///
     /// A plan has at most [`FILES_MAX`] of them.

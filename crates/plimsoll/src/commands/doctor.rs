@@ -54,7 +54,7 @@ pub fn input(plan: &Plan, shared: bool, rate: Option<f64>) -> DoctorInput {
         run_file_bytes: seconds as u64 * RUN_FILE_BYTES_PER_SECOND,
         work_dir: places::work_dir(),
         dataset_dir: places::files_dir(&plan.benchmark.id),
-        dataset_bytes: plan.file_set().bytes(),
+        dataset_bytes: plan.workload.file_bytes(plan.level_max()),
     }
 }
 

@@ -56,16 +56,8 @@ pub fn plan_text(plan: &Plan) -> String {
         },
         format!(
             "protocol      HTTP/{}{}, {}, time limit {}",
-            match plan.protocol.http {
-                model::HttpVersion::Http10 => "1.0",
-                model::HttpVersion::Http11 => "1.1",
-                model::HttpVersion::Http2 => "2",
-            },
-            match plan.protocol.tls {
-                model::Tls::Off => "",
-                model::Tls::Full => " over TLS with full handshakes",
-                model::Tls::Resumed => " over TLS with resumed sessions",
-            },
+            plan.protocol.http.name(),
+            plan.protocol.tls.clause(),
             match plan.protocol.connection {
                 model::Connection::PerRequest => "a connection per request".to_owned(),
                 model::Connection::Sessions => "a connection per session".to_owned(),
@@ -106,16 +98,11 @@ fn load_line(plan: &Plan) -> String {
 
 fn workload_text(plan: &Plan) -> String {
     let workload = &plan.workload;
-    let files = plan.file_set();
+    let (files, bytes) = (workload.n_files(plan.level_max()), workload.file_bytes(plan.level_max()));
     let total: u64 = workload.pages.iter().map(|page| page.weight).sum();
     let mean = workload.mean_body_bytes().map_or_else(|| "unknown".to_owned(), |mean| format!("{mean:.1}"));
     let mut lines = vec![
-        format!(
-            "file set      {} files, {} bytes ({})",
-            files.files.len(),
-            files.bytes(),
-            Bytes(files.bytes())
-        ),
+        format!("file set      {} files, {} bytes ({})", files, bytes, Bytes(bytes)),
         format!(
             "mean          {mean} bytes per request, {:.2} requests per page",
             workload.requests_per_page()
