@@ -188,14 +188,13 @@ impl LevelFigures {
     fn of(point: &LoadPointResult, first: Option<&LoadPointResult>) -> LevelFigures {
         let valid = |point: &LoadPointResult| point.verdict.state == State::Valid && 0.0 < point.rate;
         let first = first.filter(|first| valid(first) && valid(point));
-        let p99 = point.response.percentiles.iter().find(|one| (one.q - 0.99).abs() < 1e-9);
         LevelFigures {
             state: point.verdict.state,
             rate: point.rate,
             rate_interval: point.rate_interval,
             ratio: first.map(|first| point.rate / first.rate),
             response_mean: point.response.mean,
-            response_p99: p99.map(|p99| p99.value),
+            response_p99: point.response.percentile(0.99).map(|p99| p99.value),
             sut_cpus: point.sut_cpus,
             sut_cpu_per_operation: point.sut_cpu_per_operation,
         }

@@ -199,6 +199,13 @@ pub struct TimeSummary {
     pub max: Option<Nanos>,
 }
 
+impl TimeSummary {
+    /// Returns a percentile, q from 0 to 1; `None` if there were too few values for it.
+    pub fn percentile(&self, q: f64) -> Option<&Percentile> {
+        self.percentiles.iter().find(|percentile| (percentile.q - q).abs() < 1e-9)
+    }
+}
+
 /// One percentile with its 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Percentile {

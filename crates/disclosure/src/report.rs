@@ -1,6 +1,6 @@
 //! What a report is made of.
 
-use analysis::{Analysis, LoadPointResult, Percentile, TimeSummary};
+use analysis::{Analysis, LoadPointResult};
 use model::{Headline, Load, Plan, Testbed};
 
 /// Everything that a report is made of.
@@ -82,31 +82,24 @@ impl Words {
     }
 
     pub(crate) fn new(headline: Headline, closed: bool) -> Words {
-        let (users, rate_heading, rate, response_heading) = match headline {
-            Headline::ConnectionRate => ("Clients", "Conn/second", "connections per second", "Latency"),
-            Headline::OperationRate => ("Users", "Ops/second", "operations per second", "Response time"),
-            Headline::RequestRate => ("Clients", "Requests/second", "requests per second", "Response time"),
-            Headline::TransactionRate => {
-                ("Users", "Transactions/second", "transactions per second", "Response time")
-            }
+        let (rate_heading, response_heading) = match headline {
+            Headline::ConnectionRate => ("Conn/second", "Latency"),
+            Headline::OperationRate => ("Ops/second", "Response time"),
+            Headline::RequestRate => ("Requests/second", "Response time"),
+            Headline::TransactionRate => ("Transactions/second", "Response time"),
         };
-        let load = if closed { users } else { "Offered/second" };
-        let load_noun = match (closed, headline) {
-            (false, _) => "offered load",
-            (true, Headline::ConnectionRate) => "clients",
-            (true, Headline::RequestRate) => "clients",
-            (true, Headline::OperationRate | Headline::TransactionRate) => "users",
+        let (load, load_noun) = match (closed, headline.user_name()) {
+            (false, _) => ("Offered/second", "offered load"),
+            (true, "client") => ("Clients", "clients"),
+            (true, _) => ("Users", "users"),
         };
+        let rate = headline.rate_name();
         Words { load, load_noun, rate_heading, rate, response_heading, headline }
     }
 
     /// Returns a load in words: `40 clients`, `1 user`, `500/s offered`.
     pub(crate) fn load_text(self, load: Load) -> String {
-        let word = match self.headline {
-            Headline::ConnectionRate => "client",
-            Headline::RequestRate => "client",
-            Headline::OperationRate | Headline::TransactionRate => "user",
-        };
+        let word = self.headline.user_name();
         match load {
             Load::Users(1) => format!("1 {word}"),
             Load::Users(users) => format!("{users} {word}s"),
@@ -118,9 +111,4 @@ impl Words {
 /// Returns the number that stands for a load in a table: users, or operations per second.
 pub(crate) fn load_number(load: Load) -> String {
     load.level().to_string()
-}
-
-/// Returns a percentile, q from 0 to 1; `None` if there were too few values for it.
-pub(crate) fn percentile(summary: &TimeSummary, q: f64) -> Option<&Percentile> {
-    summary.percentiles.iter().find(|percentile| (percentile.q - q).abs() < 1e-9)
 }

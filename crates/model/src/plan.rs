@@ -59,10 +59,14 @@ pub struct Search {
 }
 
 impl Plan {
+    /// Returns the highest load that may be run; `None` if there is none.
+    pub fn load_max(&self) -> Option<Load> {
+        self.loads().max_by(|one, other| one.level().total_cmp(&other.level()))
+    }
+
     /// Returns the highest level of load (users, or operations per second): the file set is made for it.
     pub fn level_max(&self) -> f64 {
-        let searched = self.search.map_or(0.0, |search| search.most.level());
-        self.load_points.iter().map(|point| point.load.level()).fold(searched, f64::max)
+        self.load_max().map_or(0.0, Load::level)
     }
 
     /// Returns all loads that may be run, as far as they are known beforehand.
@@ -103,6 +107,26 @@ pub enum Headline {
     RequestRate,
     /// Transactions per second, with the number of users and the mean response time.
     TransactionRate,
+}
+
+impl Headline {
+    /// Returns the rate in full: `connections per second`.
+    pub fn rate_name(self) -> &'static str {
+        match self {
+            Headline::ConnectionRate => "connections per second",
+            Headline::OperationRate => "operations per second",
+            Headline::RequestRate => "requests per second",
+            Headline::TransactionRate => "transactions per second",
+        }
+    }
+
+    /// Returns what the benchmark calls one user of a closed loop.
+    pub fn user_name(self) -> &'static str {
+        match self {
+            Headline::ConnectionRate | Headline::RequestRate => "client",
+            Headline::OperationRate | Headline::TransactionRate => "user",
+        }
+    }
 }
 
 /// How operations travel.

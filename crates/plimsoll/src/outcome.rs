@@ -1,6 +1,6 @@
 //! What a run comes to beside its verdict: the limits that its user set, and what a search found.
 
-use analysis::find_max::{Compliance, End, Found, comply};
+use analysis::find_max::{Compliance, End, Found, comply, counts};
 use analysis::{Analysis, LoadPointResult};
 use model::{Load, Plan};
 
@@ -17,9 +17,7 @@ pub struct Missed<'a> {
 
 /// Lists the limits that were missed: of every load point, or of the one that a search found.
 pub fn missed<'a>(plan: &Plan, analysis: &'a Analysis) -> Vec<Missed<'a>> {
-    let level = analysis.found.and_then(|found| found.max).map(|max| max.level);
-    let counts = |point: &&LoadPointResult| plan.search.is_none() || Some(point.load.level()) == level;
-    let points = analysis.load_points.iter().filter(counts);
+    let points = analysis.load_points.iter().filter(|point| counts(plan, analysis.found.as_ref(), point));
     let held = points.flat_map(|point| {
         plan.limits.iter().map(move |limit| Missed { point, found: comply(*limit, point) })
     });

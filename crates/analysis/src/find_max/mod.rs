@@ -42,7 +42,7 @@ use units::Ratio;
 pub use compliance::{Compliance, Measured, NoData, comply};
 pub use judged::{Judged, judge};
 pub(crate) use replay::replay;
-pub use replay::{begin, next_load, observe};
+pub use replay::{begin, counts, next_load, observe};
 
 use history::History;
 

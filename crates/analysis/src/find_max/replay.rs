@@ -35,6 +35,12 @@ pub(crate) fn replay(plan: &Plan, load_points: &[LoadPointResult]) -> Option<Fou
     }
 }
 
+/// Returns whether a load point counts for the result of its run: of a search, those at the load that it found do.
+pub fn counts(plan: &Plan, found: Option<&Found>, point: &LoadPointResult) -> bool {
+    let level = found.and_then(|found| found.max).map(|max| max.level);
+    plan.search.is_none() || level == Some(point.load.level())
+}
+
 /// Returns the load that a search asks for next; `None` if it is over.
 pub fn next_load(search: &FindMax, plan: &Plan) -> Option<Load> {
     match search.next() {

@@ -1,9 +1,9 @@
 //! The marks of the curve and the headline.
 
-use model::{Headline, Plan};
+use model::Plan;
 use stats::{CurvePoint, knee, peak, saturation_point};
 
-use crate::find_max::Found;
+use crate::find_max::{Found, counts};
 use crate::{Curve, HeadlineFigure, LoadPointResult, State};
 
 /// Finds peak, saturation and knee over the valid load points, or over all if none is valid.
@@ -38,25 +38,14 @@ pub(crate) fn headline(
     load_points: &[LoadPointResult],
     found: Option<&Found>,
 ) -> Option<HeadlineFigure> {
-    let level = found.and_then(|found| found.max).map(|max| max.level);
-    let counts = |point: &LoadPointResult| match plan.search {
-        Some(_) => Some(point.load.level()) == level,
-        None => true,
-    };
     let valid = load_points
         .iter()
         .enumerate()
-        .filter(|(_, point)| point.verdict.state == State::Valid && counts(point));
+        .filter(|(_, point)| point.verdict.state == State::Valid && counts(plan, found, point));
     // Of equal rates the first, at the smaller load, as for the peak.
     let (index, best) = valid.rev().max_by(|(_, one), (_, other)| one.rate.total_cmp(&other.rate))?;
-    let name = match plan.benchmark.headline {
-        Headline::ConnectionRate => "connections per second",
-        Headline::OperationRate => "operations per second",
-        Headline::RequestRate => "requests per second",
-        Headline::TransactionRate => "transactions per second",
-    };
     Some(HeadlineFigure {
-        name: name.to_owned(),
+        name: plan.benchmark.headline.rate_name().to_owned(),
         value: best.rate,
         load_point: index,
         response_mean: best.response.mean?,

@@ -5,7 +5,6 @@ use model::{Load, Outcome};
 use units::Nanos;
 
 use crate::Report;
-use crate::report::percentile;
 
 /// Renders the results as CSV with a head row. A value that is absent is an empty field.
 pub fn csv(report: &Report) -> String {
@@ -126,7 +125,7 @@ fn times(name: &str, summary: Option<&TimeSummary>, row: &mut Fields) {
     row.number(&format!("{name}_mean_low_s"), interval.map(|interval| interval.0));
     row.number(&format!("{name}_mean_high_s"), interval.map(|interval| interval.1));
     for (q, label) in [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99_9")] {
-        let found = summary.and_then(|summary| percentile(summary, q));
+        let found = summary.and_then(|summary| summary.percentile(q));
         row.number(&format!("{name}_{label}_s"), seconds(found.map(|one| one.value)));
         row.number(&format!("{name}_{label}_low_s"), seconds(found.map(|one| one.low)));
         row.number(&format!("{name}_{label}_high_s"), seconds(found.map(|one| one.high)));

@@ -2,7 +2,6 @@
 
 use analysis::{FourStatistics, KindResult, LoadPointResult};
 
-use crate::report::percentile;
 use crate::{Block, Column, NoteKind, Report, Row, Section, Table, Tone, numbers};
 
 /// Rows of per-file statistics that a report has room for; beyond, only the main load point is shown.
@@ -86,7 +85,7 @@ fn statistics(point: &LoadPointResult) -> Block {
 /// The four lines that WebStone prints per file, the file's name on the first one; with percentiles where we have them.
 fn lines(kind: &KindResult, tone: Tone) -> impl Iterator<Item = Row> + use<> {
     let seconds =
-        |q: f64| numbers::fixed(percentile(&kind.percentiles, q).map(|one| one.value.as_secs_f64()), 6);
+        |q: f64| numbers::fixed(kind.percentiles.percentile(q).map(|one| one.value.as_secs_f64()), 6);
     let none = || [String::new(), String::new()];
     let lines = [
         ("connect time (s)", cells(kind.connect, 6), none()),

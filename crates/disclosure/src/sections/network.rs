@@ -20,10 +20,11 @@ pub fn section(report: &Report) -> Option<Section> {
 
 fn load(report: &Report) -> Vec<(&'static str, String)> {
     let plan = report.plan;
-    let last = plan.load_points.iter().max_by(|a, b| a.load.level().total_cmp(&b.load.level()));
     let mut facts = Vec::new();
-    if let Some(point) = last {
-        facts.push(("Maximum requested load", report.words().load_text(point.load)));
+    // Of a search those that were run; its file set is for the greatest that it might have asked for.
+    let run = plan.load_points.iter().map(|point| point.load);
+    if let Some(load) = run.max_by(|one, other| one.level().total_cmp(&other.level())) {
+        facts.push(("Maximum requested load", report.words().load_text(load)));
     }
     facts.push((
         "Maximum file set",

@@ -4,7 +4,6 @@ use analysis::State;
 use model::{Ending, Modification};
 
 use super::{reason_text, state_text};
-use crate::report::percentile;
 use crate::{Banner, Hero, Report, Text, numbers};
 
 /// Returns what was tested and when, in a line.
@@ -74,7 +73,7 @@ pub fn hero(report: &Report) -> Option<Hero> {
         .strong(report.words().load_text(point.load))
         .plain(", mean response time ")
         .strong(numbers::seconds(headline.response_mean));
-    if let Some(p99) = percentile(&point.response, 0.99) {
+    if let Some(p99) = point.response.percentile(0.99) {
         companion = companion.plain(", p99 ").strong(numbers::time(p99.value));
     }
     companion = companion.plain(" — ").strong(format!("run {}", state_text(report.analysis.verdict.state)));

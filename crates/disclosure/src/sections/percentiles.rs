@@ -4,7 +4,7 @@ use analysis::{LoadPointResult, Percentile, TimeSummary};
 
 use super::{hollow_note, is_doubtful, load_axis};
 use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
-use crate::report::{load_number, percentile};
+use crate::report::load_number;
 use crate::{Block, Cell, Column, Figure, NoteKind, Report, Row, Section, Table, numbers};
 
 /// The percentiles shown, from 0 to 1, with their names.
@@ -61,7 +61,7 @@ fn chart(report: &Report) -> Chart {
 }
 
 fn drawn(point: &LoadPointResult, q: f64) -> Option<Point> {
-    let percentile = percentile(&point.response, q)?;
+    let percentile = point.response.percentile(q)?;
     let range = Some((percentile.low.as_secs_f64(), percentile.high.as_secs_f64()));
     let drawn = Point::new(point.load.level(), percentile.value.as_secs_f64());
     Some(Point { range, hollow: is_doubtful(point), ..drawn })
@@ -85,7 +85,7 @@ fn table(report: &Report, name: &str, of: impl Fn(&LoadPointResult) -> Option<&T
         let mut cells: Vec<Cell> =
             vec![load_number(point.load).into(), numbers::count(summary.histogram.n()).into()];
         cells.push(mean_cell(summary));
-        cells.extend(SHOWN.iter().map(|(q, _)| percentile_cell(percentile(summary, *q))));
+        cells.extend(SHOWN.iter().map(|(q, _)| percentile_cell(summary.percentile(*q))));
         cells.push(numbers::time(summary.max).into());
         Some(Row::plain(cells))
     };
@@ -128,7 +128,7 @@ fn side_by_side(report: &Report) -> Table {
         let mut cells = vec![load_number(point.load)];
         cells.extend(both.map(|summary| numbers::seconds(summary.mean)));
         for q in [0.5, 0.99, 0.999] {
-            cells.extend(both.map(|summary| numbers::time(percentile(summary, q).map(|one| one.value))));
+            cells.extend(both.map(|summary| numbers::time(summary.percentile(q).map(|one| one.value))));
         }
         cells.extend(both.map(|summary| numbers::time(summary.max)));
         Row::plain(cells)

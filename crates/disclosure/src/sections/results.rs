@@ -3,7 +3,7 @@
 use analysis::{Analysis, LoadPointResult};
 
 use super::{is_doubtful, state_text};
-use crate::report::{Words, load_number, percentile};
+use crate::report::{Words, load_number};
 use crate::{Block, Column, Report, Row, Section, Table, Tone, numbers};
 
 pub fn section(report: &Report) -> Option<Section> {
@@ -74,5 +74,5 @@ fn cells(point: &LoadPointResult, decimals: usize, pages: bool) -> Vec<String> {
 }
 
 fn p99(point: &LoadPointResult) -> Option<f64> {
-    Some(percentile(&point.response, 0.99)?.value.as_secs_f64())
+    Some(point.response.percentile(0.99)?.value.as_secs_f64())
 }

@@ -3,7 +3,6 @@
 use analysis::State;
 use model::{Connection, Load};
 
-use crate::report::percentile;
 use crate::{Block, Column, NoteKind, Report, Row, Section, Table, Text, Tile, numbers};
 
 pub fn section(report: &Report) -> Option<Section> {
@@ -32,7 +31,7 @@ fn tiles(report: &Report) -> Vec<Tile> {
         tile("Throughput", format!("{} Mbit/s", numbers::fixed(point.throughput_mbit, 2)), at.clone()),
         tile("Mean response time", numbers::seconds(point.response.mean), at.clone()),
     ];
-    if let Some(p99) = percentile(&point.response, 0.99) {
+    if let Some(p99) = point.response.percentile(0.99) {
         let note = format!("95 % interval {}", numbers::time_range(p99.low, p99.high));
         tiles.push(tile("p99 response time", numbers::time(p99.value), note));
     }

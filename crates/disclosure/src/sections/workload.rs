@@ -180,9 +180,7 @@ fn first_text(parameter: &Parameter) -> String {
 }
 
 fn highest(report: &Report) -> String {
-    let points = report.plan.load_points.iter();
-    let last = points.max_by(|a, b| a.load.level().total_cmp(&b.load.level()));
-    last.map_or(String::new(), |point| report.words().load_text(point.load))
+    report.plan.load_max().map_or(String::new(), |load| report.words().load_text(load))
 }
 
 fn share_of_bytes(workload: &Workload, share: f64, mean: Option<f64>) -> Option<f64> {
