@@ -139,8 +139,11 @@ fn check_paths(requests: &[Request], level: f64) -> Result<(), (usize, FileSetEr
     hashes.sort_unstable();
     let twice: HashSet<u64> =
         hashes.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
+    if twice.is_empty() {
+        return Ok(());
+    }
     let mut seen = HashSet::new();
-    let found = paths().filter(|_| !twice.is_empty()).find(|(_, path)| {
+    let found = paths().find(|(_, path)| {
         let suspect = twice.contains(&hash(path));
         suspect && !seen.insert(path.clone())
     });
