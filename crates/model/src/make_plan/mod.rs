@@ -10,7 +10,7 @@ use problems::problems;
 
 use crate::{
     BenchmarkId, DEFAULT_SEED, Definition, Load, LoadPoint, LoadUnit, Overrides, PLAN_FORMAT, Phases, Pick,
-    Plan, Protocol, Request, Search, Workload, WorkloadSource,
+    Plan, Protocol, Request, Search, Workload,
 };
 
 /// Makes the plan of a run. `workload` is the benchmark's own, or one made from `overrides.filelist`.
@@ -25,6 +25,8 @@ pub fn make_plan(
     workload: Workload,
     overrides: &Overrides,
 ) -> Result<Plan, Vec<Problem>> {
+    let workload = with_picks(workload, &overrides.picks);
+    let search = if overrides.find_max { search(definition, &workload, overrides) } else { None };
     let mut plan = Plan {
         format: PLAN_FORMAT,
         benchmark: BenchmarkId {
@@ -34,10 +36,10 @@ pub fn make_plan(
             headline: definition.headline,
         },
         seed: overrides.seed.unwrap_or(DEFAULT_SEED),
-        workload: with_picks(workload, &overrides.picks),
+        workload,
         protocol: protocol(definition, overrides),
         load_points: if overrides.find_max { Vec::new() } else { load_points(definition, overrides) },
-        search: overrides.find_max.then(|| search(definition, overrides)).flatten(),
+        search,
         limits: overrides.limits.clone(),
         phases: phases(definition, overrides),
         rules: definition.rules,
@@ -111,14 +113,11 @@ const SEARCH_FACTOR: f64 = 10.0;
 
 /// Returns from where to where a search goes: up to the maximum asked for, else beyond the benchmark's highest load, but
 /// not where more load needs more files. `None` if there are no levels.
-fn search(definition: &Definition, overrides: &Overrides) -> Option<Search> {
+fn search(definition: &Definition, workload: &Workload, overrides: &Overrides) -> Option<Search> {
     let standard = load_points(definition, &Overrides { quick: false, ..overrides.clone() });
     let highest =
         standard.iter().map(|point| point.load).max_by(|one, other| one.level().total_cmp(&other.level()))?;
-    let grows = match &definition.workload.source {
-        WorkloadSource::Filelist(_) => false,
-        WorkloadSource::Requests(requests, _) => requests.iter().any(Request::grows_with_load),
-    };
+    let grows = workload.requests.iter().any(Request::grows_with_load);
     let factor = if grows { 1.0 } else { SEARCH_FACTOR };
     let most = overrides.max_load.unwrap_or(highest.level() * factor);
     let least = if highest.is_closed() { 1.0 } else { (most / 1000.0).min(10.0) };
@@ -435,6 +434,23 @@ mod tests {
         let picks = crate::ParameterError::Values(31_622_777);
         let pick = Problem::Pick { name: "item".into(), request: "order".into(), error: picks };
         assert_eq!(plan(1e6), Err(vec![pick, Problem::Files { load: 1e6, error }]));
+    }
+
+    /// Whether more load needs more files is asked of what is fetched: a filelist takes the place of the definition's.
+    #[test]
+    fn a_search_goes_beyond_the_highest_load_unless_files_grow() {
+        let most = |count| {
+            let parameters = vec![crate::Parameter::numbers("item", 0, count)];
+            let path = "/{item}".parse().unwrap();
+            let requests = vec![Request { path, parameters, ..Request::file("/", 1) }];
+            let pages = vec![Page { weight: 1, requests: vec![0] }];
+            let workload =
+                Workload { content_seed: 7, requests, pages, counts_pages: false, think: Think::None };
+            let overrides = Overrides { find_max: true, ..overrides() };
+            make_plan(&definition(), workload, &overrides).unwrap().search.unwrap().most
+        };
+        assert_eq!(most(crate::Count::Fixed(5)), Load::Users(2000));
+        assert_eq!(most(crate::Count::SquareRoot(5.0)), Load::Users(200));
     }
 
     #[test]
