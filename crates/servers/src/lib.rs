@@ -4,4 +4,5 @@
 //! laboratory's own checks can be checked.
 
 pub mod gateway;
+mod listener;
 pub mod web;

@@ -14,7 +14,6 @@
 use std::fs;
 use std::io;
 use std::net::SocketAddr;
-use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -24,10 +23,11 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use socket2::{Domain, SockAddr, Socket, Type};
+use socket2::Socket;
 use thiserror::Error;
 
 use super::fastcgi::serve_connection;
+use crate::listener::{ACCEPT_PAUSE, BACKLOG, address_of, is_exhausted, listen_tcp, listen_unix};
 
 /// The most workers that can be asked for.
 pub const WORKERS_MAX: usize = 1024;
@@ -37,12 +37,6 @@ const PEER_TIME_MAX: Duration = Duration::from_secs(30);
 
 /// How often a worker with a kept connection looks whether the others are still free.
 const LOOK_AROUND: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
-
-/// How long nothing is accepted after the kernel ran out of descriptors or memory.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
-
-/// How many connections may wait for a worker; the kernel takes the smaller of this and `net.core.somaxconn`.
-const BACKLOG: i32 = 4096;
 
 /// Where a gateway listens.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -166,36 +160,14 @@ pub(crate) fn check_workers(workers: usize) -> io::Result<()> {
 }
 
 fn listen(address: &Address) -> io::Result<(Socket, Address)> {
-    let (domain, name) = match address {
-        Address::Unix(path) => {
-            remove_left_over(path)?;
-            (Domain::UNIX, SockAddr::unix(path)?)
+    match address {
+        Address::Unix(path) => Ok((listen_unix(path)?, address.clone())),
+        Address::Tcp(tcp) => {
+            let socket = listen_tcp(*tcp, BACKLOG)?;
+            let found = address_of(&socket)?;
+            Ok((socket, Address::Tcp(found)))
         }
-        Address::Tcp(tcp) => (Domain::for_address(*tcp), SockAddr::from(*tcp)),
-    };
-    let socket = Socket::new(domain, Type::STREAM, None)?;
-    if domain != Domain::UNIX {
-        socket.set_reuse_address(true)?;
-        // Accepted sockets inherit it: the last piece of a large page must not wait for an acknowledgement.
-        socket.set_tcp_nodelay(true)?;
     }
-    socket.bind(&name)?;
-    if let Address::Unix(path) = address {
-        fs::set_permissions(path, fs::Permissions::from_mode(0o666))?;
-    }
-    socket.listen(BACKLOG)?;
-    let found = socket.local_addr()?.as_socket().map_or_else(|| address.clone(), Address::Tcp);
-    Ok((socket, found))
-}
-
-/// Removes a socket on which nobody listens.
-fn remove_left_over(path: &Path) -> io::Result<()> {
-    let is_socket = fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
-    let refused = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
-    if is_socket && std::os::unix::net::UnixStream::connect(path).is_err_and(refused) {
-        fs::remove_file(path)?;
-    }
-    Ok(())
 }
 
 impl Shared {
@@ -211,9 +183,7 @@ impl Shared {
                 }
                 Err(error) => match error.raw_os_error().map(Errno::from_raw_os_error) {
                     Some(Errno::INVAL) => return, // Stopped.
-                    Some(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM) => {
-                        std::thread::sleep(ACCEPT_PAUSE);
-                    }
+                    Some(error) if is_exhausted(error) => std::thread::sleep(ACCEPT_PAUSE),
                     _ => {} // The peer, or the network under it, gave up before we came.
                 },
             }

@@ -8,11 +8,9 @@ use tokio::sync::oneshot;
 use units::Nanos;
 
 use super::options::ServeReport;
-use super::server::{Server, join, listen};
+use super::server::{Server, join};
 use crate::gateway::check_workers;
-
-/// How many connections may wait to be accepted.
-const BACKLOG: u32 = 4096;
+use crate::listener::{BACKLOG, address_of, listen_tcp};
 
 /// How long a connection may be idle: longer than proxies keep theirs, so that they are the ones who close.
 const IDLE_TIMEOUT: Nanos = Nanos::from_secs(300);
@@ -43,8 +41,8 @@ impl AppServer {
     /// A number of workers out of range, an address that cannot be listened on, no more threads.
     pub fn start(options: &AppOptions) -> io::Result<AppServer> {
         check_workers(options.workers)?;
-        let listener = listen(options.listen, BACKLOG)?;
-        let address = listener.local_addr()?.as_socket().ok_or(io::ErrorKind::Unsupported)?;
+        let listener = listen_tcp(options.listen, BACKLOG)?;
+        let address = address_of(&listener)?;
         let mut server = AppServer { address, workers: Vec::new() };
         for _ in 0..options.workers {
             let (listener, (stop, stopped)) = (listener.try_clone()?, oneshot::channel());

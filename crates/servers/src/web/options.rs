@@ -8,10 +8,7 @@ use model::FileSet;
 use units::{Nanos, Ratio};
 
 use super::fault::FaultPlan;
-
-/// How many established connections may wait to be accepted, unless told otherwise; the kernel
-/// takes the smaller of this and `net.core.somaxconn`, which is 4096 on today's systems.
-const BACKLOG_USUAL: u32 = 4096;
+use crate::listener::BACKLOG;
 
 /// The smallest share of a CPU that makes sense: below, every check would be followed by a long pause.
 const ALLOWANCE_MIN: f64 = 0.01;
@@ -57,7 +54,7 @@ impl WebOptions {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             files,
             cpu_allowance: None,
-            backlog: BACKLOG_USUAL,
+            backlog: BACKLOG,
             idle_timeout: Nanos::from_secs(60),
             faults: FaultPlan::default(),
             identity: None,

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::net::SocketFlags;
-use socket2::{Domain, Protocol, Socket, Type};
+use socket2::Socket;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::runtime::{Builder, LocalOptions};
@@ -26,15 +26,13 @@ use super::entrance::{Entrance, serve_either, serve_tls};
 use super::fault::{Act, FaultPlan, Freeze};
 use super::options::{ServeReport, WebOptions};
 use super::site::Site;
+use crate::listener::{ACCEPT_PAUSE, address_of, is_exhausted, listen_tcp};
 
 /// How many connections are accepted before those accepted get their turn, by a server that is alone.
 const ACCEPTS_PER_TURN: usize = 64;
 
 /// The same where several accept from one listener: so that none takes what others are free for.
 const ACCEPTS_PER_TURN_AMONG_OTHERS: usize = 1;
-
-/// How long nothing is accepted after the kernel ran out of descriptors or memory.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 
 /// Serves on the calling thread until `stop` resolves; `ready` is told the address once it listens.
 ///
@@ -52,7 +50,7 @@ pub fn serve(
     options.check()?;
     let entrance = Entrance::of(options)?;
     let site = Site::new(&options.files)?;
-    let listener = listen(options.listen, options.backlog)?;
+    let listener = listen_tcp(options.listen, options.backlog)?;
     let server = Server {
         entrance,
         site,
@@ -192,7 +190,7 @@ async fn run(
     ready: impl FnOnce(SocketAddr),
     stop: impl Future,
 ) -> io::Result<ServeReport> {
-    let address = listener.local_addr()?.as_socket().ok_or(io::ErrorKind::Unsupported)?;
+    let address = address_of(&listener)?;
     let listener = watch(listener)?;
     let clock = RealClock::start();
     let cpu = thread_cpu();
@@ -220,20 +218,9 @@ async fn run(
     Ok(ServeReport { address, elapsed: clock.now(), cpu, paused, connections, requests, faults, bytes_sent })
 }
 
-/// Listens, without waiting in any call.
-pub(super) fn listen(address: SocketAddr, backlog: u32) -> io::Result<Socket> {
-    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
-    socket.set_nonblocking(true)?;
-    socket.set_reuse_address(true)?;
-    // Accepted sockets inherit it. Without it the second of two pipelined replies would wait for
-    // the acknowledgement of the first.
-    socket.set_tcp_nodelay(true)?;
-    socket.bind(&address.into())?;
-    socket.listen(backlog.try_into().unwrap_or(i32::MAX))?;
-    Ok(socket)
-}
-
+/// Makes waiting the event loop's business.
 fn watch(listener: Socket) -> io::Result<AsyncFd<Socket>> {
+    listener.set_nonblocking(true)?;
     #[expect(
         deprecated,
         reason = "its successor is unsafe; the socket owns its descriptor, which is all that is asked"
@@ -254,9 +241,7 @@ async fn accept_all(listener: &AsyncFd<Socket>, shared: &Rc<Shared>) -> io::Erro
         match accept_some(listener.get_ref(), shared) {
             Ok(()) => {}
             Err(Errno::AGAIN) => guard.clear_ready(),
-            Err(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM) => {
-                tokio::time::sleep(ACCEPT_PAUSE).await;
-            }
+            Err(error) if is_exhausted(error) => tokio::time::sleep(ACCEPT_PAUSE).await,
             Err(error) => return error.into(),
         }
         tokio::task::yield_now().await;
