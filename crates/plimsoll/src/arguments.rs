@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use model::{
     Arrivals, Connection, GatewayKind, HttpVersion, Limit, LimitError, LoadListError, Pick, PickError,
@@ -181,8 +182,8 @@ pub struct SutArguments {
     #[arg(long, value_name = "NAME", requires = "sut")]
     pub profile: Option<String>,
     /// How the server runs the programs that make pages; several are run in turns and compared
-    #[arg(long, value_name = "KIND", value_enum, value_delimiter = ',')]
-    pub gateway: Vec<GatewayArgument>,
+    #[arg(long, value_name = "KIND", value_parser = gateway(), value_delimiter = ',')]
+    pub gateway: Vec<GatewayKind>,
     /// How many pages can be in the making at once; several numbers are run in turns and compared
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub workers: Vec<u32>,
@@ -449,27 +450,11 @@ impl From<TlsArgument> for Tls {
     }
 }
 
-/// `--gateway`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct GatewayArgument(pub GatewayKind);
-
-impl ValueEnum for GatewayArgument {
-    fn value_variants<'a>() -> &'a [GatewayArgument] {
-        static ALL: [GatewayArgument; 6] = {
-            let mut all = [GatewayArgument(GatewayKind::Cgi); 6];
-            let mut place = 0;
-            while place < all.len() {
-                all[place] = GatewayArgument(GatewayKind::ALL[place]);
-                place += 1;
-            }
-            all
-        };
-        &ALL
-    }
-
-    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
-        Some(clap::builder::PossibleValue::new(self.0.name()))
-    }
+/// Takes the names of gateways, and lists them where another is given.
+fn gateway() -> impl TypedValueParser<Value = GatewayKind> {
+    let named = |name: String| GatewayKind::ALL.into_iter().find(|kind| kind.name() == name);
+    PossibleValuesParser::new(GatewayKind::ALL.map(GatewayKind::name))
+        .map(move |name| named(name).expect("one of the possible values"))
 }
 
 /// `--format`.

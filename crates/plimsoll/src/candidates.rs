@@ -5,11 +5,10 @@ use std::path::PathBuf;
 use drivers::Policy;
 use drivers::web::Target;
 use fleet::{FleetError, ServerChoice};
-use model::{Gateway, GatewayKind, Plan};
+use model::{Gateway, GatewayKind, HttpVersion, Plan, Tls};
 use testbed::{Recipe, Server, SutError};
 
-use crate::arguments::{BenchmarkArguments, GatewayArgument, SutArguments};
-use crate::commands::calibrate::built_in;
+use crate::arguments::{BenchmarkArguments, SutArguments};
 use crate::exit::Failure;
 
 /// How many pages can be in the making at once where nothing is said.
@@ -135,7 +134,7 @@ fn gateways(
         _ if !makes_pages => return Ok(vec![None]),
         (ChosenServer::BuiltIn, []) => vec![GatewayKind::Native],
         (ChosenServer::Recipe(_), []) => vec![GatewayKind::Cgi],
-        (_, asked) => asked.iter().map(|GatewayArgument(kind)| *kind).collect(),
+        (_, asked) => asked.to_vec(),
     };
     let is_built_in = matches!(server, ChosenServer::BuiltIn);
     if let Some(kind) = kinds.iter().find(|kind| (**kind == GatewayKind::Native) != is_built_in) {
@@ -168,4 +167,26 @@ pub fn file_name(candidate: &Candidate) -> PathBuf {
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
     let name: String = candidate.label.replace(" × ", "-").replace(", ", "-").chars().map(plain).collect();
     PathBuf::from(format!("{}.plim", name.trim_matches('-')))
+}
+
+/// Returns the built-in web server with the file set of a plan, to be spoken to as the plan says.
+pub fn built_in(benchmark: &BenchmarkArguments, plan: &Plan) -> Result<Server, Failure> {
+    let program = std::env::current_exe()?;
+    let mut args = vec!["serve".to_owned(), "web".to_owned(), benchmark.benchmark.clone()];
+    if let Some(path) = &benchmark.filelist {
+        args.extend(["--filelist".to_owned(), path.display().to_string()]);
+    }
+    args.extend(["--max-load".to_owned(), plan.level_max().to_string()]);
+    if let Some(share) = plan.sut.quota {
+        args.extend(["--cpu-allowance".to_owned(), share.to_string()]);
+    }
+    if plan.protocol.tls != Tls::Off {
+        // What the testbed makes for the run stands for the placeholders.
+        let files = ["--tls-certificate", "{tls_certificate}", "--tls-key", "{tls_key}"];
+        args.extend(files.map(str::to_owned));
+    }
+    if plan.protocol.http == HttpVersion::Http2 {
+        args.push("--http2".to_owned());
+    }
+    Ok(Server::BuiltIn { program, args })
 }

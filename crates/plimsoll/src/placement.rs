@@ -56,7 +56,8 @@ pub fn all_for_load(load: Option<&[u32]>) -> Result<Places, Failure> {
     Ok(Places { sut_cpus: Vec::new(), load_cpus, load_threads: u32::try_from(n).unwrap_or(1) })
 }
 
-/// Makes the part of the plan that says how much of this machine the server `name` gets. `calibration` is asked for only where a quota has to be chosen.
+/// Makes the part of the plan that says how much of this machine the server `name` gets. `calibration` is asked for
+/// only where a quota has to be chosen.
 pub fn sut_plan(
     arguments: &SutArguments,
     name: &str,
@@ -65,7 +66,7 @@ pub fn sut_plan(
     calibration: impl FnOnce() -> Result<Option<Calibration>, Failure>,
 ) -> Result<SutPlan, Failure> {
     let cpus = places.sut_cpus.clone();
-    let plan = |name: &str, quota, reason: &str| SutPlan {
+    let plan = |quota, reason: &str| SutPlan {
         cpus: cpus.clone(),
         quota,
         quota_reason: reason.to_owned(),
@@ -73,11 +74,11 @@ pub fn sut_plan(
     };
     let is_built_in = name == "built-in";
     if arguments.target.is_some() {
-        return Ok(plan("external", None, "the server is not ours to limit"));
+        return Ok(plan(None, "the server is not ours to limit"));
     }
     if let Some(asked) = arguments.sut_quota {
         let quota = asked.0.map(|cpus| if is_built_in { cpus.min(1.0) } else { cpus });
-        return Ok(plan(name, quota, "asked for"));
+        return Ok(plan(quota, "asked for"));
     }
     let calibration = calibration()?;
     let found = calibration.as_ref().and_then(|calibration| Some((calibration, calibration.case(case)?)));
@@ -92,9 +93,9 @@ pub fn sut_plan(
             // The built-in server has one thread.
             let quota = if is_built_in { quota.min(0.9) } else { quota };
             let reason = format!("from the calibration of {} ({case})", calibration.date);
-            Ok(plan(name, Some(quota), &reason))
+            Ok(plan(Some(quota), &reason))
         }
-        None => Ok(plan(name, Some(BUILT_IN_QUOTA), "the default where nothing was calibrated")),
+        None => Ok(plan(Some(BUILT_IN_QUOTA), "the default where nothing was calibrated")),
     }
 }
 

@@ -3,13 +3,14 @@
 use std::sync::atomic::AtomicBool;
 
 use fleet::{RunRequest, ServerChoice};
-use model::{Connection, Ending, HttpVersion, Overrides, Plan, SutPlan, Tls, make_plan};
+use model::{Connection, Ending, Overrides, SutPlan, Tls, make_plan};
 use serde_json::json;
-use testbed::{Calibration, CalibrationCase, Server};
+use testbed::{Calibration, CalibrationCase};
 use units::{Nanos, wall};
 
 use super::{print, print_json};
 use crate::arguments::{BenchmarkArguments, CalibrateArguments};
+use crate::candidates::built_in;
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
 use crate::placement::{Places, divide};
@@ -197,26 +198,4 @@ fn measure_case(
         })
     });
     measured.ok_or_else(|| Failure::new(Exit::Testbed, format!("calibration of `{id}` measured nothing")))
-}
-
-/// Returns the built-in web server with the file set of a plan, to be spoken to as the plan says.
-pub fn built_in(benchmark: &BenchmarkArguments, plan: &Plan) -> Result<Server, Failure> {
-    let program = std::env::current_exe()?;
-    let mut args = vec!["serve".to_owned(), "web".to_owned(), benchmark.benchmark.clone()];
-    if let Some(path) = &benchmark.filelist {
-        args.extend(["--filelist".to_owned(), path.display().to_string()]);
-    }
-    args.extend(["--max-load".to_owned(), plan.level_max().to_string()]);
-    if let Some(share) = plan.sut.quota {
-        args.extend(["--cpu-allowance".to_owned(), share.to_string()]);
-    }
-    if plan.protocol.tls != Tls::Off {
-        // What the testbed makes for the run stands for the placeholders.
-        let files = ["--tls-certificate", "{tls_certificate}", "--tls-key", "{tls_key}"];
-        args.extend(files.map(str::to_owned));
-    }
-    if plan.protocol.http == HttpVersion::Http2 {
-        args.push("--http2".to_owned());
-    }
-    Ok(Server::BuiltIn { program, args })
 }

@@ -1,7 +1,7 @@
 //! One file per command.
 
 mod audit;
-pub(crate) mod calibrate;
+mod calibrate;
 mod doctor;
 mod list;
 mod populate;
