@@ -3,6 +3,7 @@
 //! Everything here is a value or a pure function: no input, no output, no clock.
 
 mod content;
+mod counter;
 mod definition;
 mod diagnostics;
 mod letters;
@@ -15,6 +16,7 @@ mod overrides;
 mod phase;
 mod plan;
 mod record;
+mod resource;
 mod schedule;
 mod slice;
 mod testbed;
@@ -23,6 +25,7 @@ mod with_serde;
 mod workload;
 
 pub use content::{CHUNK_BYTES, Content};
+pub use counter::{Counter, CounterKind, CounterUnit};
 pub use definition::{
     DEFINITION_FORMAT, Definition, Family, FilelistSource, LOAD_POINTS_MAX, Levels, LoadDefinition,
     LoadListError, LoadUnit, OpenLoopDefinition, ProtocolDefinition, QuantityError, QuickDefinition,
@@ -45,6 +48,7 @@ pub use record::{
     DetailRecord, Ending, Example, FailedTotals, Flow, Health, IntervalRecord, KindTotals, OkTotals, SutUse,
     UnitTotals,
 };
+pub use resource::{MachineRole, Reading, ResourceRecord, Series};
 pub use schedule::Schedule;
 pub use slice::{Assignment, slice};
 pub use testbed::{Fact, FactSection, Testbed};
