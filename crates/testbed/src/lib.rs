@@ -7,6 +7,7 @@ mod calibration;
 mod cgroup;
 mod doctor;
 mod inventory;
+mod monitor;
 mod open_files;
 mod populate;
 mod process;
@@ -21,6 +22,7 @@ pub use affinity::{
 pub use calibration::{Calibration, CalibrationCase, CalibrationError, Placement, QuotaBasis, choose_quota};
 pub use doctor::{Check, DoctorInput, State, examine};
 pub use inventory::{inventory, model_name};
+pub use monitor::{Watch, WatchError};
 pub use open_files::{open_files_max, raise_open_files};
 pub use populate::{MODIFIED_UNIX_S, PopulateError, Populated, populate};
 pub use recipe::{
