@@ -1,41 +1,12 @@
 //! What carries requests over HTTP/1 and brings replies: a plain connection or an encrypted one.
 
-use model::{Outcome, WebRequest};
+use model::WebRequest;
 use rustix::io::Errno;
 use units::{Clock, Nanos};
 
 use super::connection::{self, Arrived, Link, Sent};
+use super::failure::Failure;
 use super::origin::Origin;
-use super::reply::Progress;
-
-/// Why there is no reply. Words that do not fit a number are left with [`Origin::explain`].
-#[derive(Debug, Clone, Copy)]
-pub struct Failure {
-    pub(crate) outcome: Outcome,
-    pub(crate) detail: u64,
-}
-
-impl From<Errno> for Failure {
-    /// Sorts an error of the kernel into an outcome.
-    fn from(error: Errno) -> Failure {
-        let outcome = match error {
-            Errno::CONNREFUSED => Outcome::Refused,
-            Errno::CONNRESET | Errno::PIPE | Errno::CONNABORTED => Outcome::Reset,
-            Errno::TIMEDOUT => Outcome::TimedOut,
-            Errno::ADDRNOTAVAIL | Errno::ADDRINUSE => Outcome::NoLocalPort,
-            Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM => Outcome::NoDescriptor,
-            Errno::ACCESS | Errno::PERM => Outcome::Forbidden,
-            _ => Outcome::Unreachable,
-        };
-        Failure { outcome, detail: error.raw_os_error() as u64 }
-    }
-}
-
-impl From<Failure> for Progress {
-    fn from(failure: Failure) -> Progress {
-        Progress::Failed { outcome: failure.outcome, detail: failure.detail }
-    }
-}
 
 /// An established connection.
 #[expect(async_fn_in_trait, reason = "nobody outside implements it, and futures stay on their thread")]

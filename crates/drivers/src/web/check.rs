@@ -6,22 +6,10 @@ use std::collections::HashMap;
 use model::{Content, LETTERS_MARKUP, Letters, Outcome};
 use units::mix;
 
+use super::failure::Failure;
+
 /// Most objects of which is remembered what came first; of others anything is right.
 const SEEN_MAX: usize = 1 << 20;
-
-/// What is wrong with a reply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Wrong {
-    pub(crate) outcome: Outcome,
-    /// As in [`model::Reply`].
-    pub(crate) detail: u64,
-}
-
-impl Wrong {
-    pub(crate) fn new(outcome: Outcome, detail: u64) -> Wrong {
-        Wrong { outcome, detail }
-    }
-}
 
 /// What the body must be, and how much of it was.
 #[derive(Debug)]
@@ -41,10 +29,10 @@ pub(crate) enum Check<'a> {
 impl Check<'_> {
     /// Takes the announced length of the body.
     #[inline]
-    pub(crate) fn announced(&self, length: u64) -> Result<(), Wrong> {
+    pub(crate) fn announced(&self, length: u64) -> Result<(), Failure> {
         match self {
             Check::Content { bytes, .. } | Check::Letters { bytes, .. } if *bytes != length => {
-                Err(Wrong::new(Outcome::WrongLength, length))
+                Err(Failure::new(Outcome::WrongLength, length))
             }
             _ => Ok(()),
         }
@@ -52,7 +40,7 @@ impl Check<'_> {
 
     /// Takes the next piece of the body, which begins at position `at`.
     #[inline]
-    pub(crate) fn take(&mut self, at: u64, data: &[u8]) -> Result<(), Wrong> {
+    pub(crate) fn take(&mut self, at: u64, data: &[u8]) -> Result<(), Failure> {
         match self {
             Check::Content { content, object, bytes } => {
                 not_beyond(*bytes, at, data)?;
@@ -60,12 +48,12 @@ impl Check<'_> {
                     return Ok(());
                 }
                 let place = content.first_difference(*object, at, data);
-                Err(Wrong::new(Outcome::WrongBytes, place.unwrap_or(at)))
+                Err(Failure::new(Outcome::WrongBytes, place.unwrap_or(at)))
             }
             Check::Letters { letters, markup, bytes } => {
                 not_beyond(*bytes, at, data)?;
                 let prefix: &[u8] = if *markup { LETTERS_MARKUP.as_bytes() } else { b"" };
-                let wrong = |index| Wrong::new(Outcome::WrongBytes, at + index as u64);
+                let wrong = |index| Failure::new(Outcome::WrongBytes, at + index as u64);
                 let rest = check_prefix(prefix, at, data).map_err(wrong)?;
                 letters.matches(rest).map_err(|index| wrong(data.len() - rest.len() + index))
             }
@@ -83,14 +71,14 @@ impl Check<'_> {
 
     /// Takes the end of the body after `length` bytes.
     #[inline]
-    pub(crate) fn finish(&mut self, length: u64) -> Result<(), Wrong> {
+    pub(crate) fn finish(&mut self, length: u64) -> Result<(), Failure> {
         match self {
             Check::Content { bytes, .. } | Check::Letters { bytes, .. } if *bytes != length => {
-                Err(Wrong::new(Outcome::WrongLength, length))
+                Err(Failure::new(Outcome::WrongLength, length))
             }
             Check::Seen { memory, object, digest } => memory.compare(*object, length, digest.value()),
             Check::Contains { needle, matched } if *matched < needle.text.len() => {
-                Err(Wrong::new(Outcome::WrongBytes, length))
+                Err(Failure::new(Outcome::WrongBytes, length))
             }
             _ => Ok(()),
         }
@@ -98,9 +86,9 @@ impl Check<'_> {
 }
 
 #[inline]
-fn not_beyond(bytes: u64, at: u64, data: &[u8]) -> Result<(), Wrong> {
+fn not_beyond(bytes: u64, at: u64, data: &[u8]) -> Result<(), Failure> {
     let end = at + data.len() as u64;
-    if bytes < end { Err(Wrong::new(Outcome::WrongLength, end)) } else { Ok(()) }
+    if bytes < end { Err(Failure::new(Outcome::WrongLength, end)) } else { Ok(()) }
 }
 
 /// Compares the part of `data`, which begins at position `at`, that belongs to a prefix. Returns what follows it,
@@ -126,11 +114,11 @@ impl Memory {
         self.first.borrow().get(&object).map(|(length, _)| *length)
     }
 
-    fn compare(&self, object: (u16, u64), length: u64, digest: u64) -> Result<(), Wrong> {
+    fn compare(&self, object: (u16, u64), length: u64, digest: u64) -> Result<(), Failure> {
         let mut first = self.first.borrow_mut();
         match first.get(&object) {
-            Some((known, _)) if *known != length => Err(Wrong::new(Outcome::WrongLength, length)),
-            Some((_, known)) if *known != digest => Err(Wrong::new(Outcome::WrongBytes, 0)),
+            Some((known, _)) if *known != length => Err(Failure::new(Outcome::WrongLength, length)),
+            Some((_, known)) if *known != digest => Err(Failure::new(Outcome::WrongBytes, 0)),
             Some(_) => Ok(()),
             None => {
                 if first.len() < SEEN_MAX {
@@ -229,7 +217,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// Gives a body to a check in pieces of `step` bytes.
-    fn run(mut check: Check<'_>, body: &[u8], step: usize) -> Result<(), Wrong> {
+    fn run(mut check: Check<'_>, body: &[u8], step: usize) -> Result<(), Failure> {
         let mut at = 0;
         for piece in body.chunks(step) {
             check.take(at, piece)?;
@@ -238,8 +226,8 @@ mod tests {
         check.finish(at)
     }
 
-    fn wrong(outcome: Outcome, detail: u64) -> Result<(), Wrong> {
-        Err(Wrong { outcome, detail })
+    fn wrong(outcome: Outcome, detail: u64) -> Result<(), Failure> {
+        Err(Failure::new(outcome, detail))
     }
 
     #[test]

@@ -6,9 +6,10 @@ use engine::Driver;
 use model::{Connection, Marks, Outcome, Reply, WebRequest};
 use units::{Clock, Nanos};
 
-use super::carrier::{Carrier, Failure};
+use super::carrier::Carrier;
 use super::connection::Link;
 use super::describe::describe;
+use super::failure::Failure;
 use super::origin::Origin;
 use super::reply::{Progress, ReplyReader};
 use super::tls::TlsLink;
@@ -71,10 +72,10 @@ impl<C: Carrier> WebDriver<C> {
                     progress = match progress {
                         Progress::Open => reply.read(piece),
                         // Bytes after a complete reply on a connection that carries no other.
-                        Progress::Done { .. } => Progress::Failed {
-                            outcome: Outcome::WrongLength,
-                            detail: reply.body_bytes + piece.len() as u64,
-                        },
+                        Progress::Done { .. } => {
+                            let all = reply.body_bytes + piece.len() as u64;
+                            Failure::new(Outcome::WrongLength, all).into()
+                        }
                         failed => failed,
                     };
                 });
@@ -130,7 +131,7 @@ impl<C: Carrier> Driver for WebDriver<C> {
         let is_kept = self.kept.is_some();
         marks.done = if is_kept { marks.last_byte } else { origin.clock.now() };
         let (outcome, detail) = match progress {
-            Progress::Failed { outcome, detail } => (outcome, detail),
+            Progress::Failed(failure) => (failure.outcome, failure.detail),
             Progress::Done { .. } | Progress::Open => (Outcome::Ok, 0),
         };
         Reply { outcome, marks, head_bytes: reply.head_bytes, body_bytes: reply.body_bytes, detail }
@@ -150,16 +151,13 @@ fn ended<C: Carrier>(carrier: &mut C, reply: &mut ReplyReader<'_>) -> Progress {
     let end = match reply.end() {
         // What TLS is for: an end that only the TCP connection has announced may be anybody's.
         Progress::Done { .. } if carrier.is_cut() => {
-            Progress::Failed { outcome: Outcome::Truncated, detail: reply.body_bytes }
+            Failure::new(Outcome::Truncated, reply.body_bytes).into()
         }
         end => end,
     };
     match end {
         // A reset that came together with the last bytes has to be asked for.
-        Progress::Failed { outcome, detail } => match carrier.link().error() {
-            Ok(()) => Progress::Failed { outcome, detail },
-            Err(error) => Failure::from(error).into(),
-        },
+        Progress::Failed(failure) => carrier.link().error().map_or_else(Failure::from, |()| failure).into(),
         end => end,
     }
 }

@@ -8,13 +8,14 @@
 //! - `reply`: follows a reply of HTTP/1 through whatever pieces arrive, without a socket.
 //! - `carrier`: what carries HTTP/1: `connection`, a socket, or `tls`, one with encryption.
 //! - `http2`: streams on shared connections.
-//! - `describe`: what people are told of failures.
+//! - `failure`: why an operation fails; `describe`: what people are told of it.
 
 mod carrier;
 mod check;
 mod connection;
 mod describe;
 mod driver;
+mod failure;
 mod http2;
 mod origin;
 mod reply;

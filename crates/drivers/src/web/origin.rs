@@ -11,9 +11,9 @@ use rustix::io::Errno;
 use thiserror::Error;
 use units::RealClock;
 
-use super::carrier::Failure;
 use super::check::{Check, Memory};
 use super::connection;
+use super::failure::Failure;
 use super::http2::Pool;
 use super::request::Prepared;
 use super::target::Target;
@@ -187,7 +187,7 @@ impl Origin {
     #[cold]
     pub(crate) fn explain(&self, outcome: model::Outcome, words: impl ToString) -> Failure {
         self.explanation.replace(words.to_string());
-        Failure { outcome, detail: 0 }
+        Failure::new(outcome, 0)
     }
 
     pub(crate) fn explanation(&self) -> String {

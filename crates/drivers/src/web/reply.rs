@@ -14,7 +14,8 @@
 use http1::{BodyReader, Framing, HeadError, Parsed, ReplyHead, parse_reply};
 use model::Outcome;
 
-use super::check::{Check, Wrong};
+use super::check::Check;
+use super::failure::Failure;
 use super::request::Prepared;
 
 /// Most interim heads (1xx) before the final one.
@@ -28,7 +29,7 @@ pub(crate) enum Progress {
     /// The whole reply has arrived and is right; the connection may carry another request or not.
     Done { keep_alive: bool },
     /// Something is wrong; nothing that follows matters.
-    Failed { outcome: Outcome, detail: u64 },
+    Failed(Failure),
 }
 
 /// Follows one reply.
@@ -52,9 +53,9 @@ enum State {
     },
 }
 
-impl From<Wrong> for Progress {
-    fn from(wrong: Wrong) -> Progress {
-        Progress::Failed { outcome: wrong.outcome, detail: wrong.detail }
+impl From<Failure> for Progress {
+    fn from(failure: Failure) -> Progress {
+        Progress::Failed(failure)
     }
 }
 
@@ -124,9 +125,9 @@ impl<'a> ReplyReader<'a> {
             return failed(Outcome::WrongEncoding, 0);
         }
         if let Framing::Length(length) = head.framing
-            && let Err(wrong) = self.check.announced(length)
+            && let Err(failure) = self.check.announced(length)
         {
-            return wrong.into();
+            return failure.into();
         }
         let reader = BodyReader::new(head.framing);
         self.state = State::Body { reader, keep_alive: head.keep_alive };
@@ -144,8 +145,8 @@ impl<'a> ReplyReader<'a> {
                 return failed(Outcome::MalformedBody, self.body_bytes);
             };
             let data = &rest[decoded.data];
-            if let Err(wrong) = self.check.take(self.body_bytes, data) {
-                return wrong.into();
+            if let Err(failure) = self.check.take(self.body_bytes, data) {
+                return failure.into();
             }
             self.body_bytes += data.len() as u64;
             rest = &rest[decoded.consumed..];
@@ -163,13 +164,13 @@ impl<'a> ReplyReader<'a> {
     fn finished(&mut self, keep_alive: bool) -> Progress {
         match self.check.finish(self.body_bytes) {
             Ok(()) => Progress::Done { keep_alive },
-            Err(wrong) => wrong.into(),
+            Err(failure) => failure.into(),
         }
     }
 }
 
 fn failed(outcome: Outcome, detail: u64) -> Progress {
-    Progress::Failed { outcome, detail }
+    Progress::Failed(Failure::new(outcome, detail))
 }
 
 fn truncated(bytes: u64) -> Progress {
@@ -270,7 +271,7 @@ mod tests {
             (reply("Content-Encoding: gzip\r\nContent-Length: 10000\r\n", &body()), Outcome::WrongEncoding),
         ] {
             match feed([&bytes[..]]) {
-                Progress::Failed { outcome: found, .. } => {
+                Progress::Failed(Failure { outcome: found, .. }) => {
                     assert_eq!(found, outcome, "{}", String::from_utf8_lossy(&bytes[..bytes.len().min(60)]));
                 }
                 other => panic!("{other:?} instead of {outcome:?}"),
@@ -284,7 +285,7 @@ mod tests {
         let not_found = Request { status: 404, reply: ReplyBody::Any, ..Request::file("/", 0) };
         let text = b"HTTP/1.1 404 Not Found\r\nContent-Length: 3\r\n\r\nno!";
         assert_eq!(feed_to(&not_found, [&text[..]]), done);
-        let wrong = Progress::Failed { outcome: Outcome::WrongStatus, detail: 200 };
+        let wrong = failed(Outcome::WrongStatus, 200);
         assert_eq!(feed_to(&not_found, [&right()[..]]), wrong);
         for status in [204, 304] {
             let bodiless = Request { status, ..Request::file("/", SIZE) };
@@ -298,7 +299,7 @@ mod tests {
         let head = Request { method: "HEAD".to_owned(), ..Request::file("/", SIZE) };
         let text = b"HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n";
         assert_eq!(feed_to(&head, [&text[..]]), Progress::Done { keep_alive: true });
-        let wrong = Progress::Failed { outcome: Outcome::WrongLength, detail: 1 };
+        let wrong = failed(Outcome::WrongLength, 1);
         assert_eq!(feed_to(&head, [&[&text[..], b"x"].concat()[..]]), wrong);
     }
 
@@ -327,7 +328,7 @@ mod tests {
 
         #[test]
         fn any_bytes_end_in_a_named_outcome(bytes in proptest::collection::vec(any::<u8>(), 0..2000)) {
-            let is_failure = matches!(feed([&bytes[..]]), Progress::Failed { .. });
+            let is_failure = matches!(feed([&bytes[..]]), Progress::Failed(_));
             prop_assert!(is_failure);
         }
     }

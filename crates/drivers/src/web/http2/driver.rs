@@ -14,9 +14,9 @@ use units::{Clock, Nanos};
 
 use super::failure::{came_too_late, failure};
 use super::pool::{Live, Seat};
-use crate::web::carrier::Failure;
-use crate::web::check::{Check, Wrong};
+use crate::web::check::Check;
 use crate::web::describe::describe;
+use crate::web::failure::Failure;
 use crate::web::origin::Origin;
 use crate::web::request::Prepared;
 
@@ -40,12 +40,6 @@ enum Miss {
 impl From<Failure> for Miss {
     fn from(failure: Failure) -> Miss {
         Miss::Failed(failure)
-    }
-}
-
-impl From<Wrong> for Miss {
-    fn from(wrong: Wrong) -> Miss {
-        Miss::Failed(Failure { outcome: wrong.outcome, detail: wrong.detail })
     }
 }
 
@@ -179,17 +173,21 @@ fn miss(origin: &Origin, error: &h2::Error, body_bytes: u64) -> Miss {
     if came_too_late(error) { Miss::TooLate } else { Miss::Failed(failure(origin, error, body_bytes)) }
 }
 
-fn check_head(response: &Response<RecvStream>, prepared: &Prepared, check: &Check<'_>) -> Result<(), Wrong> {
+fn check_head(
+    response: &Response<RecvStream>,
+    prepared: &Prepared,
+    check: &Check<'_>,
+) -> Result<(), Failure> {
     let status = response.status().as_u16();
     if status != prepared.request.status {
-        return Err(Wrong::new(Outcome::WrongStatus, u64::from(status)));
+        return Err(Failure::new(Outcome::WrongStatus, u64::from(status)));
     }
     if response.body().is_end_stream() {
         return Ok(());
     }
     let headers = response.headers();
     if !prepared.may_be_encoded && is_encoded(headers) {
-        return Err(Wrong::new(Outcome::WrongEncoding, 0));
+        return Err(Failure::new(Outcome::WrongEncoding, 0));
     }
     match announced(headers) {
         Some(length) => check.announced(length),

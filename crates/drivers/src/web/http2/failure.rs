@@ -6,8 +6,8 @@ use h2::Reason;
 use model::Outcome;
 use rustix::io::Errno;
 
-use crate::web::carrier::Failure;
 use crate::web::connection::errno;
+use crate::web::failure::Failure;
 use crate::web::origin::Origin;
 
 /// Returns whether a request was certainly not looked at: the server ends the connection in an orderly way, and
@@ -35,9 +35,7 @@ pub(super) fn io_failure(origin: &Origin, error: &io::Error, body_bytes: u64) ->
         _ if error.raw_os_error().is_some() => {
             errno(io::Error::from_raw_os_error(error.raw_os_error().unwrap_or(0))).into()
         }
-        ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe => {
-            Failure { outcome: Outcome::Truncated, detail: body_bytes }
-        }
+        ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe => Failure::new(Outcome::Truncated, body_bytes),
         ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted => Errno::CONNRESET.into(),
         _ => origin.explain(Outcome::Http2Failed, error),
     }

@@ -25,8 +25,8 @@ use tokio_rustls::TlsConnector;
 
 use super::failure::{failure, io_failure};
 use super::request::Form;
-use crate::web::carrier::Failure;
 use crate::web::connection;
+use crate::web::failure::Failure;
 use crate::web::origin::Origin;
 use crate::web::tls::{HandshakeCounts, TlsSettings};
 

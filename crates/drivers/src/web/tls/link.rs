@@ -15,8 +15,9 @@ use rustls::unbuffered::{ConnectionState, EncodeError, EncryptError, UnbufferedS
 use units::{Clock, Nanos};
 
 use super::settings::HandshakeCounts;
-use crate::web::carrier::{Carrier, Failure};
+use crate::web::carrier::Carrier;
 use crate::web::connection::{self, Arrived, Link};
+use crate::web::failure::Failure;
 use crate::web::origin::Origin;
 
 /// Most bytes of content in a record (RFC 8446 §5.1), and more than what is around them.
