@@ -32,6 +32,13 @@ impl Content {
         Content { seed, block }
     }
 
+    /// Returns the number by which the content of an object is made, of one of so many kinds of requests: different
+    /// for all objects of all kinds, and the same at every level of load.
+    #[inline]
+    pub fn object(n_kinds: usize, kind: u16, number: u64) -> u32 {
+        (number * n_kinds as u64 + u64::from(kind)) as u32
+    }
+
     /// Writes the bytes of `object` from position `offset` into all of `buffer`.
     pub fn fill(&self, object: u32, offset: u64, buffer: &mut [u8]) {
         let mut filled = 0;

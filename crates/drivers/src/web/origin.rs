@@ -178,9 +178,8 @@ impl Origin {
     #[inline]
     pub(crate) fn expected(&self, operation: &WebRequest) -> (&Prepared, Check<'_>) {
         let prepared = &self.requests[usize::from(operation.kind)];
-        // As `Workload::content_object` numbers them.
-        let object = operation.number * self.requests.len() as u64 + u64::from(operation.kind);
-        (prepared, prepared.check(operation, &self.content, object as u32, &self.memory))
+        let object = Content::object(self.requests.len(), operation.kind, operation.number);
+        (prepared, prepared.check(operation, &self.content, object, &self.memory))
     }
 
     /// Notes in words why an operation fails; it is asked for before any other operation goes on.

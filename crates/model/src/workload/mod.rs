@@ -23,7 +23,7 @@ pub use sampler::Sampler;
 
 pub(crate) use file_set::check_objects;
 
-use crate::with_serde;
+use crate::{Content, with_serde};
 
 /// A group of requests that a user makes one after another and that counts as one unit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -129,11 +129,9 @@ impl Workload {
         weights.get(kind).map_or(0.0, |weight| *weight as f64 / total)
     }
 
-    /// Returns the number by which the content of an object is made: different for all objects of all kinds, and
-    /// the same at every level of load.
-    #[inline]
+    /// Returns the number by which the content of an object is made, see [`Content::object`].
     pub fn content_object(&self, kind: u16, number: u64) -> u32 {
-        (number * self.requests.len() as u64 + u64::from(kind)) as u32
+        Content::object(self.requests.len(), kind, number)
     }
 
     fn request_mean(&self, value: impl Fn(&Request) -> Option<f64>) -> Option<f64> {
