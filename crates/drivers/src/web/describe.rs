@@ -8,7 +8,7 @@ use super::origin::Origin;
 
 /// Says what was seen: a clause without a full stop.
 pub(crate) fn describe(origin: &Origin, operation: &WebRequest, reply: &Reply) -> String {
-    let request = &origin.requests[usize::from(operation.kind)].request;
+    let request = &origin.prepared(operation).request;
     let path = request.path_of(operation.number);
     let what = match reply.outcome {
         Outcome::WrongStatus => format!("status {}, expected {}", reply.detail, request.status),
@@ -36,7 +36,7 @@ pub(crate) fn describe(origin: &Origin, operation: &WebRequest, reply: &Reply) -
 }
 
 fn wrong_length(origin: &Origin, operation: &WebRequest, found: u64) -> String {
-    let request = &origin.requests[usize::from(operation.kind)].request;
+    let request = &origin.prepared(operation).request;
     let seen = origin.memory.length((operation.kind, operation.number));
     match (request.body_bytes(operation.number), seen) {
         (Some(bytes), _) => format!("body of {found} bytes, expected {bytes}"),

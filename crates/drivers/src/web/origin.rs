@@ -87,7 +87,7 @@ pub struct Origin {
     pub(crate) policy: Policy,
     pub(crate) clock: RealClock,
     pub(crate) content: Content,
-    pub(crate) requests: Vec<Prepared>,
+    requests: Vec<Prepared>,
     pub(crate) connection: Connection,
     /// What came first, for replies that are known by that only.
     pub(crate) memory: Memory,
@@ -167,17 +167,22 @@ impl Origin {
         Some(*source)
     }
 
+    /// Returns the kind of request of an operation.
+    #[inline]
+    pub(crate) fn prepared(&self, operation: &WebRequest) -> &Prepared {
+        &self.requests[usize::from(operation.kind)]
+    }
+
     /// Gives the bytes of a request to `take`.
     #[inline]
     pub(crate) fn with_request<T>(&self, operation: &WebRequest, take: impl FnOnce(&[u8]) -> T) -> T {
-        let prepared = &self.requests[usize::from(operation.kind)];
-        prepared.bytes(operation, &mut self.request.borrow_mut(), take)
+        self.prepared(operation).bytes(operation, &mut self.request.borrow_mut(), take)
     }
 
     /// Returns what the reply must be.
     #[inline]
     pub(crate) fn expected(&self, operation: &WebRequest) -> (&Prepared, Check<'_>) {
-        let prepared = &self.requests[usize::from(operation.kind)];
+        let prepared = self.prepared(operation);
         let object = Content::object(self.requests.len(), operation.kind, operation.number);
         (prepared, prepared.check(operation, &self.content, object, &self.memory))
     }

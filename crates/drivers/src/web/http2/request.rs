@@ -4,12 +4,11 @@ use bytes::Bytes;
 use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderName, HeaderValue, Method, Request as Head, Uri};
 use http1::content_length;
-use model::{Request, WebRequest};
+use model::Request;
 
 /// A kind of request, with whatever of it is always the same.
 #[derive(Debug)]
 pub(super) struct Form {
-    request: Request,
     head: Head<()>,
     pub(super) body: Bytes,
 }
@@ -35,15 +34,16 @@ impl Form {
                 head.headers_mut().append(name, value);
             }
         }
-        Form { request: request.clone(), head, body: Bytes::copy_from_slice(request.body.as_bytes()) }
+        Form { head, body: Bytes::copy_from_slice(request.body.as_bytes()) }
     }
 
-    /// Makes the head of a request. Costs copies of what is the same, and for a path with parameters that path.
-    pub(super) fn head(&self, operation: &WebRequest) -> Head<()> {
+    /// Makes the head of a request of this kind. Costs copies of what is the same, and for a path with parameters
+    /// that path.
+    pub(super) fn head(&self, request: &Request, number: u64) -> Head<()> {
         let mut head = self.head.clone();
-        if !self.request.parameters.is_empty() {
+        if !request.parameters.is_empty() {
             let mut path = Vec::with_capacity(64);
-            self.request.write_path(operation.number, &mut path);
+            request.write_path(number, &mut path);
             let mut uri = std::mem::take(head.uri_mut()).into_parts();
             uri.path_and_query = PathAndQuery::from_maybe_shared(Bytes::from(path)).ok();
             *head.uri_mut() = Uri::from_parts(uri).unwrap_or_default();
