@@ -203,12 +203,9 @@ pub fn check_path(path: &str) -> Result<(), RequestError> {
     Err(RequestError::Path { path: path.into() })
 }
 
-/// Checks headers that are to stand beside those that every request needs.
-///
-/// # Errors
-///
-/// A name or value that cannot be written, or a name that is reserved; see [`RequestError`].
-pub fn check_headers(headers: &[(String, String)]) -> Result<(), RequestError> {
+/// Checks headers that are to stand beside those that every request needs: names and values that can be written,
+/// and no name that is reserved.
+fn check_headers(headers: &[(String, String)]) -> Result<(), RequestError> {
     for (name, value) in headers {
         if name.is_empty() || !name.bytes().all(is_token_byte) {
             return Err(RequestError::Name { name: name.clone() });
