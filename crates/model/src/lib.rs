@@ -48,7 +48,7 @@ pub use record::{
     DetailRecord, Ending, Example, FailedTotals, Flow, Health, IntervalRecord, KindTotals, OkTotals, SutUse,
     UnitTotals,
 };
-pub use resource::{MachineRole, Reading, ResourceRecord, Series};
+pub use resource::{Machine, MachineRole, Reading, ResourceRecord, Series};
 pub use schedule::Schedule;
 pub use slice::{Assignment, slice};
 pub use testbed::{Fact, FactSection, Testbed};

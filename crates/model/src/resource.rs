@@ -34,13 +34,20 @@ impl MachineRole {
     }
 }
 
+/// A machine that is watched, or a service on it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Machine {
+    /// For people: `this machine`, `http://sut:9100/metrics`.
+    pub name: String,
+    /// What takes place there.
+    pub role: MachineRole,
+}
+
 /// One counter of one instance on one machine: what a value belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Series {
-    /// The machine, for people: `this machine`, `http://sut:9100/metrics`.
-    pub machine: String,
-    /// What takes place there.
-    pub role: MachineRole,
+    /// Number of the machine in the run file, from 0.
+    pub machine: u32,
     /// What is counted.
     pub counter: Counter,
     /// Of what, where a machine has several: `0` (a CPU), `sda`, `eth0`, `nginx`; else empty.
@@ -52,7 +59,9 @@ pub struct Series {
 pub struct ResourceRecord {
     /// Index of the load point.
     pub load_point: u32,
-    /// When, from the start of the load point.
+    /// Number of the machine.
+    pub machine: u32,
+    /// When, from the start of the load point; before it is its start.
     pub at: Nanos,
     /// Value per series: its number in the run file, rising, and what was read, in the unit of the counter.
     pub values: Vec<(u32, u64)>,

@@ -35,6 +35,8 @@ impl Results {
         let extent = run.records(|record| match record {
             Record::Interval(interval) => analyzer.interval(&interval),
             Record::Detail(detail) => analyzer.detail(&detail),
+            // Nothing is computed from it yet.
+            Record::Resource(_) => {}
         })?;
         if let Extent::Until(why) = extent {
             warn(format!("`{}` was cut off while it was written: {why}", path.display()));

@@ -1,10 +1,10 @@
 //! Reading records one by one: a whole run does not fit into memory.
 
-use model::{DetailRecord, Ending, IntervalRecord};
+use model::{DetailRecord, Ending, IntervalRecord, ResourceRecord};
 use rusqlite::Rows;
 
-use crate::codec::{decode_detail, decode_interval};
-use crate::rows::{DetailRow, IntervalRow};
+use crate::codec::{Told, decode_detail, decode_interval, decode_resource};
+use crate::rows::{DetailRow, IntervalRow, ResourceRow};
 use crate::{Run, RunFileError};
 
 /// One record of a run file.
@@ -15,6 +15,8 @@ pub enum Record {
     Interval(IntervalRecord),
     /// Detail of one or several intervals of one load point, agent and phase.
     Detail(DetailRecord),
+    /// What a machine told.
+    Resource(ResourceRecord),
 }
 
 /// How far a run file could be read.
@@ -29,7 +31,8 @@ pub enum Extent {
 
 impl Run {
     /// Visits all records in the order in which they were recorded: of each load point first the intervals,
-    /// then the details. Holds one record at a time; no (load point, agent, index) comes twice.
+    /// then the details; at the end what machines told. Holds one record at a time; no (load point, agent, index)
+    /// comes twice.
     ///
     /// Errors: a row of a finished file cannot be read. What was visited before stays visited.
     pub fn records(&self, mut visit: impl FnMut(Record)) -> Result<Extent, RunFileError> {
@@ -56,7 +59,25 @@ impl Run {
             visit(Record::Interval(self.interval_of(&row)?));
             Ok(())
         })?;
-        details.visit_before(None, visit)
+        details.visit_before(None, visit)?;
+        self.visit_resources(visit)
+    }
+
+    fn visit_resources(&self, visit: &mut impl FnMut(Record)) -> Result<(), RunFileError> {
+        if !self.has_resources() {
+            return Ok(());
+        }
+        let failed = |why| self.damaged("resource", why);
+        let mut statement = self.database.prepare(ResourceRow::SELECT).map_err(failed)?;
+        let mut rows = statement.query([]).map_err(failed)?;
+        let mut told = Told::default();
+        while let Some(row) = rows.next().map_err(failed)? {
+            let ResourceRow { load_point, machine, at, record } = ResourceRow::of(row).map_err(failed)?;
+            let values = decode_resource(&mut told, load_point, machine, &record)
+                .map_err(|why| self.damaged(&format!("counters at {at} of load point {load_point}"), why))?;
+            visit(Record::Resource(ResourceRecord { load_point, machine, at, values }));
+        }
+        Ok(())
     }
 
     /// Passes the rows of `interval` in the order in which they were recorded.

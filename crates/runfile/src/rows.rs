@@ -1,7 +1,10 @@
 //! Rows of the tables as values, in both directions.
 
 use blake3::Hash;
-use model::{Ending, Example, FactSection, IntervalRecord, LoadPoint, Outcome, Phase, Plan, Testbed};
+use model::{
+    Counter, Ending, Example, FactSection, IntervalRecord, LoadPoint, Machine, MachineRole, Outcome, Phase,
+    Plan, ResourceRecord, Series, Testbed,
+};
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use units::{Nanos, WallTime};
@@ -317,6 +320,69 @@ pub(crate) fn read_examples(database: &Connection) -> rusqlite::Result<Vec<Examp
             text: row.get("text")?,
         })
     })
+}
+
+pub(crate) fn insert_machine(database: &Connection, number: u32, machine: &Machine) -> rusqlite::Result<()> {
+    let values = params![number, machine.name, machine.role.name()];
+    database.execute("INSERT INTO machine VALUES (?, ?, ?)", values).map(drop)
+}
+
+/// Reads the machines that were watched; their numbers are their places.
+pub(crate) fn read_machines(database: &Connection) -> rusqlite::Result<Vec<Machine>> {
+    all(database, "SELECT name, role FROM machine ORDER BY machine", [], |row| {
+        let name: String = row.get("role")?;
+        let role = MachineRole::ALL.into_iter().find(|role| role.name() == name);
+        Ok(Machine { name: row.get("name")?, role: role.ok_or_else(|| unknown("role", &name))? })
+    })
+}
+
+pub(crate) fn insert_series(database: &Connection, number: u32, series: &Series) -> rusqlite::Result<()> {
+    let Series { machine, counter, instance } = series;
+    let (kind, unit) = (counter.kind().name(), counter.unit().name());
+    let values = params![number, machine, counter.name(), instance, kind, unit];
+    database.execute("INSERT INTO series VALUES (?, ?, ?, ?, ?, ?)", values).map(drop)
+}
+
+/// Reads what the values of each series are; their numbers are their places.
+pub(crate) fn read_series(database: &Connection) -> rusqlite::Result<Vec<Series>> {
+    all(database, "SELECT machine, counter, instance FROM series ORDER BY series", [], |row| {
+        let name: String = row.get("counter")?;
+        Ok(Series {
+            machine: row.get("machine")?,
+            counter: Counter::from_name(&name).ok_or_else(|| unknown("counter", &name))?,
+            instance: row.get("instance")?,
+        })
+    })
+}
+
+pub(crate) fn insert_resource(
+    database: &Connection,
+    record: &ResourceRecord,
+    bytes: &[u8],
+) -> rusqlite::Result<()> {
+    let values = params![record.load_point, record.machine, stored(record.at.0), bytes];
+    database.execute("INSERT INTO resource VALUES (NULL, ?, ?, ?, ?)", values).map(drop)
+}
+
+/// A row of `resource`, its values not decoded yet.
+pub(crate) struct ResourceRow {
+    pub(crate) load_point: u32,
+    pub(crate) machine: u32,
+    pub(crate) at: Nanos,
+    pub(crate) record: Vec<u8>,
+}
+
+impl ResourceRow {
+    pub(crate) const SELECT: &str = "SELECT * FROM resource ORDER BY id";
+
+    pub(crate) fn of(row: &Row) -> rusqlite::Result<ResourceRow> {
+        Ok(ResourceRow {
+            load_point: row.get("load_point")?,
+            machine: row.get("machine")?,
+            at: nanos_of(row, "at_ns")?,
+            record: row.get("record")?,
+        })
+    }
 }
 
 pub(crate) fn insert_ending(database: &Connection, at: WallTime, ending: &Ending) -> rusqlite::Result<()> {

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use blake3::Hash;
-use model::{Ending, Example, PLAN_FORMAT, Plan, Testbed};
+use model::{Ending, Example, Machine, PLAN_FORMAT, Plan, Series, Testbed};
 use rusqlite::Connection;
 use units::WallTime;
 
 use crate::rows::{self, HeaderRow};
+use crate::schema::FORMAT_WITH_RESOURCES;
 use crate::{Header, RunFileError, image};
 
 /// A run file opened for reading: of a finished run, of a killed one, or of one that goes on.
@@ -20,6 +21,8 @@ pub struct Run {
     pub(crate) header_row: HeaderRow,
     /// As it stands in the header's row.
     pub(crate) header_hash: Hash,
+    /// The form of the file.
+    pub(crate) format: u32,
     header: Header,
     ending: Ending,
     ended: Option<WallTime>,
@@ -48,6 +51,9 @@ impl Run {
             why,
         };
         let in_table = |table: &'static str| move |why: rusqlite::Error| damaged(table, why.to_string());
+        let format = database
+            .pragma_query_value(None, "user_version", |row| row.get(0))
+            .map_err(in_table("user_version"))?;
         let (header_row, header_hash) = HeaderRow::read(&database).map_err(in_table("header"))?;
         if let Some(found) = header_row.plan_format().filter(|found| *found != PLAN_FORMAT) {
             return Err(RunFileError::OtherPlan { path: path.to_owned(), found, known: PLAN_FORMAT });
@@ -65,7 +71,7 @@ impl Run {
             plan,
             testbed,
         };
-        Ok(Run { path: path.to_owned(), database, header_row, header_hash, header, ending, ended })
+        Ok(Run { path: path.to_owned(), database, header_row, header_hash, format, header, ending, ended })
     }
 
     /// Returns where the file is.
@@ -104,6 +110,22 @@ impl Run {
         rows::read_examples(&self.database).map_err(|why| self.damaged("example", why))
     }
 
+    /// Returns the machines that were watched; their numbers are their places. Errors: the table is damaged.
+    pub fn machines(&self) -> Result<Vec<Machine>, RunFileError> {
+        if !self.has_resources() {
+            return Ok(Vec::new());
+        }
+        rows::read_machines(&self.database).map_err(|why| self.damaged("machine", why))
+    }
+
+    /// Returns what the values of each series are; their numbers are their places. Errors: the table is damaged.
+    pub fn series(&self) -> Result<Vec<Series>, RunFileError> {
+        if !self.has_resources() {
+            return Ok(Vec::new());
+        }
+        rows::read_series(&self.database).map_err(|why| self.damaged("series", why))
+    }
+
     /// Returns what happened, in order. Errors: the table is damaged.
     pub fn events(&self) -> Result<Vec<Event>, RunFileError> {
         let sql = "SELECT at_unix_ms, text FROM event ORDER BY id";
@@ -123,6 +145,11 @@ impl Run {
         let sql = "SELECT load_point, started_unix_ms FROM load_point ORDER BY load_point";
         rows::all(&self.database, sql, [], |row| Ok((row.get(0)?, WallTime(row.get(1)?))))
             .map_err(|why| self.damaged("load_point", why))
+    }
+
+    /// Returns whether the file has tables for what machines told: older forms have none.
+    pub(crate) fn has_resources(&self) -> bool {
+        FORMAT_WITH_RESOURCES <= self.format
     }
 
     pub(crate) fn damaged(&self, place: &str, why: impl ToString) -> RunFileError {

@@ -6,6 +6,7 @@ INSERT INTO read_me (text) VALUES
   ('Units are in the names of columns. Times within a load point count from its start.'),
   ('`interval` has a row per second and load agent: plain columns, and a record with histograms in a compact form.'),
   ('`detail` has the histograms per kind of operation, joined to stretches of up to ten seconds.'),
+  ('`resource` has what machines told once a second, raw, in a compact form; `series` says what each value is and its unit.'),
   ('`result` has what was printed when the run ended; an audit compares it with what follows from the records.'),
   ('Each interval''s blake3 covers its record and the row before, the first one the header; `inventory` covers the rest.'),
   ('A file without a row in `ending` is of a run that was killed; all its finished seconds count.');
@@ -68,6 +69,25 @@ CREATE TABLE detail (
   end_ns INTEGER NOT NULL,
   record BLOB NOT NULL,
   UNIQUE (load_point, agent, first_interval)
+) STRICT;
+
+CREATE TABLE machine (machine INTEGER PRIMARY KEY, name TEXT NOT NULL, role TEXT NOT NULL) STRICT;
+
+CREATE TABLE series (
+  series INTEGER PRIMARY KEY,
+  machine INTEGER NOT NULL,
+  counter TEXT NOT NULL,
+  instance TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  unit TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE resource (
+  id INTEGER PRIMARY KEY,
+  load_point INTEGER NOT NULL,
+  machine INTEGER NOT NULL,
+  at_ns INTEGER NOT NULL,
+  record BLOB NOT NULL
 ) STRICT;
 
 CREATE TABLE example (

@@ -17,16 +17,20 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use blake3::Hash;
-use model::{DetailRecord, Ending, Example, FactSection, IntervalRecord, Load, LoadPoint};
+use model::{
+    DetailRecord, Ending, Example, FactSection, IntervalRecord, Load, LoadPoint, Machine, ResourceRecord,
+    Series,
+};
 use rusqlite::{Connection, OpenFlags, Transaction, params};
 use units::{Nanos, WallTime};
 
 use crate::chain::{link, table_hash};
-use crate::codec::{encode_detail, encode_interval};
+use crate::codec::{Told, encode_detail, encode_interval, encode_resource};
 use crate::rows::{
     DetailRow, HeaderRow, IntervalRow, Place, figures, insert_ending, insert_example, insert_facts,
+    insert_machine, insert_resource, insert_series,
 };
-use crate::schema::{APPLICATION_ID, CREATE, FORMAT, HASHED_TABLES};
+use crate::schema::{APPLICATION_ID, CREATE, FORMAT, hashed_tables};
 use crate::stretch::Stretch;
 use crate::{Header, RunFileError};
 
@@ -49,6 +53,8 @@ pub struct Writer {
     chain: Hash,
     /// Per agent, the detail that may still be joined.
     stretches: BTreeMap<u32, Stretch>,
+    /// What machines told last.
+    told: Told,
     /// Load point and time up to which the file itself holds everything.
     checkpoint: (u32, Nanos),
     /// What was stated: load point, name, value.
@@ -77,6 +83,7 @@ impl Writer {
             database,
             chain,
             stretches: BTreeMap::new(),
+            told: Told::default(),
             checkpoint: (0, Nanos::ZERO),
             results: Vec::new(),
             closed: false,
@@ -115,6 +122,22 @@ impl Writer {
             let values = params![point.index, offered(point.load), started.0, load];
             transaction.execute("INSERT INTO load_point VALUES (?, ?, ?, ?)", values).map(drop)
         })
+    }
+
+    /// Records that a machine is watched, under its number. Errors: as for [`Writer::interval`].
+    pub fn machine(&mut self, number: u32, machine: &Machine) -> Result<(), RunFileError> {
+        self.write("recording a machine in", |transaction| insert_machine(transaction, number, machine))
+    }
+
+    /// Records what the values of a series are, under its number. Errors: as for [`Writer::interval`].
+    pub fn series(&mut self, number: u32, series: &Series) -> Result<(), RunFileError> {
+        self.write("recording a counter in", |transaction| insert_series(transaction, number, series))
+    }
+
+    /// Records what a machine told. Errors: as for [`Writer::interval`].
+    pub fn resource(&mut self, record: &ResourceRecord) -> Result<(), RunFileError> {
+        let bytes = encode_resource(&mut self.told, record);
+        self.write("recording counters in", |transaction| insert_resource(transaction, record, &bytes))
     }
 
     /// Adds facts to the testbed. Errors: as for [`Writer::interval`].
@@ -288,7 +311,7 @@ fn insert_inventory(transaction: &Transaction, chain: Hash) -> rusqlite::Result<
     let n_intervals: i64 = transaction.query_row("SELECT count(*) FROM interval", [], |row| row.get(0))?;
     let mut insert = transaction.prepare("INSERT INTO inventory VALUES (?, ?, ?)")?;
     insert.execute(params!["interval", n_intervals, chain.as_bytes()])?;
-    for table in HASHED_TABLES {
+    for table in hashed_tables(FORMAT) {
         let (n_rows, hash) = table_hash(transaction, table)?;
         insert.execute(params![table, crate::rows::stored(n_rows), hash.as_bytes()])?;
     }

@@ -105,7 +105,7 @@ fn read_report(output: &mut impl BufRead, reports: &mut BTreeMap<u32, usize>) {
 }
 
 fn take_report(line: &str, reports: &mut BTreeMap<u32, usize>) {
-    let mut words = line.split_whitespace().skip_while(|word| !word.ends_with("second")).skip(1);
+    let mut words = line.split_whitespace().skip_while(|word| *word != "second").skip(1);
     if let (Some(run), Some(seconds)) = (words.next(), words.next()) {
         reports.insert(run.parse().unwrap(), seconds.parse().unwrap());
     }

@@ -44,10 +44,25 @@ fn a_newer_format_is_refused_with_a_hint() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.plim");
     finished_run(&path, 1, 1);
-    Connection::open(&path).unwrap().pragma_update(None, "user_version", 3).unwrap();
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 4).unwrap();
     let why = Run::open(&path).unwrap_err();
-    assert!(matches!(why, RunFileError::Newer { found: 3, known: 2, .. }));
+    assert!(matches!(why, RunFileError::Newer { found: 4, known: 3, .. }));
     assert_eq!(why.hint().as_deref(), Some("install the newest Plimsoll"));
+}
+
+/// Form 2 had no tables for what machines told.
+#[test]
+fn a_run_of_an_older_form_opens() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.plim");
+    finished_run(&path, 1, 3);
+    let change = "DROP TABLE machine; DROP TABLE series; DROP TABLE resource; PRAGMA user_version = 2;
+        DELETE FROM inventory WHERE table_name IN ('machine', 'series', 'resource');";
+    Connection::open(&path).unwrap().execute_batch(change).unwrap();
+    let run = Run::open(&path).unwrap();
+    assert_eq!((run.machines().unwrap(), run.series().unwrap()), (vec![], vec![]));
+    assert_eq!(intervals(&run).len(), 3);
+    assert_eq!(run.verify(), []);
 }
 
 /// Format 1 was never released: its plans are not converted.

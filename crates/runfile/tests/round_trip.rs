@@ -5,9 +5,11 @@ mod support;
 use std::collections::BTreeMap;
 
 use model::{
-    DetailRecord, Ending, Example, FactSection, IntervalRecord, Load, LoadPoint, Outcome, Phase, Search,
+    Counter, DetailRecord, Ending, Example, FactSection, IntervalRecord, Load, LoadPoint, Machine,
+    MachineRole, Outcome, Phase, ResourceRecord, Search, Series,
 };
 use runfile::{Header, Record, Run, RunFileError, Writer, summary};
+use rusqlite::Connection;
 use stats::Histogram;
 use support::{Synthesis, finished_run, header, records};
 use units::{Nanos, WallTime};
@@ -49,6 +51,44 @@ fn everything_written_comes_back() {
     assert_eq!(run.verify(), []);
 }
 
+/// Goal: what two machines told comes back as it was read, over load points, series that come later, and one that goes.
+#[test]
+fn what_machines_told_comes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.plim");
+    let machines = [("this machine", MachineRole::Load), ("http://sut:9100/metrics", MachineRole::Sut)]
+        .map(|(name, role)| Machine { name: name.to_owned(), role });
+    let series = [(0, Counter::CpuUser, "0"), (1, Counter::CpuUser, "0"), (1, Counter::DiskReads, "sda")]
+        .map(|(machine, counter, instance)| Series { machine, counter, instance: instance.to_owned() });
+    let rows = [
+        (0, 0, vec![(0, 100)]),
+        (0, 1, vec![(1, u64::MAX)]),
+        (0, 1, vec![(1, 7), (2, 5)]),
+        (0, 0, vec![(0, 100)]),
+        (1, 1, vec![(2, 5)]),
+        (1, 1, vec![]),
+    ];
+    let told = rows.map(|(load_point, machine, values)| ResourceRecord {
+        load_point,
+        machine,
+        at: Nanos::from_secs(3),
+        values,
+    });
+    let mut writer = Writer::create(&path, &header(2)).unwrap();
+    (0..).zip(&machines).for_each(|(number, machine)| writer.machine(number, machine).unwrap());
+    (0..).zip(&series).for_each(|(number, series)| writer.series(number, series).unwrap());
+    told.iter().for_each(|record| writer.resource(record).unwrap());
+    writer.finish(WallTime(0), &Ending::Complete).unwrap();
+
+    let run = Run::open(&path).unwrap();
+    assert_eq!((run.machines().unwrap(), run.series().unwrap()), (machines.to_vec(), series.to_vec()));
+    assert_eq!(records(&path), told.map(Record::Resource));
+    assert_eq!(run.verify(), []);
+    Connection::open(&path).unwrap().execute("UPDATE resource SET at_ns = 1 WHERE id = 2", []).unwrap();
+    let findings = Run::open(&path).unwrap().verify();
+    assert_eq!(findings, [runfile::Finding::TableChanged { table: "resource" }]);
+}
+
 #[test]
 fn intervals_come_back_without_detail_and_details_as_their_sum() {
     let folder = tempfile::tempdir().unwrap();
@@ -69,6 +109,7 @@ fn intervals_come_back_without_detail_and_details_as_their_sum() {
         match record {
             Record::Interval(interval) => read.push(interval),
             Record::Detail(detail) => stretches.push(detail),
+            Record::Resource(_) => unreachable!("none was written"),
         }
     }
     assert_eq!(read, intervals);
@@ -116,6 +157,7 @@ fn records_of_several_agents_keep_their_order_and_join_apart() {
         .map(|record| match record {
             Record::Interval(one) => (false, one.load_point, one.agent, one.start.0 / 1_000_000_000),
             Record::Detail(one) => (true, one.load_point, one.agent, one.start.0 / 1_000_000_000),
+            Record::Resource(_) => unreachable!("none was written"),
         })
         .collect();
     let mut expected = Vec::new();

@@ -4,11 +4,13 @@
 mod detail;
 mod interval;
 mod number;
+mod resource;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use detail::{decode_detail, encode_detail};
 pub(crate) use interval::{decode_interval, encode_interval};
+pub(crate) use resource::{Told, decode_resource, encode_resource};
 
 use stats::HistogramError;
 use thiserror::Error;

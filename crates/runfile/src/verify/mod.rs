@@ -11,7 +11,7 @@ use rusqlite::OptionalExtension;
 
 use crate::chain::{header_hash, table_hash};
 use crate::rows::HeaderRow;
-use crate::schema::HASHED_TABLES;
+use crate::schema::hashed_tables;
 use crate::{Run, RunFileError};
 
 impl Run {
@@ -50,7 +50,7 @@ impl Run {
             return Ok(());
         }
         self.compare("interval", chain.n_rows, chain.last, findings)?;
-        for table in HASHED_TABLES {
+        for table in hashed_tables(self.format) {
             let (n_rows, hash) = table_hash(&self.database, table)?;
             self.compare(table, n_rows, hash, findings)?;
         }
