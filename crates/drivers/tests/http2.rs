@@ -7,8 +7,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use common::{
-    Action, Bench, EMPTY, Http2Server, Identity, LARGE, Peer, RoundRobin, SMALL, closed, connection, origin,
-    phases, protocol, run_drivers, workload,
+    Action, Bench, EMPTY, Http2Server, Identity, LARGE, Peer, RoundRobin, SMALL, closed, connection, content,
+    origin, phases, protocol, run_drivers, workload,
 };
 use drivers::web::{HandshakeCounts, Http2Driver, Origin, Trust};
 use futures::stream::{FuturesUnordered, StreamExt};
@@ -278,6 +278,26 @@ fn failures_of_a_stream_leave_the_connection_alone() {
         Outcome::WrongEncoding,
         "body with `Content-Encoding`, which nobody asked for",
     );
+}
+
+/// Goal: the same rule as over HTTP/1, where any line counts and no line need name a coding.
+#[test]
+fn a_body_is_encoded_if_any_line_names_a_coding() {
+    for (lines, outcome) in [
+        (&[""][..], Outcome::Ok),
+        (&["Identity"], Outcome::Ok),
+        (&["identity", "gzip"], Outcome::WrongEncoding),
+        (&["", "br"], Outcome::WrongEncoding),
+    ] {
+        let server = Http2Server::start(None, move |_, _, _| {
+            let reply = Response::builder();
+            let reply = lines.iter().fold(reply, |reply, line| reply.header("content-encoding", *line));
+            Action::Reply(reply.body(content(SMALL)).unwrap())
+        });
+        one(&server).run(async |bench| {
+            assert_eq!(bench.get(SMALL).await.outcome, outcome, "{lines:?}");
+        });
+    }
 }
 
 #[test]

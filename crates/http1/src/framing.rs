@@ -35,7 +35,7 @@ impl FramingFields {
         match name.len() {
             10 if name.eq_ignore_ascii_case("connection") => self.note_connection(value),
             14 if name.eq_ignore_ascii_case("content-length") => self.note_length(value)?,
-            16 if name.eq_ignore_ascii_case("content-encoding") => self.note_encoding(value),
+            16 if name.eq_ignore_ascii_case("content-encoding") => self.encoded |= names_coding(value),
             17 if name.eq_ignore_ascii_case("transfer-encoding") => self.note_coding(value)?,
             _ => {}
         }
@@ -53,12 +53,6 @@ impl FramingFields {
     /// Tells whether the connection outlives the message (RFC 9112 §9.3); `close` outweighs all else.
     pub(crate) fn keeps_alive(&self) -> bool {
         !self.close && (self.version == Version::Http11 || self.keep_alive)
-    }
-
-    /// `identity` is no coding (RFC 9110 §8.4.1), though no server should name it.
-    fn note_encoding(&mut self, value: &[u8]) {
-        self.encoded |=
-            !value.trim_ascii().is_empty() && !value.trim_ascii().eq_ignore_ascii_case(b"identity");
     }
 
     fn note_connection(&mut self, value: &[u8]) {
@@ -96,6 +90,13 @@ impl FramingFields {
         }
         Ok(())
     }
+}
+
+/// Tells whether a line of `Content-Encoding` names a coding of the body. `identity` is none (RFC 9110 §8.4.1),
+/// though no server should name it.
+pub fn names_coding(value: &[u8]) -> bool {
+    let mut codings = value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
+    codings.any(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case(b"identity"))
 }
 
 /// Reads 1*DIGIT (RFC 9110 §8.6): no sign, no blank, no other base, no overflow.

@@ -35,6 +35,7 @@ pub use body::{BodyReader, Truncated};
 pub use chunk::{CHUNK_EXTENSION_BYTES_MAX, CHUNK_TRAILER_BYTES_MAX, ChunkDecoder, ChunkError, Decoded};
 pub use error::{HeadError, Limit, Malformed};
 pub use fields::{Fields, header, headers};
+pub use framing::names_coding;
 pub use head::{Framing, HEAD_BYTES_MAX, HEADERS_MAX, Parsed, RequestMethod, Version};
 pub use request::{RequestHead, parse_request};
 pub use response::{ReplyHead, ResponseHead, parse_reply, parse_response};

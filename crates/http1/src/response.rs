@@ -345,7 +345,9 @@ mod tests {
             ("", false),
             ("Content-Encoding: gzip\r\n", true),
             ("content-encoding: gzip, br\r\n", true),
+            ("Content-Encoding: identity\r\nContent-Encoding: br\r\n", true),
             ("Content-Encoding: identity\r\n", false),
+            ("Content-Encoding: , Identity\r\n", false),
             ("Content-Encoding: \r\n", false),
         ] {
             let text = format!("HTTP/1.1 200 OK\r\n{lines}\r\n");

@@ -9,6 +9,7 @@ use h2::RecvStream;
 use h2::client::SendRequest;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http::{HeaderMap, Response};
+use http1::names_coding;
 use model::{Marks, Outcome, Reply, WebRequest};
 use units::{Clock, Nanos};
 
@@ -196,7 +197,7 @@ fn check_head(
 }
 
 fn is_encoded(headers: &HeaderMap) -> bool {
-    headers.get(CONTENT_ENCODING).is_some_and(|value| !value.as_bytes().eq_ignore_ascii_case(b"identity"))
+    headers.get_all(CONTENT_ENCODING).iter().any(|value| names_coding(value.as_bytes()))
 }
 
 fn announced(headers: &HeaderMap) -> Option<u64> {
