@@ -35,7 +35,6 @@ impl Prepared {
         };
         let usual = template(false)?;
         let whole = if request.parameters.is_empty() { Some(usual.bytes(&path)?) } else { None };
-        let is_bodiless = usual.method() == RequestMethod::Head || matches!(request.status, 204 | 304);
         let needle = match &request.reply {
             ReplyBody::Contains(text) => Some(Needle::new(text)),
             _ => None,
@@ -47,7 +46,7 @@ impl Prepared {
             closing: template(true)?,
             whole,
             may_be_encoded: request.headers.iter().any(asks),
-            has_body: !is_bodiless,
+            has_body: request.allows_body(),
             needle,
         })
     }

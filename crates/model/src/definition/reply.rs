@@ -60,8 +60,7 @@ fn contains(value: &DeValue) -> Result<String, Fault> {
 
 /// Checks what the right reply is against the rest of the request.
 pub(super) fn check_reply(table: &Table, request: &Request) {
-    let has_no_body = matches!(request.status, 204 | 304) || request.method == "HEAD";
-    if has_no_body && !matches!(request.reply, ReplyBody::Empty | ReplyBody::Any) {
+    if !request.allows_body() && !matches!(request.reply, ReplyBody::Empty | ReplyBody::Any) {
         let why = if request.method == "HEAD" { "a reply to `HEAD`" } else { "a reply with this status" };
         table.reject("reply", Fault::new(format!("{why} has no body")).hint("write `reply = \"empty\"`"));
     }

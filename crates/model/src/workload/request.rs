@@ -115,6 +115,11 @@ impl Request {
         String::from_utf8(path).expect("a pattern is text")
     }
 
+    /// Returns whether the right reply can have a body at all (RFC 9112 §6.3).
+    pub fn allows_body(&self) -> bool {
+        self.method != "HEAD" && !matches!(self.status, 204 | 304)
+    }
+
     /// Returns the length of the right body of an object; `None` if it is not known.
     #[inline]
     pub fn body_bytes(&self, number: u64) -> Option<u64> {
