@@ -3,8 +3,8 @@
 use toml::de::DeValue;
 
 use super::reader::{Fault, Table};
-use super::request::PATH_MAX;
 use super::values::{list, text, whole};
+use crate::workload::PATH_MAX;
 use crate::{Count, Parameter, PathPattern, Pick};
 
 /// The largest factor of a count that grows with the load.

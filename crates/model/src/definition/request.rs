@@ -7,10 +7,8 @@ use super::reader::{Fault, Table};
 use super::reply::{check_reply, reply};
 use super::values::{line, ratio, text, whole_u32};
 use super::weight::Weight;
+use crate::workload::PATH_MAX;
 use crate::{PathPattern, Request};
-
-/// The longest path pattern.
-pub(super) const PATH_MAX: usize = 2000;
 
 /// The longest body that is sent: 1 MiB.
 const BODY_MAX: usize = 1 << 20;

@@ -8,8 +8,8 @@ use super::{ReplyBody, Request, Workload};
 /// The most files of a file set.
 pub const FILES_MAX: u64 = 10_000_000;
 
-/// The longest path: longer request lines are refused by servers.
-const PATH_MAX: usize = 2000;
+/// The longest path, in bytes: longer request lines are refused by servers.
+pub(crate) const PATH_MAX: usize = 2000;
 
 /// Characters of a file's path besides letters, digits and `/`: RFC 3986 `pchar` without percent-encoding.
 const PATH_MARKS: &str = "-._~!$&'()*+,;=:@";

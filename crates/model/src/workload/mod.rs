@@ -21,7 +21,7 @@ pub use path::{PathPattern, PathPatternError, PathValue};
 pub use request::{ReplyBody, Request};
 pub use sampler::Sampler;
 
-pub(crate) use file_set::check_objects;
+pub(crate) use file_set::{PATH_MAX, check_objects};
 
 use crate::{Content, with_serde};
 

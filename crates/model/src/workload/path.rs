@@ -50,11 +50,6 @@ impl PathPattern {
         &self.names
     }
 
-    /// Returns the text with its placeholders.
-    pub fn as_str(&self) -> &str {
-        &self.text
-    }
-
     /// Appends the path; `value` gives the values, by their places among the names.
     pub fn write<'a>(&self, value: impl Fn(usize) -> PathValue<'a>, out: &mut Vec<u8>) {
         for piece in &self.pieces {
