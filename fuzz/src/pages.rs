@@ -8,7 +8,8 @@ use std::os::unix::net::UnixStream;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use servers::gateway::{Address, Gateway, GatewayOptions, Page, SIZE_MAX};
+use model::ReplyBody;
+use servers::gateway::{Address, Gateway, GatewayOptions, Page};
 
 static GATEWAY: LazyLock<Gateway> = LazyLock::new(|| {
     let path = std::env::temp_dir().join(format!("plimsoll-fuzz-{}", std::process::id()));
@@ -24,7 +25,7 @@ pub fn fastcgi(bytes: &[u8]) {
     let _ = stream.write_all(bytes);
     let _ = stream.shutdown(Shutdown::Write);
     let mut answer = Vec::new();
-    let ended = stream.take(64 * SIZE_MAX).read_to_end(&mut answer);
+    let ended = stream.take(64 * ReplyBody::LETTERS_BYTES_MAX).read_to_end(&mut answer);
     assert!(!ended.is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock), "no answer, no end");
 }
 
@@ -41,7 +42,7 @@ pub fn cgi(bytes: &[u8]) {
     let mut parts = bytes.splitn(2, |byte| *byte == b'?');
     if let (Some(path), query) = (parts.next(), parts.next().unwrap_or_default()) {
         if let Some(page) = Page::find(path, query) {
-            assert!(page.body.left() <= SIZE_MAX as usize);
+            assert!(page.body.left() <= ReplyBody::LETTERS_BYTES_MAX as usize);
         }
     }
 }

@@ -10,9 +10,6 @@ use crate::{Count, ReplyBody, Request};
 const REPLIES: &[(&str, ReplyBody)] =
     &[("empty", ReplyBody::Empty), ("seen", ReplyBody::Seen), ("any", ReplyBody::Any)];
 
-/// The largest page made of letters that the programs of web servers make: 10 MiB.
-const LETTERS_MAX: u64 = 10 << 20;
-
 /// The smallest HTML page made of letters: its beginning takes most of it.
 const HTML_LETTERS_MIN: u64 = 64;
 
@@ -33,8 +30,8 @@ fn read_reply(mut table: Table) -> Option<ReplyBody> {
         true => table.optional("file", list(bytes)),
         false => table.optional("file", bytes).map(|bytes| vec![bytes]),
     };
-    let letters = table.optional("letters", whole(1..=LETTERS_MAX));
-    let html_letters = table.optional("html-letters", whole(HTML_LETTERS_MIN..=LETTERS_MAX));
+    let letters = table.optional("letters", whole(1..=ReplyBody::LETTERS_BYTES_MAX));
+    let html_letters = table.optional("html-letters", whole(HTML_LETTERS_MIN..=ReplyBody::LETTERS_BYTES_MAX));
     let contains = table.optional("contains", contains);
     let given: Vec<&str> = table.keys().collect();
     if given.len() != 1 {

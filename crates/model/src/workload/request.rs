@@ -53,6 +53,11 @@ pub enum ReplyBody {
     Contains(String),
 }
 
+impl ReplyBody {
+    /// The largest page of letters that programs make, 10 MiB: what is asked for must not take a server's memory.
+    pub const LETTERS_BYTES_MAX: u64 = 10 << 20;
+}
+
 impl Request {
     /// Makes a request for one file of the file set, called by its path.
     ///

@@ -28,7 +28,7 @@ mod page;
 mod workers;
 
 pub use cgi::cgi;
-pub use page::{Page, PageBody, SIZE_MAX};
+pub use page::{Page, PageBody};
 pub(crate) use workers::check_workers;
 pub use workers::{Address, AddressError, Gateway, GatewayOptions, WORKERS_MAX};
 

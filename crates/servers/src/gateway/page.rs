@@ -1,9 +1,6 @@
 //! Which page a request asks for, and the bytes of it.
 
-use model::{LETTERS_MARKUP, Letters};
-
-/// The most bytes that a page can be asked for: 10 MiB.
-pub const SIZE_MAX: u64 = 10 << 20;
+use model::{LETTERS_MARKUP, Letters, ReplyBody};
 
 /// Which paths lead to pages, and what their queries may say.
 #[derive(Debug)]
@@ -96,7 +93,7 @@ impl Kind {
         match parse_query(query) {
             Some((size, seed)) => {
                 let size = size.unwrap_or(self.size_usual);
-                if !(self.size_min..=SIZE_MAX).contains(&size) {
+                if !(self.size_min..=ReplyBody::LETTERS_BYTES_MAX).contains(&size) {
                     return Page::plain(400, self.refusal);
                 }
                 let body = PageBody::new(self.prefix, size as usize, seed.unwrap_or(0));
