@@ -155,22 +155,16 @@ impl PageBody {
         self.left
     }
 
-    /// Makes the next bytes, as many as `buffer` takes and are left, and returns how many.
-    pub fn fill(&mut self, buffer: &mut [u8]) -> usize {
-        let length = self.left.min(buffer.len());
-        let fixed = self.prefix.len().min(length);
-        buffer[..fixed].copy_from_slice(&self.prefix[..fixed]);
-        self.letters.fill(&mut buffer[fixed..length]);
-        self.prefix = &self.prefix[fixed..];
-        self.left -= length;
-        length
-    }
-
     /// Appends the next bytes to `out`, at most so many.
     pub fn append(&mut self, out: &mut Vec<u8>, bytes_max: usize) {
+        let length = self.left.min(bytes_max);
+        let (fixed, rest) = self.prefix.split_at(self.prefix.len().min(length));
+        out.extend_from_slice(fixed);
         let start = out.len();
-        out.resize(start + self.left.min(bytes_max), 0);
-        self.fill(&mut out[start..]);
+        out.resize(start + length - fixed.len(), 0);
+        self.letters.fill(&mut out[start..]);
+        self.prefix = rest;
+        self.left -= length;
     }
 
     /// Makes all that is left.
