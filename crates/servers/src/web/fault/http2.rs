@@ -71,15 +71,15 @@ pub(super) const FAULTS: &[Fault] = &[
         Script::then(Ending::Hold, [GREETING, &reply].concat())
     }),
     // Streams.
-    fault("h2-reset", "resets each stream", Outcome::StreamReset, |stream| kept(reset(stream))),
+    fault("h2-reset", "resets each stream", Outcome::StreamReset, |stream| Script::as_asked(reset(stream))),
     fault("h2-refuse", "refuses each stream, to be tried again", Outcome::StreamReset, |stream| {
-        kept(frame(RST_STREAM, NONE, stream, &7_u32.to_be_bytes()))
+        Script::as_asked(frame(RST_STREAM, NONE, stream, &7_u32.to_be_bytes()))
     }),
     fault("h2-reset-flood", "resets each stream over and over", Outcome::StreamReset, |stream| {
         Script::endless("", reset(stream).repeat(1000))
     }),
     fault("h2-half-reset", "resets each stream after half a body", Outcome::StreamReset, |stream| {
-        kept([head(stream), reset(stream)].concat())
+        Script::as_asked([head(stream), reset(stream)].concat())
     }),
     fault("h2-goaway", "ends the connection with an error", Outcome::Http2Failed, |_| {
         Script::close(goaway(11))
@@ -95,24 +95,28 @@ pub(super) const FAULTS: &[Fault] = &[
     fault("h2-break", "breaks the connection off after the head", Outcome::Reset, |stream| {
         Script::then(Ending::Reset, head(stream))
     }),
-    fault("h2-stall", "takes requests and never answers", Outcome::TimedOut, |_| kept("")),
-    fault("h2-half-stall", "sends the head and falls silent", Outcome::TimedOut, |stream| kept(head(stream))),
+    fault("h2-stall", "takes requests and never answers", Outcome::TimedOut, |_| Script::as_asked("")),
+    fault("h2-half-stall", "sends the head and falls silent", Outcome::TimedOut, |stream| {
+        Script::as_asked(head(stream))
+    }),
     fault("h2-data-first", "sends a body without a head", Outcome::Http2Failed, |stream| {
-        kept(frame(DATA, END_STREAM, stream, b"body"))
+        Script::as_asked(frame(DATA, END_STREAM, stream, b"body"))
     }),
     fault("h2-no-status", "sends a head without a status", Outcome::Http2Failed, |stream| {
-        kept(frame(HEADERS, END_HEADERS | END_STREAM, stream, &[0x0f, 0x0d, 1, b'0']))
+        Script::as_asked(frame(HEADERS, END_HEADERS | END_STREAM, stream, &[0x0f, 0x0d, 1, b'0']))
     }),
     fault("h2-bad-hpack", "sends a head that cannot be unpacked", Outcome::Http2Failed, |stream| {
-        kept(frame(HEADERS, END_HEADERS | END_STREAM, stream, &[0xff; 20]))
+        Script::as_asked(frame(HEADERS, END_HEADERS | END_STREAM, stream, &[0xff; 20]))
     }),
     fault("h2-wrong-length", "announces more than it sends", Outcome::WrongLength, |stream| {
         let length = [STATUS_200, &[0x0f, 0x0d, 3], b"999"].concat();
-        kept([frame(HEADERS, END_HEADERS, stream, &length), frame(DATA, END_STREAM, stream, b"x")].concat())
+        Script::as_asked(
+            [frame(HEADERS, END_HEADERS, stream, &length), frame(DATA, END_STREAM, stream, b"x")].concat(),
+        )
     }),
     fault("h2-push", "pushes what nobody wants", Outcome::Http2Failed, |stream| {
         let promise = [&2_u32.to_be_bytes()[..], &[0x82, 0x84, 0x86]].concat();
-        kept(frame(PUSH_PROMISE, END_HEADERS, stream, &promise))
+        Script::as_asked(frame(PUSH_PROMISE, END_HEADERS, stream, &promise))
     }),
     fault("h2-interim-flood", "sends interim heads (1xx) for ever", Outcome::TimedOut, |stream| {
         let interim = frame(HEADERS, END_HEADERS, stream, &[0x08, 3, b'1', b'0', b'3']);
@@ -136,7 +140,7 @@ pub(super) const FAULTS: &[Fault] = &[
             // One entry of 3 KiB for the dynamic table, and then nothing but references to it.
             let entry = [&[0x40, 1, b'x', 0x7f, 0x81, 0x17][..], &[b'y'; 3072]].concat();
             let head = [STATUS_200, &entry, &[0xbe; 13_000]].concat();
-            kept(frame(HEADERS, END_HEADERS | END_STREAM, stream, &head))
+            Script::as_asked(frame(HEADERS, END_HEADERS | END_STREAM, stream, &head))
         },
     ),
     fault("h2-empty-data", "sends empty pieces of body for ever", Outcome::Http2Failed, |stream| {
@@ -169,11 +173,6 @@ const fn of_connection(
     script: fn() -> Script,
 ) -> Fault {
     Fault { name, does, speech: Speech::Http2, outcome, act: Act::Bytes(script) }
-}
-
-/// Sends bytes and goes on with the next request.
-fn kept(bytes: impl Into<Vec<u8>>) -> Script {
-    Script::then(Ending::AsAsked, bytes)
 }
 
 fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {

@@ -2,15 +2,11 @@
 
 use http1::HEAD_BYTES_MAX;
 use model::Outcome;
-use units::Nanos;
 
-use super::script::{Act, CHUNKED_HEAD, Ending, Fault, Right, Script, Speech};
+use super::script::{Act, CHUNKED_HEAD, DRIP_PAUSE, Ending, Fault, Right, Script, Speech};
 
 /// How many pieces `slow-drip` cuts a response into.
 const DRIP_PIECES: usize = 16;
-
-/// How long a drip waits between two pieces.
-const DRIP_PAUSE: Nanos = Nanos::from_millis(20);
 
 /// How much is sent at a time of what has no end.
 const ENDLESS_BYTES: usize = 16 * 1024;
@@ -23,18 +19,20 @@ pub(super) const FAULTS: &[Fault] = &[
         Outcome::WrongLength,
         |right| {
             let body = right.body();
-            as_asked([&right.announced(body.len() + 1), body, b"?"].concat())
+            Script::as_asked([&right.announced(body.len() + 1), body, b"?"].concat())
         },
     ),
     fault(
         "short-length",
         "sends the whole file and announces one byte less",
         Outcome::WrongLength,
-        |right| as_asked([&right.announced(right.body().len().saturating_sub(1)), right.body()].concat()),
+        |right| {
+            Script::as_asked([&right.announced(right.body().len().saturating_sub(1)), right.body()].concat())
+        },
     ),
     fault("wrong-bytes", "sends one wrong byte in the middle", Outcome::WrongBytes, with_wrong_byte),
     fault("compressed", "sends a compressed body that nobody asked for", Outcome::WrongEncoding, |right| {
-        as_asked(right.under("Content-Encoding: gzip\r\nContent-Length: N\r\n"))
+        Script::as_asked(right.under("Content-Encoding: gzip\r\nContent-Length: N\r\n"))
     }),
     fault("trailing-bytes", "sends the right reply and more behind it", Outcome::WrongLength, |right| {
         Script::close([&right.whole()[..], b"HTTP/1.1 200 OK\r\n\r\n"].concat())
@@ -42,7 +40,7 @@ pub(super) const FAULTS: &[Fault] = &[
     // Statuses.
     fault("wrong-status", "answers with status 500", Outcome::WrongStatus, |right| {
         let reply = &right.site.server_error;
-        as_asked([reply.head(right.version, right.keep_alive), &reply.body].concat())
+        Script::as_asked([reply.head(right.version, right.keep_alive), &reply.body].concat())
     }),
     fault("unauthorized", "answers with status 401 and asks for a password", Outcome::WrongStatus, |_| {
         status("401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"x\"")
@@ -57,7 +55,7 @@ pub(super) const FAULTS: &[Fault] = &[
         Script::close("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n\0\0")
     }),
     fault("no-content", "answers with status 204 and sends the body", Outcome::WrongStatus, |right| {
-        as_asked([b"HTTP/1.1 204 No Content\r\n\r\n", right.body()].concat())
+        Script::as_asked([b"HTTP/1.1 204 No Content\r\n\r\n", right.body()].concat())
     }),
     // Heads.
     fault("malformed-head", "sends a status that is no number", Outcome::MalformedHead, |_| {
@@ -173,13 +171,13 @@ pub(super) const FAULTS: &[Fault] = &[
     fault("slow-drip", "sends the right response in 16 pieces, 20 ms apart", Outcome::Ok, |right| {
         let bytes = right.whole();
         let piece = bytes.len().div_ceil(DRIP_PIECES);
-        as_asked(bytes).in_pieces(piece, DRIP_PAUSE)
+        Script::as_asked(bytes).in_pieces(piece, DRIP_PAUSE)
     }),
     fault(
         "byte-drip",
         "sends the right response a byte at a time, 20 ms apart",
         Outcome::TimedOut,
-        |right| as_asked(right.whole()).in_pieces(1, DRIP_PAUSE),
+        |right| Script::as_asked(right.whole()).in_pieces(1, DRIP_PAUSE),
     ),
     // No reply.
     fault("stall", "takes the request and never answers", Outcome::TimedOut, |_| {
@@ -225,13 +223,9 @@ const fn of_connection(
     Fault { name, does, speech: Speech::Http1, outcome, act: Act::Unasked(script) }
 }
 
-fn as_asked(bytes: Vec<u8>) -> Script {
-    Script::then(Ending::AsAsked, bytes)
-}
-
 /// A reply without a body.
 fn status(rest: &str) -> Script {
-    as_asked(format!("HTTP/1.1 {rest}\r\nContent-Length: 0\r\n\r\n").into_bytes())
+    Script::as_asked(format!("HTTP/1.1 {rest}\r\nContent-Length: 0\r\n\r\n"))
 }
 
 /// An empty file stays right.
@@ -241,5 +235,5 @@ fn with_wrong_byte(right: &Right<'_>) -> Script {
         let middle = bytes.len() - length + length / 2;
         bytes[middle] ^= 1;
     }
-    as_asked(bytes)
+    Script::as_asked(bytes)
 }

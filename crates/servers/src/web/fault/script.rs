@@ -7,6 +7,9 @@ use units::Nanos;
 use super::{http2, replies, tls};
 use crate::web::site::{ReadyReply, Site, head_bytes};
 
+/// How long a drip waits between two pieces.
+pub(super) const DRIP_PAUSE: Nanos = Nanos::from_millis(20);
+
 /// One way to be a bad server. Two are the same if their names are.
 #[derive(Debug)]
 pub struct Fault {
@@ -103,6 +106,11 @@ impl Script {
     /// Sends bytes in one piece, and then this.
     pub(super) fn then(ending: Ending, bytes: impl Into<Vec<u8>>) -> Script {
         Script { bytes: bytes.into(), endless: Vec::new(), piece: usize::MAX, pause: Nanos::ZERO, ending }
+    }
+
+    /// Sends bytes and goes on as the request asked.
+    pub(super) fn as_asked(bytes: impl Into<Vec<u8>>) -> Script {
+        Script::then(Ending::AsAsked, bytes)
     }
 
     /// Sends bytes and closes.

@@ -1,9 +1,8 @@
 //! What a client meets that speaks TLS: bytes that are no handshake. No certificate is needed for any of them.
 
 use model::Outcome;
-use units::Nanos;
 
-use super::script::{Act, Ending, Fault, Script, Speech};
+use super::script::{Act, DRIP_PAUSE, Ending, Fault, Script, Speech};
 
 /// Content types of records (RFC 8446 §5.1).
 const CHANGE_CIPHER_SPEC: u8 = 20;
@@ -50,7 +49,7 @@ pub(super) const FAULTS: &[Fault] = &[
         Script::endless([HANDSHAKE, 3, 3, 0xff, 0xff], [2; 16 * 1024])
     }),
     fault("tls-drip", "sends a message a byte at a time, 20 ms apart", Outcome::TimedOut, || {
-        Script::close(record(HANDSHAKE, &[2, 0, 3, 0xf0].repeat(250))).in_pieces(1, Nanos::from_millis(20))
+        Script::close(record(HANDSHAKE, &[2, 0, 3, 0xf0].repeat(250))).in_pieces(1, DRIP_PAUSE)
     }),
     fault("tls-stall", "takes the greeting and never answers", Outcome::TimedOut, || {
         Script::then(Ending::Hold, "")
