@@ -3,7 +3,9 @@
 //! Values are raw, as they stand: what they grew by, resets, wraps and gaps are the analysis' business.
 //!
 //! - `files`: the table of kernel files and the functions that read their text
+//! - `fetch`: a page of numbers by HTTP
 
+mod fetch;
 mod files;
 
 pub use files::{PROC_FILES, Parse};

@@ -1,0 +1,266 @@
+//! Fetching a page of numbers with one GET over plain HTTP, within limits. Blocking: for threads of their own.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::time::Duration;
+
+use http1::{BodyReader, Parsed, RequestMethod, ResponseHead, parse_response};
+use units::{Clock, RealClock};
+
+/// How much is read at a time.
+const PIECE_BYTES: usize = 16 * 1024;
+
+/// Where a page is: `http://HOST[:PORT]/PATH?QUERY`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageUrl {
+    text: String,
+    /// Host and port as the URL says them, for the head of the request.
+    authority: String,
+    /// The same with a port in any case.
+    address: String,
+    target: String,
+}
+
+/// Within what a page must come.
+#[derive(Debug, Clone, Copy)]
+pub struct FetchLimits {
+    /// From the first connection to the last byte; looking a name up is not stopped by it.
+    pub time: Duration,
+    /// Bytes of the body.
+    pub bytes: usize,
+}
+
+impl PageUrl {
+    /// Reads a URL.
+    ///
+    /// # Errors
+    /// If it is not one of plain HTTP: what is wrong with it.
+    pub fn parse(url: &str) -> Result<PageUrl, String> {
+        let rest = url.strip_prefix("http://").ok_or("a URL that begins with `http://` was expected")?;
+        let (authority, target) = match rest.find(['/', '?']) {
+            None => (rest, "/".to_owned()),
+            Some(at) if rest[at..].starts_with('?') => (&rest[..at], format!("/{}", &rest[at..])),
+            Some(at) => (&rest[..at], rest[at..].to_owned()),
+        };
+        let after_host = authority.rsplit_once(']').map_or(authority, |(_, after)| after);
+        let address = match after_host.rsplit_once(':') {
+            None => format!("{authority}:80"),
+            Some((_, port)) if port.parse::<u16>().is_ok() => authority.to_owned(),
+            Some((_, port)) => return Err(format!("`{port}` is not a port")),
+        };
+        if address.starts_with(':') || authority.is_empty() {
+            return Err("it names no host".to_owned());
+        }
+        if authority.contains('@') || !url.bytes().all(|byte| byte.is_ascii_graphic()) || url.contains('#') {
+            return Err("user names, fragments, blanks and other than ASCII are not taken".to_owned());
+        }
+        Ok(PageUrl { text: url.to_owned(), authority: authority.to_owned(), address, target })
+    }
+
+    /// Returns the URL as it was given.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Fetches the page, over a connection of its own.
+    ///
+    /// # Errors
+    /// If it does not come whole and within the limits with status 200: what came instead.
+    pub fn fetch(&self, limits: FetchLimits) -> Result<String, String> {
+        let mut exchange = Exchange::connect(&self.address, limits.time)?;
+        let request = format!(
+            "GET {} HTTP/1.1\r\nHost: {}\r\nAccept: text/plain\r\nConnection: close\r\n\r\n",
+            self.target, self.authority
+        );
+        exchange.send(request.as_bytes())?;
+        let (head, rest) = exchange.head()?;
+        if head.status != 200 {
+            return Err(format!("it answered with status {}, not 200", head.status));
+        }
+        let body = exchange.body(BodyReader::new(head.framing), rest, limits.bytes)?;
+        Ok(String::from_utf8_lossy(&body).into_owned())
+    }
+}
+
+/// A connection with a time limit on everything.
+struct Exchange {
+    stream: TcpStream,
+    clock: RealClock,
+    time: Duration,
+}
+
+impl Exchange {
+    fn connect(address: &str, time: Duration) -> Result<Exchange, String> {
+        let addresses = address.to_socket_addrs().map_err(|error| format!("`{address}`: {error}"))?;
+        let clock = RealClock::start();
+        let mut last = format!("`{address}` has no address");
+        for address in addresses {
+            let left = left(clock, time)?;
+            match TcpStream::connect_timeout(&address, left) {
+                Ok(stream) => return Ok(Exchange { stream, clock, time }),
+                Err(error) => last = format!("{address}: {error}"),
+            }
+        }
+        Err(last)
+    }
+
+    fn send(&mut self, bytes: &[u8]) -> Result<(), String> {
+        let left = left(self.clock, self.time)?;
+        let sent = self.stream.set_write_timeout(Some(left)).and_then(|()| self.stream.write_all(bytes));
+        sent.map_err(|error| self.message(&error))
+    }
+
+    /// Reads until the head is whole; returns what came after it as well.
+    fn head(&mut self) -> Result<(ResponseHead, Vec<u8>), String> {
+        let mut came = Vec::new();
+        loop {
+            match parse_response(&came, RequestMethod::Get).map_err(|error| error.to_string())? {
+                Parsed::Complete { head, length } => return Ok((head, came.split_off(length))),
+                Parsed::Partial if self.receive(&mut came)? == 0 => {
+                    return Err("it closed the connection before its answer was whole".to_owned());
+                }
+                Parsed::Partial => {}
+            }
+        }
+    }
+
+    fn body(
+        &mut self,
+        mut reader: BodyReader,
+        mut came: Vec<u8>,
+        bytes_max: usize,
+    ) -> Result<Vec<u8>, String> {
+        let mut body = Vec::new();
+        loop {
+            let mut input = &came[..];
+            while !input.is_empty() && !reader.is_done() {
+                let piece = reader.read(input).map_err(|error| error.to_string())?;
+                body.extend_from_slice(&input[piece.data]);
+                input = &input[piece.consumed..];
+            }
+            if bytes_max < body.len() {
+                return Err(format!("its page is longer than {bytes_max} bytes"));
+            }
+            if reader.is_done() {
+                return Ok(body);
+            }
+            came.clear();
+            if self.receive(&mut came)? == 0 {
+                reader.end_of_input().map_err(|error| error.to_string())?;
+            }
+        }
+    }
+
+    /// Appends what comes next; returns how much it was, 0 at the end.
+    fn receive(&mut self, into: &mut Vec<u8>) -> Result<usize, String> {
+        let left = left(self.clock, self.time)?;
+        let start = into.len();
+        into.resize(start + PIECE_BYTES, 0);
+        let came =
+            self.stream.set_read_timeout(Some(left)).and_then(|()| self.stream.read(&mut into[start..]));
+        into.truncate(start + *came.as_ref().unwrap_or(&0));
+        came.map_err(|error| self.message(&error))
+    }
+
+    fn message(&self, error: &std::io::Error) -> String {
+        match error.kind() {
+            ErrorKind::WouldBlock | ErrorKind::TimedOut => too_late(self.time),
+            _ => error.to_string(),
+        }
+    }
+}
+
+fn left(clock: RealClock, time: Duration) -> Result<Duration, String> {
+    let gone = Duration::from_nanos(clock.now().0);
+    time.checked_sub(gone).filter(|left| !left.is_zero()).ok_or_else(|| too_late(time))
+}
+
+fn too_late(time: Duration) -> String {
+    format!("no whole answer within {} ms", time.as_millis())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    const LIMITS: FetchLimits = FetchLimits { time: Duration::from_secs(10), bytes: 100 };
+
+    /// Fetches a page from a server that answers with these pieces and closes the connection; returns the request too.
+    fn check(pieces: &[&str]) -> (Result<String, String>, String) {
+        let answer: Vec<String> = pieces.iter().map(|piece| (*piece).to_owned()).collect();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/status?auto", listener.local_addr().unwrap());
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut asked = Vec::new();
+            while !asked.ends_with(b"\r\n\r\n") {
+                let mut byte = [0];
+                stream.read_exact(&mut byte).unwrap();
+                asked.extend(byte);
+            }
+            // The other side may have had enough.
+            let _ = answer.iter().try_for_each(|piece| stream.write_all(piece.as_bytes()));
+            String::from_utf8(asked).unwrap()
+        });
+        let page = PageUrl::parse(&url).unwrap().fetch(LIMITS);
+        (page, server.join().unwrap())
+    }
+
+    #[test]
+    fn a_page_comes_in_pieces_and_in_every_framing() {
+        let (page, asked) = check(&["HTTP/1.1 200 OK\r\nContent-", "Length: 5\r\n\r\nhe", "llo and more"]);
+        assert_eq!(page.unwrap(), "hello");
+        assert!(asked.starts_with("GET /status?auto HTTP/1.1\r\nHost: 127.0.0.1:"), "{asked}");
+        assert!(asked.contains("\r\nConnection: close\r\n"), "{asked}");
+        let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+        assert_eq!(check(&[chunked, "2\r\nhe\r\n3\r\nll", "o\r\n0\r\n\r\n"]).0.unwrap(), "hello");
+        assert_eq!(check(&["HTTP/1.0 200 OK\r\n\r\nhello"]).0.unwrap(), "hello");
+    }
+
+    #[test]
+    fn what_is_not_a_whole_page_is_said() {
+        let long = "HTTP/1.0 200 OK\r\n\r\n0123456789012345678901234567890123456789012345678901234567890\
+                    1234567890123456789012345678901234567890";
+        for (pieces, said) in [
+            (&["HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"][..], "status 503"),
+            (&["HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe"][..], "3 bytes missing"),
+            (&["HTTP/1.1 200 OK\r\nCont"][..], "before its answer was whole"),
+            (&["SSH-2.0-OpenSSH_9.2\r\n"][..], "version"),
+            (&[long][..], "longer than 100 bytes"),
+        ] {
+            let error = check(pieces).0.unwrap_err();
+            assert!(error.contains(said), "{pieces:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn one_that_never_answers_is_left_in_time() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        let limits = FetchLimits { time: Duration::from_millis(20), ..LIMITS };
+        let error = PageUrl::parse(&url).unwrap().fetch(limits).unwrap_err();
+        assert_eq!(error, "no whole answer within 20 ms");
+    }
+
+    #[test]
+    fn urls_are_taken_apart() {
+        for (url, address, target) in [
+            ("http://sut:9100/metrics", "sut:9100", "/metrics"),
+            ("http://sut", "sut:80", "/"),
+            ("http://sut?auto", "sut:80", "/?auto"),
+            ("http://[::1]:9/a:b", "[::1]:9", "/a:b"),
+            ("http://[::1]/a", "[::1]:80", "/a"),
+        ] {
+            let parsed = PageUrl::parse(url).unwrap();
+            assert_eq!((&*parsed.address, &*parsed.target, parsed.as_str()), (address, target, url));
+        }
+        for url in
+            ["https://sut/", "sut:80", "http://", "http:///x", "http://:80/", "http://a:b/", "http://a@b/"]
+        {
+            assert!(PageUrl::parse(url).is_err(), "{url}");
+        }
+        assert!(PageUrl::parse("http://a/b\r\nX: y").is_err());
+        assert!(PageUrl::parse("http://a/b c").is_err());
+    }
+}
