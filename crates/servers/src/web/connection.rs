@@ -122,8 +122,7 @@ impl<W: Wire> Conversation<'_, W> {
                         Ending::AsAsked if has_body(&head) => return self.linger().await,
                         Ending::AsAsked if head.keep_alive => {}
                         Ending::AsAsked | Ending::Close => return self.socket.end().await,
-                        Ending::Reset => return self.socket.reset(),
-                        Ending::Hold => return self.hold().await,
+                        ending => return self.leave(ending).await,
                     }
                 }
                 Err(error) => return self.refuse(error).await,
@@ -212,11 +211,8 @@ impl<W: Wire> Conversation<'_, W> {
             Act::Unasked(script) => script,
             Act::Reply(_) | Act::Deaf => return Ok(()),
         };
-        match self.play(script()).await? {
-            Ending::AsAsked | Ending::Close => self.linger().await,
-            Ending::Reset => self.socket.reset(),
-            Ending::Hold => self.hold().await,
-        }
+        let ending = self.play(script()).await?;
+        self.leave(ending).await
     }
 
     /// Answers the requests of HTTP/2, of which it understands no more than where they are.
@@ -234,9 +230,7 @@ impl<W: Wire> Conversation<'_, W> {
             let Some(stream) = stream else { continue };
             match self.play(script(stream)).await? {
                 Ending::AsAsked => {}
-                Ending::Close => return self.linger().await,
-                Ending::Reset => return self.socket.reset(),
-                Ending::Hold => return self.hold().await,
+                ending => return self.leave(ending).await,
             }
         }
     }
@@ -291,6 +285,15 @@ impl<W: Wire> Conversation<'_, W> {
         };
         self.send(reply.head(http1::Version::Http11, false), &reply.body).await?;
         self.linger().await
+    }
+
+    /// Ends a connection on which no further request is answered.
+    async fn leave(mut self, ending: Ending) -> io::Result<()> {
+        match ending {
+            Ending::AsAsked | Ending::Close => self.linger().await,
+            Ending::Reset => self.socket.reset(),
+            Ending::Hold => self.hold().await,
+        }
     }
 
     /// Closes our side and takes what still comes: closing over unread bytes would send a reset,
