@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
-use servers::gateway::{DYN_PHP, DYN_PY, Page};
+use servers::gateway::Page;
 
 /// Serves the module in the working directory on a port of the kernel's choice, which is printed.
 const PYTHON: &str = "\
@@ -112,7 +112,7 @@ fn check_all(server: &Server) {
 #[test]
 fn php_makes_the_same_pages() {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("dyn.php"), DYN_PHP).unwrap();
+    fs::write(folder.path().join("dyn.php"), include_str!("../../../gateways/dyn.php")).unwrap();
     let mut command = Command::new("php");
     command.args(["-n", "-S", "127.0.0.1:0", "dyn.php"]).current_dir(folder.path());
     check_all(&Server::start(&mut command, "php-cli"));
@@ -121,7 +121,7 @@ fn php_makes_the_same_pages() {
 #[test]
 fn python_makes_the_same_pages() {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("dyn.py"), DYN_PY).unwrap();
+    fs::write(folder.path().join("dyn.py"), include_str!("../../../gateways/dyn.py")).unwrap();
     let mut command = Command::new("python3");
     command.args(["-c", PYTHON]).current_dir(folder.path());
     check_all(&Server::start(&mut command, "python3"));

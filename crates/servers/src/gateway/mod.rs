@@ -8,8 +8,8 @@
 //! |---|---|---|
 //! | CGI | [`cgi`] | a process for every request |
 //! | FastCGI | [`Gateway`] | a fixed number of workers, one request at a time each |
-//! | PHP | [`DYN_PHP`] | what PHP-FPM is told |
-//! | WSGI | [`DYN_PY`] | what its server is told |
+//! | PHP | `gateways/dyn.php` | what PHP-FPM is told |
+//! | WSGI | `gateways/dyn.py` | what its server is told |
 //! | HTTP behind a proxy | [`AppServer`](crate::web::AppServer) | a fixed number of event loops |
 //! | native | [`WebServer`](crate::web::WebServer) | none: the web server itself makes the page |
 //!
@@ -31,9 +31,3 @@ pub use cgi::cgi;
 pub use page::{Page, PageBody};
 pub(crate) use workers::check_workers;
 pub use workers::{Address, AddressError, Gateway, GatewayOptions, WORKERS_MAX};
-
-/// The pages as a PHP script: for any path, since PHP-FPM is told by its web server which script to run.
-pub const DYN_PHP: &str = include_str!("../../../../gateways/dyn.php");
-
-/// The pages as a Python module with a WSGI `application`.
-pub const DYN_PY: &str = include_str!("../../../../gateways/dyn.py");
