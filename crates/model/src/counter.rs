@@ -130,6 +130,7 @@ counters! {
     DiskReadTime "disk.read_time" Total Micros "Time that reads took, summed over them.";
     DiskWriteTime "disk.write_time" Total Micros "Time that writes took, summed over them.";
     DiskBusy "disk.busy" Total Micros "Time in which anything was under way.";
+    DiskIdle "disk.idle" Total Micros "Time in which nothing was under way: what Windows tells in place of the busy time.";
     DiskQueueTime "disk.queue_time" Total Micros "Requests under way, integrated over time.";
 
     // Instance: the network interface.
