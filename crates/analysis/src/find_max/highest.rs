@@ -12,42 +12,21 @@ const GROWTH_NEAR: f64 = 2.0;
 /// Throughput per user, relative to the level before, from which it still grows with the level.
 const IN_PROPORTION: f64 = 0.75;
 
-/// Returns what to do next; the table is in the module above.
-pub(super) fn next(search: &FindMax) -> Step {
-    let history = &search.history;
-    if let Some(tied) = history.tied() {
-        return Step::Run(tied.level);
-    }
-    match (history.passes().last(), history.lowest_fail()) {
-        (None, None) => Step::Run(search.range.least),
-        (None, Some(fail)) => none(search, fail),
-        (Some(pass), None) if pass.level < search.range.most => Step::Run(grow(search)),
-        (Some(pass), None) if pass.is_unsure() => Step::Run(pass.level),
-        (Some(pass), None) => search.done(Some(pass.maximum()), End::Range),
-        (Some(pass), Some(fail)) => narrow(search, pass, fail),
+/// Returns what to do after the greatest pass and the least fail, if there is one; the table is in the module above.
+pub(super) fn next(search: &FindMax, pass: &Level, fail: Option<&Level>) -> Step {
+    match fail {
+        None if pass.level < search.range.most => Step::Run(grow(search, pass)),
+        None if pass.is_unsure() => Step::Run(pass.level),
+        None => search.done(Some(pass.maximum()), End::Range),
+        Some(fail) => narrow(search, pass, fail),
     }
 }
 
-/// No level passes below one that fails: the least decides, and it is heard twice.
-pub(super) fn none(search: &FindMax, fail: &Level) -> Step {
-    if search.range.least < fail.level {
-        return Step::Run(search.range.least);
-    }
-    if fail.was_run_once() {
-        return Step::Run(fail.level);
-    }
-    search.done(None, if fail.has_too_few() { End::TooFew } else { fail.end() })
-}
-
-fn grow(search: &FindMax) -> f64 {
+fn grow(search: &FindMax, pass: &Level) -> f64 {
     let per_level = |level: &Level| level.throughput() / level.level;
-    match search.history.passes() {
-        [.., before, last] if per_level(last) < IN_PROPORTION * per_level(before) => {
-            search.grown(last.level, GROWTH_NEAR)
-        }
-        [.., last] => search.grown(last.level, GROWTH),
-        [] => search.range.least,
-    }
+    let before = search.history.passes().iter().rev().nth(1);
+    let lags = before.is_some_and(|before| per_level(pass) < IN_PROPORTION * per_level(before));
+    search.grown(pass.level, if lags { GROWTH_NEAR } else { GROWTH })
 }
 
 fn narrow(search: &FindMax, pass: &Level, fail: &Level) -> Step {

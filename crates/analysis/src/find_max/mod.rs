@@ -44,7 +44,7 @@ pub use judged::{Judged, judge};
 pub(crate) use replay::replay;
 pub use replay::{begin, counts, next_load, observe};
 
-use history::History;
+use history::{History, Level};
 
 /// A tolerance that leaves room for the noise of single load points within 3 %.
 pub const FIND_MAX_TOLERANCE: Ratio = Ratio(0.02);
@@ -176,13 +176,30 @@ impl FindMax {
 
     /// Returns what to do next; the same until something is observed.
     pub fn next(&self) -> Step {
-        if RUNS_MAX <= self.history.n_runs() {
+        let history = &self.history;
+        if RUNS_MAX <= history.n_runs() {
             return self.give_up();
         }
-        match self.goal {
-            Goal::HighestPass => highest::next(self),
-            Goal::PeakThroughput => peak::next(self),
+        if let Some(tied) = history.tied() {
+            return Step::Run(tied.level);
         }
+        match (history.passes().last(), history.lowest_fail(), self.goal) {
+            (None, None, _) => Step::Run(self.range.least),
+            (None, Some(fail), _) => self.none_passes(fail),
+            (Some(pass), fail, Goal::HighestPass) => highest::next(self, pass, fail),
+            (Some(pass), fail, Goal::PeakThroughput) => peak::next(self, pass, fail),
+        }
+    }
+
+    /// No level passes below one that fails: the least decides, and it is heard twice.
+    fn none_passes(&self, fail: &Level) -> Step {
+        if self.range.least < fail.level {
+            return Step::Run(self.range.least);
+        }
+        if fail.was_run_once() {
+            return Step::Run(fail.level);
+        }
+        self.done(None, if fail.has_too_few() { End::TooFew } else { fail.end() })
     }
 
     /// Takes what a load point at a level showed.
@@ -228,8 +245,8 @@ impl FindMax {
                 passes.iter().max_by(|one, other| one.throughput().total_cmp(&other.throughput()))
             }
         };
-        let end = self.history.lowest_fail().map_or(End::Range, history::Level::end);
-        self.done(best.map(history::Level::maximum), end)
+        let end = self.history.lowest_fail().map_or(End::Range, Level::end);
+        self.done(best.map(Level::maximum), end)
     }
 
     fn done(&self, max: Option<Maximum>, end: End) -> Step {

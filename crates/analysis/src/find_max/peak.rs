@@ -11,7 +11,6 @@
 //! through the two to their right. (Dowdy, Eager, Gordon, Saxton 1984, Throughput Concavity and Response Time
 //! Convexity: for networks with a product form. A server that thrashes is concave around its peak.)
 
-use super::highest::none;
 use super::history::Level;
 use super::{End, FindMax, Step};
 
@@ -24,23 +23,15 @@ const WELL_BELOW: f64 = 1.4;
 /// A level and its throughput.
 type Point = (f64, f64);
 
-/// Returns what to do next.
-pub(super) fn next(search: &FindMax) -> Step {
-    let history = &search.history;
-    if let Some(tied) = history.tied() {
-        return Step::Run(tied.level);
+/// Returns what to do after the greatest pass and the least fail, if there is one.
+pub(super) fn next(search: &FindMax, pass: &Level, fail: Option<&Level>) -> Step {
+    if fail.is_none() && pass.level < search.range.most && rises(search) {
+        return Step::Run(search.grown(pass.level, GROWTH));
     }
-    let fail = history.lowest_fail();
-    match (history.passes(), fail) {
-        ([], None) => Step::Run(search.range.least),
-        ([], Some(fail)) => none(search, fail),
-        ([.., last], None) if last.level < search.range.most && rises(search) => {
-            Step::Run(search.grown(last.level, GROWTH))
-        }
-        (passes, fail) => match hidden(search, passes, fail) {
-            Some(level) => Step::Run(level),
-            None => finish(search, passes, fail),
-        },
+    let passes = search.history.passes();
+    match hidden(search, passes, fail) {
+        Some(level) => Step::Run(level),
+        None => finish(search, passes, fail),
     }
 }
 
