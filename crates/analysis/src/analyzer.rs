@@ -2,15 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use model::{DetailRecord, Ending, Example, IntervalRecord, LoadPoint, Plan};
+use model::{
+    DetailRecord, Ending, Example, IntervalRecord, LoadPoint, Machine, Phase, Plan, ResourceRecord, Series,
+};
 
+use crate::attribute::attribute;
 use crate::find_max::replay;
-use crate::fold::PointFold;
+use crate::fold::{PointFold, Resources};
 use crate::judge::{RunEvidence, judge_load_point, judge_run};
 use crate::metrics::{curve, headline, measure};
 use crate::rules::Evidence;
 use crate::tally::Tally;
-use crate::{Analysis, LoadPointResult};
+use crate::{Analysis, LoadPointResult, ResourceUse};
 
 /// Takes the records of a run and makes the analysis of it.
 ///
@@ -21,12 +24,40 @@ pub struct Analyzer {
     plan: Plan,
     points: BTreeMap<u32, PointFold>,
     unplanned: Tally,
+    machines: Vec<Machine>,
+    series: Vec<Series>,
+    resources: BTreeMap<u32, Resources>,
 }
 
 impl Analyzer {
     /// Makes an analyzer that has seen nothing.
     pub fn new(plan: &Plan) -> Analyzer {
-        Analyzer { plan: plan.clone(), points: BTreeMap::new(), unplanned: Tally::default() }
+        Analyzer {
+            plan: plan.clone(),
+            points: BTreeMap::new(),
+            unplanned: Tally::default(),
+            machines: Vec::new(),
+            series: Vec::new(),
+            resources: BTreeMap::new(),
+        }
+    }
+
+    /// Takes the next machine that is watched; its number is its place.
+    pub fn machine(&mut self, machine: Machine) {
+        self.machines.push(machine);
+    }
+
+    /// Takes what the values of the next series are; its number is its place. Comes before its first value.
+    pub fn series(&mut self, series: Series) {
+        self.series.push(series);
+    }
+
+    /// Folds what a machine told; before or after the intervals of its load point.
+    pub fn resource(&mut self, record: &ResourceRecord) {
+        let phases = &self.plan.phases;
+        let steady = || Resources::new(phases.start_of(Phase::Steady), phases.end_of(Phase::Steady));
+        let fold = self.resources.entry(record.load_point).or_insert_with(steady);
+        fold.record(record, &self.series);
     }
 
     /// Takes a load point that a search adds to its plan. One that is planned already is no news.
@@ -41,7 +72,8 @@ impl Analyzer {
     pub fn result(&mut self, index: u32) -> Option<LoadPointResult> {
         let fold = self.points.get_mut(&index)?;
         fold.close();
-        Some(result_of(&self.plan, fold, false))
+        let resources = used(self.resources.get(&index), &self.machines, &self.series);
+        Some(result_of(&self.plan, fold, false, resources))
     }
 
     /// Folds one interval, split from its detail.
@@ -72,7 +104,14 @@ impl Analyzer {
         for (index, fold) in &mut self.points {
             fold.close();
             let interrupted = ending != Ending::Complete && Some(*index) == last;
-            load_points.push(result_of(&self.plan, fold, interrupted));
+            let resources = used(self.resources.get(index), &self.machines, &self.series);
+            load_points.push(result_of(&self.plan, fold, interrupted, resources));
+        }
+        if !self.machines.is_empty() {
+            let attributions = attribute(&self.plan, &load_points);
+            for (point, attribution) in load_points.iter_mut().zip(attributions) {
+                point.attribution = Some(attribution);
+            }
         }
         let found = replay(&self.plan, &load_points);
         let evidence = RunEvidence {
@@ -106,8 +145,12 @@ impl Analyzer {
     }
 }
 
-fn result_of(plan: &Plan, fold: &PointFold, interrupted: bool) -> LoadPointResult {
-    let mut result = measure(plan, fold);
+fn used(fold: Option<&Resources>, machines: &[Machine], series: &[Series]) -> ResourceUse {
+    fold.map_or_else(ResourceUse::default, |fold| ResourceUse::of(fold, machines, series))
+}
+
+fn result_of(plan: &Plan, fold: &PointFold, interrupted: bool, resources: ResourceUse) -> LoadPointResult {
+    let mut result = LoadPointResult { resources, ..measure(plan, fold) };
     result.verdict = judge_load_point(&Evidence { plan, fold, result: &result, interrupted });
     result
 }

@@ -3,16 +3,19 @@
 //! [`Analyzer`] takes the records of a run one by one and answers with an [`Analysis`]; what it
 //! holds meanwhile does not grow with the length of the run, but for one small line per second.
 //! [`FindMax`] says which load points to run to find the highest load that is acceptable.
+//! [`attribute`] names what held each load point back.
 //! [`compare`] puts runs side by side.
 //! [`audit`] holds numbers that somebody stated against what they must follow from.
 
 mod analyzer;
+pub mod attribute;
 pub mod audit;
 pub mod compare;
 pub mod find_max;
 mod fold;
 mod judge;
 mod metrics;
+mod resources;
 mod result;
 mod rules;
 mod tally;
@@ -23,4 +26,5 @@ pub use find_max::{
     Measured, NoData, Range, Step, comply, judge,
 };
 pub use metrics::values_needed;
+pub use resources::{ResourceUse, SeriesUse};
 pub use result::*;

@@ -4,7 +4,9 @@ use model::{BenchmarkId, Ending, Example, Load, Modification, Outcome, Phase};
 use stats::Histogram;
 use units::Nanos;
 
+use crate::attribute::Attribution;
 use crate::find_max::Found;
+use crate::resources::ResourceUse;
 
 /// Everything that follows from a run file.
 #[derive(Debug, Clone, PartialEq)]
@@ -115,6 +117,10 @@ pub struct LoadPointResult {
     pub sut_busy: Option<f64>,
     /// CPU time of the SUT per operation, in seconds.
     pub sut_cpu_per_operation: Option<f64>,
+    /// What machines and services used; empty if nothing was watched.
+    pub resources: ResourceUse,
+    /// What held it back; `None` if nothing was watched, and while the run goes on.
+    pub attribution: Option<Attribution>,
     /// Second by second, all phases.
     pub timeline: Vec<TimelinePoint>,
 }

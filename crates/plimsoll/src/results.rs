@@ -32,11 +32,12 @@ impl Results {
     pub fn read(path: &Path) -> Result<Results, Failure> {
         let run = Run::open(path)?;
         let mut analyzer = Analyzer::new(run.plan());
+        run.machines()?.into_iter().for_each(|machine| analyzer.machine(machine));
+        run.series()?.into_iter().for_each(|series| analyzer.series(series));
         let extent = run.records(|record| match record {
             Record::Interval(interval) => analyzer.interval(&interval),
             Record::Detail(detail) => analyzer.detail(&detail),
-            // Nothing is computed from it yet.
-            Record::Resource(_) => {}
+            Record::Resource(resource) => analyzer.resource(&resource),
         })?;
         if let Extent::Until(why) = extent {
             warn(format!("`{}` was cut off while it was written: {why}", path.display()));

@@ -3,10 +3,12 @@
 
 mod agent;
 mod point;
+mod resources;
 mod second;
 mod steady;
 
 pub(crate) use agent::AgentTotals;
 pub(crate) use point::PointFold;
+pub(crate) use resources::{Resources, SeriesFold};
 pub(crate) use second::{Second, Seconds};
 pub(crate) use steady::{KindSums, SteadyTotals};

@@ -9,7 +9,7 @@ use units::Nanos;
 use super::times::summary;
 use super::{kinds, timeline};
 use crate::fold::{AgentTotals, PointFold, SteadyTotals};
-use crate::{LoadPointResult, State, TimeSummary, Verdict};
+use crate::{LoadPointResult, ResourceUse, State, TimeSummary, Verdict};
 
 /// Bytes of a KB, as WebBench has it.
 const KB: f64 = 1024.0;
@@ -67,6 +67,8 @@ pub(crate) fn measure(plan: &Plan, fold: &PointFold) -> LoadPointResult {
         sut_cpus,
         sut_busy: sut_cpus.zip(plan.sut.allowance()).map(|(cpus, allowance)| ratio(cpus, allowance)),
         sut_cpu_per_operation: sut_cpus.and_then(|cpus| per_operation(cpus * length)),
+        resources: ResourceUse::default(),
+        attribution: None,
         timeline: timeline::timeline(&fold.seconds),
         total,
         response,

@@ -3,6 +3,7 @@
 #[path = "../museum/record.rs"]
 mod record;
 
+mod attribute;
 mod compare;
 mod metrics;
 mod stated;

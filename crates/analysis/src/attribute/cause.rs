@@ -1,0 +1,190 @@
+//! Which signs speak for which bottleneck: the table of rules, its thresholds in plain sight.
+//!
+//! Source of rules and thresholds: the attribution rules of the order-entry specification (7.4), extended by quotas,
+//! queueing disciplines and accept queues.
+
+use super::{Bottleneck, Sign, Signs};
+
+/// What a sign is held against.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Threshold {
+    /// At least this.
+    AtLeast(f64),
+    /// Below this.
+    Below(f64),
+}
+
+/// One condition on one sign.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Condition {
+    /// The sign.
+    pub sign: Sign,
+    /// What it is held against.
+    pub threshold: Threshold,
+}
+
+/// A bottleneck and what speaks for it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cause {
+    /// The bottleneck.
+    pub bottleneck: Bottleneck,
+    /// All of these must be known and hold.
+    pub all: &'static [Condition],
+    /// These must hold as far as they are known.
+    pub unless_unknown: &'static [Condition],
+}
+
+const fn at_least(sign: Sign, threshold: f64) -> Condition {
+    Condition { sign, threshold: Threshold::AtLeast(threshold) }
+}
+
+const fn below(sign: Sign, threshold: f64) -> Condition {
+    Condition { sign, threshold: Threshold::Below(threshold) }
+}
+
+/// The server's CPUs are not what is full.
+const CPU_FREE: &[Condition] = &[below(Sign::AllowanceBusy, 0.90), below(Sign::CpuBusy, 0.90)];
+
+const fn cause(bottleneck: Bottleneck, all: &'static [Condition]) -> Cause {
+    Cause { bottleneck, all, unless_unknown: CPU_FREE }
+}
+
+/// All rules; the first that holds names the bottleneck.
+pub const CAUSES: &[Cause] = &[
+    Cause {
+        bottleneck: Bottleneck::Generator,
+        all: &[at_least(Sign::GeneratorFault, 1.0)],
+        unless_unknown: &[],
+    },
+    // What memory lacks shows at the disks as well, so it is asked first.
+    cause(Bottleneck::Memory, &[at_least(Sign::MemoryPressure, 0.10)]),
+    cause(Bottleneck::Memory, &[at_least(Sign::RefaultsPerOperation, 0.10)]),
+    Cause {
+        bottleneck: Bottleneck::Processor,
+        all: &[at_least(Sign::AllowanceBusy, 0.95)],
+        unless_unknown: &[],
+    },
+    Cause {
+        bottleneck: Bottleneck::Processor,
+        all: &[at_least(Sign::CpuBusy, 0.90), at_least(Sign::CpuPressure, 0.20)],
+        unless_unknown: &[below(Sign::DiskBusy, 0.60)],
+    },
+    Cause {
+        bottleneck: Bottleneck::Processor,
+        all: &[at_least(Sign::CpuBusy, 0.90), at_least(Sign::RunnablePerCpu, 1.0)],
+        unless_unknown: &[below(Sign::DiskBusy, 0.60)],
+    },
+    Cause {
+        bottleneck: Bottleneck::Processor,
+        all: &[at_least(Sign::CpuBusiest, 0.98)],
+        unless_unknown: &[below(Sign::RateGrowth, 1.05), below(Sign::DiskBusy, 0.60)],
+    },
+    Cause {
+        bottleneck: Bottleneck::Processor,
+        all: &[at_least(Sign::Throttled, 0.80)],
+        unless_unknown: &[below(Sign::DiskBusy, 0.60)],
+    },
+    cause(
+        Bottleneck::DiskBandwidth,
+        &[at_least(Sign::DiskBusy, 0.90), at_least(Sign::DiskRequestBytes, 65536.0)],
+    ),
+    cause(Bottleneck::DiskOperations, &[at_least(Sign::DiskBusy, 0.90)]),
+    cause(
+        Bottleneck::DiskBandwidth,
+        &[at_least(Sign::IoPressure, 0.30), at_least(Sign::DiskRequestBytes, 65536.0)],
+    ),
+    cause(Bottleneck::DiskOperations, &[at_least(Sign::IoPressure, 0.30)]),
+    cause(Bottleneck::DiskOperations, &[at_least(Sign::DiskGrowth, 3.0), at_least(Sign::IoPressure, 0.05)]),
+    cause(Bottleneck::Network, &[at_least(Sign::NetworkBusy, 0.85)]),
+    cause(Bottleneck::Network, &[at_least(Sign::QueueBacklog, 1500.0)]),
+    cause(Bottleneck::Network, &[at_least(Sign::QueueDrops, 1.0)]),
+    cause(Bottleneck::WorkerLimit, &[at_least(Sign::WorkersBusy, 0.98)]),
+    cause(Bottleneck::AcceptBacklog, &[at_least(Sign::ListenOverflows, 1.0)]),
+    cause(Bottleneck::AcceptBacklog, &[at_least(Sign::SynRetransmits, 1.0)]),
+    cause(Bottleneck::Network, &[at_least(Sign::Retransmits, 0.01)]),
+    cause(Bottleneck::WorkerLimit, &[at_least(Sign::AcceptQueue, 1.0)]),
+    cause(Bottleneck::None, &[at_least(Sign::RateOfIdeal, 0.95)]),
+    Cause {
+        bottleneck: Bottleneck::Scheduler,
+        all: &[at_least(Sign::SwitchGrowth, 3.0), below(Sign::RateGrowth, 1.05), below(Sign::CpuBusy, 0.70)],
+        unless_unknown: &[],
+    },
+    cause(Bottleneck::Waiting, &[below(Sign::RateGrowth, 1.05), below(Sign::CpuBusy, 0.85)]),
+];
+
+impl Condition {
+    /// Returns whether the sign is known and holds.
+    pub fn holds(&self, signs: &Signs) -> bool {
+        signs.get(&self.sign).is_some_and(|value| match self.threshold {
+            Threshold::AtLeast(least) => least <= *value,
+            Threshold::Below(limit) => *value < limit,
+        })
+    }
+
+    fn is_contradicted(&self, signs: &Signs) -> bool {
+        signs.contains_key(&self.sign) && !self.holds(signs)
+    }
+}
+
+impl Cause {
+    /// Returns whether the signs speak for this bottleneck.
+    pub fn holds(&self, signs: &Signs) -> bool {
+        self.all.iter().all(|condition| condition.holds(signs))
+            && !self.unless_unknown.iter().any(|condition| condition.is_contradicted(signs))
+    }
+
+    /// Returns the conditions whose signs are known, with what was found.
+    pub fn evidence(&self, signs: &Signs) -> Vec<(Condition, f64)> {
+        let conditions = self.all.iter().chain(self.unless_unknown);
+        conditions.filter_map(|condition| Some((*condition, *signs.get(&condition.sign)?))).collect()
+    }
+}
+
+/// Returns the first rule that holds; `None` if none does.
+pub fn find_cause(signs: &Signs) -> Option<&'static Cause> {
+    CAUSES.iter().find(|cause| cause.holds(signs))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(signs: &[(Sign, f64)]) -> Bottleneck {
+        find_cause(&signs.iter().copied().collect())
+            .map_or(Bottleneck::Undetermined, |cause| cause.bottleneck)
+    }
+
+    /// The examples of the order-entry specification, 9.8.
+    #[test]
+    fn the_specified_examples_are_named() {
+        use Sign::*;
+        for (signs, expected) in [
+            (&[(CpuBusy, 0.97), (RunnablePerCpu, 4.5), (DiskBusy, 0.12)][..], Bottleneck::Processor),
+            (&[(CpuBusy, 0.41), (DiskBusy, 0.99), (DiskGrowth, 4.0)], Bottleneck::DiskOperations),
+            (
+                &[(CpuBusy, 0.40), (SwitchGrowth, 4.0), (DiskBusy, 0.05), (RateGrowth, 1.0)],
+                Bottleneck::Scheduler,
+            ),
+            (&[(CpuBusy, 0.35), (DiskBusy, 0.10), (RateGrowth, 1.01)], Bottleneck::Waiting),
+            (&[(CpuBusy, 0.55), (NetworkBusy, 0.96)], Bottleneck::Network),
+            (&[(GeneratorFault, 1.0), (AllowanceBusy, 0.61)], Bottleneck::Generator),
+        ] {
+            assert_eq!(named(signs), expected, "{signs:?}");
+        }
+    }
+
+    #[test]
+    fn a_full_server_is_not_called_anything_else() {
+        use Sign::*;
+        let full = (AllowanceBusy, 0.99);
+        for other in [(IoPressure, 0.5), (ListenOverflows, 30.0), (AcceptQueue, 50.0), (QueueDrops, 3.0)] {
+            assert_eq!(named(&[full, other]), Bottleneck::Processor, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_known_names_nothing() {
+        assert_eq!(named(&[]), Bottleneck::Undetermined);
+        assert_eq!(named(&[(Sign::CpuBusy, 0.3)]), Bottleneck::Undetermined);
+    }
+}

@@ -1,0 +1,203 @@
+//! From what machines told to signs.
+
+use model::{Counter, Load, MachineRole, Plan};
+
+use super::{Sign, Signs};
+use crate::resources::{ResourceUse, SeriesUse};
+use crate::{LoadPointResult, State};
+
+/// The interface over which a machine talks to itself: it has no speed and is never a limit.
+const LOOPBACK: &str = "lo";
+
+/// The modes in which a CPU is busy.
+const BUSY: [Counter; 6] = [
+    Counter::CpuUser,
+    Counter::CpuNice,
+    Counter::CpuSystem,
+    Counter::CpuIrq,
+    Counter::CpuSoftirq,
+    Counter::CpuSteal,
+];
+
+/// The modes in which it is not; what is waited for meanwhile is a disk's business.
+const IDLE: [Counter; 2] = [Counter::CpuIdle, Counter::CpuIowait];
+
+/// What a load point shows by itself, with what later ones are compared with.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Own {
+    /// What it shows.
+    pub(super) signs: Signs,
+    /// Mean time of a request to the busiest disk, in s.
+    disk_time: Option<f64>,
+    /// Context switches per operation.
+    switches: Option<f64>,
+}
+
+/// Reads the signs that need no other load point.
+pub(super) fn own_signs(plan: &Plan, point: &LoadPointResult) -> Own {
+    let mut own = Own::default();
+    let uses = &point.resources;
+    let mut put = |sign: Sign, value: Option<f64>| {
+        if let Some(value) = value.filter(|value| value.is_finite()) {
+            own.signs.insert(sign, value);
+        }
+    };
+    let operations = point.rate + point.error_rate;
+    let per_operation = |amount: Option<f64>| amount.filter(|_| 0.0 < operations).map(|one| one / operations);
+    put(Sign::AllowanceBusy, point.sut_busy);
+    let cpus = busy_cpus(plan, uses);
+    put(Sign::CpuBusy, mean(&cpus));
+    put(Sign::CpuBusiest, cpus.iter().copied().max_by(f64::total_cmp));
+    put(
+        Sign::Throttled,
+        ratio(uses.sut_sum(Counter::SutThrottledPeriods), uses.sut_sum(Counter::SutPeriods)),
+    );
+    put(Sign::CpuPressure, own_share(uses, Counter::SutPressureCpu, Counter::PressureCpu));
+    let n_cpus = uses.sut_instances(Counter::CpuIdle).count();
+    put(Sign::RunnablePerCpu, ratio(uses.sut_sum(Counter::Runnable), Some(n_cpus as f64)));
+    put(Sign::MemoryPressure, own_share(uses, Counter::SutPressureMemory, Counter::PressureMemory));
+    put(Sign::RefaultsPerOperation, per_operation(uses.sut_sum(Counter::Refaults)));
+    put(Sign::MemoryLimitHits, uses.sut_sum(Counter::SutMemoryHits));
+    put(Sign::IoPressure, own_share(uses, Counter::SutPressureIo, Counter::PressureIo));
+    let disk = busiest_disk(uses);
+    put(Sign::DiskBusy, disk.as_ref().map(|(_, busy)| *busy));
+    put(Sign::DiskRequestBytes, request_bytes(uses));
+    put(Sign::NetworkBusy, network_busy(uses));
+    put(Sign::QueueBacklog, beyond_loopback(uses, Counter::QueueBacklog));
+    put(Sign::QueueDrops, beyond_loopback(uses, Counter::QueueDrops));
+    let again = uses.sut_sum(Counter::TcpRetransmits);
+    let requests_again = uses.sut_sum(Counter::TcpSynRetransmits).unwrap_or(0.0);
+    let segments_again = again.map(|again| (again - requests_again).max(0.0));
+    put(Sign::Retransmits, ratio(segments_again, uses.sut_sum(Counter::TcpSegmentsSent)));
+    put(Sign::ListenOverflows, uses.sut_sum(Counter::ListenOverflows));
+    put(Sign::SynRetransmits, uses.sut_sum(Counter::TcpSynRetransmits));
+    put(Sign::AcceptQueue, uses.sut_sum(Counter::AcceptQueue));
+    put(Sign::WorkersBusy, ratio(uses.sut_sum(Counter::ServiceBusy), uses.sut_sum(Counter::ServiceWorkers)));
+    put(Sign::GeneratorFault, Some(generator_faults(point)));
+    own.disk_time = disk.and_then(|(name, _)| disk_time(uses, &name));
+    own.switches = per_operation(uses.sut_sum(Counter::ContextSwitches));
+    own
+}
+
+/// Adds the signs that follow from a comparison with the lowest load, and with all lower ones.
+pub(super) fn add_relative(
+    signs: &mut Signs,
+    plan: &Plan,
+    point: &LoadPointResult,
+    (lowest, base): (&LoadPointResult, &Own),
+    points: &[LoadPointResult],
+) {
+    let mut put = |sign: Sign, value: Option<f64>| {
+        if let Some(value) = value.filter(|value| value.is_finite()) {
+            signs.insert(sign, value);
+        }
+    };
+    put(Sign::RateOfIdeal, rate_of_ideal(point, lowest));
+    if point.index == lowest.index {
+        return;
+    }
+    let own = own_signs(plan, point);
+    put(Sign::DiskGrowth, ratio(own.disk_time, base.disk_time));
+    put(Sign::SwitchGrowth, ratio(own.switches, base.switches));
+    let lower = points.iter().filter(|other| other.load.level() < point.load.level());
+    let highest = lower.map(|other| other.rate).max_by(f64::total_cmp);
+    put(Sign::RateGrowth, ratio(Some(point.rate), highest));
+}
+
+/// Returns the rate of a load point relative to what it would be if nothing had to wait: N ÷ (Z + R₁), with Z the think
+/// time as it was and R₁ the mean response time at the lowest load; in an open loop relative to what fell due.
+///
+/// The lowest load can only be its own measure where nothing waits there for sure: with one user, or with think times.
+fn rate_of_ideal(point: &LoadPointResult, lowest: &LoadPointResult) -> Option<f64> {
+    let Load::Users(users) = point.load else { return point.delivered_ratio };
+    let thinks = 0.0 < point.thinking_mean;
+    if point.index == lowest.index && 1 < users && !thinks {
+        return None;
+    }
+    let think = point.thinking_mean / point.rate;
+    ratio(Some(point.rate), Some(f64::from(users) / (think + lowest.response.mean?)))
+}
+
+/// Returns the broken rules that concern the generator.
+fn generator_faults(point: &LoadPointResult) -> f64 {
+    let broken = |rule: &&crate::Reason| rule.rule.starts_with("generator-");
+    match point.verdict.state {
+        State::Valid => 0.0,
+        _ => point.verdict.reasons.iter().filter(broken).count() as f64,
+    }
+}
+
+/// Returns the busy share of each of the server's CPUs: those that the plan gives it on a shared machine, else all.
+fn busy_cpus(plan: &Plan, uses: &ResourceUse) -> Vec<f64> {
+    let shared = |one: &SeriesUse| uses.role(one) == Some(MachineRole::Both);
+    let of_server = |one: &&SeriesUse| {
+        let given = &plan.sut.cpus;
+        !shared(one) || given.is_empty() || one.series.instance.parse().is_ok_and(|cpu| given.contains(&cpu))
+    };
+    let instances = uses.of_sut(Counter::CpuIdle).filter(of_server);
+    instances.filter_map(|one| busy(uses, &one.series.instance)).collect()
+}
+
+fn busy(uses: &ResourceUse, cpu: &str) -> Option<f64> {
+    let sum = |modes: &[Counter]| -> f64 { modes.iter().filter_map(|mode| uses.sut_value(*mode, cpu)).sum() };
+    let (busy, idle) = (sum(&BUSY), sum(&IDLE));
+    ratio(Some(busy), Some(busy + idle))
+}
+
+/// Returns the share of time of the server's own counter, of the machine's if it has none of its own.
+fn own_share(uses: &ResourceUse, own: Counter, of_machine: Counter) -> Option<f64> {
+    uses.sut_share(own).or_else(|| uses.sut_share(of_machine))
+}
+
+fn busiest_disk(uses: &ResourceUse) -> Option<(String, f64)> {
+    let disks = uses.of_sut(Counter::DiskBusy);
+    let busy = disks.filter_map(|one| Some((one.series.instance.clone(), one.value? / 1e6)));
+    busy.max_by(|one, other| one.1.total_cmp(&other.1))
+}
+
+/// Returns the mean time of a request to a disk, in s; `None` if it had none.
+fn disk_time(uses: &ResourceUse, disk: &str) -> Option<f64> {
+    let of = |counter| uses.sut_value(counter, disk);
+    let time = of(Counter::DiskReadTime)? + of(Counter::DiskWriteTime)?;
+    ratio(Some(time / 1e6), Some(of(Counter::DiskReads)? + of(Counter::DiskWrites)?))
+}
+
+/// Returns the bytes of a request to the disks: the server's own where they are counted, else all.
+fn request_bytes(uses: &ResourceUse) -> Option<f64> {
+    let sum = |counters: [Counter; 2]| Some(uses.sut_sum(counters[0])? + uses.sut_sum(counters[1])?);
+    let own = ratio(
+        sum([Counter::SutReadBytes, Counter::SutWriteBytes]),
+        sum([Counter::SutReads, Counter::SutWrites]),
+    );
+    own.or_else(|| {
+        ratio(
+            sum([Counter::DiskReadBytes, Counter::DiskWriteBytes]),
+            sum([Counter::DiskReads, Counter::DiskWrites]),
+        )
+    })
+}
+
+fn network_busy(uses: &ResourceUse) -> Option<f64> {
+    let speeds = uses.of_sut(Counter::NetSpeed).filter(|one| one.series.instance != LOOPBACK);
+    let busy = speeds.filter_map(|one| {
+        let bytes = |counter| uses.sut_value(counter, &one.series.instance);
+        let busier = bytes(Counter::NetReceivedBytes)?.max(bytes(Counter::NetSentBytes)?);
+        ratio(Some(8.0 * busier), one.value)
+    });
+    busy.max_by(f64::total_cmp)
+}
+
+fn beyond_loopback(uses: &ResourceUse, counter: Counter) -> Option<f64> {
+    let others = uses.of_sut(counter).filter(|one| one.series.instance != LOOPBACK);
+    others.filter_map(|one| one.value).reduce(|sum, one| sum + one)
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    ratio(Some(values.iter().sum()), Some(values.len() as f64))
+}
+
+/// Returns part ÷ whole; `None` if either is not known or the whole is nothing.
+fn ratio(part: Option<f64>, whole: Option<f64>) -> Option<f64> {
+    let whole = whole.filter(|whole| 0.0 < *whole)?;
+    Some(part? / whole)
+}

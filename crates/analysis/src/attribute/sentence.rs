@@ -1,0 +1,84 @@
+//! Where the bottleneck moves, as the reports of old said it.
+
+use model::Load;
+
+use super::{Bottleneck, SignUnit};
+use crate::LoadPointResult;
+
+/// Neighboring load points with the same bottleneck.
+struct Range<'a> {
+    bottleneck: Bottleneck,
+    points: Vec<&'a LoadPointResult>,
+}
+
+/// Returns the sentence of a run without its full stop: `processor-bound from 4 to 8 clients; mixed from 12 to 40 (CPUs
+/// busy 78 %, disk busy 71 %); bound by disk operations above 40 clients`. `user` names one user. `None` if no load point has
+/// an attribution.
+///
+/// Load points by rising load; those at which nothing was the limit are left out if there are others.
+pub fn sentence(points: &[LoadPointResult], user: &str) -> Option<String> {
+    let mut sorted: Vec<&LoadPointResult> = points.iter().filter(|one| one.attribution.is_some()).collect();
+    sorted.sort_by(|one, other| one.load.level().total_cmp(&other.load.level()));
+    let ranges = ranges(&sorted);
+    let bound: Vec<&Range> = ranges.iter().filter(|range| range.bottleneck != Bottleneck::None).collect();
+    match (ranges.first(), bound.is_empty()) {
+        (None, _) => None,
+        (Some(_), true) => Some("not bound by anything at any load".to_owned()),
+        (Some(_), false) => {
+            let clauses: Vec<String> = bound.iter().map(|range| clause(range, &ranges, user)).collect();
+            Some(clauses.join("; "))
+        }
+    }
+}
+
+fn ranges<'a>(sorted: &[&'a LoadPointResult]) -> Vec<Range<'a>> {
+    let mut ranges: Vec<Range> = Vec::new();
+    for point in sorted {
+        let Some(bottleneck) = point.attribution.as_ref().map(|one| one.bottleneck) else { continue };
+        match ranges.last_mut() {
+            Some(range) if range.bottleneck == bottleneck => range.points.push(point),
+            _ => ranges.push(Range { bottleneck, points: vec![point] }),
+        }
+    }
+    ranges
+}
+
+fn clause(range: &Range, all: &[Range], user: &str) -> String {
+    let (first, last) = (range.points[0].load, range.points[range.points.len() - 1].load);
+    let is_last = all.last().is_some_and(|other| std::ptr::eq(other.points[0], range.points[0]));
+    let before = all.iter().take_while(|other| !std::ptr::eq(other.points[0], range.points[0])).last();
+    let place = match before.and_then(|before| before.points.last()) {
+        Some(before) if is_last && 1 < range.points.len() => format!("above {}", load(before.load, user)),
+        _ if first.level() == last.level() => format!("at {}", load(first, user)),
+        _ => format!("from {} to {}", first.level(), load(last, user)),
+    };
+    let adjective = range.bottleneck.adjective();
+    let used = if range.bottleneck == Bottleneck::Undetermined { most_used(range) } else { String::new() };
+    format!("{adjective} {place}{used}")
+}
+
+/// Returns what was used most in a range: the two resources with the highest use at any of its load points.
+fn most_used(range: &Range) -> String {
+    let uses = range.points.iter().filter_map(|point| Some(point.attribution.as_ref()?.most_used()));
+    let highest = uses.max_by(|one, other| {
+        let first = |uses: &[(super::Sign, f64)]| uses.first().map_or(0.0, |(_, value)| *value);
+        first(one).total_cmp(&first(other))
+    });
+    let texts: Vec<String> = highest
+        .unwrap_or_default()
+        .iter()
+        .map(|(sign, value)| {
+            debug_assert_eq!(sign.unit(), SignUnit::Share);
+            format!("{} {:.0} %", sign.name(), 100.0 * value)
+        })
+        .collect();
+    if texts.is_empty() { String::new() } else { format!(" ({})", texts.join(", ")) }
+}
+
+fn load(load: Load, user: &str) -> String {
+    match load {
+        Load::Users(1) => format!("1 {user}"),
+        Load::Users(users) => format!("{users} {user}s"),
+        Load::Rate { per_second, .. } => format!("{per_second} operations per second"),
+    }
+}

@@ -1,0 +1,80 @@
+//! The signs by which a bottleneck is recognized: what each of them measures, and in what.
+
+use std::collections::BTreeMap;
+
+/// In what a sign is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SignUnit {
+    /// A ratio from 0 to 1, printed in percent.
+    Share,
+    /// Times as much.
+    Factor,
+    /// Things.
+    Count,
+    /// Things per second.
+    PerSecond,
+    /// Bytes.
+    Bytes,
+}
+
+/// Makes the enum and its tables from one line per sign: variant, name, unit, what it is.
+macro_rules! signs {
+    ($($variant:ident $name:literal $unit:ident $about:literal;)*) => {
+        /// Something that tells how close a resource is to its limit.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Sign {
+            $(#[doc = $about] $variant,)*
+        }
+
+        impl Sign {
+            /// All signs, in the order of the report.
+            pub const ALL: &[Sign] = &[$(Sign::$variant),*];
+
+            /// Returns the name for people.
+            pub fn name(self) -> &'static str {
+                match self { $(Sign::$variant => $name,)* }
+            }
+
+            /// Returns in what it is measured.
+            pub fn unit(self) -> SignUnit {
+                match self { $(Sign::$variant => SignUnit::$unit,)* }
+            }
+
+            /// Returns what it is: a sentence.
+            pub fn about(self) -> &'static str {
+                match self { $(Sign::$variant => $about,)* }
+            }
+        }
+    };
+}
+
+signs! {
+    AllowanceBusy "server CPU of its allowance" Share "CPU time of the server's processes ÷ what its CPUs and quota allow.";
+    CpuBusy "CPUs busy" Share "Busy time of the server's CPUs ÷ their time; waiting for a disk counts as idle.";
+    CpuBusiest "busiest CPU" Share "The same of the busiest of these CPUs.";
+    Throttled "quota used up" Share "Periods of the CPU quota that were used up ÷ all periods.";
+    CpuPressure "CPU pressure" Share "Time in which a thread waited for a CPU.";
+    RunnablePerCpu "runnable threads per CPU" Factor "Threads that run or wait for a CPU ÷ the machine's CPUs.";
+    MemoryPressure "memory pressure" Share "Time in which a thread waited for memory.";
+    RefaultsPerOperation "refaults per operation" Factor "Pages that were needed again soon after they were evicted, per operation.";
+    MemoryLimitHits "memory limit met" PerSecond "How often the server met its limit on memory.";
+    DiskBusy "disk busy" Share "Busy time of the busiest disk.";
+    IoPressure "disk pressure" Share "Time in which a thread waited for input or output.";
+    DiskGrowth "disk time growth" Factor "Time that a request to that disk takes ÷ the same at the lowest load.";
+    DiskRequestBytes "bytes per disk request" Bytes "Bytes that a request to the disks moves on average.";
+    NetworkBusy "network busy" Share "Bits per second of the busiest direction of an interface ÷ its speed; never of loopback.";
+    QueueBacklog "queueing backlog" Bytes "Bytes that waited in a queueing discipline on average.";
+    QueueDrops "queueing drops" PerSecond "Packets that a queueing discipline dropped.";
+    Retransmits "retransmits" Share "Segments sent again ÷ segments sent, requests for a connection left out.";
+    ListenOverflows "listen overflows" PerSecond "Connections refused because an accept queue was full.";
+    SynRetransmits "connection requests sent again" PerSecond "Requests for a connection that were sent again.";
+    AcceptQueue "accept queue" Count "Connections that waited to be accepted, on average.";
+    WorkersBusy "workers busy" Share "Workers of the server that serve a request ÷ all it can have.";
+    SwitchGrowth "context switch growth" Factor "Context switches per operation ÷ the same at the lowest load.";
+    RateOfIdeal "rate of the ideal" Share "Rate ÷ what the users would reach if nothing had to wait, N ÷ (Z + R at the lowest load).";
+    RateGrowth "rate growth" Factor "Rate ÷ the highest rate at a lower load.";
+    GeneratorFault "generator faults" Count "Rules on the generator's health that were broken.";
+}
+
+/// What a load point shows; signs that are not known are missing.
+pub type Signs = BTreeMap<Sign, f64>;

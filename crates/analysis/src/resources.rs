@@ -1,0 +1,101 @@
+//! What machines and services used in the steady phase of a load point.
+
+use model::{Counter, CounterKind, Machine, MachineRole, Series};
+
+use crate::fold::{Resources, SeriesFold};
+
+/// What one series did in the steady phase.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SeriesUse {
+    /// What is counted, and where.
+    pub series: Series,
+    /// How many readings there are.
+    pub readings: u64,
+    /// How often a total began again.
+    pub resets: u32,
+    /// Of a total: what it grew by per second, in its unit; `None` with less than two readings. Of a level: its mean.
+    pub value: Option<f64>,
+    /// Of a level, the least reading.
+    pub min: u64,
+    /// Of a level, the greatest reading.
+    pub max: u64,
+}
+
+/// What all machines used, series by series in the order of the run file; empty if nothing was watched.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ResourceUse {
+    /// The machines; their numbers are their places.
+    pub machines: Vec<Machine>,
+    /// Sorted by machine, counter, instance.
+    pub series: Vec<SeriesUse>,
+}
+
+impl SeriesUse {
+    fn of(series: &Series, fold: &SeriesFold) -> SeriesUse {
+        let seconds = fold.last_at.saturating_sub(fold.first_at).as_secs_f64();
+        let value = match series.counter.kind() {
+            CounterKind::Total => (0.0 < seconds).then(|| fold.grown as f64 / seconds),
+            CounterKind::Level => Some(fold.sum as f64 / fold.n as f64),
+        };
+        SeriesUse {
+            series: series.clone(),
+            readings: fold.n,
+            resets: fold.resets,
+            value,
+            min: fold.min,
+            max: fold.max,
+        }
+    }
+}
+
+impl ResourceUse {
+    pub(crate) fn of(fold: &Resources, machines: &[Machine], known: &[Series]) -> ResourceUse {
+        let mut series: Vec<SeriesUse> = fold
+            .series
+            .iter()
+            .filter_map(|(number, fold)| Some(SeriesUse::of(known.get(*number as usize)?, fold)))
+            .collect();
+        series.sort_by(|one, other| one.series.cmp(&other.series));
+        ResourceUse { machines: machines.to_vec(), series }
+    }
+
+    /// Returns the uses of a counter where the server runs: of the first machine that has it, those with nothing but the
+    /// server on them before those that it shares.
+    pub fn of_sut(&self, counter: Counter) -> impl Iterator<Item = &SeriesUse> {
+        let has = |role: MachineRole| {
+            let mut found = self.series.iter().filter(|one| one.series.counter == counter);
+            found.find(|one| self.role(one) == Some(role)).map(|one| one.series.machine)
+        };
+        let machine = has(MachineRole::Sut).or_else(|| has(MachineRole::Both));
+        self.series
+            .iter()
+            .filter(move |one| one.series.counter == counter && Some(one.series.machine) == machine)
+    }
+
+    /// Returns the sum of a counter's instances where the server runs: per second of totals, the mean of levels. `None`
+    /// if it was not read.
+    pub fn sut_sum(&self, counter: Counter) -> Option<f64> {
+        let values: Vec<f64> = self.of_sut(counter).filter_map(|one| one.value).collect();
+        (!values.is_empty()).then(|| values.iter().sum())
+    }
+
+    /// Returns the value of one instance where the server runs.
+    pub fn sut_value(&self, counter: Counter, instance: &str) -> Option<f64> {
+        self.of_sut(counter).find(|one| one.series.instance == instance)?.value
+    }
+
+    /// Returns the share of time (0 to 1) of a counter of µs where the server runs, summed over its instances.
+    pub fn sut_share(&self, counter: Counter) -> Option<f64> {
+        self.sut_sum(counter).map(|micros| micros / 1e6)
+    }
+
+    /// Returns the instances of a counter where the server runs.
+    pub fn sut_instances(&self, counter: Counter) -> impl Iterator<Item = &str> {
+        self.of_sut(counter).map(|one| one.series.instance.as_str())
+    }
+
+    /// Returns what takes place on the machine of a series.
+    pub fn role(&self, one: &SeriesUse) -> Option<MachineRole> {
+        self.machines.get(one.series.machine as usize).map(|machine| machine.role)
+    }
+}
