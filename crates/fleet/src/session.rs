@@ -1,7 +1,6 @@
 //! One run from its server's start to the end of its run file, load point by load point, so that several can take turns.
 
 use std::net::{SocketAddr, TcpStream};
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -10,7 +9,9 @@ use drivers::web::{Target, Trust};
 use drivers::{Policy, PolicyError};
 use model::{Ending, FactSection, FileSet, HttpVersion, LoadPoint, Plan, Protocol, Testbed, Tls};
 use runfile::{Header, Writer};
-use testbed::{RunningSut, Server, SutError, SutRequest, Transport, clean_stale, inventory, populate};
+use testbed::{
+    Populated, RunningSut, Server, SutError, SutRequest, Transport, clean_stale, inventory, populate,
+};
 use units::{Nanos, RealClock, wall};
 
 use crate::load::{Aim, run_load_point};
@@ -180,16 +181,15 @@ fn start_server(
     Ok(Some(sut))
 }
 
-/// Lays the server's files out, or finds them there from a run before. Returns where they are.
+/// Lays the server's files out, or finds them there from a run before.
 fn lay_out(
     request: &RunRequest<'_>,
     files: &FileSet,
     observer: &mut impl Observer,
-) -> Result<PathBuf, FleetError> {
+) -> Result<Populated, FleetError> {
     let total = files.bytes();
-    let populated = populate(&request.files_dir, files, |done| observer.event(Event::Files { done, total }))
-        .map_err(SutError::from)?;
-    Ok(populated.directory)
+    let populated = populate(&request.files_dir, files, |done| observer.event(Event::Files { done, total }));
+    Ok(populated.map_err(SutError::from)?)
 }
 
 fn transport(protocol: &Protocol) -> Transport {

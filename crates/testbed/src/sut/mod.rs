@@ -33,7 +33,7 @@ use std::time::Duration;
 
 use model::{FileSet, Gateway, GatewayKind};
 
-use crate::populate::PopulateError;
+use crate::populate::{PopulateError, Populated};
 use crate::recipe::{GatewayRecipe, ProgramRecipe, Ready, Recipe, Reset, StartRecipe, StopRecipe, Transport};
 
 pub use listing::{GatewayListing, Installed, Missing, SutListing, suts};
@@ -50,8 +50,8 @@ pub struct SutRequest<'a> {
     pub work_dir: PathBuf,
     /// The file set that the server is given, and from which one file is asked for to see whether it is ready.
     pub files: &'a FileSet,
-    /// Where the file set is laid out, and kept afterwards; in the run's own directory if `None`.
-    pub root: Option<PathBuf>,
+    /// The file set where it is in place, and kept afterwards; laid out in the run's own directory if `None`.
+    pub root: Option<Populated>,
     /// CPUs that it may run on; empty for all that this process has.
     pub cpus: Vec<u32>,
     /// CPU time per second that it may use, in CPUs; `None` for no limit.

@@ -36,19 +36,17 @@ pub struct Prepared {
 impl Prepared {
     /// Looks everything up, then makes the directory with all files.
     pub fn make(request: SutRequest) -> Result<Prepared, SutError> {
-        let choice_of = |recipe: &Recipe| {
-            Choice::make(recipe, request.profile.as_deref(), request.transport, request.gateway)
-        };
         let recipe = request.server.into_recipe();
-        let choice = choice_of(&recipe)?;
+        let choice = Choice::make(&recipe, request.profile.as_deref(), request.transport, request.gateway)?;
         let programs = Programs::find(&recipe, &choice, &request.program, &request.search_path)?;
         clean_stale(&request.work_dir);
         let work_dir = WorkDir::create(&request.work_dir)?;
         let n_cpus = if request.cpus.is_empty() { available_cpus().len() } else { request.cpus.len() };
+        let root = request.root.as_ref().map(|populated| populated.directory.clone());
         let mut values = Values {
             port: port(&recipe, request.port)?,
             work_dir: work_dir.path().to_owned(),
-            root: request.root.clone().unwrap_or_else(|| work_dir.path().join("root")),
+            root: root.unwrap_or_else(|| work_dir.path().join("root")),
             config_file: recipe.config.as_ref().map(|config| config.file.clone()).unwrap_or_default(),
             user: user_name(),
             workers: workers_for(n_cpus, request.quota),
@@ -63,12 +61,7 @@ impl Prepared {
         let populated = match (recipe.needs_root(), request.root) {
             (false, _) => None,
             (true, None) => Some(populate(&values.root, request.files, |_| {})?),
-            (true, Some(directory)) => Some(Populated {
-                directory,
-                files: request.files.files.len() as u64,
-                bytes: request.files.bytes(),
-                reused: true,
-            }),
+            (true, Some(populated)) => Some(populated),
         };
         let certificate = match choice.transport.is_tls() {
             true => Some(write_certificate(&values, &work_dir)?),
