@@ -48,11 +48,10 @@ impl Recipe {
         if !self.transports.is_empty() && !self.transports.contains_key(&Transport::Plain) {
             return Some(("[transports]".into(), problem("`[transports]` lacks `plain`".into(), None)));
         }
+        let own = self.companions.keys().map(String::as_str);
+        let known: Vec<&str> = own.chain(companion::built_in_names()).collect();
         let mut names = self.gateways.values().flat_map(|gateway| &gateway.companions);
-        let name = names.find(|name| companion::find(self, name).is_none())?;
-        let mut known: Vec<&str> = self.companions.keys().map(String::as_str).collect();
-        known.extend(companion::built_in_names());
-        wrong("companion", name, &known)
+        names.find_map(|name| wrong("companion", name, &known))
     }
 
     /// Returns all texts that may hold placeholders.

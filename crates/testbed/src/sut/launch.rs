@@ -13,7 +13,7 @@ use super::SutError;
 use super::values::BACKLOG;
 use crate::affinity::{format_cpu_list, pin_current_thread};
 use crate::cgroup::{ENTER, Group};
-use crate::recipe::ProgramRecipe;
+use crate::recipe::{CompanionRecipe, ProgramRecipe};
 
 /// Everything that is needed to start a server, and to start it again.
 #[derive(Debug)]
@@ -119,6 +119,18 @@ pub fn find_program(
     let directories = [search_path, &usual].concat();
     let found = find.iter().find_map(|candidate| locate(candidate, &directories));
     found.ok_or_else(|| SutError::not_installed(title, find, install))
+}
+
+/// Finds the program of a companion, which may be our own, `plimsoll`.
+pub fn find_companion_program(
+    companion: &CompanionRecipe,
+    plimsoll: &Path,
+    search_path: &[PathBuf],
+) -> Result<PathBuf, SutError> {
+    let ProgramRecipe { find, install, .. } = &companion.program;
+    let plimsoll = plimsoll.to_string_lossy();
+    let find: Vec<String> = find.iter().map(|one| one.replace("{plimsoll}", &plimsoll)).collect();
+    find_program(&companion.title, &find, install.as_deref(), search_path)
 }
 
 fn locate(candidate: &str, directories: &[PathBuf]) -> Option<PathBuf> {

@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::SutError;
-use super::launch::{find_program, version_of};
-use super::prepare::with_our_program;
+use super::launch::{find_companion_program, find_program, version_of};
 use model::GatewayKind;
 
 use crate::recipe::{BUILT_IN_RECIPES, GatewayRecipe, Recipe, Transport, find_companion};
@@ -90,10 +89,8 @@ fn missing(
 ) -> Vec<Missing> {
     let needs = gateway.needs.iter().map(|need| need.look());
     let companions = gateway.companions.iter().filter_map(|name| find_companion(recipe, name));
-    let programs = companions.map(|companion| {
-        let find = with_our_program(&companion.program.find, program);
-        find_program(&companion.title, &find, companion.program.install.as_deref(), search_path).map(drop)
-    });
+    let programs =
+        companions.map(|companion| find_companion_program(&companion, program, search_path).map(drop));
     let errors = needs.chain(programs).filter_map(Result::err);
     let names = errors.filter_map(|error| match error {
         SutError::NotInstalled { title, install, .. } => Some(Missing { title, install }),

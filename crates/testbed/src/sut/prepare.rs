@@ -9,7 +9,7 @@ use model::GatewayKind;
 use super::account::Account;
 use super::certificate::Certificate;
 use super::choice::Choice;
-use super::launch::{Launch, find_program, version_of};
+use super::launch::{Launch, find_companion_program, find_program, version_of};
 use super::member::{Listens, Member};
 use super::values::{Parts, Values, workers_for};
 use super::work_dir::{WorkDir, clean_stale};
@@ -96,25 +96,16 @@ impl Programs {
         plimsoll: &Path,
         search_path: &[PathBuf],
     ) -> Result<Programs, SutError> {
-        let find = |title: &str, find: &[String], install: &Option<String>| {
-            find_program(title, find, install.as_deref(), search_path)
-        };
-        let ProgramRecipe { find: candidates, install, .. } = &recipe.program;
-        let server = find(&recipe.title, candidates, install)?;
+        let ProgramRecipe { find, install, .. } = &recipe.program;
+        let server = find_program(&recipe.title, find, install.as_deref(), search_path)?;
         for need in choice.gateway.iter().flat_map(|(_, gateway)| &gateway.needs) {
             need.look()?;
         }
-        let companions = choice.companions.iter().map(|(_, companion)| {
-            let ProgramRecipe { find: candidates, install, .. } = &companion.program;
-            find(&companion.title, &with_our_program(candidates, plimsoll), install)
-        });
+        let companions = choice.companions.iter();
+        let companions =
+            companions.map(|(_, companion)| find_companion_program(companion, plimsoll, search_path));
         Ok(Programs { server, companions: companions.collect::<Result<_, _>>()? })
     }
-}
-
-/// Returns candidates with the one of them replaced that stands for our own program.
-pub fn with_our_program(candidates: &[String], plimsoll: &Path) -> Vec<String> {
-    candidates.iter().map(|one| one.replace("{plimsoll}", &plimsoll.to_string_lossy())).collect()
 }
 
 /// Makes members with their files.
