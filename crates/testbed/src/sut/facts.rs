@@ -78,8 +78,8 @@ fn cpus(cpus: &[u32]) -> String {
 
 /// Returns how much CPU time the server may use, by what it is held to that, or why it is not.
 fn quota(sut: &RunningSut) -> String {
-    match (&sut.group, sut.asked_quota) {
-        (Ok(group), _) => group.description(),
+    match (&sut.group, sut.asked.quota) {
+        (Ok(group), _) => group.quota_text(),
         (Err(why), None) => format!("none; no control group: {why}"),
         (Err(why), Some(asked)) => format!("{asked} CPUs asked for, not held: {why}"),
     }

@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use super::SutError;
 use super::values::BACKLOG;
 use crate::affinity::{format_cpu_list, pin_current_thread};
-use crate::cgroup::{ENTER, Group};
+use crate::cgroup::Group;
 use crate::recipe::{CompanionRecipe, ProgramRecipe};
 
 /// Everything that is needed to start a server, and to start it again.
@@ -63,14 +63,8 @@ impl Launch {
     /// Standard input stays open as long as we live: a server that watches it ends when we are killed.
     fn command(&self, group: Option<&Group>) -> io::Result<Command> {
         let log = File::options().create(true).append(true).open(&self.output_log)?;
-        let mut command = match group {
-            Some(group) => {
-                let mut command = Command::new("sh");
-                command.args(["-c", ENTER, "sh"]).args(group.directories()).arg(&self.program);
-                command
-            }
-            None => Command::new(&self.program),
-        };
+        let program = &self.program;
+        let mut command = group.map_or_else(|| Command::new(program), |group| group.command(program));
         let output = if self.announces { Stdio::piped() } else { Stdio::from(log.try_clone()?) };
         let input = match &self.inherited_socket {
             Some(path) => Stdio::from(OwnedFd::from(listen_at(path)?)),

@@ -88,15 +88,14 @@ impl Member {
 
     /// Asks it to end, gives it the time of its recipe, and kills what is left.
     pub fn end(&mut self) {
-        let Some(mut child) = self.child.take() else { return };
-        let leader = Pid::from_child(&child);
+        let Some(child) = &mut self.child else { return };
+        let leader = Pid::from_child(child);
         let family = family_of(child.id());
         let clock = RealClock::start();
         let limit = Nanos::from_secs(u64::from(self.stop.seconds));
         // A process that has ended already answers with an error, which is what we want.
         let _ = kill_process(leader, signal(self.stop.signal));
         drop(child.stdin.take());
-        self.child = Some(child);
         while self.ended().is_none() && clock.now() < limit {
             std::thread::sleep(PAUSE);
         }

@@ -21,11 +21,11 @@ pub enum Meter {
 }
 
 impl Meter {
-    /// Makes the best meter there is.
-    pub fn new(group: Option<&Group>, leaders: Vec<u32>) -> Meter {
+    /// Makes the best meter there is; which processes it follows is told later.
+    pub fn new(group: Option<&Group>) -> Meter {
         match group.and_then(Group::account) {
             Some(account) => Meter::Group(account),
-            None => Meter::Family { leaders, before: Nanos::ZERO },
+            None => Meter::Family { leaders: Vec::new(), before: Nanos::ZERO },
         }
     }
 

@@ -15,7 +15,7 @@ use super::prepare::Prepared;
 use super::values::Values;
 use super::work_dir::WorkDir;
 use super::{SutDied, SutError, SutRequest, facts, ready};
-use crate::cgroup::{Group, NoGroup};
+use crate::cgroup::{Group, Limits, NoGroup};
 use crate::populate::Populated;
 use crate::recipe::{Ready, Recipe, Reset, Transport};
 
@@ -31,7 +31,7 @@ pub struct RunningSut {
     pub(super) recipe: Recipe,
     pub(super) choice: Choice,
     pub(super) values: Values,
-    pub(super) asked_quota: Option<f64>,
+    pub(super) asked: Limits,
     pub(super) populated: Option<Populated>,
     pub(super) meter: Meter,
     certificate: Option<Certificate>,
@@ -57,12 +57,14 @@ impl RunningSut {
     /// If it is not installed, its recipe does not have what is asked for, or a directory, the file set or a process
     /// could not be made.
     pub fn start(request: SutRequest) -> Result<RunningSut, SutError> {
-        let (asked_quota, files) = (request.quota, request.files);
+        let files = request.files;
+        let asked =
+            Limits { cpus: request.cpus.clone(), quota: request.quota, ..Limits::default() };
         let Prepared { recipe, choice, values, certificate, populated, server, companions, work_dir } =
             Prepared::make(request)?;
-        let group = Group::create(asked_quota);
+        let group = Group::create(&asked);
         let mut sut = RunningSut {
-            meter: Meter::new(group.as_ref().ok(), Vec::new()),
+            meter: Meter::new(group.as_ref().ok()),
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, values.port)),
             announcement: None,
             probe_path: if choice.gateway.is_some() { PAGE_PROBE.to_owned() } else { smallest_file(files) },
@@ -70,7 +72,7 @@ impl RunningSut {
             recipe,
             choice,
             values,
-            asked_quota,
+            asked,
             populated,
             certificate,
             server,
@@ -174,14 +176,9 @@ impl RunningSut {
         self.certificate.as_ref().map(|certificate| certificate.der.as_ref())
     }
 
-    /// Returns the same as text (PEM).
-    pub fn certificate_pem(&self) -> Option<&str> {
-        self.certificate.as_ref().map(|certificate| certificate.pem.as_str())
-    }
-
     /// Returns the quota, in CPUs, to which the kernel holds the server; `None` if to none.
     pub fn quota(&self) -> Option<f64> {
-        self.group.as_ref().ok().and(self.asked_quota)
+        self.group.as_ref().ok()?.held().quota
     }
 
     /// Returns what all its processes have used since the start; `None` if that cannot be read. Costs some
