@@ -7,7 +7,7 @@ use crate::system_file;
 /// The two generations of control groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Version {
-    /// One hierarchy per controller.
+    /// A hierarchy per controller, or per set of controllers.
     V1,
     /// One hierarchy for all.
     V2,
@@ -23,104 +23,118 @@ impl Version {
     }
 }
 
-/// The hierarchies that can limit and count CPU time, with this process's own place in each.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Hierarchies {
-    /// Neither version has a `cpu` controller that could be used.
-    None,
-    /// Version 1.
-    V1 { cpu: Place, cpuacct: Place },
-    /// Version 2.
-    V2(Place),
+/// What counts or limits one resource, as version 1 divides them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Controller {
+    /// Holds CPU time back.
+    Cpu,
+    /// Counts CPU time.
+    Cpuacct,
+    /// Counts and limits memory.
+    Memory,
+    /// Counts and limits traffic with disks.
+    Blkio,
+    /// Says which CPUs there are.
+    Cpuset,
 }
 
-/// A hierarchy and a place in it.
+impl Controller {
+    /// All of them; those without which there is no group come first.
+    pub const ALL: [Controller; 5] =
+        [Controller::Cpu, Controller::Cpuacct, Controller::Memory, Controller::Blkio, Controller::Cpuset];
+
+    /// Returns the name in version 1.
+    fn name(self) -> &'static str {
+        match self {
+            Controller::Cpu => "cpu",
+            Controller::Cpuacct => "cpuacct",
+            Controller::Memory => "memory",
+            Controller::Blkio => "blkio",
+            Controller::Cpuset => "cpuset",
+        }
+    }
+
+    /// Returns the name in version 2, which counts CPU time in any case.
+    pub fn name_v2(self) -> Option<&'static str> {
+        match self {
+            Controller::Cpu => Some("cpu"),
+            Controller::Cpuacct => None,
+            Controller::Memory => Some("memory"),
+            Controller::Blkio => Some("io"),
+            Controller::Cpuset => Some("cpuset"),
+        }
+    }
+
+    /// Tells whether a group is of use without it.
+    pub fn is_needed(self) -> bool {
+        matches!(self, Controller::Cpu | Controller::Cpuacct)
+    }
+}
+
+/// One hierarchy, and where in it a group may be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
-    mount: PathBuf,
-    own: PathBuf,
+pub struct Hierarchy {
+    /// Its generation.
+    pub version: Version,
+    /// What of our interest it controls.
+    pub controllers: Vec<Controller>,
+    /// The groups below which one may be made, best first.
+    pub parents: Vec<PathBuf>,
 }
 
-impl Hierarchies {
-    /// Looks where this process is.
-    pub fn of_this_process() -> Hierarchies {
-        let mounts = system_file::read("/proc/self/mounts").unwrap_or_default();
-        let own = system_file::read("/proc/self/cgroup").unwrap_or_default();
-        parse(&mounts, &own, |mount| {
-            system_file::read(mount.join("cgroup.controllers"))
-                .is_some_and(|names| names.split(' ').any(|name| name == "cpu"))
-        })
-    }
-
-    /// Returns the version that is in use.
-    pub fn version(&self) -> Version {
-        match self {
-            Hierarchies::V2(_) => Version::V2,
-            Hierarchies::None | Hierarchies::V1 { .. } => Version::V1,
-        }
-    }
-
-    /// Returns the places below which a group may be made, best first; two directories each (cpu, cpuacct).
-    ///
-    /// Version 2 allows processes only in leaves, so a sibling of our own group comes first there; in
-    /// a container the own path may not exist below the mount, then the mount itself is what is left.
-    pub fn parents(&self) -> Vec<[PathBuf; 2]> {
-        match self {
-            Hierarchies::None => Vec::new(),
-            Hierarchies::V1 { cpu, cpuacct } => {
-                let own = [cpu.own.clone(), cpuacct.own.clone()];
-                let root = [cpu.mount.clone(), cpuacct.mount.clone()];
-                existing([own, root])
-            }
-            Hierarchies::V2(place) => {
-                let above = place.own.parent().filter(|path| path.starts_with(&place.mount));
-                let parents = [above.unwrap_or(&place.mount), &place.own, &place.mount];
-                existing(parents.map(|path| [path.to_owned(), path.to_owned()]))
-            }
-        }
-    }
-}
-
-fn existing(places: impl IntoIterator<Item = [PathBuf; 2]>) -> Vec<[PathBuf; 2]> {
-    let mut found = Vec::new();
-    for place in places {
-        if place.iter().all(|path| path.is_dir()) && !found.contains(&place) {
-            found.push(place);
-        }
+/// Returns the hierarchies that control what we are interested in; none if CPU time cannot be counted and limited.
+pub fn hierarchies() -> Vec<Hierarchy> {
+    let mounts = system_file::read("/proc/self/mounts").unwrap_or_default();
+    let own = system_file::read("/proc/self/cgroup").unwrap_or_default();
+    let mut found = parse(&mounts, &own, |mount| {
+        system_file::read(mount.join("cgroup.controllers"))
+            .is_some_and(|names| names.split(' ').any(|name| name == "cpu"))
+    });
+    for hierarchy in &mut found {
+        hierarchy.parents.retain(|path| path.is_dir());
     }
     found
 }
 
 /// Reads `/proc/self/mounts` and `/proc/self/cgroup`; `has_cpu` tells whether a version 2 mount has the controller.
-fn parse(mounts: &str, own: &str, has_cpu: impl Fn(&Path) -> bool) -> Hierarchies {
-    let mut v2 = None;
-    let (mut cpu, mut cpuacct) = (None, None);
+fn parse(mounts: &str, own: &str, has_cpu: impl Fn(&Path) -> bool) -> Vec<Hierarchy> {
+    let mut found: Vec<Hierarchy> = Vec::new();
     for line in mounts.lines() {
         let mut fields = line.split(' ').skip(1);
         let (Some(mount), Some(kind), Some(options)) = (fields.next(), fields.next(), fields.next()) else {
             continue;
         };
         let mount = Path::new(mount);
-        let controls = |name: &str| kind == "cgroup" && options.split(',').any(|option| option == name);
         if kind == "cgroup2" && has_cpu(mount) {
-            v2 = Some(place(mount, own, ""));
+            return vec![version_2(mount, own)];
         }
-        if controls("cpu") {
-            cpu = Some(place(mount, own, "cpu"));
-        }
-        if controls("cpuacct") {
-            cpuacct = Some(place(mount, own, "cpuacct"));
+        let has = |controller: &Controller| {
+            kind == "cgroup" && options.split(',').any(|option| option == controller.name())
+        };
+        // One that is mounted twice is taken once.
+        let is_new =
+            |controller: &Controller| !found.iter().any(|known| known.controllers.contains(controller));
+        let controllers: Vec<_> = Controller::ALL.into_iter().filter(has).filter(is_new).collect();
+        if let Some(first) = controllers.first() {
+            let parents = distinct([place(mount, own, first.name()), mount.to_owned()]);
+            found.push(Hierarchy { version: Version::V1, controllers, parents });
         }
     }
-    match (v2, cpu, cpuacct) {
-        (Some(place), ..) => Hierarchies::V2(place),
-        (None, Some(cpu), Some(cpuacct)) => Hierarchies::V1 { cpu, cpuacct },
-        _ => Hierarchies::None,
-    }
+    let has = |controller| found.iter().any(|known| known.controllers.contains(&controller));
+    if has(Controller::Cpu) && has(Controller::Cpuacct) { found } else { Vec::new() }
+}
+
+/// Version 2 allows processes only in leaves, so a sibling of our own group comes first; in a container the own path
+/// may not exist below the mount, then the mount itself is what is left.
+fn version_2(mount: &Path, own: &str) -> Hierarchy {
+    let place = place(mount, own, "");
+    let above = place.parent().filter(|path| path.starts_with(mount)).unwrap_or(mount).to_owned();
+    let parents = distinct([above, place, mount.to_owned()]);
+    Hierarchy { version: Version::V2, controllers: Controller::ALL.to_vec(), parents }
 }
 
 /// Finds the line `number:controllers:path` of a controller; version 2 has no controllers in its line.
-fn place(mount: &Path, own: &str, controller: &str) -> Place {
+fn place(mount: &Path, own: &str, controller: &str) -> PathBuf {
     let path = own.lines().find_map(|line| {
         let (_, rest) = line.split_once(':')?;
         let (controllers, path) = rest.split_once(':')?;
@@ -128,66 +142,71 @@ fn place(mount: &Path, own: &str, controller: &str) -> Place {
     });
     let below = path.unwrap_or("/").trim_start_matches('/');
     // Joining an empty path would add a slash at the end, and then the same place had two names.
-    let own = if below.is_empty() { mount.to_owned() } else { mount.join(below) };
-    Place { mount: mount.to_owned(), own }
+    if below.is_empty() { mount.to_owned() } else { mount.join(below) }
+}
+
+fn distinct(paths: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for path in paths {
+        if !found.contains(&path) {
+            found.push(path);
+        }
+    }
+    found
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use Controller::*;
 
     /// Recorded from a virtual machine whose controllers are all on version 1.
     const V1_MOUNTS: &str = "\
 tmpfs /sys/fs/cgroup tmpfs rw,relatime,mode=755 0 0
 cgroup /sys/fs/cgroup/cpu cgroup rw,relatime,cpu 0 0
 cgroup /sys/fs/cgroup/cpuacct cgroup rw,relatime,cpuacct 0 0
-cgroup /sys/fs/cgroup/cpuset cgroup rw,relatime,cpuset 0 0
+cgroup /sys/fs/cgroup/blkio cgroup rw,relatime,blkio 0 0
+cgroup /sys/fs/cgroup/freezer cgroup rw,relatime,freezer 0 0
 cgroup2 /sys/fs/cgroup/unified cgroup2 rw,relatime 0 0";
     /// As systemd mounts them on version 1.
     const TOGETHER_MOUNTS: &str = "cgroup /sys/fs/cgroup/cpu,cpuacct cgroup rw,nosuid,cpu,cpuacct 0 0";
     const V2_MOUNTS: &str = "cgroup2 /sys/fs/cgroup cgroup2 rw,nosuid,nodev,noexec,relatime,nsdelegate 0 0";
 
-    fn at(mount: &str, own: &str) -> Place {
-        Place { mount: mount.into(), own: own.into() }
+    fn v1(controllers: &[Controller], parents: &[&str]) -> Hierarchy {
+        let parents = parents.iter().map(PathBuf::from).collect();
+        Hierarchy { version: Version::V1, controllers: controllers.to_vec(), parents }
     }
 
     #[test]
     fn version_1_is_found_with_one_mount_per_controller() {
-        let own = "3:cpuset:/\n2:cpuacct:/\n1:cpu:/jobs/7\n0::/";
-        let expected = Hierarchies::V1 {
-            cpu: at("/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu/jobs/7"),
-            cpuacct: at("/sys/fs/cgroup/cpuacct", "/sys/fs/cgroup/cpuacct"),
-        };
+        let own = "4:blkio:/\n3:freezer:/\n2:cpuacct:/\n1:cpu:/jobs/7\n0::/";
+        let expected = [
+            v1(&[Cpu], &["/sys/fs/cgroup/cpu/jobs/7", "/sys/fs/cgroup/cpu"]),
+            v1(&[Cpuacct], &["/sys/fs/cgroup/cpuacct"]),
+            v1(&[Blkio], &["/sys/fs/cgroup/blkio"]),
+        ];
         assert_eq!(parse(V1_MOUNTS, own, |_| false), expected);
     }
 
     #[test]
     fn version_1_is_found_with_controllers_mounted_together() {
         let mount = "/sys/fs/cgroup/cpu,cpuacct";
-        let here = at(mount, "/sys/fs/cgroup/cpu,cpuacct/user.slice");
         let found = parse(TOGETHER_MOUNTS, "4:cpu,cpuacct:/user.slice\n1:name=systemd:/x", |_| false);
-        assert_eq!(found, Hierarchies::V1 { cpu: here.clone(), cpuacct: here });
+        assert_eq!(found, [v1(&[Cpu, Cpuacct], &[&format!("{mount}/user.slice"), mount])]);
+        let without_cpuacct = TOGETHER_MOUNTS.replace(",cpuacct 0", " 0");
+        assert_eq!(parse(&without_cpuacct, "", |_| false), []);
     }
 
+    /// A sibling of the own group comes first and the mount last.
     #[test]
     fn version_2_is_taken_only_with_its_cpu_controller() {
-        let own = "0::/user.slice/user-1000.slice/session-2.scope";
-        let here = "/sys/fs/cgroup/user.slice/user-1000.slice/session-2.scope";
-        assert_eq!(parse(V2_MOUNTS, own, |_| true), Hierarchies::V2(at("/sys/fs/cgroup", here)));
-        assert_eq!(parse(V2_MOUNTS, own, |_| false), Hierarchies::None);
-    }
-
-    #[test]
-    fn on_version_2_a_sibling_comes_first_and_the_mount_last() {
-        let root = tempfile::tempdir().unwrap();
-        let own = root.path().join("slice/scope");
-        std::fs::create_dir_all(&own).unwrap();
-        let place = Place { mount: root.path().to_owned(), own: own.clone() };
-        let parents: Vec<PathBuf> =
-            Hierarchies::V2(place).parents().into_iter().map(|[one, _]| one).collect();
-        assert_eq!(parents, [root.path().join("slice"), own, root.path().to_owned()]);
+        let parents = |own| parse(V2_MOUNTS, own, |_| true)[0].parents.clone();
+        let session = parents("0::/user.slice/session-2.scope");
+        let expected =
+            ["/sys/fs/cgroup/user.slice", "/sys/fs/cgroup/user.slice/session-2.scope", "/sys/fs/cgroup"];
+        assert_eq!(session, expected.map(PathBuf::from));
         // In the root of a container there is nothing above, and a path outside is never taken.
-        let top = Place { mount: root.path().to_owned(), own: root.path().to_owned() };
-        assert_eq!(Hierarchies::V2(top).parents().len(), 1);
+        assert_eq!(parents("0::/"), [PathBuf::from("/sys/fs/cgroup")]);
+        assert_eq!(parse(V2_MOUNTS, "0::/", |_| false), []);
     }
 }

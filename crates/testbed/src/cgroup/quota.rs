@@ -14,27 +14,27 @@ const PERIOD_US_MAX: u64 = 1_000_000;
 
 /// A CPU quota. Invariant: within the limits of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limit {
+pub struct Quota {
     /// CPU time per period, all CPUs together, in µs.
     pub quota_us: u64,
     /// Length of the period in µs.
     pub period_us: u64,
 }
 
-impl Limit {
-    /// Makes the limit to so many CPUs' worth of time; less than a thousandth becomes a thousandth.
+impl Quota {
+    /// Makes the quota of so many CPUs' worth of time; less than a thousandth becomes a thousandth.
     ///
     /// The period is 10 ms, and longer where the quota of such a period would be less than the kernel takes.
-    pub fn new(cpus: f64) -> Limit {
+    pub fn new(cpus: f64) -> Quota {
         let cpus = if cpus.is_finite() { cpus.clamp(0.001, 100_000.0) } else { 100_000.0 };
         let period_us = PERIOD_US.max((QUOTA_US_MIN as f64 / cpus).ceil() as u64).min(PERIOD_US_MAX);
         let quota_us = ((cpus * period_us as f64).round() as u64).max(QUOTA_US_MIN);
-        Limit { quota_us, period_us }
+        Quota { quota_us, period_us }
     }
 }
 
-impl fmt::Display for Limit {
-    /// Writes the limit in CPUs: `0.25 CPUs`.
+impl fmt::Display for Quota {
+    /// Writes the quota in CPUs: `0.25 CPUs`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} CPUs", (self.quota_us as f64 / self.period_us as f64 * 1000.0).round() / 1000.0)
     }
@@ -54,10 +54,10 @@ mod tests {
             (0.0, 1_000, 1_000_000, "0.001 CPUs"),
             (-1.0, 1_000, 1_000_000, "0.001 CPUs"),
         ] {
-            let limit = Limit::new(cpus);
-            assert_eq!((limit.quota_us, limit.period_us), (quota_us, period_us), "{cpus}");
-            assert_eq!(limit.to_string(), text);
+            let quota = Quota::new(cpus);
+            assert_eq!((quota.quota_us, quota.period_us), (quota_us, period_us), "{cpus}");
+            assert_eq!(quota.to_string(), text);
         }
-        assert_eq!(Limit::new(f64::NAN).period_us, 10_000);
+        assert_eq!(Quota::new(f64::NAN).period_us, 10_000);
     }
 }

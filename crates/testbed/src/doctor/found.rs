@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use units::Ratio;
 
 use super::DoctorInput;
-use crate::cgroup::Group;
+use crate::cgroup::{Controller, Group, Limits};
 use crate::inventory::{clock_source, governors, port_range, steal_ratio, sysctl};
 use crate::open_files::open_files_max;
 use crate::sut::find_stale;
@@ -47,9 +47,19 @@ impl Found {
             run_dir_free: free_bytes(&input.run_dir),
             dataset_dir_free: free_bytes(&input.dataset_dir),
             steal: steal_ratio(),
-            quota: Group::create(Some(0.5)).map(|group| group.description()).map_err(|why| why.to_string()),
+            quota: quota(),
             stale: find_stale(&input.work_dir),
         }
+    }
+}
+
+/// Makes a group with a quota, and says how it is held or why not.
+fn quota() -> Result<String, String> {
+    let limits = Limits { quota: Some(0.5), ..Limits::default() };
+    let group = Group::create(&limits).map_err(|why| why.to_string())?;
+    match group.held().quota {
+        Some(_) => Ok(group.quota_text()),
+        None => Err(group.holding(Controller::Cpu)),
     }
 }
 
