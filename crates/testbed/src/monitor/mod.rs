@@ -2,13 +2,13 @@
 //!
 //! Values are raw, as they stand: what they grew by, resets, wraps and gaps are the analysis' business.
 //!
-//! - `files`: the table of kernel files and the functions that read their text
+//! - `kernel`: the table of kernel files and the functions that read their text
 //! - `fetch`: a page of numbers by HTTP
 
 mod fetch;
-mod files;
+mod kernel;
 
-pub use files::{PROC_FILES, Parse};
+pub use kernel::{PROC_FILES, Parse};
 
 use model::Reading;
 

@@ -1,0 +1,158 @@
+//! The kernel files that are read every second, on this machine and on others, and what reads the text of each.
+//!
+//! The parsers are our own: the `procfs` crate lacks `net/netstat`, `net/sockstat` and control groups, makes tables
+//! of hundreds of entries for the ten that are wanted, and its types would still have to be turned into readings.
+//!
+//! - `text`: lines as they recur
+//! - `processor`: CPU time, switches, interrupts, the run queue
+//! - `pressure`: time lost by waiting for CPUs, memory, disks
+//! - `memory`: what is free, paging
+//! - `disks`: block devices
+//! - `interfaces`: the network's
+//! - `tcp`: connections, retransmissions, overflows
+//! - `group`: what a control group tells about its processes
+
+pub mod disks;
+pub mod group;
+pub mod interfaces;
+mod memory;
+mod pressure;
+pub mod processor;
+mod tcp;
+mod text;
+
+use model::{Counter, Reading};
+
+/// Reads the text of a kernel file and appends what it understands; survives any text.
+pub type Parse = fn(text: &str, into: &mut Vec<Reading>);
+
+/// The files that every Linux machine has, and what reads each. None is there in all versions and configurations.
+///
+/// What is below `net` belongs to the network namespace of the thread that opens the file.
+pub const PROC_FILES: &[(&str, Parse)] = &[
+    ("/proc/stat", processor::parse),
+    ("/proc/pressure/cpu", pressure::parse_cpu),
+    ("/proc/pressure/memory", pressure::parse_memory),
+    ("/proc/pressure/io", pressure::parse_io),
+    ("/proc/meminfo", memory::parse),
+    ("/proc/vmstat", memory::parse_paging),
+    ("/proc/diskstats", disks::parse),
+    ("/proc/thread-self/net/dev", interfaces::parse),
+    ("/proc/thread-self/net/snmp", tcp::parse_snmp),
+    ("/proc/thread-self/net/netstat", tcp::parse_netstat),
+    ("/proc/thread-self/net/sockstat", tcp::parse_sockets),
+    ("/proc/sys/fs/file-nr", parse_open_files),
+];
+
+/// Reads `file-nr`: files that have been allocated, of those unused, the limit.
+fn parse_open_files(text: &str, into: &mut Vec<Reading>) {
+    let mut numbers = text.split_ascii_whitespace().map_while(|field| field.parse::<u64>().ok());
+    if let (Some(allocated), Some(unused)) = (numbers.next(), numbers.next()) {
+        into.push(Reading::new(Counter::OpenFiles, allocated.saturating_sub(unused)));
+    }
+}
+
+#[cfg(test)]
+pub mod testing {
+    use super::*;
+
+    /// Reads a text and compares what comes with what was worked out by hand.
+    #[track_caller]
+    pub fn check(parse: Parse, text: &str, expected: &[(Counter, &str, u64)]) {
+        let mut readings = Vec::new();
+        parse(text, &mut readings);
+        let expected: Vec<Reading> = expected
+            .iter()
+            .map(|(counter, instance, value)| Reading::of(*counter, *instance, *value))
+            .collect();
+        assert_eq!(readings, expected);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::testing::check;
+    use super::*;
+
+    #[test]
+    fn open_files_are_those_in_use() {
+        check(parse_open_files, "1184\t64\t9223372036854775807\n", &[(Counter::OpenFiles, "", 1120)]);
+        check(parse_open_files, "1184\n", &[]);
+    }
+
+    /// Words of which the files are made, and numbers at the limits.
+    const WORDS: &[&str] = &[
+        "cpu0",
+        "cpu",
+        "ctxt",
+        "intr",
+        "some",
+        "full",
+        "total=7",
+        "total=18446744073709551615",
+        "MemTotal:",
+        "SwapTotal:",
+        "SwapFree:",
+        "kB",
+        "pgpgin",
+        "workingset_refault_file",
+        "8",
+        "0",
+        "sda",
+        "sda1",
+        "loop0",
+        "ram0",
+        "eth0:",
+        "lo:7",
+        "Tcp:",
+        "TcpExt:",
+        "OutSegs",
+        "ListenDrops",
+        "TCP:",
+        "tw",
+        "inuse",
+        "-1",
+        "max",
+        "254:0",
+        "rbytes=18446744073709551615",
+        "rios=x",
+        "Read",
+        "Write",
+        "usage_usec",
+        "user",
+        "18446744073709551615",
+        "99999999999999999999",
+        "\n",
+        "\n",
+        "\n",
+        ":",
+        "=",
+        "\u{fc}",
+    ];
+
+    fn all_parsers() -> impl Iterator<Item = Parse> {
+        let files = PROC_FILES.iter().map(|(_, parse)| *parse);
+        files
+            .chain(group::V1_FILES.iter().map(|(_, _, parse)| *parse))
+            .chain(group::V2_FILES.iter().map(|(_, parse)| *parse))
+    }
+
+    proptest! {
+        #[test]
+        fn every_text_is_survived(text in "(?s).{0,200}") {
+            for parse in all_parsers() {
+                parse(&text, &mut Vec::new());
+            }
+        }
+
+        #[test]
+        fn every_order_of_words_is_survived(words in prop::collection::vec(prop::sample::select(WORDS), 0..60)) {
+            let text = words.join(" ");
+            for parse in all_parsers() {
+                parse(&text, &mut Vec::new());
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Lines as they recur in kernel files.
+
+use model::{Counter, Reading};
+
+/// Returns the key and the first number of every line that begins with both: `pgpgin 7`, `MemTotal: 7 kB`.
+pub fn keyed(text: &str) -> impl Iterator<Item = (&str, u64)> {
+    text.lines().filter_map(|line| {
+        let mut fields = line.split_ascii_whitespace();
+        Some((fields.next()?, fields.next()?.parse().ok()?))
+    })
+}
+
+/// Appends the counters whose keys a text has, each number times `scale`.
+pub fn keyed_counters(text: &str, wanted: &[(&str, Counter)], scale: u64, into: &mut Vec<Reading>) {
+    for (key, number) in keyed(text) {
+        if let Some((_, counter)) = wanted.iter().find(|(name, _)| *name == key) {
+            into.push(Reading::new(*counter, number.saturating_mul(scale)));
+        }
+    }
+}
+
+/// Turns clock ticks, of which user space has 100 a second on nearly every Linux, into microseconds.
+///
+/// Those of this machine are taken for those of others, too.
+pub fn ticks_to_micros(ticks: u64) -> u64 {
+    ticks.saturating_mul(1_000_000 / rustix::param::clock_ticks_per_second().clamp(1, 1_000_000))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_without_key_and_number_are_passed_over() {
+        let found: Vec<_> = keyed("a 1\n\n b: 2 kB\nc\nd x\ne 18446744073709551616\nf 3 4").collect();
+        assert_eq!(found, [("a", 1), ("b:", 2), ("f", 3)]);
+    }
+
+    #[test]
+    fn ticks_are_hundredths_of_a_second_here() {
+        assert_eq!(ticks_to_micros(7), 70_000);
+        assert_eq!(ticks_to_micros(u64::MAX), u64::MAX);
+    }
+}
