@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use analysis::attribute::sentence;
 use analysis::{Analysis, Analyzer, State};
 use comfy_table::{CellAlignment, Table};
 use disclosure::{Align, Provenance, Report};
@@ -106,6 +107,9 @@ impl Results {
             Some(figure) => lines.push(format!("{word}{modified}: {figure}.")),
             None => lines.push(format!("{word}{modified}: no load point is valid, so there is no headline.")),
         }
+        let user = self.analysis.benchmark.headline.user_name();
+        let bound = sentence(&self.analysis.load_points, user);
+        lines.extend(bound.map(|bound| format!("The server was {bound}.")));
         lines.extend(crate::outcome::text(&self.plan, &self.analysis));
         for reason in &verdict.reasons {
             let place =

@@ -2,6 +2,7 @@
 //!
 //! Written out by hand, so that a renamed field inside the program never changes the form by accident.
 
+use analysis::attribute::sentence;
 use analysis::compare::{Comparison, LevelFigures};
 use analysis::{
     FourStatistics, KindResult, LoadPointResult, Percentile, Reason, State, TimeSummary, TimelinePoint,
@@ -11,6 +12,7 @@ use model::{Ending, Load};
 use serde_json::{Value, json};
 use units::Nanos;
 
+use super::json_resources;
 use crate::Report;
 
 /// The version of this form; rises with every change that a reader could stumble over.
@@ -34,6 +36,7 @@ pub fn json(report: &Report) -> Value {
             "modified": !analysis.modifications.is_empty(),
         })
     });
+    let user = analysis.benchmark.headline.user_name();
     json!({
         "format": FORMAT,
         "benchmark": {
@@ -42,6 +45,7 @@ pub fn json(report: &Report) -> Value {
             "title": analysis.benchmark.title,
         },
         "verdict": verdict(&analysis.verdict),
+        "bottleneck": sentence(&analysis.load_points, user),
         "modifications": analysis.modifications,
         "ending": { "kind": ending, "reason": reason },
         "headline": headline,
@@ -140,6 +144,8 @@ fn load_point(point: &LoadPointResult) -> Value {
             "at_s": seconds(example.at),
             "text": example.text,
         })).collect::<Vec<_>>(),
+        "bottleneck": json_resources::bottleneck(point),
+        "counters": json_resources::counters(&point.resources),
         "timeline": timeline(&point.timeline),
     });
     if let (Value::Object(value), Value::Object(more)) = (&mut value, more) {

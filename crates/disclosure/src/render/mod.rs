@@ -5,6 +5,7 @@
 mod csv;
 mod html;
 mod json;
+mod json_resources;
 mod markdown;
 
 pub use csv::csv;

@@ -1,14 +1,17 @@
 //! The sections of the report, one file each, and the list that orders them.
 
+mod bottleneck;
 mod classes;
 mod clients;
 mod configuration;
 mod delivery;
+mod demand;
 mod errors;
 mod files;
 mod in_flight;
 mod interactive;
 mod latency;
+mod machine;
 mod method;
 mod network;
 mod opening;
@@ -37,6 +40,7 @@ type Maker = fn(&Report) -> Option<Section>;
 const SECTIONS: &[Maker] = &[
     summary::section,
     results::section,
+    bottleneck::section,
     rates::section,
     latency::section,
     delivery::section,
@@ -47,6 +51,8 @@ const SECTIONS: &[Maker] = &[
     timeline::section,
     files::section,
     resources::section,
+    demand::section,
+    machine::section,
     errors::section,
     in_flight::section,
     remarks::section,

@@ -1,0 +1,60 @@
+//! JSON of what machines told and what held a load point back.
+
+use analysis::attribute::{Attribution, Condition, DemandUnit, Threshold};
+use analysis::{LoadPointResult, ResourceUse};
+use serde_json::{Map, Value, json};
+
+/// Renders what held a load point back; `null` if nothing was watched.
+pub(super) fn bottleneck(point: &LoadPointResult) -> Value {
+    let Some(attribution) = &point.attribution else { return Value::Null };
+    let Attribution { bottleneck, evidence, signs, demands, bounds } = attribution;
+    let signs: Map<String, Value> =
+        signs.iter().map(|(sign, value)| (sign.name().to_owned(), (*value).into())).collect();
+    let demand = |unit| match unit {
+        DemandUnit::Seconds => "s",
+        DemandUnit::Requests => "requests",
+        DemandUnit::Bytes => "bytes",
+    };
+    json!({
+        "name": bottleneck.name(),
+        "evidence": evidence.iter().map(|(condition, value)| found(condition, *value)).collect::<Vec<_>>(),
+        "signs": signs,
+        "demands": demands.iter().map(|one| json!({
+            "resource": one.resource,
+            "per_operation": one.per_operation,
+            "unit": demand(one.unit),
+            "rate_max_per_s": one.rate_max,
+        })).collect::<Vec<_>>(),
+        "rate_max_per_s": bounds.rate_max,
+        "users_at_bound": bounds.users,
+    })
+}
+
+fn found(condition: &Condition, value: f64) -> Value {
+    let (comparison, threshold) = match condition.threshold {
+        Threshold::AtLeast(least) => ("at least", least),
+        Threshold::Below(limit) => ("below", limit),
+    };
+    json!({ "sign": condition.sign.name(), "value": value, "comparison": comparison, "threshold": threshold })
+}
+
+/// Renders every counter that was read, one object each: totals as what they grew by per second, levels as their mean.
+pub(super) fn counters(uses: &ResourceUse) -> Value {
+    let machine = |number: u32| uses.machines.get(number as usize).map(|machine| machine.name.as_str());
+    let one = |one: &analysis::SeriesUse| {
+        let series = &one.series;
+        json!({
+            "machine": machine(series.machine),
+            "counter": series.counter.name(),
+            "instance": series.instance,
+            "kind": series.counter.kind().name(),
+            "unit": series.counter.unit().name(),
+            "value": one.value,
+            "min": one.min,
+            "max": one.max,
+            "readings": one.readings,
+            "resets": one.resets,
+        })
+    };
+    uses.series.iter().map(one).collect()
+}

@@ -1,0 +1,173 @@
+//! What held the server back at each load point, with the numbers that say so.
+
+use analysis::attribute::{Attribution, CAUSES, Cause, Condition, Sign, SignUnit, Threshold, sentence};
+use analysis::{LoadPointResult, State};
+
+use super::{hollow_note, is_doubtful, load_axis};
+use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
+use crate::report::load_number;
+use crate::{Block, Column, Figure, Report, Row, Section, Table, Text, Tone, numbers};
+
+/// Shares that are drawn against the load, each with the number of its color.
+const DRAWN: [(Sign, usize); 6] = [
+    (Sign::AllowanceBusy, 1),
+    (Sign::CpuBusy, 0),
+    (Sign::DiskBusy, 2),
+    (Sign::NetworkBusy, 3),
+    (Sign::WorkersBusy, 4),
+    (Sign::IoPressure, 5),
+];
+
+pub fn section(report: &Report) -> Option<Section> {
+    let user = report.analysis.benchmark.headline.user_name();
+    let said = sentence(&report.analysis.load_points, user)?;
+    let text = Text::from("The server was ").strong(said).plain(".");
+    let mut blocks = vec![Block::Paragraph(text), Block::Table(table(report))];
+    blocks.push(Block::Figure(Box::new(figure(report))));
+    let tables = vec![Block::Table(signs(report)), Block::Table(rules())];
+    blocks.push(Block::Fold { title: "All signs, rules and thresholds".into(), blocks: tables });
+    Some(Section { id: "bottleneck", title: "Bottleneck".into(), blocks })
+}
+
+fn attributed<'a>(report: &'a Report) -> impl Iterator<Item = (&'a LoadPointResult, &'a Attribution)> {
+    report.analysis.load_points.iter().filter_map(|point| Some((point, point.attribution.as_ref()?)))
+}
+
+fn table(report: &Report) -> Table {
+    let columns = vec![
+        Column::numbers(report.words().load, ""),
+        Column::words("Bottleneck"),
+        Column::words("Evidence"),
+        Column::words("Most used"),
+    ];
+    let row = |(point, attribution): (&LoadPointResult, &Attribution)| {
+        let evidence: Vec<String> =
+            attribution.evidence.iter().map(|(condition, value)| found_text(condition, *value)).collect();
+        let used: Vec<String> = attribution
+            .most_used()
+            .iter()
+            .map(|(sign, value)| format!("{} {}", sign.name(), sign_text(*sign, *value)))
+            .collect();
+        let tone = if point.verdict.state == State::Valid { Tone::Plain } else { Tone::Bad };
+        let name = attribution.bottleneck.name().to_owned();
+        Row::plain([load_number(point.load), name, dash(evidence.join("; ")), dash(used.join(", "))])
+            .tone(tone)
+    };
+    Table::new("What held each load point back", columns, attributed(report).map(row).collect()).note(
+        "Evidence: what was found, with the threshold in brackets. Most used: the two resources closest to what they \
+         can give.",
+    )
+}
+
+/// Returns what was found and what it was held against: `disk busy 97 % (at least 90 %)`.
+fn found_text(condition: &Condition, value: f64) -> String {
+    let Condition { sign, .. } = *condition;
+    format!("{} {} ({})", sign.name(), sign_text(sign, value), threshold_text(condition))
+}
+
+fn threshold_text(condition: &Condition) -> String {
+    match condition.threshold {
+        Threshold::AtLeast(least) => format!("at least {}", sign_text(condition.sign, least)),
+        Threshold::Below(limit) => format!("below {}", sign_text(condition.sign, limit)),
+    }
+}
+
+/// Writes the value of a sign with its unit.
+fn sign_text(sign: Sign, value: f64) -> String {
+    match sign.unit() {
+        SignUnit::Share => numbers::percent(value, 0),
+        SignUnit::Factor => format!("{} ×", numbers::fixed(value, 2)),
+        SignUnit::Count => numbers::fixed(value, if value.fract() == 0.0 { 0 } else { 1 }),
+        SignUnit::PerSecond => format!("{}/s", numbers::fixed(value, 1)),
+        SignUnit::Bytes => numbers::bytes(value as u64),
+    }
+}
+
+fn dash(text: String) -> String {
+    if text.is_empty() { numbers::ABSENT.to_owned() } else { text }
+}
+
+/// Returns the table of rules, in the order in which they are asked.
+fn rules() -> Table {
+    let columns = vec![
+        Column::words("Bottleneck"),
+        Column::words("All of these must be known and hold"),
+        Column::words("These must hold where they are known"),
+    ];
+    let conditions = |all: &[Condition]| {
+        let one = |condition: &Condition| format!("{} {}", condition.sign.name(), threshold_text(condition));
+        dash(all.iter().map(one).collect::<Vec<_>>().join(", "))
+    };
+    let row = |cause: &Cause| {
+        Row::plain([
+            cause.bottleneck.name().to_owned(),
+            conditions(cause.all),
+            conditions(cause.unless_unknown),
+        ])
+    };
+    Table::new("Rules, the first that holds names the bottleneck", columns, CAUSES.iter().map(row).collect())
+}
+
+fn figure(report: &Report) -> Figure {
+    let caption = format!("How far each resource was used, of what it can give.{}", hollow_note(report));
+    Figure { chart: chart(report), caption: caption.into(), table: shares(report), bulky: false }
+}
+
+fn chart(report: &Report) -> Chart {
+    let series = |(sign, style): (Sign, usize)| {
+        let points = attributed(report).filter_map(|(point, attribution)| {
+            let drawn = Point::new(point.load.level(), *attribution.signs.get(&sign)?);
+            Some(Point { hollow: is_doubtful(point), ..drawn })
+        });
+        Series { name: sign.name().to_owned(), style, draw: Draw::Points, points: points.collect() }
+    };
+    Chart {
+        id: "use-chart",
+        title: format!("Use of resources against {}", report.words().load_noun),
+        description: "Use of processors, disks, network and workers at each load point, as shares.".into(),
+        x: load_axis(report),
+        panels: vec![Panel {
+            y: Axis::new("Use, of what there is", Spacing::FromZero, Format::Percent),
+            series: DRAWN.into_iter().map(series).filter(|one| !one.points.is_empty()).collect(),
+            limit: None,
+        }],
+        zones: Vec::new(),
+        marks: Vec::new(),
+    }
+}
+
+/// Returns the drawn shares, a row per load point.
+fn shares(report: &Report) -> Table {
+    let drawn: Vec<Sign> =
+        DRAWN.iter().map(|(sign, _)| *sign).filter(|sign| is_known(report, *sign)).collect();
+    let mut columns = vec![Column::numbers(report.words().load, "")];
+    columns.extend(drawn.iter().map(|sign| Column::numbers(sign.name(), "%")));
+    let row = |(point, attribution): (&LoadPointResult, &Attribution)| {
+        let mut cells = vec![load_number(point.load)];
+        let of = |sign: &Sign| attribution.signs.get(sign).map(|share| 100.0 * share);
+        cells.extend(drawn.iter().map(|sign| numbers::fixed(of(sign), 1)));
+        Row::plain(cells)
+    };
+    Table::new("Use of resources", columns, attributed(report).map(row).collect())
+}
+
+fn is_known(report: &Report, sign: Sign) -> bool {
+    attributed(report).any(|(_, attribution)| attribution.signs.contains_key(&sign))
+}
+
+/// Returns all signs that are known at any load point, a row each.
+fn signs(report: &Report) -> Table {
+    let mut columns = vec![Column::words("Sign")];
+    columns.extend(attributed(report).map(|(point, _)| Column::numbers(load_number(point.load), "")));
+    let row = |sign: &Sign| {
+        let of = |attribution: &Attribution| {
+            attribution.signs.get(sign).map_or(numbers::ABSENT.to_owned(), |value| sign_text(*sign, *value))
+        };
+        let mut cells = vec![sign.name().to_owned()];
+        cells.extend(attributed(report).map(|(_, attribution)| of(attribution)));
+        Row::plain(cells)
+    };
+    let known = Sign::ALL.iter().filter(|sign| is_known(report, **sign));
+    let caption = format!("Signs of a bottleneck, per number of {}", report.words().load_noun);
+    Table::new(caption, columns, known.map(row).collect())
+}

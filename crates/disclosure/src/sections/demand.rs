@@ -1,0 +1,74 @@
+//! What an operation costs of each resource, and the rate that this allows.
+
+use analysis::LoadPointResult;
+use analysis::attribute::{Attribution, Demand, DemandUnit};
+
+use crate::report::load_number;
+use crate::{Block, Column, Report, Row, Section, Table, Text, numbers};
+
+pub fn section(report: &Report) -> Option<Section> {
+    let resources = resources(report);
+    if resources.is_empty() {
+        return None;
+    }
+    let text = "An operation needs so much of each resource; a resource that can give C per second therefore allows no \
+                more than C ÷ demand operations per second, and the least of these is the bound. N* is the number of \
+                users from which that bound, and not their own pace, limits the rate: (Z + ΣD) ÷ D of the scarcest \
+                resource. Far below the bound, something else is waited for.";
+    let blocks = vec![Block::Paragraph(Text::from(text)), Block::Table(table(report, &resources))];
+    Some(Section { id: "service-demand", title: "Service demand".into(), blocks })
+}
+
+/// Returns the resources that any load point used, in the order of the first one that has them.
+fn resources(report: &Report) -> Vec<(String, DemandUnit)> {
+    let mut names: Vec<(String, DemandUnit)> = Vec::new();
+    for demand in points(report).flat_map(|(_, attribution)| &attribution.demands) {
+        if names.iter().all(|(name, _)| *name != demand.resource) {
+            names.push((demand.resource.clone(), demand.unit));
+        }
+    }
+    names
+}
+
+fn points<'a>(report: &'a Report) -> impl Iterator<Item = (&'a LoadPointResult, &'a Attribution)> {
+    report.analysis.load_points.iter().filter_map(|point| Some((point, point.attribution.as_ref()?)))
+}
+
+fn table(report: &Report, resources: &[(String, DemandUnit)]) -> Table {
+    let mut columns =
+        vec![Column::numbers(report.words().load, ""), Column::numbers(report.words().rate_heading, "")];
+    columns.extend(resources.iter().map(|(name, unit)| Column::numbers(name.clone(), unit_text(*unit))));
+    columns.extend([Column::numbers("Bound", "/s"), Column::numbers("N*", "")]);
+    let row = |(point, attribution): (&LoadPointResult, &Attribution)| {
+        let of = |name: &String| attribution.demands.iter().find(|demand| demand.resource == *name);
+        let mut cells = vec![load_number(point.load), numbers::fixed(point.rate, 2)];
+        cells.extend(resources.iter().map(|(name, _)| demand_text(of(name))));
+        cells.push(numbers::fixed(attribution.bounds.rate_max, 1));
+        cells.push(numbers::fixed(attribution.bounds.users, 1));
+        Row::plain(cells)
+    };
+    Table::new("Service demand per operation, and bounds", columns, points(report).map(row).collect()).note(
+        "Source of the bounds: asymptotic bounds of operational analysis, Denning and Buzen 1978. The bound of the CPU is \
+         what the server is allowed of it; of a disk its time; of a network interface its speed.",
+    )
+}
+
+fn unit_text(unit: DemandUnit) -> &'static str {
+    match unit {
+        DemandUnit::Seconds => "µs",
+        DemandUnit::Requests => "requests",
+        DemandUnit::Bytes => "B",
+    }
+}
+
+fn demand_text(demand: Option<&Demand>) -> String {
+    let value = demand.map(|demand| match demand.unit {
+        DemandUnit::Seconds => demand.per_operation * 1e6,
+        DemandUnit::Requests | DemandUnit::Bytes => demand.per_operation,
+    });
+    let decimals = match demand.map(|demand| demand.unit) {
+        Some(DemandUnit::Requests) => 4,
+        _ => 1,
+    };
+    numbers::fixed(value, decimals)
+}

@@ -1,0 +1,120 @@
+//! A run whose machine was watched: bottleneck, demands, counters.
+
+mod fixture;
+
+use analysis::attribute::{Attribution, Bottleneck, Bounds, CAUSES, Demand, DemandUnit, Sign, Signs};
+use analysis::{ResourceUse, SeriesUse};
+use disclosure::{Document, outline, render};
+use fixture::Fixture;
+use model::{Counter, Machine, MachineRole, Series};
+
+/// The quick run: not bound with 10 users, then by the processor.
+fn watched() -> Fixture {
+    let mut fixture = fixture::quick();
+    for (place, point) in fixture.analysis.load_points.iter_mut().enumerate() {
+        let busy = [0.62, 0.96, 0.98, 0.97][place];
+        point.resources = resources(busy, 9 < place);
+        point.attribution = Some(attribution(busy, place));
+    }
+    fixture
+}
+
+fn attribution(busy: f64, place: usize) -> Attribution {
+    let signs: Signs = [
+        (Sign::AllowanceBusy, busy),
+        (Sign::CpuBusy, busy - 0.1),
+        (Sign::DiskBusy, 0.043),
+        (Sign::QueueBacklog, 0.0),
+        (Sign::ListenOverflows, 0.25),
+        (Sign::SwitchGrowth, 1.125),
+    ]
+    .into();
+    let bottleneck = [Bottleneck::None, Bottleneck::Processor][usize::from(0 < place)];
+    let cause = CAUSES.iter().find(|cause| cause.bottleneck == Bottleneck::Processor).unwrap();
+    let cpu = Demand {
+        resource: "CPU".to_owned(),
+        per_operation: 0.000_812,
+        unit: DemandUnit::Seconds,
+        rate_max: Some(431.03),
+    };
+    let reads = Demand {
+        resource: "disk sda, requests".to_owned(),
+        per_operation: 0.0125,
+        unit: DemandUnit::Requests,
+        rate_max: None,
+    };
+    Attribution {
+        bottleneck,
+        evidence: if 0 < place { cause.evidence(&signs) } else { Vec::new() },
+        signs,
+        demands: vec![cpu, reads],
+        bounds: Bounds { rate_max: Some(431.03), users: Some(1.5) },
+    }
+}
+
+/// Nine CPUs, which are summed up, and some of everything else.
+fn resources(busy: f64, resets: bool) -> ResourceUse {
+    let one = |counter, instance: &str, value| SeriesUse {
+        series: Series { machine: 0, counter, instance: instance.to_owned() },
+        readings: 9,
+        resets: u32::from(resets),
+        value: Some(value),
+        min: value as u64,
+        max: value as u64,
+    };
+    let mut series: Vec<SeriesUse> =
+        (0..9).map(|cpu| one(Counter::CpuUser, &cpu.to_string(), busy * 1e6)).collect();
+    series.extend([
+        one(Counter::ContextSwitches, "", 29_059.0),
+        one(Counter::MemoryAvailable, "", 1_560_832_737.0),
+        one(Counter::DiskReads, "sda", 7_666.0),
+        one(Counter::DiskReadBytes, "sda", 36_061_179.0),
+        one(Counter::MonitorCpu, "", 810.0),
+    ]);
+    ResourceUse {
+        machines: vec![Machine { name: "this machine".to_owned(), role: MachineRole::Both }],
+        series,
+    }
+}
+
+#[test]
+fn bottleneck_demands_and_counters_are_told() {
+    let fixture = watched();
+    let document = outline(&fixture.report());
+    let of_interest = ["bottleneck", "service-demand", "counters"];
+    let sections =
+        document.sections.into_iter().filter(|section| of_interest.contains(&section.id)).collect();
+    insta::assert_snapshot!(render::markdown(&Document { sections, ..document }));
+}
+
+#[test]
+fn the_page_of_a_watched_run_is_well_formed() {
+    let fixture = watched();
+    let report = fixture.report();
+    let html = render::html(&outline(&report));
+    assert!(html.contains("processor-bound above 10 clients"));
+    assert!(html.contains("id=\"use-chart\""));
+    assert!(!html.contains("NaN"));
+}
+
+#[test]
+fn json_has_every_counter_and_the_evidence() {
+    let json = render::json(&watched().report());
+    assert_eq!(json["bottleneck"], "processor-bound above 10 clients");
+    let point = &json["load_points"][1];
+    assert_eq!(point["bottleneck"]["name"], "processor");
+    assert_eq!(point["bottleneck"]["evidence"][0]["threshold"], 0.95);
+    assert_eq!(point["counters"].as_array().map(Vec::len), Some(14));
+    assert_eq!(point["counters"][9]["counter"], "system.context_switches");
+    assert_eq!(
+        render::json(&fixture::quick().report())["load_points"][1]["bottleneck"],
+        serde_json::Value::Null
+    );
+}
+
+#[test]
+fn a_run_that_was_not_watched_has_none_of_it() {
+    let fixture = fixture::quick();
+    let document = outline(&fixture.report());
+    assert!(document.sections.iter().all(|section| !["bottleneck", "counters"].contains(&section.id)));
+}
