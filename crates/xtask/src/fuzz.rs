@@ -9,6 +9,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
+use crate::bench::number;
 use crate::shell::{cargo, line, root, run};
 
 /// What the compiler is told: coverage of edges and comparisons.
@@ -38,7 +39,8 @@ impl Options {
             match *argument {
                 "--seconds" => {
                     let seconds = arguments.next().context("`--seconds` needs a number")?;
-                    options.seconds = seconds.parse().with_context(|| format!("`{seconds}` is no number"))?;
+                    // For the fuzzer, 0 would mean without an end.
+                    options.seconds = number("--seconds", seconds)?;
                 }
                 name if !name.starts_with('-') && options.target.is_none() => {
                     options.target = Some(name.to_owned());
@@ -169,6 +171,18 @@ mod tests {
             }
         }
         assert!(15 <= n, "{n} parsers found");
+    }
+
+    #[test]
+    fn options_have_defaults_and_refuse_what_they_do_not_know() {
+        let parse = |arguments: &[&str]| {
+            Options::parse(arguments).map(|options| (options.target, options.seconds)).ok()
+        };
+        assert_eq!(parse(&[]), Some((None, 20)));
+        assert_eq!(parse(&["--seconds", "5", "reply"]), Some((Some("reply".to_owned()), 5)));
+        for wrong in [&["--seconds"][..], &["--seconds", "0"], &["--seconds", "x"], &["a", "b"], &["--x"]] {
+            assert_eq!(parse(wrong), None, "{wrong:?}");
+        }
     }
 
     #[test]

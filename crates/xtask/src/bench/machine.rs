@@ -5,7 +5,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use super::Options;
-use crate::shell::{output, root};
+use crate::shell::{line, output, root};
 
 /// Returns the head of the page: what this is, machine and programs.
 pub fn facts(options: &Options) -> Result<String> {
@@ -65,7 +65,8 @@ fn commit() -> String {
 pub fn version(program: &str, option: &str) -> Result<String> {
     let path = std::env::var("PATH").unwrap_or_default();
     let mut command = Command::new(program);
-    let output = command.arg(option).env("PATH", format!("{path}:/usr/sbin")).output()?;
+    command.arg(option).env("PATH", format!("{path}:/usr/sbin"));
+    let output = command.output().with_context(|| format!("cannot start `{}`", line(&command)))?;
     let text = [output.stdout, output.stderr].concat();
     let text = String::from_utf8_lossy(&text);
     let first = text.lines().next().unwrap_or("unknown");

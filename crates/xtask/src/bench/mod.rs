@@ -74,7 +74,8 @@ impl Options {
     }
 }
 
-fn number(name: &str, text: &str) -> Result<u32> {
+/// Reads the value of an option that counts: a whole number above 0.
+pub fn number(name: &str, text: &str) -> Result<u32> {
     let number = text.parse().with_context(|| format!("`{name} {text}`"))?;
     ensure!(0 < number, "`{name}`: expected at least 1");
     Ok(number)
