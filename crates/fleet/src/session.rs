@@ -10,7 +10,7 @@ use drivers::{Policy, PolicyError};
 use model::{Ending, FactSection, FileSet, HttpVersion, LoadPoint, Plan, Protocol, Testbed, Tls};
 use runfile::{Header, Writer};
 use testbed::{
-    Populated, RunningSut, Server, SutError, SutRequest, Transport, clean_stale, inventory, populate,
+    Limits, Populated, RunningSut, Server, SutError, SutRequest, Transport, clean_stale, inventory, populate,
 };
 use units::{Nanos, RealClock, wall};
 
@@ -168,8 +168,11 @@ fn start_server(
         work_dir: request.work_dir.clone(),
         files: &files,
         root,
-        cpus: plan.sut.cpus.clone(),
-        quota: plan.sut.quota.filter(|_| !limits_itself(&request.server)),
+        limits: Limits {
+            cpus: plan.sut.cpus.clone(),
+            quota: plan.sut.quota.filter(|_| !limits_itself(&request.server)),
+            ..Limits::default()
+        },
         port: None,
         search_path: request.search_path.clone(),
         profile: plan.sut.profile.clone(),

@@ -20,6 +20,7 @@ pub use affinity::{
     CpuListError, available_cpus, format_cpu_list, parse_cpu_list, pin_current_thread, set_priority,
 };
 pub use calibration::{Calibration, CalibrationCase, CalibrationError, Placement, QuotaBasis, choose_quota};
+pub use cgroup::{DiskLimits, Limits, disk_of};
 pub use doctor::{Check, DoctorInput, State, examine};
 pub use inventory::{inventory, model_name};
 pub use monitor::{Watch, WatchError};

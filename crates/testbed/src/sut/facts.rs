@@ -6,6 +6,7 @@ use units::Bytes;
 use super::member::Member;
 use super::running::RunningSut;
 use crate::affinity::{available_cpus, format_cpu_list};
+use crate::cgroup::{Controller, memory_text};
 use crate::recipe::Reset;
 
 /// Returns the sections about the server: how it runs, what runs beside it, and all their configuration.
@@ -19,11 +20,17 @@ pub fn sections(sut: &RunningSut) -> Vec<FactSection> {
         fact("address", &sut.url()),
         fact("transport", sut.choice.transport.title()),
         fact("profile", &sut.choice.profile),
-        fact("processors", &cpus(&server.launch.cpus)),
+        fact("processors", &cpus(sut)),
         fact("CPU quota", &quota(sut)),
         fact("CPU time known from", sut.meter.description()),
         fact("between load points", reset(sut.recipe.reset)),
     ];
+    facts.extend(
+        sut.asked.memory.map(|bytes| limit(sut, "memory limit", &memory_text(bytes), Controller::Memory)),
+    );
+    facts.extend(
+        sut.asked.disk.as_ref().map(|disk| limit(sut, "disk limit", &disk.to_string(), Controller::Blkio)),
+    );
     if let Some(populated) = &sut.populated {
         let size =
             format!("{} files, {} bytes ({})", populated.files, populated.bytes, Bytes(populated.bytes));
@@ -69,11 +76,24 @@ fn fact(name: &str, value: &str) -> Fact {
     Fact { name: name.to_owned(), value: value.to_owned() }
 }
 
-fn cpus(cpus: &[u32]) -> String {
-    match cpus {
-        [] => format!("{} (all)", format_cpu_list(&available_cpus())),
-        _ => format!("{} (pinned)", format_cpu_list(cpus)),
+fn cpus(sut: &RunningSut) -> String {
+    let cpus = format_cpu_list(&sut.asked.cpus);
+    match &sut.group {
+        _ if cpus.is_empty() => format!("{} (all)", format_cpu_list(&available_cpus())),
+        Ok(group) if !group.held().cpus.is_empty() => {
+            format!("{cpus} (pinned, and {})", group.holding(Controller::Cpuset))
+        }
+        _ => format!("{cpus} (pinned)"),
     }
+}
+
+/// Returns a limit that was asked for, by what it is held, or why it is not.
+fn limit(sut: &RunningSut, name: &str, asked: &str, controller: Controller) -> Fact {
+    let holding = match &sut.group {
+        Ok(group) => group.holding(controller),
+        Err(why) => format!("not held: {why}"),
+    };
+    fact(name, &format!("{asked}, {holding}"))
 }
 
 /// Returns how much CPU time the server may use, by what it is held to that, or why it is not.

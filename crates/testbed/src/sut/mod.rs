@@ -33,6 +33,7 @@ use std::time::Duration;
 
 use model::{FileSet, Gateway, GatewayKind};
 
+use crate::cgroup::Limits;
 use crate::populate::{PopulateError, Populated};
 use crate::recipe::{GatewayRecipe, ProgramRecipe, Ready, Recipe, Reset, StartRecipe, StopRecipe, Transport};
 
@@ -52,10 +53,8 @@ pub struct SutRequest<'a> {
     pub files: &'a FileSet,
     /// The file set where it is in place, and kept afterwards; laid out in the run's own directory if `None`.
     pub root: Option<Populated>,
-    /// CPUs that it may run on; empty for all that this process has.
-    pub cpus: Vec<u32>,
-    /// CPU time per second that it may use, in CPUs; `None` for no limit.
-    pub quota: Option<f64>,
+    /// What it may use at most.
+    pub limits: Limits,
     /// The port on 127.0.0.1; a free one if `None`.
     pub port: Option<u16>,
     /// Where programs are looked for that a recipe names without a path, before the usual directories.

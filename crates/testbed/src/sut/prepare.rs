@@ -41,7 +41,8 @@ impl Prepared {
         let programs = Programs::find(&recipe, &choice, &request.program, &request.search_path)?;
         clean_stale(&request.work_dir);
         let work_dir = WorkDir::create(&request.work_dir)?;
-        let n_cpus = if request.cpus.is_empty() { available_cpus().len() } else { request.cpus.len() };
+        let limits = &request.limits;
+        let n_cpus = if limits.cpus.is_empty() { available_cpus().len() } else { limits.cpus.len() };
         let root = request.root.as_ref().map(|populated| populated.directory.clone());
         let mut values = Values {
             port: port(&recipe, request.port)?,
@@ -49,7 +50,7 @@ impl Prepared {
             root: root.unwrap_or_else(|| work_dir.path().join("root")),
             config_file: recipe.config.as_ref().map(|config| config.file.clone()).unwrap_or_default(),
             user: user_name(),
-            workers: workers_for(n_cpus, request.quota),
+            workers: workers_for(n_cpus, limits.quota),
             open_files: open_files_max(),
             service: Account::for_service(),
             parts: Parts::default(),
@@ -73,7 +74,7 @@ impl Prepared {
         if let Some((gateway, _)) = &choice.gateway {
             write_page_programs(gateway.kind, &values, &work_dir)?;
         }
-        let maker = MemberMaker { values: &values, work_dir: &work_dir, cpus: request.cpus };
+        let maker = MemberMaker { values: &values, work_dir: &work_dir, cpus: request.limits.cpus };
         let server = maker.server(&recipe, &choice, programs.server)?;
         let with_programs = choice.companions.iter().zip(programs.companions);
         let companions = with_programs

@@ -51,15 +51,13 @@ impl RunningSut {
     /// Brings a server up: finds it, lays out the file set, writes its configuration, starts it within its limits.
     /// It may not answer yet: see [`RunningSut::wait_ready`]. What killed runs left in the work directory goes.
     ///
-    /// A quota that cannot be held is no error: [`RunningSut::quota`] is `None` then, and the facts say why.
+    /// A limit that cannot be held is no error: [`RunningSut::held`] lacks it then, and the facts say why.
     ///
     /// # Errors
     /// If it is not installed, its recipe does not have what is asked for, or a directory, the file set or a process
     /// could not be made.
     pub fn start(request: SutRequest) -> Result<RunningSut, SutError> {
-        let files = request.files;
-        let asked =
-            Limits { cpus: request.cpus.clone(), quota: request.quota, ..Limits::default() };
+        let (asked, files) = (request.limits.clone(), request.files);
         let Prepared { recipe, choice, values, certificate, populated, server, companions, work_dir } =
             Prepared::make(request)?;
         let group = Group::create(&asked);
@@ -176,9 +174,14 @@ impl RunningSut {
         self.certificate.as_ref().map(|certificate| certificate.der.as_ref())
     }
 
+    /// Returns the limits to which the kernel holds the server by a control group.
+    pub fn held(&self) -> Limits {
+        self.group.as_ref().map(Group::held).unwrap_or_default()
+    }
+
     /// Returns the quota, in CPUs, to which the kernel holds the server; `None` if to none.
     pub fn quota(&self) -> Option<f64> {
-        self.group.as_ref().ok()?.held().quota
+        self.held().quota
     }
 
     /// Returns what all its processes have used since the start; `None` if that cannot be read. Costs some

@@ -16,7 +16,7 @@ use rustls::{
     ClientConfig, ClientConnection, HandshakeKind, RootCertStore, StreamOwned, SupportedProtocolVersion,
 };
 use tempfile::TempDir;
-use testbed::{RunningSut, Server, SutRequest, Transport};
+use testbed::{Limits, RunningSut, Server, SutRequest, Transport};
 
 /// How long a server may take to answer; the machine may be busy.
 pub const READY_MAX: Duration = Duration::from_secs(20);
@@ -39,8 +39,7 @@ pub fn request<'a>(server: Server, work_dir: &Path, files: &'a FileSet) -> SutRe
         work_dir: work_dir.to_owned(),
         files,
         root: None,
-        cpus: Vec::new(),
-        quota: None,
+        limits: Limits::default(),
         port: None,
         search_path: Vec::new(),
         profile: None,
