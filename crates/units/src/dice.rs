@@ -21,6 +21,8 @@ pub enum Purpose {
     Content,
     /// What a simulated server does; the index is the server.
     Simulation,
+    /// Which values an estimate is made from again (bootstrap); the index is the replicate.
+    Resampling,
 }
 
 impl Purpose {
@@ -32,6 +34,7 @@ impl Purpose {
             Purpose::Arrivals => 0x6172_7269,
             Purpose::Content => 0x636f_6e74,
             Purpose::Simulation => 0x7369_6d75,
+            Purpose::Resampling => 0x7265_7361,
         }
     }
 }
