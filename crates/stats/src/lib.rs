@@ -4,6 +4,7 @@
 //! ([`units::Nanos`], [`units::Ratio`]) or, for plain numbers, in the comment: s and operations/s.
 
 mod bits;
+mod bootstrap;
 mod buckets;
 mod codec;
 mod curve;
@@ -11,10 +12,12 @@ mod drift;
 mod estimate;
 mod histogram;
 mod law;
+mod least_squares;
 mod mm;
 mod moments;
 mod order;
 mod regression;
+mod scaling;
 mod stall;
 
 pub use codec::HistogramError;
@@ -29,4 +32,8 @@ pub use law::{
 pub use mm::{erlang_c, mg1_response, mm1_response, mm1_response_quantile, mmc_response};
 pub use moments::Moments;
 pub use regression::Line;
+pub use scaling::{
+    Amdahl, FitError, FitQuality, Prediction, Repeats, ScalingPoint, SpeedUp, Usl, serial_share_of_ratio,
+    speed_ups,
+};
 pub use stall::Stall;
