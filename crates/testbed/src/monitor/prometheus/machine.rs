@@ -1,0 +1,166 @@
+//! A machine of which an exporter tells over HTTP.
+
+use std::time::Duration;
+
+use model::Reading;
+
+use super::scrape::{ScrapeNotes, Tables, describe};
+use crate::monitor::fetch::{FetchLimits, PageUrl};
+use crate::monitor::{Watch, WatchError};
+
+/// Within what a scrape must come: it is asked for once a second. A machine of 256 CPUs tells some 300 KB.
+const LIMITS: FetchLimits = FetchLimits { time: Duration::from_millis(900), bytes: 16 << 20 };
+
+/// A machine that runs node_exporter or windows_exporter; the names of its series tell which.
+#[derive(Debug)]
+pub struct PrometheusMachine {
+    url: PageUrl,
+    limits: FetchLimits,
+    tables: Tables,
+    warnings: Vec<String>,
+}
+
+impl PrometheusMachine {
+    /// Watches the machine whose exporter answers at a URL; the first reading shows whether it does.
+    pub fn new(url: PageUrl) -> PrometheusMachine {
+        PrometheusMachine { url, limits: LIMITS, tables: Tables::all(), warnings: Vec::new() }
+    }
+
+    /// Returns what was wrong with scrapes that gave readings nevertheless: each kind once, of the first such scrape.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    fn keep(&mut self, notes: &ScrapeNotes) {
+        let mut keep = |kind: &str, what: String| {
+            if !self.warnings.iter().any(|warning| warning.starts_with(kind)) {
+                self.warnings.push(format!("{kind} {what}"));
+            }
+        };
+        if let Some((count, name)) = &notes.duplicates {
+            keep("series that came twice were counted once:", format!("`{name}`, {count} in all"));
+        }
+        if notes.bad.count != 0 {
+            keep("lines that cannot be read were skipped:", notes.bad.to_string());
+        }
+    }
+
+    /// Returns why a page without any series that we know is not what was expected.
+    fn not_known(&self, page: &str, notes: &ScrapeNotes) -> String {
+        let mut reason = format!(
+            "expected series of node_exporter (`node_*`) or windows_exporter (`windows_*`), found {}",
+            describe(page)
+        );
+        if notes.bad.count != 0 {
+            reason += &format!(" ({})", notes.bad);
+        }
+        if !self.url.as_str().contains("/metrics") {
+            reason += "\nhint: exporters answer at `/metrics`";
+        }
+        reason
+    }
+}
+
+impl Watch for PrometheusMachine {
+    fn read(&mut self, into: &mut Vec<Reading>) -> Result<(), WatchError> {
+        let fail = |url: &PageUrl, reason| WatchError { watched: url.as_str().to_owned(), reason };
+        let page = self.url.fetch(self.limits).map_err(|reason| fail(&self.url, reason))?;
+        let before = into.len();
+        let notes = self.tables.read(&page, into);
+        if into.len() == before {
+            return Err(fail(&self.url, self.not_known(&page, &notes)));
+        }
+        self.keep(&notes);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+    use std::thread::JoinHandle;
+
+    use model::Counter;
+
+    /// Answers one request per page, and gives the URL of what answers.
+    fn exporter(path: &str, pages: Vec<String>) -> (PrometheusMachine, JoinHandle<()>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}{path}", listener.local_addr().unwrap());
+        let server = std::thread::spawn(move || {
+            for page in pages {
+                let (mut stream, _) = listener.accept().unwrap();
+                let mut asked = Vec::new();
+                while !asked.ends_with(b"\r\n\r\n") {
+                    let mut byte = [0];
+                    stream.read_exact(&mut byte).unwrap();
+                    asked.extend(byte);
+                }
+                let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", page.len());
+                stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(page.as_bytes())).unwrap();
+            }
+        });
+        let limits = FetchLimits { time: Duration::from_secs(30), ..LIMITS };
+        (PrometheusMachine { limits, ..PrometheusMachine::new(PageUrl::parse(&url).unwrap()) }, server)
+    }
+
+    #[test]
+    fn each_reading_is_a_scrape_of_its_own() {
+        let pages = [10, 25].map(|forks| format!("node_forks_total {forks}\n"));
+        let (mut machine, server) = exporter("/metrics", pages.to_vec());
+        let mut readings = Vec::new();
+        machine.read(&mut readings).unwrap();
+        machine.read(&mut readings).unwrap();
+        assert_eq!(readings, [Reading::new(Counter::Forks, 10), Reading::new(Counter::Forks, 25)]);
+        assert!(machine.warnings().is_empty());
+        server.join().unwrap();
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_scrape_is_kept_once() {
+        let page = "node_forks_total 1\nnode_forks_total 1\n?\n";
+        let (mut machine, server) = exporter("/metrics", vec![page.to_owned(); 2]);
+        let mut readings = Vec::new();
+        machine.read(&mut readings).unwrap();
+        machine.read(&mut readings).unwrap();
+        assert_eq!(
+            machine.warnings(),
+            [
+                "series that came twice were counted once: `node_forks_total`, 1 in all",
+                "lines that cannot be read were skipped: line 3: expected the name of a metric",
+            ]
+        );
+        server.join().unwrap();
+    }
+
+    #[test]
+    fn another_exporter_is_named_by_its_series() {
+        let (mut machine, server) = exporter("/metrics", vec!["go_info{version=\"1\"} 1\n".to_owned()]);
+        let error = machine.read(&mut Vec::new()).unwrap_err();
+        assert_eq!(error.watched, machine.url.as_str());
+        assert_eq!(
+            error.reason,
+            "expected series of node_exporter (`node_*`) or windows_exporter (`windows_*`), found 1 series of go_*"
+        );
+        server.join().unwrap();
+    }
+
+    #[test]
+    fn the_front_page_leads_to_the_metrics() {
+        let (mut machine, server) = exporter("/", vec!["<html>\n<a href=\"/metrics\">".to_owned()]);
+        let reason = machine.read(&mut Vec::new()).unwrap_err().reason;
+        assert!(reason.contains("found no series (line 1: "), "{reason}");
+        assert!(reason.ends_with("\nhint: exporters answer at `/metrics`"), "{reason}");
+        server.join().unwrap();
+    }
+
+    #[test]
+    fn nobody_there_is_an_error() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/metrics", listener.local_addr().unwrap());
+        drop(listener);
+        let error = PrometheusMachine::new(PageUrl::parse(&url).unwrap()).read(&mut Vec::new()).unwrap_err();
+        assert!(error.to_string().starts_with(&format!("{url}: ")), "{error}");
+    }
+}

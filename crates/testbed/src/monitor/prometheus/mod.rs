@@ -1,0 +1,19 @@
+//! Machines of which an exporter of Prometheus' kind tells: nothing of ours has to run there.
+//!
+//! - `text`: the text of a scrape, line by line
+//! - `table`: the form of a table from series to counters
+//! - `node`: the table of node_exporter
+//! - `windows`: the table of windows_exporter
+//! - `scrape`: from a text to readings, by the tables
+//! - `machine`: scraping once a second
+
+mod machine;
+mod node;
+mod scrape;
+mod table;
+mod text;
+mod windows;
+
+pub use machine::PrometheusMachine;
+pub use scrape::{ScrapeNotes, Tables};
+pub use text::{BadLines, Labels, SAMPLES_MAX, Sample, Samples};
