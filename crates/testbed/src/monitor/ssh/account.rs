@@ -1,0 +1,111 @@
+//! Whose shell on which machine: the argument that `ssh` gets.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// An account on another machine: `user@host`, `host`, or a name from the user's `~/.ssh/config`.
+///
+/// `ssh` takes it for nothing else: it does not begin like an option and holds no blanks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SshAccount(String);
+
+/// Why a text names no account.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("expected `USER@HOST`, found `{text}`: {problem}")]
+pub struct SshAccountError {
+    text: String,
+    problem: &'static str,
+}
+
+impl SshAccount {
+    /// Returns it as `ssh` takes it.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for SshAccount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for SshAccount {
+    type Err = SshAccountError;
+
+    fn from_str(text: &str) -> Result<SshAccount, SshAccountError> {
+        match problem(text) {
+            Some(problem) => Err(SshAccountError { text: text.escape_debug().to_string(), problem }),
+            None => Ok(SshAccount(text.to_owned())),
+        }
+    }
+}
+
+/// Returns why `ssh` cannot have a text as its destination.
+fn problem(text: &str) -> Option<&'static str> {
+    // As ssh does: a user name may hold an `@`, a host does not.
+    let (user, host) = text.rsplit_once('@').map_or((None, text), |(user, host)| (Some(user), host));
+    let is_host = |c: char| c.is_ascii_alphanumeric() || "-._:%".contains(c);
+    let is_user = |c: char| c.is_ascii_graphic() && !"'\"`$\\;|&<>(){}*?!#/:".contains(c);
+    if host.is_empty() {
+        Some("it names no host")
+    } else if text.starts_with('-') || host.starts_with('-') {
+        Some("it would be taken for an option")
+    } else if host.matches(':').count() == 1 {
+        Some("a port is not taken\nhint: name the machine and its port in `~/.ssh/config`")
+    } else if !host.chars().all(is_host) {
+        Some("a host has letters, digits, `-`, `.`, `_`, and `:` if it is an IPv6 address")
+    } else if user.is_some_and(|user| user.is_empty() || !user.chars().all(is_user)) {
+        Some("a user has letters, digits and signs that no shell knows")
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn accounts_are_taken_as_they_are() {
+        for text in
+            ["load@sut", "sut", "root@10.0.0.7", "me@fe80::1%eth0", "first.last@corp@db-1.lan", "u_1-x@s"]
+        {
+            assert_eq!(text.parse::<SshAccount>().unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn what_is_no_account_is_refused_with_the_reason() {
+        for (text, said) in [
+            ("", "no host"),
+            ("user@", "no host"),
+            ("-oProxyCommand=reboot", "option"),
+            ("-v@host", "option"),
+            ("user@-oProxyCommand=reboot", "option"),
+            ("user@host:22", "hint: name the machine"),
+            ("user@host name", "a host has"),
+            ("user@[::1]", "a host has"),
+            ("user@host;reboot", "a host has"),
+            ("@host", "a user has"),
+            ("a b@host", "a user has"),
+            ("$(reboot)@host", "a user has"),
+            ("us\ner@host", "a user has"),
+        ] {
+            let error = text.parse::<SshAccount>().unwrap_err().to_string();
+            assert!(error.contains(said), "{text}: {error}");
+            assert!(error.starts_with("expected `USER@HOST`, found `"), "{error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn an_account_is_one_argument_and_no_option(text in "[-a@:. $\n]{0,12}|\\PC{0,12}") {
+            if let Ok(account) = text.parse::<SshAccount>() {
+                prop_assert!(!account.as_str().starts_with('-') && !account.as_str().contains("@-"));
+                prop_assert!(account.as_str().bytes().all(|byte| byte.is_ascii_graphic()));
+            }
+        }
+    }
+}
