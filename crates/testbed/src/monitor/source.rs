@@ -1,0 +1,151 @@
+//! Where to read a machine other than this one, as users name it.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::fetch::PageUrl;
+use super::prometheus::PrometheusMachine;
+use super::ssh::{SshAccount, SshMachine, SshOptions};
+use super::{Watch, WatchError};
+
+/// A machine to watch: `prometheus=http://sut:9100/metrics`, `ssh=user@sut`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MonitorSource {
+    /// It runs node_exporter or windows_exporter, which answers at this URL.
+    Prometheus(PageUrl),
+    /// It is a Linux machine on which this account has a shell.
+    Ssh(SshAccount),
+}
+
+/// Why a text names no source.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("monitor `{text}`: {problem}")]
+pub struct MonitorSourceError {
+    text: String,
+    problem: String,
+}
+
+impl MonitorSource {
+    /// Returns what series call the machine: the URL, or the account.
+    pub fn machine(&self) -> &str {
+        match self {
+            MonitorSource::Prometheus(url) => url.as_str(),
+            MonitorSource::Ssh(account) => account.as_str(),
+        }
+    }
+
+    /// Begins to watch the machine.
+    ///
+    /// # Errors
+    /// If no connection with `ssh` comes about; whether an exporter answers is shown by the first reading.
+    pub fn watch(&self) -> Result<Box<dyn Watch>, WatchError> {
+        Ok(match self {
+            MonitorSource::Prometheus(url) => Box::new(PrometheusMachine::new(url.clone())),
+            MonitorSource::Ssh(account) => {
+                Box::new(SshMachine::connect(account.clone(), SshOptions::default())?)
+            }
+        })
+    }
+}
+
+/// As it is written: `ssh=user@sut`.
+impl fmt::Display for MonitorSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self {
+            MonitorSource::Prometheus(_) => "prometheus",
+            MonitorSource::Ssh(_) => "ssh",
+        };
+        write!(f, "{kind}={}", self.machine())
+    }
+}
+
+impl FromStr for MonitorSource {
+    type Err = MonitorSourceError;
+
+    fn from_str(text: &str) -> Result<MonitorSource, MonitorSourceError> {
+        let fail = |problem| MonitorSourceError { text: text.escape_debug().to_string(), problem };
+        match text.split_once('=') {
+            Some(("prometheus", url)) => PageUrl::parse(url).map(MonitorSource::Prometheus).map_err(fail),
+            Some(("ssh", account)) => account
+                .parse()
+                .map(MonitorSource::Ssh)
+                .map_err(|error: super::ssh::SshAccountError| fail(error.to_string())),
+            _ => Err(fail(expected(text))),
+        }
+    }
+}
+
+/// Returns what was expected, and what may have been meant.
+fn expected(text: &str) -> String {
+    let meant = match text {
+        url if url.starts_with("http") => {
+            format!("\nhint: did you mean `prometheus={}`?", url.escape_debug())
+        }
+        account if account.parse::<SshAccount>().is_ok() => format!("\nhint: did you mean `ssh={account}`?"),
+        _ => String::new(),
+    };
+    format!("expected `prometheus=http://HOST:9100/metrics` or `ssh=USER@HOST`{meant}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn sources_are_written_as_they_are_read() {
+        for (text, machine) in [
+            ("prometheus=http://sut:9100/metrics", "http://sut:9100/metrics"),
+            ("prometheus=http://[::1]:9182/metrics?collect[]=cpu", "http://[::1]:9182/metrics?collect[]=cpu"),
+            ("ssh=load@sut", "load@sut"),
+            ("ssh=sut", "sut"),
+        ] {
+            let source: MonitorSource = text.parse().unwrap();
+            assert_eq!((source.machine(), source.to_string()), (machine, text.to_owned()));
+        }
+    }
+
+    #[test]
+    fn what_is_no_source_is_refused_with_a_hint() {
+        let expected = "expected `prometheus=http://HOST:9100/metrics` or `ssh=USER@HOST`";
+        for (text, error) in [
+            ("", format!("monitor ``: {expected}")),
+            ("snmp=sut", format!("monitor `snmp=sut`: {expected}")),
+            ("me@sut", format!("monitor `me@sut`: {expected}\nhint: did you mean `ssh=me@sut`?")),
+            (
+                "http://sut:9100/metrics",
+                format!(
+                    "monitor `http://sut:9100/metrics`: {expected}\n\
+                     hint: did you mean `prometheus=http://sut:9100/metrics`?"
+                ),
+            ),
+            (
+                "ssh=-v",
+                "monitor `ssh=-v`: expected `USER@HOST`, found `-v`: it would be taken for an option"
+                    .to_owned(),
+            ),
+        ] {
+            assert_eq!(text.parse::<MonitorSource>().unwrap_err().to_string(), error);
+        }
+        assert!("prometheus=https://sut/".parse::<MonitorSource>().is_err());
+    }
+
+    #[test]
+    fn an_exporter_is_asked_only_when_it_is_read() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let text = format!("prometheus=http://{}/metrics", listener.local_addr().unwrap());
+        drop(listener);
+        let source: MonitorSource = text.parse().unwrap();
+        let error = source.watch().unwrap().read(&mut Vec::new()).unwrap_err();
+        assert_eq!(error.watched, source.machine());
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_source_or_an_error(text in "(prometheus=http://|ssh=)?\\PC{0,20}") {
+            if let Ok(source) = text.parse::<MonitorSource>() {
+                prop_assert_eq!(source.to_string(), text);
+            }
+        }
+    }
+}
