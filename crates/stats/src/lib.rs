@@ -3,6 +3,7 @@
 //! Only arithmetic: nothing here reads, writes or asks the time. Units are in the types
 //! ([`units::Nanos`], [`units::Ratio`]) or, for plain numbers, in the comment: s and operations/s.
 
+mod asymptote;
 mod bits;
 mod bootstrap;
 mod buckets;
@@ -11,6 +12,7 @@ mod curve;
 mod drift;
 mod estimate;
 mod histogram;
+mod knees;
 mod law;
 mod least_squares;
 mod mm;
@@ -20,11 +22,13 @@ mod regression;
 mod scaling;
 mod stall;
 
+pub use asymptote::{Demand, asymptotic_bound, saturation_users};
 pub use codec::HistogramError;
 pub use curve::{CurvePoint, knee, peak, saturation_point};
 pub use drift::{Drift, DriftLimit, batch_mean_interval, drift};
 pub use estimate::Estimate;
 pub use histogram::{Bucket, Histogram, Quantile};
+pub use knees::{Agreement, Knees, kneedle, knees, two_line_knee};
 pub use law::{
     MBIT, harmonic_mean, interactive_bound, interactive_response, little_gap, load_factor, t1_lines,
     utilization_bound, weighted_harmonic_mean,

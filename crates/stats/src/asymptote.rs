@@ -1,0 +1,107 @@
+//! What no closed loop can pass: bounds from the demands that an operation makes on each resource.
+//!
+//! N users, Z mean think time (s), D_k time that an operation keeps resource k busy (s), m_k servers
+//! of that kind (CPUs, disks). D_max is the largest D_k ÷ m_k.
+
+/// What an operation demands of a resource.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Demand {
+    /// D, the time that one operation keeps it busy, in s, summed over its servers.
+    pub busy: f64,
+    /// m, how many servers share the work: CPUs, disks; at least 1.
+    pub servers: f64,
+}
+
+impl Demand {
+    /// Makes the demand from a measurement: D = U·m ÷ X, where U is the share of time that each server was busy.
+    ///
+    /// X rate (operations/s). `None` if the rate is not above zero.
+    ///
+    /// Source: the utilization law, U = X·D ÷ m (Denning and Buzen 1978).
+    pub fn from_utilization(utilization: units::Ratio, servers: f64, rate: f64) -> Option<Demand> {
+        (0.0 < rate).then(|| Demand { busy: utilization.0 * servers / rate, servers })
+    }
+
+    /// Returns the share of the time between two operations at full speed, D ÷ m, in s.
+    fn per_server(&self) -> f64 {
+        self.busy / self.servers
+    }
+}
+
+/// Returns the rate that users can reach at most (operations/s): min(N ÷ (Z + ΣD), 1 ÷ D_max).
+///
+/// `None` if nothing bounds it (no demand, no think time), or if a figure is not a number of at
+/// least zero.
+///
+/// Source: asymptotic bounds, Denning and Buzen 1978; Lazowska et al. 1984, Quantitative System
+/// Performance, chapter 5.
+pub fn asymptotic_bound(users: f64, think: f64, demands: &[Demand]) -> Option<f64> {
+    let (total, largest) = totals(demands)?;
+    let bound = (users / (think + total)).min(1.0 / largest);
+    (0.0 <= users && 0.0 <= think && bound.is_finite()).then_some(bound)
+}
+
+/// Returns N*, the number of users from which on the busiest resource sets the limit: (Z + ΣD) ÷ D_max.
+///
+/// Below it users seldom meet, above they must. `None` if nothing is demanded, or if a figure is not
+/// a number of at least zero.
+///
+/// Source: where the two asymptotic bounds cross; Lazowska et al. 1984, chapter 5.
+pub fn saturation_users(think: f64, demands: &[Demand]) -> Option<f64> {
+    let (total, largest) = totals(demands)?;
+    (0.0 <= think && 0.0 < largest).then(|| (think + total) / largest).filter(|users| users.is_finite())
+}
+
+/// Returns ΣD and D_max; `None` unless all demands are possible.
+fn totals(demands: &[Demand]) -> Option<(f64, f64)> {
+    let possible = |demand: &Demand| 0.0 <= demand.busy && 1.0 <= demand.servers;
+    let total = demands.iter().map(|demand| demand.busy).sum();
+    let largest = demands.iter().map(Demand::per_server).fold(0.0, f64::max);
+    demands.iter().all(possible).then_some((total, largest))
+}
+
+#[cfg(test)]
+mod tests {
+    use units::Ratio;
+
+    use super::*;
+
+    fn demands(of: &[(f64, f64)]) -> Vec<Demand> {
+        of.iter().map(|(busy, servers)| Demand { busy: *busy, servers: *servers }).collect()
+    }
+
+    /// By hand: CPU 20 ms on two CPUs, disk 30 ms: D_max 30 ms, ΣD 50 ms. With Z 0.4 s: N* = 0.45 ÷ 0.03 = 15;
+    /// 9 users: 9 ÷ 0.45 = 20/s; 30 users: 1 ÷ 0.03 = 33.3/s.
+    #[test]
+    fn two_resources_by_hand() {
+        let demands = demands(&[(0.02, 2.0), (0.03, 1.0)]);
+        let near = |found: Option<f64>, expected: f64| {
+            assert!((found.unwrap() - expected).abs() < 1e-9, "{found:?}")
+        };
+        near(saturation_users(0.4, &demands), 15.0);
+        near(asymptotic_bound(9.0, 0.4, &demands), 20.0);
+        near(asymptotic_bound(15.0, 0.4, &demands), 1.0 / 0.03);
+        near(asymptotic_bound(30.0, 0.4, &demands), 1.0 / 0.03);
+    }
+
+    /// By hand: two CPUs 60 % busy at 300/s: 0.6 · 2 ÷ 300 = 4 ms each, so 500/s at most.
+    #[test]
+    fn a_demand_follows_from_utilization_and_rate() {
+        let demand = Demand::from_utilization(Ratio(0.6), 2.0, 300.0).unwrap();
+        assert!((demand.busy - 0.004).abs() < 1e-15);
+        assert!((asymptotic_bound(1e9, 0.0, &[demand]).unwrap() - 500.0).abs() < 1e-9);
+        assert_eq!(Demand::from_utilization(Ratio(0.6), 2.0, 0.0), None);
+    }
+
+    #[test]
+    fn what_is_not_bounded_or_not_possible_gives_none() {
+        assert_eq!((asymptotic_bound(5.0, 0.0, &[]), saturation_users(1.0, &[])), (None, None));
+        // Think time alone still bounds: 5 ÷ 0.5.
+        assert_eq!(asymptotic_bound(5.0, 0.5, &[]), Some(10.0));
+        for bad in [(-0.1, 1.0), (0.1, 0.0), (f64::NAN, 1.0), (f64::INFINITY, 1.0)] {
+            assert_eq!(saturation_users(1.0, &demands(&[bad])), None, "{bad:?}");
+        }
+        let fine = demands(&[(0.1, 1.0)]);
+        assert_eq!((asymptotic_bound(f64::NAN, 1.0, &fine), saturation_users(-1.0, &fine)), (None, None));
+    }
+}
