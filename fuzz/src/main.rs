@@ -40,6 +40,7 @@ const TARGETS: &[Target] = &[
     ("quantities", texts::quantities),
     ("addresses", texts::addresses),
     ("published", texts::published),
+    ("scrape", texts::scrape),
     ("run-file", run_files::open),
     ("interval", records::interval),
     ("detail", records::detail),

@@ -8,7 +8,8 @@ use drivers::web::Target;
 use model::{Definition, PathPattern, Pick, parse_bytes, parse_limits, parse_load, parse_rates, parse_time};
 use servers::gateway::Address;
 use servers::web::FaultPlan;
-use testbed::{Recipe, parse_cpu_list};
+use testbed::prometheus::{Samples, Tables};
+use testbed::{MonitorSource, PageUrl, Recipe, SshAccount, parse_cpu_list};
 
 /// Passes bytes on if they are text.
 fn with_text<T>(bytes: &[u8], parse: impl FnOnce(&str) -> T) -> Option<T> {
@@ -67,6 +68,23 @@ pub fn addresses(bytes: &[u8]) {
         shown(Target::from_str(text));
         shown(Address::from_str(text));
         shown(FaultPlan::parse(text.lines()));
+        shown(PageUrl::parse(text));
+        shown(SshAccount::from_str(text));
+        shown(MonitorSource::from_str(text));
+    });
+}
+
+/// No line is both a sample and bad, and a reading has series that it comes from.
+pub fn scrape(bytes: &[u8]) {
+    with_text(bytes, |text| {
+        let mut samples = Samples::new(text);
+        let labels = samples.by_ref().map(|sample| sample.labels.iter().count()).max();
+        assert!(labels.is_none_or(|most| most <= text.len()));
+        let mut readings = Vec::new();
+        let notes = Tables::all().read(text, &mut readings);
+        assert_eq!(notes.bad, samples.bad());
+        assert!(notes.samples + notes.bad.count <= text.lines().count());
+        assert!(readings.is_empty() || notes.samples != 0);
     });
 }
 
