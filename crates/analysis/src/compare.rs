@@ -8,6 +8,7 @@ use std::fmt::Write;
 use model::{BenchmarkId, Load, Modification, Plan, Workload};
 use units::Nanos;
 
+use crate::scaling::{Scaling, scalings};
 use crate::{Analysis, LoadPointResult, State};
 
 /// A run that is to be compared.
@@ -32,6 +33,8 @@ pub struct Comparison {
     pub runs: Vec<ComparedRun>,
     /// The loads that all of them have, in the order of the first; may be empty.
     pub levels: Vec<ComparedLevel>,
+    /// How each server that was run on several groups of CPUs scales.
+    pub scalings: Vec<Scaling>,
 }
 
 /// One run of a comparison.
@@ -133,6 +136,7 @@ pub fn interleaved(runs: &[Compared]) -> Result<Comparison, CompareError> {
         modifications,
         runs: runs.iter().map(|run| compared_run(run, first_best)).collect(),
         levels: first.analysis.load_points.iter().filter_map(|point| level(runs, point)).collect(),
+        scalings: scalings(runs),
     })
 }
 
@@ -168,7 +172,7 @@ fn compared_run(run: &Compared, first_best: Option<&LoadPointResult>) -> Compare
     ComparedRun { name: run.name.to_owned(), state: run.analysis.verdict.state, best }
 }
 
-fn best_point(analysis: &Analysis) -> Option<&LoadPointResult> {
+pub(crate) fn best_point(analysis: &Analysis) -> Option<&LoadPointResult> {
     analysis.load_points.get(analysis.headline.as_ref()?.load_point)
 }
 

@@ -4,7 +4,7 @@
 //! holds meanwhile does not grow with the length of the run, but for one small line per second.
 //! [`FindMax`] says which load points to run to find the highest load that is acceptable.
 //! [`attribute`] names what held each load point back.
-//! [`compare`] puts runs side by side.
+//! [`compare`] puts runs side by side, [`scaling`] those of one server on groups of CPUs.
 //! [`audit`] holds numbers that somebody stated against what they must follow from.
 
 mod analyzer;
@@ -18,6 +18,7 @@ mod metrics;
 mod resources;
 mod result;
 mod rules;
+pub mod scaling;
 mod tally;
 
 pub use analyzer::Analyzer;

@@ -6,5 +6,6 @@ mod record;
 mod attribute;
 mod compare;
 mod metrics;
+mod scaling;
 mod stated;
 mod verdicts;

@@ -1,0 +1,130 @@
+//! How the rate of a server grows with its CPUs, over passes on processor groups.
+
+use std::collections::BTreeMap;
+
+use model::{Load, SutPlan};
+use stats::{Amdahl, FitError, Repeats, ScalingPoint, SpeedUp, Usl, speed_ups};
+use units::Ratio;
+
+use crate::LoadPointResult;
+use crate::attribute::Bottleneck;
+use crate::compare::{Compared, best_point};
+use crate::metrics::CONFIDENCE;
+
+/// The busy share of its CPUs at its peak from which a pass says something about scaling: below, it was not the CPUs that
+/// held the server back. Source: the CPU-scalability method of the order-entry specification (2.2).
+pub const BUSY_MIN: f64 = 0.95;
+
+/// One server on groups of CPUs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scaling {
+    /// The server: `nginx`.
+    pub server: String,
+    /// By rising number of CPUs; at least two.
+    pub groups: Vec<Group>,
+    /// Amdahl's law through the peaks.
+    pub amdahl: Result<Amdahl, FitError>,
+    /// The universal scalability law through the peaks.
+    pub usl: Result<Usl, FitError>,
+}
+
+/// The passes on one number of CPUs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    /// How many CPUs.
+    pub cpus: usize,
+    /// The highest valid rate of each pass, in operations/s; not empty.
+    pub rates: Vec<f64>,
+    /// Their median.
+    pub rate: f64,
+    /// The load at the highest of them.
+    pub load: Load,
+    /// Busy share of the CPUs there, of what the server is allowed; `None` if not seen.
+    pub busy: Option<f64>,
+    /// What held the server back there; `None` if nothing was watched.
+    pub bottleneck: Option<Bottleneck>,
+    /// Compared with one CPU; `None` if there was no pass on one.
+    pub speed_up: Option<SpeedUp>,
+}
+
+impl Group {
+    /// Returns whether the CPUs were what held the server back, so that the pass says how it scales.
+    pub fn is_bound_by_cpus(&self) -> bool {
+        self.busy.is_some_and(|busy| BUSY_MIN <= busy)
+    }
+}
+
+/// What tells servers apart besides their CPUs.
+type Key = (String, Option<String>, Option<String>);
+
+/// Returns the scaling of every server that was run on groups of at least two sizes.
+pub(crate) fn scalings(runs: &[Compared]) -> Vec<Scaling> {
+    let mut servers: BTreeMap<Key, Vec<&Compared>> = BTreeMap::new();
+    for run in runs.iter().filter(|run| !run.plan.sut.cpus.is_empty() && run.plan.sut.quota.is_none()) {
+        servers.entry(key(&run.plan.sut)).or_default().push(run);
+    }
+    servers.into_iter().filter_map(|(key, runs)| scaling(&key, &runs)).collect()
+}
+
+fn key(sut: &SutPlan) -> Key {
+    let gateway = sut.gateway.map(|gateway| format!("{} × {}", gateway.kind.name(), gateway.workers));
+    (sut.name.clone(), sut.profile.clone(), gateway)
+}
+
+fn scaling((name, profile, gateway): &Key, runs: &[&Compared]) -> Option<Scaling> {
+    let mut by_size: BTreeMap<usize, Vec<&LoadPointResult>> = BTreeMap::new();
+    for run in runs {
+        by_size.entry(run.plan.sut.cpus.len()).or_default().extend(best_point(run.analysis));
+    }
+    let mut groups: Vec<Group> =
+        by_size.into_iter().filter_map(|(cpus, peaks)| group(cpus, &peaks)).collect();
+    if groups.len() < 2 {
+        return None;
+    }
+    let rates: Vec<(f64, f64)> = groups.iter().map(|group| (group.cpus as f64, group.rate)).collect();
+    for (group, speed_up) in groups.iter_mut().zip(speed_ups(&rates).unwrap_or_default()) {
+        group.speed_up = Some(speed_up);
+    }
+    let (amdahl, usl) = fits(&groups, runs[0].plan.seed);
+    let more = [profile, gateway].into_iter().flatten().map(|one| format!(", {one}"));
+    Some(Scaling { server: format!("{name}{}", more.collect::<String>()), groups, amdahl, usl })
+}
+
+fn group(cpus: usize, peaks: &[&LoadPointResult]) -> Option<Group> {
+    let highest = peaks.iter().max_by(|one, other| one.rate.total_cmp(&other.rate))?;
+    let mut rates: Vec<f64> = peaks.iter().map(|peak| peak.rate).collect();
+    rates.sort_by(f64::total_cmp);
+    Some(Group {
+        cpus,
+        rate: median(&rates),
+        rates,
+        load: highest.load,
+        busy: highest.sut_busy,
+        bottleneck: highest.attribution.as_ref().map(|attribution| attribution.bottleneck),
+        speed_up: None,
+    })
+}
+
+/// Returns the median of sorted values, of which there is one.
+fn median(sorted: &[f64]) -> f64 {
+    let middle = sorted.len() / 2;
+    if sorted.len() % 2 == 1 { sorted[middle] } else { (sorted[middle - 1] + sorted[middle]) / 2.0 }
+}
+
+/// Fits both laws: with intervals from the repeats if there are any, else from the residuals.
+fn fits(groups: &[Group], seed: u64) -> (Result<Amdahl, FitError>, Result<Usl, FitError>) {
+    let confidence: Ratio = CONFIDENCE;
+    if groups.iter().any(|group| 1 < group.rates.len()) {
+        let repeats: Vec<Repeats> = groups
+            .iter()
+            .map(|group| Repeats { size: group.cpus as f64, rates: group.rates.clone() })
+            .collect();
+        let amdahl = Amdahl::fit_repeats(&repeats, confidence, seed);
+        return (amdahl, Usl::fit_repeats(&repeats, confidence, seed));
+    }
+    let points: Vec<ScalingPoint> = groups
+        .iter()
+        .map(|group| ScalingPoint { size: group.cpus as f64, rate: group.rate, error: None })
+        .collect();
+    (Amdahl::fit(&points, confidence), Usl::fit(&points, confidence))
+}
