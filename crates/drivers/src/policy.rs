@@ -115,7 +115,7 @@ pub struct Policy;
 #[derive(Debug, Error)]
 pub enum PolicyError {
     /// An address of the target is not allowed.
-    #[error("the target policy does not allow `{address}` ({of}): it is {}", kind.name())]
+    #[error("the target policy does not allow `{address}`{}: it is {}", led_to(of, address), kind.name())]
     Forbidden {
         /// The address.
         address: IpAddr,
@@ -130,6 +130,12 @@ pub enum PolicyError {
     /// The name could not be looked up.
     #[error("cannot look up `{0}`: {1}")]
     Lookup(String, #[source] io::Error),
+}
+
+/// Returns what led to an address, in parentheses, where that was not the address itself.
+fn led_to(of: &str, address: &IpAddr) -> String {
+    let is_itself = bare_host(of).is_some_and(|host| host == address.to_string());
+    if is_itself { String::new() } else { format!(" ({of})") }
 }
 
 impl Policy {
@@ -308,5 +314,9 @@ mod tests {
              where cloud machines keep their metadata"
         );
         assert!(message("[fd00:ec2::254]").ends_with("keep their metadata"));
+        for (host, address) in [("8.8.8.8", "8.8.8.8"), ("[ff02::1]", "ff02::1")] {
+            let start = format!("the target policy does not allow `{address}`: it is ");
+            assert!(message(host).starts_with(&start), "{}", message(host));
+        }
     }
 }

@@ -258,7 +258,7 @@ fn requests_that_contradict_themselves_are_refused_before_the_run() {
 #[test]
 fn target_and_plan_must_agree_on_tls() {
     let expected = "target `https://localhost:80/` wants TLS, the plan has none\n\
-                    hint: `--tls off`, `--tls full` or `--tls resumed`";
+                    hint: add `--tls full` or `--tls resumed`";
     assert_eq!(refused(&workload(), true, &[]), expected);
 }
 

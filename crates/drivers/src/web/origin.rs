@@ -57,8 +57,10 @@ pub enum OriginError {
         problem: RequestError,
     },
     /// The target's scheme and the plan's protocol do not go together.
-    #[error("target `{target}` {} TLS, the plan {}\nhint: `--tls off`, `--tls full` or `--tls resumed`",
-        if *secure { "wants" } else { "is without" }, if *secure { "has none" } else { "wants it" })]
+    #[error("target `{target}` {}", match secure {
+        true => "wants TLS, the plan has none\nhint: add `--tls full` or `--tls resumed`",
+        false => "is without TLS, the plan wants it\nhint: name an `https://` target, or take `--tls off`",
+    })]
     Scheme {
         /// The target as named.
         target: String,
