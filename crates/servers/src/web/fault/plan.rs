@@ -1,5 +1,6 @@
 //! Which faults befall which requests, and when.
 
+use model::nearest;
 use thiserror::Error;
 use units::Nanos;
 
@@ -38,7 +39,7 @@ pub struct FaultPlan {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum FaultPlanError {
     /// There is no such fault.
-    #[error("unknown fault `{name}`\nhint: the faults are {}, freeze", names())]
+    #[error("unknown fault `{name}`\nhint: {}", near(name))]
     Unknown {
         /// The name as given.
         name: String,
@@ -115,8 +116,12 @@ fn parse_seconds(text: &str) -> Option<Nanos> {
     (seconds.is_finite() && 0.0 <= seconds).then(|| Nanos::from_secs_f64(seconds))
 }
 
-fn names() -> String {
-    Fault::all().map(|fault| fault.name).collect::<Vec<_>>().join(", ")
+fn near(name: &str) -> String {
+    let names: Vec<&str> = Fault::all().map(|fault| fault.name).chain(["freeze"]).collect();
+    match nearest(name, names.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("the faults are {}", names.join(", ")),
+    }
 }
 
 #[cfg(test)]
@@ -150,10 +155,8 @@ mod tests {
     #[test]
     fn items_that_are_not_understood_say_what_was_expected() {
         let message = |item| FaultPlan::parse([item]).unwrap_err().to_string();
-        assert!(
-            message("trunkated")
-                .starts_with("unknown fault `trunkated`\nhint: the faults are wrong-length, ")
-        );
+        assert_eq!(message("trunkated"), "unknown fault `trunkated`\nhint: did you mean `truncated`?");
+        assert!(message("x").starts_with("unknown fault `x`\nhint: the faults are wrong-length, "));
         assert_eq!(message("reset=a"), "expected `reset` or `reset=/PREFIX`, found `reset=a`");
         assert!(message("deaf=/a").starts_with("expected `deaf` without paths"));
         for item in ["freeze", "freeze=5", "freeze=-1+1", "freeze=nan+1", "freeze=1+inf"] {
