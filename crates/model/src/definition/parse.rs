@@ -42,7 +42,7 @@ impl Definition {
     pub fn parse(file_name: &str, text: &str) -> Result<Definition, Diagnostics> {
         let (entries, syntax) = DeTable::parse_recoverable(text);
         if !syntax.is_empty() {
-            let problems = syntax.iter().map(syntax_problem).collect();
+            let problems = syntax.iter().map(|error| syntax_problem(text, error)).collect();
             return Err(Diagnostics::new(file_name, text, problems));
         }
         let source = Source::new(text);
@@ -55,13 +55,13 @@ impl Definition {
     }
 }
 
-fn syntax_problem(error: &toml::de::Error) -> Diagnostic {
-    Diagnostic {
-        message: "this is not TOML".to_owned(),
-        span: error.span().unwrap_or(0..0),
-        label: error.message().to_owned(),
-        hint: None,
-    }
+/// The usual mistake is a text without quotes; the reader takes one that begins with `n` or `i` for a number.
+fn syntax_problem(text: &str, error: &toml::de::Error) -> Diagnostic {
+    let (span, label) = (error.span().unwrap_or(0..0), error.message().to_owned());
+    let is_value = label.starts_with("string values must be quoted") || label.starts_with("invalid float");
+    let word = text.get(span.clone()).filter(|word| is_value && word.starts_with(char::is_alphabetic));
+    let hint = word.map(|word| format!("a text stands in quotes: `\"{word}\"`"));
+    Diagnostic { message: "this is not TOML".to_owned(), span, label, hint }
 }
 
 /// Every key is read before the first `?`, so that all mistakes are found; `None` means that one was reported.
@@ -389,6 +389,12 @@ mod tests {
         3 | title = = 3
           |           ^ unexpected key or value, expected newline, `#`
         "#);
+        for line in ["id = mine", "id = nginx", "id = info"] {
+            let message = Definition::parse("my.toml", line).unwrap_err().to_string();
+            let word = line.trim_start_matches("id = ");
+            let hint = format!("hint: a text stands in quotes: `\"{word}\"`");
+            assert!(message.contains(&hint), "{message}");
+        }
     }
 
     #[test]

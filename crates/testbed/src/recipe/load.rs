@@ -71,19 +71,26 @@ impl Recipe {
 
 /// Reads a TOML text; `file_name` is what messages call it.
 pub(super) fn read<T: DeserializeOwned>(file_name: &str, text: &str) -> Result<T, Diagnostics> {
-    toml::from_str(text).map_err(|error| Diagnostics::new(file_name, text, vec![from_toml(&error)]))
+    toml::from_str(text).map_err(|error| Diagnostics::new(file_name, text, vec![from_toml(text, &error)]))
 }
 
 /// Turns an error of the TOML reader into ours. Its text for a wrong name reads ``unknown field `a`, expected one
-/// of `b`, `c` ``: what stands in backquotes after the first are the candidates.
-fn from_toml(error: &toml::de::Error) -> Diagnostic {
+/// of `b`, `c` ``: what stands in backquotes after the first are the candidates. A text without quotes is taken for
+/// a number if it begins with `n` or `i`.
+fn from_toml(text: &str, error: &toml::de::Error) -> Diagnostic {
+    let span = error.span().unwrap_or(0..0);
     let message =
         error.message().replace("unknown field", "unknown key").replace("missing field", "missing key");
     let mut quoted = message.split('`').skip(1).step_by(2);
     let is_unknown = message.starts_with("unknown");
     let near = quoted.next().filter(|_| is_unknown).and_then(|written| nearest(written, quoted));
-    let hint = near.map(|near| format!("did you mean `{near}`?"));
-    Diagnostic { span: error.span().unwrap_or(0..0), ..problem(message.clone(), hint) }
+    let is_value =
+        message.starts_with("string values must be quoted") || message.starts_with("invalid float");
+    let word = text.get(span.clone()).filter(|word| is_value && word.starts_with(char::is_alphabetic));
+    let hint = near
+        .map(|near| format!("did you mean `{near}`?"))
+        .or_else(|| word.map(|word| format!("a text stands in quotes: `\"{word}\"`")));
+    Diagnostic { span, ..problem(message.clone(), hint) }
 }
 
 fn unknown(name: &str) -> RecipeError {
@@ -166,6 +173,8 @@ arguments = ["--port", "{port}"]
             ("format = 1", "format = 1\ndirectories = [\"/etc\"]", "does not lie below"),
             ("[\"mine\"]", "[]", "names no program"),
             ("[start]", "[start", "mine.toml:9:"),
+            ("\"mine\"", "mine", "a text stands in quotes: `\"mine\"`"),
+            ("name = \"mine\"", "name = nginx", "a text stands in quotes: `\"nginx\"`"),
             ("[start]", "[stop]\nseconds = 70000\n[start]", "mine.toml:10:"),
             ("[start]", "[profiles.benchmark]\ntext = \"\"\n[start]", "mine.toml:9:2"),
             ("[start]", "[profiles.other]\ntext = \"{prot}\"\n[start]", "did you mean `{port}`?"),
