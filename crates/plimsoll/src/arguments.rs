@@ -518,7 +518,7 @@ fn time(text: &str) -> Result<Nanos, String> {
         Ok(_) => parse_time(&format!("{text} s")),
         Err(_) => parse_time(text),
     }
-    .map_err(|error| error.to_string())
+    .map_err(|error| format!("{error}\nhint: {}", error.hint))
 }
 
 fn level(text: &str) -> Result<f64, String> {
@@ -570,6 +570,10 @@ mod tests {
     fn a_bare_number_of_time_means_seconds() {
         assert_eq!(time("5"), Ok(Nanos::from_secs(5)));
         assert_eq!(time("1.5 min"), Ok(Nanos::from_secs(90)));
-        assert!(time("five").is_err());
+        assert_eq!(
+            time("5m").unwrap_err(),
+            "`m` is not a unit of time\n\
+             hint: write a number and a unit, such as `600 s`; units are ns, us, ms, s, min, h"
+        );
     }
 }

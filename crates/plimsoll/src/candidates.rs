@@ -115,6 +115,7 @@ fn servers(arguments: &SutArguments) -> Result<Vec<(String, ChosenServer)>, Fail
         return Ok(vec![(url.clone(), ChosenServer::External(target))]);
     }
     let named = |name: &String| match name.as_str() {
+        "" => Err(Failure::usage("`--sut` has an empty name").hint("write `--sut nginx,apache`")),
         "built-in" => Ok(("built-in".to_owned(), ChosenServer::BuiltIn)),
         name => Ok((name.to_owned(), ChosenServer::Recipe(Box::new(Recipe::load(name)?)))),
     };

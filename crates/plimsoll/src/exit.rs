@@ -133,7 +133,9 @@ impl From<FleetError> for Failure {
             FleetError::Policy(drivers::PolicyError::Forbidden { .. }) => failure(Exit::Refused).hint(
                 "load goes to loopback and private addresses only; run Plimsoll inside the server's own network",
             ),
-            FleetError::Policy(_) => failure(Exit::Testbed),
+            FleetError::Policy(_) => {
+                failure(Exit::Testbed).hint("look for a slip in the name, or give the server's address")
+            }
             FleetError::Verify(VerifyError::Wrong { .. }) => failure(Exit::Testbed).hint(
                 "lay the files out with `plimsoll populate BENCHMARK --dir DIR` and let the server serve DIR",
             ),

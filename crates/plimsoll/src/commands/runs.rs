@@ -34,7 +34,10 @@ pub fn perform(arguments: &RunsArguments, as_json: bool) -> Result<Exit, Failure
 }
 
 fn run_files(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let failed = |error| Failure::usage(format!("cannot list `{}`: {error}", dir.display()));
+    let failed = |error| {
+        Failure::usage(format!("cannot list `{}`: {error}", dir.display()))
+            .hint("`plimsoll run` writes run files to `runs`; another folder is named after `plimsoll runs`")
+    };
     let mut paths = Vec::new();
     for entry in std::fs::read_dir(dir).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
