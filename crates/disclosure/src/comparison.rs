@@ -6,6 +6,7 @@ use model::{Headline, Load};
 
 use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
 use crate::report::{Words, load_number};
+use crate::scaling;
 use crate::sections::{modification_text, state_text};
 use crate::{
     Banner, Block, Cell, Column, Document, Figure, NoteKind, Provenance, Row, Section, Table, Text, Tone,
@@ -85,10 +86,11 @@ pub fn comparison_document(comparison: &Comparison, provenance: &[Provenance]) -
     if !files.is_empty() {
         summary.extend([Block::Heading("Run files".into()), Block::List(files)]);
     }
-    let sections = vec![
+    let mut sections = vec![
         Section { id: "comparison", title: "Comparison".into(), blocks: summary },
         Section { id: "levels", title: "Load by load".into(), blocks: levels(comparison) },
     ];
+    sections.extend(scaling::section(&comparison.scalings, words(comparison).rate_heading));
     let program = provenance.first().map_or(String::new(), |first| format!(" Made by {}.", first.program));
     Document {
         title: format!("{}: comparison", comparison.benchmark.title),

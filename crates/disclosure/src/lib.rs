@@ -8,6 +8,7 @@ mod comparison;
 mod document;
 mod numbers;
 mod report;
+mod scaling;
 
 pub mod charts;
 pub mod render;
@@ -19,4 +20,5 @@ pub use document::{
     Tile, Tone,
 };
 pub use report::{Provenance, Report};
+pub use scaling::scaling_text;
 pub use sections::{outline, results_table};

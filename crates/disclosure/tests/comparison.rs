@@ -84,3 +84,37 @@ fn every_server_has_its_line_in_the_chart() {
     assert!(["nginx", "apache"].iter().all(|name| svg.contains(name)) && !svg.contains("NaN"));
     assert_eq!(figure.chart.panels[0].series.len(), 3);
 }
+
+/// Passes on 1, 2 and 4 CPUs, twice each; the four were not full.
+#[test]
+fn markdown_of_a_server_on_groups_of_cpus() {
+    let mut runs = Vec::new();
+    for (cpus, rate, busy) in [
+        (1, 1000.0, 0.99),
+        (2, 1900.0, 0.98),
+        (4, 3000.0, 0.91),
+        (1, 1010.0, 0.99),
+        (2, 1880.0, 0.99),
+        (4, 3100.0, 0.90),
+    ] {
+        let mut fixture = fixture::valid();
+        fixture.plan.sut.cpus = (0..cpus).collect();
+        fixture.plan.sut.quota = None;
+        let best = fixture.analysis.headline.as_ref().unwrap().load_point;
+        let point = &mut fixture.analysis.load_points[best];
+        (point.rate, point.rate_interval, point.sut_busy) = (rate, None, Some(busy));
+        runs.push(("built-in", fixture));
+    }
+    let comparison = compared(&runs);
+    let text = disclosure::scaling_text(&comparison.scalings[0]).unwrap();
+    assert_eq!(
+        text,
+        "built-in: 4 CPUs carry 3.03 × the rate of one (efficiency 76 %), where its CPUs were not full"
+    );
+    let mut document = comparison_document(&comparison, &[]);
+    document.sections.retain(|section| section.id == "scaling");
+    insta::assert_snapshot!(render::markdown(&document));
+    assert!(render::html(&comparison_document(&comparison, &[])).contains("id=\"scaling-chart\""));
+    let json = render::comparison_json(&comparison);
+    assert_eq!(json["scalings"][0]["groups"][2]["bound_by_cpus"], false);
+}

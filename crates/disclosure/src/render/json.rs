@@ -4,12 +4,14 @@
 
 use analysis::attribute::sentence;
 use analysis::compare::{Comparison, LevelFigures};
+use analysis::scaling::Scaling;
 use analysis::{
     FourStatistics, KindResult, LoadPointResult, Percentile, Reason, State, TimeSummary, TimelinePoint,
     Verdict,
 };
 use model::{Ending, Load};
 use serde_json::{Value, json};
+use stats::Estimate;
 use units::Nanos;
 
 use super::json_resources;
@@ -83,6 +85,42 @@ pub fn comparison_json(comparison: &Comparison) -> Value {
         "modifications": comparison.modifications,
         "runs": runs.collect::<Vec<_>>(),
         "levels": levels.collect::<Vec<_>>(),
+        "scalings": comparison.scalings.iter().map(scaling).collect::<Vec<_>>(),
+    })
+}
+
+fn scaling(scaling: &Scaling) -> Value {
+    let groups = scaling.groups.iter().map(|group| {
+        let speed_up = group.speed_up.as_ref();
+        json!({
+            "cpus": group.cpus,
+            "rates_per_s": group.rates,
+            "rate_per_s": group.rate,
+            "load": load(group.load),
+            "busy_ratio": group.busy,
+            "bound_by_cpus": group.is_bound_by_cpus(),
+            "bottleneck": group.bottleneck.map(|bottleneck| bottleneck.name()),
+            "speed_up": speed_up.map(|one| one.speed_up),
+            "efficiency": speed_up.map(|one| one.efficiency.0),
+            "serial_share": speed_up.and_then(|one| one.serial_share),
+        })
+    });
+    let estimate = |one: &Estimate| json!({ "value": one.value, "low": one.low, "high": one.high });
+    json!({
+        "server": scaling.server,
+        "groups": groups.collect::<Vec<_>>(),
+        "amdahl": scaling.amdahl.as_ref().ok().map(|law| json!({
+            "lambda_per_s": estimate(&law.lambda),
+            "sigma": estimate(&law.sigma),
+            "few_points": law.quality.few_points,
+        })),
+        "usl": scaling.usl.as_ref().ok().map(|law| json!({
+            "lambda_per_s": estimate(&law.lambda),
+            "sigma": estimate(&law.sigma),
+            "kappa": estimate(&law.kappa),
+            "peak_cpus": law.peak().map(|peak| peak.size),
+            "few_points": law.quality.few_points,
+        })),
     })
 }
 
@@ -120,7 +158,7 @@ pub(super) fn state(state: State) -> &'static str {
     }
 }
 
-fn verdict(verdict: &Verdict) -> Value {
+pub(super) fn verdict(verdict: &Verdict) -> Value {
     let reasons = |reasons: &[Reason]| {
         let reason = |reason: &Reason| json!({ "rule": reason.rule, "load_point": reason.load_point, "text": reason.text, "hint": reason.hint });
         reasons.iter().map(reason).collect::<Vec<_>>()
@@ -192,7 +230,7 @@ fn figures(point: &LoadPointResult) -> Value {
     })
 }
 
-fn load(load: Load) -> Value {
+pub(super) fn load(load: Load) -> Value {
     match load {
         Load::Users(users) => json!({ "users": users }),
         Load::Rate { per_second, arrivals, in_flight_max } => {
@@ -201,7 +239,7 @@ fn load(load: Load) -> Value {
     }
 }
 
-fn seconds(time: Nanos) -> f64 {
+pub(super) fn seconds(time: Nanos) -> f64 {
     time.as_secs_f64()
 }
 

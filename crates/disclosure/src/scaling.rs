@@ -1,0 +1,245 @@
+//! How servers scale with their CPUs: table, curve and fits.
+
+use analysis::scaling::{BUSY_MIN, Group, Scaling};
+use stats::{Estimate, FitError, FitQuality, Prediction};
+
+use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
+use crate::report::load_number;
+use crate::{Block, Cell, Column, Figure, NoteKind, Row, Section, Table, Tone, numbers};
+
+/// How many points a curve is drawn with.
+const CURVE_POINTS: u32 = 60;
+
+/// Returns the section; `None` if no server was run on groups of CPUs.
+pub(crate) fn section(scalings: &[Scaling], rate_heading: &str) -> Option<Section> {
+    if scalings.is_empty() {
+        return None;
+    }
+    let mut blocks = vec![Block::Figure(Box::new(Figure {
+        chart: chart(scalings, rate_heading),
+        caption: "Markers: highest valid rate on each group, the median of its passes. Hollow: its CPUs were not full, \
+                  so it says little about scaling. Lines: the universal scalability law, as far as it was fitted."
+            .into(),
+        table: table(scalings, rate_heading),
+        bulky: false,
+    }))];
+    blocks.push(Block::Table(laws(scalings)));
+    blocks.extend(scalings.iter().filter_map(not_full));
+    Some(Section { id: "scaling", title: "Scaling with CPUs".into(), blocks })
+}
+
+/// Says which passes were limited by something else.
+fn not_full(scaling: &Scaling) -> Option<Block> {
+    let other = scaling.groups.iter().filter(|group| !group.is_bound_by_cpus());
+    let sizes: Vec<String> = other.map(|group| limited(group)).collect();
+    (!sizes.is_empty()).then(|| {
+        let text = format!(
+            "{}: not a scaling factor where the CPUs were less than {} busy at the peak: {}.",
+            scaling.server,
+            numbers::percent(BUSY_MIN, 0),
+            sizes.join(", ")
+        );
+        Block::Note(NoteKind::Warning, text.into())
+    })
+}
+
+fn limited(group: &Group) -> String {
+    let by =
+        group.bottleneck.map_or(String::new(), |bottleneck| format!(", limited by {}", bottleneck.name()));
+    format!("{} CPUs ({} busy{by})", group.cpus, numbers::percent(group.busy, 0))
+}
+
+fn table(scalings: &[Scaling], rate_heading: &str) -> Table {
+    let columns = vec![
+        Column::words("Server"),
+        Column::numbers("CPUs", ""),
+        Column::numbers(rate_heading, ""),
+        Column::numbers("Passes", ""),
+        Column::numbers("At load", ""),
+        Column::numbers("CPUs busy", "%"),
+        Column::numbers("Speed-up", ""),
+        Column::numbers("Efficiency", ""),
+        Column::numbers("Serial share", ""),
+    ];
+    let rows =
+        scalings.iter().flat_map(|scaling| scaling.groups.iter().map(|group| row(&scaling.server, group)));
+    Table::new("Highest valid rate on each group of CPUs", columns, rows.collect()).note(
+        "Speed-up: rate ÷ rate on one CPU. Efficiency: speed-up ÷ CPUs. Serial share: after Karp and Flatt, the part of \
+         the work that does not spread.",
+    )
+}
+
+fn row(server: &str, group: &Group) -> Row {
+    let speed_up = group.speed_up.as_ref();
+    let range = match (group.rates.first(), group.rates.last()) {
+        (Some(low), Some(high)) if 1 < group.rates.len() => numbers::range(Some((*low, *high)), 2),
+        _ => String::new(),
+    };
+    let cells: Vec<Cell> = vec![
+        server.into(),
+        group.cpus.to_string().into(),
+        Cell::with(numbers::fixed(group.rate, 2), range),
+        group.rates.len().to_string().into(),
+        load_number(group.load).into(),
+        numbers::fixed(group.busy.map(|busy| 100.0 * busy), 1).into(),
+        numbers::fixed(speed_up.map(|one| one.speed_up), 3).into(),
+        numbers::fixed(speed_up.map(|one| one.efficiency.0), 3).into(),
+        numbers::fixed(speed_up.and_then(|one| one.serial_share), 4).into(),
+    ];
+    Row { cells, tone: if group.is_bound_by_cpus() { Tone::Plain } else { Tone::Bad } }
+}
+
+/// Returns what was fitted, a row for each server and law.
+fn laws(scalings: &[Scaling]) -> Table {
+    let columns = vec![
+        Column::words("Server"),
+        Column::words("Law"),
+        Column::numbers("λ", "/s"),
+        Column::numbers("σ", ""),
+        Column::numbers("κ", ""),
+        Column::numbers("Peak or limit", ""),
+        Column::numbers("R²", ""),
+        Column::words("Remark"),
+    ];
+    let rows = scalings.iter().flat_map(|scaling| [amdahl(scaling), usl(scaling)]);
+    Table::new("Laws through the peaks", columns, rows.collect()).note(
+        "X(p) = λp ÷ (1 + σ(p − 1) + κp(p − 1)); Amdahl's law is the one with κ = 0, its limit is λ ÷ σ; the \
+         other's peak is at √((1 − σ) ÷ κ) CPUs. In brackets 95 % intervals.",
+    )
+}
+
+fn amdahl(scaling: &Scaling) -> Row {
+    match &scaling.amdahl {
+        Err(error) => unfitted(scaling, "Amdahl", error),
+        Ok(law) => {
+            let limit = law
+                .limit()
+                .map_or("none".to_owned(), |limit| format!("{}/s at most", numbers::fixed(limit, 1)));
+            let kappa = numbers::ABSENT.to_owned().into();
+            fitted(
+                scaling,
+                "Amdahl",
+                [estimate(&law.lambda, 2), estimate(&law.sigma, 5), kappa],
+                limit,
+                &law.quality,
+            )
+        }
+    }
+}
+
+fn usl(scaling: &Scaling) -> Row {
+    match &scaling.usl {
+        Err(error) => unfitted(scaling, "USL", error),
+        Ok(law) => {
+            let cells = [estimate(&law.lambda, 2), estimate(&law.sigma, 5), estimate(&law.kappa, 7)];
+            fitted(
+                scaling,
+                "USL",
+                cells,
+                law.peak().map_or("none".to_owned(), |peak| peak_text(&peak)),
+                &law.quality,
+            )
+        }
+    }
+}
+
+fn peak_text(peak: &Prediction) -> String {
+    let mark = if peak.extrapolated { ", far beyond what was measured" } else { "" };
+    format!("{}/s at {} CPUs{mark}", numbers::fixed(peak.rate, 1), numbers::fixed(peak.size, 1))
+}
+
+fn fitted(
+    scaling: &Scaling,
+    law: &str,
+    [lambda, sigma, kappa]: [Cell; 3],
+    peak: String,
+    quality: &FitQuality,
+) -> Row {
+    let remark = if quality.few_points { "few sizes: the ratios say as much" } else { "" };
+    let cells: Vec<Cell> = vec![
+        scaling.server.clone().into(),
+        law.into(),
+        lambda,
+        sigma,
+        kappa,
+        peak.into(),
+        numbers::fixed(quality.r_squared, 5).into(),
+        remark.into(),
+    ];
+    Row { cells, tone: Tone::Plain }
+}
+
+fn unfitted(scaling: &Scaling, law: &str, error: &FitError) -> Row {
+    let absent = || numbers::ABSENT.to_owned();
+    let mut cells = vec![scaling.server.clone(), law.to_owned()];
+    cells.extend(std::iter::repeat_with(absent).take(5));
+    cells.push(error.to_string());
+    Row::plain(cells)
+}
+
+fn estimate(estimate: &Estimate, decimals: usize) -> Cell {
+    let range = numbers::range(Some((estimate.low, estimate.high)), decimals);
+    Cell::with(numbers::fixed(estimate.value, decimals), range)
+}
+
+fn chart(scalings: &[Scaling], rate_heading: &str) -> Chart {
+    let mut series = Vec::new();
+    for (style, scaling) in scalings.iter().enumerate() {
+        let point = |group: &Group| {
+            let range = group.rates.first().copied().zip(group.rates.last().copied());
+            let drawn = Point::new(group.cpus as f64, group.rate);
+            Point {
+                range: range.filter(|(low, high)| low < high),
+                hollow: !group.is_bound_by_cpus(),
+                ..drawn
+            }
+        };
+        let points = scaling.groups.iter().map(point).collect();
+        series.push(Series { name: scaling.server.clone(), style, draw: Draw::Points, points });
+    }
+    for (style, scaling) in scalings.iter().enumerate() {
+        if let Some(points) = curve(scaling) {
+            let name = format!("{}, law", scaling.server);
+            series.push(Series { name, style: scalings.len() + style, draw: Draw::Line, points });
+        }
+    }
+    let mut at: Vec<f64> =
+        scalings.iter().flat_map(|one| &one.groups).map(|group| group.cpus as f64).collect();
+    at.sort_by(f64::total_cmp);
+    at.dedup();
+    Chart {
+        id: "scaling-chart",
+        title: "Highest rate against CPUs".into(),
+        description: "The highest valid rate of each server on each group of CPUs.".into(),
+        x: Axis { at, ..Axis::new("CPUs", Spacing::FromZero, Format::Plain) },
+        panels: vec![Panel {
+            y: Axis::new(rate_heading, Spacing::FromZero, Format::Plain),
+            series,
+            limit: None,
+        }],
+        zones: Vec::new(),
+        marks: Vec::new(),
+    }
+}
+
+/// Returns the fitted law from one CPU to the largest group; `None` if none was fitted.
+fn curve(scaling: &Scaling) -> Option<Vec<Point>> {
+    let law = scaling.usl.as_ref().ok()?;
+    let largest = scaling.groups.last()?.cpus as f64;
+    let size = |step: u32| 1.0 + (largest - 1.0) * f64::from(step) / f64::from(CURVE_POINTS);
+    Some((0..=CURVE_POINTS).map(|step| Point::new(size(step), law.at(size(step)).rate)).collect())
+}
+
+/// Says in a sentence what more CPUs bring; for a terminal.
+pub fn scaling_text(scaling: &Scaling) -> Option<String> {
+    let last = scaling.groups.last()?;
+    let speed_up = last.speed_up.as_ref()?;
+    let full = if last.is_bound_by_cpus() { "" } else { ", where its CPUs were not full" };
+    Some(format!(
+        "{}: {} CPUs carry {} × the rate of one (efficiency {}){full}",
+        scaling.server,
+        last.cpus,
+        numbers::fixed(speed_up.speed_up, 2),
+        numbers::percent(speed_up.efficiency.0, 0)
+    ))
+}
