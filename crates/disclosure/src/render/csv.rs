@@ -23,7 +23,8 @@ pub fn csv(report: &Report) -> String {
     out
 }
 
-fn line<'a>(fields: impl Iterator<Item = &'a str>, out: &mut String) {
+/// Appends a row.
+pub(super) fn line<'a>(fields: impl Iterator<Item = &'a str>, out: &mut String) {
     for (index, field) in fields.enumerate() {
         if 0 < index {
             out.push(',');

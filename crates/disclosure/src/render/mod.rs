@@ -1,14 +1,24 @@
-//! The forms of a report.
+//! The forms of a report, and of what was recorded.
 //!
-//! HTML and Markdown render the document; CSV and JSON carry the numbers at full precision.
+//! HTML and Markdown render the document; CSV and JSON carry the numbers at full precision, JUnit the judgement. The
+//! interval log, NDJSON and the CSV of intervals carry what was recorded, and come piece by piece: a whole run does not
+//! fit into memory.
 
 mod csv;
+mod hlog;
 mod html;
+mod intervals_csv;
 mod json;
 mod json_resources;
+mod junit;
 mod markdown;
+mod ndjson;
 
 pub use csv::csv;
+pub use hlog::IntervalLog;
 pub use html::html;
+pub use intervals_csv::{intervals_csv_head, intervals_csv_row};
 pub use json::{FORMAT as JSON_FORMAT, comparison_json, json};
+pub use junit::junit;
 pub use markdown::markdown;
+pub use ndjson::{FORMAT as NDJSON_FORMAT, Ndjson};

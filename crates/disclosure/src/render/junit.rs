@@ -1,0 +1,144 @@
+//! JUnit XML, which build servers show: one suite per run, with a case for its verdict, one per load point and limit that
+//! its user set, and one for a search.
+//!
+//! A limit that is missed is a failure; a run or load point that is not valid is an error, whatever its numbers are.
+//!
+//! Source: there is no standard; the elements and attributes that Ant's formatter writes and others read.
+
+use analysis::find_max::{comply, counts};
+use analysis::{LoadPointResult, Reason, State, Verdict};
+use model::Limit;
+
+use super::json::state;
+use crate::Report;
+
+/// One case.
+struct Case {
+    name: String,
+    /// Length of what was measured, in s.
+    seconds: f64,
+    outcome: Outcome,
+}
+
+enum Outcome {
+    Pass,
+    /// A limit was missed: what was found.
+    Failure(String),
+    /// There is no answer: why.
+    Error(String),
+}
+
+/// Renders runs as JUnit XML, one suite each.
+pub fn junit(reports: &[Report]) -> String {
+    let suites: String = reports.iter().map(suite).collect();
+    format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n{suites}</testsuites>\n")
+}
+
+fn suite(report: &Report) -> String {
+    let (plan, run_file) = (report.plan, report.provenance.run_file.as_deref());
+    let mut name = format!("{} on {}", plan.benchmark.id, plan.sut.name);
+    name += &run_file.map_or(String::new(), |file| format!(" ({file})"));
+    let cases = cases(report);
+    let count = |is: fn(&Outcome) -> bool| cases.iter().filter(|case| is(&case.outcome)).count();
+    let seconds: f64 = report.analysis.load_points.iter().map(|point| point.length.as_secs_f64()).sum();
+    let body: String = cases.iter().map(|case| case.xml(&plan.benchmark.id)).collect();
+    format!(
+        "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"0\" time=\"{seconds:.3}\">\n\
+         {body}  </testsuite>\n",
+        escaped(&name),
+        cases.len(),
+        count(|outcome| matches!(outcome, Outcome::Failure(_))),
+        count(|outcome| matches!(outcome, Outcome::Error(_))),
+    )
+}
+
+fn cases(report: &Report) -> Vec<Case> {
+    let (plan, analysis) = (report.plan, report.analysis);
+    let mut cases = vec![Case {
+        name: "verdict".to_owned(),
+        seconds: 0.0,
+        outcome: judged(&analysis.verdict, Outcome::Pass),
+    }];
+    if plan.search.is_some() {
+        let outcome = match &analysis.found {
+            None => Outcome::Error("the search did not come to its end".to_owned()),
+            Some(found) if found.max.is_none() => {
+                Outcome::Failure("even the least load is too much".to_owned())
+            }
+            Some(_) => Outcome::Pass,
+        };
+        cases.push(Case { name: "highest load".to_owned(), seconds: 0.0, outcome });
+    }
+    let points = analysis.load_points.iter().filter(|point| counts(plan, analysis.found.as_ref(), point));
+    cases.extend(points.flat_map(|point| plan.limits.iter().map(|limit| limit_case(*limit, point))));
+    cases
+}
+
+fn limit_case(limit: Limit, point: &LoadPointResult) -> Case {
+    let found = comply(limit, point);
+    let outcome = if found.is_met() { Outcome::Pass } else { Outcome::Failure(found.to_string()) };
+    Case {
+        name: format!("load point {}, {}: {limit}", u64::from(point.index) + 1, point.load),
+        seconds: point.length.as_secs_f64(),
+        outcome: judged(&point.verdict, outcome),
+    }
+}
+
+/// Returns the outcome of what is valid; else an error with the reasons.
+fn judged(verdict: &Verdict, outcome: Outcome) -> Outcome {
+    let text = |reason: &Reason| format!("{} (rule `{}`)", reason.text, reason.rule);
+    match verdict.state {
+        State::Valid => outcome,
+        other => {
+            let reasons: Vec<String> = verdict.reasons.iter().map(text).collect();
+            Outcome::Error(format!("{}: {}", state(other), reasons.join("; ")))
+        }
+    }
+}
+
+impl Case {
+    fn xml(&self, class: &str) -> String {
+        let (class, name) = (escaped(class), escaped(&self.name));
+        let head =
+            format!("    <testcase classname=\"{class}\" name=\"{name}\" time=\"{:.3}\"", self.seconds);
+        let with = |element: &str, kind: &str, message: &str| {
+            let message = escaped(message);
+            format!("{head}>\n      <{element} type=\"{kind}\" message=\"{message}\"/>\n    </testcase>\n")
+        };
+        match &self.outcome {
+            Outcome::Pass => format!("{head}/>\n"),
+            Outcome::Failure(message) => with("failure", "limit", message),
+            Outcome::Error(message) => with("error", "verdict", message),
+        }
+    }
+}
+
+/// Escapes a text for an attribute. Characters that XML 1.0 forbids even as references are replaced.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            // As they are, a reader would make blanks of them.
+            '\t' | '\n' | '\r' => out.push_str(&format!("&#{};", letter as u32)),
+            '\0'..='\x1f' | '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_a_text_holds_the_xml_stays_well_formed() {
+        assert_eq!(escaped("p99<50ms & \"more\""), "p99&lt;50ms &amp; &quot;more&quot;");
+        assert_eq!(escaped("a\nb\tc"), "a&#10;b&#9;c");
+        assert_eq!(escaped("\0\u{1b}[1m\u{ffff}é\u{1f600}"), "\u{fffd}\u{fffd}[1m\u{fffd}é\u{1f600}");
+    }
+}

@@ -1,0 +1,267 @@
+//! NDJSON: a run record by record, one JSON object per line, for whoever wants to compute with it. The form is described
+//! in `docs/exports.md`.
+//!
+//! Written out by hand like the JSON report, and like it without loss: totals of machines are raw, times are in ns, or in
+//! s where they are places on the axis of a load point.
+
+use std::collections::BTreeMap;
+
+use analysis::Analysis;
+use model::{
+    CounterUnit, DetailRecord, Ending, Example, IntervalRecord, KindTotals, Machine, Plan, ResourceRecord,
+    Series, SutUse,
+};
+use serde_json::{Map, Value, json};
+use stats::{Histogram, Moments};
+use units::{Nanos, Ratio, WallTime};
+
+use super::json::{load, seconds, verdict};
+use crate::Provenance;
+
+/// The version of this form; rises with every change that a reader could stumble over.
+pub const FORMAT: u32 = 1;
+
+/// Which percentiles are told, where there are enough values.
+const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
+
+/// The confidence of their intervals.
+const CONFIDENCE: Ratio = Ratio(0.95);
+
+/// What the lines of a run refer to.
+#[derive(Debug, Clone, Copy)]
+pub struct Ndjson<'a> {
+    /// The plan, which names load points and kinds of operations.
+    pub plan: &'a Plan,
+    /// Machines by number.
+    pub machines: &'a [Machine],
+    /// Series by number.
+    pub series: &'a [Series],
+}
+
+impl Ndjson<'_> {
+    /// Returns the first lines: what was run, and which machines were watched.
+    pub fn head(&self, provenance: &Provenance) -> String {
+        let run = json!({
+            "type": "run",
+            "format": FORMAT,
+            "program": provenance.program,
+            "command": provenance.command,
+            "run_file": provenance.run_file,
+            "started": provenance.started,
+            "ended": provenance.ended,
+            "plan": self.plan,
+        });
+        let machine = |(number, machine): (usize, &Machine)| {
+            line(&json!({
+                "type": "machine",
+                "machine": number,
+                "name": machine.name,
+                "role": machine.role.name(),
+            }))
+        };
+        line(&run) + &self.machines.iter().enumerate().map(machine).collect::<String>()
+    }
+
+    /// Returns the line of a load point that began at `began`.
+    pub fn load_point(&self, index: u32, began: WallTime) -> String {
+        let point = self.plan.load_points.iter().find(|point| point.index == index);
+        line(&json!({
+            "type": "load_point",
+            "load_point": index,
+            "load": point.map(|point| load(point.load)),
+            "began_unix_ms": began.0,
+        }))
+    }
+
+    /// Returns the line of an interval.
+    pub fn interval(&self, record: &IntervalRecord) -> String {
+        let flow = &record.flow;
+        let length_ns = record.end.saturating_sub(record.start).0.max(1) as f64;
+        let kinds = record.kinds.iter().enumerate().filter(|(_, totals)| has_ended_any(totals));
+        let sut = |used: SutUse| json!({ "cpu_ns": used.cpu.0, "throttled_ns": used.throttled.0 });
+        line(&json!({
+            "type": "interval",
+            "load_point": record.load_point,
+            "agent": record.agent,
+            "index": record.index,
+            "phase": record.phase.name(),
+            "start_s": seconds(record.start),
+            "end_s": seconds(record.end),
+            "operations": {
+                "waiting_at_start": flow.waiting_at_start,
+                "due": flow.due,
+                "started": flow.started,
+                "skipped": flow.skipped,
+                "waiting_at_end": flow.waiting_at_end,
+                "in_flight_at_start": flow.in_flight_at_start,
+                "ok": flow.ok,
+                "failed": flow.failed,
+                "timed_out": flow.timed_out,
+                "abandoned": flow.abandoned,
+                "in_flight_at_end": flow.in_flight_at_end,
+            },
+            "in_flight_mean": flow.in_flight_ns as f64 / length_ns,
+            "thinking_mean": flow.thinking_ns as f64 / length_ns,
+            "response": times(&record.response),
+            "service": times(&record.service),
+            "lateness": times(&record.lateness),
+            "kinds": kinds.map(|(kind, totals)| self.kind(kind, totals)).collect::<Vec<_>>(),
+            "pages": record.units.iter().map(|unit| unit.ok).sum::<u64>(),
+            "pages_failed": record.units.iter().map(|unit| unit.failed).sum::<u64>(),
+            "generator": {
+                "threads": record.health.threads,
+                "cpu_ns": record.health.cpu.0,
+                "run_queue_ns": record.health.run_queue.0,
+            },
+            "sut": record.sut.map(sut),
+        }))
+    }
+
+    /// Returns the line of a stretch, with the times of each kind of operation.
+    pub fn detail(&self, record: &DetailRecord) -> String {
+        let mut kinds: BTreeMap<usize, (Value, Map<String, Value>)> = BTreeMap::new();
+        for (kind, response) in record.response.iter().enumerate().filter(|(_, response)| 0 < response.n()) {
+            kinds.entry(kind).or_default().0 = times(response);
+        }
+        for ((kind, outcome), histogram) in record.failed.iter().filter(|(_, one)| 0 < one.n()) {
+            let (_, failed) = kinds.entry(usize::from(*kind)).or_default();
+            failed.insert(outcome.name().to_owned(), times(histogram));
+        }
+        let kind = |(kind, (response, failed)): (usize, (Value, Map<String, Value>))| json!({ "name": self.kind_name(kind), "response": response, "failed": failed });
+        line(&json!({
+            "type": "detail",
+            "load_point": record.load_point,
+            "agent": record.agent,
+            "phase": record.phase.name(),
+            "start_s": seconds(record.start),
+            "end_s": seconds(record.end),
+            "connect": times(&record.connect),
+            "kinds": kinds.into_iter().map(kind).collect::<Vec<_>>(),
+        }))
+    }
+
+    /// Returns the line of what a machine told at one moment.
+    pub fn resource(&self, record: &ResourceRecord) -> String {
+        let mut counters: BTreeMap<String, Value> = BTreeMap::new();
+        for (number, value) in &record.values {
+            let Some(series) = self.series.get(*number as usize) else { continue };
+            let counter = counters.entry(counter_name(series)).or_insert_with(|| json!({}));
+            counter[&series.instance] = (*value).into();
+        }
+        // What a machine has once is a number.
+        for counter in counters.values_mut() {
+            if let Some(only) = counter.as_object().filter(|map| map.len() == 1).and_then(|map| map.get("")) {
+                *counter = only.clone();
+            }
+        }
+        line(&json!({
+            "type": "resource",
+            "load_point": record.load_point,
+            "machine": record.machine,
+            "at_s": seconds(record.at),
+            "counters": counters,
+        }))
+    }
+
+    /// Returns the line of the first operation that ended in a certain way.
+    pub fn example(&self, example: &Example) -> String {
+        line(&json!({
+            "type": "example",
+            "load_point": example.load_point,
+            "at_s": seconds(example.at),
+            "kind": self.kind_name(usize::from(example.kind)),
+            "outcome": example.outcome.name(),
+            "text": example.text,
+        }))
+    }
+
+    /// Returns the line of something that happened.
+    pub fn event(&self, at: WallTime, text: &str) -> String {
+        line(&json!({ "type": "event", "at_unix_ms": at.0, "text": text }))
+    }
+
+    /// Returns the line of a number that was stated when the run ended.
+    pub fn result(&self, load_point: u32, name: &str, value: f64) -> String {
+        line(&json!({ "type": "result", "load_point": load_point, "name": name, "value": value }))
+    }
+
+    /// Returns the last line: the judgement, without which no result is to be read.
+    pub fn verdict(&self, analysis: &Analysis) -> String {
+        let (ending, reason) = match &analysis.ending {
+            Ending::Complete => ("complete", None),
+            Ending::Stopped(reason) => ("stopped", Some(reason)),
+            Ending::Missing => ("missing", None),
+        };
+        let modifications = &analysis.modifications;
+        line(&json!({
+            "type": "verdict",
+            "verdict": verdict(&analysis.verdict),
+            "ending": { "kind": ending, "reason": reason },
+            "modifications": modifications,
+        }))
+    }
+
+    fn kind(&self, kind: usize, totals: &KindTotals) -> Value {
+        let failed =
+            totals.failed.iter().map(|(outcome, failed)| (outcome.name().to_owned(), failed.n.into()));
+        let mean = |moments: &Moments| moments.mean();
+        json!({
+            "name": self.kind_name(kind),
+            "ok": totals.ok.response.n,
+            "failed": failed.collect::<Map<String, Value>>(),
+            "response_mean_ns": mean(&totals.ok.response),
+            "connect_mean_ns": mean(&totals.ok.connect),
+            "first_byte_mean_ns": mean(&totals.ok.first_byte),
+            "reply_bytes": number(totals.ok.reply_bytes.sum),
+            "body_bytes": number(totals.ok.body_bytes.sum),
+        })
+    }
+
+    fn kind_name(&self, kind: usize) -> Option<&str> {
+        self.plan.workload.requests.get(kind).map(|request| request.name.as_str())
+    }
+}
+
+fn line(value: &Value) -> String {
+    format!("{value}\n")
+}
+
+fn has_ended_any(totals: &KindTotals) -> bool {
+    0 < totals.ok.response.n || totals.failed.values().any(|failed| 0 < failed.n)
+}
+
+/// Returns the figures of a histogram; `null` if it is empty. A percentile comes with its interval, or not at all.
+fn times(histogram: &Histogram) -> Value {
+    let quantile = |q: f64| {
+        let found = histogram.quantile_interval(Ratio(q), CONFIDENCE)?;
+        Some(json!({ "q": q, "value_ns": found.value.0, "low_ns": found.low.0, "high_ns": found.high.0 }))
+    };
+    let (Some(min), Some(max)) = (histogram.min(), histogram.max()) else { return Value::Null };
+    json!({
+        "n": histogram.n(),
+        "sum_ns": number(histogram.sum()),
+        "mean_ns": histogram.mean().map(|Nanos(mean)| mean),
+        "min_ns": min.0,
+        "max_ns": max.0,
+        "percentiles": QUANTILES.into_iter().filter_map(quantile).collect::<Vec<_>>(),
+    })
+}
+
+/// Returns the name of a counter with its unit at the end: `cpu.user_us`, `memory.total_bytes`, `system.forks`.
+fn counter_name(series: &Series) -> String {
+    let name = series.counter.name();
+    let unit = match series.counter.unit() {
+        CounterUnit::Count => "",
+        CounterUnit::Bytes if name.ends_with("_bytes") => "",
+        CounterUnit::Bytes => "_bytes",
+        CounterUnit::Micros => "_us",
+        CounterUnit::Hertz => "_hz",
+        CounterUnit::BitsPerSecond => "_bit_per_s",
+    };
+    format!("{name}{unit}")
+}
+
+/// Returns a sum as JSON has numbers: 64 bits, the largest where it does not fit.
+fn number(sum: u128) -> u64 {
+    u64::try_from(sum).unwrap_or(u64::MAX)
+}
