@@ -8,7 +8,7 @@ use units::Nanos;
 use crate::system_file;
 
 /// One line of `/proc/PID/stat`, as far as it is of use here. Times in clock ticks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ProcessStat {
     /// The process.
     pub pid: u32,
@@ -18,35 +18,48 @@ pub struct ProcessStat {
     pub parent: u32,
     /// Its process group.
     pub group: u32,
-    /// User and system time of its own and of its collected children.
+    /// User and system time of its own, all its threads together.
+    pub own_ticks: u64,
+    /// The same and that of its collected children.
     pub cpu_ticks: u64,
+    /// How many threads it has.
+    pub threads: u32,
     /// When it began, in ticks since the machine started: tells two bearers of one number apart.
     pub start_ticks: u64,
+    /// Resident memory in pages.
+    pub resident_pages: u64,
 }
 
 impl ProcessStat {
     /// Returns the state of a process; `None` if there is none with this number.
     pub fn of(pid: u32) -> Option<ProcessStat> {
-        parse_stat(&system_file::read(format!("/proc/{pid}/stat"))?)
+        Some(parse_stat(&system_file::read(format!("/proc/{pid}/stat"))?)?.1)
     }
 }
 
-/// Reads the text of `/proc/PID/stat`. The name, in parentheses, may itself hold blanks and parentheses.
+/// Reads the text of `/proc/PID/stat`, and of a thread's: its name, which may hold blanks and parentheses itself, and
+/// what else is of use.
 ///
-/// Source: proc_pid_stat(5): fields 4 ppid, 5 pgrp, 14–17 utime stime cutime cstime, 22 starttime.
-fn parse_stat(text: &str) -> Option<ProcessStat> {
+/// Source: proc_pid_stat(5): fields 2 comm, 3 state, 4 ppid, 5 pgrp, 14–17 utime stime cutime cstime, 20 num_threads,
+/// 22 starttime, 24 rss.
+pub fn parse_stat(text: &str) -> Option<(&str, ProcessStat)> {
     let (head, tail) = text.rsplit_once(')')?;
-    let pid = head.split_once(' ')?.0.parse().ok()?;
-    let fields: Vec<&str> = tail.split_ascii_whitespace().collect();
+    let (pid, name) = head.split_once(" (")?;
+    let fields: Vec<&str> = tail.split_ascii_whitespace().take(22).collect();
     let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
-    Some(ProcessStat {
-        pid,
+    let ticks = |first: usize| number(first)?.checked_add(number(first + 1)?);
+    let stat = ProcessStat {
+        pid: pid.parse().ok()?,
         state: fields.first()?.chars().next()?,
         parent: u32::try_from(number(4)?).ok()?,
         group: u32::try_from(number(5)?).ok()?,
-        cpu_ticks: (14..=17).map(number).sum::<Option<u64>>()?,
+        own_ticks: ticks(14)?,
+        cpu_ticks: ticks(14)?.checked_add(ticks(16)?)?,
+        threads: u32::try_from(number(20)?).ok()?,
         start_ticks: number(22)?,
-    })
+        resident_pages: number(24)?,
+    };
+    Some((name, stat))
 }
 
 /// Returns all processes of the machine that are visible.
@@ -101,19 +114,25 @@ mod tests {
     #[test]
     fn a_name_with_parentheses_does_not_move_the_fields() {
         let text = "4242 (ng) inx) S 4241 4200 4200 0 -1 4194624 900 0 0 0 12 30 1 2 20 0 1 0 777 5 6 7";
-        let stat = parse_stat(text).unwrap();
-        assert_eq!(
-            stat,
-            ProcessStat { pid: 4242, state: 'S', parent: 4241, group: 4200, cpu_ticks: 45, start_ticks: 777 }
-        );
+        let stat = ProcessStat {
+            pid: 4242,
+            state: 'S',
+            parent: 4241,
+            group: 4200,
+            own_ticks: 42,
+            cpu_ticks: 45,
+            threads: 1,
+            start_ticks: 777,
+            resident_pages: 6,
+        };
+        assert_eq!(parse_stat(text), Some(("ng) inx", stat)));
         assert_eq!(parse_stat("4242 (x) S 1 2"), None);
         assert_eq!(parse_stat(""), None);
     }
 
     #[test]
     fn a_family_is_the_group_and_all_descendants() {
-        let one =
-            |pid, parent, group| ProcessStat { pid, state: 'S', parent, group, cpu_ticks: 1, start_ticks: 0 };
+        let one = |pid, parent, group| ProcessStat { pid, parent, group, ..ProcessStat::default() };
         // 10 leads; 11 is its child, 12 its grandchild in a group of its own, 13 was orphaned, 20 is a stranger.
         let all = [one(12, 11, 12), one(10, 1, 10), one(11, 10, 10), one(13, 1, 10), one(20, 1, 20)];
         let mut pids: Vec<u32> = family(10, &all).map(|process| process.pid).collect();

@@ -1,9 +1,16 @@
 //! Reading the small text files in which the kernel tells about itself.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+
+/// What the kernel hands over at a time, mostly.
+const PAGE_BYTES: usize = 4096;
+
+/// The longest text that is read: the counters of a thousand CPUs take a tenth of it.
+const TEXT_BYTES_MAX: usize = 1 << 20;
 
 /// Returns a file's text without the white space at its ends; `None` if it cannot be read or is empty.
 pub fn read(path: impl AsRef<Path>) -> Option<String> {
@@ -23,12 +30,28 @@ impl Reread {
     }
 
     /// Returns the file's text as it is now; `None` if it cannot be read.
-    ///
-    /// Reads 2 KiB at most: the files that are read every second are far shorter.
     pub fn text(&self) -> Option<String> {
-        let mut buffer = [0; 2048];
-        let length = self.0.read_at(&mut buffer, 0).ok()?;
-        String::from_utf8(buffer[..length].to_vec()).ok()
+        Some(self.text_in(&mut Vec::new())?.into_owned())
+    }
+
+    /// Returns the file's text as it is now, in a buffer that serves for many readings and only ever grows; `None` if
+    /// it cannot be read. Ends after a megabyte. What is not UTF-8, as names can be, is replaced.
+    pub fn text_in<'a>(&self, buffer: &'a mut Vec<u8>) -> Option<Cow<'a, str>> {
+        let mut length = 0;
+        // The kernel often hands over a page at a time: the end is where nothing more comes.
+        loop {
+            if buffer.len() < length + PAGE_BYTES {
+                buffer.resize(length + 4 * PAGE_BYTES, 0);
+            }
+            match self.0.read_at(&mut buffer[length..], length as u64).ok()? {
+                0 => break,
+                more => length += more,
+            }
+            if TEXT_BYTES_MAX <= length {
+                break;
+            }
+        }
+        Some(String::from_utf8_lossy(&buffer[..length]))
     }
 }
 
@@ -54,5 +77,20 @@ mod tests {
         let uptime = Reread::open("/proc/self/stat").unwrap();
         assert!(uptime.text().unwrap().starts_with(&std::process::id().to_string()));
         assert!(uptime.text().unwrap().starts_with(&std::process::id().to_string()));
+    }
+
+    #[test]
+    fn a_long_file_is_read_to_its_end_into_a_buffer_that_stays() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("long");
+        std::fs::write(&path, "0123456789abcdef\n".repeat(10_000)).unwrap();
+        let mut buffer = Vec::new();
+        let long = Reread::open(&path).unwrap();
+        assert_eq!(long.text_in(&mut buffer).unwrap().len(), 170_000);
+        std::fs::write(&path, b"n\xe4me").unwrap();
+        assert_eq!(long.text_in(&mut buffer).unwrap(), "n\u{fffd}me");
+        std::fs::write(&path, "x".repeat(3 << 20)).unwrap();
+        let length = long.text_in(&mut buffer).unwrap().len();
+        assert!((TEXT_BYTES_MAX..TEXT_BYTES_MAX + (16 << 10)).contains(&length), "{length}");
     }
 }
