@@ -23,7 +23,10 @@ pub use calibration::{Calibration, CalibrationCase, CalibrationError, Placement,
 pub use cgroup::{DiskLimits, Limits, disk_of};
 pub use doctor::{Check, DoctorInput, State, examine};
 pub use inventory::{inventory, model_name};
-pub use monitor::{Watch, WatchError};
+pub use monitor::{
+    LocalMachine, MonitorSource, MonitorSourceError, PageUrl, PrometheusMachine, ServiceStatus, SshAccount,
+    SshAccountError, SshMachine, SshOptions, THIS_MACHINE, Watch, WatchError, WatchedSut, prometheus,
+};
 pub use open_files::{open_files_max, raise_open_files};
 pub use populate::{MODIFIED_UNIX_S, PopulateError, Populated, populate};
 pub use recipe::{

@@ -3,12 +3,35 @@
 //! Values are raw, as they stand: what they grew by, resets, wraps and gaps are the analysis' business.
 //!
 //! - `kernel`: the table of kernel files and the functions that read their text
+//! - `netlink`: what the kernel tells only if asked
+//! - `programs`: the processes of the system under test
+//! - `local`: this machine
 //! - `fetch`: a page of numbers by HTTP
+//! - `service`: what only a server knows
+//! - `sut`: what has to be known of a system under test
+//! - `prometheus`: machines of which an exporter tells
+//! - `ssh`: machines on which there is a shell
+//! - `source`: the last two as users name them
 
 mod fetch;
 mod kernel;
+mod local;
+mod netlink;
+mod programs;
+pub mod prometheus;
+mod service;
+mod source;
+mod ssh;
+mod sut;
 
+pub use fetch::PageUrl;
 pub use kernel::{PROC_FILES, Parse};
+pub use local::{LocalMachine, THIS_MACHINE};
+pub use prometheus::PrometheusMachine;
+pub use service::ServiceStatus;
+pub use source::{MonitorSource, MonitorSourceError};
+pub use ssh::{SshAccount, SshAccountError, SshMachine, SshOptions};
+pub use sut::{StatusPage, WatchedSut};
 
 use model::Reading;
 

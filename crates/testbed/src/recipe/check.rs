@@ -4,7 +4,10 @@ use std::path::Path;
 
 use model::{Diagnostic, nearest};
 
-use super::{BENCHMARK_PROFILE, CompanionRecipe, ConfigRecipe, GatewayRecipe, Recipe, Transport, companion};
+use super::{
+    BENCHMARK_PROFILE, CompanionRecipe, ConfigRecipe, GatewayRecipe, Recipe, StatusRecipe, Transport,
+    companion,
+};
 use crate::sut::Values;
 
 /// The version of the recipe language.
@@ -34,6 +37,11 @@ impl Recipe {
     fn wrong_path(&self) -> Option<Mistake> {
         let configs = self.companions.values().filter_map(|companion| companion.config.as_ref());
         let files = self.config.iter().chain(configs).map(|config| config.file.as_str());
+        let mut pages = self.statuses().map(|status| status.path.as_str());
+        if let Some(path) = pages.find(|path| !is_request_path(path)) {
+            let message = format!("`{path}` is no path to ask for");
+            return Some((path.to_owned(), problem(message, Some("it begins with `/`".into()))));
+        }
         let path = self.directories.iter().map(String::as_str).chain(files).find(|path| !is_below(path))?;
         let message = format!("`{path}` does not lie below the work directory");
         Some((path.to_owned(), problem(message, Some("use a relative path without `..`".into()))))
@@ -54,6 +62,10 @@ impl Recipe {
         names.find_map(|name| wrong("companion", name, &known))
     }
 
+    fn statuses(&self) -> impl Iterator<Item = &StatusRecipe> {
+        self.status.iter().chain(self.profiles.values().filter_map(|profile| profile.status.as_ref()))
+    }
+
     /// Returns all texts that may hold placeholders.
     fn templates(&self) -> impl Iterator<Item = &str> {
         let profiles = self.profiles.values().flat_map(|profile| {
@@ -63,8 +75,15 @@ impl Recipe {
         let companions = self.companions.values().flat_map(CompanionRecipe::templates);
         let start = self.start.arguments.iter().chain(self.start.environment.values());
         let config = self.config.iter().map(|config| &config.text);
+        let statuses = self.statuses().filter_map(|status| status.connections_per_worker.as_ref());
         let values = self.settings.values().chain(self.transports.values()).chain(profiles);
-        start.chain(config).chain(values).map(String::as_str).chain(gateways).chain(companions)
+        start
+            .chain(config)
+            .chain(values)
+            .chain(statuses)
+            .map(String::as_str)
+            .chain(gateways)
+            .chain(companions)
     }
 
     /// Returns whether the server is given the file set: whether its arguments or its configuration name `{root}`.
@@ -113,6 +132,10 @@ pub(super) fn wrong(what: &str, name: &str, known: &[&str]) -> Option<Mistake> {
 fn is_below(path: &str) -> bool {
     let normal = |part| matches!(part, std::path::Component::Normal(_));
     !path.is_empty() && Path::new(path).components().all(normal)
+}
+
+fn is_request_path(path: &str) -> bool {
+    path.starts_with('/') && path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'#')
 }
 
 /// Makes a diagnostic whose place is yet to be found.

@@ -182,6 +182,12 @@ arguments = ["--port", "{port}"]
             ("[start]", "[transports]\nssl = \"\"\n[start]", "mine.toml:10:1"),
             ("[start]", "[gateways.cgi]\ncompanions = [\"php-fmp\"]\n[start]", "did you mean `php-fpm`?"),
             ("[start]", "[gateways.cig]\n[start]", "did you mean `cgi`?"),
+            ("[start]", "[status]\nkind = \"nginx-stub\"\npath = \"a b\"\n[start]", "mine.toml:11:9"),
+            (
+                "[start]",
+                "[status]\nkind = \"ngnix-stub\"\npath = \"/\"\n[start]",
+                "did you mean `nginx-stub`?",
+            ),
         ] {
             let message = complaint(&SMALL.replace(from, to));
             assert!(message.contains(said), "{to}: {message}");

@@ -3,6 +3,7 @@
 //! - `transport`: how requests travel
 //! - `gateway`: how a server has pages made by a program, and what runs beside it for that
 //! - `companion`: those that come with the program
+//! - `status`: the page on which a server tells how busy it is
 //! - `load`: from a name or a text to a recipe
 //! - `check`: what no type can say about a recipe
 
@@ -10,6 +11,7 @@ mod check;
 mod companion;
 mod gateway;
 mod load;
+mod status;
 mod transport;
 
 use std::collections::BTreeMap;
@@ -22,6 +24,7 @@ pub use check::placeholders;
 pub use companion::find as find_companion;
 pub use gateway::{CompanionRecipe, GatewayRecipe};
 pub use load::RecipeError;
+pub use status::{StatusKind, StatusRecipe};
 pub use transport::Transport;
 
 /// The recipes that come with the program: name and text.
@@ -73,6 +76,8 @@ pub struct Recipe {
     /// Settings that the disclosure shows besides the configuration file.
     #[serde(default)]
     pub settings: BTreeMap<String, String>,
+    /// The page on which it tells how busy it is.
+    pub status: Option<StatusRecipe>,
     /// Other configurations, by name; `[config]` and `[settings]` are the profile `benchmark`.
     #[serde(default)]
     pub profiles: BTreeMap<String, ProfileRecipe>,
@@ -111,6 +116,8 @@ pub struct ProfileRecipe {
     /// What takes the place of `[settings]`.
     #[serde(default)]
     pub settings: BTreeMap<String, String>,
+    /// What takes the place of `[status]`; without it this profile has no such page.
+    pub status: Option<StatusRecipe>,
     /// What `{listen}` stands for in this profile, where that differs.
     #[serde(default)]
     pub transports: BTreeMap<Transport, String>,

@@ -6,7 +6,8 @@ use model::{Gateway, GatewayKind};
 
 use super::SutError;
 use crate::recipe::{
-    BENCHMARK_PROFILE, CompanionRecipe, GatewayRecipe, ProfileRecipe, Recipe, Transport, find_companion,
+    BENCHMARK_PROFILE, CompanionRecipe, GatewayRecipe, ProfileRecipe, Recipe, StatusRecipe, Transport,
+    find_companion,
 };
 
 /// What was asked for, found in the recipe.
@@ -18,6 +19,8 @@ pub struct Choice {
     pub config_text: Option<String>,
     /// Settings that the disclosure shows, those of the gateway included.
     pub settings: BTreeMap<String, String>,
+    /// The page on which the server tells how busy it is.
+    pub status: Option<StatusRecipe>,
     /// How requests travel.
     pub transport: Transport,
     /// What stands for `{listen}`, with placeholders.
@@ -56,6 +59,7 @@ impl Choice {
             profile: profile.to_owned(),
             config_text: config_text.cloned(),
             settings,
+            status: other.map_or(&recipe.status, |other| &other.status).clone(),
             transport,
             listen: find_listen(recipe, other, transport)?,
             gateway,

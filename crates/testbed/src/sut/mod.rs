@@ -105,6 +105,7 @@ impl Server {
                 stop: StopRecipe::default(),
                 config: None,
                 settings: Default::default(),
+                status: None,
                 profiles: Default::default(),
                 // What its arguments say is up to whoever writes them.
                 transports: Transport::ALL.map(|transport| (transport, String::new())).into(),

@@ -16,6 +16,7 @@ use super::values::Values;
 use super::work_dir::WorkDir;
 use super::{SutDied, SutError, SutRequest, facts, ready};
 use crate::cgroup::{Group, Limits, NoGroup};
+use crate::monitor::{PageUrl, StatusPage, WatchedSut};
 use crate::populate::Populated;
 use crate::recipe::{Ready, Recipe, Reset, Transport};
 
@@ -188,6 +189,30 @@ impl RunningSut {
     /// microseconds with a control group, a look at every process of the machine without.
     pub fn usage(&self) -> Option<SutUse> {
         self.meter.read()
+    }
+
+    /// Returns what a monitor has to know of it; of one that announces its address after [`RunningSut::wait_ready`].
+    pub fn watched(&self) -> WatchedSut {
+        let ports = self.companions.iter().filter_map(|(_, listens)| match listens {
+            Listens::Tcp(address) => Some(address.port()),
+            Listens::Unix(_) => None,
+        });
+        WatchedSut {
+            group: self.group.as_ref().map(Group::places).unwrap_or_default(),
+            leaders: self.members().filter_map(Member::pid).collect(),
+            ports: ports.chain([self.address.port()]).collect(),
+            status: self.status_page(),
+        }
+    }
+
+    /// Returns the page on which the server tells how busy it is, where it is served without TLS.
+    fn status_page(&self) -> Option<StatusPage> {
+        let status = self.choice.status.as_ref().filter(|_| !self.choice.transport.is_tls())?;
+        let url = PageUrl::parse(&format!("http://{}{}", self.address, status.path)).ok()?;
+        let per_worker = status.connections_per_worker.as_ref();
+        let per_worker = per_worker.and_then(|number| self.values.fill(number).parse::<u64>().ok());
+        let connections_max = per_worker.map(|number| number.saturating_mul(self.values.workers.into()));
+        Some(StatusPage { kind: status.kind, url, connections_max })
     }
 
     /// Puts the server into the state in which a load point begins, as its recipe says, and waits until it answers.

@@ -19,7 +19,7 @@ mod memory;
 mod pressure;
 pub mod processor;
 mod tcp;
-mod text;
+pub mod text;
 
 use model::{Counter, Reading};
 

@@ -1,0 +1,213 @@
+//! What only a server knows: how many of its workers are busy. Status pages of nginx and Apache.
+
+use std::time::Duration;
+
+use model::{Counter, Reading};
+
+use super::fetch::FetchLimits;
+use super::sut::{StatusPage, WatchedSut};
+use super::{Watch, WatchError};
+use crate::recipe::StatusKind;
+
+/// A page that has not come by then is given up: a server that is full answers late or never.
+///
+/// Apache's page is long: a letter for each of up to 65,536 workers.
+const LIMITS: FetchLimits = FetchLimits { time: Duration::from_millis(500), bytes: 128 * 1024 };
+
+/// A page of this length costs Apache some 0.7 ms (measured: 3.2 ms for 20,000 workers). A longer one is asked for less
+/// often, so that it never costs more than that per second.
+const BYTES_PER_READING: usize = 4096;
+
+/// What is Kibibytes on Apache's page.
+const KB: u64 = 1024;
+
+/// A server's status page.
+///
+/// The request for the page is not counted as one that the server is busy with, but the totals contain one for each.
+#[derive(Debug)]
+pub struct ServiceStatus {
+    page: StatusPage,
+    /// For how many readings the page is not asked for.
+    pause: usize,
+}
+
+impl ServiceStatus {
+    /// Makes a monitor of a server's status page; `None` if it has none that can be read.
+    pub fn new(sut: &WatchedSut) -> Option<ServiceStatus> {
+        Some(ServiceStatus { page: sut.status.clone()?, pause: 0 })
+    }
+
+    fn error(&self, reason: String) -> WatchError {
+        WatchError { watched: self.page.url.as_str().to_owned(), reason }
+    }
+}
+
+impl Watch for ServiceStatus {
+    /// Reads nothing, without an error, while it is not the turn of a page that costs the server much.
+    fn read(&mut self, into: &mut Vec<Reading>) -> Result<(), WatchError> {
+        if let Some(pause) = self.pause.checked_sub(1) {
+            self.pause = pause;
+            return Ok(());
+        }
+        let text = self.page.url.fetch(LIMITS).map_err(|reason| self.error(reason))?;
+        self.pause = text.len() / BYTES_PER_READING;
+        let before = into.len();
+        match self.page.kind {
+            StatusKind::NginxStub => parse_nginx(&text, self.page.connections_max, into),
+            StatusKind::ApacheAuto => parse_apache(&text, into),
+        }
+        match into.len() == before {
+            true => Err(self.error("what it answered is no status page".to_owned())),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Reads the page of nginx' `stub_status`. One active connection, which is being written to, is our own.
+fn parse_nginx(text: &str, connections_max: Option<u64>, into: &mut Vec<Reading>) {
+    let levels =
+        ["Active connections:", "Reading:", "Writing:", "Waiting:"].map(|key| number_after(text, key));
+    let [Some(active), Some(reading), Some(writing), Some(waiting)] = levels else { return };
+    into.extend(connections_max.map(|most| Reading::new(Counter::ServiceWorkers, most)));
+    into.push(Reading::new(Counter::ServiceBusy, reading.saturating_add(writing).saturating_sub(1)));
+    into.push(Reading::new(Counter::ServiceIdle, waiting));
+    into.push(Reading::new(Counter::ServiceConnections, active.saturating_sub(1)));
+    let totals = text.split_once("requests").map_or("", |(_, totals)| totals);
+    let mut totals = totals.split_ascii_whitespace().map_while(|field| field.parse().ok());
+    if let (Some(accepted), Some(_handled), Some(requests)) = (totals.next(), totals.next(), totals.next()) {
+        into.push(Reading::new(Counter::ServiceAccepted, accepted));
+        into.push(Reading::new(Counter::ServiceRequests, requests));
+    }
+}
+
+/// Reads the page of Apache's mod_status. One busy worker, with its connection, is our own; the totals are there only
+/// with `ExtendedStatus On`, connections only with the event MPM.
+fn parse_apache(text: &str, into: &mut Vec<Reading>) {
+    let number = |key| number_after(text, key);
+    let (Some(busy), Some(idle)) = (number("\nBusyWorkers:"), number("\nIdleWorkers:")) else { return };
+    let slots =
+        text.lines().find_map(|line| line.strip_prefix("Scoreboard:")).map(|slots| slots.trim().len());
+    into.extend(slots.map(|slots| Reading::new(Counter::ServiceWorkers, slots as u64)));
+    into.push(Reading::new(Counter::ServiceBusy, busy.saturating_sub(1)));
+    into.push(Reading::new(Counter::ServiceIdle, idle));
+    let connections = number("\nConnsTotal:").map(|connections| connections.saturating_sub(1));
+    let sent = number("\nTotal kBytes:").map(|sent| sent.saturating_mul(KB));
+    for (counter, value) in [
+        (Counter::ServiceConnections, connections),
+        (Counter::ServiceRequests, number("\nTotal Accesses:")),
+        (Counter::ServiceSent, sent),
+    ] {
+        into.extend(value.map(|value| Reading::new(counter, value)));
+    }
+}
+
+fn number_after(text: &str, key: &str) -> Option<u64> {
+    text.split_once(key)?.1.split_ascii_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+
+    use proptest::prelude::*;
+
+    use super::super::fetch::PageUrl;
+    use super::super::kernel::testing::check;
+    use super::*;
+    use Counter::*;
+
+    /// From nginx' own documentation.
+    const NGINX: &str = "Active connections: 291 \nserver accepts handled requests\n 16630948 16630947 31070465 \n\
+                         Reading: 6 Writing: 179 Waiting: 106 \n";
+
+    #[test]
+    fn nginx_is_read_without_our_own_request() {
+        let read = |text: &str, into: &mut Vec<Reading>| parse_nginx(text, Some(1536), into);
+        check(
+            read,
+            NGINX,
+            &[
+                (ServiceWorkers, "", 1536),
+                (ServiceBusy, "", 184),
+                (ServiceIdle, "", 106),
+                (ServiceConnections, "", 290),
+                (ServiceAccepted, "", 16_630_948),
+                (ServiceRequests, "", 31_070_465),
+            ],
+        );
+        check(read, "<html>Active connections: many</html>", &[]);
+    }
+
+    /// Recorded from Apache 2.4 with the event MPM, its scoreboard shortened.
+    #[test]
+    fn apache_is_read_with_and_without_its_totals() {
+        let plain = "127.0.0.1\nServerVersion: Apache/2.4.71 (Debian)\nServerMPM: event\nLoad1: 21.71\n\
+                     BusyWorkers: 3\nGracefulWorkers: 0\nIdleWorkers: 5\nProcesses: 4\nStopping: 0\n\
+                     ConnsTotal: 12\nConnsAsyncWaitIO: 0\nScoreboard: _W_KW___....\n";
+        let levels = [
+            (ServiceWorkers, "", 12),
+            (ServiceBusy, "", 2),
+            (ServiceIdle, "", 5),
+            (ServiceConnections, "", 11),
+        ];
+        check(parse_apache, plain, &levels);
+        let extended = plain.replace("Load1:", "Total Accesses: 700\nTotal kBytes: 3\nLoad1:");
+        check(
+            parse_apache,
+            &extended,
+            &[&levels[..], &[(ServiceRequests, "", 700), (ServiceSent, "", 3072)]].concat(),
+        );
+        check(parse_apache, "BusyWorkers: 3\n", &[]);
+    }
+
+    proptest! {
+        #[test]
+        fn every_page_is_survived(text in "(?s)((Active connections:|\nBusyWorkers:|\nIdleWorkers:|Scoreboard:|Writing:|requests| 0 | 18446744073709551615|.){0,3}){0,20}") {
+            parse_nginx(&text, None, &mut Vec::new());
+            parse_apache(&text, &mut Vec::new());
+        }
+    }
+
+    /// Answers one request per page, each over a connection of its own.
+    fn serve(pages: Vec<String>) -> (WatchedSut, std::thread::JoinHandle<()>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = PageUrl::parse(&format!("http://{}/status", listener.local_addr().unwrap())).unwrap();
+        let server = std::thread::spawn(move || {
+            for page in pages {
+                let (mut stream, _) = listener.accept().unwrap();
+                let _ = stream.read(&mut [0; 1024]).unwrap();
+                write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{page}", page.len()).unwrap();
+            }
+        });
+        let status = StatusPage { kind: StatusKind::ApacheAuto, url, connections_max: None };
+        (WatchedSut { status: Some(status), ..WatchedSut::default() }, server)
+    }
+
+    /// Goal: the page of a large Apache, which costs it milliseconds, is not asked for every second. 12,000 letters are
+    /// more than two and less than three times 4096, so two readings are left out.
+    #[test]
+    fn long_pages_are_asked_for_less_often() {
+        let page = format!("x\nBusyWorkers: 1\nIdleWorkers: 2\nScoreboard: {}\n", "_".repeat(12_000));
+        let (sut, server) = serve(vec![page, "x\nBusyWorkers: 1\nIdleWorkers: 2\n".into()]);
+        let mut status = ServiceStatus::new(&sut).unwrap();
+        let found: Vec<usize> = (0..4)
+            .map(|_| {
+                let mut readings = Vec::new();
+                status.read(&mut readings).unwrap();
+                readings.len()
+            })
+            .collect();
+        assert_eq!(found, [3, 0, 0, 2]);
+        server.join().unwrap();
+    }
+
+    #[test]
+    fn another_page_is_an_error_that_says_where() {
+        let (sut, server) = serve(vec!["hello".into()]);
+        let error = ServiceStatus::new(&sut).unwrap().read(&mut Vec::new()).unwrap_err().to_string();
+        assert!(error.starts_with("http://127.0.0.1:") && error.ends_with("no status page"), "{error}");
+        server.join().unwrap();
+        assert!(ServiceStatus::new(&WatchedSut::default()).is_none());
+    }
+}

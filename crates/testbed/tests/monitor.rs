@@ -1,0 +1,109 @@
+//! Servers watched while they run.
+
+mod lab;
+
+use lab::{READY_MAX, directory, files, get, request};
+use model::{Counter, Reading};
+use testbed::{
+    Limits, LocalMachine, Recipe, RunningSut, Server, ServiceStatus, SutRequest, Transport, Watch,
+};
+
+fn start(request: SutRequest) -> RunningSut {
+    let mut sut = RunningSut::start(request).unwrap_or_else(|error| panic!("{error}"));
+    sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
+    sut
+}
+
+fn named(recipe: &str) -> Server {
+    Server::Recipe(Box::new(Recipe::load(recipe).unwrap()))
+}
+
+fn read(watch: &mut impl Watch) -> Vec<Reading> {
+    let mut readings = Vec::new();
+    watch.read(&mut readings).unwrap_or_else(|error| panic!("{error}"));
+    readings
+}
+
+fn find(readings: &[Reading], counter: Counter, instance: &str) -> Option<u64> {
+    let found = readings.iter().find(|one| one.counter == counter && one.instance == instance);
+    found.map(|reading| reading.value)
+}
+
+#[track_caller]
+fn value(readings: &[Reading], counter: Counter, instance: &str) -> u64 {
+    find(readings, counter, instance).unwrap_or_else(|| panic!("no {counter} of `{instance}`: {readings:?}"))
+}
+
+/// Goal: what a server uses is read from its group and from its processes, and goes on over a restart. One CPU, one
+/// worker: two processes called nginx. Files are in memory, so nothing is said of disks.
+#[test]
+fn a_server_is_watched_over_a_restart() {
+    let (base, files) = (directory(), files());
+    let limits = Limits { quota: Some(0.9), memory: Some(256 << 20), ..Limits::default() };
+    let mut sut = start(SutRequest { limits, ..request(named("nginx"), base.path(), &files) });
+    let mut machine = LocalMachine::new(Some(sut.watched()));
+    let before = read(&mut machine);
+    assert_eq!(value(&before, Counter::ProcessCount, "nginx"), 2);
+    assert_eq!(value(&before, Counter::SutProcesses, ""), 2);
+    assert!(0 < value(&before, Counter::ProcessMemory, "nginx"));
+    (0..50).for_each(|_| drop(get(&sut, "/large.html")));
+    sut.reset().unwrap_or_else(|error| panic!("{error}"));
+    let after = read(&mut machine);
+    let port = sut.addr().port().to_string();
+    if let Some(queue_max) = find(&after, Counter::AcceptQueueMax, &port) {
+        assert!(100 < queue_max, "{queue_max}");
+        assert_eq!(value(&after, Counter::AcceptQueue, &port), 0);
+    }
+    if sut.quota().is_some() {
+        for counter in [Counter::SutCpu, Counter::SutCpuUser, Counter::SutPeriods, Counter::SutThrottled] {
+            assert!(value(&before, counter, "") <= value(&after, counter, ""), "{counter}");
+        }
+        assert!(value(&before, Counter::SutCpu, "") < value(&after, Counter::SutCpu, ""));
+        assert_eq!(value(&after, Counter::ProcessCount, "nginx"), 2);
+        // Those before the restart are remembered.
+        assert!(value(&before, Counter::ProcessCpu, "nginx") <= value(&after, Counter::ProcessCpu, "nginx"));
+    }
+    if let Some(limit) = sut.held().memory {
+        assert_eq!(value(&after, Counter::SutMemoryMax, ""), limit);
+        assert!((1..limit).contains(&value(&after, Counter::SutMemory, "")));
+    }
+}
+
+/// Goal: nginx says how busy it is. What was asked for so far, and our own questions, are all requests there were.
+#[test]
+fn nginx_tells_its_connections_and_requests() {
+    let (base, files) = (directory(), files());
+    let sut = start(request(named("nginx"), base.path(), &files));
+    let mut status = ServiceStatus::new(&sut.watched()).unwrap();
+    let before = value(&read(&mut status), Counter::ServiceRequests, "");
+    (0..5).for_each(|_| drop(get(&sut, "/small.html")));
+    let after = read(&mut status);
+    assert_eq!(value(&after, Counter::ServiceRequests, "") - before, 6, "five, and the question itself");
+    // A connection that the server has yet to close may still be open.
+    assert!(value(&after, Counter::ServiceBusy, "") <= value(&after, Counter::ServiceConnections, ""));
+    assert!(1000 < value(&after, Counter::ServiceWorkers, ""));
+}
+
+/// Goal: the same of Apache, whose page has a letter for each worker that there can be. How many there are already is
+/// up to the machine.
+#[test]
+fn apache_tells_its_workers() {
+    for recipe in ["apache", "apache-prefork"] {
+        let (base, files) = (directory(), files());
+        let sut = start(request(named(recipe), base.path(), &files));
+        let readings = read(&mut ServiceStatus::new(&sut.watched()).unwrap());
+        let [workers, busy, idle] = [Counter::ServiceWorkers, Counter::ServiceBusy, Counter::ServiceIdle]
+            .map(|counter| value(&readings, counter, ""));
+        assert!(busy + idle < workers && 1000 < workers, "{recipe}: {busy} + {idle} of {workers}");
+    }
+}
+
+#[test]
+fn a_status_page_behind_tls_or_of_another_profile_is_not_read() {
+    let (base, files) = (directory(), files());
+    let tls = SutRequest { transport: Transport::Tls, ..request(named("nginx"), base.path(), &files) };
+    assert!(ServiceStatus::new(&start(tls).watched()).is_none());
+    let profile = Some("default".to_owned());
+    let other = SutRequest { profile, ..request(named("nginx"), base.path(), &files) };
+    assert!(ServiceStatus::new(&start(other).watched()).is_none());
+}
