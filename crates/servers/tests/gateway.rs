@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use model::Letters;
 use servers::gateway::{Address, Gateway, GatewayOptions};
+use units::{Clock, Nanos, RealClock};
 
 const BEGIN: u8 = 1;
 const END: u8 = 3;
@@ -39,10 +40,13 @@ fn begin(keep: bool) -> Vec<u8> {
 
 /// What follows the begin of a request for so many letters of a seed.
 fn rest(size: usize, seed: u64) -> Vec<u8> {
-    let query = format!("size={size}&seed={seed}");
+    rest_for(&format!("size={size}&seed={seed}"))
+}
+
+fn rest_for(query: &str) -> Vec<u8> {
     let mut pairs = Vec::new();
     for (name, value) in
-        [("REQUEST_METHOD", "GET"), ("REQUEST_URI", &*format!("/dyn?{query}")), ("QUERY_STRING", &query)]
+        [("REQUEST_METHOD", "GET"), ("REQUEST_URI", &*format!("/dyn?{query}")), ("QUERY_STRING", query)]
     {
         pairs.extend_from_slice(&[name.len() as u8, value.len() as u8]);
         pairs.extend_from_slice(name.as_bytes());
@@ -131,6 +135,30 @@ fn workers_limit_how_many_requests_are_answered_at_once() {
     check_answer(&mut first, 10, 1);
     second.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     check_answer(&mut second, 10, 2);
+}
+
+#[test]
+fn a_page_that_is_paused_holds_up_its_worker_alone() {
+    for pause in ["wait=10000", "lock=10000"] {
+        let gateway = start(2);
+        let (mut slow, mut other) = (connect(&gateway), connect(&gateway));
+        slow.write_all(&[begin(false), rest_for(pause)].concat()).unwrap();
+        (0..5).for_each(|seed| check(&mut other, true, 10, seed));
+        slow.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
+        assert_eq!(slow.read(&mut [0; 8]).unwrap_err().kind(), ErrorKind::WouldBlock, "{pause}");
+    }
+}
+
+#[test]
+fn pages_that_take_the_lock_are_made_one_after_another() {
+    let gateway = start(4);
+    let mut streams: Vec<TcpStream> = (0..4).map(|_| connect(&gateway)).collect();
+    let clock = RealClock::start();
+    for stream in &mut streams {
+        stream.write_all(&[begin(false), rest_for("size=10&seed=1&lock=30")].concat()).unwrap();
+    }
+    streams.iter_mut().for_each(|stream| check_answer(stream, 10, 1));
+    assert!(Nanos::from_millis(120) <= clock.now());
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod common;
 
 use std::io::Read;
+use std::time::Duration;
 
 use bytes::Bytes;
 use common::http2::{Http2, get, run, whole};
@@ -111,6 +112,17 @@ fn small_windows_are_respected() {
         let page = client.get("/dyn?size=1000000").await.unwrap();
         assert_eq!((page.body().len(), field(&page, "content-length")), (1_000_000, "1000000"));
         assert!(page.body().starts_with(b"ASEROBDH"));
+    });
+}
+
+#[test]
+fn a_page_that_is_paused_holds_up_its_stream_alone() {
+    let server = start_plain(|_| {});
+    run(async {
+        let client = Http2::plain(server.address()).await;
+        let slow = client.ask(get("/dyn?wait=10000")).await.unwrap();
+        assert_eq!(client.get("/dyn?size=8&wait=1&lock=1").await.unwrap().body(), b"ASEROBDH");
+        assert!(tokio::time::timeout(Duration::from_millis(50), slow).await.is_err());
     });
 }
 

@@ -2,11 +2,16 @@
 
 mod common;
 
+use std::io::{ErrorKind, Read};
+use std::net::SocketAddr;
+use std::time::Duration;
+
 use common::{Client, start};
 use http1::{Framing, RequestMethod};
 use model::Letters;
 use servers::gateway::Page;
 use servers::web::{AppOptions, AppServer, FaultPlan};
+use units::{Clock, Nanos, RealClock};
 
 const QUERIES: [(&str, &str); 6] = [
     ("/dyn", "size=1000&seed=77"),
@@ -80,10 +85,49 @@ fn a_slow_reader_of_a_page_does_not_hold_up_others() {
     assert_eq!((body.len(), Letters::new(1).matches(&body)), (10_485_760, Ok(())));
 }
 
+fn start_app(workers: usize) -> AppServer {
+    AppServer::start(&AppOptions { listen: "127.0.0.1:0".parse().unwrap(), workers }).unwrap()
+}
+
+/// Goal: one event loop makes other pages, and serves files, while a page is paused.
+fn check_paused(address: SocketAddr) {
+    for pause in ["wait=10000", "lock=10000"] {
+        let (mut slow, mut other) = (Client::connect(address), Client::connect(address));
+        slow.send(&format!("GET /dyn?{pause} HTTP/1.1\r\nHost: h\r\n\r\n"));
+        check_all(&mut other);
+        slow.stream.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
+        assert_eq!(slow.stream.read(&mut [0]).unwrap_err().kind(), ErrorKind::WouldBlock, "{pause}");
+    }
+}
+
+#[test]
+fn a_page_that_is_paused_holds_up_its_connection_alone() {
+    check_paused(start(|_| {}).address());
+    check_paused(start_app(1).address());
+}
+
+/// Goal: pages with the lock are made one after another, on whichever event loop; others wait side by side.
+fn check_turns(address: SocketAddr) {
+    let mut clients: Vec<Client> = (0..4).map(|_| Client::connect(address)).collect();
+    let clock = RealClock::start();
+    for client in &mut clients {
+        client.send("GET /dyn?size=8&wait=5&lock=30 HTTP/1.1\r\nHost: h\r\n\r\n");
+    }
+    for client in &mut clients {
+        assert_eq!(client.reply(RequestMethod::Get).unwrap().body, b"ASEROBDH");
+    }
+    assert!(Nanos::from_millis(5 + 4 * 30) <= clock.now());
+}
+
+#[test]
+fn pages_that_take_the_lock_are_made_one_after_another() {
+    check_turns(start(|_| {}).address());
+    check_turns(start_app(4).address());
+}
+
 #[test]
 fn an_app_server_serves_more_connections_than_it_has_workers() {
-    let listen = "127.0.0.1:0".parse().unwrap();
-    let server = AppServer::start(&AppOptions { listen, workers: 3 }).unwrap();
+    let server = start_app(3);
     let mut clients: Vec<Client> = (0..8).map(|_| Client::connect(server.address())).collect();
     for _ in 0..2 {
         clients.iter_mut().for_each(check_all);

@@ -4,12 +4,14 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 
 use super::page::Page;
+use super::pause::PageLock;
 
 /// The most bytes of an answer that are made before they are written.
 const PIECE_BYTES: usize = 64 * 1024;
 
 /// Answers the one request that the environment of a CGI process describes.
 ///
+/// A page can be told to wait, but not to hold a lock: who would hold it are other processes, which share nothing.
 /// Pass the whole environment and an unbuffered output: a small page takes one write.
 ///
 /// # Errors
@@ -23,7 +25,8 @@ pub fn cgi(
     for (name, value) in environment {
         variables.set(name.as_encoded_bytes(), value.as_encoded_bytes());
     }
-    let mut page = variables.page();
+    let mut page = variables.page().of_lone_process();
+    PageLock::default().pause_thread(page.pause);
     let mut piece = head(&page);
     loop {
         page.body.append(&mut piece, PIECE_BYTES);
@@ -94,6 +97,8 @@ pub(super) fn head(page: &Page) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use units::{Clock, Nanos, RealClock};
+
     use super::*;
 
     /// Runs the program with these variables and returns what it wrote.
@@ -150,6 +155,21 @@ mod tests {
         assert!(transcript(&[]).starts_with("Status: 404 Not Found\n"));
         let head = transcript(&[("REQUEST_METHOD", "HEAD"), ("SCRIPT_NAME", "/dyn")]);
         assert!(head.starts_with("Status: 405 Method Not Allowed\n") && head.contains("\nAllow: GET\n"));
+    }
+
+    #[test]
+    fn a_page_can_wait_but_not_hold_a_lock() {
+        let ask = |query| {
+            transcript(&[("REQUEST_METHOD", "GET"), ("SCRIPT_NAME", "/dyn"), ("QUERY_STRING", query)])
+        };
+        let clock = RealClock::start();
+        assert!(ask("size=8&wait=20").ends_with("\n\nASEROBDH"));
+        assert!(Nanos::from_millis(20) <= clock.now());
+        let refused = ask("size=8&lock=10000");
+        assert!(refused.starts_with("Status: 400 Bad Request\nContent-Length: 71\n"), "{refused}");
+        assert!(
+            refused.ends_with("\n\nexpected no `lock=MS`, for the processes of this program share nothing\n")
+        );
     }
 
     /// Goal: memory does not grow with the page. Method: the output looks at the size of each write.

@@ -21,13 +21,20 @@
 //!
 //! N is from 1 (64 for the last) to 10 MiB, S below 2^64; other queries get 400, other methods than
 //! GET 405, other paths 404, each with one line of text. No page may be stored by a cache.
+//!
+//! Our own programs also take `wait=MS` and `lock=MS` with MS from 1 to 10000: a page then takes so long before it is
+//! made, without using the processor, with `lock` as the only page of its program (see [`Pause`]). No benchmark asks
+//! for that; it is for trying what is said about a server that waits. CGI has no `lock`, the scripts have neither.
 
 mod cgi;
 mod fastcgi;
 mod page;
+mod pause;
 mod workers;
 
 pub use cgi::cgi;
 pub use page::{Page, PageBody};
+pub(crate) use pause::PageLock;
+pub use pause::Pause;
 pub(crate) use workers::check_workers;
 pub use workers::{Address, AddressError, Gateway, GatewayOptions, WORKERS_MAX};

@@ -1,6 +1,11 @@
 //! Which page a request asks for, and the bytes of it.
 
+use std::ops::RangeInclusive;
+
 use model::{LETTERS_MARKUP, Letters, ReplyBody};
+use units::Nanos;
+
+use super::pause::Pause;
 
 /// Which paths lead to pages, and what their queries may say.
 #[derive(Debug)]
@@ -33,6 +38,12 @@ const SIMPLE: Kind = Kind {
     refusal: "expected `size=N` with N from 64 to 10485760 and `seed=S` with S below 2^64\n",
 };
 
+/// How many milliseconds a page can be told to take.
+const PAUSE_MILLISECONDS: RangeInclusive<u64> = 1..=10_000;
+
+/// The answer to a pause that is not understood; the scripts in PHP and Python know of none.
+const PAUSE_REFUSAL: &str = "expected `wait=MS` and `lock=MS` with MS from 1 to 10000\n";
+
 /// An answer whose body is still to be made.
 #[derive(Debug, Clone)]
 pub struct Page {
@@ -42,6 +53,8 @@ pub struct Page {
     pub content_type: &'static str,
     /// The body.
     pub body: PageBody,
+    /// How long it takes before the body is made.
+    pub pause: Pause,
 }
 
 impl Page {
@@ -70,6 +83,14 @@ impl Page {
         Page::plain(405, "405 Method Not Allowed\n")
     }
 
+    /// Returns the answer of a program that has no lock, because its processes share nothing.
+    pub(super) fn of_lone_process(self) -> Page {
+        if self.pause.lock == Nanos::ZERO {
+            return self;
+        }
+        Page::plain(400, "expected no `lock=MS`, for the processes of this program share nothing\n")
+    }
+
     /// Returns the header fields beside length and connection.
     pub fn fields(&self) -> &'static [(&'static str, &'static [u8])] {
         const TEXT: (&str, &[u8]) = ("Content-Type", b"text/plain");
@@ -84,43 +105,64 @@ impl Page {
     }
 
     fn plain(status: u16, text: &'static str) -> Page {
-        Page { status, content_type: "text/plain", body: PageBody::new(text, text.len(), 0) }
+        let body = PageBody::new(text, text.len(), 0);
+        Page { status, content_type: "text/plain", body, pause: Pause::default() }
     }
+}
+
+/// The numbers of a query.
+#[derive(Debug, Default)]
+struct Query {
+    size: Option<u64>,
+    seed: Option<u64>,
+    wait: Option<u64>,
+    lock: Option<u64>,
 }
 
 impl Kind {
     fn page(&self, query: &[u8]) -> Page {
-        match parse_query(query) {
-            Some((size, seed)) => {
-                let size = size.unwrap_or(self.size_usual);
-                if !(self.size_min..=ReplyBody::LETTERS_BYTES_MAX).contains(&size) {
-                    return Page::plain(400, self.refusal);
-                }
-                let body = PageBody::new(self.prefix, size as usize, seed.unwrap_or(0));
-                Page { status: 200, content_type: self.content_type, body }
-            }
-            None => Page::plain(400, self.refusal),
+        self.right_page(query).unwrap_or_else(|refusal| Page::plain(400, refusal))
+    }
+
+    fn right_page(&self, query: &[u8]) -> Result<Page, &'static str> {
+        let query = self.parse_query(query)?;
+        let size = query.size.unwrap_or(self.size_usual);
+        if !(self.size_min..=ReplyBody::LETTERS_BYTES_MAX).contains(&size) {
+            return Err(self.refusal);
         }
+        let pause = Pause { wait: pause_time(query.wait)?, lock: pause_time(query.lock)? };
+        let body = PageBody::new(self.prefix, size as usize, query.seed.unwrap_or(0));
+        Ok(Page { status: 200, content_type: self.content_type, body, pause })
+    }
+
+    /// Reads the numbers of a query, each at most once and in any order.
+    fn parse_query(&self, query: &[u8]) -> Result<Query, &'static str> {
+        let mut numbers = Query::default();
+        if query.is_empty() {
+            return Ok(numbers);
+        }
+        for item in query.split(|byte| *byte == b'&') {
+            let (place, refusal) = match item.get(..5) {
+                Some(b"size=") => (&mut numbers.size, self.refusal),
+                Some(b"seed=") => (&mut numbers.seed, self.refusal),
+                Some(b"wait=") => (&mut numbers.wait, PAUSE_REFUSAL),
+                Some(b"lock=") => (&mut numbers.lock, PAUSE_REFUSAL),
+                _ => return Err(self.refusal),
+            };
+            if place.replace(parse_decimal(&item[5..]).ok_or(refusal)?).is_some() {
+                return Err(refusal);
+            }
+        }
+        Ok(numbers)
     }
 }
 
-/// Reads size and seed from a query, each at most once and in any order; `None` for anything else.
-fn parse_query(query: &[u8]) -> Option<(Option<u64>, Option<u64>)> {
-    let (mut size, mut seed) = (None, None);
-    if query.is_empty() {
-        return Some((size, seed));
+fn pause_time(milliseconds: Option<u64>) -> Result<Nanos, &'static str> {
+    match milliseconds {
+        None => Ok(Nanos::ZERO),
+        Some(number) if PAUSE_MILLISECONDS.contains(&number) => Ok(Nanos::from_millis(number)),
+        Some(_) => Err(PAUSE_REFUSAL),
     }
-    for item in query.split(|byte| *byte == b'&') {
-        let place = match item.get(..5) {
-            Some(b"size=") => &mut size,
-            Some(b"seed=") => &mut seed,
-            _ => return None,
-        };
-        if place.replace(parse_decimal(&item[5..])?).is_some() {
-            return None;
-        }
-    }
-    Some((size, seed))
 }
 
 /// Reads 1 to 20 digits of a number below 2^64.
@@ -223,6 +265,8 @@ mod tests {
             "seed=18446744073709551616",
             "seed=000000000000000000001",
             "x=1",
+            "Wait=1",
+            "wait",
         ] {
             let page = Page::find(b"/dyn", query.as_bytes()).unwrap();
             assert_eq!((page.status, page.content_type), (400, "text/plain"), "{query}");
@@ -231,6 +275,37 @@ mod tests {
             assert_eq!(body.lines().count(), 1);
         }
         assert_eq!(Page::find(b"/cgi-bin/simple", b"size=63").unwrap().status, 400);
+    }
+
+    #[test]
+    fn pauses_are_as_long_as_the_query_says() {
+        for (query, wait, lock) in
+            [("", 0, 0), ("wait=1", 1, 0), ("lock=10000", 0, 10_000), ("lock=3&seed=1&wait=20&size=8", 20, 3)]
+        {
+            let page = Page::find(b"/dyn", query.as_bytes()).unwrap();
+            let pause = Pause { wait: Nanos::from_millis(wait), lock: Nanos::from_millis(lock) };
+            assert_eq!((page.status, page.pause), (200, pause), "{query}");
+        }
+        assert_eq!(text("/dyn", "lock=3&seed=1&wait=20&size=8"), "QMZRHLAJ");
+    }
+
+    #[test]
+    fn bad_pauses_are_refused_with_their_limits() {
+        for query in [
+            "wait=0",
+            "wait=10001",
+            "lock=0",
+            "lock=10001",
+            "wait=",
+            "lock=1s",
+            "wait=-1",
+            "wait=1&wait=1",
+            "size=8&lock=5&lock=5",
+        ] {
+            let page = Page::find(b"/cgi-bin/simple", query.as_bytes()).unwrap();
+            assert_eq!((page.status, page.pause), (400, Pause::default()), "{query}");
+            assert_eq!(String::from_utf8(page.body.into_bytes()).unwrap(), PAUSE_REFUSAL, "{query}");
+        }
     }
 
     #[test]

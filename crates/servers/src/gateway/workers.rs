@@ -27,6 +27,7 @@ use socket2::Socket;
 use thiserror::Error;
 
 use super::fastcgi::serve_connection;
+use super::pause::PageLock;
 use crate::listener::{ACCEPT_PAUSE, BACKLOG, address_of, is_exhausted, listen_tcp, listen_unix};
 
 /// The most workers that can be asked for.
@@ -98,6 +99,7 @@ struct Shared {
     /// How many workers have a connection.
     taken: AtomicUsize,
     stopped: AtomicBool,
+    lock: PageLock,
 }
 
 impl Gateway {
@@ -113,7 +115,8 @@ impl Gateway {
         check_workers(options.workers)?;
         let (listener, address) = listen(&options.listen)?;
         let (taken, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let shared = Shared { listener, workers: options.workers, taken, stopped };
+        let lock = PageLock::default();
+        let shared = Shared { listener, workers: options.workers, taken, stopped, lock };
         let mut gateway = Gateway { address, shared: Arc::new(shared), threads: Vec::new() };
         for _ in 0..options.workers {
             let shared = Arc::clone(&gateway.shared);
@@ -193,7 +196,7 @@ impl Shared {
     fn serve(&self, stream: &Socket) -> io::Result<()> {
         stream.set_read_timeout(Some(PEER_TIME_MAX))?;
         stream.set_write_timeout(Some(PEER_TIME_MAX))?;
-        serve_connection(&mut &*stream, self.workers, || self.wait(stream))
+        serve_connection(&mut &*stream, self.workers, &self.lock, || self.wait(stream))
     }
 
     /// Waits on a kept connection for the next request, and says whether to go on with it.

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use tokio::sync::oneshot;
@@ -9,7 +10,7 @@ use units::Nanos;
 
 use super::options::ServeReport;
 use super::server::{Server, join};
-use crate::gateway::check_workers;
+use crate::gateway::{PageLock, check_workers};
 use crate::listener::{BACKLOG, address_of, listen_tcp};
 
 /// How long a connection may be idle: longer than proxies keep theirs, so that they are the ones who close.
@@ -44,9 +45,11 @@ impl AppServer {
         let listener = listen_tcp(options.listen, BACKLOG)?;
         let address = address_of(&listener)?;
         let mut server = AppServer { address, workers: Vec::new() };
+        let lock = Arc::new(PageLock::default());
         for _ in 0..options.workers {
             let (listener, (stop, stopped)) = (listener.try_clone()?, oneshot::channel());
-            let body = move || Server::of_pages(IDLE_TIMEOUT).run(listener, |_| {}, stopped);
+            let one = Server::of_pages(IDLE_TIMEOUT, Arc::clone(&lock));
+            let body = move || one.run(listener, |_| {}, stopped);
             let thread = std::thread::Builder::new().name("app".to_owned()).spawn(body)?;
             server.workers.push((stop, thread));
         }

@@ -164,12 +164,13 @@ impl<W: Wire> Conversation<'_, W> {
                 self.send(reply.head(head.version, keep_alive), body).await?;
                 Ok(Ending::AsAsked)
             }
-            (Found::Page(page), None) => self.make(page, head, keep_alive).await,
             (Found::File(reply) | Found::Other(reply), Some(fault)) => {
                 let site = &shared.site;
                 self.play(fault(&Right { site, reply, version: head.version, keep_alive })).await
             }
-            (Found::Page(page), Some(fault)) => {
+            (Found::Page(page), fault) => {
+                shared.lock.pause_task(page.pause).await;
+                let Some(fault) = fault else { return self.make(page, head, keep_alive).await };
                 let (site, reply) = (&shared.site, &ReadyReply::from(page));
                 self.play(fault(&Right { site, reply, version: head.version, keep_alive })).await
             }

@@ -97,6 +97,7 @@ async fn make(
     mut respond: SendResponse<Bytes>,
     shared: Rc<Shared>,
 ) -> Result<(), Error> {
+    shared.lock.pause_task(page.pause).await;
     let head = head(page.status, page.fields(), Some(page.body.left() as u64));
     let is_head_only = method == RequestMethod::Head || page.body.left() == 0;
     let mut stream = respond.send_response(head, is_head_only)?;

@@ -26,6 +26,7 @@ use super::entrance::{Entrance, serve_either, serve_tls};
 use super::fault::{Act, FaultPlan, Freeze};
 use super::options::{ServeReport, WebOptions};
 use super::site::Site;
+use crate::gateway::PageLock;
 use crate::listener::{ACCEPT_PAUSE, address_of, is_exhausted, listen_tcp};
 
 /// How many connections are accepted before those accepted get their turn, by a server that is alone.
@@ -54,6 +55,7 @@ pub fn serve(
     let server = Server {
         entrance,
         site,
+        lock: Arc::default(),
         faults: options.faults.clone(),
         idle_timeout: options.idle_timeout,
         cpu_allowance: options.cpu_allowance,
@@ -67,6 +69,8 @@ pub fn serve(
 pub(super) struct Server {
     entrance: Entrance,
     site: Site,
+    /// Of the program, and so of all servers that are one program.
+    lock: Arc<PageLock>,
     faults: FaultPlan,
     idle_timeout: Nanos,
     cpu_allowance: Option<Ratio>,
@@ -74,11 +78,12 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Makes a server of pages alone, one of several that share a listener.
-    pub(super) fn of_pages(idle_timeout: Nanos) -> Server {
+    /// Makes a server of pages alone, one of several that share a listener and a lock.
+    pub(super) fn of_pages(idle_timeout: Nanos, lock: Arc<PageLock>) -> Server {
         Server {
             entrance: Entrance::Plain,
             site: Site::without_files(),
+            lock,
             faults: FaultPlan::default(),
             idle_timeout,
             cpu_allowance: None,
@@ -150,6 +155,7 @@ pub(super) fn join(thread: JoinHandle<io::Result<ServeReport>>) -> io::Result<Se
 pub(super) struct Shared {
     entrance: Entrance,
     pub(super) site: Site,
+    pub(super) lock: Arc<PageLock>,
     pub(super) faults: FaultPlan,
     pub(super) idle_timeout: Nanos,
     accepts_per_turn: usize,
@@ -197,6 +203,7 @@ async fn run(
     let shared = Rc::new(Shared {
         entrance: server.entrance,
         site: server.site,
+        lock: server.lock,
         faults: server.faults,
         idle_timeout: server.idle_timeout,
         accepts_per_turn: server.accepts_per_turn,

@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use super::record::{HEADER_BYTES, Record, STDOUT, header, push_record};
 use super::responder::{REQUEST_COMPLETE, Request, Responder, Step, push_end};
 use crate::gateway::cgi::head;
+use crate::gateway::pause::PageLock;
 
 /// The most content of a record of ours; the protocol's limit is 65 535.
 const CONTENT_BYTES: usize = 32 * 1024;
@@ -23,12 +24,13 @@ const READ_BYTES: usize = 8 * 1024;
 pub(in crate::gateway) fn serve_connection(
     stream: &mut (impl Read + Write),
     workers: usize,
+    lock: &PageLock,
     mut wait: impl FnMut() -> bool,
 ) -> io::Result<()> {
     let (mut responder, mut input, mut out) = (Responder::new(workers), Vec::new(), Vec::new());
     let mut first = true;
     loop {
-        if take_records(stream, &mut responder, &mut input, &mut out)? == Fate::Ends {
+        if take_records(stream, &mut responder, lock, &mut input, &mut out)? == Fate::Ends {
             return Ok(());
         }
         if !first && input.is_empty() && responder.is_idle() && !wait() {
@@ -52,6 +54,7 @@ enum Fate {
 fn take_records(
     stream: &mut impl Write,
     responder: &mut Responder,
+    lock: &PageLock,
     input: &mut Vec<u8>,
     out: &mut Vec<u8>,
 ) -> io::Result<Fate> {
@@ -65,7 +68,7 @@ fn take_records(
                 if !request.keep_connection {
                     fate = Fate::Ends;
                 }
-                answer(stream, &request, out)?;
+                answer(stream, &request, lock, out)?;
             }
         }
         flush(stream, out)?;
@@ -78,8 +81,9 @@ fn take_records(
 }
 
 /// Answers a request; a small page, its end and what was waiting in `out` take one write.
-fn answer(stream: &mut impl Write, request: &Request, out: &mut Vec<u8>) -> io::Result<()> {
+fn answer(stream: &mut impl Write, request: &Request, lock: &PageLock, out: &mut Vec<u8>) -> io::Result<()> {
     let mut page = request.variables.page();
+    lock.pause_thread(page.pause);
     push_record(out, STDOUT, request.id, &head(&page));
     while 0 < page.body.left() {
         let content = page.body.left().min(CONTENT_BYTES);
@@ -164,7 +168,7 @@ mod tests {
     /// Returns what we sent, and how many bytes of the peer's we left.
     fn converse(sent: &[u8], piece: usize) -> (io::Result<()>, Vec<u8>, usize) {
         let mut peer = Peer { sent, piece, received: Vec::new() };
-        let outcome = serve_connection(&mut peer, 4, || true);
+        let outcome = serve_connection(&mut peer, 4, &PageLock::default(), || true);
         (outcome, peer.received, peer.sent.len())
     }
 
