@@ -174,8 +174,8 @@ pub struct SutArguments {
     /// Load a server that is already there: `http://HOST:PORT/`
     #[arg(long, value_name = "URL", conflicts_with_all = ["sut", "sut_cpus", "sut_quota"])]
     pub target: Option<String>,
-    /// Start an installed server by recipe: `nginx`, or the path of a recipe (TOML); several, separated by commas, are
-    /// run in turns and compared
+    /// Start an installed server by recipe: `nginx`, or the path of a recipe (TOML); or `built-in`; several, separated
+    /// by commas, are run in turns and compared
     #[arg(long, value_name = "RECIPE", value_delimiter = ',')]
     pub sut: Vec<String>,
     /// Settings of the server: a profile of its recipe, such as `default` for those that it comes with
@@ -187,7 +187,7 @@ pub struct SutArguments {
     /// How many pages can be in the making at once; several numbers are run in turns and compared
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub workers: Vec<u32>,
-    /// Folder for the server's files, kept and used again; by default one in the cache folder
+    /// Folder for the server's files, kept and used again; by default one below `/var/tmp`
     #[arg(long, value_name = "DIR")]
     pub files: Option<PathBuf>,
     /// Local addresses that connections are made from, in turn: `127.0.0.2,127.0.0.3`
