@@ -133,7 +133,7 @@ fn examples_are_valid_definitions() {
         names.push(name);
     }
     names.sort();
-    assert_eq!(names, ["my-api.toml", "my-site.toml", "static-mix.toml"]);
+    assert_eq!(names, ["my-api.toml", "my-site.toml", "slow-page.toml", "static-mix.toml"]);
 }
 
 #[test]
