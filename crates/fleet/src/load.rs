@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use benchmarks::pages::Pages;
@@ -18,6 +19,7 @@ use thiserror::Error;
 use units::{Clock, Nanos, RealClock, thread_cpu};
 
 use crate::stop::StopSwitch;
+use crate::watch::{Told, Watcher};
 
 /// Time between the decision to start and the start: for threads, sockets and users to be made ready.
 const LEAD: Nanos = Nanos::from_millis(50);
@@ -34,13 +36,13 @@ const COLLECTOR_NICE: i32 = 10;
 
 /// What load is sent to.
 #[derive(Debug, Clone)]
-pub struct Aim {
+pub(crate) struct Aim {
     /// The server as named.
-    pub target: Target,
+    pub(crate) target: Target,
     /// One of its addresses, allowed by the policy.
-    pub address: SocketAddr,
+    pub(crate) address: SocketAddr,
     /// Which certificate is right.
-    pub trust: Trust,
+    pub(crate) trust: Trust,
 }
 
 impl Aim {
@@ -80,14 +82,29 @@ enum Message {
     /// A record, and where it goes back to when it has been read.
     Interval(Box<IntervalRecord>, Sender<IntervalRecord>),
     Example(Example),
+    /// What a machine told, by its number, and when.
+    Told(u32, Nanos, Told),
 }
 
 /// Takes what comes of a load point, merged over all threads.
-pub trait Collector {
+pub(crate) trait Collector {
     /// Takes the record of one interval.
     fn interval(&mut self, record: IntervalRecord);
     /// Takes the first example of a failure.
     fn example(&mut self, example: Example);
+    /// Takes what a machine told at a time since the start of the load point.
+    fn told(&mut self, machine: u32, at: Nanos, told: Told);
+}
+
+/// One load point that is to be run.
+#[derive(Clone, Copy)]
+pub(crate) struct PointWork<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) point: LoadPoint,
+    /// What load is sent to.
+    pub(crate) aim: &'a Aim,
+    /// The clock of the run.
+    pub(crate) clock: RealClock,
 }
 
 /// Runs one load point; returns when its last phase is over or `stop` was set and obeyed, with the TLS handshakes that
@@ -95,33 +112,45 @@ pub trait Collector {
 ///
 /// # Errors
 /// If a thread cannot be started or set up; what was collected until then stays collected.
-pub fn run_load_point(
-    plan: &Plan,
-    point: LoadPoint,
-    aim: &Aim,
-    clock: RealClock,
+pub(crate) fn run_load_point(
+    work: &PointWork,
+    watchers: &mut [Watcher],
     collector: &mut (impl Collector + Send),
     stop: &StopSwitch<'_>,
 ) -> Result<HandshakeCounts, LoadError> {
+    let PointWork { plan, point, clock, .. } = *work;
     let users = u64::from(point.load.in_flight_max());
     let origin = clock.now() + LEAD + Nanos(LEAD_PER_USER.0 * users);
     let assignments = slice(point.index, point.load, plan.load_threads);
     let (sender, receiver) = channel();
+    let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let threads: Vec<_> = assignments
             .into_iter()
             .map(|assignment| {
-                let thread = LoadThread { plan, point, aim, clock, origin, stop, assignment };
+                let thread = LoadThread { work: *work, origin, stop, assignment };
                 let sender = sender.clone();
                 scope.spawn(move || thread.run(sender))
             })
             .collect();
+        for (number, watcher) in (0..).zip(watchers) {
+            let (sender, over) = (sender.clone(), &over);
+            scope.spawn(move || {
+                stand_back(plan);
+                // The collector listens until everybody has hung up.
+                watcher.read_until(over, clock, origin, |at, told| {
+                    let _ = sender.send(Message::Told(number, at, told));
+                });
+            });
+        }
         drop(sender);
         scope.spawn(move || {
             stand_back(plan);
             collect(&receiver, plan.load_threads, collector);
         });
-        let results = threads.into_iter().map(|thread| thread.join().expect("a load thread does not panic"));
+        let joined = threads.into_iter().map(|thread| thread.join().expect("a load thread does not panic"));
+        let results: Vec<_> = joined.collect();
+        over.store(true, Ordering::Relaxed);
         let mut handshakes = HandshakeCounts::default();
         for result in results {
             let of_thread = result?;
@@ -175,6 +204,7 @@ fn collect(receiver: &Receiver<Message>, n_threads: u32, collector: &mut impl Co
                     collector.example(example);
                 }
             }
+            Message::Told(machine, at, told) => collector.told(machine, at, told),
         }
     }
     // Threads leave a drain at different times: its last intervals are not recorded by all.
@@ -192,10 +222,7 @@ fn give_back(mut record: IntervalRecord, back: &Sender<IntervalRecord>) {
 
 /// One load thread of one load point.
 struct LoadThread<'a> {
-    plan: &'a Plan,
-    point: LoadPoint,
-    aim: &'a Aim,
-    clock: RealClock,
+    work: PointWork<'a>,
     origin: Nanos,
     stop: &'a StopSwitch<'a>,
     assignment: Assignment,
@@ -216,20 +243,21 @@ impl LoadThread<'_> {
     }
 
     fn run_here(&self, sender: Sender<Message>) -> Result<HandshakeCounts, Failure> {
-        if let Some(cpu) = self.plan.load_cpus.get(self.assignment.slice as usize) {
+        let PointWork { plan, point, aim, clock } = self.work;
+        if let Some(cpu) = plan.load_cpus.get(self.assignment.slice as usize) {
             pin_current_thread(&[*cpu])?;
         }
-        let Plan { protocol, phases, seed, .. } = self.plan;
-        let origin = self.aim.origin(self.plan, self.clock)?;
+        let Plan { protocol, phases, seed, .. } = plan;
+        let origin = aim.origin(plan, clock)?;
         let setup = PointSetup {
-            point: self.point,
+            point,
             assignment: self.assignment.clone(),
             phases: *phases,
             seed: *seed,
             time_limit: protocol.time_limit,
             origin: self.origin,
         };
-        let mix = Pages::new(self.plan, self.point.load.level());
+        let mix = Pages::new(plan, point.load.level());
         let mut outbox = Outbox::new(sender);
         // The only choice of a driver: behind it everything is known to the compiler.
         match (protocol.http, protocol.tls) {
@@ -249,7 +277,7 @@ impl LoadThread<'_> {
         driver: impl FnMut() -> D,
         outbox: &mut Outbox,
     ) -> io::Result<()> {
-        run_point_on_this_thread(setup, self.clock, probe(), mix, driver, outbox, self.stop)
+        run_point_on_this_thread(setup, self.work.clock, probe(), mix, driver, outbox, self.stop)
     }
 }
 

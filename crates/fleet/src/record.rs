@@ -1,28 +1,37 @@
 //! Where everything that is recorded goes while a load point runs.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
 use analysis::audit::StatedRow;
 use analysis::{Analyzer, LoadPointResult};
 use drivers::web::HandshakeCounts;
-use model::{Ending, Example, IntervalRecord, LoadPoint, Plan, SutUse};
+use model::{
+    Ending, Example, IntervalRecord, LoadPoint, Machine, Plan, Reading, ResourceRecord, Series, SutUse,
+};
 use runfile::{RunFileError, Writer};
 use testbed::{RunningSut, SutError};
-use units::wall;
+use units::{Nanos, wall};
 
 use crate::load::Collector;
 use crate::run::{Event, FleetError, Observer};
 use crate::stop::StopSwitch;
+use crate::watch::Told;
 
 /// Where everything that is recorded goes: run file and analysis.
 pub(crate) struct Record {
     writer: Writer,
     analyzer: Analyzer,
+    n_machines: u32,
+    /// The numbers of all series that were read so far.
+    series: BTreeMap<Series, u32>,
     /// What went wrong while records came in; ends the run.
     pub(crate) error: Option<FleetError>,
 }
 
 impl Record {
     pub(crate) fn new(writer: Writer, plan: &Plan) -> Record {
-        Record { writer, analyzer: Analyzer::new(plan), error: None }
+        Record { writer, analyzer: Analyzer::new(plan), n_machines: 0, series: BTreeMap::new(), error: None }
     }
 
     pub(crate) fn begin(&mut self, point: LoadPoint) -> Result<(), RunFileError> {
@@ -63,6 +72,46 @@ impl Record {
         Ok(())
     }
 
+    /// Writes down a machine that is watched, under the next number.
+    pub(crate) fn machine(&mut self, machine: &Machine) -> Result<(), RunFileError> {
+        self.writer.machine(self.n_machines, machine)?;
+        self.analyzer.machine(machine.clone());
+        self.n_machines += 1;
+        Ok(())
+    }
+
+    /// Stores what a machine told. Of a series that comes twice, the first value counts.
+    fn readings(
+        &mut self,
+        load_point: u32,
+        machine: u32,
+        at: Nanos,
+        readings: Vec<Reading>,
+    ) -> Result<(), RunFileError> {
+        let mut values = BTreeMap::new();
+        for Reading { counter, instance, value } in readings {
+            let number = self.number_of(Series { machine, counter, instance })?;
+            values.entry(number).or_insert(value);
+        }
+        let record = ResourceRecord { load_point, machine, at, values: values.into_iter().collect() };
+        self.writer.resource(&record)?;
+        self.analyzer.resource(&record);
+        Ok(())
+    }
+
+    /// Returns the number of a series; a new one is written down.
+    fn number_of(&mut self, series: Series) -> Result<u32, RunFileError> {
+        let next = self.series.len() as u32;
+        match self.series.entry(series) {
+            Entry::Occupied(known) => Ok(*known.get()),
+            Entry::Vacant(new) => {
+                self.writer.series(next, new.key())?;
+                self.analyzer.series(new.key().clone());
+                Ok(*new.insert(next))
+            }
+        }
+    }
+
     /// Stores the results and closes the file.
     pub(crate) fn finish(mut self, ending: &Ending) -> Result<(), RunFileError> {
         let analysis = self.analyzer.finish(ending.clone());
@@ -76,6 +125,9 @@ impl Record {
 
 /// Adds what the server used to the records of a load point.
 pub(crate) struct Watched<'a, O> {
+    load_point: u32,
+    /// Machines that could not be read; told once.
+    silent: Vec<u32>,
     record: &'a mut Record,
     observer: &'a mut O,
     sut: Option<&'a mut RunningSut>,
@@ -85,13 +137,14 @@ pub(crate) struct Watched<'a, O> {
 
 impl<'a, O: Observer> Watched<'a, O> {
     pub(crate) fn new(
+        load_point: u32,
         record: &'a mut Record,
         observer: &'a mut O,
         sut: Option<&'a mut RunningSut>,
         stop: &'a StopSwitch<'a>,
     ) -> Watched<'a, O> {
         let used = sut.as_deref().and_then(RunningSut::usage);
-        Watched { record, observer, sut, used, stop }
+        Watched { load_point, silent: Vec::new(), record, observer, sut, used, stop }
     }
 
     /// Returns what the server used since the last call.
@@ -130,6 +183,23 @@ impl<O: Observer + Send> Collector for Watched<'_, O> {
             && let Err(error) = self.record.example(example)
         {
             self.fail(error.into());
+        }
+    }
+
+    fn told(&mut self, machine: u32, at: Nanos, told: Told) {
+        match told {
+            Ok(_) if self.record.error.is_some() => {}
+            Ok(readings) => {
+                self.observer.event(Event::Readings { machine, at, readings: &readings });
+                if let Err(error) = self.record.readings(self.load_point, machine, at, readings) {
+                    self.fail(error.into());
+                }
+            }
+            Err(error) if !self.silent.contains(&machine) => {
+                self.silent.push(machine);
+                self.observer.event(Event::Warning(format!("at {at} of this load point: {error}")));
+            }
+            Err(_) => {}
         }
     }
 }

@@ -6,10 +6,11 @@ use std::sync::atomic::AtomicBool;
 use analysis::find_max::FindMaxError;
 use drivers::PolicyError;
 use drivers::web::Target;
-use model::{Ending, Example, IntervalRecord, LoadPoint, Plan};
+use model::{Ending, Example, IntervalRecord, LoadPoint, Plan, Reading};
 use runfile::RunFileError;
-use testbed::{Server, SutError};
+use testbed::{MonitorSource, Server, SutError, WatchError};
 use thiserror::Error;
+use units::Nanos;
 
 use crate::load::LoadError;
 use crate::session::{Session, interrupted};
@@ -38,6 +39,20 @@ pub struct RunRequest<'a> {
     pub files_dir: PathBuf,
     /// Our own program, which makes pages behind some servers.
     pub executable: PathBuf,
+    /// Which machines are watched.
+    pub monitoring: Monitoring,
+}
+
+/// Which machines are watched while load points run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Monitoring {
+    /// None.
+    Off,
+    /// This one with what runs on it, and others, on which the server is.
+    On {
+        /// The others.
+        others: Vec<MonitorSource>,
+    },
 }
 
 /// The system under test.
@@ -73,6 +88,15 @@ pub enum Event<'a> {
     LoadPoint(LoadPoint),
     /// A second has passed.
     Interval(&'a IntervalRecord),
+    /// A machine told its counters.
+    Readings {
+        /// Its number; 0 is this machine.
+        machine: u32,
+        /// When, from the start of the load point.
+        at: Nanos,
+        /// What it told, raw.
+        readings: &'a [Reading],
+    },
     /// The first failure of its kind in this load point.
     Example(&'a Example),
     /// Something that a watcher should know.
@@ -100,6 +124,9 @@ pub enum FleetError {
     /// The run file cannot be written.
     #[error(transparent)]
     RunFile(#[from] RunFileError),
+    /// A machine cannot be watched.
+    #[error("{0}\nhint: `--monitor off` does without")]
+    Watch(#[from] WatchError),
     /// A load thread cannot work.
     #[error(transparent)]
     Load(#[from] LoadError),

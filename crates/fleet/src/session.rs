@@ -10,15 +10,17 @@ use drivers::{Policy, PolicyError};
 use model::{Ending, FactSection, FileSet, HttpVersion, LoadPoint, Plan, Protocol, Testbed, Tls};
 use runfile::{Header, Writer};
 use testbed::{
-    Limits, Populated, RunningSut, Server, SutError, SutRequest, Transport, clean_stale, inventory, populate,
+    DiskLimits, Limits, Populated, RunningSut, Server, SutError, SutRequest, Transport, clean_stale, disk_of,
+    inventory, populate,
 };
 use units::{Nanos, RealClock, wall};
 
-use crate::load::{Aim, run_load_point};
+use crate::load::{Aim, PointWork, run_load_point};
 use crate::record::{Record, Watched};
 use crate::run::{Event, FleetError, INTERRUPTED, Observer, RunRequest, ServerChoice};
 use crate::stop::StopSwitch;
 use crate::verify::verify;
+use crate::watch::{Watcher, follow, watchers};
 
 /// The longest that a server may take until it answers.
 const READY_MAX: Duration = Duration::from_secs(20);
@@ -38,6 +40,7 @@ pub(crate) struct Session {
     clock: RealClock,
     sut: Option<RunningSut>,
     aim: Aim,
+    watchers: Vec<Watcher>,
     record: Record,
     is_fresh: bool,
 }
@@ -54,7 +57,7 @@ impl Session {
     ) -> Result<Session, FleetError> {
         let clock = RealClock::start();
         let sut = start_server(request, observer)?;
-        let plan = with_enforced_quota(request, sut.as_ref(), observer);
+        let plan = with_enforced_limits(request, sut.as_ref(), observer);
         let (aim, name) = match (&sut, &request.server) {
             (Some(sut), _) => (aim_at_sut(sut)?, plan.sut.name.clone()),
             (None, ServerChoice::External(target)) => {
@@ -64,6 +67,7 @@ impl Session {
         };
         observer.event(Event::Preparing("checking objects of every kind"));
         verify(&plan, &aim, clock, stop)?;
+        let watchers = watchers(&request.monitoring, sut.as_ref(), &aim)?;
         observer.event(Event::Ready { address: aim.target.to_string(), server: name });
         let header = Header {
             program: request.program.clone(),
@@ -73,8 +77,9 @@ impl Session {
             testbed: Testbed { sections: facts(sut.as_ref(), &aim) },
         };
         let search = find_max::begin(&plan).transpose()?;
-        let record = Record::new(Writer::create(request.run_file, &header)?, &plan);
-        Ok(Session { plan, search, n_begun: 0, clock, sut, aim, record, is_fresh: true })
+        let mut record = Record::new(Writer::create(request.run_file, &header)?, &plan);
+        watchers.iter().try_for_each(|watcher| record.machine(&watcher.machine))?;
+        Ok(Session { plan, search, n_begun: 0, clock, sut, aim, watchers, record, is_fresh: true })
     }
 
     /// Returns the load point that comes next; `None` if all were run, or the search is over.
@@ -102,6 +107,7 @@ impl Session {
         if let Some(sut) = self.sut.as_mut().filter(|_| !self.is_fresh) {
             sut.reset()?;
             self.aim = aim_at_sut(sut)?;
+            follow(&mut self.watchers, sut, &self.aim);
         }
         self.is_fresh = false;
         if stop.load(Ordering::Relaxed) {
@@ -111,8 +117,9 @@ impl Session {
         self.n_begun += 1;
         self.record.begin(point)?;
         let switch = StopSwitch::new(stop);
-        let mut watched = Watched::new(&mut self.record, observer, self.sut.as_mut(), &switch);
-        let handshakes = run_load_point(&self.plan, point, &self.aim, self.clock, &mut watched, &switch)?;
+        let mut watched = Watched::new(point.index, &mut self.record, observer, self.sut.as_mut(), &switch);
+        let work = PointWork { plan: &self.plan, point, aim: &self.aim, clock: self.clock };
+        let handshakes = run_load_point(&work, &mut self.watchers, &mut watched, &switch)?;
         if self.plan.protocol.tls != Tls::Off {
             self.record.handshakes(point, handshakes)?;
         }
@@ -168,11 +175,7 @@ fn start_server(
         work_dir: request.work_dir.clone(),
         files: &files,
         root,
-        limits: Limits {
-            cpus: plan.sut.cpus.clone(),
-            quota: plan.sut.quota.filter(|_| !limits_itself(&request.server)),
-            ..Limits::default()
-        },
+        limits: limits(request),
         port: None,
         search_path: request.search_path.clone(),
         profile: plan.sut.profile.clone(),
@@ -203,22 +206,52 @@ fn transport(protocol: &Protocol) -> Transport {
     }
 }
 
+/// Returns what the kernel is to hold the server to.
+fn limits(request: &RunRequest<'_>) -> Limits {
+    let sut = &request.plan.sut;
+    Limits {
+        cpus: sut.cpus.clone(),
+        quota: sut.quota.filter(|_| !limits_itself(&request.server)),
+        memory: sut.memory,
+        disk: sut.disk.map(|share| DiskLimits {
+            // One that is not found is said where limits are set that do not hold.
+            device: disk_of(&request.files_dir).unwrap_or_default(),
+            read_bytes: share.read_bytes,
+            write_bytes: share.write_bytes,
+            reads: share.reads,
+            writes: share.writes,
+        }),
+    }
+}
+
 fn limits_itself(server: &ServerChoice) -> bool {
     matches!(server, ServerChoice::Start(Server::BuiltIn { .. }))
 }
 
-/// Returns the plan with the quota that is in force: none where this machine does not allow one.
-fn with_enforced_quota(
+/// Returns the plan with the limits that are in force: those that this machine does not allow are none.
+fn with_enforced_limits(
     request: &RunRequest<'_>,
     sut: Option<&RunningSut>,
     observer: &mut impl Observer,
 ) -> Plan {
     let mut plan = request.plan.clone();
-    let is_enforced = limits_itself(&request.server) || sut.is_none_or(|sut| sut.quota().is_some());
-    if let Some(quota) = plan.sut.quota.filter(|_| !is_enforced) {
+    let Some(held) = sut.map(RunningSut::held) else { return plan };
+    let mut warn = |what: &str| {
+        observer
+            .event(Event::Warning(format!("server not limited: {what} cannot be enforced on this machine")));
+    };
+    if let Some(quota) = plan.sut.quota.filter(|_| !limits_itself(&request.server) && held.quota.is_none()) {
         plan.sut.quota = None;
         plan.sut.quota_reason = format!("{quota} CPUs were wanted, but cannot be enforced on this machine");
-        observer.event(Event::Warning(format!("server not limited: {}", plan.sut.quota_reason)));
+        warn(&format!("its quota of {quota} CPUs"));
+    }
+    if plan.sut.memory.is_some() && held.memory.is_none() {
+        plan.sut.memory = None;
+        warn("its limit on memory");
+    }
+    if plan.sut.disk.is_some() && held.disk.is_none() {
+        plan.sut.disk = None;
+        warn("its share of the disk");
     }
     plan
 }

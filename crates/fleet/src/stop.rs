@@ -4,19 +4,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Ends one load point: its user asked for the end of everything, or something failed here.
 #[derive(Debug)]
-pub struct StopSwitch<'a> {
+pub(crate) struct StopSwitch<'a> {
     asked: &'a AtomicBool,
     failed: AtomicBool,
 }
 
 impl<'a> StopSwitch<'a> {
     /// Makes a switch that follows `asked`.
-    pub fn new(asked: &'a AtomicBool) -> StopSwitch<'a> {
+    pub(crate) fn new(asked: &'a AtomicBool) -> StopSwitch<'a> {
         StopSwitch { asked, failed: AtomicBool::new(false) }
     }
 
     /// Ends this load point, and nothing else.
-    pub fn fail(&self) {
+    pub(crate) fn fail(&self) {
         self.failed.store(true, Ordering::Relaxed);
     }
 }

@@ -71,7 +71,7 @@ fn lines(named: &[WrongObject]) -> String {
 ///
 /// # Errors
 /// If one of them is not right, or `stop` is set before all of them were fetched.
-pub fn verify(plan: &Plan, aim: &Aim, clock: RealClock, stop: &AtomicBool) -> Result<(), VerifyError> {
+pub(crate) fn verify(plan: &Plan, aim: &Aim, clock: RealClock, stop: &AtomicBool) -> Result<(), VerifyError> {
     let origin = aim.origin(plan, clock)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()

@@ -6,6 +6,7 @@ mod content;
 mod counter;
 mod definition;
 mod diagnostics;
+mod disk_share;
 mod letters;
 mod limit;
 mod load;
@@ -33,6 +34,7 @@ pub use definition::{
     parse_bytes, parse_load, parse_rates, parse_time, time_text,
 };
 pub use diagnostics::{Diagnostic, Diagnostics, nearest};
+pub use disk_share::{DiskShare, DiskShareError};
 pub use letters::{LETTERS_MARKUP, Letters};
 pub use limit::{Comparison, Limit, LimitError, Metric, Unit, limits_text, parse_limits};
 pub use load::{Arrivals, Load, LoadPoint};

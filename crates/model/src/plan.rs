@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 use units::Nanos;
 
-use crate::{FileSet, Limit, Load, LoadPoint, Phases, Workload, with_serde};
+use crate::{DiskShare, FileSet, Limit, Load, LoadPoint, Phases, Workload, with_serde};
 
 /// The version of the stored form of [`Plan`].
 pub const PLAN_FORMAT: u32 = 2;
@@ -274,6 +274,12 @@ pub struct SutPlan {
     pub quota: Option<f64>,
     /// How the quota came about: `asked for`, `from calibration of …`, `the built-in default`.
     pub quota_reason: String,
+    /// Memory that the server may use, file pages included, in bytes; `None` for no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<u64>,
+    /// Traffic with its disk that the server may have; `None` for no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk: Option<DiskShare>,
     /// The profile of its recipe; `None` for the settings of a benchmark.
     pub profile: Option<String>,
     /// How it runs the programs that make pages; `None` where the workload needs none.
@@ -349,6 +355,8 @@ impl SutPlan {
             cpus: Vec::new(),
             quota: None,
             quota_reason: String::new(),
+            memory: None,
+            disk: None,
             profile: None,
             gateway: None,
         }

@@ -5,10 +5,14 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use model::{
-    Arrivals, Connection, GatewayKind, HttpVersion, Limit, LimitError, LoadListError, Pick, PickError,
-    RATE_MAX, Tls, parse_limits, parse_load, parse_rates, parse_time,
+    Arrivals, Connection, DiskShare, GatewayKind, HttpVersion, Limit, LimitError, LoadListError, Pick,
+    PickError, RATE_MAX, Tls, parse_bytes, parse_limits, parse_load, parse_rates, parse_time,
 };
-use units::Nanos;
+use testbed::{MonitorSource, MonitorSourceError};
+use units::{Bytes, Nanos};
+
+/// Less memory than this no server starts with.
+const MEMORY_MIN: u64 = 1 << 20;
 
 /// Find out how much load a server carries, what stops it, and whether the answer can be trusted
 ///
@@ -196,12 +200,26 @@ pub struct SutArguments {
     /// CPUs of the server: `0-1,3`
     #[arg(long, value_name = "CPUS", value_parser = cpu_list)]
     pub sut_cpus: Option<CpuList>,
+    /// Give the server so many CPUs, one pass for each number, in turns: `1,2,4`; cores before their second threads, and
+    /// the load the same CPUs in all passes
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', conflicts_with_all = ["target", "sut_cpus"])]
+    pub sut_groups: Vec<usize>,
+    /// Run every server so often, in turns
+    #[arg(long, value_name = "TIMES", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub repeat: u32,
     /// CPUs of the load threads, one thread each
     #[arg(long, value_name = "CPUS", value_parser = cpu_list)]
     pub load_cpus: Option<CpuList>,
     /// CPU time that the server may use, in CPUs (0.5: half of one), or `none`
     #[arg(long, value_name = "CPUS", value_parser = quota)]
     pub sut_quota: Option<QuotaArgument>,
+    /// Memory that the server may use, file pages included: `256 MiB`
+    #[arg(long, value_name = "SIZE", value_parser = memory, conflicts_with = "target")]
+    pub sut_memory: Option<u64>,
+    /// Traffic that the server may have with the disk of its files, per second: `reads=50,read-bytes=5MiB`; also
+    /// `writes`, `write-bytes`
+    #[arg(long, value_name = "LIMITS", conflicts_with = "target")]
+    pub sut_disk: Option<DiskShare>,
 }
 
 /// Arguments of `run`.
@@ -211,6 +229,10 @@ pub struct RunArguments {
     pub plan: PlanArguments,
     #[command(flatten)]
     pub sut: SutArguments,
+    /// Watch another machine as well, the server's: `prometheus=http://HOST:9100/metrics` (node_exporter or
+    /// windows_exporter) or `ssh=USER@HOST`; `off` watches nothing. May be repeated
+    #[arg(long, value_name = "SOURCE", value_parser = monitor)]
+    pub monitor: Vec<MonitorArgument>,
     /// The run file; by default one in `runs/` named after benchmark and time
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
@@ -450,6 +472,22 @@ impl From<TlsArgument> for Tls {
     }
 }
 
+/// `--monitor`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MonitorArgument {
+    /// Nothing is watched, not even this machine.
+    Off,
+    /// A machine besides this one.
+    Source(MonitorSource),
+}
+
+fn monitor(text: &str) -> Result<MonitorArgument, MonitorSourceError> {
+    match text {
+        "off" => Ok(MonitorArgument::Off),
+        _ => text.parse().map(MonitorArgument::Source),
+    }
+}
+
 /// Takes the names of gateways, and lists them where another is given.
 fn gateway() -> impl TypedValueParser<Value = GatewayKind> {
     let named = |name: String| GatewayKind::ALL.into_iter().find(|kind| kind.name() == name);
@@ -544,6 +582,12 @@ fn share(text: &str) -> Result<f64, String> {
 fn workers(text: &str) -> Result<usize, String> {
     let workers = text.parse().ok().filter(|workers| (1..=servers::gateway::WORKERS_MAX).contains(workers));
     workers.ok_or_else(|| format!("expected a number from 1 to {}", servers::gateway::WORKERS_MAX))
+}
+
+fn memory(text: &str) -> Result<u64, String> {
+    let Bytes(bytes) =
+        parse_bytes(text).map_err(|error| format!("{}\nhint: {}", error.message, error.hint))?;
+    if bytes < MEMORY_MIN { Err(format!("expected at least {}", Bytes(MEMORY_MIN))) } else { Ok(bytes) }
 }
 
 fn quota(text: &str) -> Result<QuotaArgument, String> {

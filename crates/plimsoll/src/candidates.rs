@@ -23,6 +23,8 @@ pub struct Candidate {
     pub server: ChosenServer,
     /// How it runs programs that make pages.
     pub gateway: Option<Gateway>,
+    /// How many CPUs it gets; `None` if that is not what is compared.
+    pub group: Option<usize>,
 }
 
 /// A server as chosen.
@@ -56,8 +58,8 @@ impl Candidate {
     }
 }
 
-/// Lists the servers that are asked for: every server with every gateway and every number of workers. `makes_pages` says
-/// whether the workload needs programs that make pages.
+/// Lists the servers that are asked for: every server with every gateway and every number of workers, on every group of
+/// CPUs, as often as it is to be repeated. `makes_pages` says whether the workload needs programs that make pages.
 pub fn candidates(arguments: &SutArguments, makes_pages: bool) -> Result<Vec<Candidate>, Failure> {
     let asks_for_programs = !arguments.gateway.is_empty() || !arguments.workers.is_empty();
     if asks_for_programs && !makes_pages {
@@ -77,16 +79,38 @@ pub fn candidates(arguments: &SutArguments, makes_pages: bool) -> Result<Vec<Can
                 Some(gateway) => format!("{name}, {} × {}", gateway.kind.name(), gateway.workers),
                 None => name.clone(),
             };
-            all.push(Candidate { label, server: server.clone(), gateway });
+            all.push(Candidate { label, server: server.clone(), gateway, group: None });
         }
     }
     for (place, one) in all.iter().enumerate() {
         if all[..place].iter().any(|other| other.label == one.label) {
             return Err(Failure::usage(format!("`{}` is asked for twice", one.label))
-                .hint("runs of one server are repeated by running the command again"));
+                .hint("`--repeat 2` runs a server twice"));
         }
     }
-    Ok(all)
+    Ok(repeated(in_groups(all, &arguments.sut_groups), arguments.repeat))
+}
+
+/// Puts every server on every group of CPUs.
+fn in_groups(all: Vec<Candidate>, groups: &[usize]) -> Vec<Candidate> {
+    if groups.is_empty() {
+        return all;
+    }
+    let on = |one: &Candidate, cpus: usize| {
+        let label = format!("{}, {cpus} CPU{}", one.label, if cpus == 1 { "" } else { "s" });
+        Candidate { label, group: Some(cpus), ..one.clone() }
+    };
+    all.iter().flat_map(|one| groups.iter().map(move |cpus| on(one, *cpus))).collect()
+}
+
+/// Repeats every server, each time under a name of its own.
+fn repeated(all: Vec<Candidate>, times: u32) -> Vec<Candidate> {
+    if times == 1 {
+        return all;
+    }
+    let again =
+        |one: &Candidate, time: u32| Candidate { label: format!("{} #{time}", one.label), ..one.clone() };
+    (1..=times).flat_map(|time| all.iter().map(move |one| again(one, time))).collect()
 }
 
 /// Refuses a profile or a gateway that a recipe does not have.

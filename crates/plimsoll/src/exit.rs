@@ -145,7 +145,7 @@ impl From<FleetError> for Failure {
             FleetError::Sut(SutError::Lacks { .. }) => failure(Exit::Usage),
             FleetError::Verify(VerifyError::Interrupted) => failure(Exit::Interrupted),
             FleetError::Verify(VerifyError::System(_))
-            | FleetError::Sut(_)
+            | FleetError::Sut(_) | FleetError::Watch(_)
             | FleetError::Load(LoadError::Thread { .. }) => failure(Exit::Testbed),
             FleetError::RunFile(why) => {
                 let exit = if matches!(why, RunFileError::Exists { .. }) { Exit::Usage } else { Exit::Testbed };

@@ -1,7 +1,7 @@
 //! Who gets which CPUs, and how much of them the server may use.
 
 use model::SutPlan;
-use testbed::{Calibration, Placement, QuotaBasis, available_cpus, choose_quota};
+use testbed::{Calibration, Placement, QuotaBasis, available_cpus, by_core, choose_quota};
 
 use crate::arguments::SutArguments;
 use crate::exit::Failure;
@@ -46,6 +46,28 @@ pub fn divide(sut: Option<&[u32]>, load: Option<&[u32]>) -> Result<Places, Failu
     Ok(Places { sut_cpus, load_cpus, load_threads })
 }
 
+/// Gives the server `size` CPUs, cores before their second threads; the load keeps the same in all of the groups: those
+/// that it is given, else those that the largest group leaves.
+pub fn group(groups: &[usize], size: usize, load: Option<&[u32]>) -> Result<Places, Failure> {
+    let available = by_core(&available_cpus());
+    let largest = groups.iter().copied().max().unwrap_or(size);
+    let is_free = |cpu: &u32| load.is_none_or(|load| !load.contains(cpu));
+    let free: Vec<u32> = available.iter().copied().filter(is_free).collect();
+    let most = if load.is_some() { free.len() } else { free.len().saturating_sub(1) };
+    if groups.contains(&0) || most < largest {
+        let message = format!("the server's groups can have 1 to {most} CPUs here, found {largest}");
+        return Err(
+            Failure::usage(message).hint("name other groups, or fewer CPUs of the load with `--load-cpus`")
+        );
+    }
+    let (mut sut_cpus, rest) = (free[..size].to_vec(), &free[largest..]);
+    let mut load_cpus = load.unwrap_or(rest).to_vec();
+    sut_cpus.sort_unstable();
+    load_cpus.sort_unstable();
+    let load_threads = u32::try_from(load_cpus.len()).unwrap_or(u32::MAX);
+    Ok(Places { sut_cpus, load_cpus, load_threads })
+}
+
 /// Leaves the whole machine to the load: the server is elsewhere, or none of our business.
 pub fn all_for_load(load: Option<&[u32]>) -> Result<Places, Failure> {
     let load_cpus = match load {
@@ -70,6 +92,8 @@ pub fn sut_plan(
         cpus: cpus.clone(),
         quota,
         quota_reason: reason.to_owned(),
+        memory: arguments.sut_memory,
+        disk: arguments.sut_disk,
         ..SutPlan::of(name)
     };
     let is_built_in = name == "built-in";
@@ -79,6 +103,9 @@ pub fn sut_plan(
     if let Some(asked) = arguments.sut_quota {
         let quota = asked.0.map(|cpus| if is_built_in { cpus.min(1.0) } else { cpus });
         return Ok(plan(quota, "asked for"));
+    }
+    if !arguments.sut_groups.is_empty() {
+        return Ok(plan(None, "a processor group has its CPUs to itself"));
     }
     let calibration = calibration()?;
     let found = calibration.as_ref().and_then(|calibration| Some((calibration, calibration.case(case)?)));
@@ -104,4 +131,24 @@ fn placement(places: &Places) -> Placement {
         return Placement::Together { cpus: available_cpus().len() as f64 };
     }
     Placement::Apart { sut_cpus: places.sut_cpus.len() as f64, load_cpus: places.load_cpus.len() as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_grow_while_the_load_stays_where_it_is() {
+        let available = available_cpus();
+        let most = available.len() - 1;
+        if most == 0 {
+            return assert!(group(&[1], 1, None).is_err(), "one CPU is needed for the load");
+        }
+        let (small, large) = (group(&[1, most], 1, None).unwrap(), group(&[1, most], most, None).unwrap());
+        assert_eq!((small.sut_cpus.len(), large.sut_cpus.len()), (1, most));
+        assert_eq!(small.load_cpus, large.load_cpus);
+        assert!(large.sut_cpus.iter().all(|cpu| !large.load_cpus.contains(cpu)));
+        assert!(group(&[most + 1], most + 1, None).is_err());
+        assert!(group(&[0, 1], 1, None).is_err());
+    }
 }

@@ -193,6 +193,8 @@ impl Observer for Progress {
             Event::Ready { address, server } => self.say(&format!("Server: {server}, {address}")),
             Event::LoadPoint(point) => self.begin_point(point),
             Event::Interval(record) => self.second(record),
+            // Too many for a line.
+            Event::Readings { .. } => {}
             Event::Example(example) => {
                 self.say(&format!("  first `{}`: {}", example.outcome.name(), example.text));
             }

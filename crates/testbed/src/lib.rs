@@ -5,6 +5,7 @@
 mod affinity;
 mod calibration;
 mod cgroup;
+mod cpu_order;
 mod doctor;
 mod inventory;
 mod monitor;
@@ -21,6 +22,7 @@ pub use affinity::{
 };
 pub use calibration::{Calibration, CalibrationCase, CalibrationError, Placement, QuotaBasis, choose_quota};
 pub use cgroup::{DiskLimits, Limits, disk_of};
+pub use cpu_order::by_core;
 pub use doctor::{Check, DoctorInput, State, examine};
 pub use inventory::{inventory, model_name};
 pub use monitor::{

@@ -103,6 +103,12 @@ fn sut_text(report: &Report) -> String {
     if let Some(quota) = sut.quota {
         text += &format!(", limited to {} ({})", quota_text(quota), sut.quota_reason);
     }
+    if let Some(memory) = sut.memory {
+        text += &format!(", memory limited to {}", numbers::bytes(memory));
+    }
+    if let Some(disk) = sut.disk {
+        text += &format!(", disk limited to {disk}");
+    }
     text
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use fleet::{RunRequest, ServerChoice};
+use fleet::{Monitoring, RunRequest, ServerChoice};
 use model::{Connection, Ending, Overrides, SutPlan, Tls, make_plan};
 use serde_json::json;
 use testbed::{Calibration, CalibrationCase};
@@ -177,6 +177,8 @@ fn measure_case(
         files_dir: places::files_dir(id),
         search_path: places::search_path(),
         executable: std::env::current_exe()?,
+        // The generator alone is measured.
+        monitoring: Monitoring::Off,
         plan: plan.clone(),
     };
     let ending = fleet::run(&[request], &mut Progress::quiet(&plan), stop).remove(0);

@@ -4,22 +4,22 @@ use std::path::{Path, PathBuf};
 
 use analysis::compare::{Compared, interleaved};
 use disclosure::Provenance;
-use fleet::RunRequest;
+use fleet::{Monitoring, RunRequest};
 use model::{Connection, HttpVersion, Overrides, Plan, Protocol, ReplyBody, SutPlan, Tls, make_plan};
 use runfile::RunFileError;
 use serde_json::json;
 use testbed::{State, examine};
-use units::wall;
+use units::{Bytes, wall};
 
 use super::calibrate::{self, case_of, stored_or_brief};
 use super::{doctor, print, print_json, report, show};
-use crate::arguments::{PlanArguments, RunArguments};
+use crate::arguments::{MonitorArgument, PlanArguments, RunArguments};
 use crate::benchmark::{self, Chosen};
 use crate::candidates::{Candidate, ChosenServer, candidates, file_name};
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
 use crate::outcome;
-use crate::placement::{Places, all_for_load, divide, sut_plan};
+use crate::placement::{Places, all_for_load, divide, group, sut_plan};
 use crate::places;
 use crate::progress::Progress;
 use crate::results::{Results, table_text};
@@ -68,8 +68,9 @@ fn dry_run(plans: &[Plan], as_json: bool) -> Result<Exit, Failure> {
 fn make(arguments: &RunArguments, chosen: &Chosen, candidate: &Candidate) -> Result<Plan, Failure> {
     let sut = &arguments.sut;
     let load_cpus = sut.load_cpus.as_ref().map(|list| list.0.as_slice());
-    let places = match candidate.server {
-        ChosenServer::External(_) => all_for_load(load_cpus)?,
+    let places = match (&candidate.server, candidate.group) {
+        (_, Some(size)) => group(&sut.sut_groups, size, load_cpus)?,
+        (ChosenServer::External(_), None) => all_for_load(load_cpus)?,
         _ => divide(sut.sut_cpus.as_ref().map(|list| list.0.as_slice()), load_cpus)?,
     };
     let definition = &chosen.benchmark.definition;
@@ -205,7 +206,14 @@ fn announce(plans: &[Plan], candidates: &[Candidate]) {
         };
         let profile =
             plan.sut.profile.as_ref().map_or(String::new(), |profile| format!(", profile `{profile}`"));
-        tell(format!("server        {}{profile}, CPUs {}, {quota}", candidate.label, cpus(&plan.sut.cpus)));
+        let memory = plan.sut.memory.map(|memory| format!("; memory up to {}", Bytes(memory)));
+        let disk = plan.sut.disk.map(|disk| format!("; disk up to {disk}"));
+        let more = [memory, disk].into_iter().flatten().collect::<String>();
+        tell(format!(
+            "server        {}{profile}, CPUs {}, {quota}{more}",
+            candidate.label,
+            cpus(&plan.sut.cpus)
+        ));
     }
     let threads = if plan.load_threads == 1 { "thread" } else { "threads" };
     tell(format!("load          {} {threads}, CPUs {}\n", plan.load_threads, cpus(&plan.load_cpus)));
@@ -241,12 +249,24 @@ fn run(
             files_dir: files_dir(arguments, &plan)?,
             search_path: places::search_path(),
             executable: std::env::current_exe()?,
+            monitoring: monitoring(&arguments.monitor),
             plan,
         });
     }
     let results = fleet::run(&requests, &mut progress, &interrupt::flag());
     progress.end();
     Ok(results.into_iter().map(|result| result.err().map(Failure::from)).collect())
+}
+
+fn monitoring(asked: &[MonitorArgument]) -> Monitoring {
+    if asked.contains(&MonitorArgument::Off) {
+        return Monitoring::Off;
+    }
+    let source = |argument: &MonitorArgument| match argument {
+        MonitorArgument::Off => None,
+        MonitorArgument::Source(source) => Some(source.clone()),
+    };
+    Monitoring::On { others: asked.iter().filter_map(source).collect() }
 }
 
 /// Servers run in directories of their own, and are told a path that holds there too.
@@ -331,6 +351,9 @@ fn finish_several(
                 [disclosure::comparison_table(&comparison), disclosure::comparison_summary(&comparison)];
             for table in &tables {
                 print(&format!("\n{}", table_text(table)))?;
+            }
+            for text in comparison.scalings.iter().filter_map(disclosure::scaling_text) {
+                print(&format!("\n{text}."))?;
             }
             if is_written {
                 print(&format!("\nreport  {}", html.display()))?;
