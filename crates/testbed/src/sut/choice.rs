@@ -123,7 +123,7 @@ mod tests {
     fn what_a_recipe_does_not_have_is_answered_with_what_it_has() {
         assert_eq!(
             refused("nginx", Some("defualt"), Transport::Plain, None),
-            "nginx has no profile `defualt`; there are `benchmark`, `default`"
+            "nginx has no profile `defualt`; there are `benchmark`, `default`, `direct-io`"
         );
         assert_eq!(
             refused("apache-prefork", None, Transport::TlsHttp2, None),

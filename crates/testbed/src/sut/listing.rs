@@ -108,7 +108,7 @@ mod tests {
         let listed = suts(&[], Path::new("/no/such/program"));
         assert_eq!(listed.len(), BUILT_IN_RECIPES.len());
         let nginx = listed.iter().find(|one| one.name == "nginx").unwrap();
-        assert_eq!(nginx.profiles, ["benchmark", "default"]);
+        assert_eq!(nginx.profiles, ["benchmark", "default", "direct-io"]);
         assert_eq!(nginx.transports, Transport::ALL);
         let proxy = nginx.gateways.iter().find(|gateway| gateway.kind == GatewayKind::Proxy).unwrap();
         let titles: Vec<&str> = proxy.missing.iter().map(|missing| missing.title.as_str()).collect();
