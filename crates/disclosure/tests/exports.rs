@@ -129,8 +129,11 @@ fn decode(text: &str) -> Vec<(u64, u64)> {
     found
 }
 
-/// Lines with a histogram, by tag: start, length, largest, what was decoded.
-fn decoded(log: &str) -> Vec<(String, [f64; 3], Vec<(u64, u64)>)> {
+/// Tag; start, length and largest; what was decoded.
+type Line = (String, [f64; 3], Vec<(u64, u64)>);
+
+/// Lines with a histogram.
+fn decoded(log: &str) -> Vec<Line> {
     let lines = log.lines().filter(|line| line.starts_with("Tag="));
     lines
         .map(|line| {

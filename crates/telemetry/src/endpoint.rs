@@ -1,0 +1,136 @@
+//! Where metrics are pushed: `http://HOST[:PORT]/PATH`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use http1::{RequestError, RequestOptions, RequestTemplate, Version};
+use thiserror::Error;
+
+/// The path of collectors, where none is given.
+const DEFAULT_PATH: &str = "/v1/metrics";
+
+/// An address that takes metrics by OTLP over plain HTTP.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Endpoint {
+    /// Host and port as they were given.
+    authority: String,
+    /// The same with a port in any case.
+    address: String,
+    path: String,
+}
+
+/// Why a text is no endpoint.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum EndpointError {
+    /// TLS.
+    #[error(
+        "metrics are pushed over plain HTTP only, found `{0}`\n\
+         hint: push to a collector on this machine or network, and let it pass them on over TLS"
+    )]
+    Tls(String),
+    /// Not a URL that we can push to.
+    #[error("expected `http://HOST:4318/v1/metrics`, found `{0}`")]
+    Form(String),
+    /// A host or path that no request can have.
+    #[error(transparent)]
+    Request(#[from] RequestError),
+}
+
+impl FromStr for Endpoint {
+    type Err = EndpointError;
+
+    fn from_str(text: &str) -> Result<Endpoint, EndpointError> {
+        let form = || EndpointError::Form(text.to_owned());
+        if text.starts_with("https:") {
+            return Err(EndpointError::Tls(text.to_owned()));
+        }
+        let rest = text.strip_prefix("http://").ok_or_else(form)?;
+        let (authority, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
+        let after_host = authority.rsplit_once(']').map_or(authority, |(_, after)| after);
+        let address = match after_host.rsplit_once(':') {
+            None => format!("{authority}:80"),
+            Some((_, port)) if port.parse::<u16>().is_ok_and(|port| port != 0) => authority.to_owned(),
+            Some(_) => return Err(form()),
+        };
+        if authority.is_empty() || address.starts_with(':') || authority.contains('@') {
+            return Err(form());
+        }
+        let path = if path.len() <= 1 { DEFAULT_PATH } else { path };
+        let endpoint = Endpoint { authority: authority.to_owned(), address, path: path.to_owned() };
+        // A mistake is told now and not by every push.
+        endpoint.request(b"")?;
+        Ok(endpoint)
+    }
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "http://{}{}", self.authority, self.path)
+    }
+}
+
+impl Endpoint {
+    /// Returns host and port to connect to.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Returns the request that posts a body of JSON, over a connection of its own.
+    pub(crate) fn request(&self, body: &[u8]) -> Result<Vec<u8>, RequestError> {
+        let options = RequestOptions {
+            version: Version::Http11,
+            user_agent: Some("plimsoll"),
+            ..RequestOptions::http11_close(&self.authority)
+        };
+        let headers = [("Content-Type".to_owned(), "application/json".to_owned())];
+        let template = RequestTemplate::new("POST", &options, &headers, body)?;
+        Ok(template.bytes(&self.path)?.to_vec())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endpoints_are_taken_apart() {
+        for (text, address, shown) in [
+            ("http://collector:4318/v1/metrics", "collector:4318", "http://collector:4318/v1/metrics"),
+            ("http://127.0.0.1:4318", "127.0.0.1:4318", "http://127.0.0.1:4318/v1/metrics"),
+            ("http://collector/", "collector:80", "http://collector/v1/metrics"),
+            ("http://[::1]:9/x?y=z", "[::1]:9", "http://[::1]:9/x?y=z"),
+            ("http://[::1]", "[::1]:80", "http://[::1]/v1/metrics"),
+        ] {
+            let endpoint: Endpoint = text.parse().unwrap();
+            assert_eq!((endpoint.address(), endpoint.to_string().as_str()), (address, shown));
+        }
+    }
+
+    #[test]
+    fn what_is_no_endpoint_is_refused_with_the_reason() {
+        let refused = |text: &str| text.parse::<Endpoint>().unwrap_err().to_string();
+        assert!(
+            refused("https://c/v1/metrics")
+                .starts_with("metrics are pushed over plain HTTP only, found `https")
+        );
+        for text in
+            ["", "collector:4318", "http://", "http://:1/", "http://a:b/", "http://a:0/", "http://u@a/"]
+        {
+            assert!(refused(text).starts_with("expected `http://HOST:4318/v1/metrics`"), "{text}");
+        }
+        assert!(refused("http://a/b c").contains("percent-encode"));
+        assert!(refused("http://a b/").contains("expected `host`"));
+    }
+
+    #[test]
+    fn a_request_closes_its_connection() {
+        let endpoint: Endpoint = "http://collector:4318".parse().unwrap();
+        let request = String::from_utf8(endpoint.request(b"{}").unwrap()).unwrap();
+        assert!(request.starts_with("POST /v1/metrics HTTP/1.1\r\nHost: collector:4318\r\n"), "{request}");
+        assert!(request.contains("\r\nContent-Type: application/json\r\nContent-Length: 2\r\n"), "{request}");
+        assert!(
+            request.contains("\r\nConnection: close\r\n") && request.ends_with("\r\n\r\n{}"),
+            "{request}"
+        );
+    }
+}
