@@ -47,6 +47,8 @@ pub enum Command {
     Suts,
     /// Write the report of a run
     Report(ReportArguments),
+    /// Write what a run recorded in a form that other tools read
+    Export(ExportArguments),
     /// Recompute a run, or check a published table, and list what does not follow
     Audit(AuditArguments),
     /// Lay out a benchmark's file set
@@ -233,12 +235,29 @@ pub struct RunArguments {
     /// windows_exporter) or `ssh=USER@HOST`; `off` watches nothing. May be repeated
     #[arg(long, value_name = "SOURCE", value_parser = monitor)]
     pub monitor: Vec<MonitorArgument>,
+    #[command(flatten)]
+    pub metrics: MetricsArguments,
     /// The run file; by default one in `runs/` named after benchmark and time
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// Write verdict and limits to a file at the end, as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
     /// Say what would be run and end
     #[arg(long)]
     pub dry_run: bool,
+}
+
+/// Who gets metrics while the run goes on.
+#[derive(Debug, Args)]
+pub struct MetricsArguments {
+    /// Let Prometheus scrape metrics at `http://ADDRESS/metrics`, such as `127.0.0.1:9464`; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS")]
+    pub prometheus: Option<std::net::SocketAddr>,
+    /// Push metrics every 10 s, and at the end, to a collector that takes OTLP over HTTP:
+    /// `http://HOST:4318/v1/metrics`
+    #[arg(long, value_name = "URL")]
+    pub otlp: Option<telemetry::Endpoint>,
 }
 
 /// Arguments of `doctor`.
@@ -276,6 +295,20 @@ pub struct ReportArguments {
     #[arg(long, value_enum, default_value = "html")]
     pub format: FormatArgument,
     /// Where to write it, `-` for standard output; HTML goes beside the run file by default, all else to standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// Arguments of `export`.
+#[derive(Debug, Args)]
+pub struct ExportArguments {
+    /// The run file
+    #[arg(value_name = "RUN")]
+    pub run: PathBuf,
+    /// Form of the export
+    #[arg(long, value_enum)]
+    pub format: ExportFormat,
+    /// Where to write it, `-` for standard output, which is the default
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
@@ -508,6 +541,19 @@ pub enum FormatArgument {
     Json,
     /// The results table for a terminal.
     Text,
+}
+
+/// `--format` of `export`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// Everything, a JSON object per line.
+    Ndjson,
+    /// Response times second by second, as HdrHistogram's interval log.
+    Hlog,
+    /// Intervals as CSV, a row per second.
+    Csv,
+    /// Verdict and limits as JUnit XML.
+    Junit,
 }
 
 /// Numbers of users.

@@ -3,6 +3,7 @@
 //! The only crate that prints, reads the environment or exits.
 
 mod arguments;
+mod audience;
 mod benchmark;
 mod candidates;
 mod commands;

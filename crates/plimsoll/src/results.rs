@@ -31,35 +31,30 @@ pub struct Results {
 impl Results {
     /// Reads a run file and computes everything anew.
     pub fn read(path: &Path) -> Result<Results, Failure> {
-        let run = Run::open(path)?;
+        Results::of(&Run::open(path)?, |_| {})
+    }
+
+    /// Computes everything anew; `visit` sees all records.
+    pub fn of(run: &Run, mut visit: impl FnMut(&Record)) -> Result<Results, Failure> {
         let mut analyzer = Analyzer::new(run.plan());
         run.machines()?.into_iter().for_each(|machine| analyzer.machine(machine));
         run.series()?.into_iter().for_each(|series| analyzer.series(series));
-        let extent = run.records(|record| match record {
-            Record::Interval(interval) => analyzer.interval(&interval),
-            Record::Detail(detail) => analyzer.detail(&detail),
-            Record::Resource(resource) => analyzer.resource(&resource),
+        records(run, |record| {
+            visit(&record);
+            match record {
+                Record::Interval(interval) => analyzer.interval(&interval),
+                Record::Detail(detail) => analyzer.detail(&detail),
+                Record::Resource(resource) => analyzer.resource(&resource),
+            }
         })?;
-        if let Extent::Until(why) = extent {
-            warn(format!("`{}` was cut off while it was written: {why}", path.display()));
-        }
         for example in run.examples()? {
             analyzer.example(example);
         }
-        let header = run.header();
-        let provenance = Provenance {
-            program: header.program.clone(),
-            command: shell::split(&header.command_line),
-            run_file: path.file_name().map(|name| name.to_string_lossy().into_owned()),
-            chain_hash: None,
-            started: Some(time_text(header.created)),
-            ended: run.ended().map(time_text),
-        };
         Ok(Results {
             plan: run.plan().clone(),
             testbed: run.testbed().clone(),
             analysis: analyzer.finish(run.ending().clone()),
-            provenance,
+            provenance: provenance(run),
             stated: run.results()?,
         })
     }
@@ -133,6 +128,27 @@ impl Results {
     /// Returns the whole report as one HTML file.
     pub fn html(&self) -> String {
         disclosure::render::html(&disclosure::outline(&self.report()))
+    }
+}
+
+/// Passes all records of a run, and warns if the file was cut off.
+pub fn records(run: &Run, visit: impl FnMut(Record)) -> Result<(), Failure> {
+    if let Extent::Until(why) = run.records(visit)? {
+        warn(format!("`{}` was cut off while it was written: {why}", run.path().display()));
+    }
+    Ok(())
+}
+
+/// Returns where the numbers of a run come from.
+pub fn provenance(run: &Run) -> Provenance {
+    let header = run.header();
+    Provenance {
+        program: header.program.clone(),
+        command: shell::split(&header.command_line),
+        run_file: run.path().file_name().map(|name| name.to_string_lossy().into_owned()),
+        chain_hash: None,
+        started: Some(time_text(header.created)),
+        ended: run.ended().map(time_text),
     }
 }
 

@@ -3,6 +3,7 @@
 mod audit;
 mod calibrate;
 mod doctor;
+mod export;
 mod list;
 mod populate;
 mod report;
@@ -30,6 +31,7 @@ pub fn perform(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Runs(arguments) => runs::perform(&arguments, json),
         Command::Suts => suts::perform(json),
         Command::Report(arguments) => report::perform(&arguments, json),
+        Command::Export(arguments) => export::perform(&arguments),
         Command::Audit(arguments) => audit::perform(&arguments, json),
         Command::Populate(arguments) => populate::perform(&arguments, json),
         Command::Calibrate(arguments) => calibrate::perform(&arguments, json),

@@ -39,11 +39,11 @@ fn destination(run: &Path, out: Option<&Path>, format: FormatArgument) -> Option
     }
 }
 
-/// Refuses to write a report over its run.
-fn keep_run_file(run: &Path, destination: &Path) -> Result<(), Failure> {
+/// Refuses to write over a run.
+pub fn keep_run_file(run: &Path, destination: &Path) -> Result<(), Failure> {
     match (run.canonicalize(), destination.canonicalize()) {
         (Ok(run), Ok(destination)) if run == destination => {
-            Err(Failure::usage(format!("the report would overwrite the run file `{}`", run.display()))
+            Err(Failure::usage(format!("that would overwrite the run file `{}`", run.display()))
                 .hint("choose another name with `--out FILE`"))
         }
         _ => Ok(()),

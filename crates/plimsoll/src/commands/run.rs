@@ -12,8 +12,9 @@ use testbed::{State, examine};
 use units::{Bytes, wall};
 
 use super::calibrate::{self, case_of, stored_or_brief};
-use super::{doctor, print, print_json, report, show};
+use super::{doctor, export, print, print_json, report, show};
 use crate::arguments::{MonitorArgument, PlanArguments, RunArguments};
+use crate::audience::Audience;
 use crate::benchmark::{self, Chosen};
 use crate::candidates::{Candidate, ChosenServer, candidates, file_name};
 use crate::exit::{Exit, Failure};
@@ -21,7 +22,6 @@ use crate::interrupt;
 use crate::outcome;
 use crate::placement::{Places, all_for_load, divide, group, sut_plan};
 use crate::places;
-use crate::progress::Progress;
 use crate::results::{Results, table_text};
 use crate::tell::{tell, warn};
 
@@ -38,10 +38,15 @@ pub fn perform(arguments: &RunArguments, as_json: bool) -> Result<Exit, Failure>
     let files = run_files(arguments, &plans[0], &candidates)?;
     announce(&plans, &candidates);
     plans.iter().for_each(warn_of_machine);
+    if let Some(junit) = &arguments.junit {
+        // Whoever waits for it must not find an earlier one, and a mistake is told before hours are spent.
+        export::write_junit(junit, std::iter::empty())?;
+    }
     let failures = run(arguments, &candidates, plans, &files)?;
+    let junit = arguments.junit.as_deref();
     match (candidates.as_slice(), files.as_slice()) {
-        ([_], [file]) => finish_one(file, failures.into_iter().next().flatten(), as_json),
-        _ => finish_several(&candidates, &files, failures, as_json),
+        ([_], [file]) => finish_one(file, failures.into_iter().next().flatten(), junit, as_json),
+        _ => finish_several(&candidates, &files, failures, junit, as_json),
     }
 }
 
@@ -236,8 +241,8 @@ fn run(
     plans: Vec<Plan>,
     files: &[PathBuf],
 ) -> Result<Vec<Option<Failure>>, Failure> {
-    let mut progress =
-        Progress::new(&plans, candidates.iter().map(|candidate| candidate.label.clone()).collect());
+    let labels: Vec<String> = candidates.iter().map(|candidate| candidate.label.clone()).collect();
+    let mut audience = Audience::new(&plans, &labels, &arguments.metrics)?;
     let mut requests = Vec::new();
     for ((plan, candidate), run_file) in plans.into_iter().zip(candidates).zip(files) {
         requests.push(RunRequest {
@@ -253,8 +258,8 @@ fn run(
             plan,
         });
     }
-    let results = fleet::run(&requests, &mut progress, &interrupt::flag());
-    progress.end();
+    let results = fleet::run(&requests, &mut audience, &interrupt::flag());
+    audience.end();
     Ok(results.into_iter().map(|result| result.err().map(Failure::from)).collect())
 }
 
@@ -278,7 +283,12 @@ fn files_dir(arguments: &RunArguments, plan: &Plan) -> Result<PathBuf, Failure> 
 }
 
 /// Reports on the only run.
-fn finish_one(run_file: &Path, failure: Option<Failure>, as_json: bool) -> Result<Exit, Failure> {
+fn finish_one(
+    run_file: &Path,
+    failure: Option<Failure>,
+    junit: Option<&Path>,
+    as_json: bool,
+) -> Result<Exit, Failure> {
     if !run_file.exists() {
         // Whatever it was, it was before there was anything to record.
         return failure.map_or(Ok(Exit::Internal), Err);
@@ -294,6 +304,9 @@ fn finish_one(run_file: &Path, failure: Option<Failure>, as_json: bool) -> Resul
         }
         print(&run_file.display().to_string())?;
     }
+    if let Some(junit) = junit {
+        export::write_junit(junit, std::iter::once(&results))?;
+    }
     failure.map_or_else(|| Ok(outcome::exit(&results.plan, &results.analysis)), Err)
 }
 
@@ -303,6 +316,7 @@ fn finish_several(
     candidates: &[Candidate],
     files: &[PathBuf],
     failures: Vec<Option<Failure>>,
+    junit: Option<&Path>,
     as_json: bool,
 ) -> Result<Exit, Failure> {
     let mut exits = Vec::new();
@@ -364,6 +378,9 @@ fn finish_several(
         for file in files.iter().filter(|file| file.exists()) {
             print(&file.display().to_string())?;
         }
+    }
+    if let Some(junit) = junit {
+        export::write_junit(junit, read.iter().map(|(_, _, results, _)| results))?;
     }
     Ok(exits.into_iter().find(|exit| *exit != Exit::Valid).unwrap_or(Exit::Valid))
 }

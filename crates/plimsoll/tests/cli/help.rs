@@ -17,6 +17,7 @@ fn the_commands_are_listed() {
       runs         List runs and how they ended
       suts         List the servers that recipes can start, and what installs those that are missing
       report       Write the report of a run
+      export       Write what a run recorded in a form that other tools read
       audit        Recompute a run, or check a published table, and list what does not follow
       populate     Lay out a benchmark's file set
       calibrate    Measure what the load generator itself can do on this machine
@@ -43,6 +44,7 @@ fn every_command_has_help() {
         "runs",
         "suts",
         "report",
+        "export",
         "audit",
         "populate",
         "calibrate",

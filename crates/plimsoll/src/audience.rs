@@ -1,0 +1,80 @@
+//! Who watches a run: the user, and the tools that were told of it.
+
+use fleet::{Event, Observer};
+use model::Plan;
+use telemetry::{Options, RunName, Telemetry};
+
+use crate::arguments::MetricsArguments;
+use crate::exit::{Exit, Failure};
+use crate::progress::Progress;
+use crate::tell::{tell, warn};
+
+/// How far the thread that hands metrics over stands back from load and server.
+const NICE: i32 = 10;
+
+/// Passes on what happens.
+pub struct Audience {
+    progress: Progress,
+    telemetry: Option<Telemetry>,
+}
+
+impl Audience {
+    /// Makes the audience of runs with these plans, each with the name by which it is told from the others, and says
+    /// where metrics can be had.
+    pub fn new(plans: &[Plan], labels: &[String], metrics: &MetricsArguments) -> Result<Audience, Failure> {
+        let telemetry = match metrics {
+            MetricsArguments { prometheus: None, otlp: None } => None,
+            _ => Some(start(plans, labels, metrics)?),
+        };
+        if let Some(address) = telemetry.as_ref().and_then(Telemetry::address) {
+            tell(format!("metrics       http://{address}/metrics\n"));
+        }
+        Ok(Audience { progress: Progress::new(plans, labels.to_vec()), telemetry })
+    }
+
+    /// Hands over what is left.
+    pub fn end(mut self) {
+        self.progress.end();
+        self.telemetry.map_or_else(Vec::new, Telemetry::end).into_iter().for_each(warn);
+    }
+}
+
+fn start(plans: &[Plan], labels: &[String], metrics: &MetricsArguments) -> Result<Telemetry, Failure> {
+    let name = |(plan, label): (&Plan, &String)| RunName {
+        benchmark: plan.benchmark.id.clone(),
+        version: plan.benchmark.version,
+        server: label.clone(),
+    };
+    let options = Options {
+        listen: metrics.prometheus,
+        push: metrics.otlp.clone(),
+        program: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    let load_cpus = plans.first().map_or_else(Vec::new, |plan| plan.load_cpus.clone());
+    // Where the system does not allow it, it costs the run a little more, which the run's own checks see.
+    let stand_back = move || {
+        let _ = testbed::set_priority(NICE);
+        if !load_cpus.is_empty() {
+            let _ = testbed::pin_current_thread(&load_cpus);
+        }
+    };
+    let runs = plans.iter().zip(labels).map(name).collect();
+    Telemetry::start(options, runs, stand_back).map_err(|error| Failure::new(Exit::Usage, error))
+}
+
+impl Observer for Audience {
+    fn event(&mut self, event: Event<'_>) {
+        if let Some(telemetry) = &mut self.telemetry {
+            match &event {
+                Event::Turn(place) => telemetry.turn(*place),
+                Event::LoadPoint(point) => telemetry.load_point(*point),
+                Event::Interval(record) => telemetry.interval(record),
+                _ => {}
+            }
+            while let Some(text) = telemetry.warning() {
+                self.progress.event(Event::Warning(text));
+            }
+        }
+        self.progress.event(event);
+    }
+}

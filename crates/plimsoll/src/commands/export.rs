@@ -1,0 +1,137 @@
+//! `export`: what was recorded, in forms that other tools read. Written as it is read, for a run may be longer than
+//! memory is large.
+
+use std::fs::File;
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use disclosure::render::{self, IntervalLog, Ndjson};
+use runfile::{Record, Run};
+
+use super::report::keep_run_file;
+use crate::arguments::{ExportArguments, ExportFormat};
+use crate::exit::{Exit, Failure};
+use crate::results::{Results, provenance, records};
+
+/// Writes a run in the form that is wanted.
+pub fn perform(arguments: &ExportArguments) -> Result<Exit, Failure> {
+    let run = Run::open(&arguments.run)?;
+    let mut out = Output::open(&arguments.run, arguments.out.as_deref())?;
+    match arguments.format {
+        ExportFormat::Ndjson => ndjson(&run, &mut out)?,
+        ExportFormat::Hlog => hlog(&run, &mut out)?,
+        ExportFormat::Csv => csv(&run, &mut out)?,
+        ExportFormat::Junit => out.put(&render::junit(&[Results::of(&run, |_| {})?.report()])),
+    }
+    out.close()?;
+    Ok(Exit::Valid)
+}
+
+fn ndjson(run: &Run, out: &mut Output) -> Result<(), Failure> {
+    let (machines, series) = (run.machines()?, run.series()?);
+    let lines = Ndjson { plan: run.plan(), machines: &machines, series: &series };
+    out.put(&lines.head(&provenance(run)));
+    for (load_point, began) in run.load_points()? {
+        out.put(&lines.load_point(load_point, began));
+    }
+    let results = Results::of(run, |record| {
+        out.put(&match record {
+            Record::Interval(interval) => lines.interval(interval),
+            Record::Detail(detail) => lines.detail(detail),
+            Record::Resource(resource) => lines.resource(resource),
+        });
+    })?;
+    for example in run.examples()? {
+        out.put(&lines.example(&example));
+    }
+    for event in run.events()? {
+        out.put(&lines.event(event.at, &event.text));
+    }
+    for (load_point, name, value) in &results.stated {
+        out.put(&lines.result(*load_point, name, *value));
+    }
+    out.put(&lines.verdict(&results.analysis));
+    Ok(())
+}
+
+fn hlog(run: &Run, out: &mut Output) -> Result<(), Failure> {
+    let (header, benchmark) = (run.header(), &run.plan().benchmark);
+    let mut log = IntervalLog::new(run.plan(), header.created, &run.load_points()?);
+    out.put(&log.head(&format!(
+        "{}: {}, version {}, on {}",
+        header.program,
+        benchmark.id,
+        benchmark.version,
+        run.plan().sut.name
+    )));
+    records(run, |record| match record {
+        Record::Interval(interval) => out.put(&log.interval(&interval)),
+        Record::Detail(detail) => out.put(&log.detail(&detail)),
+        Record::Resource(_) => {}
+    })
+}
+
+fn csv(run: &Run, out: &mut Output) -> Result<(), Failure> {
+    out.put(&render::intervals_csv_head());
+    records(run, |record| {
+        if let Record::Interval(interval) = record {
+            out.put(&render::intervals_csv_row(run.plan(), &interval));
+        }
+    })
+}
+
+/// Writes verdicts and limits of runs as JUnit XML; of none, a file that says so.
+pub fn write_junit<'a>(path: &Path, runs: impl Iterator<Item = &'a Results>) -> Result<(), Failure> {
+    let reports: Vec<_> = runs.map(Results::report).collect();
+    super::report::write(path, &render::junit(&reports))
+}
+
+/// Where an export goes. It keeps its first error to the end: what reads the records cannot be stopped.
+struct Output {
+    out: BufWriter<Box<dyn Write>>,
+    /// The file, where it is one.
+    path: Option<PathBuf>,
+    failed: Option<io::Error>,
+}
+
+impl Output {
+    /// Opens the file, or standard output if none or `-` is given.
+    fn open(run: &Path, out: Option<&Path>) -> Result<Output, Failure> {
+        let path = out.filter(|path| *path != Path::new("-")).map(Path::to_owned);
+        let out: Box<dyn Write> = match &path {
+            None => Box::new(io::stdout().lock()),
+            Some(path) => {
+                keep_run_file(run, path)?;
+                Box::new(File::create(path).map_err(|error| cannot_write(path, &error))?)
+            }
+        };
+        Ok(Output { out: BufWriter::new(out), path, failed: None })
+    }
+
+    fn put(&mut self, text: &str) {
+        if self.failed.is_none() {
+            self.failed = self.out.write_all(text.as_bytes()).err();
+        }
+    }
+
+    /// Writes what is left. That a reader hung up is no failure.
+    fn close(mut self) -> Result<(), Failure> {
+        let written = self.failed.take().map_or_else(|| self.out.flush(), Err);
+        match (written, &self.path) {
+            (Ok(()), _) => Ok(()),
+            (Err(error), None) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            (Err(error), None) => {
+                Err(Failure::new(Exit::Internal, format!("cannot write to standard output: {error}")))
+            }
+            (Err(error), Some(path)) => {
+                // Half an export is worse than none; what cannot be removed either is as it is.
+                let _ = std::fs::remove_file(path);
+                Err(cannot_write(path, &error))
+            }
+        }
+    }
+}
+
+fn cannot_write(path: &Path, error: &io::Error) -> Failure {
+    Failure::usage(format!("cannot write `{}`: {error}", path.display()))
+}

@@ -1,0 +1,115 @@
+//! `--prometheus` and `--otlp`: what other tools see while a run goes on.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::support::{Lab, free_port};
+
+const RUN: [&str; 8] = ["run", "one-object", "--settle", "0", "--load", "2", "--out", "run.plim"];
+
+/// Takes pushes, and passes on what they say.
+fn collector() -> (String, Receiver<Value>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let (sender, pushes) = channel();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let (mut came, mut piece) = (Vec::new(), [0; 4_096]);
+            while let Ok(n @ 1..) = stream.read(&mut piece) {
+                came.extend_from_slice(&piece[..n]);
+                let text = String::from_utf8_lossy(&came).into_owned();
+                let body = text.split_once("\r\n\r\n").map(|(_, body)| serde_json::from_str(body));
+                if let Some(Ok(body)) = body {
+                    stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}").unwrap();
+                    let _ = sender.send(body);
+                    break;
+                }
+            }
+        }
+    });
+    (url, pushes)
+}
+
+fn scrape(address: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: plimsoll\r\n\r\n").unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    text
+}
+
+/// Returns the value of a series; `None` if it is not there.
+fn value(scrape: &str, series: &str) -> Option<f64> {
+    let line = scrape.lines().find_map(|line| line.strip_prefix(series))?;
+    line.trim().parse().ok()
+}
+
+#[test]
+fn a_run_is_seen_while_it_goes_on_and_pushed_when_it_ends() {
+    let lab = Lab::new();
+    let (url, pushes) = collector();
+    let metrics = ["--duration", "3", "--prometheus", "127.0.0.1:0", "--otlp", &url];
+    let run = lab.start(&[&RUN[..], &metrics].concat());
+    let line = run.wait_for("metrics ");
+    let address = line.trim().trim_start_matches("metrics").trim().trim_start_matches("http://");
+    let address = address.trim_end_matches("/metrics");
+    run.wait_for("Server: ");
+    // The first second of load ends at a moment that nothing announces.
+    let ok = "plimsoll_operations_total{server=\"built-in\",outcome=\"ok\"}";
+    let seen = loop {
+        let seen = scrape(address);
+        if value(&seen, ok).is_some_and(|n| 0.0 < n) {
+            break seen;
+        }
+        run.go_on_for(Duration::from_millis(50));
+    };
+    assert_eq!(value(&seen, "plimsoll_users{server=\"built-in\"}"), Some(2.0), "{seen}");
+    assert_eq!(
+        value(&seen, "plimsoll_response_seconds_count{server=\"built-in\"}"),
+        value(&seen, ok),
+        "{seen}"
+    );
+    assert!(seen.contains("benchmark=\"one-object\"") && seen.contains("load=\"2 users\""), "{seen}");
+
+    let ended = run.end();
+    assert!(matches!(ended.code, Some(0 | 3)), "{ended:?}");
+    assert!(TcpStream::connect(address).is_err(), "the endpoint is still there");
+    let last = pushes.try_iter().last().expect("a push at the end");
+    let metrics = last["resourceMetrics"][0]["scopeMetrics"][0]["metrics"].as_array().unwrap();
+    let operations = metrics.iter().find(|metric| metric["name"] == "plimsoll.operations").unwrap();
+    let pushed: u64 = operations["sum"]["dataPoints"][0]["asInt"].as_str().unwrap().parse().unwrap();
+    // Ramps and drain are in it too.
+    let reported = lab.report(&lab.path("run.plim"))["load_points"][0]["total"]["n"].as_u64().unwrap();
+    assert!(reported <= pushed, "{pushed} pushed, {reported} reported");
+}
+
+#[test]
+fn a_collector_that_is_not_there_is_a_warning_and_no_more() {
+    let lab = Lab::new();
+    let url = format!("http://127.0.0.1:{}/v1/metrics", free_port());
+    let ended = lab.run(&[&RUN[..], &["--duration", "1", "--otlp", &url]].concat());
+    assert!(matches!(ended.code, Some(0 | 3)), "{ended:?}");
+    let warning = format!("warning: metrics are not pushed to `{url}`: ");
+    assert_eq!(ended.stderr.matches(&warning).count(), 1, "{}", ended.stderr);
+}
+
+#[test]
+fn what_cannot_be_done_is_told_before_the_run() {
+    let lab = Lab::new();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    for (arguments, said) in [
+        (["--prometheus", &address], format!("error: nobody can scrape metrics at `{address}`: ")),
+        (["--prometheus", "9464"], "invalid socket address".to_owned()),
+        (["--otlp", "https://collector/v1/metrics"], "plain HTTP only, found `https://collector".to_owned()),
+        (["--otlp", "collector:4318"], "expected `http://HOST:4318/v1/metrics`".to_owned()),
+    ] {
+        lab.run(&[&RUN[..], &arguments].concat()).expect(2).says(&said);
+        assert!(!lab.path("run.plim").exists());
+    }
+}
