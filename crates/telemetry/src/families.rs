@@ -199,6 +199,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_metric_is_documented_under_both_names() {
+        let page = include_str!("../../../docs/exports.md");
+        for family in FAMILIES {
+            for name in [family.prometheus_name().as_str(), family.name] {
+                let found =
+                    [format!("`{name}`"), format!("`{name}{{")].iter().any(|form| page.contains(form));
+                assert!(found, "`{name}` is not in docs/exports.md");
+            }
+        }
+    }
+
+    #[test]
     fn every_metric_has_a_name_of_its_own_and_a_sentence() {
         let names: BTreeSet<String> = FAMILIES.iter().map(Family::prometheus_name).collect();
         assert_eq!(names.len(), FAMILIES.len());
