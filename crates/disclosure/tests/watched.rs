@@ -22,6 +22,7 @@ fn watched() -> Fixture {
 fn attribution(busy: f64, place: usize) -> Attribution {
     let signs: Signs = [
         (Sign::AllowanceBusy, busy),
+        (Sign::ProcessorUse, busy),
         (Sign::CpuBusy, busy - 0.1),
         (Sign::DiskBusy, 0.043),
         (Sign::QueueBacklog, 0.0),

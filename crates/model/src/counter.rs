@@ -170,6 +170,8 @@ counters! {
     SutMemory "sut.memory" Level Bytes "Memory of the server's processes, file pages included.";
     SutMemoryMax "sut.memory_max" Level Bytes "The limit on that memory.";
     SutMemoryHits "sut.memory_limit_hits" Total Count "How often the limit on memory was met.";
+    SutRefaults "sut.refaults" Total Count "File and other pages of the server needed again soon after they were evicted.";
+    SutMajorFaults "sut.major_faults" Total Count "Page faults of the server that needed a disk.";
     SutReads "sut.reads" Total Count "Reads by the server's processes that reached a disk.";
     SutWrites "sut.writes" Total Count "Writes by the server's processes that reached a disk.";
     SutReadBytes "sut.read_bytes" Total Bytes "Bytes that the server's processes read from disks.";

@@ -43,73 +43,90 @@ const fn below(sign: Sign, threshold: f64) -> Condition {
 }
 
 /// The server's CPUs are not what is full.
-const CPU_FREE: &[Condition] = &[below(Sign::AllowanceBusy, 0.90), below(Sign::CpuBusy, 0.90)];
+const CPU_FREE: &[Condition] = &[below(Sign::ProcessorUse, 0.90)];
 
-const fn cause(bottleneck: Bottleneck, all: &'static [Condition]) -> Cause {
-    Cause { bottleneck, all, unless_unknown: CPU_FREE }
+/// Neither are its disks.
+const DISK_FREE: &[Condition] = &[below(Sign::DiskBusy, 0.60)];
+
+const fn cause(
+    bottleneck: Bottleneck,
+    all: &'static [Condition],
+    unless_unknown: &'static [Condition],
+) -> Cause {
+    Cause { bottleneck, all, unless_unknown }
 }
 
 /// All rules; the first that holds names the bottleneck.
 pub const CAUSES: &[Cause] = &[
-    Cause {
-        bottleneck: Bottleneck::Generator,
-        all: &[at_least(Sign::GeneratorFault, 1.0)],
-        unless_unknown: &[],
-    },
-    // What memory lacks shows at the disks as well, so it is asked first.
-    cause(Bottleneck::Memory, &[at_least(Sign::MemoryPressure, 0.10)]),
-    cause(Bottleneck::Memory, &[at_least(Sign::RefaultsPerOperation, 0.10)]),
-    Cause {
-        bottleneck: Bottleneck::Processor,
-        all: &[at_least(Sign::AllowanceBusy, 0.95)],
-        unless_unknown: &[],
-    },
-    Cause {
-        bottleneck: Bottleneck::Processor,
-        all: &[at_least(Sign::CpuBusy, 0.90), at_least(Sign::CpuPressure, 0.20)],
-        unless_unknown: &[below(Sign::DiskBusy, 0.60)],
-    },
-    Cause {
-        bottleneck: Bottleneck::Processor,
-        all: &[at_least(Sign::CpuBusy, 0.90), at_least(Sign::RunnablePerCpu, 1.0)],
-        unless_unknown: &[below(Sign::DiskBusy, 0.60)],
-    },
-    Cause {
-        bottleneck: Bottleneck::Processor,
-        all: &[at_least(Sign::CpuBusiest, 0.98)],
-        unless_unknown: &[below(Sign::RateGrowth, 1.05), below(Sign::DiskBusy, 0.60)],
-    },
-    Cause {
-        bottleneck: Bottleneck::Processor,
-        all: &[at_least(Sign::Throttled, 0.80)],
-        unless_unknown: &[below(Sign::DiskBusy, 0.60)],
-    },
+    cause(Bottleneck::Generator, &[at_least(Sign::GeneratorFault, 1.0)], &[]),
+    // What memory lacks shows as CPU time of the kernel and at the disks as well, so it is asked first.
+    cause(
+        Bottleneck::Memory,
+        &[at_least(Sign::RefaultsPerOperation, 0.10), at_least(Sign::MemoryPressure, 0.10)],
+        &[],
+    ),
+    cause(
+        Bottleneck::Memory,
+        &[at_least(Sign::RefaultsPerOperation, 0.10), at_least(Sign::MemoryLimitHits, 1.0)],
+        &[],
+    ),
+    cause(Bottleneck::Memory, &[at_least(Sign::MemoryPressure, 0.10)], CPU_FREE),
+    cause(Bottleneck::Processor, &[at_least(Sign::ProcessorUse, 0.95)], &[]),
+    cause(
+        Bottleneck::Processor,
+        &[at_least(Sign::ProcessorUse, 0.90), at_least(Sign::CpuPressure, 0.20)],
+        DISK_FREE,
+    ),
+    cause(
+        Bottleneck::Processor,
+        &[at_least(Sign::ProcessorUse, 0.90), at_least(Sign::RunnablePerCpu, 1.0)],
+        DISK_FREE,
+    ),
+    // A server with one thread fills one CPU of several.
+    cause(
+        Bottleneck::Processor,
+        &[at_least(Sign::CpuBusiest, 0.98), at_least(Sign::ServerCpus, 0.90), below(Sign::RateGrowth, 1.05)],
+        DISK_FREE,
+    ),
+    cause(Bottleneck::DiskOperations, &[at_least(Sign::DiskOperationsOfShare, 0.90)], CPU_FREE),
+    cause(Bottleneck::DiskBandwidth, &[at_least(Sign::DiskBytesOfShare, 0.90)], CPU_FREE),
     cause(
         Bottleneck::DiskBandwidth,
         &[at_least(Sign::DiskBusy, 0.90), at_least(Sign::DiskRequestBytes, 65536.0)],
+        CPU_FREE,
     ),
-    cause(Bottleneck::DiskOperations, &[at_least(Sign::DiskBusy, 0.90)]),
+    cause(Bottleneck::DiskOperations, &[at_least(Sign::DiskBusy, 0.90)], CPU_FREE),
     cause(
         Bottleneck::DiskBandwidth,
         &[at_least(Sign::IoPressure, 0.30), at_least(Sign::DiskRequestBytes, 65536.0)],
+        CPU_FREE,
     ),
-    cause(Bottleneck::DiskOperations, &[at_least(Sign::IoPressure, 0.30)]),
-    cause(Bottleneck::DiskOperations, &[at_least(Sign::DiskGrowth, 3.0), at_least(Sign::IoPressure, 0.05)]),
-    cause(Bottleneck::Network, &[at_least(Sign::NetworkBusy, 0.85)]),
-    cause(Bottleneck::Network, &[at_least(Sign::QueueBacklog, 1500.0)]),
-    cause(Bottleneck::Network, &[at_least(Sign::QueueDrops, 1.0)]),
-    cause(Bottleneck::WorkerLimit, &[at_least(Sign::WorkersBusy, 0.98)]),
-    cause(Bottleneck::AcceptBacklog, &[at_least(Sign::ListenOverflows, 1.0)]),
-    cause(Bottleneck::AcceptBacklog, &[at_least(Sign::SynRetransmits, 1.0)]),
-    cause(Bottleneck::Network, &[at_least(Sign::Retransmits, 0.01)]),
-    cause(Bottleneck::WorkerLimit, &[at_least(Sign::AcceptQueue, 1.0)]),
-    cause(Bottleneck::None, &[at_least(Sign::RateOfIdeal, 0.95)]),
-    Cause {
-        bottleneck: Bottleneck::Scheduler,
-        all: &[at_least(Sign::SwitchGrowth, 3.0), below(Sign::RateGrowth, 1.05), below(Sign::CpuBusy, 0.70)],
-        unless_unknown: &[],
-    },
-    cause(Bottleneck::Waiting, &[below(Sign::RateGrowth, 1.05), below(Sign::CpuBusy, 0.85)]),
+    cause(Bottleneck::DiskOperations, &[at_least(Sign::IoPressure, 0.30)], CPU_FREE),
+    cause(
+        Bottleneck::DiskOperations,
+        &[at_least(Sign::DiskGrowth, 3.0), at_least(Sign::IoPressure, 0.05)],
+        CPU_FREE,
+    ),
+    cause(Bottleneck::Network, &[at_least(Sign::NetworkBusy, 0.85)], CPU_FREE),
+    cause(Bottleneck::Network, &[at_least(Sign::QueueBacklog, 1500.0)], CPU_FREE),
+    cause(Bottleneck::Network, &[at_least(Sign::QueueDrops, 1.0)], CPU_FREE),
+    cause(Bottleneck::WorkerLimit, &[at_least(Sign::WorkersBusy, 0.98)], CPU_FREE),
+    cause(
+        Bottleneck::WorkerLimit,
+        &[at_least(Sign::InFlightPerWorker, 1.2), below(Sign::RateOfIdeal, 0.95)],
+        CPU_FREE,
+    ),
+    cause(Bottleneck::AcceptBacklog, &[at_least(Sign::ListenOverflows, 1.0)], CPU_FREE),
+    cause(Bottleneck::AcceptBacklog, &[at_least(Sign::SynRetransmits, 1.0)], CPU_FREE),
+    cause(Bottleneck::Network, &[at_least(Sign::Retransmits, 0.01)], CPU_FREE),
+    cause(Bottleneck::WorkerLimit, &[at_least(Sign::AcceptQueue, 1.0)], CPU_FREE),
+    cause(Bottleneck::None, &[at_least(Sign::RateOfIdeal, 0.95)], CPU_FREE),
+    cause(
+        Bottleneck::Scheduler,
+        &[at_least(Sign::SwitchGrowth, 3.0), below(Sign::RateGrowth, 1.05), below(Sign::ProcessorUse, 0.70)],
+        &[],
+    ),
+    cause(Bottleneck::Waiting, &[below(Sign::RateGrowth, 1.05), below(Sign::ProcessorUse, 0.85)], &[]),
 ];
 
 impl Condition {
@@ -159,15 +176,15 @@ mod tests {
     fn the_specified_examples_are_named() {
         use Sign::*;
         for (signs, expected) in [
-            (&[(CpuBusy, 0.97), (RunnablePerCpu, 4.5), (DiskBusy, 0.12)][..], Bottleneck::Processor),
-            (&[(CpuBusy, 0.41), (DiskBusy, 0.99), (DiskGrowth, 4.0)], Bottleneck::DiskOperations),
+            (&[(ProcessorUse, 0.97), (RunnablePerCpu, 4.5), (DiskBusy, 0.12)][..], Bottleneck::Processor),
+            (&[(ProcessorUse, 0.41), (DiskBusy, 0.99), (DiskGrowth, 4.0)], Bottleneck::DiskOperations),
             (
-                &[(CpuBusy, 0.40), (SwitchGrowth, 4.0), (DiskBusy, 0.05), (RateGrowth, 1.0)],
+                &[(ProcessorUse, 0.40), (SwitchGrowth, 4.0), (DiskBusy, 0.05), (RateGrowth, 1.0)],
                 Bottleneck::Scheduler,
             ),
-            (&[(CpuBusy, 0.35), (DiskBusy, 0.10), (RateGrowth, 1.01)], Bottleneck::Waiting),
-            (&[(CpuBusy, 0.55), (NetworkBusy, 0.96)], Bottleneck::Network),
-            (&[(GeneratorFault, 1.0), (AllowanceBusy, 0.61)], Bottleneck::Generator),
+            (&[(ProcessorUse, 0.35), (DiskBusy, 0.10), (RateGrowth, 1.01)], Bottleneck::Waiting),
+            (&[(ProcessorUse, 0.55), (NetworkBusy, 0.96)], Bottleneck::Network),
+            (&[(GeneratorFault, 1.0), (ProcessorUse, 0.61)], Bottleneck::Generator),
         ] {
             assert_eq!(named(signs), expected, "{signs:?}");
         }
@@ -176,7 +193,7 @@ mod tests {
     #[test]
     fn a_full_server_is_not_called_anything_else() {
         use Sign::*;
-        let full = (AllowanceBusy, 0.99);
+        let full = (ProcessorUse, 0.99);
         for other in [(IoPressure, 0.5), (ListenOverflows, 30.0), (AcceptQueue, 50.0), (QueueDrops, 3.0)] {
             assert_eq!(named(&[full, other]), Bottleneck::Processor, "{other:?}");
         }
@@ -185,6 +202,6 @@ mod tests {
     #[test]
     fn nothing_known_names_nothing() {
         assert_eq!(named(&[]), Bottleneck::Undetermined);
-        assert_eq!(named(&[(Sign::CpuBusy, 0.3)]), Bottleneck::Undetermined);
+        assert_eq!(named(&[(Sign::ProcessorUse, 0.3)]), Bottleneck::Undetermined);
     }
 }

@@ -122,14 +122,9 @@ pub struct Attribution {
 impl Attribution {
     /// Returns the two resources that are used most, as shares of what they can give; fewer if not known.
     pub fn most_used(&self) -> Vec<(Sign, f64)> {
-        const USES: [Sign; 5] =
-            [Sign::AllowanceBusy, Sign::CpuBusy, Sign::DiskBusy, Sign::NetworkBusy, Sign::WorkersBusy];
+        const USES: [Sign; 4] = [Sign::ProcessorUse, Sign::DiskBusy, Sign::NetworkBusy, Sign::WorkersBusy];
         let mut uses: Vec<(Sign, f64)> =
             USES.into_iter().filter_map(|sign| Some((sign, *self.signs.get(&sign)?))).collect();
-        // The allowance says the same as the CPUs, of the server alone.
-        if uses.iter().any(|(sign, _)| *sign == Sign::AllowanceBusy) {
-            uses.retain(|(sign, _)| *sign != Sign::CpuBusy);
-        }
         uses.sort_by(|one, other| other.1.total_cmp(&one.1));
         uses.truncate(2);
         uses

@@ -1,6 +1,6 @@
 //! From what machines told to signs.
 
-use model::{Counter, Load, MachineRole, Plan};
+use model::{Counter, GatewayKind, Load, MachineRole, Plan};
 
 use super::{Sign, Signs};
 use crate::resources::{ResourceUse, SeriesUse};
@@ -47,6 +47,9 @@ pub(super) fn own_signs(plan: &Plan, point: &LoadPointResult) -> Own {
     put(Sign::AllowanceBusy, point.sut_busy);
     let cpus = busy_cpus(plan, uses);
     put(Sign::CpuBusy, mean(&cpus));
+    // On a machine that others use as well, its CPUs may be busy without the server.
+    put(Sign::ProcessorUse, point.sut_busy.or(mean(&cpus)));
+    put(Sign::ServerCpus, point.sut_cpus);
     put(Sign::CpuBusiest, cpus.iter().copied().max_by(f64::total_cmp));
     put(
         Sign::Throttled,
@@ -56,15 +59,21 @@ pub(super) fn own_signs(plan: &Plan, point: &LoadPointResult) -> Own {
     let n_cpus = uses.sut_instances(Counter::CpuIdle).count();
     put(Sign::RunnablePerCpu, ratio(uses.sut_sum(Counter::Runnable), Some(n_cpus as f64)));
     put(Sign::MemoryPressure, own_share(uses, Counter::SutPressureMemory, Counter::PressureMemory));
-    put(Sign::RefaultsPerOperation, per_operation(uses.sut_sum(Counter::Refaults)));
+    let refaults = uses.sut_sum(Counter::SutRefaults).or_else(|| uses.sut_sum(Counter::Refaults));
+    put(Sign::RefaultsPerOperation, per_operation(refaults));
     put(Sign::MemoryLimitHits, uses.sut_sum(Counter::SutMemoryHits));
     put(Sign::IoPressure, own_share(uses, Counter::SutPressureIo, Counter::PressureIo));
     let disk = busiest_disk(uses);
     put(Sign::DiskBusy, disk.as_ref().map(|(_, busy)| *busy));
     put(Sign::DiskRequestBytes, request_bytes(uses));
+    let share = plan.sut.disk.unwrap_or_default();
+    let requests = [(Counter::SutReads, share.reads), (Counter::SutWrites, share.writes)];
+    put(Sign::DiskOperationsOfShare, of_share(uses, requests));
+    let bytes = [(Counter::SutReadBytes, share.read_bytes), (Counter::SutWriteBytes, share.write_bytes)];
+    put(Sign::DiskBytesOfShare, of_share(uses, bytes));
     put(Sign::NetworkBusy, network_busy(uses));
-    put(Sign::QueueBacklog, beyond_loopback(uses, Counter::QueueBacklog));
-    put(Sign::QueueDrops, beyond_loopback(uses, Counter::QueueDrops));
+    put(Sign::QueueBacklog, uses.sut_sum(Counter::QueueBacklog));
+    put(Sign::QueueDrops, uses.sut_sum(Counter::QueueDrops));
     let again = uses.sut_sum(Counter::TcpRetransmits);
     let requests_again = uses.sut_sum(Counter::TcpSynRetransmits).unwrap_or(0.0);
     let segments_again = again.map(|again| (again - requests_again).max(0.0));
@@ -73,6 +82,7 @@ pub(super) fn own_signs(plan: &Plan, point: &LoadPointResult) -> Own {
     put(Sign::SynRetransmits, uses.sut_sum(Counter::TcpSynRetransmits));
     put(Sign::AcceptQueue, uses.sut_sum(Counter::AcceptQueue));
     put(Sign::WorkersBusy, ratio(uses.sut_sum(Counter::ServiceBusy), uses.sut_sum(Counter::ServiceWorkers)));
+    put(Sign::InFlightPerWorker, in_flight_per_worker(plan, point));
     put(Sign::GeneratorFault, Some(generator_faults(point)));
     own.disk_time = disk.and_then(|(name, _)| disk_time(uses, &name));
     own.switches = per_operation(uses.sut_sum(Counter::ContextSwitches));
@@ -118,6 +128,12 @@ fn rate_of_ideal(point: &LoadPointResult, lowest: &LoadPointResult) -> Option<f6
     ratio(Some(point.rate), Some(f64::from(users) / (think + lowest.response.mean?)))
 }
 
+/// Returns how many operations were in progress for each worker that makes pages; `None` where no number of workers holds.
+fn in_flight_per_worker(plan: &Plan, point: &LoadPointResult) -> Option<f64> {
+    let gateway = plan.sut.gateway.filter(|gateway| gateway.kind != GatewayKind::Cgi)?;
+    ratio(Some(point.in_flight_mean), Some(f64::from(gateway.workers)))
+}
+
 /// Returns the broken rules that concern the generator.
 fn generator_faults(point: &LoadPointResult) -> f64 {
     let broken = |rule: &&crate::Reason| rule.rule.starts_with("generator-");
@@ -149,9 +165,12 @@ fn own_share(uses: &ResourceUse, own: Counter, of_machine: Counter) -> Option<f6
     uses.sut_share(own).or_else(|| uses.sut_share(of_machine))
 }
 
+/// Returns the disk that was busiest and its busy share; Windows tells how long disks were idle instead.
 fn busiest_disk(uses: &ResourceUse) -> Option<(String, f64)> {
-    let disks = uses.of_sut(Counter::DiskBusy);
-    let busy = disks.filter_map(|one| Some((one.series.instance.clone(), one.value? / 1e6)));
+    let share = |one: &SeriesUse| Some((one.series.instance.clone(), one.value? / 1e6));
+    let busy = uses.of_sut(Counter::DiskBusy).filter_map(share);
+    let idle = uses.of_sut(Counter::DiskIdle).filter_map(share);
+    let busy = busy.chain(idle.map(|(disk, idle)| (disk, (1.0 - idle).max(0.0))));
     busy.max_by(|one, other| one.1.total_cmp(&other.1))
 }
 
@@ -177,6 +196,13 @@ fn request_bytes(uses: &ResourceUse) -> Option<f64> {
     })
 }
 
+/// Returns the greatest use of a limit on disk traffic; `None` if none is set, or if none is counted.
+fn of_share(uses: &ResourceUse, limits: [(Counter, Option<u64>); 2]) -> Option<f64> {
+    let used =
+        limits.into_iter().filter_map(|(counter, limit)| ratio(uses.sut_sum(counter), Some(limit? as f64)));
+    used.max_by(f64::total_cmp)
+}
+
 fn network_busy(uses: &ResourceUse) -> Option<f64> {
     let speeds = uses.of_sut(Counter::NetSpeed).filter(|one| one.series.instance != LOOPBACK);
     let busy = speeds.filter_map(|one| {
@@ -185,11 +211,6 @@ fn network_busy(uses: &ResourceUse) -> Option<f64> {
         ratio(Some(8.0 * busier), one.value)
     });
     busy.max_by(f64::total_cmp)
-}
-
-fn beyond_loopback(uses: &ResourceUse, counter: Counter) -> Option<f64> {
-    let others = uses.of_sut(counter).filter(|one| one.series.instance != LOOPBACK);
-    others.filter_map(|one| one.value).reduce(|sum, one| sum + one)
 }
 
 fn mean(values: &[f64]) -> Option<f64> {

@@ -11,8 +11,8 @@ struct Range<'a> {
     points: Vec<&'a LoadPointResult>,
 }
 
-/// Returns the sentence of a run without its full stop: `processor-bound from 4 to 8 clients; mixed from 12 to 40 (CPUs
-/// busy 78 %, disk busy 71 %); bound by disk operations above 40 clients`. `user` names one user. `None` if no load point has
+/// Returns the sentence of a run without its full stop: `processor-bound from 4 to 8 clients; mixed from 12 to 40 (processor
+/// use 78 %, disk busy 71 %); bound by disk operations above 40 clients`. `user` names one user. `None` if no load point has
 /// an attribution.
 ///
 /// Load points by rising load; those at which nothing was the limit are left out if there are others.

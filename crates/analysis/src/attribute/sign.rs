@@ -50,7 +50,9 @@ macro_rules! signs {
 
 signs! {
     AllowanceBusy "server CPU of its allowance" Share "CPU time of the server's processes ÷ what its CPUs and quota allow.";
-    CpuBusy "CPUs busy" Share "Busy time of the server's CPUs ÷ their time; waiting for a disk counts as idle.";
+    ProcessorUse "processor use" Share "The server's use of its allowance where that is seen, else the busy share of its CPUs.";
+    ServerCpus "CPUs used by the server" Count "CPU time of the server's processes per second.";
+    CpuBusy "CPUs busy" Share "Busy time of the server's CPUs ÷ their time, whoever used it; waiting for a disk counts as idle.";
     CpuBusiest "busiest CPU" Share "The same of the busiest of these CPUs.";
     Throttled "quota used up" Share "Periods of the CPU quota that were used up ÷ all periods.";
     CpuPressure "CPU pressure" Share "Time in which a thread waited for a CPU.";
@@ -59,6 +61,8 @@ signs! {
     RefaultsPerOperation "refaults per operation" Factor "Pages that were needed again soon after they were evicted, per operation.";
     MemoryLimitHits "memory limit met" PerSecond "How often the server met its limit on memory.";
     DiskBusy "disk busy" Share "Busy time of the busiest disk.";
+    DiskOperationsOfShare "disk requests of its share" Share "Requests of the server to disks ÷ its limit on them.";
+    DiskBytesOfShare "disk bytes of its share" Share "Bytes that the server moves to and from disks ÷ its limit on them.";
     IoPressure "disk pressure" Share "Time in which a thread waited for input or output.";
     DiskGrowth "disk time growth" Factor "Time that a request to that disk takes ÷ the same at the lowest load.";
     DiskRequestBytes "bytes per disk request" Bytes "Bytes that a request to the disks moves on average.";
@@ -70,6 +74,7 @@ signs! {
     SynRetransmits "connection requests sent again" PerSecond "Requests for a connection that were sent again.";
     AcceptQueue "accept queue" Count "Connections that waited to be accepted, on average.";
     WorkersBusy "workers busy" Share "Workers of the server that serve a request ÷ all it can have.";
+    InFlightPerWorker "operations in progress per worker" Factor "Operations in progress on average ÷ workers that make pages.";
     SwitchGrowth "context switch growth" Factor "Context switches per operation ÷ the same at the lowest load.";
     RateOfIdeal "rate of the ideal" Share "Rate ÷ what the users would reach if nothing had to wait, N ÷ (Z + R at the lowest load).";
     RateGrowth "rate growth" Factor "Rate ÷ the highest rate at a lower load.";

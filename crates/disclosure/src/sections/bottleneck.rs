@@ -10,7 +10,7 @@ use crate::{Block, Column, Figure, Report, Row, Section, Table, Text, Tone, numb
 
 /// Shares that are drawn against the load, each with the number of its color.
 const DRAWN: [(Sign, usize); 6] = [
-    (Sign::AllowanceBusy, 1),
+    (Sign::ProcessorUse, 1),
     (Sign::CpuBusy, 0),
     (Sign::DiskBusy, 2),
     (Sign::NetworkBusy, 3),

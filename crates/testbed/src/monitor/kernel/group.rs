@@ -19,6 +19,7 @@ pub const V1_FILES: &[(Controller, &str, Parse)] = &[
     (Controller::Memory, "memory.usage_in_bytes", parse_memory),
     (Controller::Memory, "memory.limit_in_bytes", parse_memory_max),
     (Controller::Memory, "memory.failcnt", parse_memory_hits),
+    (Controller::Memory, "memory.stat", parse_memory_stat),
     (Controller::Blkio, "blkio.throttle.io_service_bytes", parse_io_bytes),
     (Controller::Blkio, "blkio.throttle.io_serviced", parse_io_counts),
     // Only with the BFQ scheduler, and only where its debugging was built in.
@@ -31,6 +32,7 @@ pub const V2_FILES: &[(&str, Parse)] = &[
     ("memory.current", parse_memory),
     ("memory.max", parse_memory_max),
     ("memory.events", parse_memory_events),
+    ("memory.stat", parse_memory_stat),
     ("io.stat", parse_io),
     ("cpu.pressure", parse_cpu_pressure),
     ("memory.pressure", parse_memory_pressure),
@@ -91,6 +93,15 @@ fn parse_memory_hits(text: &str, into: &mut Vec<Reading>) {
 
 fn parse_memory_events(text: &str, into: &mut Vec<Reading>) {
     keyed_counters(text, &[("max", Counter::SutMemoryHits)], 1, into);
+}
+
+/// Lines `workingset_refault_file 7` and the like, the same in both versions.
+fn parse_memory_stat(text: &str, into: &mut Vec<Reading>) {
+    let of = |key| crate::system_file::keyed_number(text, key);
+    let refaults = [of("workingset_refault_file"), of("workingset_refault_anon"), of("workingset_refault")];
+    let sum = refaults.into_iter().flatten().reduce(u64::saturating_add);
+    into.extend(sum.map(|number| Reading::new(Counter::SutRefaults, number)));
+    keyed_counters(text, &[("pgmajfault", Counter::SutMajorFaults)], 1, into);
 }
 
 /// Version 1: lines `254:0 Read 4096`, summed over the devices.
@@ -193,6 +204,10 @@ mod tests {
         check(parse_memory_max, "9223372036854771712\n", &[]);
         check(parse_memory_max, "max\n", &[]);
         check(parse_memory_hits, "12\n", &[(SutMemoryHits, "", 12)]);
+        let stat = "cache 4096\nworkingset_refault_anon 2\nworkingset_refault_file 40\npgmajfault 3\n\
+                    total_workingset_refault_file 999\n";
+        check(parse_memory_stat, stat, &[(SutRefaults, "", 42), (SutMajorFaults, "", 3)]);
+        check(parse_memory_stat, "workingset_refault 6\n", &[(SutRefaults, "", 6)]);
         check(parse_memory_events, "low 1\nhigh 2\nmax 3\noom 4\n", &[(SutMemoryHits, "", 3)]);
     }
 
