@@ -17,13 +17,13 @@ use crate::results::{Results, provenance, records};
 pub fn perform(arguments: &ExportArguments) -> Result<Exit, Failure> {
     let run = Run::open(&arguments.run)?;
     let mut out = Output::open(&arguments.run, arguments.out.as_deref())?;
-    match arguments.format {
-        ExportFormat::Ndjson => ndjson(&run, &mut out)?,
-        ExportFormat::Hlog => hlog(&run, &mut out)?,
-        ExportFormat::Csv => csv(&run, &mut out)?,
-        ExportFormat::Junit => out.put(&render::junit(&[Results::of(&run, |_| {})?.report()])),
-    }
-    out.close()?;
+    let read = match arguments.format {
+        ExportFormat::Ndjson => ndjson(&run, &mut out),
+        ExportFormat::Hlog => hlog(&run, &mut out),
+        ExportFormat::Csv => csv(&run, &mut out),
+        ExportFormat::Junit => junit(&run, &mut out),
+    };
+    out.close(read)?;
     Ok(Exit::Valid)
 }
 
@@ -80,6 +80,11 @@ fn csv(run: &Run, out: &mut Output) -> Result<(), Failure> {
     })
 }
 
+fn junit(run: &Run, out: &mut Output) -> Result<(), Failure> {
+    out.put(&render::junit(&[Results::of(run, |_| {})?.report()]));
+    Ok(())
+}
+
 /// Writes verdicts and limits of runs as JUnit XML; of none, a file that says so.
 pub fn write_junit<'a>(path: &Path, runs: impl Iterator<Item = &'a Results>) -> Result<(), Failure> {
     let reports: Vec<_> = runs.map(Results::report).collect();
@@ -114,21 +119,21 @@ impl Output {
         }
     }
 
-    /// Writes what is left. That a reader hung up is no failure.
-    fn close(mut self) -> Result<(), Failure> {
+    /// Writes what is left after the run was read, or not. That a reader hung up is no failure.
+    fn close(mut self, read: Result<(), Failure>) -> Result<(), Failure> {
         let written = self.failed.take().map_or_else(|| self.out.flush(), Err);
-        match (written, &self.path) {
-            (Ok(()), _) => Ok(()),
-            (Err(error), None) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-            (Err(error), None) => {
+        let result = match (written, &self.path) {
+            (Err(error), Some(path)) => Err(cannot_write(path, &error)),
+            (Err(error), None) if error.kind() != ErrorKind::BrokenPipe => {
                 Err(Failure::new(Exit::Internal, format!("cannot write to standard output: {error}")))
             }
-            (Err(error), Some(path)) => {
-                // Half an export is worse than none; what cannot be removed either is as it is.
-                let _ = std::fs::remove_file(path);
-                Err(cannot_write(path, &error))
-            }
+            _ => read,
+        };
+        if let (Err(_), Some(path)) = (&result, self.path.as_deref().filter(|path| path.is_file())) {
+            // Half an export is worse than none; what cannot be removed either is as it is.
+            let _ = std::fs::remove_file(path);
         }
+        result
     }
 }
 

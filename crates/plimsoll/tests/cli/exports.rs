@@ -98,6 +98,19 @@ fn an_export_goes_to_a_file_and_never_over_its_run() {
 }
 
 #[test]
+fn a_damaged_run_leaves_no_half_export() {
+    let lab = lab_with_run();
+    let file = rusqlite::Connection::open(lab.path("run.plim")).unwrap();
+    file.execute_batch("UPDATE interval SET record = x'ff' WHERE id = (SELECT max(id) FROM interval)")
+        .unwrap();
+    drop(file);
+    for format in ["ndjson", "csv", "hlog", "junit"] {
+        lab.run(&["export", "run.plim", "--format", format, "--out", "export"]).expect(2).says("interval");
+        assert!(!lab.path("export").exists(), "{format}");
+    }
+}
+
+#[test]
 fn a_file_that_cannot_be_written_is_told_before_the_run() {
     let lab = Lab::new();
     let run = ["run", "one-object", "--load", "1", "--duration", "1", "--out", "run.plim"];
