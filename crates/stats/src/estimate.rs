@@ -1,6 +1,6 @@
 //! A number that was estimated from data, with the interval that belongs to it.
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use units::Ratio;
 
 /// An estimate with a confidence interval, all in the unit of the data.
@@ -32,9 +32,14 @@ impl Estimate {
 }
 
 /// Returns Student's t quantile. `None` without freedom or if `p` is not between ½ and 1.
-fn student_quantile(p: f64, freedom: usize) -> Option<f64> {
+pub(crate) fn student_quantile(p: f64, freedom: usize) -> Option<f64> {
     let student = StudentsT::new(0.0, 1.0, freedom as f64).ok()?;
     (0.5 < p && p < 1.0).then(|| student.inverse_cdf(p))
+}
+
+/// Returns the standard normal quantile. `None` if `p` is not between ½ and 1.
+pub(crate) fn normal_quantile(p: f64) -> Option<f64> {
+    (0.5 < p && p < 1.0).then(|| Normal::standard().inverse_cdf(p))
 }
 
 #[cfg(test)]

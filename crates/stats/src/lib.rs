@@ -18,6 +18,7 @@ mod least_squares;
 mod mm;
 mod moments;
 mod order;
+mod ratio;
 mod regression;
 mod scaling;
 mod stall;
@@ -35,6 +36,7 @@ pub use law::{
 };
 pub use mm::{erlang_c, mg1_response, mm1_response, mm1_response_quantile, mmc_response};
 pub use moments::Moments;
+pub use ratio::ratio_interval;
 pub use regression::Line;
 pub use scaling::{
     Amdahl, FitError, FitQuality, Prediction, Repeats, ScalingPoint, SpeedUp, Usl, serial_share_of_ratio,
