@@ -22,6 +22,7 @@ mod ratio;
 mod regression;
 mod scaling;
 mod stall;
+mod warm_up;
 
 pub use asymptote::{Demand, asymptotic_bound, saturation_users};
 pub use codec::HistogramError;
@@ -43,3 +44,4 @@ pub use scaling::{
     speed_ups,
 };
 pub use stall::Stall;
+pub use warm_up::warm_up_cut;
