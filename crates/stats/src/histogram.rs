@@ -166,8 +166,13 @@ impl Histogram {
         })
     }
 
+    /// Returns how many values fell into the bucket of `value` or a lower one.
+    pub(crate) fn n_up_to(&self, value: Nanos) -> u64 {
+        self.counts.as_ref().map_or(0, |counts| counts.count_between(0, value.0.min(HIGHEST)))
+    }
+
     /// Returns the bucket that holds the value of a rank from 1 to n, its edges drawn in to the exact extremes.
-    fn bucket_at(&self, rank: u64) -> Option<Bucket> {
+    pub(crate) fn bucket_at(&self, rank: u64) -> Option<Bucket> {
         let mut seen = 0;
         let bucket = self.buckets().find(|bucket| {
             seen += bucket.count;

@@ -4,6 +4,7 @@
 //! ([`units::Nanos`], [`units::Ratio`]) or, for plain numbers, in the comment: s and operations/s.
 
 mod asymptote;
+mod batches;
 mod bits;
 mod bootstrap;
 mod buckets;
@@ -25,6 +26,7 @@ mod stall;
 mod warm_up;
 
 pub use asymptote::{Demand, asymptotic_bound, saturation_users};
+pub use batches::{Batches, batch_quantile_interval};
 pub use codec::HistogramError;
 pub use curve::{CurvePoint, knee, peak, saturation_point};
 pub use drift::{Drift, DriftLimit, batch_mean_interval, drift};
