@@ -23,6 +23,7 @@ mod ratio;
 mod regression;
 mod scaling;
 mod stall;
+mod steady;
 mod warm_up;
 
 pub use asymptote::{Demand, asymptotic_bound, saturation_users};
@@ -46,4 +47,5 @@ pub use scaling::{
     speed_ups,
 };
 pub use stall::Stall;
+pub use steady::{Steadiness, SteadyLimit, steadiness};
 pub use warm_up::warm_up_cut;
