@@ -5,7 +5,7 @@
 //! alone, the more the noisier the values and the longer their memory. So both limits must be
 //! passed by more than chance explains:
 //!
-//! - the trend, when zero lies outside its interval ([`drift`]);
+//! - the trend, when zero lies outside its interval ([`drift()`]);
 //! - the scatter s² of the slices, when it is beyond Fisher's quantile of what a slice varies by
 //!   chance. That is told from short distances only, so that what happens over the phase is not
 //!   taken for noise. It is the larger of two estimates, each blind where the other is not:
@@ -87,19 +87,10 @@ pub fn steadiness(values: &[f64], limit: &SteadyLimit) -> Steadiness {
     if values.len() < N_VALUES_MIN || !mean.is_finite() {
         return Steadiness::TooFew;
     }
-    let any = DriftLimit { per_minute: Ratio(0.0), confidence: limit.confidence };
-    let per_phase = 60.0 / values.len() as f64;
-    let change = match drift(values, &any) {
-        Drift::TooFew => return Steadiness::TooFew,
-        Drift::Drifting { per_minute } => {
-            let by = per_minute.relative_to(per_phase);
-            if limit.change.0 <= by.value.abs() {
-                return Steadiness::Drifting { by };
-            }
-            by
-        }
-        Drift::Steady { per_minute } => per_minute.relative_to(per_phase),
-    };
+    let Some((change, is_shown)) = change(values, limit.confidence) else { return Steadiness::TooFew };
+    if is_shown && limit.change.0 <= change.value.abs() {
+        return Steadiness::Drifting { by: change };
+    }
     let (scatter, chance) = (variance(&slices(values, N_SLICES)), chance_of_slices(values));
     let ratio = |variance: f64| if 0.0 < variance { Ratio(variance.sqrt() / mean.abs()) } else { Ratio(0.0) };
     let variation = ratio(scatter);
@@ -107,6 +98,16 @@ pub fn steadiness(values: &[f64], limit: &SteadyLimit) -> Steadiness {
         return Steadiness::Unsteady { variation, by_chance: ratio(chance) };
     }
     Steadiness::Steady { change, variation }
+}
+
+/// Returns the change over the phase ÷ mean, and whether zero lies outside its interval.
+fn change(values: &[f64], confidence: Ratio) -> Option<(Estimate, bool)> {
+    let (per_minute, is_shown) = match drift(values, &DriftLimit { per_minute: Ratio(0.0), confidence }) {
+        Drift::TooFew => return None,
+        Drift::Steady { per_minute } => (per_minute, false),
+        Drift::Drifting { per_minute } => (per_minute, true),
+    };
+    Some((per_minute.relative_to(60.0 / values.len() as f64), is_shown))
 }
 
 /// Returns how many times larger than by chance the scatter may be: Fisher's quantile for ten slices and ten differences.
@@ -133,7 +134,7 @@ fn chance_by_halves(values: &[f64]) -> f64 {
 /// The same, from how fast neighbors grow apart, for a memory φ from one value to the next (AR(1)).
 ///
 /// With V(h) half the mean squared difference of values h apart: V(3) ÷ V(1) = 1 + φ + φ² gives φ, and
-/// V(1) ÷ (1 − φ) the variance g of a value. φ is then raised as in [`drift`], since it is only
+/// V(1) ÷ (1 − φ) the variance g of a value. φ is then raised as in [`drift()`], since it is only
 /// estimated. The mean of m values varies by g/m·((1 + φ) ÷ (1 − φ) − 2φ(1 − φᵐ) ÷ (m(1 − φ)²)).
 ///
 /// Source: the autocovariance g·φʰ of AR(1) (Box and Jenkins, Time Series Analysis, section 3.2), summed
