@@ -11,6 +11,8 @@ use model::{
 use testbed::{MonitorSource, MonitorSourceError};
 use units::{Bytes, Nanos};
 
+use crate::progress::Kind;
+
 /// Less memory than this no server starts with.
 const MEMORY_MIN: u64 = 1 << 20;
 
@@ -237,6 +239,8 @@ pub struct RunArguments {
     pub monitor: Vec<MonitorArgument>,
     #[command(flatten)]
     pub metrics: MetricsArguments,
+    #[command(flatten)]
+    pub display: DisplayArguments,
     /// The run file; by default one in `runs/` named after benchmark and time
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
@@ -246,6 +250,46 @@ pub struct RunArguments {
     /// Say what would be run and end
     #[arg(long)]
     pub dry_run: bool,
+}
+
+/// What is seen while the run goes on.
+#[derive(Debug, Args)]
+pub struct DisplayArguments {
+    /// How progress is shown; by default `view` on a terminal of 80×20 or larger, `line` on a smaller one, and `plain`
+    /// where standard error is no terminal, or with `NO_COLOR`
+    #[arg(long, value_name = "KIND", value_enum)]
+    pub progress: Option<ProgressArgument>,
+    /// The same as `--progress plain`
+    #[arg(long, conflicts_with = "progress")]
+    pub plain: bool,
+}
+
+impl DisplayArguments {
+    /// Returns what was asked for.
+    pub fn kind(&self) -> Option<Kind> {
+        if self.plain { Some(Kind::Plain) } else { self.progress.map(Into::into) }
+    }
+}
+
+/// `--progress`.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum ProgressArgument {
+    /// Charts, numbers and signs of validity that fill the terminal.
+    View,
+    /// One line that moves.
+    Line,
+    /// Lines one after another.
+    Plain,
+}
+
+impl From<ProgressArgument> for Kind {
+    fn from(argument: ProgressArgument) -> Kind {
+        match argument {
+            ProgressArgument::View => Kind::View,
+            ProgressArgument::Line => Kind::Line,
+            ProgressArgument::Plain => Kind::Plain,
+        }
+    }
 }
 
 /// Who gets metrics while the run goes on.

@@ -6,7 +6,7 @@ use telemetry::{Options, RunName, Telemetry};
 
 use crate::arguments::MetricsArguments;
 use crate::exit::{Exit, Failure};
-use crate::progress::Progress;
+use crate::progress::{Kind, Progress};
 use crate::tell::{tell, warn};
 
 /// How far the thread that hands metrics over stands back from load and server.
@@ -20,8 +20,13 @@ pub struct Audience {
 
 impl Audience {
     /// Makes the audience of runs with these plans, each with the name by which it is told from the others, and says
-    /// where metrics can be had.
-    pub fn new(plans: &[Plan], labels: &[String], metrics: &MetricsArguments) -> Result<Audience, Failure> {
+    /// where metrics can be had. `asked` is how its user wants to see the progress.
+    pub fn new(
+        plans: &[Plan],
+        labels: &[String],
+        metrics: &MetricsArguments,
+        asked: Option<Kind>,
+    ) -> Result<Audience, Failure> {
         let telemetry = match metrics {
             MetricsArguments { prometheus: None, otlp: None } => None,
             _ => Some(start(plans, labels, metrics)?),
@@ -29,7 +34,7 @@ impl Audience {
         if let Some(address) = telemetry.as_ref().and_then(Telemetry::address) {
             tell(format!("metrics       http://{address}/metrics\n"));
         }
-        Ok(Audience { progress: Progress::new(plans, labels.to_vec()), telemetry })
+        Ok(Audience { progress: Progress::new(plans, labels, asked), telemetry })
     }
 
     /// Hands over what is left.

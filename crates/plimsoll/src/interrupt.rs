@@ -8,6 +8,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::exit::Exit;
+use crate::progress::leave_view;
 use crate::tell::tell;
 
 /// Returns the flag that is set by an interrupt or a request to terminate, from now on.
@@ -26,6 +27,16 @@ pub fn flag() -> Arc<AtomicBool> {
     Arc::clone(ASKED.get_or_init(begin))
 }
 
+/// Does what a Ctrl-C does, where the terminal makes no signal of it.
+pub fn ask() {
+    stop(&flag());
+}
+
+/// Returns whether the end has been asked for.
+pub fn is_asked() -> bool {
+    flag().load(Ordering::Relaxed)
+}
+
 fn listen() -> io::Result<(Runtime, [Signal; 2])> {
     let runtime = Builder::new_current_thread().enable_io().build()?;
     let context = runtime.enter();
@@ -40,9 +51,14 @@ async fn wait([mut interrupt, mut terminate]: [Signal; 2], asked: &AtomicBool) {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
         }
-        if asked.swap(true, Ordering::Relaxed) {
-            std::process::exit(Exit::Interrupted as i32);
-        }
-        tell("Stopping; what was recorded is kept. Once more ends at once.");
+        stop(asked);
     }
+}
+
+fn stop(asked: &AtomicBool) {
+    if asked.swap(true, Ordering::Relaxed) {
+        leave_view();
+        std::process::exit(Exit::Interrupted as i32);
+    }
+    tell("Stopping; what was recorded is kept. Once more ends at once.");
 }

@@ -242,7 +242,7 @@ fn run(
     files: &[PathBuf],
 ) -> Result<Vec<Option<Failure>>, Failure> {
     let labels: Vec<String> = candidates.iter().map(|candidate| candidate.label.clone()).collect();
-    let mut audience = Audience::new(&plans, &labels, &arguments.metrics)?;
+    let mut audience = Audience::new(&plans, &labels, &arguments.metrics, arguments.display.kind())?;
     let mut requests = Vec::new();
     for ((plan, candidate), run_file) in plans.into_iter().zip(candidates).zip(files) {
         requests.push(RunRequest {

@@ -1,0 +1,99 @@
+//! One line that moves.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use model::Load;
+
+use super::state::{Point, State};
+use super::text::{load_text, percent, time};
+
+/// Steps of the bar.
+const STEPS: u64 = 1000;
+
+/// A bar with a message behind it.
+pub struct Line {
+    bar: ProgressBar,
+}
+
+impl Line {
+    /// Begins a bar on standard error.
+    pub fn open() -> Line {
+        let style = ProgressStyle::with_template("{bar:20} {percent:>3} % {wide_msg}");
+        let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr())
+            .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        Line { bar }
+    }
+
+    /// Leaves a line above the bar.
+    pub fn leave(&self, text: &str) {
+        self.bar.println(text);
+    }
+
+    /// Shows how things stand.
+    pub fn show(&self, state: &State) {
+        let message = match (&state.step, &state.point) {
+            (Some(step), _) => step.clone(),
+            (None, Some(point)) => message(state, point),
+            (None, None) => String::new(),
+        };
+        self.bar.set_message(message);
+        // A search does not know its length: the bar stays where it is.
+        if let Some(part) = state.part_done() {
+            self.bar.set_position((part.0 * STEPS as f64) as u64);
+        }
+    }
+
+    /// Removes the bar.
+    pub fn close(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+fn message(state: &State, point: &Point) -> String {
+    let Some(second) = state.second else { return String::new() };
+    let run = point.place.run;
+    let offered = match point.place.load {
+        Load::Users(_) => String::new(),
+        Load::Rate { .. } => format!(" of {:.0}/s due", second.due_rate),
+    };
+    let allowance = state.runs[run].plan.sut.allowance();
+    let sut = second.sut_cpus.map_or(String::new(), |used| match allowance {
+        Some(allowance) => format!(" · server {} of its allowance", percent(used / allowance)),
+        None => format!(" · server {} of a CPU", percent(used)),
+    });
+    format!(
+        "{}{}{} · {} · {} {:.0} s · {:.0}/s{offered} · p99 {} · errors {} · generator {}{sut}",
+        point.index + 1,
+        state.of_all(run),
+        state.name_of(run).map_or(String::new(), |name| format!(" {name}")),
+        load_text(point.place.load),
+        point.phase.name(),
+        point.at.as_secs_f64(),
+        second.rate,
+        time(second.p99),
+        point.errors,
+        percent(second.generator_busy.0),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixtures;
+    use super::*;
+
+    #[test]
+    fn the_message_says_load_rate_response_and_both_sides() {
+        let state = fixtures::closed();
+        let text = message(&state, state.point.as_ref().unwrap());
+        assert_eq!(
+            text,
+            "3/4 · 30 users · steady 29 s · 305/s · p99 146 ms · errors 3 · generator 30 % · server 83 % of its allowance"
+        );
+    }
+
+    #[test]
+    fn an_open_loop_says_what_falls_due() {
+        let state = fixtures::open();
+        let text = message(&state, state.point.as_ref().unwrap());
+        assert!(text.contains("/s of 500/s due · "), "{text}");
+    }
+}

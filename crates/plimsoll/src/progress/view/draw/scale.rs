@@ -1,0 +1,102 @@
+//! Scales of charts: few, round, and seldom changed.
+
+/// The numbers at which a scale may end, times a power of ten; each half is as round.
+const ENDS: [f64; 6] = [1.0, 2.0, 4.0, 6.0, 8.0, 10.0];
+
+/// A vertical axis.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scale {
+    /// The value at the lower end.
+    pub low: f64,
+    /// The value at the upper end.
+    pub high: f64,
+    /// Labels at equal distances from the lower end to the upper end; two at least.
+    labels: Vec<String>,
+}
+
+impl Scale {
+    /// Returns as many of the labels as so many rows have room for, all of one width.
+    pub fn labels_for(&self, rows: u16, width: usize) -> Vec<String> {
+        let steps = self.labels.len() - 1;
+        let fits = |step: &usize| steps.is_multiple_of(*step) && steps / step < usize::from(rows).max(2);
+        let step = (1..=steps).find(fits).unwrap_or(steps);
+        self.labels.iter().step_by(step).map(|label| format!("{label:>width$}")).collect()
+    }
+}
+
+/// Makes a scale from zero to a round number that is not below `max`, with its half.
+pub fn linear(max: f64) -> Scale {
+    let max = if max.is_finite() { max.max(1.0) } else { 1.0 };
+    let power = 10f64.powf(max.log10().floor());
+    let end = ENDS.iter().map(|end| end * power).find(|end| max <= *end).unwrap_or(10.0 * power);
+    let label = |value: f64| if end < 4.0 { format!("{value:.1}/s") } else { format!("{value:.0}/s") };
+    Scale { low: 0.0, high: end, labels: [0.0, end / 2.0, end].map(label).to_vec() }
+}
+
+/// Makes a scale of powers of ten that holds times in seconds; its values are their logarithms.
+pub fn logarithmic(seconds: impl Iterator<Item = f64>) -> Scale {
+    let seconds = seconds.filter(|second| 0.0 < *second).map(f64::log10);
+    let (low, high) = seconds
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (value.min(low), value.max(high)));
+    let (low, high) = if low <= high { (low.floor(), high.ceil()) } else { (-3.0, -2.0) };
+    let high = high.max(low + 1.0);
+    let decades = low as i32..=high as i32;
+    let label = |power: i32| label(power);
+    Scale { low, high, labels: decades.map(label).collect() }
+}
+
+/// Writes a power of ten as a time: `10 ms`.
+fn label(power: i32) -> String {
+    let (unit, above) = match power {
+        ..-6 => ("ns", 9),
+        -6..-3 => ("µs", 6),
+        -3..0 => ("ms", 3),
+        0.. => ("s", 0),
+    };
+    format!("{} {unit}", 10f64.powi(power + above))
+}
+
+/// Returns where the page begins on which so many dots show the newest second: it stands still until it is full, then
+/// moves on by half.
+pub fn page(newest: f64, dots: f64) -> f64 {
+    let step = (dots / 2.0).floor().max(1.0);
+    ((newest - dots) / step).ceil().max(0.0) * step
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn linear_scales_end_at_round_numbers() {
+        let ends = [0.0, 0.3, 1.0, 1.2, 3.0, 99.0, 101.0, 8_100.0, f64::NAN].map(|max| linear(max).high);
+        assert_eq!(ends, [1.0, 1.0, 1.0, 2.0, 4.0, 100.0, 200.0, 10_000.0, 1.0]);
+        assert_eq!(linear(1.5).labels, ["0.0/s", "1.0/s", "2.0/s"]);
+        assert_eq!(linear(300.0).labels, ["0/s", "200/s", "400/s"]);
+    }
+
+    #[test]
+    fn logarithmic_scales_hold_whole_decades() {
+        let scale = logarithmic([0.002, 0.3].into_iter());
+        assert_eq!((scale.low, scale.high), (-3.0, 0.0));
+        assert_eq!(scale.labels, ["1 ms", "10 ms", "100 ms", "1 s"]);
+        assert_eq!(logarithmic([0.001].into_iter()).labels, ["1 ms", "10 ms"]);
+        assert_eq!(logarithmic([0.0].into_iter()).labels, ["1 ms", "10 ms"]);
+        assert_eq!(logarithmic([2e-7, 2e-6].into_iter()).labels, ["100 ns", "1 µs", "10 µs"]);
+    }
+
+    #[test]
+    fn labels_are_left_out_evenly_where_there_is_no_room() {
+        let scale = logarithmic([1e-6, 1.0].into_iter());
+        assert_eq!(scale.labels_for(7, 6).len(), 7);
+        assert_eq!(scale.labels_for(5, 6), ["  1 µs", "100 µs", " 10 ms", "   1 s"]);
+        assert_eq!(scale.labels_for(2, 6).len(), 2);
+        assert_eq!(scale.labels_for(0, 6).len(), 2);
+    }
+
+    #[test]
+    fn a_page_stands_still_until_it_is_full() {
+        let starts = [0.0, 1.0, 100.0, 101.0, 150.0, 151.0, 600.0].map(|newest| page(newest, 100.0));
+        assert_eq!(starts, [0.0, 0.0, 0.0, 50.0, 50.0, 100.0, 500.0]);
+    }
+}
