@@ -45,7 +45,11 @@ const fn below(sign: Sign, threshold: f64) -> Condition {
 /// The server's CPUs are not what is full.
 const CPU_FREE: &[Condition] = &[below(Sign::ProcessorUse, 0.90)];
 
-/// Neither are its disks.
+/// The server's CPUs are not what is full, and the disks are busy with its own requests.
+const ITS_DISKS: &[Condition] =
+    &[below(Sign::ProcessorUse, 0.90), at_least(Sign::DiskRequestsPerOperation, 0.01)];
+
+/// Its disks are not what is full.
 const DISK_FREE: &[Condition] = &[below(Sign::DiskBusy, 0.60)];
 
 const fn cause(
@@ -93,19 +97,19 @@ pub const CAUSES: &[Cause] = &[
     cause(
         Bottleneck::DiskBandwidth,
         &[at_least(Sign::DiskBusy, 0.90), at_least(Sign::DiskRequestBytes, 65536.0)],
-        CPU_FREE,
+        ITS_DISKS,
     ),
-    cause(Bottleneck::DiskOperations, &[at_least(Sign::DiskBusy, 0.90)], CPU_FREE),
+    cause(Bottleneck::DiskOperations, &[at_least(Sign::DiskBusy, 0.90)], ITS_DISKS),
     cause(
         Bottleneck::DiskBandwidth,
         &[at_least(Sign::IoPressure, 0.30), at_least(Sign::DiskRequestBytes, 65536.0)],
-        CPU_FREE,
+        ITS_DISKS,
     ),
-    cause(Bottleneck::DiskOperations, &[at_least(Sign::IoPressure, 0.30)], CPU_FREE),
+    cause(Bottleneck::DiskOperations, &[at_least(Sign::IoPressure, 0.30)], ITS_DISKS),
     cause(
         Bottleneck::DiskOperations,
         &[at_least(Sign::DiskGrowth, 3.0), at_least(Sign::IoPressure, 0.05)],
-        CPU_FREE,
+        ITS_DISKS,
     ),
     cause(Bottleneck::Network, &[at_least(Sign::NetworkBusy, 0.85)], CPU_FREE),
     cause(Bottleneck::Network, &[at_least(Sign::QueueBacklog, 1500.0)], CPU_FREE),

@@ -139,8 +139,8 @@ pub(crate) fn attribute(plan: &Plan, points: &[LoadPointResult]) -> Vec<Attribut
     points
         .iter()
         .map(|point| {
-            let mut signs = read::own_signs(plan, point).signs;
-            read::add_relative(&mut signs, plan, point, (lowest, &base), points);
+            let own = read::own_signs(plan, point);
+            let signs = read::with_relative(own, point, (lowest, &base), points);
             let cause = cause::find_cause(&signs);
             let (demands, bounds) = demand::demands(plan, point);
             Attribution {

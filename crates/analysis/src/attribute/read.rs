@@ -35,83 +35,125 @@ pub(super) struct Own {
 
 /// Reads the signs that need no other load point.
 pub(super) fn own_signs(plan: &Plan, point: &LoadPointResult) -> Own {
-    let mut own = Own::default();
-    let uses = &point.resources;
-    let mut put = |sign: Sign, value: Option<f64>| {
+    let mut reader = Reader { plan, point, uses: &point.resources, signs: Signs::new() };
+    reader.processors();
+    reader.memory();
+    reader.disks();
+    reader.network();
+    reader.workers();
+    let disk_time = busiest_disk(reader.uses).and_then(|(name, _)| disk_time(reader.uses, &name));
+    let switches = reader.per_operation(reader.uses.sut_sum(Counter::ContextSwitches));
+    Own { signs: reader.signs, disk_time, switches }
+}
+
+/// Reads the signs of one load point, resource by resource.
+struct Reader<'a> {
+    plan: &'a Plan,
+    point: &'a LoadPointResult,
+    uses: &'a ResourceUse,
+    signs: Signs,
+}
+
+impl Reader<'_> {
+    fn put(&mut self, sign: Sign, value: Option<f64>) {
         if let Some(value) = value.filter(|value| value.is_finite()) {
-            own.signs.insert(sign, value);
+            self.signs.insert(sign, value);
         }
-    };
-    let operations = point.rate + point.error_rate;
-    let per_operation = |amount: Option<f64>| amount.filter(|_| 0.0 < operations).map(|one| one / operations);
-    put(Sign::AllowanceBusy, point.sut_busy);
-    let cpus = busy_cpus(plan, uses);
-    put(Sign::CpuBusy, mean(&cpus));
-    // On a machine that others use as well, its CPUs may be busy without the server.
-    put(Sign::ProcessorUse, point.sut_busy.or(mean(&cpus)));
-    put(Sign::ServerCpus, point.sut_cpus);
-    put(Sign::CpuBusiest, cpus.iter().copied().max_by(f64::total_cmp));
-    put(
-        Sign::Throttled,
-        ratio(uses.sut_sum(Counter::SutThrottledPeriods), uses.sut_sum(Counter::SutPeriods)),
-    );
-    put(Sign::CpuPressure, own_share(uses, Counter::SutPressureCpu, Counter::PressureCpu));
-    let n_cpus = uses.sut_instances(Counter::CpuIdle).count();
-    put(Sign::RunnablePerCpu, ratio(uses.sut_sum(Counter::Runnable), Some(n_cpus as f64)));
-    put(Sign::MemoryPressure, own_share(uses, Counter::SutPressureMemory, Counter::PressureMemory));
-    let refaults = uses.sut_sum(Counter::SutRefaults).or_else(|| uses.sut_sum(Counter::Refaults));
-    put(Sign::RefaultsPerOperation, per_operation(refaults));
-    put(Sign::MemoryLimitHits, uses.sut_sum(Counter::SutMemoryHits));
-    put(Sign::IoPressure, own_share(uses, Counter::SutPressureIo, Counter::PressureIo));
-    let disk = busiest_disk(uses);
-    put(Sign::DiskBusy, disk.as_ref().map(|(_, busy)| *busy));
-    put(Sign::DiskRequestBytes, request_bytes(uses));
-    let share = plan.sut.disk.unwrap_or_default();
-    let requests = [(Counter::SutReads, share.reads), (Counter::SutWrites, share.writes)];
-    put(Sign::DiskOperationsOfShare, of_share(uses, requests));
-    let bytes = [(Counter::SutReadBytes, share.read_bytes), (Counter::SutWriteBytes, share.write_bytes)];
-    put(Sign::DiskBytesOfShare, of_share(uses, bytes));
-    put(Sign::NetworkBusy, network_busy(uses));
-    put(Sign::QueueBacklog, uses.sut_sum(Counter::QueueBacklog));
-    put(Sign::QueueDrops, uses.sut_sum(Counter::QueueDrops));
-    let again = uses.sut_sum(Counter::TcpRetransmits);
-    let requests_again = uses.sut_sum(Counter::TcpSynRetransmits).unwrap_or(0.0);
-    let segments_again = again.map(|again| (again - requests_again).max(0.0));
-    put(Sign::Retransmits, ratio(segments_again, uses.sut_sum(Counter::TcpSegmentsSent)));
-    put(Sign::ListenOverflows, uses.sut_sum(Counter::ListenOverflows));
-    put(Sign::SynRetransmits, uses.sut_sum(Counter::TcpSynRetransmits));
-    put(Sign::AcceptQueue, uses.sut_sum(Counter::AcceptQueue));
-    put(Sign::WorkersBusy, ratio(uses.sut_sum(Counter::ServiceBusy), uses.sut_sum(Counter::ServiceWorkers)));
-    put(Sign::InFlightPerWorker, in_flight_per_worker(plan, point));
-    put(Sign::GeneratorFault, Some(generator_faults(point)));
-    own.disk_time = disk.and_then(|(name, _)| disk_time(uses, &name));
-    own.switches = per_operation(uses.sut_sum(Counter::ContextSwitches));
-    own
+    }
+
+    /// Puts the sum of a counter where the server runs.
+    fn put_sum(&mut self, sign: Sign, counter: Counter) {
+        self.put(sign, self.uses.sut_sum(counter));
+    }
+
+    fn per_operation(&self, amount: Option<f64>) -> Option<f64> {
+        ratio(amount, Some(self.point.rate + self.point.error_rate))
+    }
+
+    fn processors(&mut self) {
+        let (uses, point) = (self.uses, self.point);
+        let cpus = busy_cpus(self.plan, uses);
+        self.put(Sign::AllowanceBusy, point.sut_busy);
+        // On a machine that others use as well, its CPUs may be busy without the server.
+        self.put(Sign::ProcessorUse, point.sut_busy.or(mean(&cpus)));
+        self.put(Sign::ServerCpus, point.sut_cpus);
+        self.put(Sign::CpuBusy, mean(&cpus));
+        self.put(Sign::CpuBusiest, cpus.iter().copied().max_by(f64::total_cmp));
+        let throttled = ratio(uses.sut_sum(Counter::SutThrottledPeriods), uses.sut_sum(Counter::SutPeriods));
+        self.put(Sign::Throttled, throttled);
+        self.put(Sign::CpuPressure, own_share(uses, Counter::SutPressureCpu, Counter::PressureCpu));
+        let n_cpus = uses.sut_instances(Counter::CpuIdle).count();
+        self.put(Sign::RunnablePerCpu, ratio(uses.sut_sum(Counter::Runnable), Some(n_cpus as f64)));
+    }
+
+    fn memory(&mut self) {
+        let uses = self.uses;
+        self.put(Sign::MemoryPressure, own_share(uses, Counter::SutPressureMemory, Counter::PressureMemory));
+        let refaults = uses.sut_sum(Counter::SutRefaults).or_else(|| uses.sut_sum(Counter::Refaults));
+        self.put(Sign::RefaultsPerOperation, self.per_operation(refaults));
+        self.put_sum(Sign::MemoryLimitHits, Counter::SutMemoryHits);
+    }
+
+    fn disks(&mut self) {
+        let uses = self.uses;
+        self.put(Sign::DiskBusy, busiest_disk(uses).map(|(_, busy)| busy));
+        self.put(Sign::IoPressure, own_share(uses, Counter::SutPressureIo, Counter::PressureIo));
+        self.put(Sign::DiskRequestBytes, request_bytes(uses));
+        let own = uses.sut_sum(Counter::SutReads).zip(uses.sut_sum(Counter::SutWrites));
+        let own = self.per_operation(own.map(|(reads, writes)| reads + writes));
+        self.put(Sign::DiskRequestsPerOperation, own);
+        let share = self.plan.sut.disk.unwrap_or_default();
+        let requests = [(Counter::SutReads, share.reads), (Counter::SutWrites, share.writes)];
+        self.put(Sign::DiskOperationsOfShare, of_share(uses, requests));
+        let bytes = [(Counter::SutReadBytes, share.read_bytes), (Counter::SutWriteBytes, share.write_bytes)];
+        self.put(Sign::DiskBytesOfShare, of_share(uses, bytes));
+    }
+
+    fn network(&mut self) {
+        let uses = self.uses;
+        self.put(Sign::NetworkBusy, network_busy(uses));
+        self.put_sum(Sign::QueueBacklog, Counter::QueueBacklog);
+        self.put_sum(Sign::QueueDrops, Counter::QueueDrops);
+        // Requests for a connection that are sent again are a matter of listeners.
+        let connects = uses.sut_sum(Counter::TcpSynRetransmits).unwrap_or(0.0);
+        let again = uses.sut_sum(Counter::TcpRetransmits).map(|again| (again - connects).max(0.0));
+        self.put(Sign::Retransmits, ratio(again, uses.sut_sum(Counter::TcpSegmentsSent)));
+        self.put_sum(Sign::ListenOverflows, Counter::ListenOverflows);
+        self.put_sum(Sign::SynRetransmits, Counter::TcpSynRetransmits);
+        self.put_sum(Sign::AcceptQueue, Counter::AcceptQueue);
+    }
+
+    fn workers(&mut self) {
+        let (busy, all) = (Counter::ServiceBusy, Counter::ServiceWorkers);
+        self.put(Sign::WorkersBusy, ratio(self.uses.sut_sum(busy), self.uses.sut_sum(all)));
+        self.put(Sign::InFlightPerWorker, in_flight_per_worker(self.plan, self.point));
+        self.put(Sign::GeneratorFault, Some(generator_faults(self.point)));
+    }
 }
 
 /// Adds the signs that follow from a comparison with the lowest load, and with all lower ones.
-pub(super) fn add_relative(
-    signs: &mut Signs,
-    plan: &Plan,
+pub(super) fn with_relative(
+    own: Own,
     point: &LoadPointResult,
     (lowest, base): (&LoadPointResult, &Own),
     points: &[LoadPointResult],
-) {
-    let mut put = |sign: Sign, value: Option<f64>| {
+) -> Signs {
+    let lower = points.iter().filter(|other| other.load.level() < point.load.level());
+    let highest = lower.map(|other| other.rate).max_by(f64::total_cmp);
+    let is_lowest = point.index == lowest.index;
+    let beyond = |growth: Option<f64>| growth.filter(|_| !is_lowest);
+    let mut signs = own.signs;
+    for (sign, value) in [
+        (Sign::RateOfIdeal, rate_of_ideal(point, lowest)),
+        (Sign::DiskGrowth, beyond(ratio(own.disk_time, base.disk_time))),
+        (Sign::SwitchGrowth, beyond(ratio(own.switches, base.switches))),
+        (Sign::RateGrowth, ratio(Some(point.rate), highest)),
+    ] {
         if let Some(value) = value.filter(|value| value.is_finite()) {
             signs.insert(sign, value);
         }
-    };
-    put(Sign::RateOfIdeal, rate_of_ideal(point, lowest));
-    if point.index == lowest.index {
-        return;
     }
-    let own = own_signs(plan, point);
-    put(Sign::DiskGrowth, ratio(own.disk_time, base.disk_time));
-    put(Sign::SwitchGrowth, ratio(own.switches, base.switches));
-    let lower = points.iter().filter(|other| other.load.level() < point.load.level());
-    let highest = lower.map(|other| other.rate).max_by(f64::total_cmp);
-    put(Sign::RateGrowth, ratio(Some(point.rate), highest));
+    signs
 }
 
 /// Returns the rate of a load point relative to what it would be if nothing had to wait: N ÷ (Z + R₁), with Z the think

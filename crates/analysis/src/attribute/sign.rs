@@ -65,6 +65,7 @@ signs! {
     DiskBytesOfShare "disk bytes of its share" Share "Bytes that the server moves to and from disks ÷ its limit on them.";
     IoPressure "disk pressure" Share "Time in which a thread waited for input or output.";
     DiskGrowth "disk time growth" Factor "Time that a request to that disk takes ÷ the same at the lowest load.";
+    DiskRequestsPerOperation "disk requests per operation" Factor "Requests of the server to disks per operation.";
     DiskRequestBytes "bytes per disk request" Bytes "Bytes that a request to the disks moves on average.";
     NetworkBusy "network busy" Share "Bits per second of the busiest direction of an interface ÷ its speed; never of loopback.";
     QueueBacklog "queueing backlog" Bytes "Bytes that waited in a queueing discipline on average.";
