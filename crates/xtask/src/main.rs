@@ -8,6 +8,7 @@ mod record;
 mod shell;
 mod spdx;
 mod test;
+mod throttles;
 
 use std::process::ExitCode;
 
@@ -22,6 +23,8 @@ commands:
   bench-generator  CPU per request of Plimsoll, wrk and h2load against the same nginx; schedule; laying out files
                    [--rounds 5] [--seconds 5] [--case NAME]… [--write]  (--write: to docs/bench-generator.md)
   record           benchmarks with phases of full length against installed servers, to docs/recorded/  [NAME]…
+  throttles        servers and generators that are held back on purpose, and what Plimsoll calls it
+                   [PART OF A NAME]… [--rounds 1] [--write]  (--write: to docs/recorded/throttles.md)
   fuzz             every parser, or one, against bytes that nobody wrote  [TARGET] [--seconds 20]";
 
 fn main() -> ExitCode {
@@ -41,6 +44,7 @@ fn perform(arguments: &[&str]) -> Result<()> {
         ["licenses"] => licenses::perform(),
         ["bench-generator", options @ ..] => bench::perform(&bench::Options::parse(options)?),
         ["record", names @ ..] => record::perform(names),
+        ["throttles", options @ ..] => throttles::perform(&throttles::Options::parse(options)?),
         ["fuzz", options @ ..] => fuzz::perform(&fuzz::Options::parse(options)?),
         [] | ["help" | "--help" | "-h"] => {
             println!("{HELP}");

@@ -1,0 +1,88 @@
+//! What is done while a throttle is tried, and undone afterwards.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, Result};
+
+use super::table::Around;
+use crate::shell::run;
+
+/// Ends what it holds when it is dropped.
+pub struct Held {
+    namespace: Option<String>,
+    children: Vec<Child>,
+    /// Where the server is that is there already.
+    pub target: Option<String>,
+}
+
+impl Held {
+    /// Does what a throttle wants done.
+    pub fn begin(around: Around, plimsoll: &std::path::Path) -> Result<Held> {
+        let mut held = Held { namespace: None, children: Vec::new(), target: None };
+        match around {
+            Around::Nothing => {}
+            Around::Namespace(discipline) => held.make_namespace(discipline)?,
+            Around::Server(arguments) => held.start_server(plimsoll, arguments)?,
+            Around::Burners(n) => held.burn(n)?,
+        }
+        Ok(held)
+    }
+
+    /// Returns a command that runs where the throttle is.
+    pub fn command(&self, program: &std::path::Path) -> Command {
+        match &self.namespace {
+            None => Command::new(program),
+            Some(name) => {
+                let mut command = Command::new("ip");
+                command.args(["netns", "exec", name]).arg(program);
+                command
+            }
+        }
+    }
+
+    fn make_namespace(&mut self, discipline: &[&str]) -> Result<()> {
+        let name = format!("plimsoll-{}", std::process::id());
+        run(Command::new("ip").args(["netns", "add", &name]))?;
+        self.namespace = Some(name.clone());
+        run(Command::new("ip").args(["-n", &name, "link", "set", "lo", "up"]))?;
+        run(Command::new("tc").args(["-n", &name, "qdisc", "add", "dev", "lo", "root"]).args(discipline))
+    }
+
+    fn start_server(&mut self, plimsoll: &std::path::Path, arguments: &[&str]) -> Result<()> {
+        let mut command = Command::new("taskset");
+        command.args(["-c", "0"]).arg(plimsoll).args(["serve", "web"]).args(arguments);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let mut line = String::new();
+        let read = child.stdout.take().map(|out| BufReader::new(out).read_line(&mut line));
+        self.children.push(child);
+        read.context("the server has no standard output")??;
+        let said: serde_json::Value = serde_json::from_str(&line)?;
+        let address = said["ready"]["address"].as_str().context("the server did not say where it listens")?;
+        self.target = Some(format!("http://{address}/"));
+        Ok(())
+    }
+
+    /// Runs endless loops on the last CPU, which is the load's.
+    fn burn(&mut self, n: usize) -> Result<()> {
+        let last = std::thread::available_parallelism()?.get() - 1;
+        for _ in 0..n {
+            let mut command = Command::new("taskset");
+            command.args(["-c", &last.to_string(), "sh", "-c", "while :; do :; done"]);
+            self.children.push(command.spawn()?);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        for child in &mut self.children {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        if let Some(name) = &self.namespace {
+            let _ = run(Command::new("ip").args(["netns", "delete", name]));
+        }
+    }
+}

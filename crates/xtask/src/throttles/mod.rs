@@ -1,0 +1,172 @@
+//! `throttles`: servers and generators that are held back on purpose, and what Plimsoll calls it.
+
+mod around;
+mod table;
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+use crate::bench::{machine, number};
+use crate::packages;
+use crate::shell::{line, root};
+use crate::test::{NEEDED, release_binary};
+use around::Held;
+use table::{THROTTLES, Throttle};
+
+/// The share that has to be named right over all rounds.
+const RIGHT_MIN: f64 = 0.95;
+
+/// How often, which, and where to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    rounds: usize,
+    write: bool,
+    /// Parts of names; empty: all.
+    chosen: Vec<String>,
+}
+
+/// What came of one try.
+struct Tried {
+    named: String,
+    evidence: String,
+    is_valid: bool,
+}
+
+impl Options {
+    /// Reads the command line.
+    pub fn parse(arguments: &[&str]) -> Result<Options> {
+        let mut options = Options { rounds: 1, write: false, chosen: Vec::new() };
+        let mut rest = arguments.iter();
+        while let Some(name) = rest.next() {
+            match *name {
+                "--rounds" => {
+                    let value = rest.next().context("expected a value after `--rounds`")?;
+                    options.rounds = number(name, value)? as usize;
+                }
+                "--write" => options.write = true,
+                other if other.starts_with('-') => bail!("unknown option `{other}`"),
+                part => options.chosen.push(part.to_owned()),
+            }
+        }
+        ensure!(
+            !options.write || options.chosen.is_empty(),
+            "`--write` writes the whole page: not with a name"
+        );
+        Ok(options)
+    }
+
+    fn wants(&self, throttle: &Throttle) -> bool {
+        self.chosen.is_empty() || self.chosen.iter().any(|part| throttle.name.contains(part))
+    }
+}
+
+/// Tries throttles in rounds.
+///
+/// # Errors
+/// If fewer than 95 % are named right, or a load point is called valid while the generator was starved.
+pub fn perform(options: &Options) -> Result<()> {
+    packages::install(&NEEDED)?;
+    let plimsoll = release_binary()?;
+    let chosen: Vec<&Throttle> = THROTTLES.iter().filter(|throttle| options.wants(throttle)).collect();
+    ensure!(!chosen.is_empty(), "no throttle has {} in its name", options.chosen.join(" or "));
+    let mut tried: Vec<Vec<Tried>> = chosen.iter().map(|_| Vec::new()).collect();
+    for round in 1..=options.rounds {
+        for (throttle, all) in chosen.iter().zip(&mut tried) {
+            let one = attempt(throttle, &plimsoll).with_context(|| throttle.name)?;
+            let mark = if one.named == throttle.bottleneck { "right" } else { "WRONG" };
+            println!("{round}  {mark}  {}: {} ({})", throttle.name, one.named, one.evidence);
+            all.push(one);
+        }
+    }
+    let page = page(&chosen, &tried)?;
+    println!("\n{page}");
+    if options.write {
+        let path = root().join("docs/recorded/throttles.md");
+        fs::write(&path, page)?;
+        println!("{}", path.display());
+    }
+    judge(&chosen, &tried)
+}
+
+fn judge(chosen: &[&Throttle], tried: &[Vec<Tried>]) -> Result<()> {
+    let all = || {
+        chosen.iter().zip(tried).flat_map(|(throttle, tried)| tried.iter().map(move |one| (throttle, one)))
+    };
+    let n = all().count();
+    let right = all().filter(|(throttle, one)| one.named == throttle.bottleneck).count();
+    let deceived = all().any(|(throttle, one)| throttle.bottleneck == "generator" && one.is_valid);
+    ensure!(!deceived, "a load point was called valid although its generator was starved");
+    ensure!(RIGHT_MIN * n as f64 <= right as f64, "{right} of {n} bottlenecks were named right");
+    Ok(())
+}
+
+/// Runs Plimsoll against one throttle.
+fn attempt(throttle: &Throttle, plimsoll: &Path) -> Result<Tried> {
+    let folder = tempfile::tempdir()?;
+    let held = Held::begin(throttle.around, plimsoll)?;
+    let mut command = held.command(plimsoll);
+    command.args(["--json", "run"]).args(throttle.arguments).current_dir(root());
+    if let Some(target) = &held.target {
+        command.args(["--target", target]);
+    }
+    command.arg("--out").arg(folder.path().join("run.plim"));
+    let output = command.output().with_context(|| format!("cannot start `{}`", line(&command)))?;
+    let printed: Value = serde_json::from_slice(&output.stdout).with_context(|| {
+        format!("`{}` printed no JSON: {}", line(&command), String::from_utf8_lossy(&output.stderr))
+    })?;
+    // A run that is compared with others stands in a list.
+    let run = printed.get("runs").and_then(|runs| runs.get(0)).unwrap_or(&printed);
+    let points = run["load_points"].as_array().context("no load points")?;
+    let last = points.last().context("no load point")?;
+    Ok(Tried {
+        named: last["bottleneck"]["name"].as_str().unwrap_or("not watched").to_owned(),
+        evidence: evidence(&last["bottleneck"]),
+        is_valid: last["verdict"]["state"] == "valid",
+    })
+}
+
+/// Returns the signs that named a bottleneck; all that are known if nothing did.
+fn evidence(bottleneck: &Value) -> String {
+    let found = bottleneck["evidence"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let named = found.iter().filter_map(|one| Some((one["sign"].as_str()?, one["value"].as_f64()?)));
+    let mut texts: Vec<String> = named.map(|(sign, value)| format!("{sign} {value:.3}")).collect();
+    if texts.is_empty() {
+        let signs = bottleneck["signs"].as_object().into_iter().flatten();
+        texts = signs.map(|(sign, value)| format!("{sign} {:.3}", value.as_f64().unwrap_or(0.0))).collect();
+    }
+    texts.join(", ")
+}
+
+fn page(chosen: &[&Throttle], tried: &[Vec<Tried>]) -> Result<String> {
+    let mut page = format!(
+        "# Throttles\n\nMade by `cargo xtask throttles`: servers and generators that are held back on purpose, and what \
+         the last load point's bottleneck is called.\n\n{}\n",
+        machine::table()?
+    );
+    page += "| held back | has to be called | was called | evidence of the last |\n|---|---|---|---|\n";
+    let (mut n, mut right) = (0, 0);
+    for (throttle, tried) in chosen.iter().zip(tried) {
+        let of_it = tried.iter().filter(|one| one.named == throttle.bottleneck).count();
+        (n, right) = (n + tried.len(), right + of_it);
+        let others: Vec<&str> = tried
+            .iter()
+            .filter(|one| one.named != throttle.bottleneck)
+            .map(|one| one.named.as_str())
+            .collect();
+        let others = if others.is_empty() { String::new() } else { format!("; else {}", others.join(", ")) };
+        let last = tried.last().map_or("", |one| one.evidence.as_str());
+        writeln!(
+            page,
+            "| {} | {} | {of_it} of {}{others} | {last} |",
+            throttle.name,
+            throttle.bottleneck,
+            tried.len()
+        )?;
+    }
+    writeln!(page, "\n{right} of {n} were named right.")?;
+    Ok(page)
+}
