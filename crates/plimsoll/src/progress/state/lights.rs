@@ -3,7 +3,7 @@
 //! They tell early what the verdict is likely to object to. The verdict itself is made of the run file, by all rules.
 
 use model::{Load, Plan, Rules};
-use stats::{Drift, DriftLimit, drift};
+use stats::{Steadiness, SteadyLimit, steadiness};
 use units::{Nanos, Ratio};
 
 use super::totals::Totals;
@@ -13,10 +13,6 @@ const CLOSE: f64 = 0.8;
 
 /// Use of its allowance beyond which nothing holds the server to it; as in the rules of `analysis`.
 const ENFORCED_MAX: f64 = 1.1;
-
-/// Change over the steady phase that is tolerated, and how sure it must be; as in the rules of `analysis`.
-const DRIFT_MAX: f64 = 0.05;
-const CONFIDENCE: Ratio = Ratio(0.95);
 
 /// What a light says. The order is that of gravity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,7 +63,7 @@ const FAMILIES: [(&str, bool, Judge); 7] = [
     ("errors", false, errors),
     ("delivery", false, delivery),
     ("sample", false, sample),
-    ("drift", false, steadiness),
+    ("steady", false, steady),
 ];
 
 impl<'a> Evidence<'a> {
@@ -194,17 +190,14 @@ fn sample(evidence: &Evidence<'_>) -> Option<(Color, String)> {
     }
 }
 
-fn steadiness(evidence: &Evidence<'_>) -> Option<(Color, String)> {
-    let minutes = evidence.totals.rates.len() as f64 / 60.0;
-    let limit = DriftLimit { per_minute: Ratio(DRIFT_MAX / minutes), confidence: CONFIDENCE };
-    match drift(&evidence.totals.rates, &limit) {
-        Drift::TooFew => Some((Color::Dark, String::new())),
-        Drift::Steady { .. } => green(),
-        Drift::Drifting { per_minute } => {
-            let change = 100.0 * per_minute.value * minutes;
-            Some((Color::Amber, format!("the rate has changed by {change:+.0} %")))
-        }
-    }
+fn steady(evidence: &Evidence<'_>) -> Option<(Color, String)> {
+    let why = match steadiness(&evidence.totals.rates, &SteadyLimit::HOUSE) {
+        Steadiness::TooFew => return Some((Color::Dark, String::new())),
+        Steadiness::Steady { .. } => return green(),
+        Steadiness::Drifting { by } => format!("the rate has changed by {:+.1} %", 100.0 * by.value),
+        Steadiness::Unsteady { variation, .. } => format!("the rate varies by {variation}"),
+    };
+    Some((Color::Amber, why))
 }
 
 fn percent(ratio: f64) -> String {
@@ -221,10 +214,10 @@ mod tests {
     const USERS: Load = Load::Users(1);
     const OPEN: Load = Load::Rate { per_second: 100.0, arrivals: Arrivals::Constant, in_flight_max: 100 };
 
-    /// A steady phase of 20 good seconds with 100 operations each, that keep one user busy.
+    /// A steady phase of 40 good seconds with 100 operations each, that keep one user busy.
     fn good(load: Load) -> Totals {
         let mut totals = Totals::default();
-        for index in 0..20 {
+        for index in 0..40 {
             let record = testing::timed(index, Phase::Steady, 100, Nanos::from_millis(10));
             totals.add(load, &record, None);
         }
@@ -254,7 +247,7 @@ mod tests {
     #[test]
     fn each_family_applies_its_limit() {
         use Color::{Amber, Dark, Red};
-        let ns = 20_000_000_000;
+        let ns = 40_000_000_000;
         check(USERS, |totals| totals.cpu_ns = ns * 75 / 100, "generator", Amber);
         check(USERS, |totals| totals.cpu_ns = ns * 90 / 100, "generator", Red);
         check(USERS, |totals| totals.run_queue_ns = ns * 31 / 100, "generator", Red);
@@ -262,19 +255,19 @@ mod tests {
         let late = testing::histogram(100, Nanos::from_millis(6));
         check(OPEN, |totals| totals.lateness_own = late.clone(), "generator", Red);
         check(USERS, |totals| totals.errors = 1, "errors", Amber);
-        check(USERS, |totals| totals.errors = 21, "errors", Red);
-        check(USERS, |totals| totals.failed_ns = 1_000_000_000, "Little", Red);
-        check(OPEN, |totals| totals.due = 2200, "delivery", Red);
+        check(USERS, |totals| totals.errors = 41, "errors", Red);
+        check(USERS, |totals| totals.failed_ns = 2_000_000_000, "Little", Red);
+        check(OPEN, |totals| totals.due = 4400, "delivery", Red);
         check(USERS, |totals| totals.ok = 99, "sample", Dark);
-        let rising = (0..20).map(|second| 100.0 + 3.0 * f64::from(second));
-        check(USERS, |totals| totals.rates = rising.collect(), "drift", Amber);
+        let rising = (0..40).map(|second| 100.0 + f64::from(second));
+        check(USERS, |totals| totals.rates = rising.collect(), "steady", Amber);
     }
 
     #[test]
     fn a_busy_generator_is_no_limit_beside_a_saturated_server() {
         let busy = |totals: &mut Totals| {
-            totals.cpu_ns = 19_000_000_000;
-            totals.sut = Some((Nanos::from_secs(10), Nanos::from_secs(20)));
+            totals.cpu_ns = 38_000_000_000;
+            totals.sut = Some((Nanos::from_secs(20), Nanos::from_secs(40)));
         };
         check(USERS, busy, "generator", Color::Amber);
     }
@@ -302,7 +295,7 @@ mod tests {
     #[test]
     fn what_is_left_unsaid_at_the_end_is_an_objection_only_for_want_of_operations() {
         let light = |family, color, why: &str| Light { family, color, why: why.to_owned() };
-        let dark = light("drift", Color::Dark, "");
+        let dark = light("steady", Color::Dark, "");
         assert_eq!(objection(&[light("record", Color::Green, ""), dark.clone()]), None);
         let amber = light("errors", Color::Amber, "1 operation failed");
         assert_eq!(objection(&[amber.clone(), dark]), Some((Color::Amber, "errors")));
@@ -318,7 +311,7 @@ mod tests {
             let evidence = Evidence { load, totals: &totals, flaw: None, rules: &rules, allowance: None };
             evidence.lights().iter().map(|light| light.family).collect::<Vec<_>>()
         };
-        assert_eq!(families(USERS), ["record", "Little", "generator", "errors", "sample", "drift"]);
-        assert_eq!(families(OPEN), ["record", "generator", "errors", "delivery", "sample", "drift"]);
+        assert_eq!(families(USERS), ["record", "Little", "generator", "errors", "sample", "steady"]);
+        assert_eq!(families(OPEN), ["record", "generator", "errors", "delivery", "sample", "steady"]);
     }
 }

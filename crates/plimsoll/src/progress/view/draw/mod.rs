@@ -142,8 +142,8 @@ mod tests {
         assert!((1..150).contains(&moved), "{moved} of {} cells", 120 * 40);
     }
 
-    /// Counts CPU time, so that it does not matter what else the machine does. The limit is for a build without
-    /// optimization; an optimized one needs a tenth.
+    /// Counts CPU time, so that it does not matter what else the machine does. A tenth of the limit is
+    /// usual, with and without optimization.
     #[test]
     fn a_frame_is_cheap() {
         const N: u64 = 200;
