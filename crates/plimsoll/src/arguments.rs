@@ -426,6 +426,10 @@ pub struct ServeWebArguments {
     /// Address to listen on; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     pub listen: std::net::SocketAddr,
+    /// How many established connections may wait to be accepted; the kernel takes the smaller of this and
+    /// `net.core.somaxconn`
+    #[arg(long, value_name = "N")]
+    pub backlog: Option<u32>,
     /// Share of one CPU that the server limits itself to, 0.01 to 1
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub cpu_allowance: Option<f64>,

@@ -25,13 +25,15 @@ fn web(arguments: &ServeWebArguments) -> Result<Exit, Failure> {
     let files = benchmark::file_set(&arguments.files)?;
     let faults = FaultPlan::parse(arguments.fault.iter().map(String::as_str)).map_err(Failure::usage)?;
     let identity = arguments.tls_certificate.clone().zip(arguments.tls_key.clone());
+    let usual = WebOptions::new(files);
     let options = WebOptions {
         listen: arguments.listen,
+        backlog: arguments.backlog.unwrap_or(usual.backlog),
         cpu_allowance: arguments.cpu_allowance.map(Ratio),
         faults,
         identity: identity.map(|(certificate, key)| Identity { certificate, key }),
         http2: arguments.http2,
-        ..WebOptions::new(files)
+        ..usual
     };
     testbed::raise_open_files();
     let (hang_up, hung_up) = tokio::sync::oneshot::channel();
