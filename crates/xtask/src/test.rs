@@ -12,10 +12,10 @@ use units::{Clock, RealClock};
 
 use crate::packages::{Needed, install};
 use crate::shell::{cargo, line, run};
-use crate::{licenses, shell};
+use crate::{licenses, shell, throttles};
 
-/// What the tests start: servers by recipe, what makes their pages, Python as a server of another make.
-pub const NEEDED: [Needed; 12] = [
+/// What the tests start: servers by recipe, what makes their pages, Python as a server of another make, slow networks.
+pub const NEEDED: [Needed; 13] = [
     ("cc", "gcc"),
     ("nginx", "nginx-light"),
     ("apache2", "apache2"),
@@ -28,13 +28,14 @@ pub const NEEDED: [Needed; 12] = [
     ("php-fpm*", "php-fpm"),
     ("/usr/bin/python3", "python3"),
     ("gunicorn", "gunicorn"),
+    ("tc", "iproute2"),
 ];
 
 /// A step: its name and what it does.
 type Step = (&'static str, fn() -> Result<()>);
 
 /// Quick ones first, so that a slip shows at once.
-const STEPS: [Step; 6] = [
+const STEPS: [Step; 7] = [
     ("format", || run(say(&mut cargo(&["fmt", "--all", "--check"])))),
     ("licenses", licenses::perform),
     ("lints", || run(say(&mut cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])))),
@@ -44,6 +45,7 @@ const STEPS: [Step; 6] = [
         run(say(doc.env("RUSTDOCFLAGS", "-D warnings")))
     }),
     ("a real run", real_run),
+    ("throttles", throttles::once),
 ];
 
 /// Runs all steps and sums up.
