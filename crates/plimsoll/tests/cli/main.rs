@@ -23,3 +23,4 @@ mod run;
 mod target;
 mod tls;
 mod usage;
+mod view;
