@@ -26,23 +26,18 @@ struct Series {
 
 /// Draws the rate of operations.
 pub fn draw_rate(state: &State, look: Look, area: Rect, buffer: &mut Buffer) {
-    let seconds = &state.history.seconds;
-    let max = |second: &Second| second.rate.max(if second.load.is_closed() { 0.0 } else { second.due_rate });
-    let scale = linear(seconds.iter().map(max).fold(0.0, f64::max));
-    let of = |is_steady: bool, value: fn(&Second) -> f64| {
-        let chosen = seconds.iter().filter(move |second| second.is_steady == is_steady);
-        chosen.map(|second| (second.at, value(second))).collect()
-    };
-    let offered = seconds.iter().filter(|second| !second.load.is_closed());
-    let offered = offered.map(|second| (second.at, second.due_rate)).collect();
-    let failing = seconds.iter().filter(|second| 0 < second.errors);
-    let failed = failing.map(|second| (second.at, second.errors as f64)).collect();
+    let due = |second: &Second| (!second.load.is_closed()).then_some(second.due_rate);
+    let failed = |second: &Second| (0 < second.errors).then_some(second.errors as f64);
+    let unmeasured = |second: &Second| (!second.is_steady).then_some(second.rate);
+    let steady = |second: &Second| second.is_steady.then_some(second.rate);
     let series = vec![
-        Series { points: offered, kind: GraphType::Scatter, ink: Ink::Yellow },
-        Series { points: of(false, |second| second.rate), kind: GraphType::Scatter, ink: Ink::Cyan },
-        Series { points: of(true, |second| second.rate), kind: GraphType::Bar, ink: Ink::Cyan },
-        Series { points: failed, kind: GraphType::Bar, ink: Ink::Red },
+        Series { points: points(state, due), kind: GraphType::Scatter, ink: Ink::Yellow },
+        Series { points: points(state, unmeasured), kind: GraphType::Scatter, ink: Ink::Cyan },
+        Series { points: points(state, steady), kind: GraphType::Bar, ink: Ink::Cyan },
+        Series { points: points(state, failed), kind: GraphType::Bar, ink: Ink::Red },
     ];
+    let values = series.iter().flat_map(|one| &one.points).map(|(_, value)| *value);
+    let scale = linear(values.fold(0.0, f64::max));
     let is_open = state.run().plan.loads().any(|load| !load.is_closed());
     let mut title = vec![Span::styled("Completed per second", bold())];
     title.extend(is_open.then(|| Span::styled("  dots: due", look.ink(Ink::Yellow))));
@@ -52,22 +47,27 @@ pub fn draw_rate(state: &State, look: Look, area: Rect, buffer: &mut Buffer) {
 
 /// Draws the percentiles of the response time.
 pub fn draw_response(state: &State, look: Look, area: Rect, buffer: &mut Buffer) {
-    let seconds = &state.history.seconds;
     type Of = fn(&Second) -> Option<Nanos>;
     let percentiles: [(&str, Of, Ink); 3] = [
         ("p50", |second| second.p50, Ink::Green),
         ("p90", |second| second.p90, Ink::Blue),
         ("p99", |second| second.p99, Ink::Magenta),
     ];
-    let values = seconds.iter().flat_map(|second| [second.p50, second.p90, second.p99]).flatten();
-    let scale = logarithmic(values.map(Nanos::as_secs_f64));
     let series = percentiles.map(|(_, of, ink)| {
-        let values = seconds.iter().filter_map(|second| Some((second.at, of(second)?.as_secs_f64().log10())));
-        Series { points: values.collect(), kind: GraphType::Line, ink }
+        let time = |second: &Second| of(second).filter(|time| Nanos::ZERO < *time);
+        let logarithm = |second: &Second| time(second).map(|time| time.as_secs_f64().log10());
+        Series { points: points(state, logarithm), kind: GraphType::Line, ink }
     });
+    let values = series.iter().flat_map(|one| &one.points).map(|(_, value)| *value);
+    let scale = logarithmic(values);
     let mut title = vec![Span::styled("Response time", bold()), Span::styled("  from below:", dim())];
     title.extend(percentiles.map(|(name, _, ink)| Span::styled(format!(" {name}"), look.ink(ink))));
     draw(&Line::from(title), &series, &scale, state, look, area, buffer);
+}
+
+/// Returns a value of all seconds that have it, with their times.
+fn points(state: &State, of: impl Fn(&Second) -> Option<f64>) -> Vec<(f64, f64)> {
+    state.history.seconds.iter().filter_map(|second| Some((second.at, of(second)?))).collect()
 }
 
 /// Draws a title, the loads, and below them the chart.

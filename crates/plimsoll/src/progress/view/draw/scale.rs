@@ -33,15 +33,13 @@ pub fn linear(max: f64) -> Scale {
     Scale { low: 0.0, high: end, labels: [0.0, end / 2.0, end].map(label).to_vec() }
 }
 
-/// Makes a scale of powers of ten that holds times in seconds; its values are their logarithms.
-pub fn logarithmic(seconds: impl Iterator<Item = f64>) -> Scale {
-    let seconds = seconds.filter(|second| 0.0 < *second).map(f64::log10);
-    let (low, high) = seconds
+/// Makes a scale of powers of ten that holds the logarithms of times in seconds.
+pub fn logarithmic(logarithms: impl Iterator<Item = f64>) -> Scale {
+    let (low, high) = logarithms
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (value.min(low), value.max(high)));
     let (low, high) = if low <= high { (low.floor(), high.ceil()) } else { (-3.0, -2.0) };
     let high = high.max(low + 1.0);
     let decades = low as i32..=high as i32;
-    let label = |power: i32| label(power);
     Scale { low, high, labels: decades.map(label).collect() }
 }
 
@@ -67,6 +65,10 @@ pub fn page(newest: f64, dots: f64) -> f64 {
 mod tests {
     use super::*;
 
+    fn times(seconds: &[f64]) -> Scale {
+        logarithmic(seconds.iter().map(|seconds| seconds.log10()))
+    }
+
     #[test]
     fn linear_scales_end_at_round_numbers() {
         let ends = [0.0, 0.3, 1.0, 1.2, 3.0, 99.0, 101.0, 8_100.0, f64::NAN].map(|max| linear(max).high);
@@ -77,17 +79,17 @@ mod tests {
 
     #[test]
     fn logarithmic_scales_hold_whole_decades() {
-        let scale = logarithmic([0.002, 0.3].into_iter());
+        let scale = times(&[0.002, 0.3]);
         assert_eq!((scale.low, scale.high), (-3.0, 0.0));
         assert_eq!(scale.labels, ["1 ms", "10 ms", "100 ms", "1 s"]);
-        assert_eq!(logarithmic([0.001].into_iter()).labels, ["1 ms", "10 ms"]);
-        assert_eq!(logarithmic([0.0].into_iter()).labels, ["1 ms", "10 ms"]);
-        assert_eq!(logarithmic([2e-7, 2e-6].into_iter()).labels, ["100 ns", "1 µs", "10 µs"]);
+        assert_eq!(times(&[0.001]).labels, ["1 ms", "10 ms"]);
+        assert_eq!(times(&[]).labels, ["1 ms", "10 ms"]);
+        assert_eq!(times(&[2e-7, 2e-6]).labels, ["100 ns", "1 µs", "10 µs"]);
     }
 
     #[test]
     fn labels_are_left_out_evenly_where_there_is_no_room() {
-        let scale = logarithmic([1e-6, 1.0].into_iter());
+        let scale = times(&[1e-6, 1.0]);
         assert_eq!(scale.labels_for(7, 6).len(), 7);
         assert_eq!(scale.labels_for(5, 6), ["  1 µs", "100 µs", " 10 ms", "   1 s"]);
         assert_eq!(scale.labels_for(2, 6).len(), 2);
