@@ -75,7 +75,7 @@ impl Reader<'_> {
         let cpus = busy_cpus(self.plan, uses);
         self.put(Sign::AllowanceBusy, point.sut_busy);
         // On a machine that others use as well, its CPUs may be busy without the server.
-        self.put(Sign::ProcessorUse, point.sut_busy.or(mean(&cpus)));
+        self.put(Sign::ProcessorUse, point.sut_busy.or_else(|| self.beside_generator(&cpus)));
         self.put(Sign::ServerCpus, point.sut_cpus);
         self.put(Sign::CpuBusy, mean(&cpus));
         self.put(Sign::CpuBusiest, cpus.iter().copied().max_by(f64::total_cmp));
@@ -84,6 +84,17 @@ impl Reader<'_> {
         self.put(Sign::CpuPressure, own_share(uses, Counter::SutPressureCpu, Counter::PressureCpu));
         let n_cpus = uses.sut_instances(Counter::CpuIdle).count();
         self.put(Sign::RunnablePerCpu, ratio(uses.sut_sum(Counter::Runnable), Some(n_cpus as f64)));
+    }
+
+    /// Returns the busy share of the server's CPUs, without the generator's part where both share them.
+    fn beside_generator(&self, cpus: &[f64]) -> Option<f64> {
+        let is_shared =
+            self.uses.of_sut(Counter::CpuIdle).any(|one| self.uses.role(one) == Some(MachineRole::Both));
+        let of_generator = match is_shared && self.plan.sut.cpus.is_empty() {
+            true => self.point.generator_busy * f64::from(self.plan.load_threads),
+            false => 0.0,
+        };
+        ratio(Some((cpus.iter().sum::<f64>() - of_generator).max(0.0)), Some(cpus.len() as f64))
     }
 
     fn memory(&mut self) {
