@@ -31,7 +31,7 @@ pub(crate) fn section(scalings: &[Scaling], rate_heading: &str) -> Option<Sectio
 /// Says which passes were limited by something else.
 fn not_full(scaling: &Scaling) -> Option<Block> {
     let other = scaling.groups.iter().filter(|group| !group.is_bound_by_cpus());
-    let sizes: Vec<String> = other.map(|group| limited(group)).collect();
+    let sizes: Vec<String> = other.map(limited).collect();
     (!sizes.is_empty()).then(|| {
         let text = format!(
             "{}: not a scaling factor where the CPUs were less than {} busy at the peak: {}.",
