@@ -1,7 +1,7 @@
 //! What the analysis of a run answers: metrics per load point, the verdict, and where they come from.
 
 use model::{BenchmarkId, Ending, Example, Load, Modification, Outcome, Phase};
-use stats::Histogram;
+use stats::{Histogram, Steadiness};
 use units::Nanos;
 
 use crate::attribute::Attribution;
@@ -64,6 +64,11 @@ pub struct LoadPointResult {
     pub rate_per_user: Option<f64>,
     /// 95 % interval for the rate by batch means over the seconds of the phase; `None` if too few.
     pub rate_interval: Option<(f64, f64)>,
+    /// Whether the steady phase was steady.
+    pub steadiness: SteadyState,
+    /// When the warm-up was over, from the start of the load point: where full load began if nothing of it was seen later.
+    /// From the rate of all seconds at full load ([`stats::warm_up_cut`]); `None` if they are too few, or do not show it.
+    pub warm_up: Option<Nanos>,
     /// Failed operations (timed out ones included) per second: E / T.
     pub error_rate: f64,
     /// Failed ÷ successful operations, E / n, from 0; `None` if none succeeded.
@@ -212,6 +217,15 @@ impl TimeSummary {
     }
 }
 
+/// Whether the steady phase was a steady state, told from a value per second ([`stats::steadiness`]).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SteadyState {
+    /// By the rate.
+    pub rate: Steadiness,
+    /// By the mean response time, of seconds in which something succeeded.
+    pub response: Steadiness,
+}
+
 /// One percentile with its 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Percentile {
@@ -219,10 +233,12 @@ pub struct Percentile {
     pub q: f64,
     /// The value.
     pub value: Nanos,
-    /// Lower end of the interval.
-    pub low: Nanos,
-    /// Upper end of the interval.
-    pub high: Nanos,
+    /// Lower and upper end of its 95 % interval.
+    ///
+    /// Of the response time over all kinds: by batches of seconds ([`stats::Batches`]), `None` if the phase is too short
+    /// for that. Of single kinds, service time, lateness and time to connect: by order statistics, which take values for
+    /// independent, because histograms of their seconds are not kept; too narrow where values queue behind each other.
+    pub interval: Option<(Nanos, Nanos)>,
     /// Number of values behind it.
     pub n: u64,
 }

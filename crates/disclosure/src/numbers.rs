@@ -71,6 +71,11 @@ pub fn time_range(low: Nanos, high: Nanos) -> String {
     }
 }
 
+/// Writes the two ends of an interval of times; nothing if there is none.
+pub fn time_interval(interval: Option<(Nanos, Nanos)>) -> String {
+    interval.map_or(String::new(), |(low, high)| time_range(low, high))
+}
+
 /// Writes the two ends of an interval of numbers.
 pub fn range(interval: Option<(f64, f64)>, decimals: usize) -> String {
     interval.map_or(ABSENT.to_owned(), |(low, high)| {

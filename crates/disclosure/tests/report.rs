@@ -98,6 +98,13 @@ fn json_of_an_incomplete_run() {
 }
 
 #[test]
+fn the_timeline_says_which_load_points_were_steady() {
+    let expected = "Steady state of rate and mean response time: reached with 10 and 20 clients; not reached with 40 clients \
+                    (the rate fell by 7.1 %, the response time varied by 12.4 %); too few seconds to tell with 80 clients.";
+    assert!(html_of(&fixture::quick()).contains(expected));
+}
+
+#[test]
 fn html_loads_nothing_and_runs_nothing() {
     for (name, fixture) in all() {
         let html = html_of(&fixture);

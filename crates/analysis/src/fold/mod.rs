@@ -2,12 +2,14 @@
 //! second, and the bookkeeping of the rules that need every record.
 
 mod agent;
+mod intervals;
 mod point;
 mod resources;
 mod second;
 mod steady;
 
 pub(crate) use agent::AgentTotals;
+pub(crate) use intervals::QuantileIntervals;
 pub(crate) use point::PointFold;
 pub(crate) use resources::{Resources, SeriesFold};
 pub(crate) use second::{Second, Seconds};

@@ -4,6 +4,7 @@ use model::{IntervalRecord, Phase};
 use stats::Histogram;
 use units::{Nanos, Ratio};
 
+use super::QuantileIntervals;
 use crate::metrics::values_needed;
 
 /// What is kept of one interval of all agents.
@@ -35,11 +36,14 @@ pub(crate) struct Second {
     pub(crate) sut_cpu: Option<Nanos>,
 }
 
-/// The seconds of a load point. Holds one whole histogram, that of the second under way.
+/// The seconds of a load point. Holds the whole histogram of the second under way, and batches of those of the steady
+/// phase until that is over.
 #[derive(Debug, Default)]
 pub(crate) struct Seconds {
     /// Those that are finished, in order; all of them once closed.
     pub(crate) all: Vec<Second>,
+    /// Intervals for percentiles of the steady phase; there once closed.
+    pub(crate) intervals: QuantileIntervals,
     current: Option<Second>,
     response: Histogram,
 }
@@ -48,6 +52,11 @@ impl Second {
     /// Returns its length in s; never zero.
     pub(crate) fn length(&self) -> f64 {
         self.end.saturating_sub(self.start).0.max(1) as f64 / 1e9
+    }
+
+    /// Returns its successful operations per second.
+    pub(crate) fn rate(&self) -> f64 {
+        self.ok as f64 / self.length()
     }
 
     /// Returns its completed operations, successful or not.
@@ -87,21 +96,36 @@ impl Second {
 impl Seconds {
     pub(crate) fn interval(&mut self, record: &IntervalRecord) {
         if self.current.is_none_or(|second| second.index != record.index) {
-            self.close();
+            self.close_second();
         }
         self.current.get_or_insert_with(|| Second::new(record)).add(record);
         self.response.merge(&record.response);
     }
 
-    /// Finishes the second under way.
+    /// Finishes the second under way and the steady phase: no record follows.
     pub(crate) fn close(&mut self) {
+        self.close_second();
+        self.intervals.close();
+    }
+
+    fn close_second(&mut self) {
         let Some(second) = self.current.take() else { return };
         let quantile = |q| {
             let enough = values_needed(Ratio(q)) <= self.response.n();
             enough.then(|| self.response.quantile(Ratio(q))).flatten()
         };
+        match second.phase {
+            Phase::RampUp | Phase::Settle => {}
+            Phase::Steady => self.intervals.push(&self.response),
+            Phase::RampDown | Phase::Drain => self.intervals.close(),
+        }
         self.all.push(Second { p50: quantile(0.5), p99: quantile(0.99), ..second });
         self.response.clear();
+    }
+
+    /// Returns the seconds from full load on: those of settle and steady phase.
+    pub(crate) fn full_load(&self) -> impl Iterator<Item = &Second> {
+        self.all.iter().filter(|second| matches!(second.phase, Phase::Settle | Phase::Steady))
     }
 
     /// Returns the seconds of the steady phase.

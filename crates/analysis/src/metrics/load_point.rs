@@ -7,7 +7,7 @@ use stats::{MBIT, little_gap, load_factor};
 use units::Nanos;
 
 use super::times::summary;
-use super::{kinds, timeline};
+use super::{kinds, steady, timeline};
 use crate::fold::{AgentTotals, PointFold, SteadyTotals};
 use crate::{LoadPointResult, ResourceUse, State, TimeSummary, Verdict};
 
@@ -42,6 +42,8 @@ pub(crate) fn measure(plan: &Plan, fold: &PointFold) -> LoadPointResult {
         rate: per_second(n),
         rate_per_user: load.is_closed().then(|| ratio(per_second(n), load.level())),
         rate_interval: timeline::rate_interval(&fold.seconds),
+        steadiness: steady::steady_state(&fold.seconds),
+        warm_up: steady::warm_up(&fold.seconds),
         error_rate: per_second(errors),
         error_level: (0.0 < n).then(|| errors / n),
         load_factor,
@@ -75,8 +77,12 @@ pub(crate) fn measure(plan: &Plan, fold: &PointFold) -> LoadPointResult {
     }
 }
 
+/// Summarizes the response time, with intervals that allow for seconds that resemble their neighbors.
 fn response(fold: &PointFold) -> TimeSummary {
     let mut response = summary(fold.steady.response.clone());
+    for percentile in &mut response.percentiles {
+        percentile.interval = fold.seconds.intervals.of(percentile.q);
+    }
     response.mean_interval = response.mean.and_then(|mean| timeline::response_interval(&fold.seconds, mean));
     response
 }

@@ -3,6 +3,7 @@
 mod kinds;
 mod load_point;
 mod marks;
+mod steady;
 mod timeline;
 mod times;
 

@@ -11,7 +11,7 @@ pub(super) fn timeline(seconds: &Seconds) -> Vec<TimelinePoint> {
 
 /// Returns the interval for the rate, from the rate of each steady second.
 pub(super) fn rate_interval(seconds: &Seconds) -> Option<(f64, f64)> {
-    let rates: Vec<f64> = seconds.steady().map(|second| second.ok as f64 / second.length()).collect();
+    let rates: Vec<f64> = seconds.steady().map(Second::rate).collect();
     interval_of(&rates)
 }
 
@@ -38,7 +38,7 @@ fn point(second: &Second) -> TimelinePoint {
     TimelinePoint {
         at: second.start.as_secs_f64() + length / 2.0,
         phase: second.phase,
-        rate: second.ok as f64 / length,
+        rate: second.rate(),
         error_rate: second.errors as f64 / length,
         p50: second.p50,
         p99: second.p99,

@@ -26,7 +26,8 @@ pub fn values_needed(q: Ratio) -> u64 {
     if far < 1.0 { (tail.ln() / far.ln()).ceil() as u64 } else { u64::MAX }
 }
 
-/// Makes the summary of a histogram, without an interval for the mean.
+/// Makes the summary of a histogram whose single seconds are not known: without an interval for the mean, and with
+/// intervals for percentiles that take values for independent (order statistics).
 pub(crate) fn summary(histogram: Histogram) -> TimeSummary {
     let percentiles = QUANTILES.iter().filter_map(|q| percentile(&histogram, *q)).collect();
     let mean = (0 < histogram.n()).then(|| histogram.sum() as f64 / 1e9 / histogram.n() as f64);
@@ -53,7 +54,7 @@ pub(crate) fn four(moments: &Moments, unit: f64) -> FourStatistics {
 
 fn percentile(histogram: &Histogram, q: f64) -> Option<Percentile> {
     let found = histogram.quantile_interval(Ratio(q), CONFIDENCE)?;
-    Some(Percentile { q, value: found.value, low: found.low, high: found.high, n: found.n })
+    Some(Percentile { q, value: found.value, interval: Some((found.low, found.high)), n: found.n })
 }
 
 #[cfg(test)]

@@ -7,7 +7,6 @@ mod boundary;
 mod censoring;
 pub(crate) mod conservation;
 mod delivery;
-mod drift;
 mod errors;
 mod finding;
 mod generator;
@@ -18,8 +17,10 @@ mod load_agents;
 mod mix;
 mod sample_size;
 mod steady_length;
+mod steady_state;
 mod think;
 pub(crate) mod time_axis;
+mod warm_up;
 
 use model::Plan;
 
@@ -62,5 +63,6 @@ pub(crate) const RULES: &[Rule] = &[
     boundary::check,
     sample_size::check,
     censoring::check,
-    drift::check,
+    steady_state::check,
+    warm_up::check,
 ];

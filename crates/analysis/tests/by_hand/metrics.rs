@@ -3,7 +3,7 @@
 use analysis::{Analysis, FourStatistics, LoadPointResult};
 use model::{Connection, Load, Outcome};
 use stats::MBIT;
-use units::Nanos;
+use units::{Nanos, Ratio};
 
 use crate::record::{Operation, Scene, ms, plan, s};
 
@@ -195,6 +195,44 @@ fn intervals_hold_the_means() {
     let (low, high) = point.response.mean_interval.unwrap();
     let mean = point.response.mean.unwrap();
     assert!(low <= mean && mean <= high && high - low < 0.01, "{low} {mean} {high}");
+}
+
+/// Ten users for 20 s, in every other pair of seconds 50 ms, else 100 ms: values of a second are alike, so that 2,600 of
+/// them are worth few, and the median may be either. Ranks of independent values would say 50 ms and no more.
+#[test]
+fn intervals_of_percentiles_allow_for_seconds_that_are_alike() {
+    let plan = plan(Load::Users(10), 2, 20);
+    let mut operations = Vec::new();
+    for user in 0..10 {
+        let mut due = Nanos::ZERO;
+        while due < plan.phases.issuing() {
+            let done = due + if due.as_secs_f64() % 4.0 < 2.0 { ms(50) } else { ms(100) };
+            let outcome = Outcome::Ok;
+            operations.push(Operation { kind: user % 2, due, sent: due, done, connect: ms(1), outcome });
+            due = done;
+        }
+    }
+    let analysis = Scene::of(plan, &operations).analyze();
+    let point = only(&analysis);
+    let whole = point.response.histogram.quantile_interval(Ratio(0.5), Ratio(0.95)).unwrap();
+    assert!(whole.low == ms(50) && whole.high < ms(51), "{whole:?}");
+    let p50 = point.response.percentile(0.5).unwrap();
+    let (low, high) = p50.interval.unwrap();
+    assert!(low <= ms(50) && ms(100) <= high, "{p50:?}");
+    assert_eq!(point.total.percentiles, point.response);
+}
+
+/// Eight seconds are too few for batches, not for the percentile itself.
+#[test]
+fn a_percentile_of_a_short_phase_has_no_interval() {
+    let plan = plan(Load::Users(10), 2, 8);
+    let operations = crate::record::users(&plan, 10, |_, _| ms(70), ms(0));
+    let analysis = Scene::of(plan, &operations).analyze();
+    let p99 = *only(&analysis).response.percentile(0.99).unwrap();
+    assert_eq!(
+        (p99.value, p99.interval),
+        (only(&analysis).response.histogram.quantile(Ratio(0.99)).unwrap(), None)
+    );
 }
 
 /// 200/s for 20 s, each 5 ms from sending: nothing waits, so service and response time are the same.

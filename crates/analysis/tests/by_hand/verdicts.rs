@@ -2,6 +2,7 @@
 
 use analysis::State;
 use model::{Ending, Load, LoadPoint, Modification};
+use stats::Steadiness;
 use units::Nanos;
 
 use crate::record::{
@@ -147,26 +148,82 @@ fn an_open_loop_that_leaves_its_schedule_is_invalid() {
     assert_eq!(rules_broken(&Scene::of(plan, &more).analyze()), ["schedule"]);
 }
 
-/// 70 ms at first, 1 ms more each second: 20 ms over the steady phase, a quarter of the mean.
-#[test]
-fn a_drift_is_a_remark() {
-    let plan = plan(Load::Users(10), 2, 20);
+/// Ten users whose response time is `response` of the time in s, over settle 2 s and a steady phase.
+fn responding_in(steady: u64, response: impl Fn(f64) -> Nanos) -> Scene {
+    let plan = plan(Load::Users(10), 2, steady);
     let mut operations = Vec::new();
     for user in 0..10 {
         let mut due = Nanos::ZERO;
         while due < plan.phases.issuing() {
-            let done = due + Nanos(70_000_000 + due.0 / 1_000);
+            let done = due + response(due.as_secs_f64());
             let outcome = model::Outcome::Ok;
             operations.push(Operation { kind: user % 2, due, sent: due, done, connect: ms(1), outcome });
             due = done;
         }
     }
-    let analysis = Scene::of(plan, &operations).analyze();
+    Scene::of(plan, &operations)
+}
+
+/// By hand: 72 ms at the beginning of the steady phase, 112 ms at its end: 40 of 92 ms on average. The rate falls
+/// from 139 to 89, by 50 of 110.
+#[test]
+fn a_drift_is_a_remark() {
+    let scene = responding_in(40, |time| Nanos::from_secs_f64(0.070 + 0.001 * time));
+    let analysis = scene.analyze();
     assert_valid(&analysis);
-    let texts = remarks(&analysis, "drift");
-    assert!(texts[0].starts_with("the rate changed by -2"), "{texts:?}");
-    assert!(texts[1].starts_with("the mean response time changed by +2"), "{texts:?}");
-    assert!(remarks(&Scene::closed().analyze(), "drift").is_empty());
+    let texts = remarks(&analysis, "steady-state");
+    assert!(texts[0].starts_with("the rate fell by 4"), "{texts:?}");
+    assert!(texts[1].starts_with("the mean response time rose by 4"), "{texts:?}");
+    assert_eq!(texts.len(), 2);
+}
+
+/// A mean response time of 140 ms, but 165 for a fifth of the phase, in its middle: no trend, but no steady state. Times are
+/// spread over 120 ms, so that the two steps are not all that varies.
+#[test]
+fn a_hump_is_a_remark() {
+    let scene = responding_in(120, |time| {
+        let least = if (50.0..74.0).contains(&time) { 105 } else { 80 };
+        ms(least + ((time * 1e6) as u64).wrapping_mul(2_654_435_761) / 65_536 % 121)
+    });
+    let analysis = scene.analyze();
+    assert_valid(&analysis);
+    let texts = remarks(&analysis, "steady-state");
+    assert!(texts[0].starts_with("the rate varied by 11"), "{texts:?}");
+    assert!(texts[1].starts_with("the mean response time varied by 13"), "{texts:?}");
+}
+
+#[test]
+fn a_steady_phase_and_one_too_short_to_tell_have_no_remark() {
+    let steady =
+        responding_in(40, |time| if ((time * 40.0) as u64).is_multiple_of(3) { ms(90) } else { ms(70) })
+            .analyze();
+    let state = steady.load_points[0].steadiness;
+    assert!(matches!(state.rate, Steadiness::Steady { .. }), "{state:?}");
+    assert!(matches!(state.response, Steadiness::Steady { .. }), "{state:?}");
+    let short = Scene::closed().analyze();
+    assert_eq!(short.load_points[0].steadiness.rate, Steadiness::TooFew);
+    for analysis in [steady, short] {
+        assert!(remarks(&analysis, "steady-state").is_empty());
+    }
+}
+
+/// By hand: of 60 s at full load the first 12 are slower, 10 of them in the steady phase of 58 s: more than a tenth. Of 4 s,
+/// 2 are. The cut goes in steps of 5 s.
+#[test]
+fn a_warm_up_that_reaches_into_the_steady_phase_is_a_remark() {
+    let warm_up_of = |end: f64| {
+        let scene = responding_in(58, |time| if time < end { ms(125) } else { ms(50) });
+        let analysis = scene.analyze();
+        (analysis.load_points[0].warm_up, remarks(&analysis, "warm-up"))
+    };
+    let (end, texts) = warm_up_of(12.0);
+    assert_eq!(end, Some(Nanos::from_secs(15)));
+    assert!(texts[0].starts_with("the rate warmed up until 13 s into the steady phase of 58 s"), "{texts:?}");
+    assert_eq!(warm_up_of(4.0), (Some(Nanos::from_secs(5)), vec![]));
+    // The replies of the very first operations are missing in the first second, of which the cut takes five.
+    assert_eq!(warm_up_of(0.0), (Some(Nanos::from_secs(5)), vec![]));
+    let short = Scene::closed().analyze();
+    assert_eq!(short.load_points[0].warm_up, None);
 }
 
 /// A body that is shorter than its object would have been a wrong length, not a success.

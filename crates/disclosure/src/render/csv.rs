@@ -127,9 +127,10 @@ fn times(name: &str, summary: Option<&TimeSummary>, row: &mut Fields) {
     row.number(&format!("{name}_mean_high_s"), interval.map(|interval| interval.1));
     for (q, label) in [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99_9")] {
         let found = summary.and_then(|summary| summary.percentile(q));
+        let interval = found.and_then(|one| one.interval);
         row.number(&format!("{name}_{label}_s"), seconds(found.map(|one| one.value)));
-        row.number(&format!("{name}_{label}_low_s"), seconds(found.map(|one| one.low)));
-        row.number(&format!("{name}_{label}_high_s"), seconds(found.map(|one| one.high)));
+        row.number(&format!("{name}_{label}_low_s"), seconds(interval.map(|interval| interval.0)));
+        row.number(&format!("{name}_{label}_high_s"), seconds(interval.map(|interval| interval.1)));
     }
     row.number(&format!("{name}_max_s"), seconds(summary.and_then(|summary| summary.max)));
 }

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use stats::Estimate;
 use units::Nanos;
 
-use super::json_resources;
+use super::{json_resources, json_steady};
 use crate::Report;
 
 /// The version of this form; rises with every change that a reader could stumble over.
@@ -203,6 +203,8 @@ fn figures(point: &LoadPointResult) -> Value {
         "rate_per_s": point.rate,
         "rate_per_user_per_s": point.rate_per_user,
         "rate_interval_per_s": point.rate_interval,
+        "steady_state": json_steady::steady_state(point.steadiness),
+        "warm_up_s": point.warm_up.map(seconds),
         "errors_per_s": point.error_rate,
         "error_level_ratio": point.error_level,
         "load_factor": point.load_factor,
@@ -249,8 +251,8 @@ fn times(summary: Option<&TimeSummary>) -> Value {
         json!({
             "q": one.q,
             "value_s": seconds(one.value),
-            "low_s": seconds(one.low),
-            "high_s": seconds(one.high),
+            "low_s": one.interval.map(|(low, _)| seconds(low)),
+            "high_s": one.interval.map(|(_, high)| seconds(high)),
             "n": one.n,
         })
     };

@@ -10,6 +10,7 @@ mod html;
 mod intervals_csv;
 mod json;
 mod json_resources;
+mod json_steady;
 mod junit;
 mod markdown;
 mod ndjson;

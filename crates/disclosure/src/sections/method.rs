@@ -57,7 +57,7 @@ const DEFINITIONS: &[(&str, &str, &str)] = &[
     (
         "Percentile",
         "value at rank ⌈q·n⌉",
-        "from a histogram with three significant digits, never an average of percentiles; interval from order statistics (binomial), 95 %",
+        "from a histogram with three significant digits, never an average of percentiles; interval from batches of seconds, which tell how many independent values the run is worth, 95 %",
     ),
     ("Interval of a mean", "batch means", "over the seconds of the steady phase, Student’s t, 95 %"),
     ("Saturation", "least load with 97 % of the highest rate", "more load brings no more rate"),

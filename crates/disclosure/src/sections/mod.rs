@@ -21,6 +21,7 @@ mod remarks;
 mod reproduce;
 mod resources;
 mod results;
+mod steadiness;
 mod summary;
 mod timeline;
 mod workload;

@@ -17,12 +17,15 @@ pub fn section(report: &Report) -> Option<Section> {
     }
     let figure = Figure {
         chart: chart(report),
-        caption: format!("Logarithmic scale. Bars: 95 % intervals from order statistics, where longer than the marker. A percentile with too few values for an interval is not shown.{}", hollow_note(report)).into(),
-        table: table(report, "Response time", |point| Some(&point.response)),
+        caption: format!("Logarithmic scale. Bars: 95 % intervals, where longer than the marker; a run may be too short for them. A percentile with too few values is not shown.{}", hollow_note(report)).into(),
+        table: table(report, "Response time", |point| Some(&point.response)).note(
+            "With each value its 95 % interval, from batches of seconds, which allow for values that resemble those \
+             before them. None where the run is too short for one.",
+        ),
         bulky: false,
     };
     let mut blocks = vec![Block::Figure(Box::new(figure))];
-    if points.iter().all(|point| point.service == point.response) {
+    if points.iter().all(|point| point.service.histogram == point.response.histogram) {
         let text =
             "Service time equals response time in this run: every operation was sent the moment it fell due.";
         blocks.push(Block::Note(NoteKind::Info, text.into()));
@@ -62,7 +65,7 @@ fn chart(report: &Report) -> Chart {
 
 fn drawn(point: &LoadPointResult, q: f64) -> Option<Point> {
     let percentile = point.response.percentile(q)?;
-    let range = Some((percentile.low.as_secs_f64(), percentile.high.as_secs_f64()));
+    let range = percentile.interval.map(|(low, high)| (low.as_secs_f64(), high.as_secs_f64()));
     let drawn = Point::new(point.load.level(), percentile.value.as_secs_f64());
     Some(Point { range, hollow: is_doubtful(point), ..drawn })
 }
@@ -91,7 +94,6 @@ fn table(report: &Report, name: &str, of: impl Fn(&LoadPointResult) -> Option<&T
     };
     let rows = report.analysis.load_points.iter().filter_map(row).collect();
     Table::new(format!("{name}: mean, percentiles and maximum"), columns, rows)
-        .note("With each value its 95 % interval.")
 }
 
 /// Returns the table of a time that not every run has.
@@ -101,7 +103,9 @@ fn other_table(
     of: fn(&LoadPointResult) -> Option<&TimeSummary>,
 ) -> Option<Block> {
     let any = report.analysis.load_points.iter().any(|point| of(point).is_some());
-    any.then(|| Block::Table(table(report, name, of)))
+    let note = "With each percentile its 95 % interval from order statistics, which take values for independent: too narrow \
+                where operations queue behind one another.";
+    any.then(|| Block::Table(table(report, name, of).note(note)))
 }
 
 fn mean_cell(summary: &TimeSummary) -> Cell {
@@ -113,7 +117,7 @@ fn mean_cell(summary: &TimeSummary) -> Cell {
 
 fn percentile_cell(percentile: Option<&Percentile>) -> Cell {
     let Some(percentile) = percentile else { return numbers::ABSENT.into() };
-    Cell::with(numbers::time(percentile.value), numbers::time_range(percentile.low, percentile.high))
+    Cell::with(numbers::time(percentile.value), numbers::time_interval(percentile.interval))
 }
 
 /// Response time against service time: what a stalled server hides from those who ask only when it answers.

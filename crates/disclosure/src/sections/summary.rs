@@ -32,7 +32,10 @@ fn tiles(report: &Report) -> Vec<Tile> {
         tile("Mean response time", numbers::seconds(point.response.mean), at.clone()),
     ];
     if let Some(p99) = point.response.percentile(0.99) {
-        let note = format!("95 % interval {}", numbers::time_range(p99.low, p99.high));
+        let note = match p99.interval {
+            Some((low, high)) => format!("95 % interval {}", numbers::time_range(low, high)),
+            None => format!("{at}; too short a run for an interval"),
+        };
         tiles.push(tile("p99 response time", numbers::time(p99.value), note));
     }
     let errors: u64 = report.analysis.load_points.iter().map(|point| point.total.errors).sum();

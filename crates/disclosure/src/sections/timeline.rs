@@ -4,6 +4,7 @@ use analysis::TimelinePoint;
 use model::{Load, Phase};
 use units::Nanos;
 
+use super::steadiness;
 use crate::charts::{
     self, Axis, Chart, Column as Folded, Draw, Format, Mark, Panel, Point, Series, Spacing, Zone,
 };
@@ -38,10 +39,15 @@ pub fn section(report: &Report) -> Option<Section> {
             "One point per {n} s: rates are means, the band runs from the least to the greatest second; percentiles are those of the worst second, because percentiles have no mean."
         ),
     };
+    let warm_up = match warm_up_marks(report, &stretches).is_empty() {
+        true => "",
+        false => " Dotted: where the rate had warmed up (MSER-5).",
+    };
+    let steadiness = steadiness::sentence(report);
     let figure = Figure {
         chart: chart(report, &stretches),
         caption: format!(
-            "{folding} Shaded: phases that are not measured. Pauses between load points are left out."
+            "{folding} Shaded: phases that are not measured. Pauses between load points are left out.{warm_up} {steadiness}"
         )
         .into(),
         table: table(report, &stretches),
@@ -112,10 +118,11 @@ fn chart(report: &Report, stretches: &[Stretch]) -> Chart {
         point.x /= scale;
     }
     let zones = zones(stretches).map(|(from, to)| Zone { from: from / scale, to: to / scale }).collect();
-    let marks = load_marks(report, stretches)
-        .into_iter()
-        .map(|(x, name)| Mark { x: x / scale, name, line: false })
-        .collect();
+    let named = load_marks(report, stretches).into_iter().map(|mark| (mark, false));
+    let lines = warm_up_marks(report, stretches).into_iter().map(|mark| (mark, true));
+    let mut marks: Vec<Mark> =
+        named.chain(lines).map(|((x, name), line)| Mark { x: x / scale, name, line }).collect();
+    marks.sort_by(|a, b| a.x.total_cmp(&b.x));
     let title = if long {
         "Minutes since the start of the first load point"
     } else {
@@ -181,13 +188,30 @@ fn zones(stretches: &[Stretch]) -> impl Iterator<Item = (f64, f64)> {
 /// The load over the middle of each load point; in words if there are few.
 fn load_marks(report: &Report, stretches: &[Stretch]) -> Vec<(f64, String)> {
     let points = stretches.chunk_by(|a, b| a.load_point == b.load_point);
-    let few = points.clone().count() <= 6;
+    let few = are_few(report);
     let mark = |of_point: &[Stretch]| {
         let (first, last) = (&of_point[0], &of_point[of_point.len() - 1]);
         let name = if few { report.words().load_text(first.offered) } else { first.load.clone() };
         ((first.start + last.to) / 2.0, name)
     };
     points.map(mark).collect()
+}
+
+/// Where warm-ups ended that lasted into the time of full load; named if there are few load points.
+fn warm_up_marks(report: &Report, stretches: &[Stretch]) -> Vec<(f64, String)> {
+    let full_load = report.plan.phases.end_of(Phase::RampUp);
+    let name = if are_few(report) { "warm" } else { "" };
+    let mark = |of_point: &[Stretch]| {
+        let point = report.analysis.load_points.iter().find(|point| point.index == of_point[0].load_point)?;
+        let end = point.warm_up.filter(|end| full_load < *end)?;
+        Some((of_point[0].start + end.as_secs_f64(), name.to_owned()))
+    };
+    stretches.chunk_by(|a, b| a.load_point == b.load_point).filter_map(mark).collect()
+}
+
+/// Returns whether there is room for names over load points.
+fn are_few(report: &Report) -> bool {
+    report.analysis.load_points.len() <= 6
 }
 
 fn table(report: &Report, stretches: &[Stretch]) -> Table {
