@@ -13,6 +13,8 @@ pub enum SignUnit {
     Count,
     /// Things per second.
     PerSecond,
+    /// Things per operation.
+    PerOperation,
     /// Bytes.
     Bytes,
 }
@@ -58,14 +60,14 @@ signs! {
     CpuPressure "CPU pressure" Share "Time in which a thread waited for a CPU.";
     RunnablePerCpu "runnable threads per CPU" Factor "Threads that run or wait for a CPU ÷ the machine's CPUs.";
     MemoryPressure "memory pressure" Share "Time in which a thread waited for memory.";
-    RefaultsPerOperation "refaults per operation" Factor "Pages that were needed again soon after they were evicted, per operation.";
+    RefaultsPerOperation "refaults per operation" PerOperation "Pages that were needed again soon after they were evicted, per operation.";
     MemoryLimitHits "memory limit met" PerSecond "How often the server met its limit on memory.";
     DiskBusy "disk busy" Share "Busy time of the busiest disk.";
     DiskOperationsOfShare "disk requests of its share" Share "Requests of the server to disks ÷ its limit on them.";
     DiskBytesOfShare "disk bytes of its share" Share "Bytes that the server moves to and from disks ÷ its limit on them.";
     IoPressure "disk pressure" Share "Time in which a thread waited for input or output.";
     DiskGrowth "disk time growth" Factor "Time that a request to that disk takes ÷ the same at the lowest load.";
-    DiskRequestsPerOperation "disk requests per operation" Factor "Requests of the server to disks per operation.";
+    DiskRequestsPerOperation "disk requests per operation" PerOperation "Requests of the server to disks per operation.";
     DiskRequestBytes "bytes per disk request" Bytes "Bytes that a request to the disks moves on average.";
     NetworkBusy "network busy" Share "Bits per second of the busiest direction of an interface ÷ its speed; never of loopback.";
     QueueBacklog "queueing backlog" Bytes "Bytes that waited in a queueing discipline on average.";
@@ -75,7 +77,7 @@ signs! {
     SynRetransmits "connection requests sent again" PerSecond "Requests for a connection that were sent again.";
     AcceptQueue "accept queue" Count "Connections that waited to be accepted, on average.";
     WorkersBusy "workers busy" Share "Workers of the server that serve a request ÷ all it can have.";
-    InFlightPerWorker "operations in progress per worker" Factor "Operations in progress on average ÷ workers that make pages.";
+    InFlightPerWorker "operations in progress per worker" Count "Operations in progress on average ÷ workers that make pages.";
     SwitchGrowth "context switch growth" Factor "Context switches per operation ÷ the same at the lowest load.";
     RateOfIdeal "rate of the ideal" Share "Rate ÷ what the users would reach if nothing had to wait, N ÷ (Z + R at the lowest load).";
     RateGrowth "rate growth" Factor "Rate ÷ the highest rate at a lower load.";

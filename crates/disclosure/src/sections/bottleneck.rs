@@ -9,13 +9,12 @@ use crate::report::load_number;
 use crate::{Block, Column, Figure, Report, Row, Section, Table, Text, Tone, numbers};
 
 /// Shares that are drawn against the load, each with the number of its color.
-const DRAWN: [(Sign, usize); 6] = [
+const DRAWN: [(Sign, usize); 5] = [
     (Sign::ProcessorUse, 1),
     (Sign::CpuBusy, 0),
     (Sign::DiskBusy, 2),
     (Sign::NetworkBusy, 3),
     (Sign::WorkersBusy, 4),
-    (Sign::IoPressure, 5),
 ];
 
 pub fn section(report: &Report) -> Option<Section> {
@@ -79,6 +78,7 @@ fn sign_text(sign: Sign, value: f64) -> String {
         SignUnit::Factor => format!("{} ×", numbers::fixed(value, 2)),
         SignUnit::Count => numbers::fixed(value, if value.fract() == 0.0 { 0 } else { 1 }),
         SignUnit::PerSecond => format!("{}/s", numbers::fixed(value, 1)),
+        SignUnit::PerOperation => numbers::fixed(value, 3),
         SignUnit::Bytes => numbers::bytes(value as u64),
     }
 }

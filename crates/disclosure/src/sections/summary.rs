@@ -45,6 +45,9 @@ fn tiles(report: &Report) -> Vec<Tile> {
         numbers::count(errors),
         format!("of {} operations in all", numbers::count(all + errors)),
     ));
+    if let Some(attribution) = &point.attribution {
+        tiles.push(tile("Bottleneck", attribution.bottleneck.name().to_owned(), at));
+    }
     let curve = &report.analysis.curve;
     let marks = [
         ("Saturation", curve.saturation, "97 % of the highest rate"),
@@ -81,6 +84,7 @@ fn data_set_text(report: &Report) -> String {
     let workload = &report.plan.workload;
     let files = match workload.n_files(report.plan.level_max()) {
         0 => "no files".to_owned(),
+        1 => format!("1 file of {}", numbers::bytes(report.file_set_bytes())),
         n => format!("{} files, {} in all", numbers::count(n), numbers::bytes(report.file_set_bytes())),
     };
     format!("{files}, mean body {} B", numbers::fixed(workload.mean_body_bytes(), 1))
