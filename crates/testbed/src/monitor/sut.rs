@@ -75,8 +75,13 @@ mod tests {
         let paths: Vec<String> =
             sut.group_files().iter().map(|(path, _)| path.display().to_string()).collect();
         let cpu = ["/c/g/cpuacct.usage", "/c/g/cpuacct.stat", "/c/g/cpu.stat"];
-        let memory = ["/m/g/memory.usage_in_bytes", "/m/g/memory.limit_in_bytes", "/m/g/memory.failcnt"];
-        assert_eq!(paths, [cpu, memory].concat());
+        let memory = [
+            "/m/g/memory.usage_in_bytes",
+            "/m/g/memory.limit_in_bytes",
+            "/m/g/memory.failcnt",
+            "/m/g/memory.stat",
+        ];
+        assert_eq!(paths, [&cpu[..], &memory].concat());
         assert_eq!(sut.group_directory().unwrap(), std::path::Path::new("/c/g"));
         let group = vec![place(Version::V2, &Controller::ALL, "/u/g")];
         assert_eq!(WatchedSut { group, ..WatchedSut::default() }.group_files().len(), V2_FILES.len());
