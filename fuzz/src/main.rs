@@ -40,10 +40,12 @@ const TARGETS: &[Target] = &[
     ("quantities", texts::quantities),
     ("addresses", texts::addresses),
     ("published", texts::published),
+    ("kernel", texts::kernel),
     ("scrape", texts::scrape),
     ("run-file", run_files::open),
     ("interval", records::interval),
     ("detail", records::detail),
+    ("resource", records::resource),
     ("histogram", records::histogram),
 ];
 

@@ -1,10 +1,12 @@
 //! Stored records: bytes that are read come back as the same bytes.
 
-use model::Phase;
+use model::{Phase, ResourceRecord};
 use stats::Histogram;
 use units::Nanos;
 
-use crate::codec::{decode_detail, decode_interval, encode_detail, encode_interval};
+use crate::codec::{
+    Told, decode_detail, decode_interval, decode_resource, encode_detail, encode_interval, encode_resource,
+};
 use crate::rows::Place;
 
 const PLACE: Place =
@@ -23,6 +25,15 @@ pub fn detail(bytes: &[u8]) {
     if let Ok(record) = decode_detail(&PLACE, bytes) {
         let again = encode_detail(&record);
         assert_eq!(decode_detail(&PLACE, &again).as_ref(), Ok(&record));
+    }
+}
+
+/// The same for what a machine told.
+pub fn resource(bytes: &[u8]) {
+    if let Ok(values) = decode_resource(&mut Told::default(), 0, 0, bytes) {
+        let record = ResourceRecord { load_point: 0, machine: 0, at: Nanos::ZERO, values };
+        let again = encode_resource(&mut Told::default(), &record);
+        assert_eq!(decode_resource(&mut Told::default(), 0, 0, &again).as_ref(), Ok(&record.values));
     }
 }
 

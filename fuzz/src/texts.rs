@@ -5,11 +5,14 @@ use std::str::FromStr;
 use analysis::audit::PublishedTable;
 use benchmarks::webstone::Filelist;
 use drivers::web::Target;
-use model::{Definition, PathPattern, Pick, parse_bytes, parse_limits, parse_load, parse_rates, parse_time};
+use model::{
+    Definition, DiskShare, PathPattern, Pick, parse_bytes, parse_limits, parse_load, parse_rates, parse_time,
+};
 use servers::gateway::Address;
 use servers::web::FaultPlan;
+use telemetry::Endpoint;
 use testbed::prometheus::{Samples, Tables};
-use testbed::{MonitorSource, PageUrl, Recipe, SshAccount, parse_cpu_list};
+use testbed::{MonitorSource, PROC_FILES, PageUrl, Recipe, SshAccount, parse_cpu_list};
 
 /// Passes bytes on if they are text.
 fn with_text<T>(bytes: &[u8], parse: impl FnOnce(&str) -> T) -> Option<T> {
@@ -60,6 +63,7 @@ pub fn quantities(bytes: &[u8]) {
         shown(parse_time(text));
         shown(parse_bytes(text));
         shown(Pick::from_str(text));
+        shown(DiskShare::from_str(text));
     });
 }
 
@@ -71,6 +75,16 @@ pub fn addresses(bytes: &[u8]) {
         shown(PageUrl::parse(text));
         shown(SshAccount::from_str(text));
         shown(MonitorSource::from_str(text));
+        shown(Endpoint::from_str(text));
+    });
+}
+
+/// Kernel files of other machines: whatever is in them, each reading has its counter.
+pub fn kernel(bytes: &[u8]) {
+    with_text(bytes, |text| {
+        let mut readings = Vec::new();
+        PROC_FILES.iter().for_each(|(_, parse)| parse(text, &mut readings));
+        assert!(readings.len() <= 64 * (1 + text.len()));
     });
 }
 

@@ -26,8 +26,9 @@ pub use cpu_order::by_core;
 pub use doctor::{Check, DoctorInput, State, examine};
 pub use inventory::{inventory, model_name};
 pub use monitor::{
-    LocalMachine, MonitorSource, MonitorSourceError, PageUrl, PrometheusMachine, ServiceStatus, SshAccount,
-    SshAccountError, SshMachine, SshOptions, THIS_MACHINE, Watch, WatchError, WatchedSut, prometheus,
+    LocalMachine, MonitorSource, MonitorSourceError, PROC_FILES, PageUrl, PrometheusMachine, ServiceStatus,
+    SshAccount, SshAccountError, SshMachine, SshOptions, THIS_MACHINE, Watch, WatchError, WatchedSut,
+    prometheus,
 };
 pub use open_files::{open_files_max, raise_open_files};
 pub use populate::{MODIFIED_UNIX_S, PopulateError, Populated, populate};

@@ -2,7 +2,7 @@
 //!
 //! - [`state`]: what is known; knows no terminal.
 //! - [`view`]: charts and numbers that fill a terminal.
-//! - [`line`]: one line that moves.
+//! - [`mod@line`]: one line that moves.
 //! - [`plain`]: lines one after another, for everything that is no terminal.
 //! - [`choice`]: which of them.
 
