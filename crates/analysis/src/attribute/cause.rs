@@ -131,6 +131,16 @@ pub const CAUSES: &[Cause] = &[
         &[],
     ),
     cause(Bottleneck::Waiting, &[below(Sign::RateGrowth, 1.05), below(Sign::ProcessorUse, 0.85)], &[]),
+    // From one user to many, a rate that grows by a few percent does not grow.
+    cause(
+        Bottleneck::Waiting,
+        &[
+            below(Sign::RateOfLoadGrowth, 0.10),
+            below(Sign::RateOfIdeal, 0.50),
+            below(Sign::ProcessorUse, 0.60),
+        ],
+        DISK_FREE,
+    ),
 ];
 
 impl Condition {

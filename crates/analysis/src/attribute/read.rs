@@ -150,7 +150,10 @@ pub(super) fn with_relative(
     points: &[LoadPointResult],
 ) -> Signs {
     let lower = points.iter().filter(|other| other.load.level() < point.load.level());
-    let highest = lower.map(|other| other.rate).max_by(f64::total_cmp);
+    let highest = lower.max_by(|one, other| one.rate.total_cmp(&other.rate));
+    let growth = highest.and_then(|highest| ratio(Some(point.rate), Some(highest.rate)));
+    let load_growth = highest.and_then(|highest| ratio(Some(point.load.level()), Some(highest.load.level())));
+    let of_load = growth.zip(load_growth).and_then(|(rate, load)| ratio(Some(rate - 1.0), Some(load - 1.0)));
     let is_lowest = point.index == lowest.index;
     let beyond = |growth: Option<f64>| growth.filter(|_| !is_lowest);
     let mut signs = own.signs;
@@ -158,7 +161,8 @@ pub(super) fn with_relative(
         (Sign::RateOfIdeal, rate_of_ideal(point, lowest)),
         (Sign::DiskGrowth, beyond(ratio(own.disk_time, base.disk_time))),
         (Sign::SwitchGrowth, beyond(ratio(own.switches, base.switches))),
-        (Sign::RateGrowth, ratio(Some(point.rate), highest)),
+        (Sign::RateGrowth, growth),
+        (Sign::RateOfLoadGrowth, of_load),
     ] {
         if let Some(value) = value.filter(|value| value.is_finite()) {
             signs.insert(sign, value);

@@ -81,6 +81,7 @@ signs! {
     SwitchGrowth "context switch growth" Factor "Context switches per operation ÷ the same at the lowest load.";
     RateOfIdeal "rate of the ideal" Share "Rate ÷ what the users would reach if nothing had to wait, N ÷ (Z + R at the lowest load).";
     RateGrowth "rate growth" Factor "Rate ÷ the highest rate at a lower load.";
+    RateOfLoadGrowth "rate growth of load growth" Share "What the rate grew by ÷ what the load grew by, since the lower load with the highest rate.";
     GeneratorFault "generator faults" Count "Rules on the generator's health that were broken.";
 }
 
