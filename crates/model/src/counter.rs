@@ -201,6 +201,19 @@ counters! {
 }
 
 impl Counter {
+    /// The modes in which a CPU is busy.
+    pub const CPU_BUSY: [Counter; 6] = [
+        Counter::CpuUser,
+        Counter::CpuNice,
+        Counter::CpuSystem,
+        Counter::CpuIrq,
+        Counter::CpuSoftirq,
+        Counter::CpuSteal,
+    ];
+
+    /// The modes in which a CPU is idle; what is waited for meanwhile is a disk's business.
+    pub const CPU_IDLE: [Counter; 2] = [Counter::CpuIdle, Counter::CpuIowait];
+
     /// Returns the counter of a name; `None` if there is none.
     pub fn from_name(name: &str) -> Option<Counter> {
         Counter::ALL.iter().copied().find(|counter| counter.name() == name)

@@ -1,6 +1,7 @@
 //! What an operation costs of each resource, and the bounds that follow from it.
 
 use model::{Counter, Load, Plan};
+use stats::saturation_users;
 
 use crate::LoadPointResult;
 
@@ -40,38 +41,45 @@ pub struct Bounds {
     pub users: Option<f64>,
 }
 
+/// A demand, with the time for which it keeps its resource busy where that is known.
+type Found = (Demand, Option<stats::Demand>);
+
 /// Returns the demands of a load point, the one that allows the least first, and the bounds.
 pub(super) fn demands(plan: &Plan, point: &LoadPointResult) -> (Vec<Demand>, Bounds) {
     let operations = point.rate + point.error_rate;
     if operations <= 0.0 {
         return (Vec::new(), Bounds::default());
     }
-    let mut demands: Vec<Demand> = cpu(plan, point).into_iter().collect();
-    demands.extend(disks(point, operations));
-    demands.extend(networks(point, operations));
-    let bound = |demand: &Demand| demand.rate_max.unwrap_or(f64::INFINITY);
-    demands.sort_by(|one, other| bound(one).total_cmp(&bound(other)));
-    let rate_max = demands.first().and_then(|demand| demand.rate_max);
-    (demands.clone(), Bounds { rate_max, users: users(point, &demands) })
+    let mut found: Vec<Found> = cpu(plan, point).into_iter().collect();
+    found.extend(disks(point, operations));
+    found.extend(networks(point, operations));
+    let bound = |(demand, _): &Found| demand.rate_max.unwrap_or(f64::INFINITY);
+    found.sort_by(|one, other| bound(one).total_cmp(&bound(other)));
+    let rate_max = found.first().and_then(|(demand, _)| demand.rate_max);
+    let busy: Vec<stats::Demand> = found.iter().filter_map(|(_, busy)| *busy).collect();
+    let users = match point.load {
+        Load::Users(_) => saturation_users(point.thinking_mean / point.rate, &busy),
+        Load::Rate { .. } => None,
+    };
+    (found.into_iter().map(|(demand, _)| demand).collect(), Bounds { rate_max, users })
 }
 
-/// Returns N* of a closed loop: demands as the time that each resource is busy for one operation, 1 ÷ its highest rate.
-fn users(point: &LoadPointResult, demands: &[Demand]) -> Option<f64> {
-    let Load::Users(_) = point.load else { return None };
-    let think = point.thinking_mean / point.rate;
-    let times: Vec<f64> = demands.iter().filter_map(|demand| Some(1.0 / demand.rate_max?)).collect();
-    let longest = times.iter().copied().max_by(f64::total_cmp)?;
-    let users = (think + times.iter().sum::<f64>()) / longest;
-    users.is_finite().then_some(users)
-}
-
-fn cpu(plan: &Plan, point: &LoadPointResult) -> Option<Demand> {
+/// Returns the demand of CPU time. An allowance of less than a CPU is a slower CPU.
+fn cpu(plan: &Plan, point: &LoadPointResult) -> Option<Found> {
     let per_operation = point.sut_cpu_per_operation.filter(|cpu| 0.0 < *cpu)?;
-    let rate_max = plan.sut.allowance().map(|cpus| cpus / per_operation);
-    Some(Demand { resource: "CPU".to_owned(), per_operation, unit: DemandUnit::Seconds, rate_max })
+    let allowance = plan.sut.allowance();
+    let demand = Demand {
+        resource: "CPU".to_owned(),
+        per_operation,
+        unit: DemandUnit::Seconds,
+        rate_max: allowance.map(|cpus| cpus / per_operation),
+    };
+    let busy =
+        allowance.map(|cpus| stats::Demand { busy: per_operation / cpus.min(1.0), servers: cpus.max(1.0) });
+    Some((demand, busy))
 }
 
-fn disks(point: &LoadPointResult, operations: f64) -> Vec<Demand> {
+fn disks(point: &LoadPointResult, operations: f64) -> Vec<Found> {
     let uses = &point.resources;
     let mut demands = Vec::new();
     for disk in uses.sut_instances(Counter::DiskBusy) {
@@ -80,11 +88,12 @@ fn disks(point: &LoadPointResult, operations: f64) -> Vec<Demand> {
         if busy <= 0.0 {
             continue;
         }
-        let mut add = |what: &str, per_operation, unit, rate_max| {
+        let mut add = |what: &str, per_operation, unit, time: Option<f64>| {
             let resource = format!("disk {disk}, {what}");
-            demands.push(Demand { resource, per_operation, unit, rate_max });
+            let rate_max = time.map(|time| 1.0 / time);
+            demands.push((Demand { resource, per_operation, unit, rate_max }, time.map(alone)));
         };
-        add("time", busy, DemandUnit::Seconds, Some(1.0 / busy));
+        add("time", busy, DemandUnit::Seconds, Some(busy));
         let requests = of(Counter::DiskReads) + of(Counter::DiskWrites);
         add("requests", requests / operations, DemandUnit::Requests, None);
         let bytes = of(Counter::DiskReadBytes) + of(Counter::DiskWriteBytes);
@@ -93,18 +102,25 @@ fn disks(point: &LoadPointResult, operations: f64) -> Vec<Demand> {
     demands
 }
 
-fn networks(point: &LoadPointResult, operations: f64) -> Vec<Demand> {
+fn networks(point: &LoadPointResult, operations: f64) -> Vec<Found> {
     let uses = &point.resources;
     let of_interface = |name: &str| {
         let sent = uses.sut_value(Counter::NetSentBytes, name)?;
         let bytes = sent.max(uses.sut_value(Counter::NetReceivedBytes, name)?) / operations;
         let speed = uses.sut_value(Counter::NetSpeed, name).filter(|speed| 0.0 < *speed);
-        (0.0 < bytes).then(|| Demand {
+        let time = speed.map(|speed| 8.0 * bytes / speed);
+        let demand = Demand {
             resource: format!("network {name}"),
             per_operation: bytes,
             unit: DemandUnit::Bytes,
-            rate_max: speed.map(|speed| speed / 8.0 / bytes),
-        })
+            rate_max: time.map(|time| 1.0 / time),
+        };
+        (0.0 < bytes).then(|| (demand, time.map(alone)))
     };
     uses.sut_instances(Counter::NetSentBytes).filter_map(of_interface).collect()
+}
+
+/// Makes the demand of a resource that there is once.
+fn alone(busy: f64) -> stats::Demand {
+    stats::Demand { busy, servers: 1.0 }
 }

@@ -9,19 +9,6 @@ use crate::{LoadPointResult, State};
 /// The interface over which a machine talks to itself: it has no speed and is never a limit.
 const LOOPBACK: &str = "lo";
 
-/// The modes in which a CPU is busy.
-const BUSY: [Counter; 6] = [
-    Counter::CpuUser,
-    Counter::CpuNice,
-    Counter::CpuSystem,
-    Counter::CpuIrq,
-    Counter::CpuSoftirq,
-    Counter::CpuSteal,
-];
-
-/// The modes in which it is not; what is waited for meanwhile is a disk's business.
-const IDLE: [Counter; 2] = [Counter::CpuIdle, Counter::CpuIowait];
-
 /// What a load point shows by itself, with what later ones are compared with.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Own {
@@ -213,7 +200,7 @@ fn busy_cpus(plan: &Plan, uses: &ResourceUse) -> Vec<f64> {
 
 fn busy(uses: &ResourceUse, cpu: &str) -> Option<f64> {
     let sum = |modes: &[Counter]| -> f64 { modes.iter().filter_map(|mode| uses.sut_value(*mode, cpu)).sum() };
-    let (busy, idle) = (sum(&BUSY), sum(&IDLE));
+    let (busy, idle) = (sum(&Counter::CPU_BUSY), sum(&Counter::CPU_IDLE));
     ratio(Some(busy), Some(busy + idle))
 }
 

@@ -114,7 +114,7 @@ pub const THROTTLES: &[Throttle] = &[
     Throttle {
         name: "network (tbf, 40 Mbit/s)",
         bottleneck: "network",
-        arguments: &[FILES, "--sut", "nginx", "--sut-quota", "0.6"],
+        arguments: &[FILES, "--sut", "nginx", "--sut-quota", "none"],
         around: Around::Namespace(&["tbf", "rate", "40mbit", "burst", "128kb", "latency", "50ms"]),
     },
     Throttle {

@@ -5,17 +5,7 @@ use std::collections::BTreeMap;
 use model::{Counter, CounterKind, Reading, Series};
 use units::{Nanos, Ratio};
 
-/// The modes in which a CPU is busy.
-const BUSY: [Counter; 6] = [
-    Counter::CpuUser,
-    Counter::CpuNice,
-    Counter::CpuSystem,
-    Counter::CpuIrq,
-    Counter::CpuSoftirq,
-    Counter::CpuSteal,
-];
-
-/// The others that are shown; what is in neither list is not kept.
+/// What is shown besides the busy modes of CPUs; what is neither is not kept.
 const SHOWN: [Counter; 6] = [
     Counter::CpuIdle,
     Counter::DiskBusy,
@@ -43,7 +33,7 @@ impl Counters {
     /// A total that fell has begun again, or gone around: how much it grew is not known for this once.
     pub fn read(&mut self, machine: u32, at: Nanos, readings: &[Reading]) {
         for Reading { counter, instance, value } in readings {
-            let is_shown = BUSY.contains(counter) || SHOWN.contains(counter);
+            let is_shown = Counter::CPU_BUSY.contains(counter) || SHOWN.contains(counter);
             if !is_shown || counter.kind() != CounterKind::Total {
                 continue;
             }
@@ -70,7 +60,7 @@ impl Counters {
     /// Returns how many CPUs of the server's machine are busy, and how many it has.
     pub fn cpus_busy(&self) -> Option<(f64, usize)> {
         let n = self.of_sut(Counter::CpuIdle).count();
-        let busy = BUSY.iter().filter_map(|mode| sum(self.of_sut(*mode))).sum::<f64>() / MICROS;
+        let busy = Counter::CPU_BUSY.iter().filter_map(|mode| sum(self.of_sut(*mode))).sum::<f64>() / MICROS;
         (0 < n).then_some((busy, n))
     }
 
