@@ -10,6 +10,7 @@ mod run;
 mod session;
 mod stop;
 mod verify;
+mod wait;
 mod watch;
 
 pub use load::LoadError;

@@ -13,13 +13,14 @@ use testbed::{
     DiskLimits, Limits, Populated, RunningSut, Server, SutError, SutRequest, Transport, clean_stale, disk_of,
     inventory, populate,
 };
-use units::{Nanos, RealClock, wall};
+use units::{Clock, RealClock, wall};
 
 use crate::load::{Aim, PointWork, run_load_point};
 use crate::record::{Record, Watched};
 use crate::run::{Event, FleetError, INTERRUPTED, Observer, RunRequest, ServerChoice};
 use crate::stop::StopSwitch;
 use crate::verify::verify;
+use crate::wait::wait_until;
 use crate::watch::{Watcher, follow, watchers};
 
 /// The longest that a server may take until it answers.
@@ -27,9 +28,6 @@ const READY_MAX: Duration = Duration::from_secs(20);
 
 /// The longest that one of several addresses may take to answer.
 const ANSWER_MAX: Duration = Duration::from_secs(2);
-
-/// How often a pause looks whether it is to end.
-const PAUSE_STEP: Duration = Duration::from_millis(100);
 
 /// A run that has begun: its server was started and checked, its run file is open.
 pub(crate) struct Session {
@@ -103,7 +101,7 @@ impl Session {
         observer: &mut O,
         stop: &AtomicBool,
     ) -> Result<bool, FleetError> {
-        pause(self.plan.phases.quiet, stop);
+        wait_until(self.clock.now() + self.plan.phases.quiet, self.clock, stop);
         if let Some(sut) = self.sut.as_mut().filter(|_| !self.is_fresh) {
             sut.reset()?;
             self.aim = aim_at_sut(sut)?;
@@ -290,13 +288,4 @@ fn facts(sut: Option<&RunningSut>, aim: &Aim) -> Vec<FactSection> {
     };
     sections.extend(inventory());
     sections
-}
-
-fn pause(length: Nanos, stop: &AtomicBool) {
-    let mut left = Duration::from_nanos(length.0);
-    while !left.is_zero() && !stop.load(Ordering::Relaxed) {
-        let step = left.min(PAUSE_STEP);
-        std::thread::sleep(step);
-        left -= step;
-    }
 }

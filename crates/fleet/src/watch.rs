@@ -1,7 +1,6 @@
 //! Reading machines once a second, on the time axis of the load point.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::atomic::AtomicBool;
 
 use model::{Machine, MachineRole, Reading};
 use testbed::{LocalMachine, RunningSut, ServiceStatus, THIS_MACHINE, Watch, WatchError};
@@ -9,12 +8,10 @@ use units::{Clock, Nanos, RealClock};
 
 use crate::load::Aim;
 use crate::run::Monitoring;
+use crate::wait::wait_until;
 
 /// How often a machine is read.
 const EVERY: Nanos = Nanos::from_secs(1);
-
-/// How often a pause looks whether the load point is over.
-const PAUSE_MAX: Nanos = Nanos::from_millis(50);
 
 /// A machine, or a service, that is read while load points run.
 pub(crate) struct Watcher {
@@ -49,7 +46,7 @@ impl Watcher {
     ) {
         let mut due = origin;
         loop {
-            let is_over = wait(over, clock, due);
+            let is_over = wait_until(due, clock, over);
             // When it is read and not when that is done: most of what is read is read at once.
             let at = clock.now().saturating_sub(origin);
             tell(at, self.read());
@@ -81,6 +78,9 @@ pub(crate) fn watchers(
 
 /// Watches this machine and the server's own account of itself anew, after the server was reset.
 pub(crate) fn follow(watchers: &mut [Watcher], sut: &RunningSut, aim: &Aim) {
+    if watchers.is_empty() {
+        return;
+    }
     watchers.iter_mut().zip(here(Some(sut), aim)).for_each(|(watcher, new)| watcher.watch = new.watch);
 }
 
@@ -95,18 +95,4 @@ fn here(sut: Option<&RunningSut>, aim: &Aim) -> Vec<Watcher> {
         status.map(|status| Watcher::new("the server's own account", MachineRole::Sut, Box::new(status))),
     );
     watchers
-}
-
-/// Waits until `due`, or until `over` is set; returns whether it is.
-fn wait(over: &AtomicBool, clock: RealClock, due: Nanos) -> bool {
-    loop {
-        if over.load(Ordering::Relaxed) {
-            return true;
-        }
-        let left = due.saturating_sub(clock.now());
-        if left == Nanos::ZERO {
-            return false;
-        }
-        std::thread::sleep(Duration::from_nanos(left.min(PAUSE_MAX).0));
-    }
 }
