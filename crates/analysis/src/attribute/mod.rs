@@ -18,6 +18,7 @@ pub use sentence::sentence;
 pub use sign::{Sign, SignUnit, Signs};
 
 use model::Plan;
+use read::{Own, own_signs, with_relative};
 
 use crate::LoadPointResult;
 
@@ -51,22 +52,6 @@ pub enum Bottleneck {
 }
 
 impl Bottleneck {
-    /// All of them.
-    pub const ALL: [Bottleneck; 12] = [
-        Bottleneck::None,
-        Bottleneck::Processor,
-        Bottleneck::Memory,
-        Bottleneck::DiskOperations,
-        Bottleneck::DiskBandwidth,
-        Bottleneck::Network,
-        Bottleneck::AcceptBacklog,
-        Bottleneck::WorkerLimit,
-        Bottleneck::Scheduler,
-        Bottleneck::Waiting,
-        Bottleneck::Generator,
-        Bottleneck::Undetermined,
-    ];
-
     /// Returns the name in tables and files.
     pub fn name(self) -> &'static str {
         match self {
@@ -133,14 +118,13 @@ impl Attribution {
 
 /// Attributes all load points of a run; the same order.
 pub(crate) fn attribute(plan: &Plan, points: &[LoadPointResult]) -> Vec<Attribution> {
-    let lowest = points.iter().min_by(|one, other| one.load.level().total_cmp(&other.load.level()));
+    let own: Vec<Own> = points.iter().map(|point| own_signs(plan, point)).collect();
+    let pairs = || points.iter().zip(&own);
+    let lowest = pairs().min_by(|(one, _), (other, _)| one.load.level().total_cmp(&other.load.level()));
     let Some(lowest) = lowest else { return Vec::new() };
-    let base = read::own_signs(plan, lowest);
-    points
-        .iter()
-        .map(|point| {
-            let own = read::own_signs(plan, point);
-            let signs = read::with_relative(own, point, (lowest, &base), points);
+    pairs()
+        .map(|(point, own)| {
+            let signs = with_relative(own, point, lowest, points);
             let cause = cause::find_cause(&signs);
             let (demands, bounds) = demand::demands(plan, point);
             Attribution {

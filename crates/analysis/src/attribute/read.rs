@@ -131,7 +131,7 @@ impl Reader<'_> {
 
 /// Adds the signs that follow from a comparison with the lowest load, and with all lower ones.
 pub(super) fn with_relative(
-    own: Own,
+    own: &Own,
     point: &LoadPointResult,
     (lowest, base): (&LoadPointResult, &Own),
     points: &[LoadPointResult],
@@ -143,7 +143,7 @@ pub(super) fn with_relative(
     let of_load = growth.zip(load_growth).and_then(|(rate, load)| ratio(Some(rate - 1.0), Some(load - 1.0)));
     let is_lowest = point.index == lowest.index;
     let beyond = |growth: Option<f64>| growth.filter(|_| !is_lowest);
-    let mut signs = own.signs;
+    let mut signs = own.signs.clone();
     for (sign, value) in [
         (Sign::RateOfIdeal, rate_of_ideal(point, lowest)),
         (Sign::DiskGrowth, beyond(ratio(own.disk_time, base.disk_time))),

@@ -41,11 +41,6 @@ macro_rules! signs {
             pub fn unit(self) -> SignUnit {
                 match self { $(Sign::$variant => SignUnit::$unit,)* }
             }
-
-            /// Returns what it is: a sentence.
-            pub fn about(self) -> &'static str {
-                match self { $(Sign::$variant => $about,)* }
-            }
         }
     };
 }
