@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::{Load, SutPlan};
-use stats::{Amdahl, FitError, Repeats, ScalingPoint, SpeedUp, Usl, speed_ups};
+use stats::{Amdahl, FitError, Repeats, ScalingPoint, SpeedUp, Usl, median, speed_ups};
 use units::Ratio;
 
 use crate::LoadPointResult;
@@ -96,19 +96,13 @@ fn group(cpus: usize, peaks: &[&LoadPointResult]) -> Option<Group> {
     rates.sort_by(f64::total_cmp);
     Some(Group {
         cpus,
-        rate: median(&rates),
+        rate: median(&rates)?,
         rates,
         load: highest.load,
         busy: highest.sut_busy,
         bottleneck: highest.attribution.as_ref().map(|attribution| attribution.bottleneck),
         speed_up: None,
     })
-}
-
-/// Returns the median of sorted values, of which there is one.
-fn median(sorted: &[f64]) -> f64 {
-    let middle = sorted.len() / 2;
-    if sorted.len() % 2 == 1 { sorted[middle] } else { (sorted[middle - 1] + sorted[middle]) / 2.0 }
 }
 
 /// Fits both laws: with intervals from the repeats if there are any, else from the residuals.

@@ -16,6 +16,7 @@ mod histogram;
 mod knees;
 mod law;
 mod least_squares;
+mod median;
 mod mm;
 mod moments;
 mod order;
@@ -38,6 +39,7 @@ pub use law::{
     MBIT, harmonic_mean, interactive_bound, interactive_response, little_gap, load_factor, t1_lines,
     utilization_bound, weighted_harmonic_mean,
 };
+pub use median::median;
 pub use mm::{erlang_c, mg1_response, mm1_response, mm1_response_quantile, mmc_response};
 pub use moments::Moments;
 pub use ratio::ratio_interval;

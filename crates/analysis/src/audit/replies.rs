@@ -1,6 +1,6 @@
 //! The size of a reply that throughput and connection rate imply, and the band in which it lies.
 
-use stats::MBIT;
+use stats::{MBIT, median};
 
 use super::{PublishedRow, PublishedTable};
 
@@ -47,8 +47,8 @@ impl Band {
     /// Finds the band of a table; `None` if no row implies a size.
     pub(super) fn of(table: &PublishedTable) -> Option<Band> {
         let sizes: Vec<f64> = table.rows.iter().filter_map(|row| implied_reply_bytes(row, MBIT)).collect();
-        let middle = median(sizes.clone())?;
-        let spread = median(sizes.iter().map(|size| (size - middle).abs()).collect())?;
+        let middle = median(&sizes)?;
+        let spread = median(&sizes.iter().map(|size| (size - middle).abs()).collect::<Vec<_>>())?;
         let half = (BAND_DEVIATIONS * DEVIATIONS_PER_MAD * spread).max(BAND_MIN * middle);
         Some(Band { middle, half })
     }
@@ -81,12 +81,4 @@ impl Band {
             )
         })
     }
-}
-
-/// Returns the middle value, of two the mean. `None` if there is none.
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let half = values.len() / 2;
-    let upper = *values.get(half)?;
-    Some(if values.len().is_multiple_of(2) { (values[half - 1] + upper) / 2.0 } else { upper })
 }

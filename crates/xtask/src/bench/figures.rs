@@ -1,14 +1,12 @@
 //! The little arithmetic of the tables.
 
-/// Returns the median: the mean of the two in the middle if there is no middle.
+/// Returns the median of a value over rounds.
 ///
 /// # Panics
-/// Without values.
-pub fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    if sorted.len() % 2 == 1 { sorted[middle] } else { (sorted[middle - 1] + sorted[middle]) / 2.0 }
+/// Without rounds.
+pub fn over<Round>(rounds: &[Round], value: impl Fn(&Round) -> f64) -> f64 {
+    let values: Vec<f64> = rounds.iter().map(value).collect();
+    stats::median(&values).expect("there are rounds")
 }
 
 /// Returns `met` or `missed`.
@@ -22,7 +20,7 @@ mod tests {
 
     #[test]
     fn the_median_is_in_the_middle() {
-        assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
-        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), 2.5);
+        assert_eq!(over(&[3.0, 1.0, 2.0], |value| *value), 2.0);
+        assert_eq!(over(&[4.0, 1.0, 2.0, 3.0], |value| *value), 2.5);
     }
 }

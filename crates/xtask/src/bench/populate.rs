@@ -11,7 +11,7 @@ use anyhow::{Result, ensure};
 use units::{Clock, RealClock};
 
 use super::Options;
-use super::figures::{median, word};
+use super::figures::{over, word};
 use super::site::Site;
 use crate::shell::{output, run};
 
@@ -88,7 +88,7 @@ fn bytes_below(folder: &Path) -> Result<u64> {
 }
 
 fn table(bytes: u64, rounds: &[Round]) -> String {
-    let over = |value: fn(&Round) -> f64| median(&rounds.iter().map(value).collect::<Vec<_>>());
+    let over = |value: fn(&Round) -> f64| over(rounds, value);
     let rate = |seconds: f64| bytes as f64 / 1e6 / seconds;
     let ratio = over(|round| round.dd / round.plimsoll);
     format!(

@@ -1,7 +1,7 @@
 //! The tables about the cases.
 
 use super::cases::{Case, FEW, MANY, MEMORY, Round};
-use super::figures::{median, word};
+use super::figures::{over, word};
 
 /// Memory that a connection more may cost, in KiB.
 const MEMORY_BAR: f64 = 2.0;
@@ -16,10 +16,6 @@ pub fn all(measured: &Measured) -> String {
     } else {
         summary(measured) + &memory(measured) + &details(measured)
     }
-}
-
-fn over(rounds: &[Round], value: impl Fn(&Round) -> f64) -> f64 {
-    median(&rounds.iter().map(value).collect::<Vec<_>>())
 }
 
 fn summary(measured: &Measured) -> String {
