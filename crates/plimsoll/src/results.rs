@@ -102,8 +102,8 @@ impl Results {
             Some(figure) => lines.push(format!("{word}{modified}: {figure}.")),
             None => lines.push(format!("{word}{modified}: no load point is valid, so there is no headline.")),
         }
-        let user = self.analysis.benchmark.headline.user_name();
-        let bound = sentence(&self.analysis.load_points, user);
+        // The terminal says users throughout, whatever the benchmark calls them.
+        let bound = sentence(&self.analysis.load_points, "user");
         lines.extend(bound.map(|bound| format!("The server was {bound}.")));
         lines.extend(crate::outcome::text(&self.plan, &self.analysis));
         for reason in &verdict.reasons {
