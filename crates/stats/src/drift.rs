@@ -110,13 +110,19 @@ pub fn batch_mean_interval(values: &[f64], n_batches: usize, confidence: Ratio) 
     let means: Vec<f64> = batch_means(&values[values.len() % n_batches..], length).collect();
     let n = means.len() as f64;
     let mean = means.iter().sum::<f64>() / n;
-    let variance = means.iter().map(|batch| (batch - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    Estimate::from_error(mean, (variance / n).sqrt(), means.len() - 1, confidence)
+    Estimate::from_error(mean, (variance(&means) / n).sqrt(), means.len() - 1, confidence)
 }
 
 /// Returns the means of consecutive batches of `length` values, above zero; an incomplete last one is left out.
-fn batch_means(values: &[f64], length: usize) -> impl Iterator<Item = f64> + '_ {
+pub(crate) fn batch_means(values: &[f64], length: usize) -> impl Iterator<Item = f64> + '_ {
     values.chunks_exact(length).map(move |batch| batch.iter().sum::<f64>() / length as f64)
+}
+
+/// Returns the sample variance of at least two values.
+pub(crate) fn variance(values: &[f64]) -> f64 {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0)
 }
 
 #[cfg(test)]

@@ -54,6 +54,9 @@ pub struct Bucket {
 }
 
 impl Histogram {
+    /// The highest value that has a bucket of its own: one hour.
+    pub const HIGHEST: Nanos = Nanos(HIGHEST);
+
     /// Makes an empty histogram; allocates nothing.
     pub const fn new() -> Histogram {
         Histogram { n: 0, sum: 0, min: 0, max: 0, beyond: 0, counts: None }

@@ -50,4 +50,4 @@ pub use scaling::{
 };
 pub use stall::Stall;
 pub use steady::{Steadiness, SteadyLimit, steadiness};
-pub use warm_up::warm_up_cut;
+pub use warm_up::{warm_up_cut, warm_up_errors};

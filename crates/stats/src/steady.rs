@@ -18,7 +18,7 @@
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 use units::Ratio;
 
-use crate::drift::MEMORY_MARGIN;
+use crate::drift::{MEMORY_MARGIN, variance};
 use crate::{Drift, DriftLimit, Estimate, drift};
 
 /// Into how many slices a phase is cut.
@@ -163,13 +163,6 @@ fn slices(values: &[f64], n: usize) -> Vec<f64> {
     let end = |slice: usize| slice * values.len() / n;
     let mean = |slice: &[f64]| slice.iter().sum::<f64>() / slice.len() as f64;
     (0..n).map(|slice| mean(&values[end(slice)..end(slice + 1)])).collect()
-}
-
-/// Returns the sample variance of at least two values.
-fn variance(values: &[f64]) -> f64 {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0)
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! How long a server needed to warm up: where the transient of a series ends.
 
+use crate::drift::{batch_means, variance};
+
 /// How many values make one batch, which takes the edge off single values.
 ///
 /// Source: White, Cobb and Spratt 2000, A Comparison of Five Steady-State Truncation Heuristics for
@@ -22,14 +24,34 @@ const N_BATCHES_MIN: usize = 10;
 ///
 /// Source: White 1997, An Effective Truncation Heuristic for Bias Reduction in Simulation Output.
 pub fn warm_up_cut(values: &[f64]) -> Option<usize> {
-    let means: Vec<f64> =
-        values.chunks_exact(BATCH).map(|batch| batch.iter().sum::<f64>() / BATCH as f64).collect();
+    let means: Vec<f64> = batch_means(values, BATCH).collect();
     if means.len() < N_BATCHES_MIN || means.iter().any(|mean| !mean.is_finite()) {
         return None;
     }
     let errors = marginal_errors(&means);
     let (cut, _) = errors.iter().enumerate().min_by(|one, other| one.1.total_cmp(other.1))?;
     (cut <= means.len() / 2).then_some(cut * BATCH)
+}
+
+/// Returns by how many standard errors the values before `cut` differ from the rest.
+///
+/// Told from means of batches of five values. With b of them before the cut and a after it, their means m_b and m_a,
+/// and s² the sample variance of those after it: |m_b − m_a| ÷ (s·√(1/b + 1/a)). Dimensionless.
+///
+/// `None` without a batch before the cut or with fewer than two after it, and if all values are equal.
+///
+/// Source: the difference of two means of the same variance; what is before the cut need not be even.
+pub fn warm_up_errors(values: &[f64], cut: usize) -> Option<f64> {
+    let (before, after) = values.split_at_checked(cut)?;
+    let means = |part| batch_means(part, BATCH).collect::<Vec<f64>>();
+    let (before, after) = (means(before), means(after));
+    if before.is_empty() || after.len() < 2 {
+        return None;
+    }
+    let (n_before, n_after) = (before.len() as f64, after.len() as f64);
+    let apart = before.iter().sum::<f64>() / n_before - after.iter().sum::<f64>() / n_after;
+    let error = (variance(&after) * (1.0 / n_before + 1.0 / n_after)).sqrt();
+    Some(apart.abs() / error).filter(|errors| !errors.is_nan())
 }
 
 /// Returns MSER(d) for each d from 0 on that leaves at least five batches.
@@ -90,6 +112,16 @@ mod tests {
         assert_eq!(found.len(), 6);
         let values: Vec<f64> = means.iter().flat_map(|mean| [*mean; 5]).collect();
         assert_eq!(warm_up_cut(&values), Some(10));
+    }
+
+    /// By hand: batches 0, then 1 and 3: apart by 2, variance 2, error √(2 · (1 + 1/2)) = √3.
+    #[test]
+    fn standard_errors_by_hand() {
+        let values: Vec<f64> = [0.0, 1.0, 3.0].iter().flat_map(|mean| [*mean; 5]).collect();
+        assert!((warm_up_errors(&values, 5).unwrap() - 2.0 / 3f64.sqrt()).abs() < 1e-12);
+        assert_eq!([0, 10, 15, 16].map(|cut| warm_up_errors(&values, cut)), [None; 4]);
+        let jump = [[0.0; 5], [1.0; 5], [1.0; 5]].concat();
+        assert_eq!((warm_up_errors(&jump, 5), warm_up_errors(&[1.0; 15], 5)), (Some(f64::INFINITY), None));
     }
 
     #[test]

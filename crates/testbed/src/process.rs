@@ -69,17 +69,17 @@ fn all() -> Vec<ProcessStat> {
     pids.filter_map(ProcessStat::of).collect()
 }
 
-/// Returns the CPU time of a process group's leader, of the group and of all descendants, so far.
+/// Returns the CPU time of leaders of process groups, of their groups and of all descendants, so far.
 ///
 /// Processes that ended without their parent's notice are missing, so this may fall; cgroups do better.
-pub fn family_cpu(leader: u32) -> Nanos {
-    let ticks: u64 = family(leader, &all()).map(|process| process.cpu_ticks).sum();
+pub fn family_cpu(leaders: &[u32]) -> Nanos {
+    let ticks: u64 = family(leaders, &all()).map(|process| process.cpu_ticks).sum();
     Nanos(ticks * 1_000_000_000 / rustix::param::clock_ticks_per_second())
 }
 
-/// Returns a process group and all descendants of its leader, so that they can be ended later with [`kill`].
-pub fn family_of(leader: u32) -> Vec<ProcessStat> {
-    family(leader, &all()).copied().collect()
+/// Returns process groups and all descendants of their leaders, so that they can be ended later with [`kill`].
+pub fn family_of(leaders: &[u32]) -> Vec<ProcessStat> {
+    family(leaders, &all()).copied().collect()
 }
 
 /// Kills a process, unless its number has gone to another one in the meantime.
@@ -91,9 +91,9 @@ pub fn kill(process: &ProcessStat) {
     }
 }
 
-fn family(leader: u32, all: &[ProcessStat]) -> impl Iterator<Item = &ProcessStat> {
-    let mut members: HashSet<u32> =
-        all.iter().filter(|one| one.group == leader || one.pid == leader).map(|one| one.pid).collect();
+fn family<'a>(leaders: &[u32], all: &'a [ProcessStat]) -> impl Iterator<Item = &'a ProcessStat> + use<'a> {
+    let is_first = |one: &&ProcessStat| leaders.contains(&one.group) || leaders.contains(&one.pid);
+    let mut members: HashSet<u32> = all.iter().filter(is_first).map(|one| one.pid).collect();
     loop {
         let before = members.len();
         members.extend(
@@ -135,16 +135,17 @@ mod tests {
         let one = |pid, parent, group| ProcessStat { pid, parent, group, ..ProcessStat::default() };
         // 10 leads; 11 is its child, 12 its grandchild in a group of its own, 13 was orphaned, 20 is a stranger.
         let all = [one(12, 11, 12), one(10, 1, 10), one(11, 10, 10), one(13, 1, 10), one(20, 1, 20)];
-        let mut pids: Vec<u32> = family(10, &all).map(|process| process.pid).collect();
+        let mut pids: Vec<u32> = family(&[10], &all).map(|process| process.pid).collect();
         pids.sort_unstable();
         assert_eq!(pids, [10, 11, 12, 13]);
+        assert_eq!(family(&[10, 20], &all).count(), 5);
     }
 
     #[test]
     fn this_process_is_found_and_has_used_cpu_no_less_later() {
         let own = std::process::id();
         assert_eq!(ProcessStat::of(own).unwrap().pid, own);
-        let before = family_cpu(own);
-        assert!(before <= family_cpu(own));
+        let before = family_cpu(&[own]);
+        assert!(before <= family_cpu(&[own]));
     }
 }

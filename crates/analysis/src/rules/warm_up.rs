@@ -1,15 +1,13 @@
 //! Warm-up: it is over before the steady phase begins, or soon after.
 
 use model::Phase;
+use stats::warm_up_errors;
 
 use super::{Evidence, Finding};
 use crate::fold::Second;
 
 /// Part of the steady phase into which the warm-up may reach: the rest outweighs it ninefold.
 const REACH_MAX: f64 = 0.1;
-
-/// Seconds per batch, as in [`stats::warm_up_cut`].
-const BATCH: usize = 5;
 
 /// By how many standard errors the warm-up must differ from the rest.
 ///
@@ -34,27 +32,9 @@ pub(super) fn check(evidence: &Evidence) -> Vec<Finding> {
     vec![Finding::remark("warm-up", text).hint("a longer settle phase")]
 }
 
-/// Returns whether the first `n_before` rates differ from the rest by more than chance, told from batches of seconds.
+/// Returns whether the first `n_before` rates differ from the rest by more than chance.
 fn is_shown(rates: &[f64], n_before: usize) -> bool {
-    let (before, after) = rates.split_at(n_before);
-    let (before, after) = (batch_means(before), batch_means(after));
-    let error = deviation(&after) * (1.0 / before.len() as f64 + 1.0 / after.len() as f64).sqrt();
-    ERRORS_MIN * error < (mean(&before) - mean(&after)).abs()
-}
-
-fn batch_means(rates: &[f64]) -> Vec<f64> {
-    rates.chunks_exact(BATCH).map(mean).collect()
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
-}
-
-/// Returns the standard deviation of a sample, divisor n − 1.
-fn deviation(values: &[f64]) -> f64 {
-    let mean = mean(values);
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    (squares / (values.len() as f64 - 1.0)).sqrt()
+    warm_up_errors(rates, n_before).is_some_and(|errors| ERRORS_MIN < errors)
 }
 
 #[cfg(test)]

@@ -199,8 +199,8 @@ fn start<const N: usize>(observations: &[Observation]) -> Option<[f64; N]> {
     // λ is near max X/p, or above it where size 1 is missing.
     let bounds = from_fn(|i| if i == 0 { (1e-3 * least, 10.0 * least) } else { (0.0, f64::INFINITY) });
     let problem = Problem { observations: &observations, model: &model, bounds };
-    let [first, rest] = [problem.minimize(from_fn(|i| if i == 0 { least } else { 0.0 }))?.parameters; 2];
-    Some(from_fn(|i| if i == 0 { 1.0 / first[0] } else { (rest[i] / first[0]).min(BOUNDS[i].1) }))
+    let found = problem.minimize(from_fn(|i| if i == 0 { least } else { 0.0 }))?.parameters;
+    Some(from_fn(|i| if i == 0 { 1.0 / found[0] } else { (found[i] / found[0]).min(BOUNDS[i].1) }))
 }
 
 fn quality<const N: usize>(

@@ -103,7 +103,7 @@ impl Programs {
         match &self.members {
             Members::Group(directory) => members(directory),
             Members::Family(leaders) => {
-                let family: Vec<ProcessStat> = leaders.iter().flat_map(|leader| family_of(*leader)).collect();
+                let family = family_of(leaders);
                 let ticks = family.iter().fold(0u64, |sum, one| sum.saturating_add(one.cpu_ticks));
                 into.push(Reading::new(Counter::SutCpu, ticks_to_micros(ticks)));
                 family.iter().map(|process| process.pid).collect()

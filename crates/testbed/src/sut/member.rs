@@ -90,7 +90,7 @@ impl Member {
     pub fn end(&mut self) {
         let Some(child) = &mut self.child else { return };
         let leader = Pid::from_child(child);
-        let family = family_of(child.id());
+        let family = family_of(&[child.id()]);
         let clock = RealClock::start();
         let limit = Nanos::from_secs(u64::from(self.stop.seconds));
         // A process that has ended already answers with an error, which is what we want.

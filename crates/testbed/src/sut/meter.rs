@@ -34,9 +34,7 @@ impl Meter {
         match self {
             Meter::Group(account) => account.read(),
             Meter::Family { leaders, before } => {
-                let now =
-                    leaders.iter().map(|leader| family_cpu(*leader)).fold(*before, |sum, one| sum + one);
-                Some(SutUse { cpu: now, throttled: Nanos::ZERO })
+                Some(SutUse { cpu: *before + family_cpu(leaders), throttled: Nanos::ZERO })
             }
         }
     }
