@@ -112,7 +112,6 @@ mod tests {
     use units::Nanos;
 
     use super::*;
-    use crate::Phase;
 
     fn histogram(values: &[u64]) -> Histogram {
         let mut histogram = Histogram::new();
@@ -121,23 +120,8 @@ mod tests {
     }
 
     fn record(response: &[u64], service: &[u64]) -> IntervalRecord {
-        IntervalRecord {
-            load_point: 0,
-            agent: 0,
-            index: 0,
-            phase: Phase::Steady,
-            start: Nanos::ZERO,
-            end: Nanos::from_secs(1),
-            flow: Flow::default(),
-            kinds: Vec::new(),
-            units: Vec::new(),
-            response: histogram(response),
-            service: histogram(service),
-            lateness: Histogram::new(),
-            connect: Histogram::new(),
-            health: Health::default(),
-            sut: None,
-        }
+        let (response, service) = (histogram(response), histogram(service));
+        IntervalRecord { end: Nanos::from_secs(1), response, service, ..IntervalRecord::empty(0, 0) }
     }
 
     /// Goal: a thread whose users have not thought yet has no service times of its own; the whole has them all.

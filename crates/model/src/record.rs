@@ -189,6 +189,27 @@ pub struct DetailRecord {
 }
 
 impl IntervalRecord {
+    /// Makes the record of an interval without length in which nothing happened, of no kinds; allocates nothing.
+    pub fn empty(load_point: u32, agent: u32) -> IntervalRecord {
+        IntervalRecord {
+            load_point,
+            agent,
+            index: 0,
+            phase: Phase::RampUp,
+            start: Nanos::ZERO,
+            end: Nanos::ZERO,
+            flow: Flow::default(),
+            kinds: Vec::new(),
+            units: Vec::new(),
+            response: Histogram::new(),
+            service: Histogram::new(),
+            lateness: Histogram::new(),
+            connect: Histogram::new(),
+            health: Health::default(),
+            sut: None,
+        }
+    }
+
     /// Empties the record for another interval; histograms keep the memory that they have.
     pub fn clear(&mut self) {
         self.flow = Flow::default();

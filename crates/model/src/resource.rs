@@ -27,11 +27,6 @@ impl MachineRole {
             MachineRole::Load => "load",
         }
     }
-
-    /// Returns whether the server runs there.
-    pub fn has_sut(self) -> bool {
-        self != MachineRole::Load
-    }
 }
 
 /// A machine that is watched, or a service on it.

@@ -123,21 +123,14 @@ pub(crate) mod tests {
         kind.failed.insert(Outcome::Refused, FailedTotals { n: 1, ..FailedTotals::default() });
         let flow = Flow { due: 5, ok: 3, failed: 1, in_flight_at_end: 1, ..Flow::default() };
         IntervalRecord {
-            load_point: 1,
-            agent: 0,
-            index: 0,
             phase: Phase::Steady,
-            start: Nanos::ZERO,
             end: Nanos::from_secs(1),
             flow,
             kinds: vec![kind],
-            units: Vec::new(),
             response,
-            service: Histogram::new(),
-            lateness: Histogram::new(),
-            connect: Histogram::new(),
             health: Health { threads: 2, cpu: Nanos::from_millis(500), run_queue: Nanos::ZERO },
             sut: Some(SutUse { cpu: Nanos::from_millis(350), throttled: Nanos::ZERO }),
+            ..IntervalRecord::empty(1, 0)
         }
     }
 

@@ -4,9 +4,8 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread::JoinHandle;
 
-use model::{Flow, Health, IntervalRecord, KindTotals, Load, LoadPoint, Phase};
+use model::{Flow, IntervalRecord, KindTotals, Load, LoadPoint, Phase};
 use serde_json::Value;
-use stats::Histogram;
 use telemetry::{Options, RunName, Telemetry, TelemetryError};
 use units::Nanos;
 
@@ -24,21 +23,11 @@ fn second(n: u64) -> IntervalRecord {
     let mut kind = KindTotals::default();
     (0..n).for_each(|_| kind.ok.response.record(1_000_000));
     IntervalRecord {
-        load_point: 0,
-        agent: 0,
-        index: 0,
         phase: Phase::Steady,
-        start: Nanos::ZERO,
         end: Nanos::from_secs(1),
         flow: Flow { ok: n, due: n, ..Flow::default() },
         kinds: vec![kind],
-        units: Vec::new(),
-        response: Histogram::new(),
-        service: Histogram::new(),
-        lateness: Histogram::new(),
-        connect: Histogram::new(),
-        health: Health::default(),
-        sut: None,
+        ..IntervalRecord::empty(0, 0)
     }
 }
 
