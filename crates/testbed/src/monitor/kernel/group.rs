@@ -3,8 +3,9 @@
 use model::{Counter, Reading};
 
 use super::text::{keyed_counters, ticks_to_micros};
-use super::{Parse, pressure};
+use super::{Parse, memory, pressure};
 use crate::cgroup::Controller;
+use crate::system_file::keyed_number;
 
 /// No limit, as version 1 writes it: more bytes than any machine has.
 const NO_LIMIT_BYTES: u64 = 1 << 62;
@@ -61,7 +62,7 @@ const PERIODS: [(&str, Counter); 2] =
 /// Version 1, `cpu.stat`: the time in ns, summed over the CPUs on which the group was held back.
 fn parse_throttling(text: &str, into: &mut Vec<Reading>) {
     keyed_counters(text, &PERIODS, 1, into);
-    let nanos = crate::system_file::keyed_number(text, "throttled_time");
+    let nanos = keyed_number(text, "throttled_time");
     into.extend(nanos.map(|nanos| Reading::new(Counter::SutThrottled, nanos / NANOS_PER_MICRO)));
 }
 
@@ -95,12 +96,9 @@ fn parse_memory_events(text: &str, into: &mut Vec<Reading>) {
     keyed_counters(text, &[("max", Counter::SutMemoryHits)], 1, into);
 }
 
-/// Lines `workingset_refault_file 7` and the like, the same in both versions.
+/// Both versions, `memory.stat`: pages, those of groups below in lines of their own.
 fn parse_memory_stat(text: &str, into: &mut Vec<Reading>) {
-    let of = |key| crate::system_file::keyed_number(text, key);
-    let refaults = [of("workingset_refault_file"), of("workingset_refault_anon"), of("workingset_refault")];
-    let sum = refaults.into_iter().flatten().reduce(u64::saturating_add);
-    into.extend(sum.map(|number| Reading::new(Counter::SutRefaults, number)));
+    memory::refaults(text, Counter::SutRefaults, into);
     keyed_counters(text, &[("pgmajfault", Counter::SutMajorFaults)], 1, into);
 }
 

@@ -35,12 +35,17 @@ pub fn parse(text: &str, into: &mut Vec<Reading>) {
 pub fn parse_paging(text: &str, into: &mut Vec<Reading>) {
     keyed_counters(text, &PAGED, KB, into);
     keyed_counters(text, &PAGES, 1, into);
-    // One line up to Linux 5.8, afterwards one for pages of files and one for others.
-    let refaults = keyed(text).filter(|(key, _)| {
+    refaults(text, Counter::Refaults, into);
+}
+
+/// Reads how many pages came back, which `vmstat` and `memory.stat` of a control group tell alike: in one line up to
+/// Linux 5.8, afterwards in one for pages of files and one for others.
+pub fn refaults(text: &str, counter: Counter, into: &mut Vec<Reading>) {
+    let lines = keyed(text).filter(|(key, _)| {
         matches!(*key, "workingset_refault" | "workingset_refault_file" | "workingset_refault_anon")
     });
-    let refaults = refaults.map(|(_, number)| number).reduce(u64::saturating_add);
-    into.extend(refaults.map(|number| Reading::new(Counter::Refaults, number)));
+    let sum = lines.map(|(_, number)| number).reduce(u64::saturating_add);
+    into.extend(sum.map(|number| Reading::new(counter, number)));
 }
 
 #[cfg(test)]

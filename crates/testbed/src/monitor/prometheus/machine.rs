@@ -17,32 +17,12 @@ pub struct PrometheusMachine {
     url: PageUrl,
     limits: FetchLimits,
     tables: Tables,
-    warnings: Vec<String>,
 }
 
 impl PrometheusMachine {
     /// Watches the machine whose exporter answers at a URL; the first reading shows whether it does.
     pub fn new(url: PageUrl) -> PrometheusMachine {
-        PrometheusMachine { url, limits: LIMITS, tables: Tables::all(), warnings: Vec::new() }
-    }
-
-    /// Returns what was wrong with scrapes that gave readings nevertheless: each kind once, of the first such scrape.
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
-    }
-
-    fn keep(&mut self, notes: &ScrapeNotes) {
-        let mut keep = |kind: &str, what: String| {
-            if !self.warnings.iter().any(|warning| warning.starts_with(kind)) {
-                self.warnings.push(format!("{kind} {what}"));
-            }
-        };
-        if let Some((count, name)) = &notes.duplicates {
-            keep("series that came twice were counted once:", format!("`{name}`, {count} in all"));
-        }
-        if notes.bad.count != 0 {
-            keep("lines that cannot be read were skipped:", notes.bad.to_string());
-        }
+        PrometheusMachine { url, limits: LIMITS, tables: Tables::all() }
     }
 
     /// Returns why a page without any series that we know is not what was expected.
@@ -63,15 +43,14 @@ impl PrometheusMachine {
 
 impl Watch for PrometheusMachine {
     fn read(&mut self, into: &mut Vec<Reading>) -> Result<(), WatchError> {
-        let fail = |url: &PageUrl, reason| WatchError { watched: url.as_str().to_owned(), reason };
-        let page = self.url.fetch(self.limits).map_err(|reason| fail(&self.url, reason))?;
+        let fail = |reason| WatchError { watched: self.url.as_str().to_owned(), reason };
+        let page = self.url.fetch(self.limits).map_err(fail)?;
         let before = into.len();
         let notes = self.tables.read(&page, into);
-        if into.len() == before {
-            return Err(fail(&self.url, self.not_known(&page, &notes)));
+        match into.len() == before {
+            true => Err(fail(self.not_known(&page, &notes))),
+            false => Ok(()),
         }
-        self.keep(&notes);
-        Ok(())
     }
 }
 
@@ -113,24 +92,16 @@ mod tests {
         machine.read(&mut readings).unwrap();
         machine.read(&mut readings).unwrap();
         assert_eq!(readings, [Reading::new(Counter::Forks, 10), Reading::new(Counter::Forks, 25)]);
-        assert!(machine.warnings().is_empty());
         server.join().unwrap();
     }
 
     #[test]
-    fn what_is_wrong_with_a_scrape_is_kept_once() {
+    fn what_is_wrong_with_a_scrape_takes_nothing_from_the_rest() {
         let page = "node_forks_total 1\nnode_forks_total 1\n?\n";
-        let (mut machine, server) = exporter("/metrics", vec![page.to_owned(); 2]);
+        let (mut machine, server) = exporter("/metrics", vec![page.to_owned()]);
         let mut readings = Vec::new();
         machine.read(&mut readings).unwrap();
-        machine.read(&mut readings).unwrap();
-        assert_eq!(
-            machine.warnings(),
-            [
-                "series that came twice were counted once: `node_forks_total`, 1 in all",
-                "lines that cannot be read were skipped: line 3: expected the name of a metric",
-            ]
-        );
+        assert_eq!(readings, [Reading::new(Counter::Forks, 1)]);
         server.join().unwrap();
     }
 
