@@ -33,8 +33,6 @@ fn of(nanos: &[u64]) -> Histogram {
 /// Second 3 of load point 2: three operations of the first kind, one refused of the second.
 fn interval() -> IntervalRecord {
     let mut record = IntervalRecord {
-        load_point: 1,
-        agent: 0,
         index: 3,
         phase: Phase::Steady,
         start: Nanos::from_secs(3),
@@ -52,11 +50,9 @@ fn interval() -> IntervalRecord {
         kinds: vec![KindTotals::default(); 5],
         units: vec![UnitTotals { ok: 3, failed: 1 }],
         response: of(&[1_000_000, 2_000_000, 4_000_000]),
-        service: Histogram::new(),
-        lateness: Histogram::new(),
-        connect: Histogram::new(),
         health: Health { threads: 2, cpu: Nanos::from_millis(40), run_queue: Nanos(7) },
         sut: Some(SutUse { cpu: Nanos::from_millis(340), throttled: Nanos::ZERO }),
+        ..IntervalRecord::empty(1, 0)
     };
     for nanos in [1_000_000, 2_000_000, 4_000_000] {
         record.kinds[0].ok.response.record(nanos);

@@ -17,9 +17,6 @@ use model::{DetailRecord, IntervalRecord, Load, Phase, Plan};
 use stats::Histogram;
 use units::{Nanos, WallTime};
 
-/// The highest value with a bucket, as in [`Histogram`]: one hour, in ns.
-const HIGHEST: u64 = 3_600_000_000_000;
-
 /// The largest count that the format can hold.
 const COUNT_MAX: u64 = i64::MAX as u64;
 
@@ -46,7 +43,8 @@ impl IntervalLog {
             points: points.collect(),
             kinds: plan.workload.requests.iter().map(|request| fit_for_tag(&request.name)).collect(),
             current: None,
-            scratch: Hdr::new_with_bounds(1, HIGHEST, 3).expect("bounds that HdrHistogram allows"),
+            scratch: Hdr::new_with_bounds(1, Histogram::HIGHEST.0, 3)
+                .expect("bounds that HdrHistogram allows"),
             serializer: V2DeflateSerializer::new(),
         }
     }

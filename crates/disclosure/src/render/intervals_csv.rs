@@ -4,6 +4,7 @@ use model::{IntervalRecord, Load, LoadPoint, Plan, SutUse};
 use stats::Quantile;
 use units::{Nanos, Ratio};
 
+use super::CONFIDENCE;
 use super::csv::line;
 
 /// What a row is made of.
@@ -64,7 +65,7 @@ pub fn intervals_csv_head() -> String {
 /// Returns the row of an interval of a run with this plan.
 pub fn intervals_csv_row(plan: &Plan, record: &IntervalRecord) -> String {
     let is_there = |point: &&LoadPoint| point.index == record.load_point;
-    let quantile = |q| record.response.quantile_interval(Ratio(q), Ratio(0.95));
+    let quantile = |q| record.response.quantile_interval(Ratio(q), CONFIDENCE);
     let load = plan.load_points.iter().find(is_there).map(|point| point.load);
     let row = Row { record, load, p50: quantile(0.5), p99: quantile(0.99) };
     let fields: Vec<String> = COLUMNS.iter().map(|(_, field)| field(&row).unwrap_or_default()).collect();

@@ -23,11 +23,6 @@ pub const FORMAT: u32 = 1;
 /// Renders the report as JSON. What is absent, or not a number, is `null`.
 pub fn json(report: &Report) -> Value {
     let analysis = report.analysis;
-    let (ending, reason) = match &analysis.ending {
-        Ending::Complete => ("complete", None),
-        Ending::Stopped(reason) => ("stopped", Some(reason)),
-        Ending::Missing => ("missing", None),
-    };
     let headline = analysis.headline.as_ref().map(|headline| {
         json!({
             "name": headline.name,
@@ -49,7 +44,7 @@ pub fn json(report: &Report) -> Value {
         "verdict": verdict(&analysis.verdict),
         "bottleneck": sentence(&analysis.load_points, user),
         "modifications": analysis.modifications,
-        "ending": { "kind": ending, "reason": reason },
+        "ending": ending(&analysis.ending),
         "headline": headline,
         "curve": {
             "peak": analysis.curve.peak,
@@ -156,6 +151,15 @@ pub(super) fn state(state: State) -> &'static str {
         State::Invalid => "invalid",
         State::Incomplete => "incomplete",
     }
+}
+
+pub(super) fn ending(ending: &Ending) -> Value {
+    let (kind, reason) = match ending {
+        Ending::Complete => ("complete", None),
+        Ending::Stopped(reason) => ("stopped", Some(reason)),
+        Ending::Missing => ("missing", None),
+    };
+    json!({ "kind": kind, "reason": reason })
 }
 
 pub(super) fn verdict(verdict: &Verdict) -> Value {

@@ -23,3 +23,6 @@ pub use json::{FORMAT as JSON_FORMAT, comparison_json, json};
 pub use junit::junit;
 pub use markdown::markdown;
 pub use ndjson::{FORMAT as NDJSON_FORMAT, Ndjson};
+
+/// The confidence of intervals for percentiles of what was recorded.
+const CONFIDENCE: units::Ratio = units::Ratio(0.95);

@@ -8,14 +8,15 @@ use std::collections::BTreeMap;
 
 use analysis::Analysis;
 use model::{
-    CounterUnit, DetailRecord, Ending, Example, IntervalRecord, KindTotals, Machine, Plan, ResourceRecord,
-    Series, SutUse,
+    CounterUnit, DetailRecord, Example, IntervalRecord, KindTotals, Machine, Plan, ResourceRecord, Series,
+    SutUse,
 };
 use serde_json::{Map, Value, json};
 use stats::{Histogram, Moments};
 use units::{Nanos, Ratio, WallTime};
 
-use super::json::{load, seconds, verdict};
+use super::CONFIDENCE;
+use super::json::{ending, load, seconds, verdict};
 use crate::Provenance;
 
 /// The version of this form; rises with every change that a reader could stumble over.
@@ -23,9 +24,6 @@ pub const FORMAT: u32 = 1;
 
 /// Which percentiles are told, where there are enough values.
 const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
-
-/// The confidence of their intervals.
-const CONFIDENCE: Ratio = Ratio(0.95);
 
 /// What the lines of a run refer to.
 #[derive(Debug, Clone, Copy)]
@@ -187,17 +185,11 @@ impl Ndjson<'_> {
 
     /// Returns the last line: the judgement, without which no result is to be read.
     pub fn verdict(&self, analysis: &Analysis) -> String {
-        let (ending, reason) = match &analysis.ending {
-            Ending::Complete => ("complete", None),
-            Ending::Stopped(reason) => ("stopped", Some(reason)),
-            Ending::Missing => ("missing", None),
-        };
-        let modifications = &analysis.modifications;
         line(&json!({
             "type": "verdict",
             "verdict": verdict(&analysis.verdict),
-            "ending": { "kind": ending, "reason": reason },
-            "modifications": modifications,
+            "ending": ending(&analysis.ending),
+            "modifications": analysis.modifications,
         }))
     }
 

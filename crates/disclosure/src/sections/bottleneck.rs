@@ -3,7 +3,7 @@
 use analysis::attribute::{Attribution, CAUSES, Cause, Condition, Sign, SignUnit, Threshold, sentence};
 use analysis::{LoadPointResult, State};
 
-use super::{hollow_note, is_doubtful, load_axis};
+use super::{attributed, hollow_note, is_doubtful, load_axis};
 use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
 use crate::report::load_number;
 use crate::{Block, Column, Figure, Report, Row, Section, Table, Text, Tone, numbers};
@@ -26,10 +26,6 @@ pub fn section(report: &Report) -> Option<Section> {
     let tables = vec![Block::Table(signs(report)), Block::Table(rules())];
     blocks.push(Block::Fold { title: "All signs, rules and thresholds".into(), blocks: tables });
     Some(Section { id: "bottleneck", title: "Bottleneck".into(), blocks })
-}
-
-fn attributed<'a>(report: &'a Report) -> impl Iterator<Item = (&'a LoadPointResult, &'a Attribution)> {
-    report.analysis.load_points.iter().filter_map(|point| Some((point, point.attribution.as_ref()?)))
 }
 
 fn table(report: &Report) -> Table {

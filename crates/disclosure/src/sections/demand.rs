@@ -3,6 +3,7 @@
 use analysis::LoadPointResult;
 use analysis::attribute::{Attribution, Demand, DemandUnit};
 
+use super::attributed;
 use crate::report::load_number;
 use crate::{Block, Column, Report, Row, Section, Table, Text, numbers};
 
@@ -22,16 +23,12 @@ pub fn section(report: &Report) -> Option<Section> {
 /// Returns the resources that any load point used, in the order of the first one that has them.
 fn resources(report: &Report) -> Vec<(String, DemandUnit)> {
     let mut names: Vec<(String, DemandUnit)> = Vec::new();
-    for demand in points(report).flat_map(|(_, attribution)| &attribution.demands) {
+    for demand in attributed(report).flat_map(|(_, attribution)| &attribution.demands) {
         if names.iter().all(|(name, _)| *name != demand.resource) {
             names.push((demand.resource.clone(), demand.unit));
         }
     }
     names
-}
-
-fn points<'a>(report: &'a Report) -> impl Iterator<Item = (&'a LoadPointResult, &'a Attribution)> {
-    report.analysis.load_points.iter().filter_map(|point| Some((point, point.attribution.as_ref()?)))
 }
 
 fn table(report: &Report, resources: &[(String, DemandUnit)]) -> Table {
@@ -47,7 +44,7 @@ fn table(report: &Report, resources: &[(String, DemandUnit)]) -> Table {
         cells.push(numbers::fixed(attribution.bounds.users, 1));
         Row::plain(cells)
     };
-    Table::new("Service demand per operation, and bounds", columns, points(report).map(row).collect()).note(
+    Table::new("Service demand per operation, and bounds", columns, attributed(report).map(row).collect()).note(
         "Source of the bounds: asymptotic bounds of operational analysis, Denning and Buzen 1978. The bound of the CPU is \
          what the server is allowed of it; of a disk its time; of a network interface its speed.",
     )

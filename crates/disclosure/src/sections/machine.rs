@@ -114,13 +114,11 @@ fn value_text(counter: Counter, value: Option<f64>) -> String {
 
 /// Says what the monitor itself cost; `None` if it was not measured.
 fn cost(points: &[LoadPointResult]) -> Option<String> {
-    let shares: Vec<f64> = points
+    let of_monitor = points
         .iter()
         .flat_map(|point| &point.resources.series)
-        .filter(|one| one.series.counter == Counter::MonitorCpu)
-        .filter_map(|one| Some(one.value? / 1e6))
-        .collect();
-    let most = shares.iter().copied().max_by(f64::total_cmp)?;
+        .filter(|one| one.series.counter == Counter::MonitorCpu);
+    let most = of_monitor.filter_map(|one| Some(one.value? / 1e6)).max_by(f64::total_cmp)?;
     Some(format!(
         "The monitor itself used {} of a CPU at most, on the load's side of the machine.",
         numbers::percent(most, 3)

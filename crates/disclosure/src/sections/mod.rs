@@ -26,6 +26,7 @@ mod summary;
 mod timeline;
 mod workload;
 
+use analysis::attribute::Attribution;
 use analysis::{LoadPointResult, Reason, State};
 
 pub(crate) use opening::modification_text;
@@ -79,6 +80,11 @@ pub fn outline(report: &Report) -> Document {
         sections: SECTIONS.iter().filter_map(|maker| maker(report)).collect(),
         colophon: colophon.plain(format!(" and can be computed again from it. Made by {program}.")),
     }
+}
+
+/// Returns the load points of which is known what held them back.
+fn attributed<'a>(report: &'a Report) -> impl Iterator<Item = (&'a LoadPointResult, &'a Attribution)> {
+    report.analysis.load_points.iter().filter_map(|point| Some((point, point.attribution.as_ref()?)))
 }
 
 /// Returns the word for a judgement, with a sign that can be told apart without color.

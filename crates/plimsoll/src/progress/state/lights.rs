@@ -7,6 +7,7 @@ use stats::{Steadiness, SteadyLimit, steadiness};
 use units::{Nanos, Ratio};
 
 use super::totals::Totals;
+use crate::progress::text::percent;
 
 /// From which part of a limit one comes close to it.
 const CLOSE: f64 = 0.8;
@@ -198,10 +199,6 @@ fn steady(evidence: &Evidence<'_>) -> Option<(Color, String)> {
         Steadiness::Unsteady { variation, .. } => format!("the rate varies by {variation}"),
     };
     Some((Color::Amber, why))
-}
-
-fn percent(ratio: f64) -> String {
-    format!("{:.0} %", 100.0 * ratio)
 }
 
 #[cfg(test)]
