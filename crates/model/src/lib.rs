@@ -16,6 +16,7 @@ mod operation;
 mod overrides;
 mod phase;
 mod plan;
+mod reader;
 mod record;
 mod resource;
 mod schedule;

@@ -3,14 +3,12 @@
 //! - [`parse`](Definition::parse): text → [`Definition`], or everything that is wrong with it
 //! - `quantity`, `load_list`, `values`: how single values are written
 //! - `workload`, `request`, `parameter`, `reply`, `weight`: what is fetched
-//! - `reader`: tables, key by key
 //! - `schema`: the published JSON Schema
 
 mod load_list;
 mod parameter;
 mod parse;
 mod quantity;
-mod reader;
 mod reply;
 mod request;
 mod schema;

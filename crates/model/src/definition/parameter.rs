@@ -2,8 +2,7 @@
 
 use toml::de::DeValue;
 
-use super::reader::{Fault, Table};
-use super::values::{list, text, whole};
+use crate::reader::{Fault, Table, list, text, whole};
 use crate::workload::PATH_MAX;
 use crate::{Count, Parameter, PathPattern, Pick};
 

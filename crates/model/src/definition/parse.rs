@@ -1,16 +1,16 @@
 //! From the text of a definition to the definition, or to everything that is wrong with it.
 
-use toml::de::{DeTable, DeValue};
+use toml::de::DeValue;
 use units::Nanos;
 
-use super::reader::{Fault, Source, Table};
-use super::values::{id, level, line, one_of, rates, ratio, time, time_above_zero, users, whole, whole_u32};
+use super::values::{level, rates, time, time_above_zero, users};
 use super::workload::read_workload;
 use super::{
     DEFINITION_FORMAT, Definition, Family, LOAD_POINTS_MAX, Levels, LoadDefinition, LoadUnit,
     OpenLoopDefinition, ProtocolDefinition, QuickDefinition, USERS_MAX,
 };
-use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::diagnostics::Diagnostics;
+use crate::reader::{Fault, Table, id, line, one_of, ratio, read_toml, whole, whole_u32};
 use crate::{Arrivals, Connection, Headline, HttpVersion, Phases, Rules, Tls};
 
 const FAMILIES: &[(&str, Family)] = &[("web", Family::Web)];
@@ -40,28 +40,8 @@ impl Definition {
     /// Everything that is wrong, as far as it can be found at once: syntax, unknown and missing keys, wrong
     /// types and units, values out of their limits. A filelist that is named or included is not read here.
     pub fn parse(file_name: &str, text: &str) -> Result<Definition, Diagnostics> {
-        let (entries, syntax) = DeTable::parse_recoverable(text);
-        if !syntax.is_empty() {
-            let problems = syntax.iter().map(|error| syntax_problem(text, error)).collect();
-            return Err(Diagnostics::new(file_name, text, problems));
-        }
-        let source = Source::new(text);
-        let definition = read_definition(Table::root(&source, entries.get_ref()));
-        let problems = source.into_problems();
-        match definition {
-            Some(definition) if problems.is_empty() => Ok(definition),
-            _ => Err(Diagnostics::new(file_name, text, problems)),
-        }
+        read_toml("a definition", file_name, text, read_definition)
     }
-}
-
-/// The usual mistake is a text without quotes; the reader takes one that begins with `n` or `i` for a number.
-fn syntax_problem(text: &str, error: &toml::de::Error) -> Diagnostic {
-    let (span, label) = (error.span().unwrap_or(0..0), error.message().to_owned());
-    let is_value = label.starts_with("string values must be quoted") || label.starts_with("invalid float");
-    let word = text.get(span.clone()).filter(|word| is_value && word.starts_with(char::is_alphabetic));
-    let hint = word.map(|word| format!("a text stands in quotes: `\"{word}\"`"));
-    Diagnostic { message: "this is not TOML".to_owned(), span, label, hint }
 }
 
 /// Every key is read before the first `?`, so that all mistakes are found; `None` means that one was reported.

@@ -2,8 +2,7 @@
 
 use toml::de::DeValue;
 
-use super::reader::{Fault, Table};
-use super::values::{bytes, list, one_of, text, whole};
+use crate::reader::{Fault, Table, bytes, list, one_of, text, whole};
 use crate::{Count, ReplyBody, Request};
 
 /// Replies that are said with one word.

@@ -3,10 +3,9 @@
 use toml::de::DeValue;
 
 use super::parameter::{in_order, read_parameters};
-use super::reader::{Fault, Table};
 use super::reply::{check_reply, reply};
-use super::values::{line, ratio, text, whole_u32};
 use super::weight::Weight;
+use crate::reader::{Fault, Table, line, ratio, text, whole_u32};
 use crate::workload::PATH_MAX;
 use crate::{PathPattern, Request};
 

@@ -5,7 +5,7 @@
 
 use toml::de::DeValue;
 
-use super::reader::{Fault, kind};
+use crate::reader::{Fault, kind};
 
 /// The largest weight.
 const WEIGHT_MAX: u64 = 1_000_000_000;

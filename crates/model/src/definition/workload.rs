@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use toml::de::DeValue;
 use units::Nanos;
 
-use super::reader::{Fault, Table};
 use super::request::read_request;
-use super::values::{flag, line, list, text, time_above_zero, whole};
+use super::values::time_above_zero;
 use super::weight::Weight;
 use super::{FilelistSource, WorkloadDefinition, WorkloadSource};
 use crate::diagnostics::nearest;
+use crate::reader::{Fault, Table, flag, line, list, text, whole};
 use crate::workload::{FileSetError, check_objects, file_path_fault};
 use crate::{Page, Request, Think};
 

@@ -1,4 +1,4 @@
-//! Reading a TOML table key by key, with all mistakes collected and every one placed.
+//! A TOML table that is read key by key.
 //!
 //! A table is asked for each key that it may have, then [`Table::finish`] reports what nobody asked for. So the
 //! list of valid keys is the reading code itself.
@@ -12,41 +12,43 @@ use toml::de::{DeString, DeTable, DeValue};
 use crate::diagnostics::{Diagnostic, nearest};
 
 /// Why a value is not what its key needs.
-pub(super) struct Fault {
+pub(crate) struct Fault {
     /// What was expected and what was found.
-    pub(super) label: String,
+    pub(crate) label: String,
     /// What to write.
-    pub(super) hint: Option<String>,
+    pub(crate) hint: Option<String>,
     /// The place inside a string, in bytes from its first character; all of the value if absent.
-    pub(super) inside: Option<Range<usize>>,
+    pub(crate) inside: Option<Range<usize>>,
 }
 
 impl Fault {
-    pub(super) fn new(label: impl Into<String>) -> Fault {
+    pub(crate) fn new(label: impl Into<String>) -> Fault {
         Fault { label: label.into(), hint: None, inside: None }
     }
 
-    pub(super) fn at(self, inside: Range<usize>) -> Fault {
+    pub(crate) fn at(self, inside: Range<usize>) -> Fault {
         Fault { inside: Some(inside), ..self }
     }
 
-    pub(super) fn hint(self, hint: impl Into<String>) -> Fault {
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Fault {
         Fault { hint: Some(hint.into()), ..self }
     }
 }
 
 /// The text that is read and what was found wrong with it so far.
-pub(super) struct Source<'a> {
+pub(crate) struct Source<'a> {
+    /// What the text is: `a definition`.
+    what: &'static str,
     text: &'a str,
     problems: RefCell<Vec<Diagnostic>>,
 }
 
 impl<'a> Source<'a> {
-    pub(super) fn new(text: &'a str) -> Source<'a> {
-        Source { text, problems: RefCell::default() }
+    pub(crate) fn new(what: &'static str, text: &'a str) -> Source<'a> {
+        Source { what, text, problems: RefCell::default() }
     }
 
-    pub(super) fn into_problems(self) -> Vec<Diagnostic> {
+    pub(crate) fn into_problems(self) -> Vec<Diagnostic> {
         self.problems.into_inner()
     }
 
@@ -67,7 +69,7 @@ impl<'a> Source<'a> {
 }
 
 /// One table that is being read.
-pub(super) struct Table<'a> {
+pub(crate) struct Table<'a> {
     source: &'a Source<'a>,
     /// Dotted path; empty for the whole file.
     path: String,
@@ -79,12 +81,12 @@ pub(super) struct Table<'a> {
 
 impl<'a> Table<'a> {
     /// Begins with the table that the file is.
-    pub(super) fn root(source: &'a Source<'a>, entries: &'a DeTable<'a>) -> Table<'a> {
+    pub(crate) fn root(source: &'a Source<'a>, entries: &'a DeTable<'a>) -> Table<'a> {
         Table { source, path: String::new(), span: 0..0, entries, asked: Vec::new() }
     }
 
     /// Reads the value of a key that may be absent; `None` as well if the value is wrong, which is reported.
-    pub(super) fn optional<T>(
+    pub(crate) fn optional<T>(
         &mut self,
         key: &'static str,
         read: impl Fn(&DeValue) -> Result<T, Fault>,
@@ -101,7 +103,7 @@ impl<'a> Table<'a> {
     }
 
     /// Reads the value of a key that must be there; `None` if it is not or is wrong, which is reported.
-    pub(super) fn required<T>(
+    pub(crate) fn required<T>(
         &mut self,
         key: &'static str,
         read: impl Fn(&DeValue) -> Result<T, Fault>,
@@ -111,7 +113,7 @@ impl<'a> Table<'a> {
     }
 
     /// Goes into a table that may be absent.
-    pub(super) fn optional_table(&mut self, key: &'static str) -> Option<Table<'a>> {
+    pub(crate) fn optional_table(&mut self, key: &'static str) -> Option<Table<'a>> {
         let (name, value) = self.entry(key)?;
         let path = self.path_of(key);
         match value.get_ref() {
@@ -125,7 +127,7 @@ impl<'a> Table<'a> {
     }
 
     /// Goes into the tables of a list that may be absent, written as `[[key]]`.
-    pub(super) fn optional_tables(&mut self, key: &'static str) -> Option<Vec<Table<'a>>> {
+    pub(crate) fn optional_tables(&mut self, key: &'static str) -> Option<Vec<Table<'a>>> {
         let (name, value) = self.entry(key)?;
         let path = self.path_of(key);
         let found = match value.get_ref() {
@@ -144,7 +146,7 @@ impl<'a> Table<'a> {
     }
 
     /// Goes into all tables of a table whose keys are names that its writer chose.
-    pub(super) fn named_tables(&mut self) -> Vec<(&'a str, Table<'a>)> {
+    pub(crate) fn named_tables(&mut self) -> Vec<(&'a str, Table<'a>)> {
         let mut tables = Vec::new();
         for (name, value) in self.entries {
             self.asked.push(name.get_ref());
@@ -163,7 +165,7 @@ impl<'a> Table<'a> {
     }
 
     /// Reads all values of a table whose keys are names that its writer chose.
-    pub(super) fn named<T>(&mut self, read: impl Fn(&str, &DeValue) -> Result<T, Fault>) -> Vec<(String, T)> {
+    pub(crate) fn named<T>(&mut self, read: impl Fn(&str, &DeValue) -> Result<T, Fault>) -> Vec<(String, T)> {
         let mut values = Vec::new();
         for (name, value) in self.entries {
             self.asked.push(name.get_ref());
@@ -176,44 +178,44 @@ impl<'a> Table<'a> {
     }
 
     /// Goes into a table that must be there.
-    pub(super) fn required_table(&mut self, key: &'static str) -> Option<Table<'a>> {
+    pub(crate) fn required_table(&mut self, key: &'static str) -> Option<Table<'a>> {
         self.require(key);
         self.optional_table(key)
     }
 
     /// Returns whether nothing at all stands in the table.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
     /// Returns the keys that stand in the table.
-    pub(super) fn keys(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         self.entries.keys().map(|key| key.get_ref().as_ref())
     }
 
     /// Returns whether a table that stands in this one has a key.
-    pub(super) fn has_inside(&self, table: &str, key: &str) -> bool {
+    pub(crate) fn has_inside(&self, table: &str, key: &str) -> bool {
         matches!(self.value(table), Some(DeValue::Table(entries)) if entries.contains_key(key))
     }
 
     /// Returns the value of a key as it stands there, for a decision on how to read it.
-    pub(super) fn value(&self, key: &str) -> Option<&'a DeValue<'a>> {
+    pub(crate) fn value(&self, key: &str) -> Option<&'a DeValue<'a>> {
         self.entries.get(key).map(Spanned::get_ref)
     }
 
     /// Reports a mistake that concerns the value of a key together with others.
-    pub(super) fn reject(&self, key: &str, fault: Fault) {
+    pub(crate) fn reject(&self, key: &str, fault: Fault) {
         let span = self.entries.get(key).map_or_else(|| self.span.clone(), Spanned::span);
         self.source.report(format!("`{}` is not valid", self.path_of(key)), span, fault);
     }
 
     /// Reports a mistake that concerns the table as a whole.
-    pub(super) fn reject_all(&self, fault: Fault) {
+    pub(crate) fn reject_all(&self, fault: Fault) {
         self.source.report(format!("`{}` is not valid", self.path), self.span.clone(), fault);
     }
 
     /// Reports all keys that nobody asked for.
-    pub(super) fn finish(self) {
+    pub(crate) fn finish(self) {
         for key in self.entries.keys() {
             if self.asked.iter().any(|asked| asked == key.get_ref()) {
                 continue;
@@ -223,7 +225,7 @@ impl<'a> Table<'a> {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("keys here are {}", self.asked.join(", ")),
             };
-            let fault = Fault::new("not a key of a definition").hint(hint);
+            let fault = Fault::new(format!("not a key of {}", self.source.what)).hint(hint);
             self.source.report(format!("unknown key `{}`{place}", key.get_ref()), key.span(), fault);
         }
     }
@@ -255,7 +257,7 @@ fn place(item: &Spanned<DeValue>, list: &Spanned<DeString>) -> Range<usize> {
 }
 
 /// Returns what a value is, in words.
-pub(super) fn kind(value: &DeValue) -> &'static str {
+pub(crate) fn kind(value: &DeValue) -> &'static str {
     match value {
         DeValue::String(_) => "a text",
         DeValue::Integer(_) => "a whole number",

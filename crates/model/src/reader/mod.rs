@@ -1,0 +1,50 @@
+//! Reading TOML that people write, with all mistakes collected and every one placed.
+//!
+//! - [`read_toml`]: text → value, or everything that is wrong with it
+//! - `table`: tables, key by key
+//! - `value`: single values
+
+mod table;
+mod value;
+
+use toml::de::DeTable;
+
+pub(crate) use table::{Fault, Source, Table, kind};
+pub(crate) use value::{bytes, flag, id, line, list, one_of, ratio, text, whole, whole_u32};
+
+use crate::diagnostics::{Diagnostic, Diagnostics};
+
+/// Reads a TOML text; `what` is what messages call its kind (`a definition`), `file_name` the text itself.
+///
+/// `read` gives `None` where a mistake was reported.
+///
+/// # Errors
+/// Everything that is wrong, as far as it can be found at once.
+pub(crate) fn read_toml<T>(
+    what: &'static str,
+    file_name: &str,
+    text: &str,
+    read: impl FnOnce(Table) -> Option<T>,
+) -> Result<T, Diagnostics> {
+    let (entries, syntax) = DeTable::parse_recoverable(text);
+    if !syntax.is_empty() {
+        let problems = syntax.iter().map(|error| syntax_problem(text, error)).collect();
+        return Err(Diagnostics::new(file_name, text, problems));
+    }
+    let source = Source::new(what, text);
+    let value = read(Table::root(&source, entries.get_ref()));
+    let problems = source.into_problems();
+    match value {
+        Some(value) if problems.is_empty() => Ok(value),
+        _ => Err(Diagnostics::new(file_name, text, problems)),
+    }
+}
+
+/// The usual mistake is a text without quotes; the reader takes one that begins with `n` or `i` for a number.
+fn syntax_problem(text: &str, error: &toml::de::Error) -> Diagnostic {
+    let (span, label) = (error.span().unwrap_or(0..0), error.message().to_owned());
+    let is_value = label.starts_with("string values must be quoted") || label.starts_with("invalid float");
+    let word = text.get(span.clone()).filter(|word| is_value && word.starts_with(char::is_alphabetic));
+    let hint = word.map(|word| format!("a text stands in quotes: `\"{word}\"`"));
+    Diagnostic { message: "this is not TOML".to_owned(), span, label, hint }
+}
