@@ -4,9 +4,13 @@
 //! what a benchmark is.
 
 mod clock;
+mod decimal;
 mod dice;
+mod money;
 mod quantity;
 
 pub use clock::{Clock, RealClock, SimClock, WallTime, thread_cpu, wall};
+pub use decimal::Decimal;
 pub use dice::{Dice, Purpose, Weights, mix};
+pub use money::{Currency, Money, UnitPrice};
 pub use quantity::{Bytes, Nanos, Ratio};
