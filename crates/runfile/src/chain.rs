@@ -10,16 +10,16 @@ use rusqlite::types::ValueRef;
 use crate::rows::{HeaderRow, Place};
 
 /// Hashes fields, each behind its length, so that no two lists of fields give the same bytes.
-struct Digest(Hasher);
+pub(crate) struct Digest(Hasher);
 
 impl Digest {
-    fn new(purpose: &str) -> Digest {
+    pub(crate) fn new(purpose: &str) -> Digest {
         let mut digest = Digest(Hasher::new());
         digest.field(purpose.as_bytes());
         digest
     }
 
-    fn field(&mut self, bytes: &[u8]) {
+    pub(crate) fn field(&mut self, bytes: &[u8]) {
         self.0.update(&(bytes.len() as u64).to_le_bytes());
         self.0.update(bytes);
     }
@@ -28,7 +28,7 @@ impl Digest {
         self.field(&number.to_le_bytes());
     }
 
-    fn finish(self) -> Hash {
+    pub(crate) fn finish(self) -> Hash {
         self.0.finalize()
     }
 }

@@ -27,7 +27,7 @@ const MISSING_MAX: usize = 256 * 1024 * 1024;
 
 /// Opens a run file for reading.
 pub(crate) fn open(path: &Path) -> Result<Connection, RunFileError> {
-    let finished = sniff(path)?;
+    let finished = is_finished(path)?;
     let opened = if finished { in_place(path) } else { in_memory(path, read_with_wal(path)?) };
     let database = opened?;
     // Also makes SQLite look at the file, so that damage to the schema is found here.
@@ -37,7 +37,7 @@ pub(crate) fn open(path: &Path) -> Result<Connection, RunFileError> {
 }
 
 /// Checks what the file is by its first bytes, and returns whether it was finished.
-fn sniff(path: &Path) -> Result<bool, RunFileError> {
+pub(crate) fn is_finished(path: &Path) -> Result<bool, RunFileError> {
     let not = |found: &str| RunFileError::NotARunFile { path: path.to_owned(), found: found.to_owned() };
     let io = |why| RunFileError::io(path, "opening", why);
     let file = File::open(path).map_err(io)?;

@@ -2,8 +2,8 @@
 //! be recomputed.
 //!
 //! [`Writer`] records a run second by second; [`Run`] opens what it left, also after a crash;
-//! [`Run::verify`] tells whether anything in it was changed since. The file's form and the reasons
-//! for it: `docs/design/run-file.md`.
+//! [`Run::verify`] tells whether anything in it was changed since, a [`Seal`] who vouches for it.
+//! The file's form and the reasons for it: `docs/design/run-file.md`.
 
 mod chain;
 mod codec;
@@ -14,6 +14,7 @@ mod records;
 mod rows;
 mod run;
 mod schema;
+mod seal;
 mod stretch;
 mod summary;
 mod verify;
@@ -24,6 +25,7 @@ pub use error::RunFileError;
 pub use header::Header;
 pub use records::{Extent, Record};
 pub use run::{Event, Run};
+pub use seal::{KeyError, PublicKey, Seal, SealError, SealFinding, SealKey, SealTextError, SealedFile};
 pub use summary::{Summary, summary};
 pub use verify::Finding;
 pub use writer::Writer;
