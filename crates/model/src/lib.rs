@@ -7,6 +7,7 @@ mod counter;
 mod definition;
 mod diagnostics;
 mod disk_share;
+mod language_schema;
 mod letters;
 mod limit;
 mod load;
@@ -16,6 +17,7 @@ mod operation;
 mod overrides;
 mod phase;
 mod plan;
+mod published;
 mod reader;
 mod record;
 mod resource;
@@ -46,6 +48,11 @@ pub use phase::{Phase, Phases};
 pub use plan::{
     BenchmarkId, Connection, Gateway, GatewayKind, Headline, HttpVersion, Modification, PLAN_FORMAT, Plan,
     Protocol, Rules, Search, SutPlan, Tls,
+};
+pub use published::{
+    Annotation, AnnotationKind, CalendarDate, Claim, Comparator, Dimension, Expression, Function, Operator,
+    Order, PUBLISHED_FORMAT, Printed, PublishedCell, PublishedColumn, PublishedQuantity, PublishedReport,
+    PublishedTable, PublishedValue, QuantityForm, Reference, Statement, published_schema,
 };
 pub use record::{
     DetailRecord, Ending, Example, FailedTotals, Flow, Health, IntervalRecord, KindTotals, OkTotals, SutUse,

@@ -6,32 +6,14 @@
 
 use std::collections::BTreeMap;
 
-use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema};
 
 use super::Definition;
+use crate::language_schema::without_null;
 
 /// Returns the JSON Schema (2020-12) of benchmark definitions.
 pub fn definition_schema() -> Schema {
-    let mut schema = schemars::schema_for!(Definition);
-    RecursiveTransform(forbid_null).transform(&mut schema);
-    schema
-}
-
-/// Takes out that a value may be null, which schemars says of every `Option`: TOML has no null.
-fn forbid_null(schema: &mut Schema) {
-    if let Some(types) = schema.get_mut("type").and_then(|types| types.as_array_mut()) {
-        types.retain(|name| name != "null");
-        let only = types.first().cloned().expect("no value is null alone");
-        schema.insert("type".to_owned(), only);
-    }
-    let Some(choices) = schema.get_mut("anyOf").and_then(|choices| choices.as_array_mut()) else { return };
-    choices.retain(|choice| choice["type"] != "null");
-    if let [serde_json::Value::Object(only)] = choices.as_slice() {
-        let only = only.clone();
-        schema.remove("anyOf");
-        only.into_iter().for_each(|(key, value)| _ = schema.insert(key, value));
-    }
+    without_null(schemars::schema_for!(Definition))
 }
 
 /// A time: a number and a unit (ns, us, ms, s, min, h), such as `600 s`; at most 30 days.
@@ -362,76 +344,15 @@ pub(super) struct RatioText(#[schemars(range(min = 0.0, max = 1.0))] f64);
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
-    use toml::de::{DeTable, DeValue};
-
     use super::*;
     use crate::definition::parse::{EVERY_KEY, EVERY_REQUEST_KEY};
-
-    /// The keys of tables, by dotted path; of tables whose keys are names, the path of a value ends in `*`.
-    type Keys = BTreeMap<String, BTreeSet<String>>;
-
-    /// Collects the keys of every table of a TOML text.
-    fn keys(path: &str, table: &DeTable, found: &mut Keys) {
-        let are_names = ["/parameters", "/headers"].iter().any(|end| path.ends_with(end));
-        for (key, value) in table {
-            let path_of_key = if are_names { "*" } else { key.get_ref() };
-            let inner_path = format!("{path}/{path_of_key}");
-            if !are_names {
-                found.entry(path.to_owned()).or_default().insert(key.get_ref().to_string());
-            }
-            match value.get_ref() {
-                DeValue::Table(inner) => keys(&inner_path, inner, found),
-                DeValue::Array(items) => items.iter().for_each(|item| {
-                    if let DeValue::Table(inner) = item.get_ref() {
-                        keys(&inner_path, inner, found);
-                    }
-                }),
-                _ => {}
-            }
-        }
-    }
-
-    /// Returns what a schema says after following its references.
-    fn resolve<'a>(root: &'a serde_json::Value, schema: &'a serde_json::Value) -> Vec<&'a serde_json::Value> {
-        let mut found = vec![schema];
-        if let Some(name) = schema["$ref"].as_str() {
-            found.extend(resolve(root, root.pointer(&name[1..]).expect("references lead somewhere")));
-        }
-        for any in ["anyOf", "oneOf"] {
-            let choices = schema[any].as_array().into_iter().flatten();
-            found.extend(choices.flat_map(|choice| resolve(root, choice)));
-        }
-        found
-    }
-
-    /// Collects the properties of every object of a schema, by path.
-    fn properties(root: &serde_json::Value, path: &str, schema: &serde_json::Value, found: &mut Keys) {
-        for part in resolve(root, schema) {
-            for (key, inner) in part["properties"].as_object().into_iter().flatten() {
-                found.entry(path.to_owned()).or_default().insert(key.clone());
-                properties(root, &format!("{path}/{key}"), inner, found);
-            }
-            if part["properties"].is_object() {
-                assert_eq!(part["additionalProperties"], false, "{path}");
-            } else if part["additionalProperties"].is_object() {
-                properties(root, &format!("{path}/*"), &part["additionalProperties"], found);
-            }
-            if part["items"].is_object() {
-                properties(root, path, &part["items"], found);
-            }
-        }
-    }
+    use crate::language_schema::testing::{is_published, keys_named, keys_read};
 
     /// Goal: the schema and the reading code, two lists of the same keys, stay the same. The definitions with every
     /// key are read without complaint, and unknown keys are refused everywhere (tests of `parse`).
     #[test]
     fn the_schema_names_the_keys_that_are_read_and_no_others() {
-        let mut read = Keys::new();
-        for text in [EVERY_KEY, EVERY_REQUEST_KEY] {
-            keys("", DeTable::parse(text).unwrap().get_ref(), &mut read);
-        }
+        let mut read = keys_read(&[EVERY_KEY, EVERY_REQUEST_KEY], &["/parameters", "/headers"]);
         // Of two ways to say something only one can be in a text; tests of `parse` read the others.
         for (path, others) in [
             ("/workload/filelist", &["file"][..]),
@@ -441,20 +362,11 @@ mod tests {
         ] {
             read.entry(path.to_owned()).or_default().extend(others.iter().map(ToString::to_string));
         }
-        let schema = definition_schema().to_value();
-        let mut named = Keys::new();
-        properties(&schema, "", &schema, &mut named);
-        assert_eq!(read, named);
+        assert_eq!(read, keys_named(definition_schema()));
     }
 
     #[test]
     fn the_published_schema_is_the_one_of_this_program() {
-        let schema = serde_json::to_string_pretty(&definition_schema()).unwrap() + "\n";
-        let published = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schemas/benchmark.schema.json");
-        if std::fs::read_to_string(published).unwrap_or_default() != schema {
-            let generated = std::env::temp_dir().join("benchmark.schema.json");
-            std::fs::write(&generated, schema).unwrap();
-            panic!("the language has changed: `cp {} schemas/`", generated.display());
-        }
+        is_published("benchmark.schema.json", definition_schema());
     }
 }

@@ -214,8 +214,19 @@ impl<'a> Table<'a> {
         self.source.report(format!("`{}` is not valid", self.path), self.span.clone(), fault);
     }
 
-    /// Reports all keys that nobody asked for.
+    /// Goes into the tables of a list that must be there.
+    pub(crate) fn required_tables(&mut self, key: &'static str) -> Option<Vec<Table<'a>>> {
+        self.require(key);
+        self.optional_tables(key)
+    }
+
+    /// Reports all keys that nobody asked for; the last thing that is done with a table.
     pub(crate) fn finish(self) {
+        self.report_unknown();
+    }
+
+    /// Reports all keys that nobody asked for so far, of a table of which more is to be said later.
+    pub(crate) fn report_unknown(&self) {
         for key in self.entries.keys() {
             if self.asked.iter().any(|asked| asked == key.get_ref()) {
                 continue;

@@ -1,0 +1,229 @@
+//! A report that somebody published, written down: what was printed, and what its text says of it.
+//!
+//! - `quantity`, `unit`, `number`, `date`: what single cells may be
+//! - `expression`: arithmetic on figures; `cursor` reads it
+//! - `parse`: text → [`PublishedReport`], or everything that is wrong with it
+//!
+//! A record is a table of one row, so everything after the parser knows tables only. What the language means is
+//! told in `docs/published.md`.
+
+mod cursor;
+mod date;
+mod expression;
+mod number;
+mod parse;
+mod part;
+mod quantity;
+mod schema;
+mod unit;
+
+pub use date::CalendarDate;
+pub use expression::{Comparator, Expression, Function, Operator, Reference, Statement};
+pub use number::Printed;
+pub use quantity::{PublishedQuantity, QuantityForm};
+pub use schema::published_schema;
+pub use unit::Dimension;
+
+/// The version of the language of published reports.
+pub const PUBLISHED_FORMAT: u32 = 1;
+
+/// A published report. One that exists is well formed; whether it is true is for the audit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PublishedReport {
+    /// As printed on it.
+    pub title: String,
+    /// Who published it.
+    pub publisher: String,
+    /// When.
+    pub published: CalendarDate,
+    /// What else there is to say.
+    pub note: Option<String>,
+    /// Records and tables, in the order of the file; their ids are all different.
+    pub tables: Vec<PublishedTable>,
+    /// What the text says of the numbers.
+    pub claims: Vec<Claim>,
+    /// What follows from no law.
+    pub annotations: Vec<Annotation>,
+}
+
+/// Rows of the same figures. A record is a table of one row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PublishedTable {
+    /// What claims call it.
+    pub id: String,
+    /// What it is.
+    pub title: String,
+    /// Where in the report it stands.
+    pub at: Option<String>,
+    /// The system that all rows are about.
+    pub subject: Option<String>,
+    /// The class of all figures whose columns name none.
+    pub class: Option<String>,
+    /// The benchmark whose result this is, by our name for it.
+    pub benchmark: Option<String>,
+    /// Whether users' scripts set the pace.
+    pub is_paced: bool,
+    /// Columns; their ids are all different.
+    pub columns: Vec<PublishedColumn>,
+    /// Places of the columns that tell rows apart; empty for a record.
+    pub key: Vec<usize>,
+    /// At least one; each with a cell per column.
+    pub rows: Vec<Vec<PublishedCell>>,
+    /// Figures that hold for every row.
+    pub given: Vec<(PublishedColumn, PublishedCell)>,
+}
+
+/// What a figure, or every figure of a column, is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PublishedColumn {
+    /// Within its table.
+    pub id: String,
+    /// As the report calls it.
+    pub name: String,
+    /// Its quantity.
+    pub quantity: PublishedQuantity,
+    /// Of which operations, disks or tests.
+    pub class: Option<String>,
+    /// What it is divided by: a quantity or, for a ratio, a class.
+    pub per: Option<String>,
+    /// How the report defines it.
+    pub equals: Option<Expression>,
+    /// Of what it is a part.
+    pub within: Option<Expression>,
+    /// How the report says that rows are sorted.
+    pub order: Option<Order>,
+    /// The values that the report announces, in order.
+    pub levels: Vec<f64>,
+    /// Ids of the columns that settle its value.
+    pub by: Vec<String>,
+}
+
+/// How rows are sorted by a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// From low to high.
+    Rising,
+    /// From high to low.
+    Falling,
+}
+
+/// One figure as printed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PublishedCell {
+    /// What was printed.
+    pub value: PublishedValue,
+    /// The same figure elsewhere: where, and what was printed there.
+    pub also: Vec<(String, PublishedValue)>,
+}
+
+/// What was printed.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PublishedValue {
+    /// Nothing, or that it is not available.
+    Absent,
+    /// A number.
+    Number(Printed),
+    /// A date.
+    Date(CalendarDate),
+    /// Words.
+    Text(String),
+}
+
+/// What the text says of the numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Claim {
+    /// What findings call it.
+    pub id: String,
+    /// Where in the report it stands.
+    pub at: Option<String>,
+    /// What it says, in our words.
+    pub text: String,
+    /// The same as arithmetic; at least one comparison, all of which must hold.
+    pub says: Vec<Statement>,
+    /// What the comparisons rest on besides the report.
+    pub basis: Option<String>,
+}
+
+/// Something that follows from no law.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Annotation {
+    /// Where in the report.
+    pub at: Option<String>,
+    /// What it is, in our words.
+    pub text: String,
+    /// What sort of thing.
+    pub kind: AnnotationKind,
+}
+
+/// What sort of thing an annotation is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, schemars::JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
+pub enum AnnotationKind {
+    /// A slip in words or in a name.
+    Misprint,
+    /// A date that cannot be.
+    Date,
+    /// Something that should have been said.
+    Disclosure,
+    /// Something attributed to the wrong one.
+    Attribution,
+    /// Anything else.
+    Remark,
+}
+
+impl AnnotationKind {
+    /// Every kind with its name.
+    pub const NAMES: [(&str, AnnotationKind); 5] = [
+        ("misprint", AnnotationKind::Misprint),
+        ("date", AnnotationKind::Date),
+        ("disclosure", AnnotationKind::Disclosure),
+        ("attribution", AnnotationKind::Attribution),
+        ("remark", AnnotationKind::Remark),
+    ];
+
+    /// Returns its name.
+    pub fn name(self) -> &'static str {
+        AnnotationKind::NAMES.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
+    }
+}
+
+impl PublishedValue {
+    /// Returns the number, if it is one.
+    pub fn number(&self) -> Option<&Printed> {
+        match self {
+            PublishedValue::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// Returns what was printed; `NA` for nothing.
+    pub fn text(&self) -> &str {
+        match self {
+            PublishedValue::Absent => "NA",
+            PublishedValue::Number(number) => &number.text,
+            PublishedValue::Date(date) => &date.text,
+            PublishedValue::Text(text) => text,
+        }
+    }
+}
+
+impl PublishedTable {
+    /// Returns the place of the column with this id.
+    pub fn column(&self, id: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.id == id)
+    }
+
+    /// Returns what tells a row from the others: the printed cells of the key columns, without commas in numbers.
+    /// Empty for a record.
+    pub fn row_key(&self, row: usize) -> Vec<String> {
+        self.key.iter().map(|column| self.key_text(row, *column)).collect()
+    }
+
+    fn key_text(&self, row: usize, column: usize) -> String {
+        let cell = &self.rows[row][column].value;
+        match cell {
+            PublishedValue::Number(number) => number.text.replace(',', ""),
+            other => other.text().to_owned(),
+        }
+    }
+}

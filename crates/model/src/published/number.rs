@@ -1,0 +1,145 @@
+//! Numbers as printed: what they can have been before they were rounded.
+
+use super::unit::{Dimension, Unit};
+
+/// A printed number, in base units.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Printed {
+    /// As printed, with the unit where it was given with the number.
+    pub text: String,
+    /// The number that the text says.
+    pub value: f64,
+    /// Half a unit of its last digit, or zero if it is exact.
+    pub half: f64,
+    /// The name of its unit; empty for a plain number.
+    pub unit: String,
+    /// How many base units its unit has: `value ÷ scale` is the number as printed.
+    pub scale: f64,
+    /// What it is a number of.
+    pub dimension: Dimension,
+}
+
+impl Printed {
+    /// Reads a number with or without a unit; `unit` is that of numbers without.
+    ///
+    /// `is_exact` says that a number without decimals was not rounded; `~` before it says that it was.
+    ///
+    /// # Errors
+    /// A clause that says what was expected and found.
+    pub fn parse(text: &str, unit: &str, is_exact: bool) -> Result<Printed, String> {
+        let text = text.trim();
+        let (rounded, rest) = match text.strip_prefix('~') {
+            Some(rest) => (true, rest.trim_start()),
+            None => (false, text),
+        };
+        let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == ',')).unwrap_or(rest.len());
+        let (digits, own_unit) = (&rest[..end], rest[end..].trim());
+        let (value, decimals) =
+            plain_number(digits).ok_or_else(|| format!("expected a number, found `{text}`"))?;
+        let name = if own_unit.is_empty() { unit } else { own_unit };
+        let unit = Unit::parse(name).ok_or_else(|| format!("expected a unit, found `{name}`"))?;
+        let is_exact = is_exact && decimals == 0 && !rounded;
+        let half = if is_exact { 0.0 } else { 0.5 * 0.1f64.powi(decimals) };
+        Ok(Printed {
+            text: text.to_owned(),
+            value: value * unit.scale,
+            half: half * unit.scale,
+            unit: name.to_owned(),
+            scale: unit.scale,
+            dimension: unit.dimension,
+        })
+    }
+
+    /// Returns the same digits in the unit of another number, for columns that were exchanged.
+    pub fn in_unit_of(&self, other: &Printed) -> Printed {
+        let (value, half) = (self.value / self.scale * other.scale, self.half / self.scale * other.scale);
+        Printed { text: self.text.clone(), value, half, ..other.clone() }
+    }
+
+    /// Returns how many significant digits were printed, zeros before the first other digit not counted.
+    pub fn n_digits(&self) -> usize {
+        let digits = self.text.chars().take_while(|c| !c.is_whitespace()).filter(char::is_ascii_digit);
+        digits.skip_while(|digit| *digit == '0').count()
+    }
+
+    /// Returns the digits without commas and unit, such as `1234.50`.
+    pub fn digits(&self) -> String {
+        let digits = self.text.trim_start_matches(['~', ' ']);
+        digits
+            .chars()
+            .take_while(|c| c.is_ascii_digit() || *c == '.' || *c == ',')
+            .filter(|c| *c != ',')
+            .collect()
+    }
+}
+
+/// Reads `1,234.50`: the number, and how many decimals it has. Commas part thousands, or there are none.
+fn plain_number(digits: &str) -> Option<(f64, i32)> {
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    if fraction.contains([',', '.']) || !thousands_are_parted(whole) {
+        return None;
+    }
+    let value: f64 = digits.replace(',', "").parse().ok()?;
+    value.is_finite().then_some((value, i32::try_from(fraction.len()).ok()?))
+}
+
+fn thousands_are_parted(whole: &str) -> bool {
+    let mut groups = whole.split(',');
+    let first = groups.next().unwrap_or_default();
+    let has_groups = whole.contains(',');
+    let first_fits = if has_groups { (1..=3).contains(&first.len()) } else { !first.is_empty() };
+    first_fits && groups.all(|group| group.len() == 3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(text: &str, unit: &str) -> (f64, f64) {
+        let printed = Printed::parse(text, unit, false).unwrap();
+        (printed.value, printed.half)
+    }
+
+    fn near(found: (f64, f64), value: f64, half: f64) {
+        assert!((found.0 - value).abs() < 1e-9 && (found.1 - half).abs() < 1e-9, "{found:?}");
+    }
+
+    #[test]
+    fn a_number_stands_for_what_rounds_to_it() {
+        near(read("285.12", "/s"), 285.12, 0.005);
+        near(read("2,917", "/min"), 2917.0 / 60.0, 0.5 / 60.0);
+        near(read("81 %", ""), 0.81, 0.005);
+        near(read("~7 KiB", "B"), 7168.0, 512.0);
+        near(read("5,559,519 B/s", ""), 5_559_519.0, 0.5);
+    }
+
+    #[test]
+    fn counts_are_exact_unless_they_say_otherwise() {
+        let half = |text| Printed::parse(text, "", true).unwrap().half;
+        assert_eq!([half("2,200"), half("~2,200"), half("1.5")], [0.0, 0.5, 0.05]);
+    }
+
+    #[test]
+    fn significant_digits_are_counted() {
+        let n = |text| Printed::parse(text, "", false).unwrap().n_digits();
+        assert_eq!([n("48.27"), n("0.0500"), n("1,234 B"), n("~7 T1"), n("0.0")], [4, 3, 4, 1, 0]);
+        assert_eq!(Printed::parse("~1,234.50 USD", "", false).unwrap().digits(), "1234.50");
+    }
+
+    #[test]
+    fn what_is_no_number_is_refused() {
+        let error = |text| Printed::parse(text, "s", false).unwrap_err();
+        assert_eq!(error("12 secs"), "expected a unit, found `secs`");
+        for text in ["", "x", "-5", "1,23", "1234,567", "1.2.3", ",5", "1.2,345", "s", "."] {
+            assert_eq!(error(text), format!("expected a number, found `{text}`"));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_answered(text: String, unit: String) {
+            let _ = Printed::parse(&text, &unit, true);
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! The published JSON Schema of published reports.
+//!
+//! The types here stand for how a report is written, which has another shape in memory.
+
+#![allow(dead_code, reason = "only the shape of these types is used")]
+
+use schemars::{JsonSchema, Schema};
+
+use super::AnnotationKind;
+use crate::language_schema::without_null;
+
+/// Returns the JSON Schema (2020-12) of published reports.
+pub fn published_schema() -> Schema {
+    without_null(schemars::schema_for!(Report))
+}
+
+#[derive(JsonSchema)]
+#[schemars(
+    title = "Plimsoll published report",
+    description = "A published report that `plimsoll audit` checks."
+)]
+#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+struct Report {
+    /// The version of this language: 1.
+    #[schemars(range(min = 1, max = 1))]
+    format: u32,
+    /// Whose report it is.
+    report: Head,
+    /// Figures that belong together.
+    record: Option<Vec<Record>>,
+    /// Rows of the same figures.
+    table: Option<Vec<PublishedTable>>,
+    /// What the text says of the numbers.
+    claim: Option<Vec<Claim>>,
+    /// What follows from no law.
+    annotation: Option<Vec<Annotation>>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Head {
+    /// As printed on it.
+    #[schemars(length(min = 1, max = 500))]
+    title: String,
+    /// Who published it.
+    #[schemars(length(min = 1, max = 500))]
+    publisher: String,
+    /// When: a day, a month or a year, such as `1996-09-09`.
+    published: String,
+    /// What else there is to say.
+    note: Option<String>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Record {
+    /// What claims call it.
+    id: Id,
+    /// What it is.
+    title: String,
+    /// Where in the report it stands.
+    at: Option<String>,
+    /// The system that it is about.
+    subject: Option<String>,
+    /// The class of all its figures that name none.
+    class: Option<String>,
+    /// The benchmark whose result this is.
+    benchmark: Option<Id>,
+    /// The figures.
+    #[schemars(length(min = 1))]
+    figures: Vec<Figure>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename = "Table", deny_unknown_fields)]
+struct PublishedTable {
+    /// What claims call it.
+    id: Id,
+    /// What it is.
+    title: String,
+    /// Where in the report it stands.
+    at: Option<String>,
+    /// The system that all rows are about.
+    subject: Option<String>,
+    /// The class of all figures whose columns name none.
+    class: Option<String>,
+    /// The benchmark whose result this is.
+    benchmark: Option<Id>,
+    /// Whether every user's script sets the pace, so that the rate per user is nearly the same in all rows.
+    paced: Option<bool>,
+    /// Ids of the columns that tell rows apart; if absent: the first column.
+    #[schemars(length(min = 1))]
+    key: Option<Vec<Id>>,
+    /// Figures that hold for every row.
+    given: Option<Vec<Figure>>,
+    /// The columns.
+    #[schemars(length(min = 1))]
+    columns: Vec<Figure>,
+    /// A row per line, cells parted by `|`.
+    rows: String,
+}
+
+/// A figure with its value, or a column without.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+struct Figure {
+    /// Within its record or table.
+    id: Id,
+    /// As the report calls it; if absent: the id.
+    name: Option<String>,
+    /// Its quantity.
+    is: QuantityName,
+    /// Of which operations, disks or tests.
+    class: Option<String>,
+    /// What it is divided by: a quantity or, for a ratio, a class.
+    per: Option<String>,
+    /// The unit of values that name none.
+    unit: Option<String>,
+    /// How the report defines it, an expression.
+    equals: Option<String>,
+    /// Of what it is a part, an expression.
+    within: Option<String>,
+    /// How the report says that rows are sorted by it.
+    order: Option<OrderName>,
+    /// The values that the report announces, in order: `10..200/10`.
+    levels: Option<String>,
+    /// Ids of the columns that settle its value.
+    #[schemars(length(min = 1))]
+    by: Option<Vec<Id>>,
+    /// As printed, with or without its unit; `NA` or `-` if it is not given. Columns have none.
+    value: Option<String>,
+    /// The same figure where it is printed once more. Columns have none.
+    also: Option<Vec<Elsewhere>>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Elsewhere {
+    /// Where in the report.
+    at: String,
+    /// As printed there.
+    value: String,
+}
+
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Claim {
+    /// What findings call it.
+    id: Id,
+    /// Where in the report it stands.
+    at: Option<String>,
+    /// What it says, in our words.
+    text: String,
+    /// Comparisons that must all hold: `max(web.errors) = 0`.
+    #[schemars(length(min = 1))]
+    says: Vec<String>,
+    /// What the comparisons rest on besides the report.
+    basis: Option<String>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Annotation {
+    /// Where in the report.
+    at: Option<String>,
+    /// What it is, in our words.
+    text: String,
+    /// What sort of thing.
+    kind: AnnotationKind,
+}
+
+/// Lower-case letters, digits, `-` and `.`.
+#[derive(JsonSchema)]
+struct Id(#[schemars(regex(pattern = r"^[a-z0-9][a-z0-9.-]{0,63}$"))] String);
+
+/// A quantity: `users`, `rate`, `response`, `percentile-95`; all are listed in `docs/published.md`.
+#[derive(JsonSchema)]
+#[schemars(rename = "Quantity")]
+struct QuantityName(#[schemars(regex(pattern = r"^([a-z-]+|percentile-[0-9.]+)$"))] String);
+
+#[derive(JsonSchema)]
+#[schemars(rename = "Order", rename_all = "kebab-case")]
+enum OrderName {
+    /// From low to high.
+    Rising,
+    /// From high to low.
+    Falling,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::language_schema::testing::{is_published, keys_named, keys_read};
+
+    #[test]
+    fn the_schema_names_the_keys_that_are_read_and_no_others() {
+        let read = keys_read(&[include_str!("every_key.toml")], &[]);
+        let mut named = keys_named(published_schema());
+        // Columns are figures without values.
+        named.entry("/table/columns".to_owned()).or_default().retain(|key| key != "value" && key != "also");
+        named.remove("/table/columns/also");
+        named.retain(|path, _| path != "/table/given/also");
+        assert_eq!(read.keys().collect::<Vec<_>>(), named.keys().collect::<Vec<_>>());
+        for path in ["", "/report", "/record", "/table", "/claim", "/annotation", "/record/figures/also"] {
+            assert_eq!(read[path], named[path], "{path}");
+        }
+        let figure_keys: std::collections::BTreeSet<String> =
+            ["/record/figures", "/table/columns"].iter().flat_map(|path| read[*path].clone()).collect();
+        assert_eq!(figure_keys, named["/record/figures"]);
+    }
+
+    #[test]
+    fn the_published_schema_is_the_one_of_this_program() {
+        is_published("published.schema.json", published_schema());
+    }
+}
