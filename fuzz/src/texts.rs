@@ -2,11 +2,12 @@
 
 use std::str::FromStr;
 
-use analysis::audit::PublishedTable;
+use analysis::audit::audit_report;
 use benchmarks::webstone::Filelist;
 use drivers::web::Target;
 use model::{
-    Definition, DiskShare, PathPattern, Pick, parse_bytes, parse_limits, parse_load, parse_rates, parse_time,
+    Definition, DiskShare, PathPattern, Pick, PublishedReport, parse_bytes, parse_limits, parse_load, parse_rates,
+    parse_time,
 };
 use servers::gateway::Address;
 use servers::web::FaultPlan;
@@ -103,5 +104,8 @@ pub fn scrape(bytes: &[u8]) {
 }
 
 pub fn published(bytes: &[u8]) {
-    with_text(bytes, |text| shown(PublishedTable::parse("fuzz", 60.0, Some(1000.0), text)));
+    with_text(bytes, |text| match PublishedReport::parse("fuzz.toml", text) {
+        Ok(report) => assert!(audit_report(&report).iter().all(|finding| !finding.text.is_empty())),
+        Err(error) => assert!(!error.to_string().is_empty()),
+    });
 }

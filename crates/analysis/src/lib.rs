@@ -5,7 +5,8 @@
 //! [`FindMax`] says which load points to run to find the highest load that is acceptable.
 //! [`attribute`] names what held each load point back.
 //! [`compare`] puts runs side by side, [`scaling`] those of one server on groups of CPUs.
-//! [`audit`] holds numbers that somebody stated against what they must follow from.
+//! [`audit`] holds numbers that somebody stated against what they must follow from; [`history`] has the results of
+//! published reports.
 
 mod analyzer;
 pub mod attribute;
@@ -13,6 +14,7 @@ pub mod audit;
 pub mod compare;
 pub mod find_max;
 mod fold;
+pub mod history;
 mod judge;
 mod metrics;
 mod resources;

@@ -1,5 +1,6 @@
 //! One directory per benchmark: definition, users, data set, rules.
 
+mod archive;
 mod benchmark;
 mod dynpage;
 mod one_object;
@@ -9,6 +10,7 @@ mod web_modern;
 mod webbench;
 pub mod webstone;
 
+pub use archive::published_reports;
 pub use benchmark::{
     Benchmark, Builtin, BuiltinFilelist, LoadError, UnknownBenchmark, all, builtin_filelist, find,
     from_definition, workload,

@@ -51,8 +51,10 @@ pub enum Command {
     Report(ReportArguments),
     /// Write what a run recorded in a form that other tools read
     Export(ExportArguments),
-    /// Recompute a run, or check a published table, and list what does not follow
+    /// Recompute a run, or check a published report, and list what does not follow
     Audit(AuditArguments),
+    /// Show published results, or a run beside them
+    History(HistoryArguments),
     /// Lay out a benchmark's file set
     Populate(PopulateArguments),
     /// Measure what the load generator itself can do on this machine
@@ -360,9 +362,19 @@ pub struct ExportArguments {
 /// Arguments of `audit`.
 #[derive(Debug, Args)]
 pub struct AuditArguments {
-    /// A run file, or a published table (TOML)
-    #[arg(value_name = "RUN|TABLE.toml")]
+    /// A run file, or a published report (TOML)
+    #[arg(value_name = "RUN|REPORT.toml")]
     pub subject: PathBuf,
+}
+
+/// Arguments of `history`.
+#[derive(Debug, Args)]
+pub struct HistoryArguments {
+    /// Only results of this benchmark
+    pub benchmark: Option<String>,
+    /// A run file, to say how many of each published system it equals
+    #[arg(long, value_name = "RUN", conflicts_with = "benchmark")]
+    pub beside: Option<PathBuf>,
 }
 
 /// Arguments of `populate`.

@@ -1,18 +1,13 @@
 //! Audits: numbers that somebody stated, held against what they must follow from.
 //!
-//! [`audit_results`] compares a result table with the one recomputed from a run file.
-//! [`audit_table`] has no records to go by: it checks a published table by the identities that its
-//! own columns must satisfy.
+//! [`audit_results`] compares a result table with the one recomputed from a run file. [`audit_report`] has no records
+//! to go by: it asks whether all numbers of a published report can be true at once.
 
-mod exchange;
-mod identities;
 mod published;
-mod replies;
 mod results;
 
-pub use identities::audit_table;
-pub use published::{PublishedRow, PublishedTable, Rounding, TableError};
-pub use replies::implied_reply_bytes;
+pub(crate) use published::{Entry, Row};
+pub use published::{PublishedFinding, audit_report};
 pub use results::{COLUMNS, Column, StatedRow, audit_results};
 
 /// Something that does not follow.

@@ -1,9 +1,11 @@
 //! One file per command.
 
 mod audit;
+mod audit_report;
 mod calibrate;
 mod doctor;
 mod export;
+mod history;
 mod list;
 mod populate;
 mod report;
@@ -31,6 +33,7 @@ pub fn perform(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Runs(arguments) => runs::perform(&arguments, json),
         Command::Suts => suts::perform(json),
         Command::Report(arguments) => report::perform(&arguments, json),
+        Command::History(arguments) => history::perform(&arguments, json),
         Command::Export(arguments) => export::perform(&arguments),
         Command::Audit(arguments) => audit::perform(&arguments, json),
         Command::Populate(arguments) => populate::perform(&arguments, json),

@@ -88,40 +88,50 @@ fn a_changed_example_is_found() {
 }
 
 const APPLE: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../analysis/tests/fixtures/apple-network-server-1996.toml");
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/published/apple-network-server-1996.toml");
 
-/// The two misprints of the Apple report, X1 and X2, and nothing else in its 84 rows.
 #[test]
-fn published_tables_are_audited() {
+fn a_published_report_is_audited() {
     let lab = Lab::new();
-    let ended = lab.run(&["audit", APPLE]).expect(6).prints("2 differences found.");
-    let lines: Vec<&str> = ended.stdout.lines().collect();
-    assert_eq!(lines.len(), 3);
-    assert!(lines[0].starts_with("WebStone 1.1, Network Server 700/150: row 1: little: "), "{}", lines[0]);
-    assert!(
-        lines[1].starts_with("WebStone 2.0.1, Network Server 500/132: row 5: reply bytes: "),
-        "{}",
-        lines[1]
-    );
+    let ended = lab.run(&["audit", APPLE]).expect(6).prints("Noted besides, though it follows from no law:");
+    let little = ended.stdout.lines().find(|line| line.trim_start().starts_with("little"));
+    contains(little.expect("the law and its place"), "WebStone 1.1, Network Server 700/150, 16: `Conn/second` 215.60");
+    let value = lab.run(&["audit", APPLE, "--json"]).expect(6).json();
+    assert_eq!(value["publisher"], "Apple Computer, Inc.");
+    assert_eq!(value["findings"][0]["law"], "little");
+    assert_eq!(value["findings"][0]["cells"][0]["row"], 0);
+}
+
+const REPORT: &str = r#"format = 1
+[report]
+title = "T"
+publisher = "P"
+published = "1999"
+[[record]]
+id = "run"
+title = "A run"
+figures = [
+    { id = "rate", is = "rate", value = "285.12 /s" },
+    { id = "response", is = "response", value = "0.0557 s" },
+    { id = "load-factor", is = "in-progress", value = "15.88" },
+]
+"#;
+
+#[test]
+fn a_report_that_can_be_true_raises_nothing() {
+    let lab = Lab::new();
+    lab.write("good.toml", REPORT);
+    lab.run(&["audit", "good.toml"]).expect(0).prints("good.toml: all 3 numbers can be true at once.");
+    lab.write("bad.toml", &REPORT.replace("15.88", "25.88"));
+    lab.run(&["audit", "bad.toml"]).expect(6).prints("A run: `rate` 285.12 /s").prints("1 finding in 3 numbers.");
 }
 
 #[test]
-fn a_single_table_is_audited() {
+fn what_is_no_report_is_shown_with_its_place() {
     let lab = Lab::new();
-    let table = "title = 'T'\nlength_s = 300.0\nrows = '''\n16 285.12 0.0000 0.0557 15.88 15.24\n'''\n";
-    lab.write("good.toml", table);
-    lab.run(&["audit", "good.toml"]).expect(0).prints("everything follows");
-    lab.write("bad.toml", &table.replace("15.88", "25.88"));
-    lab.run(&["audit", "bad.toml"]).expect(6).prints("T: row 1: ");
-}
-
-#[test]
-fn what_is_no_table_is_named_with_its_line() {
-    let lab = Lab::new();
-    lab.write("rows.toml", "title = 'T'\nlength_s = 300.0\nrows = '''\n16 285.12\n'''\n");
-    lab.run(&["audit", "rows.toml"]).expect(2).says("table `T`: line 1: expected six numbers");
-    lab.write("key.toml", "title = 'T'\nlength = 300.0\nrows = ''\n");
-    lab.run(&["audit", "key.toml"]).expect(2).says("unknown field `length`").says("hint:");
-    lab.write("none.toml", "table = []\n");
-    lab.run(&["audit", "none.toml"]).expect(2).says("expected at least one table");
+    lab.write("unit.toml", &REPORT.replace("285.12 /s", "285.12 KiB"));
+    lab.run(&["audit", "unit.toml"]).expect(2).says("`285.12 KiB` is no value of `rate`").says("unit.toml:");
+    lab.write("key.toml", &REPORT.replace("publisher", "publishr"));
+    lab.run(&["audit", "key.toml"]).expect(2).says("did you mean `publisher`?");
+    lab.run(&["audit", "none.toml"]).expect(2).says("cannot read `none.toml`");
 }

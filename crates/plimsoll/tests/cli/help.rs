@@ -18,7 +18,8 @@ fn the_commands_are_listed() {
       suts         List the servers that recipes can start, and what installs those that are missing
       report       Write the report of a run
       export       Write what a run recorded in a form that other tools read
-      audit        Recompute a run, or check a published table, and list what does not follow
+      audit        Recompute a run, or check a published report, and list what does not follow
+      history      Show published results, or a run beside them
       populate     Lay out a benchmark's file set
       calibrate    Measure what the load generator itself can do on this machine
       serve        Run one of the built-in servers
@@ -46,6 +47,7 @@ fn every_command_has_help() {
         "report",
         "export",
         "audit",
+        "history",
         "populate",
         "calibrate",
         "serve",

@@ -14,6 +14,7 @@ mod faults;
 mod files;
 mod gateways;
 mod help;
+mod history;
 mod interrupt;
 mod limits;
 mod metrics;

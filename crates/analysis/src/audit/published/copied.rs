@@ -1,0 +1,100 @@
+//! Cells that were copied: into another system's row, or into another column.
+
+use std::collections::HashSet;
+
+use model::{PublishedQuantity, PublishedReport, QuantityForm};
+
+use super::PublishedFinding;
+use super::entry::{Entry, Row};
+
+/// How many measured figures two systems must share to the last digit.
+const SHARED_MIN: usize = 2;
+
+/// Significant digits that a shared figure must have.
+const DIGITS_MIN: usize = 3;
+
+/// Significant digits that the shared figures must have together: with fewer, chance makes many a pair alike.
+const DIGITS_SHARED_MIN: usize = 8;
+
+/// Significant digits from which equal figures of two quantities say something.
+const DIGITS_MIN_IN_ROW: usize = 4;
+
+/// Quantities whose values no two systems share by chance to three digits and more.
+const MEASURED: [QuantityForm; 8] = [
+    QuantityForm::Operations,
+    QuantityForm::Rate,
+    QuantityForm::Response,
+    QuantityForm::InProgress,
+    QuantityForm::Throughput,
+    QuantityForm::Size,
+    QuantityForm::Price,
+    QuantityForm::Score,
+];
+
+/// Checks all pairs of rows of different systems, and rows in which something else was found.
+pub(super) fn check(report: &PublishedReport, findings: &[PublishedFinding]) -> Vec<PublishedFinding> {
+    let rows = Row::all(report);
+    let mut copies = Vec::new();
+    for (index, row) in rows.iter().enumerate() {
+        copies.extend(rows[..index].iter().filter_map(|earlier| of_systems(earlier, row)));
+    }
+    let suspect: HashSet<&(String, usize, String)> =
+        findings.iter().flat_map(|finding| &finding.cells).collect();
+    copies.extend(rows.iter().flat_map(|row| within_row(row, &suspect)));
+    copies
+}
+
+/// Two systems do not measure the same.
+fn of_systems(earlier: &Row, row: &Row) -> Option<PublishedFinding> {
+    let differ = earlier.subject? != row.subject?;
+    let shared: Vec<Entry> =
+        measured(row).filter(|entry| measured(earlier).any(|other| is_same(entry, &other))).collect();
+    let n_digits: usize = shared.iter().map(|entry| entry.number.n_digits()).sum();
+    if !differ || shared.len() < SHARED_MIN || n_digits < DIGITS_SHARED_MIN {
+        return None;
+    }
+    let figures: Vec<String> = shared.iter().map(Entry::shown).collect();
+    let text = format!("{} are those of {} to the last digit", figures.join(" and "), earlier.place());
+    Some(PublishedFinding::of_row("copied", row, &shared, text))
+}
+
+fn measured<'r, 'a>(row: &'r Row<'a>) -> impl Iterator<Item = Entry<'a>> + use<'r, 'a> {
+    let is_measured = |entry: &&Entry| {
+        let known = match entry.column.quantity {
+            PublishedQuantity::Percentile(_) => true,
+            PublishedQuantity::Of(form) => MEASURED.contains(&form),
+        };
+        known && entry.place.is_some() && DIGITS_MIN <= entry.number.n_digits()
+    };
+    row.entries.iter().filter(is_measured).copied()
+}
+
+fn is_same(one: &Entry, other: &Entry) -> bool {
+    one.column.quantity == other.column.quantity
+        && one.column.per == other.column.per
+        && one.class == other.class
+        && one.number.value == other.number.value
+}
+
+/// A figure that breaks a law and has the digits of another quantity of its row was copied from there, or there from it.
+fn within_row(row: &Row, suspect: &HashSet<&(String, usize, String)>) -> Vec<PublishedFinding> {
+    let is_suspect =
+        |entry: &Entry| suspect.contains(&(row.table.id.clone(), row.index, entry.column.id.clone()));
+    let long = row
+        .entries
+        .iter()
+        .filter(|entry| entry.place.is_some() && DIGITS_MIN_IN_ROW <= entry.number.n_digits());
+    let long: Vec<&Entry> = long.collect();
+    let pairs =
+        long.iter().enumerate().flat_map(|(i, one)| long[i + 1..].iter().map(move |other| [**one, **other]));
+    let is_copy = |[one, other]: &[Entry; 2]| {
+        one.column.quantity != other.column.quantity
+            && one.number.digits() == other.number.digits()
+            && (is_suspect(one) || is_suspect(other))
+    };
+    let finding = |pair: [Entry; 2]| {
+        let text = format!("{} and {} are the same to the last digit", pair[0].shown(), pair[1].shown());
+        PublishedFinding::of_row("copied", row, &pair, text)
+    };
+    pairs.filter(is_copy).map(finding).collect()
+}

@@ -1,0 +1,124 @@
+//! Prices: whatever a price was divided by, multiplied again it is the same price; and a system has one.
+
+use model::{PublishedReport, QuantityForm};
+
+use super::PublishedFinding;
+use super::entry::{Entry, Row};
+use super::range::Range;
+use super::written::decimals;
+
+/// A price that follows from figures of one row and class.
+struct Source<'a> {
+    row: &'a Row<'a>,
+    entries: Vec<Entry<'a>>,
+    range: Range,
+}
+
+/// Checks the prices of every row, then those of every system.
+pub(super) fn check(report: &PublishedReport) -> Vec<PublishedFinding> {
+    let rows = Row::all(report);
+    let mut findings = Vec::new();
+    let mut systems: Vec<(Option<&str>, Vec<Source>)> = Vec::new();
+    for row in &rows {
+        for class in row.classes() {
+            let sources = implied(row, class);
+            match disjoint(&sources) {
+                Some([one, other]) => findings.push(finding(one, other, "imply")),
+                None => keep(&mut systems, row.subject, common(sources)),
+            }
+        }
+        keep(&mut systems, row.subject, stated(row));
+    }
+    for (subject, sources) in &systems {
+        if subject.is_some() {
+            findings.extend(of_one_system(sources));
+        }
+    }
+    findings
+}
+
+/// Returns the prices that the quotients of a class imply.
+fn implied<'a>(row: &'a Row<'a>, class: Option<&str>) -> Vec<Source<'a>> {
+    let quotients = row.entries.iter().filter(|entry| {
+        entry.class == class && entry.column.quantity == model::PublishedQuantity::Of(QuantityForm::Price)
+    });
+    quotients.filter_map(|quotient| of_quotient(row, quotient)).collect()
+}
+
+fn of_quotient<'a>(row: &'a Row<'a>, quotient: &Entry<'a>) -> Option<Source<'a>> {
+    let per = quotient.column.per.as_deref()?;
+    let form = QuantityForm::ALL.iter().find(|form| form.name() == per)?;
+    let divisor = row.find(*form, quotient.class)?;
+    // What was divided by is the figure as printed: 2,917 per minute, not 48.6 per second.
+    let printed = divisor.range().times(Range::exact(1.0 / divisor.number.scale));
+    let range = quotient.range().times(printed);
+    Some(Source { row, entries: vec![*quotient, divisor], range })
+}
+
+fn stated<'a>(row: &'a Row<'a>) -> Option<Source<'a>> {
+    let price = row.every(QuantityForm::Price).next()?;
+    Some(Source { row, entries: vec![price], range: price.range() })
+}
+
+/// Returns two sources that cannot be the same price.
+fn disjoint<'s, 'a>(sources: &'s [Source<'a>]) -> Option<[&'s Source<'a>; 2]> {
+    let pairs = sources
+        .iter()
+        .enumerate()
+        .flat_map(|(i, one)| sources[i + 1..].iter().map(move |other| [one, other]));
+    pairs.into_iter().find(|[one, other]| !one.range.meets(other.range))
+}
+
+/// Returns one source for several that agree, with the range that they have in common.
+fn common(sources: Vec<Source>) -> Option<Source> {
+    sources.into_iter().reduce(|one, other| {
+        let range = one.range.common(other.range).unwrap_or(one.range);
+        let entries = one.entries.into_iter().chain(other.entries).collect();
+        Source { row: one.row, entries, range }
+    })
+}
+
+fn keep<'a>(
+    systems: &mut Vec<(Option<&'a str>, Vec<Source<'a>>)>,
+    subject: Option<&'a str>,
+    source: Option<Source<'a>>,
+) {
+    let Some(source) = source else { return };
+    match systems.iter_mut().find(|(known, _)| *known == subject) {
+        Some((_, sources)) => sources.push(source),
+        None => systems.push((subject, vec![source])),
+    }
+}
+
+/// Returns each price of a system that is not the one that is stated or, without such, the first.
+fn of_one_system(sources: &[Source]) -> Vec<PublishedFinding> {
+    let reference = sources.iter().find(|source| source.entries.len() == 1).or(sources.first());
+    let Some(reference) = reference else { return Vec::new() };
+    let others = sources.iter().filter(|source| !source.range.meets(reference.range));
+    others.map(|other| finding(reference, other, "are of one system, and imply")).collect()
+}
+
+fn finding(one: &Source, other: &Source, verb: &str) -> PublishedFinding {
+    let figures = |source: &Source| {
+        let figures: Vec<String> = source.entries.iter().map(Entry::shown).collect();
+        let class = source.entries[0].class.map_or(String::new(), |class| format!("{class}: "));
+        format!("{class}{}", figures.join(" · "))
+    };
+    let price = |range: Range| match range.high - range.low {
+        0.0 => decimals(range.low, 2),
+        _ => format!("{} to {}", decimals(range.low, 0), decimals(range.high, 0)),
+    };
+    let text = format!(
+        "{} and {} {verb} two prices, {} and {}",
+        figures(one),
+        figures(other),
+        price(one.range),
+        price(other.range)
+    );
+    let mut finding = PublishedFinding::of_row("price", other.row, &other.entries, text);
+    if one.row.table.id == other.row.table.id && one.row.index == other.row.index {
+        let own = PublishedFinding::of_row("price", one.row, &one.entries, String::new());
+        finding.cells.extend(own.cells);
+    }
+    finding
+}

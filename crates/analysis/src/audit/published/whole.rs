@@ -1,0 +1,43 @@
+//! What is counted is a whole number, and so is what a rate makes of a length.
+
+use model::QuantityForm as Form;
+
+use super::PublishedFinding;
+use super::entry::{Entry, Row};
+use super::range::Range;
+use super::written::digits;
+
+/// Rates of which only few happen, so that a whole number says something.
+const RARE: [(Form, &str); 1] = [(Form::ErrorRate, "errors")];
+
+/// Checks the numbers of a row.
+pub(super) fn check(row: &Row) -> Vec<PublishedFinding> {
+    let counted = row
+        .entries
+        .iter()
+        .filter(|entry| entry.column.per.is_none())
+        .filter_map(|entry| fraction(row, entry));
+    let mut findings: Vec<PublishedFinding> = counted.collect();
+    for (form, what) in RARE {
+        findings.extend(row.every(form).filter_map(|entry| count(row, &entry, what)));
+    }
+    findings
+}
+
+fn fraction(row: &Row, entry: &Entry) -> Option<PublishedFinding> {
+    let is_fraction = entry.column.quantity.is_counted() && entry.number.value.fract() != 0.0;
+    let text = || format!("{} is counted, and no whole number", entry.shown());
+    is_fraction.then(|| PublishedFinding::of_row("whole", row, &[*entry], text()))
+}
+
+/// So many per second, for so long, are a whole number.
+fn count(row: &Row, rate: &Entry, what: &str) -> Option<PublishedFinding> {
+    let length = row.find(Form::Duration, rate.class)?;
+    let count = rate.range().times(length.range());
+    let whole = Range::exact(count.middle().round());
+    let text = || {
+        let found = digits(count.middle());
+        format!("{} · {} = {found} {what}, no whole number", rate.shown(), length.shown())
+    };
+    (!count.meets(whole)).then(|| PublishedFinding::of_row("whole", row, &[*rate, length], text()))
+}

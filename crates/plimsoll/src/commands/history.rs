@@ -1,0 +1,137 @@
+//! `history`: published results, and a run beside them.
+
+use std::path::Path;
+
+use analysis::history::{PublishedResult, published_results};
+use comfy_table::{CellAlignment, Table, presets};
+use serde_json::{Value, json};
+
+use super::{print, print_json};
+use crate::arguments::HistoryArguments;
+use crate::exit::{Exit, Failure};
+use crate::results::Results;
+
+/// What must be known of every such comparison.
+const CAVEAT: &str = "Others published these results, with load generators, networks and file sets of their time. A run \
+    beside them says how far servers have come; it is no comparison of like with like.";
+
+/// Lists published results, or sets a run beside them.
+pub fn perform(arguments: &HistoryArguments, as_json: bool) -> Result<Exit, Failure> {
+    let all: Vec<PublishedResult> =
+        benchmarks::published_reports().iter().flat_map(published_results).collect();
+    match &arguments.beside {
+        Some(run) => beside(run, &all, as_json),
+        None => list(arguments.benchmark.as_deref(), &all, as_json),
+    }
+}
+
+fn list(benchmark: Option<&str>, all: &[PublishedResult], as_json: bool) -> Result<Exit, Failure> {
+    let is_wanted = |one: &&PublishedResult| benchmark.is_none_or(|name| one.benchmark == name);
+    let results: Vec<&PublishedResult> = all.iter().filter(is_wanted).collect();
+    if results.is_empty() {
+        return Err(nothing(benchmark.unwrap_or_default(), all));
+    }
+    if as_json {
+        print_json(
+            &json!({ "format": 1, "results": results.iter().map(|one| value(one)).collect::<Vec<_>>() }),
+        )?;
+        return Ok(Exit::Valid);
+    }
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_header([
+        "benchmark",
+        "system",
+        "",
+        "rate",
+        "load",
+        "response",
+        "published",
+    ]);
+    for one in results {
+        let class = one.class.as_deref().unwrap_or_default();
+        let (load, response) = (shown(&one.load_text), shown(&one.response_text));
+        table.add_row([&one.benchmark, &one.subject, class, &one.rate_text, load, response, &one.source]);
+    }
+    align(&mut table, &[3, 4, 5]);
+    print(&table.trim_fmt())?;
+    Ok(Exit::Valid)
+}
+
+fn beside(path: &Path, all: &[PublishedResult], as_json: bool) -> Result<Exit, Failure> {
+    let results = Results::read(path)?;
+    let id = &results.plan.benchmark.id;
+    let title = &results.plan.benchmark.title;
+    let alike: Vec<&PublishedResult> = all.iter().filter(|one| one.benchmark == *id).collect();
+    if alike.is_empty() {
+        return Err(nothing(id, all));
+    }
+    let Some(headline) = &results.analysis.headline else {
+        return Err(Failure::usage(format!("`{}` has no result to set beside others", path.display()))
+            .hint("`plimsoll report RUN` says why"));
+    };
+    if as_json {
+        let equivalents = alike.iter().map(|one| {
+            let mut value = value(one);
+            value["equivalents"] = json!(one.equivalents(headline.value));
+            value
+        });
+        print_json(&json!({
+            "format": 1,
+            "benchmark": id,
+            "rate": headline.value,
+            "verdict": results.verdict_text(),
+            "published": equivalents.collect::<Vec<_>>(),
+            "caveat": CAVEAT,
+        }))?;
+        return Ok(Exit::Valid);
+    }
+    print(&results.verdict_text())?;
+    print(&format!("\n{:.1} {} in {title} equal", headline.value, headline.name))?;
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    for one in alike {
+        let many = format!("{:.1}", one.equivalents(headline.value));
+        table.add_row([
+            &many,
+            &format!("× {}", one.subject),
+            &one.rate_text,
+            shown(&one.load_text),
+            &one.source,
+        ]);
+    }
+    align(&mut table, &[0, 2, 3]);
+    print(&format!("{}\n\n{CAVEAT}", table.trim_fmt()))?;
+    Ok(Exit::Valid)
+}
+
+fn nothing(benchmark: &str, all: &[PublishedResult]) -> Failure {
+    let mut names: Vec<&str> = all.iter().map(|one| one.benchmark.as_str()).collect();
+    names.dedup();
+    Failure::usage(format!("there are no published results of `{benchmark}`"))
+        .hint(format!("there are some of {}", names.join(", ")))
+}
+
+fn align(table: &mut Table, numbers: &[usize]) {
+    for place in numbers {
+        if let Some(column) = table.column_mut(*place) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+}
+
+fn shown(text: &Option<String>) -> &str {
+    text.as_deref().unwrap_or("–")
+}
+
+fn value(one: &PublishedResult) -> Value {
+    json!({
+        "benchmark": one.benchmark,
+        "subject": one.subject,
+        "class": one.class,
+        "rate_per_s": one.rate,
+        "rate": one.rate_text,
+        "load": one.load_text,
+        "response": one.response_text,
+        "source": one.source,
+    })
+}
