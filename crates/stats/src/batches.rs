@@ -54,7 +54,7 @@ fn worth(batches: &[Histogram], whole: &Histogram, q: Ratio, confidence: Ratio) 
     let apart = |batch: &Histogram| batch.n_up_to(value) as f64 - share * batch.n() as f64;
     let squares: f64 = batches.iter().map(|batch| apart(batch).powi(2)).sum();
     let p = (1.0 + confidence.0) / 2.0;
-    let widening = student_quantile(p, k - 1)? / normal_quantile(p)?;
+    let widening = student_quantile(p, (k - 1) as f64)? / normal_quantile(p)?;
     let error = widening * (squares * k as f64 / (k - 1) as f64).sqrt() / n;
     Some((q.0 * (1.0 - q.0) / (error * error)).min(n) as u64)
 }

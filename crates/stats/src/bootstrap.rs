@@ -16,11 +16,11 @@ pub(crate) fn percentile_interval(mut replicates: Vec<f64>, confidence: Ratio) -
     if !(0.0 < confidence.0 && confidence.0 < 1.0) {
         return None;
     }
-    replicates.sort_by(f64::total_cmp);
     let tail = (1.0 - confidence.0) / 2.0;
     let n = replicates.len();
     let below = quantile_rank(tail, n as u64)? as usize;
-    Some((replicates[below - 1], replicates[n - below]))
+    let mut at = |index| *replicates.select_nth_unstable_by(index, f64::total_cmp).1;
+    Some((at(below - 1), at(n - below)))
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ impl Estimate {
     /// `freedom` is the number of values less the number of parameters estimated from them. `None`
     /// if it is zero, if confidence is not between 0 and 1, or if a figure is not finite.
     pub fn from_error(value: f64, error: f64, freedom: usize, confidence: Ratio) -> Option<Estimate> {
-        let half = student_quantile((1.0 + confidence.0) / 2.0, freedom)? * error;
+        let half = student_quantile((1.0 + confidence.0) / 2.0, freedom as f64)? * error;
         let estimate = Estimate { value, low: value - half, high: value + half };
         (estimate.low.is_finite() && estimate.high.is_finite()).then_some(estimate)
     }
@@ -32,9 +32,14 @@ impl Estimate {
 }
 
 /// Returns Student's t quantile. `None` without freedom or if `p` is not between ½ and 1.
-pub(crate) fn student_quantile(p: f64, freedom: usize) -> Option<f64> {
-    let student = StudentsT::new(0.0, 1.0, freedom as f64).ok()?;
+pub(crate) fn student_quantile(p: f64, freedom: f64) -> Option<f64> {
+    let student = StudentsT::new(0.0, 1.0, freedom).ok()?;
     (0.5 < p && p < 1.0).then(|| student.inverse_cdf(p))
+}
+
+/// Returns how probable a value above `t` is by Student's distribution; 1 without freedom.
+pub(crate) fn student_tail(t: f64, freedom: f64) -> f64 {
+    StudentsT::new(0.0, 1.0, freedom).map_or(1.0, |student| student.sf(t))
 }
 
 /// Returns the standard normal quantile. `None` if `p` is not between ½ and 1.

@@ -9,6 +9,7 @@ mod bits;
 mod bootstrap;
 mod buckets;
 mod codec;
+mod compare;
 mod curve;
 mod drift;
 mod estimate;
@@ -20,7 +21,6 @@ mod median;
 mod mm;
 mod moments;
 mod order;
-mod ratio;
 mod regression;
 mod scaling;
 mod stall;
@@ -30,6 +30,10 @@ mod warm_up;
 pub use asymptote::{Demand, asymptotic_bound, saturation_users};
 pub use batches::{Batches, batch_quantile_interval};
 pub use codec::HistogramError;
+pub use compare::{
+    ALIKE, Family, Finding, LogRatio, NOISY, POWER, PhaseError, Shown, Told, benjamini_hochberg, finding,
+    holm, phase_error, tell,
+};
 pub use curve::{CurvePoint, knee, peak, saturation_point};
 pub use drift::{Drift, DriftLimit, batch_mean_interval, drift};
 pub use estimate::Estimate;
@@ -42,7 +46,6 @@ pub use law::{
 pub use median::median;
 pub use mm::{erlang_c, mg1_response, mm1_response, mm1_response_quantile, mmc_response};
 pub use moments::Moments;
-pub use ratio::ratio_interval;
 pub use regression::Line;
 pub use scaling::{
     Amdahl, FitError, FitQuality, Prediction, Repeats, ScalingPoint, SpeedUp, Usl, serial_share_of_ratio,

@@ -3,8 +3,8 @@
 use proptest::num::f64::ANY;
 use proptest::prelude::*;
 use stats::{
-    Amdahl, CurvePoint, Estimate, Repeats, ScalingPoint, SteadyLimit, Usl, knees, ratio_interval, speed_ups,
-    steadiness, warm_up_cut,
+    Amdahl, CurvePoint, Estimate, LogRatio, POWER, Repeats, ScalingPoint, Shown, SteadyLimit, Usl,
+    benjamini_hochberg, holm, knees, phase_error, speed_ups, steadiness, warm_up_cut,
 };
 use units::Ratio;
 
@@ -52,8 +52,37 @@ proptest! {
 
     #[test]
     fn ratios_have_an_interval_or_none(pairs in pairs()) {
-        if let Some(found) = ratio_interval(&pairs, CONFIDENCE, 1) {
-            check(&[found]);
+        let (a, b): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
+        let shown = |value: &f64| Shown { value: *value, relative: value / 1e4, freedom: value / 10.0 };
+        let (runs_a, runs_b): (Vec<Shown>, Vec<Shown>) = (a.iter().map(shown).collect(), b.iter().map(shown).collect());
+        let found = [
+            LogRatio::of_pairs(&pairs, 1),
+            LogRatio::of_repetitions(&a, &b, 1),
+            LogRatio::of_runs(&runs_a, &runs_b, Ratio(0.02)),
+        ];
+        for found in found.iter().flatten() {
+            check(found.ratio(CONFIDENCE).as_slice());
+            prop_assert!((0.0..=1.0).contains(&found.p_value()), "{found:?}");
+            prop_assert!(found.detectable(Ratio(0.05), POWER).is_none_or(|more| 0.0 <= more.0), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn phases_have_an_error_or_none(pairs in prop::collection::vec((prop_oneof![20 => -1e3..1e3f64, 1 => ANY], 1e-3..1e3f64), 0..100)) {
+        if let Some(error) = phase_error(&pairs) {
+            prop_assert!(0.0 <= error.relative && error.relative.is_finite(), "{error:?}");
+            prop_assert!(1.0 < error.freedom && error.freedom < 20.0, "{error:?}");
+        }
+    }
+
+    /// Adjusting never makes a p value smaller, and never puts it into another order.
+    #[test]
+    fn adjusted_p_values_keep_their_order(p in prop::collection::vec(0.0..1.0f64, 0..30)) {
+        for adjusted in [holm(&p), benjamini_hochberg(&p)] {
+            prop_assert!(p.iter().zip(&adjusted).all(|(p, adjusted)| *p <= adjusted + 1e-12 && *adjusted <= 1.0));
+            for (i, j) in (0..p.len()).flat_map(|i| (0..p.len()).map(move |j| (i, j))) {
+                prop_assert!(p[j] < p[i] || adjusted[i] <= adjusted[j], "{p:?} {adjusted:?}");
+            }
         }
     }
 

@@ -1,0 +1,272 @@
+//! How two sides compare in one figure.
+
+use units::Ratio;
+
+use super::spread::Reach;
+use crate::Estimate;
+use crate::drift::variance;
+use crate::estimate::{student_quantile, student_tail};
+
+/// With fewer repetitions of a side their scatter says hardly anything.
+const N_REPETITIONS_MIN: usize = 3;
+
+/// As good as infinitely many degrees of freedom.
+const FREEDOM_MAX: f64 = 1e6;
+
+/// The logarithm of a ratio b ÷ a as far as measurements show it; without a difference it is near 0.
+///
+/// Ratios are compared as logarithms, because twice and half are as far from 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LogRatio {
+    /// ln(b ÷ a).
+    value: f64,
+    /// Its standard error, from 0.
+    error: f64,
+    /// Degrees of freedom of the error.
+    freedom: f64,
+    reach: Reach,
+}
+
+/// A figure of one run, with the error that its own phase shows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shown {
+    /// The figure, above zero.
+    pub value: f64,
+    /// Its standard error ÷ the figure, see [`crate::phase_error`].
+    pub relative: f64,
+    /// Degrees of freedom of the error, above zero.
+    pub freedom: f64,
+}
+
+impl LogRatio {
+    /// Compares repetitions that took turns: pairs (a, b) of measurements that followed each other, so that what drifts
+    /// on the machine changes both.
+    ///
+    /// With d_i = ln(b_i ÷ a_i), their mean d and sample deviation s: d with the error s ÷ √n and n − 1 degrees of
+    /// freedom. The ratio is the geometric mean of b ÷ a. Where the d_i are skew, the bootstrap widens the interval.
+    ///
+    /// `None` with fewer than three pairs, or figures that are not above zero.
+    ///
+    /// Source: the paired t test on logarithms; the bootstrap: see the interval's reach in `spread.rs`.
+    pub fn of_pairs(pairs: &[(f64, f64)], seed: u64) -> Option<LogRatio> {
+        if pairs.len() < N_REPETITIONS_MIN {
+            return None;
+        }
+        let logs: Vec<f64> = pairs.iter().map(|(a, b)| Some(log(*b)? - log(*a)?)).collect::<Option<_>>()?;
+        let n = logs.len() as f64;
+        let error = (variance(&logs) / n).sqrt();
+        let reach = Reach::of(&logs, &[], error, seed)?;
+        Some(LogRatio { value: mean(&logs), error, freedom: n - 1.0, reach })
+    }
+
+    /// Compares repetitions that did not take turns; their numbers may differ.
+    ///
+    /// With the means and sample variances of the logarithms: error² = s_a² ÷ n_a + s_b² ÷ n_b, and
+    /// error⁴ ÷ Σ (s² ÷ n)² ÷ (n − 1) degrees of freedom. The bootstrap draws from each side.
+    ///
+    /// `None` with fewer than three of a side, or figures that are not above zero.
+    ///
+    /// Source: Welch 1947, The Generalization of "Student's" Problem when Several Different Population Variances Are
+    /// Involved, with the degrees of freedom of Satterthwaite 1946.
+    pub fn of_repetitions(a: &[f64], b: &[f64], seed: u64) -> Option<LogRatio> {
+        if a.len().min(b.len()) < N_REPETITIONS_MIN {
+            return None;
+        }
+        let (a, b) = (logs(a)?, logs(b)?);
+        let part = |logs: &[f64]| (variance(logs) / logs.len() as f64, logs.len() as f64 - 1.0);
+        let (error, freedom) = combined(&[part(&a), part(&b)]);
+        let reach = Reach::of(&b, &a, error, seed)?;
+        Some(LogRatio { value: mean(&b) - mean(&a), error, freedom, reach })
+    }
+
+    /// Compares single runs, or a few of each side, by what their own phases show.
+    ///
+    /// Runs of one server differ by more than their seconds do, and few of them do not show by how much. So `between` is
+    /// added, the deviation of runs that is taken for granted, relative to the figure; or what runs of a side show, if
+    /// that is more. With e_i the error of run i: error² = Σ over both sides of (Σ e_i² ÷ n + between²) ÷ n, with
+    /// Satterthwaite's degrees of freedom, `between` being known.
+    ///
+    /// `None` without a run on a side, or figures that are not above zero.
+    ///
+    /// Source: the algebra; two levels of variation as in Kalibera and Jones 2013, Rigorous Benchmarking in Reasonable
+    /// Time.
+    pub fn of_runs(a: &[Shown], b: &[Shown], between: Ratio) -> Option<LogRatio> {
+        let values = |side: &[Shown]| logs(&side.iter().map(|one| one.value).collect::<Vec<_>>());
+        let (logs_a, logs_b) = (values(a)?, values(b)?);
+        if logs_a.is_empty() || logs_b.is_empty() {
+            return None;
+        }
+        let parts = [parts(a, &logs_a, between), parts(b, &logs_b, between)].concat();
+        let (error, freedom) = combined(&parts);
+        let value = mean(&logs_b) - mean(&logs_a);
+        error.is_finite().then_some(LogRatio { value, error, freedom, reach: Reach::STUDENT })
+    }
+
+    /// Returns the ratio b ÷ a with its interval: exp(value ± t·error), farther where the bootstrap says so.
+    ///
+    /// `None` if confidence is not between 0 and 1, or an end is not a number above zero.
+    pub fn ratio(&self, confidence: Ratio) -> Option<Estimate> {
+        let half = student_quantile((1.0 + confidence.0) / 2.0, self.freedom)? * self.error;
+        let low = (self.value - half * self.reach.below).exp();
+        let high = (self.value + half * self.reach.above).exp();
+        (0.0 < low && high.is_finite()).then_some(Estimate { value: self.value.exp(), low, high })
+    }
+
+    /// Returns how probable a difference as large as this would be if there were none, from 0 to 1.
+    ///
+    /// Two-sided, by Student's t; the end of the interval that is nearer to no difference counts, so that p is below
+    /// 1 − confidence exactly where [`LogRatio::ratio`] does not hold 1.
+    pub fn p_value(&self) -> f64 {
+        if self.value == 0.0 {
+            return 1.0;
+        }
+        let reach = if 0.0 < self.value { self.reach.below } else { self.reach.above };
+        (2.0 * student_tail(self.value.abs() / (self.error * reach), self.freedom)).min(1.0)
+    }
+
+    /// Returns the smallest true difference that such a comparison finds with probability `power` when false alarms have
+    /// the probability `alarms`; as a ratio above no difference (0.03: 3 % more).
+    ///
+    /// exp((t(1 − alarms ÷ 2)·reach + t(power))·error) − 1. `None` if a probability is not between 0 and 1 (power: not
+    /// above ½), or the difference is not finite.
+    ///
+    /// Source: minimum detectable difference, Zar, Biostatistical Analysis, 5th edition, chapter 8, on logarithms.
+    pub fn detectable(&self, alarms: Ratio, power: Ratio) -> Option<Ratio> {
+        let reach = self.reach.below.max(self.reach.above);
+        let tell = student_quantile(1.0 - alarms.0 / 2.0, self.freedom)? * reach;
+        let more = (tell + student_quantile(power.0, self.freedom)?) * self.error;
+        Some(Ratio(more.exp_m1())).filter(|more| more.0.is_finite())
+    }
+}
+
+/// Returns what the runs of a side add to the squared error, each with its degrees of freedom.
+fn parts(runs: &[Shown], logs: &[f64], between: Ratio) -> Vec<(f64, f64)> {
+    let n = runs.len() as f64;
+    let seen = if runs.len() < 2 { 0.0 } else { variance(logs) };
+    let within = runs.iter().map(|run| ((run.relative / n).powi(2), run.freedom));
+    within.chain([(between.0.powi(2).max(seen) / n, FREEDOM_MAX)]).collect()
+}
+
+/// Returns the error of a sum of independent parts (squared error, degrees of freedom), and its degrees of freedom.
+fn combined(parts: &[(f64, f64)]) -> (f64, f64) {
+    let squared: f64 = parts.iter().map(|part| part.0).sum();
+    let lost: f64 = parts.iter().map(|part| part.0.powi(2) / part.1).sum();
+    let freedom = if 0.0 < lost { squared.powi(2) / lost } else { FREEDOM_MAX };
+    (squared.sqrt(), freedom.min(FREEDOM_MAX))
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+fn logs(values: &[f64]) -> Option<Vec<f64>> {
+    values.iter().map(|value| log(*value)).collect()
+}
+
+fn log(value: f64) -> Option<f64> {
+    (0.0 < value && value.is_finite()).then(|| value.ln())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONFIDENCE: Ratio = Ratio(0.95);
+
+    /// By hand: ratios 2, 2, 2; and 1/2, 1, 2 whose geometric mean is 1.
+    #[test]
+    fn the_ratio_is_the_geometric_mean() {
+        let equal = LogRatio::of_pairs(&[(1.0, 2.0), (3.0, 6.0), (0.5, 1.0)], 1).unwrap();
+        let ratio = equal.ratio(CONFIDENCE).unwrap();
+        assert!((ratio.value - 2.0).abs() < 1e-12 && ratio.high - ratio.low < 1e-9, "{ratio:?}");
+        assert!(equal.p_value() < 1e-9);
+        let pairs = [(2.0, 1.0), (5.0, 5.0), (1.0, 2.0)];
+        let found = LogRatio::of_pairs(&pairs, 1).unwrap();
+        let ratio = found.ratio(CONFIDENCE).unwrap();
+        assert!((ratio.value - 1.0).abs() < 1e-12 && ratio.low < 1.0 && 1.0 < ratio.high, "{ratio:?}");
+        assert_eq!(LogRatio::of_pairs(&pairs, 1), Some(found));
+        assert!(0.99 < found.p_value());
+    }
+
+    /// By hand: ln ratios 0.1, 0.2, 0.3: mean 0.2, s 0.1, error 0.0577350. One in 27 draws has the lowest three times: its
+    /// distance, 0.1·√(3/2), is 1.082326 times 1.95996 errors. t(2) at 0.975 is 4.30265: half 0.268864.
+    /// p: t = 3.464102 ÷ 1.082326, two-sided with 2 degrees of freedom: 1 − t ÷ √(2 + t²) = 0.085313.
+    #[test]
+    fn three_pairs_by_hand() {
+        let pairs = [0.1f64, 0.2, 0.3].map(|log| (10.0, 10.0 * log.exp()));
+        let found = LogRatio::of_pairs(&pairs, 1).unwrap();
+        let ratio = found.ratio(CONFIDENCE).unwrap();
+        assert!((ratio.value.ln() - 0.2).abs() < 1e-12);
+        assert!((ratio.low.ln() - (0.2 - 0.268_864)).abs() < 1e-5, "{ratio:?}");
+        assert!((found.p_value() - 0.085_313).abs() < 1e-5, "{}", found.p_value());
+    }
+
+    /// By hand: ln a 0, 0.1, 0.2; ln b 0.5, 0.5, 0.5, 0.9: means 0.1 and 0.6; s² ÷ n: 0.01 ÷ 3 and 0.04 ÷ 4; error
+    /// √0.0133333 = 0.115470; freedom 0.000177778 ÷ (0.0000111111 ÷ 2 + 0.0001 ÷ 3) = 4.57143.
+    #[test]
+    fn unpaired_repetitions_by_hand() {
+        let of = |logs: &[f64]| logs.iter().map(|log| log.exp()).collect::<Vec<f64>>();
+        let found = LogRatio::of_repetitions(&of(&[0.0, 0.1, 0.2]), &of(&[0.5, 0.5, 0.5, 0.9]), 1).unwrap();
+        assert!((found.value - 0.5).abs() < 1e-12 && (found.error - 0.115_470).abs() < 1e-6, "{found:?}");
+        assert!((found.freedom - 4.571_43).abs() < 1e-4, "{found:?}");
+    }
+
+    /// By hand: errors 3 % and 4 % without a deviation of runs: 5 %; freedom 0.05⁴ ÷ (0.03⁴ ÷ 9 + 0.04⁴ ÷ 9) = 16.68.
+    /// With 2 % between runs: √(0.0025 + 0.0008) = 0.0574456.
+    #[test]
+    fn single_runs_by_hand() {
+        let run = |value, relative| Shown { value, relative, freedom: 9.0 };
+        let found = LogRatio::of_runs(&[run(100.0, 0.03)], &[run(200.0, 0.04)], Ratio(0.0)).unwrap();
+        assert!((found.value - 2.0f64.ln()).abs() < 1e-12 && (found.error - 0.05).abs() < 1e-12);
+        assert!((found.freedom - 9.0 * 625.0 / 337.0).abs() < 1e-3, "{found:?}");
+        let wider = LogRatio::of_runs(&[run(100.0, 0.03)], &[run(200.0, 0.04)], Ratio(0.02)).unwrap();
+        assert!((wider.error - 0.057_445_6).abs() < 1e-6, "{wider:?}");
+    }
+
+    /// Two runs that differ by a fifth show more than the 2 % that are taken for granted.
+    #[test]
+    fn runs_that_differ_widen_the_interval() {
+        let run = |value| Shown { value, relative: 0.001, freedom: 9.0 };
+        let error = |a: [f64; 2]| LogRatio::of_runs(&a.map(run), &[run(100.0)], Ratio(0.02)).unwrap().error;
+        assert!(error([100.0, 100.5]) < 0.025 && 0.09 < error([90.0, 110.0]));
+    }
+
+    #[test]
+    fn the_p_value_and_the_interval_agree() {
+        for shift in [0.0, 0.05, 0.1, 0.2, 0.248_4, 0.248_5, 0.5, 1.0] {
+            let pairs = [-0.1f64, 0.0, 0.1].map(|log| (1.0, (log + shift).exp()));
+            let found = LogRatio::of_pairs(&pairs, 3).unwrap();
+            let ratio = found.ratio(CONFIDENCE).unwrap();
+            assert_eq!(found.p_value() < 0.05, 1.0 < ratio.low, "{shift}: {found:?}");
+            let turned = LogRatio::of_pairs(&pairs.map(|(a, b)| (b, a)), 3).unwrap();
+            assert_eq!(turned.p_value() < 0.05, turned.ratio(CONFIDENCE).unwrap().high < 1.0);
+        }
+    }
+
+    /// By hand: error 0.01 with very many degrees of freedom: (1.95996 + 0.841621) · 0.01 = 0.0280158; e^… − 1.
+    #[test]
+    fn the_smallest_detectable_difference_by_hand() {
+        let shown = Shown { value: 1.0, relative: 0.01 / 2.0f64.sqrt(), freedom: FREEDOM_MAX };
+        let found = LogRatio::of_runs(&[shown], &[shown], Ratio(0.0)).unwrap();
+        let more = found.detectable(Ratio(0.05), Ratio(0.8)).unwrap();
+        assert!((more.0 - 0.028_412).abs() < 1e-5, "{more:?}");
+        assert_eq!(found.detectable(Ratio(0.0), Ratio(0.8)), None);
+        assert_eq!(found.detectable(Ratio(0.05), Ratio(1.0)), None);
+    }
+
+    #[test]
+    fn impossible_figures_and_too_few_have_no_ratio() {
+        let good = (1.0, 1.0);
+        assert_eq!(LogRatio::of_pairs(&[good; 2], 1), None);
+        for bad in [(0.0, 1.0), (1.0, -1.0), (f64::NAN, 1.0), (1.0, f64::INFINITY)] {
+            assert_eq!(LogRatio::of_pairs(&[good, good, bad], 1), None);
+            assert_eq!(LogRatio::of_repetitions(&[1.0, 1.0, bad.0], &[1.0, 1.0, bad.1], 1), None);
+        }
+        assert_eq!(LogRatio::of_repetitions(&[1.0; 2], &[1.0; 9], 1), None);
+        let run = Shown { value: 1.0, relative: 0.1, freedom: 9.0 };
+        assert_eq!(LogRatio::of_runs(&[], &[run], Ratio(0.02)), None);
+        assert_eq!(LogRatio::of_runs(&[run], &[Shown { value: 0.0, ..run }], Ratio(0.02)), None);
+        assert_eq!(LogRatio::of_runs(&[run], &[Shown { relative: f64::NAN, ..run }], Ratio(0.02)), None);
+        assert_eq!(LogRatio::of_pairs(&[good; 3], 1).unwrap().ratio(Ratio(1.0)), None);
+    }
+}

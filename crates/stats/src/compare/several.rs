@@ -1,0 +1,161 @@
+//! Many comparisons at once: the more of them, the more are told apart by chance.
+
+use units::Ratio;
+
+/// The comparisons of two sides in one figure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Family {
+    /// The p value of the figure over all places (load points) together.
+    pub overall: f64,
+    /// Its p values place by place; 1 where nothing could be compared. May be empty.
+    pub places: Vec<f64>,
+}
+
+/// Which differences of a family are there, as far as the data tell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    /// Over all places together.
+    pub overall: bool,
+    /// Place by place.
+    pub places: Vec<bool>,
+}
+
+/// Tells which of many differences are there.
+///
+/// Half of the false alarms allowed belong to the figures over all places, by Holm; the other half to single places of
+/// all families, by Holm. So where nothing differs at all, the probability that anything is told is at most `alarms`,
+/// however many comparisons there are and however they hang together. A figure that differs overall opens its places:
+/// among these the share of false ones is held at `alarms`, by Benjamini and Hochberg. Three repetitions at twenty
+/// loads could otherwise not show at any of them what they show together. If no family has more than one place, place
+/// and overall are the same, and no half is set aside.
+///
+/// Source: Holm 1979; Benjamini and Hochberg 1995; families behind a gate: Dmitrienko, Tamhane and Bretz, Multiple Testing
+/// Problems in Pharmaceutical Statistics, chapter 5. Simulation: `docs/design/intervals.md`.
+pub fn tell(families: &[Family], alarms: Ratio) -> Vec<Told> {
+    let overall = holm(&families.iter().map(|family| family.overall).collect::<Vec<_>>());
+    let has_places = families.iter().any(|family| 1 < family.places.len());
+    let half = if has_places { alarms.0 / 2.0 } else { alarms.0 };
+    let mut single =
+        holm(&families.iter().flat_map(|family| family.places.clone()).collect::<Vec<_>>()).into_iter();
+    let told = |(family, overall): (&Family, f64)| {
+        let opened = overall <= half;
+        let shares = benjamini_hochberg(&family.places);
+        let by_itself = single.by_ref().take(family.places.len());
+        let places = by_itself.zip(shares).map(|(p, share)| p <= half || (opened && share <= alarms.0));
+        Told { overall: opened, places: places.collect() }
+    };
+    families.iter().zip(overall).map(told).collect()
+}
+
+/// Returns p values adjusted by Holm, in the same order: told are those up to the probability of any false alarm allowed.
+///
+/// With p sorted, the i-th of m (from 1) becomes max over k ≤ i of (m − k + 1)·p_k, at most 1. Holds whatever depends on
+/// what. A value that is not a number counts as 1.
+///
+/// Source: Holm 1979, A Simple Sequentially Rejective Multiple Test Procedure.
+pub fn holm(p: &[f64]) -> Vec<f64> {
+    let m = p.len() as f64;
+    let mut highest: f64 = 0.0;
+    adjusted(p, ranks(p).into_iter(), |rank, p| {
+        highest = highest.max((m - rank as f64) * p);
+        highest
+    })
+}
+
+/// Returns p values adjusted by Benjamini and Hochberg, in the same order: of those up to q, the share q is false on average.
+///
+/// With p sorted, the i-th of m (from 1) becomes min over k ≥ i of p_k·m ÷ k. Holds if the values are independent or move
+/// together, as those of one figure at several loads do. A value that is not a number counts as 1.
+///
+/// Source: Benjamini and Hochberg 1995, Controlling the False Discovery Rate; under dependence: Benjamini and Yekutieli
+/// 2001.
+pub fn benjamini_hochberg(p: &[f64]) -> Vec<f64> {
+    let m = p.len() as f64;
+    let mut lowest: f64 = 1.0;
+    adjusted(p, ranks(p).into_iter().rev(), |rank, p| {
+        lowest = lowest.min(p * m / (rank + 1) as f64);
+        lowest
+    })
+}
+
+/// Returns the indexes of p values with their ranks from 0, by rising p.
+fn ranks(p: &[f64]) -> Vec<(usize, usize)> {
+    let mut order: Vec<usize> = (0..p.len()).collect();
+    order.sort_by(|one, other| known(p[*one]).total_cmp(&known(p[*other])));
+    order.into_iter().enumerate().collect()
+}
+
+fn known(p: f64) -> f64 {
+    if p.is_nan() { 1.0 } else { p }
+}
+
+fn adjusted(
+    p: &[f64],
+    order: impl Iterator<Item = (usize, usize)>,
+    mut of: impl FnMut(usize, f64) -> f64,
+) -> Vec<f64> {
+    let mut adjusted = vec![1.0; p.len()];
+    for (rank, index) in order {
+        adjusted[index] = of(rank, known(p[index])).min(1.0);
+    }
+    adjusted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near(found: &[f64], expected: &[f64]) {
+        let apart = found.iter().zip(expected).map(|(one, other)| (one - other).abs()).fold(0.0, f64::max);
+        assert!(found.len() == expected.len() && apart < 1e-12, "{found:?} for {expected:?}");
+    }
+
+    /// By hand: sorted 0.01, 0.02, 0.03, 0.04: 4 · 0.01, 3 · 0.02, 2 · 0.03, 1 · 0.04 raised to the one before.
+    #[test]
+    fn holm_by_hand() {
+        near(&holm(&[0.04, 0.01, 0.03, 0.02]), &[0.06, 0.04, 0.06, 0.06]);
+        near(&holm(&[0.5, 0.6, f64::NAN]), &[1.0, 1.0, 1.0]);
+        near(&holm(&[]), &[]);
+    }
+
+    /// By hand: sorted 0.01, 0.02, 0.03, 0.5: 0.04, 0.04, 0.04, 0.5; and 0.01, 0.04, 0.06: 0.03, 0.06, 0.06.
+    #[test]
+    fn benjamini_hochberg_by_hand() {
+        near(&benjamini_hochberg(&[0.5, 0.03, 0.01, 0.02]), &[0.5, 0.04, 0.04, 0.04]);
+        near(&benjamini_hochberg(&[0.06, 0.04, 0.01]), &[0.06, 0.06, 0.03]);
+        near(&benjamini_hochberg(&[0.9, f64::NAN]), &[1.0, 1.0]);
+    }
+
+    const FIVE: Ratio = Ratio(0.05);
+
+    fn told(families: &[(f64, &[f64])]) -> Vec<(bool, Vec<bool>)> {
+        let family =
+            |(overall, places): &(f64, &[f64])| Family { overall: *overall, places: places.to_vec() };
+        let told = tell(&families.iter().map(family).collect::<Vec<_>>(), FIVE);
+        told.into_iter().map(|told| (told.overall, told.places)).collect()
+    }
+
+    /// The first differs overall (0.012 · 2 ≤ 0.025), which opens its places; the second's, just as small, stay shut.
+    #[test]
+    fn a_figure_that_differs_overall_opens_its_places() {
+        let found = told(&[(0.012, &[0.01, 0.04, 0.3]), (0.3, &[0.01, 0.04, 0.3])]);
+        assert_eq!(found, [(true, vec![true, false, false]), (false, vec![false; 3])]);
+        // 0.02 · 3 ÷ 1 is 0.06, but 0.03 · 3 ÷ 2 is 0.045.
+        assert_eq!(told(&[(0.012, &[0.02, 0.03, 0.3])])[0].1, [true, true, false]);
+    }
+
+    /// Servers that change places at some load are alike on the whole: 0.004 · 6 ≤ 0.025.
+    #[test]
+    fn a_place_can_be_told_by_itself() {
+        let found = told(&[(0.9, &[0.004, 0.5, 0.5]), (0.9, &[0.5, 0.5, 0.5])]);
+        assert_eq!(found[0], (false, vec![true, false, false]));
+    }
+
+    #[test]
+    fn a_single_place_is_told_with_the_whole() {
+        assert_eq!(told(&[(0.04, &[0.04])]), [(true, vec![true])]);
+        assert_eq!(told(&[(0.04, &[0.04]), (0.2, &[0.2])]), [(false, vec![false]), (false, vec![false])]);
+        assert_eq!(told(&[(0.04, &[])]), [(true, Vec::<bool>::new())]);
+        assert!(told(&[]).is_empty());
+    }
+}
