@@ -24,9 +24,12 @@ fn forbid_null(schema: &mut Schema) {
     }
 }
 
+#[cfg(test)]
+pub(crate) use testing::{is_published, keys_named, keys_read};
+
 /// How tests hold a schema against the code that reads, and against the file that is published.
 #[cfg(test)]
-pub(crate) mod testing {
+mod testing {
     use std::collections::{BTreeMap, BTreeSet};
 
     use schemars::Schema;
@@ -34,7 +37,7 @@ pub(crate) mod testing {
     use toml::de::{DeTable, DeValue};
 
     /// The keys of tables, by path; of tables whose keys are names, the path of a value ends in `*`.
-    pub(crate) type Keys = BTreeMap<String, BTreeSet<String>>;
+    type Keys = BTreeMap<String, BTreeSet<String>>;
 
     /// Collects the keys of every table of TOML texts; in tables whose paths end with one of `named`, keys are names.
     pub(crate) fn keys_read(texts: &[&str], named: &[&str]) -> Keys {

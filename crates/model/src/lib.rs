@@ -7,16 +7,19 @@ mod counter;
 mod definition;
 mod diagnostics;
 mod disk_share;
+mod field;
 mod language_schema;
 mod letters;
 mod limit;
 mod load;
 mod make_plan;
 mod merge;
+mod notes;
 mod operation;
 mod overrides;
 mod phase;
 mod plan;
+mod price_list;
 mod published;
 mod reader;
 mod record;
@@ -38,16 +41,22 @@ pub use definition::{
 };
 pub use diagnostics::{Diagnostic, Diagnostics, nearest};
 pub use disk_share::{DiskShare, DiskShareError};
+pub use field::{Field, Privacy};
 pub use letters::{LETTERS_MARKUP, Letters};
 pub use limit::{Comparison, Limit, LimitError, Metric, Unit, limits_text, parse_limits};
 pub use load::{Arrivals, Load, LoadPoint};
 pub use make_plan::{Problem, make_plan};
+pub use notes::{NOTES_FORMAT, Notes, notes_schema};
 pub use operation::{Kinded, Marks, Outcome, Reply, WebRequest};
 pub use overrides::{DEFAULT_SEED, Overrides};
 pub use phase::{Phase, Phases};
 pub use plan::{
     BenchmarkId, Connection, Gateway, GatewayKind, Headline, HttpVersion, Modification, PLAN_FORMAT, Plan,
     Protocol, Rules, Search, SutPlan, Tls,
+};
+pub use price_list::{
+    Discount, Maintenance, PRICE_LIST_FORMAT, Price, PriceItem, PriceKind, PriceList, Term, TermUnit,
+    price_list_schema,
 };
 pub use published::{
     Annotation, AnnotationKind, CalendarDate, Claim, Comparator, Dimension, Expression, Function, Operator,
@@ -61,7 +70,7 @@ pub use record::{
 pub use resource::{Machine, MachineRole, Reading, ResourceRecord, Series};
 pub use schedule::Schedule;
 pub use slice::{Assignment, slice};
-pub use testbed::{Fact, FactSection, Testbed};
+pub use testbed::{Fact, FactSection, FactState, LOAD_MACHINE, Testbed};
 pub use user::{Mix, Step, User};
 pub use workload::{
     Count, FILES_MAX, FileSet, FileSetError, Page, Parameter, ParameterError, PathPattern, PathPatternError,

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// What stands before the titles of sections about a machine that made the load and did not run the server.
+pub const LOAD_MACHINE: &str = "Load machine: ";
+
 /// Everything that was found out about the machines and the server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Testbed {
@@ -23,14 +26,130 @@ pub struct FactSection {
 pub struct Fact {
     /// What it is about: `processor`, `net.core.somaxconn`.
     pub name: String,
-    /// The value with its unit; several lines for a file's text.
+    /// The value with its unit; several lines for a file's text. Of what is not disclosed, why.
     pub value: String,
+    /// Where it comes from: `/proc/cpuinfo`, `dpkg status`; empty where that was not recorded.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub source: String,
+    /// How it is known.
+    #[serde(default, skip_serializing_if = "FactState::is_found")]
+    pub state: FactState,
+}
+
+/// How a fact is known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FactState {
+    /// Found on the machine.
+    #[default]
+    Found,
+    /// Found, and what the system has where nobody changed it.
+    Usual,
+    /// Found, but what would name a person, a machine or a network is left out of the value.
+    Redacted,
+    /// Not found; the value says why.
+    NotDisclosed,
+    /// Said by the operator.
+    Told,
+}
+
+impl FactState {
+    /// All states.
+    pub const ALL: [FactState; 5] =
+        [FactState::Found, FactState::Usual, FactState::Redacted, FactState::NotDisclosed, FactState::Told];
+
+    /// Returns the state as it is stored: `not-disclosed`.
+    pub fn name(self) -> &'static str {
+        match self {
+            FactState::Found => "found",
+            FactState::Usual => "usual",
+            FactState::Redacted => "redacted",
+            FactState::NotDisclosed => "not-disclosed",
+            FactState::Told => "told",
+        }
+    }
+
+    fn is_found(&self) -> bool {
+        *self == FactState::Found
+    }
+}
+
+impl Fact {
+    /// Makes a fact that was found, without its source.
+    pub fn found(name: &str, value: &str) -> Fact {
+        Fact {
+            name: name.to_owned(),
+            value: value.to_owned(),
+            source: String::new(),
+            state: FactState::Found,
+        }
+    }
+
+    /// Says where the fact comes from.
+    pub fn from(self, source: &str) -> Fact {
+        Fact { source: source.to_owned(), ..self }
+    }
+
+    /// Returns whether the value is a text of several lines, as a file's is.
+    pub fn is_text(&self) -> bool {
+        self.value.trim_end().contains('\n')
+    }
 }
 
 impl FactSection {
-    /// Makes a section from names and values.
+    /// Returns the names of what is not disclosed by reason, in the order in which reasons occur.
+    pub fn missing(&self) -> Vec<(&str, Vec<&str>)> {
+        let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+        for fact in self.facts.iter().filter(|fact| fact.state == FactState::NotDisclosed) {
+            match reasons.iter_mut().find(|(why, _)| *why == fact.value) {
+                Some((_, names)) => names.push(&fact.name),
+                None => reasons.push((&fact.value, vec![&fact.name])),
+            }
+        }
+        reasons
+    }
+
+    /// Makes a section from names and values that were found.
     pub fn new(title: &str, facts: impl IntoIterator<Item = (&'static str, String)>) -> FactSection {
-        let facts = facts.into_iter().map(|(name, value)| Fact { name: name.to_owned(), value }).collect();
+        let facts = facts.into_iter().map(|(name, value)| Fact::found(name, &value)).collect();
         FactSection { title: title.to_owned(), facts }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Older readers of the JSON form know name and value; a fact that says no more has no more.
+    #[test]
+    fn a_plain_fact_is_written_as_before() {
+        let plain = serde_json::to_string(&Fact::found("memory", "8 GiB")).unwrap();
+        assert_eq!(plain, r#"{"name":"memory","value":"8 GiB"}"#);
+        assert_eq!(serde_json::from_str::<Fact>(&plain).unwrap(), Fact::found("memory", "8 GiB"));
+        let missing =
+            Fact { state: FactState::NotDisclosed, ..Fact::found("serial", "no such file").from("/sys/x") };
+        let text = serde_json::to_string(&missing).unwrap();
+        assert!(text.contains(r#""source":"/sys/x","state":"not-disclosed""#), "{text}");
+        assert_eq!(serde_json::from_str::<Fact>(&text).unwrap(), missing);
+    }
+
+    #[test]
+    fn what_is_missing_is_listed_by_reason() {
+        let fact = |name: &str, value: &str, state| Fact { state, ..Fact::found(name, value) };
+        let facts = vec![
+            fact("a", "no such file", FactState::NotDisclosed),
+            fact("b", "no such file", FactState::Found),
+            fact("c", "permission denied", FactState::NotDisclosed),
+            fact("d", "no such file", FactState::NotDisclosed),
+        ];
+        let section = FactSection { title: "x".to_owned(), facts };
+        assert_eq!(section.missing(), [("no such file", vec!["a", "d"]), ("permission denied", vec!["c"])]);
+    }
+
+    #[test]
+    fn states_are_stored_as_json_has_them() {
+        for state in FactState::ALL {
+            assert_eq!(serde_json::to_value(state).unwrap(), state.name());
+        }
     }
 }

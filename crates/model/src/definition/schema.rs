@@ -346,7 +346,7 @@ pub(super) struct RatioText(#[schemars(range(min = 0.0, max = 1.0))] f64);
 mod tests {
     use super::*;
     use crate::definition::parse::{EVERY_KEY, EVERY_REQUEST_KEY};
-    use crate::language_schema::testing::{is_published, keys_named, keys_read};
+    use crate::language_schema::{is_published, keys_named, keys_read};
 
     /// Goal: the schema and the reading code, two lists of the same keys, stay the same. The definitions with every
     /// key are read without complaint, and unknown keys are refused everywhere (tests of `parse`).

@@ -190,7 +190,7 @@ enum OrderName {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::language_schema::testing::{is_published, keys_named, keys_read};
+    use crate::language_schema::{is_published, keys_named, keys_read};
 
     #[test]
     fn the_schema_names_the_keys_that_are_read_and_no_others() {

@@ -1,0 +1,262 @@
+//! An operator's notes: what no program can read, as TOML that people write.
+//!
+//! A table per group of fields, a key per field ([`Field`]); `[load]` has the same tables for a machine that only made
+//! the load, `[other]` names of the writer's choice. What is said never takes the place of what was found.
+
+use schemars::Schema;
+use serde_json::{Map, Value, json};
+
+use crate::Field;
+use crate::diagnostics::Diagnostics;
+use crate::reader::{Table, line, read_toml, whole_u32};
+use crate::testbed::{Fact, FactSection, FactState, LOAD_MACHINE};
+
+/// The version of the form of notes.
+pub const NOTES_FORMAT: u32 = 1;
+
+/// Heading of what an operator says under names of their own.
+const OTHER: &str = "Other notes";
+
+/// What an operator says about a testbed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Notes {
+    /// In the order of the report.
+    told: Vec<Told>,
+}
+
+/// One thing that was said, and where in the report it belongs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Told {
+    section: String,
+    name: String,
+    value: String,
+}
+
+impl Notes {
+    /// Reads notes; `file_name` is what messages call the text.
+    ///
+    /// # Errors
+    /// Everything that is wrong, as far as it can be found at once: syntax, unknown keys, values that are not a line
+    /// of text.
+    pub fn parse(file_name: &str, text: &str) -> Result<Notes, Diagnostics> {
+        read_toml("notes", file_name, text, read_notes)
+    }
+
+    /// Adds what was said to what was found: in the place of what is not disclosed, else beside it.
+    pub fn merge_into(&self, sections: &mut Vec<FactSection>) {
+        for told in &self.told {
+            let fact =
+                Fact { state: FactState::Told, ..Fact::found(&told.name, &told.value).from(Field::NOTES) };
+            match sections.iter_mut().find(|section| section.title == told.section) {
+                Some(section) => add(section, fact),
+                None => sections.push(FactSection { title: told.section.clone(), facts: vec![fact] }),
+            }
+        }
+    }
+}
+
+fn add(section: &mut FactSection, told: Fact) {
+    match section.facts.iter().position(|known| known.name == told.name) {
+        Some(at) if section.facts[at].state == FactState::NotDisclosed => section.facts[at] = told,
+        Some(at) => section.facts.insert(at + 1, told),
+        None => section.facts.push(told),
+    }
+}
+
+fn read_notes(mut top: Table) -> Option<Notes> {
+    let format = top.required("format", whole_u32(NOTES_FORMAT..=NOTES_FORMAT));
+    let mut told = read_groups(&mut top, "", |_| true);
+    if let Some(mut load) = top.optional_table("load") {
+        told.extend(read_groups(&mut load, LOAD_MACHINE, Field::is_of_machine));
+        load.finish();
+    }
+    if let Some(mut other) = top.optional_table("other") {
+        let said = other.named(|_, value| line(value)).into_iter();
+        told.extend(said.map(|(name, value)| Told { section: OTHER.to_owned(), name, value }));
+        other.finish();
+    }
+    top.finish();
+    format.map(|_| Notes { told })
+}
+
+fn read_groups(table: &mut Table, before_title: &str, is_here: fn(&str) -> bool) -> Vec<Told> {
+    let mut told = Vec::new();
+    for (group, title) in Field::groups().iter().filter(|(group, _)| is_here(group)) {
+        let Some(mut keys) = table.optional_table(group) else { continue };
+        for field in Field::all().filter(|field| field.path().0 == *group) {
+            let value = keys.optional(field.path().1, line);
+            let section = format!("{before_title}{title}");
+            told.extend(value.map(|value| Told { section, name: field.name_of(None), value }));
+        }
+        keys.finish();
+    }
+    told
+}
+
+/// Returns the JSON Schema (2020-12) of notes.
+pub fn notes_schema() -> Schema {
+    let mut properties: Map<String, Value> = Field::groups().iter().map(group_schema).collect();
+    let of_machine = Field::groups().iter().filter(|(group, _)| Field::is_of_machine(group));
+    let same =
+        of_machine.map(|(group, _)| (group.to_string(), json!({ "$ref": format!("#/properties/{group}") })));
+    let about_load = "A machine that made the load and did not run the server.";
+    properties.insert("load".to_owned(), table_schema(about_load, same.collect()));
+    let about_other = "Anything else, under names of your choice.";
+    let line = json!({ "$ref": "#/$defs/Line" });
+    let other = json!({ "description": about_other, "type": "object", "additionalProperties": line });
+    properties.insert("other".to_owned(), other);
+    let about_format = "The version of this form: 1.";
+    properties.insert("format".to_owned(), json!({ "description": about_format, "const": NOTES_FORMAT }));
+    let mut schema = table_schema("What an operator says about a testbed, for the disclosure.", properties);
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
+    schema["title"] = "Plimsoll notes".into();
+    schema["required"] = json!(["format"]);
+    schema["$defs"] = json!({ "Line": { "type": "string", "minLength": 1, "maxLength": 500 } });
+    Schema::try_from(schema).expect("an object is a schema")
+}
+
+fn group_schema((group, title): &(&str, &str)) -> (String, Value) {
+    let fields = Field::all().filter(|field| field.path().0 == *group);
+    let key = |field: &Field| {
+        let line = json!({ "description": about(field), "$ref": "#/$defs/Line" });
+        (field.path().1.to_owned(), line)
+    };
+    ((*group).to_owned(), table_schema(title, fields.map(key).collect()))
+}
+
+fn about(field: &Field) -> String {
+    match field.source {
+        Field::NOTES => format!("{}; only an operator can say it", field.name_of(None)),
+        _ => format!("{}; found in {}", field.name_of(None), field.source_of(None)),
+    }
+}
+
+fn table_schema(about: &str, properties: Map<String, Value>) -> Value {
+    json!({ "description": about, "type": "object", "properties": properties, "additionalProperties": false })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::language_schema::is_published;
+
+    fn mistakes(text: &str) -> String {
+        Notes::parse("notes.toml", text).unwrap_err().to_string()
+    }
+
+    fn facts(title: &str, facts: &[(&str, &str, FactState)]) -> FactSection {
+        let fact = |(name, value, state): &(&str, &str, FactState)| Fact {
+            state: *state,
+            ..Fact::found(name, value).from("/sys/x")
+        };
+        FactSection { title: title.to_owned(), facts: facts.iter().map(fact).collect() }
+    }
+
+    #[test]
+    fn what_is_said_fills_what_is_missing_and_stands_beside_what_was_found() {
+        let text = r#"
+            format = 1
+            [machine]
+            vendor = "Dell Inc."
+            serial = "on request"
+            [memory]
+            modules = "8 × 32 GB DDR4"
+            [other]
+            "day of the week" = "Sunday"
+            [load.processor]
+            model = "Xeon 5118"
+        "#;
+        let notes = Notes::parse("notes.toml", text).unwrap();
+        let mut sections = vec![facts(
+            "Machine",
+            &[
+                ("vendor", "QEMU", FactState::Found),
+                ("model", "Standard PC", FactState::Found),
+                ("serial number", "permission denied", FactState::NotDisclosed),
+            ],
+        )];
+        notes.merge_into(&mut sections);
+        let all: Vec<(&str, &str, &str, &str, &str)> = sections
+            .iter()
+            .flat_map(|section| section.facts.iter().map(move |fact| (section.title.as_str(), fact)))
+            .map(|(title, fact)| (title, &*fact.name, &*fact.value, &*fact.source, fact.state.name()))
+            .collect();
+        let expected = [
+            ("Machine", "vendor", "QEMU", "/sys/x", "found"),
+            ("Machine", "vendor", "Dell Inc.", "notes", "told"),
+            ("Machine", "model", "Standard PC", "/sys/x", "found"),
+            ("Machine", "serial number", "on request", "notes", "told"),
+            ("Memory", "modules", "8 × 32 GB DDR4", "notes", "told"),
+            ("Load machine: Processor", "model", "Xeon 5118", "notes", "told"),
+            ("Other notes", "day of the week", "Sunday", "notes", "told"),
+        ];
+        assert_eq!(all, expected);
+    }
+
+    #[test]
+    fn slips_are_shown_where_they_are() {
+        let text = "format = 1\n[machine]\nvendro = \"Dell\"\nmodel = 730\n[load.price]\ntotal = \"1\"\n";
+        insta::assert_snapshot!(mistakes(text), @r#"
+        error: unknown key `vendro` in `machine`
+         --> notes.toml:3:1
+          |
+        3 | vendro = "Dell"
+          | ^^^^^^ not a key of notes
+          |
+          = hint: did you mean `vendor`?
+
+        error: `machine.model` is not valid
+         --> notes.toml:4:9
+          |
+        4 | model = 730
+          |         ^^^ expected a text in quotes, found a whole number
+
+        error: unknown key `price` in `load`
+         --> notes.toml:5:7
+          |
+        5 | [load.price]
+          |       ^^^^^ not a key of notes
+          |
+          = hint: keys here are machine, firmware, processor, mitigation, numa, memory, disk, storage, controller, nic, network, filesystem, system, software, limit
+        "#);
+        assert!(mistakes("[machine]\n").contains("`format` is missing"));
+        assert!(mistakes("format = 2\n").contains("expected 1, found 2"));
+    }
+
+    #[test]
+    fn the_example_of_the_documentation_is_read() {
+        let page = include_str!("../../../docs/inventory.md");
+        let (_, rest) = page.split_once("```toml\n").unwrap();
+        let notes = Notes::parse("inventory.md", rest.split("```").next().unwrap()).unwrap();
+        assert_eq!(notes.told.len(), 12);
+    }
+
+    /// Goal: every field can be told, for both machines; the schema names the same keys as are read.
+    #[test]
+    fn every_field_can_be_told_and_the_schema_names_it() {
+        let schema = notes_schema().to_value();
+        let mut text = String::from("format = 1\n");
+        for field in Field::all() {
+            let (group, key) = field.path();
+            text += &format!("{group}.{key} = \"x\"\n");
+            let named = &schema["properties"][group]["properties"][key];
+            assert!(named["description"].as_str().is_some_and(|about| !about.is_empty()), "{}", field.id);
+            if Field::is_of_machine(group) {
+                text += &format!("load.{group}.{key} = \"x\"\n");
+                let same = &schema["properties"]["load"]["properties"][group]["$ref"];
+                assert_eq!(same, format!("#/properties/{group}").as_str());
+            }
+        }
+        let notes = Notes::parse("notes.toml", &text).unwrap();
+        let n_machine = Field::all().filter(|field| Field::is_of_machine(field.path().0)).count();
+        assert_eq!(notes.told.len(), Field::all().count() + n_machine);
+        assert!(schema["properties"]["load"]["properties"]["test"].is_null());
+        let n_keys = schema["properties"].as_object().unwrap().len();
+        assert_eq!(n_keys, Field::groups().len() + 3, "format, load, other");
+    }
+
+    #[test]
+    fn the_published_schema_is_the_one_of_this_program() {
+        is_published("notes.schema.json", notes_schema());
+    }
+}

@@ -1,0 +1,183 @@
+//! One item of a price list.
+
+use units::{Currency, Decimal, Money};
+
+/// Something that costs money. Its amount follows from what is written, exactly, and is rounded once.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PriceItem {
+    /// What it is.
+    pub name: String,
+    /// What sort of thing it is.
+    pub kind: PriceKind,
+    /// How many.
+    pub quantity: u32,
+    /// What one of them costs, before the discount.
+    pub price: Price,
+    /// What is taken off.
+    pub discount: Option<Discount>,
+    /// What keeping it costs.
+    pub maintenance: Option<Maintenance>,
+    /// Who says so: a quotation, a price list, an address.
+    pub source: String,
+    /// When that was said: `2026-11-01`.
+    pub date: String,
+    /// quantity × price × (1 − discount), and × hours if it is paid for by the hour.
+    pub amount: Money,
+}
+
+impl PriceItem {
+    /// Returns what an hour of all of them costs; `None` if they are bought, or kept for money.
+    pub(super) fn per_hour(&self) -> Option<Decimal> {
+        match (&self.price, &self.maintenance) {
+            (Price::PerHour { price, .. }, None) => {
+                product(self.quantity, *price, Decimal::ONE, self.discount.as_ref())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A sort of thing, for subtotals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PriceKind {
+    /// Machines and their parts.
+    Hardware,
+    /// Licenses and subscriptions.
+    Software,
+    /// Keeping either: support, repair, new versions.
+    Maintenance,
+    /// Rented machines and services.
+    Cloud,
+    /// All else.
+    Other,
+}
+
+impl PriceKind {
+    /// All kinds, in the order of reports.
+    pub const ALL: [PriceKind; 5] = [
+        PriceKind::Hardware,
+        PriceKind::Software,
+        PriceKind::Maintenance,
+        PriceKind::Cloud,
+        PriceKind::Other,
+    ];
+
+    /// Returns the word for it, in lists and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            PriceKind::Hardware => "hardware",
+            PriceKind::Software => "software",
+            PriceKind::Maintenance => "maintenance",
+            PriceKind::Cloud => "cloud",
+            PriceKind::Other => "other",
+        }
+    }
+}
+
+/// What one piece costs, in whole units of the list's currency.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Price {
+    /// To be paid once.
+    Once(Decimal),
+    /// To be paid by the hour.
+    PerHour {
+        /// Per hour.
+        price: Decimal,
+        /// For how long.
+        term: Term,
+    },
+}
+
+/// For how long something is paid by the hour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Term {
+    /// How many of the unit.
+    pub number: Decimal,
+    /// Hours, months or years.
+    pub unit: TermUnit,
+}
+
+/// What a term is counted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TermUnit {
+    /// Hours.
+    Hours,
+    /// Months of 730.5 h, a twelfth of a year.
+    Months,
+    /// Years of 8,766 h: 365.25 days, the mean year of the Julian calendar.
+    Years,
+}
+
+impl TermUnit {
+    /// Returns the word for it, in lists and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            TermUnit::Hours => "hours",
+            TermUnit::Months => "months",
+            TermUnit::Years => "years",
+        }
+    }
+
+    /// Returns how many hours one has.
+    fn hours(self) -> Decimal {
+        let text = match self {
+            TermUnit::Hours => "1",
+            TermUnit::Months => "730.5",
+            TermUnit::Years => "8766",
+        };
+        Decimal::parse(text).expect("these are numbers")
+    }
+}
+
+/// Something taken off a price.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Discount {
+    /// The part that is taken off, from 0 to 1.
+    pub ratio: Decimal,
+    /// Who gets it, and why.
+    pub reason: String,
+}
+
+/// What keeping something costs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Maintenance {
+    /// For one piece and one year, in whole units of the list's currency, before the discount.
+    pub per_year: Decimal,
+    /// For how many years.
+    pub years: Decimal,
+    /// What is taken off.
+    pub discount: Option<Discount>,
+    /// quantity × per year × years × (1 − discount).
+    pub amount: Money,
+}
+
+/// Returns what pieces of one price come to; `None` if it is too large.
+pub(super) fn price_amount(
+    quantity: u32,
+    price: Price,
+    discount: Option<&Discount>,
+    currency: Currency,
+) -> Option<Money> {
+    let (price, times) = match price {
+        Price::Once(price) => (price, Decimal::ONE),
+        Price::PerHour { price, term } => (price, term.number.checked_mul(term.unit.hours())?),
+    };
+    Money::rounded(product(quantity, price, times, discount)?, currency)
+}
+
+/// Returns what keeping pieces comes to; `None` if it is too large.
+pub(super) fn maintenance_amount(
+    quantity: u32,
+    per_year: Decimal,
+    years: Decimal,
+    discount: Option<&Discount>,
+    currency: Currency,
+) -> Option<Money> {
+    Money::rounded(product(quantity, per_year, years, discount)?, currency)
+}
+
+/// Returns quantity × price × times × (1 − discount); `None` if it has too many digits.
+fn product(quantity: u32, price: Decimal, times: Decimal, discount: Option<&Discount>) -> Option<Decimal> {
+    let part = discount.map_or(Some(Decimal::ONE), |discount| discount.ratio.complement())?;
+    Decimal::from(quantity).checked_mul(price)?.checked_mul(times)?.checked_mul(part)
+}

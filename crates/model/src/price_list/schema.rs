@@ -1,0 +1,143 @@
+//! The published JSON Schema of price lists.
+//!
+//! The types here stand for how a list is written, which has another shape in memory.
+
+#![allow(dead_code, reason = "only the shape of these types is used")]
+
+use schemars::{JsonSchema, Schema};
+
+use crate::language_schema::without_null;
+
+/// Returns the JSON Schema (2020-12) of price lists.
+pub fn price_list_schema() -> Schema {
+    without_null(schemars::schema_for!(List))
+}
+
+#[derive(JsonSchema)]
+#[schemars(title = "Plimsoll price list", description = "What a system under test costs.")]
+#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+struct List {
+    /// The version of this language: 1.
+    #[schemars(range(min = 1, max = 1))]
+    format: u32,
+    /// What is priced.
+    #[schemars(length(min = 1, max = 500))]
+    title: String,
+    /// The currency of all amounts, by its code: `USD`.
+    #[schemars(regex(pattern = r"^[A-Z]{3}$"))]
+    currency: String,
+    /// The day for which the prices hold.
+    date: Day,
+    /// The day from which all of it can be had, if that is later.
+    available: Option<Day>,
+    /// Who says so, where an item does not say otherwise.
+    #[schemars(length(min = 1, max = 500))]
+    source: Option<String>,
+    /// What costs money.
+    #[schemars(length(min = 1, max = 1000))]
+    item: Vec<Item>,
+}
+
+/// Something that costs money: either `unit-price`, or `per-hour` with `hours`, `months` or `years`.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+struct Item {
+    /// What it is.
+    #[schemars(length(min = 1, max = 500))]
+    name: String,
+    /// What sort of thing it is, for subtotals.
+    kind: Kind,
+    /// How many; if absent: 1.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    quantity: Option<u32>,
+    /// What one of them costs, to be paid once.
+    unit_price: Option<Amount>,
+    /// What one of them costs by the hour.
+    per_hour: Option<Amount>,
+    /// For how many hours.
+    hours: Option<TermNumber>,
+    /// For how many months of 730.5 hours.
+    months: Option<TermNumber>,
+    /// For how many years of 8766 hours.
+    years: Option<TermNumber>,
+    /// What is taken off the price.
+    discount: Option<Discount>,
+    /// What keeping it costs.
+    maintenance: Option<Maintenance>,
+    /// Who says so: a quotation, a price list, an address. If absent: that of the list.
+    #[schemars(length(min = 1, max = 500))]
+    source: Option<String>,
+    /// When that was said. If absent: the day of the list.
+    date: Option<Day>,
+}
+
+/// What sort of thing it is.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
+enum Kind {
+    /// Machines and their parts.
+    Hardware,
+    /// Licenses and subscriptions.
+    Software,
+    /// Keeping either: support, repair, new versions.
+    Maintenance,
+    /// Rented machines and services.
+    Cloud,
+    /// All else.
+    Other,
+}
+
+/// Something taken off a price.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Discount {
+    /// The part that is taken off: 15 % is `0.15`.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    ratio: f64,
+    /// Who gets it, and why.
+    #[schemars(length(min = 1, max = 500))]
+    reason: String,
+}
+
+/// What keeping something costs.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+struct Maintenance {
+    /// For one piece and one year.
+    per_year: Amount,
+    /// For how many years.
+    years: TermNumber,
+    /// What is taken off.
+    discount: Option<Discount>,
+}
+
+/// An amount in whole units of the currency: `1250.00`.
+#[derive(JsonSchema)]
+struct Amount(#[schemars(range(min = 0.0))] f64);
+
+/// A number above zero.
+#[derive(JsonSchema)]
+struct TermNumber(#[schemars(range(max = 1_000_000), extend("exclusiveMinimum" = 0))] f64);
+
+/// A day: `2026-11-01`.
+#[derive(JsonSchema)]
+struct Day(#[schemars(regex(pattern = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"))] String);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::language_schema::{is_published, keys_named, keys_read};
+    use crate::price_list::parse::EVERY_KEY;
+
+    /// Goal: the schema and the reading code, two lists of the same keys, stay the same. The list with every key is
+    /// read without complaint, and unknown keys are refused everywhere (tests of `parse`).
+    #[test]
+    fn the_schema_names_the_keys_that_are_read_and_no_others() {
+        assert_eq!(keys_read(&[EVERY_KEY], &[]), keys_named(price_list_schema()));
+    }
+
+    #[test]
+    fn the_published_schema_is_the_one_of_this_program() {
+        is_published("price-list.schema.json", price_list_schema());
+    }
+}
