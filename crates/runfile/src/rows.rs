@@ -2,8 +2,8 @@
 
 use blake3::Hash;
 use model::{
-    Counter, Ending, Example, FactSection, IntervalRecord, LoadPoint, Machine, MachineRole, Outcome, Phase,
-    Plan, ResourceRecord, Series, Testbed,
+    Counter, Ending, Example, Fact, FactSection, FactState, IntervalRecord, LoadPoint, Machine, MachineRole,
+    Outcome, Phase, Plan, ResourceRecord, Series, Testbed,
 };
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
@@ -11,6 +11,7 @@ use units::{Nanos, WallTime};
 
 use crate::Header;
 use crate::chain::header_hash;
+use crate::schema::FORMAT_WITH_SOURCES;
 
 /// The columns that say where a record belongs; its blob does not repeat them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -269,17 +270,18 @@ pub(crate) fn all<T>(
 
 pub(crate) fn insert_facts(database: &Connection, section: &FactSection) -> rusqlite::Result<()> {
     for fact in &section.facts {
-        let values = params![section.title, fact.name, fact.value];
-        database.execute("INSERT INTO testbed VALUES (NULL, ?, ?, ?)", values)?;
+        let values = params![section.title, fact.name, fact.value, fact.source, fact.state.name()];
+        database.execute("INSERT INTO testbed VALUES (NULL, ?, ?, ?, ?, ?)", values)?;
     }
     Ok(())
 }
 
 /// Reads the testbed; facts of sections with the same title are put together.
-pub(crate) fn read_testbed(database: &Connection) -> rusqlite::Result<Testbed> {
+pub(crate) fn read_testbed(database: &Connection, format: u32) -> rusqlite::Result<Testbed> {
+    let read = if format < FORMAT_WITH_SOURCES { read_bare_fact } else { read_fact };
     let facts = all(database, "SELECT * FROM testbed ORDER BY id", [], |row| {
         let section: String = row.get("section")?;
-        Ok((section, model::Fact { name: row.get("name")?, value: row.get("value")? }))
+        Ok((section, read(row)?))
     })?;
     let mut testbed = Testbed::default();
     for (title, fact) in facts {
@@ -289,6 +291,18 @@ pub(crate) fn read_testbed(database: &Connection) -> rusqlite::Result<Testbed> {
         }
     }
     Ok(testbed)
+}
+
+fn read_bare_fact(row: &Row) -> rusqlite::Result<Fact> {
+    let (name, value): (String, String) = (row.get("name")?, row.get("value")?);
+    Ok(Fact::found(&name, &value))
+}
+
+fn read_fact(row: &Row) -> rusqlite::Result<Fact> {
+    let name: String = row.get("state")?;
+    let state = FactState::ALL.into_iter().find(|state| state.name() == name);
+    let state = state.ok_or_else(|| unknown("state", &name))?;
+    Ok(Fact { source: row.get("source")?, state, ..read_bare_fact(row)? })
 }
 
 pub(crate) fn insert_example(database: &Connection, example: &Example) -> rusqlite::Result<()> {

@@ -62,7 +62,7 @@ impl Run {
         if plan.search.is_some() {
             plan.load_points = rows::read_load_points(&database).map_err(in_table("load_point"))?;
         }
-        let testbed = rows::read_testbed(&database).map_err(in_table("testbed"))?;
+        let testbed = rows::read_testbed(&database, format).map_err(in_table("testbed"))?;
         let (ending, ended) = rows::read_ending(&database).map_err(in_table("ending"))?;
         let header = Header {
             program: header_row.program.clone(),

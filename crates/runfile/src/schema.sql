@@ -27,7 +27,9 @@ CREATE TABLE testbed (
   id INTEGER PRIMARY KEY,
   section TEXT NOT NULL,
   name TEXT NOT NULL,
-  value TEXT NOT NULL
+  value TEXT NOT NULL,
+  source TEXT NOT NULL,
+  state TEXT NOT NULL
 ) STRICT;
 
 CREATE TABLE load_point (

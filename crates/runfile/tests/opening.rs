@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use model::{Ending, Phase};
-use runfile::{Run, RunFileError, Writer};
+use runfile::{Finding, Run, RunFileError, Writer};
 use rusqlite::Connection;
 use support::{Synthesis, finished_run, header, intervals};
 
@@ -44,25 +44,39 @@ fn a_newer_format_is_refused_with_a_hint() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.plim");
     finished_run(&path, 1, 1);
-    Connection::open(&path).unwrap().pragma_update(None, "user_version", 4).unwrap();
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 5).unwrap();
     let why = Run::open(&path).unwrap_err();
-    assert!(matches!(why, RunFileError::Newer { found: 4, known: 3, .. }));
+    assert!(matches!(why, RunFileError::Newer { found: 5, known: 4, .. }));
     assert_eq!(why.hint().as_deref(), Some("install the newest Plimsoll"));
 }
 
-/// Form 2 had no tables for what machines told.
+/// Takes from a file what form 4 brought: where facts come from. The list of tables still has their hash with it.
+const TO_FORM_3: &str = "ALTER TABLE testbed DROP COLUMN source; ALTER TABLE testbed DROP COLUMN state;
+    PRAGMA user_version = 3;";
+
+/// Takes from a file of form 3 what it brought: tables for what machines told.
+const TO_FORM_2: &str = "DROP TABLE machine; DROP TABLE series; DROP TABLE resource; PRAGMA user_version = 2;
+    DELETE FROM inventory WHERE table_name IN ('machine', 'series', 'resource');";
+
 #[test]
-fn a_run_of_an_older_form_opens() {
+fn runs_of_older_forms_open() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("run.plim");
-    finished_run(&path, 1, 3);
-    let change = "DROP TABLE machine; DROP TABLE series; DROP TABLE resource; PRAGMA user_version = 2;
-        DELETE FROM inventory WHERE table_name IN ('machine', 'series', 'resource');";
-    Connection::open(&path).unwrap().execute_batch(change).unwrap();
-    let run = Run::open(&path).unwrap();
-    assert_eq!((run.machines().unwrap(), run.series().unwrap()), (vec![], vec![]));
-    assert_eq!(intervals(&run).len(), 3);
-    assert_eq!(run.verify(), []);
+    for (name, changes) in [("3.plim", &[TO_FORM_3][..]), ("2.plim", &[TO_FORM_3, TO_FORM_2])] {
+        let path = folder.path().join(name);
+        finished_run(&path, 1, 3);
+        for change in changes {
+            Connection::open(&path).unwrap().execute_batch(change).unwrap();
+        }
+        let run = Run::open(&path).unwrap();
+        assert_eq!(run.testbed(), &header(1).testbed);
+        assert_eq!((run.machines().unwrap(), run.series().unwrap()), (vec![], vec![]));
+        assert_eq!(intervals(&run).len(), 3);
+        assert_eq!(
+            run.verify(),
+            [Finding::TableChanged { table: "testbed" }],
+            "nothing but what was taken away"
+        );
+    }
 }
 
 /// Format 1 was never released: its plans are not converted.

@@ -5,8 +5,8 @@ mod support;
 use std::collections::BTreeMap;
 
 use model::{
-    Counter, DetailRecord, Ending, Example, FactSection, IntervalRecord, Load, LoadPoint, Machine,
-    MachineRole, Outcome, Phase, ResourceRecord, Search, Series,
+    Counter, DetailRecord, Ending, Example, Fact, FactSection, FactState, IntervalRecord, Load, LoadPoint,
+    Machine, MachineRole, Outcome, Phase, ResourceRecord, Search, Series,
 };
 use runfile::{Header, Record, Run, RunFileError, Writer, summary};
 use rusqlite::Connection;
@@ -28,6 +28,7 @@ fn everything_written_comes_back() {
     };
     let mut writer = Writer::create(&path, &header(2)).unwrap();
     let found = FactSection::new("Server", [("version", "nginx 1.22\nwith two lines".to_owned())]);
+    let found = FactSection { facts: [found.facts, facts_of_every_state()].concat(), ..found };
     writer.add_facts(&found).unwrap();
     writer.add_facts(&FactSection::new("Hardware", [("memory", "8 GiB".to_owned())])).unwrap();
     let points = header(2).plan.load_points;
@@ -49,6 +50,11 @@ fn everything_written_comes_back() {
     assert_eq!(run.examples().unwrap(), [example]);
     assert_eq!(run.events().unwrap()[0].text, "The server was restarted.");
     assert_eq!(run.verify(), []);
+}
+
+fn facts_of_every_state() -> Vec<Fact> {
+    let fact = |state: FactState| Fact { state, ..Fact::found(state.name(), "a value").from("/proc/x") };
+    FactState::ALL.map(fact).into()
 }
 
 /// Goal: what two machines told comes back as it was read, over load points, series that come later, and one that goes.
