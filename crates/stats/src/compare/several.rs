@@ -96,7 +96,8 @@ fn adjusted(
 ) -> Vec<f64> {
     let mut adjusted = vec![1.0; p.len()];
     for (rank, index) in order {
-        adjusted[index] = of(rank, known(p[index])).min(1.0);
+        // Rounding must not make of p a smaller one.
+        adjusted[index] = of(rank, known(p[index])).max(known(p[index])).min(1.0);
     }
     adjusted
 }
