@@ -34,24 +34,25 @@ impl PublishedResult {
 
 /// Returns the highest rate of every system, test and benchmark of a report, in its order.
 ///
-/// Only what names a benchmark, a system and a rate is a result. A figure that is printed at several places is one.
+/// Only what names a benchmark, a system and a rate is a result. Where a system stands in several tables, the first one
+/// counts: others repeat it.
 pub fn published_results(report: &PublishedReport) -> Vec<PublishedResult> {
-    let mut results: Vec<PublishedResult> = Vec::new();
+    let mut results: Vec<(&str, PublishedResult)> = Vec::new();
     for row in Row::all(report) {
         for result in of_row(report, &row) {
-            let is_same = |known: &&mut PublishedResult| {
+            let is_same = |(_, known): &&mut (&str, PublishedResult)| {
                 known.benchmark == result.benchmark
                     && known.subject == result.subject
                     && known.class == result.class
             };
             match results.iter_mut().find(is_same) {
-                Some(known) if known.rate < result.rate => *known = result,
+                Some((table, known)) if *table == row.table.id && known.rate < result.rate => *known = result,
                 Some(_) => {}
-                None => results.push(result),
+                None => results.push((&row.table.id, result)),
             }
         }
     }
-    results
+    results.into_iter().map(|(_, result)| result).collect()
 }
 
 fn of_row(report: &PublishedReport, row: &Row) -> Vec<PublishedResult> {

@@ -5,18 +5,21 @@
 //! [`FindMax`] says which load points to run to find the highest load that is acceptable.
 //! [`attribute`] names what held each load point back.
 //! [`compare`] puts runs side by side, [`scaling`] those of one server on groups of CPUs.
+//! [`price`] divides what a system costs by what it did.
 //! [`audit`] holds numbers that somebody stated against what they must follow from; [`history`] has the results of
 //! published reports.
 
 mod analyzer;
 pub mod attribute;
 pub mod audit;
+mod classes;
 pub mod compare;
 pub mod find_max;
 mod fold;
 pub mod history;
 mod judge;
 mod metrics;
+pub mod price;
 mod resources;
 mod result;
 mod rules;
@@ -24,6 +27,7 @@ pub mod scaling;
 mod tally;
 
 pub use analyzer::Analyzer;
+pub use classes::{TimeClasses, class_start};
 pub use find_max::{
     Compliance, End, FIND_MAX_TOLERANCE, FindMax, FindMaxError, Found, Goal, Judged, LevelKind, Maximum,
     Measured, NoData, Range, Step, comply, judge,

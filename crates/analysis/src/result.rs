@@ -5,6 +5,7 @@ use stats::{Histogram, Steadiness};
 use units::Nanos;
 
 use crate::attribute::Attribution;
+use crate::classes::TimeClasses;
 use crate::find_max::Found;
 use crate::resources::ResourceUse;
 
@@ -128,6 +129,8 @@ pub struct LoadPointResult {
     pub attribution: Option<Attribution>,
     /// Second by second, all phases.
     pub timeline: Vec<TimelinePoint>,
+    /// Response times of successful operations in classes, of the same seconds.
+    pub time_classes: Vec<TimeClasses>,
 }
 
 impl LoadPointResult {
@@ -254,6 +257,8 @@ pub struct TimelinePoint {
     pub rate: f64,
     /// Failed operations per second.
     pub error_rate: f64,
+    /// Mean response time of successful operations, in seconds; `None` if none succeeded.
+    pub response_mean: Option<f64>,
     /// Median response time.
     pub p50: Option<Nanos>,
     /// 99th percentile of the response time; `None` if too few.

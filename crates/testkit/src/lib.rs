@@ -12,9 +12,12 @@
 //! - `simulation`: a run from plan to records and analysis
 //! - `conservation`: identities that every record must keep
 //! - `seed`: names the seed of a test that fails
+//!
+//! Apart from that, [`schema_faults`] holds JSON against the schemas that we publish.
 
 mod conservation;
 mod driver;
+mod json_schema;
 mod law;
 mod plan;
 mod seed;
@@ -23,6 +26,7 @@ mod simulation;
 mod stage;
 
 pub use conservation::assert_conserved;
+pub use json_schema::{closed, schema_faults};
 pub use law::Law;
 pub use plan::{closed_plan, one_object, open_plan, phases};
 pub use seed::with_seed;

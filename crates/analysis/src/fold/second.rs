@@ -5,6 +5,7 @@ use stats::Histogram;
 use units::{Nanos, Ratio};
 
 use super::QuantileIntervals;
+use crate::TimeClasses;
 use crate::metrics::values_needed;
 
 /// What is kept of one interval of all agents.
@@ -42,6 +43,8 @@ pub(crate) struct Second {
 pub(crate) struct Seconds {
     /// Those that are finished, in order; all of them once closed.
     pub(crate) all: Vec<Second>,
+    /// Response times in classes, of the same seconds.
+    pub(crate) classes: Vec<TimeClasses>,
     /// Intervals for percentiles of the steady phase; there once closed.
     pub(crate) intervals: QuantileIntervals,
     current: Option<Second>,
@@ -119,6 +122,7 @@ impl Seconds {
             Phase::Steady => self.intervals.push(&self.response),
             Phase::RampDown | Phase::Drain => self.intervals.close(),
         }
+        self.classes.push(TimeClasses::of(&self.response));
         self.all.push(Second { p50: quantile(0.5), p99: quantile(0.99), ..second });
         self.response.clear();
     }

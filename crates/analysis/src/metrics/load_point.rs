@@ -72,6 +72,7 @@ pub(crate) fn measure(plan: &Plan, fold: &PointFold) -> LoadPointResult {
         resources: ResourceUse::default(),
         attribution: None,
         timeline: timeline::timeline(&fold.seconds),
+        time_classes: fold.seconds.classes.clone(),
         total,
         response,
     }

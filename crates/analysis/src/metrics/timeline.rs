@@ -40,6 +40,7 @@ fn point(second: &Second) -> TimelinePoint {
         phase: second.phase,
         rate: second.rate(),
         error_rate: second.errors as f64 / length,
+        response_mean: (0 < second.ok).then(|| second.response_ns as f64 / 1e9 / second.ok as f64),
         p50: second.p50,
         p99: second.p99,
         generator_busy: second.cpu.as_secs_f64() / (length * threads),

@@ -1,19 +1,29 @@
-//! Runs side by side.
+//! Comparisons of runs whose numbers are known.
 
-use analysis::compare::{CompareError, Compared, interleaved};
+use analysis::compare::{Basis, CompareError, Compared, Comparison, Metric, Unlike, compare};
 use analysis::{Analysis, State};
-use model::{Ending, Load, LoadPoint, Plan};
-use units::Nanos;
+use model::{Ending, FactSection, Load, LoadPoint, Modification, Plan, Testbed};
+use stats::Finding;
+use units::{Nanos, WallTime};
 
 use crate::record::{Scene, ms, plan, records, users};
 
+static NOTHING: Testbed = Testbed { sections: Vec::new() };
+
+type Run = (Plan, Analysis);
+
 /// Four and eight users, `response` for each operation; the third load point only of `n_levels` = 3.
-fn run(response: u64, n_levels: u32) -> (Plan, Analysis) {
-    let mut plan = plan(Load::Users(4), 1, 12);
+fn run(response: u64, n_levels: u32) -> Run {
+    run_of(12, n_levels, |_| ms(response))
+}
+
+/// The same with a steady phase of so many seconds, and response times by operation.
+fn run_of(steady: u64, n_levels: u32, response: impl Fn(usize) -> Nanos) -> Run {
+    let mut plan = plan(Load::Users(4), 1, steady);
     plan.load_points =
         (0..n_levels).map(|index| LoadPoint { index, load: Load::Users(4 << index) }).collect();
     let of_point = |index: u32| {
-        let operations = users(&plan, 4 << index, |_, _| ms(response), Nanos::ZERO);
+        let operations = users(&plan, 4 << index, |_, k| response(k), Nanos::ZERO);
         records(&plan, index as usize, 0, &operations)
     };
     let records = (0..n_levels).flat_map(of_point).collect();
@@ -22,37 +32,130 @@ fn run(response: u64, n_levels: u32) -> (Plan, Analysis) {
     (scene.plan, analysis)
 }
 
-fn compared<'a>(name: &'a str, run: &'a (Plan, Analysis)) -> Compared<'a> {
-    Compared { name, plan: &run.0, analysis: &run.1 }
+/// A run of a machine of which nothing is known, that took no turns.
+pub fn seen_as<'a>(name: &'a str, server: &'a str, run: &'a Run) -> Compared<'a> {
+    Compared {
+        name,
+        server,
+        program: "plimsoll",
+        plan: &run.0,
+        analysis: &run.1,
+        testbed: &NOTHING,
+        began: &[],
+    }
 }
 
-/// 60 ms against 120 ms without think time: twice the rate at every load, X = N ÷ R.
+fn compared<'a>(name: &'a str, run: &'a Run) -> Compared<'a> {
+    seen_as(name, name, run)
+}
+
+fn like(runs: &[Compared]) -> Comparison {
+    compare(runs, Unlike::Refused).unwrap()
+}
+
+/// Times of load points for the runs of a comparison: all runs take turns, in this order at every load.
+fn turns<const N: usize>() -> [[(u32, WallTime); 2]; N] {
+    std::array::from_fn(|run| [0, 1].map(|index| (index as u32, WallTime((index * 100 + run) as i64))))
+}
+
+/// 60 ms against 120 ms without think time: twice the rate at every load, X = N ÷ R; half the response time.
 #[test]
 fn the_faster_server_has_the_higher_ratio() {
-    let (slow, fast) = (run(120, 2), run(60, 3));
-    let found = interleaved(&[compared("slow", &slow), compared("fast", &fast)]).unwrap();
+    let (slow, fast) = (run(120, 2), run(60, 2));
+    let found = like(&[compared("slow", &slow), compared("fast", &fast)]);
     let loads: Vec<f64> = found.levels.iter().map(|level| level.load.level()).collect();
-    assert_eq!(loads, [4.0, 8.0], "loads that both have");
+    assert_eq!(loads, [4.0, 8.0]);
     for level in &found.levels {
-        assert_eq!(level.figures[0].ratio, Some(1.0));
-        assert!((level.figures[1].ratio.unwrap() - 2.0).abs() < 0.02, "{level:?}");
+        assert!(level.figures[0].changes.is_empty(), "the baseline");
+        let rate = level.figures[1].change(Metric::Rate).unwrap();
+        assert!((rate.ratio - 2.0).abs() < 0.02, "{rate:?}");
+        let (low, high) = rate.interval.unwrap();
+        assert!(1.8 < low && low < rate.ratio && rate.ratio < high && high < 2.2, "{rate:?}");
+        assert_eq!((rate.finding, rate.basis), (Finding::Higher, Basis::Phases));
+        let response = level.figures[1].change(Metric::ResponseMean).unwrap();
+        assert!((response.ratio - 0.5).abs() < 0.01 && response.finding == Finding::Lower, "{response:?}");
         assert!((level.figures[1].rate - level.load.level() / 0.060).abs() < 2.0);
         assert_eq!(level.figures[0].response_p99, Some(ms(120)));
     }
-    let [slow, fast] = &found.runs[..] else { panic!("two runs") };
-    assert_eq!((slow.name.as_str(), slow.state), ("slow", State::Valid));
-    // The best of all, 16 users against 8.
-    assert_eq!(fast.best.unwrap().load, Load::Users(16));
-    assert!((fast.best.unwrap().figures.ratio.unwrap() - 4.0).abs() < 0.04);
+    let [slow, fast] = &found.sides[..] else { panic!("two sides") };
+    assert_eq!((slow.name.as_str(), slow.state, slow.overall.len()), ("slow", State::Valid, 0));
+    assert_eq!(fast.overall[0].n_loads, 2);
+    assert!((fast.overall[0].ratio - 2.0).abs() < 0.02 && fast.overall[0].finding == Finding::Higher);
+    // The best of both, at 8 users.
+    let best = fast.best.as_ref().unwrap();
+    assert_eq!(best.load, Load::Users(8));
+    assert!((best.figures.change(Metric::Rate).unwrap().ratio - 2.0).abs() < 0.02);
+}
+
+/// The same run twice: nothing is told, and nothing is certain but for what the seconds show.
+#[test]
+fn a_run_does_not_differ_from_itself() {
+    let one = run(60, 2);
+    let found = like(&[compared("one", &one), compared("other", &one)]);
+    for change in found.levels.iter().flat_map(|level| &level.figures[1].changes) {
+        assert_eq!(change.ratio, 1.0);
+        assert!(matches!(change.finding, Finding::NoEvidence | Finding::TooNoisy), "{change:?}");
+    }
+}
+
+/// Three runs of each in turns, at 100, 110, 120 ms and 10 % less: pairs whose ratio is always 1 ÷ 0.9.
+#[test]
+fn repetitions_in_turns_are_pairs() {
+    let times = [100, 110, 120].map(|time| [run(time, 2), run(time * 9 / 10, 2)]);
+    let began = turns::<6>();
+    let names = ["a #1", "b #1", "a #2", "b #2", "a #3", "b #3"];
+    let runs: Vec<Compared> = (0..6)
+        .map(|k| Compared { began: &began[k], ..seen_as(names[k], &names[k][..1], &times[k / 2][k % 2]) })
+        .collect();
+    let found = like(&runs);
+    let sides: Vec<(&str, &[usize])> =
+        found.sides.iter().map(|side| (side.name.as_str(), side.runs.as_slice())).collect();
+    assert_eq!(sides, [("a", [0, 2, 4].as_slice()), ("b", &[1, 3, 5])]);
+    assert_eq!(found.runs.iter().map(|run| run.side).collect::<Vec<_>>(), [0, 1, 0, 1, 0, 1]);
+    let b = &found.levels[0].figures[1];
+    let rate = b.change(Metric::Rate).unwrap();
+    assert_eq!((rate.basis, rate.finding, b.n_valid), (Basis::Turns(3), Finding::Higher, 3));
+    assert!((rate.ratio - 1.0 / 0.9).abs() < 0.02, "{rate:?}");
+    // Figures are geometric means, so that their ratio is the ratio.
+    assert!((b.rate / found.levels[0].figures[0].rate / rate.ratio - 1.0).abs() < 1e-9);
+    // One after the other they are no pairs.
+    let runs: Vec<Compared> = runs.iter().map(|run| Compared { began: &[], ..*run }).collect();
+    let rate = *like(&runs).levels[0].figures[1].change(Metric::Rate).unwrap();
+    assert_eq!(rate.basis, Basis::Repetitions(3, 3));
+}
+
+/// A phase of nine seconds says nothing of its own noise.
+#[test]
+fn runs_that_are_too_short_are_too_noisy() {
+    let runs = [run_of(9, 1, |_| ms(60)), run_of(9, 1, |_| ms(120))];
+    let found = like(&[compared("one", &runs[0]), compared("other", &runs[1])]);
+    let rate = found.levels[0].figures[1].change(Metric::Rate).unwrap();
+    assert_eq!((rate.finding, rate.interval, rate.detectable), (Finding::TooNoisy, None, None));
+    assert!((rate.ratio - 0.5).abs() < 0.01);
 }
 
 #[test]
 fn what_is_not_valid_has_no_ratio() {
-    let (one, mut other) = (run(60, 2), run(60, 2));
+    let (one, mut other) = (run(120, 2), run(60, 2));
     other.1.load_points[1].verdict.state = State::Invalid;
-    let found = interleaved(&[compared("one", &one), compared("other", &other)]).unwrap();
-    let ratios: Vec<_> = found.levels.iter().map(|level| level.figures[1].ratio.is_some()).collect();
-    assert_eq!(ratios, [true, false]);
+    let found = like(&[compared("one", &one), compared("other", &other)]);
+    let n_changes: Vec<_> = found.levels.iter().map(|level| level.figures[1].changes.len()).collect();
+    assert!(0 < n_changes[0] && n_changes[1] == 0, "{n_changes:?}");
+    assert_eq!(found.levels[1].figures[1].state, State::Invalid);
+    assert_eq!(found.sides[1].overall[0].n_loads, 1, "over the loads that are valid in both");
+}
+
+/// One of three repetitions is not valid: the other two are what is compared, and that they are two.
+#[test]
+fn an_invalid_repetition_does_not_count() {
+    let base = run(120, 1);
+    let mut runs = [run(60, 1), run(60, 1), run(6, 1)];
+    runs[2].1.load_points[0].verdict.state = State::Invalid;
+    let mut all = vec![compared("base", &base)];
+    all.extend(["b #1", "b #2", "b #3"].iter().zip(&runs).map(|(name, run)| seen_as(name, "b", run)));
+    let figures = &like(&all).levels[0].figures[1];
+    assert_eq!((figures.state, figures.n_runs, figures.n_valid), (State::Valid, 3, 2));
+    assert!((figures.change(Metric::Rate).unwrap().ratio - 2.0).abs() < 0.02);
 }
 
 #[test]
@@ -60,14 +163,101 @@ fn runs_of_different_plans_are_refused_with_what_differs() {
     let (one, mut other) = (run(60, 1), run(60, 1));
     other.0.seed = 7;
     other.0.phases.steady = ms(9_000);
+    other.0.load_threads = 1;
+    other.0.workload.pages[0].weight = 9;
+    other.0.modifications =
+        vec![Modification { what: "steady phase".into(), standard: "12 s".into(), ours: "9 s".into() }];
     // Where a server has its programs is its own affair.
     other.0.workload.requests[0].path = "/cgi-bin/small".parse().unwrap();
-    let why = interleaved(&[compared("one", &one), compared("other", &other)]).unwrap_err();
+    let both = [compared("one", &one), compared("other", &other)];
+    let why = compare(&both, Unlike::Refused).unwrap_err();
     assert_eq!(
         why.to_string(),
         "the runs differ in more than the server:\n  \
-         `other` differs from `one` in phases\n  \
-         `other` differs from `one` in seed (7, not 1)"
+         `other` differs from `one` in mix\n  \
+         `other` differs from `one` in phases (steady phase 9 s, not steady phase 12 s)\n  \
+         `other` differs from `one` in seed (7, not 1)\n  \
+         `other` differs from `one` in modifications (steady phase 9 s, not nothing)\n  \
+         `other` differs from `one` in load generator (1 thread, not 2 threads)"
     );
-    assert_eq!(interleaved(&[compared("one", &one)]), Err(CompareError::TooFew { found: 1 }));
+    assert_eq!(compare(&both, Unlike::Compared).unwrap().unlike.len(), 5);
+    assert_eq!(compare(&both[..1], Unlike::Refused), Err(CompareError::TooFew { found: 1 }));
+}
+
+#[test]
+fn other_load_points_and_other_benchmarks_are_not_alike() {
+    let (one, mut other) = (run(60, 2), run(60, 3));
+    let text = |other: &Run| {
+        let both = [compared("one", &one), compared("other", other)];
+        compare(&both, Unlike::Refused).unwrap_err().to_string()
+    };
+    assert!(
+        text(&other).ends_with("in load points (3 from 4 users to 16 users, not 2 from 4 users to 8 users)")
+    );
+    other.0.benchmark.version = 2;
+    assert!(text(&other).contains("in benchmark version (version 2, not version 1)"));
+    other.0.benchmark.id = "another".into();
+    assert!(text(&other).contains("in benchmark (another, not test)") && !text(&other).contains("version"));
+    // All the same: at the loads that both have.
+    let both = [compared("one", &one), compared("other", &other)];
+    assert_eq!(compare(&both, Unlike::Compared).unwrap().levels.len(), 2);
+}
+
+fn testbed(version: &str, folder: u32, kernel: &str) -> Testbed {
+    let server = [
+        ("version", version.to_owned()),
+        ("command line", format!("nginx -p /dev/shm/plimsoll-sut-{folder}-0")),
+        ("address", format!("http://127.0.0.1:{folder}/")),
+    ];
+    let file = format!("pid /dev/shm/plimsoll-sut-{folder}-0;\nworkers {version};\n");
+    Testbed {
+        sections: vec![
+            FactSection::new("Server", server),
+            FactSection::new("Server configuration", [("nginx.conf", file)]),
+            FactSection::new("System", [("kernel", kernel.to_owned()), ("load average", folder.to_string())]),
+        ],
+    }
+}
+
+/// Runs of one server that differ in what is made anew for every run are repetitions; another version is another side.
+#[test]
+fn what_differs_in_the_configuration_is_listed() {
+    let run = run(60, 1);
+    let beds = [testbed("1.22", 11, "6.1"), testbed("1.22", 12, "6.1"), testbed("1.24", 13, "6.1")];
+    let names = ["first", "second", "third"];
+    let runs: Vec<Compared> = names
+        .iter()
+        .zip(&beds)
+        .map(|(name, bed)| Compared { testbed: bed, ..seen_as(name, "nginx", &run) })
+        .collect();
+    let found = like(&runs);
+    let sides: Vec<&str> = found.sides.iter().map(|side| side.name.as_str()).collect();
+    assert_eq!(sides, ["nginx (first)", "nginx (third)"]);
+    assert_eq!(found.sides[0].runs, [0, 1]);
+    let differences: Vec<(&str, Vec<&str>)> = found
+        .configuration
+        .iter()
+        .map(|one| {
+            (one.name.as_str(), one.values.iter().map(|value| value.as_deref().unwrap_or("-")).collect())
+        })
+        .collect();
+    assert_eq!(
+        differences,
+        [("version", vec!["1.22", "1.24"]), ("nginx.conf", vec!["workers 1.22;", "workers 1.24;"])]
+    );
+}
+
+/// Another kernel is another machine.
+#[test]
+fn another_machine_is_another_side() {
+    let run = run(60, 1);
+    let beds = [testbed("1.22", 11, "6.1"), testbed("1.22", 12, "6.5")];
+    let runs: Vec<Compared> = ["one", "other"]
+        .iter()
+        .zip(&beds)
+        .map(|(name, bed)| Compared { testbed: bed, ..seen_as(name, "nginx", &run) })
+        .collect();
+    let found = like(&runs);
+    assert_eq!(found.sides.len(), 2);
+    assert_eq!(found.configuration[0].values, [Some("6.1".to_owned()), Some("6.5".to_owned())]);
 }

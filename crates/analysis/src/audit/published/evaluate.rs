@@ -139,7 +139,7 @@ fn apply(function: Function, numbers: &[Range]) -> Option<Range> {
 }
 
 fn binary(operator: Operator, left: Value, right: Value) -> Result<Value, String> {
-    let one = |(left, right): (Option<Range>, Option<Range>)| {
+    let one = |(left, right): Pair| {
         let (left, right) = (left?, right?);
         match operator {
             Operator::Plus => Some(left.plus(right)),
@@ -154,11 +154,14 @@ fn binary(operator: Operator, left: Value, right: Value) -> Result<Value, String
     }
 }
 
+/// Two numbers that belong together; `None` where one is not given.
+type Pair = (Option<Range>, Option<Range>);
+
 /// Pairs two lists cell by cell, or a number with each cell of a list.
 ///
 /// # Errors
 /// If the lists are not of the same length.
-pub(super) fn paired(left: Value, right: Value) -> Result<Vec<(Option<Range>, Option<Range>)>, String> {
+pub(super) fn paired(left: Value, right: Value) -> Result<Vec<Pair>, String> {
     match (left, right) {
         (Value::One(left), Value::One(right)) => Ok(vec![(left, right)]),
         (Value::One(left), Value::Many(right)) => Ok(right.into_iter().map(|right| (left, right)).collect()),

@@ -1,0 +1,183 @@
+//! Whether runs are alike but for the server: everything that could move a number has to be the same.
+//!
+//! Paths may differ, since servers run programs at different places; so may what a server is allowed, its CPUs and its
+//! settings, which are what is compared.
+
+use std::fmt;
+
+use model::{Modification, Phases, Plan, Protocol, Request, Workload};
+use units::Nanos;
+
+use super::Compared;
+
+/// Something in which two runs differ besides the server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanDifference {
+    /// What differs: `phases`.
+    pub what: &'static str,
+    /// The run that differs.
+    pub run: String,
+    /// The first run, which it differs from.
+    pub from: String,
+    /// How the run has it; empty where that does not fit into a line.
+    pub here: String,
+    /// How the first run has it; likewise.
+    pub there: String,
+}
+
+/// For people: "`other` differs from `one` in seed (7, not 1)".
+impl fmt::Display for PlanDifference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` differs from `{}` in {}", self.run, self.from, self.what)?;
+        match (self.here.as_str(), self.there.as_str()) {
+            ("", "") => Ok(()),
+            (here, "") => write!(f, " ({here})"),
+            (here, there) => write!(f, " ({here}, not {there})"),
+        }
+    }
+}
+
+/// One check: what it is about, whether both are alike, and how each has it where that fits into a line.
+type Check = (&'static str, bool, [String; 2]);
+
+/// Names what must be the same and is not.
+pub(super) fn differences(first: &Compared, other: &Compared) -> Vec<PlanDifference> {
+    let (a, b) = (first.plan, other.plan);
+    let plans = benchmark(a, b).into_iter().chain(workload(&a.workload, &b.workload)).chain(course(a, b));
+    let broken = plans.chain(generator(first, other)).filter(|(_, alike, _)| !alike);
+    broken
+        .map(|(what, _, [there, here])| PlanDifference {
+            what,
+            run: other.name.to_owned(),
+            from: first.name.to_owned(),
+            here,
+            there,
+        })
+        .collect()
+}
+
+fn benchmark(a: &Plan, b: &Plan) -> [Check; 2] {
+    let version = |plan: &Plan| format!("version {}", plan.benchmark.version);
+    let id = |plan: &Plan| plan.benchmark.id.clone();
+    let is_same = a.benchmark.id == b.benchmark.id;
+    [
+        ("benchmark", is_same, both(a, b, id)),
+        // Versions of different benchmarks have nothing to do with one another.
+        ("benchmark version", !is_same || a.benchmark.version == b.benchmark.version, both(a, b, version)),
+    ]
+}
+
+fn workload(a: &Workload, b: &Workload) -> [Check; 3] {
+    let kinds = |workload: &Workload| {
+        let requests: Vec<Request> = workload.requests.iter().map(without_path).collect();
+        (workload.content_seed, requests)
+    };
+    let mix = |workload: &Workload| (workload.pages.clone(), workload.counts_pages);
+    [
+        ("files or requests", kinds(a) == kinds(b), nothing()),
+        ("mix", mix(a) == mix(b), nothing()),
+        ("think time", a.think == b.think, nothing()),
+    ]
+}
+
+fn without_path(request: &Request) -> Request {
+    Request { name: String::new(), path: "/".parse().expect("a plain path"), ..request.clone() }
+}
+
+/// What is offered, how it travels, for how long, and by what the result is judged.
+fn course(a: &Plan, b: &Plan) -> [Check; 7] {
+    // The load points of a search follow from what it finds.
+    let load = |plan: &Plan| {
+        let points: Vec<_> = plan.load_points.iter().map(|point| point.load).collect();
+        (plan.search, if plan.search.is_some() { Vec::new() } else { points })
+    };
+    let limits = |plan: &Plan| plan.search.map(|_| plan.limits.clone());
+    [
+        ("load points", load(a) == load(b), both(a, b, load_text)),
+        ("limits of the search", limits(a) == limits(b), nothing()),
+        ("protocol", a.protocol == b.protocol, both(a, b, |plan| protocol_text(&plan.protocol))),
+        ("phases", a.phases == b.phases, phases_text(&a.phases, &b.phases)),
+        ("seed", a.seed == b.seed, both(a, b, |plan| plan.seed.to_string())),
+        ("rules", a.rules == b.rules, nothing()),
+        (
+            "modifications",
+            a.modifications == b.modifications,
+            both(a, b, |plan| modified_text(&plan.modifications)),
+        ),
+    ]
+}
+
+fn generator(first: &Compared, other: &Compared) -> [Check; 3] {
+    let (a, b) = (first.plan, other.plan);
+    let threads = |plan: &Plan| match plan.load_threads {
+        1 => "1 thread".to_owned(),
+        n => format!("{n} threads"),
+    };
+    let addresses = |plan: &Plan| plan.source_addresses.len();
+    [
+        ("load generator", a.load_threads == b.load_threads, both(a, b, threads)),
+        (
+            "load generator",
+            first.program == other.program,
+            [first.program.to_owned(), other.program.to_owned()],
+        ),
+        (
+            "number of source addresses",
+            addresses(a) == addresses(b),
+            both(a, b, |plan| addresses(plan).to_string()),
+        ),
+    ]
+}
+
+fn both(a: &Plan, b: &Plan, of: impl Fn(&Plan) -> String) -> [String; 2] {
+    [of(a), of(b)]
+}
+
+fn nothing() -> [String; 2] {
+    [String::new(), String::new()]
+}
+
+fn load_text(plan: &Plan) -> String {
+    if let Some(search) = plan.search {
+        return format!("a search up to {}", search.most);
+    }
+    match plan.load_points.as_slice() {
+        [] => "none".to_owned(),
+        [only] => only.load.to_string(),
+        [first, .., last] => format!("{} from {} to {}", plan.load_points.len(), first.load, last.load),
+    }
+}
+
+fn protocol_text(protocol: &Protocol) -> String {
+    let connection = match protocol.connection {
+        model::Connection::PerRequest => "a connection per request",
+        model::Connection::Sessions => "connections for sessions",
+        model::Connection::KeepAlive { requests_max: None } => "kept connections",
+        model::Connection::KeepAlive { requests_max: Some(_) } => "connections kept for a number of requests",
+    };
+    format!("HTTP/{}{}, {connection}", protocol.http.name(), protocol.tls.clause())
+}
+
+/// Names the phases whose lengths differ.
+fn phases_text(a: &Phases, b: &Phases) -> [String; 2] {
+    type Length = fn(&Phases) -> Nanos;
+    const LENGTHS: [(&str, Length); 6] = [
+        ("pause", |phases| phases.quiet),
+        ("ramp-up", |phases| phases.ramp_up),
+        ("settle", |phases| phases.settle),
+        ("steady phase", |phases| phases.steady),
+        ("ramp-down", |phases| phases.ramp_down),
+        ("drain", |phases| phases.drain),
+    ];
+    let differing = || LENGTHS.iter().filter(|(_, length)| length(a) != length(b));
+    let text = |phases: &Phases| {
+        let lengths = differing().map(|(name, length)| format!("{name} {} s", length(phases).as_secs_f64()));
+        lengths.collect::<Vec<_>>().join(", ")
+    };
+    [text(a), text(b)]
+}
+
+fn modified_text(modifications: &[Modification]) -> String {
+    let list: Vec<String> = modifications.iter().map(|one| format!("{} {}", one.what, one.ours)).collect();
+    if list.is_empty() { "nothing".to_owned() } else { list.join("; ") }
+}

@@ -1,0 +1,234 @@
+//! How the figures of a side differ from the baseline's, and which of the differences hold.
+
+use model::Load;
+use stats::{Family, Finding, LogRatio, POWER, Shown, finding, tell};
+use units::{Ratio, WallTime};
+
+use super::figures::is_valid;
+use super::turns::in_turns;
+use super::{Compared, Comparison, Metric, best_point, point_at};
+use crate::LoadPointResult;
+use crate::metrics::CONFIDENCE;
+
+/// By how much runs of one server are taken to differ where too few of them are there to see it: the deviation of a
+/// figure from run to run, relative to it.
+///
+/// A house rule. The rounds that `docs/bench-generator.md` lists differ by 1 to 5 % on a machine with nothing else to do.
+pub const BETWEEN_RUNS: Ratio = Ratio(0.02);
+
+/// The probability that anything is told where nothing differs.
+const ALARMS: Ratio = Ratio(0.05);
+
+/// How a figure differs from the baseline's.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Change {
+    /// Which figure.
+    pub metric: Metric,
+    /// Over how many loads; 1 at a single one.
+    pub n_loads: usize,
+    /// The figure ÷ the baseline's; of several runs the ratio of geometric means.
+    pub ratio: f64,
+    /// 95 % interval for the ratio; `None` if runs are too few and their phases too short for one.
+    pub interval: Option<(f64, f64)>,
+    /// The probability of such a difference if there were none, by itself; `None` without an interval.
+    pub p: Option<f64>,
+    /// What it comes to, among all that were compared.
+    pub finding: Finding,
+    /// The smallest difference that is found in four of five such comparisons, as a ratio above none (0.03: 3 %); `None`
+    /// without an interval.
+    pub detectable: Option<f64>,
+    /// What the interval rests on.
+    pub basis: Basis,
+}
+
+/// What an interval rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Basis {
+    /// So many pairs of repetitions that took turns.
+    Turns(usize),
+    /// Repetitions that took no turns: so many of the baseline, so many of the other.
+    Repetitions(usize, usize),
+    /// The seconds of too few runs to be repetitions; [`BETWEEN_RUNS`] is taken for granted.
+    Phases,
+}
+
+/// A figure of one run of a side, where it is compared.
+#[derive(Debug, Clone, Copy)]
+struct Value {
+    value: f64,
+    shown: Option<Shown>,
+    began: Option<WallTime>,
+}
+
+/// A comparison of one figure at one place, before it is known what holds.
+#[derive(Debug, Clone, Copy)]
+struct Found {
+    ratio: f64,
+    log_ratio: Option<LogRatio>,
+    basis: Basis,
+}
+
+/// One figure of one side: over all loads, and at each.
+struct Contest {
+    side: usize,
+    metric: Metric,
+    overall: Option<Found>,
+    n_loads: usize,
+    levels: Vec<Option<Found>>,
+}
+
+/// Fills in how all sides differ from the first, figure by figure: at each load, over all loads, and at their best.
+pub(super) fn fill(comparison: &mut Comparison, runs: &[Compared], groups: &[Vec<usize>]) {
+    let others = || 1..groups.len();
+    let contests: Vec<Contest> = others()
+        .flat_map(|side| Metric::ALL.map(|metric| contest(comparison, runs, groups, side, metric)))
+        .collect();
+    let bests: Vec<Option<Found>> = others().map(|side| best(runs, [&groups[0], &groups[side]])).collect();
+    let mut families: Vec<Family> = contests.iter().map(Contest::family).collect();
+    families.extend(bests.iter().map(|best| Family { overall: p(best), places: Vec::new() }));
+    let told = tell(&families, ALARMS);
+    for (contest, told) in contests.iter().zip(&told) {
+        let change = |found: &Option<Found>, told| Some(found.as_ref()?.change(contest.metric, told));
+        let overall = change(&contest.overall, told.overall);
+        let over = |change| Change { n_loads: contest.n_loads, ..change };
+        comparison.sides[contest.side].overall.extend(overall.map(over));
+        for (level, (found, told)) in
+            comparison.levels.iter_mut().zip(contest.levels.iter().zip(&told.places))
+        {
+            level.figures[contest.side].changes.extend(change(found, *told));
+        }
+    }
+    for (side, (found, told)) in others().zip(bests.iter().zip(&told[contests.len()..])) {
+        if let (Some(best), Some(found)) = (&mut comparison.sides[side].best, found) {
+            best.figures.changes.push(found.change(Metric::Rate, told.overall));
+        }
+    }
+}
+
+impl Contest {
+    fn family(&self) -> Family {
+        Family { overall: p(&self.overall), places: self.levels.iter().map(p).collect() }
+    }
+}
+
+fn p(found: &Option<Found>) -> f64 {
+    found.and_then(|found| found.log_ratio).map_or(1.0, |log_ratio| log_ratio.p_value())
+}
+
+impl Found {
+    /// Compares the figures of two sides; `None` if one has none.
+    fn of(a: &[Value], b: &[Value], seed: u64) -> Option<Found> {
+        if a.is_empty() || b.is_empty() {
+            return None;
+        }
+        let values = |side: &[Value]| side.iter().map(|one| one.value).collect::<Vec<f64>>();
+        let began = |side: &[Value]| side.iter().map(|one| one.began).collect::<Vec<_>>();
+        if let Some(pairs) = in_turns(&began(a), &began(b)) {
+            let pairs: Vec<(f64, f64)> =
+                pairs.iter().map(|(one, other)| (a[*one].value, b[*other].value)).collect();
+            let (from, to): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
+            let ratio = ratio_of(&from, &to);
+            return Some(Found {
+                ratio,
+                log_ratio: LogRatio::of_pairs(&pairs, seed),
+                basis: Basis::Turns(pairs.len()),
+            });
+        }
+        let (from, to) = (values(a), values(b));
+        let repeated = LogRatio::of_repetitions(&from, &to, seed);
+        let (log_ratio, basis) = match repeated {
+            Some(found) => (Some(found), Basis::Repetitions(a.len(), b.len())),
+            None => (of_phases(a, b), Basis::Phases),
+        };
+        Some(Found { ratio: ratio_of(&from, &to), log_ratio, basis })
+    }
+
+    fn change(&self, metric: Metric, told: bool) -> Change {
+        let log_ratio = self.log_ratio.as_ref();
+        let interval = log_ratio.and_then(|found| found.ratio(CONFIDENCE));
+        let detectable = log_ratio.and_then(|found| found.detectable(ALARMS, POWER));
+        Change {
+            metric,
+            n_loads: 1,
+            ratio: self.ratio,
+            interval: interval.map(|estimate| (estimate.low, estimate.high)),
+            p: log_ratio.map(LogRatio::p_value),
+            finding: finding(log_ratio, told),
+            detectable: detectable.map(|more| more.0),
+            basis: self.basis,
+        }
+    }
+}
+
+fn of_phases(a: &[Value], b: &[Value]) -> Option<LogRatio> {
+    let shown = |side: &[Value]| side.iter().map(|one| one.shown).collect::<Option<Vec<Shown>>>();
+    LogRatio::of_runs(&shown(a)?, &shown(b)?, BETWEEN_RUNS)
+}
+
+fn ratio_of(a: &[f64], b: &[f64]) -> f64 {
+    let mean = |values: &[f64]| values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64;
+    (mean(b) - mean(a)).exp()
+}
+
+/// Compares one figure of a side with the baseline's.
+fn contest(
+    comparison: &Comparison,
+    runs: &[Compared],
+    groups: &[Vec<usize>],
+    side: usize,
+    metric: Metric,
+) -> Contest {
+    let seed = runs[0].plan.seed;
+    let (base, other) = (&groups[0], &groups[side]);
+    let at = |group: &[usize], load: Load| -> Vec<Option<Value>> {
+        group.iter().map(|run| value(&runs[*run], point_at(&runs[*run], load)?, metric)).collect()
+    };
+    let loads = comparison.levels.iter().map(|level| level.load);
+    let table: Vec<[Vec<Option<Value>>; 2]> =
+        loads.map(|load| [base, other].map(|group| at(group, load))).collect();
+    let known = |side: &[Option<Value>]| side.iter().copied().flatten().collect::<Vec<Value>>();
+    let levels = table.iter().map(|[a, b]| Found::of(&known(a), &known(b), seed)).collect();
+    // Over all loads only those count that every run has, so that all runs are measured by the same.
+    let whole: Vec<_> = table.iter().filter(|sides| sides.iter().flatten().all(Option::is_some)).collect();
+    let over = |side: usize, group: &[usize]| {
+        let run = |run| over_loads(&whole.iter().filter_map(|row| row[side][run]).collect::<Vec<Value>>());
+        (0..group.len()).filter_map(run).collect::<Vec<Value>>()
+    };
+    let overall = Found::of(&over(0, base), &over(1, other), seed);
+    Contest { side, metric, overall, n_loads: whole.len(), levels }
+}
+
+/// Returns a figure of a load point; `None` if it is not valid, or not known.
+fn value(run: &Compared, point: &LoadPointResult, metric: Metric) -> Option<Value> {
+    let began = run.began.iter().find(|(index, _)| *index == point.index).map(|(_, began)| *began);
+    let value = metric.of(point).filter(|_| is_valid(point))?;
+    Some(Value { value, shown: metric.shown(point), began })
+}
+
+/// Returns the geometric mean of a run's figures at several loads, with the error that follows; begun with the first.
+///
+/// Of a mean of logarithms the squared error is Σ e² ÷ n², with Satterthwaite's degrees of freedom, (Σ e²)² ÷ Σ (e⁴ ÷ ν).
+fn over_loads(values: &[Value]) -> Option<Value> {
+    let (first, n) = (values.first()?, values.len() as f64);
+    let value = (values.iter().map(|one| one.value.ln()).sum::<f64>() / n).exp();
+    let shown = values.iter().map(|one| one.shown).collect::<Option<Vec<Shown>>>().map(|all| {
+        let squares: f64 = all.iter().map(|one| one.relative.powi(2)).sum();
+        let lost: f64 = all.iter().map(|one| one.relative.powi(4) / one.freedom).sum();
+        let freedom = if 0.0 < lost { squares.powi(2) / lost } else { first_freedom(&all) };
+        Shown { value, relative: squares.sqrt() / n, freedom }
+    });
+    Some(Value { value, shown, began: first.began })
+}
+
+fn first_freedom(all: &[Shown]) -> f64 {
+    all.first().map_or(1.0, |one| one.freedom)
+}
+
+/// Compares the highest valid rates of two sides.
+fn best(runs: &[Compared], [base, other]: [&Vec<usize>; 2]) -> Option<Found> {
+    let of = |group: &[usize]| -> Vec<Value> {
+        let best = |run: &usize| value(&runs[*run], best_point(runs[*run].analysis)?, Metric::Rate);
+        group.iter().filter_map(best).collect()
+    };
+    Found::of(&of(base), &of(other), runs[0].plan.seed)
+}

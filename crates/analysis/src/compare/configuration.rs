@@ -1,0 +1,185 @@
+//! What differs in the configuration of servers and machines, from the facts that runs wrote down.
+
+use std::collections::BTreeSet;
+
+use model::{Fact, FactSection, FactState};
+
+use super::Compared;
+
+/// Facts that differ from run to run by themselves.
+const READINGS: [&str; 9] = [
+    "address",
+    "frequency now",
+    "load average",
+    "memory available",
+    "memory errors since start",
+    "processes and threads",
+    "run file",
+    "stolen CPU time",
+    "uptime",
+];
+
+/// Sections that make a server what it is; besides them those about configuration.
+const SERVER: [&str; 5] =
+    ["Server", "Gateway", "System under test", "Kernel settings", "Processor vulnerabilities"];
+
+/// Facts about the machine without which a server is not the same.
+const MACHINE: [(&str, &str); 9] = [
+    ("Machine", "model"),
+    ("Processor", "model"),
+    ("Processor", "logical processors"),
+    ("Processor", "multithreading"),
+    ("Memory", "memory"),
+    ("System", "memory"),
+    ("System", "operating system"),
+    ("System", "kernel"),
+    ("System", "kernel command line"),
+];
+
+/// More lines of a file than this are not listed.
+const N_LINES_MAX: usize = 40;
+
+/// A fact that differs between sides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigurationDifference {
+    /// The section that it is in: `Server`.
+    pub section: String,
+    /// What it is about: `version`.
+    pub name: String,
+    /// In the order of the sides; `None` where nothing is known. Of a file the lines that not all sides have.
+    pub values: Vec<Option<String>>,
+}
+
+/// Returns whether a fact makes the server what it is, so that runs with different ones are no repetitions.
+pub(super) fn identifies(section: &FactSection, fact: &Fact) -> bool {
+    let (title, name) = (section.title.as_str(), fact.name.as_str());
+    let is_servers = SERVER.contains(&title) || title.ends_with("configuration");
+    let is_known = fact.state != FactState::NotDisclosed && !READINGS.contains(&name);
+    is_known && (is_servers || MACHINE.contains(&(title, name)))
+}
+
+/// Returns a fact's value without what is made anew for every run: the server's folder and its port.
+pub(super) fn plain_value(section: &FactSection, fact: &Fact) -> String {
+    let value = fact.value.trim_end();
+    if section.title == "System under test" {
+        // A server that was there already is known by its address.
+        return value.to_owned();
+    }
+    without_number_after(&without_number_after(value, "plimsoll-sut-"), "127.0.0.1:")
+}
+
+/// Replaces the digits and hyphens that follow a text, everywhere.
+fn without_number_after(value: &str, before: &str) -> String {
+    let mut parts = value.split(before);
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        plain.push_str(before);
+        plain.push('…');
+        plain.push_str(part.trim_start_matches(|c: char| c.is_ascii_digit() || c == '-'));
+    }
+    plain
+}
+
+/// Lists the facts that differ between sides, section by section, in the order in which runs have them.
+pub(super) fn differences(runs: &[Compared], groups: &[Vec<usize>]) -> Vec<ConfigurationDifference> {
+    let mut seen = BTreeSet::new();
+    let mut found: Vec<ConfigurationDifference> = Vec::new();
+    for run in groups.iter().map(|group| &runs[group[0]]) {
+        for section in &run.testbed.sections {
+            for fact in section.facts.iter().filter(|fact| !READINGS.contains(&fact.name.as_str())) {
+                if seen.insert((section.title.as_str(), fact.name.as_str())) {
+                    found.extend(difference(runs, groups, &section.title, &fact.name));
+                }
+            }
+        }
+    }
+    let sections: Vec<String> = found.iter().map(|one| one.section.clone()).collect();
+    found.sort_by_key(|one| sections.iter().position(|section| *section == one.section));
+    found
+}
+
+/// Returns how a fact differs; `None` if it does not.
+fn difference(
+    runs: &[Compared],
+    groups: &[Vec<usize>],
+    section: &str,
+    name: &str,
+) -> Option<ConfigurationDifference> {
+    let of_side = |group: &Vec<usize>| {
+        let mut values: Vec<String> = Vec::new();
+        for value in group.iter().filter_map(|run| value(&runs[*run], section, name)) {
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        (!values.is_empty()).then(|| values.join(" · "))
+    };
+    let values: Vec<Option<String>> = groups.iter().map(of_side).collect();
+    let differ = values.windows(2).any(|pair| pair[0] != pair[1]);
+    differ.then(|| ConfigurationDifference {
+        section: section.to_owned(),
+        name: name.to_owned(),
+        values: only_differing_lines(values),
+    })
+}
+
+fn value(run: &Compared, section: &str, name: &str) -> Option<String> {
+    let mut facts = run
+        .testbed
+        .sections
+        .iter()
+        .filter(|one| one.title == section)
+        .flat_map(|section| section.facts.iter().map(move |fact| (section, fact)));
+    let (section, fact) =
+        facts.find(|(_, fact)| fact.name == name && fact.state != FactState::NotDisclosed)?;
+    Some(plain_value(section, fact))
+}
+
+/// Leaves of texts of several lines those that not all have; of a text that only one has, how long it is.
+fn only_differing_lines(values: Vec<Option<String>>) -> Vec<Option<String>> {
+    if !values.iter().flatten().any(|value| value.contains('\n')) {
+        return values;
+    }
+    let known: Vec<&String> = values.iter().flatten().collect();
+    let is_common =
+        |line: &str| known.iter().all(|text| text.lines().any(|other| other.trim() == line.trim()));
+    let differing = |text: &String| {
+        let lines: Vec<&str> = text.lines().filter(|line| !is_common(line)).collect();
+        match (known.len(), lines.len()) {
+            (1, _) => format!("{} lines", text.lines().count()),
+            (_, 0) => "the same lines, elsewhere or fewer times".to_owned(),
+            (_, n) if N_LINES_MAX < n => format!("{n} lines of its own"),
+            _ => lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join("\n"),
+        }
+    };
+    values.iter().map(|value| value.as_ref().map(differing)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_made_for_every_run_is_no_difference() {
+        let section = FactSection::new("Server", []);
+        let value = |text: &str| plain_value(&section, &Fact::found("command line", text));
+        assert_eq!(
+            value("nginx -p /dev/shm/plimsoll-sut-5967-0 -l 127.0.0.1:46273;"),
+            value("nginx -p /dev/shm/plimsoll-sut-61-12 -l 127.0.0.1:80;")
+        );
+        assert_ne!(value("nginx -w 1"), value("nginx -w 2"));
+        let there = FactSection::new("System under test", []);
+        let target = |text: &str| plain_value(&there, &Fact::found("target", text));
+        assert_ne!(target("http://127.0.0.1:81/"), target("http://127.0.0.1:82/"));
+    }
+
+    #[test]
+    fn of_files_the_lines_are_shown_that_differ() {
+        let texts =
+            |texts: &[Option<&str>]| texts.iter().map(|one| one.map(str::to_owned)).collect::<Vec<_>>();
+        let found = only_differing_lines(texts(&[Some("a;\n b 1;\nc;"), Some("a;\n b 2;\nc;\nd;")]));
+        assert_eq!(found, texts(&[Some("b 1;"), Some("b 2;\nd;")]));
+        assert_eq!(only_differing_lines(texts(&[Some("a\nb"), None])), texts(&[Some("2 lines"), None]));
+        assert_eq!(only_differing_lines(texts(&[Some("1"), Some("2")])), texts(&[Some("1"), Some("2")]));
+    }
+}

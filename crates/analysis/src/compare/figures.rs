@@ -1,0 +1,112 @@
+//! What a side carried at one load.
+
+use model::Load;
+use stats::Estimate;
+use units::Nanos;
+
+use super::{Change, Metric};
+use crate::metrics::CONFIDENCE;
+use crate::{LoadPointResult, State};
+
+/// The highest valid load of a side.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Best {
+    /// At which load: of several runs, that of the highest rate.
+    pub load: Load,
+    /// What was measured at the highest valid load of each run.
+    pub figures: Figures,
+}
+
+/// What is compared of a load. Of several runs the geometric means over those that are valid, over all if none is: so their
+/// ratios are the geometric means of ratios.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figures {
+    /// The judgement: valid if one of the runs is, at this load.
+    pub state: State,
+    /// How many runs are behind it.
+    pub n_runs: usize,
+    /// How many of them are valid at this load.
+    pub n_valid: usize,
+    /// Successful operations per second.
+    pub rate: f64,
+    /// 95 % interval for it: of one run by its seconds, of three or more by how they scatter; `None` of two, and if too few
+    /// seconds.
+    pub rate_interval: Option<(f64, f64)>,
+    /// Mean response time in seconds; `None` if nothing succeeded.
+    pub response_mean: Option<f64>,
+    /// 99th percentile of the response time; `None` if too few values.
+    pub response_p99: Option<Nanos>,
+    /// CPUs that the SUT used; `None` if not seen.
+    pub sut_cpus: Option<f64>,
+    /// CPU time of the SUT per operation, in seconds.
+    pub sut_cpu_per_operation: Option<f64>,
+    /// How it differs from the baseline, figure by figure; empty of the baseline itself, and where one of the two has no
+    /// valid run.
+    pub changes: Vec<Change>,
+}
+
+impl Figures {
+    /// Puts the same load of several runs together. Without changes, which need all sides.
+    pub(super) fn of(points: &[&LoadPointResult]) -> Figures {
+        let valid: Vec<&LoadPointResult> = points.iter().copied().filter(|point| is_valid(point)).collect();
+        let state = match (valid.is_empty(), points.first()) {
+            (false, _) => State::Valid,
+            (true, point) => point.map_or(State::Incomplete, |point| point.verdict.state),
+        };
+        let (n_runs, n_valid) = (points.len(), valid.len());
+        let shown = if valid.is_empty() { points } else { &valid };
+        let mean = |of: &dyn Fn(&LoadPointResult) -> Option<f64>| geometric_mean(shown, of);
+        Figures {
+            state,
+            n_runs,
+            n_valid,
+            rate: mean(&|point| Some(point.rate)).unwrap_or(0.0),
+            rate_interval: rate_interval(shown),
+            response_mean: mean(&|point| point.response.mean),
+            response_p99: mean(&|point| Metric::ResponseP99.of(point)).map(Nanos::from_secs_f64),
+            sut_cpus: mean(&|point| point.sut_cpus),
+            sut_cpu_per_operation: mean(&|point| point.sut_cpu_per_operation),
+            changes: Vec::new(),
+        }
+    }
+
+    /// Returns how a figure differs from the baseline's; `None` of the baseline, and if it was not compared.
+    pub fn change(&self, metric: Metric) -> Option<&Change> {
+        self.changes.iter().find(|change| change.metric == metric)
+    }
+}
+
+/// Returns whether a load point may be compared.
+pub(super) fn is_valid(point: &LoadPointResult) -> bool {
+    point.verdict.state == State::Valid && 0.0 < point.rate
+}
+
+/// Returns the geometric mean of what is known of it; the only value as it is. `None` if it is known of none.
+fn geometric_mean(points: &[&LoadPointResult], of: &dyn Fn(&LoadPointResult) -> Option<f64>) -> Option<f64> {
+    let values: Vec<f64> = points.iter().filter_map(|point| of(point)).collect();
+    match values.as_slice() {
+        [] => None,
+        [only] => Some(*only),
+        all => Some((all.iter().map(|value| value.ln()).sum::<f64>() / all.len() as f64).exp()),
+    }
+}
+
+fn rate_interval(points: &[&LoadPointResult]) -> Option<(f64, f64)> {
+    match points {
+        [only] => only.rate_interval,
+        [] | [_, _] => None,
+        several => {
+            let logs: Vec<f64> = several.iter().map(|point| point.rate.ln()).collect();
+            let Estimate { low, high, .. } = mean_interval(&logs)?;
+            Some((low.exp(), high.exp()))
+        }
+    }
+}
+
+/// Returns the mean of independent values with Student's interval.
+fn mean_interval(values: &[f64]) -> Option<Estimate> {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    Estimate::from_error(mean, (squares / (n * (n - 1.0))).sqrt(), values.len() - 1, CONFIDENCE)
+}

@@ -1,0 +1,82 @@
+//! The figures in which servers are compared.
+
+use model::Phase;
+use stats::{PhaseError, Shown, phase_error};
+
+use crate::{LoadPointResult, Percentile, TimelinePoint};
+
+/// A figure in which servers are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Metric {
+    /// Successful operations per second.
+    Rate,
+    /// Mean response time, in s.
+    ResponseMean,
+    /// 99th percentile of the response time, in s.
+    ResponseP99,
+    /// CPU time of the server per operation, in s.
+    CpuPerOperation,
+}
+
+impl Metric {
+    /// All of them, in the order in which they are told.
+    pub const ALL: [Metric; 4] =
+        [Metric::Rate, Metric::ResponseMean, Metric::ResponseP99, Metric::CpuPerOperation];
+
+    /// Returns its name where a program reads it: `rate`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Metric::Rate => "rate",
+            Metric::ResponseMean => "response_mean",
+            Metric::ResponseP99 => "response_p99",
+            Metric::CpuPerOperation => "sut_cpu_per_operation",
+        }
+    }
+
+    /// Returns whether more of it is better.
+    pub fn is_better_higher(self) -> bool {
+        self == Metric::Rate
+    }
+
+    /// Returns the figure of a load point; `None` if it is not known.
+    pub(super) fn of(self, point: &LoadPointResult) -> Option<f64> {
+        let value = match self {
+            Metric::Rate => Some(point.rate),
+            Metric::ResponseMean => point.response.mean,
+            Metric::ResponseP99 => point.response.percentile(0.99).map(|p99| p99.value.as_secs_f64()),
+            Metric::CpuPerOperation => point.sut_cpu_per_operation,
+        };
+        value.filter(|value| 0.0 < *value && value.is_finite())
+    }
+
+    /// Returns the figure with the error that its own phase shows; `None` if the phase is too short for one.
+    pub(super) fn shown(self, point: &LoadPointResult) -> Option<Shown> {
+        let error = match self {
+            Metric::Rate => phase_error(&seconds(point, |second| Some((second.rate, 1.0)))),
+            Metric::ResponseMean => phase_error(&seconds(point, |second| {
+                Some((second.rate * second.response_mean.unwrap_or(0.0), second.rate))
+            })),
+            Metric::ResponseP99 => percentile_error(point.response.percentile(0.99)?),
+            Metric::CpuPerOperation => phase_error(&seconds(point, |second| {
+                Some((second.sut_cpus?, second.rate + second.error_rate))
+            })),
+        };
+        let (value, error) = (self.of(point)?, error?);
+        Some(Shown { value, relative: error.relative, freedom: error.freedom })
+    }
+}
+
+fn seconds(point: &LoadPointResult, of: impl Fn(&TimelinePoint) -> Option<(f64, f64)>) -> Vec<(f64, f64)> {
+    point.timeline.iter().filter(|second| second.phase == Phase::Steady).filter_map(of).collect()
+}
+
+/// Returns the error of a percentile from its interval, which at least ten batches bound.
+///
+/// ln(high ÷ low) is twice t(9) errors: so the interval comes out again at 95 %, and rather wider than narrower beyond.
+fn percentile_error(percentile: &Percentile) -> Option<PhaseError> {
+    /// Student's quantile at 0.975 with 9 degrees of freedom.
+    const T: f64 = 2.262_157;
+    let (low, high) = percentile.interval?;
+    let relative = (high.as_secs_f64() / low.as_secs_f64()).ln() / (2.0 * T);
+    relative.is_finite().then_some(PhaseError { relative, freedom: 9.0 })
+}

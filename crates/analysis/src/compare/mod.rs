@@ -1,0 +1,200 @@
+//! Runs side by side: which are alike, how much they differ and how sure that is, and what differs in their servers.
+//!
+//! Like is compared only with like: benchmark and version, files, mix, protocol, phases, load points, seed and generator
+//! must be the same ([`PlanDifference`]). Runs of the same server are repetitions and stand together as one [`Side`]; the
+//! first side is the baseline. What holds of a difference is decided over all figures at all loads at once
+//! ([`stats::tell`]), so that comparing much does not make up differences.
+
+mod alike;
+mod change;
+mod configuration;
+mod figures;
+mod metric;
+mod sides;
+mod turns;
+
+use std::fmt::Write;
+
+use model::{BenchmarkId, Load, Modification, Plan, Testbed};
+use units::WallTime;
+
+pub use alike::PlanDifference;
+pub use change::{BETWEEN_RUNS, Basis, Change};
+pub use configuration::ConfigurationDifference;
+pub use figures::{Best, Figures};
+pub use metric::Metric;
+pub use sides::Side;
+
+use crate::scaling::{Scaling, scalings};
+use crate::{Analysis, LoadPointResult, State};
+
+/// A run that is to be compared.
+#[derive(Debug, Clone, Copy)]
+pub struct Compared<'a> {
+    /// What the run is called: `nginx #2`, or after its file. Different for each.
+    pub name: &'a str,
+    /// What its server is called: `nginx`.
+    pub server: &'a str,
+    /// The program that made the load, with its version.
+    pub program: &'a str,
+    /// Its plan.
+    pub plan: &'a Plan,
+    /// Its numbers.
+    pub analysis: &'a Analysis,
+    /// The machines and the server as found.
+    pub testbed: &'a Testbed,
+    /// When each load point began, by its index; those that are missing took no turns with others.
+    pub began: &'a [(u32, WallTime)],
+}
+
+/// Whether runs are compared that are not alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unlike {
+    /// They are refused, with what differs.
+    Refused,
+    /// They are compared at the loads that all of them have, and what differs is listed.
+    Compared,
+}
+
+/// Runs side by side.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// The benchmark of the first.
+    pub benchmark: BenchmarkId,
+    /// What differs from its definition, in any of them; each once.
+    pub modifications: Vec<Modification>,
+    /// What differs besides the server; empty if like was compared with like.
+    pub unlike: Vec<PlanDifference>,
+    /// In the order given; not empty.
+    pub runs: Vec<ComparedRun>,
+    /// The servers; not empty. The first is the baseline.
+    pub sides: Vec<Side>,
+    /// The loads that all sides have, in the order of the first; may be empty.
+    pub levels: Vec<ComparedLevel>,
+    /// What differs in the configuration of the sides.
+    pub configuration: Vec<ConfigurationDifference>,
+    /// How each server that was run on several groups of CPUs scales.
+    pub scalings: Vec<Scaling>,
+}
+
+/// One run of a comparison.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ComparedRun {
+    /// What it is called.
+    pub name: String,
+    /// The judgement on it.
+    pub state: State,
+    /// The side that it belongs to.
+    pub side: usize,
+}
+
+/// One load, as all sides carried it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ComparedLevel {
+    /// What was offered.
+    pub load: Load,
+    /// In the order of the sides.
+    pub figures: Vec<Figures>,
+}
+
+/// Why runs cannot be compared.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum CompareError {
+    /// There is nothing to compare.
+    #[error("expected two runs or more to compare, found {found}")]
+    TooFew {
+        /// How many there are.
+        found: usize,
+    },
+    /// They are not runs of the same plan.
+    #[error("the runs differ in more than the server:{}", list(.differences))]
+    Differ {
+        /// What differs from the first run.
+        differences: Vec<PlanDifference>,
+    },
+}
+
+fn list(differences: &[PlanDifference]) -> String {
+    differences.iter().fold(String::new(), |mut text, one| {
+        let _ = write!(text, "\n  {one}");
+        text
+    })
+}
+
+/// Compares runs; the first one's side is what the others are measured by.
+///
+/// Errors: fewer than two runs, or runs of different plans unless they are to be compared all the same.
+pub fn compare(runs: &[Compared], unlike: Unlike) -> Result<Comparison, CompareError> {
+    let [first, others @ ..] = runs else { return Err(CompareError::TooFew { found: 0 }) };
+    if others.is_empty() {
+        return Err(CompareError::TooFew { found: 1 });
+    }
+    let differences: Vec<PlanDifference> =
+        others.iter().flat_map(|other| alike::differences(first, other)).collect();
+    if unlike == Unlike::Refused && !differences.is_empty() {
+        return Err(CompareError::Differ { differences });
+    }
+    let groups = sides::groups(runs);
+    let loads = loads(runs);
+    let mut comparison = Comparison {
+        benchmark: first.plan.benchmark.clone(),
+        modifications: modifications(runs),
+        unlike: differences,
+        runs: compared_runs(runs, &groups),
+        sides: sides::sides(runs, &groups),
+        levels: loads.iter().map(|load| level(runs, &groups, *load)).collect(),
+        configuration: configuration::differences(runs, &groups),
+        scalings: scalings(runs),
+    };
+    change::fill(&mut comparison, runs, &groups);
+    Ok(comparison)
+}
+
+fn modifications(runs: &[Compared]) -> Vec<Modification> {
+    let mut all: Vec<Modification> = Vec::new();
+    for change in runs.iter().flat_map(|run| &run.analysis.modifications) {
+        if !all.contains(change) {
+            all.push(change.clone());
+        }
+    }
+    all
+}
+
+fn compared_runs(runs: &[Compared], groups: &[Vec<usize>]) -> Vec<ComparedRun> {
+    let side = |index: usize| groups.iter().position(|group| group.contains(&index)).unwrap_or(0);
+    let run = |(index, run): (usize, &Compared)| ComparedRun {
+        name: run.name.to_owned(),
+        state: run.analysis.verdict.state,
+        side: side(index),
+    };
+    runs.iter().enumerate().map(run).collect()
+}
+
+/// Returns the loads that all runs have, in the order of the first; each once.
+fn loads(runs: &[Compared]) -> Vec<Load> {
+    let mut loads: Vec<Load> = Vec::new();
+    for point in &runs[0].analysis.load_points {
+        if !loads.contains(&point.load) && runs.iter().all(|run| point_at(run, point.load).is_some()) {
+            loads.push(point.load);
+        }
+    }
+    loads
+}
+
+/// Returns a run's load point at a load: the last, if a search came there several times.
+fn point_at<'a>(run: &Compared<'a>, load: Load) -> Option<&'a LoadPointResult> {
+    run.analysis.load_points.iter().rev().find(|point| point.load == load)
+}
+
+fn level(runs: &[Compared], groups: &[Vec<usize>], load: Load) -> ComparedLevel {
+    let of_side = |group: &Vec<usize>| {
+        let points: Vec<&LoadPointResult> =
+            group.iter().filter_map(|run| point_at(&runs[*run], load)).collect();
+        Figures::of(&points)
+    };
+    ComparedLevel { load, figures: groups.iter().map(of_side).collect() }
+}
+
+pub(crate) fn best_point(analysis: &Analysis) -> Option<&LoadPointResult> {
+    analysis.load_points.get(analysis.headline.as_ref()?.load_point)
+}

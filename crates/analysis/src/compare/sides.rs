@@ -1,0 +1,86 @@
+//! Which runs are repetitions of one another: the same plan, server and configuration.
+
+use model::{Fact, FactSection};
+
+use super::configuration::{identifies, plain_value};
+use super::{Best, Change, Compared, Figures, alike, best_point};
+use crate::{LoadPointResult, State};
+
+/// A server with its settings, and the runs of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Side {
+    /// What it is called: `nginx`; different for each side.
+    pub name: String,
+    /// Its runs, in the order given; not empty.
+    pub runs: Vec<usize>,
+    /// The judgement: valid if all of its runs are; else that of the first that is not.
+    pub state: State,
+    /// Its own figure; `None` if no run has a valid load point.
+    pub best: Option<Best>,
+    /// How figures differ from the baseline's over all loads together: the geometric means over the loads at which all runs
+    /// of both are valid. Empty of the baseline, and if there is no such load.
+    pub overall: Vec<Change>,
+}
+
+/// Groups runs into sides, by the order of their first runs.
+pub(super) fn groups(runs: &[Compared]) -> Vec<Vec<usize>> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for (index, run) in runs.iter().enumerate() {
+        match groups.iter_mut().find(|group| are_repetitions(&runs[group[0]], run)) {
+            Some(group) => group.push(index),
+            None => groups.push(vec![index]),
+        }
+    }
+    groups
+}
+
+fn are_repetitions(one: &Compared, other: &Compared) -> bool {
+    // How a quota came about (which calibration) does not move a number.
+    let sut = |run: &Compared| model::SutPlan { quota_reason: String::new(), ..run.plan.sut.clone() };
+    one.server == other.server
+        && sut(one) == sut(other)
+        && alike::differences(one, other).is_empty()
+        && identity(one) == identity(other)
+}
+
+/// Returns the facts that make the server what it is.
+fn identity<'a>(run: &Compared<'a>) -> Vec<(&'a str, &'a str, String)> {
+    let of_section = |section: &'a FactSection| {
+        let facts = section.facts.iter().filter(move |fact: &&Fact| identifies(section, fact));
+        facts.map(move |fact| (section.title.as_str(), fact.name.as_str(), plain_value(section, fact)))
+    };
+    run.testbed.sections.iter().flat_map(of_section).collect()
+}
+
+/// Makes the sides; without what differs from the baseline.
+pub(super) fn sides(runs: &[Compared], groups: &[Vec<usize>]) -> Vec<Side> {
+    let side = |group: &Vec<usize>| {
+        let states = || group.iter().map(|run| runs[*run].analysis.verdict.state);
+        Side {
+            name: name(runs, groups, group),
+            runs: group.clone(),
+            state: states().find(|state| *state != State::Valid).unwrap_or(State::Valid),
+            best: best(runs, group),
+            overall: Vec::new(),
+        }
+    };
+    groups.iter().map(side).collect()
+}
+
+/// Returns what the server is called; of several that are called the same, with what its first run is called.
+fn name(runs: &[Compared], groups: &[Vec<usize>], group: &[usize]) -> String {
+    let first = &runs[group[0]];
+    let namesakes = groups.iter().filter(|other| runs[other[0]].server == first.server).count();
+    match namesakes {
+        1 => first.server.to_owned(),
+        _ if first.name.starts_with(first.server) => first.name.to_owned(),
+        _ => format!("{} ({})", first.server, first.name),
+    }
+}
+
+fn best(runs: &[Compared], group: &[usize]) -> Option<Best> {
+    let points: Vec<&LoadPointResult> =
+        group.iter().filter_map(|run| best_point(runs[*run].analysis)).collect();
+    let highest = points.iter().max_by(|one, other| one.rate.total_cmp(&other.rate))?;
+    Some(Best { load: highest.load, figures: Figures::of(&points) })
+}
