@@ -4,6 +4,7 @@
 //! object, write down the testbed, run the load points one after another while machines are read, store the results,
 //! end. Several plans take turns. It prints nothing: what goes on is told to an [`Observer`].
 
+mod disclosed;
 mod load;
 mod record;
 mod run;

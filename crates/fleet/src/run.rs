@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use analysis::find_max::FindMaxError;
 use drivers::PolicyError;
 use drivers::web::Target;
-use model::{Ending, Example, IntervalRecord, LoadPoint, Plan, Reading};
+use model::{Ending, Example, IntervalRecord, LoadPoint, Notes, Plan, Reading};
 use runfile::RunFileError;
 use testbed::{MonitorSource, Server, SutError, WatchError};
 use thiserror::Error;
@@ -41,6 +41,10 @@ pub struct RunRequest<'a> {
     pub executable: PathBuf,
     /// Which machines are watched.
     pub monitoring: Monitoring,
+    /// What the operator says about the testbed.
+    pub notes: Notes,
+    /// Whether serial numbers, names of hosts and users, and addresses are written down.
+    pub disclose_identity: bool,
 }
 
 /// Which machines are watched while load points run.

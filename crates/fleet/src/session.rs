@@ -7,14 +7,15 @@ use std::time::Duration;
 use analysis::find_max::{self, FindMax};
 use drivers::web::{Target, Trust};
 use drivers::{Policy, PolicyError};
-use model::{Ending, FactSection, FileSet, HttpVersion, LoadPoint, Plan, Protocol, Testbed, Tls};
+use model::{Ending, FileSet, HttpVersion, LoadPoint, Plan, Protocol, Tls};
 use runfile::{Header, Writer};
 use testbed::{
     DiskLimits, Limits, Populated, RunningSut, Server, SutError, SutRequest, Transport, clean_stale, disk_of,
-    inventory, populate,
+    populate,
 };
 use units::{Clock, RealClock, wall};
 
+use crate::disclosed::disclosed;
 use crate::load::{Aim, PointWork, run_load_point};
 use crate::record::{Record, Watched};
 use crate::run::{Event, FleetError, INTERRUPTED, Observer, RunRequest, ServerChoice};
@@ -67,12 +68,13 @@ impl Session {
         verify(&plan, &aim, clock, stop)?;
         let watchers = watchers(&request.monitoring, sut.as_ref(), &aim)?;
         observer.event(Event::Ready { address: aim.target.to_string(), server: name });
+        let disclosed = disclosed(request, sut.as_ref(), &plan, &aim);
         let header = Header {
             program: request.program.clone(),
             created: wall(),
-            command_line: request.command_line.clone(),
+            command_line: disclosed.command_line,
             plan: plan.clone(),
-            testbed: Testbed { sections: facts(sut.as_ref(), &aim) },
+            testbed: disclosed.testbed,
         };
         let search = find_max::begin(&plan).transpose()?;
         let mut record = Record::new(Writer::create(request.run_file, &header)?, &plan);
@@ -272,20 +274,4 @@ fn first_that_answers(addresses: &[SocketAddr]) -> SocketAddr {
         [only] => *only,
         several => *several.iter().find(answers).unwrap_or(&several[0]),
     }
-}
-
-fn facts(sut: Option<&RunningSut>, aim: &Aim) -> Vec<FactSection> {
-    let mut sections = match sut {
-        Some(sut) => sut.facts(),
-        None => vec![FactSection::new(
-            "System under test",
-            [
-                ("server", "not started by this run: nothing is known of its configuration".to_owned()),
-                ("target", aim.target.to_string()),
-                ("address", aim.address.to_string()),
-            ],
-        )],
-    };
-    sections.extend(inventory());
-    sections
 }

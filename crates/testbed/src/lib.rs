@@ -24,7 +24,7 @@ pub use calibration::{Calibration, CalibrationCase, CalibrationError, Placement,
 pub use cgroup::{DiskLimits, Limits, disk_of};
 pub use cpu_order::by_core;
 pub use doctor::{Check, DoctorInput, State, examine};
-pub use inventory::{inventory, model_name};
+pub use inventory::{InventoryInput, Redactor, inventory, model_name, redactor, unknown_server};
 pub use monitor::{
     LocalMachine, MonitorSource, MonitorSourceError, PROC_FILES, PageUrl, PrometheusMachine, ServiceStatus,
     SshAccount, SshAccountError, SshMachine, SshOptions, THIS_MACHINE, Watch, WatchError, WatchedSut,

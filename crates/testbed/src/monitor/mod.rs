@@ -16,7 +16,7 @@
 mod fetch;
 mod kernel;
 mod local;
-mod netlink;
+pub(crate) mod netlink;
 mod programs;
 pub mod prometheus;
 mod service;

@@ -1,30 +1,45 @@
 //! What is disclosed about the system under test.
 
-use model::{Fact, FactSection};
+use std::collections::BTreeSet;
+
+use model::{Fact, FactSection, FactState};
 use units::Bytes;
 
+use super::choice::Choice;
+use super::line_diff::changed_lines;
 use super::member::Member;
+use super::prepare::parts;
 use super::running::RunningSut;
 use crate::affinity::{available_cpus, format_cpu_list};
 use crate::cgroup::{Controller, memory_text};
+use crate::inventory::package_of;
 use crate::recipe::Reset;
+use crate::system_file::read;
+
+/// The profile of a recipe that has what the server comes with.
+const DEFAULT_PROFILE: &str = "default";
+
+/// Where facts come from.
+const RECIPE: &str = "recipe";
+const PROGRAM: &str = "the program itself";
+const SET: &str = "set by this run";
 
 /// Returns the sections about the server: how it runs, what runs beside it, and all their configuration.
 pub fn sections(sut: &RunningSut) -> Vec<FactSection> {
     let server = &sut.server;
-    let mut facts = vec![
-        fact("server", &sut.recipe.title),
-        fact("version", server.version.as_deref().unwrap_or("not told")),
-        fact("command line", &server.launch.command_line()),
-        fact("user", &sut.values.user),
-        fact("address", &sut.url()),
-        fact("transport", sut.choice.transport.title()),
-        fact("profile", &sut.choice.profile),
-        fact("processors", &cpus(sut)),
-        fact("CPU quota", &quota(sut)),
-        fact("CPU time known from", sut.meter.description()),
-        fact("between load points", reset(sut.recipe.reset)),
-    ];
+    let mut facts = vec![fact("server", &sut.recipe.title, RECIPE)];
+    facts.extend(software(server));
+    facts.extend([
+        fact("command line", &server.launch.command_line(), RECIPE),
+        fact("user", &sut.values.user, "this program's own"),
+        fact("address", &sut.url(), SET),
+        fact("transport", sut.choice.transport.title(), SET),
+        fact("profile", &sut.choice.profile, SET),
+        fact("processors", &cpus(sut), SET),
+        fact("CPU quota", &quota(sut), SET),
+        fact("CPU time known from", sut.meter.description(), SET),
+        fact("between load points", reset(sut.recipe.reset), RECIPE),
+    ]);
     facts.extend(
         sut.asked.memory.map(|bytes| limit(sut, "memory limit", &memory_text(bytes), Controller::Memory)),
     );
@@ -34,13 +49,18 @@ pub fn sections(sut: &RunningSut) -> Vec<FactSection> {
     if let Some(populated) = &sut.populated {
         let size =
             format!("{} files, {} bytes ({})", populated.files, populated.bytes, Bytes(populated.bytes));
-        facts.push(fact("file set", &size));
-        facts.push(fact("file set in", &populated.directory.to_string_lossy()));
+        facts.push(fact("file set", &size, SET));
+        facts.push(fact("file set in", &populated.directory.to_string_lossy(), SET));
     }
     facts.extend(environment(server));
-    facts.extend(sut.choice.settings.iter().map(|(name, value)| fact(name, &sut.values.fill(value))));
+    let settings = sut.choice.settings.iter();
+    facts.extend(settings.map(|(name, value)| fact(name, &sut.values.fill(value), RECIPE)));
     let mut sections = vec![FactSection { title: "Server".into(), facts }];
-    sections.extend(configuration(server, "Server configuration"));
+    let mut configuration_of_server = configuration(server, "Server configuration");
+    if let Some(section) = &mut configuration_of_server {
+        section.facts.extend(change_of_profile(sut));
+    }
+    sections.extend(configuration_of_server);
     sections.extend(gateway(sut));
     for (companion, _) in &sut.companions {
         sections.extend(configuration(companion, &format!("{} configuration", companion.title)));
@@ -51,29 +71,76 @@ pub fn sections(sut: &RunningSut) -> Vec<FactSection> {
 /// Returns the section about how pages are made by a program.
 fn gateway(sut: &RunningSut) -> Option<FactSection> {
     let (asked, _) = sut.choice.gateway.as_ref()?;
-    let mut facts =
-        vec![fact("kind", asked.kind.name()), fact("workers asked for", &asked.workers.to_string())];
+    let mut facts = vec![
+        fact("kind", asked.kind.name(), SET),
+        fact("workers asked for", &asked.workers.to_string(), SET),
+    ];
     for (companion, _) in &sut.companions {
-        facts.push(fact("program", &companion.title));
-        facts.push(fact("version", companion.version.as_deref().unwrap_or("not told")));
-        facts.push(fact("command line", &companion.launch.command_line()));
+        facts.push(fact("program", &companion.title, RECIPE));
+        facts.extend(software(companion));
+        facts.push(fact("command line", &companion.launch.command_line(), RECIPE));
         facts.extend(environment(companion));
     }
     Some(FactSection { title: "Gateway".into(), facts })
 }
 
+/// Says what a program is: its version, its package, what it has loaded.
+fn software(member: &Member) -> [Fact; 3] {
+    let known = |name: &str, found: Result<String, String>, source: &str| match found {
+        Ok(value) => fact(name, &value, source),
+        Err(why) => Fact { state: FactState::NotDisclosed, ..fact(name, &why, source) },
+    };
+    let version = member.version.clone().ok_or_else(|| "not told".to_owned());
+    let package = package_of(&member.launch.program);
+    let maps = member.pid().and_then(|pid| read(format!("/proc/{pid}/maps")));
+    let loaded = maps.map(|maps| libraries(&maps)).ok_or_else(|| "its process cannot be read".to_owned());
+    [
+        known("version", version, PROGRAM),
+        known("package", package, "dpkg status"),
+        known("modules and libraries", loaded, "/proc/PID/maps"),
+    ]
+}
+
+/// Lists the files with code that a process has mapped, without their directories.
+fn libraries(maps: &str) -> String {
+    let paths = maps.lines().filter_map(|line| line.split_once(" /"));
+    let files = paths.map(|(_, path)| path.rsplit('/').next().unwrap_or(path));
+    let names: BTreeSet<&str> = files.filter(|file| file.contains(".so")).collect();
+    match names.is_empty() {
+        true => "none".to_owned(),
+        false => names.into_iter().collect::<Vec<_>>().join(", "),
+    }
+}
+
 fn environment(member: &Member) -> impl Iterator<Item = Fact> {
     let variables = member.launch.environment.iter();
-    variables.map(|(name, value)| fact(&format!("environment variable {name}"), value))
+    variables.map(|(name, value)| fact(&format!("environment variable {name}"), value, RECIPE))
 }
 
 fn configuration(member: &Member, title: &str) -> Option<FactSection> {
     let (file, text) = member.config.as_ref()?;
-    Some(FactSection { title: title.to_owned(), facts: vec![fact(file, text)] })
+    Some(FactSection { title: title.to_owned(), facts: vec![fact(file, text, "as written for this run")] })
 }
 
-fn fact(name: &str, value: &str) -> Fact {
-    Fact { name: name.to_owned(), value: value.to_owned() }
+/// Says which lines of the configuration are not those that the server comes with; `None` if its recipe does not
+/// know these, or they are used.
+fn change_of_profile(sut: &RunningSut) -> Option<Fact> {
+    let known = sut.recipe.profiles.contains_key(DEFAULT_PROFILE);
+    if !known || sut.choice.profile == DEFAULT_PROFILE {
+        return None;
+    }
+    let (_, ours) = sut.server.config.as_ref()?;
+    let gateway = sut.choice.gateway.as_ref().map(|(asked, _)| *asked);
+    let usual = Choice::make(&sut.recipe, Some(DEFAULT_PROFILE), sut.choice.transport, gateway).ok()?;
+    let mut values = sut.values.clone();
+    values.parts = parts(&usual, &values);
+    let changed = changed_lines(&values.fill(usual.config_text.as_ref()?), ours)?;
+    let text = if changed.is_empty() { "nothing".to_owned() } else { changed.join("\n") };
+    Some(fact("changed from the profile `default`", &text, "recipe, both profiles"))
+}
+
+fn fact(name: &str, value: &str, source: &str) -> Fact {
+    Fact::found(name, value).from(source)
 }
 
 fn cpus(sut: &RunningSut) -> String {
@@ -93,7 +160,7 @@ fn limit(sut: &RunningSut, name: &str, asked: &str, controller: Controller) -> F
         Ok(group) => group.holding(controller),
         Err(why) => format!("not held: {why}"),
     };
-    fact(name, &format!("{asked}, {holding}"))
+    fact(name, &format!("{asked}, {holding}"), SET)
 }
 
 /// Returns how much CPU time the server may use, by what it is held to that, or why it is not.
@@ -109,5 +176,19 @@ fn reset(reset: Reset) -> &'static str {
     match reset {
         Reset::None => "goes on running",
         Reset::Restart => "is started again",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_loaded_is_named_once() {
+        let maps = "55d0-55d1 r-xp 00000000 fe:00 1  /usr/sbin/nginx\n7f10-7f11 r--p 00000000 fe:00 2  /usr/lib/x/libc.so.6\n\
+            7f11-7f12 r-xp 00000000 fe:00 2  /usr/lib/x/libc.so.6\n7f20-7f21 r-xp 0 fe:00 3  /usr/lib/nginx/modules/ngx_echo.so\n\
+            7f30-7f31 rw-p 0 00:00 0 [heap]\n";
+        assert_eq!(libraries(maps), "libc.so.6, ngx_echo.so");
+        assert_eq!(libraries("55d0-55d1 r-xp 0 fe:00 1  /usr/bin/caddy\n"), "none");
     }
 }

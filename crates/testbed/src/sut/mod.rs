@@ -9,7 +9,7 @@
 //! - `member`: one program while it runs
 //! - `ready`: waiting until it answers
 //! - `meter`: the CPU time that it used
-//! - `facts`: what is disclosed about it
+//! - `facts`: what is disclosed about it; `line_diff`: how its configuration differs from the usual one
 //! - `running`: all of it as one value
 //! - `listing`: what is installed
 
@@ -18,6 +18,7 @@ mod certificate;
 mod choice;
 mod facts;
 mod launch;
+mod line_diff;
 mod listing;
 mod member;
 mod meter;

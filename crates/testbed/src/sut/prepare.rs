@@ -173,7 +173,7 @@ impl MemberMaker<'_> {
 }
 
 /// Returns the parts of the configuration that stand for what was asked for; other values are in them already.
-fn parts(choice: &Choice, values: &Values) -> Parts {
+pub fn parts(choice: &Choice, values: &Values) -> Parts {
     let gateway = choice.gateway.as_ref().map(|(_, recipe)| recipe);
     Parts {
         listen: values.fill(&choice.listen),

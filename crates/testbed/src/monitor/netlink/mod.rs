@@ -73,14 +73,14 @@ fn with_socket(
 
 /// A netlink socket.
 #[derive(Debug)]
-struct Socket {
+pub(crate) struct Socket {
     socket: OwnedFd,
     sequence: u32,
     buffer: Vec<u8>,
 }
 
 impl Socket {
-    fn open(protocol: Option<Protocol>) -> io::Result<Socket> {
+    pub(crate) fn open(protocol: Option<Protocol>) -> io::Result<Socket> {
         let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, protocol)?;
         set_socket_timeout(&socket, Timeout::Recv, Some(ANSWER_MAX))?;
         Ok(Socket { socket, sequence: 0, buffer: vec![0; DATAGRAM_BYTES_MAX] })
@@ -88,7 +88,7 @@ impl Socket {
 
     /// Asks for everything of a kind and hands over the payload of each message. An error that the kernel answers
     /// with, as for an address family that it does not have, is an empty answer.
-    fn dump(&mut self, kind: u16, request: &[u8], mut each: impl FnMut(&[u8])) -> io::Result<()> {
+    pub(crate) fn dump(&mut self, kind: u16, request: &[u8], mut each: impl FnMut(&[u8])) -> io::Result<()> {
         self.sequence = self.sequence.wrapping_add(1);
         let message = message(kind, self.sequence, request);
         sendto(&self.socket, &message, SendFlags::empty(), &SocketAddrNetlink::new(0, 0))?;
@@ -139,7 +139,7 @@ fn messages(datagram: &[u8]) -> impl Iterator<Item = Message<'_>> {
 }
 
 /// Returns type and value of the attributes in a payload, up to the first that is not whole.
-fn attributes(payload: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+pub(crate) fn attributes(payload: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     /// The upper bits say how the value is to be read.
     const KIND: u16 = 0x3fff;
     let mut rest = payload;
@@ -152,7 +152,7 @@ fn attributes(payload: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     })
 }
 
-fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+pub(crate) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_ne_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
 }
 

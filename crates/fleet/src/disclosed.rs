@@ -1,0 +1,111 @@
+//! What the run file says about the testbed before the first second.
+
+use model::{Fact, FactSection, Plan, Privacy, Testbed};
+use testbed::{
+    InventoryInput, Redactor, RunningSut, format_cpu_list, inventory, open_files_max, redactor,
+    unknown_server,
+};
+
+use crate::load::Aim;
+use crate::run::RunRequest;
+
+/// What is written down, without what names persons and machines unless that is wanted.
+pub(crate) struct Disclosed {
+    pub(crate) command_line: String,
+    pub(crate) testbed: Testbed,
+}
+
+/// Collects everything that is disclosed: server, tuning, machine, what the operator says.
+pub(crate) fn disclosed(
+    request: &RunRequest<'_>,
+    sut: Option<&RunningSut>,
+    plan: &Plan,
+    aim: &Aim,
+) -> Disclosed {
+    let asked = asked(request, sut, aim);
+    let redactor = redactor(&asked).and(&aim.target.host, "server");
+    let mut sections = match sut {
+        Some(sut) => sut.facts(),
+        None => vec![elsewhere(aim), unknown_server()],
+    };
+    sections.push(tuning(plan, sut));
+    sections.iter_mut().for_each(|section| redact(section, &redactor));
+    sections.extend(inventory(&asked));
+    request.notes.merge_into(&mut sections);
+    Disclosed { command_line: redactor.text(&request.command_line), testbed: Testbed { sections } }
+}
+
+fn asked(request: &RunRequest<'_>, sut: Option<&RunningSut>, aim: &Aim) -> InventoryInput {
+    InventoryInput {
+        disclose_identity: request.disclose_identity,
+        server: Some(aim.address.ip()),
+        files: sut.map(|_| request.files_dir.clone()),
+        work: sut.map(|_| request.work_dir.clone()),
+        run_file: std::path::absolute(request.run_file).ok(),
+    }
+}
+
+fn redact(section: &mut FactSection, redactor: &Redactor) {
+    for fact in &mut section.facts {
+        *fact = redactor.fact(fact.clone(), Privacy::Text);
+    }
+}
+
+fn elsewhere(aim: &Aim) -> FactSection {
+    FactSection::new(
+        "System under test",
+        [
+            ("server", "not started by this run: nothing is known of its configuration".to_owned()),
+            ("target", aim.target.to_string()),
+            ("address", aim.address.to_string()),
+        ],
+    )
+}
+
+/// Says what this run changed on the machine, and what it left alone.
+fn tuning(plan: &Plan, sut: Option<&RunningSut>) -> FactSection {
+    let fact = |name: &str, value: &str| Fact::found(name, value).from("set by this run");
+    let pinned = match plan.load_cpus.as_slice() {
+        [] => "not pinned".to_owned(),
+        cpus => format!("one thread pinned to each of CPUs {}", format_cpu_list(cpus)),
+    };
+    let mut facts = vec![
+        fact("load threads", &format!("{}, {pinned}", plan.load_threads)),
+        fact("open files", &format!("soft limit raised to the hard one: up to {}", open_files_max())),
+        fact("kernel settings", "none changed"),
+        fact("services of the machine", "none stopped"),
+        fact("page cache", "not emptied"),
+    ];
+    if sut.is_some() {
+        facts.push(fact("server", "its CPUs, quota and limits stand in its own section"));
+    }
+    FactSection { title: "Tuning by this run".to_owned(), facts }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::FactState;
+
+    use super::*;
+
+    #[test]
+    fn what_names_a_machine_is_left_out_of_what_is_said_about_a_server_elsewhere() {
+        let aim = Aim {
+            target: "http://10.1.2.3:8080/".parse().unwrap(),
+            address: "10.1.2.3:8080".parse().unwrap(),
+            trust: drivers::web::Trust::Any,
+        };
+        let mut section = elsewhere(&aim);
+        redact(&mut section, &redactor(&InventoryInput::default()));
+        for fact in &section.facts[1..] {
+            assert!(!fact.value.contains("10.1.2.3") && fact.value.contains(":8080"), "{fact:?}");
+            assert_eq!(fact.state, FactState::Redacted);
+        }
+        let mut open = elsewhere(&aim);
+        redact(
+            &mut open,
+            &redactor(&InventoryInput { disclose_identity: true, ..InventoryInput::default() }),
+        );
+        assert_eq!(open, elsewhere(&aim));
+    }
+}

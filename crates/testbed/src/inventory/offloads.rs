@@ -1,0 +1,171 @@
+//! What interfaces do in the place of the kernel, such as cutting segments: told over generic netlink, as to `ethtool`.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use rustix::net::netlink::GENERIC;
+
+use super::tree::Unread;
+use crate::monitor::netlink::{Socket, attributes, u16_at};
+
+/// Source: Linux, include/uapi/linux/genetlink.h.
+const CONTROLLER: u16 = 0x10;
+const GET_FAMILY: u8 = 3;
+const FAMILY_ID: u16 = 1;
+const FAMILY_NAME: u16 = 2;
+
+/// Source: Linux, include/uapi/linux/ethtool_netlink.h.
+const GET_FEATURES: u8 = 11;
+const FEATURES_HEADER: u16 = 1;
+const FEATURES_CHANGEABLE: u16 = 2;
+const FEATURES_ACTIVE: u16 = 4;
+const HEADER_DEVICE_NAME: u16 = 2;
+const BITSET_LIST_ONLY: u16 = 1;
+const BITSET_BITS: u16 = 3;
+const BITS_BIT: u16 = 1;
+const BIT_NAME: u16 = 2;
+const BIT_VALUE: u16 = 3;
+
+/// Size of `struct genlmsghdr`: command, version, two bytes that mean nothing.
+const HEADER_BYTES: usize = 4;
+
+/// The offloads of one interface, by the kernel's names.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Offloads {
+    /// Those that are on.
+    pub on: Vec<String>,
+    /// Those that could be on.
+    pub off: Vec<String>,
+}
+
+/// Asks the kernel for the offloads of all interfaces.
+pub fn ask() -> Result<BTreeMap<String, Offloads>, Unread> {
+    let mut socket = Socket::open(Some(GENERIC))?;
+    let family = ethtool_family(&mut socket)?.ok_or(Unread::because("the kernel does not tell"))?;
+    let mut found = BTreeMap::new();
+    socket.dump(family, &request(GET_FEATURES), |payload| found.extend(parse(payload)))?;
+    Ok(found)
+}
+
+fn request(command: u8) -> [u8; HEADER_BYTES] {
+    [command, 1, 0, 0]
+}
+
+fn ethtool_family(socket: &mut Socket) -> io::Result<Option<u16>> {
+    let mut family = None;
+    socket.dump(CONTROLLER, &request(GET_FAMILY), |payload| family = family.or(parse_family(payload)))?;
+    Ok(family)
+}
+
+/// Reads the number of a family of messages, if it is that of `ethtool`.
+fn parse_family(payload: &[u8]) -> Option<u16> {
+    let rest = payload.get(HEADER_BYTES..)?;
+    let name = attribute(rest, FAMILY_NAME)?;
+    (name == b"ethtool\0").then(|| u16_at(attribute(rest, FAMILY_ID)?, 0)).flatten()
+}
+
+/// Reads the name of an interface and its offloads.
+fn parse(payload: &[u8]) -> Option<(String, Offloads)> {
+    let rest = payload.get(HEADER_BYTES..)?;
+    let name = text(attribute(attribute(rest, FEATURES_HEADER)?, HEADER_DEVICE_NAME)?);
+    let on = names(attribute(rest, FEATURES_ACTIVE)?);
+    let mut off = names(attribute(rest, FEATURES_CHANGEABLE)?);
+    off.retain(|name| !on.contains(name));
+    Some((name, Offloads { on, off }))
+}
+
+/// Returns the names of the bits that are set, sorted. A set is a list of those, or a list of all with a mark at those.
+fn names(bitset: &[u8]) -> Vec<String> {
+    let is_list = attribute(bitset, BITSET_LIST_ONLY).is_some();
+    let bits = attributes(attribute(bitset, BITSET_BITS).unwrap_or_default());
+    let bits = bits.filter(|(kind, _)| *kind == BITS_BIT).map(|(_, bit)| bit);
+    let set = bits.filter(|bit| is_list || attribute(bit, BIT_VALUE).is_some());
+    let mut names: Vec<String> = set.filter_map(|bit| attribute(bit, BIT_NAME).map(text)).collect();
+    names.sort();
+    names
+}
+
+fn attribute(bytes: &[u8], kind: u16) -> Option<&[u8]> {
+    attributes(bytes).find_map(|(known, value)| (known == kind).then_some(value))
+}
+
+fn text(value: &[u8]) -> String {
+    String::from_utf8_lossy(value).trim_end_matches('\0').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn attribute_of(kind: u16, value: &[u8]) -> Vec<u8> {
+        let mut bytes = ((value.len() + 4) as u16).to_ne_bytes().to_vec();
+        bytes.extend(kind.to_ne_bytes());
+        bytes.extend(value);
+        bytes.resize(bytes.len().next_multiple_of(4), 0);
+        bytes
+    }
+
+    fn bit(name: &str, is_set: bool) -> Vec<u8> {
+        let mut inner = attribute_of(BIT_NAME, format!("{name}\0").as_bytes());
+        inner.extend(if is_set { attribute_of(BIT_VALUE, &[]) } else { Vec::new() });
+        attribute_of(0x8000 | BITS_BIT, &inner)
+    }
+
+    fn answer() -> Vec<u8> {
+        let active = [
+            attribute_of(BITSET_LIST_ONLY, &[]),
+            attribute_of(BITSET_BITS, &[bit("rx-gro", false), bit("loopback", false)].concat()),
+        ];
+        let changeable = attribute_of(
+            BITSET_BITS,
+            &[bit("rx-gro", true), bit("rx-lro", true), bit("tx-x", false)].concat(),
+        );
+        [
+            vec![GET_FEATURES, 1, 0, 0],
+            attribute_of(FEATURES_HEADER, &attribute_of(HEADER_DEVICE_NAME, b"eth0\0")),
+            attribute_of(FEATURES_CHANGEABLE, &changeable),
+            attribute_of(FEATURES_ACTIVE, &active.concat()),
+        ]
+        .concat()
+    }
+
+    #[test]
+    fn what_is_on_and_what_could_be_is_read() {
+        let (name, offloads) = parse(&answer()).unwrap();
+        assert_eq!(name, "eth0");
+        assert_eq!(
+            offloads,
+            Offloads { on: vec!["loopback".into(), "rx-gro".into()], off: vec!["rx-lro".into()] }
+        );
+        let family = [
+            vec![1, 2, 0, 0],
+            attribute_of(FAMILY_NAME, b"ethtool\0"),
+            attribute_of(FAMILY_ID, &21u16.to_ne_bytes()),
+        ];
+        assert_eq!(parse_family(&family.concat()), Some(21));
+        let other =
+            [vec![1, 2, 0, 0], attribute_of(FAMILY_NAME, b"nlctrl\0"), attribute_of(FAMILY_ID, &[16, 0])];
+        assert_eq!(parse_family(&other.concat()), None);
+    }
+
+    /// Goal: this machine's kernel is understood. One without `ethtool` messages (before 5.6) says so.
+    #[test]
+    fn the_loopback_interface_has_offloads() {
+        match ask() {
+            Ok(found) => assert!(found.get("lo").is_none_or(|lo| !lo.on.is_empty()), "{found:?}"),
+            Err(why) => assert!(!why.to_string().is_empty()),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_answer_is_survived(bytes in prop::collection::vec(any::<u8>(), 0..200), at in 0usize..200) {
+            let mut bytes = bytes;
+            bytes.splice(0..0, answer().into_iter().take(at));
+            parse(&bytes);
+            parse_family(&bytes);
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Packages as the package manager's own files list them (Debian and those made of it).
+
+use std::path::Path;
+
+use super::tree::{Found, Tree, Unread};
+use super::{Reader, one};
+
+const STATUS: &str = "/var/lib/dpkg/status";
+const LISTS: &str = "/var/lib/dpkg/info";
+
+pub(super) const READERS: &[Reader] = &[
+    one("software.packages", |tree| Ok(installed(&tree.text(STATUS)?).count().to_string())),
+    one("software.c-library", |tree| first_of(tree, &["libc6", "musl"])),
+    one("software.tls-library", |tree| first_of(tree, &["libssl3t64", "libssl3", "libssl1.1"])),
+    one("software.init-system", |tree| first_of(tree, &["systemd", "sysvinit-core", "runit-init", "openrc"])),
+];
+
+fn first_of(tree: &Tree, names: &[&str]) -> Found {
+    let status = tree.text(STATUS)?;
+    let known = names.iter().find_map(|name| Some(format!("{name} {}", version(&status, name)?)));
+    known.ok_or(Unread::because("not installed as a package"))
+}
+
+/// Returns the paragraphs of packages that are installed.
+fn installed(status: &str) -> impl Iterator<Item = &str> {
+    status.split("\n\n").filter(|paragraph| {
+        paragraph.lines().any(|line| line.starts_with("Status:") && line.ends_with(" installed"))
+    })
+}
+
+/// Returns the version of an installed package.
+fn version<'a>(status: &'a str, package: &str) -> Option<&'a str> {
+    let is_it = |line: &str| line.strip_prefix("Package: ") == Some(package);
+    let paragraph = installed(status).find(|paragraph| paragraph.lines().any(is_it))?;
+    paragraph.lines().find_map(|line| line.strip_prefix("Version: "))
+}
+
+/// Returns name and version of the package that a program belongs to.
+///
+/// Looked for among packages whose names begin as the program's does: `nginx`, `php` for `php-fpm8.2`.
+pub fn package_of(tree: &Tree, program: &Path) -> Found {
+    let file = program.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let stem: String = file.chars().take_while(char::is_ascii_alphabetic).collect();
+    let status = tree.text(STATUS)?;
+    let path = program.to_string_lossy();
+    let lists = tree.names(LISTS).into_iter().filter(|list| list.starts_with(&stem));
+    for list in lists.filter(|_| !stem.is_empty()) {
+        let Some(package) = list.strip_suffix(".list") else { continue };
+        let is_listed = tree.text(format!("{LISTS}/{list}")).is_ok_and(|files| lists_path(&files, &path));
+        if is_listed {
+            // The list of a package for several architectures has one of them in its name.
+            let package = package.split(':').next().unwrap_or(package);
+            let version = version(&status, package).unwrap_or("version not told");
+            return Ok(format!("{package} {version}"));
+        }
+    }
+    Err(Unread::because("no package of a like name lists the program"))
+}
+
+/// Whether a list has a path; `/sbin` and `/usr/sbin` are one where directories are merged.
+fn lists_path(files: &str, path: &str) -> bool {
+    let bare = |path: &str| path.strip_prefix("/usr").unwrap_or(path).to_owned();
+    files.lines().any(|file| bare(file) == bare(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tree::fake;
+    use super::*;
+
+    const FILES: &[(&str, &str)] = &[
+        (
+            "/var/lib/dpkg/status",
+            "Package: nginx\nStatus: install ok installed\nVersion: 1.22.1-9\n\nPackage: nginx-common\n\
+             Status: deinstall ok config-files\nVersion: 1.22.1-9\n\nPackage: libc6\nStatus: install ok installed\n\
+             Architecture: amd64\nVersion: 2.36-9\n",
+        ),
+        ("/var/lib/dpkg/info/nginx-common.list", "/.\n/etc/nginx\n"),
+        ("/var/lib/dpkg/info/nginx.list", "/.\n/usr/sbin/nginx\n"),
+        ("/var/lib/dpkg/info/nginx.md5sums", "0 usr/sbin/nginx\n"),
+        ("/var/lib/dpkg/info/php8.2-fpm:amd64.list", "/usr/sbin/php-fpm8.2\n"),
+    ];
+
+    #[test]
+    fn a_program_belongs_to_the_package_that_lists_it() {
+        fake::with(FILES, |tree| {
+            assert_eq!(package_of(tree, Path::new("/usr/sbin/nginx")).unwrap(), "nginx 1.22.1-9");
+            assert_eq!(package_of(tree, Path::new("/sbin/nginx")).unwrap(), "nginx 1.22.1-9");
+            assert_eq!(
+                package_of(tree, Path::new("/usr/sbin/php-fpm8.2")).unwrap(),
+                "php8.2-fpm version not told"
+            );
+            assert!(package_of(tree, Path::new("/opt/nginx")).is_err());
+            assert!(package_of(tree, Path::new("/")).is_err());
+        });
+        assert_eq!(fake::with(&[], |tree| package_of(tree, Path::new("/x/y"))), Err(Unread::Absent));
+    }
+
+    #[test]
+    fn only_what_is_installed_counts() {
+        fake::with(FILES, |tree| {
+            let status = tree.text(STATUS).unwrap();
+            assert_eq!((installed(&status).count(), version(&status, "nginx-common")), (2, None));
+            assert_eq!(first_of(tree, &["musl", "libc6"]).unwrap(), "libc6 2.36-9");
+            assert!(first_of(tree, &["musl"]).is_err());
+        });
+    }
+}

@@ -1,0 +1,180 @@
+//! The way to the server, and what else the network is.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use super::tree::{Found, Tree, Unread, joined};
+use super::{Reader, one};
+
+pub(super) const READERS: &[Reader] = &[
+    one("network.path", path),
+    one("network.path-mtu", |tree| tree.text(format!("/sys/class/net/{}/mtu", way(tree)?.interface))),
+    one("network.gateway", |tree| {
+        let gateway = way(tree)?.gateway.ok_or(Unread::because("none on the path"))?;
+        Ok(gateway.to_string())
+    }),
+    one("network.addresses", |tree| {
+        let own = own_addresses(&tree.text("/proc/net/fib_trie")?);
+        joined(&own.iter().map(Ipv4Addr::to_string).collect::<Vec<_>>(), "it has none")
+    }),
+    one("network.host-name", |tree| tree.text("/proc/sys/kernel/hostname")),
+    one("network.ipv6", |tree| {
+        let off = tree.text("/proc/sys/net/ipv6/conf/all/disable_ipv6")?;
+        Ok(if off == "0" { "on" } else { "off" }.to_owned())
+    }),
+    one("network.congestion", |tree| tree.text("/proc/sys/net/ipv4/tcp_available_congestion_control")),
+    one("network.filter", filter_tables),
+    one("network.tracked", |tree| tree.text("/proc/sys/net/netfilter/nf_conntrack_max")),
+];
+
+/// How a server is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Way {
+    interface: String,
+    gateway: Option<IpAddr>,
+}
+
+fn path(tree: &Tree) -> Found {
+    let Way { interface, gateway } = way(tree)?;
+    Ok(match gateway {
+        _ if interface == "lo" => "loopback: server and load are on one machine".to_owned(),
+        None => format!("through {interface}, no router between"),
+        Some(_) => format!("through {interface} and a router"),
+    })
+}
+
+/// Whether the server is on this machine, as far as is known: without a server it is about this machine.
+pub fn leads_here(tree: &Tree) -> bool {
+    tree.asked.server.is_none() || way(tree).is_ok_and(|way| way.interface == "lo")
+}
+
+/// Finds the way to the server: to an address of this machine's own it is loopback.
+fn way(tree: &Tree) -> Result<Way, Unread> {
+    let server = tree.asked.server.ok_or(Unread::because("no server was named"))?;
+    let own = tree.text("/proc/net/fib_trie").map(|text| own_addresses(&text)).unwrap_or_default();
+    let is_own = |address: Ipv4Addr| own.contains(&address);
+    let found = match server {
+        address if address.is_loopback() => Some(Way { interface: "lo".to_owned(), gateway: None }),
+        IpAddr::V4(address) if is_own(address) => Some(Way { interface: "lo".to_owned(), gateway: None }),
+        IpAddr::V4(address) => way_v4(&tree.text("/proc/net/route")?, address),
+        IpAddr::V6(address) => way_v6(&tree.text("/proc/net/ipv6_route")?, address),
+    };
+    found.ok_or(Unread::because("no route leads there"))
+}
+
+/// Reads lines `Iface Destination Gateway Flags RefCnt Use Metric Mask …`, addresses as the machine keeps them in
+/// memory; of the routes that fit, the one with the longest mask and the smallest metric.
+fn way_v4(table: &str, server: Ipv4Addr) -> Option<Way> {
+    let server = u32::from_ne_bytes(server.octets());
+    let route = |line: &str| {
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        let [interface, destination, gateway, _, _, _, metric, mask, ..] = words[..] else { return None };
+        let hex = |text: &str| u32::from_str_radix(text, 16).ok();
+        let (destination, gateway, mask) = (hex(destination)?, hex(gateway)?, hex(mask)?);
+        let rank = (mask.count_ones(), std::cmp::Reverse(metric.parse::<u32>().ok()?));
+        let gateway = (gateway != 0).then(|| Ipv4Addr::from(gateway.to_ne_bytes()).into());
+        let way = Way { interface: interface.to_owned(), gateway };
+        (server & mask == destination & mask).then_some((rank, way))
+    };
+    table.lines().filter_map(route).max_by_key(|(rank, _)| *rank).map(|(_, way)| way)
+}
+
+/// Reads lines `destination length source length gateway metric references uses flags interface`, all in hexadecimal.
+/// Routes that refuse lead nowhere; those of loopback to addresses of this machine's own.
+fn way_v6(table: &str, server: Ipv6Addr) -> Option<Way> {
+    /// `RTF_REJECT`. Source: Linux, include/uapi/linux/route.h.
+    const REFUSES: u32 = 0x200;
+    let server = u128::from(server);
+    let route = |line: &str| {
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        let [destination, length, _, _, gateway, metric, _, _, flags, interface] = words[..] else {
+            return None;
+        };
+        let hex = |text: &str| u32::from_str_radix(text, 16).ok();
+        let wide = |text: &str| u128::from_str_radix(text, 16).ok();
+        let (destination, gateway, length) = (wide(destination)?, wide(gateway)?, hex(length)?);
+        let mask = u128::MAX.checked_shl(128u32.checked_sub(length)?).unwrap_or(0);
+        let gateway = (gateway != 0).then(|| Ipv6Addr::from(gateway).into());
+        let rank = (length, std::cmp::Reverse(hex(metric)?));
+        let fits = server & mask == destination & mask && hex(flags)? & REFUSES == 0;
+        fits.then(|| (rank, Way { interface: interface.to_owned(), gateway }))
+    };
+    table.lines().filter_map(route).max_by_key(|(rank, _)| *rank).map(|(_, way)| way)
+}
+
+/// Reads the tree of routes: a line `|-- 10.0.2.15`, then one `/32 host LOCAL` of what is this machine's own.
+fn own_addresses(fib_trie: &str) -> Vec<Ipv4Addr> {
+    let mut own: Vec<Ipv4Addr> = Vec::new();
+    let mut last: Option<Ipv4Addr> = None;
+    for line in fib_trie.lines().map(str::trim) {
+        match line.strip_prefix("|-- ") {
+            Some(address) => last = address.parse().ok(),
+            None if line == "/32 host LOCAL" => own.extend(last),
+            None => {}
+        }
+    }
+    own.sort();
+    own.dedup();
+    own
+}
+
+fn filter_tables(tree: &Tree) -> Found {
+    let names =
+        |path: &str| tree.text(path).map(|text| text.split_ascii_whitespace().collect::<Vec<_>>().join(" "));
+    match (names("/proc/net/ip_tables_names"), names("/proc/net/ip6_tables_names")) {
+        (Err(Unread::Empty), Err(Unread::Empty)) => Ok("none".to_owned()),
+        (Err(why), Err(_)) => Err(why),
+        (four, six) => {
+            let text = |tables: Found| tables.unwrap_or_else(|_| "none".to_owned());
+            Ok(format!("IPv4: {}, IPv6: {}", text(four), text(six)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::InventoryInput;
+    use super::super::tree::fake;
+    use super::*;
+
+    /// Recorded from a virtual machine with the address 192.0.2.2/24 and the router 192.0.2.1.
+    const ROUTES: &str = "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n\
+        eth0\t00000000\t010200C0\t0003\t0\t0\t0\t00000000\t0\t0\t0\n\
+        eth0\t000200C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n";
+    const ROUTES_V6: &str = "\
+        fd000000000000000000000000000000 40 00000000000000000000000000000000 00 00000000000000000000000000000000 00000100 00000001 00000000 00000001     eth0\n\
+        00000000000000000000000000000000 00 00000000000000000000000000000000 00 fd000000000000000000000000000001 00000400 00000003 00000000 00000003     eth0\n\
+        00000000000000000000000000000000 00 00000000000000000000000000000000 00 00000000000000000000000000000000 ffffffff 00000001 00000000 00200200       lo\n";
+    const OWN: &str = "Main:\n  +-- 0.0.0.0/0 3 0 5\n     |-- 0.0.0.0\n        /0 universe UNICAST\n     +-- 192.0.2.0/24 2 0 2\n        |-- 192.0.2.2\n           /32 host LOCAL\n        |-- 127.0.0.0\n           /8 host LOCAL\n        |-- 127.0.0.1\n           /32 host LOCAL\n        |-- 192.0.2.255\n           /32 link BROADCAST\n";
+
+    fn way_to(server: &str) -> Result<Way, Unread> {
+        let files =
+            [("/proc/net/route", ROUTES), ("/proc/net/ipv6_route", ROUTES_V6), ("/proc/net/fib_trie", OWN)];
+        let asked = InventoryInput { server: Some(server.parse().unwrap()), ..InventoryInput::default() };
+        fake::with_asked(&files, &asked, way)
+    }
+
+    #[cfg(target_endian = "little")]
+    #[test]
+    fn the_longest_route_that_fits_leads_there() {
+        let eth0 = |gateway: Option<&str>| {
+            let gateway = gateway.map(|address| address.parse().unwrap());
+            Ok(Way { interface: "eth0".into(), gateway })
+        };
+        let lo = Ok(Way { interface: "lo".into(), gateway: None });
+        assert_eq!(way_to("192.0.2.77"), eth0(None));
+        assert_eq!(way_to("10.1.1.1"), eth0(Some("192.0.2.1")));
+        assert_eq!(way_to("192.0.2.2"), lo, "an address of its own");
+        assert_eq!((way_to("127.0.0.9"), way_to("::1")), (lo.clone(), lo));
+        assert_eq!(way_to("fd00::7"), eth0(None));
+        assert_eq!(way_to("2001:db8::1"), eth0(Some("fd00::1")));
+    }
+
+    #[test]
+    fn own_addresses_and_tables_are_read() {
+        assert_eq!(own_addresses(OWN), [Ipv4Addr::new(127, 0, 0, 1), Ipv4Addr::new(192, 0, 2, 2)]);
+        assert_eq!(fake::with(&[], way).unwrap_err().to_string(), "no server was named");
+        let tables = [("/proc/net/ip_tables_names", "nat\nfilter\n"), ("/proc/net/ip6_tables_names", "\n")];
+        assert_eq!(fake::with(&tables, filter_tables).unwrap(), "IPv4: nat filter, IPv6: none");
+        assert_eq!(fake::with(&[], filter_tables), Err(Unread::Absent));
+    }
+}
