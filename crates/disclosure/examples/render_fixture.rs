@@ -5,7 +5,7 @@ mod fixture;
 
 use std::path::Path;
 
-use disclosure::{outline, render};
+use disclosure::{CampaignRun, campaign_document, outline, render};
 
 fn main() -> std::io::Result<()> {
     let folder = std::env::args().nth(1).unwrap_or_else(|| ".".to_owned());
@@ -24,5 +24,12 @@ fn main() -> std::io::Result<()> {
         std::fs::write(folder.join(format!("{name}.csv")), render::csv(&run.report()))?;
         std::fs::write(folder.join(format!("{name}.json")), render::json(&run.report()).to_string())?;
     }
-    Ok(())
+    let servers = [("nginx", fixture::valid()), ("apache", fixture::full()), ("caddy", fixture::open_loop())];
+    let campaign: Vec<CampaignRun> = servers
+        .iter()
+        .map(|(name, run)| CampaignRun { name, server: name, began: &[], report: run.report() })
+        .collect();
+    let document = campaign_document(&campaign);
+    std::fs::write(folder.join("campaign.html"), render::html(&document))?;
+    std::fs::write(folder.join("campaign.md"), render::markdown(&document))
 }

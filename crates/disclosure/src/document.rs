@@ -305,8 +305,12 @@ impl Table {
 }
 
 impl Cell {
-    /// Returns value and companion on one line: `12.3 ms (12.1–12.5 ms)`.
+    /// Returns value and companion on one line: `12.3 ms (12.1–12.5 ms)`; the companion alone where there is no value.
     pub fn one_line(&self) -> String {
-        if self.detail.is_empty() { self.text.clone() } else { format!("{} ({})", self.text, self.detail) }
+        match (self.text.as_str(), self.detail.as_str()) {
+            (text, "") => text.to_owned(),
+            ("", detail) => detail.to_owned(),
+            (text, detail) => format!("{text} ({detail})"),
+        }
     }
 }

@@ -4,6 +4,7 @@
 //! [`Document`], and that to HTML or Markdown; the CSV and JSON forms take the report itself,
 //! because they carry every number at full precision.
 
+mod campaign;
 mod comparison;
 mod document;
 mod numbers;
@@ -14,11 +15,15 @@ pub mod charts;
 pub mod render;
 mod sections;
 
-pub use comparison::{comparison_document, comparison_summary, comparison_table};
+pub use campaign::{CampaignRun, campaign_document, comparison_sections};
+pub use comparison::{
+    comparison_changes, comparison_document, comparison_overall, comparison_summary, comparison_table,
+    comparison_text, configuration_table,
+};
 pub use document::{
     Align, Banner, Block, Cell, Column, Document, Figure, Hero, NoteKind, Row, Section, Span, Table, Text,
     Tile, Tone,
 };
-pub use report::{Provenance, Report};
+pub use report::{PriceSheet, Provenance, Report};
 pub use scaling::scaling_text;
-pub use sections::{outline, results_table};
+pub use sections::{outline, price_text, results_table};

@@ -6,9 +6,10 @@
 //! | errors per second | 4 decimals |
 //! | mean response time in the results table | seconds, at least 4 decimals and 3 significant digits |
 //! | times elsewhere | three significant digits with the unit that fits |
+//! | money | the decimals of its currency; a price for one of something has three significant digits at least |
 //! | counts | digits in groups of three from 10 000 on |
 
-use units::{Bytes, Nanos};
+use units::{Bytes, Money, Nanos, UnitPrice};
 
 /// What stands for a value that is absent or not a number.
 pub const ABSENT: &str = "–";
@@ -86,6 +87,16 @@ pub fn range(interval: Option<(f64, f64)>, decimals: usize) -> String {
 /// Writes a size.
 pub fn bytes(value: u64) -> String {
     Bytes(value).to_string()
+}
+
+/// Writes an amount of money with its currency.
+pub fn money(value: Money) -> String {
+    format!("{} {}", group(&value.digits()), value.currency)
+}
+
+/// Writes a price for one of something with its currency.
+pub fn unit_price(value: UnitPrice) -> String {
+    format!("{} {}", group(&value.digits()), value.currency)
 }
 
 /// Returns how many decimals give the smallest of the values three significant digits: 4 to 7.

@@ -1,7 +1,7 @@
 //! What a report is made of.
 
 use analysis::{Analysis, LoadPointResult};
-use model::{Headline, Load, Plan, Testbed};
+use model::{Headline, Load, Plan, PriceList, Testbed};
 
 /// Everything that a report is made of.
 #[derive(Debug, Clone, Copy)]
@@ -14,6 +14,19 @@ pub struct Report<'a> {
     pub testbed: &'a Testbed,
     /// Where the numbers come from.
     pub provenance: &'a Provenance,
+    /// What the configuration costs, if somebody said so.
+    pub price: Option<&'a PriceSheet>,
+}
+
+/// A price list, and by what it is known again: it is no part of the run file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PriceSheet {
+    /// The list.
+    pub list: PriceList,
+    /// Name of its file, without its folder.
+    pub file: String,
+    /// Hash of its text.
+    pub blake3: String,
 }
 
 /// Where the numbers of a report come from. Texts are shown as they are; what is not known is `None`.

@@ -2,9 +2,14 @@
 
 mod fixture;
 
-use analysis::compare::{Compared, Comparison, interleaved};
-use disclosure::{charts, comparison_document, comparison_summary, comparison_table, render};
+use analysis::compare::{Basis, Compared, Comparison, Metric, PlanDifference, Unlike, compare};
+use disclosure::{charts, render};
+use disclosure::{
+    comparison_changes, comparison_document, comparison_overall, comparison_summary, comparison_table,
+    comparison_text, configuration_table,
+};
 use fixture::Fixture;
+use stats::Finding;
 
 /// A server, another that carries a fifth more with one load point that is not valid, and one that carries nothing.
 fn runs() -> [(&'static str, Fixture); 3] {
@@ -22,17 +27,41 @@ fn runs() -> [(&'static str, Fixture); 3] {
 fn compared(runs: &[(&'static str, Fixture)]) -> Comparison {
     let runs: Vec<Compared> = runs
         .iter()
-        .map(|(name, fixture)| Compared { name, plan: &fixture.plan, analysis: &fixture.analysis })
+        .map(|(name, fixture)| Compared {
+            name,
+            server: name,
+            program: &fixture.provenance.program,
+            plan: &fixture.plan,
+            analysis: &fixture.analysis,
+            testbed: &fixture.testbed,
+            began: &[],
+        })
         .collect();
-    interleaved(&runs).unwrap()
+    compare(&runs, Unlike::Refused).unwrap()
+}
+
+/// The comparison with what an interval would say: a difference of a fifth at three loads, and none that holds elsewhere.
+fn certain() -> Comparison {
+    let mut comparison = compared(&runs());
+    let findings = [Finding::Higher, Finding::NoEvidence, Finding::Higher];
+    for (level, finding) in comparison.levels.iter_mut().zip(findings) {
+        for change in level.figures[1].changes.iter_mut().filter(|change| change.metric == Metric::Rate) {
+            change.finding = finding;
+            (change.interval, change.detectable) = (Some((1.151, 1.252)), Some(0.034));
+        }
+    }
+    let overall = &mut comparison.sides[1].overall;
+    for change in overall.iter_mut().filter(|change| change.metric == Metric::Rate) {
+        (change.interval, change.detectable) = (Some((1.151, 1.252)), Some(0.034));
+        (change.finding, change.basis) = (Finding::Higher, Basis::Turns(3));
+    }
+    comparison
 }
 
 #[test]
 fn markdown_of_a_comparison() {
-    let runs = runs();
-    let provenance: Vec<_> = runs.iter().map(|(_, fixture)| fixture.provenance.clone()).collect();
-    let document = comparison_document(&compared(&runs), &provenance);
-    insta::assert_snapshot!(render::markdown(&document));
+    let provenance: Vec<_> = runs().iter().map(|(_, fixture)| fixture.provenance.clone()).collect();
+    insta::assert_snapshot!(render::markdown(&comparison_document(&certain(), &provenance)));
 }
 
 #[test]
@@ -47,23 +76,130 @@ fn a_comparison_in_html_needs_nothing_else() {
 /// 40 users are the best of both: 1.2 is the ratio, and what is not valid has none.
 #[test]
 fn the_terminal_shows_ratios_of_what_is_valid() {
-    let comparison = compared(&runs());
+    let comparison = certain();
     let summary = comparison_summary(&comparison);
-    assert_eq!(summary.headings()[..4], ["Server", "Clients", "Conn/second", "Ratio"]);
-    let ratios = |rows: Vec<Vec<String>>| rows.into_iter().map(|row| row[3].clone()).collect::<Vec<_>>();
-    assert_eq!(ratios(summary.plain_rows()), ["1.000", "1.200", "–"]);
+    assert_eq!(summary.headings()[..5], ["Server", "Clients", "Conn/second", "Ratio", "Finding"]);
+    let ratios = |rows: Vec<Vec<String>>| {
+        let ratio = |row: Vec<String>| row[3].split(' ').next().unwrap_or_default().to_owned();
+        rows.into_iter().map(ratio).collect::<Vec<_>>()
+    };
+    assert_eq!(ratios(summary.plain_rows()), ["1", "1.200", "–"]);
     let table = comparison_table(&comparison).plain_rows();
     assert_eq!(table.len(), 4 * 3);
     assert_eq!(table[..3].iter().map(|row| row[0].as_str()).collect::<Vec<_>>(), ["10", "", ""]);
-    assert_eq!(ratios(table)[9..], ["1.000", "–", "–"]);
+    assert_eq!(table[1][3], "1.200 (1.151–1.252)");
+    assert_eq!(table[1][4], "▲ faster");
+    assert_eq!(ratios(table)[9..], ["1", "–", "–"]);
+}
+
+/// The best load of the first server at which both are valid is the third, of 40 clients.
+#[test]
+fn sentences_say_what_holds() {
+    let text = comparison_text(&certain());
+    assert_eq!(
+        text[0],
+        "apache serves 20 % more connections per second than nginx (15 to 25 %) at 40 clients. Over 3 loads: 20 % \
+         more connections per second (15 to 25 %); faster at 2, no evidence at 1."
+    );
+    assert_eq!(text[1], "a|b<c> and nginx have no load in common at which both are valid.");
+    assert!(text[2].contains("2.0 % from run to run is taken for granted"), "{}", text[2]);
+    assert_eq!(text.len(), 3);
+}
+
+/// Every finding about the rate, in words.
+#[test]
+fn every_finding_has_its_sentence() {
+    let said = |finding, ratio: f64, interval: Option<(f64, f64)>| {
+        let mut comparison = certain();
+        comparison.sides.truncate(2);
+        comparison.sides[1].overall.clear();
+        let level = &mut comparison.levels[2];
+        for change in &mut level.figures[1].changes {
+            (change.finding, change.ratio, change.interval, change.detectable) =
+                (finding, ratio, interval, interval.map(|_| 0.051));
+            if change.metric != Metric::Rate && finding != Finding::Lower {
+                change.finding = Finding::NoEvidence;
+            }
+        }
+        comparison_text(&comparison).remove(0)
+    };
+    assert_eq!(
+        said(Finding::Lower, 0.85, Some((0.82, 0.88))),
+        "apache serves 15 % fewer connections per second than nginx (12 to 18 %) at 40 clients; it responds in 15 % \
+         less time (12 to 18 %), has a 99th percentile 15 % lower (12 to 18 %) and uses 15 % less CPU time per operation \
+         (12 to 18 %)."
+    );
+    assert_eq!(
+        said(Finding::Higher, 2.5, Some((2.4, 2.6))),
+        "apache serves 2.5 times the connections per second of nginx (2.4 to 2.6 times) at 40 clients."
+    );
+    assert_eq!(
+        said(Finding::Alike, 1.002, Some((0.996, 1.007))),
+        "apache and nginx serve the same connections per second, within 0.7 % at 40 clients."
+    );
+    assert_eq!(
+        said(Finding::NoEvidence, 1.01, Some((0.98, 1.04))),
+        "No evidence that apache and nginx differ in connections per second (−2.0 to +4.0 %; 5.1 % would have been \
+         seen) at 40 clients."
+    );
+    assert_eq!(
+        said(Finding::TooNoisy, 1.01, None),
+        "Too noisy to tell whether apache and nginx differ in connections per second (too few runs, and phases too \
+         short for an interval) at 40 clients."
+    );
+}
+
+#[test]
+fn differences_are_listed_figure_by_figure() {
+    let comparison = certain();
+    let changes = comparison_changes(&comparison).plain_rows();
+    assert_eq!(changes.len(), 3 * 4, "four figures at the three loads at which both are valid");
+    assert_eq!(changes[0], ["10", "apache", "Conn/second", "1.200 (1.151–1.252)", "▲ faster", "3.4 %"]);
+    let overall = comparison_overall(&comparison).unwrap().plain_rows();
+    assert_eq!(overall.len(), 4);
+    assert_eq!(overall[1][..2], ["3", "apache"]);
+    assert_eq!(overall[1][4], "~ too noisy");
+}
+
+#[test]
+fn what_differs_in_the_configuration_has_a_column_for_each_side() {
+    let mut runs = runs();
+    runs[1].1.testbed.sections[0].facts[0].value = "another".to_owned();
+    let comparison = compared(&runs);
+    let table = configuration_table(&comparison).unwrap();
+    assert_eq!(table.headings()[2..], ["nginx", "apache", "a|b<c>"]);
+    let rows = table.plain_rows();
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0][3], "another");
+    assert!(render::html(&comparison_document(&comparison, &[])).contains("id=\"differences\""));
+    // A file's lines stay in their cell.
+    let mut comparison = comparison;
+    comparison.configuration[0].values[0] = Some("one;\ntwo;".to_owned());
+    assert_eq!(configuration_table(&comparison).unwrap().plain_rows()[0][2], "2 lines of its own");
+    assert!(render::markdown(&comparison_document(&comparison, &[])).contains("one; ⏎ two;"));
+}
+
+#[test]
+fn what_is_not_alike_stands_above_everything() {
+    let mut comparison = certain();
+    comparison.unlike.push(PlanDifference {
+        what: "seed",
+        run: "apache".to_owned(),
+        from: "nginx".to_owned(),
+        here: "7".to_owned(),
+        there: "1".to_owned(),
+    });
+    let banner = comparison_document(&comparison, &[]).banner;
+    let text = format!("{:?}", banner.reasons);
+    assert!(text.contains("not alike: `apache` differs from `nginx` in seed (7, not 1)"), "{text}");
 }
 
 #[test]
 fn json_has_every_figure_of_every_server() {
-    let comparison = compared(&runs());
+    let comparison = certain();
     let json = render::comparison_json(&comparison);
     assert_eq!(json["runs"][1]["name"], "apache");
-    assert_eq!(json["runs"][2]["best"], serde_json::Value::Null);
+    assert_eq!(json["sides"][2]["best"], serde_json::Value::Null);
     for (level, found) in comparison.levels.iter().zip(json["levels"].as_array().unwrap()) {
         assert_eq!(found["load"]["users"].as_f64(), Some(level.load.level()));
         let rates: Vec<_> = found["figures"]
@@ -74,6 +210,10 @@ fn json_has_every_figure_of_every_server() {
             .collect();
         assert_eq!(rates, level.figures.iter().map(|one| one.rate).collect::<Vec<_>>());
     }
+    let change = &json["levels"][0]["figures"][1]["changes"][0];
+    assert_eq!((&change["metric"], &change["finding"]), (&"rate".into(), &"higher".into()));
+    assert_eq!(change["ratio_interval"], serde_json::json!([1.151, 1.252]));
+    assert_eq!(json["sides"][1]["overall"][0]["repetitions"], serde_json::json!([3, 3]));
 }
 
 #[test]

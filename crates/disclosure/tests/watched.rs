@@ -7,6 +7,7 @@ use analysis::{ResourceUse, SeriesUse};
 use disclosure::{Document, outline, render};
 use fixture::Fixture;
 use model::{Counter, Machine, MachineRole, Series};
+use testkit::{closed, schema_faults};
 
 /// The quick run: not bound with 10 users, then by the processor.
 fn watched() -> Fixture {
@@ -111,6 +112,40 @@ fn json_has_every_counter_and_the_evidence() {
         render::json(&fixture::quick().report())["load_points"][1]["bottleneck"],
         serde_json::Value::Null
     );
+}
+
+#[test]
+fn json_of_a_watched_run_follows_the_published_schema() {
+    let schema = include_str!("../../../schemas/report.schema.json");
+    let schema = closed(serde_json::from_str(schema).unwrap());
+    assert_eq!(schema_faults(&schema, &render::json(&watched().report())), [""; 0]);
+}
+
+/// Goal: nobody minds mailing the page of the longest usual run, with everything watched that can be.
+#[test]
+fn a_full_watched_run_fits_into_four_hundred_kilobytes() {
+    let mut fixture = fixture::full();
+    for point in &mut fixture.analysis.load_points {
+        point.attribution = Some(attribution(0.97, 1));
+        point.resources = resources(0.97, false);
+        let every = Counter::ALL.iter().map(|counter| SeriesUse {
+            series: Series { machine: 0, counter: *counter, instance: "eth0".into() },
+            readings: 600,
+            resets: 0,
+            value: Some(1_234_567.0),
+            min: 1,
+            max: 2_000_000,
+        });
+        point.resources.series.extend(every);
+    }
+    let facts = (0..150).map(|number| model::Fact {
+        source: "/proc/sys/net/ipv4/some_setting".into(),
+        ..model::Fact::found(&format!("setting {number}"), "a value of the usual length")
+    });
+    let title = "Settings".to_owned();
+    fixture.testbed.sections.push(model::FactSection { title, facts: facts.collect() });
+    let bytes = render::html(&outline(&fixture.report())).len();
+    assert!(bytes < 400_000, "{bytes} bytes");
 }
 
 #[test]

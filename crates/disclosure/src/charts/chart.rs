@@ -59,7 +59,7 @@ pub struct Panel {
 /// Values that belong together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// What they are.
+    /// What they are; empty if something else says so.
     pub name: String,
     /// Number of its color, dash and marker.
     pub style: usize,
@@ -76,6 +76,12 @@ pub enum Draw {
     Points,
     /// A line, and a band between the lower and upper values.
     Line,
+    /// Filled rectangles between every two points, which are opposite corners; the style is a level of density, 0 the
+    /// least.
+    Cells,
+    /// A horizontal bar from zero to x for every point, with the value in it; y is the middle of its row of height 1,
+    /// counted from below, and the range is the interval of x.
+    Bars,
 }
 
 /// One value.
@@ -134,6 +140,13 @@ impl Panel {
         let points = self.series.iter().flat_map(|series| &series.points);
         points.flat_map(Point::values).chain(limit)
     }
+
+    /// Returns how many rows of bars the panel has; `None` if it has none.
+    pub(super) fn n_bars(&self) -> Option<usize> {
+        let bars = self.series.iter().filter(|series| series.draw == Draw::Bars);
+        let n: usize = bars.map(|series| series.points.len()).sum();
+        (0 < n).then_some(n)
+    }
 }
 
 impl Point {
@@ -146,7 +159,13 @@ impl Point {
 impl Chart {
     /// Returns every value on the horizontal axis.
     pub(super) fn x_values(&self) -> impl Iterator<Item = f64> + '_ {
-        let points = self.panels.iter().flat_map(|panel| &panel.series).flat_map(|series| &series.points);
-        points.map(|point| point.x).chain(self.zones.iter().flat_map(|zone| [zone.from, zone.to]))
+        let series = self.panels.iter().flat_map(|panel| &panel.series);
+        let points = series.flat_map(|series| series.points.iter().map(move |point| (series.draw, point)));
+        let values = points.flat_map(|(draw, point)| {
+            // Of bars the value is the length, and the range belongs to it.
+            let range = point.range.filter(|_| draw == Draw::Bars);
+            range.into_iter().flat_map(|(low, high)| [low, high]).chain([point.x])
+        });
+        values.chain(self.zones.iter().flat_map(|zone| [zone.from, zone.to]))
     }
 }

@@ -2,6 +2,7 @@
 
 use maud::{Markup, PreEscaped, html};
 
+use super::filled::{bars, cells};
 use super::layout::{LEFT, LINE, Layout, SAMPLE, WIDTH, half_width, has_legend, name_place};
 use super::shapes::{dash, marker, polyline, px};
 use super::ticks::{label, ticks};
@@ -12,12 +13,17 @@ const BAR_MIN: f64 = 11.0;
 
 /// Draws a chart for a page whose style sheet defines the variables of [`Palette::PAGE`].
 pub fn inline(chart: &Chart) -> Markup {
-    draw(chart, &Palette::PAGE, false)
+    inline_as(chart, chart.id)
+}
+
+/// The same under an anchor of its own, where a page has several charts with the chart's.
+pub(crate) fn inline_as(chart: &Chart, id: &str) -> Markup {
+    draw(chart, &Palette::PAGE, id, false)
 }
 
 /// Draws a chart as a file of its own.
 pub fn standalone(chart: &Chart, palette: &Palette) -> String {
-    draw(chart, palette, true).into_string()
+    draw(chart, palette, chart.id, true).into_string()
 }
 
 /// Returns the pixel of a point in a panel of the drawing.
@@ -26,9 +32,9 @@ pub fn position(chart: &Chart, panel: usize, point: &Point) -> (f64, f64) {
     (layout.x.pixel(point.x), layout.panels[panel].pixel(point.y))
 }
 
-fn draw(chart: &Chart, palette: &Palette, standalone: bool) -> Markup {
+fn draw(chart: &Chart, palette: &Palette, id: &str, standalone: bool) -> Markup {
     let layout = Layout::of(chart);
-    let (title, text) = (format!("{}-title", chart.id), format!("{}-text", chart.id));
+    let (title, text) = (format!("{id}-title"), format!("{id}-text"));
     html! {
         svg xmlns=[standalone.then_some("http://www.w3.org/2000/svg")] class="chart" role="img"
             viewBox={ "0 0 " (px(WIDTH)) " " (px(layout.height)) }
@@ -40,7 +46,7 @@ fn draw(chart: &Chart, palette: &Palette, standalone: bool) -> Markup {
             (marks(&layout, palette))
             @for (index, (panel, scale)) in chart.panels.iter().zip(&layout.panels).enumerate() {
                 (panel_title(panel, scale.to - if index == 0 { layout.marks } else { 0.0 }, palette))
-                (draw_panel(panel, scale, &layout, palette))
+                (draw_panel(chart, panel, scale, &layout, palette))
             }
             (x_axis(&chart.x, &layout, palette))
         }
@@ -82,7 +88,32 @@ fn panel_title(panel: &Panel, top: f64, palette: &Palette) -> Markup {
     }
 }
 
-fn draw_panel(panel: &Panel, scale: &Scale, layout: &Layout, palette: &Palette) -> Markup {
+fn draw_panel(chart: &Chart, panel: &Panel, scale: &Scale, layout: &Layout, palette: &Palette) -> Markup {
+    html! {
+        @match panel.n_bars() {
+            Some(_) => { (upright_grid(scale, layout, palette)) }
+            None => { (level_grid(panel, scale, layout, palette)) }
+        }
+        @if let Some((value, name)) = &panel.limit {
+            @let y = scale.pixel(*value);
+            path d={ "M" (px(LEFT)) " " (px(y)) "H" (px(layout.right)) } stroke=(palette.axis) stroke-dasharray="4 2" {}
+            text x=(px(LEFT + 6.0)) y=(px(y + 13.0)) fill=(palette.faint) { (name) }
+        }
+        path d={ "M" (px(LEFT)) " " (px(scale.from)) "H" (px(layout.right)) } stroke=(palette.axis) {}
+        @for series in &panel.series {
+            @match series.draw {
+                Draw::Points | Draw::Line => { (draw_series(series, scale, &layout.x, palette)) }
+                Draw::Cells => { (cells(series, scale, &layout.x, palette)) }
+                Draw::Bars => { (bars(series, scale, layout, chart.x.format, palette)) }
+            }
+        }
+        @if has_legend(panel) {
+            (legend(panel, scale, layout, palette))
+        }
+    }
+}
+
+fn level_grid(panel: &Panel, scale: &Scale, layout: &Layout, palette: &Palette) -> Markup {
     let n_ticks = if scale.from - scale.to < 200.0 { 3 } else { 5 };
     html! {
         @for tick in ticks(scale, n_ticks) {
@@ -92,17 +123,14 @@ fn draw_panel(panel: &Panel, scale: &Scale, layout: &Layout, palette: &Palette) 
                 (label(tick, panel.y.format))
             }
         }
-        @if let Some((value, name)) = &panel.limit {
-            @let y = scale.pixel(*value);
-            path d={ "M" (px(LEFT)) " " (px(y)) "H" (px(layout.right)) } stroke=(palette.axis) stroke-dasharray="4 2" {}
-            text x=(px(LEFT + 6.0)) y=(px(y + 13.0)) fill=(palette.faint) { (name) }
-        }
-        path d={ "M" (px(LEFT)) " " (px(scale.from)) "H" (px(layout.right)) } stroke=(palette.axis) {}
-        @for series in &panel.series {
-            (draw_series(series, scale, &layout.x, palette))
-        }
-        @if has_legend(panel) {
-            (legend(panel, scale, layout, palette))
+    }
+}
+
+/// The grid behind bars, whose values run along the horizontal axis.
+fn upright_grid(scale: &Scale, layout: &Layout, palette: &Palette) -> Markup {
+    html! {
+        @for tick in ticks(&layout.x, 8) {
+            path d={ "M" (px(layout.x.pixel(tick))) " " (px(scale.to)) "V" (px(scale.from)) } stroke=(palette.grid) {}
         }
     }
 }
@@ -168,23 +196,50 @@ fn band(series: &Series, y: &Scale, x: &Scale) -> String {
 
 /// Names the series at the right, as near to their last values as they find room.
 fn legend(panel: &Panel, scale: &Scale, layout: &Layout, palette: &Palette) -> Markup {
-    let mut places: Vec<(f64, &Series)> = panel
-        .series
-        .iter()
-        .map(|series| (series.points.last().map_or(scale.from, |point| scale.pixel(point.y)), series))
-        .collect();
+    let mut places: Vec<(f64, &Series)> =
+        named(panel).map(|series| (name_height(series, scale), series)).collect();
     places.sort_by(|a, b| a.0.total_cmp(&b.0));
     spread(&mut places, scale.to, scale.from);
     let from = layout.right + 8.0;
     html! {
         @for (y, series) in places {
-            @let dash = dash(series.style);
-            path d={ "M" (px(from)) " " (px(y)) "h" (px(SAMPLE)) } stroke=(palette.series(series.style))
-                stroke-width="2" stroke-dasharray=[(!dash.is_empty()).then_some(dash)] {}
-            @if series.draw == Draw::Points {
-                path d=(marker(series.style, from + SAMPLE / 2.0, y)) fill=(palette.series(series.style)) {}
-            }
+            (sample(series, from, y, palette))
             text x=(px(from + SAMPLE + 6.0)) y=(px(y + 4.0)) fill=(palette.ink) { (series.name) }
+        }
+    }
+}
+
+/// Series without a name are explained elsewhere.
+fn named(panel: &Panel) -> impl Iterator<Item = &Series> {
+    panel.series.iter().filter(|series| !series.name.is_empty())
+}
+
+/// Where the name of a series would stand: at its last value. Levels of density are listed from the top.
+fn name_height(series: &Series, scale: &Scale) -> f64 {
+    match (series.draw, series.points.last()) {
+        (Draw::Cells, _) => scale.to,
+        (_, Some(last)) => scale.pixel(last.y),
+        (_, None) => scale.from,
+    }
+}
+
+/// What stands before the name of a series: a piece of it.
+fn sample(series: &Series, from: f64, y: f64, palette: &Palette) -> Markup {
+    let (dash, color) = (dash(series.style), palette.series(series.style));
+    html! {
+        @match series.draw {
+            Draw::Cells => {
+                path d={ "M" (px(from)) " " (px(y - 5.0)) "h" (px(SAMPLE)) "v10h" (px(-SAMPLE)) "Z" }
+                    fill=(palette.heat(series.style)) {}
+            }
+            Draw::Bars => {}
+            Draw::Line | Draw::Points => {
+                path d={ "M" (px(from)) " " (px(y)) "h" (px(SAMPLE)) } stroke=(color)
+                    stroke-width="2" stroke-dasharray=[(!dash.is_empty()).then_some(dash)] {}
+            }
+        }
+        @if series.draw == Draw::Points {
+            path d=(marker(series.style, from + SAMPLE / 2.0, y)) fill=(color) {}
         }
     }
 }

@@ -11,6 +11,8 @@ const HEAD: f64 = 30.0;
 const FOOT: f64 = 46.0;
 const HEIGHT_ALONE: f64 = 270.0;
 const HEIGHT_STACKED: f64 = 118.0;
+/// Height of a bar with the room around it.
+const HEIGHT_BAR: f64 = 28.0;
 /// Height of a line of letters.
 pub(super) const LINE: f64 = 15.0;
 /// Mean width of a letter at 12 px; generous, since the font is not known.
@@ -35,18 +37,23 @@ impl Layout {
     pub(super) fn of(chart: &Chart) -> Layout {
         let names = chart.panels.iter().filter(|panel| has_legend(panel)).flat_map(|panel| &panel.series);
         let longest = names.map(|series| series.name.chars().count()).max();
-        let margin = longest.map_or(22.0, |n| (n as f64 * LETTER + SAMPLE + 24.0).min(230.0));
+        let margin = longest.map_or(22.0, |n| (n as f64 * LETTER + SAMPLE + 24.0).min(300.0));
         let right = WIDTH - margin;
         let x = Scale::fit(chart.x_values(), chart.x.spacing, false, LEFT + 8.0, right - 8.0);
         let mark_rows = mark_rows(&chart.marks, &x);
         let n_rows = mark_rows.iter().map(|(_, row)| row + 1).max().unwrap_or(0);
-        let panel_height = if chart.panels.len() == 1 { HEIGHT_ALONE } else { HEIGHT_STACKED };
+        let alone = chart.panels.len() == 1;
         let marks = n_rows as f64 * LINE;
         let mut top = marks;
         let mut panels = Vec::new();
         for panel in &chart.panels {
-            let bottom = top + HEAD + panel_height;
-            panels.push(Scale::fit(panel.values(), panel.y.spacing, true, bottom, top + HEAD));
+            let height = match panel.n_bars() {
+                Some(n) => n as f64 * HEIGHT_BAR,
+                None if alone => HEIGHT_ALONE,
+                None => HEIGHT_STACKED,
+            };
+            let bottom = top + HEAD + height;
+            panels.push(vertical(panel, bottom, top + HEAD));
             top = bottom;
         }
         Layout { x, panels, right, height: top + FOOT, mark_rows, marks }
@@ -58,6 +65,14 @@ impl Layout {
 
     pub(super) fn bottom(&self) -> f64 {
         self.panels.last().map_or(0.0, |panel| panel.from)
+    }
+}
+
+/// Returns the vertical scale of a panel; bars have a row of height 1 each.
+fn vertical(panel: &Panel, bottom: f64, top: f64) -> Scale {
+    match panel.n_bars() {
+        Some(n) => Scale { log: false, low: 0.0, high: n as f64, from: bottom, to: top },
+        None => Scale::fit(panel.values(), panel.y.spacing, true, bottom, top),
     }
 }
 

@@ -7,6 +7,7 @@
 mod chart;
 mod columns;
 mod draw;
+mod filled;
 mod layout;
 mod palette;
 mod scale;
@@ -16,6 +17,7 @@ mod ticks;
 pub use chart::{Axis, Chart, Draw, Mark, Panel, Point, Series, Spacing, Zone};
 pub(crate) use columns::width_for;
 pub use columns::{Column, fold};
+pub(crate) use draw::inline_as;
 pub use draw::{inline, position, standalone};
 pub use palette::Palette;
 pub use scale::Scale;

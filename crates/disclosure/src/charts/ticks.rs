@@ -12,6 +12,8 @@ pub enum Format {
     Seconds,
     /// Ratios, as percent.
     Percent,
+    /// Parts of a whole beyond which only 1 in so many lies: 100 is written as 99 %.
+    Nines,
 }
 
 /// Returns the power of ten with an exponent; exact for negative ones, other than repeated multiplication.
@@ -54,6 +56,7 @@ pub(super) fn label(value: f64, format: Format) -> String {
     match format {
         Format::Plain => numbers::group(&short(value)),
         Format::Percent => format!("{} %", short(value * 100.0)),
+        Format::Nines => format!("{} %", short((1.0 - 1.0 / value) * 100.0)),
         Format::Seconds => {
             let (factor, unit) = match value {
                 _ if value == 0.0 => return "0".to_owned(),
@@ -64,6 +67,16 @@ pub(super) fn label(value: f64, format: Format) -> String {
             };
             format!("{} {unit}", short(value * factor))
         }
+    }
+}
+
+/// Writes a value for people to read, other than round numbers of axes.
+pub(super) fn value_label(value: f64, format: Format) -> String {
+    match format {
+        Format::Plain => numbers::fixed(value, 2),
+        Format::Seconds => numbers::seconds(value),
+        Format::Percent => numbers::percent(value, 1),
+        Format::Nines => label(value, format),
     }
 }
 
@@ -105,6 +118,12 @@ mod tests {
         assert_eq!(few, ["2 ms", "5 ms", "10 ms", "20 ms", "50 ms", "100 ms"]);
         let many = labels(&[0.000_1, 10.0], Spacing::Log, Format::Seconds);
         assert_eq!(many, ["100 µs", "1 ms", "10 ms", "100 ms", "1 s", "10 s"]);
+    }
+
+    #[test]
+    fn percentiles_stand_where_their_nines_are() {
+        let labels = [2.0, 4.0, 10.0, 40.0, 100.0, 1e3, 1e5].map(|value| label(value, Format::Nines));
+        assert_eq!(labels, ["50 %", "75 %", "90 %", "97.5 %", "99 %", "99.9 %", "99.999 %"]);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! One HTML file that needs nothing else: no network, no script, no font.
 
+use std::collections::BTreeMap;
+
 use analysis::State;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -15,6 +17,10 @@ const LOGO: &str = r#"<svg class="logo" viewBox="0 0 48 32" aria-hidden="true"><
 
 /// Renders a document as one self-contained HTML file.
 pub fn html(document: &Document) -> String {
+    let mut anchors = Anchors::default();
+    let main = anchors.of("report");
+    let sections: Vec<(String, &Section)> =
+        document.sections.iter().map(|section| (anchors.of(section.id), section)).collect();
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -26,16 +32,31 @@ pub fn html(document: &Document) -> String {
                 style { (PreEscaped(STYLE)) }
             }
             body {
+                a class="skip" href={ "#" (main) } { "Skip to the report" }
                 (opening(document))
                 div class="page" {
-                    (contents(&document.sections))
-                    main { @for section in &document.sections { (section_html(section)) } }
+                    (contents(&sections))
+                    main id=(main) tabindex="-1" {
+                        @for (anchor, section) in &sections { (section_html(section, anchor, &mut anchors)) }
+                    }
                 }
                 footer { (text(&document.colophon)) }
             }
         }
     };
     page.into_string()
+}
+
+/// Anchors that were given out. One that is asked for again gets a number, so that each is the only one of the page.
+#[derive(Default)]
+struct Anchors(BTreeMap<&'static str, usize>);
+
+impl Anchors {
+    fn of(&mut self, id: &'static str) -> String {
+        let n = self.0.entry(id).or_default();
+        *n += 1;
+        if *n == 1 { id.to_owned() } else { format!("{id}-{n}") }
+    }
 }
 
 fn state_word(state: State) -> &'static str {
@@ -99,31 +120,31 @@ fn hero_html(hero: &Hero, state: State) -> Markup {
     }
 }
 
-fn contents(sections: &[Section]) -> Markup {
+fn contents(sections: &[(String, &Section)]) -> Markup {
     html! {
         nav aria-label="Contents" {
             h2 { "Contents" }
-            ol { @for section in sections { li { a href={ "#" (section.id) } { (section.title) } } } }
+            ol { @for (anchor, section) in sections { li { a href={ "#" (anchor) } { (section.title) } } } }
         }
     }
 }
 
-fn section_html(section: &Section) -> Markup {
+fn section_html(section: &Section, anchor: &str, anchors: &mut Anchors) -> Markup {
     html! {
-        section id=(section.id) {
+        section id=(anchor) {
             h2 { (section.title) }
-            @for block in &section.blocks { (block_html(block)) }
+            @for block in &section.blocks { (block_html(block, anchors)) }
         }
     }
 }
 
-fn block_html(block: &Block) -> Markup {
+fn block_html(block: &Block, anchors: &mut Anchors) -> Markup {
     match block {
         Block::Paragraph(paragraph) => html! { p { (text(paragraph)) } },
         Block::Heading(heading) => html! { h3 { (heading) } },
         Block::Tiles(tiles) => html! { div class="tiles" { @for tile in tiles { (tile_html(tile)) } } },
         Block::Table(table) => table_html(table),
-        Block::Figure(figure) => figure_html(figure),
+        Block::Figure(figure) => figure_html(figure, &anchors.of(figure.chart.id)),
         Block::Facts(facts) => facts_html(facts),
         Block::Code { caption, text } => {
             html! { figure class="code" { figcaption { (caption) } pre { code { (text) } } } }
@@ -134,7 +155,7 @@ fn block_html(block: &Block) -> Markup {
             html! { p class=(class) { (text(note)) } }
         }
         Block::Fold { title, blocks } => html! {
-            details { summary { (title) } @for block in blocks { (block_html(block)) } }
+            details { summary { (title) } @for block in blocks { (block_html(block, anchors)) } }
         },
     }
 }
@@ -149,11 +170,11 @@ fn tile_html(tile: &Tile) -> Markup {
     }
 }
 
-fn figure_html(figure: &Figure) -> Markup {
+fn figure_html(figure: &Figure, anchor: &str) -> Markup {
     html! {
-        figure id=(figure.chart.id) {
+        figure id=(anchor) {
             figcaption { (figure.chart.title) }
-            (charts::inline(&figure.chart))
+            (charts::inline_as(&figure.chart, anchor))
             p class="caption" { (text(&figure.caption)) }
         }
         @if figure.bulky {
@@ -169,7 +190,8 @@ fn figure_html(figure: &Figure) -> Markup {
 
 fn table_html(table: &Table) -> Markup {
     html! {
-        div class="table" tabindex="0" {
+        // Wide tables are scrolled, by keyboard as well, so they need a name to be announced by.
+        div class="table" role="region" aria-label=(table.caption) tabindex="0" {
             table {
                 caption { (table.caption) }
                 thead {
@@ -198,8 +220,13 @@ fn row_html(row: &Row, table: &Table) -> Markup {
     };
     html! {
         tr class=[class] {
-            @for (cell, column) in row.cells.iter().zip(&table.columns) {
-                td class=[(column.align == Align::Left).then_some("l")] { (cell_html(cell)) }
+            @for (place, (cell, column)) in row.cells.iter().zip(&table.columns).enumerate() {
+                @let class = (column.align == Align::Left).then_some("l");
+                @if place == 0 && !cell.text.is_empty() {
+                    th scope="row" class=[class] { (cell_html(cell)) }
+                } @else {
+                    td class=[class] { (cell_html(cell)) }
+                }
             }
         }
     }

@@ -3,18 +3,15 @@
 //! Written out by hand, so that a renamed field inside the program never changes the form by accident.
 
 use analysis::attribute::sentence;
-use analysis::compare::{Comparison, LevelFigures};
-use analysis::scaling::Scaling;
 use analysis::{
     FourStatistics, KindResult, LoadPointResult, Percentile, Reason, State, TimeSummary, TimelinePoint,
     Verdict,
 };
 use model::{Ending, Load};
 use serde_json::{Value, json};
-use stats::Estimate;
 use units::Nanos;
 
-use super::{json_resources, json_steady};
+use super::{json_price, json_resources, json_steady};
 use crate::Report;
 
 /// The version of this form; rises with every change that a reader could stumble over.
@@ -53,82 +50,10 @@ pub fn json(report: &Report) -> Value {
         },
         "response_mean_s": analysis.response_mean(),
         "load_points": analysis.load_points.iter().map(load_point).collect::<Vec<_>>(),
+        "price": json_price::price(report),
         "provenance": provenance(report),
         "plan": report.plan,
         "testbed": report.testbed,
-    })
-}
-
-/// Renders a comparison as JSON: the best of each run, and load by load.
-pub fn comparison_json(comparison: &Comparison) -> Value {
-    let runs = comparison.runs.iter().map(|run| {
-        let best =
-            run.best.map(|best| json!({ "load": load(best.load), "figures": compared(&best.figures) }));
-        json!({ "name": run.name, "verdict": state(run.state), "best": best })
-    });
-    let levels = comparison.levels.iter().map(|level| {
-        let figures: Vec<Value> = level.figures.iter().map(compared).collect();
-        json!({ "load": load(level.load), "figures": figures })
-    });
-    json!({
-        "format": FORMAT,
-        "benchmark": {
-            "id": comparison.benchmark.id,
-            "version": comparison.benchmark.version,
-            "title": comparison.benchmark.title,
-        },
-        "modifications": comparison.modifications,
-        "runs": runs.collect::<Vec<_>>(),
-        "levels": levels.collect::<Vec<_>>(),
-        "scalings": comparison.scalings.iter().map(scaling).collect::<Vec<_>>(),
-    })
-}
-
-fn scaling(scaling: &Scaling) -> Value {
-    let groups = scaling.groups.iter().map(|group| {
-        let speed_up = group.speed_up.as_ref();
-        json!({
-            "cpus": group.cpus,
-            "rates_per_s": group.rates,
-            "rate_per_s": group.rate,
-            "load": load(group.load),
-            "busy_ratio": group.busy,
-            "bound_by_cpus": group.is_bound_by_cpus(),
-            "bottleneck": group.bottleneck.map(|bottleneck| bottleneck.name()),
-            "speed_up": speed_up.map(|one| one.speed_up),
-            "efficiency": speed_up.map(|one| one.efficiency.0),
-            "serial_share": speed_up.and_then(|one| one.serial_share),
-        })
-    });
-    let estimate = |one: &Estimate| json!({ "value": one.value, "low": one.low, "high": one.high });
-    json!({
-        "server": scaling.server,
-        "groups": groups.collect::<Vec<_>>(),
-        "amdahl": scaling.amdahl.as_ref().ok().map(|law| json!({
-            "lambda_per_s": estimate(&law.lambda),
-            "sigma": estimate(&law.sigma),
-            "few_points": law.quality.few_points,
-        })),
-        "usl": scaling.usl.as_ref().ok().map(|law| json!({
-            "lambda_per_s": estimate(&law.lambda),
-            "sigma": estimate(&law.sigma),
-            "kappa": estimate(&law.kappa),
-            "peak_cpus": law.peak().map(|peak| peak.size),
-            "few_points": law.quality.few_points,
-        })),
-    })
-}
-
-fn compared(figures: &LevelFigures) -> Value {
-    json!({
-        "verdict": state(figures.state),
-        "rate_per_s": figures.rate,
-        "rate_interval_per_s": figures.rate_interval,
-        "rate_ratio": figures.ratio,
-        "response_mean_s": figures.response_mean,
-        "response_p99_s": figures.response_p99.map(seconds),
-        "sut_cpus": figures.sut_cpus,
-        "sut_cpu_per_operation_s": figures.sut_cpu_per_operation,
     })
 }
 

@@ -64,7 +64,7 @@ fn block_markdown(block: &Block, out: &mut String) {
         Block::Table(table) => table_markdown(table, out),
         Block::Figure(figure) if figure.bulky => {
             let (title, n) = (escape(&figure.chart.title), figure.table.rows.len());
-            let _ = writeln!(out, "{title}: {n} rows, in the HTML and JSON forms of this report.\n");
+            let _ = writeln!(out, "{title}: {n} rows, in the HTML form of this report.\n");
         }
         Block::Figure(figure) => {
             table_markdown(&figure.table, out);

@@ -1,28 +1,35 @@
 //! The forms of a report, and of what was recorded.
 //!
-//! HTML and Markdown render the document; CSV and JSON carry the numbers at full precision, JUnit the judgement. The
-//! interval log, NDJSON and the CSV of intervals carry what was recorded, and come piece by piece: a whole run does not
-//! fit into memory.
+//! HTML, Markdown and typst (which becomes a PDF) render the document; CSV and JSON carry the numbers at full precision,
+//! JUnit the judgement. The interval log, NDJSON and the CSV of intervals carry what was recorded, and come piece by
+//! piece: a whole run does not fit into memory.
 
 mod csv;
 mod hlog;
 mod html;
 mod intervals_csv;
 mod json;
+mod json_campaign;
+mod json_comparison;
+mod json_price;
 mod json_resources;
 mod json_steady;
 mod junit;
 mod markdown;
 mod ndjson;
+mod typst;
 
 pub use csv::csv;
 pub use hlog::IntervalLog;
 pub use html::html;
 pub use intervals_csv::{intervals_csv_head, intervals_csv_row};
-pub use json::{FORMAT as JSON_FORMAT, comparison_json, json};
+pub use json::{FORMAT as JSON_FORMAT, json};
+pub use json_campaign::{FORMAT as CAMPAIGN_FORMAT, campaign_json};
+pub use json_comparison::{FORMAT as COMPARISON_FORMAT, comparison_json};
 pub use junit::junit;
 pub use markdown::markdown;
 pub use ndjson::{FORMAT as NDJSON_FORMAT, Ndjson};
+pub use typst::{FONTS as TYPST_FONTS, Manuscript, ManuscriptFile, typst};
 
 /// The confidence of intervals for percentiles of what was recorded.
 const CONFIDENCE: units::Ratio = units::Ratio(0.95);

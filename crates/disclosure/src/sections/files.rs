@@ -2,10 +2,14 @@
 
 use analysis::{FourStatistics, KindResult, LoadPointResult};
 
+use crate::report::load_number;
 use crate::{Block, Column, NoteKind, Report, Row, Section, Table, Tone, numbers};
 
-/// Rows of per-file statistics that a report has room for; beyond, only the main load point is shown.
-const ROWS_MAX: usize = 1_500;
+/// Rows of per-file statistics that a report has room for; beyond, other load points than the main one are shown in short.
+const ROWS_MAX: usize = 300;
+
+/// Rows of that short form that there is room for.
+const SHORT_MAX: usize = 400;
 
 pub fn section(report: &Report) -> Option<Section> {
     let main = report.main_point()?;
@@ -20,12 +24,42 @@ pub fn section(report: &Report) -> Option<Section> {
             blocks: vec![Block::Table(counts(report, point)), statistics(point)],
         }));
     } else {
+        let others: Vec<&LoadPointResult> = others.collect();
+        blocks.extend(in_short(report, &others));
         let text = format!(
             "The tables of the other load points would have {n_rows} rows; the JSON form of this report has them."
         );
         blocks.push(Block::Note(NoteKind::Info, text.into()));
     }
     Some(Section { id: "files", title: "Per-file statistics".into(), blocks })
+}
+
+/// Returns hits and response times per file at other load points; `None` if that is too long as well.
+fn in_short(report: &Report, points: &[&LoadPointResult]) -> Option<Block> {
+    let columns = vec![
+        Column::numbers(report.words().load, ""),
+        Column::words("File"),
+        Column::numbers("Hits", ""),
+        Column::numbers("Average", "s"),
+        Column::numbers("Std dev", "s"),
+        Column::numbers("Minimum", "s"),
+        Column::numbers("Maximum", "s"),
+    ];
+    let row = |place: usize, point: &LoadPointResult, kind: &KindResult| {
+        let load = if place == 0 { load_number(point.load) } else { String::new() };
+        let counted = [load, kind.name.clone(), numbers::count(kind.n)];
+        Row::plain(counted.into_iter().chain(cells(kind.response, 6)))
+    };
+    let rows: Vec<Row> = points
+        .iter()
+        .flat_map(|point| point.kinds.iter().enumerate().map(|(place, kind)| row(place, point, kind)))
+        .collect();
+    let title = "Response times per file at the other load points".to_owned();
+    let is_short = (1..=SHORT_MAX).contains(&rows.len());
+    is_short.then(|| {
+        let table = Table::new(title.clone(), columns, rows);
+        Block::Fold { title, blocks: vec![Block::Table(table)] }
+    })
 }
 
 fn counts(report: &Report, point: &LoadPointResult) -> Table {

@@ -78,6 +78,22 @@ pub fn section(report: &Report) -> Option<Section> {
     Some(Section { id: "method", title: "Method".into(), blocks })
 }
 
+/// Returns how load was offered, and the phases of every load point.
+pub(crate) fn load_blocks(report: &Report) -> Vec<Block> {
+    vec![Block::List(load(report)), Block::Table(phases(report))]
+}
+
+/// Returns the section on what is the same for all benchmarks: what is recorded, what numbers mean, and the rules of a run.
+pub(crate) fn definitions_section(report: &Report) -> Section {
+    let blocks = vec![
+        Block::List(measurement(report)),
+        Block::Table(definitions()),
+        Block::Heading("Rules for the verdict".into()),
+        Block::Table(rules(report)),
+    ];
+    Section { id: "method", title: "Method of measurement".into(), blocks }
+}
+
 fn load(report: &Report) -> Vec<Text> {
     let how = match report.plan.load_points.first().map(|point| point.load) {
         Some(Load::Rate { arrivals, in_flight_max, .. }) => {

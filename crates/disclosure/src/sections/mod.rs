@@ -8,21 +8,27 @@ mod delivery;
 mod demand;
 mod errors;
 mod files;
+mod heat_map;
+pub(crate) mod highlights;
 mod in_flight;
 mod interactive;
 mod latency;
 mod machine;
-mod method;
+pub(crate) mod method;
+pub(crate) mod narrative;
 mod network;
 mod opening;
+pub(crate) mod percentile_curve;
 mod percentiles;
+mod price;
+pub(crate) mod production;
 mod rates;
 mod remarks;
 mod reproduce;
 mod resources;
 mod results;
 mod steadiness;
-mod summary;
+pub(crate) mod summary;
 mod timeline;
 mod workload;
 
@@ -30,6 +36,7 @@ use analysis::attribute::Attribution;
 use analysis::{LoadPointResult, Reason, State};
 
 pub(crate) use opening::modification_text;
+pub use price::price_text;
 pub use results::results_table;
 
 use crate::charts::{Axis, Format, Mark, Spacing};
@@ -42,6 +49,8 @@ type Maker = fn(&Report) -> Option<Section>;
 const SECTIONS: &[Maker] = &[
     summary::section,
     results::section,
+    narrative::section,
+    price::section,
     bottleneck::section,
     rates::section,
     latency::section,
@@ -61,6 +70,7 @@ const SECTIONS: &[Maker] = &[
     network::section,
     configuration::section,
     workload::section,
+    production::section,
     method::section,
     reproduce::section,
 ];
@@ -71,6 +81,9 @@ pub fn outline(report: &Report) -> Document {
     let mut colophon = Text::from("Every number in this report follows from the run file");
     if let Some(name) = run_file {
         colophon = colophon.plain(" ").code(name);
+    }
+    if let Some(sheet) = report.price {
+        colophon = colophon.plain(", prices also from the list ").code(&sheet.file).plain(",");
     }
     Document {
         title: report.analysis.benchmark.title.clone(),
@@ -141,7 +154,7 @@ fn curve_marks(report: &Report) -> Vec<Mark> {
 }
 
 /// Returns whether the numbers of a load point may be doubted.
-fn is_doubtful(point: &LoadPointResult) -> bool {
+pub(crate) fn is_doubtful(point: &LoadPointResult) -> bool {
     point.verdict.state != State::Valid
 }
 

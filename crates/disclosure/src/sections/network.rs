@@ -1,6 +1,6 @@
 //! Load, file set and network, as the disclosures of SPECweb96 list them.
 
-use model::{Connection, Fact};
+use model::{Connection, Fact, FactSection, FactState, LOAD_MACHINE};
 
 use crate::{Block, Report, Section, Text, numbers};
 
@@ -44,15 +44,14 @@ fn load(report: &Report) -> Vec<(&'static str, String)> {
 /// What of the network can be told from the testbed; nothing is made up for what was not found.
 fn network(report: &Report) -> Vec<(&'static str, String)> {
     let facts = |title: &str| {
-        let sections = report.testbed.sections.iter().filter(|section| section.title == title);
-        sections.flat_map(|section| &section.facts).collect::<Vec<&Fact>>()
+        let is_it = |section: &&FactSection| section.title.trim_start_matches(LOAD_MACHINE) == title;
+        let facts = report.testbed.sections.iter().filter(is_it).flat_map(|section| &section.facts);
+        facts.filter(|fact| fact.state != FactState::NotDisclosed).collect::<Vec<&Fact>>()
     };
-    let interfaces = facts("Network interfaces");
+    let interfaces = interfaces(&facts("Network interfaces"));
     let mut found = Vec::new();
     if !interfaces.is_empty() {
-        let texts: Vec<String> =
-            interfaces.iter().map(|fact| format!("{}: {}", fact.name, fact.value)).collect();
-        found.push(("Networks", texts.join("; ")));
+        found.push(("Networks", interfaces));
     }
     let is_linux =
         facts("System").iter().any(|fact| fact.name == "kernel" && fact.value.starts_with("Linux"));
@@ -62,6 +61,25 @@ fn network(report: &Report) -> Vec<(&'static str, String)> {
         found.extend(time_wait_entries(report).map(|text| ("TIME-WAIT entries at the highest rate", text)));
     }
     found
+}
+
+/// Describes interfaces in a line, from facts such as `eth0: MTU`; older files have one fact for each interface.
+fn interfaces(facts: &[&Fact]) -> String {
+    let mut texts: Vec<(&str, Vec<String>)> = Vec::new();
+    for fact in facts {
+        let (interface, what) = fact.name.split_once(": ").unwrap_or((&fact.name, ""));
+        let text = match what {
+            "" | "speed" => fact.value.clone(),
+            "MTU" => format!("MTU {}", fact.value),
+            _ => continue,
+        };
+        match texts.iter_mut().find(|(known, _)| *known == interface) {
+            Some((_, texts)) => texts.push(text),
+            None => texts.push((interface, vec![text])),
+        }
+    }
+    let texts = texts.iter().map(|(interface, texts)| format!("{interface}: {}", texts.join(", ")));
+    texts.collect::<Vec<_>>().join("; ")
 }
 
 fn non_rfc(time_wait_s: u32) -> &'static str {
@@ -76,4 +94,25 @@ fn time_wait_entries(report: &Report) -> Option<String> {
     each_its_own.then(|| {
         format!("{} ({}/s × {LINUX_TIME_WAIT_S} s)", numbers::count(entries), numbers::fixed(peak.rate, 2))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interfaces_are_described_in_a_line_in_both_forms() {
+        let facts = [
+            ("eth0: state", "up"),
+            ("eth0: speed", "10000 Mbit/s"),
+            ("eth0: MTU", "1500"),
+            ("lo: MTU", "65536"),
+        ];
+        let facts = facts.map(|(name, value)| Fact::found(name, value));
+        let text = interfaces(&facts.iter().collect::<Vec<_>>());
+        assert_eq!(text, "eth0: 10000 Mbit/s, MTU 1500; lo: MTU 65536");
+        let old = Fact::found("lo", "MTU 65536, unknown");
+        assert_eq!(interfaces(&[&old]), "lo: MTU 65536, unknown");
+        assert_eq!(interfaces(&[]), "");
+    }
 }

@@ -2,7 +2,7 @@
 
 use analysis::{LoadPointResult, Percentile, TimeSummary};
 
-use super::{hollow_note, is_doubtful, load_axis};
+use super::{hollow_note, is_doubtful, load_axis, percentile_curve};
 use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
 use crate::report::load_number;
 use crate::{Block, Cell, Column, Figure, NoteKind, Report, Row, Section, Table, numbers};
@@ -25,6 +25,7 @@ pub fn section(report: &Report) -> Option<Section> {
         bulky: false,
     };
     let mut blocks = vec![Block::Figure(Box::new(figure))];
+    blocks.extend(percentile_curve::figure(report).map(|figure| Block::Figure(Box::new(figure))));
     if points.iter().all(|point| point.service.histogram == point.response.histogram) {
         let text =
             "Service time equals response time in this run: every operation was sent the moment it fell due.";

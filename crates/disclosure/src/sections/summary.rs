@@ -1,8 +1,9 @@
-//! Executive summary: what was found, what was tested.
+//! Executive overview: what was found, what was tested.
 
 use analysis::State;
 use model::{Connection, Load};
 
+use super::highlights::highlights;
 use crate::{Block, Column, NoteKind, Report, Row, Section, Table, Text, Tile, numbers};
 
 pub fn section(report: &Report) -> Option<Section> {
@@ -14,11 +15,16 @@ pub fn section(report: &Report) -> Option<Section> {
     if !tiles.is_empty() {
         blocks.push(Block::Tiles(tiles));
     }
+    let highlights = highlights(report);
+    if !highlights.is_empty() {
+        blocks.push(Block::Heading("Highlights".into()));
+        blocks.push(Block::List(highlights));
+    }
     blocks.push(Block::Heading("What was tested".into()));
     blocks.push(Block::Facts(facts(report)));
     blocks.extend(modifications(report));
     blocks.push(Block::Note(NoteKind::Info, disclaimer(report)));
-    Some(Section { id: "summary", title: "Executive summary".into(), blocks })
+    Some(Section { id: "summary", title: "Executive overview".into(), blocks })
 }
 
 fn tiles(report: &Report) -> Vec<Tile> {
@@ -80,7 +86,7 @@ fn facts(report: &Report) -> Vec<(String, Text)> {
     rows.map(|(name, value)| (name.to_owned(), value.into())).into()
 }
 
-fn data_set_text(report: &Report) -> String {
+pub(crate) fn data_set_text(report: &Report) -> String {
     let workload = &report.plan.workload;
     let files = match workload.n_files(report.plan.level_max()) {
         0 => "no files".to_owned(),
@@ -127,7 +133,8 @@ fn quota_text(quota: f64) -> String {
     format!("{} CPU{}", numbers::fixed(quota, 2), if quota == 1.0 { "" } else { "s" })
 }
 
-fn load_text(loads: &[Load], word: &str) -> String {
+/// Writes loads; steps that are all the same in short. `word` is what they are of.
+pub(crate) fn load_text(loads: &[Load], word: &str) -> String {
     let levels: Vec<f64> = loads.iter().map(|load| load.level()).collect();
     let word = word.to_lowercase();
     let even = levels.windows(3).all(|three| three[1] - three[0] == three[2] - three[1]);
@@ -140,7 +147,7 @@ fn load_text(loads: &[Load], word: &str) -> String {
     }
 }
 
-fn protocol_text(report: &Report) -> String {
+pub(crate) fn protocol_text(report: &Report) -> String {
     let protocol = &report.plan.protocol;
     let (version, tls) = (protocol.http.name(), protocol.tls.clause());
     let connection = match protocol.connection {

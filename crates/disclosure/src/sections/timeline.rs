@@ -1,30 +1,32 @@
 //! The run second by second: rate, response time, errors and CPU use over all load points.
 
-use analysis::TimelinePoint;
+use analysis::{TimeClasses, TimelinePoint};
 use model::{Load, Phase};
 use units::Nanos;
 
-use super::steadiness;
+use super::{heat_map, steadiness};
 use crate::charts::{
     self, Axis, Chart, Column as Folded, Draw, Format, Mark, Panel, Point, Series, Spacing, Zone,
 };
 use crate::{Block, Column, Figure, Report, Row, Section, Table, numbers};
 
-/// More columns than this cannot be told apart on a page.
-const COLUMNS_MAX: usize = 600;
+/// More columns than this cannot be told apart on a page, and make it heavy.
+const COLUMNS_MAX: usize = 240;
 
 /// The seconds of one phase of one load point.
-struct Stretch<'a> {
-    load_point: u32,
+pub(super) struct Stretch<'a> {
+    pub(super) load_point: u32,
     /// When the load point began, on the axis of the whole run.
     start: f64,
-    load: String,
+    pub(super) load: String,
     offered: Load,
-    phase: Phase,
+    pub(super) phase: Phase,
     /// Where it begins and ends, on the axis of the whole run.
-    from: f64,
-    to: f64,
-    seconds: &'a [TimelinePoint],
+    pub(super) from: f64,
+    pub(super) to: f64,
+    pub(super) seconds: &'a [TimelinePoint],
+    /// Of the same seconds; empty where they were not kept.
+    pub(super) classes: &'a [TimeClasses],
 }
 
 pub fn section(report: &Report) -> Option<Section> {
@@ -53,7 +55,10 @@ pub fn section(report: &Report) -> Option<Section> {
         table: table(report, &stretches),
         bulky: true,
     };
-    Some(Section { id: "timeline", title: "Timeline".into(), blocks: vec![Block::Figure(Box::new(figure))] })
+    let heat_map = heat_map::figure(report, &stretches);
+    let figures = [Some(figure), heat_map].into_iter().flatten();
+    let blocks = figures.map(|figure| Block::Figure(Box::new(figure))).collect();
+    Some(Section { id: "timeline", title: "Timeline".into(), blocks })
 }
 
 fn stretches<'a>(report: &Report<'a>) -> Vec<Stretch<'a>> {
@@ -62,7 +67,10 @@ fn stretches<'a>(report: &Report<'a>) -> Vec<Stretch<'a>> {
     let mut stretches: Vec<Stretch> = Vec::new();
     for point in &report.analysis.load_points {
         let load = crate::report::load_number(point.load);
+        let mut first = 0;
         for seconds in point.timeline.chunk_by(|a, b| a.phase == b.phase) {
+            let classes = point.time_classes.get(first..first + seconds.len()).unwrap_or_default();
+            first += seconds.len();
             let phase = seconds[0].phase;
             let (from, to) = (phases.start_of(phase).as_secs_f64(), phases.end_of(phase).as_secs_f64());
             // A phase that was broken off ends with its last second; half a second lies behind its middle.
@@ -76,6 +84,7 @@ fn stretches<'a>(report: &Report<'a>) -> Vec<Stretch<'a>> {
                 from: start + from,
                 to: start + to,
                 seconds,
+                classes,
             });
         }
         start = stretches.last().map_or(start, |last| last.to);
@@ -108,9 +117,18 @@ fn points(
     points
 }
 
+/// Returns the title of the axis of the whole run, and its unit in seconds.
+pub(super) fn time_axis(stretches: &[Stretch]) -> (Axis, f64) {
+    let (unit, scale) = match stretches.last() {
+        Some(last) if 600.0 <= last.to => ("Minutes", 60.0),
+        _ => ("Seconds", 1.0),
+    };
+    let title = format!("{unit} since the start of the first load point");
+    (Axis::new(title, Spacing::FromZero, Format::Plain), scale)
+}
+
 fn chart(report: &Report, stretches: &[Stretch]) -> Chart {
-    let long = stretches.last().is_some_and(|last| 600.0 <= last.to);
-    let scale = if long { 60.0 } else { 1.0 };
+    let (x, scale) = time_axis(stretches);
     let mut panels = vec![rate_panel(stretches), response_panel(stretches)];
     panels.extend(error_panel(stretches));
     panels.push(cpu_panel(report, stretches));
@@ -123,11 +141,6 @@ fn chart(report: &Report, stretches: &[Stretch]) -> Chart {
     let mut marks: Vec<Mark> =
         named.chain(lines).map(|((x, name), line)| Mark { x: x / scale, name, line }).collect();
     marks.sort_by(|a, b| a.x.total_cmp(&b.x));
-    let title = if long {
-        "Minutes since the start of the first load point"
-    } else {
-        "Seconds since the start of the first load point"
-    };
     Chart {
         id: "timeline-chart",
         title: "Rate, response time, errors and CPU over the run".into(),
@@ -135,7 +148,7 @@ fn chart(report: &Report, stretches: &[Stretch]) -> Chart {
             "All load points one after another; the numbers above are {}.",
             report.words().load_noun
         ),
-        x: Axis::new(title, Spacing::FromZero, Format::Plain),
+        x,
         panels,
         zones,
         marks,
@@ -186,7 +199,7 @@ fn zones(stretches: &[Stretch]) -> impl Iterator<Item = (f64, f64)> {
 }
 
 /// The load over the middle of each load point; in words if there are few.
-fn load_marks(report: &Report, stretches: &[Stretch]) -> Vec<(f64, String)> {
+pub(super) fn load_marks(report: &Report, stretches: &[Stretch]) -> Vec<(f64, String)> {
     let points = stretches.chunk_by(|a, b| a.load_point == b.load_point);
     let few = are_few(report);
     let mark = |of_point: &[Stretch]| {

@@ -1,0 +1,85 @@
+//! Bars of servers: who carries how much.
+
+use super::group::Entry;
+use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
+use crate::report::{Words, load_number};
+use crate::{Cell, Column, Figure, Row, Table, numbers};
+
+/// Returns the figure, the highest bar first; `None` if fewer than two servers have a valid rate.
+pub(super) fn figure(entries: &[Entry], words: Words) -> Option<Figure> {
+    let mut ranked: Vec<(f64, &Entry)> =
+        entries.iter().filter_map(|entry| Some((entry.rate?, entry))).collect();
+    if ranked.len() < 2 {
+        return None;
+    }
+    ranked.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let caption =
+        "The highest valid rate of each server. Lines across the ends: 95 % intervals, where known.";
+    Some(Figure {
+        chart: chart(&ranked, words),
+        caption: caption.into(),
+        table: table(&ranked, words),
+        bulky: false,
+    })
+}
+
+fn chart(ranked: &[(f64, &Entry)], words: Words) -> Chart {
+    let n = ranked.len() as f64;
+    let bar = |(row, (rate, entry)): (usize, &(f64, &Entry))| {
+        let point = Point::new(*rate, n - 0.5 - row as f64);
+        Series {
+            name: entry.server.to_owned(),
+            style: entry.place,
+            draw: Draw::Bars,
+            points: vec![Point { range: entry.rate_interval, ..point }],
+        }
+    };
+    Chart {
+        id: "bars",
+        title: format!("Highest valid rate of each server, in {}", words.rate),
+        description: description(ranked, words),
+        x: Axis::new(capital(words.rate), Spacing::FromZero, Format::Plain),
+        panels: vec![Panel {
+            y: Axis::new("Server", Spacing::FromZero, Format::Plain),
+            series: ranked.iter().enumerate().map(bar).collect(),
+            limit: None,
+        }],
+        zones: Vec::new(),
+        marks: Vec::new(),
+    }
+}
+
+fn description(ranked: &[(f64, &Entry)], words: Words) -> String {
+    let one = |(rate, entry): &(f64, &Entry)| format!("{} {}", entry.server, numbers::fixed(*rate, 2));
+    let all: Vec<String> = ranked.iter().map(one).collect();
+    format!("In {}: {}.", words.rate, all.join(", "))
+}
+
+/// Returns a text with a capital letter.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+fn table(ranked: &[(f64, &Entry)], words: Words) -> Table {
+    let columns = vec![
+        Column::words("Server"),
+        Column::numbers(words.rate_heading, ""),
+        Column::numbers(words.load, ""),
+        Column::numbers(words.response_heading, ""),
+        Column::numbers("p99", ""),
+    ];
+    let row = |(rate, entry): &(f64, &Entry)| {
+        let interval = entry.rate_interval.map_or(String::new(), |range| numbers::range(Some(range), 2));
+        let best = entry.best;
+        let p99 = best.and_then(|point| point.response.percentile(0.99)).map(|p99| p99.value);
+        Row::plain([
+            Cell::from(entry.server),
+            Cell::with(numbers::fixed(*rate, 2), interval),
+            best.map_or(numbers::ABSENT.to_owned(), |point| load_number(point.load)).into(),
+            numbers::seconds(best.and_then(|point| point.response.mean)).into(),
+            numbers::time(p99).into(),
+        ])
+    };
+    Table::new("Highest valid rates", columns, ranked.iter().map(row).collect())
+}

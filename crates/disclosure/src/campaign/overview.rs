@@ -1,0 +1,138 @@
+//! What was found, benchmark by benchmark.
+
+use super::group::{Entry, Group};
+use crate::report::Words;
+use crate::sections::highlights::highlights;
+use crate::sections::state_text;
+use crate::{Block, Cell, Column, NoteKind, Row, Section, Table, Text, Tile, Tone, comparison_text, numbers};
+
+pub(super) fn section(groups: &[Group]) -> Section {
+    let blocks = match groups {
+        [] => vec![Block::Note(NoteKind::Warning, "There are no runs.".into())],
+        _ => vec![
+            Block::Paragraph(introduction(groups).into()),
+            Block::Tiles(groups.iter().filter_map(tile).collect()),
+            Block::Heading("Highlights".into()),
+            Block::List(groups.iter().flat_map(sentences).collect()),
+            Block::Table(table(groups)),
+        ],
+    };
+    Section { id: "overview", title: "Executive overview".into(), blocks }
+}
+
+fn introduction(groups: &[Group]) -> String {
+    let titles: Vec<&str> = groups.iter().map(Group::title).collect();
+    let n_runs: usize = groups.iter().map(|group| group.runs.len()).sum();
+    let mut servers: Vec<&str> = Vec::new();
+    for run in groups.iter().flat_map(|group| &group.runs) {
+        if !servers.contains(&run.server) {
+            servers.push(run.server);
+        }
+    }
+    let runs = if n_runs == 1 { "one run".to_owned() } else { format!("{n_runs} runs") };
+    let verb = if servers.len() == 1 { "was" } else { "were" };
+    format!(
+        "{} {verb} measured with {}, in {runs}. Each benchmark has a chapter of its own, with what it does not account for; \
+         configurations stand side by side at the end.",
+        listed(&servers),
+        listed(&titles)
+    )
+}
+
+/// Writes `a`, `a and b`, `a, b and c`.
+fn listed(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// Returns the highest valid rate of a benchmark, with its server, load and verdict; `None` if there is none.
+fn tile(group: &Group) -> Option<Tile> {
+    let entries = group.entries();
+    let rated = entries.iter().filter_map(|entry| Some((entry.rate?, entry)));
+    let (rate, entry) = rated.max_by(|one, other| one.0.total_cmp(&other.0))?;
+    let modified = if group.is_modified() { ", modified" } else { "" };
+    Some(Tile {
+        name: format!("{}, {}", group.title(), group.words().rate),
+        value: numbers::fixed(rate, 2),
+        note: format!("{}{modified}", entry.companion(group.words())),
+    })
+}
+
+/// Says how servers compare; of a single one what it did.
+fn sentences(group: &Group) -> Vec<Text> {
+    let said: Vec<Text> = match &group.comparison {
+        Some(comparison) if 1 < comparison.sides.len() => {
+            let others = comparison.sides.len() - 1;
+            comparison_text(comparison).into_iter().take(others).map(Text::from).collect()
+        }
+        _ => highlights(&group.runs[0].report).into_iter().take(2).collect(),
+    };
+    let titled = |text: Text| {
+        let mut spans = Text::default().strong(format!("{}: ", group.title()));
+        spans.0.extend(text.0);
+        spans
+    };
+    said.into_iter().map(titled).collect()
+}
+
+fn table(groups: &[Group]) -> Table {
+    let is_priced = groups.iter().flat_map(|group| &group.runs).any(|run| run.report.price.is_some());
+    let mut columns = vec![
+        Column::words("Benchmark"),
+        Column::words("Server"),
+        Column::numbers("Highest valid rate", ""),
+        Column::words("At"),
+        Column::numbers("Mean response time", ""),
+        Column::numbers("p99", ""),
+        Column::words("Held back by"),
+    ];
+    columns.extend(is_priced.then(|| Column::numbers("Price ÷ rate", "")));
+    columns.push(Column::words("Verdict"));
+    let mut rows = Vec::new();
+    for group in groups {
+        let entries = group.entries();
+        let highest = entries.iter().filter_map(|entry| entry.rate).fold(0.0, f64::max);
+        for (place, entry) in entries.iter().enumerate() {
+            let title = if place == 0 { group.title() } else { "" };
+            let tone = match entry.rate {
+                None => Tone::Bad,
+                Some(rate) if rate == highest && 1 < entries.len() => Tone::Best,
+                Some(_) => Tone::Plain,
+            };
+            rows.push(Row { cells: cells(title, entry, group.words(), is_priced), tone });
+        }
+    }
+    Table::new("What every server carried", columns, rows).note(
+        "Rates of several runs are geometric means. Intervals: 95 %. A server without a valid load point has no figure.",
+    )
+}
+
+fn cells(title: &str, entry: &Entry, words: Words, is_priced: bool) -> Vec<Cell> {
+    let best = entry.best;
+    let rate = entry
+        .rate
+        .map_or(numbers::ABSENT.to_owned(), |rate| format!("{} {}", numbers::fixed(rate, 2), words.rate));
+    let interval = entry.rate_interval.map_or(String::new(), |range| numbers::range(Some(range), 2));
+    let load = best.map_or(numbers::ABSENT.to_owned(), |point| words.load_text(point.load));
+    let p99 = best.and_then(|point| point.response.percentile(0.99)).map(|p99| p99.value);
+    let bottleneck = best.and_then(|point| point.attribution.as_ref()).map(|one| one.bottleneck.name());
+    let mut cells: Vec<Cell> = vec![
+        title.into(),
+        entry.server.into(),
+        Cell::with(rate, interval),
+        load.into(),
+        numbers::seconds(best.and_then(|point| point.response.mean)).into(),
+        numbers::time(p99).into(),
+        bottleneck.unwrap_or(numbers::ABSENT).into(),
+    ];
+    if is_priced {
+        let price = entry.run.report.price.map(|sheet| sheet.list.total());
+        let per = price.zip(entry.rate).and_then(|(total, rate)| total.per(rate));
+        cells.push(per.map_or(numbers::ABSENT.to_owned(), numbers::unit_price).into());
+    }
+    cells.push(state_text(entry.state).into());
+    cells
+}

@@ -1,0 +1,114 @@
+//! Configurations beside one another: what differs first, the rest folded.
+
+use model::{Fact, FactState};
+
+use super::CampaignRun;
+use crate::{Block, Cell, Column, Row, Section, Table, numbers};
+
+/// Facts that differ from run to run by themselves, and say nothing about a configuration.
+const READINGS: [&str; 4] = ["address", "memory available", "load average", "stolen CPU time"];
+
+/// More values than this of one server, from as many runs, are counted instead of listed.
+const VALUES_MAX: usize = 3;
+
+/// One fact of all servers.
+struct Line {
+    section: String,
+    name: String,
+    /// In the order of the servers; empty where it is not known.
+    values: Vec<Vec<String>>,
+}
+
+/// Returns the section; `None` if nothing was recorded about any machine.
+pub(super) fn section(runs: &[CampaignRun]) -> Option<Section> {
+    let servers = servers(runs);
+    let lines = lines(runs, &servers);
+    if lines.is_empty() {
+        return None;
+    }
+    let (differing, alike): (Vec<Line>, Vec<Line>) = lines.into_iter().partition(Line::differs);
+    let mut blocks = Vec::new();
+    match (servers.len(), differing.is_empty()) {
+        (1, _) => {}
+        (_, true) => {
+            blocks.push(Block::Paragraph("Nothing that is known differs between the servers.".into()))
+        }
+        (_, false) => blocks.push(Block::Table(table("What differs", &servers, &differing))),
+    }
+    if !alike.is_empty() {
+        let same = if servers.len() == 1 { "" } else { " that are the same for all of them" };
+        let title = format!("{} facts{same}", alike.len());
+        let table = table("What is the same", &servers, &alike);
+        blocks.push(Block::Fold { title, blocks: vec![Block::Table(table)] });
+    }
+    Some(Section { id: "configurations", title: "Server configurations side by side".into(), blocks })
+}
+
+/// Returns the names of the servers, each once.
+fn servers<'a>(runs: &[CampaignRun<'a>]) -> Vec<&'a str> {
+    let mut servers: Vec<&str> = Vec::new();
+    for run in runs {
+        if !servers.contains(&run.server) {
+            servers.push(run.server);
+        }
+    }
+    servers
+}
+
+/// Returns all facts of one line, in the order in which runs have them. Texts of files are left to the reports of runs.
+fn lines(runs: &[CampaignRun], servers: &[&str]) -> Vec<Line> {
+    let mut lines: Vec<Line> = Vec::new();
+    for run in runs {
+        let Some(place) = servers.iter().position(|server| *server == run.server) else { continue };
+        for section in &run.report.testbed.sections {
+            for fact in section.facts.iter().filter(|fact| is_shown(fact)) {
+                let known =
+                    lines.iter().position(|line| line.section == section.title && line.name == fact.name);
+                let index = known.unwrap_or(lines.len());
+                if known.is_none() {
+                    let (section, name) = (section.title.clone(), fact.name.clone());
+                    lines.push(Line { section, name, values: vec![Vec::new(); servers.len()] });
+                }
+                let values = &mut lines[index].values[place];
+                let value = fact.value.trim_end().to_owned();
+                if !values.contains(&value) {
+                    values.push(value);
+                }
+            }
+        }
+    }
+    lines
+}
+
+fn is_shown(fact: &Fact) -> bool {
+    !fact.is_text() && fact.state != FactState::NotDisclosed && !READINGS.contains(&fact.name.as_str())
+}
+
+impl Line {
+    fn differs(&self) -> bool {
+        self.values.windows(2).any(|pair| pair[0] != pair[1])
+    }
+}
+
+fn table(caption: &str, servers: &[&str], lines: &[Line]) -> Table {
+    let mut columns = vec![Column::words("Where"), Column::words("What")];
+    columns.extend(servers.iter().map(|server| Column::words(*server)));
+    let mut section = "";
+    let mut rows = Vec::new();
+    for line in lines {
+        let title = if line.section == section { "" } else { line.section.as_str() };
+        section = &line.section;
+        let mut cells: Vec<Cell> = vec![title.into(), line.name.as_str().into()];
+        cells.extend(line.values.iter().map(|values| Cell::from(value_text(values))));
+        rows.push(Row::plain(cells));
+    }
+    Table::new(caption, columns, rows)
+}
+
+fn value_text(values: &[String]) -> String {
+    match values.len() {
+        0 => numbers::ABSENT.to_owned(),
+        n if VALUES_MAX < n => format!("{n} values in as many runs"),
+        _ => values.join(" · "),
+    }
+}

@@ -1,0 +1,61 @@
+//! How a benchmark was run: what a disclosure has to say besides results, from the plan.
+
+use model::{Phase, Plan, Think};
+use units::Nanos;
+
+use crate::sections::summary::{data_set_text, load_text, protocol_text};
+use crate::{Report, Text, numbers};
+
+/// Returns names and values, in the order in which disclosures of old list them.
+pub(super) fn facts(report: &Report) -> Vec<(String, Text)> {
+    let plan = report.plan;
+    let loads: Vec<_> = plan.load_points.iter().map(|point| point.load).collect();
+    let benchmark = &plan.benchmark;
+    let facts = [
+        ("Benchmark", Some(format!("{} ({}, version {})", benchmark.title, benchmark.id, benchmark.version))),
+        ("Measured by", Some(report.provenance.program.clone())),
+        ("Load points", Some(load_text(&loads, report.words().load))),
+        ("Pause before each", phase(plan.phases.quiet)),
+        ("Ramp-up", phase(plan.phases.ramp_up)),
+        ("Settling at full load", phase(plan.phases.settle)),
+        ("Measured length", phase(plan.phases.steady)),
+        ("Ramp-down", phase(plan.phases.ramp_down)),
+        ("Length of a load point", phase(plan.phases.end_of(Phase::Drain))),
+        ("Think time", think_text(report)),
+        ("Protocol", Some(protocol_text(report))),
+        ("Data set", Some(data_set_text(report))),
+        ("Load threads", Some(threads_text(plan))),
+        ("Seed", Some(format!("{}, content {}", plan.seed, plan.workload.content_seed))),
+        ("Departures from the benchmark", Some(departures(report))),
+    ];
+    facts.into_iter().filter_map(|(name, value)| Some((name.to_owned(), Text::from(value?)))).collect()
+}
+
+/// Writes the length of a phase; `None` of one that there is not.
+fn phase(length: Nanos) -> Option<String> {
+    (Nanos::ZERO < length).then(|| numbers::length(length))
+}
+
+fn think_text(report: &Report) -> Option<String> {
+    match report.plan.workload.think {
+        _ if report.is_open() => None,
+        Think::None => Some("none".to_owned()),
+        Think::Fixed(time) => Some(format!("{}, always the same", numbers::time(time))),
+        Think::Exponential(time) => Some(format!("negative exponential, mean {}", numbers::time(time))),
+    }
+}
+
+fn threads_text(plan: &Plan) -> String {
+    let cpus: Vec<String> = plan.load_cpus.iter().map(u32::to_string).collect();
+    match cpus.is_empty() {
+        true => plan.load_threads.to_string(),
+        false => format!("{} on CPU {}", plan.load_threads, cpus.join(", ")),
+    }
+}
+
+fn departures(report: &Report) -> String {
+    let changes = &report.analysis.modifications;
+    let list: Vec<String> =
+        changes.iter().map(|one| format!("{} {} → {}", one.what, one.standard, one.ours)).collect();
+    if list.is_empty() { "none".to_owned() } else { list.join("; ") }
+}

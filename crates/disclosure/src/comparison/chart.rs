@@ -1,0 +1,42 @@
+//! Rate and response time of all sides against the load.
+
+use analysis::State;
+use analysis::compare::{ComparedLevel, Comparison, Figures};
+
+use super::words;
+use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
+
+pub(super) fn chart(comparison: &Comparison) -> Chart {
+    let words = words(comparison);
+    let panel = |title: &str, format, value: fn(&Figures) -> Option<f64>, ranges: bool| {
+        let series = (0..comparison.sides.len()).map(|side| {
+            let point = |level: &ComparedLevel| {
+                let figures = level.figures.get(side)?;
+                let drawn = Point::new(level.load.level(), value(figures)?);
+                let range = figures.rate_interval.filter(|_| ranges);
+                Some(Point { range, hollow: figures.state != State::Valid, ..drawn })
+            };
+            Series {
+                name: comparison.sides[side].name.clone(),
+                style: side,
+                draw: Draw::Points,
+                points: comparison.levels.iter().filter_map(point).collect(),
+            }
+        });
+        let series = series.filter(|series| !series.points.is_empty()).collect();
+        Panel { y: Axis::new(title, Spacing::FromZero, format), series, limit: None }
+    };
+    let at = comparison.levels.iter().map(|level| level.load.level()).collect();
+    Chart {
+        id: "comparison-chart",
+        title: format!("Rate and response time against {}", words.load_noun),
+        description: format!("The rate in {} and the mean response time of each server.", words.rate),
+        x: Axis { at, ..Axis::new(words.load, Spacing::FromZero, Format::Plain) },
+        panels: vec![
+            panel(words.rate_heading, Format::Plain, |figures| Some(figures.rate), true),
+            panel("Mean response time", Format::Seconds, |figures| figures.response_mean, false),
+        ],
+        zones: Vec::new(),
+        marks: Vec::new(),
+    }
+}

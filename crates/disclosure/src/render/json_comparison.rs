@@ -1,0 +1,141 @@
+//! A comparison as JSON: every figure of every side, every difference, and what differs in plans and configuration.
+
+use analysis::compare::{
+    Basis, Change, Comparison, ConfigurationDifference, Figures, Metric, PlanDifference, Side,
+};
+use analysis::scaling::Scaling;
+use serde_json::{Value, json};
+use stats::{Estimate, Finding};
+
+use super::json::{load, seconds, state};
+
+/// The version of this form; rises with every change that a reader could stumble over. The second has sides, which are
+/// servers with all their repetitions.
+pub const FORMAT: u32 = 2;
+
+/// Renders a comparison as JSON. What is absent is `null`.
+pub fn comparison_json(comparison: &Comparison) -> Value {
+    let runs = comparison
+        .runs
+        .iter()
+        .map(|run| json!({ "name": run.name, "verdict": state(run.state), "side": run.side }));
+    let levels = comparison.levels.iter().map(|level| {
+        let figures: Vec<Value> = level.figures.iter().map(figures).collect();
+        json!({ "load": load(level.load), "figures": figures })
+    });
+    json!({
+        "format": FORMAT,
+        "benchmark": {
+            "id": comparison.benchmark.id,
+            "version": comparison.benchmark.version,
+            "title": comparison.benchmark.title,
+        },
+        "modifications": comparison.modifications,
+        "unlike": comparison.unlike.iter().map(unlike).collect::<Vec<_>>(),
+        "runs": runs.collect::<Vec<_>>(),
+        "sides": comparison.sides.iter().map(side).collect::<Vec<_>>(),
+        "levels": levels.collect::<Vec<_>>(),
+        "configuration": comparison.configuration.iter().map(configuration).collect::<Vec<_>>(),
+        "scalings": comparison.scalings.iter().map(scaling).collect::<Vec<_>>(),
+    })
+}
+
+fn unlike(one: &PlanDifference) -> Value {
+    json!({ "what": one.what, "run": one.run, "from": one.from, "here": one.here, "there": one.there })
+}
+
+fn side(side: &Side) -> Value {
+    let best =
+        side.best.as_ref().map(|best| json!({ "load": load(best.load), "figures": figures(&best.figures) }));
+    json!({
+        "name": side.name,
+        "runs": side.runs,
+        "verdict": state(side.state),
+        "best": best,
+        "overall": side.overall.iter().map(change).collect::<Vec<_>>(),
+    })
+}
+
+fn figures(figures: &Figures) -> Value {
+    json!({
+        "verdict": state(figures.state),
+        "runs": figures.n_runs,
+        "valid_runs": figures.n_valid,
+        "rate_per_s": figures.rate,
+        "rate_interval_per_s": figures.rate_interval,
+        "rate_ratio": figures.change(Metric::Rate).map(|change| change.ratio),
+        "response_mean_s": figures.response_mean,
+        "response_p99_s": figures.response_p99.map(seconds),
+        "sut_cpus": figures.sut_cpus,
+        "sut_cpu_per_operation_s": figures.sut_cpu_per_operation,
+        "changes": figures.changes.iter().map(change).collect::<Vec<_>>(),
+    })
+}
+
+fn change(change: &Change) -> Value {
+    let (basis, pairs) = match change.basis {
+        Basis::Turns(n) => ("turns", Some([n, n])),
+        Basis::Repetitions(a, b) => ("repetitions", Some([a, b])),
+        Basis::Phases => ("phases", None),
+    };
+    json!({
+        "metric": change.metric.name(),
+        "loads": change.n_loads,
+        "ratio": change.ratio,
+        "ratio_interval": change.interval,
+        "p": change.p,
+        "finding": finding(change.finding),
+        "detectable_ratio": change.detectable,
+        "basis": basis,
+        "repetitions": pairs,
+    })
+}
+
+fn finding(finding: Finding) -> &'static str {
+    match finding {
+        Finding::Higher => "higher",
+        Finding::Lower => "lower",
+        Finding::Alike => "alike",
+        Finding::NoEvidence => "no-evidence",
+        Finding::TooNoisy => "too-noisy",
+    }
+}
+
+fn configuration(one: &ConfigurationDifference) -> Value {
+    json!({ "section": one.section, "name": one.name, "values": one.values })
+}
+
+fn scaling(scaling: &Scaling) -> Value {
+    let groups = scaling.groups.iter().map(|group| {
+        let speed_up = group.speed_up.as_ref();
+        json!({
+            "cpus": group.cpus,
+            "rates_per_s": group.rates,
+            "rate_per_s": group.rate,
+            "load": load(group.load),
+            "busy_ratio": group.busy,
+            "bound_by_cpus": group.is_bound_by_cpus(),
+            "bottleneck": group.bottleneck.map(|bottleneck| bottleneck.name()),
+            "speed_up": speed_up.map(|one| one.speed_up),
+            "efficiency": speed_up.map(|one| one.efficiency.0),
+            "serial_share": speed_up.and_then(|one| one.serial_share),
+        })
+    });
+    let estimate = |one: &Estimate| json!({ "value": one.value, "low": one.low, "high": one.high });
+    json!({
+        "server": scaling.server,
+        "groups": groups.collect::<Vec<_>>(),
+        "amdahl": scaling.amdahl.as_ref().ok().map(|law| json!({
+            "lambda_per_s": estimate(&law.lambda),
+            "sigma": estimate(&law.sigma),
+            "few_points": law.quality.few_points,
+        })),
+        "usl": scaling.usl.as_ref().ok().map(|law| json!({
+            "lambda_per_s": estimate(&law.lambda),
+            "sigma": estimate(&law.sigma),
+            "kappa": estimate(&law.kappa),
+            "peak_cpus": law.peak().map(|peak| peak.size),
+            "few_points": law.quality.few_points,
+        })),
+    })
+}

@@ -1,0 +1,68 @@
+//! Typst markup: a report that can be set in type, and so become a PDF.
+//!
+//! What a report says goes into string literals of the markup and nowhere else, so no word of it is ever read as markup.
+//! How it looks is in `layout.typ`, which is the same for every report: A4, a verdict on the first page, contents,
+//! numbered sections, figures and tables, running heads, page numbers. Everything that a browser would fold away stands
+//! open, but for the numbers behind bulky charts, which are left out as in print.
+//!
+//! Who sets it needs the files of the [`Manuscript`], the fonts of [`FONTS`], and nothing else.
+
+mod picture;
+mod table;
+mod words;
+mod writer;
+
+use analysis::State;
+
+use crate::Document;
+use writer::Writer;
+
+/// The families that the layout and the charts are set in; whoever sets the manuscript has to have them.
+pub const FONTS: [&str; 2] = ["Open Sans", "DejaVu Sans Mono"];
+
+/// A report as markup.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Manuscript {
+    /// The markup to begin with.
+    pub main: String,
+    /// The files that it names: the layout, and a picture for each chart.
+    pub files: Vec<ManuscriptFile>,
+}
+
+/// A file that a manuscript names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ManuscriptFile {
+    /// Its name, without a folder.
+    pub name: String,
+    /// Its content.
+    pub text: String,
+}
+
+/// Renders a document as typst markup.
+pub fn typst(document: &Document) -> Manuscript {
+    let mut writer = Writer::default();
+    writer.opening(document);
+    document.sections.iter().for_each(|section| writer.section(section));
+    let (main, mut files) = writer.close();
+    files.push(ManuscriptFile { name: "layout.typ".to_owned(), text: include_str!("layout.typ").to_owned() });
+    Manuscript { main, files }
+}
+
+fn state_word(state: State) -> &'static str {
+    match state {
+        State::Valid => "valid",
+        State::Invalid => "invalid",
+        State::Incomplete => "incomplete",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_layout_names_the_fonts_that_are_asked_for() {
+        let layout = include_str!("layout.typ");
+        assert!(FONTS.iter().all(|font| layout.contains(&format!("\"{font}\""))));
+    }
+}

@@ -1,0 +1,165 @@
+//! Tables: how large their type is, and whether the page is turned for them.
+
+use std::fmt::Write;
+
+use super::words::{CELL_WORD_MAX, array, cell_words, rich, unbroken, words};
+use crate::{Align, Cell, Column, Row, Table, Tone};
+
+/// Sizes of type for tables, in points, best first.
+const SIZES: [f64; 3] = [8.5, 7.5, 6.5];
+
+/// Between the margins of a page of A4, in points: 170 mm, and 257 mm when it is turned.
+const WIDTH: f64 = 481.9;
+const WIDTH_TURNED: f64 = 728.5;
+
+/// Left and right of a cell's words, in points (`inset` in the layout).
+const PADDING: f64 = 7.0;
+
+/// Width of a letter as a part of the size: that of a digit, which is wider than most letters.
+const LETTER: f64 = 0.575;
+
+/// Size of the smaller letters in a cell as a part of its size (the layout says the same).
+const DETAIL: f64 = 0.85;
+
+/// How a table is set.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Setting {
+    /// Size of the type in points.
+    size: f64,
+    /// Whether it has a page of its own that is wider than high.
+    turned: bool,
+}
+
+/// Writes a table.
+pub(super) fn table(table: &Table, out: &mut String) {
+    let Setting { size, turned } = Setting::of(table);
+    let columns = table.columns.iter().map(column);
+    let note = if table.note.is_empty() { "none".to_owned() } else { rich(&table.note) };
+    let _ = writeln!(out, "data-table({}, {}, (", words(&table.caption), array(columns));
+    for row in &table.rows {
+        let _ = writeln!(out, "  {},", row_text(row, &table.columns));
+    }
+    let _ = writeln!(out, "), {note}, size: {size}pt, turned: {turned})");
+}
+
+fn column(column: &Column) -> String {
+    let align = if column.align == Align::Left { "left" } else { "right" };
+    format!("column({}, {}, {align})", cell_words(&column.heading), unbroken(column.unit))
+}
+
+fn row_text(row: &Row, columns: &[Column]) -> String {
+    let tone = match row.tone {
+        Tone::Plain => "plain",
+        Tone::Best => "best",
+        Tone::Bad => "bad",
+        Tone::Total => "total",
+    };
+    let cells = row.cells.iter().zip(columns).map(|(cell, column)| cell_text(cell, column.align));
+    format!("row(\"{tone}\", {})", array(cells))
+}
+
+fn cell_text(cell: &Cell, align: Align) -> String {
+    let text = |text: &str| if is_unbroken(text, align) { unbroken(text) } else { cell_words(text) };
+    if cell.detail.is_empty() {
+        return text(&cell.text);
+    }
+    format!("cell({}, {})", text(&cell.text), text(&cell.detail))
+}
+
+/// A number stays with its unit; words among numbers may take several lines.
+fn is_unbroken(text: &str, align: Align) -> bool {
+    align == Align::Right && text.chars().count() <= CELL_WORD_MAX
+}
+
+impl Setting {
+    /// Chooses the largest type in which the table is as wide as the page, if need be the turned one; what is wider even
+    /// then gets narrower columns.
+    fn of(table: &Table) -> Setting {
+        let upright = SIZES.map(|size| Setting { size, turned: false });
+        let turned = SIZES.map(|size| Setting { size, turned: true });
+        let settings = upright.into_iter().chain(turned);
+        let smallest = Setting { size: SIZES[SIZES.len() - 1], turned: true };
+        let letters: f64 = (0..table.columns.len()).map(|index| letters(table, index)).sum();
+        let padding = PADDING * table.columns.len() as f64;
+        let fits = |setting: &Setting| {
+            let width = if setting.turned { WIDTH_TURNED } else { WIDTH };
+            letters * LETTER * setting.size + padding <= width
+        };
+        settings.into_iter().find(fits).unwrap_or(smallest)
+    }
+}
+
+/// Returns how many letters wide a column is at least.
+fn letters(table: &Table, index: usize) -> f64 {
+    let column = &table.columns[index];
+    let head = [longest_word(&column.heading), column.unit.chars().count()];
+    let cells = table.rows.iter().filter_map(|row| row.cells.get(index)).map(|cell| {
+        let least = |text: &str| {
+            if is_unbroken(text, column.align) {
+                text.chars().count()
+            } else {
+                // Words may take several lines, but three or four of them in a line read better than one.
+                text.chars().count().min(CELL_WORD_MAX)
+            }
+        };
+        (least(&cell.text) as f64).max(DETAIL * least(&cell.detail) as f64)
+    });
+    head.into_iter().map(|n| n.min(CELL_WORD_MAX) as f64).chain(cells).fold(0.0, f64::max)
+}
+
+fn longest_word(text: &str) -> usize {
+    text.split_whitespace().map(|word| word.chars().count()).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(n_columns: usize, cell: &str) -> Table {
+        let columns = (0..n_columns).map(|_| Column::numbers("Rate", "")).collect();
+        Table::new("t", columns, vec![Row::plain(vec![cell; n_columns])])
+    }
+
+    /// By hand: 10 columns of 8 letters are 10 · (8 · 0.575 · 8.5 + 7) = 461 pt; of 9 they would be 510.
+    #[test]
+    fn a_table_is_set_as_large_as_the_page_allows() {
+        assert_eq!(Setting::of(&numbers(10, "12345.67")), Setting { size: 8.5, turned: false });
+        assert_eq!(Setting::of(&numbers(10, "123456.78")), Setting { size: 7.5, turned: false });
+    }
+
+    /// By hand: 14 columns of 8 letters at 6.5 pt are 14 · (29.9 + 7) = 517 pt; on a turned page at 8.5 pt 14 · 46.1 = 645.
+    #[test]
+    fn a_wide_table_gets_a_turned_page_to_itself() {
+        assert_eq!(Setting::of(&numbers(14, "12345.67")), Setting { size: 8.5, turned: true });
+        assert_eq!(Setting::of(&numbers(60, "12345.67")), Setting { size: 6.5, turned: true });
+    }
+
+    #[test]
+    fn words_wrap_and_so_need_not_turn_the_page() {
+        let text = "a remark that is much longer than any column should ever be ".repeat(4);
+        let columns = vec![Column::words("What"), Column::words("Remark")];
+        let table = Table::new("t", columns, vec![Row::plain([text.as_str(), text.as_str()])]);
+        assert_eq!(Setting::of(&table), Setting { size: 8.5, turned: false });
+    }
+
+    #[test]
+    fn a_table_is_written_row_by_row() {
+        let columns = vec![Column::words("File"), Column::numbers("Mean", "ms")];
+        let rows = vec![
+            Row::plain([Cell::from("/a \"b\""), Cell::with("12.3 ms".into(), "12–13".into())])
+                .tone(Tone::Best),
+        ];
+        let mut out = String::new();
+        table(&Table::new("c", columns, rows).note("n"), &mut out);
+        let expected = "data-table(\"c\", (column(\"File\", \"\", left), column(\"Mean\", \"ms\", right),), (\n  \
+             row(\"best\", (\"/a \\\"b\\\"\", cell(\"12.3\u{a0}ms\", \"12–13\"),)),\n), \"n\", size: 8.5pt, turned: false)\n";
+        assert_eq!(out, expected);
+    }
+
+    #[test]
+    fn a_table_without_rows_is_still_one() {
+        let mut out = String::new();
+        table(&Table::new("c", vec![Column::words("File")], vec![]), &mut out);
+        assert!(out.contains("(column(\"File\", \"\", left),), (\n), none, "), "{out}");
+    }
+}

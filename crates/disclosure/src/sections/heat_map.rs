@@ -1,0 +1,234 @@
+//! Response times over the whole run: how many operations were how slow at what time.
+
+use analysis::{TimeClasses, class_start};
+use units::Nanos;
+
+use super::timeline::{Stretch, load_marks, time_axis};
+use crate::charts::{Axis, Chart, Draw, Format, Mark, Panel, Point, Series, Spacing, width_for};
+use crate::{Cell, Column, Figure, Report, Row, Table, numbers};
+
+/// More columns than this are folded.
+const COLUMNS_MAX: usize = 120;
+
+/// Levels of density: each goes up to this share of a column's operations. What is rare must stay visible.
+const LEVELS: [(f64, &str); 5] =
+    [(0.001, "up to 0.1 %"), (0.01, "to 1 %"), (0.1, "to 10 %"), (0.3, "to 30 %"), (1.0, "above 30 %")];
+
+/// Where class 0 is drawn to begin: zero has no place on a logarithmic axis.
+const LEAST: Nanos = Nanos(630);
+
+/// Seconds that are folded into one column, all of one phase of one load point.
+struct Slice {
+    load: String,
+    /// Where it begins and ends, on the axis of the whole run.
+    from: f64,
+    to: f64,
+    phase: &'static str,
+    classes: TimeClasses,
+}
+
+/// Returns the heat map with its numbers; `None` if no classes were kept, or nothing succeeded.
+pub(super) fn figure(report: &Report, stretches: &[Stretch]) -> Option<Figure> {
+    let width = width_for(stretches.iter().map(|stretch| stretch.classes.len()), COLUMNS_MAX);
+    let slices: Vec<Slice> = stretches.iter().flat_map(|stretch| slices(stretch, width)).collect();
+    if slices.iter().all(|slice| slice.classes.n() == 0) {
+        return None;
+    }
+    let folded = match width {
+        1 => "a second".to_owned(),
+        n => format!("up to {n} seconds"),
+    };
+    let caption = format!(
+        "A column is {folded}, a row a class of response times (logarithmic); the darker (with a dark background: the lighter) \
+         a cell, the larger the share of the column’s operations that were so slow."
+    );
+    Some(Figure {
+        chart: chart(report, stretches, &slices),
+        caption: caption.into(),
+        table: table(report, &slices),
+        bulky: true,
+    })
+}
+
+fn slices(stretch: &Stretch, width: usize) -> Vec<Slice> {
+    let columns = stretch.classes.chunks(width).enumerate();
+    let n = stretch.classes.len();
+    let at = |second: usize| stretch.from + (stretch.to - stretch.from) * second as f64 / n as f64;
+    columns
+        .map(|(column, seconds)| {
+            let first = column * width;
+            let mut classes = TimeClasses::default();
+            seconds.iter().for_each(|second| classes.merge(second));
+            Slice {
+                load: stretch.load.clone(),
+                from: at(first),
+                to: at(first + seconds.len()),
+                phase: stretch.phase.name(),
+                classes,
+            }
+        })
+        .collect()
+}
+
+fn chart(report: &Report, stretches: &[Stretch], slices: &[Slice]) -> Chart {
+    let (x, scale) = time_axis(stretches);
+    let level = |level: usize| Series {
+        name: LEVELS[level].1.to_owned(),
+        style: level,
+        draw: Draw::Cells,
+        points: rectangles(slices, level, scale),
+    };
+    let marks = load_marks(report, stretches).into_iter();
+    Chart {
+        id: "heat-map",
+        title: "Response times over the run".into(),
+        description: description(slices),
+        x,
+        panels: vec![Panel {
+            y: Axis::new("Response time (log); share of operations", Spacing::Log, Format::Seconds),
+            series: (0..LEVELS.len()).rev().map(level).filter(|series| !series.points.is_empty()).collect(),
+            limit: None,
+        }],
+        zones: Vec::new(),
+        marks: marks.map(|(x, name)| Mark { x: x / scale, name, line: false }).collect(),
+    }
+}
+
+/// Says between what the bulk of the response times lies over the whole run.
+fn description(slices: &[Slice]) -> String {
+    let mut all = TimeClasses::default();
+    slices.iter().for_each(|slice| all.merge(&slice.classes));
+    let Some((fullest, n)) = all.counts().iter().max_by_key(|(_, n)| *n) else { return String::new() };
+    let share = numbers::percent(*n as f64 / all.n() as f64, 0);
+    format!("Of all operations {share} took {}, more than any other class.", class_text(*fullest))
+}
+
+/// Returns opposite corners of the rectangles of one level: runs of neighboring columns of a class are one.
+fn rectangles(slices: &[Slice], level: usize, scale: f64) -> Vec<Point> {
+    let mut points: Vec<Point> = Vec::new();
+    for class in classes(slices) {
+        let (low, high) = edges(class);
+        let mut open: Option<(f64, f64)> = None;
+        for slice in slices.iter().filter(|slice| level_of(slice, class) == Some(level)) {
+            open = match open {
+                Some((from, to)) if to == slice.from => Some((from, slice.to)),
+                before => {
+                    points.extend(before.into_iter().flat_map(|run| corners(run, (low, high), scale)));
+                    Some((slice.from, slice.to))
+                }
+            };
+        }
+        points.extend(open.into_iter().flat_map(|run| corners(run, (low, high), scale)));
+    }
+    points
+}
+
+fn corners((from, to): (f64, f64), (low, high): (f64, f64), scale: f64) -> [Point; 2] {
+    [Point::new(from / scale, low), Point::new(to / scale, high)]
+}
+
+/// Returns the classes that occur, by rising time.
+fn classes(slices: &[Slice]) -> Vec<u8> {
+    let mut all = TimeClasses::default();
+    slices.iter().for_each(|slice| all.merge(&slice.classes));
+    all.counts().iter().map(|(class, _)| *class).collect()
+}
+
+/// Returns the level of a class in a column; `None` if nothing of it is there.
+fn level_of(slice: &Slice, class: u8) -> Option<usize> {
+    let share = share(slice, class)?;
+    LEVELS.iter().position(|(most, _)| share <= *most).or(Some(LEVELS.len() - 1))
+}
+
+fn share(slice: &Slice, class: u8) -> Option<f64> {
+    let (_, n) = slice.classes.counts().iter().find(|(known, _)| *known == class)?;
+    Some(*n as f64 / slice.classes.n() as f64)
+}
+
+/// Returns the times between which a class is drawn, in s.
+fn edges(class: u8) -> (f64, f64) {
+    let (low, high) = (class_start(class).max(LEAST), class_start(class + 1));
+    (low.as_secs_f64(), high.as_secs_f64())
+}
+
+/// Writes `1.6 ms–2.5 ms`.
+fn class_text(class: u8) -> String {
+    match class {
+        0 => format!("below {}", numbers::time(class_start(1))),
+        _ => numbers::time_range(class_start(class), class_start(class + 1)),
+    }
+}
+
+/// Returns a row for every column of the picture: share of its operations per class, in percent.
+fn table(report: &Report, slices: &[Slice]) -> Table {
+    let classes = classes(slices);
+    let mut columns = vec![
+        Column::numbers(report.words().load, ""),
+        Column::numbers("From", "s"),
+        Column::words("Phase"),
+        Column::numbers("n", ""),
+    ];
+    columns.extend(classes.iter().map(|class| Column::numbers(class_text(*class), "%")));
+    let row = |slice: &Slice| {
+        let mut cells: Vec<Cell> = vec![
+            slice.load.clone().into(),
+            numbers::fixed(slice.from, 0).into(),
+            slice.phase.into(),
+            numbers::count(slice.classes.n()).into(),
+        ];
+        cells.extend(classes.iter().map(|class| {
+            let share = share(slice, *class);
+            Cell::from(share.map_or(String::new(), |share| numbers::fixed(100.0 * share, 2)))
+        }));
+        Row::plain(cells)
+    };
+    Table::new("Response times over the run, share of operations", columns, slices.iter().map(row).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use stats::Histogram;
+
+    use super::*;
+
+    fn slice(from: f64, times: &[(u64, u64)]) -> Slice {
+        let mut histogram = Histogram::new();
+        times
+            .iter()
+            .for_each(|(micros, n)| (0..*n).for_each(|_| histogram.record(Nanos::from_micros(*micros))));
+        Slice {
+            load: "10".into(),
+            from,
+            to: from + 1.0,
+            phase: "steady",
+            classes: TimeClasses::of(&histogram),
+        }
+    }
+
+    /// By hand: 1 of 100 is at most 1 %, 99 of 100 is above 30 %. The class of 1.1 ms goes from 1 to 1.6 ms.
+    #[test]
+    fn neighbors_of_one_level_are_one_rectangle() {
+        let same = [(1_100, 99), (7_000, 1)];
+        let slices = [slice(0.0, &same), slice(1.0, &same), slice(5.0, &same)];
+        let corner = Point::new;
+        let expected = [corner(0.0, 0.001), corner(2.0, 0.0016), corner(5.0, 0.001), corner(6.0, 0.0016)];
+        assert_eq!(rectangles(&slices, 4, 1.0), expected);
+        assert_eq!(rectangles(&slices, 1, 1.0).len(), 4);
+        assert!(rectangles(&slices, 0, 1.0).is_empty() && rectangles(&slices, 2, 1.0).is_empty());
+    }
+
+    #[test]
+    fn every_share_has_a_level_and_nothing_has_none() {
+        let slice = slice(0.0, &[(11, 1), (110, 9), (1_100, 990)]);
+        let levels = [11, 110, 1_100, 11_000].map(|micros| {
+            let class = (0..48).find(|class| Nanos::from_micros(micros) < class_start(class + 1)).unwrap();
+            level_of(&slice, class)
+        });
+        assert_eq!(levels, [Some(0), Some(1), Some(4), None]);
+    }
+
+    #[test]
+    fn classes_are_named_by_their_ends() {
+        assert_eq!((class_text(0), class_text(17)), ("below 1.00 µs".into(), "1.60–2.50 ms".into()));
+    }
+}

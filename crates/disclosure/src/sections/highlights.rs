@@ -1,0 +1,171 @@
+//! Highlights of a run: sentences that follow from its numbers.
+
+use analysis::attribute::sentence;
+use analysis::{Analysis, LoadPointResult, State};
+
+use crate::report::Words;
+use crate::{Report, Text, numbers};
+
+/// Says what was found, the most important first: rate, saturation, knee, what it cost in waiting, bottleneck, what is left,
+/// errors, verdict. Empty without a load point.
+pub(crate) fn highlights(report: &Report) -> Vec<Text> {
+    let Some(point) = report.main_point() else { return Vec::new() };
+    let sentences = [
+        Some(peak(report, point)),
+        saturation(report),
+        knee(report),
+        growth(report, point),
+        bottleneck(report.analysis),
+        use_of_server(point),
+        use_of_generator(point),
+        Some(errors(report.analysis)),
+        Some(verdict(report)),
+    ];
+    sentences.into_iter().flatten().collect()
+}
+
+fn peak(report: &Report, point: &LoadPointResult) -> Text {
+    let words = report.words();
+    let rate = format!("{} {}", numbers::fixed(point.rate, 2), words.rate);
+    let is_any_valid = report.analysis.load_points.iter().any(|point| point.verdict.state == State::Valid);
+    let begin = match (&report.analysis.headline, is_any_valid) {
+        (Some(_), _) => "The highest valid rate is ",
+        (None, true) => "There is no headline; the highest rate that was seen is ",
+        (None, false) => {
+            "No load point is valid; the highest rate that was seen, and that counts for nothing, is "
+        }
+    };
+    let mut text = Text::from(begin).strong(rate).plain(" at ").strong(words.load_text(point.load));
+    text = text.plain(format!(", with a mean response time of {}", numbers::seconds(point.response.mean)));
+    if let Some(p99) = point.response.percentile(0.99) {
+        text = text.plain(format!(" and a 99th percentile of {}", numbers::time(p99.value)));
+    }
+    if let Some(interval) = point.rate_interval {
+        text = text.plain(format!("; 95 % interval of the rate {}", numbers::range(Some(interval), 2)));
+    }
+    text.plain(".")
+}
+
+/// Says from where on more load brings no more rate, or that this was not reached.
+fn saturation(report: &Report) -> Option<Text> {
+    let words = report.words();
+    let saturation = at(report, report.analysis.curve.saturation)?;
+    if report.analysis.load_points.len() < 2 {
+        return None;
+    }
+    let is_last =
+        !report.analysis.load_points.iter().any(|point| saturation.load.level() < point.load.level());
+    Some(match is_last {
+        true => Text::from("Saturation was not reached: the rate still grew up to the highest load, ")
+            .strong(words.load_text(saturation.load))
+            .plain("."),
+        false => Text::from("The server saturates at ")
+            .strong(words.load_text(saturation.load))
+            .plain(": more load brings at most 3 % more rate."),
+    })
+}
+
+fn knee(report: &Report) -> Option<Text> {
+    let curve = &report.analysis.curve;
+    let knee = at(report, curve.knee).filter(|_| curve.knee != curve.peak)?;
+    let (rate, response) = (numbers::fixed(knee.rate, 2), numbers::seconds(knee.response.mean));
+    Some(
+        Text::from("Waiting pays up to the knee, ")
+            .strong(report.words().load_text(knee.load))
+            .plain(format!(" ({rate}/s in {response}); beyond it response times grow faster than the rate.")),
+    )
+}
+
+/// Compares the main load point with the lowest load.
+fn growth(report: &Report, main: &LoadPointResult) -> Option<Text> {
+    let points = report.analysis.load_points.iter();
+    let lowest = points.min_by(|one, other| one.load.level().total_cmp(&other.load.level()))?;
+    let slower = main.response.mean? / lowest.response.mean?;
+    let faster = main.rate / lowest.rate;
+    let is_known = lowest.index != main.index && slower.is_finite() && faster.is_finite();
+    is_known.then(|| {
+        let from = report.words().load_text(lowest.load);
+        let times =
+            |ratio: f64| format!("{}\u{a0}×", numbers::fixed(ratio, if ratio < 10.0 { 2 } else { 1 }));
+        Text::from(format!(
+            "Against {from} that is {} the rate and {} the mean response time ({}).",
+            times(faster),
+            times(slower),
+            numbers::seconds(lowest.response.mean),
+        ))
+    })
+}
+
+fn bottleneck(analysis: &Analysis) -> Option<Text> {
+    let said = sentence(&analysis.load_points, analysis.benchmark.headline.user_name())?;
+    Some(Text::from("The server was ").strong(said).plain("."))
+}
+
+/// Says how much of its allowance the server used, and what its cost per operation would allow.
+fn use_of_server(point: &LoadPointResult) -> Option<Text> {
+    let busy = point.sut_busy?;
+    let mut text =
+        format!("At that load the server used {} of the CPU time it was allowed", numbers::percent(busy, 0));
+    let bound = point.attribution.as_ref().and_then(|attribution| attribution.bounds.rate_max);
+    if let Some(bound) = bound.filter(|bound| point.rate < *bound) {
+        let left = numbers::percent(bound / point.rate - 1.0, 0);
+        text += &format!(
+            "; by what an operation costs it, {}/s would be possible, {left} more",
+            numbers::fixed(bound, 0)
+        );
+    }
+    Some((text + ".").into())
+}
+
+fn use_of_generator(point: &LoadPointResult) -> Option<Text> {
+    // Of load agents that told nothing there is nothing to say.
+    (0.0 < point.generator_busy).then(|| {
+        let (busy, left) = (numbers::percent(point.generator_busy, 0), 1.0 / point.generator_busy);
+        let text = format!("The load generator used {busy} of its CPUs there");
+        match 1.25 <= left {
+            true => format!(
+                "{text}: by them it could have offered about {}\u{a0}× the load.",
+                numbers::fixed(left, 1)
+            )
+            .into(),
+            false => format!("{text}, and has little left.").into(),
+        }
+    })
+}
+
+fn errors(analysis: &Analysis) -> Text {
+    let sum = |of: fn(&LoadPointResult) -> u64| analysis.load_points.iter().map(of).sum::<u64>();
+    let (ok, failed) = (sum(|point| point.total.n), sum(|point| point.total.errors));
+    if failed == 0 {
+        return format!("None of {} operations failed in a steady phase.", numbers::count(ok)).into();
+    }
+    let worst = analysis.load_points.iter().filter_map(|point| Some((point.error_level?, point)));
+    let worst = worst.max_by(|one, other| one.0.total_cmp(&other.0));
+    let place = worst.map_or(String::new(), |(level, point)| {
+        format!(", most at {} ({})", Words::of(analysis).load_text(point.load), numbers::percent(level, 2))
+    });
+    let (failed, all) = (numbers::count(failed), numbers::count(ok + failed));
+    format!("{failed} of {all} operations failed in steady phases{place}.").into()
+}
+
+fn verdict(report: &Report) -> Text {
+    let (verdict, points) = (&report.analysis.verdict, &report.analysis.load_points);
+    let n_valid = points.iter().filter(|point| point.verdict.state == State::Valid).count();
+    let word = match verdict.state {
+        State::Valid => "valid",
+        State::Invalid => "not valid",
+        State::Incomplete => "incomplete",
+    };
+    let modified = match report.analysis.modifications.len() {
+        0 => String::new(),
+        1 => "; it departs from the benchmark in one way".to_owned(),
+        n => format!("; it departs from the benchmark in {n} ways"),
+    };
+    Text::from("The run is ")
+        .strong(word)
+        .plain(format!(": {n_valid} of {} load points are{modified}.", report.plan.load_points.len()))
+}
+
+fn at<'a>(report: &Report<'a>, index: Option<usize>) -> Option<&'a LoadPointResult> {
+    report.analysis.load_points.get(index?)
+}

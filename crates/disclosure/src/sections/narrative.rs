@@ -1,0 +1,201 @@
+//! The measurement explained: what happens as the load grows, range by range.
+
+use analysis::attribute::{Attribution, Condition, SignUnit};
+use analysis::{LoadPointResult, State};
+
+use crate::report::Words;
+use crate::{Block, NoteKind, Report, Section, Text, numbers};
+
+/// A stretch of the curve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Range {
+    /// Up to the saturation point.
+    Rising,
+    /// From there to the highest rate.
+    Flat,
+    /// Above the load with the highest rate.
+    Beyond,
+}
+
+pub fn section(report: &Report) -> Option<Section> {
+    let points = by_load(report);
+    if points.len() < 2 {
+        return None;
+    }
+    let ranges = [Range::Rising, Range::Flat, Range::Beyond];
+    let mut blocks: Vec<Block> = ranges
+        .into_iter()
+        .filter_map(|range| paragraph(report, &points, range))
+        .map(Block::Paragraph)
+        .collect();
+    blocks.extend(left_out(report, points.len()));
+    Some(Section { id: "analysis", title: "Measurement analysis".into(), blocks })
+}
+
+/// The load points that the curve is made of, by rising load: those that are valid, all if none is.
+fn by_load<'a>(report: &Report<'a>) -> Vec<&'a LoadPointResult> {
+    let all = || report.analysis.load_points.iter();
+    let mut points: Vec<&LoadPointResult> =
+        all().filter(|point| point.verdict.state == State::Valid).collect();
+    if points.is_empty() {
+        points = all().collect();
+    }
+    points.sort_by(|one, other| one.load.level().total_cmp(&other.load.level()));
+    points
+}
+
+/// Says what happens in a range, and what held the server back there; `None` if there is no load point in it.
+fn paragraph(report: &Report, points: &[&LoadPointResult], range: Range) -> Option<Text> {
+    let here: Vec<&LoadPointResult> =
+        points.iter().copied().filter(|point| range_of(report, point) == Some(range)).collect();
+    let (first, last) = (here.first()?, here.last()?);
+    let words = report.words();
+    let before = points.iter().rev().find(|point| point.load.level() < first.load.level());
+    let text = match range {
+        Range::Rising if here.len() < 2 => from_the_start(words, first, points),
+        Range::Rising => rising(words, first, last),
+        Range::Flat => flat(words, before.unwrap_or(first), last),
+        Range::Beyond => beyond(words, before.unwrap_or(first), last, here.len()),
+    };
+    Some([Some(text), cpu(&here), evidence(&here), errors(&here)].into_iter().flatten().fold(
+        Text::default(),
+        |text, sentence| {
+            if text.is_empty() { text.plain(sentence) } else { text.plain(format!(" {sentence}")) }
+        },
+    ))
+}
+
+fn range_of(report: &Report, point: &LoadPointResult) -> Option<Range> {
+    let curve = &report.analysis.curve;
+    let level = |index: Option<usize>| Some(report.analysis.load_points.get(index?)?.load.level());
+    let (saturation, peak) = (level(curve.saturation)?, level(curve.peak)?);
+    Some(match point.load.level() {
+        load if load <= saturation => Range::Rising,
+        load if load <= peak => Range::Flat,
+        _ => Range::Beyond,
+    })
+}
+
+fn from_the_start(words: Words, first: &LoadPointResult, points: &[&LoadPointResult]) -> String {
+    let highest = points.iter().map(|point| point.rate).fold(0.0, f64::max);
+    format!(
+        "With {}, the lowest load, the server reaches {} already, {} of the highest rate: all of the curve is saturation.",
+        words.load_text(first.load),
+        rate(words, first),
+        numbers::percent(first.rate / highest, 0)
+    )
+}
+
+fn rising(words: Words, first: &LoadPointResult, last: &LoadPointResult) -> String {
+    let (more, load) = (last.rate / first.rate, last.load.level() / first.load.level());
+    format!(
+        "From {} to {} the rate rises from {} to {}: {} for {} the load. The mean response time goes from {} to {}.",
+        crate::report::load_number(first.load),
+        words.load_text(last.load),
+        numbers::fixed(first.rate, 2),
+        rate(words, last),
+        times(more),
+        times(load),
+        numbers::seconds(first.response.mean),
+        numbers::seconds(last.response.mean),
+    )
+}
+
+/// `before` is the saturation point.
+fn flat(words: Words, before: &LoadPointResult, last: &LoadPointResult) -> String {
+    format!(
+        "Between {} and {} more load brings little more rate, {} at most; what it brings is waiting: the mean response time \
+         grows from {} to {}.",
+        crate::report::load_number(before.load),
+        words.load_text(last.load),
+        numbers::percent((last.rate / before.rate - 1.0).max(0.0), 1),
+        numbers::seconds(before.response.mean),
+        numbers::seconds(last.response.mean),
+    )
+}
+
+/// `before` is the load point with the highest rate.
+fn beyond(words: Words, before: &LoadPointResult, last: &LoadPointResult, n: usize) -> String {
+    let lost = 1.0 - last.rate / before.rate;
+    let change = match lost {
+        lost if lost < 0.01 => "the rate stays where it is".to_owned(),
+        lost => format!("the rate falls by {} to {}", numbers::percent(lost, 1), rate(words, last)),
+    };
+    let up_to = if n == 1 { "at".to_owned() } else { "up to".to_owned() };
+    format!(
+        "Beyond the highest rate, {up_to} {}, {change}, with a mean response time of {}.",
+        words.load_text(last.load),
+        numbers::seconds(last.response.mean)
+    )
+}
+
+/// Says how busy server and generator were over a range.
+fn cpu(here: &[&LoadPointResult]) -> Option<String> {
+    let ends = |of: fn(&LoadPointResult) -> Option<f64>| {
+        let values: Vec<f64> = here.iter().filter_map(|point| of(point)).collect();
+        let least = values.iter().copied().reduce(f64::min)?;
+        Some(percents(least, values.iter().copied().fold(least, f64::max)))
+    };
+    let server = ends(|point| point.sut_busy)?;
+    let generator = ends(|point| Some(point.generator_busy))?;
+    Some(format!("The server uses {server} of what it is allowed, the generator {generator} of its CPUs."))
+}
+
+fn percents(low: f64, high: f64) -> String {
+    let (low, high) = (numbers::percent(low, 0), numbers::percent(high, 0));
+    if low == high { low } else { format!("{} to {high}", low.trim_end_matches(" %")) }
+}
+
+/// Names the bottlenecks of a range, each with the evidence of its highest load.
+fn evidence(here: &[&LoadPointResult]) -> Option<String> {
+    let mut found: Vec<&Attribution> = Vec::new();
+    for attribution in here.iter().filter_map(|point| point.attribution.as_ref()) {
+        match found.last_mut() {
+            Some(known) if known.bottleneck == attribution.bottleneck => *known = attribution,
+            _ => found.push(attribution),
+        }
+    }
+    let clause = |one: &&Attribution| {
+        let said: Vec<String> =
+            one.evidence.iter().take(2).map(|(condition, value)| value_text(condition, *value)).collect();
+        let brackets = if said.is_empty() { String::new() } else { format!(" ({})", said.join(", ")) };
+        format!("{}{brackets}", one.bottleneck.adjective())
+    };
+    let clauses: Vec<String> = found.iter().map(clause).collect();
+    (!clauses.is_empty()).then(|| format!("It is {}.", clauses.join(", then ")))
+}
+
+fn value_text(condition: &Condition, value: f64) -> String {
+    let value = match condition.sign.unit() {
+        SignUnit::Share => numbers::percent(value, 0),
+        SignUnit::Bytes => numbers::bytes(value as u64),
+        _ => numbers::fixed(value, 2),
+    };
+    format!("{} {value}", condition.sign.name())
+}
+
+fn errors(here: &[&LoadPointResult]) -> Option<String> {
+    let failed: u64 = here.iter().map(|point| point.total.errors).sum();
+    let all: u64 = here.iter().map(|point| point.completed()).sum();
+    (0 < failed)
+        .then(|| format!("{} of {} operations fail here.", numbers::count(failed), numbers::count(all)))
+}
+
+/// Says how many load points the text passes over.
+fn left_out(report: &Report, n_shown: usize) -> Option<Block> {
+    let n = report.analysis.load_points.len() - n_shown;
+    let text = match n {
+        0 => return None,
+        1 => "One load point is not valid and plays no part in this text.".to_owned(),
+        n => format!("{n} load points are not valid and play no part in this text."),
+    };
+    Some(Block::Note(NoteKind::Info, text.into()))
+}
+
+fn rate(words: Words, point: &LoadPointResult) -> String {
+    format!("{} {}", numbers::fixed(point.rate, 2), words.rate)
+}
+
+fn times(ratio: f64) -> String {
+    format!("{}\u{a0}×", numbers::fixed(ratio, if ratio < 10.0 { 2 } else { 1 }))
+}

@@ -1,0 +1,185 @@
+//! Response time against percentile, on an axis on which every nine has the same length.
+
+use analysis::{LoadPointResult, TimeSummary, values_needed};
+use units::{Nanos, Ratio};
+
+use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
+use crate::{Cell, Column, Figure, Report, Row, Table, numbers};
+
+/// Percentiles of a curve, as 1 ÷ (1 − p): beyond each lies one value in so many. 100 is the p99.
+const PLACES: [f64; 16] =
+    [2.0, 4.0, 10.0, 20.0, 40.0, 100.0, 200.0, 400.0, 1e3, 2e3, 4e3, 1e4, 2e4, 4e4, 1e5, 1e6];
+
+/// More curves than there are styles cannot be told apart.
+const CURVES_MAX: usize = 5;
+
+/// A curve: what it is called, and the times it is of.
+pub(crate) struct Curve<'a> {
+    pub(crate) name: String,
+    pub(crate) times: &'a TimeSummary,
+    /// Whether the numbers may be doubted.
+    pub(crate) doubtful: bool,
+}
+
+/// Returns the figure of a run: of few load points all, else those that matter; `None` if no percentile has enough values.
+pub(super) fn figure(report: &Report) -> Option<Figure> {
+    let points = chosen(report);
+    let named = |(point, mark): &(&LoadPointResult, &str)| {
+        let load = report.words().load_text(point.load);
+        if mark.is_empty() { load } else { format!("{load} ({mark})") }
+    };
+    let curves: Vec<Curve> = points
+        .iter()
+        .map(|entry| Curve {
+            name: named(entry),
+            times: &entry.0.response,
+            doubtful: super::is_doubtful(entry.0),
+        })
+        .collect();
+    let left_out = report.analysis.load_points.len() - curves.len();
+    let chart = Chart {
+        id: "percentile-curve",
+        title: "Response time against percentile".into(),
+        description: "The response time below which a share of all operations stays, a curve per load point."
+            .into(),
+        ..chart(&curves)?
+    };
+    let mut caption = "Each further nine has the same length, and both axes are logarithmic: the steeper a curve ends, the longer the \
+                       few have to wait. Bars: 95 % intervals, where known. A percentile with too few values beyond it is not \
+                       shown."
+        .to_owned();
+    if 0 < left_out {
+        caption +=
+            " Shown are the load points that matter most; the table above has the usual percentiles of all.";
+    }
+    Some(Figure { chart, caption: caption.into(), table: table(&curves), bulky: false })
+}
+
+/// Returns the load points that are drawn, in the order of the run, with what they are.
+fn chosen<'a>(report: &Report<'a>) -> Vec<(&'a LoadPointResult, &'static str)> {
+    let points = &report.analysis.load_points;
+    let curve = &report.analysis.curve;
+    let marks = [(curve.peak, "peak"), (curve.saturation, "saturation"), (curve.knee, "knee")];
+    let mark =
+        |index: usize| marks.iter().find(|(place, _)| *place == Some(index)).map_or("", |(_, name)| *name);
+    let ends = [0, points.len().saturating_sub(1)];
+    let matters = |index: &usize| ends.contains(index) || !mark(*index).is_empty();
+    let all = 0..points.len();
+    let chosen: Vec<usize> =
+        if points.len() <= CURVES_MAX { all.collect() } else { all.filter(matters).collect() };
+    chosen.into_iter().map(|index| (&points[index], mark(index))).collect()
+}
+
+/// Draws curves over one another; `None` if there is nothing to draw. Anchor, title and description are still to be given.
+pub(crate) fn chart(curves: &[Curve]) -> Option<Chart> {
+    let series: Vec<Series> = curves
+        .iter()
+        .enumerate()
+        .map(|(style, curve)| Series {
+            name: curve.name.clone(),
+            style,
+            draw: Draw::Points,
+            points: PLACES.iter().filter_map(|place| point(curve, *place)).collect(),
+        })
+        .filter(|series| !series.points.is_empty())
+        .collect();
+    let last =
+        series.iter().filter_map(|series| series.points.last()).map(|point| point.x).fold(0.0, f64::max);
+    let at = PLACES.into_iter().filter(|place| *place <= last).collect();
+    (!series.is_empty()).then(|| Chart {
+        id: "percentile-curve",
+        title: String::new(),
+        description: String::new(),
+        x: Axis { at, ..Axis::new("Percentile", Spacing::Log, Format::Nines) },
+        panels: vec![Panel {
+            y: Axis::new("Response time (log)", Spacing::Log, Format::Seconds),
+            series,
+            limit: None,
+        }],
+        zones: Vec::new(),
+        marks: Vec::new(),
+    })
+}
+
+fn point(curve: &Curve, place: f64) -> Option<Point> {
+    let value = quantile(curve.times, place)?;
+    let known = curve.times.percentile(ratio(place).0);
+    let range = known.and_then(|one| one.interval).map(|(low, high)| (low.as_secs_f64(), high.as_secs_f64()));
+    Some(Point { range, hollow: curve.doubtful, ..Point::new(place, value.as_secs_f64()) })
+}
+
+/// Returns the value of a percentile; `None` if there are too few for an interval to exist.
+fn quantile(times: &TimeSummary, place: f64) -> Option<Nanos> {
+    let q = ratio(place);
+    if times.histogram.n() < values_needed(q) {
+        return None;
+    }
+    times.histogram.quantile(q)
+}
+
+/// The tables of percentiles hold 0.99, which 1 − 1/100 is not to the last bit.
+fn ratio(place: f64) -> Ratio {
+    Ratio((place - 1.0) / place)
+}
+
+/// Returns a row per percentile, a column per curve.
+pub(crate) fn table(curves: &[Curve]) -> Table {
+    let mut columns = vec![Column::numbers("Percentile", "%")];
+    columns.extend(curves.iter().map(|curve| Column::numbers(curve.name.clone(), "")));
+    let row = |place: &f64| {
+        let values: Vec<Option<Nanos>> = curves.iter().map(|curve| quantile(curve.times, *place)).collect();
+        let name = percent_text(*place);
+        values.iter().any(Option::is_some).then(|| {
+            let cells = values.iter().map(|value| Cell::from(numbers::time(*value)));
+            Row::plain([Cell::from(name)].into_iter().chain(cells))
+        })
+    };
+    Table::new("Response time per percentile", columns, PLACES.iter().filter_map(row).collect())
+}
+
+/// Writes 97.5 or 99.99 without more decimals than it needs.
+fn percent_text(place: f64) -> String {
+    let text = format!("{:.4}", 100.0 * ratio(place).0);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use stats::Histogram;
+
+    use super::*;
+
+    fn summary(n: u64) -> TimeSummary {
+        let mut histogram = Histogram::new();
+        (1..=n).for_each(|k| histogram.record(Nanos::from_micros(k)));
+        TimeSummary { histogram, mean: None, mean_interval: None, percentiles: vec![], max: None }
+    }
+
+    /// By hand: 368 values are just enough for the p99, the p99.5 needs 736 (ln 0.025 ÷ ln 0.995).
+    #[test]
+    fn a_curve_ends_where_values_become_too_few() {
+        let names = |n: u64| {
+            let times = summary(n);
+            let curves = [Curve { name: "one".into(), times: &times, doubtful: false }];
+            table(&curves).rows.iter().map(|row| row.cells[0].text.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(names(367), ["50", "75", "90", "95", "97.5"]);
+        assert_eq!(names(368), ["50", "75", "90", "95", "97.5", "99"]);
+        assert_eq!(names(736).last().unwrap(), "99.5");
+        assert_eq!(names(5), [""; 0]);
+    }
+
+    #[test]
+    fn a_chart_has_a_point_for_every_row_of_its_table() {
+        let times = [summary(10_000), summary(400)];
+        let curves = [("long", &times[0]), ("short", &times[1])].map(|(name, times)| Curve {
+            name: name.into(),
+            times,
+            doubtful: false,
+        });
+        let chart = chart(&curves).unwrap();
+        let lengths: Vec<usize> = chart.panels[0].series.iter().map(|series| series.points.len()).collect();
+        assert_eq!(lengths, [table(&curves).rows.len(), 6]);
+        assert_eq!(chart.x.at.last(), chart.panels[0].series[0].points.last().map(|point| &point.x));
+    }
+}
