@@ -8,11 +8,15 @@ use toml::{Table, Value};
 use crate::shell::{cargo, output, root};
 use crate::spdx::fulfilled;
 
-/// Checks licenses and duplicates; prints a line on success.
-pub fn perform() -> Result<()> {
-    let linked = linked()?;
+/// Checks licenses and duplicates of what is linked with these features (`plimsoll/pdf`); prints a line on success.
+pub fn perform(features: &[&str]) -> Result<()> {
+    let linked = linked(features)?;
     let policy = Policy::read(&std::fs::read_to_string(root().join("deny.toml"))?)?;
-    let complaints = policy.complaints(&linked);
+    let mut complaints = policy.licenses(&linked);
+    // What a feature brings along twice is not ours to put in order.
+    if features.is_empty() {
+        complaints.extend(policy.duplicates(&linked));
+    }
     if !complaints.is_empty() {
         bail!("`deny.toml` does not allow what is linked:\n  {}", complaints.join("\n  "));
     }
@@ -29,9 +33,10 @@ struct Package {
 }
 
 /// `cargo tree` shows what is built; `cargo metadata` also lists optional packages that never are.
-fn linked() -> Result<BTreeSet<Package>> {
+fn linked(features: &[&str]) -> Result<BTreeSet<Package>> {
     let arguments = ["tree", "--workspace", "--edges", "normal", "--prefix", "none", "--format", "{p}|{l}"];
-    output(&mut cargo(&arguments))?.lines().filter(|line| !line.is_empty()).map(package).collect()
+    let features = features.iter().flat_map(|feature| ["--features", *feature]);
+    output(cargo(&arguments).args(features))?.lines().filter(|line| !line.is_empty()).map(package).collect()
 }
 
 /// Reads `name v1.2.3 (more)|license`, with ` (*)` at the end of what was shown before.
@@ -49,7 +54,7 @@ fn package(line: &str) -> Result<Package> {
 /// What `deny.toml` says.
 struct Policy {
     /// Licenses that are allowed for all.
-    licenses: Vec<String>,
+    allowed: Vec<String>,
     /// Packages of which there may be several versions.
     several: Vec<String>,
 }
@@ -64,29 +69,35 @@ impl Policy {
         let text = |value: &Value| value.as_str().map(str::to_owned);
         let name = |value: &Value| value.get("crate").and_then(text);
         Ok(Policy {
-            licenses: list("licenses", "allow")?.iter().filter_map(text).collect(),
+            allowed: list("licenses", "allow")?.iter().filter_map(text).collect(),
             several: list("bans", "skip")?.iter().filter_map(name).collect(),
         })
     }
 
-    fn complaints(&self, linked: &BTreeSet<Package>) -> Vec<String> {
-        let allowed = |license: &str| self.licenses.iter().any(|one| one == license);
-        let mut complaints = Vec::new();
-        let mut versions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-        for Package { name, version, license } in linked {
-            versions.entry(name).or_default().insert(version);
+    /// Packages whose license is not allowed.
+    fn licenses(&self, linked: &BTreeSet<Package>) -> Vec<String> {
+        let allowed = |license: &str| self.allowed.iter().any(|one| one == license);
+        let complaints = linked.iter().filter_map(|Package { name, version, license }| {
             match fulfilled(license, &allowed) {
-                Ok(true) => {}
-                Ok(false) => complaints.push(format!("{name} {version}: license `{license}`")),
-                Err(error) => complaints.push(format!("{name} {version}: {error}")),
+                Ok(true) => None,
+                Ok(false) => Some(format!("{name} {version}: license `{license}`")),
+                Err(error) => Some(format!("{name} {version}: {error}")),
             }
+        });
+        complaints.collect()
+    }
+
+    /// Packages of which there are several versions without a reason.
+    fn duplicates(&self, linked: &BTreeSet<Package>) -> Vec<String> {
+        let mut versions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for Package { name, version, .. } in linked {
+            versions.entry(name).or_default().insert(version);
         }
-        for (name, versions) in versions {
-            if versions.len() > 1 && !self.several.iter().any(|one| one == name) {
-                complaints.push(format!("{name} in {} versions: {versions:?}", versions.len()));
-            }
-        }
-        complaints
+        versions.retain(|name, versions| 1 < versions.len() && !self.several.iter().any(|one| one == name));
+        let complaint = |(name, versions): (&str, BTreeSet<&str>)| {
+            format!("{name} in {} versions: {versions:?}", versions.len())
+        };
+        versions.into_iter().map(complaint).collect()
     }
 }
 
@@ -99,7 +110,8 @@ mod tests {
     #[track_caller]
     fn check(lines: &[&str], expected: &[&str]) {
         let linked = lines.iter().map(|line| package(line).unwrap()).collect();
-        assert_eq!(Policy::read(POLICY).unwrap().complaints(&linked), expected);
+        let policy = Policy::read(POLICY).unwrap();
+        assert_eq!([policy.licenses(&linked), policy.duplicates(&linked)].concat(), expected);
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod bench;
 mod fuzz;
 mod licenses;
 mod packages;
+mod pdf;
 mod record;
 mod shell;
 mod spdx;
@@ -20,6 +21,7 @@ usage: cargo xtask COMMAND
 commands:
   test             everything that has to pass: format, lints, tests, documentation, licenses, one real run
   licenses         the licenses and duplicates of what is linked, against deny.toml
+  pdf              the feature `pdf`: builds it (five minutes more), tests it, and looks into the PDF of a run
   bench-generator  CPU per request of Plimsoll, wrk and h2load against the same nginx; schedule; laying out files
                    [--rounds 5] [--seconds 5] [--case NAME]… [--write]  (--write: to docs/bench-generator.md)
   record           benchmarks with phases of full length against installed servers, to docs/recorded/  [NAME]…
@@ -41,7 +43,8 @@ fn main() -> ExitCode {
 fn perform(arguments: &[&str]) -> Result<()> {
     match arguments {
         ["test"] => test::perform(),
-        ["licenses"] => licenses::perform(),
+        ["licenses"] => licenses::perform(&[]),
+        ["pdf"] => pdf::perform(),
         ["bench-generator", options @ ..] => bench::perform(&bench::Options::parse(options)?),
         ["record", names @ ..] => record::perform(names),
         ["throttles", options @ ..] => throttles::perform(&throttles::Options::parse(options)?),

@@ -37,7 +37,7 @@ type Step = (&'static str, fn() -> Result<()>);
 /// Quick ones first, so that a slip shows at once.
 const STEPS: [Step; 7] = [
     ("format", || run(say(&mut cargo(&["fmt", "--all", "--check"])))),
-    ("licenses", licenses::perform),
+    ("licenses", || licenses::perform(&[])),
     ("lints", || run(say(&mut cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])))),
     ("tests", || run(say(&mut cargo(&["test", "--workspace", "--no-fail-fast"])))),
     ("documentation", || {
@@ -75,7 +75,8 @@ pub fn perform() -> Result<()> {
     Ok(())
 }
 
-fn say(command: &mut Command) -> &mut Command {
+/// Prints a command that is going to be run.
+pub fn say(command: &mut Command) -> &mut Command {
     println!("{}", line(command));
     command
 }
@@ -110,7 +111,13 @@ fn quick(plimsoll: &PathBuf, file: &PathBuf) -> Result<()> {
 
 /// Builds `plimsoll` for release and returns its path.
 pub fn release_binary() -> Result<PathBuf> {
+    release_binary_with(&[])
+}
+
+/// The same with more arguments for cargo: features.
+pub fn release_binary_with(arguments: &[&str]) -> Result<PathBuf> {
     let mut build = cargo(&["build", "--release", "--package", "plimsoll", "--message-format", "json"]);
+    build.args(arguments);
     println!("{}", line(&build));
     // Progress and errors go where ours go; the messages say where the program is.
     let messages = shell::output(build.stderr(std::process::Stdio::inherit()))?;
