@@ -1,0 +1,149 @@
+//! How long a response lives (RFC 9111 §4.2).
+
+use units::Nanos;
+
+use super::age::since;
+use super::directives::Scope;
+use super::response::{Expires, Response};
+use super::settings::{Heuristic, Settings};
+use super::status::is_heuristically_cacheable;
+
+reasons! {
+    /// Where a lifetime comes from.
+    LifetimeSource {
+        /// The directive for shared caches.
+        SMaxAge = "s-maxage", "RFC 9111 §5.2.2.10";
+        /// The directive for all caches.
+        MaxAge = "max-age", "RFC 9111 §5.2.2.1";
+        /// The time between `Date` and `Expires`.
+        Expires = "expires", "RFC 9111 §5.3";
+        /// An `Expires` that is no date: none.
+        InvalidExpires = "invalid-expires", "RFC 9111 §5.3";
+        /// What the operator set for the status.
+        Status = "status", "RFC 9111 §4.2.2";
+        /// A part of the time since the last change.
+        Heuristic = "heuristic", "RFC 9111 §4.2.2";
+        /// What the operator set for responses that say nothing.
+        Default = "default", "RFC 9111 §4.2.2";
+        /// Nothing: none.
+        Nothing = "nothing", "RFC 9111 §4.2.1";
+    }
+}
+
+impl LifetimeSource {
+    /// Tells whether the origin itself has said how long the response lives.
+    pub fn is_explicit(self) -> bool {
+        use LifetimeSource::{Expires, InvalidExpires, MaxAge, SMaxAge};
+        matches!(self, SMaxAge | MaxAge | Expires | InvalidExpires)
+    }
+}
+
+/// How long a response may be used from the time it was made, and who says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lifetime {
+    /// The age at which it becomes stale.
+    pub length: Nanos,
+    /// Where that comes from.
+    pub source: LifetimeSource,
+}
+
+/// Returns how long a response lives: what its origin says, else what the operator says, else not at all.
+///
+/// An operator's bounds are applied; the lower one never to what has no lifetime or asks for validation.
+///
+/// Source: RFC 9111 §4.2.1 for the order, §4.2.2 for what is guessed.
+pub fn lifetime(response: &Response, settings: &Settings) -> Lifetime {
+    let Lifetime { length, source } = explicit(response).unwrap_or_else(|| implicit(response, settings));
+    let is_raised = source != LifetimeSource::Nothing && !asks_for_validation(response);
+    let length = if is_raised { length.max(settings.lifetime_min) } else { length };
+    Lifetime { length: length.min(settings.lifetime_max), source }
+}
+
+fn asks_for_validation(response: &Response) -> bool {
+    let directives = &response.directives;
+    directives.no_cache == Scope::Whole || directives.must_revalidate || directives.proxy_revalidate
+}
+
+/// Returns what the origin says; `None` if it says nothing.
+fn explicit(response: &Response) -> Option<Lifetime> {
+    let directives = &response.directives;
+    let of = |length, source| Some(Lifetime { length, source });
+    match (directives.s_maxage, directives.max_age, response.expires) {
+        (Some(length), _, _) => of(length, LifetimeSource::SMaxAge),
+        (_, Some(length), _) => of(length, LifetimeSource::MaxAge),
+        (_, _, Expires::At(end)) => of(since(response.date, end), LifetimeSource::Expires),
+        (_, _, Expires::Invalid) => of(Nanos::ZERO, LifetimeSource::InvalidExpires),
+        (None, None, Expires::Absent) => None,
+    }
+}
+
+/// Returns what the operator says of a response without a word about it.
+fn implicit(response: &Response, settings: &Settings) -> Lifetime {
+    let of_status = settings.lifetimes_of_statuses.iter().find(|(status, _)| *status == response.status);
+    if let Some((_, length)) = of_status {
+        return Lifetime { length: *length, source: LifetimeSource::Status };
+    }
+    let may_be_guessed = is_heuristically_cacheable(response.status) || response.directives.public;
+    let guess = settings.heuristic.and_then(|heuristic| guessed(response, heuristic));
+    match (may_be_guessed, guess, settings.default_lifetime) {
+        (true, Some(length), _) => Lifetime { length, source: LifetimeSource::Heuristic },
+        (true, None, Some(length)) => Lifetime { length, source: LifetimeSource::Default },
+        _ => Lifetime { length: Nanos::ZERO, source: LifetimeSource::Nothing },
+    }
+}
+
+/// Returns a part of the time between change and `Date`; `None` if the response does not say when it was changed.
+fn guessed(response: &Response, heuristic: Heuristic) -> Option<Nanos> {
+    let unchanged = since(response.last_modified?, response.date);
+    let fraction = heuristic.fraction.0.clamp(0.0, Heuristic::FRACTION_MAX.0);
+    let guess = Nanos::from_secs_f64(unchanged.as_secs_f64() * fraction);
+    Some(guess.min(heuristic.lifetime_max))
+}
+
+#[cfg(test)]
+mod tests {
+    use units::{Ratio, WallTime};
+
+    use super::super::response::Times;
+    use super::*;
+
+    fn check(lines: &[(&str, &str)], settings: &Settings, seconds: u64, source: LifetimeSource) {
+        let times = Times { requested: WallTime(784_111_777_000), received: WallTime(784_111_777_000) };
+        let lines: Vec<_> = lines.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())).collect();
+        let response = Response::read(200, lines.iter().copied(), times, settings);
+        let expected = Lifetime { length: Nanos::from_secs(seconds), source };
+        assert_eq!(lifetime(&response, settings), expected, "{lines:?}");
+    }
+
+    /// Unchanged for a day of 86,400 s: a tenth is 8,640 s, and half counts as a tenth.
+    #[test]
+    fn guesses_are_bounded_by_a_tenth_and_by_the_operator() {
+        let changed = [("Last-Modified", "Sat, 05 Nov 1994 08:49:37 GMT")];
+        for (fraction, bound, seconds) in [
+            (0.1, 86_400, 8_640),
+            (0.5, 86_400, 8_640),
+            (0.05, 86_400, 4_320),
+            (0.1, 3600, 3600),
+            (-1.0, 3600, 0),
+        ] {
+            let heuristic = Heuristic { fraction: Ratio(fraction), lifetime_max: Nanos::from_secs(bound) };
+            let settings = Settings { heuristic: Some(heuristic), ..Settings::default() };
+            check(&changed, &settings, seconds, LifetimeSource::Heuristic);
+        }
+        check(&changed, &Settings::default(), 0, LifetimeSource::Nothing);
+    }
+
+    #[test]
+    fn bounds_raise_and_lower_but_never_what_asks_for_validation() {
+        let settings = Settings {
+            lifetime_min: Nanos::from_secs(60),
+            lifetime_max: Nanos::from_secs(600),
+            ..Settings::default()
+        };
+        check(&[("Cache-Control", "max-age=1")], &settings, 60, LifetimeSource::MaxAge);
+        check(&[("Cache-Control", "max-age=6000")], &settings, 600, LifetimeSource::MaxAge);
+        check(&[("Cache-Control", "max-age=1, must-revalidate")], &settings, 1, LifetimeSource::MaxAge);
+        check(&[("Cache-Control", "max-age=1, no-cache")], &settings, 1, LifetimeSource::MaxAge);
+        check(&[], &settings, 0, LifetimeSource::Nothing);
+    }
+}

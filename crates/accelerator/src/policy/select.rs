@@ -1,0 +1,75 @@
+//! Several responses under one key: which suits a request, and which make room for a new one (RFC 9111 §4.1).
+
+use std::cmp::Reverse;
+
+use units::WallTime;
+
+use super::message::Lines;
+use super::settings::Settings;
+use super::stored::Stored;
+use super::vary::Variant;
+
+/// Which of the responses under a key suits a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Selection {
+    /// This one, by its index: of those that suit, the most recent by `Date` (RFC 9111 §4).
+    Found(usize),
+    /// None of them: the request differs in a field that they depend on.
+    VaryMiss,
+    /// There is none under the key.
+    UriMiss,
+}
+
+/// Finds the stored response that suits a request.
+pub fn select<'a>(stored: &[&Stored], request: impl Lines<'a>, settings: &Settings) -> Selection {
+    let suits = |one: &Stored| {
+        let variant = Variant::of(&one.response.vary, request.clone(), &settings.codings);
+        variant.is_some_and(|variant| variant == one.variant)
+    };
+    let suiting = stored.iter().enumerate().filter(|(_, one)| suits(one));
+    match suiting.max_by_key(|(_, one)| recency(one)) {
+        Some((index, _)) => Selection::Found(index),
+        None if stored.is_empty() => Selection::UriMiss,
+        None => Selection::VaryMiss,
+    }
+}
+
+fn recency(stored: &Stored) -> (WallTime, WallTime) {
+    (stored.response.date, stored.response.times.received)
+}
+
+reasons! {
+    /// Why a stored response makes room for a new one.
+    Superseded {
+        /// It answers the same requests.
+        SameVariant = "same-variant", "RFC 9111 §4";
+        /// It depends on other fields: the origin has changed its mind about what matters.
+        OtherFields = "other-fields", "RFC 9111 §4.1";
+        /// It is the oldest, and there are as many as the operator allows.
+        TooMany = "too-many", "RFC 9111 §4.1";
+    }
+}
+
+/// Returns which responses under a key go when a new one comes, with the reason; indices rise.
+pub fn superseded(stored: &[&Stored], new: &Stored, settings: &Settings) -> Vec<(usize, Superseded)> {
+    let replaced = |one: &Stored| {
+        if one.response.vary != new.response.vary {
+            return Some(Superseded::OtherFields);
+        }
+        (one.variant == new.variant).then_some(Superseded::SameVariant)
+    };
+    let mut gone: Vec<_> = Vec::new();
+    let mut kept: Vec<usize> = Vec::new();
+    for (index, one) in stored.iter().enumerate() {
+        match replaced(one) {
+            Some(why) => gone.push((index, why)),
+            None => kept.push(index),
+        }
+    }
+    // The new one needs a place as well.
+    let n_kept_max = settings.variants_max.saturating_sub(1);
+    kept.sort_by_key(|&index| Reverse(recency(stored[index])));
+    gone.extend(kept.iter().skip(n_kept_max).map(|&index| (index, Superseded::TooMany)));
+    gone.sort_unstable_by_key(|(index, _)| *index);
+    gone
+}

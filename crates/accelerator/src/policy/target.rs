@@ -1,0 +1,205 @@
+//! Path and query in the one form that both cache key and origin see (RFC 3986 §6.2.2).
+
+use super::key::KeyRefused;
+use super::settings::DotSegments;
+
+/// The most bytes that a target may have; RFC 9110 §4.1 asks for 8,000 at least.
+pub(super) const TARGET_BYTES_MAX: usize = 8192;
+
+/// Visible characters that no URI has but browsers send: they are percent-encoded.
+const ENCODED: &[u8] = b"\"<>\\^`{|}";
+
+/// Writes a request target, path and query, in normal form to the end of `text`.
+///
+/// Percent-encoded letters, digits and `-._~` are decoded, other codes get capital digits, and visible characters
+/// that no URI has are encoded. Dot segments are resolved; empty segments, order and case stay.
+///
+/// # Errors
+///
+/// A target that is no path, or that servers read in different ways; `text` is of no use then.
+pub(super) fn write_target(text: &mut String, target: &[u8], dots: DotSegments) -> Result<(), KeyRefused> {
+    if TARGET_BYTES_MAX < target.len() {
+        return Err(KeyRefused::TooLong);
+    }
+    let end = target.iter().position(|&byte| byte == b'?').unwrap_or(target.len());
+    let (path, query) = target.split_at(end);
+    match path {
+        [] => text.push('/'),
+        [b'/', ..] => write_path(text, path, dots)?,
+        _ => return Err(KeyRefused::TargetForm),
+    }
+    write_characters(text, query)
+}
+
+fn write_path(text: &mut String, path: &[u8], dots: DotSegments) -> Result<(), KeyRefused> {
+    let start = text.len();
+    write_characters(text, path)?;
+    let mut segments = text[start..].split('/');
+    if segments.clone().any(hides_dots) {
+        return Err(KeyRefused::HiddenDotSegment);
+    }
+    if !segments.any(is_dots) {
+        return Ok(());
+    }
+    if dots == DotSegments::Refused {
+        return Err(KeyRefused::DotSegment);
+    }
+    let resolved = resolve(&text[start..])?;
+    text.truncate(start);
+    text.push_str(&resolved);
+    Ok(())
+}
+
+/// Writes characters in normal form.
+fn write_characters(text: &mut String, bytes: &[u8]) -> Result<(), KeyRefused> {
+    let mut rest = bytes;
+    while let Some((&byte, after)) = rest.split_first() {
+        rest = after;
+        match byte {
+            b'%' => {
+                let code = after.first_chunk::<2>().and_then(decode).ok_or(KeyRefused::PercentEncoding)?;
+                rest = &after[2..];
+                write_decoded(text, code)?;
+            }
+            _ if ENCODED.contains(&byte) => write_encoded(text, byte),
+            b'#' => return Err(KeyRefused::Character),
+            _ if byte.is_ascii_graphic() => text.push(char::from(byte)),
+            _ => return Err(KeyRefused::Character),
+        }
+    }
+    Ok(())
+}
+
+/// Returns the byte that two hexadecimal digits stand for.
+fn decode(digits: &[u8; 2]) -> Option<u8> {
+    let value = |digit: u8| char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok());
+    Some((value(digits[0])? << 4) | value(digits[1])?)
+}
+
+fn write_decoded(text: &mut String, code: u8) -> Result<(), KeyRefused> {
+    match code {
+        0 => return Err(KeyRefused::NullByte),
+        b'-' | b'.' | b'_' | b'~' => text.push(char::from(code)),
+        _ if code.is_ascii_alphanumeric() => text.push(char::from(code)),
+        _ => write_encoded(text, code),
+    }
+    Ok(())
+}
+
+fn write_encoded(text: &mut String, byte: u8) {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    text.push('%');
+    text.push(char::from(DIGITS[usize::from(byte >> 4)]));
+    text.push(char::from(DIGITS[usize::from(byte & 15)]));
+}
+
+fn is_dots(segment: &str) -> bool {
+    matches!(segment, "." | "..")
+}
+
+/// Tells whether some server finds a dot segment in what is none by itself: behind an encoded slash or backslash, or
+/// before a semicolon.
+fn hides_dots(segment: &str) -> bool {
+    let mut pieces = segment.split("%2F").flat_map(|piece| piece.split("%5C"));
+    !is_dots(segment) && pieces.any(|piece| piece.split(';').next().is_some_and(is_dots))
+}
+
+/// Resolves the dot segments of a path that begins with a slash (RFC 3986 §5.2.4).
+fn resolve(path: &str) -> Result<String, KeyRefused> {
+    let mut kept: Vec<&str> = Vec::new();
+    for segment in path.split('/').skip(1) {
+        match segment {
+            "." => {}
+            ".." => {
+                kept.pop().ok_or(KeyRefused::AboveRoot)?;
+            }
+            _ => kept.push(segment),
+        }
+    }
+    // A dot segment at the end stands for a directory, which ends with a slash.
+    if path.rsplit('/').next().is_some_and(is_dots) {
+        kept.push("");
+    }
+    Ok(format!("/{}", kept.join("/")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(target: &str) -> Result<String, KeyRefused> {
+        let mut text = String::new();
+        write_target(&mut text, target.as_bytes(), DotSegments::Resolved).map(|()| text)
+    }
+
+    /// The examples of RFC 3986 §5.2.4 and more; what leads above the root is refused there.
+    #[test]
+    fn dot_segments_are_resolved() {
+        for (target, expected) in [
+            ("/a/b/c/./../../g", "/a/g"),
+            ("/mid/content=5/../6", "/mid/6"),
+            ("/a/..", "/"),
+            ("/a/b/..", "/a/"),
+            ("/a/.", "/a/"),
+            ("/.", "/"),
+            ("/a//../b", "/a/b"),
+            ("/a/%2e%2E/b", "/b"),
+            ("/a/...", "/a/..."),
+            ("/a?../b", "/a?../b"),
+        ] {
+            assert_eq!(written(target).as_deref(), Ok(expected), "{target}");
+        }
+        for target in ["/..", "/../a", "/a/../..", "/%2e%2e/etc/passwd"] {
+            assert_eq!(written(target), Err(KeyRefused::AboveRoot), "{target}");
+        }
+    }
+
+    #[test]
+    fn hidden_dot_segments_are_refused() {
+        for target in
+            ["/a/..%2fb", "/a%2F../b", "/a/..%5cb", "/a/..\\b", "/a/..;x/b", "/a/.;/b", "/%2e%2e%2f"]
+        {
+            assert_eq!(written(target), Err(KeyRefused::HiddenDotSegment), "{target}");
+        }
+        for target in ["/a%2Fb", "/a;..", "/a/..b", "/a/b..;c"] {
+            assert_eq!(written(target).as_deref(), Ok(target));
+        }
+    }
+
+    #[test]
+    fn characters_have_one_form() {
+        for (target, expected) in [
+            ("", "/"),
+            ("?a", "/?a"),
+            ("/%7Euser/%41", "/~user/A"),
+            ("/%c3%a9", "/%C3%A9"),
+            ("/a|b{c}", "/a%7Cb%7Bc%7D"),
+            ("/a%2fb?c=%3d", "/a%2Fb?c=%3D"),
+            ("/A?B", "/A?B"),
+            ("/%25zz", "/%25zz"),
+        ] {
+            assert_eq!(written(target).as_deref(), Ok(expected), "{target}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_form_is_refused() {
+        for (target, reason) in [
+            ("*", KeyRefused::TargetForm),
+            ("a/b", KeyRefused::TargetForm),
+            ("/%", KeyRefused::PercentEncoding),
+            ("/%4", KeyRefused::PercentEncoding),
+            ("/%4g", KeyRefused::PercentEncoding),
+            ("/%+1", KeyRefused::PercentEncoding),
+            ("/%00", KeyRefused::NullByte),
+            ("/a b", KeyRefused::Character),
+            ("/a#b", KeyRefused::Character),
+            ("/\u{e9}", KeyRefused::Character),
+            ("/\u{7f}", KeyRefused::Character),
+        ] {
+            assert_eq!(written(target), Err(reason), "{target}");
+        }
+        assert!(written(&"/".repeat(TARGET_BYTES_MAX)).is_ok());
+        assert_eq!(written(&"/".repeat(TARGET_BYTES_MAX + 1)), Err(KeyRefused::TooLong));
+    }
+}

@@ -1,0 +1,93 @@
+//! Lists of values with weights: `gzip, br;q=0.5` (RFC 9110 §12.4.2).
+
+use super::list::{is_token, members};
+
+/// A value in lower case and its weight in thousandths.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Weighted {
+    pub(super) value: String,
+    pub(super) weight: u16,
+}
+
+/// The weight of a value that names none.
+pub(super) const WEIGHT_MAX: u16 = 1000;
+
+/// Reads a list of values that have no parameter but their weight; `None` if there is another, or anything odd.
+///
+/// In the order of the list, and of values that are named twice only the first. Values are case-insensitive in all
+/// fields of this form: codings, languages, charsets and media types.
+pub(super) fn weighted(value: &[u8]) -> Option<Vec<Weighted>> {
+    let mut list: Vec<Weighted> = Vec::new();
+    for member in members(value) {
+        let one = read(member)?;
+        if !list.iter().any(|known| known.value == one.value) {
+            list.push(one);
+        }
+    }
+    Some(list)
+}
+
+fn read(member: &[u8]) -> Option<Weighted> {
+    let mut parts = member.split(|&byte| byte == b';').map(<[u8]>::trim_ascii);
+    let value = parts.next().filter(|value| value.split(|&byte| byte == b'/').all(is_token))?;
+    let weight = match parts.next() {
+        None => WEIGHT_MAX,
+        Some([b'q' | b'Q', b'=', digits @ ..]) => read_weight(digits)?,
+        Some(_) => return None,
+    };
+    let value = String::from_utf8_lossy(value).to_ascii_lowercase();
+    parts.next().is_none().then_some(Weighted { value, weight })
+}
+
+/// Reads 0 to 1 with up to three decimals.
+fn read_weight(text: &[u8]) -> Option<u16> {
+    let (whole, decimals) = match text {
+        [whole @ (b'0' | b'1')] => (*whole, &[][..]),
+        [whole @ (b'0' | b'1'), b'.', decimals @ ..] => (*whole, decimals),
+        _ => return None,
+    };
+    if 3 < decimals.len() || !decimals.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let digit = |index: usize| decimals.get(index).map_or(0, |digit| u16::from(digit - b'0'));
+    let weight = u16::from(whole - b'0') * WEIGHT_MAX + digit(0) * 100 + digit(1) * 10 + digit(2);
+    (weight <= WEIGHT_MAX).then_some(weight)
+}
+
+/// Writes a list: weights as thousandths, none where it is the greatest.
+pub(super) fn write_weighted(list: &[Weighted]) -> String {
+    let write = |one: &Weighted| match one.weight {
+        WEIGHT_MAX => one.value.clone(),
+        weight => format!("{};q={weight}", one.value),
+    };
+    list.iter().map(write).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(value: &str, expected: Option<&str>) {
+        let written = weighted(value.as_bytes()).map(|list| write_weighted(&list));
+        assert_eq!(written.as_deref(), expected, "{value}");
+    }
+
+    #[test]
+    fn lists_are_read_with_their_weights() {
+        check("", Some(""));
+        check("gzip", Some("gzip"));
+        check("GZip , br;q=0.5,*;q=0", Some("gzip,br;q=500,*;q=0"));
+        check("a;q=1.000, b ; q=0.123, c;Q=0.", Some("a,b;q=123,c;q=0"));
+        check("text/html, */*;q=0.1", Some("text/html,*/*;q=100"));
+        check("gzip, br, gzip;q=0", Some("gzip,br"));
+    }
+
+    #[test]
+    fn other_parameters_and_odd_weights_are_not_read() {
+        for value in
+            ["text/html;level=1", "a;q=2", "a;q=1.1", "a;q=0.1234", "a;q=-1", "a;q", "a;q=1;x", "a b", ";q=1"]
+        {
+            check(value, None);
+        }
+    }
+}
