@@ -6,14 +6,17 @@ use analysis::audit::audit_report;
 use benchmarks::webstone::Filelist;
 use drivers::web::Target;
 use model::{
-    Definition, DiskShare, PathPattern, Pick, PublishedReport, parse_bytes, parse_limits, parse_load, parse_rates,
+    CalendarDate, Definition, DiskShare, Expression, PathPattern, Pick, PriceList, Printed,
+    PublishedQuantity, PublishedReport, Statement, parse_bytes, parse_limits, parse_load, parse_rates,
     parse_time,
 };
+use runfile::{PublicKey, Seal, SealKey};
 use servers::gateway::Address;
 use servers::web::FaultPlan;
 use telemetry::Endpoint;
 use testbed::prometheus::{Samples, Tables};
 use testbed::{MonitorSource, PROC_FILES, PageUrl, Recipe, SshAccount, parse_cpu_list};
+use units::{Currency, Decimal};
 
 /// Passes bytes on if they are text.
 fn with_text<T>(bytes: &[u8], parse: impl FnOnce(&str) -> T) -> Option<T> {
@@ -104,8 +107,51 @@ pub fn scrape(bytes: &[u8]) {
 }
 
 pub fn published(bytes: &[u8]) {
-    with_text(bytes, |text| match PublishedReport::parse("fuzz.toml", text) {
-        Ok(report) => assert!(audit_report(&report).iter().all(|finding| !finding.text.is_empty())),
+    with_text(bytes, |text| {
+        let _ = (CalendarDate::parse(text), PublishedQuantity::parse(text), Printed::parse(text, "s", true));
+        shown(Expression::parse(text));
+        shown(Statement::parse(text));
+        match PublishedReport::parse("fuzz.toml", text) {
+            Ok(report) => assert!(audit_report(&report).iter().all(|finding| !finding.text.is_empty())),
+            Err(error) => assert!(!error.to_string().is_empty()),
+        }
+    });
+}
+
+/// The kinds of a list that was read add up to its total.
+pub fn prices(bytes: &[u8]) {
+    with_text(bytes, |text| match PriceList::parse("fuzz.toml", text) {
+        Ok(list) => {
+            let sum: i64 = list.subtotals().iter().map(|(_, amount)| amount.minor).sum();
+            assert_eq!(sum, list.total().minor);
+            assert!(list.per_hour().is_none_or(|price| 0.0 <= price.as_f64()));
+        }
         Err(error) => assert!(!error.to_string().is_empty()),
+    });
+}
+
+/// A number, a currency and a key that were read are written as they were, but for zeros at the ends.
+pub fn amounts(bytes: &[u8]) {
+    with_text(bytes, |text| {
+        if let Some(number) = Decimal::parse(text) {
+            assert_eq!(Decimal::parse(&number.to_string()), Some(number));
+        }
+        if let Some(currency) = Currency::parse(text) {
+            assert_eq!(currency.code(), text);
+        }
+    });
+}
+
+/// A seal that was read is written as it was: nothing in it is left unsigned.
+pub fn seal(bytes: &[u8]) {
+    with_text(bytes, |text| {
+        match Seal::parse(text) {
+            Ok(seal) => assert_eq!(Seal::parse(&seal.json().to_string()), Ok(seal)),
+            Err(error) => assert!(!error.to_string().is_empty()),
+        }
+        if let Ok(key) = PublicKey::from_str(text) {
+            assert_eq!(key.to_string(), text.trim());
+        }
+        shown(SealKey::parse(text));
     });
 }

@@ -41,18 +41,31 @@ pub enum Command {
     Show(ShowArguments),
     /// Look whether this machine is fit for a run
     Doctor(DoctorArguments),
+    /// List what can be found out about this machine, with where it is read
+    Inventory(DisclosureArguments),
     /// Run a benchmark and report on it
     Run(Box<RunArguments>),
     /// List runs and how they ended
     Runs(RunsArguments),
     /// List the servers that recipes can start, and what installs those that are missing
     Suts,
-    /// Write the report of a run
+    /// Write the report of a run, or one of several
     Report(ReportArguments),
+    /// Compare runs: how much they differ, and how sure that is
+    ///
+    /// Repetitions of one server count as one side; the first side is what the others are measured by. A difference is
+    /// called faster or slower only if it holds among all figures at all loads that are compared; else there is no
+    /// evidence for it, or it is all too noisy to tell, with the smallest difference that would have been seen.
+    Compare(CompareArguments),
     /// Write what a run recorded in a form that other tools read
     Export(ExportArguments),
     /// Recompute a run, or check a published report, and list what does not follow
     Audit(AuditArguments),
+    /// Sign run files, so that others can see whose they are and that they are unchanged
+    ///
+    /// The seal of `NAME.plim` is `NAME.plim.seal`: what the file is, by its hashes, and an Ed25519 signature.
+    /// `plimsoll audit NAME.plim` finds and checks it. The run file itself is left as it is.
+    Seal(SealArguments),
     /// Show published results, or a run beside them
     History(HistoryArguments),
     /// Lay out a benchmark's file set
@@ -242,16 +255,32 @@ pub struct RunArguments {
     #[command(flatten)]
     pub metrics: MetricsArguments,
     #[command(flatten)]
+    pub disclosure: DisclosureArguments,
+    #[command(flatten)]
     pub display: DisplayArguments,
     /// The run file; by default one in `runs/` named after benchmark and time
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// What the system under test costs: a price list (TOML), for price ÷ performance in the report
+    #[arg(long, value_name = "FILE")]
+    pub price: Option<PathBuf>,
     /// Write verdict and limits to a file at the end, as JUnit XML
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
     /// Say what would be run and end
     #[arg(long)]
     pub dry_run: bool,
+}
+
+/// What is said about the machines besides what is found.
+#[derive(Debug, Args)]
+pub struct DisclosureArguments {
+    /// The operator's notes (TOML): vendor, price list, RAID, who ran the test, and whatever cannot be read
+    #[arg(long, value_name = "FILE")]
+    pub notes: Option<PathBuf>,
+    /// Show serial numbers, UUIDs, addresses, and names of hosts and users, which are left out otherwise
+    #[arg(long)]
+    pub disclose_identity: bool,
 }
 
 /// What is seen while the run goes on.
@@ -334,15 +363,41 @@ pub struct RunsArguments {
 /// Arguments of `report`.
 #[derive(Debug, Args)]
 pub struct ReportArguments {
-    /// The run file
-    #[arg(value_name = "RUN")]
+    /// The run file, or a folder of run files for one report of all of them
+    #[arg(value_name = "RUN|DIR")]
     pub run: PathBuf,
+    /// More runs, or folders of them, for the same report
+    #[arg(value_name = "RUN|DIR")]
+    pub more: Vec<PathBuf>,
     /// Form of the report
     #[arg(long, value_enum, default_value = "html")]
     pub format: FormatArgument,
     /// Where to write it, `-` for standard output; HTML goes beside the run file by default, all else to standard output
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// What the system under test costs: a price list (TOML), for price ÷ performance
+    #[arg(long, value_name = "FILE")]
+    pub price: Option<PathBuf>,
+    /// Write the report as PDF, set in type for print; only where the program was built with it (feature `pdf`)
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["format", "out"])]
+    pub pdf: Option<PathBuf>,
+}
+
+/// Arguments of `compare`.
+#[derive(Debug, Args)]
+pub struct CompareArguments {
+    /// Run files, or folders with several of them; the first is what the others are measured by
+    #[arg(value_name = "RUN", required = true)]
+    pub runs: Vec<PathBuf>,
+    /// What the others are measured by, instead of the first
+    #[arg(long, value_name = "RUN")]
+    pub baseline: Option<PathBuf>,
+    /// Compare runs that are not alike as well, at the loads that all of them have; what differs is listed
+    #[arg(long)]
+    pub anyway: bool,
+    /// Write the comparison as one HTML file
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
 }
 
 /// Arguments of `export`.
@@ -365,6 +420,23 @@ pub struct AuditArguments {
     /// A run file, or a published report (TOML)
     #[arg(value_name = "RUN|REPORT.toml")]
     pub subject: PathBuf,
+    /// Require a seal of the run made with this key: `ed25519:…`, or a file with that text
+    #[arg(long, value_name = "KEY")]
+    pub signed_by: Option<String>,
+}
+
+/// Arguments of `seal`.
+#[derive(Debug, Args)]
+pub struct SealArguments {
+    /// The run files
+    #[arg(value_name = "RUN", required_unless_present = "new_key")]
+    pub runs: Vec<PathBuf>,
+    /// The key to sign with; by default `seal.key` in `$XDG_CONFIG_HOME/plimsoll` (`~/.config/plimsoll`)
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<PathBuf>,
+    /// Make that key first and print its public half; a key that is there is never overwritten
+    #[arg(long)]
+    pub new_key: bool,
 }
 
 /// Arguments of `history`.

@@ -17,8 +17,10 @@ const WORKERS: u32 = 4;
 /// One server with its settings.
 #[derive(Debug, Clone)]
 pub struct Candidate {
-    /// What it is called where several are compared: `nginx, php-fpm × 4`.
+    /// What its run is called where there are several: `nginx, php-fpm × 4 #2`.
     pub label: String,
+    /// What the server is called, however often it runs: `nginx, php-fpm × 4`.
+    pub title: String,
     /// Which server.
     pub server: ChosenServer,
     /// How it runs programs that make pages.
@@ -79,7 +81,7 @@ pub fn candidates(arguments: &SutArguments, makes_pages: bool) -> Result<Vec<Can
                 Some(gateway) => format!("{name}, {} × {}", gateway.kind.name(), gateway.workers),
                 None => name.clone(),
             };
-            all.push(Candidate { label, server: server.clone(), gateway, group: None });
+            all.push(Candidate { title: label.clone(), label, server: server.clone(), gateway, group: None });
         }
     }
     for (place, one) in all.iter().enumerate() {
@@ -98,7 +100,7 @@ fn in_groups(all: Vec<Candidate>, groups: &[usize]) -> Vec<Candidate> {
     }
     let on = |one: &Candidate, cpus: usize| {
         let label = format!("{}, {cpus} CPU{}", one.label, if cpus == 1 { "" } else { "s" });
-        Candidate { label, group: Some(cpus), ..one.clone() }
+        Candidate { title: label.clone(), label, group: Some(cpus), ..one.clone() }
     };
     all.iter().flat_map(|one| groups.iter().map(move |cpus| on(one, *cpus))).collect()
 }

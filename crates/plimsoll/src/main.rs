@@ -10,12 +10,16 @@ mod commands;
 mod exit;
 mod interrupt;
 mod outcome;
+mod paper;
 mod placement;
 mod places;
+mod prices;
 mod program_name;
 mod progress;
 mod results;
+mod seal_key;
 mod shell;
+mod side_by_side;
 mod tell;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -11,9 +11,26 @@ use crate::shell;
 
 /// Returns the file of the stored calibration: in `$XDG_STATE_HOME`, else in `~/.local/state`.
 pub fn calibration() -> PathBuf {
-    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/state"));
-    let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    state.or_else(home).unwrap_or_else(std::env::temp_dir).join("plimsoll/calibration.toml")
+    own_folder("XDG_STATE_HOME", ".local/state").join("calibration.toml")
+}
+
+/// Returns the file of the key that seals are made with: in `$XDG_CONFIG_HOME`, else in `~/.config`.
+pub fn seal_key() -> PathBuf {
+    own_folder("XDG_CONFIG_HOME", ".config").join("seal.key")
+}
+
+/// Returns the program's folder where a variable of the XDG base directories says, else below the home.
+fn own_folder(variable: &str, below_home: &str) -> PathBuf {
+    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(below_home));
+    let base = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+    base.or_else(home).unwrap_or_else(std::env::temp_dir).join("plimsoll")
+}
+
+/// Returns the file of a run file's seal: `NAME.plim.seal`.
+pub fn seal_file(run: &Path) -> PathBuf {
+    let mut name = run.as_os_str().to_owned();
+    name.push(".seal");
+    name.into()
 }
 
 /// Returns the folder in which a started server gets its own: in memory if there is a file system for that.

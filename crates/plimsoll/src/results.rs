@@ -5,9 +5,10 @@ use std::path::Path;
 use analysis::attribute::sentence;
 use analysis::{Analysis, Analyzer, State};
 use comfy_table::{CellAlignment, Table};
-use disclosure::{Align, Provenance, Report};
+use disclosure::{Align, PriceSheet, Provenance, Report};
 use model::{Plan, Testbed};
 use runfile::{Extent, Record, Run};
+use units::WallTime;
 
 use crate::exit::Failure;
 use crate::places::time_text;
@@ -26,12 +27,21 @@ pub struct Results {
     pub provenance: Provenance,
     /// What was stated when the run ended: load point, name, value.
     pub stated: Vec<(u32, String, f64)>,
+    /// When each load point began, by its index.
+    pub began: Vec<(u32, WallTime)>,
+    /// What the configuration costs, if somebody said so: no part of the run file.
+    pub price: Option<PriceSheet>,
 }
 
 impl Results {
     /// Reads a run file and computes everything anew.
     pub fn read(path: &Path) -> Result<Results, Failure> {
         Results::of(&Run::open(path)?, |_| {})
+    }
+
+    /// Adds what the configuration costs.
+    pub fn priced(self, price: Option<PriceSheet>) -> Results {
+        Results { price, ..self }
     }
 
     /// Computes everything anew; `visit` sees all records.
@@ -56,6 +66,8 @@ impl Results {
             analysis: analyzer.finish(run.ending().clone()),
             provenance: provenance(run),
             stated: run.results()?,
+            began: run.load_points()?,
+            price: None,
         })
     }
 
@@ -66,6 +78,7 @@ impl Results {
             plan: &self.plan,
             testbed: &self.testbed,
             provenance: &self.provenance,
+            price: self.price.as_ref(),
         }
     }
 
@@ -102,6 +115,7 @@ impl Results {
             Some(figure) => lines.push(format!("{word}{modified}: {figure}.")),
             None => lines.push(format!("{word}{modified}: no load point is valid, so there is no headline.")),
         }
+        lines.extend(disclosure::price_text(&self.report()));
         // The terminal says users throughout, whatever the benchmark calls them.
         let bound = sentence(&self.analysis.load_points, "user");
         lines.extend(bound.map(|bound| format!("The server was {bound}.")));

@@ -8,7 +8,7 @@ use runfile::Run;
 use serde_json::json;
 use units::Ratio;
 
-use super::{audit_report, print, print_json};
+use super::{audit_report, audit_seal, print, print_json};
 use crate::arguments::AuditArguments;
 use crate::exit::{Exit, Failure};
 use crate::results::Results;
@@ -20,14 +20,21 @@ const STORED_TOLERANCE: Ratio = Ratio(1e-9);
 pub fn perform(arguments: &AuditArguments, as_json: bool) -> Result<Exit, Failure> {
     let path = &arguments.subject;
     if path.extension().is_some_and(|extension| extension == "toml") {
+        if arguments.signed_by.is_some() {
+            return Err(Failure::usage("`--signed-by` is for runs: a published report has no seal"));
+        }
         return audit_report::perform(path, as_json);
     }
     let subject = path.display().to_string();
-    let findings = run(path)?;
+    let mut findings = run(path)?;
+    let seal = audit_seal::audit(path, arguments.signed_by.as_deref())?;
+    findings.extend_from_slice(&seal.findings);
     if as_json {
-        print_json(&json!({ "format": 1, "subject": subject, "findings": findings }))?;
+        let seal = seal.json();
+        print_json(&json!({ "format": 1, "subject": subject, "findings": findings, "seal": seal }))?;
     } else {
         findings.iter().try_for_each(|finding| print(finding))?;
+        seal.text().iter().try_for_each(|text| print(&format!("{subject}: {text}")))?;
         match findings.len() {
             0 => print(&format!("{subject}: everything follows."))?,
             1 => print(&format!("{subject}: 1 difference found."))?,

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use fleet::{Monitoring, RunRequest, ServerChoice};
-use model::{Connection, Ending, Overrides, SutPlan, Tls, make_plan};
+use model::{Connection, Ending, Notes, Overrides, SutPlan, Tls, make_plan};
 use serde_json::json;
 use testbed::{Calibration, CalibrationCase};
 use units::{Nanos, wall};
@@ -179,6 +179,8 @@ fn measure_case(
         executable: std::env::current_exe()?,
         // The generator alone is measured.
         monitoring: Monitoring::Off,
+        notes: Notes::default(),
+        disclose_identity: false,
         plan: plan.clone(),
     };
     let ending = fleet::run(&[request], &mut Progress::quiet(&plan), stop).remove(0);

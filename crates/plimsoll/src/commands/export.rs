@@ -88,7 +88,7 @@ fn junit(run: &Run, out: &mut Output) -> Result<(), Failure> {
 /// Writes verdicts and limits of runs as JUnit XML; of none, a file that says so.
 pub fn write_junit<'a>(path: &Path, runs: impl Iterator<Item = &'a Results>) -> Result<(), Failure> {
     let reports: Vec<_> = runs.map(Results::report).collect();
-    super::report::write(path, &render::junit(&reports))
+    super::report::write(path, render::junit(&reports))
 }
 
 /// Where an export goes. It keeps its first error to the end: what reads the records cannot be stopped.

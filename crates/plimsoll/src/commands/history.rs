@@ -66,7 +66,7 @@ fn beside(path: &Path, all: &[PublishedResult], as_json: bool) -> Result<Exit, F
         return Err(nothing(id, all));
     }
     let Some(headline) = &results.analysis.headline else {
-        return Err(Failure::usage(format!("`{}` has no result to set beside others", path.display()))
+        return Err(Failure::usage(format!("`{}` has no valid result to set beside others", path.display()))
             .hint("`plimsoll report RUN` says why"));
     };
     if as_json {

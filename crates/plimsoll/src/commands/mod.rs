@@ -2,15 +2,20 @@
 
 mod audit;
 mod audit_report;
+mod audit_seal;
 mod calibrate;
+mod campaign;
+mod compare;
 mod doctor;
 mod export;
 mod history;
+mod inventory;
 mod list;
 mod populate;
 mod report;
 mod run;
 mod runs;
+mod seal;
 mod serve;
 mod show;
 mod suts;
@@ -18,6 +23,8 @@ mod suts;
 use std::io::{ErrorKind, Write};
 
 use clap::CommandFactory;
+
+pub use report::write as write_file;
 
 use crate::arguments::{Arguments, Command};
 use crate::exit::{Exit, Failure};
@@ -29,13 +36,16 @@ pub fn perform(arguments: Arguments) -> Result<Exit, Failure> {
         Command::List => list::perform(json),
         Command::Show(arguments) => show::perform(&arguments, json),
         Command::Doctor(arguments) => doctor::perform(&arguments, json),
+        Command::Inventory(arguments) => inventory::perform(&arguments, json),
         Command::Run(arguments) => run::perform(&arguments, json),
         Command::Runs(arguments) => runs::perform(&arguments, json),
         Command::Suts => suts::perform(json),
         Command::Report(arguments) => report::perform(&arguments, json),
+        Command::Compare(arguments) => compare::perform(&arguments, json),
         Command::History(arguments) => history::perform(&arguments, json),
         Command::Export(arguments) => export::perform(&arguments),
         Command::Audit(arguments) => audit::perform(&arguments, json),
+        Command::Seal(arguments) => seal::perform(&arguments, json),
         Command::Populate(arguments) => populate::perform(&arguments, json),
         Command::Calibrate(arguments) => calibrate::perform(&arguments, json),
         Command::Serve(arguments) => serve::perform(&arguments),
@@ -56,7 +66,7 @@ pub fn perform(arguments: Arguments) -> Result<Exit, Failure> {
 
 /// Prints a line on standard output. That a reader hung up (`plimsoll report RUN | head`) is no failure, and
 /// leaves the exit code to what was found.
-fn print(text: &str) -> Result<(), Failure> {
+pub fn print(text: &str) -> Result<(), Failure> {
     let mut out = anstream::stdout();
     match writeln!(out, "{}", text.trim_end()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {

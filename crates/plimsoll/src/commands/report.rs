@@ -2,14 +2,26 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{json_text, print};
+use disclosure::PriceSheet;
+use runfile::Run;
+use serde_json::json;
+
+use super::{campaign, json_text, print, print_json};
 use crate::arguments::{FormatArgument, ReportArguments};
 use crate::exit::{Exit, Failure};
 use crate::results::Results;
+use crate::{paper, prices};
 
 /// Writes a report.
 pub fn perform(arguments: &ReportArguments, as_json: bool) -> Result<Exit, Failure> {
-    let results = Results::read(&arguments.run)?;
+    if arguments.run.is_dir() || !arguments.more.is_empty() {
+        return campaign::perform(arguments, as_json);
+    }
+    let price = prices::read(arguments.price.as_deref())?;
+    if let Some(path) = &arguments.pdf {
+        return on_paper(arguments, path, price, as_json);
+    }
+    let results = Results::read(&arguments.run)?.priced(price);
     let format = if as_json { FormatArgument::Json } else { arguments.format };
     let text = match format {
         FormatArgument::Html => results.html(),
@@ -25,6 +37,25 @@ pub fn perform(arguments: &ReportArguments, as_json: bool) -> Result<Exit, Failu
             write(&path, &text)?;
             print(&path.display().to_string())?;
         }
+    }
+    Ok(Exit::Valid)
+}
+
+/// Writes the report as PDF. It bears the date of the run, so that it is the same whenever it is made.
+fn on_paper(
+    arguments: &ReportArguments,
+    path: &Path,
+    price: Option<PriceSheet>,
+    as_json: bool,
+) -> Result<Exit, Failure> {
+    keep_run_file(&arguments.run, path)?;
+    let run = Run::open(&arguments.run)?;
+    let results = Results::of(&run, |_| {})?.priced(price);
+    let pdf = paper::pdf(&disclosure::outline(&results.report()), run.header().created)?;
+    write(path, pdf)?;
+    match as_json {
+        true => print_json(&json!({ "pdf": path.display().to_string() }))?,
+        false => print(&path.display().to_string())?,
     }
     Ok(Exit::Valid)
 }
@@ -51,8 +82,8 @@ pub fn keep_run_file(run: &Path, destination: &Path) -> Result<(), Failure> {
 }
 
 /// Writes a file, whole or not at all.
-pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(path, text).map_err(|error| {
+pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Failure> {
+    std::fs::write(path, content).map_err(|error| {
         if path.is_file() {
             // Half a report is worse than none; what cannot be removed either is as it is.
             let _ = std::fs::remove_file(path);

@@ -2,17 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use analysis::compare::{Compared, interleaved};
-use disclosure::Provenance;
+use analysis::compare::{Compared, Unlike, compare};
+use disclosure::{PriceSheet, Provenance};
 use fleet::{Monitoring, RunRequest};
-use model::{Connection, HttpVersion, Overrides, Plan, Protocol, ReplyBody, SutPlan, Tls, make_plan};
+use model::{Connection, HttpVersion, Notes, Overrides, Plan, Protocol, ReplyBody, SutPlan, Tls, make_plan};
 use runfile::RunFileError;
 use serde_json::json;
 use testbed::{State, examine};
 use units::{Bytes, wall};
 
 use super::calibrate::{self, case_of, stored_or_brief};
-use super::{doctor, export, print, print_json, report, show};
+use super::{doctor, export, inventory, print, print_json, report, show};
 use crate::arguments::{MonitorArgument, PlanArguments, RunArguments};
 use crate::audience::Audience;
 use crate::benchmark::{self, Chosen};
@@ -22,12 +22,17 @@ use crate::interrupt;
 use crate::outcome;
 use crate::placement::{Places, all_for_load, divide, group, sut_plan};
 use crate::places;
-use crate::results::{Results, table_text};
+use crate::prices;
+use crate::results::Results;
+use crate::side_by_side::{tell_comparison, write_comparison};
 use crate::tell::{tell, warn};
 
 /// Runs a benchmark and reports on it.
 pub fn perform(arguments: &RunArguments, as_json: bool) -> Result<Exit, Failure> {
     let chosen = benchmark::choose(&arguments.plan.benchmark)?;
+    // A mistake in them is told before hours are spent.
+    let notes = inventory::notes(arguments.disclosure.notes.as_deref())?;
+    let price = prices::read(arguments.price.as_deref())?;
     let makes_pages = makes_pages(&chosen);
     let candidates = candidates(&arguments.sut, makes_pages)?;
     let plans = candidates.iter().map(|candidate| make(arguments, &chosen, candidate));
@@ -42,11 +47,11 @@ pub fn perform(arguments: &RunArguments, as_json: bool) -> Result<Exit, Failure>
         // Whoever waits for it must not find an earlier one, and a mistake is told before hours are spent.
         export::write_junit(junit, std::iter::empty())?;
     }
-    let failures = run(arguments, &candidates, plans, &files)?;
-    let junit = arguments.junit.as_deref();
+    let failures = run(arguments, &candidates, plans, &files, &notes)?;
+    let wanted = Wanted { junit: arguments.junit.as_deref(), price, as_json };
     match (candidates.as_slice(), files.as_slice()) {
-        ([_], [file]) => finish_one(file, failures.into_iter().next().flatten(), junit, as_json),
-        _ => finish_several(&candidates, &files, failures, junit, as_json),
+        ([_], [file]) => finish_one(file, failures.into_iter().next().flatten(), &wanted),
+        _ => finish_several(&candidates, &files, failures, &wanted),
     }
 }
 
@@ -240,6 +245,7 @@ fn run(
     candidates: &[Candidate],
     plans: Vec<Plan>,
     files: &[PathBuf],
+    notes: &Notes,
 ) -> Result<Vec<Option<Failure>>, Failure> {
     let labels: Vec<String> = candidates.iter().map(|candidate| candidate.label.clone()).collect();
     let mut audience = Audience::new(&plans, &labels, &arguments.metrics, arguments.display.kind())?;
@@ -255,6 +261,8 @@ fn run(
             search_path: places::search_path(),
             executable: std::env::current_exe()?,
             monitoring: monitoring(&arguments.monitor),
+            notes: notes.clone(),
+            disclose_identity: arguments.disclosure.disclose_identity,
             plan,
         });
     }
@@ -282,20 +290,24 @@ fn files_dir(arguments: &RunArguments, plan: &Plan) -> Result<PathBuf, Failure> 
     }
 }
 
-/// Reports on the only run.
-fn finish_one(
-    run_file: &Path,
-    failure: Option<Failure>,
-    junit: Option<&Path>,
+/// What is wanted of the results.
+struct Wanted<'a> {
+    /// Where verdict and limits go as JUnit XML.
+    junit: Option<&'a Path>,
+    /// What the configuration costs.
+    price: Option<PriceSheet>,
     as_json: bool,
-) -> Result<Exit, Failure> {
+}
+
+/// Reports on the only run.
+fn finish_one(run_file: &Path, failure: Option<Failure>, wanted: &Wanted) -> Result<Exit, Failure> {
     if !run_file.exists() {
         // Whatever it was, it was before there was anything to record.
         return failure.map_or(Ok(Exit::Internal), Err);
     }
-    let results = Results::read(run_file)?;
+    let results = Results::read(run_file)?.priced(wanted.price.clone());
     let written = write_report(run_file, &results);
-    if as_json {
+    if wanted.as_json {
         print_json(&value(run_file, &results, written))?;
     } else {
         print(&format!("\n{}\n", results.text()))?;
@@ -304,7 +316,7 @@ fn finish_one(
         }
         print(&run_file.display().to_string())?;
     }
-    if let Some(junit) = junit {
+    if let Some(junit) = wanted.junit {
         export::write_junit(junit, std::iter::once(&results))?;
     }
     failure.map_or_else(|| Ok(outcome::exit(&results.plan, &results.analysis)), Err)
@@ -316,8 +328,7 @@ fn finish_several(
     candidates: &[Candidate],
     files: &[PathBuf],
     failures: Vec<Option<Failure>>,
-    junit: Option<&Path>,
-    as_json: bool,
+    wanted: &Wanted,
 ) -> Result<Exit, Failure> {
     let mut exits = Vec::new();
     let mut read = Vec::new();
@@ -327,7 +338,7 @@ fn finish_several(
             exits.push(failure.tell());
         }
         if file.exists() {
-            let results = Results::read(file)?;
+            let results = Results::read(file)?.priced(wanted.price.clone());
             let written = write_report(file, &results);
             exits.push(outcome::exit(&results.plan, &results.analysis));
             read.push((candidate, file, results, written));
@@ -335,17 +346,13 @@ fn finish_several(
     }
     let compared: Vec<Compared> = read
         .iter()
-        .map(|(candidate, _, results, _)| Compared {
-            name: &candidate.label,
-            plan: &results.plan,
-            analysis: &results.analysis,
-        })
+        .map(|(candidate, _, results, _)| results.compared(&candidate.label, &candidate.title))
         .collect();
     let comparison = match compared.len() {
         0 | 1 => None,
-        _ => interleaved(&compared).map_err(warn).ok(),
+        _ => compare(&compared, Unlike::Refused).map_err(warn).ok(),
     };
-    if as_json {
+    if wanted.as_json {
         let runs = read.iter().map(|(_, file, results, written)| value(file, results, written.clone()));
         let side_by_side = comparison.as_ref().map(disclosure::render::comparison_json);
         print_json(&json!({ "format": 1, "runs": runs.collect::<Vec<_>>(), "comparison": side_by_side }))?;
@@ -358,28 +365,22 @@ fn finish_several(
         let provenance: Vec<Provenance> =
             read.iter().map(|(_, _, results, _)| results.provenance.clone()).collect();
         let html = files[0].with_file_name("comparison.html");
-        let page = disclosure::render::html(&disclosure::comparison_document(&comparison, &provenance));
-        let is_written = report::write(&html, &page).map_err(|failure| warn(failure.message())).is_ok();
-        if !as_json {
-            let tables =
-                [disclosure::comparison_table(&comparison), disclosure::comparison_summary(&comparison)];
-            for table in &tables {
-                print(&format!("\n{}", table_text(table)))?;
-            }
-            for text in comparison.scalings.iter().filter_map(disclosure::scaling_text) {
-                print(&format!("\n{text}."))?;
-            }
+        let is_written = write_comparison(&html, &comparison, &provenance)
+            .map_err(|failure| warn(failure.message()))
+            .is_ok();
+        if !wanted.as_json {
+            tell_comparison(&comparison)?;
             if is_written {
                 print(&format!("\nreport  {}", html.display()))?;
             }
         }
     }
-    if !as_json {
+    if !wanted.as_json {
         for file in files.iter().filter(|file| file.exists()) {
             print(&file.display().to_string())?;
         }
     }
-    if let Some(junit) = junit {
+    if let Some(junit) = wanted.junit {
         export::write_junit(junit, read.iter().map(|(_, _, results, _)| results))?;
     }
     Ok(exits.into_iter().find(|exit| *exit != Exit::Valid).unwrap_or(Exit::Valid))
@@ -395,7 +396,7 @@ fn value(run_file: &Path, results: &Results, report: Option<PathBuf>) -> serde_j
 fn write_report(run_file: &Path, results: &Results) -> Option<PathBuf> {
     let html = run_file.with_extension("html");
     // The run is recorded; its report can be written again.
-    let written = report::write(&html, &results.html()).map_err(|failure| {
+    let written = report::write(&html, results.html()).map_err(|failure| {
         warn(failure.message());
         tell(format!("hint: `plimsoll report {} --out FILE` writes it elsewhere", run_file.display()));
     });

@@ -33,7 +33,8 @@ pub fn perform(arguments: &RunsArguments, as_json: bool) -> Result<Exit, Failure
     Ok(Exit::Valid)
 }
 
-fn run_files(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
+/// Lists the run files of a folder by name, which begins with benchmark and time where nobody chose it.
+pub fn run_files(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
     let failed = |error| {
         Failure::usage(format!("cannot list `{}`: {error}", dir.display()))
             .hint("`plimsoll run` writes run files to `runs`; another folder is named after `plimsoll runs`")

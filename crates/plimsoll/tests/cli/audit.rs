@@ -95,7 +95,10 @@ fn a_published_report_is_audited() {
     let lab = Lab::new();
     let ended = lab.run(&["audit", APPLE]).expect(6).prints("Noted besides, though it follows from no law:");
     let little = ended.stdout.lines().find(|line| line.trim_start().starts_with("little"));
-    contains(little.expect("the law and its place"), "WebStone 1.1, Network Server 700/150, 16: `Conn/second` 215.60");
+    contains(
+        little.expect("the law and its place"),
+        "WebStone 1.1, Network Server 700/150, 16: `Conn/second` 215.60",
+    );
     let value = lab.run(&["audit", APPLE, "--json"]).expect(6).json();
     assert_eq!(value["publisher"], "Apple Computer, Inc.");
     assert_eq!(value["findings"][0]["law"], "little");
@@ -123,7 +126,10 @@ fn a_report_that_can_be_true_raises_nothing() {
     lab.write("good.toml", REPORT);
     lab.run(&["audit", "good.toml"]).expect(0).prints("good.toml: all 3 numbers can be true at once.");
     lab.write("bad.toml", &REPORT.replace("15.88", "25.88"));
-    lab.run(&["audit", "bad.toml"]).expect(6).prints("A run: `rate` 285.12 /s").prints("1 finding in 3 numbers.");
+    lab.run(&["audit", "bad.toml"])
+        .expect(6)
+        .prints("A run: `rate` 285.12 /s")
+        .prints("1 finding in 3 numbers.");
 }
 
 #[test]

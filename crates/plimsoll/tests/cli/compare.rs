@@ -1,4 +1,4 @@
-//! Several servers, or one with several settings, run in turns and put beside one another.
+//! Several servers, or one with several settings, put beside one another: while they are run in turns, and later.
 
 use crate::support::Lab;
 
@@ -17,8 +17,13 @@ fn servers_take_turns_and_are_compared() {
     assert_ne!(turns[0], turns[1]);
     assert_ne!(turns[2], turns[3]);
     // A row for each load point, and one that sums up.
-    let rows = |name: &str| ended.stdout.lines().filter(|line| line.contains(name)).count();
+    let is_row = |line: &&str| line.ends_with("valid") || line.ends_with("incomplete");
+    let rows = |name: &str| ended.stdout.lines().filter(is_row).filter(|line| line.contains(name)).count();
     assert_eq!([rows(" nginx "), rows(" apache ")], [3, 3], "{}", ended.stdout);
+    // What was said at the end is said again from the files.
+    let again = lab.run(&["compare", "campaign"]).expect(0);
+    let sentence = again.stdout.lines().find(|line| line.contains("apache")).unwrap();
+    assert!(ended.stdout.contains(sentence), "{sentence}\n{}", ended.stdout);
     assert!(ended.stdout.ends_with("campaign/nginx.plim\ncampaign/apache.plim\n"), "{}", ended.stdout);
     for name in ["nginx", "apache"] {
         lab.run(&["audit", &format!("campaign/{name}.plim")]).expect(0);
@@ -55,4 +60,70 @@ fn what_cannot_be_compared_is_refused() {
     let servers = ["run", "webstone-1.1", "--sut", "nginx,apache", "--load", "1"];
     lab.run(&[&servers[..], &SHORT].concat()).expect(2).says("`campaign/nginx.plim` exists already");
     assert!(!lab.path("campaign/apache.plim").exists());
+}
+
+/// Records a run of the built-in server; `name` has no extension.
+fn recorded(lab: &Lab, name: &str, more: &[&str]) {
+    let out = format!("{name}.plim");
+    let arguments = ["run", "one-object", "--settle", "0", "--duration", "2", "--out", &out];
+    lab.run(&[&arguments[..], more].concat()).expect_run();
+}
+
+#[test]
+fn runs_are_compared_after_the_fact() {
+    let lab = Lab::new();
+    recorded(&lab, "slow", &["--load", "1", "--sut-quota", "0.1"]);
+    recorded(&lab, "fast", &["--load", "1", "--sut-quota", "0.2"]);
+    let arguments = ["compare", "slow.plim", "fast.plim", "--html", "both.html"];
+    // One quota is twice the other; two seconds are too short to tell, and whether they are valid is the machine's affair.
+    let ended = lab.run(&arguments).expect(0).prints("Configuration that differs:");
+    let said = ["Too noisy to tell whether", "no load in common at which both are valid"];
+    assert!(said.iter().any(|said| ended.stdout.contains(said)), "{}", ended.stdout);
+    assert!(ended.stdout.ends_with("report  both.html\n"), "{}", ended.stdout);
+    assert!(std::fs::read_to_string(lab.path("both.html")).unwrap().contains("id=\"differences\""));
+    let json = lab.run(&["compare", "slow.plim", ".", "--json"]).expect(0).json();
+    let names = |json: &serde_json::Value| {
+        let runs = json["runs"].as_array().unwrap().iter();
+        runs.map(|run| run["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&json), ["slow", "fast"], "each once");
+    assert_eq!(json["sides"][1]["name"], "built-in (fast)");
+    assert_eq!(json["levels"][0]["figures"].as_array().unwrap().len(), 2);
+    assert_eq!(json["configuration"][0]["section"], "Server");
+    let json = lab.run(&["compare", ".", "--baseline", "slow.plim", "--json"]).expect(0).json();
+    assert_eq!(names(&json), ["slow", "fast"]);
+}
+
+#[test]
+fn repetitions_of_one_server_are_one_side() {
+    let lab = Lab::new();
+    let arguments = ["run", "one-object", "--load", "1", "--settle", "0", "--duration", "1", "--repeat", "3"];
+    let ended = lab.run(&[&arguments[..], &["--out", "campaign"]].concat()).expect_run();
+    assert!(ended.stdout.contains("All 3 runs are repetitions of built-in"), "{}", ended.stdout);
+    let json = lab.run(&["compare", "campaign", "--json"]).expect(0).json();
+    assert_eq!(json["sides"].as_array().unwrap().len(), 1);
+    assert_eq!(json["sides"][0]["runs"], serde_json::json!([0, 1, 2]));
+}
+
+#[test]
+fn like_is_compared_with_like() {
+    let lab = Lab::new();
+    recorded(&lab, "one", &["--load", "1"]);
+    recorded(&lab, "other", &["--load", "1,2", "--seed", "7"]);
+    let refused = lab.run(&["compare", "one.plim", "other.plim"]).expect(2);
+    refused
+        .says("`other` differs from `one` in load points (2 from 1 user to 2 users, not 1 user)")
+        .says("in seed (7, not ")
+        .says("hint: `--anyway` compares them all the same");
+    let ended = lab.run(&["compare", "one.plim", "other.plim", "--anyway"]).expect(0);
+    ended.says("warning: not alike: `other` differs from `one` in seed");
+    std::fs::copy(lab.path("one.plim"), lab.path("copy.plim")).unwrap();
+    lab.run(&["compare", "one.plim", "copy.plim"]).expect(2).says("are records of the same run");
+    lab.run(&["compare", "one.plim"]).expect(2).says("expected two runs or more").says("hint:");
+    lab.run(&["compare", "one.plim", "none.plim"]).expect(2).says("none.plim");
+    std::fs::create_dir(lab.path("empty")).unwrap();
+    lab.run(&["compare", "one.plim", "empty"]).expect(2).says("there are no run files in `empty`");
+    lab.run(&["compare", "one.plim", "other.plim", "--anyway", "--html", "one.plim"])
+        .expect(2)
+        .says("overwrite");
 }

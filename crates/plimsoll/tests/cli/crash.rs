@@ -69,8 +69,8 @@ fn a_run_killed_late_leaves_a_file_that_opens() {
     kill_after(&[1490, 2120, 2930, 3350]);
 }
 
-/// A disk of 64 KiB is full after some seconds: a file system of its own, made in a name space of its own so that
-/// nothing is left behind; where that is not permitted, files that may not grow beyond 40 KiB.
+/// A disk of 96 KiB is full after some seconds: a file system of its own, made in a name space of its own so that
+/// nothing is left behind; where that is not permitted, files that may not grow beyond 72 KiB.
 #[test]
 fn a_full_disk_ends_a_run_whose_file_still_opens() {
     let lab = Lab::new();
@@ -79,10 +79,10 @@ fn a_full_disk_ends_a_run_whose_file_still_opens() {
         look() { "$plimsoll" report full/run.plim --format text; "$plimsoll" audit full/run.plim; echo "audit $?"; }
         export -f run look
         mkdir full
-        if unshare -rm mount -t tmpfs -o size=64k tmpfs full 2>/dev/null; then
-            unshare -rm bash -c 'mount -t tmpfs -o size=64k tmpfs full && run && look'
+        if unshare -rm mount -t tmpfs -o size=96k tmpfs full 2>/dev/null; then
+            unshare -rm bash -c 'mount -t tmpfs -o size=96k tmpfs full && run && look'
         else
-            bash -c "trap '' XFSZ; ulimit -f 40; run"; look
+            bash -c "trap '' XFSZ; ulimit -f 72; run"; look
         fi"#;
     let ended = lab.shell(line).expect(0).prints("exit 4\n").prints("audit 0\n");
     assert_eq!(ended.stdout.matches("INCOMPLETE").count(), 2, "{}", ended.stdout);

@@ -13,12 +13,15 @@ fn the_commands_are_listed() {
       list         List the benchmarks
       show         Show a benchmark: load plan, workload, rules
       doctor       Look whether this machine is fit for a run
+      inventory    List what can be found out about this machine, with where it is read
       run          Run a benchmark and report on it
       runs         List runs and how they ended
       suts         List the servers that recipes can start, and what installs those that are missing
-      report       Write the report of a run
+      report       Write the report of a run, or one of several
+      compare      Compare runs: how much they differ, and how sure that is
       export       Write what a run recorded in a form that other tools read
       audit        Recompute a run, or check a published report, and list what does not follow
+      seal         Sign run files, so that others can see whose they are and that they are unchanged
       history      Show published results, or a run beside them
       populate     Lay out a benchmark's file set
       calibrate    Measure what the load generator itself can do on this machine
@@ -41,12 +44,15 @@ fn every_command_has_help() {
         "list",
         "show",
         "doctor",
+        "inventory",
         "run",
         "runs",
         "suts",
         "report",
+        "compare",
         "export",
         "audit",
+        "seal",
         "history",
         "populate",
         "calibrate",

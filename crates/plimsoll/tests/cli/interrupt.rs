@@ -1,4 +1,4 @@
-//! Ctrl-C: the run ends, and what it has is kept.
+//! Ctrl-C, or a closed terminal: the run ends, and what it has is kept.
 
 use rustix::process::Signal;
 
@@ -6,7 +6,9 @@ use crate::support::Lab;
 
 #[test]
 fn an_interrupted_run_is_kept_and_incomplete() {
-    for signal in [Signal::INT, Signal::TERM] {
+    // Tests that `nohup` started pass its wish on: then a hang-up ends nothing.
+    let signals = [Signal::INT, Signal::TERM].into_iter().chain((!ignores_hangup()).then_some(Signal::HUP));
+    for signal in signals {
         let lab = Lab::new();
         let arguments = ["run", "webstone-1.1", "--load", "1,2", "--duration", "2", "--out", "run.plim"];
         let running = lab.start(&arguments);
@@ -22,6 +24,12 @@ fn an_interrupted_run_is_kept_and_incomplete() {
         lab.run(&["audit", "run.plim"]).expect(0);
         lab.run(&["runs", "."]).expect(0).prints("stopped: interrupted by the user");
     }
+}
+
+fn ignores_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
+    u64::from_str_radix(mask.trim(), 16).unwrap() & 1 != 0
 }
 
 /// A server that never answers must not hold the user for the time limit of a minute.

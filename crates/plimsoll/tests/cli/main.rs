@@ -5,6 +5,7 @@
 mod support;
 
 mod audit;
+mod campaign;
 mod compare;
 mod crash;
 mod definitions;
@@ -16,11 +17,15 @@ mod gateways;
 mod help;
 mod history;
 mod interrupt;
+mod inventory;
 mod limits;
 mod metrics;
 mod nginx;
+mod paper;
+mod price;
 mod recipes;
 mod run;
+mod seal;
 mod target;
 mod tls;
 mod usage;

@@ -57,6 +57,7 @@ impl Lab {
         command
             .current_dir(self.folder.path())
             .env("XDG_STATE_HOME", self.path("state"))
+            .env("XDG_CONFIG_HOME", self.path("config"))
             .env("TZ", "UTC")
             .env_remove("NO_COLOR")
             .env_remove("CLICOLOR_FORCE");

@@ -1,0 +1,110 @@
+//! `report` of a folder or of several runs: one document for all of them.
+
+use std::path::{Path, PathBuf};
+
+use disclosure::{CampaignRun, PriceSheet, campaign_document, render};
+use runfile::summary;
+use serde_json::json;
+
+use super::compare::{names, paths};
+use super::report::{keep_run_file, write};
+use super::runs::run_files;
+use super::{json_text, print, print_json};
+use crate::arguments::{FormatArgument, ReportArguments};
+use crate::exit::{Exit, Failure};
+use crate::results::Results;
+use crate::side_by_side::server_title;
+use crate::{paper, prices};
+
+/// Writes the report of a campaign.
+pub fn perform(arguments: &ReportArguments, as_json: bool) -> Result<Exit, Failure> {
+    let given = std::iter::once(&arguments.run).chain(&arguments.more);
+    let given = given.map(|path| with_subfolders(path)).collect::<Result<Vec<_>, _>>()?.concat();
+    let paths = paths(&given)?;
+    let price = prices::read(arguments.price.as_deref())?;
+    let read = paths.iter().map(|path| results(path, price.as_ref())).collect::<Result<Vec<_>, _>>()?;
+    let names = names(&paths);
+    let servers: Vec<String> = read.iter().zip(&names).map(|(run, name)| server_title(run, name)).collect();
+    let named = names.iter().zip(&servers).zip(&read);
+    let runs: Vec<CampaignRun> = named
+        .map(|((name, server), run)| CampaignRun { name, server, began: &run.began, report: run.report() })
+        .collect();
+    if let Some(pdf) = &arguments.pdf {
+        paths.iter().try_for_each(|run| keep_run_file(run, pdf))?;
+        write(pdf, paper::pdf(&campaign_document(&runs), summary(&paths[0])?.created)?)?;
+        return told(pdf, as_json);
+    }
+    let format = if as_json { FormatArgument::Json } else { arguments.format };
+    let text = text(&runs, format)?;
+    match destination(arguments, format) {
+        None => print(&text)?,
+        Some(path) => {
+            paths.iter().try_for_each(|run| keep_run_file(run, &path))?;
+            write(&path, &text)?;
+            print(&path.display().to_string())?;
+        }
+    }
+    Ok(Exit::Valid)
+}
+
+fn told(path: &Path, as_json: bool) -> Result<Exit, Failure> {
+    match as_json {
+        true => print_json(&json!({ "pdf": path.display().to_string() }))?,
+        false => print(&path.display().to_string())?,
+    }
+    Ok(Exit::Valid)
+}
+
+fn text(runs: &[CampaignRun], format: FormatArgument) -> Result<String, Failure> {
+    match format {
+        FormatArgument::Html => Ok(render::html(&campaign_document(runs))),
+        FormatArgument::Markdown => Ok(render::markdown(&campaign_document(runs))),
+        FormatArgument::Json => Ok(json_text(&render::campaign_json(runs))),
+        FormatArgument::Csv | FormatArgument::Text => {
+            Err(Failure::usage("a report of several runs has the forms `html`, `markdown` and `json`")
+                .hint("`plimsoll report RUN --format csv` writes those of one run"))
+        }
+    }
+}
+
+/// Reads a run with its price list: the given one, else `NAME.prices.toml` beside `NAME.plim`.
+fn results(path: &Path, price: Option<&PriceSheet>) -> Result<Results, Failure> {
+    let beside = path.with_extension("prices.toml");
+    let price = match price {
+        Some(price) => Some(price.clone()),
+        None if beside.is_file() => prices::read(Some(&beside))?,
+        None => None,
+    };
+    Ok(Results::read(path)?.priced(price))
+}
+
+/// Returns a folder with those of its folders that hold runs; anything else as it is.
+fn with_subfolders(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut folders: Vec<PathBuf> = Vec::new();
+    for entry in std::fs::read_dir(path)? {
+        let inner = entry?.path();
+        if inner.is_dir() && !run_files(&inner)?.is_empty() {
+            folders.push(inner);
+        }
+    }
+    folders.sort();
+    if folders.is_empty() || !run_files(path)?.is_empty() {
+        folders.insert(0, path.to_owned());
+    }
+    Ok(folders)
+}
+
+/// Returns the file to write to; `None` for standard output.
+fn destination(arguments: &ReportArguments, format: FormatArgument) -> Option<PathBuf> {
+    let first = &arguments.run;
+    match arguments.out.as_deref() {
+        Some(out) if out == Path::new("-") => None,
+        Some(out) => Some(out.to_owned()),
+        None if format != FormatArgument::Html => None,
+        None if first.is_dir() => Some(first.join("report.html")),
+        None => Some(first.with_file_name("report.html")),
+    }
+}

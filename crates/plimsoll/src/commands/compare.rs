@@ -1,0 +1,111 @@
+//! `compare`: runs beside one another, how much they differ and how sure that is.
+
+use std::path::{Path, PathBuf};
+
+use analysis::compare::{CompareError, Compared, Unlike, compare};
+use disclosure::Provenance;
+use runfile::summary;
+use serde_json::json;
+use units::WallTime;
+
+use super::report::keep_run_file;
+use super::runs::run_files;
+use super::{print, print_json};
+use crate::arguments::CompareArguments;
+use crate::exit::{Exit, Failure};
+use crate::results::Results;
+use crate::side_by_side::{server_title, tell_comparison, write_comparison};
+use crate::tell::warn;
+
+/// Compares runs.
+pub fn perform(arguments: &CompareArguments, as_json: bool) -> Result<Exit, Failure> {
+    let paths = paths(arguments.baseline.iter().chain(&arguments.runs))?;
+    let read = paths.iter().map(|path| Results::read(path)).collect::<Result<Vec<_>, _>>()?;
+    refuse_copies(&paths, &read)?;
+    let names = names(&paths);
+    let servers: Vec<String> = read.iter().zip(&names).map(|(run, name)| server_title(run, name)).collect();
+    let called = names.iter().zip(&servers);
+    let runs: Vec<Compared> =
+        read.iter().zip(called).map(|(run, (name, server))| run.compared(name, server)).collect();
+    let unlike = if arguments.anyway { Unlike::Compared } else { Unlike::Refused };
+    let comparison = compare(&runs, unlike)?;
+    comparison.unlike.iter().for_each(|difference| warn(format!("not alike: {difference}")));
+    if let Some(html) = &arguments.html {
+        let provenance: Vec<Provenance> = read.iter().map(|run| run.provenance.clone()).collect();
+        paths.iter().try_for_each(|run| keep_run_file(run, html))?;
+        write_comparison(html, &comparison, &provenance)?;
+    }
+    if as_json {
+        let mut value = disclosure::render::comparison_json(&comparison);
+        value["files"] = json!({ "runs": paths, "report": arguments.html });
+        print_json(&value)?;
+        return Ok(Exit::Valid);
+    }
+    tell_comparison(&comparison)?;
+    if let Some(html) = &arguments.html {
+        print(&format!("\nreport  {}", html.display()))?;
+    }
+    Ok(Exit::Valid)
+}
+
+/// Returns the run files, those in folders as well; each once, in the order given.
+pub fn paths<'a>(given: impl IntoIterator<Item = &'a PathBuf>) -> Result<Vec<PathBuf>, Failure> {
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for path in given {
+        let found = if path.is_dir() { in_order(run_files(path)?) } else { vec![path.clone()] };
+        if found.is_empty() {
+            return Err(Failure::usage(format!("there are no run files in `{}`", path.display())));
+        }
+        for path in found {
+            if !paths.iter().any(|known| is_same_file(known, &path)) {
+                paths.push(path);
+            }
+        }
+    }
+    Ok(paths)
+}
+
+/// Puts the runs of a folder into the order in which they were begun: of a campaign the first server that was asked for
+/// comes first.
+fn in_order(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    paths.sort_by_cached_key(|path| summary(path).map_or(WallTime(i64::MAX), |summary| summary.created));
+    paths
+}
+
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
+}
+
+/// A copy of a run is no repetition: it would make every interval look narrower than it is.
+fn refuse_copies(paths: &[PathBuf], read: &[Results]) -> Result<(), Failure> {
+    for (place, run) in read.iter().enumerate() {
+        let is_copy = |other: &Results| !run.began.is_empty() && other.began == run.began;
+        if let Some(other) = read[..place].iter().position(is_copy) {
+            let (one, other) = (paths[other].display(), paths[place].display());
+            return Err(Failure::usage(format!("`{one}` and `{other}` are records of the same run")));
+        }
+    }
+    Ok(())
+}
+
+/// Names the runs by their files; with their folders if two files have the same name.
+pub fn names(paths: &[PathBuf]) -> Vec<String> {
+    let stem = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let name = |path: &PathBuf| {
+        let namesakes = paths.iter().filter(|other| stem(other) == stem(path)).count();
+        if namesakes == 1 { stem(path) } else { path.with_extension("").display().to_string() }
+    };
+    paths.iter().map(name).collect()
+}
+
+impl From<CompareError> for Failure {
+    fn from(error: CompareError) -> Failure {
+        let hint = match &error {
+            CompareError::TooFew { .. } => "name several run files, or a folder that holds them",
+            CompareError::Differ { .. } => {
+                "`--anyway` compares them all the same, at the loads that all have, and says what differs"
+            }
+        };
+        Failure::usage(error).hint(hint)
+    }
+}

@@ -1,0 +1,106 @@
+//! `inventory`: what can be found out about this machine, and the operator's notes beside it.
+
+use std::path::Path;
+
+use model::{Fact, FactSection, FactState, Notes};
+use serde_json::json;
+use testbed::{InventoryInput, inventory};
+
+use super::{print, print_json};
+use crate::arguments::DisclosureArguments;
+use crate::exit::{Exit, Failure};
+
+/// Lists everything found, then what is not disclosed.
+pub fn perform(arguments: &DisclosureArguments, as_json: bool) -> Result<Exit, Failure> {
+    let notes = notes(arguments.notes.as_deref())?;
+    let asked =
+        InventoryInput { disclose_identity: arguments.disclose_identity, ..InventoryInput::default() };
+    let mut sections = inventory(&asked);
+    notes.merge_into(&mut sections);
+    if as_json {
+        let sections: Vec<_> = sections.iter().map(section_json).collect();
+        print_json(&json!({ "format": 1, "sections": sections }))?;
+    } else {
+        print(&text(&sections))?;
+    }
+    Ok(Exit::Valid)
+}
+
+/// Reads an operator's notes; there are none without a file.
+pub fn notes(path: Option<&Path>) -> Result<Notes, Failure> {
+    let Some(path) = path else { return Ok(Notes::default()) };
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::usage(format!("cannot read `{name}`: {error}")))?;
+    Ok(Notes::parse(&name, &text)?)
+}
+
+fn section_json(section: &FactSection) -> serde_json::Value {
+    let fact = |fact: &Fact| json!({ "name": fact.name, "value": fact.value, "source": fact.source, "state": fact.state.name() });
+    json!({ "title": section.title, "facts": section.facts.iter().map(fact).collect::<Vec<_>>() })
+}
+
+fn text(sections: &[FactSection]) -> String {
+    let facts = || sections.iter().flat_map(|section| &section.facts);
+    let missing = facts().filter(|fact| fact.state == FactState::NotDisclosed).count();
+    let mut paragraphs: Vec<String> = sections.iter().filter_map(section_text).collect();
+    paragraphs.extend(missing_text(sections));
+    paragraphs.push(format!("{} found, {missing} not disclosed.", facts().count() - missing));
+    paragraphs.join("\n\n")
+}
+
+/// Returns a section as lines `name  value  (source)`; `None` if nothing is known of it.
+fn section_text(section: &FactSection) -> Option<String> {
+    let known: Vec<&Fact> = known(section).collect();
+    let width = known.iter().map(|fact| fact.name.chars().count()).max()?;
+    let line = |fact: &&Fact| {
+        let who = if fact.state == FactState::Told { "the operator says: " } else { "" };
+        format!("  {:width$}  {who}{}  ({})", fact.name, fact.value, fact.source)
+    };
+    let lines: Vec<String> = known.iter().map(line).collect();
+    Some(format!("{}\n{}", section.title, lines.join("\n")))
+}
+
+fn known(section: &FactSection) -> impl Iterator<Item = &Fact> {
+    section.facts.iter().filter(|fact| fact.state != FactState::NotDisclosed)
+}
+
+/// Returns what is not disclosed: a line per section and reason.
+fn missing_text(sections: &[FactSection]) -> Option<String> {
+    let of_section = |section: &FactSection| {
+        let line =
+            |(why, names): (&str, Vec<&str>)| format!("  {}: {} ({why})", section.title, names.join(", "));
+        section.missing().into_iter().map(line).collect::<Vec<_>>()
+    };
+    let lines: Vec<String> = sections.iter().flat_map(of_section).collect();
+    (!lines.is_empty()).then(|| format!("Not disclosed\n{}", lines.join("\n")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_known_stands_with_its_source_and_the_rest_below() {
+        let fact = |name: &str, value: &str, state| Fact { state, ..Fact::found(name, value).from("/sys/x") };
+        let section = |title: &str, facts: Vec<Fact>| FactSection { title: title.to_owned(), facts };
+        let sections = [
+            section(
+                "Machine",
+                vec![
+                    fact("vendor", "QEMU", FactState::Found),
+                    fact("vendor", "Dell", FactState::Told),
+                    fact("serial number", "permission denied", FactState::NotDisclosed),
+                ],
+            ),
+            section(
+                "Price",
+                vec![fact("price list", "only an operator can say it", FactState::NotDisclosed)],
+            ),
+        ];
+        let expected = "Machine\n  vendor  QEMU  (/sys/x)\n  vendor  the operator says: Dell  (/sys/x)\n\n\
+            Not disclosed\n  Machine: serial number (permission denied)\n  Price: price list (only an operator can say it)\n\n\
+            2 found, 2 not disclosed.";
+        assert_eq!(text(&sections), expected);
+    }
+}

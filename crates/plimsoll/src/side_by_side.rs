@@ -1,0 +1,76 @@
+//! Runs beside one another, for `run` and `compare` alike: on the terminal, and as a page.
+
+use std::path::Path;
+
+use analysis::compare::{Compared, Comparison};
+use disclosure::Provenance;
+use model::{FactState, Testbed};
+
+use crate::commands::{print, write_file};
+use crate::exit::Failure;
+use crate::results::{Results, table_text};
+
+impl Results {
+    /// Returns what a comparison takes of a run, which is called `name` there, and its server `server`.
+    pub fn compared<'a>(&'a self, name: &'a str, server: &'a str) -> Compared<'a> {
+        Compared {
+            name,
+            server,
+            program: &self.provenance.program,
+            plan: &self.plan,
+            analysis: &self.analysis,
+            testbed: &self.testbed,
+            began: &self.began,
+        }
+    }
+}
+
+/// Returns what the server of a run is called: `nginx, php-fpm × 4`. One that was there already is called by its address;
+/// where that was left out of the run file, by the run, because nobody can know whether it is the same as another's.
+pub fn server_title(run: &Results, name: &str) -> String {
+    let sut = &run.plan.sut;
+    if sut.name == "external" {
+        return target(&run.testbed).map_or_else(|| format!("external server of {name}"), str::to_owned);
+    }
+    let profile = sut.profile.as_ref().map(|profile| format!(", profile {profile}"));
+    let gateway = sut.gateway.map(|gateway| format!(", {} × {}", gateway.kind.name(), gateway.workers));
+    [Some(sut.name.clone()), gateway, profile].into_iter().flatten().collect()
+}
+
+fn target(testbed: &Testbed) -> Option<&str> {
+    let section = testbed.sections.iter().find(|section| section.title == "System under test")?;
+    let target = section.facts.iter().find(|fact| fact.name == "target" && fact.state == FactState::Found)?;
+    Some(&target.value)
+}
+
+/// Prints what a comparison says: sentences, figures load by load and at their best, and what differs.
+pub fn tell_comparison(comparison: &Comparison) -> Result<(), Failure> {
+    for sentence in disclosure::comparison_text(comparison) {
+        print(&format!("\n{sentence}"))?;
+    }
+    if comparison.sides.len() == 1 {
+        let (n, name) = (comparison.runs.len(), &comparison.sides[0].name);
+        print(&format!("\nAll {n} runs are repetitions of {name}: there is nothing to compare it with."))?;
+    }
+    let figures = [disclosure::comparison_table(comparison), disclosure::comparison_summary(comparison)];
+    for table in figures.iter().filter(|table| !table.rows.is_empty()) {
+        print(&format!("\n{}", table_text(table)))?;
+    }
+    let titled = [disclosure::comparison_overall(comparison), disclosure::configuration_table(comparison)];
+    for table in titled.into_iter().flatten() {
+        print(&format!("\n{}:\n{}", table.caption, table_text(&table)))?;
+    }
+    for text in comparison.scalings.iter().filter_map(disclosure::scaling_text) {
+        print(&format!("\n{text}."))?;
+    }
+    Ok(())
+}
+
+/// Writes the comparison as one HTML file.
+pub fn write_comparison(
+    path: &Path,
+    comparison: &Comparison,
+    provenance: &[Provenance],
+) -> Result<(), Failure> {
+    write_file(path, disclosure::render::html(&disclosure::comparison_document(comparison, provenance)))
+}

@@ -1,0 +1,77 @@
+//! What is found out about machines, what is left out, and an operator's notes.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::support::Lab;
+
+const NOTES: &str = "format = 1\n\n[test]\noperator = \"Ada Lovelace\"\n\n[system]\nkernel = \"a kernel of ours\"\n\n\
+    [other]\nrack = \"B7\"\n";
+
+fn facts(value: &Value) -> Vec<&Value> {
+    let sections = value["sections"].as_array().unwrap();
+    sections.iter().flat_map(|section| section["facts"].as_array().unwrap()).collect()
+}
+
+#[test]
+fn the_machine_is_listed_with_sources_and_what_is_missing() {
+    let lab = Lab::new();
+    let ended = lab.run(&["inventory"]).expect(0);
+    for text in ["\nProcessor\n", "(/proc/cpuinfo)", "sysctl net.core.somaxconn", "\nNot disclosed\n"] {
+        assert!(ended.stdout.contains(text), "{text} not in {}", ended.stdout);
+    }
+    let json = lab.run(&["inventory", "--json"]).expect(0).json();
+    let facts = facts(&json);
+    let found = facts.iter().filter(|fact| fact["state"] != "not-disclosed").count();
+    assert!(80 <= found, "{found} found");
+    assert!(facts.iter().all(|fact| fact["source"] != ""), "{json}");
+}
+
+/// Goal: what the kernel says is this machine's name is shown only when asked for.
+#[test]
+fn names_are_shown_only_where_that_is_asked_for() {
+    let lab = Lab::new();
+    let name = |arguments: &[&str]| {
+        let json = lab.run(&[&["inventory", "--json"], arguments].concat()).expect(0).json();
+        let fact = facts(&json).into_iter().find(|fact| fact["name"] == "host name").unwrap().clone();
+        (fact["value"].as_str().unwrap().to_owned(), fact["state"].clone())
+    };
+    assert_eq!(name(&[]), ("[host name]".to_owned(), "redacted".into()));
+    let own = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    assert_eq!(name(&["--disclose-identity"]), (own.trim().to_owned(), "found".into()));
+}
+
+/// Goal: notes stand in the run file and in its report, beside what was found.
+#[test]
+fn notes_are_part_of_a_run() {
+    let lab = Lab::new();
+    lab.write("lab.toml", NOTES);
+    let load = ["--load", "1", "--settle", "0", "--duration", "1", "--out", "run.plim"];
+    let ended = lab.run(&[&["run", "one-object", "--notes", "lab.toml"], &load[..]].concat());
+    assert!(matches!(ended.code, Some(0 | 3)), "{ended:?}");
+    let run = lab.path("run.plim");
+    assert_eq!(lab.fact(&run, "The test", "operator").unwrap(), "Ada Lovelace");
+    assert_eq!(lab.fact(&run, "Other notes", "rack").unwrap(), "B7");
+    assert!(lab.fact(&run, "System", "kernel").unwrap().starts_with("Linux "), "what was found comes first");
+    let html = fs::read_to_string(lab.path("run.html")).unwrap();
+    for text in
+        ["the operator says: a kernel of ours", "Not disclosed: ", "Tuning by this run", "/proc/cpuinfo"]
+    {
+        assert!(html.contains(text), "{text}");
+    }
+    lab.run(&["audit", "run.plim"]).expect(0);
+}
+
+#[test]
+fn mistakes_in_notes_are_told_before_anything_is_run() {
+    let lab = Lab::new();
+    lab.write("lab.toml", "format = 1\n[machine]\nvendro = \"x\"\n");
+    for command in [&["inventory", "--notes", "lab.toml"][..], &["run", "one-object", "--notes", "lab.toml"]]
+    {
+        let ended = lab.run(command).expect(2).says("did you mean `vendor`?").says("lab.toml:3");
+        assert_eq!(ended.stdout, "");
+    }
+    lab.run(&["inventory", "--notes", "none.toml"]).expect(2).says("cannot read `none.toml`");
+    assert!(!lab.path("runs").exists());
+}

@@ -1,0 +1,46 @@
+//! Price lists: read before anything is run, and shown beside the verdict.
+
+use std::fs;
+
+use crate::support::Lab;
+
+const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/price-list.toml");
+
+const QUICK: [&str; 8] = ["--load", "1,2", "--settle", "0", "--duration", "1", "--out", "run.plim"];
+
+#[test]
+fn a_run_is_priced_at_once_or_later() {
+    let lab = Lab::new();
+    let ended = lab.run(&[&["run", "one-object", "--price", EXAMPLE], &QUICK[..]].concat());
+    assert!(matches!(ended.code, Some(0 | 3)), "{ended:?}");
+    let ended = ended.prints("Price: 6,126.00 EUR (2026-11-01)");
+    assert!(ended.stdout.contains("VALID"), "{}", ended.stdout);
+    let html = fs::read_to_string(lab.path("run.html")).unwrap();
+    assert!(html.contains("Price and performance") && html.contains("framework contract"));
+
+    let run = fs::read(lab.path("run.plim")).unwrap();
+    let price = |arguments: &[&str]| {
+        let report = ["report", "run.plim", "--format", "json"];
+        lab.run(&[&report, arguments].concat()).expect(0).json()["price"].clone()
+    };
+    assert!(price(&[]).is_null());
+    let found = price(&["--price", EXAMPLE]);
+    assert_eq!((found["total"].as_f64(), found["currency"].as_str()), (Some(6126.0), Some("EUR")));
+    assert_eq!(found["file"], "price-list.toml");
+    assert_eq!(found["load_points"][1]["per_user"].as_f64(), Some(3063.0));
+    assert_eq!(fs::read(lab.path("run.plim")).unwrap(), run, "the report changed the run file");
+    lab.run(&["audit", "run.plim"]).expect(0);
+}
+
+#[test]
+fn mistakes_in_a_price_list_are_told_before_anything_is_run() {
+    let lab = Lab::new();
+    let text = fs::read_to_string(EXAMPLE).unwrap();
+    lab.write("prices.toml", &text.replace("currency = \"EUR\"", "curency = \"EUR\""));
+    let ended = lab.run(&[&["run", "one-object", "--price", "prices.toml"], &QUICK[..]].concat()).expect(2);
+    let ended = ended.says("`currency` is missing").says("did you mean `currency`?").says("prices.toml:5");
+    assert_eq!(ended.stdout, "");
+    assert!(!lab.path("run.plim").exists());
+    lab.run(&["run", "one-object", "--price", "none.toml"]).expect(2).says("cannot read `none.toml`");
+    lab.run(&["report", "run.plim", "--price", "none.toml"]).expect(2).says("cannot read `none.toml`");
+}
