@@ -4,6 +4,7 @@
 
 #![no_main]
 
+mod cache;
 mod http1_bodies;
 mod http1_heads;
 mod pages;
@@ -40,6 +41,8 @@ const TARGETS: &[Target] = &[
     ("quantities", texts::quantities),
     ("addresses", texts::addresses),
     ("published", texts::published),
+    ("cache-fields", cache::cache_fields),
+    ("notes", texts::notes),
     ("prices", texts::prices),
     ("amounts", texts::amounts),
     ("seal", texts::seal),

@@ -6,7 +6,7 @@ use analysis::audit::audit_report;
 use benchmarks::webstone::Filelist;
 use drivers::web::Target;
 use model::{
-    CalendarDate, Definition, DiskShare, Expression, PathPattern, Pick, PriceList, Printed,
+    CalendarDate, Definition, DiskShare, Expression, Notes, PathPattern, Pick, PriceList, Printed,
     PublishedQuantity, PublishedReport, Statement, parse_bytes, parse_limits, parse_load, parse_rates,
     parse_time,
 };
@@ -116,6 +116,10 @@ pub fn published(bytes: &[u8]) {
             Err(error) => assert!(!error.to_string().is_empty()),
         }
     });
+}
+
+pub fn notes(bytes: &[u8]) {
+    with_text(bytes, |text| shown(Notes::parse("fuzz.toml", text)));
 }
 
 /// The kinds of a list that was read add up to its total.
