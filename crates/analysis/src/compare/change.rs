@@ -16,6 +16,9 @@ use crate::metrics::CONFIDENCE;
 /// A house rule. The rounds that `docs/bench-generator.md` lists differ by 1 to 5 % on a machine with nothing else to do.
 pub const BETWEEN_RUNS: Ratio = Ratio(0.02);
 
+/// A schedule sets the rate of a run that delivered no less than this part of it. A house rule.
+const SCHEDULED: f64 = 0.999;
+
 /// The probability that anything is told where nothing differs.
 const ALARMS: Ratio = Ratio(0.05);
 
@@ -58,6 +61,8 @@ struct Value {
     value: f64,
     shown: Option<Shown>,
     began: Option<WallTime>,
+    /// By how much it is taken to differ from run to run.
+    between: f64,
 }
 
 /// A comparison of one figure at one place, before it is known what holds.
@@ -162,7 +167,8 @@ impl Found {
 
 fn of_phases(a: &[Value], b: &[Value]) -> Option<LogRatio> {
     let shown = |side: &[Value]| side.iter().map(|one| one.shown).collect::<Option<Vec<Shown>>>();
-    LogRatio::of_runs(&shown(a)?, &shown(b)?, BETWEEN_RUNS)
+    let between = a.iter().chain(b).map(|one| one.between).fold(0.0, f64::max);
+    LogRatio::of_runs(&shown(a)?, &shown(b)?, Ratio(between))
 }
 
 fn ratio_of(a: &[f64], b: &[f64]) -> f64 {
@@ -202,7 +208,27 @@ fn contest(
 fn value(run: &Compared, point: &LoadPointResult, metric: Metric) -> Option<Value> {
     let began = run.began.iter().find(|(index, _)| *index == point.index).map(|(_, began)| *began);
     let value = metric.of(point).filter(|_| is_valid(point))?;
-    Some(Value { value, shown: metric.shown(point), began })
+    Some(Value { value, shown: metric.shown(point), began, between: between_runs(point, metric) })
+}
+
+/// Returns by how much a figure is taken to differ from run to run.
+///
+/// What differs is how fast the server is, so rates differ as far as the server sets them: in an open loop that was
+/// delivered not at all, in a closed one by the part of the cycle that users wait for replies, since of X = N ÷ (R + Z)
+/// follows dX ÷ X = −(dR ÷ R) · R ÷ (R + Z).
+fn between_runs(point: &LoadPointResult, metric: Metric) -> f64 {
+    let part = match (metric, point.delivered_ratio) {
+        (Metric::Rate, Some(delivered)) if SCHEDULED <= delivered => 0.0,
+        (Metric::Rate, None) => part_waiting(point),
+        _ => 1.0,
+    };
+    BETWEEN_RUNS.0 * part
+}
+
+/// Returns R ÷ (R + Z): of the users, the part that is waiting for a reply on average.
+fn part_waiting(point: &LoadPointResult) -> f64 {
+    let part = point.in_flight_mean / (point.in_flight_mean + point.thinking_mean);
+    if part.is_finite() { part.clamp(0.0, 1.0) } else { 1.0 }
 }
 
 /// Returns the geometric mean of a run's figures at several loads, with the error that follows; begun with the first.
@@ -217,7 +243,8 @@ fn over_loads(values: &[Value]) -> Option<Value> {
         let freedom = if 0.0 < lost { squares.powi(2) / lost } else { first_freedom(&all) };
         Shown { value, relative: squares.sqrt() / n, freedom }
     });
-    Some(Value { value, shown, began: first.began })
+    let between = values.iter().map(|one| one.between).fold(0.0, f64::max);
+    Some(Value { value, shown, began: first.began, between })
 }
 
 fn first_freedom(all: &[Shown]) -> f64 {

@@ -98,6 +98,35 @@ fn a_run_does_not_differ_from_itself() {
     }
 }
 
+/// Two servers that both deliver what a schedule asks for have the same rate, and nothing about it is left to chance;
+/// as soon as one falls behind, its rate is its own. Of users who think 99 % of the time it is nearly so.
+#[test]
+fn rates_that_the_load_set_are_alike() {
+    let (mut one, mut other) = (run(60, 1), run(60, 1));
+    let finding = |one: &Run, other: &Run| {
+        let found = like(&[compared("one", one), compared("other", other)]);
+        found.levels[0].figures[1].change(Metric::Rate).unwrap().finding
+    };
+    let deliver = |run: &mut Run, ratio| {
+        run.1.load_points[0].delivered_ratio = Some(ratio);
+        // As a schedule with equal distances makes it: the same in every second.
+        let rate = run.1.load_points[0].rate;
+        run.1.load_points[0].timeline.iter_mut().for_each(|second| second.rate = rate);
+    };
+    let mut set = run(60, 1);
+    deliver(&mut set, 1.0);
+    deliver(&mut other, 1.0);
+    assert_eq!(finding(&set, &other), Finding::Alike);
+    deliver(&mut other, 0.99);
+    assert_ne!(finding(&set, &other), Finding::Alike);
+    assert_ne!(finding(&one, &one), Finding::Alike, "without think time the server sets the rate");
+    let rate = one.1.load_points[0].rate;
+    one.1.load_points[0].timeline.iter_mut().for_each(|second| second.rate = rate);
+    assert_ne!(finding(&one, &one), Finding::Alike, "however even it was");
+    one.1.load_points[0].thinking_mean = 99.0 * one.1.load_points[0].in_flight_mean;
+    assert_eq!(finding(&one, &one), Finding::Alike);
+}
+
 /// Three runs of each in turns, at 100, 110, 120 ms and 10 % less: pairs whose ratio is always 1 ÷ 0.9.
 #[test]
 fn repetitions_in_turns_are_pairs() {
