@@ -1,0 +1,190 @@
+//! The head of a reply.
+
+use bytes::BytesMut;
+use http1::{Framing, HEAD_BYTES_MAX, Parsed, RequestMethod, ResponseHead, header, parse_response};
+use tokio::io::AsyncRead;
+
+use super::connection::read_more;
+use super::failure::OriginFailure;
+use crate::message::HeaderLines;
+
+/// The most interim replies (1xx) before the reply. Servers send one or two: 100, 103.
+const INTERIM_MAX: usize = 16;
+
+/// How much is read at a time: most heads and small bodies at once.
+const READ_BYTES: usize = 16 * 1024;
+
+/// The head of a reply.
+#[derive(Debug)]
+pub(super) struct Head {
+    pub(super) head: ResponseHead,
+    pub(super) lines: HeaderLines,
+    /// How long the body is, or of a reply without one, would be.
+    pub(super) content_length: Option<u64>,
+}
+
+/// Reads the head of the reply; interim replies but 101 are skipped. The body's beginning stays in the buffer.
+pub(super) async fn read_head<S: AsyncRead + Unpin>(
+    stream: &mut S,
+    buffer: &mut BytesMut,
+    method: RequestMethod,
+) -> Result<Head, OriginFailure> {
+    for n_interim in 0..=INTERIM_MAX {
+        let head = match next_head(stream, buffer, method).await {
+            // Something did come: the interim reply.
+            Err(OriginFailure::Closed) if 0 < n_interim => return Err(OriginFailure::Truncated),
+            outcome => outcome?,
+        };
+        if head.head.status == 101 || 200 <= head.head.status {
+            return Ok(head);
+        }
+    }
+    Err(OriginFailure::TooManyInterim)
+}
+
+async fn next_head<S: AsyncRead + Unpin>(
+    stream: &mut S,
+    buffer: &mut BytesMut,
+    method: RequestMethod,
+) -> Result<Head, OriginFailure> {
+    loop {
+        if let Parsed::Complete { head, length } = parse_response(buffer, method)? {
+            return Ok(Head::new(head, &buffer.split_to(length), method));
+        }
+        read_line(stream, buffer).await?;
+    }
+}
+
+/// Reads until a line has ended since, or there is too much: a head that comes byte by byte is not parsed as often.
+async fn read_line<S: AsyncRead + Unpin>(stream: &mut S, buffer: &mut BytesMut) -> Result<(), OriginFailure> {
+    loop {
+        let before = buffer.len();
+        match read_more(stream, buffer, READ_BYTES).await {
+            Ok(0) | Err(_) if before == 0 => return Err(OriginFailure::Closed),
+            Ok(0) | Err(_) => return Err(OriginFailure::Truncated),
+            Ok(_) if HEAD_BYTES_MAX <= buffer.len() || buffer[before..].contains(&b'\n') => return Ok(()),
+            Ok(_) => {}
+        }
+    }
+}
+
+impl Head {
+    fn new(head: ResponseHead, bytes: &[u8], method: RequestMethod) -> Head {
+        let content_length = match head.framing {
+            Framing::Length(length) => Some(length),
+            Framing::None if method == RequestMethod::Head || head.status == 304 => announced(bytes),
+            Framing::None => Some(0),
+            Framing::Chunked | Framing::ToEof => None,
+        };
+        Head { head, lines: HeaderLines::of_head(bytes), content_length }
+    }
+}
+
+/// Returns the length that a reply without a body announces; the parser has checked that it is one number.
+fn announced(head: &[u8]) -> Option<u64> {
+    let value = header(head, "content-length")?;
+    let first = value.split(|&byte| byte == b',').next()?;
+    std::str::from_utf8(first.trim_ascii()).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads the head of a reply to `method` of which the pieces come one after the other.
+    fn read(pieces: &[&[u8]], method: RequestMethod) -> (Result<Head, OriginFailure>, BytesMut) {
+        let mut stream = Pieces::of(pieces);
+        let mut buffer = BytesMut::new();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        let head = runtime.block_on(read_head(&mut stream, &mut buffer, method));
+        (head, buffer)
+    }
+
+    /// A stream that gives one piece per read, then its end.
+    struct Pieces(std::collections::VecDeque<Vec<u8>>);
+
+    impl Pieces {
+        fn of(pieces: &[&[u8]]) -> Pieces {
+            Pieces(pieces.iter().map(|piece| piece.to_vec()).collect())
+        }
+    }
+
+    impl AsyncRead for Pieces {
+        fn poll_read(
+            self: std::pin::Pin<&mut Self>,
+            _context: &mut std::task::Context<'_>,
+            buffer: &mut tokio::io::ReadBuf<'_>,
+        ) -> std::task::Poll<std::io::Result<()>> {
+            if let Some(piece) = self.get_mut().0.pop_front() {
+                buffer.put_slice(&piece);
+            }
+            std::task::Poll::Ready(Ok(()))
+        }
+    }
+
+    fn failure(pieces: &[&[u8]]) -> OriginFailure {
+        read(pieces, RequestMethod::Get).0.expect_err("no head")
+    }
+
+    #[test]
+    fn heads_are_read_however_they_are_cut() {
+        let text = b"HTTP/1.1 103 x\r\nA: b\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab";
+        for size in 1..text.len() {
+            let pieces: Vec<_> = text.chunks(size).collect();
+            let (head, buffer) = read(&pieces, RequestMethod::Get);
+            let head = head.expect("a head");
+            assert_eq!((head.head.status, head.content_length), (200, Some(3)));
+            assert_eq!(head.lines.as_bytes(), b"Content-Length: 3\r\n");
+            assert!(b"ab".starts_with(&buffer), "{size}");
+        }
+    }
+
+    #[test]
+    fn lengths_are_known_of_bodies_and_of_those_that_are_left_out() {
+        use RequestMethod::{Get, Head};
+        let cases = [
+            (Get, 200, "Content-Length: 3, 3", Some(3)),
+            (Head, 200, "Content-Length: 3, 3", Some(3)),
+            (Get, 304, "Content-Length: 3", Some(3)),
+            (Get, 304, "A: b", None),
+            (Head, 200, "Transfer-Encoding: chunked", None),
+            (Get, 204, "Content-Length: 3", Some(0)),
+            (Get, 200, "Transfer-Encoding: chunked", None),
+            (Get, 200, "A: b", None),
+        ];
+        for (method, status, line, length) in cases {
+            let text = format!("HTTP/1.1 {status} x\r\n{line}\r\n\r\n");
+            let head = read(&[text.as_bytes()], method).0.expect("a head");
+            assert_eq!(head.content_length, length, "{method:?} {status} {line}");
+        }
+    }
+
+    #[test]
+    fn an_end_before_the_head_is_told_from_one_within() {
+        let interim: &[u8] = b"HTTP/1.1 100 x\r\n\r\n";
+        assert_eq!(failure(&[]), OriginFailure::Closed);
+        assert_eq!(failure(&[b"H"]), OriginFailure::Truncated);
+        assert_eq!(failure(&[interim]), OriginFailure::Truncated);
+        assert_eq!(failure(&[interim, b"HTTP/1.1 200 OK\r\n"]), OriginFailure::Truncated);
+    }
+
+    #[test]
+    fn interim_replies_are_skipped_up_to_a_limit() {
+        let flood =
+            |n: usize| [b"HTTP/1.1 102 x\r\n\r\n".repeat(n), b"HTTP/1.1 200 x\r\n\r\n".to_vec()].concat();
+        let within = read(&[&flood(INTERIM_MAX)], RequestMethod::Get).0.expect("a head");
+        assert_eq!(within.head.status, 200);
+        assert_eq!(failure(&[&flood(INTERIM_MAX + 1)]), OriginFailure::TooManyInterim);
+    }
+
+    #[test]
+    fn a_head_without_an_end_is_refused() {
+        let line = b"a: b\r\n".to_vec();
+        for endless in [line, b"a".to_vec(), vec![b'x'; 1000]] {
+            let mut pieces = vec![&b"HTTP/1.1 200 OK\r\n"[..]];
+            pieces.resize(HEAD_BYTES_MAX / endless.len() + 2, &endless);
+            let failure = failure(&pieces);
+            assert!(matches!(failure, OriginFailure::Malformed(_)), "{failure}");
+        }
+    }
+}

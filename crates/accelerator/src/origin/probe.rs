@@ -1,0 +1,62 @@
+//! Asking servers whether they are well.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::BytesMut;
+use http1::RequestMethod;
+use tokio::io::AsyncWriteExt;
+use tokio::task::JoinSet;
+
+use super::connect::connect;
+use super::deadline::within;
+use super::failure::OriginFailure;
+use super::head::read_head;
+use super::health::Event;
+use super::servers::{Server, Servers};
+use super::settings::Probe;
+
+/// Probes all servers, each over a new connection every time, until dropped. Ends at once if none is to be probed.
+///
+/// To be run once, on any thread; health is shared by all.
+pub async fn watch(servers: Arc<Servers>) {
+    let mut tasks = JoinSet::new();
+    if let Some(probe) = &servers.settings.health.probe {
+        for index in 0..servers.all.len() {
+            tasks.spawn(watch_one(Arc::clone(&servers), index, probe.clone()));
+        }
+    }
+    while tasks.join_next().await.is_some() {}
+}
+
+async fn watch_one(servers: Arc<Servers>, index: usize, probe: Probe) {
+    let Some(server) = servers.all.get(index) else { return };
+    loop {
+        let asking = ask(&servers, server, &probe);
+        match within(probe.timeout, asking, || OriginFailure::TimedOut).await {
+            Ok(status) if probe.statuses.contains(&status) => {
+                servers.note(index, Event::GoodProbe, || format!("probe was answered with {status}"));
+            }
+            Ok(status) => {
+                servers.note(index, Event::BadProbe, || format!("probe was answered with {status}"));
+            }
+            Err(failure) => servers.note(index, Event::BadProbe, || failure.to_string()),
+        }
+        tokio::time::sleep(Duration::from_nanos(probe.interval.0)).await;
+    }
+}
+
+/// Returns the status that the server answers with.
+async fn ask(servers: &Servers, server: &Server, probe: &Probe) -> Result<u16, OriginFailure> {
+    let mut connection = connect(server, servers.now(), probe.timeout).await?;
+    let host = servers.settings.host.as_ref().unwrap_or(&server.address);
+    let request = format!(
+        "GET {} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: plimsoll\r\nConnection: close\r\n\r\n",
+        probe.path
+    );
+    let stream = &mut connection.stream;
+    stream.write_all(request.as_bytes()).await.map_err(|_| OriginFailure::Closed)?;
+    stream.flush().await.map_err(|_| OriginFailure::Closed)?;
+    let head = read_head(stream, &mut BytesMut::new(), RequestMethod::Get).await?;
+    Ok(head.head.status)
+}

@@ -1,0 +1,117 @@
+//! From a server's name to its addresses.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::net::lookup_host;
+use units::Nanos;
+
+use super::failure::OriginFailure;
+
+/// How long addresses are used before they are looked up again. The system does not say how long they are good for.
+const KNOWN_FOR: Nanos = Nanos::from_secs(10);
+
+/// The addresses of one server, shared by all threads.
+#[derive(Debug)]
+pub(super) struct Resolver {
+    /// `host:port`.
+    address: String,
+    known: Mutex<Known>,
+}
+
+#[derive(Debug)]
+struct Known {
+    addresses: Arc<[SocketAddr]>,
+    until: Nanos,
+}
+
+impl Resolver {
+    /// Makes a resolver; a number is its own address for ever.
+    pub(super) fn new(address: &str) -> Resolver {
+        let known = match address.parse::<SocketAddr>() {
+            Ok(number) => Known { addresses: Arc::new([number]), until: Nanos::MAX },
+            Err(_) => Known { addresses: Arc::new([]), until: Nanos::ZERO },
+        };
+        Resolver { address: address.to_owned(), known: Mutex::new(known) }
+    }
+
+    /// Returns the server's addresses, at least one; those known last if they cannot be looked up again.
+    pub(super) async fn addresses(&self, now: Nanos) -> Result<Arc<[SocketAddr]>, OriginFailure> {
+        let last = match self.still_known(now) {
+            Ok(addresses) => return Ok(addresses),
+            Err(last) => last,
+        };
+        let found = lookup_host(&self.address).await.map(|found| found.collect::<Arc<[_]>>());
+        match found {
+            Ok(addresses) if !addresses.is_empty() => {
+                let mut known = self.lock();
+                *known = Known { addresses: Arc::clone(&addresses), until: now.saturating_add(KNOWN_FOR) };
+                Ok(addresses)
+            }
+            _ if !last.is_empty() => Ok(last),
+            Ok(_) => Err(OriginFailure::Unresolved(format!("`{}` has none", self.address))),
+            Err(error) => Err(OriginFailure::Unresolved(error.to_string())),
+        }
+    }
+
+    /// Returns the addresses if they are still good; else, as error, what they were.
+    ///
+    /// Only the one that finds them too old looks them up: for the others they are good for as long again.
+    fn still_known(&self, now: Nanos) -> Result<Arc<[SocketAddr]>, Arc<[SocketAddr]>> {
+        let mut known = self.lock();
+        let addresses = Arc::clone(&known.addresses);
+        if now < known.until {
+            return Ok(addresses);
+        }
+        if !addresses.is_empty() {
+            known.until = now.saturating_add(KNOWN_FOR);
+        }
+        Err(addresses)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolve(resolver: &Resolver, now: Nanos) -> Result<Vec<SocketAddr>, OriginFailure> {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        runtime.block_on(resolver.addresses(now)).map(|found| found.to_vec())
+    }
+
+    /// Has a label of more than 63 letters (RFC 1035 §2.3.4), so that no network is asked for it.
+    fn unknown_name() -> String {
+        format!("{}:80", "a".repeat(64))
+    }
+
+    #[test]
+    fn numbers_are_their_own_addresses() {
+        for text in ["127.0.0.1:80", "[::1]:8080"] {
+            let number = text.parse().expect("an address");
+            assert_eq!(resolve(&Resolver::new(text), Nanos(u64::MAX - 1)), Ok(vec![number]));
+        }
+    }
+
+    #[test]
+    fn names_are_looked_up() {
+        let found = resolve(&Resolver::new("localhost:81"), Nanos::ZERO).expect("every system knows it");
+        assert!(found.iter().all(|address| address.ip().is_loopback() && address.port() == 81), "{found:?}");
+        let unknown = resolve(&Resolver::new(&unknown_name()), Nanos::ZERO);
+        assert!(matches!(unknown, Err(OriginFailure::Unresolved(_))), "{unknown:?}");
+    }
+
+    #[test]
+    fn old_addresses_are_used_while_another_looks_them_up_or_nobody_can() {
+        let number: SocketAddr = "127.0.0.1:80".parse().expect("an address");
+        let resolver = Resolver::new(&unknown_name());
+        *resolver.lock() = Known { addresses: Arc::new([number]), until: Nanos(5) };
+        assert_eq!(resolver.still_known(Nanos(4)).as_deref(), Ok(&[number][..]));
+        assert_eq!(resolver.still_known(Nanos(5)).as_deref().err(), Some(&Arc::from([number])));
+        assert_eq!(resolver.still_known(Nanos(5)).as_deref(), Ok(&[number][..]));
+        assert_eq!(resolve(&resolver, Nanos::from_secs(60)), Ok(vec![number]));
+    }
+}
