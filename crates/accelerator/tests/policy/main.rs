@@ -61,9 +61,10 @@ fn reasons() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
         "freshen": NotFreshened, "head": Mismatch, "invalidation": Kept, "key": KeyRefused,
         "superseded": Superseded, "cache-status": Forward,
     };
-    // `if-error` and `disconnected` are reasons of `failure`, nothing stored here is a part, a key is no reference, and
-    // a target that is too long has no place in a table.
-    let elsewhere = ["incomplete", "if-error", "disconnected", "partial", "miss", "other-scheme", "too-long"];
+    // `if-error` and `disconnected` are reasons of `failure`, nothing stored here is a part, a key is no reference, a
+    // target that is too long has no place in a table, and how large a response may be is for the store to say.
+    let elsewhere =
+        ["incomplete", "too-large", "if-error", "disconnected", "partial", "miss", "other-scheme", "too-long"];
     reasons.iter_mut().for_each(|(_, list)| list.retain(|(name, _)| !elsewhere.contains(name)));
     reasons
 }

@@ -1,0 +1,388 @@
+//! A response on its way: read by any number of requests, on any thread, while it arrives.
+//!
+//! As long as it is to be kept, all of it stays here, so that readers may begin at any time and none can hold up the
+//! others. If it turns out that it cannot be kept, what all readers have passed is let go, nobody new begins, and the
+//! origin is read no faster than the slowest of them takes it.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use tokio::sync::Notify;
+use units::Nanos;
+
+use crate::message::{BodyError, HeaderLines};
+use crate::policy::Stored;
+
+/// How much waits for the slowest reader of a response that is not kept: 256 KiB.
+const WINDOW_BYTES: u64 = 256 * 1024;
+
+/// A response on its way that may be kept.
+#[derive(Debug)]
+pub(super) struct Arriving {
+    /// Its lines as they are kept.
+    pub lines: HeaderLines,
+    /// What policy keeps of it; the length of its body is what was announced, zero if nothing was.
+    pub stored: Stored,
+    /// The announced length of its body.
+    pub content_length: Option<u64>,
+    /// How long the origin took to answer.
+    pub origin_time: Nanos,
+    state: Mutex<FlowState>,
+    /// Wakes readers.
+    arrived: Notify,
+    /// Wakes the writer.
+    passed: Notify,
+}
+
+#[derive(Debug, Default)]
+struct FlowState {
+    pieces: VecDeque<Bytes>,
+    /// How many pieces were let go before the first of these.
+    n_gone: usize,
+    /// The bytes of `pieces`.
+    held_bytes: u64,
+    is_let_go: bool,
+    /// Which piece each reader takes next, counted from the first of all; `None` where there is no reader.
+    readers: Vec<Option<usize>>,
+    end: Option<Result<(), BodyError>>,
+}
+
+/// What one request reads of a response on its way.
+#[derive(Debug)]
+pub(super) struct FlowReader {
+    arriving: Arc<Arriving>,
+    reader_index: usize,
+    /// How many bytes are not for this reader.
+    skipped: u64,
+    /// How many are, after those.
+    left: u64,
+}
+
+impl Arriving {
+    /// Begins a response whose head has come, with its first reader.
+    pub fn begin(
+        lines: HeaderLines,
+        stored: Stored,
+        content_length: Option<u64>,
+        origin_time: Nanos,
+    ) -> (Arc<Arriving>, FlowReader) {
+        let readers = vec![Some(0)];
+        let arriving = Arc::new(Arriving {
+            lines,
+            stored,
+            content_length,
+            origin_time,
+            state: Mutex::new(FlowState { readers, ..FlowState::default() }),
+            arrived: Notify::new(),
+            passed: Notify::new(),
+        });
+        let reader = FlowReader::new(&arriving, 0);
+        (arriving, reader)
+    }
+
+    /// Makes a reader of the whole body; `None` if its beginning is gone.
+    pub fn reader(self: &Arc<Self>) -> Option<FlowReader> {
+        let mut state = self.state();
+        if 0 < state.n_gone {
+            return None;
+        }
+        let free = state.readers.iter().position(Option::is_none);
+        let reader_index = free.unwrap_or(state.readers.len());
+        match free {
+            Some(index) => state.readers[index] = Some(0),
+            None => state.readers.push(Some(0)),
+        }
+        drop(state);
+        Some(FlowReader::new(self, reader_index))
+    }
+
+    /// Appends a piece.
+    pub fn push(&self, piece: Bytes) {
+        let mut state = self.state();
+        state.held_bytes += piece.len() as u64;
+        state.pieces.push_back(piece);
+        drop(state);
+        self.arrived.notify_waiters();
+    }
+
+    /// Lets go of what all readers have, from now on: the response is not kept.
+    pub fn let_go(&self) {
+        let mut state = self.state();
+        state.is_let_go = true;
+        state.trim();
+    }
+
+    /// Waits until there is room for another piece; at once for a response that is kept. `false` if nobody reads on.
+    pub async fn room(&self) -> bool {
+        loop {
+            let passed = self.passed.notified();
+            {
+                let state = self.state();
+                if !state.is_let_go {
+                    return true;
+                }
+                if state.readers.iter().all(Option::is_none) {
+                    return false;
+                }
+                if state.held_bytes < WINDOW_BYTES {
+                    return true;
+                }
+            }
+            passed.await;
+        }
+    }
+
+    /// Returns the pieces that are held: the whole body if none was let go.
+    pub fn pieces(&self) -> Vec<Bytes> {
+        self.state().pieces.iter().cloned().collect()
+    }
+
+    /// Puts parts of the kept body in the place of its pieces, so that readers who are not done need no second copy.
+    pub fn share(&self, body: &Bytes) {
+        let mut state = self.state();
+        let mut start = 0;
+        for piece in &mut state.pieces {
+            let end = (start + piece.len()).min(body.len());
+            *piece = body.slice(start.min(end)..end);
+            start = end;
+        }
+    }
+
+    /// Ends the body.
+    pub fn end(&self, how: Result<(), BodyError>) {
+        self.state().end = Some(how);
+        self.arrived.notify_waiters();
+    }
+
+    /// Ends the body by an error unless it has ended.
+    pub fn end_if_open(&self, error: BodyError) {
+        self.state().end.get_or_insert(Err(error));
+        self.arrived.notify_waiters();
+    }
+
+    fn state(&self) -> MutexGuard<'_, FlowState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl FlowState {
+    /// Lets go of the pieces that all readers have.
+    fn trim(&mut self) {
+        let Some(slowest) = self.readers.iter().flatten().min().copied() else {
+            return;
+        };
+        while self.n_gone < slowest
+            && let Some(piece) = self.pieces.pop_front()
+        {
+            self.n_gone += 1;
+            self.held_bytes -= piece.len() as u64;
+        }
+    }
+
+    /// Returns the next piece for a reader; `None` if it is not there yet.
+    fn take(&mut self, reader_index: usize) -> Option<Result<Option<Bytes>, BodyError>> {
+        let position = self.readers.get(reader_index).copied().flatten()?;
+        if let Some(piece) = self.pieces.get(position - self.n_gone).cloned() {
+            self.readers[reader_index] = Some(position + 1);
+            return Some(Ok(Some(piece)));
+        }
+        self.end.clone().map(|end| end.map(|()| None))
+    }
+}
+
+impl FlowReader {
+    fn new(arriving: &Arc<Arriving>, reader_index: usize) -> FlowReader {
+        FlowReader { arriving: Arc::clone(arriving), reader_index, skipped: 0, left: u64::MAX }
+    }
+
+    /// Reads only this many bytes, after so many others.
+    pub fn limited(mut self, skipped: u64, length: u64) -> FlowReader {
+        (self.skipped, self.left) = (skipped, length);
+        self
+    }
+
+    /// Returns the response that is read.
+    pub fn arriving(&self) -> &Arc<Arriving> {
+        &self.arriving
+    }
+
+    /// Returns the next piece; `None` at the end.
+    pub async fn next(&mut self) -> Result<Option<Bytes>, BodyError> {
+        while 0 < self.left {
+            let piece = match self.piece().await? {
+                None => return Ok(None),
+                Some(piece) => self.cut(piece),
+            };
+            if !piece.is_empty() {
+                return Ok(Some(piece));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns all that is left if the whole body has come already.
+    pub fn rest(&mut self) -> Option<Vec<Bytes>> {
+        if self.arriving.state().end != Some(Ok(())) {
+            return None;
+        }
+        let mut pieces = Vec::new();
+        while 0 < self.left
+            && let Some(Ok(Some(piece))) = self.try_piece()
+        {
+            pieces.push(self.cut(piece));
+        }
+        pieces.retain(|piece| !piece.is_empty());
+        Some(pieces)
+    }
+
+    async fn piece(&self) -> Result<Option<Bytes>, BodyError> {
+        loop {
+            let arrived = self.arriving.arrived.notified();
+            if let Some(piece) = self.try_piece() {
+                return piece;
+            }
+            arrived.await;
+        }
+    }
+
+    fn try_piece(&self) -> Option<Result<Option<Bytes>, BodyError>> {
+        let mut state = self.arriving.state();
+        let piece = state.take(self.reader_index);
+        if state.is_let_go {
+            state.trim();
+            drop(state);
+            self.arriving.passed.notify_one();
+        }
+        piece
+    }
+
+    /// Cuts off what this reader does not want.
+    fn cut(&mut self, mut piece: Bytes) -> Bytes {
+        let skipped = self.skipped.min(piece.len() as u64);
+        let piece_wanted = piece.split_off(skipped as usize);
+        self.skipped -= skipped;
+        let taken = self.left.min(piece_wanted.len() as u64);
+        self.left -= taken;
+        piece_wanted.slice(..taken as usize)
+    }
+}
+
+impl Drop for FlowReader {
+    fn drop(&mut self) {
+        let mut state = self.arriving.state();
+        if let Some(position) = state.readers.get_mut(self.reader_index) {
+            *position = None;
+        }
+        if state.is_let_go {
+            state.trim();
+            drop(state);
+            self.arriving.passed.notify_one();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use units::WallTime;
+
+    use super::*;
+    use crate::policy::{Response, Settings, Times, Variant};
+
+    /// A response on its way; the first reader is gone.
+    fn arriving() -> Arc<Arriving> {
+        let times = Times { requested: WallTime(0), received: WallTime(0) };
+        let settings = Settings::default();
+        let response = Response::read(200, [].iter().copied(), times, &settings);
+        let stored = Stored::new(response, Variant::default(), 0, &settings);
+        Arriving::begin(HeaderLines::new(), stored, None, Nanos::ZERO).0
+    }
+
+    async fn read_all(mut reader: FlowReader) -> Result<Vec<u8>, BodyError> {
+        let mut all = Vec::new();
+        while let Some(piece) = reader.next().await? {
+            assert!(!piece.is_empty());
+            all.extend_from_slice(&piece);
+        }
+        Ok(all)
+    }
+
+    #[tokio::test]
+    async fn readers_get_everything_whenever_they_begin() {
+        let flow = arriving();
+        let early = flow.reader().unwrap();
+        let write = async {
+            flow.push(Bytes::from_static(b"abc"));
+            tokio::task::yield_now().await;
+            flow.push(Bytes::from_static(b"def"));
+            flow.end(Ok(()));
+        };
+        let (read, ()) = tokio::join!(read_all(early), write);
+        assert_eq!(read.unwrap(), b"abcdef");
+        assert_eq!(read_all(flow.reader().unwrap()).await.unwrap(), b"abcdef");
+        assert_eq!(flow.reader().unwrap().rest().unwrap().concat(), b"abcdef");
+    }
+
+    #[tokio::test]
+    async fn a_part_is_cut_out_of_the_pieces() {
+        let flow = arriving();
+        for piece in ["abc", "def", "ghi"] {
+            flow.push(Bytes::from_static(piece.as_bytes()));
+        }
+        for (skipped, length, expected) in [(0, 9, "abcdefghi"), (2, 3, "cde"), (3, 3, "def"), (8, 1, "i")] {
+            // A part ends where it ends: the reader does not wait for what comes after.
+            let part = read_all(flow.reader().unwrap().limited(skipped, length)).await.unwrap();
+            assert_eq!(String::from_utf8(part).unwrap(), expected);
+        }
+        flow.end(Ok(()));
+        assert_eq!(flow.reader().unwrap().limited(7, 5).rest().unwrap().concat(), b"hi");
+    }
+
+    #[tokio::test]
+    async fn a_body_that_breaks_off_does_so_for_all() {
+        let flow = arriving();
+        let (mut one, other) = (flow.reader().unwrap(), flow.reader().unwrap());
+        flow.push(Bytes::from_static(b"abc"));
+        flow.end(Err(BodyError::Truncated));
+        assert_eq!(one.rest(), None);
+        assert_eq!(read_all(one).await, Err(BodyError::Truncated));
+        assert_eq!(read_all(other).await, Err(BodyError::Truncated));
+    }
+
+    #[tokio::test]
+    async fn what_is_not_kept_waits_for_the_slowest_reader_and_for_nobody_else() {
+        let flow = arriving();
+        let (mut fast, mut slow) = (flow.reader().unwrap(), flow.reader().unwrap());
+        let piece = Bytes::from(vec![0; WINDOW_BYTES as usize]);
+        flow.push(piece.clone());
+        assert!(flow.room().await, "kept: no end of room");
+        flow.let_go();
+        fast.next().await.unwrap();
+        let room = flow.room();
+        tokio::pin!(room);
+        tokio::select! {
+            biased;
+            _ = &mut room => panic!("the slow one has read nothing"),
+            () = tokio::task::yield_now() => {}
+        }
+        slow.next().await.unwrap();
+        assert!(room.await);
+        assert!(flow.reader().is_none(), "the beginning is gone");
+        flow.push(piece);
+        drop(fast);
+        drop(slow);
+        assert!(!flow.room().await, "nobody reads on");
+    }
+
+    #[test]
+    fn readers_share_the_memory_of_what_is_kept() {
+        let flow = arriving();
+        flow.push(Bytes::from_static(b"abc"));
+        flow.push(Bytes::from_static(b"de"));
+        let body = Bytes::from(flow.pieces().concat());
+        flow.share(&body);
+        let pieces = flow.pieces();
+        assert_eq!(pieces.concat(), b"abcde");
+        assert_eq!(pieces[1].as_ptr(), body[3..].as_ptr());
+    }
+}

@@ -1,0 +1,133 @@
+//! The header lines of replies.
+
+use http1::Version;
+use units::WallTime;
+
+use super::memo::MemoKind;
+use super::settings::ExchangeSettings;
+use super::told::{Told, freshness};
+use crate::message::{HeaderLines, HitPath};
+use crate::policy::{
+    Response, ResponseField, Stored, age_field, names_of_connection, response_field, stays_in_not_modified,
+    stored_lines, via_field, write_date,
+};
+use crate::store::Object;
+
+/// Room for what is added to stored lines: `Content-Length`, `Age`, `Cache-Status`.
+const ADDED_BYTES: usize = 160;
+
+/// Returns the lines of a reply from the store: those stored, `Content-Length`, `Age` and `Cache-Status`.
+///
+/// Pure; changes with the second of `now`.
+pub fn hit_lines(object: &Object, kind: MemoKind, now: WallTime, settings: &ExchangeSettings) -> HeaderLines {
+    let told = Told::hit(HitPath::Memory, "fresh", object.origin_time);
+    stored_head(object, kind, now, &told, settings)
+}
+
+/// As [`hit_lines`], whatever way the request went.
+pub(super) fn stored_head(
+    object: &Object,
+    kind: MemoKind,
+    now: WallTime,
+    told: &Told,
+    settings: &ExchangeSettings,
+) -> HeaderLines {
+    let mut lines = match kind {
+        MemoKind::NotModified => of_not_modified(&object.lines),
+        MemoKind::Whole | MemoKind::HeadOnly => object.lines.with_room(ADDED_BYTES),
+    };
+    if kind != MemoKind::NotModified {
+        push_length(&mut lines, object.status(), Some(object.body.len() as u64));
+    }
+    finish_stored(&mut lines, object, now, told, settings);
+    lines
+}
+
+/// Appends what every reply from the store has: `Age` and `Cache-Status`.
+pub(super) fn finish_stored(
+    lines: &mut HeaderLines,
+    object: &Object,
+    now: WallTime,
+    told: &Told,
+    settings: &ExchangeSettings,
+) {
+    lines.push_number(b"Age", age_field(object.stored.age(now)));
+    told.write(lines, Some(freshness(&object.stored, now)), &object.key, settings);
+}
+
+/// Returns the lines of a reply that is not in the store yet but comes as if it were: those kept and `Age`.
+pub(super) fn stored_lines_with_age(kept: &HeaderLines, stored: &Stored, now: WallTime) -> HeaderLines {
+    let mut lines = kept.with_room(ADDED_BYTES);
+    lines.push_number(b"Age", age_field(stored.age(now)));
+    lines
+}
+
+/// Returns those lines that a 304 has.
+pub(super) fn of_not_modified(lines: &HeaderLines) -> HeaderLines {
+    let mut kept = HeaderLines::with_capacity(256);
+    lines
+        .iter()
+        .filter(|(name, _)| stays_in_not_modified(name) || name.eq_ignore_ascii_case(b"via"))
+        .for_each(|(name, value)| kept.push(name, value));
+    kept
+}
+
+/// Appends `Content-Length` if the length is known and the status lets a reply have one (RFC 9110 §8.6).
+pub(super) fn push_length(lines: &mut HeaderLines, status: u16, length: Option<u64>) {
+    if let Some(length) = length.filter(|_| !is_without_body(status)) {
+        lines.push_number(b"Content-Length", length);
+    }
+}
+
+/// Tells whether a reply with this status never has a body (RFC 9110 §6.4.1).
+pub(super) fn is_without_body(status: u16) -> bool {
+    status < 200 || status == 204 || status == 304
+}
+
+/// Returns the lines of an origin's reply as they go on to the client that asked; without `Content-Length`.
+pub(super) fn forwarded(
+    lines: &HeaderLines,
+    version: Version,
+    received: WallTime,
+    settings: &ExchangeSettings,
+) -> HeaderLines {
+    let ended = names_of_connection(lines.iter());
+    let is_ended = |name: &[u8]| {
+        response_field(name) == ResponseField::Connection
+            || ended.iter().any(|one| one.as_bytes().eq_ignore_ascii_case(name))
+    };
+    let kept = lines.iter().filter(|(name, _)| !is_ended(name));
+    passed_on(kept, version, received, settings)
+}
+
+/// Returns the lines of an origin's reply as they are kept for all; without `Content-Length` and `Age`.
+pub(super) fn kept(
+    lines: &HeaderLines,
+    response: &Response,
+    version: Version,
+    settings: &ExchangeSettings,
+) -> HeaderLines {
+    let kept = stored_lines(lines.iter(), response).into_iter();
+    let kept = kept.filter(|(name, _)| !name.eq_ignore_ascii_case(b"age"));
+    passed_on(kept, version, response.times.received, settings)
+}
+
+/// Collects lines, adding what every reply gets that passes here: `Date` if it has none (RFC 9110 §6.6.1), and `Via`.
+fn passed_on<'a>(
+    lines: impl Iterator<Item = (&'a [u8], &'a [u8])>,
+    version: Version,
+    received: WallTime,
+    settings: &ExchangeSettings,
+) -> HeaderLines {
+    let mut passed = HeaderLines::with_capacity(512);
+    let mut has_date = false;
+    for (name, value) in lines.filter(|(name, _)| !name.eq_ignore_ascii_case(b"content-length")) {
+        has_date |= name.eq_ignore_ascii_case(b"date");
+        passed.push(name, value);
+    }
+    if !has_date {
+        passed.push(b"Date", write_date(received).as_bytes());
+    }
+    passed.push(b"Via", via_field(version, &settings.name).as_bytes());
+    passed
+}

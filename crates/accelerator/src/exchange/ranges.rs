@@ -1,0 +1,114 @@
+//! Parts of a stored response (RFC 9110 §14, §15.3.7, §15.5.17).
+
+use std::hash::{BuildHasher, RandomState};
+
+use bytes::Bytes;
+
+use super::lines::finish_stored;
+use super::settings::ExchangeSettings;
+use super::told::Told;
+use crate::message::{HeaderLines, Reply, ReplyBody};
+use crate::policy::{ByteRange, content_range};
+use crate::store::Object;
+use units::WallTime;
+
+/// What a reply with parts is made of.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Parts<'a> {
+    /// The stored response.
+    pub object: &'a Object,
+    /// How it came to be served.
+    pub told: Told,
+    /// When.
+    pub now: WallTime,
+    /// How replies are written.
+    pub settings: &'a ExchangeSettings,
+}
+
+impl Parts<'_> {
+    /// Returns a 206 with one part.
+    pub fn one(&self, range: ByteRange) -> Reply {
+        let body = part(&self.object.body, range);
+        let mut lines = self.object.lines.with_room(256);
+        lines.push(b"Content-Range", self.content_range(Some(range)).as_bytes());
+        self.reply(206, lines, vec![body])
+    }
+
+    /// Returns a 206 with several parts, in the form `multipart/byteranges` (RFC 9110 §14.6).
+    pub fn several(&self, ranges: &[ByteRange]) -> Reply {
+        let boundary = boundary();
+        let content_type = self.object.lines.get("content-type");
+        let mut pieces = Vec::with_capacity(2 * ranges.len() + 1);
+        for range in ranges {
+            let mut head = format!("\r\n--{boundary}\r\n").into_bytes();
+            if let Some(value) = content_type {
+                head.extend_from_slice(&[b"Content-Type: ", value, b"\r\n"].concat());
+            }
+            let position = self.content_range(Some(*range));
+            head.extend_from_slice(format!("Content-Range: {position}\r\n\r\n").as_bytes());
+            pieces.extend([Bytes::from(head), part(&self.object.body, *range)]);
+        }
+        pieces.push(Bytes::from(format!("\r\n--{boundary}--\r\n")));
+        let mut lines = self.object.lines.with_room(256);
+        lines.remove("content-type");
+        lines.push(b"Content-Type", format!("multipart/byteranges; boundary={boundary}").as_bytes());
+        self.reply(206, lines, pieces)
+    }
+
+    /// Returns a 416, which says how long the whole is.
+    pub fn none(&self) -> Reply {
+        let mut lines = HeaderLines::with_capacity(256);
+        for name in ["date", "via"] {
+            if let Some(value) = self.object.lines.get(name) {
+                lines.push(name.as_bytes(), value);
+            }
+        }
+        lines.push(b"Content-Range", self.content_range(None).as_bytes());
+        self.reply(416, lines, Vec::new())
+    }
+
+    fn content_range(&self, range: Option<ByteRange>) -> String {
+        content_range(range, self.object.body.len() as u64)
+    }
+
+    fn reply(&self, status: u16, mut lines: HeaderLines, pieces: Vec<Bytes>) -> Reply {
+        let length: usize = pieces.iter().map(Bytes::len).sum();
+        lines.push_number(b"Content-Length", length as u64);
+        finish_stored(&mut lines, self.object, self.now, &self.told, self.settings);
+        Reply { status, lines, body: ReplyBody::Pieces(pieces), handling: self.told.handling(), memo: None }
+    }
+}
+
+/// Returns a part of a body; policy has found it within.
+fn part(body: &Bytes, range: ByteRange) -> Bytes {
+    let end = (range.last as usize).saturating_add(1).min(body.len());
+    body.slice((range.first as usize).min(end)..end)
+}
+
+/// Returns a text that no body has but by a chance of 2⁻¹²⁸, whoever wrote it.
+fn boundary() -> String {
+    let random = || RandomState::new().hash_one(0_u64);
+    format!("{:016x}{:016x}", random(), random())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_never_leaves_its_body() {
+        let body = Bytes::from_static(b"abcdef");
+        let range = |first, last| ByteRange { first, last };
+        assert_eq!(part(&body, range(1, 3)), "bcd");
+        assert_eq!(part(&body, range(4, 99)), "ef");
+        assert_eq!(part(&body, range(9, 99)), "");
+        assert_eq!(part(&body, range(0, u64::MAX)), "abcdef");
+    }
+
+    #[test]
+    fn boundaries_differ_and_are_tokens() {
+        let (one, other) = (boundary(), boundary());
+        assert_ne!(one, other);
+        assert!(one.len() == 32 && one.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+    }
+}

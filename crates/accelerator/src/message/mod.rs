@@ -1,0 +1,9 @@
+//! What fronts, cache and origins hand each other: a request, a reply, header lines.
+
+mod inbound;
+mod lines;
+mod reply;
+
+pub use inbound::{BodyError, ClientVersion, Inbound, NoBody, RequestBody};
+pub use lines::{HeaderLines, LinesIter};
+pub use reply::{Handling, HitPath, Reply, ReplyBody};
