@@ -29,6 +29,7 @@ mod slice;
 mod testbed;
 mod user;
 mod with_serde;
+mod withheld;
 mod workload;
 
 pub use content::{CHUNK_BYTES, Content};

@@ -1,15 +1,18 @@
 //! An operator's notes: what no program can read, as TOML that people write.
 //!
 //! A table per group of fields, a key per field ([`Field`]); `[load]` has the same tables for a machine that only made
-//! the load, `[other]` names of the writer's choice. What is said never takes the place of what was found.
+//! the load, `[other]` names of the writer's choice. What is said never takes the place of what was found; `withhold`
+//! names fields whose values are kept back.
 
 use schemars::Schema;
 use serde_json::{Map, Value, json};
+use toml::de::DeValue;
 
 use crate::Field;
-use crate::diagnostics::Diagnostics;
-use crate::reader::{Table, line, read_toml, whole_u32};
+use crate::diagnostics::{Diagnostics, nearest};
+use crate::reader::{Fault, Table, line, list, read_toml, whole_u32};
 use crate::testbed::{Fact, FactSection, FactState, LOAD_MACHINE};
+use crate::withheld::Withheld;
 
 /// The version of the form of notes.
 pub const NOTES_FORMAT: u32 = 1;
@@ -22,6 +25,7 @@ const OTHER: &str = "Other notes";
 pub struct Notes {
     /// In the order of the report.
     told: Vec<Told>,
+    withheld: Withheld,
 }
 
 /// One thing that was said, and where in the report it belongs.
@@ -42,8 +46,18 @@ impl Notes {
         read_toml("notes", file_name, text, read_notes)
     }
 
-    /// Adds what was said to what was found: in the place of what is not disclosed, else beside it.
+    /// Adds a text that the operator gave with the run, such as a price list, as it is.
+    #[must_use]
+    pub fn with(mut self, section: &str, name: &str, text: &str) -> Notes {
+        let [section, name, value] = [section, name, text].map(str::to_owned);
+        self.told.push(Told { section, name, value });
+        self
+    }
+
+    /// Takes out what is kept back, then adds what was said: in the place of what is not disclosed, else beside what was
+    /// found.
     pub fn merge_into(&self, sections: &mut Vec<FactSection>) {
+        self.withheld.take_from(sections);
         for told in &self.told {
             let fact =
                 Fact { state: FactState::Told, ..Fact::found(&told.name, &told.value).from(Field::NOTES) };
@@ -65,6 +79,7 @@ fn add(section: &mut FactSection, told: Fact) {
 
 fn read_notes(mut top: Table) -> Option<Notes> {
     let format = top.required("format", whole_u32(NOTES_FORMAT..=NOTES_FORMAT));
+    let withheld = Withheld::of(&top.optional("withhold", list(field)).unwrap_or_default());
     let mut told = read_groups(&mut top, "", |_| true);
     if let Some(mut load) = top.optional_table("load") {
         told.extend(read_groups(&mut load, LOAD_MACHINE, Field::is_of_machine));
@@ -76,7 +91,31 @@ fn read_notes(mut top: Table) -> Option<Notes> {
         other.finish();
     }
     top.finish();
-    format.map(|_| Notes { told })
+    format.map(|_| Notes { told, withheld })
+}
+
+/// Reads the id of a field.
+fn field(value: &DeValue) -> Result<&'static Field, Fault> {
+    let written = line(value)?;
+    Field::of(&written).ok_or_else(|| {
+        let fault = Fault::new(format!("expected fields such as `system.command-line`, found `{written}`"));
+        match meant(&written).as_slice() {
+            [] => fault.hint("a field is written as a table and a key of these notes, with a dot between"),
+            ids => fault.hint(format!("did you mean {}?", ids.join(" or "))),
+        }
+    })
+}
+
+/// Returns the fields that somebody may have meant: called so in reports, or written almost so.
+fn meant(written: &str) -> Vec<String> {
+    let words = |name: &str| name.to_lowercase().replace([' ', '_'], "-");
+    let is_called = |field: &&Field| [words(field.name).as_str(), field.path().1].contains(&&*words(written));
+    let called: Vec<&str> = Field::all().filter(is_called).map(|field| field.id).collect();
+    let ids = match called.is_empty() {
+        true => nearest(written, Field::all().map(|field| field.id)).into_iter().collect(),
+        false => called,
+    };
+    ids.iter().map(|id| format!("`{id}`")).collect()
 }
 
 fn read_groups(table: &mut Table, before_title: &str, is_here: fn(&str) -> bool) -> Vec<Told> {
@@ -105,6 +144,11 @@ pub fn notes_schema() -> Schema {
     let line = json!({ "$ref": "#/$defs/Line" });
     let other = json!({ "description": about_other, "type": "object", "additionalProperties": line });
     properties.insert("other".to_owned(), other);
+    let ids: Vec<&str> = Field::all().map(|field| field.id).collect();
+    let about_withhold = "Fields that are found and not disclosed.";
+    let items = json!({ "enum": ids });
+    let withhold = json!({ "description": about_withhold, "type": "array", "minItems": 1, "items": items });
+    properties.insert("withhold".to_owned(), withhold);
     let about_format = "The version of this form: 1.";
     properties.insert("format".to_owned(), json!({ "description": about_format, "const": NOTES_FORMAT }));
     let mut schema = table_schema("What an operator says about a testbed, for the disclosure.", properties);
@@ -194,6 +238,21 @@ mod tests {
     }
 
     #[test]
+    fn what_is_kept_back_can_still_be_told() {
+        let text =
+            "format = 1\nwithhold = [\"system.kernel\", \"system.init\"]\n[system]\nkernel = \"Linux 6.1\"\n";
+        let notes = Notes::parse("notes.toml", text).unwrap();
+        let found =
+            [("kernel", "Linux 6.1.7-own", FactState::Found), ("first process", "own", FactState::Found)];
+        let mut sections = vec![facts("System", &found)];
+        notes.merge_into(&mut sections);
+        let after: Vec<(&str, FactState)> =
+            sections[0].facts.iter().map(|fact| (&*fact.value, fact.state)).collect();
+        let withheld = ("withheld by the operator", FactState::NotDisclosed);
+        assert_eq!(after, [("Linux 6.1", FactState::Told), withheld]);
+    }
+
+    #[test]
     fn slips_are_shown_where_they_are() {
         let text = "format = 1\n[machine]\nvendro = \"Dell\"\nmodel = 730\n[load.price]\ntotal = \"1\"\n";
         insta::assert_snapshot!(mistakes(text), @r#"
@@ -219,6 +278,19 @@ mod tests {
           |
           = hint: keys here are machine, firmware, processor, mitigation, numa, memory, disk, storage, controller, nic, network, filesystem, system, software, limit
         "#);
+        insta::assert_snapshot!(mistakes("format = 1\nwithhold = [\"kernel-command-line\"]\n"), @r#"
+        error: `withhold` is not valid
+         --> notes.toml:2:12
+          |
+        2 | withhold = ["kernel-command-line"]
+          |            ^^^^^^^^^^^^^^^^^^^^^^^ expected fields such as `system.command-line`, found `kernel-command-line`
+          |
+          = hint: did you mean `system.command-line`?
+        "#);
+        assert!(
+            mistakes("format = 1\nwithhold = [\"sytem.init\"]\n").contains("did you mean `system.init`?")
+        );
+        assert!(mistakes("format = 1\nwithhold = \"system.init\"\n").contains("expected a list"));
         assert!(mistakes("[machine]\n").contains("`format` is missing"));
         assert!(mistakes("format = 2\n").contains("expected 1, found 2"));
     }
@@ -252,7 +324,11 @@ mod tests {
         assert_eq!(notes.told.len(), Field::all().count() + n_machine);
         assert!(schema["properties"]["load"]["properties"]["test"].is_null());
         let n_keys = schema["properties"].as_object().unwrap().len();
-        assert_eq!(n_keys, Field::groups().len() + 3, "format, load, other");
+        assert_eq!(n_keys, Field::groups().len() + 4, "format, load, other, withhold");
+        assert_eq!(
+            schema["properties"]["withhold"]["items"]["enum"].as_array().unwrap().len(),
+            Field::all().count()
+        );
     }
 
     #[test]

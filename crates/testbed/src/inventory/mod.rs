@@ -308,6 +308,34 @@ mod tests {
         assert!(SECRETS.iter().all(|secret| open.contains(secret)), "{open}");
     }
 
+    /// Goal: how a kernel was built and started can be kept back, wherever it stands.
+    #[test]
+    fn what_an_operator_keeps_back_stands_nowhere() {
+        let files = [
+            ("/proc/version", "Linux version 6.1.7-own (me@home) (gcc 15.3) #1 SMP PREEMPT_DYNAMIC @0\n"),
+            ("/proc/sys/kernel/ostype", "Linux\n"),
+            ("/proc/sys/kernel/osrelease", "6.1.7-own\n"),
+            ("/proc/sys/kernel/version", "#1 SMP PREEMPT_DYNAMIC @0\n"),
+            ("/proc/cmdline", "quiet mitigations=auto,no_guest rdinit=/own_init -- --port 2024\n"),
+            ("/proc/1/comm", "own_init\n"),
+        ];
+        let secrets =
+            ["6.1.7", "own_init", "me@home", "gcc", "SMP", "PREEMPT", "quiet", "no_guest", "rdinit", "2024"];
+        let shown = |withhold: &str| {
+            let notes = model::Notes::parse("notes.toml", &format!("format = 1\nwithhold = [{withhold}]\n"));
+            let mut all = fake::with(&files, |tree| sections(tree, |_| true));
+            notes.unwrap().merge_into(&mut all);
+            text_of(&all)
+        };
+        let kept = shown(r#""system.command-line", "system.build", "system.init""#);
+        for secret in secrets {
+            assert!(!kept.contains(secret), "{secret} in {kept}");
+        }
+        assert!(kept.contains("first process = withheld by the operator (not-disclosed)"), "{kept}");
+        let one = shown(r#""system.init""#);
+        assert!(one.contains("rdinit=/[withheld] (redacted)") && !one.contains("own_init"), "{one}");
+    }
+
     #[test]
     fn of_a_server_elsewhere_nothing_is_claimed() {
         let asked = InventoryInput { server: Some([10, 9, 8, 7].into()), ..InventoryInput::default() };

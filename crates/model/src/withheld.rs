@@ -1,0 +1,198 @@
+//! What an operator keeps back: the value of a field leaves the machine nowhere, nor what is made of the same text.
+
+use crate::testbed::{Fact, FactSection, FactState, LOAD_MACHINE};
+use crate::{Field, Privacy};
+
+/// Why a fact that an operator keeps back is not disclosed.
+pub const WITHHELD: &str = "withheld by the operator";
+
+/// What stands in the place of a value that occurs in other texts.
+const LEFT_OUT: &str = "[withheld]";
+
+/// Shorter values stand in texts by chance.
+const TELLING_BYTES_MIN: usize = 4;
+
+/// Fields whose values are made of the same text: none is kept back while another is shown.
+const OF_SAME_TEXT: &[&[&str]] = &[
+    &["system.command-line", "mitigation.command-line"],
+    &["system.kernel", "system.build", "system.preemption"],
+    &["system.init", "software.init-system"],
+];
+
+/// Sections with the same facts about programs that belong to the server.
+const SERVER_SECTIONS: [&str; 2] = ["Server", "Gateway"];
+
+/// What the titles of sections with the texts of configurations end in.
+const CONFIGURATION: &str = " configuration";
+
+/// The fields that are kept back.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Withheld {
+    fields: Vec<&'static Field>,
+}
+
+impl Withheld {
+    /// Keeps back these fields, and with each those that are made of the same text.
+    pub(crate) fn of(asked: &[&'static Field]) -> Withheld {
+        let ids: Vec<&str> = asked.iter().map(|field| field.id).collect();
+        let is_asked = |id: &str| {
+            let mut with_it = OF_SAME_TEXT.iter().filter(|same| same.contains(&id));
+            ids.contains(&id) || with_it.any(|same| same.iter().any(|other| ids.contains(other)))
+        };
+        Withheld { fields: Field::all().filter(|field| is_asked(field.id)).collect() }
+    }
+
+    /// Takes the values out of sections, and out of other texts in which they stand.
+    pub(crate) fn take_from(&self, sections: &mut [FactSection]) {
+        let mut values: Vec<String> = Vec::new();
+        for section in &mut *sections {
+            for fact in section.facts.iter_mut().filter(|fact| self.keeps_back(&section.title, fact)) {
+                if fact.state != FactState::NotDisclosed && is_telling(&fact.value) {
+                    values.push(fact.value.clone());
+                }
+                fact.value = WITHHELD.to_owned();
+                fact.state = FactState::NotDisclosed;
+            }
+        }
+        for section in sections {
+            for fact in section.facts.iter_mut().filter(|fact| is_text(&section.title, fact)) {
+                leave_out(fact, &values);
+            }
+        }
+    }
+
+    fn keeps_back(&self, title: &str, fact: &Fact) -> bool {
+        self.fields.iter().any(|field| is_of(field, title, &fact.name))
+    }
+}
+
+/// Returns whether a fact of this name in a section of this title is one of the field.
+fn is_of(field: &Field, title: &str, name: &str) -> bool {
+    let title = title.strip_prefix(LOAD_MACHINE).unwrap_or(title);
+    let section = field.section();
+    if field.id == "server.configuration" && title.ends_with(CONFIGURATION) {
+        return true;
+    }
+    let is_here = title == section || [title, section].iter().all(|title| SERVER_SECTIONS.contains(title));
+    let of_thing = name.split_once(": ").map_or(name, |(_, name)| name);
+    is_here
+        && match field.name {
+            // Facts are called by things alone: all that no other field has.
+            "" => !Field::all().any(|other| other.section() == section && other.name == of_thing),
+            own => name == own || of_thing == own,
+        }
+}
+
+/// Whether other values may stand in a fact's value, because it is a text of somebody's.
+fn is_text(title: &str, fact: &Fact) -> bool {
+    let is_free = |field: &&Field| field.privacy == Privacy::Text && is_of(field, title, &fact.name);
+    fact.state != FactState::NotDisclosed && Field::all().any(|field| is_free(&field))
+}
+
+fn is_telling(value: &str) -> bool {
+    TELLING_BYTES_MIN <= value.len() && value.contains(char::is_alphabetic)
+}
+
+fn leave_out(fact: &mut Fact, values: &[String]) {
+    for value in values {
+        if fact.value.contains(value) {
+            fact.value = fact.value.replace(value, LEFT_OUT);
+            fact.state = FactState::Redacted;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn section(title: &str, facts: &[(&str, &str)]) -> FactSection {
+        let facts = facts.iter().map(|(name, value)| Fact::found(name, value)).collect();
+        FactSection { title: title.to_owned(), facts }
+    }
+
+    fn sections() -> Vec<FactSection> {
+        vec![
+            section("Server", &[("version", "nginx/1.22.1"), ("command line", "nginx -g x")]),
+            section("Gateway", &[("command line", "php-fpm -y z"), ("workers asked for", "4")]),
+            section("Server configuration", &[("nginx.conf", "worker_processes 1;\n")]),
+            section(
+                "Processor vulnerabilities",
+                &[("set on the command line", "mitigations=auto"), ("meltdown", "Not affected")],
+            ),
+            section("Disks", &[("vda: model", "QEMU disk"), ("vda: size", "8 GiB")]),
+            section(
+                "Load machine: System",
+                &[
+                    ("kernel", "Linux 6.1.7-own #1 SMP PREEMPT"),
+                    ("kernel build", "Linux version 6.1.7-own (me@home) #1 SMP PREEMPT"),
+                    ("preemption", "PREEMPT"),
+                    ("kernel command line", "quiet mitigations=auto init=/sbin/own_init"),
+                    ("first process", "own_init"),
+                ],
+            ),
+        ]
+    }
+
+    /// Returns what of the sections is not as it was, a line for each fact.
+    fn changed(ids: &[&str]) -> String {
+        let fields: Vec<&'static Field> = ids.iter().map(|id| Field::of(id).unwrap()).collect();
+        let (before, mut after) = (sections(), sections());
+        Withheld::of(&fields).take_from(&mut after);
+        let facts = |sections: Vec<FactSection>| {
+            sections.into_iter().flat_map(|section| {
+                section.facts.into_iter().map(move |fact| (section.title.clone(), fact)).collect::<Vec<_>>()
+            })
+        };
+        let pairs = facts(before).zip(facts(after)).filter(|(before, after)| before != after);
+        pairs.map(|(_, (title, fact))| format!("{title}: {}: {}\n", fact.name, fact.value)).collect()
+    }
+
+    #[test]
+    fn a_field_is_kept_back_with_what_is_made_of_the_same_text() {
+        insta::assert_snapshot!(changed(&["system.command-line"]), @r"
+        Processor vulnerabilities: set on the command line: withheld by the operator
+        Load machine: System: kernel command line: withheld by the operator
+        ");
+        insta::assert_snapshot!(changed(&["system.build"]), @r"
+        Load machine: System: kernel: withheld by the operator
+        Load machine: System: kernel build: withheld by the operator
+        Load machine: System: preemption: withheld by the operator
+        ");
+        insta::assert_snapshot!(changed(&["server.command-line", "server.configuration"]), @r"
+        Server: command line: withheld by the operator
+        Gateway: command line: withheld by the operator
+        Server configuration: nginx.conf: withheld by the operator
+        ");
+    }
+
+    #[test]
+    fn a_value_is_left_out_of_other_texts_too() {
+        insta::assert_snapshot!(changed(&["system.init"]), @r"
+        Load machine: System: kernel command line: quiet mitigations=auto init=/sbin/[withheld]
+        Load machine: System: first process: withheld by the operator
+        ");
+    }
+
+    #[test]
+    fn fields_of_things_are_kept_back_of_all_of_them() {
+        assert_eq!(changed(&["disk.model"]), "Disks: vda: model: withheld by the operator\n");
+        assert_eq!(
+            changed(&["mitigation.state"]),
+            "Processor vulnerabilities: meltdown: withheld by the operator\n"
+        );
+    }
+
+    #[test]
+    fn what_is_kept_back_says_so_whether_it_was_found_or_not() {
+        let mut one = [section("System", &[("first process", "init")])];
+        one[0].facts[0].state = FactState::NotDisclosed;
+        Withheld::of(&[Field::of("system.init").unwrap()]).take_from(&mut one);
+        assert_eq!(one[0].missing(), [(WITHHELD, vec!["first process"])]);
+    }
+
+    #[test]
+    fn fields_of_the_same_text_are_fields() {
+        assert!(OF_SAME_TEXT.iter().copied().flatten().all(|id| Field::of(id).is_some()));
+    }
+}
