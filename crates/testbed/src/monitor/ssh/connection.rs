@@ -71,6 +71,7 @@ pub struct Connection {
     printed: Vec<u8>,
     /// The end of what it said on standard error.
     said: Vec<u8>,
+    is_over: bool,
 }
 
 impl Connection {
@@ -92,7 +93,13 @@ impl Connection {
             return Err(format!("`{program}` was started without input and output"));
         };
         let clock = RealClock::start();
-        Ok(Connection { process, input, output, errors, clock, printed: Vec::new(), said: Vec::new() })
+        let (printed, said) = (Vec::new(), Vec::new());
+        Ok(Connection { process, input, output, errors, clock, printed, said, is_over: false })
+    }
+
+    /// Returns whether no answer can come any more, so that only another connection helps.
+    pub fn is_over(&self) -> bool {
+        self.is_over
     }
 
     /// Returns the number of the process.
@@ -128,9 +135,10 @@ impl Connection {
                 return Err(format!("no whole answer within {} ms", within.time.as_millis()));
             }
             if ANSWER_BYTES_MAX < self.printed.len() {
+                self.is_over = true;
                 return Err(format!("its answer is longer than {ANSWER_BYTES_MAX} bytes"));
             }
-            self.wait(left)?;
+            self.wait(left).inspect_err(|_| self.is_over = true)?;
         }
         Ok(String::from_utf8_lossy(&std::mem::take(&mut self.printed)).into_owned())
     }

@@ -1,4 +1,12 @@
 //! A machine whose kernel files come through `ssh`.
+//!
+//! | connection | a reading | then |
+//! |---|---|---|
+//! | stands | asks, waits for the answer | stands |
+//! | stands, but the answer is late | says so | stands; what comes late is thrown away |
+//! | is over | says why | rests |
+//! | rests | says why | rests for 0, 1, 3, 7, 15, then 30 readings, then is begun again |
+//! | begun again | asks, waits for the answer | stands; or is over, and rests longer |
 
 use model::Reading;
 
@@ -9,7 +17,7 @@ use crate::monitor::{PROC_FILES, Watch, WatchError};
 
 /// A Linux machine that can be reached with `ssh` without a question; nothing is installed there.
 ///
-/// One `ssh` runs as long as this lives.
+/// One `ssh` runs as long as this lives; if it ends, another is begun at one of the next readings.
 #[derive(Debug)]
 pub struct SshMachine {
     account: SshAccount,
@@ -20,6 +28,29 @@ pub struct SshMachine {
     asked: u64,
     /// Number of the last answer that came.
     answered: u64,
+    back_off: BackOff,
+}
+
+/// The longest rest between two connections, in readings: as many seconds.
+const REST_MAX: u32 = 30;
+
+/// How long a connection that is over is left alone.
+#[derive(Debug, Default)]
+struct BackOff {
+    /// How many connections in a row ended.
+    ended: u32,
+    /// How many readings are still to pass.
+    rest: u32,
+    /// Why the last one ended.
+    why: String,
+}
+
+impl BackOff {
+    fn begin(&mut self, why: &str) {
+        self.rest = 2_u32.saturating_pow(self.ended).saturating_sub(1).min(REST_MAX);
+        self.ended = self.ended.saturating_add(1);
+        self.why = why.to_owned();
+    }
 }
 
 impl SshMachine {
@@ -41,8 +72,7 @@ impl SshMachine {
             let hint = format!("hint: `ssh -o BatchMode=yes {account} true` has to work without a question");
             WatchError { watched: account.to_string(), reason: format!("{reason}\n{hint}") }
         };
-        let mut connection = Connection::start(&options, account.as_str()).map_err(fail)?;
-        connection.send(&script(files, ANSWERS_MAX)).map_err(fail)?;
+        let mut connection = begin(&account, &options, files).map_err(fail)?;
         let within = connection.within(options.connect_time);
         let printed = connection.receive(&end_line(1), within).map_err(fail)?;
         let mut readings = Vec::new();
@@ -51,7 +81,29 @@ impl SshMachine {
             let reason = "expected the files of Linux' `/proc`, found none that can be read".to_owned();
             return Err(WatchError { watched: account.to_string(), reason });
         }
-        Ok(SshMachine { account, options, files, connection, asked: 1, answered: 1 })
+        let back_off = BackOff::default();
+        Ok(SshMachine { account, options, files, connection, asked: 1, answered: 1, back_off })
+    }
+
+    /// Asks, over another connection if the last one is over and has rested. The first answer over a new one may come
+    /// after its time, like any other: it is waited for at the next readings.
+    fn ask_anyhow(&mut self, into: &mut Vec<Reading>) -> Result<(), String> {
+        if self.connection.is_over() {
+            if let Some(rest) = self.back_off.rest.checked_sub(1) {
+                self.back_off.rest = rest;
+                return Err(self.back_off.why.clone());
+            }
+            let begun = begin(&self.account, &self.options, self.files);
+            self.connection = begun.inspect_err(|why| self.back_off.begin(why))?;
+            (self.asked, self.answered) = (1, 0);
+        }
+        let told = self.ask(into);
+        match &told {
+            Ok(()) => self.back_off.ended = 0,
+            Err(why) if self.connection.is_over() => self.back_off.begin(why),
+            Err(_) => {}
+        }
+        told
     }
 
     /// Asks, and appends the answer. One that comes after its time is thrown away: it tells of the past.
@@ -72,8 +124,15 @@ impl SshMachine {
 
 impl Watch for SshMachine {
     fn read(&mut self, into: &mut Vec<Reading>) -> Result<(), WatchError> {
-        self.ask(into).map_err(|reason| WatchError { watched: self.account.to_string(), reason })
+        self.ask_anyhow(into).map_err(|reason| WatchError { watched: self.account.to_string(), reason })
     }
+}
+
+/// Starts `ssh` and tells the shell what to do; it has to be waited for.
+fn begin(account: &SshAccount, options: &SshOptions, files: &Files) -> Result<Connection, String> {
+    let mut connection = Connection::start(options, account.as_str())?;
+    connection.send(&script(files, ANSWERS_MAX))?;
+    Ok(connection)
 }
 
 #[cfg(test)]
@@ -178,16 +237,61 @@ mod tests {
         assert_eq!(error.reason, "expected the files of Linux' `/proc`, found none that can be read");
     }
 
+    /// Answers once, and ends with the next question.
+    const BREAKS: &str = "printf 'plimsoll-begin 1\\n/proc/self/stat:7 (x)\\nplimsoll-end 1\\n'; \
+                          while read line; do [ -n \"$line\" ] || break; done; \
+                          printf 'Connection to sut closed by remote host.\\r\\n' >&2; exit 255";
+
     #[test]
-    fn a_stream_that_breaks_says_so_from_then_on() {
-        let stand_in = "printf 'plimsoll-begin 1\\n/proc/self/stat:7 (x)\\nplimsoll-end 1\\n'; \
-                        while read line; do [ -n \"$line\" ] || break; done; \
-                        printf 'Connection to sut closed by remote host.\\r\\n' >&2; exit 255";
-        let mut machine = connect(stand_in, LONG).unwrap();
-        for _ in 0..2 {
+    fn a_stream_that_breaks_says_so_each_time() {
+        let mut machine = connect(BREAKS, LONG).unwrap();
+        for _ in 0..4 {
             let error = machine.read(&mut Vec::new()).unwrap_err();
             assert_eq!(error.to_string(), "me@sut: `ssh` ended: Connection to sut closed by remote host.");
         }
+    }
+
+    /// The stand-in breaks where it is the first to make the folder.
+    #[test]
+    fn a_stream_that_broke_is_begun_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let made = folder.path().join("made");
+        let stand_in = format!("if mkdir '{}' 2>/dev/null; then {BREAKS}; fi; {HERE}", made.display());
+        let mut machine = connect(&stand_in, LONG).unwrap();
+        let mut readings = Vec::new();
+        assert!(machine.read(&mut readings).is_err() && readings.is_empty());
+        for count in 1..=2 {
+            machine.read(&mut readings).unwrap();
+            assert_eq!(readings.len(), count);
+        }
+        assert_eq!(machine.back_off.ended, 0);
+    }
+
+    /// Goal: a machine that is gone is not asked every second. It breaks at the first reading; the stand-in counts how
+    /// often it is started. Rests of 0, 1, 3 and 7 readings: it is tried at readings 2, 4, 8 and 16.
+    #[test]
+    fn a_machine_that_is_gone_is_left_alone_longer_and_longer() {
+        let folder = tempfile::tempdir().unwrap();
+        let (made, starts) = (folder.path().join("made"), folder.path().join("starts"));
+        let stand_in = format!(
+            "if mkdir '{}' 2>/dev/null; then {BREAKS}; fi; printf x >>'{}'; echo no route >&2; exit 255",
+            made.display(),
+            starts.display()
+        );
+        let mut machine = connect(&stand_in, LONG).unwrap();
+        let n_starts = || std::fs::read(&starts).map_or(0, |starts| starts.len());
+        let tried: Vec<u32> = (1..=16)
+            .filter(|_| {
+                let before = n_starts();
+                let error = machine.read(&mut Vec::new()).unwrap_err();
+                assert!(error.reason.starts_with("`ssh` ended: "), "{error}");
+                before < n_starts()
+            })
+            .collect();
+        assert_eq!(tried, [2, 4, 8, 16]);
+        machine.back_off.ended = 40;
+        machine.back_off.begin("gone");
+        assert_eq!(machine.back_off.rest, REST_MAX);
     }
 
     /// Goal: what comes too late is not taken for new. The stand-in holds its second answer back until a pipe is
