@@ -1,0 +1,121 @@
+//! The body of a request, taken out of its framing.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::Poll;
+
+use bytes::Bytes;
+use http1::{BodyReader, Framing};
+use tokio::io::ReadBuf;
+
+use super::connection::Connection;
+use super::head::Expectation;
+use crate::front::peer::Wire;
+use crate::front::watch::Patience;
+use crate::message::{BodyError, RequestBody};
+
+/// The body that follows the head which was read last.
+#[derive(Debug)]
+pub(super) struct IncomingBody<'a, W> {
+    connection: &'a mut Connection<W>,
+    reader: BodyReader,
+    /// Whether the client waits to be told to go on.
+    is_waited_for: bool,
+    /// How much of what the connection has kept belongs to the body and has been given.
+    taken: usize,
+    bytes: u64,
+    bytes_max: u64,
+    patience: Patience,
+}
+
+impl<'a, W: Wire> IncomingBody<'a, W> {
+    /// Begins with the first byte after the head.
+    pub(super) fn new(
+        connection: &'a mut Connection<W>,
+        framing: Framing,
+        expectation: Expectation,
+    ) -> IncomingBody<'a, W> {
+        let limits = connection.worker.limits();
+        IncomingBody {
+            connection,
+            reader: BodyReader::new(framing),
+            is_waited_for: expectation == Expectation::Continue,
+            taken: 0,
+            bytes: 0,
+            bytes_max: limits.body_bytes_max,
+            patience: Patience::new(limits.body_timeout, limits.rate_min),
+        }
+    }
+
+    /// Ends: what follows the body is left for the next request. Returns whether all of the body has been taken.
+    pub(super) fn end(self) -> bool {
+        self.connection.kept.drain(..self.taken);
+        self.reader.is_done() && self.bytes <= self.bytes_max
+    }
+
+    /// Takes all content that is there.
+    fn take(&mut self) -> Result<Vec<u8>, BodyError> {
+        let mut content = Vec::new();
+        loop {
+            let rest = &self.connection.kept[self.taken..];
+            if rest.is_empty() || self.reader.is_done() {
+                break;
+            }
+            let piece = self.reader.read(rest).map_err(|error| BodyError::Malformed(error.to_string()))?;
+            content.extend_from_slice(&rest[piece.data]);
+            self.taken += piece.consumed;
+        }
+        self.bytes = self.bytes.saturating_add(content.len() as u64);
+        if self.bytes_max < self.bytes { Err(BodyError::TooLong(self.bytes_max)) } else { Ok(content) }
+    }
+
+    /// Waits for more; everything that was kept has been taken.
+    async fn read(&mut self) -> Result<(), BodyError> {
+        if self.is_waited_for {
+            self.is_waited_for = false;
+            let told = self.connection.send(b"HTTP/1.1 100 Continue\r\n\r\n", &[]).await;
+            told.map_err(|_| BodyError::Truncated)?;
+        }
+        self.taken = 0;
+        let Connection { wire, worker, watch, kept, .. } = &mut *self.connection;
+        kept.clear();
+        self.patience.begin(watch);
+        let began = watch.now();
+        let read = poll_fn(|context| {
+            let input = &mut worker.buffers.borrow_mut().input;
+            let mut room = ReadBuf::new(input);
+            match Pin::new(&mut *wire).poll_read(context, &mut room) {
+                Poll::Ready(Ok(())) => {
+                    kept.extend_from_slice(room.filled());
+                    Poll::Ready(Ok(room.filled().len()))
+                }
+                Poll::Ready(Err(_)) => Poll::Ready(Err(BodyError::Truncated)),
+                Poll::Pending => watch.poll_over(context).map(|()| Err(BodyError::TimedOut)),
+            }
+        })
+        .await;
+        watch.unlimited();
+        match read? {
+            0 => Err(BodyError::Truncated),
+            read => {
+                self.patience.went_over(watch, began, read);
+                Ok(())
+            }
+        }
+    }
+}
+
+impl<W: Wire> RequestBody for IncomingBody<'_, W> {
+    async fn next(&mut self) -> Result<Option<Bytes>, BodyError> {
+        loop {
+            let content = self.take()?;
+            if !content.is_empty() {
+                return Ok(Some(content.into()));
+            }
+            if self.reader.is_done() {
+                return Ok(None);
+            }
+            self.read().await?;
+        }
+    }
+}
