@@ -6,7 +6,7 @@
 
 use units::Nanos;
 
-use super::list::{delta_seconds, directive, lower_token, members, unquote};
+use super::list::{allocations_of, delta_seconds, directive, lower_token, members, unquote};
 use super::message::Lower;
 
 /// What a response says to caches.
@@ -74,6 +74,12 @@ impl Scope {
             Scope::Fields(names) => names,
             Scope::Nothing | Scope::Whole => &[],
         }
+    }
+
+    /// Returns the bytes of each piece of memory that it has allocated.
+    pub(super) fn allocations(&self) -> impl Iterator<Item = usize> {
+        let names = if let Scope::Fields(names) = self { Some(names) } else { None };
+        names.into_iter().flat_map(allocations_of)
     }
 
     /// Takes another occurrence into account. Without an argument, or with one that is no list of names, it is about

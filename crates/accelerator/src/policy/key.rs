@@ -104,6 +104,24 @@ impl Key {
         Ok(Key { scheme, text, origin_end })
     }
 
+    /// Makes the key of an absolute URI, such as one that an operator names.
+    ///
+    /// # Errors
+    ///
+    /// As [`Key::new`]; also a reference without scheme or of another one.
+    pub fn parse(uri: &str, dots: DotSegments) -> Result<Key, KeyRefused> {
+        let uri = uri.as_bytes();
+        let uri = &uri[..uri.iter().position(|&byte| byte == b'#').unwrap_or(uri.len())];
+        let (scheme, rest) = split_scheme(uri)?.ok_or(KeyRefused::OtherScheme)?;
+        let (authority, target) = split_authority(rest.strip_prefix(b"//").ok_or(KeyRefused::EmptyHost)?);
+        Key::new(scheme, authority, target, dots)
+    }
+
+    /// Returns how many bytes of memory its text takes.
+    pub fn capacity(&self) -> usize {
+        self.text.capacity()
+    }
+
     /// Returns the whole key.
     pub fn as_str(&self) -> &str {
         &self.text
@@ -262,6 +280,26 @@ mod tests {
             ("[]", KeyRefused::Host),
         ] {
             assert_eq!(key(Scheme::Http, authority, "/"), Err(reason), "{authority}");
+        }
+    }
+
+    #[test]
+    fn absolute_uris_have_keys_and_others_have_none() {
+        let parse = |uri| Key::parse(uri, DotSegments::Resolved);
+        for (uri, expected) in [
+            ("HTTP://A:80/b/../c?d#e", "http://a/c?d"),
+            ("https://a", "https://a/"),
+            ("http://a?b", "http://a/?b"),
+        ] {
+            assert_eq!(parse(uri).as_ref().map(Key::as_str), Ok(expected), "{uri}");
+        }
+        for (uri, reason) in [
+            ("/a", KeyRefused::OtherScheme),
+            ("a", KeyRefused::OtherScheme),
+            ("ftp://a/", KeyRefused::OtherScheme),
+            ("http:a", KeyRefused::EmptyHost),
+        ] {
+            assert_eq!(parse(uri), Err(reason), "{uri}");
         }
     }
 

@@ -7,6 +7,11 @@ use units::Nanos;
 /// The largest number of seconds that a field can give; larger ones count as this (RFC 9111 §1.2.2).
 pub(super) const SECONDS_MAX: u64 = 1 << 31;
 
+/// Returns the bytes of each piece of memory that a list of names takes: its own, then that of each name.
+pub(super) fn allocations_of(names: &Vec<String>) -> impl Iterator<Item = usize> {
+    std::iter::once(names.capacity() * size_of::<String>()).chain(names.iter().map(String::capacity))
+}
+
 /// Returns the members of a comma-separated list without the blanks around them; empty ones are left out.
 ///
 /// Commas in a quoted string do not separate (RFC 9110 §5.6.1). From a quotation mark that is never closed on, marks

@@ -53,6 +53,15 @@ impl Stored {
     pub fn invalidate(&mut self) {
         self.is_invalid = true;
     }
+
+    /// Returns the bytes of each piece of memory that it has allocated, some of which may be zero; in no order.
+    pub fn allocations(&self) -> impl Iterator<Item = usize> {
+        let Response { etag, directives, vary, .. } = &self.response;
+        let tag = etag.iter().map(|tag| tag.opaque.capacity());
+        let directives = directives.no_cache.allocations().chain(directives.private.allocations());
+        let variant = std::iter::once(self.variant.capacity());
+        tag.chain(directives).chain(vary.allocations()).chain(variant)
+    }
 }
 
 #[cfg(test)]
@@ -82,6 +91,21 @@ mod tests {
             assert_eq!(stored().ttl(after(seconds)), Nanos::from_secs(ttl));
             assert_eq!(stored().is_fresh(after(seconds)), is_fresh);
         }
+    }
+
+    #[test]
+    fn every_allocation_is_known() {
+        let lines: [(&[u8], &[u8]); 3] =
+            [(b"ETag", b"\"abc\""), (b"Vary", b"one"), (b"Cache-Control", b"no-cache=\"x, yz\"")];
+        let times = Times { requested: RECEIVED, received: RECEIVED };
+        let response = Response::read(200, lines.iter().copied(), times, &Settings::default());
+        let variant = Variant::from_bytes(b"one:1\n".to_vec());
+        let stored = Stored::new(response, variant, 5, &Settings::default());
+        let allocations: Vec<usize> = stored.allocations().collect();
+        // The tag; a list of two names and both; a list of one name and it; the variant.
+        assert_eq!(allocations.len(), 1 + 3 + 2 + 1, "{allocations:?}");
+        let least = [3, 2 * size_of::<String>(), 1, 2, size_of::<String>(), 3, 6];
+        assert!(allocations.iter().zip(least).all(|(bytes, least)| least <= *bytes), "{allocations:?}");
     }
 
     #[test]

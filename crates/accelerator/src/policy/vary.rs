@@ -1,6 +1,6 @@
 //! Which request fields a response depends on, and what they were (RFC 9111 §4.1).
 
-use super::list::{lower_token, members};
+use super::list::{allocations_of, lower_token, members};
 use super::message::{Lines, values};
 use super::normal::normal;
 
@@ -41,6 +41,12 @@ impl Vary {
             Vary::Nothing | Vary::Everything => &[],
         }
     }
+
+    /// Returns the bytes of each piece of memory that it has allocated.
+    pub(super) fn allocations(&self) -> impl Iterator<Item = usize> {
+        let names = if let Vary::Fields(names) = self { Some(names) } else { None };
+        names.into_iter().flat_map(allocations_of)
+    }
 }
 
 /// The values that a request has in the fields that a response depends on: equal if the response suits both.
@@ -71,6 +77,21 @@ impl Variant {
             }
         }
         Some(Variant(text))
+    }
+
+    /// Takes a variant from where it was stored: the bytes that [`Variant::as_bytes`] gave.
+    pub fn from_bytes(bytes: Vec<u8>) -> Variant {
+        Variant(bytes)
+    }
+
+    /// Returns the values in the form in which they are compared; empty if the response depends on nothing.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Returns how many bytes of memory the values take.
+    pub(super) fn capacity(&self) -> usize {
+        self.0.capacity()
     }
 }
 

@@ -1,0 +1,290 @@
+//! One record: what is kept of an object beside its body, and where the body stands.
+//!
+//! ```text
+//!  "PLR1"  length of the head  length of the body that follows  checksum of all these and the head  head  body
+//!    4            4                         4                                 32
+//! ```
+//!
+//! The head holds the checksum of the body. Checksums are BLAKE3.
+
+use std::hash::RandomState;
+
+use bytes::Bytes;
+use units::{Nanos, WallTime};
+
+use super::super::object::Object;
+use super::codec::{Decoder, Encoder};
+use super::index::VariantPrint;
+use crate::message::HeaderLines;
+use crate::policy::{Key, Response, Settings, Stored, Times, Variant, Vary};
+
+/// What a record begins with; the digit is the format's version.
+const MAGIC: [u8; 4] = *b"PLR1";
+
+/// The length of what stands before the head, in bytes.
+pub(super) const PREFIX_BYTES: usize = 44;
+
+/// The longest head, in bytes; longer ones are not written, and a length beyond it is none.
+pub(super) const HEAD_BYTES_MAX: usize = 1 << 20;
+
+/// A checksum.
+pub(super) type Sum = [u8; 32];
+
+/// Stands for a length that was not announced.
+const UNKNOWN: u64 = u64::MAX;
+
+/// A place in a segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) segment: u32,
+    /// In bytes from the segment's start.
+    pub(super) offset: u32,
+}
+
+/// Where a body stands, and what it must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct BodyPlace {
+    pub(super) place: Place,
+    pub(super) length: u32,
+    pub(super) sum: Sum,
+}
+
+/// What stands before a head.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Prefix {
+    pub(super) head_length: u32,
+    /// The length of the body that follows; zero if it stands elsewhere, or is empty.
+    pub(super) body_length: u32,
+    sum: Sum,
+}
+
+impl Prefix {
+    /// Makes the prefix of a head.
+    pub(super) fn of(head: &[u8], body_length: u32) -> Prefix {
+        let head_length = u32::try_from(head.len()).unwrap_or(u32::MAX);
+        let mut prefix = Prefix { head_length, body_length, sum: [0; 32] };
+        prefix.sum = prefix.sum_with(head);
+        prefix
+    }
+
+    /// Reads a prefix; `None` if this is none.
+    pub(super) fn decode(bytes: &[u8; PREFIX_BYTES]) -> Option<Prefix> {
+        let mut decoder = Decoder::new(bytes);
+        if decoder.array()? != MAGIC {
+            return None;
+        }
+        let prefix =
+            Prefix { head_length: decoder.u32()?, body_length: decoder.u32()?, sum: decoder.array()? };
+        (prefix.head_length as usize <= HEAD_BYTES_MAX).then_some(prefix)
+    }
+
+    pub(super) fn encode(&self) -> [u8; PREFIX_BYTES] {
+        let mut bytes = [0; PREFIX_BYTES];
+        bytes[..12].copy_from_slice(&self.start());
+        bytes[12..].copy_from_slice(&self.sum);
+        bytes
+    }
+
+    /// Tells whether a head is the one that the prefix was made for.
+    pub(super) fn is_of(&self, head: &[u8]) -> bool {
+        self.sum == self.sum_with(head)
+    }
+
+    fn start(&self) -> [u8; 12] {
+        let mut start = [0; 12];
+        start[..4].copy_from_slice(&MAGIC);
+        start[4..8].copy_from_slice(&self.head_length.to_le_bytes());
+        start[8..].copy_from_slice(&self.body_length.to_le_bytes());
+        start
+    }
+
+    fn sum_with(&self, head: &[u8]) -> Sum {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.start()).update(head);
+        *hasher.finalize().as_bytes()
+    }
+}
+
+/// What is kept of an object beside its body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Head {
+    /// The record's number.
+    pub(super) sequence: u64,
+    pub(super) body: BodyPlace,
+    pub(super) key: String,
+    pub(super) tags: Box<[Box<str>]>,
+    lines: HeaderLines,
+    variant: Variant,
+    status: u16,
+    times: Times,
+    origin_time: Nanos,
+    /// What cannot be read from the lines again.
+    age: Nanos,
+    content_length: Option<u64>,
+    lifetime: Nanos,
+    is_invalid: bool,
+    sets_cookie: bool,
+}
+
+impl Head {
+    pub(super) fn of(object: &Object, sequence: u64, body: BodyPlace) -> Head {
+        let Stored { response, lifetime, variant, is_invalid, .. } = &object.stored;
+        Head {
+            sequence,
+            body,
+            key: object.key.as_str().to_owned(),
+            tags: object.tags.clone(),
+            lines: object.lines.clone(),
+            variant: variant.clone(),
+            status: response.status,
+            times: response.times,
+            origin_time: object.origin_time,
+            age: response.age,
+            content_length: response.content_length,
+            lifetime: lifetime.length,
+            is_invalid: *is_invalid,
+            sets_cookie: response.sets_cookie,
+        }
+    }
+
+    /// Makes the object again, by the settings of now; it never lives longer than it did.
+    pub(super) fn into_object(self, key: &Key, body: Bytes, settings: &Settings) -> Object {
+        let mut response = Response::read(self.status, self.lines.iter(), self.times, settings);
+        response.age = self.age;
+        response.content_length = self.content_length;
+        response.sets_cookie = self.sets_cookie;
+        let mut stored = Stored::new(response, self.variant, body.len() as u64, settings);
+        stored.lifetime.length = stored.lifetime.length.min(self.lifetime);
+        stored.is_invalid = self.is_invalid;
+        Object::new(key.clone(), stored, self.lines, body, self.tags, self.origin_time)
+    }
+
+    /// Returns what tells the object's variant apart.
+    pub(super) fn variant_print(&self, hasher: &RandomState) -> VariantPrint {
+        VariantPrint::of(&Vary::read(self.lines.iter()), &self.variant, hasher)
+    }
+
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut to = Encoder::default();
+        to.u64(self.sequence);
+        to.u32(self.body.place.segment);
+        to.u32(self.body.place.offset);
+        to.u32(self.body.length);
+        to.raw(&self.body.sum);
+        to.text(self.key.as_bytes());
+        to.u32(u32::from(self.status));
+        to.u64(self.times.requested.0.cast_unsigned());
+        to.u64(self.times.received.0.cast_unsigned());
+        to.u64(self.origin_time.0);
+        to.u64(self.age.0);
+        to.u64(self.content_length.unwrap_or(UNKNOWN));
+        to.u64(self.lifetime.0);
+        to.u8(u8::from(self.is_invalid));
+        to.u8(u8::from(self.sets_cookie));
+        to.text(self.variant.as_bytes());
+        to.u32(self.tags.len() as u32);
+        self.tags.iter().for_each(|tag| to.text(tag.as_bytes()));
+        for (name, value) in self.lines.iter() {
+            to.text(name);
+            to.text(value);
+        }
+        to.finish()
+    }
+
+    /// Reads a head; `None` if this is none.
+    pub(super) fn decode(bytes: &[u8]) -> Option<Head> {
+        let from = &mut Decoder::new(bytes);
+        let sequence = from.u64()?;
+        let place = Place { segment: from.u32()?, offset: from.u32()? };
+        let body = BodyPlace { place, length: from.u32()?, sum: from.array()? };
+        Some(Head {
+            sequence,
+            body,
+            key: from.str()?.to_owned(),
+            status: u16::try_from(from.u32()?).ok()?,
+            times: Times { requested: wall(from)?, received: wall(from)? },
+            origin_time: Nanos(from.u64()?),
+            age: Nanos(from.u64()?),
+            content_length: Some(from.u64()?).filter(|length| *length != UNKNOWN),
+            lifetime: Nanos(from.u64()?),
+            is_invalid: from.u8()? != 0,
+            sets_cookie: from.u8()? != 0,
+            variant: Variant::from_bytes(from.text()?.to_vec()),
+            tags: tags(from)?,
+            lines: lines(from)?,
+        })
+    }
+}
+
+fn wall(from: &mut Decoder) -> Option<WallTime> {
+    from.u64().map(|bits| WallTime(bits.cast_signed()))
+}
+
+fn tags(from: &mut Decoder) -> Option<Box<[Box<str>]>> {
+    let n = from.u32()?;
+    (0..n).map(|_| from.str().map(Box::from)).collect()
+}
+
+fn lines(from: &mut Decoder) -> Option<HeaderLines> {
+    let mut lines = HeaderLines::new();
+    while !from.is_empty() {
+        lines.push(from.text()?, from.text()?);
+    }
+    Some(lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::samples::sample;
+
+    fn head(object: &Object) -> Head {
+        let place = Place { segment: 3, offset: 77 };
+        let sum = *blake3::hash(&object.body).as_bytes();
+        Head::of(object, 9, BodyPlace { place, length: object.body.len() as u32, sum })
+    }
+
+    #[test]
+    fn an_object_comes_back_as_it_was() {
+        let object = sample("/a", b"the body", &["Cache-Control: max-age=60", "ETag: \"1\"", "Vary: x"]);
+        let decoded = Head::decode(&head(&object).encode()).unwrap();
+        assert_eq!(decoded, head(&object));
+        let again = decoded.into_object(&object.key, object.body.clone(), &Settings::default());
+        assert_eq!((&again.stored, &again.lines, &again.tags), (&object.stored, &object.lines, &object.tags));
+        assert_eq!((again.origin_time, again.status()), (object.origin_time, object.status()));
+    }
+
+    #[test]
+    fn what_was_made_stale_or_invalid_stays_so() {
+        let object = sample("/a", b"", &["Cache-Control: max-age=60"]);
+        let mut stored = object.stored.clone();
+        stored.lifetime.length = Nanos::from_secs(5);
+        stored.invalidate();
+        let object = object.updated(stored, object.lines.clone());
+        let again = head(&object).into_object(&object.key, Bytes::new(), &Settings::default());
+        assert_eq!(again.stored.lifetime.length, Nanos::from_secs(5));
+        assert!(again.stored.is_invalid);
+    }
+
+    #[test]
+    fn a_head_that_is_cut_is_none() {
+        let whole = head(&sample("/a", b"b", &["Vary: x"])).encode();
+        // Lines come last, so a head may end between two of them: that is what its checksum is for.
+        let lines = 2 * 4 + "Vary".len() + "x".len();
+        assert!((0..whole.len() - lines).all(|end| Head::decode(&whole[..end]).is_none()));
+    }
+
+    #[test]
+    fn a_prefix_knows_its_head() {
+        let prefix = Prefix::of(b"head", 5);
+        assert_eq!(Prefix::decode(&prefix.encode()), Some(prefix));
+        assert!(prefix.is_of(b"head") && !prefix.is_of(b"heap"));
+        for place in 0..4 {
+            let mut bytes = prefix.encode();
+            bytes[place] ^= 1;
+            assert_eq!(Prefix::decode(&bytes), None);
+        }
+        let other_length = Prefix { body_length: 6, ..prefix };
+        assert!(!other_length.is_of(b"head"));
+    }
+}

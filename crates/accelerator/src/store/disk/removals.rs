@@ -1,0 +1,271 @@
+//! The log of removals: what must not come back when the process is started again.
+
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use super::super::pattern::Pattern;
+use super::super::purge::Purge;
+use super::codec::{Decoder, Encoder};
+
+/// The name of the file, and of the one that takes its place.
+const NAMES: [&str; 2] = ["removals.log", "removals.new"];
+
+/// How much the log may grow before it is written anew, beside twice its length then; in bytes.
+const GROWTH_BYTES: u64 = 1 << 20;
+
+/// What was removed, each with its number.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Removed(Vec<(u64, Purge)>);
+
+impl Removed {
+    /// Reads a log; what is torn at its end does not count. Returns the length of what does, in bytes.
+    fn read(bytes: &[u8]) -> (Removed, usize) {
+        let mut removed = Vec::new();
+        let mut end = 0;
+        while let Some((one, length)) = decode(&bytes[end..]) {
+            removed.push(one);
+            end += length;
+        }
+        (Removed(removed), end)
+    }
+
+    /// Returns the highest number.
+    pub(super) fn sequence_max(&self) -> u64 {
+        self.0.iter().map(|(sequence, _)| *sequence).max().unwrap_or(0)
+    }
+
+    /// Sorts what is removed, so that many objects can be compared with it.
+    pub(super) fn sieve(&self) -> Sieve<'_> {
+        let mut sieve = Sieve::default();
+        for (sequence, what) in &self.0 {
+            match what.key() {
+                Some(key) => {
+                    let known = sieve.keys.entry(key).or_default();
+                    *known = (*known).max(*sequence);
+                }
+                None => sieve.wide.push((*sequence, what)),
+            }
+        }
+        sieve
+    }
+
+    /// Leaves out what is older than every record, and of equal removals all but the last.
+    fn compact(&self, sequence_min: u64) -> Vec<(u64, &Purge)> {
+        let mut last: HashMap<Vec<u8>, (u64, &Purge)> = HashMap::new();
+        for (sequence, what) in self.0.iter().filter(|(sequence, _)| sequence_min < *sequence) {
+            let known = last.entry(encode(0, what)).or_insert((*sequence, what));
+            known.0 = known.0.max(*sequence);
+        }
+        let mut kept: Vec<_> = last.into_values().collect();
+        kept.sort_unstable_by_key(|(sequence, _)| *sequence);
+        kept
+    }
+}
+
+/// What was removed, sorted.
+#[derive(Debug, Default)]
+pub(super) struct Sieve<'a> {
+    keys: HashMap<&'a str, u64>,
+    wide: Vec<(u64, &'a Purge)>,
+}
+
+impl Sieve<'_> {
+    /// Tells whether an object with this number has been removed.
+    pub(super) fn holds_back(&self, sequence: u64, key: &str, tags: &[Box<str>]) -> bool {
+        let is_meant = |(number, what): &(u64, &Purge)| sequence < *number && what.matches_parts(key, tags);
+        self.keys.get(key).is_some_and(|number| sequence < *number) || self.wide.iter().any(is_meant)
+    }
+}
+
+/// The file.
+#[derive(Debug)]
+pub(super) struct Log {
+    directory: PathBuf,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    file: File,
+    length: u64,
+    /// The length at which it is written anew.
+    length_max: u64,
+}
+
+impl Log {
+    /// Opens the log, and makes one if there is none; returns what it says.
+    pub(super) fn open(directory: &Path) -> io::Result<(Log, Removed)> {
+        let path = directory.join(NAMES[0]);
+        let file = OpenOptions::new().read(true).append(true).create(true).open(&path)?;
+        let (removed, length) = Removed::read(&std::fs::read(&path)?);
+        file.set_len(length as u64)?;
+        let state = State { file, length: length as u64, length_max: 2 * length as u64 + GROWTH_BYTES };
+        Ok((Log { directory: directory.to_owned(), state: Mutex::new(state) }, removed))
+    }
+
+    /// Adds a removal. Returns whether the log should be written anew.
+    pub(super) fn append(&self, sequence: u64, what: &Purge) -> io::Result<bool> {
+        let bytes = encode(sequence, what);
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(error) = state.file.write_all(&bytes) {
+            // What was written of it would hide all that comes after.
+            let length = state.length;
+            state.file.set_len(length)?;
+            return Err(error);
+        }
+        state.length += bytes.len() as u64;
+        Ok(state.length_max < state.length)
+    }
+
+    /// Writes the log anew, without what is older than every record.
+    pub(super) fn compact(&self, sequence_min: u64) -> io::Result<()> {
+        let [path, new] = NAMES.map(|name| self.directory.join(name));
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let (removed, _) = Removed::read(&std::fs::read(&path)?);
+        let kept = removed.compact(sequence_min);
+        let bytes: Vec<u8> = kept.iter().flat_map(|(sequence, what)| encode(*sequence, what)).collect();
+        std::fs::write(&new, &bytes)?;
+        let file = OpenOptions::new().append(true).open(&new)?;
+        std::fs::rename(&new, &path)?;
+        let length = bytes.len() as u64;
+        *state = State { file, length, length_max: 2 * length + GROWTH_BYTES };
+        Ok(())
+    }
+
+    /// Returns the length of the file in bytes.
+    pub(super) fn length(&self) -> u64 {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).length
+    }
+}
+
+/// Writes one removal: a length, a checksum, number, kind and text.
+fn encode(sequence: u64, what: &Purge) -> Vec<u8> {
+    let (kind, text) = match what {
+        Purge::Key(key) => (0, key.as_str()),
+        Purge::Prefix(prefix) => (1, prefix.as_str()),
+        Purge::Pattern(pattern) => (2, pattern.as_str()),
+        Purge::Tag(tag) => (3, tag.as_str()),
+        Purge::All => (4, ""),
+    };
+    let mut content = Encoder::default();
+    content.u64(sequence);
+    content.u8(kind);
+    content.text(text.as_bytes());
+    let content = content.finish();
+    let mut whole = Encoder::default();
+    whole.raw(&sum(&content));
+    whole.text(&content);
+    whole.finish()
+}
+
+/// Reads one removal from the start, and returns its length with it; `None` if none stands there whole.
+fn decode(bytes: &[u8]) -> Option<((u64, Purge), usize)> {
+    let mut whole = Decoder::new(bytes);
+    let (found, content) = (whole.array::<8>()?, whole.text()?);
+    if found != sum(content) {
+        return None;
+    }
+    let mut from = Decoder::new(content);
+    let (sequence, kind, text) = (from.u64()?, from.u8()?, from.str()?);
+    let what = match kind {
+        0 => Purge::Key(text.to_owned()),
+        1 => Purge::Prefix(text.to_owned()),
+        2 => Purge::Pattern(Pattern::new(text)),
+        3 => Purge::Tag(text.to_owned()),
+        4 => Purge::All,
+        _ => return None,
+    };
+    Some(((sequence, what), 8 + 4 + content.len()))
+}
+
+fn sum(content: &[u8]) -> [u8; 8] {
+    let hash = blake3::hash(content);
+    std::array::from_fn(|at| hash.as_bytes()[at])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn some() -> Vec<(u64, Purge)> {
+        vec![
+            (1, Purge::Key("a".into())),
+            (2, Purge::Prefix("b".into())),
+            (3, Purge::Pattern(Pattern::new("*c"))),
+            (4, Purge::Tag("d".into())),
+            (5, Purge::Key("a".into())),
+            (6, Purge::All),
+        ]
+    }
+
+    fn log_of(removals: &[(u64, Purge)]) -> (tempfile::TempDir, Log) {
+        let directory = tempfile::tempdir().unwrap();
+        let (log, removed) = Log::open(directory.path()).unwrap();
+        assert_eq!(removed, Removed::default());
+        removals.iter().for_each(|(sequence, what)| assert!(!log.append(*sequence, what).unwrap()));
+        (directory, log)
+    }
+
+    #[test]
+    fn a_log_says_what_was_written_to_it() {
+        let (directory, log) = log_of(&some());
+        drop(log);
+        let (_, removed) = Log::open(directory.path()).unwrap();
+        assert_eq!((removed.0.clone(), removed.sequence_max()), (some(), 6));
+    }
+
+    #[test]
+    fn a_log_that_is_cut_anywhere_says_what_is_whole_and_goes_on() {
+        let (directory, log) = log_of(&some());
+        drop(log);
+        let path = directory.path().join(NAMES[0]);
+        let whole = std::fs::read(&path).unwrap();
+        for end in 0..whole.len() {
+            std::fs::write(&path, &whole[..end]).unwrap();
+            let (log, removed) = Log::open(directory.path()).unwrap();
+            let n = removed.0.len();
+            assert_eq!(removed.0, some()[..n], "{end}");
+            log.append(9, &Purge::All).unwrap();
+            let (_, removed) = Log::open(directory.path()).unwrap();
+            assert_eq!((removed.0.len(), removed.sequence_max()), (n + 1, 9), "{end}");
+        }
+    }
+
+    #[test]
+    fn a_log_written_anew_keeps_what_still_counts_and_goes_on() {
+        let (directory, log) = log_of(&some());
+        log.compact(1).unwrap();
+        log.append(7, &Purge::Key("e".into())).unwrap();
+        let (_, removed) = Log::open(directory.path()).unwrap();
+        let mut expected = some()[1..].to_vec();
+        expected.push((7, Purge::Key("e".into())));
+        assert_eq!(removed.0, expected);
+    }
+
+    #[test]
+    fn a_log_that_grows_asks_to_be_written_anew() {
+        let (_directory, log) = log_of(&[]);
+        let long = "x".repeat(1 << 16);
+        let asked = (0..100).position(|number| log.append(number, &Purge::Key(long.clone())).unwrap());
+        assert_eq!(asked, Some(15));
+        log.compact(0).unwrap();
+        assert!(!log.append(100, &Purge::Key(long)).unwrap());
+    }
+
+    #[test]
+    fn a_removal_counts_for_what_is_older() {
+        let removed = Removed(vec![
+            (5, Purge::Key("a".into())),
+            (3, Purge::Key("a".into())),
+            (4, Purge::Tag("t".into())),
+        ]);
+        let sieve = removed.sieve();
+        assert!(
+            sieve.holds_back(4, "a", &[]) && !sieve.holds_back(5, "a", &[]) && !sieve.holds_back(4, "b", &[])
+        );
+        assert!(sieve.holds_back(3, "b", &["t".into()]) && !sieve.holds_back(4, "b", &["t".into()]));
+    }
+}

@@ -1,0 +1,82 @@
+//! Ghosts: keys of objects that were evicted soon after they came.
+
+use std::collections::VecDeque;
+
+use hashbrown::HashTable;
+
+/// How many ghosts there may be at the least.
+const GHOSTS_MIN: usize = 64;
+
+/// Hashes of keys, in the order in which they came, up to a number.
+///
+/// Of each hash 32 bits are kept: that two keys share them costs a misplaced object, nothing else.
+#[derive(Debug, Default)]
+pub(super) struct Ghosts {
+    known: HashTable<u32>,
+    order: VecDeque<u32>,
+}
+
+impl Ghosts {
+    /// Returns the bytes of memory that they take.
+    pub(super) fn bytes(&self) -> usize {
+        self.known.allocation_size() + self.order.capacity() * size_of::<u32>()
+    }
+
+    /// Adds a hash; the oldest go so that there are at most `n_max`.
+    pub(super) fn add(&mut self, hash: u64, n_max: usize) {
+        while n_max.max(GHOSTS_MIN) <= self.order.len() {
+            if let Some(oldest) = self.order.pop_front() {
+                self.forget(oldest);
+            }
+        }
+        let print = print(hash);
+        if self.known.find(spread(&print), |known| *known == print).is_none() {
+            self.known.insert_unique(spread(&print), print, spread);
+        }
+        self.order.push_back(print);
+    }
+
+    /// Tells whether a hash is known, and forgets it.
+    pub(super) fn take(&mut self, hash: u64) -> bool {
+        // Its place in the order stays until its turn comes.
+        self.forget(print(hash))
+    }
+
+    fn forget(&mut self, print: u32) -> bool {
+        let entry = self.known.find_entry(spread(&print), |known| *known == print);
+        entry.map(|entry| entry.remove()).is_ok()
+    }
+}
+
+fn print(hash: u64) -> u32 {
+    (hash >> 8) as u32
+}
+
+/// Spreads a print over 64 bits, of which the table uses both ends.
+fn spread(print: &u32) -> u64 {
+    units::mix(u64::from(*print))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_are_known_once() {
+        let mut ghosts = Ghosts::default();
+        (0..100).for_each(|number| ghosts.add(units::mix(number), GHOSTS_MIN));
+        assert!(!ghosts.take(units::mix(35)) && ghosts.take(units::mix(36)));
+        assert!(ghosts.take(units::mix(99)) && !ghosts.take(units::mix(99)));
+    }
+
+    #[test]
+    fn memory_is_bounded_however_many_come() {
+        let mut ghosts = Ghosts::default();
+        for number in 0..100_000 {
+            ghosts.add(units::mix(number), 1000);
+            ghosts.take(units::mix(number / 2));
+        }
+        // A table may have four places per entry, of five bytes each; the order has one or two, of four.
+        assert!(ghosts.bytes() <= 1000 * (4 * 5 + 2 * 4), "{}", ghosts.bytes());
+    }
+}

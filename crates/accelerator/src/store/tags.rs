@@ -1,0 +1,57 @@
+//! The tags of a response, by which it can be purged.
+
+use crate::policy::Lines;
+
+/// The most tags that count of one response; the rest is passed over.
+const TAGS_MAX: usize = 128;
+
+/// Fields that list tags, and what stands between those.
+const FIELDS: [(&str, char); 2] = [("surrogate-key", ' '), ("cache-tag", ',')];
+
+/// Reads the tags of a response from its `Surrogate-Key` and `Cache-Tag` lines: each once, in order of appearance.
+///
+/// What is no UTF-8 is no tag.
+pub fn tags_of<'a>(lines: impl Lines<'a>) -> Box<[Box<str>]> {
+    let mut tags: Vec<Box<str>> = Vec::new();
+    for (name, value) in lines {
+        let Some((_, separator)) =
+            FIELDS.iter().find(|(field, _)| name.eq_ignore_ascii_case(field.as_bytes()))
+        else {
+            continue;
+        };
+        let value = std::str::from_utf8(value).unwrap_or_default();
+        for tag in value.split(*separator).map(str::trim).filter(|tag| !tag.is_empty()) {
+            if tags.len() < TAGS_MAX && !tags.iter().any(|known| **known == *tag) {
+                tags.push(tag.into());
+            }
+        }
+    }
+    tags.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tags(lines: &[(&'static str, &'static str)]) -> Vec<String> {
+        let lines: Vec<_> = lines.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())).collect();
+        tags_of(lines.iter().copied()).iter().map(|tag| tag.to_string()).collect()
+    }
+
+    #[test]
+    fn tags_come_from_both_fields_and_each_once() {
+        assert_eq!(
+            tags(&[("Surrogate-Key", "a  b"), ("cache-tag", "b, c d,,"), ("X", "e")]),
+            ["a", "b", "c d"]
+        );
+        assert_eq!(tags(&[("Surrogate-Key", " "), ("Cache-Tag", ",")]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn tags_are_limited_in_number() {
+        let value: Vec<String> = (0..2 * TAGS_MAX).map(|number| number.to_string()).collect();
+        let value = value.join(" ");
+        let line = [(&b"Surrogate-Key"[..], value.as_bytes())];
+        assert_eq!(tags_of(line.iter().copied()).len(), TAGS_MAX);
+    }
+}

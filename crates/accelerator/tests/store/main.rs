@@ -1,0 +1,7 @@
+//! The store: what it keeps, what goes, what is found again.
+
+mod disk;
+mod eviction;
+mod killed;
+mod making;
+mod memory;
