@@ -11,7 +11,7 @@
 //! for objects up to the mean size, and once more for each doubling beyond: a large object must earn what it displaces.
 //!
 //! Source: Yang et al., FIFO Queues are All You Need for Cache Eviction (SOSP 2023). Sizes are ours, and so is that there
-//! are as many ghosts as objects; `tests/store_eviction.rs` compares both with LRU.
+//! are as many ghosts as objects; `tests/store/eviction.rs` compares it with LRU.
 
 use super::ghosts::Ghosts;
 use super::object::FREQUENCY_MAX;
