@@ -37,7 +37,7 @@ pub use error::{HeadError, Limit, Malformed};
 pub use fields::{Fields, header, headers};
 pub use framing::names_coding;
 pub use head::{Framing, HEAD_BYTES_MAX, HEADERS_MAX, Parsed, RequestMethod, Version};
-pub use request::{RequestHead, parse_request};
+pub use request::{RequestHead, is_host, parse_request};
 pub use response::{ReplyHead, ResponseHead, parse_reply, parse_response};
 pub use template::{RequestError, RequestOptions, RequestTemplate, check_path, content_length};
 pub use write::{LAST_CHUNK, WriteError, reason_phrase, write_chunk, write_response_head};

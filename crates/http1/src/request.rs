@@ -163,7 +163,7 @@ fn checked_host<'a>(
 }
 
 /// Tells whether `host` has only bytes of `uri-host [":" port]` (RFC 3986 §3.2.2); may be empty.
-pub(crate) fn is_host(host: &[u8]) -> bool {
+pub fn is_host(host: &[u8]) -> bool {
     host.iter().all(|&byte| byte.is_ascii_alphanumeric() || b"-._~%!$&'()*+,;=:[]".contains(&byte))
 }
 

@@ -1,0 +1,48 @@
+//! The body of a request.
+
+use bytes::Bytes;
+use h2::{Error, Reason, RecvStream};
+use units::RealClock;
+
+use super::pace::Pace;
+use crate::message::{BodyError, RequestBody};
+
+/// What comes on a stream after its head. Trailers are dropped.
+#[derive(Debug)]
+pub(super) struct StreamBody {
+    pub(super) stream: RecvStream,
+    pub(super) bytes_max: u64,
+    pub(super) received: u64,
+    pub(super) pace: Pace,
+    pub(super) clock: RealClock,
+}
+
+impl RequestBody for StreamBody {
+    async fn next(&mut self) -> Result<Option<Bytes>, BodyError> {
+        loop {
+            let arrived = self.pace.wait(&self.clock, self.stream.data()).await.ok_or(BodyError::TimedOut)?;
+            let Some(piece) = arrived else { return Ok(None) };
+            let piece = piece.map_err(|error| failure(&error))?;
+            self.pace.moved(piece.len());
+            self.received = self.received.saturating_add(piece.len() as u64);
+            if self.bytes_max < self.received {
+                return Err(BodyError::TooLong(self.bytes_max));
+            }
+            // It is as good as used: who asks for more has no other.
+            let released = self.stream.flow_control().release_capacity(piece.len());
+            released.map_err(|error| failure(&error))?;
+            if !piece.is_empty() {
+                return Ok(Some(piece));
+            }
+        }
+    }
+}
+
+/// Says what a broken stream means: its end by the client, or a body that is not what was announced.
+fn failure(error: &Error) -> BodyError {
+    if error.is_remote() || error.is_io() || error.reason() != Some(Reason::PROTOCOL_ERROR) {
+        BodyError::Truncated
+    } else {
+        BodyError::Malformed(error.to_string())
+    }
+}

@@ -1,0 +1,84 @@
+//! A stream that tells how far it has got.
+
+use std::cell::Cell;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// Bytes that have gone over a connection so far.
+#[derive(Debug, Default)]
+pub(super) struct Moved {
+    /// From the client.
+    pub(super) read: Cell<u64>,
+    /// To the client, as far as the kernel, or TLS, has taken them.
+    pub(super) written: Cell<u64>,
+}
+
+/// A stream that counts its bytes.
+#[derive(Debug)]
+pub(super) struct Progress<S> {
+    stream: S,
+    moved: Rc<Moved>,
+}
+
+impl<S> Progress<S> {
+    pub(super) fn new(stream: S, moved: Rc<Moved>) -> Progress<S> {
+        Progress { stream, moved }
+    }
+
+    fn note_written(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        if let Poll::Ready(Ok(bytes)) = written {
+            self.moved.written.set(self.moved.written.get() + bytes as u64);
+        }
+        written
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Progress<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let polled = Pin::new(&mut self.stream).poll_read(context, buffer);
+        let bytes = buffer.filled().len() - before;
+        self.moved.read.set(self.moved.read.get() + bytes as u64);
+        polled
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Progress<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.note_written(written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        parts: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, parts);
+        self.note_written(written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}

@@ -1,0 +1,267 @@
+//! From the head of a stream to a request that could as well have come by HTTP/1.
+//!
+//! `h2` refuses most that RFC 9113 §8.1.1 calls malformed by a reset of the stream: upper case, pseudo-header fields that
+//! are unknown, repeated or late, fields of the connection, bytes that no value has, lengths that contradict each other
+//! or the body. What is checked here is what it leaves, and, as much hangs on it, some of the same again.
+
+use std::net::SocketAddr;
+
+use http::header::{CONTENT_LENGTH, COOKIE, EXPECT, HOST, TE};
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
+use http1::{HEADERS_MAX, is_host};
+
+use crate::message::{ClientVersion, HeaderLines, Inbound};
+use crate::policy::Scheme;
+
+/// Fields that are about the connection, which no message of HTTP/2 has (RFC 9113 §8.2.2).
+const OF_CONNECTION: [&str; 5] =
+    ["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"];
+
+/// Why a request is not handled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Refused {
+    /// What the client gets.
+    pub(super) status: u16,
+    /// The reason, for logs and metrics.
+    pub(super) reason: &'static str,
+}
+
+const fn bad(reason: &'static str) -> Refused {
+    Refused { status: 400, reason }
+}
+
+/// Who asks, and for how much.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asker {
+    /// The client.
+    pub(super) client: SocketAddr,
+    /// How it reached us; what it says about that itself (`:scheme`) changes nothing.
+    pub(super) scheme: Scheme,
+    /// Bytes of a body.
+    pub(super) body_bytes_max: u64,
+}
+
+/// Reads the head of a request; `is_open` if the stream goes on after it.
+///
+/// # Errors
+///
+/// Whatever an origin that speaks HTTP/1 could read differently, and what is too long.
+pub(super) fn read(parts: &Parts, is_open: bool, asker: &Asker) -> Result<Inbound, Refused> {
+    if parts.method == Method::CONNECT {
+        return Err(Refused { status: 405, reason: "connect" });
+    }
+    check_scheme(&parts.uri)?;
+    check_fields(&parts.headers)?;
+    let content_length = content_length(&parts.headers)?;
+    if content_length.is_some_and(|length| asker.body_bytes_max < length) {
+        return Err(Refused { status: 413, reason: "body-too-long" });
+    }
+    Ok(Inbound {
+        method_name: parts.method.as_str().into(),
+        scheme: asker.scheme,
+        authority: authority(&parts.uri, &parts.headers)?.to_vec(),
+        target: target(&parts.method, &parts.uri)?.to_vec(),
+        lines: lines(&parts.headers),
+        version: ClientVersion::Http2,
+        client: asker.client,
+        has_body: is_open || content_length.is_some(),
+        content_length,
+    })
+}
+
+/// Tells whether the client waits to be told before it sends a body (RFC 9110 §10.1.1).
+pub(super) fn expects_continue(headers: &HeaderMap) -> bool {
+    headers.get(EXPECT).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"))
+}
+
+/// Refuses schemes that this server does not answer for. Which of the two it is, only the connection tells.
+fn check_scheme(uri: &Uri) -> Result<(), Refused> {
+    match uri.scheme_str() {
+        None | Some("http" | "https") => Ok(()),
+        Some(_) => Err(bad("scheme")),
+    }
+}
+
+fn check_fields(headers: &HeaderMap) -> Result<(), Refused> {
+    if HEADERS_MAX < headers.len() {
+        return Err(Refused { status: 431, reason: "headers-max" });
+    }
+    for (name, value) in headers {
+        if OF_CONNECTION.contains(&name.as_str()) || (name == TE && value != "trailers") {
+            return Err(bad("field-of-connection"));
+        }
+        if !is_value(value.as_bytes()) {
+            return Err(bad("field-value"));
+        }
+    }
+    Ok(())
+}
+
+/// Tells whether a value stays within its line, and says the same there (RFC 9113 §8.2.1).
+fn is_value(value: &[u8]) -> bool {
+    let is_ended = value.iter().any(|byte| matches!(byte, b'\r' | b'\n' | 0));
+    !is_ended && value.trim_ascii().len() == value.len()
+}
+
+/// Returns the host that is meant: that of `:authority`, which `Host` must not contradict (RFC 9113 §8.3.1).
+fn authority<'a>(uri: &'a Uri, headers: &'a HeaderMap) -> Result<&'a [u8], Refused> {
+    let mut hosts = headers.get_all(HOST).iter().map(HeaderValue::as_bytes);
+    let host = hosts.next();
+    if hosts.next().is_some() {
+        return Err(bad("repeated-host"));
+    }
+    let authority = uri.authority().map(|authority| authority.as_str().as_bytes());
+    if let (Some(one), Some(other)) = (authority, host)
+        && !one.eq_ignore_ascii_case(other)
+    {
+        return Err(bad("two-hosts"));
+    }
+    match authority.or(host) {
+        None | Some([]) => Err(bad("missing-host")),
+        Some(named) if is_host(named) => Ok(named),
+        Some(_) => Err(bad("invalid-host")),
+    }
+}
+
+/// Returns path and query, of the same form as in HTTP/1.
+fn target<'a>(method: &Method, uri: &'a Uri) -> Result<&'a [u8], Refused> {
+    let target = uri.path_and_query().map_or("", |target| target.as_str()).as_bytes();
+    let is_plain = target.iter().all(|byte| byte.is_ascii_graphic() && *byte != b'#');
+    if is_plain && (target.starts_with(b"/") || (target == b"*" && method == Method::OPTIONS)) {
+        Ok(target)
+    } else {
+        Err(bad("target"))
+    }
+}
+
+/// Reads the length: digits, and the same if it is said twice.
+fn content_length(headers: &HeaderMap) -> Result<Option<u64>, Refused> {
+    let mut length = None;
+    for value in headers.get_all(CONTENT_LENGTH) {
+        let digits = value.to_str().ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+        let one: u64 = digits.and_then(|text| text.parse().ok()).ok_or(bad("invalid-length"))?;
+        if length.replace(one).is_some_and(|other| other != one) {
+            return Err(bad("conflicting-lengths"));
+        }
+    }
+    Ok(length)
+}
+
+/// Writes the fields as lines, but for those that have become a part of the request itself; a cookie in pieces is put
+/// together (RFC 9113 §8.2.3).
+fn lines(headers: &HeaderMap) -> HeaderLines {
+    let is_apart = |name: &HeaderName| name == HOST || name == CONTENT_LENGTH || name == COOKIE;
+    let mut lines = HeaderLines::new();
+    for (name, value) in headers.iter().filter(|(name, _)| !is_apart(name)) {
+        lines.push(name.as_str().as_bytes(), value.as_bytes());
+    }
+    let crumbs: Vec<&[u8]> = headers.get_all(COOKIE).iter().map(HeaderValue::as_bytes).collect();
+    if !crumbs.is_empty() {
+        lines.push(COOKIE.as_str().as_bytes(), &crumbs.join(&b"; "[..]));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use http::Request;
+
+    use super::*;
+
+    const ASKER: Asker = Asker {
+        client: SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 1),
+        scheme: Scheme::Https,
+        body_bytes_max: 100,
+    };
+
+    /// Method, URI, fields, and why they are refused.
+    type Case<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)], &'a str);
+
+    /// Reads a request for `uri` with these fields.
+    fn told(method: &str, uri: &str, fields: &[(&str, &str)]) -> Result<Inbound, Refused> {
+        let mut request = Request::builder().method(method).uri(uri);
+        for (name, value) in fields {
+            request = request.header(*name, *value);
+        }
+        read(&request.body(()).unwrap().into_parts().0, false, &ASKER)
+    }
+
+    #[test]
+    fn a_request_says_the_same_as_by_http1() {
+        let fields =
+            [("accept", "*/*"), ("cookie", "a=1"), ("x-a", "1"), ("cookie", "b=2"), ("content-length", "5")];
+        let inbound = told("POST", "https://example.org:8443/a?b", &fields).unwrap();
+        assert_eq!(inbound.method_name, b"POST");
+        assert_eq!((&*inbound.authority, &*inbound.target), (&b"example.org:8443"[..], &b"/a?b"[..]));
+        assert_eq!(inbound.lines.as_bytes(), b"accept: */*\r\nx-a: 1\r\ncookie: a=1; b=2\r\n");
+        assert_eq!((inbound.has_body, inbound.content_length), (true, Some(5)));
+        assert_eq!((inbound.version, inbound.scheme), (ClientVersion::Http2, Scheme::Https));
+    }
+
+    #[test]
+    fn the_host_may_be_named_twice_the_same_way_or_by_its_field_alone() {
+        let twice = told("GET", "https://example.org/", &[("host", "EXAMPLE.org")]).unwrap();
+        assert_eq!((&*twice.authority, twice.lines.as_bytes()), (&b"example.org"[..], &b""[..]));
+        let alone = told("GET", "/", &[("host", "example.org")]).unwrap();
+        assert_eq!(&*alone.authority, b"example.org");
+    }
+
+    #[test]
+    fn what_could_be_read_in_two_ways_is_refused() {
+        let uri = "https://h/";
+        let cases: [Case<'_>; 20] = [
+            ("GET", "ftp://h/", &[], "scheme"),
+            ("GET", uri, &[("host", "other")], "two-hosts"),
+            ("GET", uri, &[("host", "h"), ("host", "h")], "repeated-host"),
+            ("GET", "/", &[], "missing-host"),
+            ("GET", "/", &[("host", "")], "missing-host"),
+            ("GET", "/", &[("host", "a b")], "invalid-host"),
+            ("GET", "/", &[("host", "user@h")], "invalid-host"),
+            ("GET", "https://user@h/", &[], "invalid-host"),
+            ("GET", uri, &[("connection", "close")], "field-of-connection"),
+            ("GET", uri, &[("transfer-encoding", "chunked")], "field-of-connection"),
+            ("GET", uri, &[("upgrade", "websocket")], "field-of-connection"),
+            ("GET", uri, &[("keep-alive", "1")], "field-of-connection"),
+            ("GET", uri, &[("proxy-connection", "close")], "field-of-connection"),
+            ("GET", uri, &[("te", "gzip")], "field-of-connection"),
+            ("GET", uri, &[("x", " a")], "field-value"),
+            ("GET", uri, &[("x", "a\t")], "field-value"),
+            ("POST", uri, &[("content-length", "+5")], "invalid-length"),
+            ("POST", uri, &[("content-length", "")], "invalid-length"),
+            ("POST", uri, &[("content-length", "5"), ("content-length", "6")], "conflicting-lengths"),
+            ("GET", "*", &[("host", "h")], "target"),
+        ];
+        for (method, uri, fields, reason) in cases {
+            assert_eq!(told(method, uri, fields), Err(bad(reason)), "{uri} {fields:?}");
+        }
+    }
+
+    #[test]
+    fn line_ends_and_nul_are_no_part_of_a_value() {
+        for value in [&b"a\r\nb: c"[..], b"a\nb", b"a\rb", b"a\0", b" a", b"a "] {
+            assert!(!is_value(value), "{value:?}");
+        }
+        for value in [&b""[..], b"a b", b"a\tb", b"\xe9"] {
+            assert!(is_value(value), "{value:?}");
+        }
+    }
+
+    #[test]
+    fn other_refusals_have_a_status_of_their_own() {
+        let status =
+            |refused: Result<Inbound, Refused>| refused.map_err(|refused| refused.status).unwrap_err();
+        assert_eq!(status(told("CONNECT", "h:443", &[])), 405);
+        assert_eq!(status(told("POST", "https://h/", &[("content-length", "101")])), 413);
+        let names: Vec<String> = (0..=HEADERS_MAX).map(|k| format!("x-{k}")).collect();
+        let fields: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "1")).collect();
+        assert_eq!(status(told("GET", "https://h/", &fields)), 431);
+        assert!(told("GET", "https://h/", &fields[1..]).is_ok());
+    }
+
+    #[test]
+    fn an_asterisk_is_for_options_and_te_for_trailers() {
+        assert_eq!(&*told("OPTIONS", "*", &[("host", "h")]).unwrap().target, b"*");
+        assert!(told("GET", "https://h/", &[("te", "trailers")]).is_ok());
+    }
+}

@@ -1,0 +1,125 @@
+//! One stream: a request, its reply, and what is noted about both.
+
+use std::future::poll_fn;
+use std::rc::Rc;
+
+use bytes::Bytes;
+use h2::RecvStream;
+use h2::server::SendResponse;
+use http::header::{REFERER, USER_AGENT};
+use http::request::Parts;
+use http::{HeaderName, Method, Request, Response, StatusCode};
+use units::{Clock, Nanos, RealClock, wall};
+
+use super::body::StreamBody;
+use super::pace::Pace;
+use super::reply::{Sent, send};
+use super::request::{Asker, Refused, expects_continue, read};
+use super::service::Service;
+use crate::front::Limits;
+use crate::message::{ClientVersion, Handling, Reply};
+use crate::operation::LogEntry;
+
+/// What the streams of a connection share.
+#[derive(Debug)]
+pub(super) struct Common<V> {
+    pub(super) service: Rc<V>,
+    pub(super) asker: Asker,
+    pub(super) limits: Limits,
+    pub(super) clock: RealClock,
+}
+
+/// How a stream ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// All of the reply has been handed over.
+    Sent,
+    /// The client reset the stream, or has left.
+    TakenBack,
+    /// It was reset here: the reply broke off, or the client did not take it.
+    GivenUp,
+}
+
+/// Answers a request.
+pub(super) async fn answer<V: Service>(
+    common: Rc<Common<V>>,
+    request: Request<RecvStream>,
+    mut respond: SendResponse<Bytes>,
+) -> Outcome {
+    let start = common.clock.now();
+    let (parts, stream) = request.into_parts();
+    let reply = match read(&parts, !stream.is_end_stream(), &common.asker) {
+        Ok(inbound) => {
+            let body = common.body(stream);
+            if expects_continue(&parts.headers) && respond.send_informational(go_on()).is_err() {
+                return Outcome::TakenBack;
+            }
+            tokio::select! {
+                biased;
+                // Before any work: of what is taken back at once nobody else hears.
+                _ = poll_fn(|context| respond.poll_reset(context)) => return Outcome::TakenBack,
+                reply = common.service.handle(inbound, body) => reply,
+            }
+        }
+        Err(Refused { status, reason }) => {
+            common.service.refuse(status, reason, parts.method == Method::HEAD)
+        }
+    };
+    common.deliver(&parts, reply, respond, start).await
+}
+
+/// The head that tells a client to send its body.
+fn go_on() -> Response<()> {
+    let mut head = Response::new(());
+    *head.status_mut() = StatusCode::CONTINUE;
+    head
+}
+
+impl<V: Service> Common<V> {
+    fn body(&self, stream: RecvStream) -> StreamBody {
+        StreamBody {
+            stream,
+            bytes_max: self.asker.body_bytes_max,
+            received: 0,
+            pace: Pace::new(self.limits.body_timeout, self.limits.rate_min),
+            clock: self.clock,
+        }
+    }
+
+    async fn deliver(
+        &self,
+        parts: &Parts,
+        reply: Reply,
+        respond: SendResponse<Bytes>,
+        start: Nanos,
+    ) -> Outcome {
+        let (handling, status) = (reply.handling, reply.status);
+        let mut sent = Sent::default();
+        let pace = Pace::new(self.limits.write_timeout, self.limits.rate_min);
+        let outcome = send(reply, parts.method == Method::HEAD, respond, pace, &self.clock, &mut sent).await;
+        self.service.note(&handling, status, sent.head_bytes + sent.body_bytes);
+        if self.service.is_logged() {
+            self.log(parts, handling, status, sent.body_bytes, start);
+        }
+        outcome
+    }
+
+    fn log(&self, parts: &Parts, handling: Handling, status: u16, body_bytes: u64, start: Nanos) {
+        let field = |name: HeaderName| parts.headers.get(name).map(|value| value.as_bytes());
+        let authority = parts.uri.authority().map(|authority| authority.as_str().as_bytes());
+        self.service.log(&LogEntry {
+            client: self.asker.client,
+            time: wall(),
+            method: parts.method.as_str().as_bytes(),
+            authority: authority.or_else(|| field(http::header::HOST)).unwrap_or_default(),
+            target: parts.uri.path_and_query().map_or("", |target| target.as_str()).as_bytes(),
+            version: ClientVersion::Http2,
+            referer: field(REFERER),
+            user_agent: field(USER_AGENT),
+            status,
+            body_bytes,
+            duration: self.clock.now().saturating_sub(start),
+            handling,
+        });
+    }
+}
