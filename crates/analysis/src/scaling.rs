@@ -55,7 +55,7 @@ impl Group {
 }
 
 /// What tells servers apart besides their CPUs.
-type Key = (String, Option<String>, Option<String>);
+type Key = (String, Option<String>, Option<String>, Option<String>);
 
 /// Returns the scaling of every server that was run on groups of at least two sizes.
 pub(crate) fn scalings(runs: &[Compared]) -> Vec<Scaling> {
@@ -68,10 +68,11 @@ pub(crate) fn scalings(runs: &[Compared]) -> Vec<Scaling> {
 
 fn key(sut: &SutPlan) -> Key {
     let gateway = sut.gateway.map(|gateway| format!("{} × {}", gateway.kind.name(), gateway.workers));
-    (sut.name.clone(), sut.profile.clone(), gateway)
+    let accelerator = sut.accelerator.as_ref().map(|accelerator| format!("behind {}", accelerator.name));
+    (sut.name.clone(), sut.profile.clone(), gateway, accelerator)
 }
 
-fn scaling((name, profile, gateway): &Key, runs: &[&Compared]) -> Option<Scaling> {
+fn scaling((name, profile, gateway, accelerator): &Key, runs: &[&Compared]) -> Option<Scaling> {
     let mut by_size: BTreeMap<usize, Vec<&LoadPointResult>> = BTreeMap::new();
     for run in runs {
         by_size.entry(run.plan.sut.cpus.len()).or_default().extend(best_point(run.analysis));
@@ -86,7 +87,7 @@ fn scaling((name, profile, gateway): &Key, runs: &[&Compared]) -> Option<Scaling
         group.speed_up = Some(speed_up);
     }
     let (amdahl, usl) = fits(&groups, runs[0].plan.seed);
-    let more = [profile, gateway].into_iter().flatten().map(|one| format!(", {one}"));
+    let more = [profile, gateway, accelerator].into_iter().flatten().map(|one| format!(", {one}"));
     Some(Scaling { server: format!("{name}{}", more.collect::<String>()), groups, amdahl, usl })
 }
 

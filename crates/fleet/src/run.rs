@@ -8,7 +8,7 @@ use drivers::PolicyError;
 use drivers::web::Target;
 use model::{Ending, Example, IntervalRecord, LoadPoint, Notes, Plan, Reading};
 use runfile::RunFileError;
-use testbed::{MonitorSource, Server, SutError, WatchError};
+use testbed::{Acceleration, MonitorSource, Server, SutError, WatchError};
 use thiserror::Error;
 use units::Nanos;
 
@@ -61,8 +61,8 @@ pub enum Monitoring {
 
 /// The system under test.
 pub enum ServerChoice {
-    /// One that this run starts and stops.
-    Start(Server),
+    /// One that this run starts and stops, and what stands in front of it.
+    Start(Server, Option<Acceleration>),
     /// One that is there already.
     External(Target),
 }

@@ -62,7 +62,7 @@ impl Session {
             (None, ServerChoice::External(target)) => {
                 (aim_at(target, Trust::Any)?, "a server that was already there".into())
             }
-            (None, ServerChoice::Start(_)) => unreachable!("a server to be started was started"),
+            (None, ServerChoice::Start(..)) => unreachable!("a server to be started was started"),
         };
         observer.event(Event::Preparing("checking objects of every kind"));
         verify(&plan, &aim, clock, stop)?;
@@ -157,7 +157,7 @@ fn start_server(
     request: &RunRequest<'_>,
     observer: &mut impl Observer,
 ) -> Result<Option<RunningSut>, FleetError> {
-    let ServerChoice::Start(server) = &request.server else { return Ok(None) };
+    let ServerChoice::Start(server, accelerator) = &request.server else { return Ok(None) };
     for path in clean_stale(&request.work_dir) {
         observer
             .event(Event::Warning(format!("removed what a killed run left behind: `{}`", path.display())));
@@ -165,11 +165,12 @@ fn start_server(
     let plan = &request.plan;
     let files = plan.file_set();
     let root = match server {
-        // It makes its files itself, in memory.
-        Server::BuiltIn { .. } => None,
+        // It makes its files itself, in memory, or has none.
+        Server::BuiltIn { .. } | Server::Accelerator { .. } => None,
         Server::Recipe(_) => Some(lay_out(request, &files, observer)?),
     };
-    observer.event(Event::Preparing(&format!("starting {}", plan.sut.name)));
+    let behind = plan.sut.accelerator.as_ref().map(|one| format!(" behind {}", one.name)).unwrap_or_default();
+    observer.event(Event::Preparing(&format!("starting {}{behind}", plan.sut.name)));
     let mut sut = RunningSut::start(SutRequest {
         server: server.clone(),
         work_dir: request.work_dir.clone(),
@@ -182,8 +183,13 @@ fn start_server(
         transport: transport(&plan.protocol),
         gateway: plan.sut.gateway,
         program: request.executable.clone(),
+        accelerator: accelerator.clone(),
     })?;
     sut.wait_ready(READY_MAX)?;
+    if accelerator.is_some() {
+        observer.event(Event::Preparing("having the accelerator fetch every file once"));
+        sut.warm(&files, plan.protocol.http == HttpVersion::Http10)?;
+    }
     Ok(Some(sut))
 }
 
@@ -224,8 +230,9 @@ fn limits(request: &RunRequest<'_>) -> Limits {
     }
 }
 
+/// The built-in server does so; of an accelerator in front of it, it knows nothing.
 fn limits_itself(server: &ServerChoice) -> bool {
-    matches!(server, ServerChoice::Start(Server::BuiltIn { .. }))
+    matches!(server, ServerChoice::Start(Server::BuiltIn { .. }, None))
 }
 
 /// Returns the plan with the limits that are in force: those that this machine does not allow are none.

@@ -284,6 +284,19 @@ pub struct SutPlan {
     pub profile: Option<String>,
     /// How it runs the programs that make pages; `None` where the workload needs none.
     pub gateway: Option<Gateway>,
+    /// What stands in front of it, within the same limits; `None` where it takes requests itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accelerator: Option<Accelerator>,
+}
+
+/// A caching reverse proxy in front of a web server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Accelerator {
+    /// The name or path of its recipe.
+    pub name: String,
+    /// How many bytes of the server's replies it may keep.
+    pub cache_bytes: u64,
 }
 
 /// How a web server runs the programs that make pages.
@@ -359,6 +372,7 @@ impl SutPlan {
             disk: None,
             profile: None,
             gateway: None,
+            accelerator: None,
         }
     }
 

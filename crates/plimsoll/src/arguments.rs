@@ -211,6 +211,13 @@ pub struct SutArguments {
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub workers: Vec<u32>,
     /// Folder for the server's files, kept and used again; by default one below `/var/tmp`
+    /// Put an accelerator (a caching reverse proxy) in front of the server: `plimsoll,varnish,nginx`, or the path of a
+    /// recipe (TOML); several, and `none`, are run in turns and compared
+    #[arg(long, value_name = "NAME", value_delimiter = ',', conflicts_with = "target")]
+    pub accelerator: Vec<String>,
+    /// Memory for the accelerator's copies: `100 MiB`; by default there is room for all files
+    #[arg(long, value_name = "SIZE", value_parser = memory, requires = "accelerator")]
+    pub accelerator_memory: Option<u64>,
     #[arg(long, value_name = "DIR")]
     pub files: Option<PathBuf>,
     /// Local addresses that connections are made from, in turn: `127.0.0.2,127.0.0.3`

@@ -5,14 +5,20 @@ use std::path::PathBuf;
 use drivers::Policy;
 use drivers::web::Target;
 use fleet::{FleetError, ServerChoice};
-use model::{Gateway, GatewayKind, HttpVersion, Plan, Tls};
-use testbed::{Recipe, Server, SutError};
+use model::{Accelerator, FileSet, Gateway, GatewayKind, HttpVersion, Plan, Tls};
+use testbed::{Acceleration, Recipe, Server, SutError};
 
 use crate::arguments::{BenchmarkArguments, SutArguments};
 use crate::exit::Failure;
 
 /// How many pages can be in the making at once where nothing is said.
 const WORKERS: u32 = 4;
+
+/// What `--accelerator` has for no accelerator at all.
+const NONE: &str = "none";
+
+/// Bytes for copies besides a quarter more than the files have: what belongs to each copy, and what is never full.
+const CACHE_BYTES_SPARE: u64 = 64 << 20;
 
 /// One server with its settings.
 #[derive(Debug, Clone)]
@@ -25,8 +31,27 @@ pub struct Candidate {
     pub server: ChosenServer,
     /// How it runs programs that make pages.
     pub gateway: Option<Gateway>,
+    /// What stands in front of it; `None` if it takes requests itself.
+    pub accelerator: Option<ChosenAccelerator>,
     /// How many CPUs it gets; `None` if that is not what is compared.
     pub group: Option<usize>,
+}
+
+/// An accelerator as chosen.
+#[derive(Debug, Clone)]
+pub struct ChosenAccelerator {
+    /// Which one.
+    pub recipe: Box<Recipe>,
+    /// How many bytes of replies it may keep; `None` if all files are to have room.
+    pub cache_bytes: Option<u64>,
+}
+
+impl ChosenAccelerator {
+    /// Returns what the plan says about it, in front of a server with these files.
+    pub fn plan(&self, files: &FileSet) -> Accelerator {
+        let roomy = files.bytes() + files.bytes() / 4 + CACHE_BYTES_SPARE;
+        Accelerator { name: self.recipe.name.clone(), cache_bytes: self.cache_bytes.unwrap_or(roomy) }
+    }
 }
 
 /// A server as chosen.
@@ -54,14 +79,21 @@ impl Candidate {
     pub fn server(&self, benchmark: &BenchmarkArguments, plan: &Plan) -> Result<ServerChoice, Failure> {
         Ok(match &self.server {
             ChosenServer::External(target) => ServerChoice::External(target.clone()),
-            ChosenServer::Recipe(recipe) => ServerChoice::Start(Server::Recipe(recipe.clone())),
-            ChosenServer::BuiltIn => ServerChoice::Start(built_in(benchmark, plan)?),
+            ChosenServer::Recipe(recipe) => {
+                ServerChoice::Start(Server::Recipe(recipe.clone()), self.acceleration(plan))
+            }
+            ChosenServer::BuiltIn => ServerChoice::Start(built_in(benchmark, plan)?, self.acceleration(plan)),
         })
+    }
+
+    fn acceleration(&self, plan: &Plan) -> Option<Acceleration> {
+        let (chosen, planned) = self.accelerator.as_ref().zip(plan.sut.accelerator.as_ref())?;
+        Some(Acceleration { recipe: chosen.recipe.clone(), cache_bytes: planned.cache_bytes })
     }
 }
 
-/// Lists the servers that are asked for: every server with every gateway and every number of workers, on every group of
-/// CPUs, as often as it is to be repeated. `makes_pages` says whether the workload needs programs that make pages.
+/// Lists the servers that are asked for: every server with every gateway and every number of workers, behind every
+/// accelerator, on every group of CPUs, as often as it is to be repeated. `makes_pages` says whether the workload needs programs that make pages.
 pub fn candidates(arguments: &SutArguments, makes_pages: bool) -> Result<Vec<Candidate>, Failure> {
     let asks_for_programs = !arguments.gateway.is_empty() || !arguments.workers.is_empty();
     if asks_for_programs && !makes_pages {
@@ -70,6 +102,7 @@ pub fn candidates(arguments: &SutArguments, makes_pages: bool) -> Result<Vec<Can
         return Err(Failure::usage(error));
     }
     let servers = servers(arguments)?;
+    let accelerators = accelerators(arguments)?;
     let mut all = Vec::new();
     for (name, server) in &servers {
         let gateways = gateways(arguments, server, makes_pages)?;
@@ -81,7 +114,21 @@ pub fn candidates(arguments: &SutArguments, makes_pages: bool) -> Result<Vec<Can
                 Some(gateway) => format!("{name}, {} × {}", gateway.kind.name(), gateway.workers),
                 None => name.clone(),
             };
-            all.push(Candidate { title: label.clone(), label, server: server.clone(), gateway, group: None });
+            all.extend(accelerators.iter().map(|accelerator| {
+                let title = match accelerator {
+                    Some(accelerator) => format!("{label} behind {}", accelerator.recipe.name),
+                    None => label.clone(),
+                };
+                let accelerator = accelerator.clone();
+                Candidate {
+                    label: title.clone(),
+                    title,
+                    server: server.clone(),
+                    gateway,
+                    accelerator,
+                    group: None,
+                }
+            }));
         }
     }
     for (place, one) in all.iter().enumerate() {
@@ -130,6 +177,24 @@ fn check_recipe(recipe: &Recipe, profile: Option<&str>, gateways: &[Option<Gatew
             lacks("gateway", kind.name(), recipe.gateways.keys().map(GatewayKind::to_string).collect())
         }
         None => Ok(()),
+    }
+}
+
+/// Lists what is to stand in front of each server, in the order in which it was named.
+fn accelerators(arguments: &SutArguments) -> Result<Vec<Option<ChosenAccelerator>>, Failure> {
+    let named =
+        |name: &String| match name.as_str() {
+            "" => Err(Failure::usage("`--accelerator` has an empty name")
+                .hint("write `--accelerator none,plimsoll`")),
+            NONE => Ok(None),
+            name => Ok(Some(ChosenAccelerator {
+                recipe: Box::new(Recipe::load_accelerator(name)?),
+                cache_bytes: arguments.accelerator_memory,
+            })),
+        };
+    match arguments.accelerator.as_slice() {
+        [] => Ok(vec![None]),
+        names => names.iter().map(named).collect(),
     }
 }
 
@@ -200,6 +265,8 @@ pub fn file_name(candidate: &Candidate) -> PathBuf {
 pub fn built_in(benchmark: &BenchmarkArguments, plan: &Plan) -> Result<Server, Failure> {
     let program = std::env::current_exe()?;
     let mut args = vec!["serve".to_owned(), "web".to_owned(), benchmark.benchmark.clone()];
+    // Behind an accelerator, that is not the primary address.
+    args.extend(["--listen".to_owned(), "{address}:{port}".to_owned()]);
     if let Some(path) = &benchmark.filelist {
         args.extend(["--filelist".to_owned(), path.display().to_string()]);
     }
@@ -207,12 +274,14 @@ pub fn built_in(benchmark: &BenchmarkArguments, plan: &Plan) -> Result<Server, F
     if let Some(share) = plan.sut.quota {
         args.extend(["--cpu-allowance".to_owned(), share.to_string()]);
     }
-    if plan.protocol.tls != Tls::Off {
+    // An accelerator is the one that speaks TLS.
+    let is_bare = plan.sut.accelerator.is_none();
+    if is_bare && plan.protocol.tls != Tls::Off {
         // What the testbed makes for the run stands for the placeholders.
         let files = ["--tls-certificate", "{tls_certificate}", "--tls-key", "{tls_key}"];
         args.extend(files.map(str::to_owned));
     }
-    if plan.protocol.http == HttpVersion::Http2 {
+    if is_bare && plan.protocol.http == HttpVersion::Http2 {
         args.push("--http2".to_owned());
     }
     Ok(Server::BuiltIn { program, args })

@@ -34,7 +34,8 @@ pub fn server_title(run: &Results, name: &str) -> String {
     }
     let profile = sut.profile.as_ref().map(|profile| format!(", profile {profile}"));
     let gateway = sut.gateway.map(|gateway| format!(", {} × {}", gateway.kind.name(), gateway.workers));
-    [Some(sut.name.clone()), gateway, profile].into_iter().flatten().collect()
+    let accelerator = sut.accelerator.as_ref().map(|accelerator| format!(" behind {}", accelerator.name));
+    [Some(sut.name.clone()), gateway, profile, accelerator].into_iter().flatten().collect()
 }
 
 fn target(testbed: &Testbed) -> Option<&str> {

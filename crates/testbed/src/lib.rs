@@ -33,10 +33,11 @@ pub use monitor::{
 pub use open_files::{open_files_max, raise_open_files};
 pub use populate::{MODIFIED_UNIX_S, PopulateError, Populated, populate};
 pub use recipe::{
-    BENCHMARK_PROFILE, BUILT_IN_RECIPES, Ready, Recipe, RecipeError, Reset, StopSignal, Transport,
+    BENCHMARK_PROFILE, BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES, Ready, Recipe, RecipeError, Reset,
+    StopSignal, Transport,
 };
 pub use sut::{
-    GatewayListing, Installed, Missing, RunningSut, Server, SutDied, SutError, SutListing, SutRequest,
-    clean_stale, find_stale, suts,
+    Acceleration, GatewayListing, Installed, Missing, RunningSut, Server, SutDied, SutError, SutListing,
+    SutRequest, accelerators, clean_stale, find_stale, suts,
 };
 pub use thread_use::{SchedStat, ThreadUse};

@@ -7,6 +7,7 @@ mod packages;
 mod pdf;
 mod record;
 mod shell;
+mod soak;
 mod spdx;
 mod test;
 mod throttles;
@@ -24,6 +25,11 @@ commands:
   pdf              the feature `pdf`: builds it (five minutes more), tests it, and looks into the PDF of a run
   bench-generator  CPU per request of Plimsoll, wrk and h2load against the same nginx; schedule; laying out files
                    [--rounds 5] [--seconds 5] [--case NAME]… [--write]  (--write: to docs/bench-generator.md)
+  bench-accelerator  CPU per request, delays, hits and memory of Plimsoll's accelerator and of others
+                   [--rounds 5] [--seconds 5] [--case NAME]… [--peer NAME]… [--write]  (--write: to
+                   docs/bench-accelerator.md)
+  soak-accelerator  mixed load with misses, purges, origin restarts, slow and aborted clients, kill -9; every byte
+                   is compared, memory is watched  [--minutes 20] [--write]
   record           benchmarks with phases of full length against installed servers, to docs/recorded/  [NAME]…
   throttles        servers and generators that are held back on purpose, and what Plimsoll calls it
                    [PART OF A NAME]… [--rounds 1] [--write]  (--write: to docs/recorded/throttles.md)
@@ -46,6 +52,10 @@ fn perform(arguments: &[&str]) -> Result<()> {
         ["licenses"] => licenses::perform(&[]),
         ["pdf"] => pdf::perform(),
         ["bench-generator", options @ ..] => bench::perform(&bench::Options::parse(options)?),
+        ["bench-accelerator", options @ ..] => {
+            bench::accelerator::perform(&bench::accelerator::Options::parse(options)?)
+        }
+        ["soak-accelerator", options @ ..] => soak::perform(&soak::Options::parse(options)?),
         ["record", names @ ..] => record::perform(names),
         ["throttles", options @ ..] => throttles::perform(&throttles::Options::parse(options)?),
         ["fuzz", options @ ..] => fuzz::perform(&fuzz::Options::parse(options)?),

@@ -14,8 +14,9 @@ use crate::packages::{Needed, install};
 use crate::shell::{cargo, line, run};
 use crate::{licenses, shell, throttles};
 
-/// What the tests start: servers by recipe, what makes their pages, Python as a server of another make, slow networks.
-pub const NEEDED: [Needed; 13] = [
+/// What the tests start: servers by recipe, what makes their pages, accelerators, Python as a server of another make, slow
+/// networks.
+pub const NEEDED: [Needed; 17] = [
     ("cc", "gcc"),
     ("nginx", "nginx-light"),
     ("apache2", "apache2"),
@@ -26,6 +27,10 @@ pub const NEEDED: [Needed; 13] = [
     ("fcgiwrap", "fcgiwrap"),
     ("php", "php-cli"),
     ("php-fpm*", "php-fpm"),
+    ("varnishd", "varnish"),
+    ("traffic_server", "trafficserver"),
+    ("haproxy", "haproxy"),
+    ("squid", "squid"),
     ("/usr/bin/python3", "python3"),
     ("gunicorn", "gunicorn"),
     ("tc", "iproute2"),

@@ -20,8 +20,8 @@ const READINGS: [&str; 9] = [
 ];
 
 /// Sections that make a server what it is; besides them those about configuration.
-const SERVER: [&str; 5] =
-    ["Server", "Gateway", "System under test", "Kernel settings", "Processor vulnerabilities"];
+const SERVER: [&str; 6] =
+    ["Server", "Accelerator", "Gateway", "System under test", "Kernel settings", "Processor vulnerabilities"];
 
 /// Facts about the machine without which a server is not the same.
 const MACHINE: [(&str, &str); 9] = [
@@ -35,6 +35,9 @@ const MACHINE: [(&str, &str); 9] = [
     ("System", "kernel"),
     ("System", "kernel command line"),
 ];
+
+/// What stands before a number that is made anew for every run: of the server's folder, or a port.
+const BEFORE_NUMBERS: [&str; 4] = ["plimsoll-sut-", "127.0.0.1:", "127.0.0.2:", "127.0.0.2 parent "];
 
 /// More lines of a file than this are not listed.
 const N_LINES_MAX: usize = 40;
@@ -65,7 +68,7 @@ pub(super) fn plain_value(section: &FactSection, fact: &Fact) -> String {
         // A server that was there already is known by its address.
         return value.to_owned();
     }
-    without_number_after(&without_number_after(value, "plimsoll-sut-"), "127.0.0.1:")
+    BEFORE_NUMBERS.iter().fold(value.to_owned(), |value, before| without_number_after(&value, before))
 }
 
 /// Replaces the digits and hyphens that follow a text, everywhere.

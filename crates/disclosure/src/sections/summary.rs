@@ -109,6 +109,10 @@ fn sut_text(report: &Report) -> String {
     if let Some(gateway) = sut.gateway {
         text += &format!(", pages by {} with {}", gateway.kind.name(), workers_text(gateway.workers));
     }
+    if let Some(accelerator) = &sut.accelerator {
+        let memory = numbers::bytes(accelerator.cache_bytes);
+        text += &format!(", behind the accelerator {} with {memory} for copies", accelerator.name);
+    }
     if !sut.cpus.is_empty() {
         let cpus: Vec<String> = sut.cpus.iter().map(u32::to_string).collect();
         text += &format!(", on CPU {}", cpus.join(", "));

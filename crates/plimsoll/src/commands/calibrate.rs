@@ -169,7 +169,7 @@ fn measure_case(
     std::fs::create_dir_all(&folder)?;
     let file = folder.join(format!("{}.plim", case.name()));
     let request = RunRequest {
-        server: ServerChoice::Start(built_in(&BenchmarkArguments::of(id), &plan)?),
+        server: ServerChoice::Start(built_in(&BenchmarkArguments::of(id), &plan)?, None),
         run_file: &file,
         program: places::program(),
         command_line: String::new(),

@@ -96,23 +96,28 @@ fn make(arguments: &RunArguments, chosen: &Chosen, candidate: &Candidate) -> Res
         let sut_plan = SutPlan { profile: sut.profile.clone(), gateway: candidate.gateway, ..sut_plan };
         let filelist = chosen.filelist.clone();
         let overrides = overrides(arguments, connection, filelist, sut_plan, places.clone());
-        make_plan(definition, chosen.benchmark.workload.clone(), &overrides)
+        let mut plan = make_plan(definition, chosen.benchmark.workload.clone(), &overrides)?;
+        // How much memory it needs is known when the load is.
+        plan.sut.accelerator =
+            candidate.accelerator.as_ref().map(|accelerator| accelerator.plan(&plan.file_set()));
+        Ok::<Plan, Failure>(plan)
     };
     // Mistakes are told before anything is measured.
     let plan = plan_with(SutPlan::of(candidate.name()))?;
-    check_transport(&candidate.server, &plan.protocol)?;
-    Ok(plan_with(sut_plan(sut, candidate.name(), &places, &case, calibration)?)?)
+    check_transport(candidate, &plan.protocol)?;
+    plan_with(sut_plan(sut, candidate.name(), &places, &case, calibration)?)
 }
 
 /// Recipes have no transport for HTTP/2 in the clear.
-fn check_transport(server: &ChosenServer, protocol: &Protocol) -> Result<(), Failure> {
+fn check_transport(candidate: &Candidate, protocol: &Protocol) -> Result<(), Failure> {
     let is_clear = (protocol.tls, protocol.http) == (Tls::Off, HttpVersion::Http2);
-    match server {
-        ChosenServer::Recipe(_) if is_clear => {
+    let is_by_recipe = matches!(candidate.server, ChosenServer::Recipe(_)) || candidate.accelerator.is_some();
+    match is_clear && is_by_recipe {
+        true => {
             Err(Failure::usage("recipes have HTTP/2 over TLS only")
                 .hint("add `--tls resumed` or `--tls full`"))
         }
-        _ => Ok(()),
+        false => Ok(()),
     }
 }
 
@@ -218,7 +223,9 @@ fn announce(plans: &[Plan], candidates: &[Candidate]) {
             plan.sut.profile.as_ref().map_or(String::new(), |profile| format!(", profile `{profile}`"));
         let memory = plan.sut.memory.map(|memory| format!("; memory up to {}", Bytes(memory)));
         let disk = plan.sut.disk.map(|disk| format!("; disk up to {disk}"));
-        let more = [memory, disk].into_iter().flatten().collect::<String>();
+        let copies = plan.sut.accelerator.as_ref();
+        let copies = copies.map(|one| format!("; copies up to {}", Bytes(one.cache_bytes)));
+        let more = [memory, disk, copies].into_iter().flatten().collect::<String>();
         tell(format!(
             "server        {}{profile}, CPUs {}, {quota}{more}",
             candidate.label,

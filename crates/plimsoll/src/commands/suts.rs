@@ -7,15 +7,22 @@ use super::{print, print_json};
 use crate::exit::{Exit, Failure};
 use crate::places;
 
-/// Lists the servers.
+/// Lists the servers, then the accelerators.
 pub fn perform(as_json: bool) -> Result<Exit, Failure> {
-    let suts = testbed::suts(&places::search_path(), &std::env::current_exe()?);
+    let (search_path, program) = (places::search_path(), std::env::current_exe()?);
+    let suts = testbed::suts(&search_path, &program);
+    let accelerators = testbed::accelerators(&search_path, &program);
     if as_json {
-        print_json(&json!({ "format": 1, "suts": suts.iter().map(value).collect::<Vec<_>>() }))?;
+        let values = |list: &[SutListing]| list.iter().map(value).collect::<Vec<_>>();
+        print_json(&json!({ "format": 1, "suts": values(&suts), "accelerators": values(&accelerators) }))?;
         return Ok(Exit::Valid);
     }
     for sut in &suts {
         print(&text(sut))?;
+    }
+    print("\naccelerators, to be put in front of a server with `run --accelerator`:")?;
+    for accelerator in &accelerators {
+        print(&text(accelerator))?;
     }
     Ok(Exit::Valid)
 }

@@ -34,6 +34,7 @@ fn check(name: &str) {
             transport: Transport::Plain,
             gateway: Some(Gateway { kind, workers: 2 }),
             program: env!("CARGO_BIN_EXE_plimsoll").into(),
+            accelerator: None,
         };
         let mut sut = RunningSut::start(request).unwrap_or_else(|error| panic!("{error}"));
         sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{kind}: {error}"));

@@ -4,6 +4,7 @@
 
 mod support;
 
+mod accelerators;
 mod audit;
 mod campaign;
 mod compare;

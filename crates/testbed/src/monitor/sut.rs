@@ -50,7 +50,7 @@ impl WatchedSut {
     }
 
     /// Returns the directory whose list of processes is that of the group.
-    pub(super) fn group_directory(&self) -> Option<&std::path::Path> {
+    pub(crate) fn group_directory(&self) -> Option<&std::path::Path> {
         let place = self.group.iter().find(|place| place.controllers.contains(&Controller::Cpuacct))?;
         Some(&place.directory)
     }

@@ -37,6 +37,7 @@ impl Recipe {
     fn wrong_path(&self) -> Option<Mistake> {
         let configs = self.companions.values().filter_map(|companion| companion.config.as_ref());
         let files = self.config.iter().chain(configs).map(|config| config.file.as_str());
+        let files = files.chain(self.files.keys().map(String::as_str));
         let mut pages = self.statuses().map(|status| status.path.as_str());
         if let Some(path) = pages.find(|path| !is_request_path(path)) {
             let message = format!("`{path}` is no path to ask for");
@@ -76,7 +77,8 @@ impl Recipe {
         let start = self.start.arguments.iter().chain(self.start.environment.values());
         let config = self.config.iter().map(|config| &config.text);
         let statuses = self.statuses().filter_map(|status| status.connections_per_worker.as_ref());
-        let values = self.settings.values().chain(self.transports.values()).chain(profiles);
+        let values = self.settings.values().chain(self.files.values()).chain(self.transports.values());
+        let values = values.chain(profiles);
         start
             .chain(config)
             .chain(values)
@@ -88,7 +90,17 @@ impl Recipe {
 
     /// Returns whether the server is given the file set: whether its arguments or its configuration name `{root}`.
     pub fn needs_root(&self) -> bool {
-        self.templates().flat_map(placeholders).any(|name| name == "root")
+        self.names("root")
+    }
+
+    /// Returns whether it stands in front of another server: whether it names `{origin}`, or a part of that.
+    pub fn is_accelerator(&self) -> bool {
+        ["origin", "origin_host", "origin_port"].into_iter().any(|part| self.names(part))
+    }
+
+    /// Returns whether a placeholder is used.
+    pub fn names(&self, placeholder: &str) -> bool {
+        self.templates().flat_map(placeholders).any(|name| name == placeholder)
     }
 }
 

@@ -6,7 +6,7 @@ use model::{Diagnostic, Diagnostics, nearest};
 use serde::de::DeserializeOwned;
 
 use super::check::problem;
-use super::{BUILT_IN_RECIPES, Recipe};
+use super::{BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES, Recipe};
 
 /// Why there is no recipe.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +29,22 @@ pub enum RecipeError {
         /// What the system says.
         source: std::io::Error,
     },
+    /// It stands in front of a server, and a server was asked for.
+    #[error(
+        "`{name}` is an accelerator, which stands in front of a server\nhint: `--sut nginx --accelerator {name}`"
+    )]
+    Accelerator {
+        /// The name as asked for.
+        name: String,
+    },
+    /// It names no origin, and an accelerator was asked for.
+    #[error(
+        "`{name}` is no accelerator: its recipe uses no `{{origin}}`\nhint: `--sut {name}` runs it as a server"
+    )]
+    NoAccelerator {
+        /// The name as asked for.
+        name: String,
+    },
     /// The text is not a recipe.
     #[error(transparent)]
     Mistaken(#[from] Diagnostics),
@@ -38,17 +54,24 @@ impl Recipe {
     /// Returns the recipe that `--sut` names: a built-in one, or a file if the name has a `/` or ends in `.toml`.
     ///
     /// # Errors
-    /// If there is none of this name, or the file cannot be read or has a mistake.
+    /// If there is none of this name, it is an accelerator, or the file cannot be read or has a mistake.
     pub fn load(name: &str) -> Result<Recipe, RecipeError> {
-        if name.contains('/') || name.ends_with(".toml") {
-            let path = Path::new(name);
-            let text = std::fs::read_to_string(path)
-                .map_err(|source| RecipeError::Unreadable { path: path.to_owned(), source })?;
-            return Ok(Recipe::parse(name, &text)?);
+        let recipe = load(name, BUILT_IN_RECIPES)?;
+        match recipe.is_accelerator() {
+            true => Err(RecipeError::Accelerator { name: name.to_owned() }),
+            false => Ok(recipe),
         }
-        match BUILT_IN_RECIPES.iter().find(|(known, _)| *known == name) {
-            Some((_, text)) => Ok(Recipe::parse(&format!("{name}.toml"), text)?),
-            None => Err(unknown(name)),
+    }
+
+    /// Returns the recipe that `--accelerator` names, likewise.
+    ///
+    /// # Errors
+    /// If there is none of this name, it is none of an accelerator, or the file cannot be read or has a mistake.
+    pub fn load_accelerator(name: &str) -> Result<Recipe, RecipeError> {
+        let recipe = load(name, BUILT_IN_ACCELERATORS)?;
+        match recipe.is_accelerator() {
+            true => Ok(recipe),
+            false => Err(RecipeError::NoAccelerator { name: name.to_owned() }),
         }
     }
 
@@ -66,6 +89,19 @@ impl Recipe {
                 Err(Diagnostics::new(file_name, text, vec![Diagnostic { span, ..problem }]))
             }
         }
+    }
+}
+
+fn load(name: &str, built_in: &[(&str, &str)]) -> Result<Recipe, RecipeError> {
+    if name.contains('/') || name.ends_with(".toml") {
+        let path = Path::new(name);
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| RecipeError::Unreadable { path: path.to_owned(), source })?;
+        return Ok(Recipe::parse(name, &text)?);
+    }
+    match built_in.iter().find(|(known, _)| *known == name) {
+        Some((_, text)) => Ok(Recipe::parse(&format!("{name}.toml"), text)?),
+        None => Err(unknown(name, built_in)),
     }
 }
 
@@ -93,8 +129,12 @@ fn from_toml(text: &str, error: &toml::de::Error) -> Diagnostic {
     Diagnostic { span, ..problem(message.clone(), hint) }
 }
 
-fn unknown(name: &str) -> RecipeError {
-    let names: Vec<&str> = BUILT_IN_RECIPES.iter().map(|(name, _)| *name).collect();
+fn unknown(name: &str, built_in: &[(&str, &str)]) -> RecipeError {
+    let is_accelerator = |name| BUILT_IN_ACCELERATORS.iter().any(|(known, _)| *known == name);
+    if is_accelerator(name) {
+        return RecipeError::Accelerator { name: name.to_owned() };
+    }
+    let names: Vec<&str> = built_in.iter().map(|(name, _)| *name).collect();
     let hint = match nearest(name, names.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "a recipe of your own is named by its path, such as `./my-server.toml`".to_owned(),
@@ -129,6 +169,25 @@ arguments = ["--port", "{port}"]
             assert_eq!(Recipe::load(name).unwrap().name, *name);
         }
         assert!(Recipe::load("nginx").unwrap().needs_root());
+        for (name, _) in BUILT_IN_ACCELERATORS {
+            let recipe = Recipe::load_accelerator(name).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(recipe.name, *name);
+            assert!(!recipe.needs_root(), "{name}");
+        }
+    }
+
+    #[test]
+    fn an_accelerator_is_no_server_and_a_server_is_no_accelerator() {
+        for name in ["varnish", concat!(env!("CARGO_MANIFEST_DIR"), "/../../recipes/accelerators/nginx.toml")]
+        {
+            let message = Recipe::load(name).unwrap_err().to_string();
+            assert!(message.contains(&format!("hint: `--sut nginx --accelerator {name}`")), "{message}");
+        }
+        let server = concat!(env!("CARGO_MANIFEST_DIR"), "/../../recipes/nginx.toml");
+        let message = Recipe::load_accelerator(server).unwrap_err().to_string();
+        assert!(message.contains("uses no `{origin}`"), "{message}");
+        let near = Recipe::load_accelerator("varnsih").unwrap_err().to_string();
+        assert!(near.contains("did you mean `varnish`?"), "{near}");
     }
 
     #[test]

@@ -3,10 +3,12 @@
 //! - `transport`: how requests travel
 //! - `gateway`: how a server has pages made by a program, and what runs beside it for that
 //! - `companion`: those that come with the program
+//! - `accelerator`: those that stand in front of another server, and come with the program
 //! - `status`: the page on which a server tells how busy it is
 //! - `load`: from a name or a text to a recipe
 //! - `check`: what no type can say about a recipe
 
+mod accelerator;
 mod check;
 mod companion;
 mod gateway;
@@ -20,6 +22,7 @@ use model::GatewayKind;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+pub use accelerator::BUILT_IN_ACCELERATORS;
 pub use check::placeholders;
 pub use companion::find as find_companion;
 pub use gateway::{CompanionRecipe, GatewayRecipe};
@@ -73,6 +76,9 @@ pub struct Recipe {
     pub stop: StopRecipe,
     /// Its configuration file, if it needs one.
     pub config: Option<ConfigRecipe>,
+    /// Other files that it reads, by name, with placeholders.
+    #[serde(default)]
+    pub files: BTreeMap<String, String>,
     /// Settings that the disclosure shows besides the configuration file.
     #[serde(default)]
     pub settings: BTreeMap<String, String>,

@@ -6,6 +6,7 @@ use model::{Fact, FactSection, FactState};
 use units::Bytes;
 
 use super::choice::Choice;
+use super::front::Front;
 use super::line_diff::changed_lines;
 use super::member::Member;
 use super::prepare::parts;
@@ -27,12 +28,13 @@ const SET: &str = "set by this run";
 /// Returns the sections about the server: how it runs, what runs beside it, and all their configuration.
 pub fn sections(sut: &RunningSut) -> Vec<FactSection> {
     let server = &sut.server;
+    let address = format!("{}://{}/", sut.choice.transport.scheme(), sut.server_addr());
     let mut facts = vec![fact("server", &sut.recipe.title, RECIPE)];
     facts.extend(software(server));
     facts.extend([
         fact("command line", &server.launch.command_line(), RECIPE),
         fact("user", &sut.values.user, "this program's own"),
-        fact("address", &sut.url(), SET),
+        fact("address", &address, SET),
         fact("transport", sut.choice.transport.title(), SET),
         fact("profile", &sut.choice.profile, SET),
         fact("processors", &cpus(sut), SET),
@@ -61,6 +63,7 @@ pub fn sections(sut: &RunningSut) -> Vec<FactSection> {
         section.facts.extend(change_of_profile(sut));
     }
     sections.extend(configuration_of_server);
+    sections.extend(sut.front.iter().flat_map(|front| accelerator(front, &sut.url())));
     sections.extend(gateway(sut));
     for (companion, _) in &sut.companions {
         sections.extend(configuration(companion, &format!("{} configuration", companion.title)));
@@ -82,6 +85,38 @@ fn gateway(sut: &RunningSut) -> Option<FactSection> {
         facts.extend(environment(companion));
     }
     Some(FactSection { title: "Gateway".into(), facts })
+}
+
+/// Returns the sections about what stands in front of the server; CPUs and limits are those of both together.
+fn accelerator(front: &Front, url: &str) -> Vec<FactSection> {
+    let mut facts = vec![fact("accelerator", &front.recipe.title, RECIPE)];
+    facts.extend(software(&front.member));
+    facts.extend([
+        fact("command line", &front.member.launch.command_line(), RECIPE),
+        fact("address", url, SET),
+        fact("transport", front.transport().title(), SET),
+        fact("processors and limits", "those of the server: both share them", SET),
+        fact("between load points", "goes on running, with what it keeps", SET),
+    ]);
+    if let Some(origin) = front.values.origin {
+        let memory = format!("{} bytes ({})", origin.cache_bytes, Bytes(origin.cache_bytes));
+        facts.push(fact("placement", "in front of the server, which has a secondary address", SET));
+        facts.push(fact("server behind it", &format!("http://{}/", origin.address), SET));
+        facts.push(fact("memory for copies", &memory, SET));
+    }
+    facts.push(fact("before the first load point", &warmed(front), SET));
+    facts.extend(environment(&front.member));
+    let settings = front.choice.settings.iter();
+    facts.extend(settings.map(|(name, value)| fact(name, &front.values.fill(value), RECIPE)));
+    let section = FactSection { title: "Accelerator".into(), facts };
+    [Some(section), configuration(&front.member, "Accelerator configuration")].into_iter().flatten().collect()
+}
+
+fn warmed(front: &Front) -> String {
+    match front.n_warmed {
+        0 => "asked for nothing".to_owned(),
+        n => format!("asked once for each of {n} files"),
+    }
 }
 
 /// Says what a program is: its version, its package, what it has loaded.
@@ -118,8 +153,9 @@ fn environment(member: &Member) -> impl Iterator<Item = Fact> {
 }
 
 fn configuration(member: &Member, title: &str) -> Option<FactSection> {
-    let (file, text) = member.config.as_ref()?;
-    Some(FactSection { title: title.to_owned(), facts: vec![fact(file, text, "as written for this run")] })
+    let files = member.config.iter().chain(&member.files);
+    let facts: Vec<Fact> = files.map(|(file, text)| fact(file, text, "as written for this run")).collect();
+    (!facts.is_empty()).then(|| FactSection { title: title.to_owned(), facts })
 }
 
 /// Says which lines of the configuration are not those that the server comes with; `None` if its recipe does not

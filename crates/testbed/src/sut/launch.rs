@@ -13,7 +13,7 @@ use super::SutError;
 use super::values::BACKLOG;
 use crate::affinity::{format_cpu_list, pin_current_thread};
 use crate::cgroup::Group;
-use crate::recipe::{CompanionRecipe, ProgramRecipe};
+use crate::recipe::ProgramRecipe;
 
 /// Everything that is needed to start a server, and to start it again.
 #[derive(Debug)]
@@ -102,29 +102,19 @@ fn listen_at(path: &Path) -> io::Result<UnixListener> {
 const USUAL_DIRECTORIES: [&str; 4] = ["/usr/local/sbin", "/usr/sbin", "/usr/local/bin", "/usr/bin"];
 
 /// Finds what is to be installed: names in `search_path` and the usual directories, paths as they are; the first
-/// that exists.
+/// that exists. It may be our own program, `plimsoll`.
 pub fn find_program(
     title: &str,
-    find: &[String],
-    install: Option<&str>,
+    recipe: &ProgramRecipe,
+    plimsoll: &Path,
     search_path: &[PathBuf],
 ) -> Result<PathBuf, SutError> {
     let usual = USUAL_DIRECTORIES.map(PathBuf::from);
     let directories = [search_path, &usual].concat();
-    let found = find.iter().find_map(|candidate| locate(candidate, &directories));
-    found.ok_or_else(|| SutError::not_installed(title, find, install))
-}
-
-/// Finds the program of a companion, which may be our own, `plimsoll`.
-pub fn find_companion_program(
-    companion: &CompanionRecipe,
-    plimsoll: &Path,
-    search_path: &[PathBuf],
-) -> Result<PathBuf, SutError> {
-    let ProgramRecipe { find, install, .. } = &companion.program;
     let plimsoll = plimsoll.to_string_lossy();
-    let find: Vec<String> = find.iter().map(|one| one.replace("{plimsoll}", &plimsoll)).collect();
-    find_program(&companion.title, &find, install.as_deref(), search_path)
+    let find: Vec<String> = recipe.find.iter().map(|one| one.replace("{plimsoll}", &plimsoll)).collect();
+    let found = find.iter().find_map(|candidate| locate(candidate, &directories));
+    found.ok_or_else(|| SutError::not_installed(title, &find, recipe.install.as_deref()))
 }
 
 fn locate(candidate: &str, directories: &[PathBuf]) -> Option<PathBuf> {

@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use super::SutError;
-use super::launch::{find_companion_program, find_program, version_of};
+use super::launch::{find_program, version_of};
 use model::GatewayKind;
 
-use crate::recipe::{BUILT_IN_RECIPES, GatewayRecipe, Recipe, Transport, find_companion};
+use crate::recipe::{
+    BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES, GatewayRecipe, Recipe, Transport, find_companion,
+};
 
 /// A server that comes with a recipe.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,9 +63,15 @@ pub fn suts(search_path: &[PathBuf], program: &Path) -> Vec<SutListing> {
     recipes.map(|recipe| listing(&recipe, search_path, program)).collect()
 }
 
+/// Returns all accelerators with a recipe that comes with the program, likewise.
+pub fn accelerators(search_path: &[PathBuf], program: &Path) -> Vec<SutListing> {
+    let recipes = BUILT_IN_ACCELERATORS.iter().filter_map(|(name, _)| Recipe::load_accelerator(name).ok());
+    recipes.map(|recipe| listing(&recipe, search_path, program)).collect()
+}
+
 fn listing(recipe: &Recipe, search_path: &[PathBuf], program: &Path) -> SutListing {
     let server = &recipe.program;
-    let found = find_program(&recipe.title, &server.find, None, search_path).ok();
+    let found = find_program(&recipe.title, server, program, search_path).ok();
     let gateways = recipe.gateways.iter();
     SutListing {
         name: recipe.name.clone(),
@@ -90,7 +98,7 @@ fn missing(
     let needs = gateway.needs.iter().map(|need| need.look());
     let companions = gateway.companions.iter().filter_map(|name| find_companion(recipe, name));
     let programs =
-        companions.map(|companion| find_companion_program(&companion, program, search_path).map(drop));
+        companions.map(|one| find_program(&one.title, &one.program, program, search_path).map(drop));
     let errors = needs.chain(programs).filter_map(Result::err);
     let names = errors.filter_map(|error| match error {
         SutError::NotInstalled { title, install, .. } => Some(Missing { title, install }),
@@ -113,5 +121,17 @@ mod tests {
         let proxy = nginx.gateways.iter().find(|gateway| gateway.kind == GatewayKind::Proxy).unwrap();
         let titles: Vec<&str> = proxy.missing.iter().map(|missing| missing.title.as_str()).collect();
         assert_eq!(titles, ["Plimsoll's application server"]);
+    }
+
+    #[test]
+    fn every_accelerator_is_listed_with_what_installs_it() {
+        let listed = accelerators(&[], Path::new("/no/such/program"));
+        assert_eq!(listed.len(), BUILT_IN_ACCELERATORS.len());
+        let ours = listed.iter().find(|one| one.name == "plimsoll").unwrap();
+        assert_eq!((ours.installed.as_ref(), ours.install.as_ref()), (None, None), "the program itself");
+        let others = listed.iter().filter(|one| one.name != "plimsoll");
+        for other in others {
+            assert!(other.install.as_ref().is_some_and(|line| line.starts_with("apt-get ")), "{other:?}");
+        }
     }
 }

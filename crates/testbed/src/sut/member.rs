@@ -37,6 +37,8 @@ pub struct Member {
     pub logs: Vec<PathBuf>,
     /// Name and text of its configuration, filled in.
     pub config: Option<(String, String)>,
+    /// Names and texts of other files that it reads, filled in.
+    pub files: Vec<(String, String)>,
     child: Option<Child>,
 }
 
@@ -44,7 +46,16 @@ impl Member {
     /// Makes one that is yet to be started.
     pub fn new(title: &str, version: Option<String>, launch: Launch, stop: StopRecipe) -> Member {
         let logs = vec![launch.output_log.clone()];
-        Member { title: title.to_owned(), version, launch, stop, logs, config: None, child: None }
+        Member {
+            title: title.to_owned(),
+            version,
+            launch,
+            stop,
+            logs,
+            config: None,
+            files: Vec::new(),
+            child: None,
+        }
     }
 
     /// Starts it.

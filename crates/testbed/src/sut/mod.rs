@@ -8,8 +8,9 @@
 //! - `launch`: a process on its CPUs, in its group
 //! - `member`: one program while it runs
 //! - `ready`: waiting until it answers
-//! - `meter`: the CPU time that it used
+//! - `meter`: the CPU time that it used; `resident`: its memory
 //! - `facts`: what is disclosed about it; `line_diff`: how its configuration differs from the usual one
+//! - `front`: the accelerator in front of a server; `warm`: filling its cache
 //! - `running`: all of it as one value
 //! - `listing`: what is installed
 
@@ -17,6 +18,7 @@ mod account;
 mod certificate;
 mod choice;
 mod facts;
+mod front;
 mod launch;
 mod line_diff;
 mod listing;
@@ -24,11 +26,14 @@ mod member;
 mod meter;
 mod prepare;
 mod ready;
+mod resident;
 mod running;
 mod values;
+mod warm;
 mod work_dir;
 
 use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -38,9 +43,9 @@ use crate::cgroup::Limits;
 use crate::populate::{PopulateError, Populated};
 use crate::recipe::{GatewayRecipe, ProgramRecipe, Ready, Recipe, Reset, StartRecipe, StopRecipe, Transport};
 
-pub use listing::{GatewayListing, Installed, Missing, SutListing, suts};
+pub use listing::{GatewayListing, Installed, Missing, SutListing, accelerators, suts};
 pub use running::RunningSut;
-pub use values::Values;
+pub use values::{Origin, Values};
 pub use work_dir::{clean_stale, find_stale};
 
 /// What to bring up, and within which limits.
@@ -68,6 +73,17 @@ pub struct SutRequest<'a> {
     pub gateway: Option<Gateway>,
     /// Our own program, which some gateways run.
     pub program: PathBuf,
+    /// What stands in front of the server and takes its requests, within the same limits.
+    pub accelerator: Option<Acceleration>,
+}
+
+/// An accelerator with its memory.
+#[derive(Debug, Clone)]
+pub struct Acceleration {
+    /// Which one.
+    pub recipe: Box<Recipe>,
+    /// How many bytes of the server's replies it may keep.
+    pub cache_bytes: u64,
 }
 
 /// A kind of server.
@@ -83,13 +99,31 @@ pub enum Server {
         /// Its arguments.
         args: Vec<String>,
     },
+    /// An accelerator alone, in front of a server that is there already.
+    Accelerator {
+        /// Which one, and its memory.
+        accelerator: Acceleration,
+        /// Where that server answers.
+        origin: SocketAddr,
+    },
 }
 
 impl Server {
+    /// Returns what is behind it, if that is all that is to be started.
+    fn origin(&self) -> Option<Origin> {
+        match self {
+            Server::Accelerator { accelerator, origin } => {
+                Some(Origin { address: *origin, cache_bytes: accelerator.cache_bytes })
+            }
+            _ => None,
+        }
+    }
+
     /// Returns the recipe by which the server is run.
     fn into_recipe(self) -> Recipe {
         match self {
             Server::Recipe(recipe) => *recipe,
+            Server::Accelerator { accelerator, .. } => *accelerator.recipe,
             Server::BuiltIn { program, args } => Recipe {
                 format: 1,
                 name: "built-in".into(),
@@ -105,6 +139,7 @@ impl Server {
                 start: StartRecipe { arguments: args, environment: Default::default() },
                 stop: StopRecipe::default(),
                 config: None,
+                files: Default::default(),
                 settings: Default::default(),
                 status: None,
                 profiles: Default::default(),
@@ -159,8 +194,10 @@ pub enum SutError {
         source: io::Error,
     },
     /// The port is in use, or may not be used.
-    #[error("port {port} on 127.0.0.1: {source}\nhint: name another one, or none to have a free one chosen")]
+    #[error("port {port} on {address}: {source}\nhint: name another one, or none to have a free one chosen")]
     PortTaken {
+        /// Where.
+        address: Ipv4Addr,
         /// The port; 0 if any was asked for.
         port: u16,
         /// What the system says.
@@ -189,6 +226,16 @@ pub enum SutError {
         last: String,
         /// The end of its log, on lines of its own.
         log: String,
+    },
+    /// An accelerator does not pass a file of the set on.
+    #[error("{title} does not pass `{path}` on: {why}")]
+    NotWarmed {
+        /// The accelerator.
+        title: String,
+        /// The file.
+        path: String,
+        /// What was seen.
+        why: String,
     },
     /// It ended.
     #[error(transparent)]

@@ -1,6 +1,6 @@
 //! From a request to everything that a start needs: files in place, programs found.
 
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
@@ -9,16 +9,21 @@ use model::GatewayKind;
 use super::account::Account;
 use super::certificate::Certificate;
 use super::choice::Choice;
-use super::launch::{Launch, find_companion_program, find_program, version_of};
+use super::front::Front;
+use super::launch::{Launch, find_program, version_of};
 use super::member::{Listens, Member};
-use super::values::{Parts, Values, workers_for};
+use super::values::{Origin, Parts, Values, workers_for};
 use super::work_dir::{WorkDir, clean_stale};
-use super::{SutError, SutRequest};
+use super::{Acceleration, SutError, SutRequest};
 use crate::affinity::available_cpus;
 use crate::inventory::user_name;
 use crate::open_files::open_files_max;
 use crate::populate::{Populated, populate};
-use crate::recipe::{CompanionRecipe, ConfigRecipe, ProgramRecipe, Ready, Recipe, StartRecipe, StopRecipe};
+use crate::recipe::{CompanionRecipe, ConfigRecipe, Ready, Recipe, StartRecipe, StopRecipe, Transport};
+
+/// Where a server listens that has an accelerator in front of it: the secondary address of this machine, as the
+/// accelerator has the primary one.
+const BEHIND: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 
 /// A system under test that is yet to be started.
 pub struct Prepared {
@@ -30,33 +35,45 @@ pub struct Prepared {
     pub server: Member,
     /// What runs beside it, and where it is reached.
     pub companions: Vec<(Member, Listens)>,
+    /// What stands in front of it.
+    pub front: Option<Front>,
     pub work_dir: WorkDir,
 }
 
 impl Prepared {
     /// Looks everything up, then makes the directory with all files.
     pub fn make(request: SutRequest) -> Result<Prepared, SutError> {
+        let origin = request.server.origin();
         let recipe = request.server.into_recipe();
-        let choice = Choice::make(&recipe, request.profile.as_deref(), request.transport, request.gateway)?;
+        let in_front = request.accelerator.map(|accelerator| {
+            InFront::look_up(accelerator, request.transport, &request.program, &request.search_path)
+        });
+        let in_front = in_front.transpose()?;
+        // What an accelerator and its server say to one another stays on this machine.
+        let transport = if in_front.is_some() { Transport::Plain } else { request.transport };
+        let choice = Choice::make(&recipe, request.profile.as_deref(), transport, request.gateway)?;
         let programs = Programs::find(&recipe, &choice, &request.program, &request.search_path)?;
         clean_stale(&request.work_dir);
         let work_dir = WorkDir::create(&request.work_dir)?;
         let limits = &request.limits;
         let n_cpus = if limits.cpus.is_empty() { available_cpus().len() } else { limits.cpus.len() };
         let root = request.root.as_ref().map(|populated| populated.directory.clone());
+        let (address, port) = place(&recipe, in_front.is_some(), request.port)?;
         let mut values = Values {
-            port: port(&recipe, request.port)?,
+            address,
+            port,
             work_dir: work_dir.path().to_owned(),
             root: root.unwrap_or_else(|| work_dir.path().join("root")),
-            config_file: recipe.config.as_ref().map(|config| config.file.clone()).unwrap_or_default(),
+            config_file: config_file(&recipe),
             user: user_name(),
             workers: workers_for(n_cpus, limits.quota),
             open_files: open_files_max(),
             service: Account::for_service(),
             parts: Parts::default(),
             gateway_workers: request.gateway.map_or(0, |gateway| gateway.workers),
-            gateway_port: if choice.companions.is_empty() { 0 } else { free_port(0)? },
+            gateway_port: if choice.companions.is_empty() { 0 } else { free_port(Ipv4Addr::LOCALHOST, 0)? },
             plimsoll: request.program,
+            origin,
         };
         values.parts = parts(&choice, &values);
         let populated = match (recipe.needs_root(), request.root) {
@@ -64,23 +81,74 @@ impl Prepared {
             (true, None) => Some(populate(&values.root, request.files, |_| {})?),
             (true, Some(populated)) => Some(populated),
         };
-        let certificate = match choice.transport.is_tls() {
-            true => Some(write_certificate(&values, &work_dir)?),
-            false => None,
-        };
-        for directory in &recipe.directories {
-            work_dir.make_directory(&work_dir.path().join(directory))?;
-        }
+        let cpus = request.limits.cpus;
+        let maker = MemberMaker { values: &values, work_dir: &work_dir, cpus: cpus.clone() };
+        maker.make_directories(&recipe)?;
+        let own_certificate = maker.certificate(&choice)?;
         if let Some((gateway, _)) = &choice.gateway {
             write_page_programs(gateway.kind, &values, &work_dir)?;
         }
-        let maker = MemberMaker { values: &values, work_dir: &work_dir, cpus: request.limits.cpus };
         let server = maker.server(&recipe, &choice, programs.server)?;
         let with_programs = choice.companions.iter().zip(programs.companions);
         let companions = with_programs
             .map(|((name, companion), program)| maker.companion(name, companion, program))
             .collect::<Result<_, _>>()?;
-        Ok(Prepared { recipe, choice, certificate, populated, server, companions, values, work_dir })
+        let front = in_front.map(|one| one.prepare(&values, request.port, &work_dir, cpus)).transpose()?;
+        let (front, certificate) = match front {
+            Some((front, certificate)) => (Some(front), certificate),
+            None => (None, own_certificate),
+        };
+        Ok(Prepared { recipe, choice, certificate, populated, server, companions, front, values, work_dir })
+    }
+}
+
+/// An accelerator whose program was found.
+struct InFront {
+    recipe: Recipe,
+    choice: Choice,
+    program: PathBuf,
+    cache_bytes: u64,
+}
+
+impl InFront {
+    fn look_up(
+        Acceleration { recipe, cache_bytes }: Acceleration,
+        transport: Transport,
+        plimsoll: &Path,
+        search_path: &[PathBuf],
+    ) -> Result<InFront, SutError> {
+        let choice = Choice::make(&recipe, None, transport, None)?;
+        let program = find_program(&recipe.title, &recipe.program, plimsoll, search_path)?;
+        Ok(InFront { recipe: *recipe, choice, program, cache_bytes })
+    }
+
+    /// Gives it a directory of its own within the server's, and what that server is to be known by.
+    fn prepare(
+        self,
+        server: &Values,
+        port: Option<u16>,
+        work_dir: &WorkDir,
+        cpus: Vec<u32>,
+    ) -> Result<(Front, Option<Certificate>), SutError> {
+        let origin = SocketAddr::from((server.address, server.port));
+        let mut values = Values {
+            address: Ipv4Addr::LOCALHOST,
+            port: free_port(Ipv4Addr::LOCALHOST, port.unwrap_or(0))?,
+            work_dir: server.work_dir.join("accelerator"),
+            config_file: config_file(&self.recipe),
+            parts: Parts::default(),
+            gateway_workers: 0,
+            gateway_port: 0,
+            origin: Some(Origin { address: origin, cache_bytes: self.cache_bytes }),
+            ..server.clone()
+        };
+        values.parts = parts(&self.choice, &values);
+        work_dir.make_directory(&values.work_dir)?;
+        let maker = MemberMaker { values: &values, work_dir, cpus };
+        maker.make_directories(&self.recipe)?;
+        let certificate = maker.certificate(&self.choice)?;
+        let member = maker.server(&self.recipe, &self.choice, self.program)?;
+        Ok((Front::new(self.recipe, self.choice, values, member), certificate))
     }
 }
 
@@ -97,14 +165,13 @@ impl Programs {
         plimsoll: &Path,
         search_path: &[PathBuf],
     ) -> Result<Programs, SutError> {
-        let ProgramRecipe { find, install, .. } = &recipe.program;
-        let server = find_program(&recipe.title, find, install.as_deref(), search_path)?;
+        let server = find_program(&recipe.title, &recipe.program, plimsoll, search_path)?;
         for need in choice.gateway.iter().flat_map(|(_, gateway)| &gateway.needs) {
             need.look()?;
         }
         let companions = choice.companions.iter();
         let companions =
-            companions.map(|(_, companion)| find_companion_program(companion, plimsoll, search_path));
+            companions.map(|(_, one)| find_program(&one.title, &one.program, plimsoll, search_path));
         Ok(Programs { server, companions: companions.collect::<Result<_, _>>()? })
     }
 }
@@ -117,6 +184,19 @@ struct MemberMaker<'a> {
 }
 
 impl MemberMaker<'_> {
+    fn make_directories(&self, recipe: &Recipe) -> Result<(), SutError> {
+        let mut directories = recipe.directories.iter().map(|name| self.values.work_dir.join(name));
+        directories.try_for_each(|path| self.work_dir.make_directory(&path))
+    }
+
+    /// Makes the certificate that clients are shown, if they are shown one here.
+    fn certificate(&self, choice: &Choice) -> Result<Option<Certificate>, SutError> {
+        match choice.transport.is_tls() {
+            true => write_certificate(self.values, self.work_dir).map(Some),
+            false => Ok(None),
+        }
+    }
+
     fn server(&self, recipe: &Recipe, choice: &Choice, program: PathBuf) -> Result<Member, SutError> {
         let launch = Launch {
             announces: recipe.ready == Ready::Announced,
@@ -128,6 +208,8 @@ impl MemberMaker<'_> {
         if let (Some(config), Some(text)) = (&recipe.config, &choice.config_text) {
             member.config = Some(self.write_config(&config.file, text)?);
         }
+        let files = recipe.files.iter().map(|(name, text)| self.write_config(name, text));
+        member.files = files.collect::<Result<_, _>>()?;
         Ok(member)
     }
 
@@ -159,7 +241,7 @@ impl MemberMaker<'_> {
             arguments: start.arguments.iter().map(fill).collect(),
             environment: environment.map(|(name, value)| (name.clone(), fill(value))).collect(),
             cpus: self.cpus.clone(),
-            output_log: self.work_dir.path().join(log),
+            output_log: self.values.work_dir.join(log),
             announces: false,
             inherited_socket: None,
         }
@@ -167,7 +249,7 @@ impl MemberMaker<'_> {
 
     fn write_config(&self, file: &str, template: &str) -> Result<(String, String), SutError> {
         let text = self.values.fill(template);
-        self.work_dir.write(&self.work_dir.path().join(file), &text)?;
+        self.work_dir.write(&self.values.work_dir.join(file), &text)?;
         Ok((file.to_owned(), text))
     }
 }
@@ -207,16 +289,28 @@ fn write_page_programs(kind: GatewayKind, values: &Values, work_dir: &WorkDir) -
     }
 }
 
-/// Returns the port to use. One that announces its address chooses itself, else a free one is looked for. That
-/// the port is free is seen before the start: two servers that both share their port would share the load as well.
-fn port(recipe: &Recipe, asked: Option<u16>) -> Result<u16, SutError> {
-    match asked {
-        None if recipe.ready == Ready::Announced => Ok(0),
-        _ => free_port(asked.unwrap_or(0)),
-    }
+fn config_file(recipe: &Recipe) -> String {
+    recipe.config.as_ref().map(|config| config.file.clone()).unwrap_or_default()
 }
 
-fn free_port(port: u16) -> Result<u16, SutError> {
-    let free = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).and_then(|listener| listener.local_addr());
-    free.map(|address| address.port()).map_err(|source| SutError::PortTaken { port, source })
+/// Returns where a server listens. Behind an accelerator that is the secondary address, if its recipe leaves the choice
+/// to us, and a port that is known before the start.
+///
+/// One that announces its address chooses its port itself otherwise; else a free one is looked for. That the port is
+/// free is seen before the start: two servers that both share their port would share the load as well.
+fn place(recipe: &Recipe, is_behind: bool, asked: Option<u16>) -> Result<(Ipv4Addr, u16), SutError> {
+    if is_behind {
+        let address = if recipe.names("address") { BEHIND } else { Ipv4Addr::LOCALHOST };
+        return Ok((address, free_port(address, 0)?));
+    }
+    let port = match asked {
+        None if recipe.ready == Ready::Announced => 0,
+        _ => free_port(Ipv4Addr::LOCALHOST, asked.unwrap_or(0))?,
+    };
+    Ok((Ipv4Addr::LOCALHOST, port))
+}
+
+fn free_port(address: Ipv4Addr, port: u16) -> Result<u16, SutError> {
+    let free = TcpListener::bind((address, port)).and_then(|listener| listener.local_addr());
+    free.map(|free| free.port()).map_err(|source| SutError::PortTaken { address, port, source })
 }

@@ -60,15 +60,19 @@ pub fn connect(address: SocketAddr) -> Result<TcpStream, String> {
     connect().map_err(|error: std::io::Error| error.to_string())
 }
 
+/// Connects over TLS; says what went wrong if that does not succeed.
+pub fn connect_tls(
+    address: SocketAddr,
+    trusted: &Certificate,
+) -> Result<StreamOwned<ClientConnection, TcpStream>, String> {
+    Ok(StreamOwned::new(tls_client(trusted, &[])?, connect(address)?))
+}
+
 /// Asks for a file, over TLS if there is a certificate to trust; says what was answered if that is not status 200.
 pub fn get(address: SocketAddr, path: &str, trusted: Option<&Certificate>) -> Result<(), String> {
-    let stream = connect(address)?;
     let line = match trusted {
-        None => exchange(stream, path),
-        Some(certificate) => {
-            let client = tls_client(certificate, &[])?;
-            exchange(StreamOwned::new(client, stream), path)
-        }
+        None => exchange(connect(address)?, path),
+        Some(certificate) => exchange(connect_tls(address, certificate)?, path),
     };
     match line {
         Ok(line) if line.starts_with("HTTP/1.") && line.split(' ').nth(1) == Some("200") => Ok(()),

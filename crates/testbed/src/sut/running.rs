@@ -1,6 +1,6 @@
 //! A system under test while it runs.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
@@ -9,15 +9,19 @@ use units::{Clock, Nanos, RealClock};
 
 use super::certificate::Certificate;
 use super::choice::Choice;
+use super::front::Front;
 use super::member::{Listens, Member, PAUSE};
 use super::meter::Meter;
 use super::prepare::Prepared;
+use super::resident::resident_bytes;
 use super::values::Values;
+use super::warm::fetch_all;
 use super::work_dir::WorkDir;
 use super::{SutDied, SutError, SutRequest, facts, ready};
-use crate::cgroup::{Group, Limits, NoGroup};
+use crate::cgroup::{Controller, Group, Limits, NoGroup, members};
 use crate::monitor::{PageUrl, StatusPage, WatchedSut};
 use crate::populate::Populated;
+use crate::process::family_of;
 use crate::recipe::{Ready, Recipe, Reset, Transport};
 
 /// How long a server may take to answer after a restart.
@@ -42,6 +46,7 @@ pub struct RunningSut {
     probe_path: String,
     companions_ready: bool,
     // Fields are dropped in this order: the group goes when its processes are gone, the files last.
+    pub(super) front: Option<Front>,
     pub(super) server: Member,
     pub(super) companions: Vec<(Member, Listens)>,
     pub(super) group: Result<Group, NoGroup>,
@@ -59,12 +64,13 @@ impl RunningSut {
     /// could not be made.
     pub fn start(request: SutRequest) -> Result<RunningSut, SutError> {
         let (asked, files) = (request.limits.clone(), request.files);
-        let Prepared { recipe, choice, values, certificate, populated, server, companions, work_dir } =
-            Prepared::make(request)?;
+        let prepared = Prepared::make(request)?;
+        let Prepared { recipe, choice, values, certificate, populated, server, companions, front, work_dir } =
+            prepared;
         let group = Group::create(&asked);
         let mut sut = RunningSut {
             meter: Meter::new(group.as_ref().ok()),
-            address: SocketAddr::from((Ipv4Addr::LOCALHOST, values.port)),
+            address: SocketAddr::from((values.address, values.port)),
             announcement: None,
             probe_path: if choice.gateway.is_some() { PAGE_PROBE.to_owned() } else { smallest_file(files) },
             companions_ready: false,
@@ -74,6 +80,7 @@ impl RunningSut {
             asked,
             populated,
             certificate,
+            front,
             server,
             companions,
             group,
@@ -83,14 +90,18 @@ impl RunningSut {
         Ok(sut)
     }
 
-    /// Starts what runs beside the server, then the server; `used` is the CPU time of those before.
+    /// Starts what runs beside the server, then the server, then what stands in front of it, unless that runs already;
+    /// `used` is the CPU time of those before.
     fn start_members(&mut self, used: Option<SutUse>) -> Result<(), SutError> {
         let group = self.group.as_ref().ok();
         self.companions_ready = false;
-        let members = self.companions.iter_mut().map(|(member, _)| member).chain([&mut self.server]);
+        let companions = self.companions.iter_mut().map(|(member, _)| member);
+        let front = self.front.as_mut().map(|front| &mut front.member);
         let mut leaders = Vec::new();
-        for member in members {
-            member.start(group)?;
+        for member in companions.chain([&mut self.server]).chain(front) {
+            if member.pid().is_none() {
+                member.start(group)?;
+            }
             leaders.extend(member.pid());
             self.work_dir.note_leaders(&leaders);
         }
@@ -125,7 +136,7 @@ impl RunningSut {
             self.companions_ready = true;
         }
         match (self.recipe.ready, &self.announcement) {
-            (Ready::HttpGet, _) => self.probe(),
+            (Ready::HttpGet, _) => self.probe(self.address, self.choice.transport),
             (Ready::Connect, _) | (Ready::Announced, None) => ready::connect(self.address).map(drop),
             (Ready::Announced, Some(receiver)) => match receiver.recv_timeout(PAUSE) {
                 Ok(address) => {
@@ -136,17 +147,25 @@ impl RunningSut {
                 Err(RecvTimeoutError::Timeout) => Err("it announced no address".into()),
                 Err(RecvTimeoutError::Disconnected) => Err("it closed its output without an address".into()),
             },
+        }?;
+        match &self.front {
+            Some(front) => self
+                .probe(front.address(), front.transport())
+                .map_err(|why| format!("{}: {why}", front.recipe.title)),
+            None => Ok(()),
         }
     }
 
-    fn probe(&self) -> Result<(), String> {
-        match &self.certificate {
-            Some(certificate) if self.choice.transport == Transport::TlsHttp2 => {
-                ready::agree_http2(self.address, certificate)?;
+    /// Asks for the file by which it is known that a server is ready.
+    fn probe(&self, address: SocketAddr, transport: Transport) -> Result<(), String> {
+        let certificate = self.certificate.as_ref().filter(|_| transport.is_tls());
+        match certificate {
+            Some(certificate) if transport == Transport::TlsHttp2 => {
+                ready::agree_http2(address, certificate)?;
             }
             _ => {}
         }
-        ready::get(self.address, &self.probe_path, self.certificate.as_ref())
+        ready::get(address, &self.probe_path, certificate)
     }
 
     fn not_ready(&self, waited: Duration, last: String) -> SutError {
@@ -156,17 +175,51 @@ impl RunningSut {
     }
 
     fn members(&self) -> impl Iterator<Item = &Member> {
-        std::iter::once(&self.server).chain(self.companions.iter().map(|(member, _)| member))
+        let companions = self.companions.iter().map(|(member, _)| member);
+        let front = self.front.iter().map(|front| &front.member);
+        std::iter::once(&self.server).chain(companions).chain(front)
     }
 
-    /// Returns where it answers; of a server that announces its address only after [`RunningSut::wait_ready`].
+    /// Returns where it answers, the accelerator if there is one; of a server that announces its address only after
+    /// [`RunningSut::wait_ready`].
     pub fn addr(&self) -> SocketAddr {
+        self.front.as_ref().map_or(self.address, Front::address)
+    }
+
+    /// Returns where the server itself answers, which differs if it has an accelerator in front of it.
+    pub(super) fn server_addr(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Returns how requests travel to it.
+    pub(super) fn transport(&self) -> Transport {
+        self.front.as_ref().map_or(self.choice.transport, Front::transport)
     }
 
     /// Returns the address as a URL.
     pub fn url(&self) -> String {
-        format!("{}://{}/", self.choice.transport.scheme(), self.address)
+        format!("{}://{}/", self.transport().scheme(), self.addr())
+    }
+
+    /// Asks an accelerator for every file once, so that it has a copy when load begins; asks a server alone likewise. The
+    /// requests are like those of the load: over HTTP/1.0, they name no host.
+    ///
+    /// # Errors
+    /// The first file that is not passed on.
+    pub fn warm(&mut self, files: &FileSet, is_http10: bool) -> Result<(), SutError> {
+        let address = self.addr();
+        let named = address.to_string();
+        let host = Some(named.as_str()).filter(|_| !is_http10);
+        let warmed = match self.certificate.as_ref() {
+            None => fetch_all(files, host, || ready::connect(address)),
+            Some(certificate) => fetch_all(files, host, || ready::connect_tls(address, certificate)),
+        };
+        let title = || self.front.as_ref().map_or(&self.recipe, |front| &front.recipe).title.clone();
+        warmed.map_err(|(path, why)| SutError::NotWarmed { title: title(), path, why })?;
+        if let Some(front) = &mut self.front {
+            front.n_warmed = files.files.len() as u64;
+        }
+        Ok(())
     }
 
     /// Returns the server's certificate (X.509, DER), which is signed by itself, so that a client can trust it and
@@ -200,7 +253,7 @@ impl RunningSut {
         WatchedSut {
             group: self.group.as_ref().map(Group::places).unwrap_or_default(),
             leaders: self.members().filter_map(Member::pid).collect(),
-            ports: ports.chain([self.address.port()]).collect(),
+            ports: ports.chain([self.address.port(), self.addr().port()]).collect(),
             status: self.status_page(),
         }
     }
@@ -236,12 +289,29 @@ impl RunningSut {
         self.wait_ready(RESTART_MAX)
     }
 
-    /// Ends the server first: what runs beside it may still have requests of its.
+    /// Ends the server first: what runs beside it may still have requests of its. What stands in front of it stays, and
+    /// keeps what it has.
     fn end(&mut self) {
         self.server.end();
         self.companions.iter_mut().for_each(|(member, _)| member.end());
-        if let Ok(group) = &self.group {
+        if let (Ok(group), None) = (&self.group, &self.front) {
             group.kill();
+        }
+    }
+
+    /// Returns how much memory it has resident, files in memory included; `None` if that cannot be read.
+    pub fn resident_bytes(&self) -> Option<u64> {
+        let places = self.group.as_ref().map(Group::places).unwrap_or_default();
+        let group = places.iter().find(|place| place.controllers.contains(&Controller::Memory));
+        resident_bytes(&self.processes(), group.map(|place| place.directory.as_path()))
+    }
+
+    /// Returns the processes that run now.
+    fn processes(&self) -> Vec<u32> {
+        let watched = self.watched();
+        match watched.group_directory() {
+            Some(directory) => members(directory),
+            None => family_of(&watched.leaders).iter().map(|process| process.pid).collect(),
         }
     }
 

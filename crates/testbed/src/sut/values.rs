@@ -1,5 +1,6 @@
 //! What the placeholders of a recipe stand for.
 
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use super::account::Account;
@@ -14,7 +15,9 @@ const CONNECTIONS_MAX: u64 = 65_536;
 /// What the placeholders stand for in one start of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Values {
-    /// Port on 127.0.0.1; 0 leaves the choice to a server that announces its address.
+    /// Where it listens.
+    pub address: Ipv4Addr,
+    /// Port there; 0 leaves the choice to a server that announces its address.
     pub port: u16,
     /// The server's own directory.
     pub work_dir: PathBuf,
@@ -38,6 +41,17 @@ pub struct Values {
     pub gateway_port: u16,
     /// Our own program.
     pub plimsoll: PathBuf,
+    /// Of an accelerator: the server behind it, and how many bytes of that one's replies it may keep.
+    pub origin: Option<Origin>,
+}
+
+/// What an accelerator stands in front of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Origin {
+    /// Where it answers.
+    pub address: SocketAddr,
+    /// How many bytes of its replies are kept at most.
+    pub cache_bytes: u64,
 }
 
 /// Parts of a configuration that depend on what was asked for.
@@ -54,6 +68,7 @@ pub struct Parts {
 impl Values {
     /// All names.
     pub const NAMES: &[&str] = &[
+        "address",
         "port",
         "root",
         "work_dir",
@@ -79,6 +94,11 @@ impl Values {
         "gateway_dir",
         "cgi_program",
         "plimsoll",
+        "origin",
+        "origin_host",
+        "origin_port",
+        "cache_bytes",
+        "cache_mib",
     ];
 
     /// Returns the path of the configuration file.
@@ -137,7 +157,9 @@ impl Values {
 
     fn get(&self, name: &str) -> Option<String> {
         let path = |path: PathBuf| path.to_string_lossy().into_owned();
+        let of_origin = |text: fn(Origin) -> String| self.origin.map(text).unwrap_or_default();
         Some(match name {
+            "address" => self.address.to_string(),
             "port" => self.port.to_string(),
             "root" => path(self.root.clone()),
             "work_dir" => path(self.work_dir.clone()),
@@ -163,6 +185,11 @@ impl Values {
             "gateway_dir" => path(self.gateway_dir()),
             "cgi_program" => path(self.cgi_program()),
             "plimsoll" => path(self.plimsoll.clone()),
+            "origin" => of_origin(|origin| origin.address.to_string()),
+            "origin_host" => of_origin(|origin| origin.address.ip().to_string()),
+            "origin_port" => of_origin(|origin| origin.address.port().to_string()),
+            "cache_bytes" => of_origin(|origin| origin.cache_bytes.to_string()),
+            "cache_mib" => of_origin(|origin| (origin.cache_bytes >> 20).to_string()),
             _ => return None,
         })
     }
@@ -180,6 +207,7 @@ mod tests {
 
     fn values() -> Values {
         Values {
+            address: Ipv4Addr::LOCALHOST,
             port: 8080,
             work_dir: "/dev/shm/{port} x".into(),
             root: PathBuf::from("/dev/shm/{port} x/root"),
@@ -192,7 +220,16 @@ mod tests {
             gateway_workers: 0,
             gateway_port: 0,
             plimsoll: PathBuf::new(),
+            origin: None,
         }
+    }
+
+    #[test]
+    fn an_accelerator_is_told_what_is_behind_it_and_how_much_of_that_it_may_keep() {
+        let address = "127.0.0.2:8081".parse().unwrap();
+        let values = Values { origin: Some(Origin { address, cache_bytes: 100_000_000 }), ..values() };
+        let filled = values.fill("{origin} {origin_host} {origin_port} {cache_bytes} {cache_mib}");
+        assert_eq!(filled, "127.0.0.2:8081 127.0.0.2 8081 100000000 95");
     }
 
     #[test]

@@ -46,6 +46,7 @@ pub fn request<'a>(server: Server, work_dir: &Path, files: &'a FileSet) -> SutRe
         transport: Transport::Plain,
         gateway: None,
         program: PathBuf::new(),
+        accelerator: None,
     }
 }
 

@@ -197,7 +197,8 @@ fn plimsoll_turn(case: &Case, site: &Site, nginx: &Nginx, seconds: u32) -> Resul
     let more = ["--load", &load, "--duration", &duration];
     let arguments = [case.arguments, &more].concat();
     let look_after = 0.8 * f64::from(seconds);
-    let (requests, (ended, _)) = nginx.count(|| plimsoll(site, &arguments, &nginx.url(), look_after))?;
+    let (requests, (ended, _)) =
+        nginx.count(|| plimsoll(&site.plimsoll, site.folder(), &arguments, &nginx.url(), look_after))?;
     Ok(Turn::of(&ended, requests))
 }
 

@@ -8,7 +8,6 @@ use serde_json::Value;
 
 use super::LOAD_CPU;
 use super::process::{Ended, measure, pinned};
-use super::site::Site;
 
 /// Exit code of a valid run, and of one that is not: here the generator is kept as busy as it can be,
 /// and a run with such a load point is rightly not valid.
@@ -32,22 +31,28 @@ impl Turn {
     }
 }
 
-/// Runs Plimsoll with full recording and body checking; returns its costs and its results.
+/// Runs Plimsoll with full recording and body checking, in a folder; returns its costs and its results.
 ///
 /// `seconds` is when its memory is looked at.
-pub fn plimsoll(site: &Site, arguments: &[&str], url: &str, seconds: f64) -> Result<(Ended, Value)> {
-    let file = site.path("run.plim");
+pub fn plimsoll(
+    program: &Path,
+    folder: &Path,
+    arguments: &[&str],
+    url: &str,
+    seconds: f64,
+) -> Result<(Ended, Value)> {
+    let file = folder.join("run.plim");
     for old in [file.clone(), file.with_extension("html")] {
         if old.exists() {
             std::fs::remove_file(old)?;
         }
     }
-    let mut command = pinned(LOAD_CPU, &site.plimsoll);
+    let mut command = pinned(LOAD_CPU, program);
     command.args(["--json", "run"]).args(arguments).args(["--load-cpus", LOAD_CPU]);
-    command.args(["--target", url, "--out"]).arg(&file).current_dir(site.folder());
-    let ended = measure(&mut command, site.folder(), Duration::from_secs_f64(seconds))?;
+    command.args(["--target", url, "--out"]).arg(&file).current_dir(folder);
+    let ended = measure(&mut command, folder, Duration::from_secs_f64(seconds))?;
     if !CODES.contains(&ended.code) {
-        let error = std::fs::read_to_string(site.path("stderr")).unwrap_or_default();
+        let error = std::fs::read_to_string(folder.join("stderr")).unwrap_or_default();
         bail!("plimsoll ended with {:?}: {error}", ended.code);
     }
     let result: Value = serde_json::from_str(&ended.output).context("the results of plimsoll")?;

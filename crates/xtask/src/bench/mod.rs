@@ -5,6 +5,7 @@
 //! server, by nginx itself or by its own words; CPU time is that of the whole process: start,
 //! load, recording with all checks, and the report at the end.
 
+pub mod accelerator;
 mod cases;
 mod figures;
 mod floor;

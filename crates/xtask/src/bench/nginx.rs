@@ -84,8 +84,8 @@ impl Nginx {
     }
 }
 
-/// The line after `server accepts handled requests` ends with the requests.
-fn counted(reply: &str) -> Option<u64> {
+/// Reads nginx's status page: the line after `server accepts handled requests` ends with the requests.
+pub fn counted(reply: &str) -> Option<u64> {
     let mut lines = reply.lines().skip_while(|line| !line.starts_with("server accepts"));
     lines.nth(1)?.split_whitespace().last()?.parse().ok()
 }

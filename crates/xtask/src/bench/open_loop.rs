@@ -31,7 +31,7 @@ pub fn perform(site: &Site) -> Result<String> {
     println!("open loop");
     let nginx = Nginx::start(site, "one-object", Listen::Plain)?;
     let arguments = ["one-object", "--rate", "10000", "--settle", "1 s", "--duration", "20 s"];
-    let (_, result) = plimsoll(site, &arguments, &nginx.url(), 1.0)?;
+    let (_, result) = plimsoll(&site.plimsoll, site.folder(), &arguments, &nginx.url(), 1.0)?;
     let floor = floor::lateness(RATE as u64, FLOOR_S, LOAD_CPU.parse()?)?;
     Ok(table(&result["load_points"][0])? + &floor_text(&floor))
 }

@@ -43,7 +43,8 @@ pub fn perform(site: &Site) -> Result<String> {
     let mut server = Background::start(&mut command)?;
     let port = port(&mut server)?;
     let arguments = ["one-object", "--rate", "2000", "--in-flight-max", PLACES, "--duration", "30 s"];
-    let (_, result) = plimsoll(site, &arguments, &format!("http://127.0.0.1:{port}/"), 1.0)?;
+    let url = format!("http://127.0.0.1:{port}/");
+    let (_, result) = plimsoll(&site.plimsoll, site.folder(), &arguments, &url, 1.0)?;
     server.check()?;
     table(&result["load_points"][0])
 }

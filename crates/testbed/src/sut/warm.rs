@@ -1,0 +1,151 @@
+//! Filling an accelerator's cache before load begins, so that every load point finds it in the same state.
+
+use std::io::{Read, Write};
+
+use http1::{BodyReader, Parsed, RequestMethod, parse_response};
+use model::FileSet;
+
+/// How much of a reply is read at once.
+const BUFFER_BYTES: usize = 256 * 1024;
+
+/// Asks for every file once, over connections from `connect` that are kept where the server keeps them. `host` is what
+/// the load will name: none over HTTP/1.0.
+///
+/// # Errors
+/// The first path that is not passed on with status 200, and what was seen.
+pub fn fetch_all<S: Read + Write>(
+    files: &FileSet,
+    host: Option<&str>,
+    connect: impl Fn() -> Result<S, String>,
+) -> Result<(), (String, String)> {
+    let mut buffer = vec![0; BUFFER_BYTES];
+    let mut kept = None;
+    for file in &files.files {
+        let fetched = match kept.take() {
+            Some(stream) => Ok(stream),
+            None => connect(),
+        };
+        let fetched = fetched.and_then(|stream| fetch(stream, &file.path, host, &mut buffer));
+        kept = fetched.map_err(|why| (file.path.clone(), why))?;
+    }
+    Ok(())
+}
+
+/// Asks for one file and reads the reply to its end; returns the connection if it can be used again.
+fn fetch<S: Read + Write>(
+    mut stream: S,
+    path: &str,
+    host: Option<&str>,
+    buffer: &mut [u8],
+) -> Result<Option<S>, String> {
+    let request = match host {
+        Some(host) => format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n"),
+        None => format!("GET {path} HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"),
+    };
+    let failed = |error: std::io::Error| error.to_string();
+    stream.write_all(request.as_bytes()).map_err(failed)?;
+    let mut filled = 0;
+    let (head, length) = loop {
+        let n = stream.read(&mut buffer[filled..]).map_err(failed)?;
+        if n == 0 {
+            return Err("it closed the connection before the end of a head".to_owned());
+        }
+        filled += n;
+        match parse_response(&buffer[..filled], RequestMethod::Get).map_err(|error| error.to_string())? {
+            Parsed::Partial => {}
+            Parsed::Complete { head, length } => break (head, length),
+        }
+    };
+    if head.status != 200 {
+        return Err(format!("status {}", head.status));
+    }
+    let mut body = BodyReader::new(head.framing);
+    let mut rest = length..filled;
+    while !body.is_done() {
+        if rest.is_empty() {
+            let n = stream.read(buffer).map_err(failed)?;
+            if n == 0 {
+                body.end_of_input().map_err(|error| error.to_string())?;
+                return Ok(None);
+            }
+            rest = 0..n;
+        }
+        let decoded = body.read(&buffer[rest.clone()]).map_err(|error| error.to_string())?;
+        rest.start += decoded.consumed;
+    }
+    Ok(head.keep_alive.then_some(stream))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::io;
+
+    use model::SetFile;
+
+    use super::*;
+
+    /// A connection with the replies that it is going to get, and what was asked on it.
+    struct Scripted<'a> {
+        replies: &'a [u8],
+        asked: &'a RefCell<String>,
+    }
+
+    impl Read for Scripted<'_> {
+        /// A byte at a time, so that heads and bodies come in pieces, and nothing before it was asked for.
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            let n = into.len().min(1);
+            self.replies.read(&mut into[..n])
+        }
+    }
+
+    impl Write for Scripted<'_> {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.asked.borrow_mut().push_str(&String::from_utf8_lossy(bytes));
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn warm(connections: &[&str], host: Option<&str>) -> (Result<(), (String, String)>, String) {
+        let file = |path: &str| SetFile { object: 0, path: path.to_owned(), bytes: 5 };
+        let files = FileSet { content_seed: 1, files: vec![file("/a"), file("/b")] };
+        let asked = RefCell::new(String::new());
+        let rest = RefCell::new(connections.iter());
+        let warmed = fetch_all(&files, host, || {
+            let replies = rest.borrow_mut().next().ok_or("no more connections")?;
+            Ok(Scripted { replies: replies.as_bytes(), asked: &asked })
+        });
+        (warmed, asked.into_inner())
+    }
+
+    #[test]
+    fn every_file_is_asked_for_on_as_few_connections_as_the_server_lets_us() {
+        let five = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n12345";
+        let (warmed, asked) = warm(&[&five.repeat(2)], Some("h:1"));
+        assert_eq!(warmed, Ok(()));
+        assert_eq!(asked, "GET /a HTTP/1.1\r\nHost: h:1\r\n\r\nGET /b HTTP/1.1\r\nHost: h:1\r\n\r\n");
+        let closing = "HTTP/1.0 200 OK\r\n\r\n12345";
+        let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n0\r\n\r\n";
+        let (warmed, asked) = warm(&[closing, chunked], None);
+        assert_eq!(warmed, Ok(()));
+        assert!(asked.starts_with("GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"), "{asked}");
+    }
+
+    #[test]
+    fn what_is_not_passed_on_is_named() {
+        let five = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n12345";
+        for (connections, path, why) in [
+            (&["HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n"][..], "/a", "status 502"),
+            (&[five], "/b", "before the end of a head"),
+            (&[&five[..five.len() - 1]], "/a", "1 bytes missing"),
+            (&[], "/a", "no more connections"),
+        ] {
+            let (found, said) = warm(connections, None).0.unwrap_err();
+            assert!(found == path && said.contains(why), "{found}: {said}");
+        }
+    }
+}

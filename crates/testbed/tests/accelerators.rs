@@ -1,0 +1,150 @@
+//! Every accelerator that comes with the program but our own, which the tests of the binary have, in front of nginx. One
+//! that is not installed fails its test with the command that installs it.
+
+mod lab;
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+use lab::{READY_MAX, directory, files, get, processes_with, request, value};
+use model::Content;
+use testbed::{Acceleration, Recipe, RunningSut, Server, SutRequest, Transport};
+
+/// More than enough for the files of these tests.
+const CACHE_BYTES: u64 = 200 << 20;
+
+fn start(name: &str, transport: Transport, base: &std::path::Path, files: &model::FileSet) -> RunningSut {
+    let server = Server::Recipe(Box::new(Recipe::load("nginx").unwrap()));
+    let recipe = Box::new(Recipe::load_accelerator(name).unwrap());
+    let accelerator = Some(Acceleration { recipe, cache_bytes: CACHE_BYTES });
+    let request = SutRequest { accelerator, transport, ..request(server, base, files) };
+    let mut sut = RunningSut::start(request).unwrap_or_else(|error| panic!("{error}"));
+    sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
+    sut
+}
+
+/// Sends a request and returns all of the reply.
+fn exchange(address: &str, request: &str) -> Vec<u8> {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut reply = Vec::new();
+    stream.read_to_end(&mut reply).unwrap();
+    reply
+}
+
+/// Returns the body of a file, asked for over HTTP/1.1, without which HAProxy gives no copies.
+fn file(sut: &RunningSut, path: &str) -> Vec<u8> {
+    if sut.certificate_der().is_some() {
+        return get(sut, path);
+    }
+    let address = sut.addr().to_string();
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    let mut reply = exchange(&address, &request);
+    let head = reply.windows(4).position(|four| four == b"\r\n\r\n").expect("a whole head");
+    assert!(reply.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&reply[..head]));
+    reply.split_off(head + 4)
+}
+
+/// Returns how many requests nginx has taken in, this question included.
+fn asked(address: &str) -> u64 {
+    let page = exchange(address, "GET /plimsoll-status HTTP/1.0\r\n\r\n");
+    let page = String::from_utf8_lossy(&page);
+    let numbers = page.lines().skip_while(|line| !line.starts_with("server accepts")).nth(1);
+    let last = numbers.and_then(|line| line.split_whitespace().last());
+    last.unwrap_or_else(|| panic!("{page}")).parse().unwrap()
+}
+
+/// Goal: requests come to the accelerator, which passes right bytes on, and asks the server behind it once for each file.
+fn check(name: &str) {
+    let (base, files) = (directory(), files());
+    let content = Content::new(files.content_seed);
+    let transports = Recipe::load_accelerator(name).unwrap().transports();
+    for transport in transports {
+        let mut sut = start(name, transport, base.path(), &files);
+        sut.warm(&files, false).unwrap_or_else(|error| panic!("{error}"));
+        let facts = sut.facts();
+        let behind = value(&facts, "server behind it");
+        let behind = behind.trim_start_matches("http://").trim_end_matches('/').to_owned();
+        assert!(behind.starts_with("127.0.0.2:") && sut.addr().ip().to_string() == "127.0.0.1", "{behind}");
+
+        let before = asked(&behind);
+        for _ in 0..5 {
+            for one in &files.files {
+                let body = file(&sut, &one.path);
+                assert_eq!(body.len() as u64, one.bytes, "{}", one.path);
+                assert!(content.matches(one.object, 0, &body), "{}", one.path);
+            }
+        }
+        assert_eq!(asked(&behind) - before, 1, "the question itself");
+
+        let used = sut.usage().unwrap();
+        sut.reset().unwrap_or_else(|error| panic!("{error}"));
+        let before = asked(&behind);
+        assert_eq!(file(&sut, "/small.html").len(), 500);
+        assert_eq!(asked(&behind) - before, 1, "the accelerator kept its copies");
+        assert!(used.cpu <= sut.usage().unwrap().cpu);
+        assert!(1 << 20 < sut.resident_bytes().unwrap());
+
+        let accelerator = facts.iter().find(|section| section.title == "Accelerator").unwrap();
+        let fact = |name: &str| value(std::slice::from_ref(accelerator), name);
+        assert_eq!(fact("before the first load point"), "asked once for each of 2 files");
+        assert_eq!(fact("transport"), transport.title());
+        assert_eq!(fact("memory for copies"), "209715200 bytes (200.0 MiB)");
+        assert!(!fact("version").is_empty() && !fact("freshness").is_empty());
+        drop(sut);
+        assert_eq!(processes_with(&base.path().to_string_lossy()), [""; 0]);
+        assert_eq!(std::fs::read_dir(base.path()).unwrap().count(), 0);
+    }
+}
+
+/// Goal: what a benchmark of HTTP/1.0 asks for, without a host, is a hit too, once it was asked for so. HAProxy gives
+/// copies to those only who speak HTTP/1.1.
+fn check_http10(name: &str) {
+    let (base, files) = (directory(), files());
+    let mut sut = start(name, Transport::Plain, base.path(), &files);
+    sut.warm(&files, true).unwrap_or_else(|error| panic!("{error}"));
+    let facts = sut.facts();
+    let behind = value(&facts, "server behind it").trim_start_matches("http://").trim_end_matches('/');
+    let before = asked(behind);
+    let reply = exchange(&sut.addr().to_string(), "GET /small.html HTTP/1.0\r\nAccept: */*\r\n\r\n");
+    let reply = String::from_utf8_lossy(&reply);
+    assert!(reply.starts_with("HTTP/1.") && reply.contains(" 200 "), "{reply}");
+    let misses = u64::from(name == "haproxy");
+    assert_eq!(asked(behind) - before, misses + 1, "with the question itself");
+}
+
+/// Goal: an accelerator can be put in front of a server that runs already.
+#[test]
+fn an_accelerator_alone_stands_in_front_of_what_is_there() {
+    let (base, files) = (directory(), files());
+    let nginx = Server::Recipe(Box::new(Recipe::load("nginx").unwrap()));
+    let mut behind = RunningSut::start(request(nginx, base.path(), &files)).unwrap();
+    behind.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
+    let recipe = Box::new(Recipe::load_accelerator("nginx").unwrap());
+    let accelerator = Acceleration { recipe, cache_bytes: CACHE_BYTES };
+    let server = Server::Accelerator { accelerator, origin: behind.addr() };
+    let mut sut = RunningSut::start(request(server, base.path(), &files)).unwrap();
+    sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
+    sut.warm(&files, false).unwrap_or_else(|error| panic!("{error}"));
+    let before = asked(&behind.addr().to_string());
+    assert_eq!(get(&sut, "/large.html").len(), 300_000);
+    assert_eq!(asked(&behind.addr().to_string()) - before, 1);
+}
+
+macro_rules! accelerators {
+    ($($name:ident)*) => {$(
+        mod $name {
+            #[test]
+            fn passes_files_on_and_keeps_them() {
+                super::check(stringify!($name));
+            }
+
+            #[test]
+            fn keeps_what_is_asked_for_without_a_host() {
+                super::check_http10(stringify!($name));
+            }
+        }
+    )*};
+}
+
+accelerators! { nginx varnish trafficserver haproxy squid }

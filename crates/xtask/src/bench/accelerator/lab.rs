@@ -1,0 +1,174 @@
+//! The file set, the server behind, and accelerators in front of it: all in memory.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use model::{FileSet, SetFile};
+use tempfile::TempDir;
+use testbed::{Acceleration, Limits, Populated, Recipe, RunningSut, Server, SutRequest, Transport, populate};
+
+use crate::bench::{LOAD_CPU, SERVER_CPU, nginx, scripts};
+use crate::shell::root;
+
+/// The directories of the file set: 488 MiB.
+const DIRECTORIES: usize = 100;
+
+/// How long a server may take until it answers.
+const READY_MAX: Duration = Duration::from_secs(30);
+
+/// Name of the definition by which Plimsoll asks for the mix.
+pub const DEFINITION: &str = "mix.toml";
+/// Name of the script by which wrk does.
+pub const SCRIPT: &str = "mix.lua";
+/// The same, with other draws.
+pub const OTHER_SCRIPT: &str = "other-mix.lua";
+
+/// Files of one size, besides the mix.
+pub const SMALL: (&str, u64) = ("/510.bin", 510);
+/// As above.
+pub const LARGE: (&str, u64) = ("/512000.bin", 512_000);
+
+/// Everything that turns have in common.
+pub struct Lab {
+    /// The program that is measured, and that makes load.
+    pub plimsoll: PathBuf,
+    /// All files, as laid out.
+    pub files: FileSet,
+    populated: Populated,
+    server: RunningSut,
+    folder: TempDir,
+}
+
+impl Lab {
+    /// Lays the files out and starts nginx behind, on the generator's CPU: with a warm cache it has nothing to do.
+    pub fn new(plimsoll: &Path) -> Result<Lab> {
+        let folder = tempfile::Builder::new()
+            .prefix("plimsoll-bench-")
+            .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755))
+            .tempdir_in("/dev/shm")?;
+        let path = |name: &str| folder.path().join(name);
+        let definition = definition()?;
+        std::fs::write(path(DEFINITION), &definition)?;
+        let script = scripts::web96(DIRECTORIES);
+        std::fs::write(path(OTHER_SCRIPT), script.replace("randomseed(1)", "randomseed(2)"))?;
+        std::fs::write(path(SCRIPT), script)?;
+        let files = file_set(&definition)?;
+        let populated = populate(&path("files"), &files, |_| {})?;
+        let request = SutRequest {
+            root: Some(populated.clone()),
+            ..request(
+                plimsoll,
+                folder.path(),
+                LOAD_CPU,
+                &files,
+                Server::Recipe(Box::new(Recipe::load("nginx")?)),
+            )?
+        };
+        let mut server = RunningSut::start(request)?;
+        server.wait_ready(READY_MAX)?;
+        Ok(Lab { plimsoll: plimsoll.to_owned(), files, populated, server, folder })
+    }
+
+    /// Returns the folder of everything.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Returns how large the file set is, in files and bytes.
+    pub fn size(&self) -> (u64, u64) {
+        (self.populated.files, self.populated.bytes)
+    }
+
+    /// Returns more than all files need, whatever belongs to a copy besides.
+    pub fn roomy(&self) -> u64 {
+        self.populated.bytes + self.populated.bytes / 4 + (64 << 20)
+    }
+
+    /// Returns how many requests the server behind has taken in, this question included.
+    pub fn requests_behind(&self) -> Result<u64> {
+        let mut stream = TcpStream::connect(self.server.addr())?;
+        stream.write_all(b"GET /plimsoll-status HTTP/1.0\r\n\r\n")?;
+        let mut reply = String::new();
+        stream.read_to_string(&mut reply)?;
+        nginx::counted(&reply).with_context(|| format!("cannot read `{reply}`"))
+    }
+
+    /// Starts an accelerator in front of the server, with every file in its cache as far as it has room.
+    pub fn warm(&self, peer: &str, cache_bytes: u64) -> Result<RunningSut> {
+        let mut accelerator = self.start(peer, cache_bytes, self.server.addr())?;
+        accelerator.warm(&self.files, false)?;
+        Ok(accelerator)
+    }
+
+    /// Starts an accelerator in front of an origin, with an empty cache.
+    pub fn start(&self, peer: &str, cache_bytes: u64, origin: SocketAddr) -> Result<RunningSut> {
+        let recipe = Box::new(Recipe::load_accelerator(peer)?);
+        let server = Server::Accelerator { accelerator: Acceleration { recipe, cache_bytes }, origin };
+        let request = request(&self.plimsoll, self.folder(), SERVER_CPU, &self.files, server)?;
+        let mut accelerator = RunningSut::start(request)?;
+        accelerator.wait_ready(READY_MAX)?;
+        Ok(accelerator)
+    }
+}
+
+fn request<'a>(
+    plimsoll: &Path,
+    folder: &Path,
+    cpu: &str,
+    files: &'a FileSet,
+    server: Server,
+) -> Result<SutRequest<'a>> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    Ok(SutRequest {
+        server,
+        work_dir: folder.join("work"),
+        files,
+        root: None,
+        limits: Limits { cpus: vec![cpu.parse()?], ..Limits::default() },
+        port: None,
+        search_path: std::env::split_paths(&path).collect(),
+        profile: None,
+        transport: Transport::Plain,
+        gateway: None,
+        program: plimsoll.to_owned(),
+        accelerator: None,
+    })
+}
+
+/// Returns web96 with a file set that does not grow with the load.
+fn definition() -> Result<String> {
+    let path = root().join("crates/benchmarks/src/web96/definition.toml");
+    let text = std::fs::read_to_string(path)?;
+    Ok(text.replace("\"sqrt(20 * load)\"", &DIRECTORIES.to_string()).replace("\"web96\"", "\"mix\""))
+}
+
+/// Returns the files of the definition, and one of each size that is asked for alone.
+fn file_set(definition: &str) -> Result<FileSet> {
+    let no_filelist = |_: &str| Err(std::io::Error::from(std::io::ErrorKind::NotFound));
+    let benchmark = benchmarks::from_definition(DEFINITION, definition, no_filelist)?;
+    let mut files = benchmark.workload.file_set(1.0);
+    for (path, bytes) in [SMALL, LARGE] {
+        let object = u32::try_from(files.files.len())?;
+        files.files.push(SetFile { object, path: path.to_owned(), bytes });
+    }
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_set_is_that_of_100_directories_whatever_the_load() {
+        let files = file_set(&definition().unwrap()).unwrap();
+        assert_eq!(files.files.len(), 3602);
+        // 100 times the bytes of a directory of web96.
+        assert_eq!(files.bytes(), 100 * 5_119_484 + 510 + 512_000);
+        let paths: std::collections::HashSet<&str> =
+            files.files.iter().map(|file| file.path.as_str()).collect();
+        assert_eq!(paths.len(), 3602);
+    }
+}

@@ -1,0 +1,232 @@
+//! The accelerator: started, ordered about, killed.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use super::exchange::{Connection, Pace};
+use super::origin::TAGS;
+use super::world::{Class, OBJECTS, World, class};
+
+/// How often a look is taken whether the server behind is reached again, and how long between.
+const LOOKS_MAX: u32 = 500;
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// How long an order may take.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Who may give orders.
+const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+
+/// The accelerator with its files. It is killed when dropped.
+pub struct Front {
+    plimsoll: PathBuf,
+    folder: PathBuf,
+    origin: SocketAddr,
+    address: SocketAddr,
+    admin: SocketAddr,
+    child: Child,
+    n_purges: u64,
+    n_reloads: u64,
+    n_kills: u64,
+    n_restarts: u64,
+}
+
+impl Front {
+    /// Starts it in front of a server; its files are in `folder`.
+    pub fn start(plimsoll: &Path, folder: &Path, origin: SocketAddr) -> Result<Front> {
+        let [address, admin] = free_addresses()?;
+        std::fs::write(folder.join("token"), TOKEN)?;
+        std::fs::write(folder.join("accelerator.toml"), config(address, admin, origin, 0))?;
+        let child = spawn(plimsoll, folder)?;
+        Ok(Front {
+            plimsoll: plimsoll.to_owned(),
+            folder: folder.to_owned(),
+            origin,
+            address,
+            admin,
+            child,
+            n_purges: 0,
+            n_reloads: 0,
+            n_kills: 0,
+            n_restarts: 0,
+        })
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Kills it as a power failure would, and starts it again.
+    pub fn kill_and_start(&mut self) -> Result<()> {
+        self.n_kills += 1;
+        self.child.kill()?;
+        self.child.wait()?;
+        self.child = spawn(&self.plimsoll, &self.folder)?;
+        Ok(())
+    }
+
+    /// Lets it read its configuration again, with another limit in it.
+    pub fn reload(&mut self) -> Result<()> {
+        self.n_reloads += 1;
+        let text = config(self.address, self.admin, self.origin, self.n_reloads);
+        std::fs::write(self.folder.join("accelerator.toml"), text)?;
+        Ok(kill_process(Pid::from_child(&self.child), Signal::HUP)?)
+    }
+
+    /// Purges something: what, follows from the number of the order. When that is done, nothing older may come.
+    pub fn purge(&mut self, world: &World, n: u64) -> Result<()> {
+        self.n_purges += 1;
+        let base = format!("http://{}/o/", self.address);
+        let number = (n * 7919 % u64::from(OBJECTS)) as u32;
+        let is_lasting = |id: u32| class(id) == Class::Lasting;
+        let (order, versions) = match n % 20 {
+            0 => (json!({ "all": true }), world.versions(|_| true)),
+            1..=4 => {
+                let start = (number / 10).to_string();
+                let order = json!({ "prefix": format!("{base}{start}") });
+                (order, world.versions(|id| id.to_string().starts_with(&start)))
+            }
+            5..=8 => {
+                let tag = number % TAGS;
+                let order = json!({ "tag": format!("g{tag}") });
+                (order, world.versions(|id| is_lasting(id) && id % TAGS == tag))
+            }
+            9..=10 => {
+                let end = format!("{}", number % 100);
+                let order = json!({ "pattern": format!("{base}*{end}") });
+                (
+                    order,
+                    world.versions(|id| id.to_string().len() > end.len() && id.to_string().ends_with(&end)),
+                )
+            }
+            // A soft purge lets what is stale be used while it is fetched anew.
+            11 => (json!({ "url": format!("{base}{number}"), "soft": true }), Vec::new()),
+            _ => (json!({ "url": format!("{base}{number}") }), world.versions(|id| id == number)),
+        };
+        self.order("/purge", &order)?;
+        world.raise_floors(&versions);
+        Ok(())
+    }
+
+    fn order(&self, path: &str, order: &Value) -> Result<()> {
+        let body = order.to_string();
+        let mut stream = TcpStream::connect(self.admin)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        write!(
+            stream,
+            "POST {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {TOKEN}\r\nContent-Length: {}\r\n\r\n{body}",
+            self.admin,
+            body.len()
+        )?;
+        let mut reply = String::new();
+        stream.read_to_string(&mut reply)?;
+        ensure!(reply.starts_with("HTTP/1.1 200 "), "`{path}` of {body} was answered with `{reply}`");
+        Ok(())
+    }
+
+    /// Waits until the server behind is reached again.
+    pub fn wait_for_origin(&mut self) -> Result<()> {
+        self.n_restarts += 1;
+        for _ in 0..LOOKS_MAX {
+            let mut connection = Connection::open(self.address)?;
+            if let Ok(Some(reply)) = connection.perform("GET", "/health/0", "", Pace::Usual)
+                && reply.status == 200
+            {
+                return Ok(());
+            }
+            std::thread::sleep(PAUSE);
+        }
+        anyhow::bail!("the server behind is not reached again")
+    }
+
+    /// Fails if it has ended.
+    pub fn check_alive(&mut self) -> Result<()> {
+        let ended = self.child.try_wait()?;
+        let said = || std::fs::read_to_string(self.folder.join("stderr")).unwrap_or_default();
+        ensure!(ended.is_none(), "the accelerator ended: {ended:?}: {}", said());
+        Ok(())
+    }
+
+    pub fn resident_bytes(&self) -> Result<u64> {
+        let text = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no `VmRSS`")?;
+        let kib: u64 = line.trim().trim_end_matches(" kB").parse()?;
+        Ok(kib * 1024)
+    }
+
+    /// Returns how often what was done to it: purges, reloads, restarts of the server behind, kills.
+    pub fn orders(&self) -> String {
+        let Front { n_purges, n_reloads, n_restarts, n_kills, .. } = self;
+        format!("{n_purges}, {n_reloads}, {n_restarts}, {n_kills}")
+    }
+}
+
+impl Drop for Front {
+    fn drop(&mut self) {
+        // One that has ended by itself cannot be told to.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Starts the program and waits until it listens.
+fn spawn(plimsoll: &Path, folder: &Path) -> Result<Child> {
+    let errors = std::fs::File::options().create(true).append(true).open(folder.join("stderr"))?;
+    let mut command = Command::new(plimsoll);
+    command.args(["--json", "accelerate", "--config"]).arg(folder.join("accelerator.toml"));
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(errors).spawn()?;
+    let output = child.stdout.take().context("no standard output")?;
+    let mut line = String::new();
+    BufReader::new(output).read_line(&mut line)?;
+    if !line.contains("\"ready\"") {
+        let status = child.wait()?;
+        let said = std::fs::read_to_string(folder.join("stderr")).unwrap_or_default();
+        anyhow::bail!("the accelerator did not start ({status}): {said}");
+    }
+    Ok(child)
+}
+
+fn free_addresses() -> Result<[SocketAddr; 2]> {
+    let any = || TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
+    let (one, other) = (any()?, any()?);
+    Ok([one.local_addr()?, other.local_addr()?])
+}
+
+/// Little memory, so that much is thrown out, and a disk; `n` makes one that differs from the one before.
+fn config(address: SocketAddr, admin: SocketAddr, origin: SocketAddr, n: u64) -> String {
+    format!(
+        r#"workers = 2
+
+[limits]
+idle-timeout = "{idle} s"
+
+[[listen]]
+address = "{address}"
+
+[[origin.server]]
+url = "http://{origin}"
+
+[origin.health]
+trial-after = "200 ms"
+
+[memory]
+size = "24 MiB"
+
+[disk]
+folder = "copies"
+size = "128 MiB"
+
+[admin]
+listen = "{admin}"
+token-file = "token"
+"#,
+        idle = 60 + n % 2,
+    )
+}

@@ -1,0 +1,81 @@
+//! Whether memory stays.
+
+use std::fmt;
+
+use units::{Bytes, Nanos};
+
+/// How much a process may grow over the second half of its life, as a part of what it has, or in bytes.
+const GROWTH_MAX: f64 = 0.05;
+const GROWTH_BYTES_MAX: f64 = 4e6;
+
+/// What a process had resident, by time.
+#[derive(Debug, Clone, Default)]
+pub struct Memory(Vec<(Nanos, u64)>);
+
+impl Memory {
+    pub fn new() -> Memory {
+        Memory::default()
+    }
+
+    /// Notes how many bytes are resident.
+    pub fn note(&mut self, at: Nanos, bytes: u64) {
+        self.0.push((at, bytes));
+    }
+
+    /// Returns whether it did not grow in the second half: by the straight line through all its values there.
+    pub fn is_flat(&self) -> bool {
+        let most = self.0.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0) as f64;
+        self.growth().is_some_and(|growth| growth <= (most * GROWTH_MAX).max(GROWTH_BYTES_MAX))
+    }
+
+    /// Returns by how many bytes the line rises over the second half.
+    fn growth(&self) -> Option<f64> {
+        let half = &self.0[self.0.len() / 2..];
+        let (first, last) = (half.first()?, half.last()?);
+        let n = half.len() as f64;
+        let mean = |value: fn(&(Nanos, u64)) -> f64| half.iter().map(value).sum::<f64>() / n;
+        let (time, bytes) = (mean(|one| one.0.as_secs_f64()), mean(|one| one.1 as f64));
+        let sum = |value: &dyn Fn(f64, f64) -> f64| {
+            half.iter().map(|one| value(one.0.as_secs_f64() - time, one.1 as f64 - bytes)).sum::<f64>()
+        };
+        let spread = sum(&|x, _| x * x);
+        let slope = if spread == 0.0 { 0.0 } else { sum(&|x, y| x * y) / spread };
+        Some(slope * (last.0.saturating_sub(first.0)).as_secs_f64())
+    }
+}
+
+impl fmt::Display for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some((_, last)) = self.0.last() else { return write!(f, "memory not looked at") };
+        let most = self.0.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0);
+        let growth = self.growth().unwrap_or(0.0) / 1e6;
+        let n = self.0.len();
+        write!(
+            f,
+            "{} resident, {} at most, {growth:+.2} MB over the second half of {n} s",
+            Bytes(*last),
+            Bytes(most)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn memory(bytes: impl Fn(u64) -> u64) -> Memory {
+        Memory((0..100).map(|second| (Nanos::from_secs(second), bytes(second))).collect())
+    }
+
+    #[test]
+    fn what_fills_up_and_stays_is_flat_and_what_leaks_is_not() {
+        let filling = memory(|second| 100_000_000 * second.min(40) / 40);
+        assert!(filling.is_flat(), "{filling}");
+        // A leak of 100 kB a second: 5 MB over the second half, of 20.
+        let leak = memory(|second| 10_000_000 + second * 100_000);
+        assert!(!leak.is_flat(), "{leak}");
+        let up_and_down = memory(|second| 100_000_000 + second % 2 * 3_000_000);
+        assert!(up_and_down.is_flat(), "{up_and_down}");
+        assert!(!Memory::new().is_flat());
+    }
+}

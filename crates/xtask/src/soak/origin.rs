@@ -1,0 +1,205 @@
+//! The server behind: objects that change, in every way in which a reply can travel.
+
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use http1::{Parsed, header, parse_request};
+
+use super::world::{Class, Edition, OBJECTS, World, class, lock};
+
+/// How many objects have the same tag for purges.
+pub const TAGS: u32 = 16;
+
+/// Pieces of a reply that comes slowly, and the pause between them.
+const PIECES: usize = 10;
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// What is promised of a reply that breaks off, and what comes.
+const CUT_BYTES: (usize, usize) = (50_000, 20_000);
+
+/// The server. It keeps its address when it is stopped and listens again.
+pub struct Origin {
+    world: Arc<World>,
+    address: SocketAddr,
+    running: Option<Running>,
+}
+
+struct Running {
+    is_stopped: Arc<AtomicBool>,
+    streams: Arc<Mutex<Vec<TcpStream>>>,
+    thread: JoinHandle<()>,
+}
+
+impl Origin {
+    /// Starts it.
+    pub fn start(world: &Arc<World>) -> Result<Origin> {
+        let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let mut origin = Origin { world: Arc::clone(world), address: any, running: None };
+        origin.listen()?;
+        Ok(origin)
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Listens, again if it was stopped.
+    pub fn listen(&mut self) -> Result<()> {
+        let listener = TcpListener::bind(self.address).with_context(|| format!("at {}", self.address))?;
+        self.address = listener.local_addr()?;
+        let (is_stopped, streams) = (Arc::new(AtomicBool::new(false)), Arc::default());
+        let (stopped, kept, world) = (Arc::clone(&is_stopped), Arc::clone(&streams), Arc::clone(&self.world));
+        let thread = std::thread::spawn(move || accept(&listener, &stopped, &kept, &world));
+        self.running = Some(Running { is_stopped, streams, thread });
+        Ok(())
+    }
+
+    /// Ends at once, in the middle of whatever it says.
+    pub fn stop(&mut self) {
+        let Some(running) = self.running.take() else { return };
+        running.is_stopped.store(true, Ordering::Relaxed);
+        // It looks at that when somebody comes.
+        let _ = TcpStream::connect(self.address);
+        let _ = running.thread.join();
+        for stream in lock(&running.streams).drain(..) {
+            // One that is closed already is what we want.
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+}
+
+impl Drop for Origin {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+fn accept(
+    listener: &TcpListener,
+    is_stopped: &Arc<AtomicBool>,
+    streams: &Mutex<Vec<TcpStream>>,
+    world: &Arc<World>,
+) {
+    for stream in listener.incoming().flatten() {
+        if is_stopped.load(Ordering::Relaxed) {
+            return;
+        }
+        let Ok(kept) = stream.try_clone() else { continue };
+        let mut all = lock(streams);
+        all.retain(|one| one.peer_addr().is_ok());
+        all.push(kept);
+        let world = Arc::clone(world);
+        // A connection that breaks is the accelerator's business.
+        std::thread::spawn(move || serve(stream, &world).ok());
+    }
+}
+
+/// Answers requests without bodies, one after another.
+fn serve(mut stream: TcpStream, world: &World) -> Result<()> {
+    stream.set_nodelay(true)?;
+    let (mut asked, mut buffer) = (Vec::new(), vec![0; 16 * 1024]);
+    loop {
+        let n = stream.read(&mut buffer)?;
+        if n == 0 {
+            return Ok(());
+        }
+        asked.extend_from_slice(&buffer[..n]);
+        while let Parsed::Complete { head, length } = parse_request(&asked)? {
+            let target = String::from_utf8_lossy(&asked[head.target.clone()]).into_owned();
+            answer(&mut stream, &target, &asked[..length], world)?;
+            asked.drain(..length);
+        }
+    }
+}
+
+fn answer(stream: &mut TcpStream, target: &str, asked: &[u8], world: &World) -> Result<()> {
+    world.note_asked_behind();
+    let mut parts = target.trim_start_matches('/').split('/');
+    let (kind, id) = (parts.next().unwrap_or_default(), parts.next().and_then(|id| id.parse::<u32>().ok()));
+    let is_head = asked.starts_with(b"HEAD ");
+    match (kind, id.filter(|id| *id < OBJECTS)) {
+        ("o", Some(id)) => object(stream, id, asked, is_head, world),
+        ("slow", Some(id)) => slow(stream, id, is_head, world),
+        ("cut", _) => cut(stream),
+        ("health", _) => Ok(stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")?),
+        _ => Ok(stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")?),
+    }
+}
+
+/// Returns the body of an edition.
+fn body(edition: Edition, world: &World) -> Vec<u8> {
+    let mut body = vec![0; edition.bytes()];
+    world.content.fill(edition.object(), 0, &mut body);
+    body
+}
+
+fn edition(id: u32, asked: &[u8], world: &World) -> Edition {
+    let is_other = class(id) == Class::Varying && header(asked, "x-variant") == Some(b"1");
+    Edition { id, version: world.version(id), variant: u32::from(is_other) }
+}
+
+fn object(stream: &mut TcpStream, id: u32, asked: &[u8], is_head: bool, world: &World) -> Result<()> {
+    let edition = edition(id, asked, world);
+    let tag = edition.tag();
+    let fields = match class(id) {
+        Class::Lasting => format!("Cache-Control: max-age=60\r\nSurrogate-Key: all g{}\r\n", id % TAGS),
+        Class::Brief => "Cache-Control: max-age=1\r\n".to_owned(),
+        Class::Never => "Cache-Control: no-store\r\n".to_owned(),
+        Class::Chunked => "Cache-Control: max-age=5\r\n".to_owned(),
+        Class::Varying => "Cache-Control: max-age=10\r\nVary: X-Variant\r\n".to_owned(),
+        Class::Stale => "Cache-Control: max-age=1, stale-while-revalidate=5\r\n".to_owned(),
+    };
+    if header(asked, "if-none-match").is_some_and(|known| known == tag.as_bytes()) {
+        return Ok(write!(stream, "HTTP/1.1 304 Not Modified\r\nETag: {tag}\r\n{fields}\r\n")?);
+    }
+    let body = body(edition, world);
+    if class(id) == Class::Chunked {
+        write!(stream, "HTTP/1.1 200 OK\r\nETag: {tag}\r\n{fields}Transfer-Encoding: chunked\r\n\r\n")?;
+        return if is_head { Ok(()) } else { chunks(stream, &body) };
+    }
+    let length = body.len();
+    let head = format!("HTTP/1.1 200 OK\r\nETag: {tag}\r\n{fields}Content-Length: {length}\r\n\r\n");
+    let body = if is_head { &[][..] } else { &body };
+    Ok(stream.write_all(&[head.as_bytes(), body].concat())?)
+}
+
+fn chunks(stream: &mut TcpStream, body: &[u8]) -> Result<()> {
+    for piece in body.chunks(3000) {
+        let head = format!("{:x}\r\n", piece.len());
+        stream.write_all(&[head.as_bytes(), piece, b"\r\n"].concat())?;
+    }
+    Ok(stream.write_all(b"0\r\n\r\n")?)
+}
+
+/// Comes piece by piece, and may be kept for two seconds: others who want it meanwhile get the pieces as they come.
+fn slow(stream: &mut TcpStream, id: u32, is_head: bool, world: &World) -> Result<()> {
+    let edition = Edition { id, version: world.version(id), variant: 0 };
+    let (tag, body) = (edition.tag(), body(edition, world));
+    let length = body.len();
+    write!(
+        stream,
+        "HTTP/1.1 200 OK\r\nETag: {tag}\r\nCache-Control: max-age=2\r\nContent-Length: {length}\r\n\r\n"
+    )?;
+    if is_head {
+        return Ok(());
+    }
+    for piece in body.chunks(length.div_ceil(PIECES)) {
+        stream.write_all(piece)?;
+        std::thread::sleep(PAUSE);
+    }
+    Ok(())
+}
+
+/// Promises more than comes.
+fn cut(stream: &mut TcpStream) -> Result<()> {
+    let (promised, sent) = CUT_BYTES;
+    write!(stream, "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: {promised}\r\n\r\n")?;
+    stream.write_all(&vec![b'c'; sent])?;
+    stream.shutdown(Shutdown::Both)?;
+    anyhow::bail!("as planned")
+}
