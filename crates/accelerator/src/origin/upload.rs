@@ -227,9 +227,12 @@ async fn write<W: AsyncWrite + Unpin>(
 #[cfg(test)]
 mod tests {
     use std::collections::VecDeque;
+    use std::io;
+    use std::pin::Pin;
+    use std::task::{Context, Poll};
 
     use bytes::Bytes;
-    use tokio::io::{AsyncReadExt, DuplexStream, duplex};
+    use tokio::io::{AsyncReadExt, DuplexStream, ReadBuf, duplex};
 
     use super::*;
     use crate::message::HeaderLines;
@@ -280,6 +283,55 @@ mod tests {
         let mut text = String::new();
         peer.read_to_string(&mut text).await.expect("text");
         text
+    }
+
+    /// A server that takes nothing, and says this once it was told something.
+    struct Deaf {
+        reply: &'static [u8],
+        was_told: bool,
+    }
+
+    impl AsyncRead for Deaf {
+        fn poll_read(
+            self: Pin<&mut Self>,
+            _context: &mut Context<'_>,
+            buffer: &mut ReadBuf<'_>,
+        ) -> Poll<io::Result<()>> {
+            let this = self.get_mut();
+            if !this.was_told {
+                return Poll::Pending; // Nobody is woken: it is asked again after it was told.
+            }
+            buffer.put_slice(std::mem::take(&mut this.reply));
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    impl AsyncWrite for Deaf {
+        fn poll_write(self: Pin<&mut Self>, _context: &mut Context<'_>, _: &[u8]) -> Poll<io::Result<usize>> {
+            self.get_mut().was_told = true;
+            Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()))
+        }
+
+        fn poll_flush(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+
+        fn poll_shutdown(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    #[test]
+    fn a_server_that_takes_no_more_may_still_say_why() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let ask_deaf = |reply| {
+            let (mut server, mut buffer) = (Deaf { reply, was_told: false }, BytesMut::new());
+            let mut body = Slow(["whole"].into());
+            let answer = runtime.block_on(ask(&mut server, &mut buffer, &question(None), &mut body, LIMITS));
+            answer.map(|answer| (answer.head.head.status, answer.is_sent))
+        };
+        assert_eq!(ask_deaf(b"HTTP/1.1 400 x\r\nContent-Length: 0\r\n\r\n"), Ok((400, false)));
+        assert_eq!(ask_deaf(b""), Err(OriginFailure::Closed));
     }
 
     #[test]
