@@ -1,0 +1,56 @@
+//! How many requests a server gets at a time, and how many wait.
+
+use accelerator::origin::OriginFailure;
+use units::Nanos;
+
+use crate::script::{Scripted, Step, body, get, get_text, origins, reply, run, settings};
+
+#[test]
+fn a_request_waits_until_another_has_left_its_place() {
+    run(async {
+        let server = Scripted::start(vec![vec![Step::Hear, reply("one"), Step::Hear, reply("two")]]).await;
+        let mut settings = settings(&[server.address]);
+        settings.connections_max = 1;
+        let (origins, servers) = origins(settings);
+        let mut first = get(&origins).await.unwrap();
+        let taking = async {
+            // The other one waits now: it was polled first.
+            assert_eq!((servers.report()[0].in_use, servers.report()[0].requests), (1, 1));
+            body(&mut first).await.unwrap()
+        };
+        let (two, one) = tokio::join!(biased; get_text(&origins), taking);
+        assert_eq!((&one[..], &two[..]), (&b"one"[..], "two"));
+        assert_eq!(servers.report()[0].connections, 1);
+    });
+}
+
+#[test]
+fn nobody_waits_for_ever_or_in_too_long_a_queue() {
+    run(async {
+        for (waiting_max, connect_timeout) in [(0, Nanos::from_secs(60)), (9, Nanos::from_millis(30))] {
+            let server = Scripted::start(vec![vec![Step::Hear, reply("one"), Step::Hold]]).await;
+            let mut settings = settings(&[server.address]);
+            settings.connections_max = 1;
+            (settings.waiting_max, settings.connect_timeout) = (waiting_max, connect_timeout);
+            let (origins, servers) = origins(settings);
+            let _first = get(&origins).await.unwrap();
+            let failure = get(&origins).await.unwrap_err();
+            assert_eq!((failure.status(), failure), (503, OriginFailure::Busy));
+            assert_eq!(servers.report()[0].failures, 0);
+        }
+    });
+}
+
+#[test]
+fn a_server_that_has_a_place_free_goes_before_one_that_has_none() {
+    run(async {
+        let full = Scripted::start(vec![vec![Step::Hear, reply("full")]]).await;
+        let free = Scripted::start(vec![vec![Step::Hear, reply("a"), Step::Hear, reply("b")]]).await;
+        let mut settings = settings(&[full.address, free.address]);
+        settings.connections_max = 1;
+        let (origins, _) = origins(settings);
+        let mut first = get(&origins).await.unwrap();
+        assert_eq!([get_text(&origins).await, get_text(&origins).await], ["a", "b"]);
+        assert_eq!(body(&mut first).await.unwrap(), b"full");
+    });
+}

@@ -1,0 +1,59 @@
+//! Servers that are asked whether they are well.
+
+use std::sync::Arc;
+
+use accelerator::origin::{Condition, OriginFailure, Origins, Probe, Servers, watch};
+use tokio::sync::mpsc;
+use units::Nanos;
+
+use crate::script::{Scripted, Step, get, get_text, reply, run, say, settings};
+
+fn answer(status: u16) -> Vec<Step> {
+    vec![Step::Hear, say(&format!("HTTP/1.1 {status} x\r\nContent-Length: 0\r\n\r\n"))]
+}
+
+#[test]
+fn probes_bring_a_server_down_and_up_again() {
+    run(async {
+        let statuses = [200, 500, 404, 200, 500, 302, 200];
+        let mut scripts = Vec::from(statuses.map(answer));
+        scripts.push(vec![Step::Hear, Step::Hold]); // The next probe waits, so that nothing changes any more.
+        scripts.push(vec![Step::Hear, reply("well")]);
+        let server = Scripted::start(scripts).await;
+        let mut settings = settings(&[server.address]);
+        (settings.health.fall, settings.health.rise) = (2, 2);
+        settings.health.probe = Some(Probe {
+            path: "/health".to_owned(),
+            interval: Nanos::from_millis(1),
+            timeout: Nanos::from_secs(60),
+            statuses: 200..=399,
+        });
+        let (sender, mut changes) = mpsc::unbounded_channel();
+        let notice = move |change: &accelerator::origin::Change<'_>| {
+            sender.send((change.condition, change.reason.to_owned())).unwrap();
+        };
+        let servers = Servers::new(settings, Box::new(notice)).unwrap();
+        let origins = Origins::new(Arc::clone(&servers));
+        let watching = tokio::spawn(watch(servers));
+        assert_eq!(
+            changes.recv().await.unwrap(),
+            (Condition::Down, "probe was answered with 404".to_owned())
+        );
+        assert_eq!(get(&origins).await.unwrap_err(), OriginFailure::AllDown);
+        assert_eq!(changes.recv().await.unwrap(), (Condition::Up, "probe was answered with 200".to_owned()));
+        let heard = server.heard_as_many_as(statuses.len() + 1).await;
+        let probe = "GET /health HTTP/1.1\r\n";
+        assert!(heard.iter().all(|one| one.starts_with(probe) && one.contains("\r\nConnection: close\r\n")));
+        assert_eq!(get_text(&origins).await, "well");
+        watching.abort();
+    });
+}
+
+#[test]
+fn without_a_probe_there_is_nothing_to_watch() {
+    run(async {
+        let server = Scripted::start(vec![vec![Step::Hear]]).await;
+        watch(Servers::new(settings(&[server.address]), Box::new(|_| ())).unwrap()).await;
+        assert!(server.heard().is_empty());
+    });
+}
