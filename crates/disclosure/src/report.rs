@@ -18,7 +18,7 @@ pub struct Report<'a> {
     pub price: Option<&'a PriceSheet>,
 }
 
-/// A price list, and by what it is known again: it is no part of the run file.
+/// A price list, and by what it is known again: it may have been given with the run, or later.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PriceSheet {
     /// The list.

@@ -103,7 +103,15 @@ fn sentences_say_what_holds() {
     );
     assert_eq!(text[1], "a|b<c> and nginx have no load in common at which both are valid.");
     assert!(text[2].contains("2.0 % from run to run is taken for granted"), "{}", text[2]);
-    assert_eq!(text.len(), 3);
+    assert_eq!(
+        text[3],
+        "6 of 12 differences have no interval, so nothing is said of them: a server has fewer than three runs, and a \
+         steady phase with fewer than 10 s that can be used. `--duration 60` makes steady phases longer, `--repeat 5` \
+         runs every server more often."
+    );
+    assert_eq!(text.len(), 4);
+    let without = comparison_text(&compared(&runs()));
+    assert!(without[3].starts_with("9 of 12 differences have no interval"), "percentiles have: {without:?}");
 }
 
 /// Every finding about the rate, in words.
@@ -144,8 +152,8 @@ fn every_finding_has_its_sentence() {
     );
     assert_eq!(
         said(Finding::TooNoisy, 1.01, None),
-        "Too noisy to tell whether apache and nginx differ in connections per second (too few runs, and phases too \
-         short for an interval) at 40 clients."
+        "Too noisy to tell whether apache and nginx differ in connections per second (no interval: too few runs, and \
+         steady phases too short) at 40 clients."
     );
 }
 

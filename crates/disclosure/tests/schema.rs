@@ -1,16 +1,44 @@
-//! The published schema describes the JSON of every report, field by field.
+//! The published schemas describe the JSON of every report, comparison and campaign, field by field.
 
 mod fixture;
 
-use disclosure::{PriceSheet, render};
+use analysis::compare::{Compared, Comparison, Unlike, compare};
+use disclosure::{CampaignRun, PriceSheet, render};
 use fixture::Fixture;
 use model::PriceList;
 use serde_json::Value;
 use testkit::{closed, schema_faults};
 
 fn schema() -> Value {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schemas/report.schema.json");
+    published("report")
+}
+
+fn published(name: &str) -> Value {
+    let path = format!("{}/../../schemas/{name}.schema.json", env!("CARGO_MANIFEST_DIR"));
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// Lets anything stand where a schema refers to another file; returns the files.
+fn without_other_files(schema: &mut Value) -> Vec<String> {
+    let mut others = Vec::new();
+    match schema {
+        Value::Object(words) => {
+            let other = words.get("$ref").and_then(Value::as_str).filter(|target| !target.starts_with('#'));
+            others.extend(other.map(str::to_owned));
+            if !others.is_empty() {
+                words.clear();
+            }
+            words.values_mut().for_each(|inner| others.extend(without_other_files(inner)));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| others.extend(without_other_files(item))),
+        _ => {}
+    }
+    others
+}
+
+/// As a reader gets it: what is not a number has become null.
+fn through_text(json: &Value) -> Value {
+    serde_json::from_str(&json.to_string()).unwrap()
 }
 
 /// Reads the golden files that are JSON of whole reports.
@@ -58,8 +86,7 @@ fn reports() -> [(&'static str, Fixture); 8] {
 fn every_report_follows_the_schema_and_has_no_field_that_it_does_not_name() {
     let schema = closed(schema());
     for (name, fixture) in reports() {
-        // Through text, as a reader gets it: what is not a number has become null.
-        let json = serde_json::from_str(&render::json(&fixture.report()).to_string()).unwrap();
+        let json = through_text(&render::json(&fixture.report()));
         assert_eq!(schema_faults(&schema, &json), [""; 0], "{name}");
     }
 }
@@ -88,4 +115,95 @@ fn what_is_no_report_does_not_follow_it() {
     assert!(broken(|json| json["load_points"][0]["load"]["users"] = "ten".into()));
     assert!(broken(|json| _ = json.as_object_mut().unwrap().remove("provenance")));
     assert!(broken(|json| json["load_points"][0]["response"]["percentiles"][0]["q"] = 50.into()));
+}
+
+/// Passes of two servers on one and two CPUs, twice each, and a server that carries nothing.
+fn passes() -> Vec<(&'static str, Fixture)> {
+    let mut runs = Vec::new();
+    for (server, cpus, rate) in [
+        ("nginx", 1, 1000.0),
+        ("nginx", 2, 1900.0),
+        ("nginx", 1, 1010.0),
+        ("nginx", 2, 1880.0),
+        ("apache", 1, 800.0),
+        ("apache", 2, 1500.0),
+    ] {
+        let mut fixture = fixture::valid();
+        fixture.plan.sut.name = server.into();
+        fixture.plan.sut.cpus = (0..cpus).collect();
+        fixture.plan.sut.quota = None;
+        let best = fixture.analysis.headline.as_ref().unwrap().load_point;
+        fixture.analysis.load_points[best].rate = rate;
+        runs.push((server, fixture));
+    }
+    let mut dead = fixture::quick();
+    dead.plan.seed += 1;
+    dead.testbed.sections[0].facts[0].value = "another".to_owned();
+    dead.analysis.headline = None;
+    dead.analysis.load_points.iter_mut().for_each(|point| point.verdict.state = analysis::State::Invalid);
+    runs.push(("dead", dead));
+    runs
+}
+
+fn compared(runs: &[(&'static str, Fixture)]) -> Comparison {
+    let runs: Vec<Compared> = runs
+        .iter()
+        .map(|(server, fixture)| Compared {
+            name: server,
+            server,
+            program: &fixture.provenance.program,
+            plan: &fixture.plan,
+            analysis: &fixture.analysis,
+            testbed: &fixture.testbed,
+            began: &[],
+        })
+        .collect();
+    compare(&runs, Unlike::Compared).unwrap()
+}
+
+#[test]
+fn every_comparison_follows_its_schema() {
+    let mut comparison = compared(&passes());
+    comparison.levels[0].figures[1].changes[0].interval = Some((0.7, 0.9));
+    let json = through_text(&render::comparison_json(&comparison));
+    for filled in ["unlike", "scalings", "levels", "sides", "configuration", "text"] {
+        assert!(json[filled].as_array().is_some_and(|all| !all.is_empty()), "{filled} is not looked at");
+    }
+    let schema = closed(published("comparison"));
+    assert_eq!(schema_faults(&schema, &json), [""; 0]);
+    let mut broken = json.clone();
+    broken["levels"][0]["figures"][1]["changes"][0]["finding"] = "faster".into();
+    assert!(!schema_faults(&schema, &broken).is_empty());
+    broken = json;
+    broken["sides"][0].as_object_mut().unwrap().remove("best");
+    assert!(!schema_faults(&schema, &broken).is_empty());
+}
+
+/// Method: what the schema takes from others is held against these.
+#[test]
+fn every_campaign_follows_its_schema() {
+    let passes = passes();
+    let mut alone = fixture::classes();
+    alone.plan.benchmark.id = "web96".into();
+    alone.analysis.benchmark = alone.plan.benchmark.clone();
+    let all = passes.iter().map(|(server, fixture)| (*server, fixture)).chain([("nginx", &alone)]);
+    let runs: Vec<CampaignRun> = all
+        .map(|(server, fixture)| CampaignRun { name: server, server, began: &[], report: fixture.report() })
+        .collect();
+    let json = through_text(&render::campaign_json(&runs));
+    let mut schema = published("campaign");
+    let others = without_other_files(&mut schema);
+    assert_eq!(others, ["comparison.schema.json", "report.schema.json"]);
+    let schema = closed(schema);
+    assert_eq!(schema_faults(&schema, &json), [""; 0]);
+    assert!(!schema_faults(&schema, &serde_json::json!({ "format": 1 })).is_empty());
+    for benchmark in json["benchmarks"].as_array().unwrap() {
+        for run in benchmark["runs"].as_array().unwrap() {
+            assert_eq!(schema_faults(&closed(published("report")), &run["report"]), [""; 0]);
+        }
+        if !benchmark["comparison"].is_null() {
+            assert_eq!(schema_faults(&closed(published("comparison")), &benchmark["comparison"]), [""; 0]);
+        }
+    }
+    assert!(json["benchmarks"][1]["comparison"].is_null(), "{}", json["benchmarks"][1]["comparison"]);
 }

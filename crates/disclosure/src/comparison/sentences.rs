@@ -9,13 +9,14 @@ use crate::report::Words;
 /// From this ratio on people say "twice as many", not "100 % more".
 const TIMES_MIN: f64 = 1.95;
 
-/// Says how each side differs from the first, and what that rests on; a sentence or two each. Empty if there is but one
-/// side.
+/// Says how each side differs from the first, what that rests on, and why there are differences without an interval; a
+/// sentence or two each. Empty if there is but one side.
 pub fn comparison_text(comparison: &Comparison) -> Vec<String> {
     let words = words(comparison);
     let mut text: Vec<String> =
         (1..comparison.sides.len()).map(|side| side_text(comparison, words, side)).collect();
     text.extend(basis_text(comparison));
+    text.extend(lack_text(comparison));
     text
 }
 
@@ -131,9 +132,8 @@ fn tally(comparison: &Comparison, side: usize) -> String {
 
 /// Says what the intervals rest on where that limits what they say; once for each way.
 fn basis_text(comparison: &Comparison) -> Vec<String> {
-    let others = comparison.levels.iter().flat_map(|level| level.figures.iter().skip(1));
     let mut bases: Vec<Basis> = Vec::new();
-    for change in others.flat_map(|figures| &figures.changes) {
+    for change in changes(comparison).filter(|change| change.interval.is_some()) {
         let is_known =
             bases.iter().any(|known| std::mem::discriminant(known) == std::mem::discriminant(&change.basis));
         if !is_known {
@@ -141,6 +141,26 @@ fn basis_text(comparison: &Comparison) -> Vec<String> {
         }
     }
     bases.iter().map(|basis| basis_sentence(*basis)).collect()
+}
+
+/// Says how many differences have no interval, why, and what to do; `None` if all have one.
+fn lack_text(comparison: &Comparison) -> Option<String> {
+    let n = changes(comparison).count();
+    let lacking = changes(comparison).filter(|change| change.interval.is_none()).count();
+    let have = if lacking == 1 { "has" } else { "have" };
+    (0 < lacking).then(|| {
+        format!(
+            "{lacking} of {n} differences {have} no interval, so nothing is said of them: a server has fewer than three \
+             runs, and a steady phase with fewer than 10 s that can be used. `--duration 60` makes steady phases longer, \
+             `--repeat 5` runs every server more often."
+        )
+    })
+}
+
+/// Returns all differences from the first side, load by load.
+fn changes(comparison: &Comparison) -> impl Iterator<Item = &Change> {
+    let others = comparison.levels.iter().flat_map(|level| level.figures.iter().skip(1));
+    others.flat_map(|figures| &figures.changes)
 }
 
 fn basis_sentence(basis: Basis) -> String {
@@ -201,7 +221,7 @@ fn within(change: &Change) -> String {
 /// Returns the interval in brackets, in the words of the finding; with what would have been seen where nothing was.
 fn in_brackets(change: &Change) -> String {
     let Some((low, high)) = change.interval else {
-        return " (too few runs, and phases too short for an interval)".to_owned();
+        return " (no interval: too few runs, and steady phases too short)".to_owned();
     };
     let bare = |ratio: f64| percent(ratio).trim_end_matches(" %").to_owned();
     let signed = |ratio: f64| match ratio < 1.0 {

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use stats::{Estimate, Finding};
 
 use super::json::{load, seconds, state};
+use crate::comparison_text;
 
 /// The version of this form; rises with every change that a reader could stumble over. The second has sides, which are
 /// servers with all their repetitions.
@@ -30,6 +31,7 @@ pub fn comparison_json(comparison: &Comparison) -> Value {
             "version": comparison.benchmark.version,
             "title": comparison.benchmark.title,
         },
+        "text": comparison_text(comparison),
         "modifications": comparison.modifications,
         "unlike": comparison.unlike.iter().map(unlike).collect::<Vec<_>>(),
         "runs": runs.collect::<Vec<_>>(),

@@ -1,6 +1,7 @@
 //! Response times over the whole run: how many operations were how slow at what time.
 
 use analysis::{TimeClasses, class_start};
+use model::Phase;
 use units::Nanos;
 
 use super::timeline::{Stretch, load_marks, time_axis};
@@ -45,9 +46,18 @@ pub(super) fn figure(report: &Report, stretches: &[Stretch]) -> Option<Figure> {
     Some(Figure {
         chart: chart(report, stretches, &slices),
         caption: caption.into(),
-        table: table(report, &slices),
+        table: table(report, "Response times over the run, share of operations", &slices),
         bulky: true,
     })
+}
+
+/// Returns what the picture comes to in the steady phase of each load point: short enough for all forms of the report.
+pub(super) fn by_load_point(report: &Report, stretches: &[Stretch]) -> Option<Table> {
+    let steady = stretches.iter().filter(|stretch| stretch.phase == Phase::Steady);
+    let kept = steady.filter(|stretch| !stretch.classes.is_empty());
+    let whole: Vec<Slice> = kept.flat_map(|stretch| slices(stretch, stretch.classes.len())).collect();
+    let is_empty = whole.iter().all(|slice| slice.classes.n() == 0);
+    (!is_empty).then(|| table(report, "Response times by load point, share of operations", &whole))
 }
 
 fn slices(stretch: &Stretch, width: usize) -> Vec<Slice> {
@@ -159,8 +169,8 @@ fn class_text(class: u8) -> String {
     }
 }
 
-/// Returns a row for every column of the picture: share of its operations per class, in percent.
-fn table(report: &Report, slices: &[Slice]) -> Table {
+/// Returns a row for every slice: share of its operations per class, in percent.
+fn table(report: &Report, caption: &str, slices: &[Slice]) -> Table {
     let classes = classes(slices);
     let mut columns = vec![
         Column::numbers(report.words().load, ""),
@@ -182,7 +192,7 @@ fn table(report: &Report, slices: &[Slice]) -> Table {
         }));
         Row::plain(cells)
     };
-    Table::new("Response times over the run, share of operations", columns, slices.iter().map(row).collect())
+    Table::new(caption, columns, slices.iter().map(row).collect())
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Connection rate and throughput against load.
+//! Rate and throughput against load.
 
 use analysis::LoadPointResult;
 
@@ -19,7 +19,7 @@ pub fn section(report: &Report) -> Option<Section> {
     };
     Some(Section {
         id: "rate",
-        title: "Rate against load".into(),
+        title: "Rate and throughput against load".into(),
         blocks: vec![Block::Figure(Box::new(figure))],
     })
 }
@@ -34,10 +34,10 @@ fn chart(report: &Report) -> Chart {
     };
     Chart {
         id: "rate-chart",
-        title: format!("{name} against {}", words.load_noun),
+        title: format!("{name} and throughput against {}", words.load_noun),
         description: description(report),
         x: load_axis(report),
-        panels: vec![rate],
+        panels: vec![rate, throughput(report)],
         zones: Vec::new(),
         marks: curve_marks(report),
     }
@@ -68,13 +68,33 @@ fn series(report: &Report) -> Vec<Series> {
     [achieved, offered].into_iter().filter(|series| !series.points.is_empty()).collect()
 }
 
+/// Heads and bodies that arrived, in 2²⁰ bits per second as WebStone counts.
+fn throughput(report: &Report) -> Panel {
+    let point = |point: &LoadPointResult| Point {
+        hollow: is_doubtful(point),
+        ..Point::new(point.load.level(), point.throughput_mbit)
+    };
+    let points = report.analysis.load_points.iter().map(point).collect();
+    let series = Series { name: "throughput".into(), style: 1, draw: Draw::Points, points };
+    Panel {
+        y: Axis::new("Throughput (Mbit/s)", Spacing::FromZero, Format::Plain),
+        series: vec![series],
+        limit: None,
+    }
+}
+
 fn description(report: &Report) -> String {
     let words = report.words();
     let Some(peak) = report.analysis.curve.peak.and_then(|peak| report.analysis.load_points.get(peak)) else {
         return format!("The rate in {} at each load point.", words.rate);
     };
     let at = words.load_text(peak.load);
-    format!("The rate peaks at {} {} with {at}.", numbers::fixed(peak.rate, 2), words.rate)
+    format!(
+        "The rate peaks at {} {} with {at}; {} Mbit/s arrive there.",
+        numbers::fixed(peak.rate, 2),
+        words.rate,
+        numbers::fixed(peak.throughput_mbit, 2)
+    )
 }
 
 fn table(report: &Report) -> Table {

@@ -57,7 +57,11 @@ pub fn section(report: &Report) -> Option<Section> {
     };
     let heat_map = heat_map::figure(report, &stretches);
     let figures = [Some(figure), heat_map].into_iter().flatten();
-    let blocks = figures.map(|figure| Block::Figure(Box::new(figure))).collect();
+    let mut blocks: Vec<Block> = figures.map(|figure| Block::Figure(Box::new(figure))).collect();
+    blocks.extend(heat_map::by_load_point(report, &stretches).map(|table| Block::Fold {
+        title: "Response times by load point".into(),
+        blocks: vec![Block::Table(table)],
+    }));
     Some(Section { id: "timeline", title: "Timeline".into(), blocks })
 }
 
