@@ -10,8 +10,11 @@
 //!
 //! It knows nothing of the laboratory that measures it.
 
+pub mod config;
 pub mod exchange;
+pub mod front;
 pub mod message;
+pub mod operation;
 pub mod origin;
 pub mod policy;
 pub mod store;

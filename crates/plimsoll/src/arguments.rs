@@ -74,6 +74,13 @@ pub enum Command {
     Calibrate(CalibrateArguments),
     /// Run one of the built-in servers
     Serve(ServeArguments),
+    /// Stand before a web server and answer for it what it has answered before
+    ///
+    /// A caching reverse proxy: `plimsoll accelerate --origin http://127.0.0.1:8080 --listen 0.0.0.0:80` stores what
+    /// RFC 9111 lets a shared cache store, and no more. Everything else is said in a configuration, which it reads again
+    /// on SIGHUP. SIGTERM and SIGINT let requests in flight end first; SIGUSR1 opens the access log anew. With `--json`
+    /// it prints one line of JSON with its addresses when it listens.
+    Accelerate(AccelerateArguments),
     /// Print a completion script for a shell
     Completions {
         /// For which shell
@@ -560,6 +567,32 @@ pub struct ServeAppArguments {
     pub workers: usize,
 }
 
+/// Arguments of `accelerate`.
+#[derive(Debug, Args)]
+pub struct AccelerateArguments {
+    /// A web server to stand before: `http://127.0.0.1:8080`; several, if repeated, take turns
+    #[arg(long, value_name = "URL", value_parser = origin, required_unless_present = "config")]
+    pub origin: Vec<accelerator::config::Url>,
+    /// Address to listen on, `127.0.0.1:8000` by default; port 0 takes a free one; may be repeated
+    #[arg(long, value_name = "ADDRESS")]
+    pub listen: Vec<std::net::SocketAddr>,
+    /// Memory for what is stored, everything counted: `1 GiB`; 256 MiB by default
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    pub memory: Option<u64>,
+    /// Threads that serve clients, one for each CPU by default
+    #[arg(long, value_name = "N")]
+    pub workers: Option<std::num::NonZeroU16>,
+    /// Address of the operator's page, with figures, metrics and purge: `127.0.0.1:8079`
+    #[arg(long, value_name = "ADDRESS")]
+    pub admin: Option<std::net::SocketAddr>,
+    /// Configuration (TOML); other arguments outweigh what it says
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Look whether it could start so, and end
+    #[arg(long)]
+    pub check: bool,
+}
+
 /// `--arrivals`.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum ArrivalsArgument {
@@ -767,6 +800,10 @@ fn share(text: &str) -> Result<f64, String> {
 fn workers(text: &str) -> Result<usize, String> {
     let workers = text.parse().ok().filter(|workers| (1..=servers::gateway::WORKERS_MAX).contains(workers));
     workers.ok_or_else(|| format!("expected a number from 1 to {}", servers::gateway::WORKERS_MAX))
+}
+
+fn origin(text: &str) -> Result<accelerator::config::Url, String> {
+    text.to_owned().try_into()
 }
 
 fn memory(text: &str) -> Result<u64, String> {

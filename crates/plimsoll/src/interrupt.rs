@@ -54,7 +54,7 @@ fn listen() -> io::Result<(Runtime, Signals)> {
 }
 
 /// Returns whether this program was started with hang-ups ignored, as `nohup` does.
-fn ignores_hangup() -> bool {
+pub fn ignores_hangup() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask =
         status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());

@@ -18,6 +18,7 @@ mod program_name;
 mod progress;
 mod results;
 mod seal_key;
+mod service_manager;
 mod shell;
 mod side_by_side;
 mod tell;

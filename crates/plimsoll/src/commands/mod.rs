@@ -1,5 +1,6 @@
 //! One file per command.
 
+mod accelerate;
 mod audit;
 mod audit_report;
 mod audit_seal;
@@ -49,6 +50,7 @@ pub fn perform(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Populate(arguments) => populate::perform(&arguments, json),
         Command::Calibrate(arguments) => calibrate::perform(&arguments, json),
         Command::Serve(arguments) => serve::perform(&arguments),
+        Command::Accelerate(arguments) => accelerate::perform(&arguments, json),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "plimsoll", &mut script);

@@ -26,6 +26,7 @@ fn the_commands_are_listed() {
       populate     Lay out a benchmark's file set
       calibrate    Measure what the load generator itself can do on this machine
       serve        Run one of the built-in servers
+      accelerate   Stand before a web server and answer for it what it has answered before
       completions  Print a completion script for a shell
       man          Print the manual page
       help         Print this message or the help of the given subcommand(s)
@@ -57,6 +58,7 @@ fn every_command_has_help() {
         "populate",
         "calibrate",
         "serve",
+        "accelerate",
         "completions",
         "man",
     ];

@@ -4,6 +4,7 @@
 
 mod support;
 
+mod accelerate;
 mod accelerators;
 mod audit;
 mod campaign;

@@ -1,0 +1,191 @@
+//! Values as people write them: times and sizes with their units, networks, statuses.
+
+use std::borrow::Cow;
+use std::ops::RangeInclusive;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+use units::Nanos;
+
+use crate::front::Network;
+use crate::origin::OriginServer;
+
+const TIME_UNITS: &[(&str, f64)] = &[("ms", 1e6), ("s", 1e9), ("min", 60e9), ("h", 3_600e9), ("d", 86_400e9)];
+
+/// Units of 1024 are written with an `i`; `kB` and `MB` are left out because they are read both ways.
+const SIZE_UNITS: &[(&str, f64)] =
+    &[("B", 1.0), ("KiB", 1024.0), ("MiB", 1048576.0), ("GiB", 1073741824.0), ("TiB", 1099511627776.0)];
+
+/// The longest time that can be written, ten years: longer ones are a slip.
+const TIME_MAX: f64 = 3_653.0 * 86_400e9;
+
+/// The largest size that can be written, 1 PiB: larger ones are a slip.
+const SIZE_MAX: f64 = (1_u64 << 50) as f64;
+
+/// A time: `10 s`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Time(pub Nanos);
+
+/// A size: `256 MiB`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Size(pub u64);
+
+/// A server behind, by its address: `http://127.0.0.1:8080`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
+pub struct Url(#[schemars(with = "String")] pub OriginServer);
+
+/// Peers: an address, or all that begin alike, `10.0.0.0/8`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
+pub struct Peers(#[schemars(with = "String")] pub Network);
+
+/// One status or a range of them: `200-399`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Statuses(pub RangeInclusive<u16>);
+
+impl TryFrom<String> for Time {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Time, String> {
+        let nanos = parse(&text, "a time", TIME_UNITS, "10 s")?;
+        if TIME_MAX < nanos {
+            return Err(format!("`{text}` is longer than ten years\nhint: leave the key out for no limit"));
+        }
+        Ok(Time(Nanos(nanos.round() as u64)))
+    }
+}
+
+impl TryFrom<String> for Size {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Size, String> {
+        let bytes = parse(&text, "a size", SIZE_UNITS, "256 MiB")?;
+        if SIZE_MAX < bytes {
+            return Err(format!("`{text}` is more than 1 PiB\nhint: write a smaller size"));
+        }
+        if bytes.fract() != 0.0 {
+            return Err(format!("`{text}` is not a whole number of bytes\nhint: write it in B"));
+        }
+        Ok(Size(bytes as u64))
+    }
+}
+
+impl TryFrom<String> for Url {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Url, String> {
+        text.parse().map(Url).map_err(|error: crate::origin::AddressError| error.to_string())
+    }
+}
+
+impl TryFrom<String> for Peers {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Peers, String> {
+        text.parse().map(Peers).map_err(|error: crate::front::NoNetwork| error.to_string())
+    }
+}
+
+impl TryFrom<String> for Statuses {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Statuses, String> {
+        let status = |text: &str| text.trim().parse().ok().filter(|status| (100..600).contains(status));
+        let (first, last) = text.split_once('-').unwrap_or((&text, &text));
+        match (status(first), status(last)) {
+            (Some(first), Some(last)) if first <= last => Ok(Statuses(first..=last)),
+            _ => Err(format!("expected a status or a range of them such as `200-399`, found `{text}`")),
+        }
+    }
+}
+
+/// Reads a number and a unit; gives the number of smallest units. Errors: what was expected, and a hint.
+fn parse(text: &str, what: &str, units: &[(&str, f64)], example: &str) -> Result<f64, String> {
+    let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
+    let wrong = |found: &str| {
+        let names = names.join(", ");
+        format!(
+            "expected {what}, found {found}\nhint: write a number and a unit, such as `{example}`; units are {names}"
+        )
+    };
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = (&text[..digits], text[digits..].trim_start());
+    let number: f64 = number.parse().map_err(|_| wrong(&format!("`{text}`")))?;
+    if unit.is_empty() {
+        return Err(wrong(&format!("`{text}` without a unit")));
+    }
+    let found = units.iter().find(|(name, _)| *name == unit);
+    found.map(|(_, size)| number * size).ok_or_else(|| wrong(&format!("the unit `{unit}`")))
+}
+
+/// Says in the schema what a text has to look like.
+macro_rules! text_schema {
+    ($type:ident, $about:literal, $pattern:literal) => {
+        impl JsonSchema for $type {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($type).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({ "description": $about, "type": "string", "pattern": $pattern })
+            }
+        }
+    };
+}
+
+text_schema!(Time, "A time: `10 s`. Units: ms, s, min, h, d.", r"^\s*[0-9.]+\s*(ms|s|min|h|d)\s*$");
+text_schema!(
+    Size,
+    "A size: `256 MiB`. Units: B, KiB, MiB, GiB, TiB, in steps of 1024.",
+    r"^\s*[0-9.]+\s*(B|KiB|MiB|GiB|TiB)\s*$"
+);
+text_schema!(
+    Statuses,
+    "One status or a range of them: `200-399`.",
+    r"^\s*[1-5][0-9]{2}\s*(-\s*[1-5][0-9]{2}\s*)?$"
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_with_units_are_read() {
+        let time = |text: &str| Time::try_from(text.to_owned()).map(|time| time.0);
+        for (text, nanos) in [
+            ("250ms", Nanos::from_millis(250)),
+            ("10 s", Nanos::from_secs(10)),
+            ("1.5 min", Nanos::from_secs(90)),
+            (" 2 d ", Nanos::from_secs(172_800)),
+            ("0 s", Nanos::ZERO),
+        ] {
+            assert_eq!(time(text), Ok(nanos), "{text}");
+        }
+        assert_eq!(Size::try_from("1.5 KiB".to_owned()), Ok(Size(1536)));
+        assert_eq!(Statuses::try_from("200-399".to_owned()), Ok(Statuses(200..=399)));
+        assert_eq!(Statuses::try_from("204".to_owned()), Ok(Statuses(204..=204)));
+    }
+
+    #[test]
+    fn anything_else_is_refused_with_what_was_expected() {
+        for text in ["", "s", "10", "-1 s", "1e3 s", "1.2.3 s", "10 sec", "10 us", "9999 d", "5 MiB"] {
+            assert!(Time::try_from(text.to_owned()).is_err(), "{text}");
+        }
+        for text in ["0.3 B", "5 MB", "5", "9999999 TiB", "-5 B"] {
+            assert!(Size::try_from(text.to_owned()).is_err(), "{text}");
+        }
+        for text in ["", "99", "600", "399-200", "2xx", "200-", "-200"] {
+            assert!(Statuses::try_from(text.to_owned()).is_err(), "{text}");
+        }
+        assert_eq!(
+            Time::try_from("10".to_owned()).unwrap_err(),
+            "expected a time, found `10` without a unit\n\
+             hint: write a number and a unit, such as `10 s`; units are ms, s, min, h, d"
+        );
+    }
+}

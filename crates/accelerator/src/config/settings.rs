@@ -1,0 +1,200 @@
+//! From the sections to what the parts go by, and what no single value can be blamed for.
+
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+
+use units::Nanos;
+
+use super::{Config, ConfigError, ListenSection, bytes, size, time};
+use crate::exchange::{Detail, ExchangeSettings, Forwarded};
+use crate::front::FrontSettings;
+use crate::front::tls::TlsSettings;
+use crate::operation::{AdminSettings, LogSettings};
+use crate::origin::OriginSettings;
+use crate::store::disk::DiskSettings;
+use crate::store::{Pattern, StoreSettings};
+
+/// Where an accelerator listens that was not told.
+const LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8000);
+
+/// How long requests in flight may take at the end, unless it is said.
+const STOP_TIMEOUT: Nanos = Nanos::from_secs(30);
+
+/// How much responses may take that are on their way into the store, unless it is said.
+const FILLING_BYTES_MAX: u64 = 64 << 20;
+
+/// Less memory than this is a slip.
+const MEMORY_MIN: u64 = 1 << 20;
+
+/// More threads than this are a slip.
+const WORKERS_MAX: u16 = 1024;
+
+/// What all parts go by.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// How many threads serve clients; as many as there are CPUs if `None`.
+    pub workers: Option<NonZeroUsize>,
+    /// How long requests may take that are in flight when it is asked to stop.
+    pub stop_timeout: Nanos,
+    /// Where clients come in.
+    pub front: FrontSettings,
+    /// What listeners with TLS show; `None` if there are none.
+    pub tls: Option<TlsSettings>,
+    /// How requests are decided.
+    pub exchange: ExchangeSettings,
+    /// The servers behind.
+    pub origin: OriginSettings,
+    /// What is kept.
+    pub store: StoreSettings,
+    /// Bytes of memory for responses that are on their way into the store.
+    pub filling_bytes_max: u64,
+    /// Where requests are logged.
+    pub log: Option<LogSettings>,
+    /// The operator's page.
+    pub admin: Option<AdminSettings>,
+}
+
+impl Config {
+    /// Returns what the parts go by; reads the file with the token, if there is one.
+    ///
+    /// # Errors
+    /// What does not go together, and a token that cannot be read.
+    pub fn settings(&self) -> Result<Settings, ConfigError> {
+        self.check()?;
+        let admin = self.admin.as_ref().map(|admin| admin.settings(&self.base)).transpose()?;
+        Ok(Settings {
+            workers: self.workers.map(NonZeroUsize::from),
+            stop_timeout: time(self.stop_timeout, STOP_TIMEOUT),
+            front: self.front(),
+            tls: self.has_certificate().then(|| self.tls.settings(&self.base)),
+            exchange: self.exchange(),
+            origin: self.origin.settings(&self.base),
+            store: self.store(),
+            filling_bytes_max: size(self.memory.filling_max, FILLING_BYTES_MAX),
+            log: self.access_log.as_ref().map(|log| log.settings(&self.base)),
+            admin,
+        })
+    }
+
+    fn front(&self) -> FrontSettings {
+        let usual = FrontSettings::default();
+        let own = [ListenSection::plain(LISTEN)];
+        let listens = if self.listens.is_empty() { &own[..] } else { &self.listens };
+        FrontSettings {
+            listens: listens.iter().map(ListenSection::settings).collect(),
+            limits: self.limits.settings(),
+            http2: self.http2.settings(),
+            memo_bytes_max: bytes(self.memory.heads_max, usual.memo_bytes_max),
+        }
+    }
+
+    fn exchange(&self) -> ExchangeSettings {
+        let usual = ExchangeSettings::default();
+        ExchangeSettings {
+            policy: self.cache.settings(),
+            name: self.name.clone().unwrap_or(usual.name),
+            cache_status: self.cache.status_detail.map_or(usual.cache_status, Detail::from),
+            collapse_wait: time(self.cache.collapse_wait, usual.collapse_wait),
+            forwarded: self.origin.forwarded.map_or(usual.forwarded, Forwarded::from),
+            bypass: self.cache.bypass.iter().map(|text| Pattern::new(text)).collect(),
+            default_host: self.default_host.clone().or(usual.default_host),
+        }
+    }
+
+    fn store(&self) -> StoreSettings {
+        let usual = StoreSettings::default();
+        let disk = self
+            .disk
+            .as_ref()
+            .map(|disk| DiskSettings { directory: self.base.path(&disk.folder), bytes: disk.size.0 });
+        StoreSettings {
+            bytes: size(self.memory.size, usual.bytes),
+            object_bytes_max: size(self.memory.object_max, usual.object_bytes_max),
+            disk: disk.or(usual.disk),
+        }
+    }
+
+    fn has_certificate(&self) -> bool {
+        !self.tls.certificates.is_empty()
+    }
+
+    /// Looks for what does not go together.
+    fn check(&self) -> Result<(), ConfigError> {
+        let checks = [
+            self.check_origin(),
+            self.check_names(),
+            self.check_listens(),
+            self.check_sizes(),
+            self.check_admin(),
+        ];
+        checks.into_iter().flatten().next().map_or(Ok(()), |text| Err(ConfigError::new(text)))
+    }
+
+    fn check_origin(&self) -> Option<String> {
+        let hint =
+            "name it by `--origin http://HOST:PORT`, or in the file: `[[origin.server]]` with `url = \"…\"`";
+        self.origin.servers.is_empty().then(|| format!("no server to stand before is given\nhint: {hint}"))
+    }
+
+    fn check_names(&self) -> Option<String> {
+        if let Some(name) = self.name.as_ref().filter(|name| !is_token(name)) {
+            return Some(format!("expected letters, digits and `-._` as `name`, found `{name}`"));
+        }
+        let host = self.default_host.as_ref().filter(|host| !is_host(host))?;
+        Some(format!("expected a host, with its port if it has one, as `default-host`, found `{host}`"))
+    }
+
+    fn check_listens(&self) -> Option<String> {
+        if let Some(listen) = self.listens.iter().find(|listen| listen.tls && !self.has_certificate()) {
+            return Some(format!(
+                "`{}` is to speak TLS, and there is no certificate\n\
+                 hint: add `[[tls.certificate]]` with `chain` and `key`",
+                listen.address
+            ));
+        }
+        let addresses =
+            || self.listens.iter().map(|listen| listen.address).filter(|address| address.port() != 0);
+        let twice = addresses()
+            .enumerate()
+            .find(|(place, address)| addresses().take(*place).any(|one| one == *address));
+        twice.map(|(_, address)| format!("`{address}` is to be listened at twice"))
+    }
+
+    fn check_sizes(&self) -> Option<String> {
+        if self.workers.is_some_and(|workers| WORKERS_MAX < workers.get()) {
+            return Some(format!("expected at most {WORKERS_MAX} `workers`\nhint: one per CPU is best"));
+        }
+        let usual = StoreSettings::default();
+        let memory = size(self.memory.size, usual.bytes);
+        if memory < MEMORY_MIN {
+            return Some("expected at least `1 MiB` as `size` of `[memory]`".to_owned());
+        }
+        if self.memory.object_max.is_some_and(|object| memory < object.0) {
+            return Some("`object-max` of `[memory]` is more than its `size`".to_owned());
+        }
+        let head = self.limits.head_max.is_some_and(|head| (http1::HEAD_BYTES_MAX as u64) < head.0);
+        head.then(|| {
+            "`head-max` of `[limits]` is more than `64 KiB`\nhint: larger heads are never read".to_owned()
+        })
+    }
+
+    fn check_admin(&self) -> Option<String> {
+        let admin = self.admin.as_ref()?;
+        let is_open = !admin.listen.ip().is_loopback() && admin.token_file.is_none();
+        is_open.then(|| {
+            format!(
+                "the operator's page at `{}` could be used by anybody\n\
+                 hint: listen on `127.0.0.1`, or name a `token-file` in `[admin]`",
+                admin.listen
+            )
+        })
+    }
+}
+
+fn is_token(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte))
+}
+
+fn is_host(host: &str) -> bool {
+    !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte))
+}

@@ -1,0 +1,200 @@
+//! A line of the access log.
+
+use std::io::Write;
+use std::net::SocketAddr;
+
+use units::{Nanos, WallTime};
+
+use super::time::Stamp;
+use crate::message::{ClientVersion, Handling};
+
+/// The form of the access log.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum LogForm {
+    /// NCSA's common log.
+    Common,
+    /// The same with `Referer` and `User-Agent`, as Apache and nginx write it.
+    #[default]
+    Combined,
+    /// An object per line, with all that is known.
+    Json,
+}
+
+/// What is known of a request that has been answered.
+#[derive(Debug, Clone, Copy)]
+pub struct LogEntry<'a> {
+    /// Who asked.
+    pub client: SocketAddr,
+    /// When the reply was done.
+    pub time: WallTime,
+    /// The method's name.
+    pub method: &'a [u8],
+    /// The host that was asked for, with its port if given; may be empty.
+    pub authority: &'a [u8],
+    /// Path and query as sent.
+    pub target: &'a [u8],
+    /// What the client speaks.
+    pub version: ClientVersion,
+    /// The value of `Referer`.
+    pub referer: Option<&'a [u8]>,
+    /// The value of `User-Agent`.
+    pub user_agent: Option<&'a [u8]>,
+    /// The status of the reply.
+    pub status: u16,
+    /// Bytes of the reply's body that were sent.
+    pub body_bytes: u64,
+    /// From the end of the request's head to the last byte of the reply.
+    pub duration: Nanos,
+    /// What was done.
+    pub handling: Handling,
+}
+
+impl LogEntry<'_> {
+    /// Appends the line, with its end.
+    pub(super) fn write(&self, form: LogForm, stamp: &mut Stamp, out: &mut Vec<u8>) {
+        match form {
+            LogForm::Common => self.write_common(stamp, out),
+            LogForm::Combined => {
+                self.write_common(stamp, out);
+                for value in [self.referer, self.user_agent] {
+                    out.extend_from_slice(b" \"");
+                    write_escaped(value.unwrap_or(b"-"), out);
+                    out.push(b'"');
+                }
+            }
+            LogForm::Json => self.write_json(stamp, out),
+        }
+        out.push(b'\n');
+    }
+
+    fn write_common(&self, stamp: &mut Stamp, out: &mut Vec<u8>) {
+        // Writing to memory does not fail.
+        let _ = write!(out, "{} - - [{}] \"", self.client.ip().to_canonical(), stamp.common(self.time));
+        write_escaped(self.method, out);
+        out.push(b' ');
+        write_escaped(self.target, out);
+        let _ = write!(out, " {}\" {} ", self.version.as_str(), self.status);
+        let _ = if self.body_bytes == 0 { write!(out, "-") } else { write!(out, "{}", self.body_bytes) };
+    }
+
+    fn write_json(&self, stamp: &mut Stamp, out: &mut Vec<u8>) {
+        let _ = write!(
+            out,
+            r#"{{"time":"{}","client":"{}""#,
+            stamp.iso(self.time),
+            self.client.ip().to_canonical()
+        );
+        write_member("method", Some(self.method), out);
+        write_member("host", Some(self.authority), out);
+        write_member("target", Some(self.target), out);
+        let _ = write!(
+            out,
+            r#","protocol":"{}","status":{},"body_bytes":{},"duration_ms":{:.3},"path":"{}","reason":"{}""#,
+            self.version.as_str(),
+            self.status,
+            self.body_bytes,
+            self.duration.as_millis_f64(),
+            self.handling.path.name(),
+            self.handling.reason,
+        );
+        if let Some(time) = self.handling.origin_time {
+            let _ = write!(out, r#","origin_ms":{:.3}"#, time.as_millis_f64());
+        }
+        write_member("referer", self.referer, out);
+        write_member("user_agent", self.user_agent, out);
+        out.push(b'}');
+    }
+}
+
+/// Writes bytes so that they stay within their quotes and their line, as nginx does.
+fn write_escaped(value: &[u8], out: &mut Vec<u8>) {
+    for &byte in value {
+        match byte {
+            b'"' | b'\\' | 0..0x20 | 0x7f.. => {
+                let _ = write!(out, "\\x{byte:02X}");
+            }
+            _ => out.push(byte),
+        }
+    }
+}
+
+/// Writes a member of an object, with a comma before it, if there is a value. What is no UTF-8 is replaced.
+fn write_member(name: &str, value: Option<&[u8]>, out: &mut Vec<u8>) {
+    let Some(value) = value else { return };
+    let _ = write!(out, r#","{name}":"#);
+    let _ = serde_json::to_writer(out, &String::from_utf8_lossy(value));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::HitPath;
+
+    fn entry() -> LogEntry<'static> {
+        LogEntry {
+            client: "192.0.2.7:4711".parse().unwrap(),
+            time: WallTime(784_111_777_123),
+            method: b"GET",
+            authority: b"example.com",
+            target: b"/a?b=\"c\"",
+            version: ClientVersion::Http11,
+            referer: None,
+            user_agent: Some(b"curl/8\n\xff"),
+            status: 200,
+            body_bytes: 5_125,
+            duration: Nanos::from_micros(1_234),
+            handling: Handling {
+                path: HitPath::Memory,
+                reason: "fresh",
+                origin_time: Some(Nanos::from_millis(40)),
+            },
+        }
+    }
+
+    fn line(entry: &LogEntry<'_>, form: LogForm) -> String {
+        let mut out = Vec::new();
+        entry.write(form, &mut Stamp::default(), &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn the_common_form_is_that_of_other_servers() {
+        let expected =
+            "192.0.2.7 - - [06/Nov/1994:08:49:37 +0000] \"GET /a?b=\\x22c\\x22 HTTP/1.1\" 200 5125\n";
+        assert_eq!(line(&entry(), LogForm::Common), expected);
+        let nothing = LogEntry { body_bytes: 0, status: 304, ..entry() };
+        assert!(line(&nothing, LogForm::Common).ends_with(" 304 -\n"));
+    }
+
+    #[test]
+    fn the_combined_form_adds_two_fields_and_no_line_can_be_broken() {
+        assert!(line(&entry(), LogForm::Combined).ends_with(" 200 5125 \"-\" \"curl/8\\x0A\\xFF\"\n"));
+    }
+
+    #[test]
+    fn the_json_form_says_all_that_is_known() {
+        let json: serde_json::Value = serde_json::from_str(&line(&entry(), LogForm::Json)).unwrap();
+        let expected = serde_json::json!({
+            "time": "1994-11-06T08:49:37.123Z",
+            "client": "192.0.2.7",
+            "method": "GET",
+            "host": "example.com",
+            "target": "/a?b=\"c\"",
+            "protocol": "HTTP/1.1",
+            "status": 200,
+            "body_bytes": 5125,
+            "duration_ms": 1.234,
+            "path": "memory",
+            "reason": "fresh",
+            "origin_ms": 40.0,
+            "user_agent": "curl/8\n\u{fffd}",
+        });
+        assert_eq!(json, expected);
+    }
+
+    #[test]
+    fn an_old_address_within_a_new_one_is_written_as_the_old_one() {
+        let mapped = LogEntry { client: "[::ffff:192.0.2.7]:1".parse().unwrap(), ..entry() };
+        assert!(line(&mapped, LogForm::Common).starts_with("192.0.2.7 - - "));
+    }
+}

@@ -1,0 +1,67 @@
+//! Times as logs have them, in UTC.
+
+use units::WallTime;
+
+use crate::policy::write_date;
+
+const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/// The text of the second that was written last: a line's time seldom needs to be worked out anew.
+#[derive(Debug, Default)]
+pub(crate) struct Stamp {
+    /// Seconds since 1970, and one more, so that zero is no second.
+    second: i64,
+    /// `06/Nov/1994:08:49:37 +0000`
+    common: String,
+    /// `1994-11-06T08:49:37`
+    iso: String,
+}
+
+impl Stamp {
+    /// Returns a time as the common log has it: `06/Nov/1994:08:49:37 +0000`.
+    pub(crate) fn common(&mut self, time: WallTime) -> &str {
+        self.turn_to(time);
+        &self.common
+    }
+
+    /// Returns a time as ISO 8601 has it: `1994-11-06T08:49:37.123Z`.
+    pub(crate) fn iso(&mut self, time: WallTime) -> String {
+        self.turn_to(time);
+        format!("{}.{:03}Z", self.iso, time.0.rem_euclid(1000))
+    }
+
+    fn turn_to(&mut self, time: WallTime) {
+        let second = time.0.div_euclid(1000) + 1;
+        if self.second == second {
+            return;
+        }
+        self.second = second;
+        // `Sun, 06 Nov 1994 08:49:37 GMT`: of fixed length, whatever the time.
+        let date = write_date(time);
+        let part = |range: std::ops::Range<usize>| date.get(range).unwrap_or_default();
+        let (day, month, year, clock) = (part(5..7), part(8..11), part(12..16), part(17..25));
+        let number = MONTHS.iter().position(|name| *name == month).map_or(0, |place| place + 1);
+        self.common = format!("{day}/{month}/{year}:{clock} +0000");
+        self.iso = format!("{year}-{number:02}-{day}T{clock}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_forms_follow_the_clock() {
+        let mut stamp = Stamp::default();
+        for (time, common, iso) in [
+            (0, "01/Jan/1970:00:00:00 +0000", "1970-01-01T00:00:00.000Z"),
+            (784_111_777_009, "06/Nov/1994:08:49:37 +0000", "1994-11-06T08:49:37.009Z"),
+            (784_111_777_999, "06/Nov/1994:08:49:37 +0000", "1994-11-06T08:49:37.999Z"),
+            (1_709_164_800_000, "29/Feb/2024:00:00:00 +0000", "2024-02-29T00:00:00.000Z"),
+        ] {
+            assert_eq!(stamp.common(WallTime(time)), common);
+            assert_eq!(stamp.iso(WallTime(time)), iso);
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Requests to the operator's page, and replies: one per connection, all of it bounded.
+
+use http1::{
+    BodyReader, Framing, HeadError, Parsed, RequestHead, RequestMethod, ResponseHead, Version, header,
+    parse_request, write_response_head,
+};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+
+/// The most bytes that the head of a request may have.
+const HEAD_BYTES_MAX: usize = 16 << 10;
+
+/// The most bytes that a body may have: ten thousand URLs of a hundred bytes.
+const BODY_BYTES_MAX: usize = 1 << 20;
+
+/// A request to the operator's page.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub(super) method: RequestMethod,
+    /// Without its query.
+    pub(super) path: String,
+    /// The value of `Authorization`.
+    pub(super) authorization: Option<Vec<u8>>,
+    pub(super) body: Vec<u8>,
+}
+
+/// What it gets.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) content_type: &'static str,
+    pub(super) body: String,
+}
+
+impl Answer {
+    /// Makes an answer of JSON.
+    pub(super) fn json(status: u16, value: &serde_json::Value) -> Answer {
+        Answer { status, content_type: "application/json", body: format!("{value:#}\n") }
+    }
+
+    /// Makes an answer that says what is wrong; a hint may follow on a line of its own.
+    pub(super) fn refused(status: u16, why: &str) -> Answer {
+        let (error, hint) =
+            why.split_once("\nhint: ").map_or((why, None), |(error, hint)| (error, Some(hint)));
+        let mut value = serde_json::json!({ "error": error });
+        if let Some(hint) = hint {
+            value["hint"] = hint.into();
+        }
+        Answer::json(status, &value)
+    }
+
+    /// Returns the bytes to send; without the body to HEAD.
+    fn bytes(&self, method: RequestMethod) -> Vec<u8> {
+        let framing = Framing::Length(self.body.len() as u64);
+        let head = ResponseHead { status: self.status, version: Version::Http11, framing, keep_alive: false };
+        let mut fields: Vec<(&str, &[u8])> = vec![
+            ("Content-Type", self.content_type.as_bytes()),
+            ("Cache-Control", b"no-store"),
+            ("X-Content-Type-Options", b"nosniff"),
+            (
+                "Content-Security-Policy",
+                b"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+            ),
+        ];
+        match self.status {
+            401 => fields.push(("WWW-Authenticate", b"Bearer")),
+            405 => fields.push(("Allow", b"GET, HEAD, POST")),
+            _ => {}
+        }
+        let mut out = Vec::new();
+        write_response_head(&mut out, &head, &fields).expect("a head of our own");
+        if method != RequestMethod::Head {
+            out.extend_from_slice(self.body.as_bytes());
+        }
+        out
+    }
+}
+
+/// Reads a request. Errors: what to answer instead, or nothing to one who has gone.
+pub(super) async fn read<S>(stream: &mut S) -> Result<Asked, Option<Answer>>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let mut came = Vec::new();
+    let (head, length) = loop {
+        match parse_request(&came) {
+            Ok(Parsed::Complete { head, length }) => break (head, length),
+            Err(HeadError::Oversized(_)) => return Err(Some(Answer::refused(431, "the head is too long"))),
+            Err(why) => return Err(Some(Answer::refused(400, &why.to_string()))),
+            Ok(Parsed::Partial) if HEAD_BYTES_MAX <= came.len() => {
+                return Err(Some(Answer::refused(431, "the head is too long")));
+            }
+            Ok(Parsed::Partial) => more(stream, &mut came).await?,
+        }
+    };
+    let came_of_body = came.split_off(length);
+    if header(&came, "expect").is_some_and(|value| value.eq_ignore_ascii_case(b"100-continue")) {
+        stream.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").await.map_err(|_| None)?;
+    }
+    let body = read_body(stream, head.framing, came_of_body).await?;
+    Ok(asked(&came, &head, body))
+}
+
+fn asked(came: &[u8], head: &RequestHead, body: Vec<u8>) -> Asked {
+    let target = String::from_utf8_lossy(came.get(head.target.clone()).unwrap_or_default());
+    Asked {
+        method: head.method,
+        path: target.split('?').next().unwrap_or_default().to_owned(),
+        authorization: header(came, "authorization").map(<[u8]>::to_vec),
+        body,
+    }
+}
+
+async fn read_body<S>(stream: &mut S, framing: Framing, mut came: Vec<u8>) -> Result<Vec<u8>, Option<Answer>>
+where
+    S: AsyncRead + Unpin,
+{
+    let mut reader = BodyReader::new(framing);
+    let mut body = Vec::new();
+    while !reader.is_done() {
+        if came.is_empty() {
+            more(stream, &mut came).await?;
+        }
+        let piece = reader.read(&came).map_err(|why| Some(Answer::refused(400, &why.to_string())))?;
+        body.extend_from_slice(came.get(piece.data).unwrap_or_default());
+        if BODY_BYTES_MAX < body.len() {
+            return Err(Some(Answer::refused(413, "the body is longer than 1 MiB")));
+        }
+        came.drain(..piece.consumed);
+    }
+    Ok(body)
+}
+
+async fn more<S: AsyncRead + Unpin>(stream: &mut S, came: &mut Vec<u8>) -> Result<(), Option<Answer>> {
+    match stream.read_buf(came).await {
+        Ok(0) | Err(_) => Err(None),
+        Ok(_) => Ok(()),
+    }
+}
+
+/// Sends an answer, and nothing after it.
+pub(super) async fn send<S>(stream: &mut S, answer: &Answer, method: RequestMethod) -> std::io::Result<()>
+where
+    S: AsyncWrite + Unpin,
+{
+    stream.write_all(&answer.bytes(method)).await?;
+    stream.shutdown().await
+}

@@ -1,0 +1,167 @@
+//! The operator's page: figures for people, programs and Prometheus, and orders from those who know the token.
+//!
+//! | path | method | what |
+//! |---|---|---|
+//! | `/` | GET | the page |
+//! | `/status.json` | GET | the same as JSON |
+//! | `/metrics` | GET | for Prometheus |
+//! | `/healthz` | GET | that it runs; needs no token |
+//! | `/purge` | POST | removes what is stored |
+//! | `/prefill` | POST | fetches URLs, so that they are stored |
+//!
+//! - `http`: reading requests, sending answers
+//! - `orders`: what the bodies of orders say
+//! - `page`: the page
+
+mod http;
+mod orders;
+mod page;
+
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http1::RequestMethod;
+use serde_json::json;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio::task::spawn_local;
+use tokio::time::{sleep, timeout};
+use units::wall;
+
+use self::http::{Answer, Asked};
+use super::metrics;
+use super::parts::{Current, Parts};
+use crate::store::Removal;
+
+/// How many requests are answered at a time; others wait in the queue of the listener.
+const CONNECTIONS_MAX: usize = 16;
+
+/// The longest that a request may take to come, and an answer to be taken.
+const TIME_MAX: Duration = Duration::from_secs(10);
+
+/// How long nothing is accepted after the system could not.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// How many of the objects that are used most are shown.
+const HOTTEST: usize = 20;
+
+/// Where the operator's page is, and who may change something.
+#[derive(Clone, PartialEq, Eq)]
+pub struct AdminSettings {
+    /// The address.
+    pub listen: SocketAddr,
+    /// What orders must show as `Authorization: Bearer …`; nobody may give any if `None`.
+    pub token: Option<String>,
+}
+
+impl std::fmt::Debug for AdminSettings {
+    /// Leaves out the token.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let token = self.token.as_ref().map(|_| "…");
+        f.debug_struct("AdminSettings").field("listen", &self.listen).field("token", &token).finish()
+    }
+}
+
+/// Answers at a listener until it is dropped.
+pub(super) async fn serve(listener: Rc<TcpListener>, parts: Arc<Parts>, current: Arc<Current>) {
+    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    loop {
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+        let Ok((stream, _)) = listener.accept().await else {
+            // No descriptor is left, perhaps.
+            sleep(PAUSE).await;
+            continue;
+        };
+        let (parts, current) = (Arc::clone(&parts), Arc::clone(&current));
+        spawn_local(async move {
+            converse(stream, &parts, &current).await;
+            drop(place);
+        });
+    }
+}
+
+/// Reads one request and answers it; who is too slow or hangs up gets no answer.
+async fn converse<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S, parts: &Parts, current: &Current) {
+    let (answer, method) = match timeout(TIME_MAX, http::read(&mut stream)).await {
+        // An order may take as long as it takes.
+        Ok(Ok(asked)) => (answer(&asked, parts, current).await, asked.method),
+        Ok(Err(Some(answer))) => (answer, RequestMethod::Get),
+        Ok(Err(None)) | Err(_) => return,
+    };
+    let _ = timeout(TIME_MAX, http::send(&mut stream, &answer, method)).await;
+}
+
+async fn answer(asked: &Asked, parts: &Parts, current: &Current) -> Answer {
+    use RequestMethod::{Get, Head, Post};
+    let is_looking = matches!(asked.method, Get | Head);
+    let known = ["/", "/status.json", "/metrics", "/healthz", "/purge", "/prefill"];
+    if !known.contains(&asked.path.as_str()) {
+        return Answer::refused(404, "there is nothing here\nhint: look at `/`");
+    }
+    if is_looking && asked.path == "/healthz" {
+        return Answer { status: 200, content_type: "text/plain", body: "ok\n".to_owned() };
+    }
+    if let Err(refusal) = admit(asked, current, is_looking) {
+        return refusal;
+    }
+    match (asked.path.as_str(), asked.method) {
+        ("/", Get | Head) => {
+            let body = page::page(&parts.status(HOTTEST));
+            Answer { status: 200, content_type: "text/html; charset=utf-8", body }
+        }
+        ("/status.json", Get | Head) => Answer::json(200, &parts.status(HOTTEST).json()),
+        ("/metrics", Get | Head) => {
+            let body = metrics::text(&parts.status(0));
+            Answer { status: 200, content_type: metrics::CONTENT_TYPE, body }
+        }
+        ("/purge", Post) => purge(&asked.body, parts, current),
+        ("/prefill", Post) => prefill(&asked.body, parts, current).await,
+        _ => Answer::refused(405, "this path takes another method"),
+    }
+}
+
+/// Lets in who may look, or order. Errors: what others get.
+fn admit(asked: &Asked, current: &Current, is_looking: bool) -> Result<(), Answer> {
+    let Some(admin) = &current.settings.admin else { return Err(Answer::refused(404, "there is no page")) };
+    let Some(token) = &admin.token else {
+        return match is_looking {
+            true => Ok(()),
+            false => Err(Answer::refused(
+                403,
+                "nothing can be changed without a token\nhint: name a `token-file` in `[admin]`",
+            )),
+        };
+    };
+    let shown = asked.authorization.as_deref().and_then(|value| value.strip_prefix(b"Bearer "));
+    // Hashes are compared, in constant time: how long it takes says nothing about the token.
+    let is_known =
+        shown.is_some_and(|shown| blake3::hash(shown.trim_ascii()) == blake3::hash(token.as_bytes()));
+    if is_known || (is_looking && admin.listen.ip().is_loopback()) {
+        return Ok(());
+    }
+    Err(Answer::refused(401, "expected the token as `Authorization: Bearer TOKEN`"))
+}
+
+fn purge(body: &[u8], parts: &Parts, current: &Current) -> Answer {
+    match orders::purge(body, current.exchange.policy.dot_segments) {
+        Ok((what, is_soft)) => {
+            let how = if is_soft { Removal::Expire } else { Removal::Delete };
+            let purged = parts.shared.store.purge(&what, how, wall());
+            Answer::json(200, &json!({ "purged": purged }))
+        }
+        Err(why) => Answer::refused(400, &why),
+    }
+}
+
+async fn prefill(body: &[u8], parts: &Parts, current: &Current) -> Answer {
+    let urls = match orders::prefill(body) {
+        Ok(urls) => urls,
+        Err(why) => return Answer::refused(400, &why),
+    };
+    let done = parts.exchange(current).prefill(&urls).await;
+    let failed: Vec<_> = done.failed.iter().map(|(url, why)| json!({ "url": url, "reason": why })).collect();
+    Answer::json(200, &json!({ "stored": done.stored, "passed": done.passed, "failed": failed }))
+}

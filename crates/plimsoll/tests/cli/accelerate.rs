@@ -1,0 +1,338 @@
+//! `accelerate`: the real accelerator before a real web server.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::net::UnixDatagram;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::support::{Lab, Running};
+
+const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+
+/// An answer over HTTP.
+#[derive(Debug)]
+struct Reply {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Reply {
+    fn header(&self, name: &str) -> Option<&str> {
+        let lines = self.head.lines().filter_map(|line| line.split_once(": "));
+        lines.into_iter().find(|(one, _)| one.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    }
+
+    /// What the cache did, without its name and the time to live.
+    fn cache(&self) -> String {
+        let status = self.header("cache-status").unwrap_or_default();
+        let parts = status.split("; ").skip(1).filter(|part| !part.starts_with("ttl="));
+        parts.collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// Sends a request with these lines after the first, and reads the answer up to the end of the connection.
+fn ask(address: &str, first: &str, lines: &str, body: &str) -> Reply {
+    let mut stream = TcpStream::connect(address).unwrap();
+    let length = if body.is_empty() { String::new() } else { format!("Content-Length: {}\r\n", body.len()) };
+    let head = format!("{first} HTTP/1.1\r\nHost: site.example\r\nConnection: close\r\n{lines}{length}\r\n");
+    stream.write_all(format!("{head}{body}").as_bytes()).unwrap();
+    read(stream)
+}
+
+fn read(mut stream: TcpStream) -> Reply {
+    let mut came = Vec::new();
+    stream.read_to_end(&mut came).unwrap();
+    let text = String::from_utf8(came).unwrap();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no head: {text:?}"));
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    Reply { status, head: head.to_owned(), body: body.to_owned() }
+}
+
+fn get(address: &str, path: &str) -> Reply {
+    ask(address, &format!("GET {path}"), "", "")
+}
+
+/// Asks again and again, until it is so.
+#[track_caller]
+fn eventually(is_so: impl Fn() -> bool) {
+    assert!((0..1_000).any(|_| is_so()));
+}
+
+/// An accelerator that runs, with where it listens.
+struct Accelerator {
+    running: Running,
+    address: String,
+    admin: String,
+}
+
+/// Starts one with a configuration, which is in the file `a.toml`.
+fn accelerate(lab: &Lab, arguments: &[&str], config: &str) -> Accelerator {
+    lab.write("a.toml", config);
+    let fixed = ["accelerate", "--json", "--config", "a.toml", "--listen", "127.0.0.1:0"];
+    let running = lab.start(&[&fixed[..], arguments].concat());
+    let ready: Value = serde_json::from_str(&running.line_of_stdout()).unwrap();
+    let address = ready["ready"]["address"].as_str().unwrap().to_owned();
+    let admin = ready["ready"]["admin"].as_str().unwrap_or_default().to_owned();
+    Accelerator { running, address, admin }
+}
+
+const CONFIG: &str = "
+    workers = 2
+    [cache]
+    default-lifetime = \"1 h\"
+    [admin]
+    listen = \"127.0.0.1:0\"
+    token-file = \"token\"
+    [access-log]
+    file = \"access.log\"
+    form = \"json\"
+";
+
+#[test]
+fn a_page_is_fetched_once_until_it_is_purged_and_all_of_it_is_counted_and_logged() {
+    let lab = Lab::new();
+    lab.write("token", TOKEN);
+    let (_server, origin) = lab.serve(&["one-object"]);
+    let accelerator = accelerate(&lab, &["--origin", &format!("http://{origin}")], CONFIG);
+    let Accelerator { address, admin, .. } = &accelerator;
+    let page = |expected: &str| {
+        let reply = get(address, "/one.html");
+        assert_eq!((reply.status, reply.cache().as_str()), (200, expected), "{}", reply.head);
+        reply.body
+    };
+    let expected = get(&origin, "/one.html").body;
+    assert_eq!(page("fwd=uri-miss; stored"), expected);
+    assert_eq!(page("hit"), expected);
+    assert_eq!(page("hit"), expected);
+
+    let order = r#"{"url": "http://site.example/one.html"}"#;
+    let purge = |token: &str| ask(admin, "POST /purge", &format!("Authorization: Bearer {token}\r\n"), order);
+    assert_eq!((purge("wrong").status, page("hit")), (401, expected.clone()));
+    let purged = purge(TOKEN);
+    assert_eq!((purged.status, purged.body.as_str()), (200, "{\n  \"purged\": 1\n}\n"));
+    assert_eq!(page("fwd=uri-miss; stored"), expected);
+
+    // A reply is counted when it has been sent, which the client may notice first.
+    eventually(|| get(admin, "/metrics").body.contains("{class=\"2xx\"} 5\n"));
+    let metrics = get(admin, "/metrics").body;
+    for line in [
+        "plimsoll_accelerator_replies_total{path=\"memory\",reason=\"fresh\"} 3",
+        "plimsoll_accelerator_replies_total{path=\"miss\",reason=\"uri-miss\"} 2",
+        "plimsoll_accelerator_objects 1",
+        "plimsoll_accelerator_changes_total{change=\"purged\"} 1",
+    ] {
+        assert!(metrics.lines().any(|one| one == line), "{line}\n{metrics}");
+    }
+    let status: Value = serde_json::from_str(&get(admin, "/status.json").body).unwrap();
+    assert_eq!((&status["replies"], &status["hit_ratio"]), (&json!(5), &json!(0.6)));
+    assert_eq!(status["hottest"][0]["url"], "http://site.example/one.html");
+    assert!(get(admin, "/").body.contains("60.0 % of 5 replies"));
+    assert_eq!(get(address, "/metrics").status, 404, "clients see nothing of it");
+
+    accelerator.running.signal(Signal::TERM);
+    accelerator.running.end().expect(0);
+    let log = std::fs::read_to_string(lab.path("access.log")).unwrap();
+    let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mut ways: Vec<&str> = lines.iter().map(|line| line["path"].as_str().unwrap()).collect();
+    ways.sort_unstable();
+    assert_eq!(ways[..5], ["memory", "memory", "memory", "miss", "miss"]);
+    assert_eq!(lines.len(), 6, "{log}");
+    let first = lines.iter().find(|line| line["path"] == "miss").unwrap();
+    let told = ["method", "host", "target", "status", "body_bytes"].map(|key| first[key].clone());
+    assert_eq!(told, [json!("GET"), json!("site.example"), json!("/one.html"), json!(200), json!(1024)]);
+}
+
+#[test]
+fn prefilled_pages_are_hits_at_once() {
+    let lab = Lab::new();
+    lab.write("token", TOKEN);
+    let (_server, origin) = lab.serve(&["one-object"]);
+    let accelerator = accelerate(&lab, &["--origin", &format!("http://{origin}")], CONFIG);
+    let order = r#"{"urls": ["http://site.example/one.html", "nonsense"]}"#;
+    let lines = format!("Authorization: Bearer {TOKEN}\r\n");
+    let filled: Value =
+        serde_json::from_str(&ask(&accelerator.admin, "POST /prefill", &lines, order).body).unwrap();
+    assert_eq!((&filled["stored"], &filled["failed"][0]["url"]), (&json!(1), &json!("nonsense")));
+    assert_eq!(get(&accelerator.address, "/one.html").cache(), "hit");
+}
+
+#[test]
+fn a_reload_keeps_what_is_stored_and_a_wrong_configuration_changes_nothing() {
+    let lab = Lab::new();
+    let (_server, origin) = lab.serve(&["one-object"]);
+    let config =
+        |name: &str| format!("name = \"{name}\"\nworkers = 1\n[cache]\ndefault-lifetime = \"1 h\"\n");
+    let accelerator = accelerate(&lab, &["--origin", &format!("http://{origin}")], &config("before"));
+    let name = || {
+        let reply = get(&accelerator.address, "/one.html");
+        assert_eq!(reply.status, 200);
+        reply.header("cache-status").unwrap().to_owned()
+    };
+    assert!(name().starts_with("before; fwd=uri-miss; stored; ttl="), "{}", name());
+    lab.write("a.toml", &config("after"));
+    accelerator.running.signal(Signal::HUP);
+    accelerator.running.wait_for("The configuration has been read again.");
+    // Each worker turns to it by itself.
+    eventually(|| name().starts_with("after; hit"));
+
+    lab.write("a.toml", "name = \"wrong\"\nworkers = \"many\"\n");
+    accelerator.running.signal(Signal::HUP);
+    let said = accelerator.running.wait_for("the configuration stays as it was");
+    assert!(said.contains("`a.toml:2:11`"), "{said}");
+    assert!(name().starts_with("after; hit"), "{}", name());
+
+    // A port that somebody else listens at.
+    lab.write("a.toml", &format!("{}[admin]\nlisten = \"{origin}\"\n", config("taken")));
+    accelerator.running.signal(Signal::HUP);
+    let said = accelerator.running.wait_for("the configuration stays as it was");
+    assert!(said.contains("the operator's page cannot be at"), "{said}");
+    assert!(name().starts_with("after; hit"), "{}", name());
+}
+
+#[test]
+fn requests_in_flight_are_answered_before_it_ends() {
+    let lab = Lab::new();
+    let origin = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", origin.local_addr().unwrap());
+    let accelerator = accelerate(&lab, &["--origin", &url], "workers = 1\n");
+    let (asked, was_asked) = channel();
+    let (finish, may_finish) = channel::<()>();
+    std::thread::spawn(move || {
+        let (mut stream, _) = origin.accept().unwrap();
+        let mut piece = [0; 4_096];
+        let n = stream.read(&mut piece).unwrap();
+        asked.send(String::from_utf8_lossy(&piece[..n]).into_owned()).unwrap();
+        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfirst").unwrap();
+        may_finish.recv().unwrap();
+        stream.write_all(b"-last").unwrap();
+        // Kept open: the accelerator has to end all the same.
+        let _ = stream.read(&mut piece);
+    });
+    let mut client = TcpStream::connect(&accelerator.address).unwrap();
+    client.write_all(b"GET /slow HTTP/1.1\r\nHost: h\r\n\r\n").unwrap();
+    assert!(was_asked.recv().unwrap().starts_with("GET /slow HTTP/1.1\r\n"));
+    accelerator.running.signal(Signal::TERM);
+    accelerator.running.wait_for("Stopping when the requests in flight have been answered.");
+    finish.send(()).unwrap();
+    let reply = read(client);
+    assert_eq!((reply.status, reply.body.as_str()), (200, "first-last"));
+    accelerator.running.end().expect(0);
+    assert!(TcpStream::connect(&accelerator.address).is_err(), "nobody listens any more");
+}
+
+#[test]
+fn a_second_signal_ends_it_at_once() {
+    let lab = Lab::new();
+    let origin = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", origin.local_addr().unwrap());
+    let accelerator = accelerate(&lab, &["--origin", &url], "workers = 1\n");
+    let mut client = TcpStream::connect(&accelerator.address).unwrap();
+    client.write_all(b"GET /never HTTP/1.1\r\nHost: h\r\n\r\n").unwrap();
+    // The request has reached the origin, which never answers.
+    let (_waiting, _) = origin.accept().unwrap();
+    accelerator.running.signal(Signal::TERM);
+    accelerator.running.wait_for("Stopping");
+    accelerator.running.signal(Signal::INT);
+    accelerator.running.end().expect(130);
+}
+
+#[test]
+fn a_dead_origin_is_an_ordinary_error_and_a_notice() {
+    let lab = Lab::new();
+    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let config = "workers = 1\n[admin]\nlisten = \"127.0.0.1:0\"\n[origin.health]\nfall = 1\n";
+    let accelerator = accelerate(&lab, &["--origin", &format!("http://{nobody}")], config);
+    let reply = get(&accelerator.address, "/");
+    assert!(matches!(reply.status, 502 | 503) && reply.body.contains("<html"), "{reply:?}");
+    let said = accelerator.running.wait_for("is down");
+    assert!(said.starts_with(&format!("warning: server `{nobody}` is down: ")), "{said}");
+    let status: Value = serde_json::from_str(&get(&accelerator.admin, "/status.json").body).unwrap();
+    assert_eq!(status["servers"][0]["is_up"], false);
+}
+
+#[test]
+fn the_operators_page_lets_nobody_change_anything_without_a_token() {
+    let lab = Lab::new();
+    let accelerator =
+        accelerate(&lab, &["--origin", "http://127.0.0.1:1", "--admin", "127.0.0.1:0"], "workers = 1\n");
+    let admin = &accelerator.admin;
+    let status = |first: &str, lines: &str, body: &str| ask(admin, first, lines, body).status;
+    assert_eq!(get(admin, "/healthz").body, "ok\n");
+    for (path, code) in [("/", 200), ("/status.json", 200), ("/metrics", 200), ("/x", 404), ("/purge", 405)] {
+        assert_eq!(get(admin, path).status, code, "{path}");
+    }
+    let shown = "Authorization: Bearer 0123456789abcdef\r\n";
+    assert_eq!(status("POST /purge", shown, r#"{"all": true}"#), 403);
+    assert_eq!(status("DELETE /", "", ""), 403);
+    let head = ask(admin, "HEAD /status.json", "", "");
+    assert!(head.status == 200 && head.body.is_empty(), "{head:?}");
+    let mut stream = TcpStream::connect(admin).unwrap();
+    stream.write_all(b"nonsense\r\n\r\n").unwrap();
+    assert_eq!(read(stream).status, 400);
+}
+
+#[test]
+fn a_service_manager_hears_when_clients_are_served() {
+    let lab = Lab::new();
+    let socket = UnixDatagram::bind(lab.path("notify")).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    let arguments = ["accelerate", "--origin", "http://127.0.0.1:1", "--listen", "127.0.0.1:0"];
+    let mut command = lab.command(&arguments);
+    command.env("NOTIFY_SOCKET", lab.path("notify"));
+    let pipes = || std::process::Stdio::piped();
+    let running = Running::new(command.stdin(pipes()).stdout(pipes()).stderr(pipes()).spawn().unwrap());
+    let said = || {
+        let mut text = [0; 64];
+        let n = socket.recv(&mut text).unwrap();
+        String::from_utf8_lossy(&text[..n]).into_owned()
+    };
+    assert_eq!(said(), "READY=1");
+    running.signal(Signal::TERM);
+    assert_eq!(said(), "STOPPING=1");
+    running.end().expect(0);
+}
+
+#[test]
+fn a_configuration_can_be_checked_without_starting() {
+    let lab = Lab::new();
+    let check = |text: &str| {
+        lab.write("a.toml", text);
+        lab.run(&["accelerate", "--config", "a.toml", "--check"])
+    };
+    check("[[origin.server]]\nurl = \"http://127.0.0.1:1\"\n")
+        .expect(0)
+        .says("The accelerator could start so.");
+    let ended = check("[[origin.server]]\nurl = \"http://127.0.0.1:1\"\n[cache]\nby-pass = []\n").expect(2);
+    insta::assert_snapshot!(ended.stderr, @r"
+    error: `a.toml:4:1`: unknown key `by-pass`
+    hint: did you mean `bypass`?
+    ");
+    let ended = check("name = \"a\"\n").expect(2);
+    insta::assert_snapshot!(ended.stderr, @r#"
+    error: no server to stand before is given
+    hint: name it by `--origin http://HOST:PORT`, or in the file: `[[origin.server]]` with `url = "…"`
+    "#);
+    let certificate = "[[tls.certificate]]\nchain = \"no.pem\"\nkey = \"no.pem\"\n";
+    let ended = check(&format!("[[origin.server]]\nurl = \"http://127.0.0.1:1\"\n{certificate}")).expect(2);
+    insta::assert_snapshot!(ended.stderr, @"error: `[tls]`: certificate `no.pem`: I/O error: No such file or directory (os error 2)");
+}
+
+#[test]
+fn what_cannot_be_had_is_told_with_the_exit_code() {
+    let lab = Lab::new();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let _taken = TcpListener::bind(taken).unwrap();
+    let taken = taken.to_string();
+    let listening = ["accelerate", "--origin", "http://127.0.0.1:1", "--listen", &taken];
+    lab.run(&listening).expect(4).says(&format!("error: cannot listen on {taken}: "));
+    lab.run(&["accelerate"]).expect(2).says("--origin <URL>");
+    lab.run(&["accelerate", "--origin", "127.0.0.1"]).expect(2).says("expected `http://host:port`");
+    lab.run(&["accelerate", "--config", "none.toml"]).expect(2).says("`none.toml` cannot be read");
+    let open = ["accelerate", "--origin", "http://127.0.0.1:1", "--admin", "0.0.0.0:0"];
+    lab.run(&open).expect(2).says("could be used by anybody\nhint: ");
+}
