@@ -211,13 +211,6 @@ pub struct SutArguments {
     /// Settings of the server: a profile of its recipe, such as `default` for those that it comes with
     #[arg(long, value_name = "NAME", requires = "sut")]
     pub profile: Option<String>,
-    /// How the server runs the programs that make pages; several are run in turns and compared
-    #[arg(long, value_name = "KIND", value_parser = gateway(), value_delimiter = ',')]
-    pub gateway: Vec<GatewayKind>,
-    /// How many pages can be in the making at once; several numbers are run in turns and compared
-    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub workers: Vec<u32>,
-    /// Folder for the server's files, kept and used again; by default one below `/var/tmp`
     /// Put an accelerator (a caching reverse proxy) in front of the server: `plimsoll,varnish,nginx`, or the path of a
     /// recipe (TOML); several, and `none`, are run in turns and compared
     #[arg(long, value_name = "NAME", value_delimiter = ',', conflicts_with = "target")]
@@ -225,6 +218,13 @@ pub struct SutArguments {
     /// Memory for the accelerator's copies: `100 MiB`; by default there is room for all files
     #[arg(long, value_name = "SIZE", value_parser = memory, requires = "accelerator")]
     pub accelerator_memory: Option<u64>,
+    /// How the server runs the programs that make pages; several are run in turns and compared
+    #[arg(long, value_name = "KIND", value_parser = gateway(), value_delimiter = ',')]
+    pub gateway: Vec<GatewayKind>,
+    /// How many pages can be in the making at once; several numbers are run in turns and compared
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub workers: Vec<u32>,
+    /// Folder for the server's files, kept and used again; by default one below `/var/tmp`
     #[arg(long, value_name = "DIR")]
     pub files: Option<PathBuf>,
     /// Local addresses that connections are made from, in turn: `127.0.0.2,127.0.0.3`
@@ -412,6 +412,9 @@ pub struct CompareArguments {
     /// Write the comparison as one HTML file
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+    /// Write the comparison as PDF; only where the program was built with it (feature `pdf`)
+    #[arg(long, value_name = "FILE")]
+    pub pdf: Option<PathBuf>,
 }
 
 /// Arguments of `export`.

@@ -12,6 +12,7 @@ use units::WallTime;
 
 use crate::exit::Failure;
 use crate::places::time_text;
+use crate::prices;
 use crate::shell;
 use crate::tell::warn;
 
@@ -29,7 +30,7 @@ pub struct Results {
     pub stated: Vec<(u32, String, f64)>,
     /// When each load point began, by its index.
     pub began: Vec<(u32, WallTime)>,
-    /// What the configuration costs, if somebody said so: no part of the run file.
+    /// What the configuration costs, if somebody said so: with the run, or later.
     pub price: Option<PriceSheet>,
 }
 
@@ -39,9 +40,9 @@ impl Results {
         Results::of(&Run::open(path)?, |_| {})
     }
 
-    /// Adds what the configuration costs.
+    /// Adds what the configuration costs; without a list, what the run has kept stays.
     pub fn priced(self, price: Option<PriceSheet>) -> Results {
-        Results { price, ..self }
+        Results { price: price.or(self.price), ..self }
     }
 
     /// Computes everything anew; `visit` sees all records.
@@ -67,7 +68,7 @@ impl Results {
             provenance: provenance(run),
             stated: run.results()?,
             began: run.load_points()?,
-            price: None,
+            price: prices::kept(run.testbed()),
         })
     }
 

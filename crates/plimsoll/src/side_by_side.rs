@@ -1,12 +1,10 @@
-//! Runs beside one another, for `run` and `compare` alike: on the terminal, and as a page.
-
-use std::path::Path;
+//! Runs beside one another, for `run` and `compare` alike: on the terminal, and as a document.
 
 use analysis::compare::{Compared, Comparison};
-use disclosure::Provenance;
+use disclosure::{CampaignRun, Document, Provenance};
 use model::{FactState, Testbed};
 
-use crate::commands::{print, write_file};
+use crate::commands::print;
 use crate::exit::Failure;
 use crate::results::{Results, table_text};
 
@@ -22,6 +20,11 @@ impl Results {
             testbed: &self.testbed,
             began: &self.began,
         }
+    }
+
+    /// Returns what a document of several runs takes of a run, with the same names.
+    pub fn campaign_run<'a>(&'a self, name: &'a str, server: &'a str) -> CampaignRun<'a> {
+        CampaignRun { name, server, began: &self.began, report: self.report() }
     }
 }
 
@@ -67,11 +70,11 @@ pub fn tell_comparison(comparison: &Comparison) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes the comparison as one HTML file.
-pub fn write_comparison(
-    path: &Path,
-    comparison: &Comparison,
-    provenance: &[Provenance],
-) -> Result<(), Failure> {
-    write_file(path, disclosure::render::html(&disclosure::comparison_document(comparison, provenance)))
+/// Makes the document of a comparison: what it says, then what whole reports add. `runs` are those of the comparison, in
+/// the same order.
+pub fn comparison_page(comparison: &Comparison, runs: &[CampaignRun]) -> Document {
+    let provenance: Vec<Provenance> = runs.iter().map(|run| run.report.provenance.clone()).collect();
+    let mut document = disclosure::comparison_document(comparison, &provenance);
+    document.sections.extend(disclosure::comparison_sections(runs, comparison));
+    document
 }

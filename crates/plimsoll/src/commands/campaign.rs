@@ -26,9 +26,7 @@ pub fn perform(arguments: &ReportArguments, as_json: bool) -> Result<Exit, Failu
     let names = names(&paths);
     let servers: Vec<String> = read.iter().zip(&names).map(|(run, name)| server_title(run, name)).collect();
     let named = names.iter().zip(&servers).zip(&read);
-    let runs: Vec<CampaignRun> = named
-        .map(|((name, server), run)| CampaignRun { name, server, began: &run.began, report: run.report() })
-        .collect();
+    let runs: Vec<CampaignRun> = named.map(|((name, server), run)| run.campaign_run(name, server)).collect();
     if let Some(pdf) = &arguments.pdf {
         paths.iter().try_for_each(|run| keep_run_file(run, pdf))?;
         write(pdf, paper::pdf(&campaign_document(&runs), summary(&paths[0])?.created)?)?;

@@ -2,19 +2,20 @@
 
 use std::path::{Path, PathBuf};
 
-use analysis::compare::{CompareError, Compared, Unlike, compare};
-use disclosure::Provenance;
+use analysis::compare::{CompareError, Compared, Comparison, Unlike, compare};
+use disclosure::CampaignRun;
 use runfile::summary;
 use serde_json::json;
 use units::WallTime;
 
-use super::report::keep_run_file;
+use super::report::{keep_run_file, write};
 use super::runs::run_files;
 use super::{print, print_json};
 use crate::arguments::CompareArguments;
 use crate::exit::{Exit, Failure};
+use crate::paper;
 use crate::results::Results;
-use crate::side_by_side::{server_title, tell_comparison, write_comparison};
+use crate::side_by_side::{comparison_page, server_title, tell_comparison};
 use crate::tell::warn;
 
 /// Compares runs.
@@ -24,28 +25,47 @@ pub fn perform(arguments: &CompareArguments, as_json: bool) -> Result<Exit, Fail
     refuse_copies(&paths, &read)?;
     let names = names(&paths);
     let servers: Vec<String> = read.iter().zip(&names).map(|(run, name)| server_title(run, name)).collect();
-    let called = names.iter().zip(&servers);
-    let runs: Vec<Compared> =
-        read.iter().zip(called).map(|(run, (name, server))| run.compared(name, server)).collect();
+    let called = || read.iter().zip(names.iter().zip(&servers));
+    let runs: Vec<Compared> = called().map(|(run, (name, server))| run.compared(name, server)).collect();
     let unlike = if arguments.anyway { Unlike::Compared } else { Unlike::Refused };
     let comparison = compare(&runs, unlike)?;
     comparison.unlike.iter().for_each(|difference| warn(format!("not alike: {difference}")));
-    if let Some(html) = &arguments.html {
-        let provenance: Vec<Provenance> = read.iter().map(|run| run.provenance.clone()).collect();
-        paths.iter().try_for_each(|run| keep_run_file(run, html))?;
-        write_comparison(html, &comparison, &provenance)?;
-    }
+    let whole: Vec<CampaignRun> =
+        called().map(|(run, (name, server))| run.campaign_run(name, server)).collect();
+    let written = write_documents(arguments, &paths, &comparison, &whole)?;
     if as_json {
         let mut value = disclosure::render::comparison_json(&comparison);
-        value["files"] = json!({ "runs": paths, "report": arguments.html });
+        value["files"] = json!({ "runs": paths, "report": arguments.html, "pdf": arguments.pdf });
         print_json(&value)?;
         return Ok(Exit::Valid);
     }
     tell_comparison(&comparison)?;
-    if let Some(html) = &arguments.html {
-        print(&format!("\nreport  {}", html.display()))?;
+    for path in written {
+        print(&format!("\nreport  {}", path.display()))?;
     }
     Ok(Exit::Valid)
+}
+
+/// Writes the comparison in the forms that are wanted, never over a run; returns the files. A PDF bears the date of the
+/// first run.
+fn write_documents<'a>(
+    arguments: &'a CompareArguments,
+    paths: &[PathBuf],
+    comparison: &Comparison,
+    runs: &[CampaignRun],
+) -> Result<Vec<&'a PathBuf>, Failure> {
+    let wanted: Vec<&PathBuf> = arguments.html.iter().chain(&arguments.pdf).collect();
+    for path in &wanted {
+        paths.iter().try_for_each(|run| keep_run_file(run, path))?;
+    }
+    let document = comparison_page(comparison, runs);
+    if let Some(html) = &arguments.html {
+        write(html, disclosure::render::html(&document))?;
+    }
+    if let (Some(pdf), Some(first)) = (&arguments.pdf, paths.first()) {
+        write(pdf, paper::pdf(&document, summary(first)?.created)?)?;
+    }
+    Ok(wanted)
 }
 
 /// Returns the run files, those in folders as well; each once, in the order given.

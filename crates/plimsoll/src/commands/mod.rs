@@ -25,8 +25,6 @@ use std::io::{ErrorKind, Write};
 
 use clap::CommandFactory;
 
-pub use report::write as write_file;
-
 use crate::arguments::{Arguments, Command};
 use crate::exit::{Exit, Failure};
 

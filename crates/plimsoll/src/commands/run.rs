@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use analysis::compare::{Compared, Unlike, compare};
-use disclosure::{PriceSheet, Provenance};
+use disclosure::{CampaignRun, PriceSheet};
 use fleet::{Monitoring, RunRequest};
 use model::{Connection, HttpVersion, Notes, Overrides, Plan, Protocol, ReplyBody, SutPlan, Tls, make_plan};
 use runfile::RunFileError;
@@ -24,7 +24,7 @@ use crate::placement::{Places, all_for_load, divide, group, sut_plan};
 use crate::places;
 use crate::prices;
 use crate::results::Results;
-use crate::side_by_side::{tell_comparison, write_comparison};
+use crate::side_by_side::{comparison_page, tell_comparison};
 use crate::tell::{tell, warn};
 
 /// Runs a benchmark and reports on it.
@@ -32,7 +32,7 @@ pub fn perform(arguments: &RunArguments, as_json: bool) -> Result<Exit, Failure>
     let chosen = benchmark::choose(&arguments.plan.benchmark)?;
     // A mistake in them is told before hours are spent.
     let notes = inventory::notes(arguments.disclosure.notes.as_deref())?;
-    let price = prices::read(arguments.price.as_deref())?;
+    let (notes, price) = prices::read_into(arguments.price.as_deref(), notes)?;
     let makes_pages = makes_pages(&chosen);
     let candidates = candidates(&arguments.sut, makes_pages)?;
     let plans = candidates.iter().map(|candidate| make(arguments, &chosen, candidate));
@@ -369,10 +369,12 @@ fn finish_several(
         }
     }
     if let Some(comparison) = comparison {
-        let provenance: Vec<Provenance> =
-            read.iter().map(|(_, _, results, _)| results.provenance.clone()).collect();
+        let runs: Vec<CampaignRun> = read
+            .iter()
+            .map(|(candidate, _, results, _)| results.campaign_run(&candidate.label, &candidate.title))
+            .collect();
         let html = files[0].with_file_name("comparison.html");
-        let is_written = write_comparison(&html, &comparison, &provenance)
+        let is_written = report::write(&html, disclosure::render::html(&comparison_page(&comparison, &runs)))
             .map_err(|failure| warn(failure.message()))
             .is_ok();
         if !wanted.as_json {

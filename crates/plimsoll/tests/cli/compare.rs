@@ -31,6 +31,9 @@ fn servers_take_turns_and_are_compared() {
     }
     let html = std::fs::read_to_string(lab.path("campaign/comparison.html")).unwrap();
     assert!(html.contains("nginx") && html.contains("apache") && html.trim_end().ends_with("</html>"));
+    for whole in ["Server configurations side by side", "Test disclosure", "Benchmark and production"] {
+        assert!(html.contains(whole), "{whole}: what reports of single runs say is left out");
+    }
 }
 
 #[test]
@@ -80,7 +83,10 @@ fn runs_are_compared_after_the_fact() {
     let said = ["Too noisy to tell whether", "no load in common at which both are valid"];
     assert!(said.iter().any(|said| ended.stdout.contains(said)), "{}", ended.stdout);
     assert!(ended.stdout.ends_with("report  both.html\n"), "{}", ended.stdout);
-    assert!(std::fs::read_to_string(lab.path("both.html")).unwrap().contains("id=\"differences\""));
+    let html = std::fs::read_to_string(lab.path("both.html")).unwrap();
+    for section in ["differences", "configurations", "disclosure"] {
+        assert!(html.contains(&format!("id=\"{section}\"")), "{section}");
+    }
     let json = lab.run(&["compare", "slow.plim", ".", "--json"]).expect(0).json();
     let names = |json: &serde_json::Value| {
         let runs = json["runs"].as_array().unwrap().iter();

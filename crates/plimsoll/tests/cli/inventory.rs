@@ -63,6 +63,44 @@ fn notes_are_part_of_a_run() {
     lab.run(&["audit", "run.plim"]).expect(0);
 }
 
+/// Goal: what an operator keeps back is in no form of what is published: run file, report, inventory, JSON.
+#[test]
+fn what_an_operator_keeps_back_is_nowhere() {
+    let lab = Lab::new();
+    let notes = "format = 1\nwithhold = [\"system.command-line\", \"system.build\", \"system.init\"]\n";
+    lab.write("lab.toml", notes);
+    let load = ["--load", "1", "--settle", "0", "--duration", "1", "--out", "run.plim"];
+    let ended = lab.run(&[&["run", "one-object", "--notes", "lab.toml"], &load[..]].concat());
+    assert!(matches!(ended.code, Some(0 | 3)), "{ended:?}");
+    let run = lab.path("run.plim");
+    for name in ["kernel", "kernel build", "kernel command line", "first process"] {
+        assert_eq!(lab.fact(&run, "System", name).unwrap(), "withheld by the operator");
+    }
+    let report =
+        |format: &str| lab.run(&["report", "run.plim", "--format", format, "--out", "-"]).expect(0).stdout;
+    let inventory =
+        |more: &[&str]| lab.run(&[&["inventory", "--notes", "lab.toml"], more].concat()).expect(0).stdout;
+    let forms = [
+        String::from_utf8_lossy(&fs::read(&run).unwrap()).into_owned(),
+        fs::read_to_string(lab.path("run.html")).unwrap(),
+        report("markdown"),
+        report("json"),
+        inventory(&[]),
+        inventory(&["--json"]),
+    ];
+    let secrets =
+        ["/proc/version", "/proc/cmdline", "/proc/sys/kernel/version", "/proc/sys/kernel/osrelease"];
+    for path in secrets {
+        let secret = fs::read_to_string(path).unwrap();
+        // What is so short may stand anywhere.
+        let secret = Some(secret.trim()).filter(|secret| 8 < secret.len());
+        for form in secret.iter().flat_map(|secret| forms.iter().map(move |form| (secret, form))) {
+            assert!(!form.1.contains(form.0), "{path}");
+        }
+    }
+    assert!(forms[1..].iter().all(|form| form.contains("withheld by the operator")));
+}
+
 #[test]
 fn mistakes_in_notes_are_told_before_anything_is_run() {
     let lab = Lab::new();

@@ -14,6 +14,11 @@ fn a_program_without_pdf_says_how_to_get_one() {
     let ended = ended.says("built without PDF").says("--features pdf");
     assert_eq!(ended.stdout, "");
     assert!(!lab.path("run.pdf").exists());
+    let other = [&RUN[..9], &["other.plim"]].concat();
+    lab.run(&other);
+    for several in [&["report", "run.plim", "other.plim"][..], &["compare", "run.plim", "other.plim"]] {
+        lab.run(&[several, &["--pdf", "both.pdf"]].concat()).expect(2).says("built without PDF");
+    }
 }
 
 #[test]
@@ -29,6 +34,13 @@ fn a_run_becomes_a_pdf_that_is_the_same_each_time() {
     let one = pdf("one.pdf");
     assert!(one.starts_with(b"%PDF-"));
     assert!(one == pdf("two.pdf"), "two files of one run differ");
+    lab.run(&[&RUN[..9], &["other.plim"]].concat());
+    for several in [&["report", "run.plim", "other.plim"][..], &["compare", "run.plim", "other.plim"]] {
+        let ended = lab.run(&[several, &["--pdf", "both.pdf"]].concat()).expect(0).prints("both.pdf");
+        assert!(!ended.stderr.contains("PDF: "), "{}", ended.stderr);
+        assert!(std::fs::read(lab.path("both.pdf")).unwrap().starts_with(b"%PDF-"));
+        std::fs::remove_file(lab.path("both.pdf")).unwrap();
+    }
 }
 
 #[test]
@@ -39,5 +51,9 @@ fn a_pdf_goes_to_its_own_file_and_never_over_the_run() {
         .expect(2)
         .says("cannot be used with");
     lab.run(&["report", "run.plim", "--pdf", "run.plim"]).expect(2).says("overwrite the run file");
+    lab.run(&[&RUN[..9], &["other.plim"]].concat());
+    lab.run(&["compare", "other.plim", "run.plim", "--pdf", "run.plim"])
+        .expect(2)
+        .says("overwrite the run file");
     lab.run(&["audit", "run.plim"]).expect(0);
 }
