@@ -1,0 +1,194 @@
+//! Answers from the store, and what a front may remember of them.
+
+use accelerator::exchange::{Detail, ExchangeSettings, MemoKind, hit_lines};
+use accelerator::message::{HeaderLines, HitPath};
+use accelerator::policy;
+use accelerator::store::{Purge, Removal};
+use units::{Nanos, WallTime, wall};
+
+use crate::house::{House, inbound, run};
+use crate::origin::{lasting, reply};
+
+#[test]
+fn a_hit_has_length_age_and_status_and_what_was_stored() {
+    run(async {
+        let house = House::new(|_| {
+            reply(
+                200,
+                "Cache-Control: max-age=60\r\nAge: 7\r\nX-A: b\r\nConnection: keep-alive, X-C\r\nX-C: d\r\n",
+                "abc",
+            )
+        })
+        .await;
+        house.get("/", &[]).await;
+        let hit = house.get("/", &[]).await;
+        assert_eq!(hit.gist(), (200, "abc", HitPath::Memory));
+        assert_eq!(
+            (hit.value("content-length"), hit.value("x-a"), hit.value("x-c")),
+            (Some("3"), Some("b"), None)
+        );
+        assert_eq!((hit.value("age"), hit.value("via")), (Some("7"), Some("1.1 plimsoll")));
+        assert_eq!(hit.told(), "plimsoll; hit");
+        assert!((50..=53).contains(&hit.ttl()), "{}", hit.ttl());
+        assert!(hit.value("date").is_some() && hit.value("connection").is_none());
+        assert_eq!(hit.lines.iter().filter(|(name, _)| name.eq_ignore_ascii_case(b"age")).count(), 1);
+    });
+}
+
+#[test]
+fn details_are_shown_if_wanted() {
+    run(async {
+        let settings = ExchangeSettings { cache_status: Detail::Detailed, ..ExchangeSettings::default() };
+        let house = House::with(settings, |_| lasting("abc")).await;
+        let miss = house.get("/a?b", &[]).await;
+        let key = "key=\"http://example.org/a?b\"";
+        let expected = format!("plimsoll; fwd=uri-miss; stored; {key}; detail=uri-miss");
+        assert_eq!(miss.told(), expected);
+    });
+}
+
+#[test]
+fn clients_that_have_it_get_304() {
+    run(async {
+        let house = House::new(|_| {
+            reply(200, "Cache-Control: max-age=60\r\nETag: \"a\"\r\nContent-Type: text/plain\r\n", "abc")
+        })
+        .await;
+        // On the way to the store as well as from it; the origin is asked for the whole.
+        for path in [HitPath::Miss, HitPath::Memory] {
+            let answer = house.get("/", &[("If-None-Match", "\"b\", W/\"a\"")]).await;
+            assert_eq!(answer.gist(), (304, "", path));
+            assert_eq!((answer.value("etag"), answer.value("content-type")), (Some("\"a\""), None));
+            assert!(answer.value("content-length").is_none() && answer.value("date").is_some());
+            house.settled().await;
+        }
+        assert_eq!(house.origin.heard()[0].value("if-none-match"), None);
+        assert_eq!(house.get("/", &[("If-None-Match", "\"b\"")]).await.gist(), (200, "abc", HitPath::Memory));
+    });
+}
+
+#[test]
+fn a_head_gets_the_lines_of_what_is_stored() {
+    run(async {
+        let house = House::new(|_| lasting("abc")).await;
+        house.get("/", &[]).await;
+        let head = house.ask("HEAD", "/", &[]).await;
+        assert_eq!((head.gist(), head.value("content-length")), ((200, "", HitPath::Memory), Some("3")));
+        assert_eq!(head.memo.unwrap().kind(), MemoKind::HeadOnly);
+        assert_eq!(house.origin.n_heard(), 1);
+    });
+}
+
+#[test]
+fn a_status_without_body_has_no_length() {
+    run(async {
+        let house = House::new(|_| {
+            vec![crate::origin::send("HTTP/1.1 204 No Content\r\nCache-Control: max-age=60\r\n\r\n")]
+        })
+        .await;
+        for path in [HitPath::Miss, HitPath::Memory] {
+            let answer = house.get("/", &[]).await;
+            assert_eq!((answer.gist(), answer.value("content-length")), ((204, "", path), None));
+        }
+    });
+}
+
+#[test]
+fn stored_errors_are_negative_hits() {
+    run(async {
+        let policy = policy::Settings {
+            lifetimes_of_statuses: vec![(404, Nanos::from_secs(10))],
+            ..policy::Settings::default()
+        };
+        let house = House::with(ExchangeSettings { policy, ..ExchangeSettings::default() }, |_| {
+            reply(404, "", "none")
+        })
+        .await;
+        assert_eq!(house.get("/", &[]).await.gist(), (404, "none", HitPath::Miss));
+        assert_eq!(house.get("/", &[]).await.gist(), (404, "none", HitPath::Negative));
+    });
+}
+
+#[test]
+fn a_memo_answers_as_the_exchange_does_until_something_changes() {
+    run(async {
+        let house = House::new(|_| lasting("abc")).await;
+        assert!(house.get("/", &[]).await.memo.is_none(), "only of what is in the store");
+        let hit = house.get("/", &[]).await;
+        let memo = hit.memo.as_ref().unwrap();
+        let now = wall();
+        let object = house.exchange.recall(memo, now).unwrap();
+        assert_eq!(
+            (memo.status(&object), memo.kind(), &object.body[..]),
+            (200, MemoKind::Whole, &b"abc"[..])
+        );
+        assert_eq!(memo.handling(&object).path, HitPath::Memory);
+        let without = |lines: &HeaderLines, gone: [&str; 2]| {
+            let mut rest = lines.clone();
+            gone.iter().for_each(|name| rest.remove(name));
+            rest
+        };
+        // Age and the time to live may have moved on by a second.
+        let lines = hit_lines(&object, memo.kind(), now, house.exchange.settings());
+        assert_eq!(without(&lines, ["age", "cache-status"]), without(&hit.lines, ["age", "cache-status"]));
+        assert!(memo.object(WallTime(now.0 + 61_000)).is_none(), "no longer fresh");
+        let store = &house.exchange.shared().store;
+        store.purge(&Purge::Key("http://example.org/".to_owned()), Removal::Delete, now);
+        assert!(house.exchange.recall(memo, now).is_none());
+    });
+}
+
+#[test]
+fn wishes_and_parts_are_not_remembered() {
+    run(async {
+        let house = House::new(|_| lasting("abc")).await;
+        house.get("/", &[]).await;
+        for line in [("Cache-Control", "max-age=30"), ("Range", "bytes=0-1"), ("Range", "lines=1")] {
+            let answer = house.get("/", &[line]).await;
+            assert!(answer.path == HitPath::Memory && answer.memo.is_none(), "{line:?}");
+        }
+        let stale = House::new(|_| {
+            reply(200, "Cache-Control: max-age=60, stale-while-revalidate=60\r\nAge: 70\r\n", "abc")
+        })
+        .await;
+        stale.get("/", &[]).await;
+        let answer = stale.get("/", &[]).await;
+        assert!(answer.path == HitPath::Stale && answer.memo.is_none());
+    });
+}
+
+#[test]
+fn only_if_cached_is_not_forwarded() {
+    run(async {
+        let house = House::new(|_| lasting("abc")).await;
+        let answer = house.get("/", &[("Cache-Control", "only-if-cached")]).await;
+        assert_eq!((answer.status, answer.path, answer.reason), (504, HitPath::Error, "only-if-cached"));
+        assert_eq!(house.origin.n_heard(), 0);
+    });
+}
+
+#[test]
+fn urls_are_stored_before_anybody_asks() {
+    run(async {
+        let house = House::new(|heard| match heard.target() {
+            "/private" => reply(200, "Cache-Control: private\r\n", "abc"),
+            _ => lasting("abc"),
+        })
+        .await;
+        let urls = ["http://example.org/a", "http://example.org/private", "example.org"].map(str::to_owned);
+        let prefilled = house.exchange.prefill(&urls).await;
+        assert_eq!((prefilled.stored, prefilled.passed), (1, 1));
+        assert_eq!(prefilled.failed, [("example.org".to_owned(), "url")]);
+        assert_eq!(house.get("/a", &[]).await.path, HitPath::Memory);
+    });
+}
+
+#[test]
+fn replies_that_go_on_say_when_they_came() {
+    run(async {
+        let house = House::new(|_| reply(200, "Cache-Control: no-store\r\n", "abc")).await;
+        let reply = house.exchange.handle(inbound("GET", "/", &[]), accelerator::message::NoBody).await;
+        assert!(reply.lines.get("date").is_some());
+        assert_eq!(reply.lines.get("cache-status"), Some(&b"plimsoll; fwd=uri-miss"[..]));
+    });
+}

@@ -1,0 +1,13 @@
+//! Requests through the exchange, with a scripted origin on loopback behind it.
+
+mod house;
+mod origin;
+
+mod collapse;
+mod hits;
+mod passing;
+mod ranges;
+mod safety;
+mod stale;
+mod validation;
+mod variants;

@@ -1,0 +1,184 @@
+//! An origin that does what a test says.
+
+use std::cell::{Cell, RefCell};
+use std::net::SocketAddr;
+use std::rc::Rc;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Notify, Semaphore};
+use tokio::task::{AbortHandle, spawn_local};
+
+/// A request as the origin has got it.
+#[derive(Debug, Clone)]
+pub struct Heard {
+    pub head: String,
+    pub body: String,
+    /// How many requests came before.
+    pub index: usize,
+}
+
+impl Heard {
+    pub fn target(&self) -> &str {
+        self.head.split(' ').nth(1).unwrap_or_default()
+    }
+
+    pub fn method(&self) -> &str {
+        self.head.split(' ').next().unwrap_or_default()
+    }
+
+    pub fn value(&self, name: &str) -> Option<&str> {
+        let lines = self.head.lines().filter_map(|line| line.split_once(": "));
+        lines.into_iter().find(|(one, _)| one.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    }
+}
+
+/// What the origin does, one after the other.
+#[derive(Debug, Clone)]
+pub enum Step {
+    Send(Vec<u8>),
+    /// Waits until the test opens the gate.
+    Wait(Gate),
+    /// Closes the connection.
+    Close,
+}
+
+/// Closed until it is opened.
+#[derive(Debug, Clone)]
+pub struct Gate(Rc<Semaphore>);
+
+impl Gate {
+    pub fn new() -> Gate {
+        Gate(Rc::new(Semaphore::new(0)))
+    }
+
+    pub fn open(&self) {
+        self.0.close();
+    }
+
+    async fn pass(&self) {
+        // An error says that the gate is open.
+        let _ = self.0.acquire().await;
+    }
+}
+
+/// Writes a reply with a length; `lines` each end with CR LF.
+pub fn reply(status: u16, lines: &str, body: &str) -> Vec<Step> {
+    let length = body.len();
+    vec![send(&format!("HTTP/1.1 {status} x\r\nContent-Length: {length}\r\n{lines}\r\n{body}"))]
+}
+
+/// A reply that lives for a minute.
+pub fn lasting(body: &str) -> Vec<Step> {
+    reply(200, "Cache-Control: max-age=60\r\n", body)
+}
+
+pub fn send(text: &str) -> Step {
+    Step::Send(text.as_bytes().to_vec())
+}
+
+type Script = Box<dyn Fn(&Heard) -> Vec<Step>>;
+
+pub struct Origin {
+    pub address: SocketAddr,
+    state: Rc<State>,
+}
+
+struct State {
+    script: Script,
+    heard: RefCell<Vec<Heard>>,
+    arrived: Notify,
+    n_heard: Cell<usize>,
+    tasks: RefCell<Vec<AbortHandle>>,
+}
+
+impl Origin {
+    pub async fn start(script: impl Fn(&Heard) -> Vec<Step> + 'static) -> Origin {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let state = Rc::new(State {
+            script: Box::new(script),
+            heard: RefCell::default(),
+            arrived: Notify::new(),
+            n_heard: Cell::new(0),
+            tasks: RefCell::default(),
+        });
+        let accepting = spawn_local(accept(listener, Rc::clone(&state)));
+        state.tasks.borrow_mut().push(accepting.abort_handle());
+        Origin { address, state }
+    }
+
+    /// Returns all requests so far.
+    pub fn heard(&self) -> Vec<Heard> {
+        self.state.heard.borrow().clone()
+    }
+
+    pub fn n_heard(&self) -> usize {
+        self.state.n_heard.get()
+    }
+
+    /// Waits until so many requests have come.
+    pub async fn has_heard(&self, n: usize) {
+        loop {
+            let arrived = self.state.arrived.notified();
+            if n <= self.n_heard() {
+                return;
+            }
+            arrived.await;
+        }
+    }
+
+    /// Closes everything: from now on connections are refused.
+    pub async fn die(&self) {
+        self.state.tasks.borrow_mut().drain(..).for_each(|task| task.abort());
+        while TcpStream::connect(self.address).await.is_ok() {
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+async fn accept(listener: TcpListener, state: Rc<State>) {
+    while let Ok((stream, _)) = listener.accept().await {
+        let task = spawn_local(converse(stream, Rc::clone(&state)));
+        state.tasks.borrow_mut().push(task.abort_handle());
+    }
+}
+
+async fn converse(mut stream: TcpStream, state: Rc<State>) {
+    let mut input = Vec::new();
+    while let Some(heard) = hear(&mut stream, &mut input, &state).await {
+        state.heard.borrow_mut().push(heard.clone());
+        state.n_heard.set(state.n_heard.get() + 1);
+        state.arrived.notify_waiters();
+        for step in (state.script)(&heard) {
+            match step {
+                Step::Send(bytes) if stream.write_all(&bytes).await.is_err() => return,
+                Step::Send(_) => {}
+                Step::Wait(gate) => gate.pass().await,
+                Step::Close => return,
+            }
+        }
+    }
+}
+
+async fn hear(stream: &mut TcpStream, input: &mut Vec<u8>, state: &State) -> Option<Heard> {
+    let end = loop {
+        if let Some(found) = input.windows(4).position(|four| four == b"\r\n\r\n") {
+            break found + 4;
+        }
+        if stream.read_buf(input).await.ok()? == 0 {
+            return None;
+        }
+    };
+    let head = String::from_utf8(input[..end].to_vec()).unwrap();
+    let mut heard = Heard { head, body: String::new(), index: state.n_heard.get() };
+    let length = heard.value("content-length").map_or(0, |value| value.parse().unwrap());
+    while input.len() < end + length {
+        if stream.read_buf(input).await.ok()? == 0 {
+            return None;
+        }
+    }
+    heard.body = String::from_utf8(input[end..end + length].to_vec()).unwrap();
+    input.drain(..end + length);
+    Some(heard)
+}

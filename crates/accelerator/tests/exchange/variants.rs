@@ -1,0 +1,76 @@
+//! Responses that depend on fields of the request.
+
+use accelerator::message::HitPath;
+
+use crate::house::{House, run};
+use crate::origin::{Heard, Step, reply, send};
+
+/// A response in the language that is asked for.
+fn translated(heard: &Heard) -> Vec<Step> {
+    let language = heard.value("accept-language").unwrap_or("none").to_owned();
+    let lines = format!("Cache-Control: max-age=60\r\nVary: Accept-Language\r\nETag: \"{language}\"\r\n");
+    reply(200, &lines, &language)
+}
+
+#[test]
+fn each_variant_is_stored_by_itself() {
+    run(async {
+        let house = House::new(translated).await;
+        for path in [HitPath::Miss, HitPath::Memory] {
+            for language in ["de", "en"] {
+                let answer = house.get("/", &[("Accept-Language", language)]).await;
+                assert_eq!(answer.gist(), (200, language, path));
+            }
+        }
+        assert_eq!(house.get("/", &[]).await.gist(), (200, "none", HitPath::Miss));
+        assert_eq!(house.origin.n_heard(), 3);
+    });
+}
+
+#[test]
+fn the_origin_may_say_that_another_variant_will_do() {
+    run(async {
+        let house = House::new(|heard| match heard.index {
+            0 | 1 => translated(heard),
+            _ => vec![send("HTTP/1.1 304 x\r\nETag: \"de\"\r\nVary: Accept-Language\r\n\r\n")],
+        })
+        .await;
+        house.get("/", &[("Accept-Language", "de")]).await;
+        house.get("/", &[("Accept-Language", "en")]).await;
+        let answer = house.get("/", &[("Accept-Language", "de-at")]).await;
+        assert_eq!((answer.gist(), answer.reason), ((200, "de", HitPath::Revalidated), "vary-miss"));
+        let asked = house.origin.heard()[2].value("if-none-match").unwrap().to_owned();
+        assert!(asked.contains("\"de\"") && asked.contains("\"en\""), "{asked}");
+        for (language, body) in [("de-at", "de"), ("de", "de"), ("en", "en")] {
+            let answer = house.get("/", &[("Accept-Language", language)]).await;
+            assert_eq!(answer.gist(), (200, body, HitPath::Memory), "{language}");
+        }
+    });
+}
+
+#[test]
+fn a_cold_crowd_asks_once_for_each_variant() {
+    run(async {
+        let house = House::new(translated).await;
+        let (german, english, french) = tokio::join!(
+            house.crowd(10, "/", &[("Accept-Language", "de")]),
+            house.crowd(10, "/", &[("Accept-Language", "en")]),
+            house.crowd(10, "/", &[("Accept-Language", "fr")]),
+        );
+        for (answers, language) in [(german, "de"), (english, "en"), (french, "fr")] {
+            assert!(answers.iter().all(|answer| answer.text() == language));
+        }
+        assert_eq!(house.origin.n_heard(), 3);
+    });
+}
+
+#[test]
+fn what_varies_by_everything_is_not_stored() {
+    run(async {
+        let house = House::new(|_| reply(200, "Cache-Control: max-age=60\r\nVary: *\r\n", "abc")).await;
+        for _ in 0..2 {
+            let answer = house.get("/", &[]).await;
+            assert_eq!((answer.gist(), answer.reason), ((200, "abc", HitPath::Pass), "varies-by-everything"));
+        }
+    });
+}

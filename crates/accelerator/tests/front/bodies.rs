@@ -1,0 +1,107 @@
+//! Bodies both ways: large ones, slow ones, those that end early, and what they become after an upgrade.
+
+use crate::client::{get, post};
+use crate::origin::{LARGE, large};
+use crate::rig::Rig;
+
+#[test]
+fn a_client_that_waits_is_told_to_go_on() {
+    let rig = Rig::start(|_| {});
+    let mut client = rig.client();
+    client.send(post("/echo", "Content-Length: 5\r\nExpect: 100-continue\r\n", ""));
+    client.expect(b"HTTP/1.1 100 Continue\r\n\r\n");
+    assert_eq!(client.send("hello").answer().text(), "hello");
+    assert_eq!(client.get("/a").text(), "/a");
+}
+
+#[test]
+fn an_expectation_that_nobody_knows_is_refused() {
+    let rig = Rig::start(|_| {});
+    let mut client = rig.client();
+    client.send(post("/echo", "Content-Length: 5\r\nExpect: tea\r\n", "hello"));
+    assert_eq!(client.answer().status, 417);
+    client.expect_end();
+    assert_eq!(rig.origin.lines(), Vec::<String>::new());
+}
+
+#[test]
+fn a_length_that_nobody_knows_is_told_in_the_words_of_the_version() {
+    let rig = Rig::start(|_| {});
+    let mut client = rig.client();
+    let answer = client.get("/chunked");
+    assert_eq!((answer.text(), answer.line("transfer-encoding")), ("abcde", Some("chunked")));
+    assert_eq!(answer.line("x-trailer"), None);
+    let answer = client.send("GET /chunked HTTP/1.0\r\nHost: h\r\nConnection: keep-alive\r\n\r\n").answer();
+    assert_eq!((answer.text(), answer.line("transfer-encoding"), answer.keep_alive), ("abcde", None, false));
+    client.expect_end();
+}
+
+#[test]
+fn a_body_that_ends_early_ends_early_for_the_client_too() {
+    let rig = Rig::start(|_| {});
+    for target in ["/cut-length", "/cut-chunked"] {
+        let mut client = rig.client();
+        let answer = client.send(get(target)).answer_to(http1::RequestMethod::Get);
+        assert!(answer.is_err(), "{target}: {answer:?}");
+    }
+}
+
+/// Goal: what does not fit a socket's buffers is sent as the client takes it, the first time and when it is remembered.
+#[test]
+fn a_large_body_arrives_whole_however_often() {
+    let rig = Rig::start(|_| {});
+    let expected = large();
+    let mut client = rig.client();
+    for _ in 0..4 {
+        let answer = client.get("/large");
+        assert_eq!(answer.body.len(), LARGE);
+        assert!(answer.body == expected);
+    }
+    assert_eq!(rig.origin.lines(), ["GET /large"]);
+}
+
+#[test]
+fn large_bodies_that_are_asked_for_at_once_come_one_after_the_other() {
+    let rig = Rig::start(|_| {});
+    let expected = large();
+    let mut client = rig.client();
+    for _ in 0..2 {
+        client.send(get("/large") + &get("/kept") + &get("/large") + &get("/a"));
+        assert!(client.answer().body == expected);
+        assert_eq!(client.answer().text(), "/kept");
+        assert!(client.answer().body == expected);
+        assert_eq!(client.answer().text(), "/a");
+    }
+}
+
+#[test]
+fn a_large_upload_arrives_whole() {
+    let rig = Rig::start(|_| {});
+    let body = "0123456789abcdef".repeat(64 * 1024);
+    let mut client = rig.client();
+    let answer = client.send(post("/echo", &format!("Content-Length: {}\r\n", body.len()), &body)).answer();
+    assert!(answer.text() == body);
+    let chunks: String = body.as_bytes().chunks(1_000).fold(String::new(), |all, chunk| {
+        all + &format!("{:x}\r\n{}\r\n", chunk.len(), std::str::from_utf8(chunk).unwrap())
+    });
+    let answer =
+        client.send(post("/echo", "Transfer-Encoding: chunked\r\n", &(chunks + "0\r\n\r\n"))).answer();
+    assert!(answer.text() == body);
+}
+
+#[test]
+fn an_upgraded_connection_passes_bytes_both_ways() {
+    let rig = Rig::start(|_| {});
+    let mut client = rig.client();
+    let request =
+        "GET /socket HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nearly ";
+    client.send(request);
+    let answer = client.answer_to(http1::RequestMethod::Get).unwrap();
+    assert_eq!((answer.status, answer.line("upgrade")), (101, Some("websocket")));
+    assert_eq!(answer.line("connection").map(str::to_lowercase).as_deref(), Some("upgrade"));
+    client.expect(b"hello early ");
+    client.send("late");
+    client.expect(b"late");
+    client.end();
+    client.expect_end();
+}
