@@ -195,6 +195,10 @@ fn a_campaign_of_full_runs_stays_small() {
 fn configurations_stand_side_by_side_and_what_differs_comes_first() {
     let mut all = campaign();
     all[0].fixture.testbed.sections[0].facts.push(Fact::found("load average", "0.31"));
+    // Found first after the server's section was begun; it stands with its own.
+    let first = &mut all[1].fixture.testbed.sections[0];
+    first.facts.push(Fact::found("swap", "none"));
+    let first = first.title.clone();
     let document = campaign_document(&runs(&all));
     let section = document.sections.iter().find(|section| section.id == "configurations").unwrap();
     let [Block::Table(differing), Block::Fold { blocks, .. }] = section.blocks.as_slice() else {
@@ -204,7 +208,9 @@ fn configurations_stand_side_by_side_and_what_differs_comes_first() {
     assert_eq!(columns, ["Where", "What", "nginx", "apache"]);
     let row = |row: &disclosure::Row| row.cells.iter().map(|cell| cell.text.clone()).collect::<Vec<_>>();
     let rows: Vec<Vec<String>> = differing.rows.iter().map(row).collect();
-    assert_eq!(rows, [["Server", "version", "nginx/1.22.1", "Apache/2.4.62"]]);
+    let expected =
+        [[first.as_str(), "swap", "–", "none"], ["Server", "version", "nginx/1.22.1", "Apache/2.4.62"]];
+    assert_eq!(rows, expected);
     let [Block::Table(alike)] = blocks.as_slice() else { panic!("a table") };
     let alike: Vec<Vec<String>> = alike.rows.iter().map(row).collect();
     assert!(

@@ -70,11 +70,13 @@ pub fn tell_comparison(comparison: &Comparison) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Makes the document of a comparison: what it says, then what whole reports add. `runs` are those of the comparison, in
-/// the same order.
+/// Makes the document of a comparison: what it says, what whole reports add, and the list of runs. `runs` are those of
+/// the comparison, in the same order.
 pub fn comparison_page(comparison: &Comparison, runs: &[CampaignRun]) -> Document {
     let provenance: Vec<Provenance> = runs.iter().map(|run| run.report.provenance.clone()).collect();
     let mut document = disclosure::comparison_document(comparison, &provenance);
+    let list = document.sections.pop();
     document.sections.extend(disclosure::comparison_sections(runs, comparison));
+    document.sections.extend(list);
     document
 }

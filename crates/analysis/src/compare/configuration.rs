@@ -6,8 +6,8 @@ use model::{Fact, FactSection, FactState};
 
 use super::Compared;
 
-/// Facts that differ from run to run by themselves.
-const READINGS: [&str; 9] = [
+/// Facts that differ from run to run by themselves, and say nothing about a configuration.
+pub const READINGS: [&str; 9] = [
     "address",
     "frequency now",
     "load average",

@@ -20,7 +20,7 @@ use units::WallTime;
 
 pub use alike::PlanDifference;
 pub use change::{BETWEEN_RUNS, Basis, Change};
-pub use configuration::ConfigurationDifference;
+pub use configuration::{ConfigurationDifference, READINGS};
 pub use figures::{Best, Figures};
 pub use metric::Metric;
 pub use sides::Side;

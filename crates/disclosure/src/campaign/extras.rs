@@ -8,8 +8,8 @@ use crate::sections::production;
 use crate::{Block, Section};
 
 /// Returns sections for the document of a comparison, to stand behind its own: bars, percentile curves, price against
-/// performance where there are price lists, configurations side by side, test disclosure, and what the benchmark does not
-/// account for. `runs` are those of the comparison, in the same order.
+/// performance where there are price lists, what is the same in the configurations, test disclosure, and what the benchmark
+/// does not account for. `runs` are those of the comparison, in the same order.
 pub fn comparison_sections(runs: &[CampaignRun], comparison: &Comparison) -> Vec<Section> {
     let Some(first) = runs.first() else { return Vec::new() };
     let group = Group { runs: runs.to_vec(), comparison: Some(comparison.clone()) };
@@ -26,7 +26,7 @@ pub fn comparison_sections(runs: &[CampaignRun], comparison: &Comparison) -> Vec
     };
     let sections = [
         Some(beside).filter(|section| !section.blocks.is_empty()),
-        side_by_side::section(runs),
+        side_by_side::section_of_same(runs),
         Some(disclosure),
         production::section(&first.report),
     ];

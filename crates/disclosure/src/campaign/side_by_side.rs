@@ -1,12 +1,10 @@
 //! Configurations beside one another: what differs first, the rest folded.
 
+use analysis::compare::READINGS;
 use model::{Fact, FactState};
 
 use super::CampaignRun;
 use crate::{Block, Cell, Column, Row, Section, Table, numbers};
-
-/// Facts that differ from run to run by themselves, and say nothing about a configuration.
-const READINGS: [&str; 4] = ["address", "memory available", "load average", "stolen CPU time"];
 
 /// More values than this of one server, from as many runs, are counted instead of listed.
 const VALUES_MAX: usize = 3;
@@ -35,13 +33,27 @@ pub(super) fn section(runs: &[CampaignRun]) -> Option<Section> {
         }
         (_, false) => blocks.push(Block::Table(table("What differs", &servers, &differing))),
     }
-    if !alike.is_empty() {
-        let same = if servers.len() == 1 { "" } else { " that are the same for all of them" };
-        let title = format!("{} facts{same}", alike.len());
-        let table = table("What is the same", &servers, &alike);
-        blocks.push(Block::Fold { title, blocks: vec![Block::Table(table)] });
-    }
+    blocks.extend(folded(&servers, &alike));
     Some(Section { id: "configurations", title: "Server configurations side by side".into(), blocks })
+}
+
+/// Returns the section of a document that has said elsewhere what differs.
+pub(super) fn section_of_same(runs: &[CampaignRun]) -> Option<Section> {
+    let servers = servers(runs);
+    let alike: Vec<Line> = lines(runs, &servers).into_iter().filter(|line| !line.differs()).collect();
+    let block = folded(&servers, &alike)?;
+    Some(Section {
+        id: "configurations",
+        title: "What is the same in the configuration".into(),
+        blocks: vec![block],
+    })
+}
+
+fn folded(servers: &[&str], alike: &[Line]) -> Option<Block> {
+    let same = if servers.len() == 1 { "" } else { " that are the same for all of them" };
+    let title = format!("{} facts{same}", alike.len());
+    let table = table("What is the same", servers, alike);
+    (!alike.is_empty()).then(|| Block::Fold { title, blocks: vec![Block::Table(table)] })
 }
 
 /// Returns the names of the servers, each once.
@@ -55,7 +67,7 @@ fn servers<'a>(runs: &[CampaignRun<'a>]) -> Vec<&'a str> {
     servers
 }
 
-/// Returns all facts of one line, in the order in which runs have them. Texts of files are left to the reports of runs.
+/// Returns all facts of one line, section by section, in the order in which runs have them. Texts of files are left to the reports of runs.
 fn lines(runs: &[CampaignRun], servers: &[&str]) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
     for run in runs {
@@ -77,6 +89,8 @@ fn lines(runs: &[CampaignRun], servers: &[&str]) -> Vec<Line> {
             }
         }
     }
+    let sections: Vec<String> = lines.iter().map(|line| line.section.clone()).collect();
+    lines.sort_by_key(|line| sections.iter().position(|section| *section == line.section));
     lines
 }
 

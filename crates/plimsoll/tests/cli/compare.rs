@@ -31,7 +31,7 @@ fn servers_take_turns_and_are_compared() {
     }
     let html = std::fs::read_to_string(lab.path("campaign/comparison.html")).unwrap();
     assert!(html.contains("nginx") && html.contains("apache") && html.trim_end().ends_with("</html>"));
-    for whole in ["Server configurations side by side", "Test disclosure", "Benchmark and production"] {
+    for whole in ["What is the same in the configuration", "Test disclosure", "Benchmark and production"] {
         assert!(html.contains(whole), "{whole}: what reports of single runs say is left out");
     }
 }
