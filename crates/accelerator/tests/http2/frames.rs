@@ -1,0 +1,160 @@
+//! Frames as bytes, for what no library sends.
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+
+pub const DATA: u8 = 0;
+pub const HEADERS: u8 = 1;
+pub const RST_STREAM: u8 = 3;
+pub const SETTINGS: u8 = 4;
+pub const PING: u8 = 6;
+pub const GOAWAY: u8 = 7;
+pub const CONTINUATION: u8 = 9;
+
+pub const END_STREAM: u8 = 1;
+pub const END_HEADERS: u8 = 4;
+
+pub const REFUSED_STREAM: u32 = 7;
+pub const CANCEL: u32 = 8;
+pub const ENHANCE_YOUR_CALM: u32 = 11;
+
+/// A frame: length, type, flags, stream, payload (RFC 9113 §4.1).
+pub fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let length = (payload.len() as u32).to_be_bytes();
+    [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
+}
+
+/// A reset of a stream.
+pub fn reset(stream: u32) -> Vec<u8> {
+    frame(RST_STREAM, 0, stream, &CANCEL.to_be_bytes())
+}
+
+/// What every client begins with: preface and settings.
+pub fn preface() -> Vec<u8> {
+    [&b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"[..], &frame(SETTINGS, 0, 0, &[])].concat()
+}
+
+/// Fields, each as a literal without index and without compression (RFC 7541 §6.2.2).
+pub fn pack(fields: &[(&[u8], &[u8])]) -> Vec<u8> {
+    let mut block = Vec::new();
+    for (name, value) in fields {
+        block.push(0);
+        for text in [name, value] {
+            push_number(&mut block, text.len());
+            block.extend_from_slice(text);
+        }
+    }
+    block
+}
+
+/// A number with a prefix of seven bits (RFC 7541 §5.1).
+fn push_number(block: &mut Vec<u8>, number: usize) {
+    if number < 127 {
+        return block.push(number as u8);
+    }
+    block.push(127);
+    let mut rest = number - 127;
+    while 128 <= rest {
+        block.push((rest % 128) as u8 | 128);
+        rest /= 128;
+    }
+    block.push(rest as u8);
+}
+
+/// A request for a target.
+pub fn request(target: &str) -> Vec<u8> {
+    pack(&[
+        (b":method", b"GET"),
+        (b":scheme", b"https"),
+        (b":authority", b"example.org"),
+        (b":path", target.as_bytes()),
+    ])
+}
+
+/// What the server says about a stream, or the connection.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Said {
+    /// The first byte of a head; see [`STATUS_200`] and the like.
+    Head(u8),
+    /// A reset, with its code.
+    Reset(u32),
+    /// The end of the connection, with its code.
+    GoAway(u32),
+    /// The end, without a word.
+    Closed,
+}
+
+/// Statuses that HPACK has in its table (RFC 7541, appendix A).
+pub const STATUS_200: u8 = 0x80 | 8;
+/// As above.
+pub const STATUS_400: u8 = 0x80 | 12;
+
+/// Reads frames until one of interest.
+pub async fn listen(stream: &mut DuplexStream) -> Said {
+    loop {
+        let mut head = [0; 9];
+        if stream.read_exact(&mut head).await.is_err() {
+            return Said::Closed;
+        }
+        let length = u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize;
+        let mut payload = vec![0; length];
+        if stream.read_exact(&mut payload).await.is_err() {
+            return Said::Closed;
+        }
+        let code = |at: usize| u32::from_be_bytes(payload[at..at + 4].try_into().unwrap());
+        match head[3] {
+            HEADERS => return Said::Head(payload[0]),
+            RST_STREAM => return Said::Reset(code(0)),
+            GOAWAY => return Said::GoAway(code(4)),
+            _ => {}
+        }
+    }
+}
+
+/// Sends bytes again and again until the server takes no more of them, at most so often; returns what it says then.
+///
+/// What comes meanwhile is read, as otherwise nobody could go on.
+pub async fn flood(stream: DuplexStream, times: usize, mut bytes: impl FnMut(usize) -> Vec<u8>) -> Vec<Said> {
+    let (mut from, mut to) = tokio::io::split(stream);
+    let writing = async {
+        for k in 0..times {
+            if to.write_all(&bytes(k)).await.is_err() {
+                break;
+            }
+        }
+        // The server may still have something to say, and may wait for more.
+        std::future::pending::<()>().await;
+    };
+    let reading = async {
+        let mut said = Vec::new();
+        let mut all = Vec::new();
+        loop {
+            let mut piece = [0; 4096];
+            match from.read(&mut piece).await {
+                Ok(0) | Err(_) => return said,
+                Ok(length) => all.extend_from_slice(&piece[..length]),
+            }
+            while let Some((frame, length)) = next_said(&all) {
+                said.extend(frame);
+                all.drain(..length);
+            }
+        }
+    };
+    tokio::select! {
+        said = reading => said,
+        () = writing => Vec::new(),
+    }
+}
+
+/// The next frame of what was read: what it says, if that is of interest, and how long it is.
+fn next_said(bytes: &[u8]) -> Option<(Option<Said>, usize)> {
+    let length = u32::from_be_bytes([0, *bytes.first()?, *bytes.get(1)?, *bytes.get(2)?]) as usize;
+    let payload = bytes.get(9..9 + length)?;
+    let code = |at: usize| u32::from_be_bytes(payload[at..at + 4].try_into().unwrap());
+    let said = match bytes[3] {
+        HEADERS => Some(Said::Head(payload[0])),
+        RST_STREAM => Some(Said::Reset(code(0))),
+        GOAWAY => Some(Said::GoAway(code(4))),
+        _ => None,
+    };
+    Some((said, 9 + length))
+}

@@ -1,0 +1,183 @@
+//! How connections end: in order, by a limit, or because nobody is there.
+
+use accelerator::front::http2::{Ended, Http2Settings};
+use accelerator::message::BodyError;
+use bytes::Bytes;
+use http::Request;
+use tokio::io::AsyncWriteExt;
+
+use crate::frames::{END_HEADERS, END_STREAM, HEADERS, frame, preface, request};
+use crate::service::{SHORT, bench, connect, get, limits, run, usual};
+
+#[test]
+fn who_does_not_begin_in_time_or_otherwise_is_let_go() {
+    run(async {
+        let mut limits = limits();
+        limits.head_timeout = SHORT;
+        let mut silent = bench(limits, Http2Settings::default());
+        silent.near.write_all(&preface()[..10]).await.unwrap();
+        assert!(matches!(silent.serving.await.unwrap(), Ended::NoPreface));
+        let mut other = bench(limits, Http2Settings::default());
+        other.near.write_all(b"GET / HTTP/1.1\r\nHost: example.org\r\n\r\n").await.unwrap();
+        assert!(matches!(other.serving.await.unwrap(), Ended::Failed(_)));
+        let gone = bench(limits, Http2Settings::default());
+        drop(gone.near);
+        assert!(matches!(gone.serving.await.unwrap(), Ended::Closed));
+    });
+}
+
+#[test]
+fn a_connection_that_is_not_used_is_ended_in_order() {
+    run(async {
+        let mut limits = limits();
+        limits.idle_timeout = SHORT;
+        let mut client = connect(limits, Http2Settings::default(), 65_535).await;
+        assert_eq!(client.ask(get("/hello")).await.unwrap().body, b"hello");
+        drop(client.connection.await.unwrap());
+        assert!(matches!(client.serving.await.unwrap(), Ended::Closed | Ended::Idle));
+    });
+}
+
+#[test]
+fn a_request_under_way_is_no_idleness() {
+    run(async {
+        let mut limits = limits();
+        limits.idle_timeout = SHORT;
+        let mut client = connect(limits, Http2Settings::default(), 65_535).await;
+        let (script, time) = (client.script.clone(), std::time::Duration::from_nanos(5 * SHORT.0));
+        let going = async {
+            tokio::time::sleep(time).await;
+            script.go.notify_one();
+        };
+        let (got, ()) = tokio::join!(client.ask(get("/hold")), going);
+        assert_eq!(got.unwrap().body, b"held");
+    });
+}
+
+#[test]
+fn stopping_lets_requests_end_and_takes_no_further_ones() {
+    run(async {
+        let mut client = usual().await;
+        let (response, _) = client.send.send_request(get("/hold"), true).unwrap();
+        client.script.asked.notified().await;
+        client.stopping.notify_one();
+        // The second of two goodbyes comes after a round trip, and with it no further request goes out.
+        while client.ask(get("/hello")).await.is_ok() {}
+        client.script.go.notify_one();
+        let got = crate::service::take(response.await.unwrap()).await.unwrap();
+        assert_eq!(got.body, b"held");
+        assert!(matches!(client.serving.await.unwrap(), Ended::Closed));
+    });
+}
+
+#[test]
+fn stopping_ends_a_connection_without_requests_at_once() {
+    run(async {
+        let mut client = usual().await;
+        assert_eq!(client.ask(get("/hello")).await.unwrap().body, b"hello");
+        client.stopping.notify_one();
+        assert!(matches!(client.serving.await.unwrap(), Ended::Closed));
+    });
+}
+
+#[test]
+fn a_connection_ends_after_its_last_request() {
+    run(async {
+        let mut limits = limits();
+        limits.requests_per_connection = Some(3);
+        let mut client = connect(limits, Http2Settings::default(), 65_535).await;
+        for _ in 0..3 {
+            assert_eq!(client.ask(get("/hello")).await.unwrap().body, b"hello");
+        }
+        assert!(client.ask(get("/hello")).await.is_err());
+        assert!(matches!(client.serving.await.unwrap(), Ended::Closed));
+    });
+}
+
+/// Goal: a window that never opens costs one stream, not the connection.
+#[test]
+fn a_reply_that_is_not_taken_is_given_up() {
+    run(async {
+        let mut limits = limits();
+        limits.write_timeout = SHORT;
+        let mut client = connect(limits, Http2Settings::default(), 0).await;
+        let error = client.ask(get("/large")).await.err().unwrap();
+        assert_eq!(error.reason(), Some(h2::Reason::CANCEL));
+        assert_eq!(client.ask(get("/nothing")).await.unwrap().head.status, 200);
+        assert_eq!(client.script.notes.borrow()[0].1, 200);
+    });
+}
+
+#[test]
+fn a_body_that_does_not_come_or_is_too_long_is_an_error() {
+    run(async {
+        let mut limits = limits();
+        (limits.body_timeout, limits.body_bytes_max) = (SHORT, 10);
+        let mut client = connect(limits, Http2Settings::default(), 65_535).await;
+        for (bytes, error) in [(&b"abc"[..], BodyError::TimedOut), (b"elevenbytes", BodyError::TooLong(10))] {
+            client.send = client.send.ready().await.unwrap();
+            let request = Request::post("https://example.org/echo").body(()).unwrap();
+            let (response, mut body) = client.send.send_request(request, false).unwrap();
+            body.send_data(Bytes::from_static(bytes), false).unwrap();
+            assert_eq!(response.await.unwrap().status(), 400);
+            assert_eq!(client.script.bodies.borrow_mut().pop(), Some(Err(error)));
+        }
+    });
+}
+
+#[test]
+fn a_body_that_breaks_off_is_dropped_with_its_request() {
+    run(async {
+        let mut client = usual().await;
+        client.send = client.send.ready().await.unwrap();
+        let request = Request::post("https://example.org/echo").body(()).unwrap();
+        let (_response, mut body) = client.send.send_request(request, false).unwrap();
+        body.send_data(Bytes::from_static(b"abc"), false).unwrap();
+        client.script.asked.notified().await;
+        body.send_reset(h2::Reason::CANCEL);
+        assert_eq!(client.ask(get("/hello")).await.unwrap().body, b"hello");
+        assert_eq!(client.script.under_way.get(), 0);
+        assert!(client.script.bodies.borrow().iter().all(Result::is_err));
+    });
+}
+
+/// Goal: who waits for a reply and is not there, as its machine has no power, is noticed by a ping without answer.
+#[test]
+fn a_client_that_is_not_there_is_noticed() {
+    run(async {
+        let settings = Http2Settings { ping_interval: Some(SHORT), ..Http2Settings::default() };
+        let mut bench = bench(limits(), settings);
+        let head = frame(HEADERS, END_HEADERS | END_STREAM, 1, &request("/wait"));
+        bench.near.write_all(&[preface(), head].concat()).await.unwrap();
+        assert!(matches!(bench.serving.await.unwrap(), Ended::Gone));
+        assert_eq!(bench.script.under_way.get(), 0);
+    });
+}
+
+#[test]
+fn a_client_that_answers_pings_may_wait() {
+    run(async {
+        let settings = Http2Settings { ping_interval: Some(SHORT), ..Http2Settings::default() };
+        let mut client = connect(limits(), settings, 65_535).await;
+        let (script, time) = (client.script.clone(), std::time::Duration::from_nanos(8 * SHORT.0));
+        let going = async {
+            tokio::time::sleep(time).await;
+            script.go.notify_one();
+        };
+        let (got, ()) = tokio::join!(client.ask(get("/hold")), going);
+        assert_eq!(got.unwrap().body, b"held");
+    });
+}
+
+#[test]
+fn requests_of_a_client_that_leaves_are_dropped() {
+    run(async {
+        let mut client = usual().await;
+        let (response, _) = client.send.send_request(get("/wait"), true).unwrap();
+        client.script.asked.notified().await;
+        drop((response, client.send));
+        client.connection.abort();
+        client.serving.await.unwrap();
+        assert_eq!(client.script.under_way.get(), 0);
+    });
+}

@@ -1,0 +1,238 @@
+//! A service that does as the target of a request says, and a connection to it.
+
+use std::cell::{Cell, RefCell};
+use std::future::pending;
+use std::rc::Rc;
+
+use accelerator::front::Limits;
+use accelerator::front::http2::{Ended, Http2Settings, Service, serve};
+use accelerator::message::{
+    BodyError, Handling, HeaderLines, HitPath, Inbound, Reply, ReplyBody, RequestBody,
+};
+use accelerator::operation::LogEntry;
+use accelerator::policy::Scheme;
+use bytes::Bytes;
+use h2::client::SendRequest;
+use http::Request;
+use tokio::io::DuplexStream;
+use tokio::runtime::{Builder, LocalOptions};
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+use units::Nanos;
+
+/// The bytes of `/large`.
+pub const LARGE_BYTES: usize = 3 << 20;
+
+/// How much the duplex pipe between client and server holds.
+const PIPE_BYTES: usize = 64 * 1024;
+
+/// What came to the service.
+#[derive(Debug, Default)]
+pub struct Script {
+    pub inbounds: RefCell<Vec<Inbound>>,
+    /// What became of each body that was read.
+    pub bodies: RefCell<Vec<Result<Vec<u8>, BodyError>>>,
+    pub notes: RefCell<Vec<(HitPath, u16, u64)>>,
+    pub lines: RefCell<Vec<String>>,
+    /// Requests that are being handled, and the most there have been at a time.
+    pub under_way: Cell<usize>,
+    pub under_way_max: Cell<usize>,
+    /// Told of every request.
+    pub asked: Notify,
+    /// Lets `/hold` go on.
+    pub go: Notify,
+}
+
+/// Counts a request for as long as somebody wants its reply.
+struct UnderWay<'a>(&'a Script);
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.0.under_way.set(self.0.under_way.get() - 1);
+    }
+}
+
+impl Script {
+    fn begin(&self, inbound: &Inbound) -> UnderWay<'_> {
+        self.inbounds.borrow_mut().push(inbound.clone());
+        self.under_way.set(self.under_way.get() + 1);
+        self.under_way_max.set(self.under_way_max.get().max(self.under_way.get()));
+        self.asked.notify_one();
+        UnderWay(self)
+    }
+
+    async fn read<B: RequestBody>(&self, mut body: B) -> Result<Vec<u8>, BodyError> {
+        let mut content = Vec::new();
+        let outcome = loop {
+            match body.next().await {
+                Ok(Some(piece)) => content.extend_from_slice(&piece),
+                Ok(None) => break Ok(content),
+                Err(error) => break Err(error),
+            }
+        };
+        self.bodies.borrow_mut().push(outcome.clone());
+        outcome
+    }
+}
+
+fn reply(status: u16, lines: &[(&str, &str)], body: ReplyBody) -> Reply {
+    let mut written = HeaderLines::new();
+    for (name, value) in lines {
+        written.push(name.as_bytes(), value.as_bytes());
+    }
+    let handling = Handling { path: HitPath::Memory, reason: "fresh", origin_time: None };
+    Reply { status, lines: written, body, handling, memo: None }
+}
+
+fn pieces(parts: &[&'static str]) -> ReplyBody {
+    ReplyBody::Pieces(parts.iter().map(|part| Bytes::from_static(part.as_bytes())).collect())
+}
+
+/// What `/large` consists of.
+pub fn large() -> Vec<u8> {
+    (0..LARGE_BYTES).map(|k| (k % 251) as u8).collect()
+}
+
+impl Service for Script {
+    async fn handle<B: RequestBody>(self: &Rc<Self>, inbound: Inbound, body: B) -> Reply {
+        let _under_way = self.begin(&inbound);
+        match &inbound.target[..] {
+            b"/hello" if inbound.method_name == b"HEAD" => {
+                reply(200, &[("Content-Length", "5")], ReplyBody::Empty)
+            }
+            b"/hello" => reply(
+                200,
+                &[("Content-Length", "5"), ("X-Two", "1"), ("X-Two", "2")],
+                pieces(&["he", "", "llo", ""]),
+            ),
+            b"/nothing" => reply(200, &[("Content-Length", "0")], pieces(&[])),
+            b"/current" => reply(304, &[("ETag", "\"a\"")], ReplyBody::Empty),
+            b"/large" => reply(200, &[], ReplyBody::Pieces(vec![Bytes::from(large())])),
+            b"/hold" => {
+                self.go.notified().await;
+                reply(200, &[], pieces(&["held"]))
+            }
+            b"/wait" => pending().await,
+            b"/echo" => match self.read(body).await {
+                Ok(content) => reply(200, &[], ReplyBody::Pieces(vec![Bytes::from(content)])),
+                Err(_) => reply(400, &[], ReplyBody::Empty),
+            },
+            b"/no-status" => reply(7, &[], ReplyBody::Empty),
+            _ => reply(404, &[], ReplyBody::Empty),
+        }
+    }
+
+    fn refuse(&self, status: u16, reason: &'static str, _is_head: bool) -> Reply {
+        reply(status, &[("X-Reason", reason)], ReplyBody::Empty)
+    }
+
+    fn note(&self, handling: &Handling, status: u16, bytes_out: u64) {
+        self.notes.borrow_mut().push((handling.path, status, bytes_out));
+    }
+
+    fn is_logged(&self) -> bool {
+        true
+    }
+
+    fn log(&self, entry: &LogEntry<'_>) {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let (method, target, host) = (text(entry.method), text(entry.target), text(entry.authority));
+        let agent = entry.user_agent.map_or("-".into(), text);
+        let line = format!("{method} {host} {target} {} {} {agent}", entry.status, entry.body_bytes);
+        self.lines.borrow_mut().push(line);
+    }
+}
+
+/// A connection from the server's side, and the client's end of it.
+pub struct Bench {
+    pub script: Rc<Script>,
+    pub serving: JoinHandle<Ended>,
+    /// Told to stop in order.
+    pub stopping: Rc<Notify>,
+    pub near: DuplexStream,
+}
+
+/// Time limits that no test reaches by chance.
+pub fn limits() -> Limits {
+    Limits { head_bytes_max: 16 * 1024, body_bytes_max: 1000 * 1000, ..Limits::default() }
+}
+
+/// Begins to serve a connection.
+pub fn bench(limits: Limits, settings: Http2Settings) -> Bench {
+    let (near, far) = tokio::io::duplex(PIPE_BYTES);
+    let (script, stopping) = (Rc::<Script>::default(), Rc::<Notify>::default());
+    let (service, stop) = (Rc::clone(&script), Rc::clone(&stopping));
+    let serving = tokio::task::spawn_local(async move {
+        let peer = ("192.0.2.1:4711".parse().unwrap(), Scheme::Https);
+        serve(far, peer, &service, &limits, &settings, stop.notified()).await
+    });
+    Bench { script, serving, stopping, near }
+}
+
+/// A client as the library makes it.
+pub struct Client {
+    pub script: Rc<Script>,
+    pub serving: JoinHandle<Ended>,
+    pub stopping: Rc<Notify>,
+    pub send: SendRequest<Bytes>,
+    /// Ends when the connection does.
+    pub connection: JoinHandle<Result<(), h2::Error>>,
+}
+
+/// Connects with a window for bodies of so many bytes.
+pub async fn connect(limits: Limits, settings: Http2Settings, window_bytes: u32) -> Client {
+    let Bench { script, serving, stopping, near } = bench(limits, settings);
+    let mut builder = h2::client::Builder::new();
+    builder.initial_window_size(window_bytes).initial_connection_window_size(1 << 20);
+    let (send, connection) = builder.handshake(near).await.unwrap();
+    let connection = tokio::task::spawn_local(connection);
+    Client { script, serving, stopping, send, connection }
+}
+
+/// Connects with settings that nothing is special about.
+pub async fn usual() -> Client {
+    connect(limits(), Http2Settings::default(), 65_535).await
+}
+
+/// A request for a target of `example.org`.
+pub fn get(target: &str) -> Request<()> {
+    Request::get(format!("https://example.org{target}")).body(()).unwrap()
+}
+
+/// Status, fields and body of a reply.
+#[derive(Debug)]
+pub struct Got {
+    pub head: http::response::Parts,
+    pub body: Vec<u8>,
+}
+
+impl Client {
+    /// Sends a request without a body and takes the reply, window by window.
+    pub async fn ask(&mut self, request: Request<()>) -> Result<Got, h2::Error> {
+        self.send = self.send.clone().ready().await?;
+        let (response, _) = self.send.send_request(request, true)?;
+        take(response.await?).await
+    }
+}
+
+/// Takes a reply to its end.
+pub async fn take(response: http::Response<h2::RecvStream>) -> Result<Got, h2::Error> {
+    let (head, mut stream) = response.into_parts();
+    let mut body = Vec::new();
+    while let Some(piece) = stream.data().await {
+        let piece = piece?;
+        body.extend_from_slice(&piece);
+        stream.flow_control().release_capacity(piece.len())?;
+    }
+    Ok(Got { head, body })
+}
+
+/// Runs a test on a thread with local tasks; none takes long.
+pub fn run<T>(future: impl Future<Output = T>) -> T {
+    let runtime = Builder::new_current_thread().enable_time().build_local(LocalOptions::default()).unwrap();
+    runtime
+        .block_on(async { tokio::time::timeout(std::time::Duration::from_secs(60), future).await.unwrap() })
+}
+
+/// A short time limit, for tests in which one passes.
+pub const SHORT: Nanos = Nanos::from_millis(50);
