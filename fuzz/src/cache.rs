@@ -1,6 +1,6 @@
 //! What the policy of the cache reads from fields.
 
-use accelerator::policy::{EntityTag, parse_date, write_date};
+use accelerator::policy::{EntityTag, Variant, Vary, parse_date, write_date};
 
 /// A date that was read is written so that it reads the same again.
 pub fn cache_fields(bytes: &[u8]) {
@@ -8,4 +8,21 @@ pub fn cache_fields(bytes: &[u8]) {
     if let Some(date) = parse_date(bytes) {
         assert_eq!(parse_date(write_date(date).as_bytes()), Some(date));
     }
+    variant(bytes);
+}
+
+/// Lines: what `Vary` says, then the request. A variant is the same after it was stored, and where lines that it does not
+/// depend on come as well.
+fn variant(bytes: &[u8]) {
+    let mut lines = bytes.split(|byte| *byte == b'\n');
+    let vary = Vary::read([(&b"vary"[..], lines.next().unwrap_or_default())].into_iter());
+    let request: Vec<(&[u8], &[u8])> = lines
+        .filter_map(|line| line.iter().position(|byte| *byte == b':').map(|colon| line.split_at(colon)))
+        .map(|(name, rest)| (name, rest[1..].trim_ascii()))
+        .collect();
+    let Some(variant) = Variant::of(&vary, request.iter().copied(), &[]) else { return };
+    assert_eq!(Variant::from_bytes(variant.as_bytes().to_vec()), variant);
+    // No field has such a name.
+    let more = request.iter().copied().chain([(&b"\xff"[..], &b"1"[..])]);
+    assert_eq!(Variant::of(&vary, more, &[]), Some(variant));
 }

@@ -5,6 +5,7 @@
 #![no_main]
 
 mod cache;
+mod front;
 mod http1_bodies;
 mod http1_heads;
 mod pages;
@@ -42,6 +43,11 @@ const TARGETS: &[Target] = &[
     ("addresses", texts::addresses),
     ("published", texts::published),
     ("cache-fields", cache::cache_fields),
+    ("cache-key", front::cache_key),
+    ("proxy", front::proxy),
+    ("front-requests", front::requests),
+    ("front-http2", front::http2),
+    ("accelerator", texts::accelerator),
     ("notes", texts::notes),
     ("prices", texts::prices),
     ("amounts", texts::amounts),

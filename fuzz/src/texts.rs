@@ -2,6 +2,9 @@
 
 use std::str::FromStr;
 
+use accelerator::config::Config;
+use accelerator::front::Network;
+use accelerator::origin::OriginServer;
 use analysis::audit::audit_report;
 use benchmarks::webstone::Filelist;
 use drivers::web::Target;
@@ -32,6 +35,10 @@ fn shown<T, E: std::fmt::Display>(result: Result<T, E>) {
 
 pub fn definition(bytes: &[u8]) {
     with_text(bytes, |text| shown(Definition::parse("fuzz.toml", text)));
+}
+
+pub fn accelerator(bytes: &[u8]) {
+    with_text(bytes, |text| shown(Config::parse("fuzz.toml", text)));
 }
 
 pub fn filelist(bytes: &[u8]) {
@@ -80,6 +87,8 @@ pub fn addresses(bytes: &[u8]) {
         shown(SshAccount::from_str(text));
         shown(MonitorSource::from_str(text));
         shown(Endpoint::from_str(text));
+        shown(OriginServer::from_str(text));
+        shown(Network::from_str(text));
     });
 }
 

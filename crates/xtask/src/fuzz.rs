@@ -21,8 +21,12 @@ const INSTRUMENTS: &str = "-Cpasses=sancov-module --cfg fuzzing -Cllvm-args=-san
 const PLATFORM: &str = "x86_64-unknown-linux-gnu";
 
 /// Where a target's first inputs lie besides `fuzz/seeds/TARGET`.
-const SEEDS: [(&str, &str); 3] =
-    [("definition", "examples"), ("recipe", "recipes"), ("filelist", "crates/benchmarks/src/webstone")];
+const SEEDS: [(&str, &str); 4] = [
+    ("definition", "examples"),
+    ("accelerator", "examples"),
+    ("recipe", "recipes"),
+    ("filelist", "crates/benchmarks/src/webstone"),
+];
 
 /// What is asked for.
 pub struct Options {
