@@ -5,7 +5,7 @@
 //! | PROXY header | with peers that are trusted to send one, from those | `proxy-header` |
 //! | admission | all | `connections-max`, `connections-per-address` |
 //! | TLS | that want it | `tls-handshake`, `tls-timeout` |
-//! | HTTP/2 | that speak it: agreed on by TLS, or begun with | |
+//! | HTTP/2 | that speak it: agreed on by TLS, or begun with | `http2-preface`, `http2-resets`, `http2-gone`, `http2-failed` |
 //! | HTTP/1 | all | |
 
 use std::net::SocketAddr;
