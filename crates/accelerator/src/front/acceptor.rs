@@ -3,9 +3,7 @@
 //! Where a client makes a connection for each request, its request is usually there when the connection is accepted. If
 //! its head is remembered and the client wants no second one, the connection costs four kernel calls: accept, receive,
 //! send, close; it is never registered with epoll, and no task is made for it. A connection that has sent nothing yet is
-//! looked at once more after the others that were accepted with it.
-//!
-//! `TCP_DEFER_ACCEPT` would do this in the kernel; no safe crate in the tree has it.
+//! looked at once more after the others that were accepted with it; [`deferred`](super::deferred) makes it rare.
 
 use std::cell::RefCell;
 use std::io::{self, IoSlice};

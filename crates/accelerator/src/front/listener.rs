@@ -2,9 +2,12 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::os::fd::AsFd;
 
 use rustix::net::sockopt;
 use socket2::{Domain, Protocol, Socket, Type};
+
+use super::deferred::defer_accept;
 
 /// How many connections may wait to be accepted; the kernel takes the smaller of this and `net.core.somaxconn`, which is
 /// 4096 on today's systems.
@@ -36,6 +39,8 @@ fn bind(address: SocketAddr, is_shared: bool) -> io::Result<Socket> {
     // Accepted sockets inherit it. Without it the second of two replies would wait for an acknowledgement.
     socket.set_tcp_nodelay(true)?;
     socket.set_nonblocking(true)?;
+    // A kernel without it shows connections a little early.
+    let _ = defer_accept(socket.as_fd());
     socket.bind(&address.into())?;
     Ok(socket)
 }

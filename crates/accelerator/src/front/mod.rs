@@ -20,6 +20,7 @@ pub mod tls;
 
 mod acceptor;
 mod admission;
+mod deferred;
 mod entrance;
 mod fronts;
 mod hits;
