@@ -14,7 +14,7 @@ use crate::operation::{AdminSettings, LogForm, LogSettings};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct MemorySection {
-    /// How much memory stored responses take, everything counted.
+    /// How much memory stored responses take, everything counted, remembered heads too.
     pub size: Option<Size>,
     /// The largest response that is kept.
     pub object_max: Option<Size>,

@@ -15,10 +15,10 @@ use super::parts::{Current, Parts};
 use crate::config::Settings;
 use crate::exchange::{Flights, Shared};
 use crate::front::tls::{Tls, TlsError, TlsSettings};
-use crate::front::{self, Fronts, Maker, Plan};
+use crate::front::{self, FrontSettings, Fronts, Maker, Plan};
 use crate::origin::{Change, Condition, OriginSettings, Servers, SettingsError};
-use crate::store::Store;
 use crate::store::disk::DiskError;
+use crate::store::{Store, StoreSettings};
 
 /// Why an accelerator cannot begin, or go on with other settings.
 #[derive(Debug, Error)]
@@ -89,7 +89,7 @@ impl Accelerator {
         let file = settings.log.as_ref().map(open_log).transpose()?;
         let listener = settings.admin.as_ref().map(|admin| listen(admin.listen)).transpose()?;
         let admin_address = listener.as_ref().map(TcpListener::local_addr).transpose()?;
-        let store = Arc::new(Store::open(&settings.store)?);
+        let store = Arc::new(Store::open(&beside_heads(&settings))?);
         let flights = Arc::new(Flights::new(settings.filling_bytes_max));
         let log = AccessLog::start(file, notices.clone())?;
         let shared = Shared { store, flights };
@@ -223,9 +223,24 @@ fn listen(address: SocketAddr) -> Result<TcpListener, StartError> {
     listening.map_err(|why| StartError::Admin { address, why })
 }
 
+/// Returns how much each worker remembers of heads: together at most an eighth of the memory.
+fn heads_of_worker(settings: &Settings) -> usize {
+    let workers = settings.workers.unwrap_or_else(n_cpus).get();
+    let most = usize::try_from(settings.store.bytes / 8).unwrap_or(usize::MAX) / workers;
+    settings.front.memo_bytes_max.min(most)
+}
+
+/// Returns what is left for the store: heads that are remembered count as memory too.
+fn beside_heads(settings: &Settings) -> StoreSettings {
+    let workers = settings.workers.unwrap_or_else(n_cpus).get();
+    let heads = (heads_of_worker(settings) * workers) as u64;
+    StoreSettings { bytes: settings.store.bytes - heads, ..settings.store.clone() }
+}
+
 /// Returns what workers go by.
 fn plan(parts: &Arc<Parts>, current: &Arc<Current>, tls: Option<&Arc<Tls>>) -> Plan {
-    let settings = current.settings.front.clone();
+    let all = &current.settings;
+    let settings = FrontSettings { memo_bytes_max: heads_of_worker(all), ..all.front.clone() };
     let (parts, current) = (Arc::clone(parts), Arc::clone(current));
     let make: Maker = Arc::new(move |worker| parts.kit(worker, &current));
     Plan { settings, tls: tls.cloned(), make }

@@ -63,8 +63,16 @@ fn reasons() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
     };
     // `if-error` and `disconnected` are reasons of `failure`, nothing stored here is a part, a key is no reference, a
     // target that is too long has no place in a table, and how large a response may be is for the store to say.
-    let elsewhere =
-        ["incomplete", "too-large", "if-error", "disconnected", "partial", "miss", "other-scheme", "too-long"];
+    let elsewhere = [
+        "incomplete",
+        "too-large",
+        "if-error",
+        "disconnected",
+        "partial",
+        "miss",
+        "other-scheme",
+        "too-long",
+    ];
     reasons.iter_mut().for_each(|(_, list)| list.retain(|(name, _)| !elsewhere.contains(name)));
     reasons
 }
