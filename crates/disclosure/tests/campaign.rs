@@ -213,9 +213,7 @@ fn configurations_stand_side_by_side_and_what_differs_comes_first() {
     assert_eq!(rows, expected);
     let [Block::Table(alike)] = blocks.as_slice() else { panic!("a table") };
     let alike: Vec<Vec<String>> = alike.rows.iter().map(row).collect();
-    assert!(
-        alike.iter().any(|row| row[1] == "governor" && row[2] == "performance" && row[3] == "performance")
-    );
+    assert!(alike.iter().any(|row| row[1..] == ["governor", "performance"]), "once for all: {alike:?}");
     assert!(alike.iter().all(|row| row[1] != "load average" && row[1] != "nginx.conf"));
 }
 

@@ -52,7 +52,9 @@ pub(super) fn section_of_same(runs: &[CampaignRun]) -> Option<Section> {
 fn folded(servers: &[&str], alike: &[Line]) -> Option<Block> {
     let same = if servers.len() == 1 { "" } else { " that are the same for all of them" };
     let title = format!("{} facts{same}", alike.len());
-    let table = table("What is the same", servers, alike);
+    // Values are the same in all columns, so one of them says it.
+    let column = if servers.len() == 1 { servers } else { &["all of them"] };
+    let table = table("What is the same", column, alike);
     (!alike.is_empty()).then(|| Block::Fold { title, blocks: vec![Block::Table(table)] })
 }
 
@@ -104,6 +106,7 @@ impl Line {
     }
 }
 
+/// Makes a table with a column for each of `servers`, which are the first of those that lines have values of.
 fn table(caption: &str, servers: &[&str], lines: &[Line]) -> Table {
     let mut columns = vec![Column::words("Where"), Column::words("What")];
     columns.extend(servers.iter().map(|server| Column::words(*server)));
@@ -113,7 +116,7 @@ fn table(caption: &str, servers: &[&str], lines: &[Line]) -> Table {
         let title = if line.section == section { "" } else { line.section.as_str() };
         section = &line.section;
         let mut cells: Vec<Cell> = vec![title.into(), line.name.as_str().into()];
-        cells.extend(line.values.iter().map(|values| Cell::from(value_text(values))));
+        cells.extend(line.values.iter().take(servers.len()).map(|values| Cell::from(value_text(values))));
         rows.push(Row::plain(cells));
     }
     Table::new(caption, columns, rows)

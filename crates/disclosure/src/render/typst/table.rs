@@ -30,16 +30,23 @@ struct Setting {
     turned: bool,
 }
 
-/// Writes a table.
-pub(super) fn table(table: &Table, out: &mut String) {
+/// Writes a table under headings that have not been written yet: they go with it if the page is turned for it.
+pub(super) fn table(table: &Table, headings: &mut String, out: &mut String) {
     let Setting { size, turned } = Setting::of(table);
+    if !turned {
+        out.push_str(headings);
+        headings.clear();
+    }
     let columns = table.columns.iter().map(column);
     let note = if table.note.is_empty() { "none".to_owned() } else { rich(&table.note) };
     let _ = writeln!(out, "data-table({}, {}, (", words(&table.caption), array(columns));
     for row in &table.rows {
         let _ = writeln!(out, "  {},", row_text(row, &table.columns));
     }
-    let _ = writeln!(out, "), {note}, size: {size}pt, turned: {turned})");
+    let _ = writeln!(out, "), {note}, size: {size}pt, turned: {turned}, above: {{");
+    out.push_str(headings);
+    headings.clear();
+    out.push_str("})\n");
 }
 
 fn column(column: &Column) -> String {
@@ -150,16 +157,26 @@ mod tests {
                 .tone(Tone::Best),
         ];
         let mut out = String::new();
-        table(&Table::new("c", columns, rows).note("n"), &mut out);
-        let expected = "data-table(\"c\", (column(\"File\", \"\", left), column(\"Mean\", \"ms\", right),), (\n  \
-             row(\"best\", (\"/a \\\"b\\\"\", cell(\"12.3\u{a0}ms\", \"12–13\"),)),\n), \"n\", size: 8.5pt, turned: false)\n";
-        assert_eq!(out, expected);
+        let mut headings = "heading(level: 1, \"h\")\n".to_owned();
+        table(&Table::new("c", columns, rows).note("n"), &mut headings, &mut out);
+        let expected = "heading(level: 1, \"h\")\ndata-table(\"c\", (column(\"File\", \"\", left), column(\"Mean\", \"ms\", right),), (\n  \
+             row(\"best\", (\"/a \\\"b\\\"\", cell(\"12.3\u{a0}ms\", \"12–13\"),)),\n), \"n\", size: 8.5pt, turned: false, above: {\n})\n";
+        assert_eq!((out.as_str(), headings.as_str()), (expected, ""));
+    }
+
+    #[test]
+    fn headings_go_with_the_table_that_the_page_is_turned_for() {
+        let mut out = String::new();
+        let mut headings = "heading(level: 1, \"h\")\n".to_owned();
+        table(&numbers(14, "12345.67"), &mut headings, &mut out);
+        assert!(out.starts_with("data-table(") && headings.is_empty(), "{out}");
+        assert!(out.ends_with("turned: true, above: {\nheading(level: 1, \"h\")\n})\n"), "{out}");
     }
 
     #[test]
     fn a_table_without_rows_is_still_one() {
         let mut out = String::new();
-        table(&Table::new("c", vec![Column::words("File")], vec![]), &mut out);
+        table(&Table::new("c", vec![Column::words("File")], vec![]), &mut String::new(), &mut out);
         assert!(out.contains("(column(\"File\", \"\", left),), (\n), none, "), "{out}");
     }
 }

@@ -1,6 +1,7 @@
 //! From sections and blocks to calls of the layout's functions, one after another in a block of code.
 
 use std::fmt::Write;
+use std::mem;
 
 use super::picture::picture;
 use super::table::table;
@@ -12,6 +13,8 @@ use crate::{Block, Document, Figure, Hero, NoteKind, Section, Tile};
 #[derive(Debug, Default)]
 pub(super) struct Writer {
     main: String,
+    /// Headings that wait for what they are for, so that they stand on the same page.
+    headings: String,
     pictures: Vec<ManuscriptFile>,
     /// How many folds are around.
     depth: usize,
@@ -47,6 +50,7 @@ impl Writer {
 
     /// Ends the markup; returns it with its pictures.
     pub(super) fn close(mut self) -> (String, Vec<ManuscriptFile>) {
+        self.main.push_str(&self.headings);
         self.main.push_str("}\n");
         (self.main, self.pictures)
     }
@@ -56,7 +60,7 @@ impl Writer {
             Block::Paragraph(text) => self.call("prose", [rich(text)]),
             Block::Heading(title) => self.heading(self.depth + 2, title),
             Block::Tiles(tiles) => self.call("tiles", tiles.iter().map(tile)),
-            Block::Table(one) => table(one, &mut self.main),
+            Block::Table(one) => table(one, &mut self.headings, &mut self.main),
             Block::Figure(figure) => self.figure(figure),
             Block::Facts(facts) => {
                 self.call("facts", facts.iter().map(|(name, value)| array([words(name), rich(value)])));
@@ -89,16 +93,17 @@ impl Writer {
         if figure.bulky {
             self.call("left-out", [figure.table.rows.len().to_string()]);
         } else {
-            table(&figure.table, &mut self.main);
+            table(&figure.table, &mut self.headings, &mut self.main);
         }
     }
 
     fn heading(&mut self, level: usize, title: &str) {
-        self.call("heading", [format!("level: {level}"), words(title)]);
+        let _ = writeln!(self.headings, "heading(level: {level}, {})", words(title));
     }
 
     fn call(&mut self, function: &str, arguments: impl IntoIterator<Item = String>) {
         let arguments: Vec<String> = arguments.into_iter().collect();
+        self.main.push_str(&mem::take(&mut self.headings));
         let _ = writeln!(self.main, "{function}({})", arguments.join(", "));
     }
 }
