@@ -41,7 +41,7 @@ fn what_the_program_refuses_does_not_follow_the_schema() {
 }
 
 /// Examples of other languages, which are tested where those are read.
-const NO_DEFINITIONS: [&str; 2] = ["notes.toml", "price-list.toml"];
+const NO_DEFINITIONS: [&str; 2] = ["accelerator.toml", "price-list.toml"];
 
 /// Every example is read, can be planned in full and in short, and follows the schema.
 #[test]
