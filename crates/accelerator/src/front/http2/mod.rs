@@ -8,10 +8,10 @@
 //! | reset | the client says so, or leaves | its task is dropped, and the request with it |
 //!
 //! **Strictness.** What comes in binary goes on in text, so whatever could end a line, a head or a body in the text is
-//! refused ([`request`]); lengths are compared with what comes, by `h2` at every frame. Of framing nothing is relayed.
+//! refused (`request`); lengths are compared with what comes, by `h2` at every frame. Of framing nothing is relayed.
 //!
 //! **Bounds**, per connection: streams, bytes on their way in either direction, bytes and lines of a head, requests
-//! taken back, errors that make us reset streams, small frames, and the time without any progress ([`watch`]).
+//! taken back, errors that make us reset streams, small frames, and the time without any progress (`watch`).
 //!
 //! Source: RFC 9113.
 
