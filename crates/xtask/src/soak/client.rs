@@ -216,6 +216,44 @@ fn verdict(world: &World, request: &Request, reply: &Reply) -> Result<(), String
 mod tests {
     use super::*;
 
+    /// Goal: what is wrong is called so. The right reply to a request for object 9, and one change at a time.
+    #[test]
+    fn only_what_it_says_it_is_and_may_be_is_right() {
+        let world = World::new();
+        let edition = Edition { id: 9, version: 0, variant: 0 };
+        let mut body = vec![0; edition.bytes()];
+        world.content.fill(edition.object(), 0, &mut body);
+        let request = |way| Request { way, id: 9, variant: 0, floor: 0, known: None };
+        let reply = |status, more: &str, body: &[u8]| {
+            let head = format!("HTTP/1.1 {status} X\r\nETag: {}\r\n{more}\r\n", edition.tag());
+            Reply { status, keep_alive: true, head: head.into_bytes(), body: body.to_vec() }
+        };
+        let is_right = |request: &Request, reply: &Reply| verdict(&world, request, reply).is_ok();
+        assert!(is_right(&request(Way::Whole), &reply(200, "", &body)));
+        let range = format!("Content-Range: bytes 10-109/{}\r\n", body.len());
+        assert!(is_right(&request(Way::Part), &reply(206, &range, &body[10..110])));
+        assert!(is_right(&request(Way::Head), &reply(200, "", b"")));
+        let known = Request { known: Some(edition), ..request(Way::IfChanged) };
+        assert!(is_right(&known, &reply(304, "", b"")));
+
+        let mut spoilt = body.clone();
+        spoilt[150] ^= 1;
+        for (request, reply) in [
+            (request(Way::Whole), reply(200, "", &spoilt)),
+            (request(Way::Whole), reply(200, "", &body[..body.len() - 1])),
+            (request(Way::Whole), reply(206, &range, &body[10..110])),
+            (request(Way::Whole), reply(304, "", b"")),
+            (request(Way::Whole), reply(404, "", &body)),
+            (request(Way::Part), reply(206, &range, &body[11..111])),
+            (request(Way::Part), reply(206, "Content-Range: bytes 10-109/7\r\n", &body[10..110])),
+            (Request { id: 10, ..request(Way::Whole) }, reply(200, "", &body)),
+            (Request { variant: 1, ..request(Way::Whole) }, reply(200, "", &body)),
+            (Request { floor: 1, ..request(Way::Whole) }, reply(200, "", &body)),
+        ] {
+            assert!(!is_right(&request, &reply), "{request:?}: {}", reply.status);
+        }
+    }
+
     #[test]
     fn ways_are_all_of_a_hundred() {
         assert_eq!(WAYS.iter().map(|(_, share)| share).sum::<u32>(), 100);

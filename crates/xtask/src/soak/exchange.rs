@@ -40,7 +40,8 @@ pub struct Reply {
     pub status: u16,
     /// Whether the connection can be used again.
     pub keep_alive: bool,
-    head: Vec<u8>,
+    /// The bytes of its head.
+    pub head: Vec<u8>,
     /// Its body.
     pub body: Vec<u8>,
 }

@@ -40,7 +40,7 @@ const CLIENTS: u64 = 16;
 const PURGE: Nanos = Nanos::from_millis(300);
 const RELOAD: Nanos = Nanos::from_secs(7);
 const RESTART: Nanos = Nanos::from_secs(20);
-const KILL: Nanos = Nanos::from_secs(31);
+const KILL: Nanos = Nanos::from_secs(11);
 const LOOK: Nanos = Nanos::from_secs(1);
 
 /// For how long the server behind is away.

@@ -10,6 +10,9 @@ use super::load::{self, Asked, Wrk};
 /// Memory for copies where there is little, in bytes.
 const LITTLE: u64 = 100_000_000;
 
+/// How long a cache gets to settle in s: nginx looks every 10 s whether it has too much.
+pub const SETTLE_S: u32 = 12;
+
 /// Connections.
 pub const CONNECTIONS: u32 = 100;
 
@@ -131,7 +134,7 @@ fn rate(lab: &Lab, peer: &str, seconds: u32) -> Result<Vec<f64>> {
 /// what the server behind is asked for.
 fn hits(lab: &Lab, peer: &str, seconds: u32) -> Result<Vec<f64>> {
     let accelerator = lab.warm(peer, LITTLE)?;
-    load::wrk(lab, &accelerator, seconds, Asked::Mix(SCRIPT), Wrk::Keep)?;
+    load::wrk(lab, &accelerator, SETTLE_S.max(seconds), Asked::Mix(SCRIPT), Wrk::Keep)?;
     let before = lab.requests_behind()?;
     let done = load::wrk(lab, &accelerator, seconds, Asked::Mix(OTHER_SCRIPT), Wrk::Keep)?;
     // The second question counts itself.

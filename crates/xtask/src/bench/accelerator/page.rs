@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use testbed::accelerators;
 
-use super::cases::{Bar, Case, Limit};
+use super::cases::{Bar, Case, Limit, SETTLE_S};
 use super::lab::Lab;
 use super::{Measured, OURS, Options};
 use crate::bench::figures::word;
@@ -29,8 +29,9 @@ pub fn head(options: &Options, lab: &Lab, machine: &str) -> String {
         while wrk runs; requests are those that wrk saw answered. At a set rate, times run from when a request was due, \
         and every byte is compared; one second before is not measured. Resident is what its processes have of their \
         own, their programs, and its files in memory. Hits are requests for which the server behind was not asked; \
-        before they are counted, the same load has run for {seconds} s. The slow page takes a second to make; how often it was \
-        made is counted where it is made, and the wait runs from when it was first sent from there. \n\n{machine}"
+        before they are counted, the same load has run for {} s. The slow page takes a second to make; how often it was \
+        made is counted where it is made, and the wait runs from when it was first sent from there.\n\n{machine}",
+        SETTLE_S.max(*seconds)
     )
 }
 
@@ -38,8 +39,9 @@ pub fn head(options: &Options, lab: &Lab, machine: &str) -> String {
 pub fn versions(lab: &Lab, peers: &[&str]) -> Result<String> {
     let listed = accelerators(&[], &lab.plimsoll);
     let mut text = String::new();
-    // Plimsoll's own version is known already.
-    for one in listed.iter().filter(|one| one.name != OURS && peers.contains(&one.name.as_str())) {
+    // What Plimsoll and nginx are is known already.
+    let others = listed.iter().filter(|one| ![OURS, "nginx"].contains(&one.name.as_str()));
+    for one in others.filter(|one| peers.contains(&one.name.as_str())) {
         let installed = one.installed.as_ref().with_context(|| format!("{} is not installed", one.title))?;
         text += &format!("| {} | {} |\n", one.title, installed.version.as_deref().unwrap_or("unknown"));
     }
