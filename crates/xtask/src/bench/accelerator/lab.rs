@@ -96,9 +96,11 @@ impl Lab {
         nginx::counted(&reply).with_context(|| format!("cannot read `{reply}`"))
     }
 
-    /// Starts an accelerator in front of the server, with every file in its cache as far as it has room.
+    /// Starts an accelerator in front of the server, with every file in its cache as far as it has room. Traffic Server
+    /// writes to its disk first, and takes into memory what it reads from there, so all are asked twice.
     pub fn warm(&self, peer: &str, cache_bytes: u64) -> Result<RunningSut> {
         let mut accelerator = self.start(peer, cache_bytes, self.server.addr())?;
+        accelerator.warm(&self.files, false)?;
         accelerator.warm(&self.files, false)?;
         Ok(accelerator)
     }

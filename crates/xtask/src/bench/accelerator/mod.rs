@@ -2,7 +2,7 @@
 //! take; how many requests are hits with little memory; what becomes of many that wait for the same.
 //!
 //! The accelerator has CPU 0, the load generator and the server behind it CPU 1. Every accelerator is started by its
-//! recipe, anew for each turn, and asked once for every file before. CPU time is that of all its processes.
+//! recipe, anew for each turn, and asked twice for every file before. CPU time is that of all its processes.
 //!
 //! - `lab`: the file set, the server behind, accelerators in front of it
 //! - `cases`: what is measured, and the bars

@@ -20,7 +20,7 @@ pub fn head(options: &Options, lab: &Lab, machine: &str) -> String {
         Made by `cargo xtask bench-accelerator --rounds {rounds} --seconds {seconds}{more}`; the machine should do \
         nothing else.\n\n\
         Each accelerator is started by its [recipe](../recipes/accelerators), has CPU {SERVER_CPU} to itself, and is asked \
-        once for every file before its turn. All take turns of {seconds} s in each case, another one first in each \
+        twice for every file before its turn. All take turns of {seconds} s in each case, another one first in each \
         round. CPU {LOAD_CPU} has the load generator, with one thread and 100 connections: wrk, or Plimsoll where a rate \
         is set. The server behind, nginx, is there too and has nothing to do while replies come from caches. The \
         files are those of web96 for 100 directories and two more: {files} files, {bytes} bytes, in memory, as are all \
