@@ -34,8 +34,7 @@ fn a_server_runs_with_and_without_an_accelerator() {
     Leftovers::of(pid, &fact("address")).expect_none();
 }
 
-/// Goal: copies are what replies come from. Requests for a file of a kept set go to the server once, when the cache is
-/// filled; then only the accelerator works.
+/// Goal: clients speak TLS with the accelerator, which asks the server behind it without.
 #[test]
 fn an_accelerator_speaks_tls_for_its_server() {
     let lab = Lab::new();
