@@ -45,6 +45,10 @@ const fn below(sign: Sign, threshold: f64) -> Condition {
 /// The server's CPUs are not what is full.
 const CPU_FREE: &[Condition] = &[below(Sign::ProcessorUse, 0.90)];
 
+/// The server's CPUs are not what is full, and something holds its rate back: who is accepted a little late and served
+/// all the same has met no limit.
+const HELD_BACK: &[Condition] = &[below(Sign::ProcessorUse, 0.90), below(Sign::RateOfIdeal, 0.95)];
+
 /// The server's CPUs are not what is full, and the disks are busy with its own requests.
 const ITS_DISKS: &[Condition] =
     &[below(Sign::ProcessorUse, 0.90), at_least(Sign::DiskRequestsPerOperation, 0.01)];
@@ -123,7 +127,7 @@ pub const CAUSES: &[Cause] = &[
     cause(Bottleneck::AcceptBacklog, &[at_least(Sign::ListenOverflows, 1.0)], CPU_FREE),
     cause(Bottleneck::AcceptBacklog, &[at_least(Sign::SynRetransmits, 1.0)], CPU_FREE),
     cause(Bottleneck::Network, &[at_least(Sign::Retransmits, 0.01)], CPU_FREE),
-    cause(Bottleneck::WorkerLimit, &[at_least(Sign::AcceptQueue, 1.0)], CPU_FREE),
+    cause(Bottleneck::WorkerLimit, &[at_least(Sign::AcceptQueue, 1.0)], HELD_BACK),
     cause(Bottleneck::None, &[at_least(Sign::RateOfIdeal, 0.95)], CPU_FREE),
     cause(
         Bottleneck::Scheduler,
@@ -211,6 +215,16 @@ mod tests {
         for other in [(IoPressure, 0.5), (ListenOverflows, 30.0), (AcceptQueue, 50.0), (QueueDrops, 3.0)] {
             assert_eq!(named(&[full, other]), Bottleneck::Processor, "{other:?}");
         }
+    }
+
+    #[test]
+    fn who_waits_to_be_accepted_is_a_limit_only_where_the_rate_suffers() {
+        use Sign::*;
+        let waiting = [(AcceptQueue, 2.0), (ProcessorUse, 0.7)];
+        let with = |ideal| [&waiting[..], &[(RateOfIdeal, ideal)]].concat();
+        assert_eq!(named(&waiting), Bottleneck::WorkerLimit);
+        assert_eq!(named(&with(0.6)), Bottleneck::WorkerLimit);
+        assert_eq!(named(&with(1.0)), Bottleneck::None);
     }
 
     #[test]
