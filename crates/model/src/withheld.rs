@@ -20,7 +20,7 @@ const OF_SAME_TEXT: &[&[&str]] = &[
 ];
 
 /// Sections with the same facts about programs that belong to the server.
-const SERVER_SECTIONS: [&str; 2] = ["Server", "Gateway"];
+const SERVER_SECTIONS: [&str; 3] = ["Server", "Accelerator", "Gateway"];
 
 /// What the titles of sections with the texts of configurations end in.
 const CONFIGURATION: &str = " configuration";
@@ -54,6 +54,8 @@ impl Withheld {
                 fact.state = FactState::NotDisclosed;
             }
         }
+        // One that is a part of another would leave the rest of that one.
+        values.sort_by_key(|value| std::cmp::Reverse(value.len()));
         for section in sections {
             for fact in section.facts.iter_mut().filter(|fact| is_text(&section.title, fact)) {
                 leave_out(fact, &values);
@@ -85,8 +87,8 @@ fn is_of(field: &Field, title: &str, name: &str) -> bool {
 
 /// Whether other values may stand in a fact's value, because it is a text of somebody's.
 fn is_text(title: &str, fact: &Fact) -> bool {
-    let is_free = |field: &&Field| field.privacy == Privacy::Text && is_of(field, title, &fact.name);
-    fact.state != FactState::NotDisclosed && Field::all().any(|field| is_free(&field))
+    let is_free = |field: &Field| field.privacy == Privacy::Text && is_of(field, title, &fact.name);
+    fact.state != FactState::NotDisclosed && Field::all().any(is_free)
 }
 
 fn is_telling(value: &str) -> bool {
@@ -114,6 +116,7 @@ mod tests {
     fn sections() -> Vec<FactSection> {
         vec![
             section("Server", &[("version", "nginx/1.22.1"), ("command line", "nginx -g x")]),
+            section("Accelerator", &[("command line", "varnishd -s y"), ("memory for copies", "1 MiB")]),
             section("Gateway", &[("command line", "php-fpm -y z"), ("workers asked for", "4")]),
             section("Server configuration", &[("nginx.conf", "worker_processes 1;\n")]),
             section(
@@ -161,6 +164,7 @@ mod tests {
         ");
         insta::assert_snapshot!(changed(&["server.command-line", "server.configuration"]), @r"
         Server: command line: withheld by the operator
+        Accelerator: command line: withheld by the operator
         Gateway: command line: withheld by the operator
         Server configuration: nginx.conf: withheld by the operator
         ");
@@ -172,6 +176,15 @@ mod tests {
         Load machine: System: kernel command line: quiet mitigations=auto init=/sbin/[withheld]
         Load machine: System: first process: withheld by the operator
         ");
+    }
+
+    #[test]
+    fn of_two_values_the_longer_is_left_out_whole() {
+        let system =
+            [("first process", "systemd"), ("kernel command line", "quiet init=/bin/systemd 252.38")];
+        let mut all = [section("System", &system), section("Software", &[("init system", "systemd 252.38")])];
+        Withheld::of(&[Field::of("system.init").unwrap()]).take_from(&mut all);
+        assert_eq!(all[0].facts[1].value, "quiet init=/bin/[withheld]");
     }
 
     #[test]
