@@ -54,25 +54,24 @@ impl Group {
     }
 }
 
-/// What tells servers apart besides their CPUs.
-type Key = (String, Option<String>, Option<String>, Option<String>);
-
 /// Returns the scaling of every server that was run on groups of at least two sizes.
 pub(crate) fn scalings(runs: &[Compared]) -> Vec<Scaling> {
-    let mut servers: BTreeMap<Key, Vec<&Compared>> = BTreeMap::new();
+    let mut servers: BTreeMap<String, Vec<&Compared>> = BTreeMap::new();
     for run in runs.iter().filter(|run| !run.plan.sut.cpus.is_empty() && run.plan.sut.quota.is_none()) {
-        servers.entry(key(&run.plan.sut)).or_default().push(run);
+        servers.entry(server(&run.plan.sut)).or_default().push(run);
     }
-    servers.into_iter().filter_map(|(key, runs)| scaling(&key, &runs)).collect()
+    servers.into_iter().filter_map(|(server, runs)| scaling(server, &runs)).collect()
 }
 
-fn key(sut: &SutPlan) -> Key {
+/// Returns what tells a server from others besides its CPUs: `nginx, php-fpm × 4, behind varnish`.
+fn server(sut: &SutPlan) -> String {
     let gateway = sut.gateway.map(|gateway| format!("{} × {}", gateway.kind.name(), gateway.workers));
     let accelerator = sut.accelerator.as_ref().map(|accelerator| format!("behind {}", accelerator.name));
-    (sut.name.clone(), sut.profile.clone(), gateway, accelerator)
+    let more = [sut.profile.clone(), gateway, accelerator];
+    [Some(sut.name.clone())].into_iter().chain(more).flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn scaling((name, profile, gateway, accelerator): &Key, runs: &[&Compared]) -> Option<Scaling> {
+fn scaling(server: String, runs: &[&Compared]) -> Option<Scaling> {
     let mut by_size: BTreeMap<usize, Vec<&LoadPointResult>> = BTreeMap::new();
     for run in runs {
         by_size.entry(run.plan.sut.cpus.len()).or_default().extend(best_point(run.analysis));
@@ -87,8 +86,7 @@ fn scaling((name, profile, gateway, accelerator): &Key, runs: &[&Compared]) -> O
         group.speed_up = Some(speed_up);
     }
     let (amdahl, usl) = fits(&groups, runs[0].plan.seed);
-    let more = [profile, gateway, accelerator].into_iter().flatten().map(|one| format!(", {one}"));
-    Some(Scaling { server: format!("{name}{}", more.collect::<String>()), groups, amdahl, usl })
+    Some(Scaling { server, groups, amdahl, usl })
 }
 
 fn group(cpus: usize, peaks: &[&LoadPointResult]) -> Option<Group> {
