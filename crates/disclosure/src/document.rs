@@ -222,6 +222,15 @@ impl Text {
         self
     }
 
+    /// Adds a sentence, in which names from a file or a command line stand in backquotes.
+    pub fn sentence(self, sentence: &str) -> Text {
+        let parts = sentence.split('`').enumerate().filter(|(_, part)| !part.is_empty());
+        parts.fold(self, |text, (index, part)| match index % 2 {
+            0 => text.plain(part),
+            _ => text.code(part),
+        })
+    }
+
     /// Returns whether there is nothing to read.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -102,7 +102,7 @@ fn sentences_say_what_holds() {
          more connections per second (15 to 25 %); faster at 2, no evidence at 1."
     );
     assert_eq!(text[1], "a|b<c> and nginx have no load in common at which both are valid.");
-    assert!(text[2].contains("2.0 % from run to run is taken for granted"), "{}", text[2]);
+    assert!(text[2].contains("and up to 2.0 % from run to run is taken for granted"), "{}", text[2]);
     assert_eq!(
         text[3],
         "6 of 12 differences have no interval, so nothing is said of them: a server has fewer than three runs, and a \

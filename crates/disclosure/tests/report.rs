@@ -67,6 +67,17 @@ fn parse_csv(text: &str) -> Vec<Vec<String>> {
 }
 
 #[test]
+fn flags_in_reasons_and_hints_are_set_as_code() {
+    let mut fixture = fixture::quick();
+    let reason = &mut fixture.analysis.verdict.reasons[0];
+    reason.text = "`nosuch` is too much".to_owned();
+    reason.hint = Some("give the generator more CPUs (`--load-cpus`)".to_owned());
+    let html = html_of(&fixture);
+    assert!(html.contains("<code>nosuch</code> is too much (rule <code>"), "{html}");
+    assert!(html.contains("more CPUs (<code>--load-cpus</code>)"), "{html}");
+}
+
+#[test]
 fn markdown_of_a_run_with_errors_and_an_invalid_load_point() {
     insta::assert_snapshot!(render::markdown(&outline(&fixture::quick().report())));
 }

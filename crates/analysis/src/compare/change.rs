@@ -51,7 +51,7 @@ pub enum Basis {
     Turns(usize),
     /// Repetitions that took no turns: so many of the baseline, so many of the other.
     Repetitions(usize, usize),
-    /// The seconds of too few runs to be repetitions; [`BETWEEN_RUNS`] is taken for granted.
+    /// The seconds of too few runs to be repetitions; up to [`BETWEEN_RUNS`] is taken for granted.
     Phases,
 }
 

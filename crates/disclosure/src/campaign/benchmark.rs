@@ -4,8 +4,9 @@ use analysis::attribute::sentence;
 
 use super::group::{Entry, Group};
 use super::{bars, curves, scatter, test_disclosure};
+use crate::comparison::paragraphs;
 use crate::sections::{method, narrative, production};
-use crate::{Block, Figure, Section, Text, comparison_document, comparison_text, results_table};
+use crate::{Block, Figure, Section, Text, comparison_document, results_table};
 
 pub(super) fn section(group: &Group) -> Section {
     let entries = group.entries();
@@ -27,7 +28,7 @@ fn results(group: &Group, entries: &[Entry]) -> Vec<Block> {
     let words = group.words();
     let mut blocks = Vec::new();
     if let Some(comparison) = group.comparison.as_ref().filter(|_| 1 < entries.len()) {
-        blocks.extend(comparison_text(comparison).into_iter().map(|text| Block::Paragraph(text.into())));
+        blocks.extend(paragraphs(comparison));
         let figures: [Option<Figure>; 3] =
             [bars::figure(entries, words), scatter::figure(entries, words), curves::figure(entries, words)];
         blocks.extend(figures.into_iter().flatten().map(|figure| Block::Figure(Box::new(figure))));

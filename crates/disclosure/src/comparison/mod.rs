@@ -68,20 +68,16 @@ fn banner(comparison: &Comparison) -> Banner {
 }
 
 fn summary(comparison: &Comparison) -> Vec<Block> {
-    let sentences = comparison_text(comparison).into_iter();
-    let mut blocks: Vec<Block> = sentences.map(|sentence| Block::Paragraph(with_code(&sentence))).collect();
+    let mut blocks = paragraphs(comparison);
     blocks.push(Block::Table(comparison_summary(comparison)));
     blocks.extend(comparison_overall(comparison).map(Block::Table));
     blocks
 }
 
-/// Sets what stands in backquotes as code.
-fn with_code(sentence: &str) -> Text {
-    let parts = sentence.split('`').enumerate();
-    parts.fold(Text::default(), |text, (index, part)| match index % 2 {
-        0 => text.plain(part),
-        _ => text.code(part),
-    })
+/// Returns what the comparison says, a paragraph for each of its sentences.
+pub(crate) fn paragraphs(comparison: &Comparison) -> Vec<Block> {
+    let sentences = comparison_text(comparison);
+    sentences.iter().map(|sentence| Block::Paragraph(Text::default().sentence(sentence))).collect()
 }
 
 fn levels(comparison: &Comparison) -> Vec<Block> {

@@ -172,7 +172,7 @@ fn basis_sentence(basis: Basis) -> String {
         ),
         Basis::Phases => format!(
             "Where a server has fewer than three runs, intervals rest on the seconds of their steady phases (10 at least), and \
-             {} from run to run is taken for granted. `--repeat 5` measures it instead.",
+             up to {} from run to run is taken for granted. `--repeat 5` measures it instead.",
             percent(BETWEEN_RUNS.0)
         ),
     }

@@ -119,9 +119,9 @@ fn reason_text(report: &Report, reason: &Reason) -> Text {
         let load = load.map_or(String::new(), |load| format!(" ({})", report.words().load_text(load)));
         text = text.strong(format!("Load point {}{load}: ", index + 1));
     }
-    text = text.plain(format!("{} (rule ", reason.text)).code(reason.rule).plain(")");
+    text = text.sentence(&format!("{} (rule ", reason.text)).code(reason.rule).plain(")");
     match &reason.hint {
-        Some(hint) => text.plain(format!(". Hint: {hint}")),
+        Some(hint) => text.sentence(&format!(". Hint: {hint}")),
         None => text,
     }
 }
