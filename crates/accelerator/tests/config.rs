@@ -191,7 +191,12 @@ fn a_value_of_the_wrong_sort_is_answered_with_its_place_and_what_was_expected() 
             "4:16",
             "expected a time, found `10` without a unit\nhint: write a number",
         ),
-        ("[limits]\nhead-timeout = 10", "4:16", "expected a string"),
+        (
+            "[limits]\nhead-timeout = 10",
+            "4:16",
+            "integer `10`, expected a string\nhint: write it in quotation marks, times and sizes with a unit",
+        ),
+        ("[limits]\nhead-timeout = \"4000 d\"", "4:16", "longer than ten years\nhint: write a shorter time"),
         (
             "[memory]\nsize = \"1 GB\"",
             "4:8",
@@ -203,10 +208,28 @@ fn a_value_of_the_wrong_sort_is_answered_with_its_place_and_what_was_expected() 
             "4:12",
             "above 0 and up to 0.1, found 0.5",
         ),
-        ("[origin]\nbalance = \"random\"", "4:11", "unknown variant `random`"),
-        ("[[listen]]\naddress = \"localhost\"", "4:11", "invalid socket address"),
+        ("[origin]\nbalance = \"random\"", "4:11", "unknown value `random`, expected one of `round-robin`"),
+        (
+            "[[listen]]\naddress = \"localhost\"",
+            "4:11",
+            "invalid socket address syntax\nhint: write an IP address and a port: `127.0.0.1:8000`",
+        ),
+        (
+            "[listen]\naddress = \"[::]:80\"",
+            "3:",
+            "table, expected a list\nhint: sections that may be repeated",
+        ),
+        ("[[cache]]\nbypass = []", "3:", "\nhint: only sections that may be repeated"),
+        ("[disk]\nfolder = \"cache\"", "3:", "missing key `size`"),
         ("[[listen]]\naddress = \"[::]:80\"\nproxy-from = [\"10/8\"]", "5:", "address/prefix"),
-        ("[limits]\nconnections-max = 0", "4:19", "nonzero"),
+        ("[limits]\nconnections-max = 0", "4:19", "expected a number from 1"),
+        ("[http2]\nstreams-max = -1", "4:15", "expected a number from 1 to 4294967295"),
+        ("[tls]\nversion-min = 1.2", "4:15", "expected a string\nhint: write it in quotation marks"),
+        (
+            "balance = \"hash\"",
+            "3:1",
+            "unknown key `balance`, expected `url` or `weight`\nhint: a key belongs to",
+        ),
         ("workers", "3:", "expected"),
     ] {
         let complaint = complaint(&format!("{MINIMAL}{line}\n"));
@@ -231,6 +254,7 @@ fn what_does_not_go_together_is_refused_with_what_to_do() {
         ),
         ("[memory]\nsize = \"1 KiB\"", "expected at least `1 MiB`"),
         ("[memory]\nobject-max = \"1 TiB\"", "`object-max` of `[memory]` is more than its `size`"),
+        ("[disk]\nfolder = \"cache\"\nsize = \"1 MiB\"", "expected at least `16 MiB` as `size` of `[disk]`"),
         ("[limits]\nhead-max = \"1 MiB\"", "`head-max` of `[limits]` is more than `64 KiB`"),
         ("[admin]\nlisten = \"0.0.0.0:1\"", "could be used by anybody\nhint: listen on `127.0.0.1`"),
         ("[admin]\nlisten = \"127.0.0.1:1\"\ntoken-file = \"/nowhere/at/all\"", "cannot be read"),
@@ -247,6 +271,22 @@ fn what_does_not_go_together_is_refused_with_what_to_do() {
         );
     }
     assert!(complaint(&format!("workers = 2000\n{MINIMAL}")).contains("at most 1024 `workers`"));
+}
+
+#[test]
+fn no_time_at_all_is_not_taken_for_no_limit() {
+    for (section, keys) in [
+        ("tls", &["handshake-timeout"][..]),
+        ("limits", &["head-timeout", "body-timeout", "idle-timeout", "write-timeout", "tunnel-timeout"]),
+        ("origin", &["connect-timeout", "first-byte-timeout", "between-bytes-timeout"]),
+        ("origin.probe", &["interval", "timeout"]),
+    ] {
+        for key in keys {
+            let complaint = complaint(&format!("{MINIMAL}[{section}]\n{key} = \"0 s\"\n"));
+            let expected = format!("expected more than `0 s` as `{key}` of `[{section}]`\nhint: ");
+            assert!(complaint.starts_with(&expected), "{complaint}");
+        }
+    }
 }
 
 #[test]

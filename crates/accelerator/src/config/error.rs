@@ -2,6 +2,35 @@
 
 use std::fmt;
 
+/// How the reader speaks of what stands in a configuration, and how its writers do.
+const WORDS: &[(&str, &str)] = &[
+    ("unknown field", "unknown key"),
+    ("missing field", "missing key"),
+    ("unknown variant", "unknown value"),
+    ("invalid type: map", "invalid type: table"),
+    ("invalid type: sequence", "invalid type: list"),
+    ("expected a sequence", "expected a list"),
+    ("expected a map", "expected a table"),
+    ("expected path string", "expected a string"),
+    ("wanted string or table", "expected a string"),
+    ("expected f64", "expected a number"),
+    ("a nonzero u16", "a number from 1 to 65535"),
+    ("a nonzero u32", "a number from 1 to 4294967295"),
+    ("a nonzero u64", "a number from 1"),
+    ("expected u32", "expected a number from 0 to 4294967295"),
+];
+
+/// What to do about mistakes whose message does not say it, by a part of the message.
+const HINTS: &[(&str, &str)] = &[
+    (
+        "expected a string",
+        "write it in quotation marks, times and sizes with a unit: `\"10 s\"`, `\"64 MiB\"`",
+    ),
+    ("unknown key", "a key belongs to the section above it"),
+    ("table, expected a list", "sections that may be repeated have two brackets: `[[listen]]`"),
+    ("socket address", "write an IP address and a port: `127.0.0.1:8000`, `0.0.0.0:80`, `[::]:80`"),
+];
+
 /// A mistake in a configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigError {
@@ -28,16 +57,13 @@ impl ConfigError {
     /// Makes one of what the TOML reader says. Its text for a wrong name reads ``unknown field `a`, expected one of
     /// `b`, `c` ``: what stands in backquotes after the first are the candidates.
     pub(super) fn of_toml(file_name: &str, text: &str, error: &toml::de::Error) -> ConfigError {
-        let said = error
-            .message()
-            .trim()
-            .replace("unknown field", "unknown key")
-            .replace("missing field", "missing key");
-        let found = ConfigError::new(said);
+        let found = ConfigError::new(in_plain_words(error.message().trim()));
         let is_unknown = found.message.starts_with("unknown");
         let mut quoted = found.message.split('`').skip(1).step_by(2);
         let near = quoted.next().filter(|_| is_unknown).and_then(|written| nearest(written, quoted));
-        let place = error.span().map(|span| place(file_name, text, span.start));
+        let start = error.span().map(|span| span.start);
+        let place = start.map(|start| place(file_name, text, start));
+        let usual = usual_hint(&found.message, start.and_then(|start| text.get(start..)).unwrap_or_default());
         match near {
             // Who sees the right one need not see all.
             Some(near) => ConfigError {
@@ -45,7 +71,7 @@ impl ConfigError {
                 hint: Some(format!("did you mean `{near}`?")),
                 message: found.message.split(", expected").next().unwrap_or_default().to_owned(),
             },
-            None => ConfigError { place, ..found },
+            None => ConfigError { place, hint: found.hint.or(usual.map(str::to_owned)), ..found },
         }
     }
 }
@@ -64,6 +90,25 @@ impl fmt::Display for ConfigError {
 }
 
 impl std::error::Error for ConfigError {}
+
+/// Returns a message of the reader as somebody understands it who knows TOML only.
+fn in_plain_words(message: &str) -> String {
+    let said = WORDS.iter().fold(message.to_owned(), |said, (theirs, ours)| said.replace(theirs, ours));
+    // The name of a type comes last.
+    match said.split_once("expected struct ") {
+        Some((before, _)) => format!("{before}expected a table"),
+        None => said,
+    }
+}
+
+/// Returns what to do about a mistake in the text that begins with `rest`.
+fn usual_hint(message: &str, rest: &str) -> Option<&'static str> {
+    // What should be a table is read like one without names of keys: the message is about what would stand first.
+    if message.starts_with("invalid type: table") && rest.starts_with("[[") {
+        return Some("only sections that may be repeated have two brackets");
+    }
+    HINTS.iter().find(|(part, _)| message.contains(part)).map(|(_, hint)| *hint)
+}
 
 /// Returns file, line and column, both from 1, of a byte of a text.
 fn place(file_name: &str, text: &str, at: usize) -> String {

@@ -16,7 +16,7 @@ use crate::operation::{AdminSettings, LogForm, LogSettings};
 pub struct MemorySection {
     /// How much memory stored responses take, everything counted, remembered heads too.
     pub size: Option<Size>,
-    /// The largest response that is kept.
+    /// The largest response that is kept; at most a quarter of what one shard of the store may hold counts.
     pub object_max: Option<Size>,
     /// How much responses may take that are on their way and are going to be stored.
     pub filling_max: Option<Size>,
@@ -30,7 +30,7 @@ pub struct MemorySection {
 pub struct DiskSection {
     /// The folder, which belongs to one accelerator alone.
     pub folder: PathBuf,
-    /// How much of it is used.
+    /// How much of it is used, 16 MiB or more.
     pub size: Size,
 }
 

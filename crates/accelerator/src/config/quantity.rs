@@ -53,7 +53,7 @@ impl TryFrom<String> for Time {
     fn try_from(text: String) -> Result<Time, String> {
         let nanos = parse(&text, "a time", TIME_UNITS, "10 s")?;
         if TIME_MAX < nanos {
-            return Err(format!("`{text}` is longer than ten years\nhint: leave the key out for no limit"));
+            return Err(format!("`{text}` is longer than ten years\nhint: write a shorter time"));
         }
         Ok(Time(Nanos(nanos.round() as u64)))
     }

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 
 use units::Nanos;
 
-use super::{Config, ConfigError, ListenSection, bytes, size, time};
+use super::{Config, ConfigError, ListenSection, Time, bytes, size, time};
 use crate::exchange::{Detail, ExchangeSettings, Forwarded};
 use crate::front::FrontSettings;
 use crate::front::tls::TlsSettings;
@@ -124,6 +124,7 @@ impl Config {
             self.check_origin(),
             self.check_names(),
             self.check_listens(),
+            self.check_times(),
             self.check_sizes(),
             self.check_admin(),
         ];
@@ -160,6 +161,29 @@ impl Config {
         twice.map(|(_, address)| format!("`{address}` is to be listened at twice"))
     }
 
+    /// Looks for limits that no wait would ever keep: zero does not mean that there is none.
+    fn check_times(&self) -> Option<String> {
+        let Config { limits, origin, .. } = self;
+        let probe = origin.probe.as_ref();
+        let times = [
+            ("tls", "handshake-timeout", self.tls.handshake_timeout),
+            ("limits", "head-timeout", limits.head_timeout),
+            ("limits", "body-timeout", limits.body_timeout),
+            ("limits", "idle-timeout", limits.idle_timeout),
+            ("limits", "write-timeout", limits.write_timeout),
+            ("limits", "tunnel-timeout", limits.tunnel_timeout),
+            ("origin", "connect-timeout", origin.connect_timeout),
+            ("origin", "first-byte-timeout", origin.first_byte_timeout),
+            ("origin", "between-bytes-timeout", origin.between_bytes_timeout),
+            ("origin.probe", "interval", probe.and_then(|probe| probe.interval)),
+            ("origin.probe", "timeout", probe.and_then(|probe| probe.timeout)),
+        ];
+        let (section, key, _) = times.into_iter().find(|(.., time)| *time == Some(Time(Nanos::ZERO)))?;
+        Some(format!(
+            "expected more than `0 s` as `{key}` of `[{section}]`\nhint: leave it out for the usual time"
+        ))
+    }
+
     fn check_sizes(&self) -> Option<String> {
         if self.workers.is_some_and(|workers| WORKERS_MAX < workers.get()) {
             return Some(format!("expected at most {WORKERS_MAX} `workers`\nhint: one per CPU is best"));
@@ -171,6 +195,10 @@ impl Config {
         }
         if self.memory.object_max.is_some_and(|object| memory < object.0) {
             return Some("`object-max` of `[memory]` is more than its `size`".to_owned());
+        }
+        if self.disk.as_ref().is_some_and(|disk| disk.size.0 < DiskSettings::BYTES_MIN) {
+            let least = DiskSettings::BYTES_MIN >> 20;
+            return Some(format!("expected at least `{least} MiB` as `size` of `[disk]`"));
         }
         let head = self.limits.head_max.is_some_and(|head| (http1::HEAD_BYTES_MAX as u64) < head.0);
         head.then(|| {

@@ -10,3 +10,8 @@ pub struct DiskSettings {
     /// How many bytes of disk are used at most.
     pub bytes: u64,
 }
+
+impl DiskSettings {
+    /// The least disk that is of use, in bytes: a few segments.
+    pub const BYTES_MIN: u64 = 16 << 20;
+}

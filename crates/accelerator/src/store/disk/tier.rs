@@ -32,9 +32,6 @@ const QUEUE_SHARE: u64 = 16;
 /// How many objects may wait to be written, and how many requests to be read.
 const QUEUE_MAX: usize = 1024;
 
-/// The least disk that is of use, in bytes: a few segments.
-const BYTES_MIN: u64 = 16 << 20;
-
 /// What all threads of the tier share.
 #[derive(Debug)]
 pub(super) struct Shared {
@@ -93,8 +90,8 @@ impl Disk {
         packer: Packer,
     ) -> Result<Disk, DiskError> {
         let DiskSettings { directory, bytes } = settings;
-        if *bytes < BYTES_MIN {
-            return Err(DiskError::TooSmall { found: *bytes, least: BYTES_MIN });
+        if *bytes < DiskSettings::BYTES_MIN {
+            return Err(DiskError::TooSmall { found: *bytes, least: DiskSettings::BYTES_MIN });
         }
         std::fs::create_dir_all(directory).map_err(DiskError::at(directory))?;
         let lock = lock(settings)?;
