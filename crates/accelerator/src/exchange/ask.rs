@@ -6,8 +6,10 @@ use http1::RequestMethod;
 
 use super::error_page::Fault;
 use super::settings::ExchangeSettings;
-use crate::message::{Inbound, LinesIter};
-use crate::policy::{Key, Request, RequestDirectives, passed_through};
+use crate::message::{HeaderLines, Inbound, LinesIter};
+use crate::policy::{
+    Key, Request, RequestDirectives, RequestField, names_of_connection, passed_through, request_field,
+};
 
 /// A request that has a key.
 #[derive(Debug)]
@@ -23,10 +25,11 @@ pub(super) struct Ask {
 impl Ask {
     /// Reads a request; refuses what has no key, and methods that are not for gateways: tunnels, and echoes, which tell
     /// scripts what browsers keep from them.
-    pub fn read(inbound: Inbound, settings: &ExchangeSettings) -> Result<Ask, Fault> {
+    pub fn read(mut inbound: Inbound, settings: &ExchangeSettings) -> Result<Ask, Fault> {
         if matches!(&inbound.method_name[..], b"CONNECT" | b"TRACE") {
             return Err(Fault { status: 405, reason: "method" });
         }
+        end_what_the_connection_names(&mut inbound.lines);
         let request = Request::read(&inbound.method_name, inbound.lines.iter(), inbound.has_body);
         let is_about_server = request.method == RequestMethod::Options && inbound.target == b"*";
         let target = if is_about_server { b"/" } else { &inbound.target[..] };
@@ -97,6 +100,16 @@ impl Ask {
         }
         std::str::from_utf8(self.inbound.lines.get("max-forwards")?).ok()?.parse().ok()
     }
+}
+
+/// Removes the lines that `Connection` names: the origin does not get them (RFC 9110 §7.6.1), so they must not say either
+/// for whom its response is.
+///
+/// Those that always end here stay: they tell what the client wants of the connection.
+fn end_what_the_connection_names(lines: &mut HeaderLines) {
+    let names = names_of_connection(lines.iter());
+    let is_left = |name: &&String| request_field(name.as_bytes()) != RequestField::Connection;
+    names.iter().filter(is_left).for_each(|name| lines.remove(name));
 }
 
 #[cfg(test)]

@@ -57,8 +57,6 @@ pub(super) fn outgoing(ask: &Ask, purpose: &Purpose, settings: &ExchangeSettings
 }
 
 fn lines(ask: &Ask, purpose: &Purpose, settings: &ExchangeSettings) -> HeaderLines {
-    let ended = names_of_connection(ask.lines());
-    let is_ended = |name: &[u8]| ended.iter().any(|one| one.as_bytes().eq_ignore_ascii_case(name));
     let codings =
         if purpose.is_pass() { None } else { accept_encoding(ask.lines(), &settings.policy.codings) };
     let is_rewritten = |name: &[u8]| {
@@ -67,7 +65,7 @@ fn lines(ask: &Ask, purpose: &Purpose, settings: &ExchangeSettings) -> HeaderLin
     };
     let mut sent = HeaderLines::with_capacity(ask.inbound.lines.as_bytes().len() + 256);
     ask.lines()
-        .filter(|(name, _)| purpose.sends(name, settings) && !is_ended(name) && !is_rewritten(name))
+        .filter(|(name, _)| purpose.sends(name, settings) && !is_rewritten(name))
         .for_each(|(name, value)| sent.push(name, value));
     if let Some(codings) = &codings {
         sent.push(b"Accept-Encoding", codings.as_bytes());

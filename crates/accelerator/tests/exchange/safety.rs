@@ -200,3 +200,17 @@ fn the_origin_gets_the_normal_form_that_the_key_has() {
         assert_eq!(house.get("/a/c", &[]).await.path, HitPath::Memory);
     });
 }
+
+#[test]
+fn fields_that_the_origin_does_not_get_choose_no_variant() {
+    const LINES: &str = "Cache-Control: max-age=60\r\nVary: Accept-Language\r\n";
+    run(async {
+        let house =
+            House::new(|heard| reply(200, LINES, heard.value("accept-language").unwrap_or("none"))).await;
+        let evil = [("Connection", "close, Accept-Language"), ("Accept-Language", "de")];
+        assert_eq!(house.get("/", &evil).await.gist(), (200, "none", HitPath::Miss));
+        let german = house.get("/", &[("Accept-Language", "de")]).await;
+        assert_eq!(german.gist(), (200, "de", HitPath::Miss));
+        assert_eq!(house.get("/", &[]).await.gist(), (200, "none", HitPath::Memory));
+    });
+}
