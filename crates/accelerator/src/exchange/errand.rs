@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use units::WallTime;
+
 use super::ask::Ask;
 use super::outgoing::Purpose;
 use crate::policy::{
-    Conditional, Failure, Forward, MissReason, Needs, OnFailure, Settings, StaleReason, Stored, Variant,
-    conditional, on_failure,
+    Conditional, Failure, Forward, MissReason, Needs, OnFailure, Response, Settings, StaleReason, Stored,
+    Variant, conditional, on_failure,
 };
 use crate::store::Object;
-use units::WallTime;
 
 /// A request that the store does not answer.
 #[derive(Debug)]
@@ -20,7 +21,10 @@ pub(super) struct Errand {
     pub why: Forward,
     /// The reason's name.
     pub reason: &'static str,
-    /// The stored responses that the origin may say are still good.
+    /// What requests have in common that one response may serve: the values of the fields on which responses under the
+    /// key depend, as far as that is known.
+    pub variant: Variant,
+    /// The stored responses that the origin may say are still good, or will do.
     pub against: Vec<Arc<Object>>,
     /// The stored response that suits the request but must be validated.
     pub stale: Option<Arc<Object>>,
@@ -30,15 +34,20 @@ pub(super) struct Errand {
 
 impl Errand {
     /// A request that nothing stored suits; `found` is what there is under its key all the same.
-    pub fn miss(ask: Ask, why: MissReason, found: Vec<Arc<Object>>) -> Errand {
-        Errand { ask, why: why.into(), reason: why.name(), against: found, stale: None, is_shareable: true }
+    pub fn miss(ask: Ask, why: MissReason, mut found: Vec<Arc<Object>>, settings: &Settings) -> Errand {
+        let known = found.first().map(|object| &object.stored.response.vary);
+        let variant = known.and_then(|vary| Variant::of(vary, ask.lines(), &settings.codings));
+        found.retain(|object| may_do_for_others(&object.stored.response));
+        let (why, reason, variant) = (why.into(), why.name(), variant.unwrap_or_default());
+        Errand { ask, why, reason, variant, against: found, stale: None, is_shareable: true }
     }
 
     /// A request that a stored response suits which must be validated.
     pub fn validation(ask: Ask, why: Needs, object: Arc<Object>) -> Errand {
-        let against = vec![Arc::clone(&object)];
+        let (variant, against) = (object.stored.variant.clone(), vec![Arc::clone(&object)]);
         let is_shareable = matches!(why, Needs::Stale | Needs::Invalidated);
-        Errand { ask, why: why.into(), reason: why.name(), against, stale: Some(object), is_shareable }
+        let (why, reason) = (why.into(), why.name());
+        Errand { ask, why, reason, variant, against, stale: Some(object), is_shareable }
     }
 
     /// A request of our own that brings a stale response up to date.
@@ -47,8 +56,12 @@ impl Errand {
     }
 
     /// Returns what the origin is asked: whether something stored is still good, else for the whole.
+    ///
+    /// Whether another variant will do is asked by tags alone: two variants may have changed at the same time.
     pub fn filling(&self) -> Purpose {
-        Purpose::Fill(conditional(&self.stored()))
+        let conditional = conditional(&self.stored());
+        let if_modified_since = conditional.if_modified_since.filter(|_| self.stale.is_some());
+        Purpose::Fill(Conditional { if_modified_since, ..conditional })
     }
 
     /// Returns what the origin is asked when it gave no use to the question whether something stored is still good.
@@ -59,14 +72,6 @@ impl Errand {
     /// Returns what policy keeps of the stored responses.
     pub fn stored(&self) -> Vec<&Stored> {
         self.against.iter().map(|object| &object.stored).collect()
-    }
-
-    /// Returns what requests have in common that one response may serve: the values of the fields on which responses
-    /// under the key depend, as far as that is known.
-    pub fn variant(&self, settings: &Settings) -> Variant {
-        let known = self.against.first().map(|object| &object.stored.response.vary);
-        let variant = known.and_then(|vary| Variant::of(vary, self.ask.lines(), &settings.codings));
-        variant.unwrap_or_default()
     }
 
     /// Returns the stored response that may stand in when the origin fails, and why it may.
@@ -82,4 +87,12 @@ impl Errand {
             OnFailure::PassOn(_) => None,
         }
     }
+}
+
+/// Tells whether the origin is asked if a response will do for requests that differ in the fields it depends on.
+///
+/// Not if it depends on the codings that clients take: servers that compress as they send know the plain bytes by their
+/// tag, say that these will do, and then nobody would get them compressed any more.
+fn may_do_for_others(response: &Response) -> bool {
+    response.etag.is_some() && !response.vary.fields().iter().any(|name| name == "accept-encoding")
 }

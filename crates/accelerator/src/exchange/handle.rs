@@ -91,7 +91,7 @@ impl Exchange {
             Answer::Pass(why) => Box::pin(self.relay(ask, body, why.into())).await,
             Answer::Miss(why) => {
                 let is_marked = found.mark.is_some_and(|mark| mark.is_valid(now));
-                let errand = Errand::miss(ask, why, found.objects);
+                let errand = Errand::miss(ask, why, found.objects, &self.settings.policy);
                 Box::pin(self.run(errand, is_marked)).await
             }
             Answer::Validate { index, why } => {

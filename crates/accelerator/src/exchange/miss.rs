@@ -58,7 +58,7 @@ impl Exchange {
             let is_own = is_marked || errand.ask.is_head();
             return self.alone(&errand, is_own).await;
         }
-        let mut variant = errand.variant(&self.settings.policy);
+        let mut variant = errand.variant.clone();
         for _ in 0..FLIGHTS_MAX {
             let flight = match self.board(&errand, variant.clone()) {
                 Boarding::Lead(lead) => return self.lead(errand, lead).await,
@@ -80,7 +80,7 @@ impl Exchange {
         if errand.ask.is_loop(&self.settings.name) {
             return;
         }
-        let Boarding::Lead(lead) = self.board(&errand, errand.variant(&self.settings.policy)) else {
+        let Boarding::Lead(lead) = self.board(&errand, errand.variant.clone()) else {
             return;
         };
         // Another refresh may have ended between the look into the store and boarding.

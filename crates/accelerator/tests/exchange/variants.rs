@@ -74,3 +74,39 @@ fn what_varies_by_everything_is_not_stored() {
         }
     });
 }
+
+#[test]
+fn another_variant_is_not_asked_about_by_its_date() {
+    const LINES: &str = "Cache-Control: max-age=60\r\nVary: Accept-Language\r\n\
+                         Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n";
+    run(async {
+        let house = House::new(|heard| match heard.value("if-modified-since") {
+            Some(_) => vec![send("HTTP/1.1 304 x\r\n\r\n")],
+            None => reply(200, LINES, heard.value("accept-language").unwrap_or("none")),
+        })
+        .await;
+        for language in ["de", "en"] {
+            let answer = house.get("/", &[("Accept-Language", language)]).await;
+            assert_eq!(answer.gist(), (200, language, HitPath::Miss));
+        }
+    });
+}
+
+#[test]
+fn plain_bytes_do_not_keep_others_from_compressed_ones() {
+    const LINES: &str = "Cache-Control: max-age=60\r\nVary: Accept-Encoding\r\n";
+    run(async {
+        // As servers do that compress as they send: the tag is that of the plain bytes.
+        let house =
+            House::new(|heard| match (heard.value("if-none-match"), heard.value("accept-encoding")) {
+                (Some(_), _) => vec![send("HTTP/1.1 304 x\r\nETag: \"a\"\r\n\r\n")],
+                (None, None) => reply(200, &format!("{LINES}ETag: \"a\"\r\n"), "plain"),
+                (None, Some(coding)) => reply(200, &format!("{LINES}ETag: W/\"a\"\r\n"), coding),
+            })
+            .await;
+        for path in [HitPath::Miss, HitPath::Memory] {
+            assert_eq!(house.get("/", &[]).await.gist(), (200, "plain", path));
+            assert_eq!(house.get("/", &[("Accept-Encoding", "gzip")]).await.gist(), (200, "gzip", path));
+        }
+    });
+}
