@@ -152,13 +152,14 @@ impl Exchange {
 
     /// Takes note that a response was not stored: the next requests for it wait for nobody, and what the origin has
     /// replaced by it is not served any more.
-    fn remember_not_stored(&self, errand: &Errand, why: NotStored, status: u16) {
+    pub(super) fn remember_not_stored(&self, errand: &Errand, why: NotStored, status: u16) {
         let (key, now) = (errand.ask.key.as_str(), wall());
-        let Some(mark) = hit_for_miss(why, now, &self.settings.policy) else { return };
-        if !errand.against.is_empty() && status < 500 {
+        if errand.stale.is_some() && status < 500 && why.is_lasting() {
             self.shared.store.purge(&Purge::Key(key.to_owned()), Removal::Delete, now);
         }
-        self.shared.store.set_mark(key, mark);
+        if let Some(mark) = hit_for_miss(why, now, &self.settings.policy) {
+            self.shared.store.set_mark(key, mark);
+        }
     }
 }
 

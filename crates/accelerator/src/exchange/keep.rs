@@ -20,7 +20,6 @@ use crate::message::{BodyError, HeaderLines, Reply, ReplyBody};
 use crate::origin::{OriginBody, OriginReply};
 use crate::policy::{
     ByteRange, Content, NotStored, Ranges, Response, Stored, Variant, body_is_complete, content_range,
-    hit_for_miss,
 };
 use crate::store::{Object, Since, tags_of};
 
@@ -160,10 +159,8 @@ impl Keeper {
         }
         let store = &self.exchange.shared.store;
         if (store.object_bytes_max() as u64) < received {
-            let key = self.errand.ask.key.as_str();
-            if let Some(mark) = hit_for_miss(NotStored::TooLarge, wall(), &self.exchange.settings.policy) {
-                store.set_mark(key, mark);
-            }
+            let status = self.arriving.stored.response.status;
+            self.exchange.remember_not_stored(&self.errand, NotStored::TooLarge, status);
             self.let_go();
         } else if !self.filling.take(added) {
             self.let_go();

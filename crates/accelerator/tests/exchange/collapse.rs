@@ -201,17 +201,36 @@ fn a_body_that_breaks_off_does_so_for_all_and_is_not_stored() {
     });
 }
 
+/// A reply that does not say how long it is, in so many pieces of 16 KiB.
+fn unannounced(pieces: usize) -> Vec<Step> {
+    let head = "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let chunk = format!("4000\r\n{}\r\n", "x".repeat(0x4000));
+    let chunks = (0..pieces).map(|_| send(&chunk));
+    std::iter::once(send(head)).chain(chunks).chain([send("0\r\n\r\n")]).collect()
+}
+
+const PIECES: usize = 64;
+
+#[test]
+fn what_turns_out_too_large_takes_the_place_of_what_was_stored() {
+    run(async {
+        let house = House::small(ExchangeSettings::default(), 512 << 10, |heard| match heard.index {
+            0 => reply(200, "Cache-Control: max-age=60\r\nAge: 70\r\nETag: \"a\"\r\n", "old"),
+            _ => unannounced(PIECES),
+        })
+        .await;
+        house.get("/", &[]).await;
+        assert_eq!(house.exchange.shared().store.objects().len(), 1);
+        assert_eq!(house.get("/", &[]).await.text().len(), PIECES * 0x4000);
+        assert!(house.exchange.shared().store.objects().is_empty());
+    });
+}
+
 #[test]
 fn what_is_too_large_streams_on_without_being_kept() {
-    const PIECES: usize = 64;
     run(async {
-        let chunk = format!("4000\r\n{}\r\n", "x".repeat(0x4000));
-        let mut steps =
-            vec![send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nTransfer-Encoding: chunked\r\n\r\n")];
-        steps.extend((0..PIECES).map(|_| send(&chunk)));
-        steps.push(send("0\r\n\r\n"));
         // An eighth of what comes fits.
-        let house = House::small(ExchangeSettings::default(), 512 << 10, move |_| steps.clone()).await;
+        let house = House::small(ExchangeSettings::default(), 512 << 10, |_| unannounced(PIECES)).await;
         let answers = house.crowd(3, "/", &[]).await;
         assert!(answers.iter().all(|answer| answer.text().len() == PIECES * 0x4000));
         let n_heard = house.origin.n_heard();

@@ -128,3 +128,19 @@ fn what_may_not_be_used_at_all_is_not_used_stale() {
         assert_eq!(house.get("/", &[]).await.status, 502);
     });
 }
+
+#[test]
+fn what_the_origin_has_replaced_is_gone_whether_or_not_keys_are_marked() {
+    run(async {
+        let policy = policy::Settings { hit_for_miss: Nanos::ZERO, ..policy::Settings::default() };
+        let settings = ExchangeSettings { policy, ..ExchangeSettings::default() };
+        let house = House::with(settings, |heard| match heard.index {
+            0 => stale(""),
+            _ => reply(200, "Cache-Control: no-store\r\n", "new"),
+        })
+        .await;
+        house.get("/", &[]).await;
+        assert_eq!(house.get("/", &[]).await.gist(), (200, "new", HitPath::Pass));
+        assert!(house.exchange.shared().store.objects().is_empty());
+    });
+}

@@ -110,3 +110,17 @@ fn plain_bytes_do_not_keep_others_from_compressed_ones() {
         }
     });
 }
+
+#[test]
+fn what_is_not_stored_leaves_other_variants_where_they_are() {
+    run(async {
+        let house = House::new(|heard| match heard.value("cookie") {
+            Some(_) => reply(200, "Cache-Control: private\r\nVary: Cookie\r\n", "own"),
+            None => reply(200, "Cache-Control: max-age=60\r\nVary: Cookie\r\n", "all"),
+        })
+        .await;
+        house.get("/", &[]).await;
+        assert_eq!(house.get("/", &[("Cookie", "a=b")]).await.gist(), (200, "own", HitPath::Pass));
+        assert_eq!(house.get("/", &[]).await.gist(), (200, "all", HitPath::Memory));
+    });
+}
