@@ -13,7 +13,7 @@ use super::fetch::{Fetched, settle};
 use super::flight::{Filling, Lead, Outcome};
 use super::flow::{Arriving, FlowReader};
 use super::handle::Exchange;
-use super::lines::{self, is_without_body, of_not_modified, push_length};
+use super::lines::{self, is_without_body, of_not_modified, of_range_refused, push_length};
 use super::stream::BodyStream;
 use super::told::{Told, freshness};
 use crate::message::{BodyError, HeaderLines, Reply, ReplyBody};
@@ -90,7 +90,7 @@ impl Exchange {
                 (206, part(reader, *range, &mut lines))
             }
             (Content::Response(Ranges::Refused(_)), Some(length)) => {
-                lines.remove("content-type");
+                lines = of_range_refused(&lines);
                 lines.push(b"Content-Range", content_range(None, length).as_bytes());
                 lines.push_number(b"Content-Length", 0);
                 (416, ReplyBody::Empty)

@@ -64,10 +64,20 @@ pub(super) fn stored_lines_with_age(kept: &HeaderLines, stored: &Stored, now: Wa
 
 /// Returns those lines that a 304 has.
 pub(super) fn of_not_modified(lines: &HeaderLines) -> HeaderLines {
+    only(lines, stays_in_not_modified)
+}
+
+/// Returns those lines that a 416 has: nothing that describes the response, or lets a cache keep the refusal.
+pub(super) fn of_range_refused(lines: &HeaderLines) -> HeaderLines {
+    only(lines, |name| name.eq_ignore_ascii_case(b"date"))
+}
+
+/// Returns the lines whose names are wanted, and `Via`.
+fn only(lines: &HeaderLines, is_wanted: impl Fn(&[u8]) -> bool) -> HeaderLines {
     let mut kept = HeaderLines::with_capacity(256);
     lines
         .iter()
-        .filter(|(name, _)| stays_in_not_modified(name) || name.eq_ignore_ascii_case(b"via"))
+        .filter(|(name, _)| is_wanted(name) || name.eq_ignore_ascii_case(b"via"))
         .for_each(|(name, value)| kept.push(name, value));
     kept
 }

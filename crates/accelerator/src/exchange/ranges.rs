@@ -3,14 +3,14 @@
 use std::hash::{BuildHasher, RandomState};
 
 use bytes::Bytes;
+use units::WallTime;
 
-use super::lines::finish_stored;
+use super::lines::{finish_stored, of_range_refused};
 use super::settings::ExchangeSettings;
 use super::told::Told;
 use crate::message::{HeaderLines, Reply, ReplyBody};
 use crate::policy::{ByteRange, content_range};
 use crate::store::Object;
-use units::WallTime;
 
 /// What a reply with parts is made of.
 #[derive(Debug, Clone, Copy)]
@@ -57,12 +57,7 @@ impl Parts<'_> {
 
     /// Returns a 416, which says how long the whole is.
     pub fn none(&self) -> Reply {
-        let mut lines = HeaderLines::with_capacity(256);
-        for name in ["date", "via"] {
-            if let Some(value) = self.object.lines.get(name) {
-                lines.push(name.as_bytes(), value);
-            }
-        }
+        let mut lines = of_range_refused(&self.object.lines);
         lines.push(b"Content-Range", self.content_range(None).as_bytes());
         self.reply(416, lines, Vec::new())
     }

@@ -113,3 +113,21 @@ fn without_a_known_length_the_whole_is_sent() {
         );
     });
 }
+
+#[test]
+fn a_refusal_says_nothing_of_the_whole_that_passes_by() {
+    run(async {
+        let house = House::new(|_| reply(200, LINES, "0123456789")).await;
+        let beyond = house.get("/", &[("Range", "bytes=10-")]).await;
+        assert_eq!(
+            (beyond.gist(), beyond.value("content-range")),
+            ((416, "", HitPath::Miss), Some("bytes */10"))
+        );
+        for name in ["cache-control", "etag", "content-type"] {
+            assert_eq!(beyond.value(name), None, "{name}");
+        }
+        assert!(beyond.value("date").is_some() && beyond.value("via").is_some());
+        house.settled().await;
+        assert_eq!(house.get("/", &[]).await.path, HitPath::Memory);
+    });
+}
