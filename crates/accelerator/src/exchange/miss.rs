@@ -54,9 +54,7 @@ impl Exchange {
         }
         let errand = Rc::new(errand);
         if is_marked || !errand.is_shareable || !errand.ask.is_sociable(&self.settings) {
-            // Without anything to validate, HEAD is as good as a request with a mark.
-            let is_own = is_marked || errand.ask.is_head();
-            return self.alone(&errand, is_own).await;
+            return self.alone(&errand, true).await;
         }
         let mut variant = errand.variant.clone();
         for _ in 0..FLIGHTS_MAX {

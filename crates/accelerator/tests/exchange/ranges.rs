@@ -131,3 +131,18 @@ fn a_refusal_says_nothing_of_the_whole_that_passes_by() {
         assert_eq!(house.get("/", &[]).await.path, HitPath::Memory);
     });
 }
+
+#[test]
+fn who_goes_alone_is_not_sent_the_whole() {
+    run(async {
+        let house = House::new(|heard| match heard.value("range") {
+            Some(_) => reply(206, "Content-Range: bytes 0-1/10\r\n", "01"),
+            None => reply(200, LINES, "0123456789"),
+        })
+        .await;
+        for alone in [("Cache-Control", "no-store"), ("Authorization", "ann")] {
+            let answer = house.get("/", &[alone, ("Range", "bytes=0-1")]).await;
+            assert_eq!(answer.gist(), (206, "01", HitPath::Pass), "{alone:?}");
+        }
+    });
+}
