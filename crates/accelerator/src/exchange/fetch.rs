@@ -85,7 +85,9 @@ impl Exchange {
     }
 
     fn failure(&self, lead: Option<Lead>, fault: Fault) -> Fetched {
-        settle(lead.as_ref(), Outcome::Failed(fault));
+        // What is wrong with this one request says nothing about those of others.
+        let is_own = fault.status < 500;
+        settle(lead.as_ref(), if is_own { Outcome::Alone } else { Outcome::Failed(fault) });
         Fetched::Failed(fault)
     }
 

@@ -5,7 +5,8 @@
 //! | waiting | the head of a response that may be kept | arriving | read the flow if it suits them, else go alone |
 //! | waiting | the stored response is still good | again | look into the store again |
 //! | waiting | a response that may not be kept | alone | go, all at once, each by itself |
-//! | waiting | the origin fails | failed | take what is stale if they may, else the same error |
+//! | waiting | the origin answers with an error | error | take what is stale if they may, else go alone |
+//! | waiting | the origin does not answer | failed | take what is stale if they may, else the same error |
 //! | waiting | the leader is gone | alone | as above |
 //! | arriving | the last byte, or too many of them | – | new ones find the store, or lead a flight of their own |
 
@@ -48,7 +49,7 @@ pub(super) enum Outcome {
     Again,
     /// There is nothing to share.
     Alone,
-    /// The origin has answered with an error of its own, by its status.
+    /// The origin has answered with this status, an error of its own.
     Error(u16),
     /// The origin has not answered.
     Failed(Fault),

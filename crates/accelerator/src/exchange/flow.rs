@@ -81,10 +81,10 @@ impl Arriving {
         (arriving, reader)
     }
 
-    /// Makes a reader of the whole body; `None` if its beginning is gone.
+    /// Makes a reader of the whole body; `None` if its beginning is gone, or if it has broken off.
     pub fn reader(self: &Arc<Self>) -> Option<FlowReader> {
         let mut state = self.state();
-        if 0 < state.n_gone {
+        if 0 < state.n_gone || matches!(state.end, Some(Err(_))) {
             return None;
         }
         let free = state.readers.iter().position(Option::is_none);
@@ -347,6 +347,7 @@ mod tests {
         assert_eq!(one.rest(), None);
         assert_eq!(read_all(one).await, Err(BodyError::Truncated));
         assert_eq!(read_all(other).await, Err(BodyError::Truncated));
+        assert!(flow.reader().is_none(), "who comes later asks for itself");
     }
 
     #[tokio::test]

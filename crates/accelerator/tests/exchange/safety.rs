@@ -155,6 +155,16 @@ fn a_purge_reaches_what_is_on_its_way() {
 }
 
 #[test]
+fn a_request_that_cannot_be_sent_fails_for_nobody_else() {
+    run(async {
+        let house = House::new(|_| lasting("abc")).await;
+        let (bad, good) = tokio::join!(house.get("/", &[("X-A", "\0")]), house.get("/", &[]));
+        assert_eq!((bad.status, bad.reason), (400, "request-unsendable"));
+        assert_eq!(good.gist(), (200, "abc", HitPath::Miss));
+    });
+}
+
+#[test]
 fn requests_that_go_round_in_circles_are_stopped() {
     run(async {
         let house = House::new(|_| lasting("abc")).await;
