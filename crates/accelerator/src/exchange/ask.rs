@@ -44,6 +44,7 @@ impl Ask {
     /// Makes it a GET of our own for the same: what the client wants besides does not count.
     pub fn into_own(mut self) -> Ask {
         self.inbound.method_name = b"GET".to_vec();
+        ["cache-control", "pragma"].iter().for_each(|name| self.inbound.lines.remove(name));
         self.request.method = RequestMethod::Get;
         self.request.directives = RequestDirectives::default();
         (self.request.has_range, self.request.has_condition) = (false, false);

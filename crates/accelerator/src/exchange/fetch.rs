@@ -102,14 +102,14 @@ impl Exchange {
     ) -> Fetched {
         let policy = &self.settings.policy;
         let response = Response::read(reply.status, reply.lines.iter(), reply.times, policy);
-        if errand.ask.is_head() {
-            self.note_head(errand, &reply, &response, since);
-            return Fetched::Relayed { reply, why: None };
-        }
         let failure = Failure::Status(reply.status);
         if errand.stand_in(failure, wall(), policy).is_some() {
             settle(lead.as_ref(), Outcome::Error(reply.status));
             return Fetched::Error(reply.status);
+        }
+        if errand.ask.is_head() {
+            self.note_head(errand, &reply, &response, since);
+            return Fetched::Relayed { reply, why: None };
         }
         match self.storable(errand, &reply, &response) {
             Ok(variant) => self.keep(errand, reply, response, variant, since, lead),

@@ -6,7 +6,7 @@ use accelerator::policy;
 use units::Nanos;
 
 use crate::house::{House, run};
-use crate::origin::{Gate, Step, lasting, reply};
+use crate::origin::{Gate, Step, lasting, reply, send};
 
 /// A response that has been stale for ten seconds when it comes.
 fn stale(directives: &str) -> Vec<Step> {
@@ -47,11 +47,13 @@ fn a_refresh_is_a_whole_get_whoever_brought_it_about() {
         })
         .await;
         house.get("/", &[]).await;
-        let head = house.ask("HEAD", "/", &[("Range", "bytes=0-0"), ("If-None-Match", "\"x\"")]).await;
+        let wishes = [("Range", "bytes=0-0"), ("If-None-Match", "\"x\""), ("Cache-Control", "no-store")];
+        let head = house.ask("HEAD", "/", &wishes).await;
         assert_eq!(head.gist(), (200, "", HitPath::Stale));
         house.origin.has_heard(2).await;
         let refresh = &house.origin.heard()[1];
         assert_eq!((refresh.method(), refresh.value("range")), ("GET", None));
+        assert_eq!(refresh.value("cache-control"), None);
         house.settled().await;
         assert_eq!(house.get("/", &[]).await.gist(), (200, "new", HitPath::Memory));
     });
@@ -126,6 +128,20 @@ fn what_may_not_be_used_at_all_is_not_used_stale() {
         house.get("/", &[]).await;
         house.origin.die().await;
         assert_eq!(house.get("/", &[]).await.status, 502);
+    });
+}
+
+#[test]
+fn a_head_is_stood_in_for_as_a_get_is() {
+    run(async {
+        let house = House::new(|heard| match heard.index {
+            0 => stale(", stale-if-error=60"),
+            _ => vec![send("HTTP/1.1 503 x\r\nContent-Length: 5\r\n\r\n")],
+        })
+        .await;
+        house.get("/", &[]).await;
+        let head = house.ask("HEAD", "/", &[]).await;
+        assert_eq!((head.gist(), head.reason), ((200, "", HitPath::Stale), "if-error"));
     });
 }
 
