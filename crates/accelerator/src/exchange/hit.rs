@@ -30,12 +30,10 @@ pub(super) struct Hit {
 impl Hit {
     /// Returns how it is told.
     pub fn told(&self) -> Told {
-        let (path, reason) = match self.how {
-            Reuse::Stale { why, .. } => (HitPath::Stale, why.name()),
-            _ if self.object.is_negative() => (HitPath::Negative, "negative"),
-            _ => (self.path, "fresh"),
-        };
-        Told::hit(path, reason, self.object.origin_time)
+        match self.how {
+            Reuse::Stale { why, .. } => Told::hit(HitPath::Stale, why.name(), self.object.origin_time),
+            _ => Told::fresh(self.path, &self.object),
+        }
     }
 
     /// Returns what a front may remember of it; `None` if it is not to remember it.

@@ -20,7 +20,7 @@ const ADDED_BYTES: usize = 160;
 ///
 /// Pure; changes with the second of `now`.
 pub fn hit_lines(object: &Object, kind: MemoKind, now: WallTime, settings: &ExchangeSettings) -> HeaderLines {
-    let told = Told::hit(HitPath::Memory, "fresh", object.origin_time);
+    let told = Told::fresh(HitPath::Memory, object);
     stored_head(object, kind, now, &told, settings)
 }
 

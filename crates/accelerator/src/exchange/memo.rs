@@ -4,6 +4,7 @@ use std::sync::{Arc, Weak};
 
 use units::WallTime;
 
+use super::told::Told;
 use crate::message::{Handling, HitPath};
 use crate::store::{EpochSeen, Object};
 
@@ -61,8 +62,6 @@ impl Memo {
 
     /// Returns what was done, for logs and metrics.
     pub fn handling(&self, object: &Object) -> Handling {
-        let (path, reason) =
-            if object.is_negative() { (HitPath::Negative, "negative") } else { (HitPath::Memory, "fresh") };
-        Handling { path, reason, origin_time: Some(object.origin_time) }
+        Told::fresh(HitPath::Memory, object).handling()
     }
 }

@@ -5,6 +5,7 @@ use units::{Nanos, WallTime};
 use super::settings::{Detail, ExchangeSettings};
 use crate::message::{Handling, HeaderLines, HitPath};
 use crate::policy::{CacheStatus, Forward, Freshness, Handled, Key, Stored};
+use crate::store::Object;
 
 /// How a request was handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +21,13 @@ pub(super) struct Told {
 }
 
 impl Told {
+    /// It was answered from the store by a fresh response, which was found on this path.
+    pub fn fresh(path: HitPath, object: &Object) -> Told {
+        let (path, reason) =
+            if object.is_negative() { (HitPath::Negative, "negative") } else { (path, "fresh") };
+        Told::hit(path, reason, object.origin_time)
+    }
+
     /// It was answered from the store.
     pub fn hit(path: HitPath, reason: &'static str, saved: Nanos) -> Told {
         Told { handled: Handled::Hit, path, reason, origin_time: Some(saved) }

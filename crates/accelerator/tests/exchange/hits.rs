@@ -100,12 +100,20 @@ fn stored_errors_are_negative_hits() {
             lifetimes_of_statuses: vec![(404, Nanos::from_secs(10))],
             ..policy::Settings::default()
         };
-        let house = House::with(ExchangeSettings { policy, ..ExchangeSettings::default() }, |_| {
-            reply(404, "", "none")
-        })
-        .await;
+        let settings =
+            ExchangeSettings { policy, cache_status: Detail::Detailed, ..ExchangeSettings::default() };
+        let house = House::with(settings, |_| reply(404, "", "none")).await;
         assert_eq!(house.get("/", &[]).await.gist(), (404, "none", HitPath::Miss));
-        assert_eq!(house.get("/", &[]).await.gist(), (404, "none", HitPath::Negative));
+        let hit = house.get("/", &[]).await;
+        assert_eq!(hit.gist(), (404, "none", HitPath::Negative));
+        // Those who get it by a memo are told the same.
+        let (memo, now) = (hit.memo.as_ref().unwrap(), wall());
+        let object = house.exchange.recall(memo, now).unwrap();
+        assert_eq!(memo.handling(&object).path, HitPath::Negative);
+        let lines = hit_lines(&object, memo.kind(), now, house.exchange.settings());
+        for told in [lines.get("cache-status"), hit.lines.get("cache-status")] {
+            assert!(told.unwrap().ends_with(b"; detail=negative"));
+        }
     });
 }
 
