@@ -37,7 +37,6 @@ mod error_page;
 mod prefill;
 mod relay;
 mod stream;
-mod tunnel;
 
 #[cfg(test)]
 mod test_support;
@@ -48,6 +47,6 @@ pub use handle::{Exchange, Shared};
 pub use lines::hit_lines;
 pub use memo::{Memo, MemoKind};
 pub use prefill::Prefilled;
+pub use relay::Tunnel;
 pub use settings::{Detail, ExchangeSettings, Forwarded};
 pub use stream::BodyStream;
-pub use tunnel::Tunnel;

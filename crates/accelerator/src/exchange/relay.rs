@@ -11,10 +11,14 @@ use super::lines::{self, is_without_body, push_length};
 use super::outgoing::{Purpose, outgoing};
 use super::stream::BodyStream;
 use super::told::Told;
-use super::tunnel::Tunnel;
 use crate::message::{HeaderLines, HitPath, Reply, ReplyBody, RequestBody};
-use crate::origin::OriginReply;
+use crate::origin::{OriginReply, OriginTunnel};
 use crate::policy::{Forward, Invalidation, PassReason, invalidation};
+
+/// The way to the origin after a 101: what the client sends is written to it, what is read from it goes to the client.
+///
+/// What came right after the head is read first.
+pub type Tunnel = Box<OriginTunnel>;
 
 /// Why a request is passed on untouched by the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,7 +95,7 @@ fn tunnel(reply: OriginReply, lines: &mut HeaderLines) -> ReplyBody {
         .filter(|(name, _)| name.eq_ignore_ascii_case(b"upgrade"))
         .for_each(|(name, value)| lines.push(name, value));
     match reply.body.into_tunnel() {
-        Some(origin) => ReplyBody::Tunnel(Tunnel::new(origin)),
+        Some(origin) => ReplyBody::Tunnel(Box::new(origin)),
         None => ReplyBody::Empty,
     }
 }
