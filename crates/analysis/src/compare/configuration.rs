@@ -62,7 +62,7 @@ pub(super) fn identifies(section: &FactSection, fact: &Fact) -> bool {
 }
 
 /// Returns a fact's value without what is made anew for every run: the server's folder and its port.
-pub(super) fn plain_value(section: &FactSection, fact: &Fact) -> String {
+pub fn plain_value(section: &FactSection, fact: &Fact) -> String {
     let value = fact.value.trim_end();
     if section.title == "System under test" {
         // A server that was there already is known by its address.

@@ -20,7 +20,7 @@ use units::WallTime;
 
 pub use alike::PlanDifference;
 pub use change::{BETWEEN_RUNS, Basis, Change};
-pub use configuration::{ConfigurationDifference, READINGS};
+pub use configuration::{ConfigurationDifference, READINGS, plain_value};
 pub use figures::{Best, Figures};
 pub use metric::Metric;
 pub use sides::Side;

@@ -43,7 +43,7 @@ pub struct CampaignRun<'a> {
 
 impl<'a> CampaignRun<'a> {
     /// Returns what a comparison takes of it.
-    fn compared(&self) -> Compared<'a> {
+    pub fn compared(&self) -> Compared<'a> {
         let Report { analysis, plan, testbed, provenance, .. } = self.report;
         let (name, server, began) = (self.name, self.server, self.began);
         Compared { name, server, program: &provenance.program, plan, analysis, testbed, began }
@@ -85,14 +85,19 @@ fn title(groups: &[Group]) -> String {
 
 /// Returns the servers, and when the first run began.
 fn subtitle(runs: &[CampaignRun]) -> String {
+    let started = runs.first().and_then(|run| run.report.provenance.started.clone());
+    [Some(servers(runs).join(", ")), started].into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+/// Returns the names of the servers, each once.
+fn servers<'r, 'a: 'r>(runs: impl IntoIterator<Item = &'r CampaignRun<'a>>) -> Vec<&'a str> {
     let mut servers: Vec<&str> = Vec::new();
     for run in runs {
         if !servers.contains(&run.server) {
             servers.push(run.server);
         }
     }
-    let started = runs.first().and_then(|run| run.report.provenance.started.clone());
-    [Some(servers.join(", ")), started].into_iter().flatten().collect::<Vec<_>>().join(" · ")
+    servers
 }
 
 fn banner(runs: &[CampaignRun], groups: &[Group]) -> Banner {

@@ -1,6 +1,7 @@
 //! What was found, benchmark by benchmark.
 
 use super::group::{Entry, Group};
+use super::servers;
 use crate::report::Words;
 use crate::sections::highlights::highlights;
 use crate::sections::state_text;
@@ -23,12 +24,7 @@ pub(super) fn section(groups: &[Group]) -> Section {
 fn introduction(groups: &[Group]) -> String {
     let titles: Vec<&str> = groups.iter().map(Group::title).collect();
     let n_runs: usize = groups.iter().map(|group| group.runs.len()).sum();
-    let mut servers: Vec<&str> = Vec::new();
-    for run in groups.iter().flat_map(|group| &group.runs) {
-        if !servers.contains(&run.server) {
-            servers.push(run.server);
-        }
-    }
+    let servers = servers(groups.iter().flat_map(|group| &group.runs));
     let runs = if n_runs == 1 { "one run".to_owned() } else { format!("{n_runs} runs") };
     let verb = if servers.len() == 1 { "was" } else { "were" };
     format!(
@@ -66,7 +62,8 @@ fn sentences(group: &Group) -> Vec<Text> {
     let said: Vec<Text> = match &group.comparison {
         Some(comparison) if 1 < comparison.sides.len() => {
             let others = comparison.sides.len() - 1;
-            comparison_text(comparison).into_iter().take(others).map(Text::from).collect()
+            let text = comparison_text(comparison);
+            text.iter().take(others).map(|sentence| Text::default().sentence(sentence)).collect()
         }
         _ => highlights(&group.runs[0].report).into_iter().take(2).collect(),
     };

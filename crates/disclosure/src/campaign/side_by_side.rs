@@ -1,9 +1,9 @@
 //! Configurations beside one another: what differs first, the rest folded.
 
-use analysis::compare::READINGS;
+use analysis::compare::{READINGS, plain_value};
 use model::{Fact, FactState};
 
-use super::CampaignRun;
+use super::{CampaignRun, servers};
 use crate::{Block, Cell, Column, Row, Section, Table, numbers};
 
 /// More values than this of one server, from as many runs, are counted instead of listed.
@@ -49,6 +49,7 @@ pub(super) fn section_of_same(runs: &[CampaignRun]) -> Option<Section> {
     })
 }
 
+/// Returns what is the same, folded; `None` if nothing is.
 fn folded(servers: &[&str], alike: &[Line]) -> Option<Block> {
     let same = if servers.len() == 1 { "" } else { " that are the same for all of them" };
     let title = format!("{} facts{same}", alike.len());
@@ -58,18 +59,8 @@ fn folded(servers: &[&str], alike: &[Line]) -> Option<Block> {
     (!alike.is_empty()).then(|| Block::Fold { title, blocks: vec![Block::Table(table)] })
 }
 
-/// Returns the names of the servers, each once.
-fn servers<'a>(runs: &[CampaignRun<'a>]) -> Vec<&'a str> {
-    let mut servers: Vec<&str> = Vec::new();
-    for run in runs {
-        if !servers.contains(&run.server) {
-            servers.push(run.server);
-        }
-    }
-    servers
-}
-
-/// Returns all facts of one line, section by section, in the order in which runs have them. Texts of files are left to the reports of runs.
+/// Returns all facts of one line, section by section, in the order in which runs have them. Texts of files are left to
+/// the reports of runs.
 fn lines(runs: &[CampaignRun], servers: &[&str]) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
     for run in runs {
@@ -84,7 +75,7 @@ fn lines(runs: &[CampaignRun], servers: &[&str]) -> Vec<Line> {
                     lines.push(Line { section, name, values: vec![Vec::new(); servers.len()] });
                 }
                 let values = &mut lines[index].values[place];
-                let value = fact.value.trim_end().to_owned();
+                let value = plain_value(section, fact);
                 if !values.contains(&value) {
                     values.push(value);
                 }
