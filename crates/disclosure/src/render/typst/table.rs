@@ -1,6 +1,7 @@
 //! Tables: how large their type is, and whether the page is turned for them.
 
 use std::fmt::Write;
+use std::mem;
 
 use super::words::{CELL_WORD_MAX, array, cell_words, rich, unbroken, words};
 use crate::{Align, Cell, Column, Row, Table, Tone};
@@ -33,20 +34,15 @@ struct Setting {
 /// Writes a table under headings that have not been written yet: they go with it if the page is turned for it.
 pub(super) fn table(table: &Table, headings: &mut String, out: &mut String) {
     let Setting { size, turned } = Setting::of(table);
-    if !turned {
-        out.push_str(headings);
-        headings.clear();
-    }
+    let above = if turned { mem::take(headings) } else { String::new() };
+    out.push_str(&mem::take(headings));
     let columns = table.columns.iter().map(column);
     let note = if table.note.is_empty() { "none".to_owned() } else { rich(&table.note) };
     let _ = writeln!(out, "data-table({}, {}, (", words(&table.caption), array(columns));
     for row in &table.rows {
         let _ = writeln!(out, "  {},", row_text(row, &table.columns));
     }
-    let _ = writeln!(out, "), {note}, size: {size}pt, turned: {turned}, above: {{");
-    out.push_str(headings);
-    headings.clear();
-    out.push_str("})\n");
+    let _ = writeln!(out, "), {note}, size: {size}pt, turned: {turned}, above: {{\n{above}}})");
 }
 
 fn column(column: &Column) -> String {
