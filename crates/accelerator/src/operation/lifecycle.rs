@@ -119,6 +119,8 @@ impl Accelerator {
     /// As [`Accelerator::start`]; then everything goes on as before.
     pub fn reload(&mut self, settings: Settings) -> Result<(), StartError> {
         let before = self.parts.current();
+        let waiting = waiting(&before.settings, &settings);
+        let settings = as_started(&before.settings, settings);
         // Whatever can fail comes first.
         let servers = if settings.origin == before.settings.origin {
             Arc::clone(&before.servers)
@@ -142,7 +144,9 @@ impl Accelerator {
         self.admin_address = admin_address.filter(|_| current.settings.admin.is_some());
         self.parts.log.turn_to(file);
         self.background.order(Order { current: Arc::clone(&current), listener });
-        self.tell_what_waits(&before.settings, &current.settings);
+        for what in waiting {
+            self.parts.notices.warn(format!("{what} has changed, which takes effect at the next start"));
+        }
         self.parts.turn_to(current);
         Ok(())
     }
@@ -184,16 +188,28 @@ impl Accelerator {
             _ => Ok(None),
         }
     }
+}
 
-    fn tell_what_waits(&self, before: &Settings, settings: &Settings) {
-        let waits = [
-            (before.workers != settings.workers, "`workers`"),
-            (before.store != settings.store, "`[memory]` or `[disk]`"),
-            (before.filling_bytes_max != settings.filling_bytes_max, "`filling-max`"),
-        ];
-        for (_, what) in waits.iter().filter(|(is_changed, _)| *is_changed) {
-            self.parts.notices.warn(format!("{what} has changed, which takes effect at the next start"));
-        }
+/// Returns what other settings than those of the start can change at the next start only.
+fn waiting(started: &Settings, settings: &Settings) -> Vec<&'static str> {
+    let room = |settings: &Settings| {
+        (settings.store.clone(), settings.filling_bytes_max, settings.front.memo_bytes_max)
+    };
+    let changed = [
+        (started.workers != settings.workers, "`workers`"),
+        (room(started) != room(settings), "`[memory]` or `[disk]`"),
+    ];
+    changed.into_iter().filter(|(is_changed, _)| *is_changed).map(|(_, what)| what).collect()
+}
+
+/// Returns settings with what cannot change as it was at the start.
+fn as_started(started: &Settings, settings: Settings) -> Settings {
+    Settings {
+        workers: started.workers,
+        store: started.store.clone(),
+        filling_bytes_max: started.filling_bytes_max,
+        front: FrontSettings { memo_bytes_max: started.front.memo_bytes_max, ..settings.front },
+        ..settings
     }
 }
 
