@@ -195,6 +195,55 @@ fn a_reload_keeps_what_is_stored_and_a_wrong_configuration_changes_nothing() {
 }
 
 #[test]
+fn what_is_on_disk_is_served_after_a_kill_and_after_a_stop_without_asking_the_origin() {
+    let lab = Lab::new();
+    let (server, origin) = lab.serve(&["one-object"]);
+    let config = "
+        workers = 1
+        [cache]
+        default-lifetime = \"1 h\"
+        [disk]
+        folder = \"cache\"
+        size = \"64 MiB\"
+    ";
+    let start = || {
+        let arguments = ["--origin", &format!("http://{origin}"), "--admin", "127.0.0.1:0"];
+        accelerate(&lab, &arguments, config)
+    };
+    let expected = get(&origin, "/one.html").body;
+    let page = |accelerator: &Accelerator, path: &str, cache: &str| {
+        let reply = get(&accelerator.address, path);
+        assert_eq!((reply.status, reply.cache().as_str()), (200, cache), "{}", reply.head);
+        assert_eq!(reply.body, expected);
+    };
+    let counts = |accelerator: &Accelerator, sample: &str| {
+        let sample = format!("plimsoll_accelerator_{sample}\n");
+        eventually(|| get(&accelerator.admin, "/metrics").body.contains(&sample));
+    };
+
+    let killed = start();
+    page(&killed, "/one.html", "fwd=uri-miss; stored");
+    counts(&killed, "disk_operations_total{operation=\"written\"} 1");
+    // Dropping it is a `kill -9`.
+    drop(killed);
+
+    let stopped = start();
+    page(&stopped, "/one.html", "hit");
+    counts(&stopped, "replies_total{path=\"disk\",reason=\"fresh\"} 1");
+    // Whatever is still to be written is written at the end.
+    page(&stopped, "/one.html?2", "fwd=uri-miss; stored");
+    stopped.running.signal(Signal::TERM);
+    stopped.running.end().expect(0);
+
+    drop(server);
+    let last = start();
+    page(&last, "/one.html", "hit");
+    page(&last, "/one.html?2", "hit");
+    counts(&last, "replies_total{path=\"disk\",reason=\"fresh\"} 2");
+    counts(&last, "disk_operations_total{operation=\"torn\"} 0");
+}
+
+#[test]
 fn requests_in_flight_are_answered_before_it_ends() {
     let lab = Lab::new();
     let origin = TcpListener::bind("127.0.0.1:0").unwrap();
