@@ -15,7 +15,7 @@ pub enum Meter {
     Family {
         /// The processes that were started.
         leaders: Vec<u32>,
-        /// CPU time of the processes before the last restart.
+        /// CPU time of processes that have ended for a restart.
         before: Nanos,
     },
 }
@@ -39,11 +39,18 @@ impl Meter {
         }
     }
 
-    /// Takes over to the processes of new leaders; `used` is what was used up to the end of the old ones.
-    pub fn follow(&mut self, new_leaders: Vec<u32>, used: Option<SutUse>) {
-        if let Meter::Family { leaders, before } = self {
+    /// Follows the processes of these leaders from now on.
+    pub fn follow(&mut self, new_leaders: Vec<u32>) {
+        if let Meter::Family { leaders, .. } = self {
             *leaders = new_leaders;
-            *before = used.map_or(*before, |used| used.cpu);
+        }
+    }
+
+    /// Keeps what processes had used that have ended: of `used`, what those that go on have not.
+    pub fn keep(&mut self, used: Option<SutUse>, going_on: Vec<u32>) {
+        if let (Meter::Family { leaders, before }, Some(used)) = (self, used) {
+            *before = used.cpu.saturating_sub(family_cpu(&going_on));
+            *leaders = going_on;
         }
     }
 
@@ -53,5 +60,44 @@ impl Meter {
             Meter::Group(_) => "account of the control group",
             Meter::Family { .. } => "sum over the server's processes, in clock ticks",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader};
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    /// Goal: what goes on over a restart, as an accelerator does, is counted once. Two processes work and then wait; one
+    /// of them ends.
+    #[test]
+    fn what_goes_on_over_a_restart_is_counted_once() {
+        let work = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; echo done; read line";
+        let mut workers = [(); 2].map(|()| {
+            let mut command = Command::new("sh");
+            command.args(["-c", work]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
+        });
+        for worker in &mut workers {
+            let mut said = String::new();
+            BufReader::new(worker.stdout.take().unwrap()).read_line(&mut said).unwrap();
+            assert_eq!(said, "done\n");
+        }
+        let pids = workers.each_ref().map(std::process::Child::id);
+        let mut meter = Meter::new(None);
+        meter.follow(pids.to_vec());
+        let used = meter.read().unwrap();
+        let ticks = |n| Nanos::from_secs(n).0 / rustix::param::clock_ticks_per_second();
+        assert!(ticks(10) < used.cpu.0, "{used:?}");
+        let [mut ends, mut goes_on] = workers;
+        drop(ends.stdin.take());
+        ends.wait().unwrap();
+        meter.keep(Some(used), vec![pids[1]]);
+        meter.follow(vec![pids[1]]);
+        // What it did since its last word may complete a tick.
+        assert!(meter.read().unwrap().cpu.0.abs_diff(used.cpu.0) <= ticks(2));
+        drop(goes_on.stdin.take());
+        goes_on.wait().unwrap();
     }
 }

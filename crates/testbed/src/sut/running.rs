@@ -86,13 +86,12 @@ impl RunningSut {
             group,
             work_dir,
         };
-        sut.start_members(None)?;
+        sut.start_members()?;
         Ok(sut)
     }
 
-    /// Starts what runs beside the server, then the server, then what stands in front of it, unless that runs already;
-    /// `used` is the CPU time of those before.
-    fn start_members(&mut self, used: Option<SutUse>) -> Result<(), SutError> {
+    /// Starts what runs beside the server, then the server, then what stands in front of it, unless that runs already.
+    fn start_members(&mut self) -> Result<(), SutError> {
         let group = self.group.as_ref().ok();
         self.companions_ready = false;
         let companions = self.companions.iter_mut().map(|(member, _)| member);
@@ -106,7 +105,7 @@ impl RunningSut {
             self.work_dir.note_leaders(&leaders);
         }
         self.announcement = self.server.output().map(ready::listen);
-        self.meter.follow(leaders, used);
+        self.meter.follow(leaders);
         Ok(())
     }
 
@@ -283,9 +282,10 @@ impl RunningSut {
     fn restart(&mut self) -> Result<(), SutError> {
         let used = self.usage();
         self.end();
+        self.meter.keep(used, self.members().filter_map(Member::pid).collect());
         // What a log of requests has grown to would take memory from the next load point.
         let _ = std::fs::remove_file(self.values.access_log());
-        self.start_members(used)?;
+        self.start_members()?;
         self.wait_ready(RESTART_MAX)
     }
 
