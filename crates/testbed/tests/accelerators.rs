@@ -14,9 +14,19 @@ use testbed::{Acceleration, Recipe, RunningSut, Server, SutRequest, Transport};
 const CACHE_BYTES: u64 = 200 << 20;
 
 fn start(name: &str, transport: Transport, base: &std::path::Path, files: &model::FileSet) -> RunningSut {
-    let server = Server::Recipe(Box::new(Recipe::load("nginx").unwrap()));
+    start_before(Recipe::load("nginx").unwrap(), name, transport, base, files)
+}
+
+fn start_before(
+    server: Recipe,
+    name: &str,
+    transport: Transport,
+    base: &std::path::Path,
+    files: &model::FileSet,
+) -> RunningSut {
     let recipe = Box::new(Recipe::load_accelerator(name).unwrap());
     let accelerator = Some(Acceleration { recipe, cache_bytes: CACHE_BYTES });
+    let server = Server::Recipe(Box::new(server));
     let request = SutRequest { accelerator, transport, ..request(server, base, files) };
     let mut sut = RunningSut::start(request).unwrap_or_else(|error| panic!("{error}"));
     sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
@@ -129,6 +139,20 @@ fn an_accelerator_alone_stands_in_front_of_what_is_there() {
     let before = asked(&behind.addr().to_string());
     assert_eq!(get(&sut, "/large.html").len(), 300_000);
     assert_eq!(asked(&behind.addr().to_string()) - before, 1);
+}
+
+/// Goal: a server that nobody can move, because its recipe names no address, is not said to have been moved.
+#[test]
+fn a_server_that_cannot_give_way_keeps_its_address() {
+    let (base, files) = (directory(), files());
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../recipes/nginx.toml");
+    let fixed = std::fs::read_to_string(path).unwrap().replace("{address}", "127.0.0.1");
+    let server = Recipe::parse("fixed.toml", &fixed).unwrap();
+    let sut = start_before(server, "nginx", Transport::Plain, base.path(), &files);
+    let facts = sut.facts();
+    assert!(value(&facts, "server behind it").starts_with("http://127.0.0.1:"));
+    assert_eq!(value(&facts, "placement"), "in front of the server, at the same address");
+    assert_eq!(get(&sut, "/small.html").len(), 500);
 }
 
 macro_rules! accelerators {

@@ -100,7 +100,11 @@ fn accelerator(front: &Front, url: &str) -> Vec<FactSection> {
     ]);
     if let Some(origin) = front.values.origin {
         let memory = format!("{} bytes ({})", origin.cache_bytes, Bytes(origin.cache_bytes));
-        facts.push(fact("placement", "in front of the server, which has a secondary address", SET));
+        let placement = match origin.address.ip() == front.address().ip() {
+            true => "in front of the server, at the same address",
+            false => "in front of the server, which has a secondary address",
+        };
+        facts.push(fact("placement", placement, SET));
         facts.push(fact("server behind it", &format!("http://{}/", origin.address), SET));
         facts.push(fact("memory for copies", &memory, SET));
     }
