@@ -56,7 +56,7 @@ impl Recipe {
     /// # Errors
     /// If there is none of this name, it is an accelerator, or the file cannot be read or has a mistake.
     pub fn load(name: &str) -> Result<Recipe, RecipeError> {
-        let recipe = load(name, BUILT_IN_RECIPES)?;
+        let recipe = load(name, BUILT_IN_RECIPES, BUILT_IN_ACCELERATORS)?;
         match recipe.is_accelerator() {
             true => Err(RecipeError::Accelerator { name: name.to_owned() }),
             false => Ok(recipe),
@@ -68,7 +68,7 @@ impl Recipe {
     /// # Errors
     /// If there is none of this name, it is none of an accelerator, or the file cannot be read or has a mistake.
     pub fn load_accelerator(name: &str) -> Result<Recipe, RecipeError> {
-        let recipe = load(name, BUILT_IN_ACCELERATORS)?;
+        let recipe = load(name, BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES)?;
         match recipe.is_accelerator() {
             true => Ok(recipe),
             false => Err(RecipeError::NoAccelerator { name: name.to_owned() }),
@@ -92,16 +92,21 @@ impl Recipe {
     }
 }
 
-fn load(name: &str, built_in: &[(&str, &str)]) -> Result<Recipe, RecipeError> {
+/// Names and texts of built-in recipes.
+type BuiltIn = [(&'static str, &'static str)];
+
+/// Returns the recipe of this name: one of `wanted`, or one of `others`, so that whoever mistakes one sort for the other
+/// is told so.
+fn load(name: &str, wanted: &BuiltIn, others: &BuiltIn) -> Result<Recipe, RecipeError> {
     if name.contains('/') || name.ends_with(".toml") {
         let path = Path::new(name);
         let text = std::fs::read_to_string(path)
             .map_err(|source| RecipeError::Unreadable { path: path.to_owned(), source })?;
         return Ok(Recipe::parse(name, &text)?);
     }
-    match built_in.iter().find(|(known, _)| *known == name) {
+    match wanted.iter().chain(others).find(|(known, _)| *known == name) {
         Some((_, text)) => Ok(Recipe::parse(&format!("{name}.toml"), text)?),
-        None => Err(unknown(name, built_in)),
+        None => Err(unknown(name, wanted)),
     }
 }
 
@@ -129,11 +134,7 @@ fn from_toml(text: &str, error: &toml::de::Error) -> Diagnostic {
     Diagnostic { span, ..problem(message.clone(), hint) }
 }
 
-fn unknown(name: &str, built_in: &[(&str, &str)]) -> RecipeError {
-    let is_accelerator = |name| BUILT_IN_ACCELERATORS.iter().any(|(known, _)| *known == name);
-    if is_accelerator(name) {
-        return RecipeError::Accelerator { name: name.to_owned() };
-    }
+fn unknown(name: &str, built_in: &BuiltIn) -> RecipeError {
     let names: Vec<&str> = built_in.iter().map(|(name, _)| *name).collect();
     let hint = match nearest(name, names.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
@@ -183,9 +184,11 @@ arguments = ["--port", "{port}"]
             let message = Recipe::load(name).unwrap_err().to_string();
             assert!(message.contains(&format!("hint: `--sut nginx --accelerator {name}`")), "{message}");
         }
-        let server = concat!(env!("CARGO_MANIFEST_DIR"), "/../../recipes/nginx.toml");
-        let message = Recipe::load_accelerator(server).unwrap_err().to_string();
-        assert!(message.contains("uses no `{origin}`"), "{message}");
+        for name in ["apache", concat!(env!("CARGO_MANIFEST_DIR"), "/../../recipes/nginx.toml")] {
+            let message = Recipe::load_accelerator(name).unwrap_err().to_string();
+            assert!(message.contains("uses no `{origin}`"), "{message}");
+            assert!(message.contains(&format!("hint: `--sut {name}`")), "{message}");
+        }
         let near = Recipe::load_accelerator("varnsih").unwrap_err().to_string();
         assert!(near.contains("did you mean `varnish`?"), "{near}");
     }
