@@ -29,7 +29,8 @@ commands:
                    [--rounds 5] [--seconds 5] [--case NAME]… [--peer NAME]… [--write]  (--write: to
                    docs/bench-accelerator.md)
   soak-accelerator  mixed load with misses, purges, origin restarts, slow and aborted clients, kill -9; every byte
-                   is compared, memory is watched  [--minutes 20] [--write]
+                   is compared, memory is watched  [--minutes 20] [--write]  (--write: to
+                   docs/recorded/soak-accelerator.md)
   record           benchmarks with phases of full length against installed servers, to docs/recorded/  [NAME]…
   throttles        servers and generators that are held back on purpose, and what Plimsoll calls it
                    [PART OF A NAME]… [--rounds 1] [--write]  (--write: to docs/recorded/throttles.md)

@@ -1,5 +1,6 @@
 //! Who asks: for everything, in every way, and compares every byte.
 
+use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -89,14 +90,22 @@ fn ask(
             world.count(|counts| counts.left += 1);
             None
         }
-        Err(_) if request.way == Way::Cut => {
-            world.count(|counts| counts.cut += 1);
-            None
-        }
         Err(error) => {
-            failed(world, begin, &request, &format!("{error:#}"));
+            judge_error(world, begin, &request, &error);
             None
         }
+    }
+}
+
+/// Judges a reply that did not come whole.
+fn judge_error(world: &World, begin: Nanos, request: &Request, error: &anyhow::Error) {
+    match error.downcast_ref::<io::Error>().map(io::Error::kind) {
+        // What came is no HTTP, which no trouble excuses.
+        None => world.note_wrong(format!("{request:?}: {error:#}")),
+        Some(ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset) if request.way == Way::Cut => {
+            world.count(|counts| counts.cut += 1);
+        }
+        Some(_) => failed(world, begin, request, &format!("{error:#}")),
     }
 }
 
@@ -252,6 +261,29 @@ mod tests {
         ] {
             assert!(!is_right(&request, &reply), "{request:?}: {}", reply.status);
         }
+    }
+
+    /// Goal: an excuse is only for what a trouble can do, and a reply that never comes is not one that was cut off.
+    #[test]
+    fn what_is_no_http_has_no_excuse_and_silence_is_not_a_cut() {
+        use super::super::world::Counts;
+        let judged = |way, error: anyhow::Error, is_in_trouble: bool| {
+            let world = World::new();
+            let _trouble = is_in_trouble.then(|| world.begin_trouble());
+            let request = Request { way, id: 9, variant: 0, floor: 0, known: None };
+            judge_error(&world, world.now(), &request, &error);
+            world.counts()
+        };
+        let broken = |kind| anyhow::Error::from(io::Error::from(kind));
+        let (ended, silent) = (ErrorKind::UnexpectedEof, ErrorKind::WouldBlock);
+        let none = Counts::default();
+        let no_http = || anyhow::anyhow!("malformed head");
+        assert_eq!(judged(Way::Whole, no_http(), true), Counts { wrong: 1, ..none });
+        assert_eq!(judged(Way::Cut, no_http(), true), Counts { wrong: 1, ..none });
+        assert_eq!(judged(Way::Whole, broken(ended), true), Counts { excused: 1, ..none });
+        assert_eq!(judged(Way::Whole, broken(ended), false), Counts { dropped: 1, ..none });
+        assert_eq!(judged(Way::Cut, broken(ended), false), Counts { cut: 1, ..none });
+        assert_eq!(judged(Way::Cut, broken(silent), false), Counts { dropped: 1, ..none });
     }
 
     #[test]

@@ -1,14 +1,14 @@
 //! One request with its reply, as a client that looks closely sends and reads it.
 
-use std::io::{Read, Write};
+use std::io::{Error, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use http1::{BodyReader, Parsed, RequestMethod, header, parse_response};
 
-/// How long nothing may come.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// How long nothing may come: so short that who waits in vain does not always see a trouble that excuses it.
+pub const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How much is read at once, usually and slowly, and how often slowly.
 const USUAL_BYTES: usize = 64 * 1024;
@@ -66,7 +66,8 @@ impl Connection {
     /// Sends a request and reads the reply; `fields` are lines with their ends. `None` if it is left before that.
     ///
     /// # Errors
-    /// Whatever keeps the reply from being whole.
+    /// Whatever keeps the reply from being whole: an error of input and output if the connection failed, stood still or
+    /// ended, another one if what came is no HTTP.
     pub fn perform(&mut self, method: &str, path: &str, fields: &str, pace: Pace) -> Result<Option<Reply>> {
         write!(self.stream, "{method} {path} HTTP/1.1\r\nHost: {}\r\n{fields}\r\n", self.address)?;
         if pace == Pace::Leave {
@@ -96,7 +97,10 @@ impl Connection {
         let mut buffer = [0; USUAL_BYTES];
         let most = if pace == Pace::Slow { SLOW_BYTES } else { USUAL_BYTES };
         match self.stream.read(&mut buffer[..most])? {
-            0 => bail!("the connection was closed before the end of the reply"),
+            0 => {
+                let why = "the connection was closed before the end of the reply";
+                return Err(Error::new(ErrorKind::UnexpectedEof, why).into());
+            }
             n => self.came.extend_from_slice(&buffer[..n]),
         }
         if pace == Pace::Slow {

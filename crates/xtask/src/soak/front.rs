@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::exchange::{Connection, Pace};
 use super::origin::TAGS;
@@ -34,6 +34,8 @@ pub struct Front {
     child: Child,
     n_purges: u64,
     n_reloads: u64,
+    /// How many of the reloads were ordered of processes before this one.
+    n_reloads_before: u64,
     n_kills: u64,
     n_restarts: u64,
 }
@@ -54,6 +56,7 @@ impl Front {
             child,
             n_purges: 0,
             n_reloads: 0,
+            n_reloads_before: 0,
             n_kills: 0,
             n_restarts: 0,
         })
@@ -63,9 +66,11 @@ impl Front {
         self.address
     }
 
-    /// Kills it as a power failure would, and starts it again.
+    /// Kills it in the midst of everything, and starts it again.
     pub fn kill_and_start(&mut self) -> Result<()> {
+        self.check_alive()?;
         self.n_kills += 1;
+        self.n_reloads_before = self.n_reloads;
         self.child.kill()?;
         self.child.wait()?;
         self.child = spawn(&self.plimsoll, &self.folder)?;
@@ -110,25 +115,31 @@ impl Front {
             11 => (json!({ "url": format!("{base}{number}"), "soft": true }), Vec::new()),
             _ => (json!({ "url": format!("{base}{number}") }), world.versions(|id| id == number)),
         };
-        self.order("/purge", &order)?;
+        self.ask("POST", "/purge", &order.to_string())?;
         world.raise_floors(&versions);
         Ok(())
     }
 
-    fn order(&self, path: &str, order: &Value) -> Result<()> {
-        let body = order.to_string();
+    /// Asks the operator's page for something, or orders it; returns the reply.
+    fn ask(&self, method: &str, path: &str, body: &str) -> Result<String> {
         let mut stream = TcpStream::connect(self.admin)?;
         stream.set_read_timeout(Some(PATIENCE))?;
         write!(
             stream,
-            "POST {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {TOKEN}\r\nContent-Length: {}\r\n\r\n{body}",
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {TOKEN}\r\nContent-Length: {}\r\n\r\n{body}",
             self.admin,
             body.len()
         )?;
         let mut reply = String::new();
         stream.read_to_string(&mut reply)?;
-        ensure!(reply.starts_with("HTTP/1.1 200 "), "`{path}` of {body} was answered with `{reply}`");
-        Ok(())
+        ensure!(reply.starts_with("HTTP/1.1 200 "), "`{path}` of `{body}` was answered with `{reply}`");
+        Ok(reply)
+    }
+
+    /// Returns one of its own figures, since this process was started; `name` is without the prefix of all, with labels.
+    pub fn figure(&self, name: &str) -> Result<u64> {
+        let page = self.ask("GET", "/metrics", "")?;
+        figure(&page, name).with_context(|| format!("no `{name}` in `{page}`"))
     }
 
     /// Waits until the server behind is reached again.
@@ -149,8 +160,17 @@ impl Front {
     /// Fails if it has ended.
     pub fn check_alive(&mut self) -> Result<()> {
         let ended = self.child.try_wait()?;
-        let said = || std::fs::read_to_string(self.folder.join("stderr")).unwrap_or_default();
-        ensure!(ended.is_none(), "the accelerator ended: {ended:?}: {}", said());
+        ensure!(ended.is_none(), "the accelerator ended: {ended:?}: {}", said(&self.folder));
+        Ok(())
+    }
+
+    /// Fails if a part of it broke, or it has not read its configuration as often as it was told to; the last time may
+    /// be yet to come.
+    pub fn check_conduct(&self) -> Result<()> {
+        let said = said(&self.folder);
+        ensure!(!said.contains("panicked at"), "a part of the accelerator broke: {said}");
+        let (ordered, done) = (self.n_reloads - self.n_reloads_before, self.figure("reloads_total")?);
+        ensure!(ordered <= done + 1, "{done} of {ordered} reloads were done: {said}");
         Ok(())
     }
 
@@ -187,10 +207,20 @@ fn spawn(plimsoll: &Path, folder: &Path) -> Result<Child> {
     BufReader::new(output).read_line(&mut line)?;
     if !line.contains("\"ready\"") {
         let status = child.wait()?;
-        let said = std::fs::read_to_string(folder.join("stderr")).unwrap_or_default();
-        anyhow::bail!("the accelerator did not start ({status}): {said}");
+        anyhow::bail!("the accelerator did not start ({status}): {}", said(folder));
     }
     Ok(child)
+}
+
+/// Returns what it said on standard error, and those before it.
+fn said(folder: &Path) -> String {
+    std::fs::read_to_string(folder.join("stderr")).unwrap_or_default()
+}
+
+/// Reads a figure from a page of them.
+fn figure(page: &str, name: &str) -> Option<u64> {
+    let name = format!("plimsoll_accelerator_{name} ");
+    page.lines().find_map(|line| line.strip_prefix(&name))?.trim().parse().ok()
 }
 
 fn free_addresses() -> Result<[SocketAddr; 2]> {
@@ -229,4 +259,19 @@ token-file = "token"
 "#,
         idle = 60 + n % 2,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_found_by_name_and_labels() {
+        let page = "HTTP/1.1 200 OK\r\n\r\n# TYPE plimsoll_accelerator_reloads_total counter\n\
+                    plimsoll_accelerator_disk_operations_total{operation=\"read\"} 17\n\
+                    plimsoll_accelerator_reloads_total 3\n";
+        assert_eq!(figure(page, "reloads_total"), Some(3));
+        assert_eq!(figure(page, "disk_operations_total{operation=\"read\"}"), Some(17));
+        assert_eq!(figure(page, "disk_operations_total"), None);
+    }
 }

@@ -24,8 +24,15 @@ impl Memory {
 
     /// Returns whether it did not grow in the second half: by the straight line through all its values there.
     pub fn is_flat(&self) -> bool {
-        let most = self.0.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0) as f64;
-        self.growth().is_some_and(|growth| growth <= (most * GROWTH_MAX).max(GROWTH_BYTES_MAX))
+        self.growth().is_some_and(|growth| growth <= self.growth_max())
+    }
+
+    fn most(&self) -> u64 {
+        self.0.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0)
+    }
+
+    fn growth_max(&self) -> f64 {
+        (self.most() as f64 * GROWTH_MAX).max(GROWTH_BYTES_MAX)
     }
 
     /// Returns by how many bytes the line rises over the second half.
@@ -47,14 +54,13 @@ impl Memory {
 impl fmt::Display for Memory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some((_, last)) = self.0.last() else { return write!(f, "memory not looked at") };
-        let most = self.0.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0);
-        let growth = self.growth().unwrap_or(0.0) / 1e6;
+        let (growth, allowed) = (self.growth().unwrap_or(0.0) / 1e6, self.growth_max() / 1e6);
         let n = self.0.len();
         write!(
             f,
-            "{} resident, {} at most, {growth:+.2} MB over the second half of {n} s",
+            "{} resident, {} at most, {growth:+.2} MB over the second half of {n} s ({allowed:.2} MB allowed)",
             Bytes(*last),
-            Bytes(most)
+            Bytes(self.most())
         )
     }
 }

@@ -85,7 +85,7 @@ fn accept(
     streams: &Mutex<Vec<TcpStream>>,
     world: &Arc<World>,
 ) {
-    for stream in listener.incoming().flatten() {
+    for mut stream in listener.incoming().flatten() {
         if is_stopped.load(Ordering::Relaxed) {
             return;
         }
@@ -94,13 +94,17 @@ fn accept(
         all.retain(|one| one.peer_addr().is_ok());
         all.push(kept);
         let world = Arc::clone(world);
-        // A connection that breaks is the accelerator's business.
-        std::thread::spawn(move || serve(stream, &world).ok());
+        std::thread::spawn(move || {
+            // A connection that breaks is the accelerator's business.
+            let _ = serve(&mut stream, &world);
+            // The one that is kept for the end would hold it open.
+            let _ = stream.shutdown(Shutdown::Both);
+        });
     }
 }
 
 /// Answers requests without bodies, one after another.
-fn serve(mut stream: TcpStream, world: &World) -> Result<()> {
+fn serve(stream: &mut TcpStream, world: &World) -> Result<()> {
     stream.set_nodelay(true)?;
     let (mut asked, mut buffer) = (Vec::new(), vec![0; 16 * 1024]);
     loop {
@@ -111,7 +115,7 @@ fn serve(mut stream: TcpStream, world: &World) -> Result<()> {
         asked.extend_from_slice(&buffer[..n]);
         while let Parsed::Complete { head, length } = parse_request(&asked)? {
             let target = String::from_utf8_lossy(&asked[head.target.clone()]).into_owned();
-            answer(&mut stream, &target, &asked[..length], world)?;
+            answer(stream, &target, &asked[..length], world)?;
             asked.drain(..length);
         }
     }
@@ -200,6 +204,19 @@ fn cut(stream: &mut TcpStream) -> Result<()> {
     let (promised, sent) = CUT_BYTES;
     write!(stream, "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: {promised}\r\n\r\n")?;
     stream.write_all(&vec![b'c'; sent])?;
-    stream.shutdown(Shutdown::Both)?;
     anyhow::bail!("as planned")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_that_is_done_with_is_closed() {
+        let origin = Origin::start(&Arc::new(World::new())).unwrap();
+        let mut stream = TcpStream::connect(origin.address()).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        stream.write_all(b"no request\r\n\r\n").unwrap();
+        assert_eq!(stream.read(&mut [0; 10]).unwrap(), 0);
+    }
 }

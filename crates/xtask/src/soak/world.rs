@@ -7,14 +7,14 @@ use std::sync::{Mutex, PoisonError};
 use model::Content;
 use units::{Clock, Nanos, RealClock};
 
-/// How many objects there are; all together have more bytes than the accelerator may keep.
+/// How many objects there are; all together have more bytes than the accelerator may keep in memory.
 pub const OBJECTS: u32 = 4000;
 
 /// How long after the end of a trouble failures still come of it: connections that were cut are found so.
-const AFTERMATH: Nanos = Nanos::from_millis(1500);
+pub const AFTERMATH: Nanos = Nanos::from_millis(1500);
 
 /// How many replies of a sort are described.
-const DESCRIBED_MAX: usize = 100;
+const DESCRIBED_MAX: usize = 10;
 
 /// What kind of reply an object gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
