@@ -58,7 +58,7 @@ impl Options {
                 "--rounds" => options.rounds = number(name, value()?)? as usize,
                 "--seconds" => options.seconds = number(name, value()?)?,
                 "--write" => options.write = true,
-                "--case" => options.cases.push(known_case(value()?)?),
+                "--case" => options.cases.push(known("case", value()?, &case_names())?),
                 other => bail!("unknown option `{other}`"),
             }
         }
@@ -82,10 +82,14 @@ pub fn number(name: &str, text: &str) -> Result<u32> {
     Ok(number)
 }
 
-fn known_case(name: &str) -> Result<String> {
-    let names: Vec<&str> = cases::CASES.iter().map(|case| case.name).chain(OTHERS).collect();
-    ensure!(names.contains(&name), "unknown case `{name}`\nhint: there are {}", names.join(", "));
+/// Reads the value of an option that names one of several things.
+fn known(what: &str, name: &str, names: &[&str]) -> Result<String> {
+    ensure!(names.contains(&name), "unknown {what} `{name}`\nhint: there are {}", names.join(", "));
     Ok(name.to_owned())
+}
+
+fn case_names() -> Vec<&'static str> {
+    cases::CASES.iter().map(|case| case.name).chain(OTHERS).collect()
 }
 
 /// Measures what is asked for, prints the result as Markdown, and writes it to `docs/` if asked to.

@@ -1,7 +1,7 @@
 //! nginx as the server: one worker on its CPU, counting requests.
 
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
@@ -68,11 +68,7 @@ impl Nginx {
 
     /// Returns how many requests the server has taken in, this question included.
     pub fn requests(&self) -> Result<u64> {
-        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.status_port))?;
-        stream.write_all(b"GET /status HTTP/1.0\r\n\r\n")?;
-        let mut reply = String::new();
-        stream.read_to_string(&mut reply)?;
-        counted(&reply).with_context(|| format!("cannot read `{reply}`"))
+        requests((Ipv4Addr::LOCALHOST, self.status_port).into(), "/status")
     }
 
     /// Returns how many requests the server takes in while `work` is done, and what it comes to.
@@ -84,8 +80,17 @@ impl Nginx {
     }
 }
 
-/// Reads nginx's status page: the line after `server accepts handled requests` ends with the requests.
-pub fn counted(reply: &str) -> Option<u64> {
+/// Asks an nginx's status page how many requests it has taken in, this question included.
+pub fn requests(address: SocketAddr, path: &str) -> Result<u64> {
+    let mut stream = TcpStream::connect(address)?;
+    stream.write_all(format!("GET {path} HTTP/1.0\r\n\r\n").as_bytes())?;
+    let mut reply = String::new();
+    stream.read_to_string(&mut reply)?;
+    counted(&reply).with_context(|| format!("cannot read `{reply}`"))
+}
+
+/// The line after `server accepts handled requests` ends with the requests.
+fn counted(reply: &str) -> Option<u64> {
     let mut lines = reply.lines().skip_while(|line| !line.starts_with("server accepts"));
     lines.nth(1)?.split_whitespace().last()?.parse().ok()
 }

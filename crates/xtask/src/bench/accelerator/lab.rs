@@ -1,11 +1,10 @@
 //! The file set, the server behind, and accelerators in front of it: all in memory.
 
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use model::{FileSet, SetFile};
 use tempfile::TempDir;
 use testbed::{Acceleration, Limits, Populated, Recipe, RunningSut, Server, SutRequest, Transport, populate};
@@ -89,11 +88,7 @@ impl Lab {
 
     /// Returns how many requests the server behind has taken in, this question included.
     pub fn requests_behind(&self) -> Result<u64> {
-        let mut stream = TcpStream::connect(self.server.addr())?;
-        stream.write_all(b"GET /plimsoll-status HTTP/1.0\r\n\r\n")?;
-        let mut reply = String::new();
-        stream.read_to_string(&mut reply)?;
-        nginx::counted(&reply).with_context(|| format!("cannot read `{reply}`"))
+        nginx::requests(self.server.addr(), "/plimsoll-status")
     }
 
     /// Starts an accelerator in front of the server, with every file in its cache as far as it has room. Traffic Server

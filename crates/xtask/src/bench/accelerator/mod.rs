@@ -20,7 +20,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use self::cases::{CASES, Case};
 use self::lab::Lab;
-use super::{machine, number, raise_open_files};
+use super::{known, machine, number, raise_open_files};
 use crate::packages::{Needed, install};
 use crate::shell::root;
 use crate::test::release_binary;
@@ -92,11 +92,6 @@ impl Options {
         let wanted = |peer: &&str| self.peers.is_empty() || self.peers.iter().any(|name| name == peer);
         PEERS.into_iter().filter(wanted).collect()
     }
-}
-
-fn known(what: &str, name: &str, names: &[&str]) -> Result<String> {
-    ensure!(names.contains(&name), "unknown {what} `{name}`\nhint: there are {}", names.join(", "));
-    Ok(name.to_owned())
 }
 
 /// What a case came to: for each peer the values of each round; none where it failed.

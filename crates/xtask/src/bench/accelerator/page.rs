@@ -67,10 +67,10 @@ pub fn tables(measured: &[Measured]) -> String {
     text + &measured.iter().map(details).collect::<String>()
 }
 
-/// Returns the median of a column over the rounds of a peer; `None` if it failed in one of them.
+/// Returns the median of a column over the rounds in which a peer did not fail; `None` if it failed in all.
 fn median(rounds: &[Option<Vec<f64>>], column: usize) -> Option<f64> {
-    let values: Option<Vec<f64>> = rounds.iter().map(|round| round.as_ref()?.get(column).copied()).collect();
-    stats::median(&values?)
+    let values = rounds.iter().flatten().filter_map(|values| values.get(column).copied());
+    stats::median(&values.collect::<Vec<_>>())
 }
 
 fn rounds_of<'a>(measured: &'a Measured, peer: &str) -> Option<&'a [Option<Vec<f64>>]> {
@@ -78,9 +78,11 @@ fn rounds_of<'a>(measured: &'a Measured, peer: &str) -> Option<&'a [Option<Vec<f
     Some(rounds.as_slice())
 }
 
+/// Returns the row, or rows, of a case; `None` if Plimsoll failed in one of its rounds or there is nothing to compare it
+/// with. Another one that failed in a round is compared all the same.
 fn summary_row(measured: &Measured) -> Option<String> {
     let case = measured.case;
-    let ours = rounds_of(measured, OURS)?;
+    let ours = rounds_of(measured, OURS).filter(|rounds| rounds.iter().all(Option::is_some))?;
     let decimals = case.columns[0].1;
     match case.bar {
         Bar::OfBest(bar) => {
@@ -189,6 +191,22 @@ mod tests {
             "{}",
             details(&one)
         );
+    }
+
+    #[test]
+    fn failing_in_a_round_helps_nobody() {
+        let one = measured(
+            "mix",
+            &[
+                (OURS, &[&[8.0], &[7.0], &[6.0]]),
+                ("haproxy", &[&[10.0], &[], &[10.0]]),
+                ("squid", &[&[50.0], &[50.0], &[50.0]]),
+            ],
+        );
+        let row = summary_row(&one).unwrap();
+        assert!(row.ends_with("| 7.00 | 10.00 | haproxy | 0.700 | ≤ 0.75 | met |\n"), "{row}");
+        let ours_failed = measured("mix", &[(OURS, &[&[8.0], &[]]), ("haproxy", &[&[10.0], &[10.0]])]);
+        assert_eq!(summary_row(&ours_failed), None);
     }
 
     #[test]
