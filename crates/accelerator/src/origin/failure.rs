@@ -31,6 +31,10 @@ pub enum OriginFailure {
     /// The connection ended before anything of a reply came.
     #[error("origin server closed the connection before it replied")]
     Closed,
+    /// The connection ended before all of the request was sent. The server may not want this body, or not wait as long
+    /// as the client takes.
+    #[error("origin server closed the connection before it had taken the request")]
+    NotTaken,
     /// The connection ended within the head of a reply, or between an interim one and the reply.
     #[error("origin server closed the connection within the head of its reply")]
     Truncated,
@@ -67,6 +71,7 @@ impl OriginFailure {
             | OriginFailure::Unreachable(_)
             | OriginFailure::Tls(_)
             | OriginFailure::Closed
+            | OriginFailure::NotTaken
             | OriginFailure::Truncated
             | OriginFailure::Malformed(_)
             | OriginFailure::TooManyInterim
@@ -88,6 +93,7 @@ impl OriginFailure {
             OriginFailure::ConnectTimedOut => "origin-connect-timeout",
             OriginFailure::Tls(_) => "origin-tls",
             OriginFailure::Closed => "origin-closed",
+            OriginFailure::NotTaken => "origin-not-taken",
             OriginFailure::Truncated => "origin-truncated",
             OriginFailure::SendTimedOut => "origin-send-timeout",
             OriginFailure::TimedOut => "origin-timeout",
@@ -100,10 +106,11 @@ impl OriginFailure {
     }
 
     /// Tells whether it says that the server is not well, rather than the request, the load or this machine.
-    pub fn is_of_server(&self) -> bool {
+    pub(super) fn is_of_server(&self) -> bool {
         match self {
             OriginFailure::AllDown
             | OriginFailure::Busy
+            | OriginFailure::NotTaken
             | OriginFailure::RequestBody(_)
             | OriginFailure::Unsendable => false,
             OriginFailure::Unreachable(kind) => is_of_peer(*kind),
@@ -155,6 +162,7 @@ mod tests {
             (ConnectTimedOut, 504, true),
             (Tls("x".to_owned()), 502, true),
             (Closed, 502, true),
+            (NotTaken, 502, false),
             (Truncated, 502, true),
             (SendTimedOut, 504, true),
             (TimedOut, 504, true),

@@ -74,6 +74,8 @@ impl Origins {
             };
             if failed.is_of_server() {
                 seat.failed(&failed);
+            } else if failed == OriginFailure::NotTaken {
+                seat.broke_off();
             }
             let did_no_harm =
                 failed.is_before_sending() || (failed == OriginFailure::Closed && request.is_repeatable());

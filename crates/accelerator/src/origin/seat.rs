@@ -54,7 +54,7 @@ impl Seat {
         self.servers.note(self.index, Event::Failure, || failure.to_string());
     }
 
-    /// Counts a reply that broke off. Says little about the server, as a slow client may have led to it.
+    /// Counts a request or reply that broke off. Says little about the server, as a slow client may have led to it.
     pub(super) fn broke_off(&self) {
         self.server().counts.failures.fetch_add(1, Ordering::Relaxed);
     }

@@ -6,6 +6,7 @@
 //! | a refusal (400 and above) comes | no more is sent; the connection is closed after the reply |
 //! | another reply comes | the rest is sent first, nothing more is read until then |
 //! | the server takes no more | what it may have said before is waited for, a moment |
+//! | the server closes without a word | the request has failed, which says little about the server |
 //! | the client's body breaks off | the request has failed |
 
 use std::pin::pin;
@@ -149,11 +150,12 @@ where
         }
         First::Sent(Err(failure @ OriginFailure::RequestBody(_))) => Err(failure),
         First::Sent(Err(failure)) => {
-            let head = within(LAST_WORD, hearing, || OriginFailure::TimedOut).await.map_err(|_| failure)?;
+            let head = within(LAST_WORD, hearing, || OriginFailure::TimedOut).await;
+            let head = head.map_err(|_| while_sending(failure))?;
             Ok(Answer { head, is_sent: false })
         }
         First::Heard(head) => {
-            let head = head?;
+            let head = head.map_err(while_sending)?;
             if 400 <= head.head.status {
                 return Ok(Answer { head, is_sent: false });
             }
@@ -163,6 +165,11 @@ where
             }
         }
     }
+}
+
+/// Tells an end of the connection before all was sent from one after.
+fn while_sending(failure: OriginFailure) -> OriginFailure {
+    if failure == OriginFailure::Closed { OriginFailure::NotTaken } else { failure }
 }
 
 async fn send<W: AsyncWrite + Unpin, B: RequestBody>(
@@ -331,7 +338,7 @@ mod tests {
             answer.map(|answer| (answer.head.head.status, answer.is_sent))
         };
         assert_eq!(ask_deaf(b"HTTP/1.1 400 x\r\nContent-Length: 0\r\n\r\n"), Ok((400, false)));
-        assert_eq!(ask_deaf(b""), Err(OriginFailure::Closed));
+        assert_eq!(ask_deaf(b""), Err(OriginFailure::NotTaken));
     }
 
     #[test]

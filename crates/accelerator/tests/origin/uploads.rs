@@ -106,6 +106,21 @@ fn any_other_early_reply_waits_for_the_rest_of_the_upload() {
 }
 
 #[test]
+fn a_server_that_breaks_off_uploads_is_still_up() {
+    run(async {
+        let scripts = [vec![vec![Step::Hear]; 3], vec![vec![Step::Hear, reply("well")]]].concat();
+        let server = Scripted::start(scripts).await;
+        let (origins, servers) = origins(settings(&[server.address]));
+        for _ in 0..3 {
+            let failure = origins.send(&post(None), Endless).await.unwrap_err();
+            assert_eq!((failure.status(), failure), (502, OriginFailure::NotTaken));
+        }
+        assert_eq!(get_text(&origins).await, "well");
+        assert_eq!(servers.report()[0].failures, 3);
+    });
+}
+
+#[test]
 fn a_server_that_does_not_read_is_given_up() {
     run(async {
         let server = Scripted::start(vec![vec![Step::Hear, Step::Hold]]).await;
