@@ -5,7 +5,7 @@
 //! | up, n failures | success, good probe | up, 0 | |
 //! | up, n failures | failure, bad probe | up, n + 1, or down | down once `fall` are reached |
 //! | down, n good | good probe | down, n + 1, or up | up once `rise` are reached |
-//! | down | failure, bad probe | down, 0 good | left alone for another while |
+//! | down | failure, bad probe | down, 0 good | the next trial stays when it is due |
 //! | down | success | up, or as it was | a request that was tried; with probes only they count |
 //!
 //! Without probes a server that is down is tried with one request after a while, then with one more after the same
@@ -110,19 +110,22 @@ impl Health {
 
     fn after(&self, state: State, event: Event, now: Nanos) -> State {
         let up = State::Up { failures: 0 };
-        let trial_at = now.saturating_add(self.trial_after.unwrap_or(Nanos::ZERO));
-        let down = State::Down { good: 0, trial_at };
         match (state, event) {
             (State::Up { .. }, Event::Success | Event::GoodProbe) => up,
             (State::Up { failures }, Event::Failure | Event::BadProbe) => {
                 let failures = failures.saturating_add(1);
-                if self.fall != 0 && self.fall <= failures { down } else { State::Up { failures } }
+                let trial_at = now.saturating_add(self.trial_after.unwrap_or(Nanos::ZERO));
+                let is_down = self.fall != 0 && self.fall <= failures;
+                if is_down { State::Down { good: 0, trial_at } } else { State::Up { failures } }
             }
             (State::Down { .. }, Event::Success) if self.trial_after.is_some() => up,
             (State::Down { .. }, Event::Success) => state,
             (State::Down { good, .. }, Event::GoodProbe) if self.rise <= good.saturating_add(1) => up,
             (State::Down { good, trial_at }, Event::GoodProbe) => State::Down { good: good + 1, trial_at },
-            (State::Down { .. }, Event::Failure | Event::BadProbe) => down,
+            // The failure may be of a request sent long ago: it does not put off the trial.
+            (State::Down { trial_at, .. }, Event::Failure | Event::BadProbe) => {
+                State::Down { good: 0, trial_at }
+            }
         }
     }
 
@@ -177,6 +180,14 @@ mod tests {
         assert!(!health.enter(before) && health.enter(later));
         assert_eq!(health.note(Success, later), Some(Condition::Up));
         assert!(health.enter(later) && health.enter(later));
+    }
+
+    #[test]
+    fn failures_of_requests_sent_before_do_not_put_off_the_trial() {
+        let health = health(false);
+        note_all(&health, &[Failure; 3]);
+        assert_eq!(health.note(Failure, Nanos(4_999_999_999)), None);
+        assert!(health.is_candidate(Nanos::from_secs(5)));
     }
 
     #[test]
