@@ -34,13 +34,15 @@ async fn watch_one(servers: Arc<Servers>, index: usize, probe: Probe) {
     loop {
         let asking = ask(&servers, server, &probe);
         match within(probe.timeout, asking, || OriginFailure::TimedOut).await {
-            Ok(status) if probe.statuses.contains(&status) => {
-                servers.note(index, Event::GoodProbe, || format!("probe was answered with {status}"));
-            }
             Ok(status) => {
-                servers.note(index, Event::BadProbe, || format!("probe was answered with {status}"));
+                let is_good = probe.statuses.contains(&status);
+                let event = if is_good { Event::GoodProbe } else { Event::BadProbe };
+                servers.note(index, event, || format!("probe was answered with {status}"));
             }
-            Err(failure) => servers.note(index, Event::BadProbe, || failure.to_string()),
+            Err(failure) if failure.is_of_server() => {
+                servers.note(index, Event::BadProbe, || failure.to_string());
+            }
+            Err(_of_this_machine) => {}
         }
         tokio::time::sleep(Duration::from_nanos(probe.interval.0)).await;
     }

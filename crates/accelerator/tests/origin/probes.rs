@@ -50,6 +50,22 @@ fn probes_bring_a_server_down_and_up_again() {
 }
 
 #[test]
+fn probes_that_this_machine_cannot_send_say_nothing_about_the_server() {
+    run(async {
+        // The system refuses to connect to an address of a link without being told which link.
+        let mut settings = settings(&["[fe80::1]:80".parse().unwrap()]);
+        settings.health.probe = Some(Probe { interval: Nanos::from_millis(1), ..Probe::default() });
+        let servers = Servers::new(settings, Box::new(|_| ())).unwrap();
+        let watching = tokio::spawn(watch(Arc::clone(&servers)));
+        while servers.report()[0].connections < 9 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(servers.report()[0].condition, Condition::Up);
+        watching.abort();
+    });
+}
+
+#[test]
 fn without_a_probe_there_is_nothing_to_watch() {
     run(async {
         let server = Scripted::start(vec![vec![Step::Hear]]).await;
