@@ -1,6 +1,5 @@
 //! New connections to a server.
 
-use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -16,14 +15,17 @@ use super::servers::Server;
 use super::stream::Stream;
 
 /// Makes a connection, by TLS if the server is asked so, all within a time limit.
+///
+/// What can be tried instead gets its part of it: old addresses if the server's name is not found in time, the next
+/// address if one does not answer.
 pub(super) async fn connect(server: &Server, now: Nanos, limit: Nanos) -> Result<Connection, OriginFailure> {
     server.counts.connections.fetch_add(1, Ordering::Relaxed);
-    within(limit, establish(server, now), || OriginFailure::ConnectTimedOut).await
+    within(limit, establish(server, now, limit), || OriginFailure::ConnectTimedOut).await
 }
 
-async fn establish(server: &Server, now: Nanos) -> Result<Connection, OriginFailure> {
-    let addresses = server.resolver.addresses(now).await?;
-    let socket = reach(&addresses).await?;
+async fn establish(server: &Server, now: Nanos, limit: Nanos) -> Result<Connection, OriginFailure> {
+    let addresses = server.resolver.addresses(now, Nanos(limit.0 / 2)).await?;
+    let socket = reach(&addresses, limit).await?;
     // Whoever waits for a reply has sent all there is; waiting for more would only delay it.
     socket.set_nodelay(true).map_err(|error| OriginFailure::Unreachable(error.kind()))?;
     let Some((config, name)) = &server.tls else {
@@ -34,14 +36,47 @@ async fn establish(server: &Server, now: Nanos) -> Result<Connection, OriginFail
     Ok(Connection::new(Stream::Tls(Box::new(stream))))
 }
 
-/// Connects to the first address that accepts.
-async fn reach(addresses: &[SocketAddr]) -> Result<TcpStream, OriginFailure> {
-    let mut last = ErrorKind::NotFound;
+/// Connects to the first address that accepts; each has an equal part of the time limit to do so.
+async fn reach(addresses: &[SocketAddr], limit: Nanos) -> Result<TcpStream, OriginFailure> {
+    let share = Nanos(limit.0 / addresses.len().max(1) as u64);
+    let mut failed = OriginFailure::ConnectTimedOut;
     for address in addresses {
-        match TcpStream::connect(address).await {
+        let connecting = async {
+            let connected = TcpStream::connect(address).await;
+            connected.map_err(|error| OriginFailure::Unreachable(error.kind()))
+        };
+        match within(share, connecting, || OriginFailure::ConnectTimedOut).await {
             Ok(socket) => return Ok(socket),
-            Err(error) => last = error.kind(),
+            Err(failure) => failed = failure,
         }
     }
-    Err(OriginFailure::Unreachable(last))
+    Err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::{TcpListener, TcpSocket};
+
+    use super::*;
+
+    #[test]
+    fn an_address_that_does_not_answer_leaves_time_for_the_next() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        runtime.block_on(async {
+            let any = "127.0.0.1:0".parse().expect("an address");
+            let socket = TcpSocket::new_v4().expect("a socket");
+            socket.bind(any).expect("a port");
+            let full = socket.listen(1).expect("a listener");
+            let full_address = full.local_addr().expect("an address");
+            // Nobody accepts: once the queue is full, the system leaves who knocks without an answer.
+            let mut queued = Vec::new();
+            while let Ok(stream) = reach(&[full_address], Nanos::from_millis(100)).await {
+                queued.push(stream);
+            }
+            let live = TcpListener::bind(any).await.expect("a port");
+            let addresses = [full_address, live.local_addr().expect("an address")];
+            let reached = reach(&addresses, Nanos::from_millis(200)).await.expect("the second accepts");
+            assert_eq!(reached.peer_addr().expect("an address"), addresses[1]);
+        });
+    }
 }

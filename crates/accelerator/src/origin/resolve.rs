@@ -1,11 +1,13 @@
 //! From a server's name to its addresses.
 
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::net::lookup_host;
 use units::Nanos;
 
+use super::deadline::within;
 use super::failure::OriginFailure;
 
 /// How long addresses are used before they are looked up again. The system does not say how long they are good for.
@@ -35,14 +37,20 @@ impl Resolver {
         Resolver { address: address.to_owned(), known: Mutex::new(known) }
     }
 
-    /// Returns the server's addresses, at least one; those known last if they cannot be looked up again.
-    pub(super) async fn addresses(&self, now: Nanos) -> Result<Arc<[SocketAddr]>, OriginFailure> {
+    /// Returns the server's addresses, at least one; those known last if they cannot be looked up again within
+    /// `patience`.
+    pub(super) async fn addresses(
+        &self,
+        now: Nanos,
+        patience: Nanos,
+    ) -> Result<Arc<[SocketAddr]>, OriginFailure> {
         let last = match self.still_known(now) {
             Ok(addresses) => return Ok(addresses),
             Err(last) => last,
         };
-        let found = lookup_host(&self.address).await.map(|found| found.collect::<Arc<[_]>>());
-        match found {
+        let patience = if last.is_empty() { Nanos::MAX } else { patience };
+        let looking = async { lookup_host(&self.address).await.map(|found| found.collect::<Arc<[_]>>()) };
+        match within(patience, looking, || ErrorKind::TimedOut.into()).await {
             Ok(addresses) if !addresses.is_empty() => {
                 let mut known = self.lock();
                 *known = Known { addresses: Arc::clone(&addresses), until: now.saturating_add(KNOWN_FOR) };
@@ -79,8 +87,8 @@ mod tests {
     use super::*;
 
     fn resolve(resolver: &Resolver, now: Nanos) -> Result<Vec<SocketAddr>, OriginFailure> {
-        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-        runtime.block_on(resolver.addresses(now)).map(|found| found.to_vec())
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+        runtime.block_on(resolver.addresses(now, Nanos::MAX)).map(|found| found.to_vec())
     }
 
     /// Has a label of more than 63 letters (RFC 1035 §2.3.4), so that no network is asked for it.
@@ -113,5 +121,20 @@ mod tests {
         assert_eq!(resolver.still_known(Nanos(5)).as_deref().err(), Some(&Arc::from([number])));
         assert_eq!(resolver.still_known(Nanos(5)).as_deref(), Ok(&[number][..]));
         assert_eq!(resolve(&resolver, Nanos::from_secs(60)), Ok(vec![number]));
+    }
+
+    #[test]
+    fn old_addresses_are_used_when_looking_them_up_takes_too_long() {
+        let number: SocketAddr = "192.0.2.1:80".parse().expect("an address");
+        let resolver = Resolver::new("localhost:80");
+        *resolver.lock() = Known { addresses: Arc::new([number]), until: Nanos::ZERO };
+        // The one thread that could look anything up has something else to do.
+        let mut builder = tokio::runtime::Builder::new_current_thread();
+        let runtime = builder.enable_time().max_blocking_threads(1).build().expect("a runtime");
+        let (release, released) = std::sync::mpsc::channel::<()>();
+        runtime.spawn_blocking(move || released.recv());
+        let found = runtime.block_on(resolver.addresses(Nanos::ZERO, Nanos::from_millis(1)));
+        assert_eq!(found.as_deref(), Ok(&[number][..]));
+        drop(release);
     }
 }
