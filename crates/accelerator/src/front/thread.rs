@@ -17,13 +17,11 @@ use super::acceptor::{Door, accept_all};
 use super::admission::Census;
 use super::entrance::Gate;
 use super::fronts::Plan;
+use super::watch::TICK;
 use super::worker::Worker;
 
 /// How long a worker that stops goes on accepting who had been let in by the kernel, at most.
 const LAST_GUESTS: Duration = Duration::from_secs(1);
-
-/// How often there is housekeeping.
-const HOUSEKEEPING: Duration = Duration::from_millis(250);
 
 /// What a worker begins with.
 pub(super) struct Post {
@@ -62,9 +60,7 @@ async fn work(post: Post, ready: &Sender<io::Result<()>>) -> usize {
     let worker = Rc::new(Worker::new(&plan.settings, (plan.make)(index), census));
     let mut doors = Doors { worker: Rc::clone(&worker), open: Vec::new(), acceptors: JoinSet::new() };
     doors.arrange(&plan, sockets);
-    let ticking = Rc::clone(&worker);
-    tokio::task::spawn_local(async move { ticking.clockwork.run().await });
-    tokio::task::spawn_local(keep_house(Rc::clone(&worker)));
+    tokio::task::spawn_local(keep_time(Rc::clone(&worker)));
     let _ = ready.send(Ok(()));
     while let Some(order) = orders.recv().await {
         match order {
@@ -88,9 +84,11 @@ async fn stop(worker: &Worker, mut doors: Doors, deadline: Nanos) -> usize {
     worker.busy()
 }
 
-async fn keep_house(worker: Rc<Worker>) {
+/// Counts ticks for ever, and keeps house at each.
+async fn keep_time(worker: Rc<Worker>) {
     loop {
-        tokio::time::sleep(HOUSEKEEPING).await;
+        tokio::time::sleep(Duration::from_nanos(TICK.0)).await;
+        worker.clockwork.tick();
         worker.keep_house();
     }
 }

@@ -10,12 +10,11 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
-use std::time::Duration;
 
 use units::Nanos;
 
 /// How long a tick is.
-const TICK: Nanos = Nanos(250_000_000);
+pub(super) const TICK: Nanos = Nanos(250_000_000);
 
 /// A limit that never comes.
 const NEVER: u64 = u64::MAX;
@@ -77,16 +76,8 @@ impl Clockwork {
         Watch { id, state, clockwork: Rc::clone(self) }
     }
 
-    /// Counts ticks for ever.
-    pub(super) async fn run(&self) {
-        loop {
-            tokio::time::sleep(Duration::from_nanos(TICK.0)).await;
-            self.tick();
-        }
-    }
-
     /// Counts one tick and wakes those whose patience has ended.
-    fn tick(&self) {
+    pub(super) fn tick(&self) {
         let now = self.now.get() + 1;
         self.now.set(now);
         for state in self.watches.borrow().values().filter(|state| state.due.get() <= now) {
