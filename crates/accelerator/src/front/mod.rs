@@ -28,6 +28,7 @@ mod http1;
 mod listener;
 mod memo;
 mod network;
+mod patience;
 mod peer;
 mod prefixed;
 mod settings;

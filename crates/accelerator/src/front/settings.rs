@@ -64,7 +64,8 @@ pub struct Limits {
     pub write_timeout: Nanos,
     /// Without any byte in either direction of a connection that has become a tunnel.
     pub tunnel_timeout: Nanos,
-    /// The least bytes per second, on average after the first time limit, at which bodies are sent and replies taken.
+    /// The least bytes per second, on average after the first time limit, at which bodies are sent and replies taken; 0
+    /// for none.
     pub rate_min: u64,
     /// Connections, of all workers together.
     pub connections_max: usize,

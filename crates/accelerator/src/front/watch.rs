@@ -7,6 +7,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
+use std::io;
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
@@ -58,6 +59,12 @@ pub(super) struct Watch {
 /// A time limit has passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Elapsed;
+
+impl From<Elapsed> for io::Error {
+    fn from(_: Elapsed) -> io::Error {
+        io::ErrorKind::TimedOut.into()
+    }
+}
 
 impl Default for Clockwork {
     fn default() -> Clockwork {
@@ -122,6 +129,12 @@ impl Watch {
         self.set(ticks(time).min(self.clockwork.idle_max.get()), true);
     }
 
+    /// Returns the time, to a tick.
+    #[inline]
+    pub(super) fn now(&self) -> Nanos {
+        Nanos(self.clockwork.now.get() * TICK.0)
+    }
+
     /// Takes the limit away: what is waited for has a limit of its own.
     pub(super) fn unlimited(&self) {
         self.set(NEVER, false);
@@ -154,48 +167,6 @@ impl Watch {
             Poll::Pending => self.poll_over(context).map(|()| Err(Elapsed)),
         })
         .await
-    }
-}
-
-/// How patient one is with a peer that takes or sends many bytes: never longer than a time without any byte, and all in
-/// all no longer than that time and what the bytes take at the least rate. Only waiting counts.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Patience {
-    /// The longest wait, in ticks.
-    pause: u64,
-    /// Bytes per tick that are expected, at least one.
-    rate: u64,
-    bytes: u64,
-    waited: u64,
-}
-
-impl Patience {
-    /// Begins with patience for `pause`; `rate_min` is in bytes per second.
-    pub(super) fn new(pause: Nanos, rate_min: u64) -> Patience {
-        let rate = (rate_min.saturating_mul(TICK.0) / 1_000_000_000).max(1);
-        Patience { pause: ticks(pause), rate, bytes: 0, waited: 0 }
-    }
-
-    /// Sets the limit of the wait that begins now.
-    #[inline]
-    pub(super) fn begin(&self, watch: &Watch) {
-        let left = self.pause.saturating_add(self.bytes / self.rate).saturating_sub(self.waited);
-        watch.set(left.min(self.pause), false);
-    }
-
-    /// Notes that bytes went over after a wait that began at a tick.
-    #[inline]
-    pub(super) fn went_over(&mut self, watch: &Watch, began: u64, bytes: usize) {
-        self.waited += watch.now() - began;
-        self.bytes += bytes as u64;
-    }
-}
-
-impl Watch {
-    /// Returns the tick that has begun.
-    #[inline]
-    pub(super) fn now(&self) -> u64 {
-        self.clockwork.now.get()
     }
 }
 
@@ -243,42 +214,5 @@ mod tests {
         assert_eq!(clockwork.watches.borrow().len(), 1);
         drop(other);
         assert!(clockwork.watches.borrow().is_empty());
-    }
-
-    /// Goal: neither silence nor a drip of bytes wears out more patience than was given.
-    #[test]
-    fn a_drip_of_bytes_ends_when_the_least_rate_is_missed() {
-        let clockwork = Rc::new(Clockwork::default());
-        let watch = clockwork.watch();
-        // 400 bytes per second are 100 per tick; two seconds and the tick that has begun are nine ticks.
-        let mut patience = Patience::new(Nanos::from_secs(2), 400);
-        let mut waits = 0;
-        loop {
-            patience.begin(&watch);
-            let began = watch.now();
-            (0..5).for_each(|_| clockwork.tick());
-            if is_over(&watch) {
-                break;
-            }
-            patience.went_over(&watch, began, 100);
-            waits += 1;
-        }
-        // After k waits of 5 ticks with 100 bytes each 9 + k - 5 k ticks are left: 5 after the first, which are over by
-        // the end of the second.
-        assert_eq!(waits, 1);
-    }
-
-    #[test]
-    fn a_peer_that_keeps_the_rate_is_waited_for_without_end() {
-        let clockwork = Rc::new(Clockwork::default());
-        let watch = clockwork.watch();
-        let mut patience = Patience::new(Nanos::from_secs(1), 400);
-        for _ in 0..100 {
-            patience.begin(&watch);
-            let began = watch.now();
-            (0..3).for_each(|_| clockwork.tick());
-            assert!(!is_over(&watch));
-            patience.went_over(&watch, began, 300);
-        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::task::Poll;
+use std::task::{Poll, ready};
 
 use bytes::Bytes;
 use http1::{BodyReader, Framing};
@@ -10,8 +10,8 @@ use tokio::io::ReadBuf;
 
 use super::connection::Connection;
 use super::head::Expectation;
+use crate::front::patience::Patience;
 use crate::front::peer::Wire;
-use crate::front::watch::Patience;
 use crate::message::{BodyError, RequestBody};
 
 /// The body that follows the head which was read last.
@@ -79,26 +79,22 @@ impl<'a, W: Wire> IncomingBody<'a, W> {
         self.taken = 0;
         let Connection { wire, worker, watch, kept, .. } = &mut *self.connection;
         kept.clear();
-        self.patience.begin(watch);
+        watch.limit(self.patience.left());
         let began = watch.now();
-        let read = poll_fn(|context| {
+        let reading = poll_fn(|context| {
             let input = &mut worker.buffers.borrow_mut().input;
             let mut room = ReadBuf::new(input);
-            match Pin::new(&mut *wire).poll_read(context, &mut room) {
-                Poll::Ready(Ok(())) => {
-                    kept.extend_from_slice(room.filled());
-                    Poll::Ready(Ok(room.filled().len()))
-                }
-                Poll::Ready(Err(_)) => Poll::Ready(Err(BodyError::Truncated)),
-                Poll::Pending => watch.poll_over(context).map(|()| Err(BodyError::TimedOut)),
-            }
-        })
-        .await;
+            let read = ready!(Pin::new(&mut *wire).poll_read(context, &mut room));
+            kept.extend_from_slice(room.filled());
+            Poll::Ready(read.map(|()| room.filled().len()))
+        });
+        let read = watch.keep(reading).await;
         watch.unlimited();
-        match read? {
-            0 => Err(BodyError::Truncated),
-            read => {
-                self.patience.went_over(watch, began, read);
+        match read.map_err(|_elapsed| BodyError::TimedOut)? {
+            Ok(0) | Err(_) => Err(BodyError::Truncated),
+            Ok(read) => {
+                self.patience.waited(watch.now() - began);
+                self.patience.moved(read);
                 Ok(())
             }
         }

@@ -24,31 +24,24 @@ impl<W: Wire> Connection<W> {
         self.shut_down().await?;
         self.watch.limit(LINGER_TIME_MAX);
         let mut bytes = 0;
-        poll_fn(|context| {
+        let reading = poll_fn(|context| {
             let input = &mut self.worker.buffers.borrow_mut().input;
             while bytes < LINGER_BYTES_MAX {
                 let mut room = ReadBuf::new(input);
-                match Pin::new(&mut self.wire).poll_read(context, &mut room) {
-                    Poll::Ready(Ok(())) if !room.filled().is_empty() => bytes += room.filled().len(),
-                    Poll::Ready(_) => break,
-                    Poll::Pending => return self.watch.poll_over(context),
+                match ready!(Pin::new(&mut self.wire).poll_read(context, &mut room)) {
+                    Ok(()) if !room.filled().is_empty() => bytes += room.filled().len(),
+                    _ => break,
                 }
             }
-            Poll::Ready(())
-        })
-        .await;
-        Ok(())
+            Poll::Ready(Ok(()))
+        });
+        self.watch.keep(reading).await?
     }
 
+    /// Says that we send no more.
     pub(super) async fn shut_down(&mut self) -> io::Result<()> {
         self.watch.limit(LINGER_TIME_MAX);
-        poll_fn(|context| match Pin::new(&mut self.wire).poll_shutdown(context) {
-            Poll::Pending => {
-                ready!(self.watch.poll_over(context));
-                Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
-            }
-            done => done,
-        })
-        .await
+        let shutting = poll_fn(|context| Pin::new(&mut self.wire).poll_shutdown(context));
+        self.watch.keep(shutting).await?
     }
 }

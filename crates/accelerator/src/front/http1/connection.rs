@@ -14,8 +14,9 @@ use tokio::io::ReadBuf;
 use super::head::refusal;
 use super::send::{Sent, send_now};
 use crate::front::hits::Batch;
+use crate::front::patience::Patience;
 use crate::front::peer::{Peer, Wire};
-use crate::front::watch::{Patience, Watch};
+use crate::front::watch::Watch;
 use crate::front::worker::Worker;
 
 /// What a client that speaks HTTP/2 without being asked begins with (RFC 9113 §3.4).

@@ -16,8 +16,8 @@ use super::body::IncomingBody;
 use super::connection::{After, Connection};
 use super::head::{Expectation, expectation, has_body, inbound, notes, version, write_head, write_upgrade};
 use crate::exchange::{BodyStream, Memo, error_page};
+use crate::front::patience::Patience;
 use crate::front::peer::Wire;
-use crate::front::watch::Patience;
 use crate::message::{ClientVersion, Handling, HeaderLines, Reply, ReplyBody};
 use crate::operation::LogEntry;
 

@@ -3,11 +3,10 @@
 use std::future::poll_fn;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 use super::connection::Connection;
 use crate::front::peer::Wire;
-use crate::front::watch::Watch;
 
 /// The most bytes handed over at once before other connections get their turn; some 80 µs of work.
 const WRITE_BYTES_MAX: usize = 512 * 1024;
@@ -58,11 +57,6 @@ fn poll_write<W: Wire>(
     }
 }
 
-/// Returns that time is up if the limit of `watch` has passed.
-pub(super) fn poll_over(watch: &Watch, context: &mut Context<'_>) -> Poll<io::Error> {
-    watch.poll_over(context).map(|()| io::ErrorKind::TimedOut.into())
-}
-
 impl<W: Wire> Connection<W> {
     /// Sends a head and a body, as far as patience with the client reaches.
     pub(super) async fn send(&mut self, mut head: &[u8], mut body: &[u8]) -> io::Result<()> {
@@ -81,24 +75,19 @@ impl<W: Wire> Connection<W> {
     }
 
     async fn send_some(&mut self, head: &[u8], body: &[u8]) -> io::Result<usize> {
-        self.patience.begin(&self.watch);
+        self.watch.limit(self.patience.left());
         let began = self.watch.now();
-        let sent = poll_fn(|context| match poll_write(&mut self.wire, context, head, body) {
-            Poll::Pending => Poll::Ready(Err(ready!(poll_over(&self.watch, context)))),
-            written => written,
-        })
-        .await?;
-        self.patience.went_over(&self.watch, began, sent);
+        let writing = poll_fn(|context| poll_write(&mut self.wire, context, head, body));
+        let sent = self.watch.keep(writing).await??;
+        self.patience.waited(self.watch.now() - began);
+        self.patience.moved(sent);
         self.bytes_out += sent as u64;
         if sent == 0 { Err(io::ErrorKind::WriteZero.into()) } else { Ok(sent) }
     }
 
     /// Sees to it that what was written is on its way.
     async fn flush(&mut self) -> io::Result<()> {
-        poll_fn(|context| match Pin::new(&mut self.wire).poll_flush(context) {
-            Poll::Pending => Poll::Ready(Err(ready!(poll_over(&self.watch, context)))),
-            flushed => flushed,
-        })
-        .await
+        let flushing = poll_fn(|context| Pin::new(&mut self.wire).poll_flush(context));
+        self.watch.keep(flushing).await?
     }
 }

@@ -29,16 +29,11 @@ impl<W: Wire> Connection<W> {
         let lively = Lively { wire: &mut self.wire, watch: &self.watch, limit };
         let mut client = Prefixed::new(first, lively);
         self.watch.limit(limit);
-        let passed = self.watch.keep(copy_bidirectional(&mut client, &mut tunnel)).await;
-        match passed {
-            Ok(passed) => {
-                let (_from_client, to_client) = passed?;
-                self.bytes_out += to_client;
-                self.body_out += to_client;
-                Ok(())
-            }
-            Err(_elapsed) => Err(io::ErrorKind::TimedOut.into()),
-        }
+        let passing = copy_bidirectional(&mut client, &mut tunnel);
+        let (_from_client, to_client) = self.watch.keep(passing).await??;
+        self.bytes_out += to_client;
+        self.body_out += to_client;
+        Ok(())
     }
 }
 

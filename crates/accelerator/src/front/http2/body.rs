@@ -4,7 +4,7 @@ use bytes::Bytes;
 use h2::{Error, Reason, RecvStream};
 use units::RealClock;
 
-use super::pace::Pace;
+use crate::front::patience::Patience;
 use crate::message::{BodyError, RequestBody};
 
 /// What comes on a stream after its head. Trailers are dropped.
@@ -13,17 +13,18 @@ pub(super) struct StreamBody {
     pub(super) stream: RecvStream,
     pub(super) bytes_max: u64,
     pub(super) received: u64,
-    pub(super) pace: Pace,
+    pub(super) patience: Patience,
     pub(super) clock: RealClock,
 }
 
 impl RequestBody for StreamBody {
     async fn next(&mut self) -> Result<Option<Bytes>, BodyError> {
         loop {
-            let arrived = self.pace.wait(&self.clock, self.stream.data()).await.ok_or(BodyError::TimedOut)?;
+            let arrived =
+                self.patience.wait(&self.clock, self.stream.data()).await.ok_or(BodyError::TimedOut)?;
             let Some(piece) = arrived else { return Ok(None) };
             let piece = piece.map_err(|error| failure(&error))?;
-            self.pace.moved(piece.len());
+            self.patience.moved(piece.len());
             self.received = self.received.saturating_add(piece.len() as u64);
             if self.bytes_max < self.received {
                 return Err(BodyError::TooLong(self.bytes_max));

@@ -8,8 +8,8 @@ use h2::{Reason, SendStream};
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 use units::RealClock;
 
-use super::pace::Pace;
 use super::stream::Outcome;
+use crate::front::patience::Patience;
 use crate::message::{HeaderLines, Reply, ReplyBody};
 
 /// The most bytes of a body that are handed over in one go.
@@ -32,7 +32,7 @@ pub(super) async fn send(
     reply: Reply,
     is_head: bool,
     mut respond: SendResponse<Bytes>,
-    pace: Pace,
+    patience: Patience,
     clock: &RealClock,
     sent: &mut Sent,
 ) -> Outcome {
@@ -58,7 +58,7 @@ pub(super) async fn send(
     if has_no_body {
         return Outcome::Sent;
     }
-    let mut sending = Sending { stream, pace, clock, sent };
+    let mut sending = Sending { stream, patience, clock, sent };
     sending.body(reply.body).await.err().unwrap_or(Outcome::Sent)
 }
 
@@ -79,7 +79,7 @@ fn head(status: u16, lines: &HeaderLines) -> Option<Response<()>> {
 /// A body on its way.
 struct Sending<'a> {
     stream: SendStream<Bytes>,
-    pace: Pace,
+    patience: Patience,
     clock: &'a RealClock,
     sent: &'a mut Sent,
 }
@@ -123,7 +123,7 @@ impl Sending<'_> {
     }
 
     fn hand_over(&mut self, part: Bytes, is_end: bool) -> Result<(), Broken> {
-        self.pace.moved(part.len());
+        self.patience.moved(part.len());
         self.sent.body_bytes += part.len() as u64;
         self.stream.send_data(part, is_end).map_err(|_| Outcome::TakenBack)
     }
@@ -137,7 +137,7 @@ impl Sending<'_> {
                 return Ok(room);
             }
             let more = poll_fn(|context| self.stream.poll_capacity(context));
-            match self.pace.wait(self.clock, more).await {
+            match self.patience.wait(self.clock, more).await {
                 Some(Some(Ok(_))) => {}
                 Some(_) => return Err(Outcome::TakenBack),
                 None => return Err(self.give_up(Reason::CANCEL)),

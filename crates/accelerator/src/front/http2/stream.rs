@@ -12,11 +12,11 @@ use http::{HeaderName, Method, Request, Response, StatusCode};
 use units::{Clock, Nanos, RealClock, wall};
 
 use super::body::StreamBody;
-use super::pace::Pace;
 use super::reply::{Sent, send};
 use super::request::{Asker, Refused, expects_continue, read};
 use super::service::Service;
 use crate::front::Limits;
+use crate::front::patience::Patience;
 use crate::message::{ClientVersion, Handling, Reply};
 use crate::operation::LogEntry;
 
@@ -81,7 +81,7 @@ impl<V: Service> Common<V> {
             stream,
             bytes_max: self.asker.body_bytes_max,
             received: 0,
-            pace: Pace::new(self.limits.body_timeout, self.limits.rate_min),
+            patience: Patience::new(self.limits.body_timeout, self.limits.rate_min),
             clock: self.clock,
         }
     }
@@ -95,8 +95,9 @@ impl<V: Service> Common<V> {
     ) -> Outcome {
         let (handling, status) = (reply.handling, reply.status);
         let mut sent = Sent::default();
-        let pace = Pace::new(self.limits.write_timeout, self.limits.rate_min);
-        let outcome = send(reply, parts.method == Method::HEAD, respond, pace, &self.clock, &mut sent).await;
+        let patience = Patience::new(self.limits.write_timeout, self.limits.rate_min);
+        let outcome =
+            send(reply, parts.method == Method::HEAD, respond, patience, &self.clock, &mut sent).await;
         self.service.note(&handling, status, sent.head_bytes + sent.body_bytes);
         if self.service.is_logged() {
             self.log(parts, handling, status, sent.body_bytes, start);
