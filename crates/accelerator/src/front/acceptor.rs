@@ -2,12 +2,11 @@
 //!
 //! Where a client makes a connection for each request, its request is usually there when the connection is accepted. If
 //! its head is remembered and the client wants no second one, the connection costs four kernel calls: accept, receive,
-//! send, close; it is never registered with epoll, and no task is made for it. A connection that has sent nothing yet is
-//! looked at once more after the others that were accepted with it; [`deferred`](super::deferred) makes it rare.
+//! send, close; it is never registered with epoll, and no task is made for it. That it is there is seen to by the kernel,
+//! see [`deferred`](super::deferred).
 
 use std::cell::RefCell;
 use std::io::{self, IoSlice};
-use std::mem;
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
@@ -23,11 +22,16 @@ use tokio::sync::Notify;
 use super::entrance::{Gate, enter};
 use super::hits::Batch;
 use super::http1::{Start, Unsent};
+use super::listener::BACKLOG;
 use super::peer::Peer;
 use super::worker::Worker;
 
 /// How many connections are accepted before those accepted get their turn.
 const ACCEPTS_PER_TURN: usize = 64;
+
+/// How often they are accepted once the door is closed: those whom the kernel has let in by then, but not all who come
+/// meanwhile.
+const LAST_TURNS: usize = BACKLOG as usize / ACCEPTS_PER_TURN;
 
 /// How long nothing is accepted after the kernel ran out of descriptors or memory.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
@@ -66,32 +70,26 @@ pub(super) async fn accept_all(listener: Socket, door: Rc<Door>, worker: Rc<Work
         reason = "its successor is unsafe; the socket owns its descriptor, which is all that is asked"
     )]
     let listener = AsyncFd::with_interest(listener, Interest::READABLE)?;
-    let mut young = Vec::new();
-    loop {
-        let is_closing = tokio::select! {
-            biased;
-            () = door.closing.notified() => true,
-            () = accept_turn(&listener, &door, &worker, &mut young) => false,
-        };
-        if !young.is_empty() {
-            tokio::task::yield_now().await;
-            look_again(&mut young, &worker);
+    let accepting = async {
+        loop {
+            accept_turn(&listener, &door, &worker).await;
         }
-        if is_closing {
-            // Whoever has been let in by the kernel is answered.
-            while accept_some(listener.get_ref(), &door, &worker, &mut young).is_ok() {}
-            look_again(&mut young, &worker);
-            return Ok(());
-        }
+    };
+    tokio::select! {
+        biased;
+        () = door.closing.notified() => {}
+        () = accepting => {}
     }
+    let _ = (0..LAST_TURNS).try_for_each(|_| accept_some(listener.get_ref(), &door, &worker));
+    Ok(())
 }
 
 /// Waits for connections and accepts some.
-async fn accept_turn(listener: &AsyncFd<Socket>, door: &Door, worker: &Rc<Worker>, young: &mut Vec<Young>) {
+async fn accept_turn(listener: &AsyncFd<Socket>, door: &Door, worker: &Rc<Worker>) {
     let Ok(mut guard) = listener.readable().await else {
         return tokio::time::sleep(ACCEPT_PAUSE).await;
     };
-    match accept_some(listener.get_ref(), door, worker, young) {
+    match accept_some(listener.get_ref(), door, worker) {
         Ok(()) => tokio::task::yield_now().await,
         Err(Errno::AGAIN) => guard.clear_ready(),
         // Descriptors or memory ran out, which may pass.
@@ -100,12 +98,7 @@ async fn accept_turn(listener: &AsyncFd<Socket>, door: &Door, worker: &Rc<Worker
 }
 
 /// Accepts what is there, up to a limit; `AGAIN` when nothing is left.
-fn accept_some(
-    listener: &Socket,
-    door: &Door,
-    worker: &Rc<Worker>,
-    young: &mut Vec<Young>,
-) -> Result<(), Errno> {
+fn accept_some(listener: &Socket, door: &Door, worker: &Rc<Worker>) -> Result<(), Errno> {
     for _ in 0..ACCEPTS_PER_TURN {
         match acceptfrom_with(listener, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC) {
             Ok((socket, address)) => {
@@ -116,7 +109,7 @@ fn accept_some(
                     worker.closed();
                     continue;
                 };
-                welcome(Young { socket, address, gate: Rc::clone(&door.gate.borrow()) }, worker, young);
+                welcome(Young { socket, address, gate: Rc::clone(&door.gate.borrow()) }, worker);
             }
             // The client, or the network under it, gave up before we came (accept(2), Linux).
             Err(
@@ -143,35 +136,14 @@ struct Young {
     gate: Rc<Gate>,
 }
 
-/// What a first look at a connection brought.
-enum Look {
-    /// The connection has ended.
-    Ended,
-    /// Nothing has arrived.
-    Nothing,
-    /// The connection goes on.
-    GoesOn(Start),
-}
-
-fn welcome(connection: Young, worker: &Rc<Worker>, young: &mut Vec<Young>) {
-    if !connection.gate.is_plain_for(connection.address) {
-        return admit(connection, Start::default(), worker);
-    }
-    match look(&connection, worker) {
-        Look::Ended => worker.closed(),
-        Look::Nothing => young.push(connection),
-        Look::GoesOn(start) => admit(connection, start, worker),
-    }
-}
-
-/// Looks once more at connections that had sent nothing, and waits for those that still have not.
-fn look_again(young: &mut Vec<Young>, worker: &Rc<Worker>) {
-    for connection in mem::take(young) {
-        match look(&connection, worker) {
-            Look::Ended => worker.closed(),
-            Look::Nothing => admit(connection, Start::default(), worker),
-            Look::GoesOn(start) => admit(connection, start, worker),
-        }
+fn welcome(connection: Young, worker: &Rc<Worker>) {
+    let start = match connection.gate.is_plain_for(connection.address) {
+        true => look(&connection, worker),
+        false => Some(Start::default()),
+    };
+    match start {
+        Some(start) => admit(connection, start, worker),
+        None => worker.closed(),
     }
 }
 
@@ -185,25 +157,25 @@ fn admit(connection: Young, start: Start, worker: &Rc<Worker>) {
     }
 }
 
-/// Reads once, and answers what is remembered.
-fn look(connection: &Young, worker: &Rc<Worker>) -> Look {
+/// Reads once, and answers what is remembered. Returns how the connection goes on, if it does.
+fn look(connection: &Young, worker: &Rc<Worker>) -> Option<Start> {
     let buffers = &mut *worker.buffers.borrow_mut();
     let filled = match recv(&connection.socket, &mut buffers.input[..], RecvFlags::empty()) {
-        Ok((_, 0)) => return Look::Ended,
+        Ok((_, 0)) => return None,
         Ok((_, filled)) => filled,
-        Err(Errno::AGAIN | Errno::INTR) => return Look::Nothing,
-        Err(_) => return Look::Ended,
+        Err(Errno::AGAIN | Errno::INTR) => return Some(Start::default()),
+        Err(_) => return None,
     };
     let peer = Peer { client: connection.address, scheme: connection.gate.scheme() };
     let requests_max = worker.limits().requests_per_connection.unwrap_or(u64::MAX);
-    let mut start = Start { speaks_http2: connection.gate.speaks_http2(), ..Start::default() };
+    let mut start = Start::default();
     let mut at = 0;
     loop {
         let (rest, left) = (&buffers.input[at..filled], requests_max.saturating_sub(start.answered + 1));
         let batch = worker.answer_remembered(&peer, rest, left, &mut buffers.output);
         if batch.replies == 0 {
             start.kept = rest.to_vec();
-            return Look::GoesOn(start);
+            return Some(start);
         }
         at += batch.consumed;
         start.answered += batch.replies;
@@ -211,11 +183,11 @@ fn look(connection: &Young, worker: &Rc<Worker>) -> Look {
             Ok(sent) if sent < buffers.output.len() + batch.body.len() => {
                 start.unsent = Unsent::of(&buffers.output, batch, sent);
                 start.kept = buffers.input[at..filled].to_vec();
-                return Look::GoesOn(start);
+                return Some(start);
             }
-            Ok(_) if batch.closes => return Look::Ended,
+            Ok(_) if batch.closes => return None,
             Ok(_) => {}
-            Err(_) => return Look::Ended,
+            Err(_) => return None,
         }
     }
 }

@@ -42,7 +42,7 @@ impl Gate {
     /// Tells whether the first byte from this peer is one of HTTP.
     #[inline]
     pub(super) fn is_plain_for(&self, address: SocketAddr) -> bool {
-        !self.listen.tls && (self.listen.proxy_from.is_empty() || !self.is_proxy(address))
+        !self.listen.tls && !self.is_proxy(address)
     }
 
     /// Tells whether HTTP/2 is spoken.

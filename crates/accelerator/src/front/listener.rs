@@ -11,7 +11,7 @@ use super::deferred::defer_accept;
 
 /// How many connections may wait to be accepted; the kernel takes the smaller of this and `net.core.somaxconn`, which is
 /// 4096 on today's systems.
-const BACKLOG: i32 = 4096;
+pub(super) const BACKLOG: i32 = 4096;
 
 /// Listens at an address with as many sockets as there are workers.
 ///
