@@ -38,5 +38,4 @@ mod worker;
 
 pub use fronts::{Fronts, Kit, Maker, Plan, start};
 pub use network::{Network, NoNetwork};
-pub use prefixed::Prefixed;
 pub use settings::{FrontSettings, Limits, Listen};

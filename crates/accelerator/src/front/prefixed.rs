@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 ///
 /// For those who must look at the first bytes of a connection before they know who is to read them.
 #[derive(Debug)]
-pub struct Prefixed<S> {
+pub(super) struct Prefixed<S> {
     /// What has been read and not yet given.
     prefix: Vec<u8>,
     /// How much of it has been given.
@@ -20,13 +20,8 @@ pub struct Prefixed<S> {
 
 impl<S> Prefixed<S> {
     /// Puts bytes before a stream.
-    pub fn new(prefix: Vec<u8>, stream: S) -> Prefixed<S> {
+    pub(super) fn new(prefix: Vec<u8>, stream: S) -> Prefixed<S> {
         Prefixed { prefix, given: 0, stream }
-    }
-
-    /// Returns the stream itself.
-    pub fn get_ref(&self) -> &S {
-        &self.stream
     }
 }
 
