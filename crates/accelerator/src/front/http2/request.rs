@@ -55,7 +55,7 @@ pub(super) fn read(parts: &Parts, is_open: bool, asker: &Asker) -> Result<Inboun
     check_fields(&parts.headers)?;
     let content_length = content_length(&parts.headers)?;
     if content_length.is_some_and(|length| asker.body_bytes_max < length) {
-        return Err(Refused { status: 413, reason: "body-too-long" });
+        return Err(Refused { status: 413, reason: "body-too-large" });
     }
     Ok(Inbound {
         method_name: parts.method.as_str().into(),
@@ -85,7 +85,7 @@ fn check_scheme(uri: &Uri) -> Result<(), Refused> {
 
 fn check_fields(headers: &HeaderMap) -> Result<(), Refused> {
     if HEADERS_MAX < headers.len() {
-        return Err(Refused { status: 431, reason: "headers-max" });
+        return Err(Refused { status: 431, reason: "head-too-large" });
     }
     for (name, value) in headers {
         if OF_CONNECTION.contains(&name.as_str()) || (name == TE && value != "trailers") {
