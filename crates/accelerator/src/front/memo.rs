@@ -41,11 +41,12 @@ pub(super) struct MemoTable {
     /// What all entries take.
     bytes: usize,
     bytes_max: usize,
-    /// Whose turn it is to go when a set is full.
+    /// Whose turn it is to go when there is no room, counted over all ways of all sets.
     turn: usize,
 }
 
 #[derive(Debug, Default)]
+#[repr(align(64))]
 struct Set {
     hashes: [u64; WAYS],
     entries: [Option<Box<Entry>>; WAYS],
@@ -127,21 +128,26 @@ impl MemoTable {
         self.bytes -= gone.map_or(0, |entry| entry.cost());
     }
 
-    /// Remembers a head and its answer, in place of an older answer to it, if there is room.
+    /// Remembers a head and its answer, in place of an older answer to it; others go if there is no room.
     pub(super) fn remember(&mut self, head: &[u8], notes: HeadNotes, memo: Memo) {
-        if !is_rememberable(head) || self.sets.is_empty() {
+        if !is_rememberable(head) {
             return;
         }
-        let spot = self.find(notes.scheme, head).unwrap_or_else(|| self.spot_for(head));
-        self.forget(spot);
         let entry = Entry { head: head.into(), notes, memo, reply: Vec::new(), second: i64::MIN };
-        if self.bytes + entry.cost() <= self.bytes_max {
-            self.bytes += entry.cost();
-            let hash = self.hash(head);
-            let set = &mut self.sets[spot.set];
-            set.hashes[spot.way] = hash;
-            set.entries[spot.way] = Some(Box::new(entry));
+        if self.bytes_max < entry.cost() {
+            return;
         }
+        let spot = self.find(entry.notes.scheme, head).unwrap_or_else(|| self.spot_for(head));
+        self.forget(spot);
+        while self.bytes_max < self.bytes + entry.cost() {
+            let turn = self.next_turn();
+            self.forget(Spot { set: turn / WAYS, way: turn % WAYS });
+        }
+        self.bytes += entry.cost();
+        let hash = self.hash(head);
+        let set = &mut self.sets[spot.set];
+        set.hashes[spot.way] = hash;
+        set.entries[spot.way] = Some(Box::new(entry));
     }
 
     fn hash(&self, head: &[u8]) -> u64 {
@@ -153,11 +159,13 @@ impl MemoTable {
     /// Chooses where a head goes that is not there yet: where nothing is, or where it is an older one's turn.
     fn spot_for(&mut self, head: &[u8]) -> Spot {
         let set = self.hash(head) as usize % SETS;
-        let way = self.sets[set].entries.iter().position(Option::is_none).unwrap_or_else(|| {
-            self.turn = (self.turn + 1) % WAYS;
-            self.turn
-        });
-        Spot { set, way }
+        let free = self.sets[set].entries.iter().position(Option::is_none);
+        Spot { set, way: free.unwrap_or_else(|| self.next_turn() % WAYS) }
+    }
+
+    fn next_turn(&mut self) -> usize {
+        self.turn = (self.turn + 1) % (SETS * WAYS);
+        self.turn
     }
 }
 

@@ -2,6 +2,7 @@
 
 use accelerator::message::HitPath;
 use accelerator::store::{Purge, Removal};
+use tempfile::TempDir;
 
 use crate::rig::Rig;
 
@@ -73,6 +74,23 @@ fn many_heads_are_remembered_and_none_is_mistaken_for_another() {
         }
     }
     assert_eq!(rig.origin.lines().len(), 1_000);
+}
+
+/// Goal: the memory is for what is asked for now, not for what was when it was still empty.
+#[test]
+fn a_full_memory_remembers_what_is_asked_for_now() {
+    let rig = Rig::start(|settings| settings.memo_bytes_max = 20 * 1024);
+    let (mut client, folder) = (rig.client(), TempDir::new().unwrap());
+    for n in (0..100).flat_map(|n| [n, n]) {
+        client.get(&format!("/kept?{n}"));
+    }
+    let file = folder.path().join("log");
+    rig.log_to(&file);
+    (0..3).for_each(|_| assert_eq!(client.get("/kept").text(), "/kept"));
+    rig.end_log();
+    // Replies that are remembered take no time that is measured; only the third is one.
+    let log = std::fs::read_to_string(file).unwrap();
+    assert_eq!(log.matches("\"duration_ms\":0.000,").count(), 1, "{log}");
 }
 
 #[test]

@@ -3,12 +3,13 @@
 use std::io;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::sync::Arc;
 
 use accelerator::exchange::{Exchange, ExchangeSettings, Flights, Shared};
 use accelerator::front::tls::Tls;
 use accelerator::front::{FrontSettings, Fronts, Kit, Listen, Plan, start};
-use accelerator::operation::{AccessLog, Counters, Notices, Totals};
+use accelerator::operation::{AccessLog, Counters, LogFile, LogForm, LogSettings, Notices, Totals};
 use accelerator::origin::{OriginSettings, Origins, Servers};
 use accelerator::store::{Store, StoreSettings};
 use units::{Clock, Nanos, RealClock};
@@ -66,6 +67,17 @@ impl Rig {
     pub fn try_reload(&mut self, change: impl FnOnce(&mut FrontSettings)) -> io::Result<()> {
         let plan = plan(&self.parts, &self.counters, None, change);
         self.fronts.reload(plan)
+    }
+
+    /// Logs to a file from now on.
+    pub fn log_to(&self, file: &Path) {
+        let settings = LogSettings { file: file.to_owned(), form: LogForm::Json };
+        self.parts.log.turn_to(Some(LogFile::open(&settings).unwrap()));
+    }
+
+    /// Brings all to the log, and logs no more.
+    pub fn end_log(&self) {
+        self.parts.log.stop();
     }
 
     /// Returns what all workers have counted, once it is as expected: a reply is counted after it has been sent.
