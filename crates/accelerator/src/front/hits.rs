@@ -1,12 +1,14 @@
 //! Requests whose heads are remembered: from the bytes that were read to the bytes that are to be sent.
 
+use std::rc::Rc;
+
 use bytes::Bytes;
 use units::{Nanos, WallTime, wall};
 
 use super::memo::{Entry, HEAD_BYTES_MAX, HeadNotes, MemoTable, Spot};
 use super::peer::Peer;
 use super::worker::{Kit, Worker};
-use crate::exchange::Memo;
+use crate::exchange::{Exchange, Memo};
 use crate::operation::LogEntry;
 use crate::store::Object;
 
@@ -82,9 +84,11 @@ impl Worker {
         batch
     }
 
-    /// Remembers the answer to a head.
-    pub(super) fn remember(&self, head: &[u8], notes: HeadNotes, memo: Memo) {
-        self.memo.borrow_mut().remember(head, notes, memo);
+    /// Remembers the answer to a head, if `exchange`, which gave it, would still be asked: others may decide otherwise.
+    pub(super) fn remember(&self, exchange: &Rc<Exchange>, head: &[u8], notes: HeadNotes, memo: Memo) {
+        if Rc::ptr_eq(exchange, &self.kit.borrow().exchange) {
+            self.memo.borrow_mut().remember(head, notes, memo);
+        }
     }
 }
 

@@ -1,9 +1,12 @@
 //! Heads that are remembered: the same answer, as long as it is the right one, and not longer.
 
+use accelerator::exchange::ExchangeSettings;
 use accelerator::message::HitPath;
-use accelerator::store::{Purge, Removal};
+use accelerator::store::{Pattern, Purge, Removal};
 use tempfile::TempDir;
 
+use crate::client::get;
+use crate::origin::LARGE;
 use crate::rig::Rig;
 
 #[test]
@@ -91,6 +94,26 @@ fn a_full_memory_remembers_what_is_asked_for_now() {
     // Replies that are remembered take no time that is measured; only the third is one.
     let log = std::fs::read_to_string(file).unwrap();
     assert_eq!(log.matches("\"duration_ms\":0.000,").count(), 1, "{log}");
+}
+
+/// Goal: what was decided by settings that hold no more is not given by those that hold.
+#[test]
+fn an_answer_from_before_a_reload_is_not_remembered() {
+    let mut rig = Rig::start(|_| {});
+    let mut client = rig.client();
+    assert_eq!(client.get("/large").body.len(), LARGE);
+    client.send(get("/large")).stream.peek(&mut [0]).unwrap();
+    // It has been decided, and is under way until its client takes it.
+    let bypass = vec![Pattern::new("*")];
+    rig.reload_exchange(ExchangeSettings { bypass, ..ExchangeSettings::default() });
+    let mut other = rig.client();
+    while rig.origin.lines().len() < 3 {
+        other.get("/kept");
+    }
+    assert_eq!(client.answer().body.len(), LARGE);
+    let before = rig.origin.lines().len();
+    assert_eq!(client.get("/large").body.len(), LARGE);
+    assert_eq!(rig.origin.lines()[before..], ["GET /large"]);
 }
 
 #[test]

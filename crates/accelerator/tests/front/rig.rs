@@ -52,8 +52,8 @@ impl Rig {
         let shared = Shared { store: Arc::clone(&store), flights: Arc::new(Flights::new(64 << 20)) };
         let log = AccessLog::start(None, Notices::default()).unwrap();
         let parts = Arc::new(Parts { shared, servers, log });
-        let counters: Vec<_> = (0..workers).map(|_| Arc::new(Counters::new())).collect();
-        let plan = plan(&parts, &counters, tls, change);
+        let counters: Vec<_> = (0..workers).map(|_| Arc::default()).collect();
+        let plan = plan(&parts, &counters, tls, ExchangeSettings::default(), change);
         let fronts = start(plan, NonZeroUsize::new(workers).unwrap()).unwrap();
         Rig { origin, store, fronts, counters, parts }
     }
@@ -65,8 +65,14 @@ impl Rig {
 
     /// Tries to go on with other settings.
     pub fn try_reload(&mut self, change: impl FnOnce(&mut FrontSettings)) -> io::Result<()> {
-        let plan = plan(&self.parts, &self.counters, None, change);
+        let plan = plan(&self.parts, &self.counters, None, ExchangeSettings::default(), change);
         self.fronts.reload(plan)
+    }
+
+    /// Goes on with other settings of the exchange.
+    pub fn reload_exchange(&mut self, settings: ExchangeSettings) {
+        let plan = plan(&self.parts, &self.counters, None, settings, |_| {});
+        self.fronts.reload(plan).unwrap();
     }
 
     /// Logs to a file from now on.
@@ -113,17 +119,17 @@ fn plan(
     parts: &Arc<Parts>,
     counters: &[Arc<Counters>],
     tls: Option<Arc<Tls>>,
+    exchange: ExchangeSettings,
     change: impl FnOnce(&mut FrontSettings),
 ) -> Plan {
     let any = "127.0.0.1:0".parse().unwrap();
     let mut settings = FrontSettings { listens: vec![Listen::plain(any)], ..FrontSettings::default() };
     change(&mut settings);
-    let (parts, counters) = (Arc::clone(parts), counters.to_vec());
+    let (parts, counters, exchange) = (Arc::clone(parts), counters.to_vec(), Arc::new(exchange));
     let make = move |index: usize| {
         let origins = Origins::new(Arc::clone(&parts.servers));
-        let exchange_settings = Arc::new(ExchangeSettings::default());
         Kit {
-            exchange: Exchange::new(parts.shared.clone(), exchange_settings, origins),
+            exchange: Exchange::new(parts.shared.clone(), Arc::clone(&exchange), origins),
             counters: Arc::clone(&counters[index]),
             log: parts.log.writer(),
             housekeeping: None,

@@ -15,7 +15,7 @@ use units::{Nanos, wall};
 use super::body::IncomingBody;
 use super::connection::{After, Connection};
 use super::head::{Expectation, expectation, has_body, inbound, notes, version, write_head, write_upgrade};
-use crate::exchange::{BodyStream, Memo, error_page};
+use crate::exchange::{BodyStream, error_page};
 use crate::front::patience::Patience;
 use crate::front::peer::Wire;
 use crate::message::{ClientVersion, Handling, HeaderLines, Reply, ReplyBody};
@@ -67,7 +67,8 @@ impl<W: Wire> Connection<W> {
         let _engagement = worker.engage();
         let inbound = inbound(&bytes, &head, &self.peer);
         let mut body = IncomingBody::new(self, head.framing, expectation);
-        let mut reply = worker.exchange().handle(inbound, &mut body).await;
+        let exchange = worker.exchange();
+        let mut reply = exchange.handle(inbound, &mut body).await;
         let is_read = body.end();
         let keep_alive = head.keep_alive && is_read && !worker.is_draining() && self.requests_left != 0;
         let memo = reply.memo.take();
@@ -77,7 +78,7 @@ impl<W: Wire> Connection<W> {
         self.note(&asked, status, handling);
         let stays = sent?;
         if let Some(memo) = memo.filter(|_| keep_alive == head.keep_alive && !has_body(&head)) {
-            self.remember(&bytes, &head, memo);
+            worker.remember(&exchange, &bytes, notes(&head, &self.peer), memo);
         }
         self.keep_time();
         Ok(match stays {
@@ -194,10 +195,6 @@ impl<W: Wire> Connection<W> {
             _ => {}
         }
         self.send(&out, &[]).await
-    }
-
-    fn remember(&self, bytes: &[u8], head: &RequestHead, memo: Memo) {
-        self.worker.remember(bytes, notes(head, &self.peer), memo);
     }
 
     /// Counts a reply, and logs it.
