@@ -172,6 +172,8 @@ struct Witness {
 }
 
 impl Service for Witness {
+    fn engage(&self) -> impl Sized {}
+
     async fn handle<B: RequestBody>(self: &Rc<Self>, inbound: Inbound, mut body: B) -> Reply {
         *self.handled.borrow_mut() += 1;
         let mut content = Vec::new();

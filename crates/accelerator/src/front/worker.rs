@@ -54,7 +54,7 @@ pub(super) struct Worker {
     drain: Notify,
     /// Connections that have a task of their own.
     connections: Cell<usize>,
-    /// Requests that are being answered.
+    /// Requests that are being answered: until the last byte of their reply is handed over.
     busy: Cell<usize>,
     alone: Notify,
 }
@@ -144,21 +144,6 @@ impl Worker {
     pub(super) fn closed(&self) {
         self.kit.borrow().counters.connection_closed();
     }
-
-    /// Counts a reply.
-    pub(super) fn count(&self, handling: &Handling, status: u16, bytes_out: u64) {
-        self.kit.borrow().counters.note(handling, status, bytes_out);
-    }
-
-    /// Tells whether the access log is written.
-    pub(super) fn is_logging(&self) -> bool {
-        self.kit.borrow().log.is_on()
-    }
-
-    /// Writes a line of the access log.
-    pub(super) fn log_line(&self, entry: &LogEntry<'_>) {
-        self.kit.borrow().log.line(entry);
-    }
 }
 
 /// The end.
@@ -197,12 +182,6 @@ impl Worker {
         Attendance(Rc::clone(self))
     }
 
-    /// Counts a request that is being answered, until the guard is dropped.
-    pub(super) fn engage(&self) -> Engagement<'_> {
-        self.busy.set(self.busy.get() + 1);
-        Engagement(&self.busy)
-    }
-
     /// Returns how many requests are being answered.
     pub(super) fn busy(&self) -> usize {
         self.busy.get()
@@ -233,7 +212,7 @@ impl Drop for Attendance {
 
 /// A request that is being answered.
 #[derive(Debug)]
-pub(super) struct Engagement<'a>(&'a Cell<usize>);
+struct Engagement<'a>(&'a Cell<usize>);
 
 impl Drop for Engagement<'_> {
     fn drop(&mut self) {
@@ -242,8 +221,12 @@ impl Drop for Engagement<'_> {
 }
 
 impl Service for Worker {
+    fn engage(&self) -> impl Sized {
+        self.busy.set(self.busy.get() + 1);
+        Engagement(&self.busy)
+    }
+
     async fn handle<B: RequestBody>(self: &Rc<Self>, inbound: Inbound, body: B) -> Reply {
-        let _engagement = self.engage();
         self.exchange().handle(inbound, body).await
     }
 
@@ -252,14 +235,14 @@ impl Service for Worker {
     }
 
     fn note(&self, handling: &Handling, status: u16, bytes_out: u64) {
-        self.count(handling, status, bytes_out);
+        self.kit.borrow().counters.note(handling, status, bytes_out);
     }
 
     fn is_logged(&self) -> bool {
-        self.is_logging()
+        self.kit.borrow().log.is_on()
     }
 
     fn log(&self, entry: &LogEntry<'_>) {
-        self.log_line(entry);
+        self.kit.borrow().log.line(entry);
     }
 }

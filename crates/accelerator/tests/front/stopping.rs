@@ -4,9 +4,12 @@ use std::io::ErrorKind;
 use std::net::{TcpListener, TcpStream};
 
 use accelerator::front::Listen;
+use http::Request;
 use units::Nanos;
 
 use crate::client::{Client, get};
+use crate::origin::LARGE;
+use crate::protocols::{block_on, connect};
 use crate::rig::{Rig, SOON};
 
 #[test]
@@ -57,6 +60,27 @@ fn what_is_in_progress_at_the_deadline_is_broken_off_and_counted() {
     rig.origin.wait_for(1);
     assert_eq!(rig.fronts.stop(Nanos(1)), 1);
     client.expect_end();
+}
+
+/// Goal: a request is in progress until all of its reply has been taken, whatever way it was answered.
+#[test]
+fn replies_that_are_under_way_at_the_deadline_are_counted_too() {
+    let rig = Rig::start(|settings| settings.listens[0].http2 = true);
+    let mut client = rig.client();
+    (0..2).for_each(|_| assert_eq!(client.get("/large").body.len(), LARGE));
+    // This one is remembered.
+    client.send(get("/large"));
+    rig.settled(|totals| totals.replies() == 3);
+    block_on(async {
+        let (mut send, mut connection) = h2::client::handshake(connect(rig.address()).await).await.unwrap();
+        let request = Request::get("http://h/large").body(()).unwrap();
+        let (response, _) = send.send_request(request, true).unwrap();
+        let _body = tokio::select! {
+            response = response => response.unwrap(),
+            ended = &mut connection => panic!("{ended:?}"),
+        };
+        assert_eq!(rig.fronts.stop(Nanos(1)), 2);
+    });
 }
 
 #[test]

@@ -94,6 +94,8 @@ pub fn large() -> Vec<u8> {
 }
 
 impl Service for Script {
+    fn engage(&self) -> impl Sized {}
+
     async fn handle<B: RequestBody>(self: &Rc<Self>, inbound: Inbound, body: B) -> Reply {
         let _under_way = self.begin(&inbound);
         match &inbound.target[..] {

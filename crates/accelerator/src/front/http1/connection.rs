@@ -14,6 +14,7 @@ use tokio::io::ReadBuf;
 use super::head::refusal;
 use super::send::{Sent, send_now};
 use crate::front::hits::Batch;
+use crate::front::http2::Service;
 use crate::front::patience::Patience;
 use crate::front::peer::{Peer, Wire};
 use crate::front::watch::Watch;
@@ -273,6 +274,8 @@ impl<W: Wire> Connection<W> {
         let limits = self.worker.limits();
         self.patience = Patience::new(limits.write_timeout, limits.rate_min);
         let Unsent { head, body, closes } = mem::take(&mut self.unsent);
+        let worker = Rc::clone(&self.worker);
+        let _engagement = worker.engage();
         self.send(&head, &body).await?;
         self.keep_time();
         Ok(closes)

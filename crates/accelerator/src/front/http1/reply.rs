@@ -15,7 +15,8 @@ use units::{Nanos, wall};
 use super::body::IncomingBody;
 use super::connection::{After, Connection};
 use super::head::{Expectation, expectation, has_body, inbound, notes, version, write_head, write_upgrade};
-use crate::exchange::{BodyStream, error_page};
+use crate::exchange::BodyStream;
+use crate::front::http2::Service;
 use crate::front::patience::Patience;
 use crate::front::peer::Wire;
 use crate::message::{ClientVersion, Handling, HeaderLines, Reply, ReplyBody};
@@ -113,7 +114,7 @@ impl<W: Wire> Connection<W> {
     ) -> io::Result<After> {
         let version = asked.head.map_or(ClientVersion::Http11, version);
         let is_head = asked.head.is_some_and(|head| head.method == RequestMethod::Head);
-        let page = error_page(status, reason, is_head, self.worker.exchange().settings(), wall());
+        let page = self.worker.refuse(status, reason, is_head);
         let handling = page.handling;
         let sent = self.send_reply(page, Fit { version, is_head, keep_alive: false }).await;
         self.note(asked, status, handling);
@@ -199,14 +200,14 @@ impl<W: Wire> Connection<W> {
 
     /// Counts a reply, and logs it.
     fn note(&self, asked: &Asked<'_>, status: u16, handling: Handling) {
-        self.worker.count(&handling, status, self.bytes_out);
-        if !self.worker.is_logging() {
+        self.worker.note(&handling, status, self.bytes_out);
+        if !self.worker.is_logged() {
             return;
         }
         let part = |range: Option<Range<usize>>| range.map_or(&b"-"[..], |range| &asked.bytes[range]);
         let known = asked.head;
         let line = |name| known.and_then(|_| http1::header(asked.bytes, name));
-        self.worker.log_line(&LogEntry {
+        self.worker.log(&LogEntry {
             client: self.peer.client,
             time: wall(),
             method: part(known.map(|head| head.method_name.clone())),

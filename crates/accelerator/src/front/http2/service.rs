@@ -8,6 +8,9 @@ use crate::operation::LogEntry;
 /// Answers requests, and hears what became of the replies; one per thread.
 #[expect(async_fn_in_trait, reason = "used with static dispatch on one thread only")]
 pub trait Service: 'static {
+    /// Counts a request as being answered, until what is returned is dropped.
+    fn engage(&self) -> impl Sized;
+
     /// Answers a request.
     async fn handle<B: RequestBody>(self: &Rc<Self>, inbound: Inbound, body: B) -> Reply;
 

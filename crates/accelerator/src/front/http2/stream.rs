@@ -46,6 +46,7 @@ pub(super) async fn answer<V: Service>(
     request: Request<RecvStream>,
     mut respond: SendResponse<Bytes>,
 ) -> Outcome {
+    let _engagement = common.service.engage();
     let start = common.clock.now();
     let (parts, stream) = request.into_parts();
     let reply = match read(&parts, !stream.is_end_stream(), &common.asker) {
