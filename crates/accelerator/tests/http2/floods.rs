@@ -206,6 +206,16 @@ fn pings_and_settings_do_not_keep_a_connection() {
     });
 }
 
+/// Goal: the same as fast as they are answered.
+#[test]
+fn a_flood_of_pings_does_not_keep_a_connection() {
+    run(async {
+        let pings = |_| frame(PING, 0, 0, &[0; 8]).repeat(100);
+        let (_, ended, _) = attack(Http2Settings::default(), Vec::new(), usize::MAX, pings).await;
+        assert!(matches!(ended, Ended::Idle | Ended::Closed), "{ended:?}");
+    });
+}
+
 /// Goal: who does not read what it asked for is not answered without end either.
 #[test]
 fn who_does_not_read_is_not_read_from() {

@@ -8,6 +8,7 @@ pub const RST_STREAM: u8 = 3;
 pub const SETTINGS: u8 = 4;
 pub const PING: u8 = 6;
 pub const GOAWAY: u8 = 7;
+pub const WINDOW_UPDATE: u8 = 8;
 pub const CONTINUATION: u8 = 9;
 
 pub const END_STREAM: u8 = 1;
@@ -88,25 +89,33 @@ pub const STATUS_200: u8 = 0x80 | 8;
 /// As above.
 pub const STATUS_400: u8 = 0x80 | 12;
 
+/// Reads a frame: its type and its payload; `None` at the end.
+pub async fn next_frame(stream: &mut DuplexStream) -> Option<(u8, Vec<u8>)> {
+    let mut head = [0; 9];
+    stream.read_exact(&mut head).await.ok()?;
+    let mut payload = vec![0; u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize];
+    stream.read_exact(&mut payload).await.ok()?;
+    Some((head[3], payload))
+}
+
 /// Reads frames until one of interest.
 pub async fn listen(stream: &mut DuplexStream) -> Said {
-    loop {
-        let mut head = [0; 9];
-        if stream.read_exact(&mut head).await.is_err() {
-            return Said::Closed;
+    while let Some((kind, payload)) = next_frame(stream).await {
+        if let Some(said) = said(kind, &payload) {
+            return said;
         }
-        let length = u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize;
-        let mut payload = vec![0; length];
-        if stream.read_exact(&mut payload).await.is_err() {
-            return Said::Closed;
-        }
-        let code = |at: usize| u32::from_be_bytes(payload[at..at + 4].try_into().unwrap());
-        match head[3] {
-            HEADERS => return Said::Head(payload[0]),
-            RST_STREAM => return Said::Reset(code(0)),
-            GOAWAY => return Said::GoAway(code(4)),
-            _ => {}
-        }
+    }
+    Said::Closed
+}
+
+/// What a frame says, if that is of interest.
+fn said(kind: u8, payload: &[u8]) -> Option<Said> {
+    let code = |at: usize| u32::from_be_bytes(payload[at..at + 4].try_into().unwrap());
+    match kind {
+        HEADERS => Some(Said::Head(payload[0])),
+        RST_STREAM => Some(Said::Reset(code(0))),
+        GOAWAY => Some(Said::GoAway(code(4))),
+        _ => None,
     }
 }
 
@@ -149,12 +158,5 @@ pub async fn flood(stream: DuplexStream, times: usize, mut bytes: impl FnMut(usi
 fn next_said(bytes: &[u8]) -> Option<(Option<Said>, usize)> {
     let length = u32::from_be_bytes([0, *bytes.first()?, *bytes.get(1)?, *bytes.get(2)?]) as usize;
     let payload = bytes.get(9..9 + length)?;
-    let code = |at: usize| u32::from_be_bytes(payload[at..at + 4].try_into().unwrap());
-    let said = match bytes[3] {
-        HEADERS => Some(Said::Head(payload[0])),
-        RST_STREAM => Some(Said::Reset(code(0))),
-        GOAWAY => Some(Said::GoAway(code(4))),
-        _ => None,
-    };
-    Some((said, 9 + length))
+    Some((said(bytes[3], payload), 9 + length))
 }

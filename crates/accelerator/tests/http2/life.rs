@@ -1,13 +1,33 @@
 //! How connections end: in order, by a limit, or because nobody is there.
 
+use std::time::Duration;
+
 use accelerator::front::http2::{Ended, Http2Settings};
 use accelerator::message::BodyError;
 use bytes::Bytes;
 use http::Request;
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::frames::{END_HEADERS, END_STREAM, HEADERS, frame, preface, request};
-use crate::service::{SHORT, bench, connect, get, limits, run, usual};
+use crate::frames::{
+    END_HEADERS, END_STREAM, HEADERS, PING, SETTINGS, WINDOW_UPDATE, frame, next_frame, preface, request,
+};
+use crate::service::{Client, LARGE_BYTES, SHORT, bench, connect, get, limits, run, usual};
+
+/// Some short time limits.
+fn short(times: u32) -> Duration {
+    times * Duration::from_nanos(SHORT.0)
+}
+
+/// Waits for a reply for some short time limits.
+async fn wait_for_reply(client: &mut Client, times: u32) {
+    let script = client.script.clone();
+    let going = async {
+        tokio::time::sleep(short(times)).await;
+        script.go.notify_one();
+    };
+    let (got, ()) = tokio::join!(client.ask(get("/hold")), going);
+    assert_eq!(got.unwrap().body, b"held");
+}
 
 #[test]
 fn who_does_not_begin_in_time_or_otherwise_is_let_go() {
@@ -44,13 +64,7 @@ fn a_request_under_way_is_no_idleness() {
         let mut limits = limits();
         limits.idle_timeout = SHORT;
         let mut client = connect(limits, Http2Settings::default(), 65_535).await;
-        let (script, time) = (client.script.clone(), std::time::Duration::from_nanos(5 * SHORT.0));
-        let going = async {
-            tokio::time::sleep(time).await;
-            script.go.notify_one();
-        };
-        let (got, ()) = tokio::join!(client.ask(get("/hold")), going);
-        assert_eq!(got.unwrap().body, b"held");
+        wait_for_reply(&mut client, 5).await;
     });
 }
 
@@ -154,18 +168,49 @@ fn a_client_that_is_not_there_is_noticed() {
     });
 }
 
+/// Goal: the same of one from which something came after the ping, but no answer.
+#[test]
+fn a_client_that_leaves_a_ping_unanswered_is_noticed() {
+    run(async {
+        let settings = Http2Settings { ping_interval: Some(SHORT), ..Http2Settings::default() };
+        let mut bench = bench(limits(), settings);
+        let head = frame(HEADERS, END_HEADERS | END_STREAM, 1, &request("/wait"));
+        bench.near.write_all(&[preface(), head].concat()).await.unwrap();
+        while next_frame(&mut bench.near).await.unwrap().0 != PING {}
+        bench.near.write_all(&frame(SETTINGS, 0, 0, &[])).await.unwrap();
+        assert!(matches!(bench.serving.await.unwrap(), Ended::Gone));
+    });
+}
+
+/// Goal: who has windows that hold the whole reply, and a slow line, says nothing for long, and answers no ping before
+/// what was sent ahead of it has come.
+#[test]
+fn a_client_that_takes_its_reply_slowly_is_there() {
+    run(async {
+        let settings = Http2Settings { ping_interval: Some(SHORT), ..Http2Settings::default() };
+        let mut bench = bench(limits(), settings);
+        let window = (LARGE_BYTES as u32).to_be_bytes();
+        let start = [
+            preface(),
+            frame(SETTINGS, 0, 0, &[&[0, 4], &window[..]].concat()),
+            frame(WINDOW_UPDATE, 0, 0, &window),
+            frame(HEADERS, END_HEADERS | END_STREAM, 1, &request("/large")),
+        ];
+        bench.near.write_all(&start.concat()).await.unwrap();
+        for _ in 0..60 {
+            tokio::time::sleep(short(1) / 5).await;
+            bench.near.read_exact(&mut [0; 4096]).await.unwrap();
+        }
+        assert!(!bench.serving.is_finished());
+    });
+}
+
 #[test]
 fn a_client_that_answers_pings_may_wait() {
     run(async {
         let settings = Http2Settings { ping_interval: Some(SHORT), ..Http2Settings::default() };
         let mut client = connect(limits(), settings, 65_535).await;
-        let (script, time) = (client.script.clone(), std::time::Duration::from_nanos(8 * SHORT.0));
-        let going = async {
-            tokio::time::sleep(time).await;
-            script.go.notify_one();
-        };
-        let (got, ()) = tokio::join!(client.ask(get("/hold")), going);
-        assert_eq!(got.unwrap().body, b"held");
+        wait_for_reply(&mut client, 8).await;
     });
 }
 

@@ -1,5 +1,6 @@
 //! One connection: takes its streams, watches it, ends it.
 
+use std::cell::Cell;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -89,7 +90,7 @@ pub async fn serve<S, V: Service>(
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    let moved = Rc::<Moved>::default();
+    let moved = Rc::<Cell<Moved>>::default();
     let handshake = builder(limits, settings).handshake(Progress::new(stream, Rc::clone(&moved)));
     let in_time = tokio::time::timeout(duration(limits.head_timeout), handshake);
     let mut connection = match in_time.await {
@@ -159,16 +160,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin, V: Service> Connection<S, V> {
                         return self.break_off().await;
                     }
                 }
+                // Before what a flood would never come to the end of.
+                look = self.watch.next() => {
+                    if let Some(ended) = self.look(look) {
+                        return ended;
+                    }
+                }
                 accepted = self.connection.accept() => match accepted {
                     Some(Ok((request, respond))) => self.begin(request, respond),
                     Some(Err(error)) => return Ended::of(error),
                     None => return Ended::Closed,
                 },
-                look = self.watch.next() => {
-                    if let Some(ended) = self.look(look).await {
-                        return ended;
-                    }
-                }
             }
         }
     }
@@ -210,7 +212,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin, V: Service> Connection<S, V> {
     }
 
     /// Does what a look calls for; returns how the connection ended, if it did.
-    async fn look(&mut self, look: Look) -> Option<Ended> {
+    fn look(&mut self, look: Look) -> Option<Ended> {
         let is_waiting = !self.streams.is_empty();
         match look {
             Look::Idle => {
@@ -224,8 +226,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin, V: Service> Connection<S, V> {
                 self.leave();
                 None
             }
-            Look::Ping if is_waiting => self.watch.is_gone().await.then_some(Ended::Gone),
-            Look::Ping => None,
+            Look::Ping => (is_waiting && self.watch.is_gone()).then_some(Ended::Gone),
         }
     }
 }

@@ -8,30 +8,42 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+/// Fewer bytes than these to the client are no progress: pings and settings of our own take less.
+const PROGRESS_BYTES: u64 = 1024;
+
 /// Bytes that have gone over a connection so far.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Moved {
     /// From the client.
-    pub(super) read: Cell<u64>,
+    pub(super) read: u64,
     /// To the client, as far as the kernel, or TLS, has taken them.
-    pub(super) written: Cell<u64>,
+    pub(super) written: u64,
+}
+
+impl Moved {
+    /// Tells whether the client has taken something of a reply since then. Answers to its pings and settings do not
+    /// count: they are as long as what they answer.
+    pub(super) fn has_replied_since(self, before: Moved) -> bool {
+        PROGRESS_BYTES + (self.read - before.read) <= self.written - before.written
+    }
 }
 
 /// A stream that counts its bytes.
 #[derive(Debug)]
 pub(super) struct Progress<S> {
     stream: S,
-    moved: Rc<Moved>,
+    moved: Rc<Cell<Moved>>,
 }
 
 impl<S> Progress<S> {
-    pub(super) fn new(stream: S, moved: Rc<Moved>) -> Progress<S> {
+    pub(super) fn new(stream: S, moved: Rc<Cell<Moved>>) -> Progress<S> {
         Progress { stream, moved }
     }
 
     fn note_written(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if let Poll::Ready(Ok(bytes)) = written {
-            self.moved.written.set(self.moved.written.get() + bytes as u64);
+            let moved = self.moved.get();
+            self.moved.set(Moved { written: moved.written + bytes as u64, ..moved });
         }
         written
     }
@@ -45,8 +57,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for Progress<S> {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let polled = Pin::new(&mut self.stream).poll_read(context, buffer);
-        let bytes = buffer.filled().len() - before;
-        self.moved.read.set(self.moved.read.get() + bytes as u64);
+        let (bytes, moved) = (buffer.filled().len() - before, self.moved.get());
+        self.moved.set(Moved { read: moved.read + bytes as u64, ..moved });
         polled
     }
 }

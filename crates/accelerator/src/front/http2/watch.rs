@@ -1,8 +1,10 @@
 //! Whether a connection still goes forward.
 
-use std::future::{pending, poll_fn};
+use std::cell::Cell;
+use std::future::pending;
+use std::mem;
 use std::rc::Rc;
-use std::task::Poll;
+use std::task::{Context, Waker};
 use std::time::Duration;
 
 use h2::{Ping, PingPong};
@@ -10,10 +12,6 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 use units::Nanos;
 
 use super::progress::Moved;
-
-/// Fewer bytes than these to the client in the time between two requests are no progress: pings and settings
-/// are answered with less.
-const IDLE_BYTES: u64 = 1024;
 
 /// What a look at a connection shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,13 +28,13 @@ pub(super) enum Look {
 #[derive(Debug)]
 pub(super) struct Watch {
     idle: Interval,
-    ping: Option<Interval>,
-    pings: Option<PingPong>,
-    moved: Rc<Moved>,
-    /// Requests and bytes written at the last look for idleness.
-    last: (u64, u64),
-    /// Bytes read at the last look for life.
-    last_read: u64,
+    /// When a client is asked whether it is there, and what by.
+    ping: Option<(Interval, PingPong)>,
+    moved: Rc<Cell<Moved>>,
+    /// Requests and bytes at the last look for idleness.
+    last_idle: (u64, Moved),
+    /// Bytes at the last look for life.
+    last_alive: Moved,
     is_asked: bool,
 }
 
@@ -45,17 +43,18 @@ impl Watch {
         idle_timeout: Nanos,
         ping_interval: Option<Nanos>,
         pings: Option<PingPong>,
-        moved: Rc<Moved>,
+        moved: Rc<Cell<Moved>>,
     ) -> Watch {
-        let (idle, ping) = (every(idle_timeout), ping_interval.map(every));
-        Watch { idle, ping, pings, moved, last: (0, 0), last_read: 0, is_asked: false }
+        let (idle, ping) = (every(idle_timeout), ping_interval.map(every).zip(pings));
+        let (last_idle, last_alive) = Default::default();
+        Watch { idle, ping, moved, last_idle, last_alive, is_asked: false }
     }
 
     /// Waits for the next look. Nothing is lost if the wait is given up.
     pub(super) async fn next(&mut self) -> Look {
         let ping = async {
             match &mut self.ping {
-                Some(ping) => ping.tick().await,
+                Some((ping, _)) => ping.tick().await,
                 None => pending().await,
             }
         };
@@ -67,29 +66,25 @@ impl Watch {
 
     /// Tells whether nothing has been asked for or sent since the last call, after so many requests in all.
     pub(super) fn is_idle(&mut self, requests: u64) -> bool {
-        let (requests_before, written_before) = self.last;
-        self.last = (requests, self.moved.written.get());
-        requests_before == requests && self.last.1 - written_before < IDLE_BYTES
+        let moved = self.moved.get();
+        let (requests_before, before) = mem::replace(&mut self.last_idle, (requests, moved));
+        requests_before == requests && !moved.has_replied_since(before)
     }
 
-    /// Asks a client from which nothing came since the last call whether it is there. Tells whether it is gone: it has
-    /// been asked before.
-    pub(super) async fn is_gone(&mut self) -> bool {
-        let read = self.moved.read.get();
-        let is_alive = std::mem::replace(&mut self.last_read, read) != read;
-        if is_alive || !self.is_asked {
-            self.is_asked = !is_alive && self.ask().await;
-            return false;
+    /// Asks a client that sent and took nothing since the last call whether it is there. Tells whether it is gone: it
+    /// has been asked before.
+    pub(super) fn is_gone(&mut self) -> bool {
+        let moved = self.moved.get();
+        let before = mem::replace(&mut self.last_alive, moved);
+        let is_alive = moved.read != before.read || moved.has_replied_since(before);
+        let is_gone = !is_alive && self.is_asked;
+        self.is_asked = !is_alive;
+        if let Some((_, pings)) = self.ping.as_mut().filter(|_| !is_alive) {
+            // The answer to the one before has to be taken first. One that is still to come will do as well.
+            let _ = pings.poll_pong(&mut Context::from_waker(Waker::noop()));
+            let _ = pings.send_ping(Ping::opaque());
         }
-        true
-    }
-
-    /// Sends a ping; tells whether there will be an answer to wait for.
-    async fn ask(&mut self) -> bool {
-        let Some(pings) = &mut self.pings else { return false };
-        // The answer to the one before has to be taken first.
-        let _ = poll_fn(|context| Poll::Ready(pings.poll_pong(context).is_ready())).await;
-        pings.send_ping(Ping::opaque()).is_ok()
+        is_gone
     }
 }
 
