@@ -45,7 +45,7 @@ impl Worker {
     ) -> Batch {
         let mut batch = Batch::default();
         output.clear();
-        if self.is_draining() {
+        if input.is_empty() || self.is_draining() {
             return batch;
         }
         let (kit, mut memo, now) = (self.kit.borrow(), self.memo.borrow_mut(), wall());

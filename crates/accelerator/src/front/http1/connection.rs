@@ -210,6 +210,12 @@ impl<W: Wire> Connection<W> {
                     Poll::Ready(_) => return Poll::Ready(Turn::Gone),
                     Poll::Pending => return self.watch.poll_over(context).map(|()| Turn::TimedOut),
                 }
+                let fresh = &buffers.input[before..filled];
+                // A head that comes byte by byte is not parsed as often.
+                if self.is_partial && !fresh.contains(&b'\n') && filled < self.head_bytes_max() {
+                    self.kept.extend_from_slice(fresh);
+                    continue;
+                }
             }
             let is_new = before == 0 || !mem::take(&mut self.is_partial);
             let input = &buffers.input[..filled];
@@ -257,15 +263,10 @@ impl<W: Wire> Connection<W> {
     /// Keeps what was read and not dealt with, and sets the limit for what is missing; `is_new` if it begins with a head
     /// that was not there before.
     fn keep(&mut self, rest: &[u8], is_new: bool) {
-        if rest.is_empty() {
-            self.watch.limit_idle(self.worker.limits().idle_timeout);
-            self.kept = Vec::new();
-            return;
-        }
         self.kept.clear();
         self.kept.extend_from_slice(rest);
-        if is_new {
-            self.watch.limit(self.worker.limits().head_timeout);
+        if is_new || rest.is_empty() {
+            self.await_head();
         }
     }
 
@@ -277,18 +278,24 @@ impl<W: Wire> Connection<W> {
         let worker = Rc::clone(&self.worker);
         let _engagement = worker.engage();
         self.send(&head, &body).await?;
-        self.keep_time();
+        self.await_head();
         Ok(closes)
     }
 
-    /// Sets the limit for the next head, after which time was not kept for a while.
-    pub(super) fn keep_time(&self) {
+    /// Sets the limit for the next head. Who has sent nothing of it holds no buffer.
+    pub(super) fn await_head(&mut self) {
         let limits = self.worker.limits();
         if self.kept.is_empty() {
+            self.kept = Vec::new();
             self.watch.limit_idle(limits.idle_timeout);
         } else {
             self.watch.limit(limits.head_timeout);
         }
+    }
+
+    /// Returns the bytes that a head may have.
+    fn head_bytes_max(&self) -> usize {
+        self.worker.limits().head_bytes_max.min(http1::HEAD_BYTES_MAX)
     }
 
     /// Looks at what is kept.
@@ -302,7 +309,7 @@ impl<W: Wire> Connection<W> {
             self.speaks_http2 = true;
             return Examined::Partial;
         }
-        let bytes_max = self.worker.limits().head_bytes_max.min(http1::HEAD_BYTES_MAX);
+        let bytes_max = self.head_bytes_max();
         match parse_request(&self.kept) {
             Ok(Parsed::Complete { head, length }) if length <= bytes_max => Examined::Request(head, length),
             Ok(Parsed::Partial) if self.kept.len() < bytes_max => Examined::Partial,

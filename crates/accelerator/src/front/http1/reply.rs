@@ -81,7 +81,7 @@ impl<W: Wire> Connection<W> {
         if let Some(memo) = memo.filter(|_| keep_alive == head.keep_alive && !has_body(&head)) {
             worker.remember(&exchange, &bytes, notes(&head, &self.peer), memo);
         }
-        self.keep_time();
+        self.await_head();
         Ok(match stays {
             true => After::Next,
             false if head.keep_alive || !is_read => After::Linger,
