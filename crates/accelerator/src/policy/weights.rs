@@ -9,10 +9,14 @@ pub(super) struct Weighted {
     pub(super) weight: u16,
 }
 
+/// The most different values that are read; each is compared with those before it.
+const VALUES_MAX: usize = 64;
+
 /// The weight of a value that names none.
 pub(super) const WEIGHT_MAX: u16 = 1000;
 
-/// Reads a list of values that have no parameter but their weight; `None` if there is another, or anything odd.
+/// Reads a list of values that have no parameter but their weight; `None` if there is another, or anything odd, or too
+/// many values.
 ///
 /// In the order of the list, and of values that are named twice only the first. Values are case-insensitive in all
 /// fields of this form: codings, languages, charsets and media types.
@@ -20,9 +24,13 @@ pub(super) fn weighted(value: &[u8]) -> Option<Vec<Weighted>> {
     let mut list: Vec<Weighted> = Vec::new();
     for member in members(value) {
         let one = read(member)?;
-        if !list.iter().any(|known| known.value == one.value) {
-            list.push(one);
+        if list.iter().any(|known| known.value == one.value) {
+            continue;
         }
+        if list.len() == VALUES_MAX {
+            return None;
+        }
+        list.push(one);
     }
     Some(list)
 }
@@ -80,6 +88,14 @@ mod tests {
         check("a;q=1.000, b ; q=0.123, c;Q=0.", Some("a,b;q=123,c;q=0"));
         check("text/html, */*;q=0.1", Some("text/html,*/*;q=100"));
         check("gzip, br, gzip;q=0", Some("gzip,br"));
+    }
+
+    #[test]
+    fn values_are_limited_in_number() {
+        let list = |n: usize| (0..n).map(|number| number.to_string()).collect::<Vec<_>>().join(",");
+        check(&list(VALUES_MAX), Some(&list(VALUES_MAX)));
+        check(&format!("{0},{0}", list(VALUES_MAX)), Some(&list(VALUES_MAX)));
+        check(&list(VALUES_MAX + 1), None);
     }
 
     #[test]
