@@ -7,7 +7,7 @@ use units::WallTime;
 use super::message::Lines;
 use super::settings::Settings;
 use super::stored::Stored;
-use super::vary::Variant;
+use super::vary::{Variant, Vary};
 
 /// Which of the responses under a key suits a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,11 +22,15 @@ pub enum Selection {
 
 /// Finds the stored response that suits a request.
 pub fn select<'a>(stored: &[&Stored], request: impl Lines<'a>, settings: &Settings) -> Selection {
-    let suits = |one: &Stored| {
-        let variant = Variant::of(&one.response.vary, request.clone(), &settings.codings);
-        variant.is_some_and(|variant| variant == one.variant)
-    };
-    let suiting = stored.iter().enumerate().filter(|(_, one)| suits(one));
+    // What is stored under one key depends on the same fields but after an update, so the request is mostly read once.
+    let mut read: Option<(&Vary, Option<Variant>)> = None;
+    let suiting = stored.iter().enumerate().filter(|(_, one)| {
+        let vary = &one.response.vary;
+        if read.as_ref().is_none_or(|(known, _)| *known != vary) {
+            read = Some((vary, Variant::of(vary, request.clone(), &settings.codings)));
+        }
+        read.as_ref().is_some_and(|(_, variant)| variant.as_ref() == Some(&one.variant))
+    });
     match suiting.max_by_key(|(_, one)| recency(one)) {
         Some((index, _)) => Selection::Found(index),
         None if stored.is_empty() => Selection::UriMiss,
