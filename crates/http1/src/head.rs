@@ -107,7 +107,7 @@ pub(crate) fn offset_in(whole: &[u8], part: &[u8]) -> usize {
 }
 
 /// Tells whether a byte may be part of a token, such as a field name (RFC 9110 §5.6.2).
-pub(crate) fn is_token_byte(byte: u8) -> bool {
+pub fn is_token_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use http1::is_token_byte;
 use units::Nanos;
 
 use super::answer::MissReason;
@@ -157,7 +158,7 @@ fn write_flag(text: &mut String, name: &str, flag: Option<bool>) {
 /// Writes a token if the name is one (RFC 9651 §3.3.4), else a string.
 fn write_name(text: &mut String, name: &str) {
     let is_first = |byte: u8| byte.is_ascii_alphabetic() || byte == b'*';
-    let is_rest = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~:/".contains(&byte);
+    let is_rest = |byte: u8| is_token_byte(byte) || b":/".contains(&byte);
     if name.bytes().next().is_some_and(is_first) && name.bytes().all(is_rest) {
         text.push_str(name);
     } else {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use http1::is_token_byte;
 use units::Nanos;
 
 /// The largest number of seconds that a field can give; larger ones count as this (RFC 9111 §1.2.2).
@@ -121,8 +122,7 @@ pub(super) fn delta_seconds(digits: &[u8]) -> Option<Nanos> {
 
 /// Tells whether this is a token, such as a field name (RFC 9110 §5.6.2).
 pub(super) fn is_token(text: &[u8]) -> bool {
-    let is_token_byte = |byte: &u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte);
-    !text.is_empty() && text.iter().all(is_token_byte)
+    !text.is_empty() && text.iter().all(|&byte| is_token_byte(byte))
 }
 
 /// Returns a token in lower case; `None` for anything else.
