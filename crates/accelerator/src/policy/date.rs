@@ -10,8 +10,8 @@ const DATE_BYTES_MAX: usize = 33;
 /// Reads a date in one of the three forms, whatever its case (RFC 9111 §4.2 asks caches for that).
 ///
 /// `None` for anything else: another zone than GMT, blanks or digits too many or too few, a time that does not exist,
-/// a day of the week that it is not, a year before 1970. Two digits of a year below 70 are of this century, which no more than fifty years in the
-/// future contradicts (RFC 9110 §5.6.7).
+/// a day of the week that it is not, a year before 1970. Two digits of a year below 70 are of this century, which no
+/// more than fifty years in the future contradicts (RFC 9110 §5.6.7).
 pub fn parse_date(value: &[u8]) -> Option<WallTime> {
     if DATE_BYTES_MAX < value.len() {
         return None;
