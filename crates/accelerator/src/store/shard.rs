@@ -41,7 +41,7 @@ impl Shard {
     pub(super) fn new(bytes_max: usize) -> Shard {
         Shard {
             keys: HashTable::new(),
-            slab: Slab::new(),
+            slab: Slab::with_capacity(0),
             queues: Queues::new(bytes_max),
             marks: Marks::new(),
             bytes_max,

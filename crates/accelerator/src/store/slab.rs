@@ -1,4 +1,4 @@
-//! The entries of one shard, each at a fixed index, so that queues and groups link them without allocation.
+//! Values at fixed indices, such as the entries of a shard: queues and chains link them without allocation.
 
 use std::sync::Arc;
 
@@ -36,23 +36,27 @@ pub(super) struct Entry {
 }
 
 #[derive(Debug)]
-enum Slot {
-    Used(Entry),
+enum Slot<T> {
+    Used(T),
     /// Free; the next free one.
     Free(Index),
 }
 
 /// Entries by index.
 #[derive(Debug)]
-pub(super) struct Slab {
-    slots: Vec<Slot>,
+pub(super) struct Slab<T = Entry> {
+    slots: Vec<Slot<T>>,
     free: Index,
     used: usize,
 }
 
-impl Slab {
-    pub(super) fn new() -> Slab {
-        Slab { slots: Vec::new(), free: NONE, used: 0 }
+impl<T> Slab<T> {
+    /// What one entry takes, in bytes.
+    pub(super) const SLOT_BYTES: usize = size_of::<Slot<T>>();
+
+    /// Makes a slab that takes memory as it grows, once there are more than `n` entries.
+    pub(super) fn with_capacity(n: usize) -> Slab<T> {
+        Slab { slots: Vec::with_capacity(n), free: NONE, used: 0 }
     }
 
     /// Returns how many entries there are.
@@ -60,13 +64,13 @@ impl Slab {
         self.used
     }
 
-    /// Returns the bytes of memory that the slab takes, without the objects.
+    /// Returns the bytes of memory that the slab takes, without what its entries have allocated.
     pub(super) fn bytes(&self) -> usize {
-        self.slots.capacity() * size_of::<Slot>()
+        self.slots.capacity() * Self::SLOT_BYTES
     }
 
     /// Puts an entry anywhere.
-    pub(super) fn add(&mut self, entry: Entry) -> Index {
+    pub(super) fn add(&mut self, entry: T) -> Index {
         self.used += 1;
         if self.free == NONE {
             self.slots.push(Slot::Used(entry));
@@ -83,7 +87,7 @@ impl Slab {
     }
 
     /// Takes an entry out; the caller has unlinked it.
-    pub(super) fn remove(&mut self, index: Index) -> Entry {
+    pub(super) fn remove(&mut self, index: Index) -> T {
         let slot = std::mem::replace(&mut self.slots[index as usize], Slot::Free(self.free));
         self.free = index;
         self.used -= 1;
@@ -93,14 +97,14 @@ impl Slab {
         }
     }
 
-    pub(super) fn get(&self, index: Index) -> &Entry {
+    pub(super) fn get(&self, index: Index) -> &T {
         match &self.slots[index as usize] {
             Slot::Used(entry) => entry,
             Slot::Free(_) => unreachable!("only entries that are there are linked"),
         }
     }
 
-    pub(super) fn get_mut(&mut self, index: Index) -> &mut Entry {
+    pub(super) fn get_mut(&mut self, index: Index) -> &mut T {
         match &mut self.slots[index as usize] {
             Slot::Used(entry) => entry,
             Slot::Free(_) => unreachable!("only entries that are there are linked"),
@@ -108,7 +112,7 @@ impl Slab {
     }
 
     /// Returns all entries, in no order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (Index, &Entry)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Index, &T)> {
         self.slots.iter().zip(0..).filter_map(|(slot, index)| match slot {
             Slot::Used(entry) => Some((index, entry)),
             Slot::Free(_) => None,

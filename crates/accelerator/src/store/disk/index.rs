@@ -1,6 +1,6 @@
 //! Where the record of each object is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
@@ -8,6 +8,7 @@ use hashbrown::HashTable;
 
 use super::super::object::Object;
 use super::super::purge::Purge;
+use super::super::slab::{self, Slab};
 use super::record::{Head, Place, Sum};
 use super::segment::Segment;
 use crate::policy::{Variant, Vary};
@@ -20,6 +21,10 @@ const WIDE_MANY: usize = 256;
 
 /// The most purges of unknown extent that objects are compared with; one more, and all that is older goes.
 const WIDE_MAX: usize = 4 * WIDE_MANY;
+
+/// The most that the table of places takes for each entry, in bytes: five for each of its own, of which there are a
+/// power of two and at least 16 for 7 entries.
+const PLACE_BYTES_MAX: usize = 23;
 
 /// Where a record is, and its body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,6 +94,12 @@ pub(super) struct Entry {
     pub(super) at: At,
 }
 
+impl Entry {
+    fn is(&self, hash: u64, sequence: u64) -> bool {
+        self.hash == hash && self.sequence == sequence
+    }
+}
+
 /// A segment that is in use.
 #[derive(Debug, Clone)]
 pub(super) struct Live {
@@ -111,7 +122,9 @@ pub(super) struct Former {
 /// Objects by the hash of their key, the segments they are in, and what has been purged without naming a key.
 #[derive(Debug)]
 pub(super) struct Index {
-    entries: HashTable<Entry>,
+    /// Where in `entries` what belongs to a hash is.
+    places: HashTable<slab::Index>,
+    entries: Slab<Entry>,
     entries_max: usize,
     pub(super) segments: BTreeMap<u32, Live>,
     wide: Vec<(u64, Purge)>,
@@ -121,16 +134,17 @@ pub(super) struct Index {
 impl Index {
     /// Makes an empty index that takes at most `bytes_max` of memory, all of it at once.
     pub(super) fn new(bytes_max: u64) -> Index {
-        // A table has a power of two of places, fills seven eighths of them, and keeps a byte beside each.
-        let places = (bytes_max / (size_of::<Entry>() as u64 + 1)).max(64).ilog2().min(31);
-        let entries = HashTable::with_capacity((1 << places) / 8 * 7);
-        let entries_max = entries.capacity();
-        Index { entries, entries_max, segments: BTreeMap::new(), wide: Vec::new(), sequence: 0 }
+        let entry_bytes = (Slab::<Entry>::SLOT_BYTES + PLACE_BYTES_MAX) as u64;
+        let entries_max = (bytes_max / entry_bytes).clamp(64, 1 << 30) as usize;
+        // What is taken out of a table leaves traces. Half full, it is tidied where it is; fuller, it would grow.
+        let places = HashTable::with_capacity(2 * entries_max);
+        let entries = Slab::with_capacity(entries_max);
+        Index { places, entries, entries_max, segments: BTreeMap::new(), wide: Vec::new(), sequence: 0 }
     }
 
     /// Returns the bytes of memory that the index takes.
     pub(super) fn bytes(&self) -> u64 {
-        self.entries.allocation_size() as u64
+        (self.places.allocation_size() + self.entries.bytes()) as u64
     }
 
     /// Returns how many objects can be found.
@@ -162,25 +176,29 @@ impl Index {
     /// Returns the lowest number of a record that is on disk or still to be written.
     pub(super) fn sequence_min(&self) -> u64 {
         let on_disk = self.segments.values().map(|live| live.sequence_min);
-        let findable = self.entries.iter().map(|entry| entry.sequence);
+        let findable = self.entries.iter().map(|(_, entry)| entry.sequence);
         on_disk.chain(findable).min().unwrap_or(u64::MAX)
     }
 
     pub(super) fn has(&self, hash: u64) -> bool {
-        self.entries.find(hash, |entry| entry.hash == hash).is_some()
+        self.places.find(hash, |&at| self.entries.get(at).hash == hash).is_some()
     }
 
     /// Returns what is under a hash, the oldest first.
     pub(super) fn find(&self, hash: u64) -> Vec<Entry> {
-        let mut found: Vec<_> =
-            self.entries.iter_hash(hash).filter(|entry| entry.hash == hash).cloned().collect();
+        let near = self.places.iter_hash(hash).map(|&at| self.entries.get(at));
+        let mut found: Vec<_> = near.filter(|entry| entry.hash == hash).cloned().collect();
         found.sort_unstable_by_key(|entry| entry.sequence);
         found
     }
 
     /// Tells whether an object can still be found.
     pub(super) fn holds(&self, hash: u64, sequence: u64) -> bool {
-        self.entries.find(hash, is_entry(hash, sequence)).is_some()
+        self.place(hash, sequence).is_some()
+    }
+
+    fn place(&self, hash: u64, sequence: u64) -> Option<slab::Index> {
+        self.places.find(hash, |&at| self.entries.get(at).is(hash, sequence)).copied()
     }
 
     /// Adds an entry and takes out what it supersedes; `None` if there is no room, or something newer is there.
@@ -188,7 +206,7 @@ impl Index {
         let under_key = self.find(entry.hash);
         let excluded = || under_key.iter().filter(|other| entry.variant.excludes(other.variant));
         let is_outdated = excluded().any(|other| entry.sequence < other.sequence);
-        if is_outdated || self.entries_max <= self.entries.len() {
+        if is_outdated {
             return None;
         }
         let mut former = Former::default();
@@ -198,8 +216,13 @@ impl Index {
             former.is_some = true;
             former.location = location(other).or(former.location);
         }
+        // What takes the place of something has room.
+        if self.entries_max <= self.entries.len() {
+            return None;
+        }
         self.note_sequence(entry.sequence);
-        self.entries.insert_unique(entry.hash, entry, |entry| entry.hash);
+        let (hash, at) = (entry.hash, self.entries.add(entry));
+        self.places.insert_unique(hash, at, |&at| self.entries.get(at).hash);
         Some(former)
     }
 
@@ -207,26 +230,36 @@ impl Index {
     pub(super) fn settle(&mut self, hash: u64, sequence: u64, location: Location) {
         if !self.segments.contains_key(&location.body.segment) {
             self.forget(hash, sequence);
-        } else if let Some(entry) = self.entries.find_mut(hash, is_entry(hash, sequence)) {
-            entry.at = At::Written(location);
+        } else if let Some(at) = self.place(hash, sequence) {
+            self.entries.get_mut(at).at = At::Written(location);
         }
     }
 
     /// Takes one entry out.
     pub(super) fn forget(&mut self, hash: u64, sequence: u64) {
-        if let Ok(entry) = self.entries.find_entry(hash, is_entry(hash, sequence)) {
-            entry.remove();
+        let Index { places, entries, .. } = self;
+        if let Ok(place) = places.find_entry(hash, |&at| entries.get(at).is(hash, sequence)) {
+            entries.remove(place.remove().0);
         }
     }
 
     /// Takes out everything under a hash; returns whether there was something.
     pub(super) fn remove_key(&mut self, hash: u64) -> bool {
-        let mut is_there = false;
-        while let Ok(entry) = self.entries.find_entry(hash, |entry| entry.hash == hash) {
-            entry.remove();
-            is_there = true;
-        }
-        is_there
+        let found = self.find(hash);
+        found.iter().for_each(|entry| self.forget(hash, entry.sequence));
+        !found.is_empty()
+    }
+
+    /// Takes out all entries but those that stay.
+    fn retain(&mut self, stays: impl Fn(&Entry) -> bool) {
+        let Index { places, entries, .. } = self;
+        places.retain(|&mut at| {
+            let is_staying = stays(entries.get(at));
+            if !is_staying {
+                entries.remove(at);
+            }
+            is_staying
+        });
     }
 
     /// Removes what is meant by a purge that names no key; returns what is to be logged.
@@ -235,9 +268,9 @@ impl Index {
     pub(super) fn remove_wide(&mut self, sequence: u64, what: &Purge) -> Purge {
         let what = if self.wide.len() < WIDE_MAX { what.clone() } else { Purge::All };
         if what == Purge::All {
-            self.entries.clear();
+            self.retain(|_| false);
             self.wide.clear();
-        } else if !self.entries.is_empty() {
+        } else if 0 < self.entries.len() {
             self.wide.push((sequence, what.clone()));
         }
         what
@@ -250,8 +283,7 @@ impl Index {
 
     /// Returns what is written in a segment and older than a number.
     pub(super) fn written_in(&self, segment: u32, sequence: u64) -> Vec<(u64, u64, Location)> {
-        let is_meant = |entry: &&Entry| entry.sequence < sequence;
-        let older = self.entries.iter().filter(is_meant);
+        let older = self.entries.iter().map(|(_, entry)| entry).filter(|entry| entry.sequence < sequence);
         let written = older.filter_map(|entry| Some((entry.hash, entry.sequence, location(entry)?)));
         written.filter(|(_, _, location)| location.head.segment == segment).collect()
     }
@@ -260,7 +292,7 @@ impl Index {
     /// compared here.
     pub(super) fn forget_wide(&mut self, sequence: u64) {
         let wide = std::mem::take(&mut self.wide);
-        self.entries.retain(|entry| match &entry.at {
+        self.retain(|entry| match &entry.at {
             At::Queued(object) => {
                 !wide.iter().any(|(number, what)| entry.sequence < *number && what.matches(object))
             }
@@ -277,8 +309,7 @@ impl Index {
     /// Takes a segment out with everything in it; `None` if there is no segment.
     pub(super) fn drop_oldest_segment(&mut self) -> Option<Arc<Segment>> {
         let (id, live) = self.segments.pop_first()?;
-        self.entries
-            .retain(|entry| location(entry).is_none_or(|at| at.head.segment != id && at.body.segment != id));
+        self.retain(|entry| location(entry).is_none_or(|at| at.head.segment != id && at.body.segment != id));
         let sequence_min = self.sequence_min();
         self.wide.retain(|(sequence, _)| sequence_min < *sequence);
         Some(live.segment)
@@ -286,13 +317,9 @@ impl Index {
 
     /// Takes out objects whose bodies are in segments that are gone.
     pub(super) fn drop_bodiless(&mut self) {
-        let Index { entries, segments, .. } = self;
-        entries.retain(|entry| location(entry).is_none_or(|at| segments.contains_key(&at.body.segment)));
+        let segments: BTreeSet<u32> = self.segments.keys().copied().collect();
+        self.retain(|entry| location(entry).is_none_or(|at| segments.contains(&at.body.segment)));
     }
-}
-
-fn is_entry(hash: u64, sequence: u64) -> impl Fn(&Entry) -> bool {
-    move |entry| entry.hash == hash && entry.sequence == sequence
 }
 
 /// Returns where an object is on disk; `None` if it is still to be written.
@@ -358,6 +385,32 @@ mod tests {
         }
         assert_eq!((index.bytes(), index.len()), (bytes, index.entries_max));
         assert!(index.is_crowded());
+    }
+
+    /// Goal: what has left costs no memory. Method: a full index in which the oldest makes room for the newest.
+    #[test]
+    fn memory_stays_the_same_however_many_come_and_go() {
+        let mut index = Index::new(100_000);
+        let (bytes, n_max) = (index.bytes(), index.entries_max as u64);
+        for number in 0..100_000_u64 {
+            if let Some(oldest) = number.checked_sub(n_max) {
+                index.forget(units::mix(oldest), oldest);
+            }
+            assert!(index.add(entry(units::mix(number), number, 1, 1)).is_some());
+        }
+        assert_eq!((index.bytes(), index.len()), (bytes, index.entries_max));
+    }
+
+    #[test]
+    fn a_full_index_still_takes_what_supersedes_something() {
+        let mut index = Index::new(0);
+        let n = index.entries_max as u64;
+        for number in 0..n {
+            index.add(entry(units::mix(number), number, 1, 1));
+        }
+        assert!(index.add(entry(units::mix(n), n, 1, 1)).is_none(), "it is full");
+        assert!(index.add(entry(units::mix(0), n + 1, 1, 1)).is_some_and(|former| former.is_some));
+        assert_eq!(sequences(&index, units::mix(0)), [n + 1]);
     }
 
     #[test]
