@@ -150,6 +150,44 @@ fn what_is_purged_stays_purged_whatever_way() {
     }
 }
 
+/// Goal: what another response has superseded does not come back when that one is purged by a tag of its own.
+#[test]
+fn a_purge_by_tag_brings_nothing_older_back() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path(), DISK);
+    insert(&store, &object(&store, "/a", b"old"));
+    store.flush();
+    let tagged = ["Surrogate-Key: t", "Cache-Control: max-age=60"];
+    insert(&store, &make(&store, Making { path: "/a", lines: &tagged, request: &[] }, b"new"));
+    store.flush();
+    store.purge(&Purge::Tag("t".into()), Removal::Delete, NOW);
+    assert!(fetched(&store, "/a").is_empty());
+    drop(store);
+    assert!(fetched(&open(directory.path(), DISK), "/a").is_empty());
+}
+
+/// Goal: with less memory than before the newest objects are found, not the oldest. Method: more objects than the
+/// table of the second process has room for.
+#[test]
+fn a_process_with_less_memory_finds_the_newest() {
+    const OBJECTS: usize = 3000;
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path(), DISK);
+    for number in 0..OBJECTS {
+        insert(&store, &object(&store, &format!("/{number}"), &[7; 3000]));
+        store.flush();
+    }
+    assert_eq!(store.usage().disk.unwrap().objects, OBJECTS as u64);
+    drop(store);
+    let disk = DiskSettings { directory: directory.path().to_owned(), bytes: DISK };
+    let settings = StoreSettings { bytes: 1 << 20, disk: Some(disk), ..StoreSettings::default() };
+    let store = Store::open(&settings).unwrap();
+    let found = store.usage().disk.unwrap().objects;
+    assert!(500 < found && found < OBJECTS as u64, "{found}");
+    assert_eq!(fetched(&store, &format!("/{}", OBJECTS - 1)).len(), 1);
+    assert!(fetched(&store, "/0").is_empty());
+}
+
 /// Goal: many purges by tag remove what they mean, and nothing else. Method: more of them than are remembered.
 #[test]
 fn many_purges_of_unknown_extent_leave_the_rest() {

@@ -26,6 +26,12 @@ pub(super) fn scan(
     let sieve = removed.sieve();
     for segment in segments {
         scan_segment(segment, index, &sieve, hasher)?;
+        // There may be less memory than before.
+        if index.is_crowded()
+            && let Some(oldest) = index.drop_oldest_segment()
+        {
+            oldest.delete()?;
+        }
     }
     index.drop_bodiless();
     Ok(())
@@ -37,12 +43,15 @@ fn scan_segment(segment: Segment, index: &mut Index, sieve: &Sieve, hasher: &Ran
     let (mut end, mut sequence_min) = (0u64, u64::MAX);
     while let Some((next, head, location)) = record_at(&segment, end, length) {
         end = next;
-        sequence_min = sequence_min.min(head.sequence);
-        index.note_sequence(head.sequence);
-        if !sieve.holds_back(head.sequence, &head.key, &head.tags) {
-            let hash = hasher.hash_one(head.key.as_str());
-            let variant = head.variant_print(hasher);
-            index.add(Entry { hash, sequence: head.sequence, variant, at: At::Written(location) });
+        let sequence = head.sequence;
+        sequence_min = sequence_min.min(sequence);
+        index.note_sequence(sequence);
+        let hash = hasher.hash_one(head.key.as_str());
+        let variant = head.variant_print(hasher);
+        index.add(Entry { hash, sequence, variant, at: At::Written(location) });
+        // What it has superseded stays gone as well, though the removal may not mean that.
+        if sieve.holds_back(sequence, &head.key, &head.tags) {
+            index.forget(hash, sequence);
         }
     }
     if end == 0 {
