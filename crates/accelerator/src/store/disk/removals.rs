@@ -41,13 +41,15 @@ impl Removed {
     pub(super) fn sieve(&self) -> Sieve<'_> {
         let mut sieve = Sieve::default();
         for (sequence, what) in &self.0 {
-            match what.key() {
-                Some(key) => {
-                    let known = sieve.keys.entry(key).or_default();
-                    *known = (*known).max(*sequence);
+            let known = match what {
+                Purge::Key(key) => sieve.keys.entry(key).or_default(),
+                Purge::Tag(tag) => sieve.tags.entry(tag).or_default(),
+                _ => {
+                    sieve.others.push((*sequence, what));
+                    continue;
                 }
-                None => sieve.wide.push((*sequence, what)),
-            }
+            };
+            *known = (*known).max(*sequence);
         }
         sieve
     }
@@ -69,14 +71,18 @@ impl Removed {
 #[derive(Debug, Default)]
 pub(super) struct Sieve<'a> {
     keys: HashMap<&'a str, u64>,
-    wide: Vec<(u64, &'a Purge)>,
+    tags: HashMap<&'a str, u64>,
+    others: Vec<(u64, &'a Purge)>,
 }
 
 impl Sieve<'_> {
     /// Tells whether an object with this number has been removed.
     pub(super) fn holds_back(&self, sequence: u64, key: &str, tags: &[Box<str>]) -> bool {
+        let is_older = |number: Option<&u64>| number.is_some_and(|number| sequence < *number);
         let is_meant = |(number, what): &(u64, &Purge)| sequence < *number && what.matches_parts(key, tags);
-        self.keys.get(key).is_some_and(|number| sequence < *number) || self.wide.iter().any(is_meant)
+        is_older(self.keys.get(key))
+            || tags.iter().any(|tag| is_older(self.tags.get(&**tag)))
+            || self.others.iter().any(is_meant)
     }
 }
 
