@@ -54,7 +54,7 @@ impl Exchange {
             HeadUpdate::Stale(_) => {
                 let mut stored = old.stored.clone();
                 stored.expire(wall());
-                self.shared.store.replace(old, &Arc::new(old.updated(stored, old.lines.clone())));
+                self.shared.store.replace(old, &Arc::new(old.updated(stored, old.lines.clone())), since);
             }
             HeadUpdate::Nothing => {}
         }
@@ -101,7 +101,7 @@ impl Exchange {
     /// Puts an updated response in the place of the old one; beside it also as the variant of the request that has
     /// brought the update, if that is another: the origin has said that it suits that too.
     fn put(&self, old: &Arc<Object>, new: &Arc<Object>, own: Variant, since: Since) {
-        self.shared.store.replace(old, new);
+        self.shared.store.replace(old, new, since);
         if own != new.stored.variant {
             let stored = Stored { variant: own, ..new.stored.clone() };
             let other = Arc::new(new.updated(stored, new.lines.clone()));

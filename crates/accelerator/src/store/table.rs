@@ -127,10 +127,20 @@ impl Store {
     pub fn insert(&self, object: &Arc<Object>, since: Since, settings: &Settings) -> bool {
         let hash = self.hasher.hash_one(object.key.as_str());
         let is_kept = self.keep(object, hash, since, settings);
-        if let Some(disk) = self.disk.as_ref().filter(|_| is_kept) {
-            disk.put(object, hash);
+        if is_kept {
+            self.write(object, hash, since);
         }
         is_kept
+    }
+
+    /// Has an object written to disk, unless it is older than a removal.
+    fn write(&self, object: &Arc<Object>, hash: u64, since: Since) {
+        let Some(disk) = &self.disk else { return };
+        disk.put(object, hash);
+        // A removal since may have looked there just before.
+        if !self.removals.is_current(since) {
+            disk.remove(&Purge::Key(object.key.as_str().to_owned()), Some(hash));
+        }
     }
 
     fn keep(&self, object: &Arc<Object>, hash: u64, since: Since, settings: &Settings) -> bool {
@@ -152,8 +162,9 @@ impl Store {
 
     /// Puts an object in the place of one that it brings up to date: after 304, a reply to HEAD.
     ///
-    /// Returns whether it is kept: not if the old one is gone meanwhile, for it may have been purged.
-    pub fn replace(&self, old: &Arc<Object>, new: &Arc<Object>) -> bool {
+    /// `since` is from before the update was asked for. Returns whether it is kept: not if the old one is gone meanwhile,
+    /// for it may have been purged.
+    pub fn replace(&self, old: &Arc<Object>, new: &Arc<Object>, since: Since) -> bool {
         let hash = self.hasher.hash_one(old.key.as_str());
         let mut gone = Vec::new();
         let mut shard = self.shard(hash);
@@ -163,9 +174,7 @@ impl Store {
         self.raise(&gone);
         self.epochs.raise(hash);
         drop(shard);
-        if let Some(disk) = &self.disk {
-            disk.put(new, hash);
-        }
+        self.write(new, hash, since);
         true
     }
 
@@ -186,6 +195,8 @@ impl Store {
         self.removals.raise(hash);
         if let Some(disk) = &self.disk {
             disk.remove(what, hash);
+            // What was read from there before must not come into memory afterwards.
+            self.removals.raise(hash);
         }
         let purge = |mut shard: MutexGuard<Shard>| {
             let mut gone = Vec::new();

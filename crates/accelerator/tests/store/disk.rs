@@ -2,12 +2,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use accelerator::policy::Settings;
 use accelerator::store::disk::{DiskError, DiskSettings};
 use accelerator::store::{Pattern, Purge, Removal, Store, StoreSettings};
 
-use crate::making::{Making, NOW, bodies, fetch, insert, key, make, object};
+use crate::making::{Making, NOW, bodies, fetch, insert, key, make, object, replace};
 
 /// Opens a store with a tier on disk.
 pub fn open(directory: &Path, disk_bytes: u64) -> Store {
@@ -92,7 +93,7 @@ fn an_update_costs_a_head_and_is_found() {
     let mut stored = old.stored.clone();
     stored.expire(NOW);
     let new = std::sync::Arc::new(old.updated(stored.clone(), old.lines.clone()));
-    assert!(store.replace(&old, &new));
+    assert!(replace(&store, &old, &new));
     store.flush();
     assert!(store.usage().disk.unwrap().bytes < before + 2000);
     drop(store);
@@ -186,6 +187,54 @@ fn a_process_with_less_memory_finds_the_newest() {
     assert!(500 < found && found < OBJECTS as u64, "{found}");
     assert_eq!(fetched(&store, &format!("/{}", OBJECTS - 1)).len(), 1);
     assert!(fetched(&store, "/0").is_empty());
+}
+
+/// Goal: a purge that comes while an object is being stored, updated or read leaves nothing of it, neither in memory nor on
+/// disk. Method: both at once, many times, the one more or less ahead of the other.
+#[test]
+fn what_a_purge_meets_halfway_is_gone_after_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let disk = DiskSettings { directory: directory.path().to_owned(), bytes: DISK };
+    let settings = StoreSettings { bytes: 1 << 18, disk: Some(disk), ..StoreSettings::default() };
+    let store = Store::open(&settings).unwrap();
+    let (key, policy) = (key("/a"), Settings::default());
+    let purge = |what: &Purge| store.purge(what, Removal::Delete, NOW);
+    let evict = || {
+        (0..20).for_each(|number| {
+            insert(&store, &object(&store, &format!("/{number}"), &[0; 20_000]));
+        });
+    };
+    for round in 0..600 {
+        let old = object(&store, "/a", b"old");
+        let new = object(&store, "/a", b"new");
+        let what =
+            if round % 2 == 0 { Purge::Key(key.as_str().into()) } else { Purge::Prefix(key.as_str().into()) };
+        let since = store.since(key.as_str());
+        if 0 < round % 3 {
+            store.insert(&old, since, &policy);
+        }
+        if round % 3 == 2 {
+            evict();
+        }
+        let is_purging = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                is_purging.store(true, Ordering::Release);
+                purge(&what)
+            });
+            while !is_purging.load(Ordering::Acquire) {
+                std::hint::spin_loop();
+            }
+            (0..round).for_each(|_| std::hint::spin_loop());
+            match round % 3 {
+                0 => store.insert(&old, since, &policy),
+                1 => store.replace(&old, &new, since),
+                _ => fetch(&store, "/a").is_empty(),
+            }
+        });
+        assert!(bodies(&store, "/a").is_empty(), "in memory, round {round}");
+        assert!(fetched(&store, "/a").is_empty(), "on disk, round {round}");
+    }
 }
 
 /// Goal: many purges by tag remove what they mean, and nothing else. Method: more of them than are remembered.

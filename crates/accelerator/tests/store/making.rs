@@ -59,6 +59,11 @@ pub fn insert(store: &Store, object: &Arc<Object>) -> bool {
     store.insert(object, store.since(object.key.as_str()), &Settings::default())
 }
 
+/// Puts an object in the place of another; returns whether it was kept.
+pub fn replace(store: &Store, old: &Arc<Object>, new: &Arc<Object>) -> bool {
+    store.replace(old, new, store.since(old.key.as_str()))
+}
+
 /// Returns the bodies in memory under a path.
 pub fn bodies(store: &Store, path: &str) -> Vec<Bytes> {
     let mut bodies: Vec<Bytes> =

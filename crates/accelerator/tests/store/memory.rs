@@ -6,7 +6,7 @@ use accelerator::policy::{Mark, NotStored, Settings};
 use accelerator::store::{Pattern, Purge, Removal, Store};
 use units::WallTime;
 
-use crate::making::{Making, NOW, bodies, insert, key, make, object};
+use crate::making::{Making, NOW, bodies, insert, key, make, object, replace};
 
 const LIMIT: u64 = 4 << 20;
 
@@ -60,7 +60,7 @@ fn an_epoch_ends_with_every_change_under_its_key() {
     assert!(!before.is_current());
     let inserted = seen();
     assert!(inserted.is_current());
-    store.replace(&one, &two);
+    replace(&store, &one, &two);
     assert!(!inserted.is_current());
     let replaced = seen();
     one.note_hit();
@@ -92,10 +92,10 @@ fn an_epoch_ends_when_the_object_is_evicted() {
 fn only_what_is_still_there_is_replaced() {
     let store = Store::in_memory(LIMIT);
     let (old, new) = (object(&store, "/a", b"old"), object(&store, "/a", b"new"));
-    assert!(!store.replace(&old, &new));
+    assert!(!replace(&store, &old, &new));
     insert(&store, &old);
-    assert!(!store.replace(&old, &object(&store, "/b", b"other key")));
-    assert!(store.replace(&old, &new) && !store.replace(&old, &new));
+    assert!(!replace(&store, &old, &object(&store, "/b", b"other key")));
+    assert!(replace(&store, &old, &new) && !replace(&store, &old, &new));
     assert_eq!(bodies(&store, "/a"), ["new"]);
     assert_eq!((store.usage().objects, store.usage().replaced), (1, 1));
 }
@@ -243,7 +243,7 @@ fn threads_share_a_store() {
                     let new = object(&store, &path, path.as_bytes());
                     match found.objects.first() {
                         Some(old) if number % 5 == 0 => {
-                            store.replace(old, &new);
+                            store.replace(old, &new, found.since);
                         }
                         Some(old) => {
                             assert_eq!(old.body, path.as_bytes());
