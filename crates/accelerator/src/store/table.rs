@@ -246,7 +246,13 @@ impl Store {
     pub fn hottest(&self, n: usize) -> Vec<HotObject> {
         let mut objects: Vec<(u32, Arc<Object>)> = Vec::new();
         for shard in &self.shards {
-            objects.extend(locked(shard).objects().map(|object| (object.hits(), Arc::clone(object))));
+            // Most are used less than those found so far, and not worth to be taken along.
+            let least = n.checked_sub(1).and_then(|last| objects.get(last)).map(|(hits, _)| *hits);
+            let hotter = |object: &Arc<Object>| {
+                let hits = object.hits();
+                least.is_none_or(|least| least < hits).then(|| (hits, Arc::clone(object)))
+            };
+            objects.extend(locked(shard).objects().filter_map(hotter));
             objects.sort_by_key(|(hits, _)| Reverse(*hits));
             objects.truncate(n);
         }
