@@ -111,7 +111,7 @@ fn a_page_is_fetched_once_until_it_is_purged_and_all_of_it_is_counted_and_logged
     assert_eq!(page("hit"), expected);
 
     let order = r#"{"url": "http://site.example/one.html"}"#;
-    let purge = |token: &str| ask(admin, "POST /purge", &format!("Authorization: Bearer {token}\r\n"), order);
+    let purge = |token: &str| ask(admin, "POST /purge", &format!("Authorization: bearer {token}\r\n"), order);
     assert_eq!((purge("wrong").status, page("hit")), (401, expected.clone()));
     let purged = purge(TOKEN);
     assert_eq!((purged.status, purged.body.as_str()), (200, "{\n  \"purged\": 1\n}\n"));
@@ -316,6 +316,7 @@ fn the_operators_page_lets_nobody_change_anything_without_a_token() {
     for (path, code) in [("/", 200), ("/status.json", 200), ("/metrics", 200), ("/x", 404), ("/purge", 405)] {
         assert_eq!(get(admin, path).status, code, "{path}");
     }
+    assert_eq!(get(admin, "/purge").header("allow"), Some("POST"));
     let shown = "Authorization: Bearer 0123456789abcdef\r\n";
     assert_eq!(status("POST /purge", shown, r#"{"all": true}"#), 403);
     assert_eq!(status("DELETE /", "", ""), 403);

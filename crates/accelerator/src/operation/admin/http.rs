@@ -29,12 +29,19 @@ pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) content_type: &'static str,
     pub(super) body: String,
+    /// The methods that would do, if that was the mistake.
+    pub(super) allow: Option<&'static str>,
 }
 
 impl Answer {
+    /// Makes the answer to what is granted.
+    pub(super) fn text(content_type: &'static str, body: String) -> Answer {
+        Answer { status: 200, content_type, body, allow: None }
+    }
+
     /// Makes an answer of JSON.
     pub(super) fn json(status: u16, value: &serde_json::Value) -> Answer {
-        Answer { status, content_type: "application/json", body: format!("{value:#}\n") }
+        Answer { status, ..Answer::text("application/json", format!("{value:#}\n")) }
     }
 
     /// Makes an answer that says what is wrong; a hint may follow on a line of its own.
@@ -61,10 +68,11 @@ impl Answer {
                 b"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
             ),
         ];
-        match self.status {
-            401 => fields.push(("WWW-Authenticate", b"Bearer")),
-            405 => fields.push(("Allow", b"GET, HEAD, POST")),
-            _ => {}
+        if self.status == 401 {
+            fields.push(("WWW-Authenticate", b"Bearer"));
+        }
+        if let Some(methods) = self.allow {
+            fields.push(("Allow", methods.as_bytes()));
         }
         let mut out = Vec::new();
         write_response_head(&mut out, &head, &fields).expect("a head of our own");

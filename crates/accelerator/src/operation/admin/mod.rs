@@ -45,6 +45,16 @@ const TIME_MAX: Duration = Duration::from_secs(10);
 /// How long nothing is accepted after the system could not.
 const PAUSE: Duration = Duration::from_millis(200);
 
+/// What there is, and the methods by which it is asked for.
+const PATHS: [(&str, &str); 6] = [
+    ("/", "GET, HEAD"),
+    ("/status.json", "GET, HEAD"),
+    ("/metrics", "GET, HEAD"),
+    ("/healthz", "GET, HEAD"),
+    ("/purge", "POST"),
+    ("/prefill", "POST"),
+];
+
 /// How many of the objects that are used most are shown.
 const HOTTEST: usize = 20;
 
@@ -97,29 +107,22 @@ async fn converse<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S, parts: &Part
 async fn answer(asked: &Asked, parts: &Parts, current: &Current) -> Answer {
     use RequestMethod::{Get, Head, Post};
     let is_looking = matches!(asked.method, Get | Head);
-    let known = ["/", "/status.json", "/metrics", "/healthz", "/purge", "/prefill"];
-    if !known.contains(&asked.path.as_str()) {
+    let Some((_, methods)) = PATHS.iter().find(|(path, _)| *path == asked.path) else {
         return Answer::refused(404, "there is nothing here\nhint: look at `/`");
-    }
+    };
     if is_looking && asked.path == "/healthz" {
-        return Answer { status: 200, content_type: "text/plain", body: "ok\n".to_owned() };
+        return Answer::text("text/plain", "ok\n".to_owned());
     }
     if let Err(refusal) = admit(asked, current, is_looking) {
         return refusal;
     }
     match (asked.path.as_str(), asked.method) {
-        ("/", Get | Head) => {
-            let body = page::page(&parts.status(HOTTEST));
-            Answer { status: 200, content_type: "text/html; charset=utf-8", body }
-        }
+        ("/", Get | Head) => Answer::text("text/html; charset=utf-8", page::page(&parts.status(HOTTEST))),
         ("/status.json", Get | Head) => Answer::json(200, &parts.status(HOTTEST).json()),
-        ("/metrics", Get | Head) => {
-            let body = metrics::text(&parts.status(0));
-            Answer { status: 200, content_type: metrics::CONTENT_TYPE, body }
-        }
+        ("/metrics", Get | Head) => Answer::text(metrics::CONTENT_TYPE, metrics::text(&parts.status(0))),
         ("/purge", Post) => purge(&asked.body, parts, current),
         ("/prefill", Post) => prefill(&asked.body, parts, current).await,
-        _ => Answer::refused(405, "this path takes another method"),
+        _ => Answer { allow: Some(methods), ..Answer::refused(405, &format!("this path takes {methods}")) },
     }
 }
 
@@ -135,14 +138,19 @@ fn admit(asked: &Asked, current: &Current, is_looking: bool) -> Result<(), Answe
             )),
         };
     };
-    let shown = asked.authorization.as_deref().and_then(|value| value.strip_prefix(b"Bearer "));
+    let shown = asked.authorization.as_deref().and_then(shown_token);
     // Hashes are compared, in constant time: how long it takes says nothing about the token.
-    let is_known =
-        shown.is_some_and(|shown| blake3::hash(shown.trim_ascii()) == blake3::hash(token.as_bytes()));
+    let is_known = shown.is_some_and(|shown| blake3::hash(shown) == blake3::hash(token.as_bytes()));
     if is_known || (is_looking && admin.listen.ip().is_loopback()) {
         return Ok(());
     }
     Err(Answer::refused(401, "expected the token as `Authorization: Bearer TOKEN`"))
+}
+
+/// Returns the token of `Bearer TOKEN`; the name of the scheme is of any case (RFC 9110 §11.1).
+fn shown_token(value: &[u8]) -> Option<&[u8]> {
+    let (scheme, token) = value.split_at_checked("Bearer ".len())?;
+    scheme.eq_ignore_ascii_case(b"Bearer ").then(|| token.trim_ascii())
 }
 
 fn purge(body: &[u8], parts: &Parts, current: &Current) -> Answer {
