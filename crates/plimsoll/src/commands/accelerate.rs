@@ -178,7 +178,7 @@ fn say_ready(accelerator: &Accelerator, servers: &[String], json: bool) {
         let _ = super::print(&serde_json::json!({ "ready": ready }).to_string());
         return;
     }
-    tell(format!("Listening at {}, before {}.", addresses.join(", "), servers.join(", ")));
+    tell(format!("Listening at {}, before {}", addresses.join(", "), servers.join(", ")));
     if let Some(admin) = admin {
         tell(format!("The operator's page is at http://{admin}/"));
     }
