@@ -36,7 +36,7 @@ impl Count {
 }
 
 /// The counters of one worker; raised by its thread only, read by any.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Counters {
     replies: Reasons,
     refused: Reasons,
@@ -47,26 +47,7 @@ pub struct Counters {
     closed: Count,
 }
 
-impl Default for Counters {
-    fn default() -> Counters {
-        Counters::new()
-    }
-}
-
 impl Counters {
-    /// Makes counters that are all zero.
-    pub fn new() -> Counters {
-        Counters {
-            replies: Reasons::new(),
-            refused: Reasons::new(),
-            bytes: Default::default(),
-            origin_ns: Default::default(),
-            statuses: Default::default(),
-            opened: Count::default(),
-            closed: Count::default(),
-        }
-    }
-
     /// Counts a reply that was given: the way it went, its status, and how many bytes went out, head and body.
     #[inline]
     pub fn note(&self, handling: &Handling, status: u16, bytes_out: u64) {
@@ -91,13 +72,13 @@ impl Counters {
         self.closed.add(1);
     }
 
-    /// Counts a connection that was closed without a reply, by the reason: such as `connections-max` or `tls-handshake`.
+    /// Counts a connection that was refused or broken off, by the reason: such as `connections-max` or `tls-handshake`.
     pub fn connection_refused(&self, reason: &'static str) {
         self.refused.add(0, reason);
     }
 
     /// Adds what has been counted so far to a sum over workers.
-    pub fn add_to(&self, totals: &mut Totals) {
+    fn add_to(&self, totals: &mut Totals) {
         for (path, reason, n) in self.replies.iter() {
             *totals.replies.entry((path, reason)).or_default() += n;
         }
@@ -134,11 +115,13 @@ struct Place {
     n: Count,
 }
 
-impl Reasons {
-    fn new() -> Reasons {
+impl Default for Reasons {
+    fn default() -> Reasons {
         Reasons { places: (0..PLACES).map(|_| Place::default()).collect(), others: Count::default() }
     }
+}
 
+impl Reasons {
     #[inline]
     fn add(&self, group: u8, reason: &'static str) {
         // Names stand close to each other; their addresses' lower bits differ most.
@@ -178,7 +161,7 @@ pub struct Totals {
     pub connections_opened: u64,
     /// Those of them that have ended.
     pub connections_closed: u64,
-    /// Connections that ended without a reply, by reason.
+    /// Connections that were refused or broken off, by reason.
     pub refused: BTreeMap<&'static str, u64>,
 }
 
@@ -197,6 +180,11 @@ impl Totals {
     fn class(status: u16) -> usize {
         let digit = usize::from(status / 100);
         if (1..Totals::CLASSES).contains(&digit) { digit - 1 } else { Totals::CLASSES - 1 }
+    }
+
+    /// Returns how many connections of clients there are.
+    pub fn connections(&self) -> u64 {
+        self.connections_opened.saturating_sub(self.connections_closed)
     }
 
     /// Returns how many replies went this way.
@@ -239,7 +227,7 @@ impl Totals {
 }
 
 /// Tells whether the body came from what is stored, or from another's request.
-pub fn is_hit(path: HitPath) -> bool {
+fn is_hit(path: HitPath) -> bool {
     match path {
         HitPath::Memory | HitPath::Disk | HitPath::Revalidated | HitPath::Stale => true,
         HitPath::Negative | HitPath::Collapsed => true,
@@ -264,7 +252,7 @@ mod tests {
 
     #[test]
     fn workers_are_summed_by_way_and_reason() {
-        let workers = [Counters::new(), Counters::new()];
+        let workers = [Counters::default(), Counters::default()];
         for counters in &workers {
             counters.note(&handling(HitPath::Memory, "fresh"), 200, 1_000);
             counters.note(&handling(HitPath::Memory, "fresh"), 304, 100);
@@ -284,12 +272,12 @@ mod tests {
 
     #[test]
     fn nothing_has_no_ratio() {
-        assert_eq!(Totals::of(&[Counters::new()]).hit_ratio(), None);
+        assert_eq!(Totals::of(&[Counters::default()]).hit_ratio(), None);
     }
 
     #[test]
     fn a_reason_that_finds_no_place_is_still_counted() {
-        let reasons = Reasons::new();
+        let reasons = Reasons::default();
         let names: Vec<&'static str> =
             (0..PLACES + 3).map(|k| &*Box::leak(format!("reason-{k}").into())).collect();
         for name in names.iter().chain(&names) {
@@ -310,13 +298,13 @@ mod tests {
 
     #[test]
     fn connections_that_are_open_are_those_not_closed() {
-        let counters = Counters::new();
+        let counters = Counters::default();
         counters.connection_opened();
         counters.connection_opened();
         counters.connection_closed();
         counters.connection_refused("connections-max");
         let totals = Totals::of([&counters]);
-        assert_eq!((totals.connections_opened, totals.connections_closed), (2, 1));
+        assert_eq!((totals.connections_opened, totals.connections()), (2, 1));
         assert_eq!(totals.refused, BTreeMap::from([("connections-max", 1)]));
     }
 }

@@ -48,11 +48,8 @@ const FAMILIES: &[Family] = &[
     total("connections_total", "Connections of clients that were accepted.", |status| {
         one(status.totals.connections_opened as f64)
     }),
-    level("connections", "Connections of clients.", |status| {
-        let totals = &status.totals;
-        one(totals.connections_opened.saturating_sub(totals.connections_closed) as f64)
-    }),
-    total("connections_refused_total", "Connections that ended without a reply, by reason.", |status| {
+    level("connections", "Connections of clients.", |status| one(status.totals.connections() as f64)),
+    total("connections_refused_total", "Connections that were refused or broken off, by reason.", |status| {
         let refused = status.totals.refused.iter();
         refused.map(|(reason, n)| (vec![("reason", (*reason).to_owned())], *n as f64)).collect()
     }),

@@ -22,6 +22,6 @@ mod status;
 
 pub use access_log::{AccessLog, LogEntry, LogFile, LogForm, LogSettings, LogWriter};
 pub use admin::AdminSettings;
-pub use counters::{Counters, Totals, is_hit};
+pub use counters::{Counters, Totals};
 pub use lifecycle::{Accelerator, StartError};
 pub use notice::{Notice, Notices, Severity};

@@ -53,7 +53,7 @@ impl Parts {
         log: AccessLog,
         current: Arc<Current>,
     ) -> Arc<Parts> {
-        let counters = (0..workers).map(|_| Arc::new(Counters::new())).collect();
+        let counters = (0..workers).map(|_| Arc::default()).collect();
         let (current, reloads) = (Mutex::new(current), AtomicU64::new(0));
         Arc::new(Parts { shared, counters, notices, log, began: wall(), current, reloads })
     }

@@ -64,7 +64,7 @@ impl Status {
                 "4xx": totals.statuses[3], "5xx": totals.statuses[4],
             },
             "connections": {
-                "open": totals.connections_opened.saturating_sub(totals.connections_closed),
+                "open": totals.connections(),
                 "accepted": totals.connections_opened,
                 "refused": totals.refused,
             },
@@ -153,7 +153,7 @@ pub(crate) fn example() -> Status {
     use crate::message::Handling;
     use crate::operation::{Counters, Severity};
 
-    let counters = Counters::new();
+    let counters = Counters::default();
     let handling = |path, reason| Handling { path, reason, origin_time: Some(Nanos::from_millis(250)) };
     for _ in 0..3 {
         counters.note(&handling(HitPath::Memory, "fresh"), 200, 1_000);

@@ -44,10 +44,10 @@ fn summary(status: &Status) -> String {
         format!("{} of {} replies from the cache", Ratio(ratio), status.totals.replies())
     });
     let totals = &status.totals;
-    let open = totals.connections_opened.saturating_sub(totals.connections_closed);
     format!(
-        "Up for {}, {ratio}, {open} connections open, {} of origin time saved, {} taken.",
+        "Up for {}, {ratio}, {} connections open, {} of origin time saved, {} taken.",
         Nanos::from_secs(status.up_s()),
+        totals.connections(),
         totals.origin_time_saved(),
         totals.origin_time_taken(),
     )
