@@ -93,7 +93,8 @@ impl Candidate {
 }
 
 /// Lists the servers that are asked for: every server with every gateway and every number of workers, behind every
-/// accelerator, on every group of CPUs, as often as it is to be repeated. `makes_pages` says whether the workload needs programs that make pages.
+/// accelerator, on every group of CPUs, as often as it is to be repeated. `makes_pages` says whether the workload needs
+/// programs that make pages.
 pub fn candidates(arguments: &SutArguments, makes_pages: bool) -> Result<Vec<Candidate>, Failure> {
     let asks_for_programs = !arguments.gateway.is_empty() || !arguments.workers.is_empty();
     if asks_for_programs && !makes_pages {
@@ -103,7 +104,7 @@ pub fn candidates(arguments: &SutArguments, makes_pages: bool) -> Result<Vec<Can
     }
     let servers = servers(arguments)?;
     let accelerators = accelerators(arguments)?;
-    let mut all = Vec::new();
+    let mut bare = Vec::new();
     for (name, server) in &servers {
         let gateways = gateways(arguments, server, makes_pages)?;
         if let ChosenServer::Recipe(recipe) = server {
@@ -114,23 +115,11 @@ pub fn candidates(arguments: &SutArguments, makes_pages: bool) -> Result<Vec<Can
                 Some(gateway) => format!("{name}, {} × {}", gateway.kind.name(), gateway.workers),
                 None => name.clone(),
             };
-            all.extend(accelerators.iter().map(|accelerator| {
-                let title = match accelerator {
-                    Some(accelerator) => format!("{label} behind {}", accelerator.recipe.name),
-                    None => label.clone(),
-                };
-                let accelerator = accelerator.clone();
-                Candidate {
-                    label: title.clone(),
-                    title,
-                    server: server.clone(),
-                    gateway,
-                    accelerator,
-                    group: None,
-                }
-            }));
+            let (title, server) = (label.clone(), server.clone());
+            bare.push(Candidate { label, title, server, gateway, accelerator: None, group: None });
         }
     }
+    let all = behind(&bare, &accelerators);
     for (place, one) in all.iter().enumerate() {
         if all[..place].iter().any(|other| other.label == one.label) {
             return Err(Failure::usage(format!("`{}` is asked for twice", one.label))
@@ -138,6 +127,18 @@ pub fn candidates(arguments: &SutArguments, makes_pages: bool) -> Result<Vec<Can
         }
     }
     Ok(repeated(in_groups(all, &arguments.sut_groups), arguments.repeat))
+}
+
+/// Puts every accelerator in front of every server.
+fn behind(bare: &[Candidate], accelerators: &[Option<ChosenAccelerator>]) -> Vec<Candidate> {
+    let put = |one: &Candidate, accelerator: &Option<ChosenAccelerator>| match accelerator {
+        Some(chosen) => {
+            let label = format!("{} behind {}", one.label, chosen.recipe.name);
+            Candidate { title: label.clone(), label, accelerator: accelerator.clone(), ..one.clone() }
+        }
+        None => one.clone(),
+    };
+    bare.iter().flat_map(|one| accelerators.iter().map(move |accelerator| put(one, accelerator))).collect()
 }
 
 /// Puts every server on every group of CPUs.
