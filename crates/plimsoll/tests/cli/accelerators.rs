@@ -50,7 +50,8 @@ fn what_cannot_be_put_in_front_is_told() {
     let lab = Lab::new();
     let run = |arguments: &[&str]| lab.run(&[&["run", "one-object"], arguments].concat()).expect(2);
     run(&["--accelerator", "varnsih"]).says("did you mean `varnish`?");
-    run(&["--accelerator", "caddy"]).says("no recipe `caddy`; there are plimsoll, nginx, varnish");
+    run(&["--accelerator", "qwerty"]).says("no recipe `qwerty`; there are plimsoll, nginx, varnish");
+    run(&["--accelerator", "caddy"]).says("`caddy` is no accelerator").says("hint: `--sut caddy`");
     run(&["--accelerator", "none,"]).says("an empty name");
     run(&["--accelerator", "plimsoll,plimsoll"]).says("is asked for twice");
     run(&["--sut", "varnish"]).says("hint: `--sut nginx --accelerator varnish`");
