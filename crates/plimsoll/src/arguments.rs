@@ -44,10 +44,21 @@ pub enum Command {
     /// List what can be found out about this machine, with where it is read
     Inventory(DisclosureArguments),
     /// Run a benchmark and report on it
+    ///
+    /// Without a server's name the built-in one is started and loaded: `plimsoll run webstone-2.0.1 --quick` takes 40
+    /// seconds. `--sut nginx` starts an installed server (`plimsoll suts` lists them), `--target http://10.0.0.5:8080/`
+    /// loads one that is there already, `--sut nginx,apache` runs both in turns and compares them. Benchmarks are listed
+    /// by `plimsoll list`. Whatever departs from the benchmark's definition is listed as modified in the result.
+    ///
+    /// The run goes into one file, whose path is the last line of the output; `plimsoll report` makes its report again.
+    /// The exit code is 0 if the run is valid, 3 if it is not; then the reasons are printed.
     Run(Box<RunArguments>),
     /// List runs and how they ended
     Runs(RunsArguments),
-    /// List the servers that recipes can start, and what installs those that are missing
+    /// List servers and accelerators by recipe, and what installs those that are missing
+    ///
+    /// `plimsoll run BENCHMARK --sut NAME` takes a server, with `--profile`, `--tls` and `--gateway` as listed below its
+    /// name; `--accelerator NAME` puts an accelerator in front of it.
     Suts,
     /// Write the report of a run, or one of several
     Report(ReportArguments),
@@ -289,7 +300,8 @@ pub struct RunArguments {
 /// What is said about the machines besides what is found.
 #[derive(Debug, Args)]
 pub struct DisclosureArguments {
-    /// The operator's notes (TOML): vendor, price list, RAID, who ran the test, and whatever cannot be read
+    /// The operator's notes (TOML): vendor, price list, RAID, who ran the test, whatever cannot be read, and which fields
+    /// are kept back
     #[arg(long, value_name = "FILE")]
     pub notes: Option<PathBuf>,
     /// Show serial numbers, UUIDs, addresses, and names of hosts and users, which are left out otherwise

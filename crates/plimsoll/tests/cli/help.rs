@@ -16,7 +16,7 @@ fn the_commands_are_listed() {
       inventory    List what can be found out about this machine, with where it is read
       run          Run a benchmark and report on it
       runs         List runs and how they ended
-      suts         List the servers that recipes can start, and what installs those that are missing
+      suts         List servers and accelerators by recipe, and what installs those that are missing
       report       Write the report of a run, or one of several
       compare      Compare runs: how much they differ, and how sure that is
       export       Write what a run recorded in a form that other tools read
