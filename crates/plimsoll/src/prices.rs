@@ -17,10 +17,10 @@ pub fn read(path: Option<&Path>) -> Result<Option<PriceSheet>, Failure> {
 }
 
 /// Reads the price list that `--price` names, and adds it to what the operator says, so that the run keeps it.
-pub fn read_into(path: Option<&Path>, notes: Notes) -> Result<(Notes, Option<PriceSheet>), Failure> {
+pub fn read_into(path: Option<&Path>, notes: Notes) -> Result<Notes, Failure> {
     Ok(match read_with_text(path)? {
-        Some((sheet, text)) => (notes.with(SECTION, &sheet.file, &text), Some(sheet)),
-        None => (notes, None),
+        Some((sheet, text)) => notes.with(SECTION, &sheet.file, &text),
+        None => notes,
     })
 }
 

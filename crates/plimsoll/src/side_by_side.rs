@@ -1,6 +1,6 @@
 //! Runs beside one another, for `run` and `compare` alike: on the terminal, and as a document.
 
-use analysis::compare::{Compared, Comparison};
+use analysis::compare::Comparison;
 use disclosure::{CampaignRun, Document, Provenance};
 use model::{FactState, Testbed};
 
@@ -9,20 +9,7 @@ use crate::exit::Failure;
 use crate::results::{Results, table_text};
 
 impl Results {
-    /// Returns what a comparison takes of a run, which is called `name` there, and its server `server`.
-    pub fn compared<'a>(&'a self, name: &'a str, server: &'a str) -> Compared<'a> {
-        Compared {
-            name,
-            server,
-            program: &self.provenance.program,
-            plan: &self.plan,
-            analysis: &self.analysis,
-            testbed: &self.testbed,
-            began: &self.began,
-        }
-    }
-
-    /// Returns what a document of several runs takes of a run, with the same names.
+    /// Returns what a document of several runs takes of a run, which is called `name` there, and its server `server`.
     pub fn campaign_run<'a>(&'a self, name: &'a str, server: &'a str) -> CampaignRun<'a> {
         CampaignRun { name, server, began: &self.began, report: self.report() }
     }

@@ -25,14 +25,13 @@ pub fn perform(arguments: &CompareArguments, as_json: bool) -> Result<Exit, Fail
     refuse_copies(&paths, &read)?;
     let names = names(&paths);
     let servers: Vec<String> = read.iter().zip(&names).map(|(run, name)| server_title(run, name)).collect();
-    let called = || read.iter().zip(names.iter().zip(&servers));
-    let runs: Vec<Compared> = called().map(|(run, (name, server))| run.compared(name, server)).collect();
+    let named = names.iter().zip(&servers).zip(&read);
+    let runs: Vec<CampaignRun> = named.map(|((name, server), run)| run.campaign_run(name, server)).collect();
+    let compared: Vec<Compared> = runs.iter().map(CampaignRun::compared).collect();
     let unlike = if arguments.anyway { Unlike::Compared } else { Unlike::Refused };
-    let comparison = compare(&runs, unlike)?;
+    let comparison = compare(&compared, unlike)?;
     comparison.unlike.iter().for_each(|difference| warn(format!("not alike: {difference}")));
-    let whole: Vec<CampaignRun> =
-        called().map(|(run, (name, server))| run.campaign_run(name, server)).collect();
-    let written = write_documents(arguments, &paths, &comparison, &whole)?;
+    let written = write_documents(arguments, &paths, &comparison, &runs)?;
     if as_json {
         let mut value = disclosure::render::comparison_json(&comparison);
         value["files"] = json!({ "runs": paths, "report": arguments.html, "pdf": arguments.pdf });
@@ -57,6 +56,9 @@ fn write_documents<'a>(
     let wanted: Vec<&PathBuf> = arguments.html.iter().chain(&arguments.pdf).collect();
     for path in &wanted {
         paths.iter().try_for_each(|run| keep_run_file(run, path))?;
+    }
+    if wanted.is_empty() {
+        return Ok(wanted);
     }
     let document = comparison_page(comparison, runs);
     if let Some(html) = &arguments.html {

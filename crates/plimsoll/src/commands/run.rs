@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use analysis::compare::{Compared, Unlike, compare};
-use disclosure::{CampaignRun, PriceSheet};
+use disclosure::CampaignRun;
 use fleet::{Monitoring, RunRequest};
 use model::{Connection, HttpVersion, Notes, Overrides, Plan, Protocol, ReplyBody, SutPlan, Tls, make_plan};
 use runfile::RunFileError;
@@ -32,7 +32,7 @@ pub fn perform(arguments: &RunArguments, as_json: bool) -> Result<Exit, Failure>
     let chosen = benchmark::choose(&arguments.plan.benchmark)?;
     // A mistake in them is told before hours are spent.
     let notes = inventory::notes(arguments.disclosure.notes.as_deref())?;
-    let (notes, price) = prices::read_into(arguments.price.as_deref(), notes)?;
+    let notes = prices::read_into(arguments.price.as_deref(), notes)?;
     let makes_pages = makes_pages(&chosen);
     let candidates = candidates(&arguments.sut, makes_pages)?;
     let plans = candidates.iter().map(|candidate| make(arguments, &chosen, candidate));
@@ -48,7 +48,7 @@ pub fn perform(arguments: &RunArguments, as_json: bool) -> Result<Exit, Failure>
         export::write_junit(junit, std::iter::empty())?;
     }
     let failures = run(arguments, &candidates, plans, &files, &notes)?;
-    let wanted = Wanted { junit: arguments.junit.as_deref(), price, as_json };
+    let wanted = Wanted { junit: arguments.junit.as_deref(), as_json };
     match (candidates.as_slice(), files.as_slice()) {
         ([_], [file]) => finish_one(file, failures.into_iter().next().flatten(), &wanted),
         _ => finish_several(&candidates, &files, failures, &wanted),
@@ -301,8 +301,6 @@ fn files_dir(arguments: &RunArguments, plan: &Plan) -> Result<PathBuf, Failure> 
 struct Wanted<'a> {
     /// Where verdict and limits go as JUnit XML.
     junit: Option<&'a Path>,
-    /// What the configuration costs.
-    price: Option<PriceSheet>,
     as_json: bool,
 }
 
@@ -312,7 +310,7 @@ fn finish_one(run_file: &Path, failure: Option<Failure>, wanted: &Wanted) -> Res
         // Whatever it was, it was before there was anything to record.
         return failure.map_or(Ok(Exit::Internal), Err);
     }
-    let results = Results::read(run_file)?.priced(wanted.price.clone());
+    let results = Results::read(run_file)?;
     let written = write_report(run_file, &results);
     if wanted.as_json {
         print_json(&value(run_file, &results, written))?;
@@ -345,16 +343,17 @@ fn finish_several(
             exits.push(failure.tell());
         }
         if file.exists() {
-            let results = Results::read(file)?.priced(wanted.price.clone());
+            let results = Results::read(file)?;
             let written = write_report(file, &results);
             exits.push(outcome::exit(&results.plan, &results.analysis));
             read.push((candidate, file, results, written));
         }
     }
-    let compared: Vec<Compared> = read
+    let runs: Vec<CampaignRun> = read
         .iter()
-        .map(|(candidate, _, results, _)| results.compared(&candidate.label, &candidate.title))
+        .map(|(candidate, _, results, _)| results.campaign_run(&candidate.label, &candidate.title))
         .collect();
+    let compared: Vec<Compared> = runs.iter().map(CampaignRun::compared).collect();
     let comparison = match compared.len() {
         0 | 1 => None,
         _ => compare(&compared, Unlike::Refused).map_err(warn).ok(),
@@ -369,10 +368,6 @@ fn finish_several(
         }
     }
     if let Some(comparison) = comparison {
-        let runs: Vec<CampaignRun> = read
-            .iter()
-            .map(|(candidate, _, results, _)| results.campaign_run(&candidate.label, &candidate.title))
-            .collect();
         let html = files[0].with_file_name("comparison.html");
         let is_written = report::write(&html, disclosure::render::html(&comparison_page(&comparison, &runs)))
             .map_err(|failure| warn(failure.message()))
