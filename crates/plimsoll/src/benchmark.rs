@@ -7,6 +7,7 @@ use model::FileSet;
 
 use crate::arguments::{BenchmarkArguments, FilesArguments};
 use crate::exit::Failure;
+use crate::files::read;
 
 /// A benchmark as asked for.
 pub struct Chosen {
@@ -61,9 +62,4 @@ fn from_file(path: &Path) -> Result<Benchmark, Failure> {
         Err(LoadError::Invalid(diagnostics)) => Err(diagnostics.into()),
         Err(error) => Err(Failure::usage(error)),
     }
-}
-
-fn read(path: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(path)
-        .map_err(|error| Failure::usage(format!("cannot read `{}`: {error}", path.display())))
 }

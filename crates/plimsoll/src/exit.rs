@@ -137,7 +137,8 @@ impl From<FleetError> for Failure {
                 failure(Exit::Testbed).hint("look for a slip in the name, or give the server's address")
             }
             FleetError::Verify(VerifyError::Wrong { .. }) => failure(Exit::Testbed).hint(
-                "lay the files out with `plimsoll populate BENCHMARK --dir DIR` and let the server serve DIR",
+                "lay the files out with `plimsoll populate BENCHMARK --dir DIR` and let the server serve DIR; in a recipe \
+                 of yours that folder is `{root}`",
             ),
             FleetError::Verify(VerifyError::Unreachable { .. }) => failure(Exit::Testbed)
                 .hint("start the server first, or leave `--target` away: then Plimsoll starts its own"),
@@ -149,7 +150,12 @@ impl From<FleetError> for Failure {
             | FleetError::Load(LoadError::Thread { .. }) => failure(Exit::Testbed),
             FleetError::RunFile(why) => {
                 let exit = if matches!(why, RunFileError::Exists { .. }) { Exit::Usage } else { Exit::Testbed };
-                Failure { hint: why.hint(), ..failure(exit) }
+                let is_place = matches!(
+                    why,
+                    RunFileError::Io { doing: "creating", .. } | RunFileError::Database { doing: "creating", .. }
+                );
+                let elsewhere = || is_place.then(|| "`--out` names another place".to_owned());
+                Failure { hint: why.hint().or_else(elsewhere), ..failure(exit) }
             }
             FleetError::Search(_)
             | FleetError::Verify(VerifyError::Origin(_))

@@ -8,6 +8,7 @@ mod benchmark;
 mod candidates;
 mod commands;
 mod exit;
+mod files;
 mod interrupt;
 mod outcome;
 mod paper;

@@ -6,6 +6,7 @@ use disclosure::PriceSheet;
 use model::{Notes, PriceList, Testbed};
 
 use crate::exit::Failure;
+use crate::files;
 use crate::tell::warn;
 
 /// The section of a run file that holds the price list of the run: one fact, named as the file was, with its text.
@@ -36,8 +37,7 @@ pub fn kept(testbed: &Testbed) -> Option<PriceSheet> {
 fn read_with_text(path: Option<&Path>) -> Result<Option<(PriceSheet, String)>, Failure> {
     let Some(path) = path else { return Ok(None) };
     let name = path.display().to_string();
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::usage(format!("cannot read `{name}`: {error}")))?;
+    let text = files::read(path)?;
     let file = path.file_name().map_or(name.clone(), |name| name.to_string_lossy().into_owned());
     Ok(Some((sheet(&name, &file, &text)?, text)))
 }

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::{print, print_json};
 use crate::exit::{Exit, Failure};
+use crate::files;
 
 /// Columns that the name of a law or of an annotation's kind takes.
 const NAME_WIDTH: usize = 14;
@@ -15,9 +16,7 @@ const NAME_WIDTH: usize = 14;
 /// Audits a published report.
 pub fn perform(path: &Path, as_json: bool) -> Result<Exit, Failure> {
     let name = path.display().to_string();
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::usage(format!("cannot read `{name}`: {error}")))?;
-    let report = PublishedReport::parse(&name, &text)?;
+    let report = PublishedReport::parse(&name, &files::read(path)?)?;
     let findings = audit_report(&report);
     match as_json {
         true => print_json(&value(&name, &report, &findings))?,

@@ -166,7 +166,9 @@ fn measure_case(
     };
     let plan = make_plan(&benchmark.definition, benchmark.workload, &overrides)?;
     let folder = places::work_dir().join(format!("calibrate-{}", std::process::id()));
-    std::fs::create_dir_all(&folder)?;
+    std::fs::create_dir_all(&folder).map_err(|error| {
+        Failure::new(Exit::Testbed, format!("cannot make the folder `{}`: {error}", folder.display()))
+    })?;
     let file = folder.join(format!("{}.plim", case.name()));
     let request = RunRequest {
         server: ServerChoice::Start(built_in(&BenchmarkArguments::of(id), &plan)?, None),

@@ -7,11 +7,11 @@ use runfile::summary;
 use serde_json::json;
 
 use super::compare::{names, paths};
-use super::report::{keep_run_file, write};
 use super::runs::run_files;
 use super::{json_text, print, print_json};
 use crate::arguments::{FormatArgument, ReportArguments};
 use crate::exit::{Exit, Failure};
+use crate::files::{keep_run_file, write};
 use crate::results::Results;
 use crate::side_by_side::server_title;
 use crate::{paper, prices};
@@ -81,6 +81,7 @@ fn with_subfolders(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
+    let own = run_files(path)?;
     let mut folders: Vec<PathBuf> = Vec::new();
     for entry in std::fs::read_dir(path)? {
         let inner = entry?.path();
@@ -89,7 +90,7 @@ fn with_subfolders(path: &Path) -> Result<Vec<PathBuf>, Failure> {
         }
     }
     folders.sort();
-    if folders.is_empty() || !run_files(path)?.is_empty() {
+    if folders.is_empty() || !own.is_empty() {
         folders.insert(0, path.to_owned());
     }
     Ok(folders)

@@ -8,11 +8,11 @@ use runfile::summary;
 use serde_json::json;
 use units::WallTime;
 
-use super::report::{keep_run_file, write};
 use super::runs::run_files;
 use super::{print, print_json};
 use crate::arguments::CompareArguments;
 use crate::exit::{Exit, Failure};
+use crate::files::{keep_run_file, write};
 use crate::paper;
 use crate::results::Results;
 use crate::side_by_side::{comparison_page, server_title, tell_comparison};

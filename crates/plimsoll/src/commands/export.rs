@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use disclosure::render::{self, IntervalLog, Ndjson};
 use runfile::{Record, Run};
 
-use super::report::keep_run_file;
 use crate::arguments::{ExportArguments, ExportFormat};
 use crate::exit::{Exit, Failure};
+use crate::files::{cannot_write, discard, keep_run_file, write};
 use crate::results::{Results, provenance, records};
 
 /// Writes a run in the form that is wanted.
@@ -88,7 +88,7 @@ fn junit(run: &Run, out: &mut Output) -> Result<(), Failure> {
 /// Writes verdicts and limits of runs as JUnit XML; of none, a file that says so.
 pub fn write_junit<'a>(path: &Path, runs: impl Iterator<Item = &'a Results>) -> Result<(), Failure> {
     let reports: Vec<_> = runs.map(Results::report).collect();
-    super::report::write(path, render::junit(&reports))
+    write(path, render::junit(&reports))
 }
 
 /// Where an export goes. It keeps its first error to the end: what reads the records cannot be stopped.
@@ -129,14 +129,9 @@ impl Output {
             }
             _ => read,
         };
-        if let (Err(_), Some(path)) = (&result, self.path.as_deref().filter(|path| path.is_file())) {
-            // Half an export is worse than none; what cannot be removed either is as it is.
-            let _ = std::fs::remove_file(path);
+        if let (Err(_), Some(path)) = (&result, &self.path) {
+            discard(path);
         }
         result
     }
-}
-
-fn cannot_write(path: &Path, error: &io::Error) -> Failure {
-    Failure::usage(format!("cannot write `{}`: {error}", path.display()))
 }

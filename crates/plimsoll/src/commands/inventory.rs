@@ -9,6 +9,7 @@ use testbed::{InventoryInput, inventory};
 use super::{print, print_json};
 use crate::arguments::DisclosureArguments;
 use crate::exit::{Exit, Failure};
+use crate::files;
 
 /// Lists everything found, then what is not disclosed.
 pub fn perform(arguments: &DisclosureArguments, as_json: bool) -> Result<Exit, Failure> {
@@ -29,10 +30,7 @@ pub fn perform(arguments: &DisclosureArguments, as_json: bool) -> Result<Exit, F
 /// Reads an operator's notes; there are none without a file.
 pub fn notes(path: Option<&Path>) -> Result<Notes, Failure> {
     let Some(path) = path else { return Ok(Notes::default()) };
-    let name = path.display().to_string();
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::usage(format!("cannot read `{name}`: {error}")))?;
-    Ok(Notes::parse(&name, &text)?)
+    Ok(Notes::parse(&path.display().to_string(), &files::read(path)?)?)
 }
 
 fn section_json(section: &FactSection) -> serde_json::Value {

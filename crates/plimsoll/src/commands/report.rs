@@ -9,6 +9,7 @@ use serde_json::json;
 use super::{campaign, json_text, print, print_json};
 use crate::arguments::{FormatArgument, ReportArguments};
 use crate::exit::{Exit, Failure};
+use crate::files::{keep_run_file, write};
 use crate::results::Results;
 use crate::{paper, prices};
 
@@ -68,26 +69,4 @@ fn destination(run: &Path, out: Option<&Path>, format: FormatArgument) -> Option
         None if format == FormatArgument::Html => Some(run.with_extension("html")),
         None => None,
     }
-}
-
-/// Refuses to write over a run.
-pub fn keep_run_file(run: &Path, destination: &Path) -> Result<(), Failure> {
-    match (run.canonicalize(), destination.canonicalize()) {
-        (Ok(run), Ok(destination)) if run == destination => {
-            Err(Failure::usage(format!("that would overwrite the run file `{}`", run.display()))
-                .hint("choose another name with `--out FILE`"))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Writes a file, whole or not at all.
-pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Failure> {
-    std::fs::write(path, content).map_err(|error| {
-        if path.is_file() {
-            // Half a report is worse than none; what cannot be removed either is as it is.
-            let _ = std::fs::remove_file(path);
-        }
-        Failure::usage(format!("cannot write `{}`: {error}", path.display()))
-    })
 }

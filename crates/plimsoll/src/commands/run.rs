@@ -12,12 +12,13 @@ use testbed::{State, examine};
 use units::{Bytes, wall};
 
 use super::calibrate::{self, case_of, stored_or_brief};
-use super::{doctor, export, inventory, print, print_json, report, show};
+use super::{doctor, export, inventory, print, print_json, show};
 use crate::arguments::{MonitorArgument, PlanArguments, RunArguments};
 use crate::audience::Audience;
 use crate::benchmark::{self, Chosen};
 use crate::candidates::{Candidate, ChosenServer, candidates, file_name};
 use crate::exit::{Exit, Failure};
+use crate::files;
 use crate::interrupt;
 use crate::outcome;
 use crate::placement::{Places, all_for_load, divide, group, sut_plan};
@@ -185,10 +186,9 @@ fn run_file(arguments: &RunArguments, plan: &Plan) -> Result<PathBuf, Failure> {
     let path = arguments.out.clone().unwrap_or_else(|| places::run_file(&plan.benchmark.id, wall()));
     if path.extension().is_none_or(|extension| extension != "plim") {
         // The report goes beside it under the same name.
-        return Err(Failure::usage(format!(
-            "the name of a run file ends in `.plim`, found `{}`",
-            path.display()
-        )));
+        let named = if path.is_dir() { path.join("run.plim") } else { path.with_added_extension("plim") };
+        let error = format!("the name of a run file ends in `.plim`, found `{}`", path.display());
+        return Err(Failure::usage(error).hint(format!("write `--out {}`", named.display())));
     }
     if path.exists() {
         return Err(RunFileError::Exists { path }.into());
@@ -200,8 +200,10 @@ fn run_file(arguments: &RunArguments, plan: &Plan) -> Result<PathBuf, Failure> {
 }
 
 fn make_folder(folder: &Path) -> Result<(), Failure> {
-    std::fs::create_dir_all(folder)
-        .map_err(|error| Failure::usage(format!("cannot make the folder `{}`: {error}", folder.display())))
+    std::fs::create_dir_all(folder).map_err(|error| {
+        let error = format!("cannot make the folder `{}`: {error}", folder.display());
+        Failure::usage(error).hint("`--out` names another place")
+    })
 }
 
 /// Says what is going to happen.
@@ -369,8 +371,12 @@ fn finish_several(
     }
     if let Some(comparison) = comparison {
         let html = files[0].with_file_name("comparison.html");
-        let is_written = report::write(&html, disclosure::render::html(&comparison_page(&comparison, &runs)))
-            .map_err(|failure| warn(failure.message()))
+        let is_written = files::write(&html, disclosure::render::html(&comparison_page(&comparison, &runs)))
+            .map_err(|failure| {
+                warn(failure.message());
+                let folder = html.parent().unwrap_or(Path::new(".")).display();
+                tell(format!("hint: `plimsoll compare {folder} --html FILE` writes it elsewhere"));
+            })
             .is_ok();
         if !wanted.as_json {
             tell_comparison(&comparison)?;
@@ -400,7 +406,7 @@ fn value(run_file: &Path, results: &Results, report: Option<PathBuf>) -> serde_j
 fn write_report(run_file: &Path, results: &Results) -> Option<PathBuf> {
     let html = run_file.with_extension("html");
     // The run is recorded; its report can be written again.
-    let written = report::write(&html, results.html()).map_err(|failure| {
+    let written = files::write(&html, results.html()).map_err(|failure| {
         warn(failure.message());
         tell(format!("hint: `plimsoll report {} --out FILE` writes it elsewhere", run_file.display()));
     });

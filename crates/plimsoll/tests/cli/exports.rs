@@ -116,6 +116,7 @@ fn a_file_that_cannot_be_written_is_told_before_the_run() {
     let run = ["run", "one-object", "--load", "1", "--duration", "1", "--out", "run.plim"];
     lab.run(&[&run[..], &["--junit", "none/limits.xml"]].concat())
         .expect(2)
-        .says("cannot write `none/limits.xml`");
+        .says("cannot write `none/limits.xml`")
+        .says("hint: make the folder first");
     assert!(!lab.path("run.plim").exists());
 }

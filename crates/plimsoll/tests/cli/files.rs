@@ -146,5 +146,22 @@ fn a_report_never_overwrites_its_run() {
     let before = std::fs::read(lab.path("run.plim")).unwrap();
     lab.run(&["report", "run.plim", "--out", "./run.plim"]).expect(2).says("would overwrite the run file");
     assert_eq!(std::fs::read(lab.path("run.plim")).unwrap(), before);
-    lab.run(&["run", "one-object", "--out", "page.html"]).expect(2).says("ends in `.plim`");
+    lab.run(&["run", "one-object", "--out", "page.html"])
+        .expect(2)
+        .says("ends in `.plim`")
+        .says("hint: write `--out page.html.plim`");
+    lab.run(&["run", "one-object", "--out", "."]).expect(2).says("hint: write `--out ./run.plim`");
+}
+
+/// Method: root, who may write everything, gives that up.
+#[test]
+fn a_file_that_may_not_be_written_stays() {
+    let lab = Lab::new();
+    lab.run(&["run", "one-object", "--settle", "0", "--load", "1", "--duration", "1", "--out", "run.plim"]);
+    lab.write("page.html", "precious");
+    let line = r#"chmod a-w page.html
+        bare=; [ "$(id -u)" != 0 ] || bare='setpriv --bounding-set=-all'
+        $bare "$plimsoll" report run.plim --out page.html"#;
+    lab.shell(line).expect(2).says("cannot write `page.html`").says("hint: name another place");
+    assert_eq!(std::fs::read_to_string(lab.path("page.html")).unwrap(), "precious");
 }

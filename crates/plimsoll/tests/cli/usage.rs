@@ -216,9 +216,9 @@ fn a_run_file_is_never_overwritten() {
 fn a_place_where_nothing_can_be_written_is_told() {
     let lab = Lab::new();
     let run = |out: &str| lab.run(&["run", "one-object", "--load", "1", "--duration", "1", "--out", out]);
-    run("/dev/null/run.plim").expect(2).says("cannot make the folder `/dev/null`");
+    run("/dev/null/run.plim").expect(2).says("cannot make the folder `/dev/null`").says("hint: `--out`");
     // Nobody may make files in /sys, not even root.
-    run("/sys/run.plim").expect(4).says("error: creating `/sys/run.plim`: ");
+    run("/sys/run.plim").expect(4).says("error: creating `/sys/run.plim`: ").says("hint: `--out`");
     lab.run(&["populate", "one-object", "--dir", "/dev/null/site"]).expect(4).says("/dev/null");
 }
 
