@@ -63,6 +63,11 @@ impl<'a> Decoder<'a> {
         self.array().map(u64::from_le_bytes)
     }
 
+    /// Reads the number of a record or a removal; none is so high that there could not be another after it.
+    pub(super) fn sequence(&mut self) -> Option<u64> {
+        self.u64().filter(|number| *number <= u64::MAX / 2)
+    }
+
     pub(super) fn text(&mut self) -> Option<&'a [u8]> {
         let length = usize::try_from(self.u32()?).ok()?;
         let (text, rest) = self.0.split_at_checked(length)?;

@@ -194,7 +194,7 @@ impl Head {
     /// Reads a head; `None` if this is none.
     pub(super) fn decode(bytes: &[u8]) -> Option<Head> {
         let from = &mut Decoder::new(bytes);
-        let sequence = from.u64()?;
+        let sequence = from.sequence()?;
         let place = Place { segment: from.u32()?, offset: from.u32()? };
         let body = BodyPlace { place, length: from.u32()?, sum: from.array()? };
         Some(Head {
@@ -228,7 +228,11 @@ fn tags(from: &mut Decoder) -> Option<Box<[Box<str>]>> {
 fn lines(from: &mut Decoder) -> Option<HeaderLines> {
     let mut lines = HeaderLines::new();
     while !from.is_empty() {
-        lines.push(from.text()?, from.text()?);
+        let (name, value) = (from.text()?, from.text()?);
+        if name.contains(&b':') || [name, value].iter().any(|text| text.contains(&b'\n')) {
+            return None;
+        }
+        lines.push(name, value);
     }
     Some(lines)
 }
@@ -272,6 +276,22 @@ mod tests {
         // Lines come last, so a head may end between two of them: that is what its checksum is for.
         let lines = 2 * 4 + "Vary".len() + "x".len();
         assert!((0..whole.len() - lines).all(|end| Head::decode(&whole[..end]).is_none()));
+    }
+
+    #[test]
+    fn what_nobody_writes_is_no_head() {
+        let whole = head(&sample("/a", b"b", &["Vary: x"])).encode();
+        for (name, value, is_line) in
+            [("a", "b", true), ("a:", "b", false), ("a\n", "b", false), ("a", "b\n", false)]
+        {
+            let mut line = Encoder::default();
+            line.text(name.as_bytes());
+            line.text(value.as_bytes());
+            let bytes = [&whole[..], &line.finish()].concat();
+            assert_eq!(Head::decode(&bytes).is_some(), is_line, "{name:?}: {value:?}");
+        }
+        let last = [&u64::MAX.to_le_bytes(), &whole[8..]].concat();
+        assert_eq!(Head::decode(&last), None);
     }
 
     #[test]

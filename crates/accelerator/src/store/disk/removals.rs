@@ -175,7 +175,7 @@ fn decode(bytes: &[u8]) -> Option<((u64, Purge), usize)> {
         return None;
     }
     let mut from = Decoder::new(content);
-    let (sequence, kind, text) = (from.u64()?, from.u8()?, from.str()?);
+    let (sequence, kind, text) = (from.sequence()?, from.u8()?, from.str()?);
     let what = match kind {
         0 => Purge::Key(text.to_owned()),
         1 => Purge::Prefix(text.to_owned()),
