@@ -5,6 +5,7 @@
 #![no_main]
 
 mod cache;
+mod cache_disk;
 mod front;
 mod http1_bodies;
 mod http1_heads;
@@ -43,6 +44,7 @@ const TARGETS: &[Target] = &[
     ("addresses", texts::addresses),
     ("published", texts::published),
     ("cache-fields", cache::cache_fields),
+    ("cache-disk", cache_disk::record),
     ("cache-key", front::cache_key),
     ("proxy", front::proxy),
     ("front-requests", front::requests),
