@@ -7,9 +7,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use accelerator::front::Limits;
-use accelerator::front::http2::{Http2Settings, Service, serve};
+use accelerator::front::http2::{Http2Settings, serve};
 use accelerator::front::proxy_protocol::{PROXY_HEADER_BYTES_MAX, parse_proxy_header};
+use accelerator::front::{Limits, Service};
 use accelerator::message::{
     ClientVersion, Handling, HeaderLines, HitPath, Inbound, Reply, ReplyBody, RequestBody,
 };

@@ -31,6 +31,7 @@ mod network;
 mod patience;
 mod peer;
 mod prefixed;
+mod service;
 mod settings;
 mod thread;
 mod watch;
@@ -38,4 +39,5 @@ mod worker;
 
 pub use fronts::{Fronts, Kit, Maker, Plan, start};
 pub use network::{Network, NoNetwork};
+pub use service::Service;
 pub use settings::{FrontSettings, Limits, Listen};

@@ -14,6 +14,8 @@ use std::task::{Context, Poll, Waker};
 
 use units::Nanos;
 
+use super::patience::Patience;
+
 /// How long a tick is.
 pub(super) const TICK: Nanos = Nanos(250_000_000);
 
@@ -130,8 +132,7 @@ impl Watch {
     }
 
     /// Returns the time, to a tick.
-    #[inline]
-    pub(super) fn now(&self) -> Nanos {
+    fn now(&self) -> Nanos {
         Nanos(self.clockwork.now.get() * TICK.0)
     }
 
@@ -157,6 +158,19 @@ impl Watch {
             *kept = Some(context.waker().clone());
         }
         Poll::Pending
+    }
+
+    /// Waits for a future as long as patience with the client reaches; the wait uses it up.
+    pub(super) async fn bear<F: Future>(
+        &self,
+        patience: &mut Patience,
+        future: F,
+    ) -> Result<F::Output, Elapsed> {
+        self.limit(patience.left());
+        let began = self.now();
+        let output = self.keep(future).await;
+        patience.waited(self.now() - began);
+        output
     }
 
     /// Waits for a future, up to the limit that is set, and may be set anew while it goes on.

@@ -9,8 +9,9 @@ use tokio::sync::Notify;
 use units::{Clock, Nanos, RealClock, wall};
 
 use super::admission::Census;
-use super::http2::{Http2Settings, Service};
+use super::http2::Http2Settings;
 use super::memo::MemoTable;
+use super::service::Service;
 use super::settings::{FrontSettings, Limits};
 use super::watch::{Clockwork, Watch};
 use crate::exchange::{Exchange, error_page};

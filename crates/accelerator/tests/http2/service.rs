@@ -4,8 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::future::pending;
 use std::rc::Rc;
 
-use accelerator::front::Limits;
-use accelerator::front::http2::{Ended, Http2Settings, Service, serve};
+use accelerator::front::http2::{Ended, Http2Settings, serve};
+use accelerator::front::{Limits, Service};
 use accelerator::message::{
     BodyError, Handling, HeaderLines, HitPath, Inbound, Reply, ReplyBody, RequestBody,
 };

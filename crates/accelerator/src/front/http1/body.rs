@@ -79,8 +79,6 @@ impl<'a, W: Wire> IncomingBody<'a, W> {
         self.taken = 0;
         let Connection { wire, worker, watch, kept, .. } = &mut *self.connection;
         kept.clear();
-        watch.limit(self.patience.left());
-        let began = watch.now();
         let reading = poll_fn(|context| {
             let input = &mut worker.buffers.borrow_mut().input;
             let mut room = ReadBuf::new(input);
@@ -88,12 +86,11 @@ impl<'a, W: Wire> IncomingBody<'a, W> {
             kept.extend_from_slice(room.filled());
             Poll::Ready(read.map(|()| room.filled().len()))
         });
-        let read = watch.keep(reading).await;
+        let read = watch.bear(&mut self.patience, reading).await;
         watch.unlimited();
         match read.map_err(|_elapsed| BodyError::TimedOut)? {
             Ok(0) | Err(_) => Err(BodyError::Truncated),
             Ok(read) => {
-                self.patience.waited(watch.now() - began);
                 self.patience.moved(read);
                 Ok(())
             }

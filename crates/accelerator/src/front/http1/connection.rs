@@ -14,9 +14,9 @@ use tokio::io::ReadBuf;
 use super::head::refusal;
 use super::send::{Sent, send_now};
 use crate::front::hits::Batch;
-use crate::front::http2::Service;
 use crate::front::patience::Patience;
 use crate::front::peer::{Peer, Wire};
+use crate::front::service::Service;
 use crate::front::watch::Watch;
 use crate::front::worker::Worker;
 

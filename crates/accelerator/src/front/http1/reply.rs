@@ -16,9 +16,9 @@ use super::body::IncomingBody;
 use super::connection::{After, Connection};
 use super::head::{Expectation, expectation, has_body, inbound, notes, version, write_head, write_upgrade};
 use crate::exchange::BodyStream;
-use crate::front::http2::Service;
 use crate::front::patience::Patience;
 use crate::front::peer::Wire;
+use crate::front::service::Service;
 use crate::message::{ClientVersion, Handling, HeaderLines, Reply, ReplyBody};
 use crate::operation::LogEntry;
 

@@ -75,11 +75,8 @@ impl<W: Wire> Connection<W> {
     }
 
     async fn send_some(&mut self, head: &[u8], body: &[u8]) -> io::Result<usize> {
-        self.watch.limit(self.patience.left());
-        let began = self.watch.now();
         let writing = poll_fn(|context| poll_write(&mut self.wire, context, head, body));
-        let sent = self.watch.keep(writing).await??;
-        self.patience.waited(self.watch.now() - began);
+        let sent = self.watch.bear(&mut self.patience, writing).await??;
         self.patience.moved(sent);
         self.bytes_out += sent as u64;
         if sent == 0 { Err(io::ErrorKind::WriteZero.into()) } else { Ok(sent) }

@@ -18,11 +18,10 @@ use units::{Nanos, RealClock};
 
 use super::progress::{Moved, Progress};
 use super::request::Asker;
-use super::service::Service;
 use super::settings::Http2Settings;
 use super::stream::{Common, Outcome, answer};
 use super::watch::{Look, Watch};
-use crate::front::Limits;
+use crate::front::{Limits, Service};
 use crate::policy::Scheme;
 
 /// The largest window there is (RFC 9113 §6.9.1).

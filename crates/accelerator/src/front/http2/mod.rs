@@ -21,11 +21,9 @@ mod pace;
 mod progress;
 mod reply;
 mod request;
-mod service;
 mod settings;
 mod stream;
 mod watch;
 
 pub use connection::{Ended, serve};
-pub use service::Service;
 pub use settings::Http2Settings;

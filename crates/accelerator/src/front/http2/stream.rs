@@ -14,9 +14,8 @@ use units::{Clock, Nanos, RealClock, wall};
 use super::body::StreamBody;
 use super::reply::{Sent, send};
 use super::request::{Asker, Refused, expects_continue, read};
-use super::service::Service;
-use crate::front::Limits;
 use crate::front::patience::Patience;
+use crate::front::{Limits, Service};
 use crate::message::{ClientVersion, Handling, Reply};
 use crate::operation::LogEntry;
 
