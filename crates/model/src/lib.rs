@@ -62,7 +62,7 @@ pub use price_list::{
 pub use published::{
     Annotation, AnnotationKind, CalendarDate, Claim, Comparator, Dimension, Expression, Function, Operator,
     Order, PUBLISHED_FORMAT, Printed, PublishedCell, PublishedColumn, PublishedQuantity, PublishedReport,
-    PublishedTable, PublishedValue, QuantityForm, Reference, Statement, published_schema,
+    PublishedTable, PublishedValue, QuantityForm, Reference, Repeat, Statement, published_schema,
 };
 pub use record::{
     DetailRecord, Ending, Example, FailedTotals, Flow, Health, IntervalRecord, KindTotals, OkTotals, SutUse,

@@ -77,33 +77,39 @@ fn a_cell_of_a_web_table_that_was_changed_by_a_tenth_is_found() {
     assert!(0.93 * n as f64 <= n_found as f64, "{n_found} of {n}");
 }
 
+/// Goal: figures of one dimension are found in each other's place, in one row and in all, and what the laws find stays.
 #[test]
 fn exchanged_columns_are_found_in_one_row_and_in_all() {
     let report = parsed(&text("apple-network-server-1996"));
     let table = report.tables.iter().position(|table| table.id == "webstone-1-700-200").expect("a table");
     let place = |id: &str| report.tables[table].column(id).expect("a column");
-    let (latency, load_factor) = (place("latency"), place("load-factor"));
-    let exchange = |rows: std::ops::Range<usize>| {
+    let exchange = |rows: std::ops::Range<usize>, one: &str, other: &str| {
         let mut exchanged = report.clone();
+        let (one, other) = (place(one), place(other));
         for row in rows {
-            exchanged.tables[table].rows[row].swap(latency, load_factor);
             let cells = &mut exchanged.tables[table].rows[row];
-            if let [one, other] = [latency, load_factor].map(|place| cells[place].value.number().cloned())
-                && let (Some(one), Some(other)) = (one, other)
-            {
-                cells[latency].value = PublishedValue::Number(one.in_unit_of(&other));
-                cells[load_factor].value = PublishedValue::Number(other.in_unit_of(&one));
-            }
+            let (left, right) = (cells[one].value.number().cloned(), cells[other].value.number().cloned());
+            let (left, right) = left.zip(right).expect("numbers");
+            cells[one].value = PublishedValue::Number(right.in_unit_of(&left));
+            cells[other].value = PublishedValue::Number(left.in_unit_of(&right));
         }
-        audit_report(&exchanged).into_iter().filter(|finding| finding.law == "exchanged").collect::<Vec<_>>()
+        audit_report(&exchanged)
     };
-    assert!(exchange(0..0).is_empty());
-    let of_one = exchange(2..3);
-    assert_eq!(of_one.len(), 1);
-    assert!(of_one[0].place.ends_with(", 48"), "{of_one:?}");
-    let of_all = exchange(0..8);
-    assert_eq!(of_all.len(), 1);
+    let of_law = |findings: &[PublishedFinding], law: &str| -> Vec<PublishedFinding> {
+        findings.iter().filter(|finding| finding.law == law).cloned().collect()
+    };
+    assert!(of_law(&exchange(0..0, "rate", "errors"), "exchanged").is_empty());
+    let of_one = exchange(2..3, "rate", "errors");
+    let exchanged = of_law(&of_one, "exchanged");
+    assert_eq!(exchanged.len(), 1, "{of_one:#?}");
+    assert!(exchanged[0].place.ends_with(", 48"), "{exchanged:?}");
+    let n_before = of_law(&exchange(0..0, "rate", "errors"), "little").len();
+    assert_eq!(of_law(&of_one, "little").len(), n_before + 1, "what the law found stays: {of_one:#?}");
+    let of_all = of_law(&exchange(0..8, "rate", "errors"), "exchanged");
+    assert_eq!(of_all.len(), 1, "{of_all:?}");
     assert!(of_all[0].text.ends_with("in every row"), "{of_all:?}");
+    // A time and a number of requests are not taken for each other, whatever the digits.
+    assert!(of_law(&exchange(0..8, "latency", "load-factor"), "exchanged").is_empty());
 }
 
 /// Goal: whatever cell is changed, the audit answers. Prints in how many cells of each report a change is found.

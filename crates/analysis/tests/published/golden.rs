@@ -28,9 +28,8 @@ fn apple_network_server() {
             ("little", "WebStone 1.1, Network Server 700/150, 16", "213.21 /s"),
             ("throughput", "WebStone 2.0.1, Network Server 500/132, 50", "43.859 Mibit/s would agree"),
             ("copied", "WebStone 2.0.1, Network Server 500/132, 50", "48.27"),
-            ("settled", "WebStone 1.1 testbed, 700/200", "604e here and 604"),
-            ("settled", "WebStone 2.0.1 configurations, 700/200", "604e here and 604"),
-            ("settled", "WebStone 2.0.1 testbed, 700/200", "604e here and 604"),
+            ("settled", "WebStone 1.1 configurations, 700/200", "604 here and 604e"),
+            ("settled", "NetBench configurations, 700/200", "604 here and 604e"),
             ("claim", "Summary", "left 2, right 3"),
             ("claim", "WebStone 1.1, error rate", "left 3, right 2"),
             ("claim", "WebStone 2.0.1, error rate", "left 3, right 2"),
@@ -60,7 +59,6 @@ fn ibm_pc_server_330() {
             ("price", single, "19,449 to 19,467 and 24,076 to 24,113"),
             ("price", single, "19,453 to 19,467 and 23,735 to 23,781"),
             ("price", "Compaq ProLiant 800", "20,217 to 20,229 and 20,135 to 20,171"),
-            ("price", "IBM Netfinity 7000", "66,171 to 66,202 and 71,616 to 71,644"),
             ("price", "DEC AlphaServer 800 5/400", "41,589 to 41,607 and 39,679 to 39,694"),
             ("alike", "ServerBench 4.0", "SYS_60.TST here, SYT_60.TST"),
             ("alike", single, "2,917 /min here, `NotesMark (tpm)` 2,356 /min"),
@@ -89,7 +87,6 @@ fn ibm_xseries_365() {
             ("per", steady, "209.63 /8h"),
             ("little", "Database logical disks", "236.42 (197 to 275.84 before rounding)"),
             ("little", "Transaction log logical disks", "`Log Average Disk Queue Length` 0 is printed"),
-            ("utilization", "Database logical disks", "7,677 %"),
             (
                 "processors",
                 machines,
@@ -98,7 +95,6 @@ fn ibm_xseries_365() {
             ("within", "Data of the calls", "at most 2,435,100 B/s"),
             ("within", "Transaction log logical disks", "at most 50 %"),
             ("equals", machines, "`Total # of LG processes` 9,200: the report's own rule makes it 17"),
-            ("claim", "Test Results", "left 15,290 to 15,296 /s, right 7,591.5 to 7,592.5 /s"),
         ],
     );
 }
@@ -110,13 +106,12 @@ fn novell_bordermanager() {
     check(
         "novell-bordermanager-1998",
         &[
-            ("settled", "AlphaServer 4000 5/400", "`MHz` is 400 here and 466"),
-            ("settled", caches, "off chip here and on chip"),
+            ("settled", "SPECweb96 results", "`MHz` is 466 in row 11 and 400 in row 13"),
+            ("settled", caches, "on chip in row 1 and off chip in row 2"),
             ("claim", "SPECweb96 benchmark results", "2132"),
             ("claim", "Realistic network configuration", "ProLiant 3000"),
             ("claim", "Realistic network configuration", "NetServer LH 3/400"),
             ("claim", "SPECweb96 benchmark results", "right 200 MHz"),
-            ("claim", "Introduction", "AlphaServer 1200 5/533"),
             ("claim", "Realistic RAM configuration", "right 1,280 MiB"),
         ],
     );
@@ -127,7 +122,7 @@ fn novell_bordermanager() {
 fn proliant_8000() {
     check(
         "proliant-8000-cpu-scalability-2000",
-        &[("claim", "Introduction", "volumes-7000"), ("claim", "SQL Server 7.0 Testing", "506.5 MB")],
+        &[("claim", "Introduction", "volumes-7000"), ("claim", "SQL Server 7.0 Testing", "right 506 MB")],
     );
 }
 

@@ -3,7 +3,7 @@
 use super::expression::{
     COMPARATORS, Comparator, Expression, ExpressionError, FUNCTIONS, Operator, Reference,
 };
-use super::number::Printed;
+use super::number::{HEXADECIMAL, Printed, digits_length};
 
 /// How deep brackets and functions may be nested.
 const DEPTH_MAX: usize = 32;
@@ -52,6 +52,7 @@ impl<'a> Cursor<'a> {
         match self.peek() {
             Some('(') => self.nested(|cursor| cursor.sum()),
             Some(c) if c.is_ascii_digit() || c == '~' => self.number(),
+            Some(quote @ ('\'' | '"')) => self.quoted(quote),
             Some(c) if c.is_ascii_alphabetic() => self.named(),
             _ => Err(self.error("a number, a figure or a function")),
         }
@@ -73,13 +74,34 @@ impl<'a> Cursor<'a> {
         Ok(inner)
     }
 
+    /// Reads a text in quotes.
+    fn quoted(&mut self, quote: char) -> Result<Expression, ExpressionError> {
+        self.skip();
+        let rest = &self.text[self.at..];
+        let Some(end) = rest.find(quote) else {
+            self.at = self.text.len();
+            return Err(self.error(&format!("`{quote}`")));
+        };
+        self.at += end + quote.len_utf8();
+        Ok(Expression::Text(rest[..end].trim().to_owned()))
+    }
+
     /// Reads a number and, if one follows, its unit.
     fn number(&mut self) -> Result<Expression, ExpressionError> {
         let start = self.at;
         let rest = &self.text[start..];
         let sign = usize::from(rest.starts_with('~'));
-        let digits = rest[sign..].find(|c: char| !c.is_ascii_digit() && c != '.' && c != ' ');
-        let digits = sign + digits.unwrap_or(rest.len() - sign);
+        let is_hexadecimal = HEXADECIMAL.iter().any(|prefix| rest[sign..].starts_with(prefix));
+        let digits = match is_hexadecimal {
+            true => {
+                let after = &rest[sign + digits_length(&rest[sign..])..];
+                rest.len() - after.trim_start_matches(' ').len()
+            }
+            false => {
+                let digits = rest[sign..].find(|c: char| !c.is_ascii_digit() && c != '.' && c != ' ');
+                sign + digits.unwrap_or(rest.len() - sign)
+            }
+        };
         let number = rest[..digits].trim_end();
         let unit = unit_at(&rest[digits..]);
         let candidates = [(digits + unit.len(), unit), (number.len(), "")];
@@ -145,7 +167,7 @@ impl<'a> Cursor<'a> {
         self.peek();
         let rest = &self.text[self.at..];
         let found = COMPARATORS.iter().find(|(sign, _)| rest.starts_with(sign));
-        let (sign, comparator) = found.ok_or_else(|| self.error("`=`, `<`, `<=`, `>` or `>=`"))?;
+        let (sign, comparator) = found.ok_or_else(|| self.error("`=`, `<`, `<=`, `>`, `>=` or `in`"))?;
         self.at += sign.len();
         Ok(*comparator)
     }

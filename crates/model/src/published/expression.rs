@@ -1,6 +1,6 @@
 //! Arithmetic on figures, as claims and definitions write it: `sum(disks.size * disks.number) <= 36.16 GB`.
 //!
-//! Names may hold `-`, so minus stands between spaces. A name without a dot is a figure of the same row.
+//! Texts stand in quotes. Names may hold `-`, so minus stands between spaces. A name without a dot is a figure of the same row.
 
 use super::cursor::Cursor;
 use super::number::Printed;
@@ -10,6 +10,8 @@ use super::number::Printed;
 pub enum Expression {
     /// A number of the text itself; exact, unless `~` stands before it.
     Number(Printed),
+    /// A text of the comparison itself.
+    Text(String),
     /// A figure, or a column of figures.
     Figure(Reference),
     /// A function of lists or numbers.
@@ -80,6 +82,8 @@ pub enum Comparator {
     Above,
     /// ≥
     AtLeast,
+    /// A number or text that stands in a text
+    In,
 }
 
 /// Two expressions that are compared.
@@ -119,12 +123,13 @@ pub(super) const FUNCTIONS: [(&str, Function); 10] = [
 ];
 
 /// Longer ones first, so that `<=` is not read as `<`.
-pub(super) const COMPARATORS: [(&str, Comparator); 5] = [
+pub(super) const COMPARATORS: [(&str, Comparator); 6] = [
     ("<=", Comparator::AtMost),
     (">=", Comparator::AtLeast),
     ("=", Comparator::Equal),
     ("<", Comparator::Below),
     (">", Comparator::Above),
+    ("in ", Comparator::In),
 ];
 
 impl Function {
@@ -143,6 +148,7 @@ impl Comparator {
             Comparator::AtMost => "≤",
             Comparator::Above => ">",
             Comparator::AtLeast => "≥",
+            Comparator::In => "in",
         }
     }
 }
@@ -174,7 +180,7 @@ impl Expression {
     /// Calls `visit` with every figure that it refers to.
     pub fn references<'a>(&'a self, visit: &mut impl FnMut(&'a Reference)) {
         match self {
-            Expression::Number(_) => {}
+            Expression::Number(_) | Expression::Text(_) => {}
             Expression::Figure(reference) => visit(reference),
             Expression::Call(_, arguments) => arguments.iter().for_each(|one| one.references(visit)),
             Expression::Binary(_, left, right) => {
@@ -209,6 +215,7 @@ mod tests {
     fn written(expression: &Expression) -> String {
         match expression {
             Expression::Number(number) => number.text.clone(),
+            Expression::Text(text) => format!("'{text}'"),
             Expression::Figure(Reference { table, key, column }) => {
                 let key = key.as_ref().map_or(String::new(), |key| format!("[{}]", key.join("|")));
                 table.as_ref().map_or(column.clone(), |table| format!("{table}{key}.{column}"))
@@ -259,8 +266,15 @@ mod tests {
         let comparison = Statement::parse("max(t.errors) = 0").unwrap();
         assert_eq!(comparison.comparator, Comparator::Equal);
         assert_eq!(Statement::parse("a.b >= 0.9 * a.c").unwrap().comparator, Comparator::AtLeast);
+        let named = Statement::parse("a.b in 'PPC 604, 150'").unwrap();
+        assert_eq!(
+            (named.comparator, named.right),
+            (Comparator::In, Expression::Text("PPC 604, 150".into()))
+        );
+        assert_eq!(Statement::parse("a.b = \"x'y\"").unwrap().right, Expression::Text("x'y".into()));
+        assert_eq!(Statement::parse("a.b = 0x4470").unwrap().right, Expression::parse("0x4470").unwrap());
         let error = |text| Statement::parse(text).unwrap_err().to_string();
-        assert_eq!(error("a.b"), "expected `=`, `<`, `<=`, `>` or `>=`, found the end");
+        assert_eq!(error("a.b"), "expected `=`, `<`, `<=`, `>`, `>=` or `in`, found the end");
         assert_eq!(error("a.b = 1 = 2"), "expected an operator or the end, found `=`");
     }
 
@@ -275,6 +289,12 @@ mod tests {
         assert_eq!(error("1 2"), "0 expected a number, found `1`");
         let deep = format!("{}1{}", "(".repeat(40), ")".repeat(40));
         assert!(error(&deep).starts_with("32 expected fewer brackets"));
+    }
+
+    #[test]
+    fn texts_end() {
+        let error = |text| Statement::parse(text).unwrap_err().to_string();
+        assert_eq!(error("a.b = 'x"), "expected `'`, found the end");
     }
 
     #[test]

@@ -2,11 +2,13 @@
 //!
 //! - `quantity`, `unit`, `number`, `date`: what single cells may be
 //! - `expression`: arithmetic on figures; `cursor` reads it
+//! - `part`: records and tables; `check`: whether expressions can be computed, and of what unit they are
 //! - `parse`: text → [`PublishedReport`], or everything that is wrong with it
 //!
 //! A record is a table of one row, so everything after the parser knows tables only. What the language means is
 //! told in `docs/published.md`.
 
+mod check;
 mod cursor;
 mod date;
 mod expression;
@@ -71,6 +73,17 @@ pub struct PublishedTable {
     pub rows: Vec<Vec<PublishedCell>>,
     /// Figures that hold for every row.
     pub given: Vec<(PublishedColumn, PublishedCell)>,
+    /// Other tables whose figures it repeats.
+    pub repeats: Vec<Repeat>,
+}
+
+/// What a table repeats of another one: rows with the same key have the same figures.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repeat {
+    /// The other record or table.
+    pub table: String,
+    /// Ids of the columns; both tables have them.
+    pub columns: Vec<String>,
 }
 
 /// What a figure, or every figure of a column, is.
@@ -96,6 +109,8 @@ pub struct PublishedColumn {
     pub levels: Vec<f64>,
     /// Ids of the columns that settle its value.
     pub by: Vec<String>,
+    /// Whether the report says, or means, that all rows have the same value.
+    pub is_constant: bool,
 }
 
 /// How rows are sorted by a column.
@@ -213,13 +228,29 @@ impl PublishedTable {
         self.columns.iter().position(|column| column.id == id)
     }
 
+    /// Returns the column with this id, its own or one that holds for every row.
+    pub fn column_or_given(&self, id: &str) -> Option<&PublishedColumn> {
+        let given = self.given.iter().map(|(column, _)| column);
+        self.columns.iter().chain(given).find(|column| column.id == id)
+    }
+
+    /// Returns the text that names the table as a whole: its `title` or its `subject`.
+    pub fn name(&self, id: &str) -> Option<&str> {
+        match id {
+            "title" => Some(&self.title),
+            "subject" => self.subject.as_deref(),
+            _ => None,
+        }
+    }
+
     /// Returns what tells a row from the others: the printed cells of the key columns, without commas in numbers.
     /// Empty for a record.
     pub fn row_key(&self, row: usize) -> Vec<String> {
-        self.key.iter().map(|column| self.key_text(row, *column)).collect()
+        self.key.iter().map(|column| self.cell_key(row, *column)).collect()
     }
 
-    fn key_text(&self, row: usize, column: usize) -> String {
+    /// Returns a printed cell as keys write it: without commas in a number.
+    pub fn cell_key(&self, row: usize, column: usize) -> String {
         let cell = &self.rows[row][column].value;
         match cell {
             PublishedValue::Number(number) => number.text.replace(',', ""),

@@ -22,7 +22,8 @@ pub struct Printed {
 impl Printed {
     /// Reads a number with or without a unit; `unit` is that of numbers without.
     ///
-    /// `is_exact` says that a number without decimals was not rounded; `~` before it says that it was.
+    /// `is_exact` says that a number without decimals was not rounded; `~` before it says that it was. A number in
+    /// hexadecimal (`0x4470`) is exact. A negative number is read, because whether it can be true is for the audit.
     ///
     /// # Errors
     /// A clause that says what was expected and found.
@@ -32,17 +33,22 @@ impl Printed {
             Some(rest) => (true, rest.trim_start()),
             None => (false, text),
         };
-        let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == ',')).unwrap_or(rest.len());
-        let (digits, own_unit) = (&rest[..end], rest[end..].trim());
-        let (value, decimals) =
-            plain_number(digits).ok_or_else(|| format!("expected a number, found `{text}`"))?;
+        let (sign, rest) = match rest.strip_prefix(['-', '−']) {
+            Some(rest) => (-1.0, rest),
+            None => (1.0, rest),
+        };
+        let is_hexadecimal = HEXADECIMAL.iter().any(|prefix| rest.starts_with(prefix));
+        let (digits, own_unit) = rest.split_at(digits_length(rest));
+        let own_unit = own_unit.trim();
+        let read = if is_hexadecimal { hexadecimal_number(digits) } else { plain_number(digits) };
+        let (value, decimals) = read.ok_or_else(|| format!("expected a number, found `{text}`"))?;
         let name = if own_unit.is_empty() { unit } else { own_unit };
         let unit = Unit::parse(name).ok_or_else(|| format!("expected a unit, found `{name}`"))?;
-        let is_exact = is_exact && decimals == 0 && !rounded;
+        let is_exact = (is_exact || is_hexadecimal) && decimals == 0 && !rounded;
         let half = if is_exact { 0.0 } else { 0.5 * 0.1f64.powi(decimals) };
         Ok(Printed {
             text: text.to_owned(),
-            value: value * unit.scale,
+            value: sign * value * unit.scale,
             half: half * unit.scale,
             unit: name.to_owned(),
             scale: unit.scale,
@@ -58,19 +64,32 @@ impl Printed {
 
     /// Returns how many significant digits were printed, zeros before the first other digit not counted.
     pub fn n_digits(&self) -> usize {
-        let digits = self.text.chars().take_while(|c| !c.is_whitespace()).filter(char::is_ascii_digit);
-        digits.skip_while(|digit| *digit == '0').count()
+        self.digits().chars().filter(char::is_ascii_digit).skip_while(|digit| *digit == '0').count()
     }
 
-    /// Returns the digits without commas and unit, such as `1234.50`.
+    /// Returns the digits without sign, commas and unit, such as `1234.50`.
     pub fn digits(&self) -> String {
-        let digits = self.text.trim_start_matches(['~', ' ']);
-        digits
-            .chars()
-            .take_while(|c| c.is_ascii_digit() || *c == '.' || *c == ',')
-            .filter(|c| *c != ',')
-            .collect()
+        let digits = self.text.trim_start_matches(['~', ' ', '-', '−']);
+        digits[..digits_length(digits)].replace(',', "")
     }
+}
+
+/// How hexadecimal numbers begin.
+pub(super) const HEXADECIMAL: [&str; 2] = ["0x", "0X"];
+
+/// Returns how many bytes at the start of a text are digits of a number, with its point and commas.
+pub(super) fn digits_length(text: &str) -> usize {
+    let is_digit: fn(char) -> bool = match HEXADECIMAL.iter().any(|prefix| text.starts_with(prefix)) {
+        true => |c| c.is_ascii_alphanumeric(),
+        false => |c| c.is_ascii_digit() || c == '.' || c == ',',
+    };
+    text.find(|c| !is_digit(c)).unwrap_or(text.len())
+}
+
+/// Reads `0x4470`: the number, and that it has no decimals.
+fn hexadecimal_number(digits: &str) -> Option<(f64, i32)> {
+    let number = u64::from_str_radix(digits.get(2..)?, 16).ok().filter(|number| *number < 1 << 53)?;
+    Some((number as f64, 0))
 }
 
 /// Reads `1,234.50`: the number, and how many decimals it has. Commas part thousands, or there are none.
@@ -121,6 +140,16 @@ mod tests {
     }
 
     #[test]
+    fn negative_and_hexadecimal_numbers_are_read() {
+        near(read("-1,234.5 KiB", "B"), -1_264_128.0, 51.2);
+        near(read("−3", "s"), -3.0, 0.5);
+        near(read("0x4470", ""), 17_520.0, 0.0);
+        near(read("0xfffe B", ""), 65_534.0, 0.0);
+        let printed = Printed::parse("-12.50 s", "", false).unwrap();
+        assert_eq!((printed.digits().as_str(), printed.n_digits()), ("12.50", 4));
+    }
+
+    #[test]
     fn significant_digits_are_counted() {
         let n = |text| Printed::parse(text, "", false).unwrap().n_digits();
         assert_eq!([n("48.27"), n("0.0500"), n("1,234 B"), n("~7 T1"), n("0.0")], [4, 3, 4, 1, 0]);
@@ -131,7 +160,9 @@ mod tests {
     fn what_is_no_number_is_refused() {
         let error = |text| Printed::parse(text, "s", false).unwrap_err();
         assert_eq!(error("12 secs"), "expected a unit, found `secs`");
-        for text in ["", "x", "-5", "1,23", "1234,567", "1.2.3", ",5", "1.2,345", "s", "."] {
+        for text in
+            ["", "x", "-", "--5", "- 5", "0x", "0xg", "1,23", "1234,567", "1.2.3", ",5", "1.2,345", "s", "."]
+        {
             assert_eq!(error(text), format!("expected a number, found `{text}`"));
         }
     }

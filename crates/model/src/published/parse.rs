@@ -2,10 +2,12 @@
 
 use std::collections::HashSet;
 
+use super::check::Scope;
 use super::expression::{Expression, Reference, Statement};
-use super::part::{read_record, read_table};
+use super::part::{ReadPart, read_record, read_table};
 use super::{
-    Annotation, AnnotationKind, CalendarDate, Claim, PUBLISHED_FORMAT, PublishedReport, PublishedTable,
+    Annotation, AnnotationKind, CalendarDate, Claim, PUBLISHED_FORMAT, PublishedColumn, PublishedReport,
+    PublishedTable, Repeat,
 };
 use crate::diagnostics::{Diagnostics, nearest};
 use crate::reader::{Fault, Table, id, line, list, one_of, read_toml, text, whole_u32};
@@ -15,7 +17,8 @@ impl PublishedReport {
     ///
     /// # Errors
     /// Everything that is wrong, as far as it can be found at once: syntax, unknown and missing keys, cells that
-    /// are no values of their columns, expressions that name what is not there.
+    /// are no values of their columns, rows with the same key, expressions that name what is not there or cannot be
+    /// computed, comparisons of different units.
     pub fn parse(file_name: &str, text: &str) -> Result<PublishedReport, Diagnostics> {
         read_toml("a published report", file_name, text, read_report)
     }
@@ -30,19 +33,18 @@ fn read_report(mut top: Table) -> Option<PublishedReport> {
     let claims = top.optional_tables("claim").unwrap_or_default();
     let annotations = top.optional_tables("annotation").unwrap_or_default();
     top.finish();
-    let mut read = Vec::new();
-    for table in records.into_iter() {
-        read.push(read_part(table, read_record));
-    }
-    for table in tables {
-        read.push(read_part(table, read_table));
-    }
+    let records = records.into_iter().map(|table| read_part(table, read_record));
+    let mut read: Vec<Part> = records.collect();
+    read.extend(tables.into_iter().map(|table| read_part(table, read_table)));
     check_ids(&read);
-    let places: Vec<&PublishedTable> = read.iter().filter_map(|part| part.read.as_ref()).collect();
+    let places = Places::of(&read);
     read.iter().for_each(|part| check_references(part, &places));
     let claims: Vec<Option<Claim>> = claims.into_iter().map(|table| read_claim(table, &places)).collect();
     let annotations: Vec<Option<Annotation>> = annotations.into_iter().map(read_annotation).collect();
-    let tables = read.into_iter().map(|part| part.read).collect::<Option<Vec<_>>>();
+    let repeats: Vec<Vec<Repeat>> = read.iter().map(|part| complete_repeats(part, &places)).collect();
+    let with_repeats =
+        |(part, repeats): (Part, Vec<Repeat>)| Some(PublishedTable { repeats, ..part.read?.table });
+    let tables = read.into_iter().zip(repeats).map(with_repeats).collect::<Option<Vec<_>>>();
     format?;
     let (title, publisher, published, note) = head??;
     Some(PublishedReport {
@@ -59,10 +61,60 @@ fn read_report(mut top: Table) -> Option<PublishedReport> {
 /// A record or table, and where to report what is wrong with it as a whole.
 struct Part<'a> {
     table: Table<'a>,
-    read: Option<PublishedTable>,
+    read: Option<ReadPart>,
 }
 
-fn read_part<'a>(mut table: Table<'a>, read: fn(&mut Table<'a>) -> Option<PublishedTable>) -> Part<'a> {
+/// Records and tables, as far as they could be read.
+struct Places<'a> {
+    tables: Vec<&'a PublishedTable>,
+    /// Ids of those of which something is missing.
+    partial: HashSet<&'a str>,
+    /// Whether one has no id, so that any may be it.
+    lacks_some: bool,
+}
+
+impl<'a> Places<'a> {
+    fn of(parts: &'a [Part]) -> Places<'a> {
+        let read = || parts.iter().filter_map(|part| part.read.as_ref());
+        Places {
+            tables: read().map(|read| &read.table).collect(),
+            partial: read().filter(|read| read.is_partial).map(|read| read.table.id.as_str()).collect(),
+            lacks_some: parts.iter().any(|part| part.read.is_none()),
+        }
+    }
+
+    /// Returns a table; an error if there is none and none was lost, `None` if it may be one that was.
+    fn find(&self, name: &str) -> Result<Option<&'a PublishedTable>, Fault> {
+        match self.tables.iter().find(|table| table.id == name) {
+            Some(table) => Ok(Some(table)),
+            None if self.lacks_some => Ok(None),
+            None => {
+                let near = nearest(name, self.tables.iter().map(|table| table.id.as_str()));
+                Err(suggested(format!("there is no record or table `{name}`"), near))
+            }
+        }
+    }
+
+    fn scope<'s>(&'s self, own: Option<(&'s PublishedTable, usize)>) -> Scope<'s> {
+        Scope { tables: &self.tables, own }
+    }
+
+    /// Returns whether something of what an expression refers to is missing, so that it cannot be checked.
+    fn lacks(&self, expression: &Expression) -> bool {
+        let mut lacks = false;
+        expression.references(&mut |reference| {
+            let name = reference.table.as_deref();
+            lacks |= name.is_some_and(|name| self.partial.contains(name) || !self.has(name));
+        });
+        lacks
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.tables.iter().any(|table| table.id == name)
+    }
+}
+
+fn read_part<'a>(mut table: Table<'a>, read: fn(&mut Table<'a>) -> Option<ReadPart>) -> Part<'a> {
     let read = read(&mut table);
     table.report_unknown();
     Part { table, read }
@@ -90,71 +142,150 @@ fn check_ids(parts: &[Part]) {
     let mut seen = HashSet::new();
     for part in parts {
         if let Some(read) = &part.read
-            && !seen.insert(read.id.as_str())
+            && !seen.insert(read.table.id.as_str())
         {
-            part.table
-                .reject("id", Fault::new(format!("`{}` is the id of another record or table", read.id)));
+            part.table.reject(
+                "id",
+                Fault::new(format!("`{}` is the id of another record or table", read.table.id)),
+            );
         }
     }
 }
 
-/// Reports expressions of columns that name what is not there.
-fn check_references(part: &Part, places: &[&PublishedTable]) {
-    let Some(read) = &part.read else { return };
-    let columns = read.columns.iter().chain(read.given.iter().map(|(column, _)| column));
-    for expression in columns.flat_map(|column| column.equals.iter().chain(&column.within)) {
-        if let Some(fault) = unresolved(expression, Some(read), places) {
-            part.table.reject("id", fault);
+/// Reports expressions of columns that name what is not there, or that cannot be computed.
+fn check_references(part: &Part, places: &Places) {
+    let Some(ReadPart { table: read, is_partial }) = &part.read else { return };
+    let own = read.columns.iter().enumerate().map(|(place, column)| (Some(place), column));
+    let given = read.given.iter().map(|(column, _)| (None, column));
+    for (place, column) in own.chain(given) {
+        for expression in column.equals.iter().chain(&column.within) {
+            if let Some(fault) = unresolved(expression, Some(read), places) {
+                part.table.reject("id", fault);
+            } else if !is_partial
+                && !places.lacks(expression)
+                && let Err(clause) = check_definition(read, place, column, expression, places)
+            {
+                part.table.reject("id", Fault::new(format!("`{}`: {clause}", column.id)));
+            }
         }
+    }
+}
+
+/// Checks a definition in every row.
+fn check_definition(
+    read: &PublishedTable,
+    place: Option<usize>,
+    column: &PublishedColumn,
+    expression: &Expression,
+    places: &Places,
+) -> Result<(), String> {
+    match place {
+        Some(place) => read.rows.iter().enumerate().try_for_each(|(row, cells)| {
+            places.scope(Some((read, row))).check_definition(column, &cells[place], expression)
+        }),
+        None => {
+            let cell = read.given.iter().find(|(given, _)| given.id == column.id).map(|(_, cell)| cell);
+            cell.map_or(Ok(()), |cell| {
+                places.scope(Some((read, 0))).check_definition(column, cell, expression)
+            })
+        }
+    }
+}
+
+/// Returns what a table repeats, with the columns that both tables have where none are named; reports what is wrong.
+fn complete_repeats(part: &Part, places: &Places) -> Vec<Repeat> {
+    let Some(ReadPart { table: read, is_partial }) = &part.read else { return Vec::new() };
+    let complete = |repeat: &Repeat| match complete_repeat(read, *is_partial, repeat, places) {
+        Ok(repeat) => repeat,
+        Err(fault) => {
+            part.table.reject("repeats", fault);
+            None
+        }
+    };
+    read.repeats.iter().filter_map(complete).collect()
+}
+
+fn complete_repeat(
+    read: &PublishedTable,
+    is_partial: bool,
+    repeat: &Repeat,
+    places: &Places,
+) -> Result<Option<Repeat>, Fault> {
+    let Some(other) = places.find(&repeat.table)? else { return Ok(None) };
+    if is_partial || places.partial.contains(other.id.as_str()) {
+        return Ok(None);
+    }
+    if other.id == read.id {
+        return Err(Fault::new("a table cannot repeat itself"));
+    }
+    for id in read.key.iter().map(|place| &read.columns[*place].id) {
+        if other.column(id).is_none() {
+            return Err(Fault::new(format!("`{}` has no column `{id}` to find rows by", other.id)));
+        }
+    }
+    let is_key = |id: &str| read.column(id).is_some_and(|place| read.key.contains(&place));
+    let columns: Vec<String> = match repeat.columns.is_empty() {
+        true => {
+            let own = read.columns.iter().map(|column| column.id.as_str());
+            own.filter(|id| !is_key(id) && other.column(id).is_some()).map(str::to_owned).collect()
+        }
+        false => repeat.columns.clone(),
+    };
+    for id in &columns {
+        for table in [read, other] {
+            if table.column(id).is_none() {
+                let near = nearest(id, table.columns.iter().map(|column| column.id.as_str()));
+                return Err(suggested(format!("`{}` has no column `{id}`", table.id), near));
+            }
+        }
+    }
+    match columns.is_empty() {
+        true => Err(Fault::new(format!("`{}` and `{}` have no column in common", read.id, other.id))),
+        false => Ok(Some(Repeat { table: repeat.table.clone(), columns })),
     }
 }
 
 /// Returns what is wrong with the first reference that leads nowhere.
-fn unresolved(
-    expression: &Expression,
-    own: Option<&PublishedTable>,
-    places: &[&PublishedTable],
-) -> Option<Fault> {
+fn unresolved(expression: &Expression, own: Option<&PublishedTable>, places: &Places) -> Option<Fault> {
     let mut first = None;
     expression.references(&mut |reference| {
         if first.is_none() {
-            first = objection(reference, own, places);
+            first = objection(reference, own, places).err();
         }
     });
     first
 }
 
-fn objection(
-    reference: &Reference,
-    own: Option<&PublishedTable>,
-    places: &[&PublishedTable],
-) -> Option<Fault> {
-    let table = match &reference.table {
-        Some(name) => match places.iter().find(|table| table.id == *name) {
-            Some(table) => *table,
-            None => {
-                let near = nearest(name, places.iter().map(|table| table.id.as_str()));
-                return Some(suggested(format!("there is no record or table `{name}`"), near));
-            }
-        },
-        None => match own {
+fn objection(reference: &Reference, own: Option<&PublishedTable>, places: &Places) -> Result<(), Fault> {
+    let table = match (&reference.table, own) {
+        (Some(name), _) => match places.find(name)? {
             Some(table) => table,
-            None => {
-                let name = &reference.column;
-                return Some(Fault::new(format!("expected `table.{name}`, found `{name}` without a table")));
-            }
+            None => return Ok(()),
         },
+        (None, Some(table)) => table,
+        (None, None) => {
+            let name = &reference.column;
+            return Err(Fault::new(format!("expected `table.{name}`, found `{name}` without a table")));
+        }
     };
-    let ids =
-        || table.columns.iter().chain(table.given.iter().map(|(column, _)| column)).map(|c| c.id.as_str());
-    if !ids().any(|id| id == reference.column) {
-        let near = nearest(&reference.column, ids());
-        return Some(suggested(format!("`{}` has no figure `{}`", table.id, reference.column), near));
+    // What is missing there is reported there.
+    if places.partial.contains(table.id.as_str()) {
+        return Ok(());
     }
-    let key = reference.key.as_ref()?;
-    let is_row = |row: usize| table.row_key(row) == *key;
-    (!(0..table.rows.len()).any(is_row))
-        .then(|| Fault::new(format!("`{}` has no row `{}`", table.id, key.join(", "))))
+    let is_name = reference.table.is_some() && reference.key.is_none();
+    if table.column_or_given(&reference.column).is_none()
+        && !(is_name && table.name(&reference.column).is_some())
+    {
+        let given = table.given.iter().map(|(column, _)| column);
+        let ids = table.columns.iter().chain(given).map(|column| column.id.as_str());
+        let near = nearest(&reference.column, ids);
+        return Err(suggested(format!("`{}` has no figure `{}`", table.id, reference.column), near));
+    }
+    let Some(key) = &reference.key else { return Ok(()) };
+    match (0..table.rows.len()).any(|row| table.row_key(row) == *key) {
+        true => Ok(()),
+        false => Err(Fault::new(format!("`{}` has no row `{}`", table.id, key.join(", ")))),
+    }
 }
 
 fn suggested(label: String, near: Option<&str>) -> Fault {
@@ -164,26 +295,35 @@ fn suggested(label: String, near: Option<&str>) -> Fault {
     }
 }
 
-fn read_claim(mut table: Table, places: &[&PublishedTable]) -> Option<Claim> {
+fn read_claim(mut table: Table, places: &Places) -> Option<Claim> {
     let claim_id = table.required("id", id);
     let at = table.optional("at", line);
     let words = table.required("text", line);
-    let says = table.required(
-        "says",
-        list(|value| {
-            let written = text(value)?;
-            let comparison =
-                Statement::parse(&written).map_err(|error| Fault::new(format!("`{written}`: {error}")))?;
-            let faults = [&comparison.left, &comparison.right].map(|side| unresolved(side, None, places));
-            match faults.into_iter().flatten().next() {
-                Some(fault) => Err(fault),
-                None => Ok(comparison),
-            }
-        }),
-    );
+    let written = table.required("says", list(text)).unwrap_or_default();
+    let says = written.iter().filter_map(|written| match read_statement(written, places) {
+        Ok(statement) => Some(statement),
+        Err(fault) => {
+            table.reject("says", fault);
+            None
+        }
+    });
+    let says = says.collect();
     let basis = table.optional("basis", line);
     table.finish();
-    Some(Claim { id: claim_id?, at, text: words?, says: says?, basis })
+    Some(Claim { id: claim_id?, at, text: words?, says, basis })
+}
+
+fn read_statement(written: &str, places: &Places) -> Result<Statement, Fault> {
+    let statement = Statement::parse(written).map_err(|error| Fault::new(format!("`{written}`: {error}")))?;
+    let sides = [&statement.left, &statement.right];
+    if let Some(fault) = sides.into_iter().find_map(|side| unresolved(side, None, places)) {
+        return Err(fault);
+    }
+    if !sides.into_iter().any(|side| places.lacks(side)) {
+        let checked = places.scope(None).check_statement(&statement);
+        checked.map_err(|clause| Fault::new(format!("`{written}`: {clause}")))?;
+    }
+    Ok(statement)
 }
 
 fn read_annotation(mut table: Table) -> Option<Annotation> {
@@ -216,7 +356,7 @@ mod tests {
         let report = PublishedReport::parse("my.toml", EVERY_KEY).unwrap();
         assert_eq!((report.title.as_str(), report.published.year), ("A report", 1996));
         let ids: Vec<&str> = report.tables.iter().map(|table| table.id.as_str()).collect();
-        assert_eq!(ids, ["disks", "web"]);
+        assert_eq!(ids, ["disks", "summary", "web", "web-again"]);
         let disks = &report.tables[0];
         assert!(disks.key.is_empty());
         assert_eq!(disks.rows.len(), 1);
@@ -225,7 +365,7 @@ mod tests {
         let reads = disks.rows[0][1].value.number().unwrap();
         assert_eq!((reads.value, reads.half), (7666.0, 0.5));
         assert_eq!(disks.rows[0][1].also[0].0, "summary");
-        let web = &report.tables[1];
+        let web = &report.tables[2];
         assert!(web.is_paced);
         assert_eq!(web.key, [0]);
         assert_eq!(web.columns[0].levels, [10.0, 20.0]);
@@ -233,7 +373,13 @@ mod tests {
         assert_eq!(web.rows[1][1].value, PublishedValue::Absent);
         assert_eq!(web.given[0].1.value.number().unwrap().value, 600.0);
         assert_eq!(web.row_key(1), ["20"]);
-        assert_eq!(report.claims[0].says.len(), 2);
+        assert_eq!(report.claims[0].says.len(), 3);
+        let repeat = |columns: &[&str], table: &str| Repeat {
+            table: table.to_owned(),
+            columns: columns.iter().map(|id| (*id).to_owned()).collect(),
+        };
+        assert_eq!(report.tables[1].repeats, [repeat(&["users"], "disks")]);
+        assert_eq!(report.tables[3].repeats, [repeat(&["rate"], "web")], "all that both tables have");
         assert_eq!(report.annotations[0].kind, AnnotationKind::Misprint);
     }
 
@@ -244,10 +390,10 @@ mod tests {
             ("value = \"7,666 /s\"", "value = \"7,666 KiB\""),
             ("20 | NA | 38 %", "20 | NA"),
             ("20 | NA | 38 %", "20 | ten | 38 %"),
-            ("disks.reads > 1", "disk.reads > 1"),
-            ("disks.reads > 1", "disks.raeds > 1"),
+            ("disks.reads > 1 /s", "disk.reads > 1 /s"),
+            ("disks.reads > 1 /s", "disks.raeds > 1 /s"),
             ("disks.reads > 1", "web[30].clients > 1"),
-            ("disks.reads > 1", "disks.reads"),
+            ("disks.reads > 1 /s", "disks.reads"),
             ("equals = \"queue\"", "equals = \"queu\""),
             ("kind = \"misprint\"", "kind = \"slip\""),
             ("id = \"web\"", "id = \"disks\""),
@@ -255,6 +401,10 @@ mod tests {
             ("published = \"1996-09-09\"", "published = \"9.9.96\""),
             ("paced = true", "placed = true"),
             ("by = [\"clients\"]", "by = [\"client\"]"),
+            ("20 | NA | 38 %", "10 | NA | 38 %"),
+            ("table = \"web\" }", "table = \"wed\" }"),
+            ("columns = [\"users\"]", "columns = [\"reads\"]"),
+            ("unit = \"/s\" },\n    { id = \"busy\"", "unit = \"/sec\" },\n    { id = \"busy\""),
         ]
         .map(|(piece, slip)| problem(piece, slip));
         insta::assert_snapshot!(problems.join("\n"), @r#"
@@ -265,7 +415,7 @@ mod tests {
         `claim.says` is not valid: there is no record or table `disk` (did you mean `disks`?)
         `claim.says` is not valid: `disks` has no figure `raeds` (did you mean `reads`?)
         `claim.says` is not valid: `web` has no row `30`
-        `claim.says` is not valid: `disks.reads`: expected `=`, `<`, `<=`, `>` or `>=`, found the end
+        `claim.says` is not valid: `disks.reads`: expected `=`, `<`, `<=`, `>`, `>=` or `in`, found the end
         `record.id` is not valid: `disks` has no figure `queu` (did you mean `queue`?)
         `annotation.kind` is not valid: expected `misprint` or `date` or `disclosure` or `attribution` or `remark`, found `slip`
         `table.id` is not valid: `disks` is the id of another record or table
@@ -273,6 +423,131 @@ mod tests {
         `report.published` is not valid: expected a date, found `9.9.96` (write `"1996-09-09"`, `"1996-09"` or `"1996"`)
         unknown key `placed` in `table`: not a key of a published report (did you mean `paced`?)
         `table.columns` is not valid: `by` names `client`, which is no column
+        `table.rows` is not valid: rows 1 and 2 have the same key `10` (name the columns that tell rows apart in `key`; for what was measured twice add one, such as `run`)
+        `table.repeats` is not valid: there is no record or table `wed` (did you mean `web`?)
+        `record.repeats` is not valid: `summary` has no column `reads`
+        `table.columns.unit` is not valid: expected a unit, found `/sec`
+        "#);
+    }
+
+    /// Returns all problems of a file after a change, each with what stands beside it.
+    fn problems(piece: &str, replacement: &str) -> Vec<String> {
+        assert!(EVERY_KEY.contains(piece), "{piece}");
+        let text = EVERY_KEY.replacen(piece, replacement, 1);
+        let diagnostics = PublishedReport::parse("my.toml", &text).expect_err(replacement);
+        diagnostics.problems.iter().map(|one| format!("{}: {}", one.message, one.label)).collect()
+    }
+
+    /// Reported: one refused value made its record vanish, and every claim about it was called wrong first.
+    #[test]
+    fn a_refused_value_is_the_only_problem() {
+        for (piece, slip) in [
+            ("value = \"7,666 /s\", also", "value = \"7,666 KiB\", also"),
+            ("at = \"summary\", value = \"7,666 /s\"", "at = \"summary\", value = \"x\""),
+            ("is = \"rate\", class", "is = \"rates\", class"),
+            (
+                "id = \"users\", is = \"users\", value = \"100\" },\n    {",
+                "is = \"users\", value = \"100\" },\n    {",
+            ),
+            ("title = \"Disks\"", "title = 3"),
+            ("10 | 373.63 | 20 %\n20", "10 | 373.63\n20"),
+            ("10 | 373.63 | 20 %\n20", "10 | many | 20 %\n20"),
+            ("unit = \"/s\" },\n    { id = \"busy\"", "unit = \"/sec\" },\n    { id = \"busy\""),
+        ] {
+            let problems = problems(piece, slip);
+            assert_eq!(problems.len(), 1, "{slip}: {problems:#?}");
+        }
+        let of_rows = problems("10 | 373.63 | 20 %\n20 | NA", "10 | many | 20 %\n20 | more");
+        assert_eq!(of_rows.len(), 2, "{of_rows:#?}");
+        // Without an id nothing can be said of what refers to it.
+        let without_id = problems("id = \"disks\"\n", "");
+        assert_eq!(without_id, ["`record.id` is missing: `id` must be given here"]);
+    }
+
+    #[test]
+    fn levels_may_come_twice() {
+        let text = EVERY_KEY.replacen("levels = \"10..20/10\"", "levels = \"4, 8, 16, 16, 20\"", 1);
+        let report = PublishedReport::parse("my.toml", &text).unwrap();
+        assert_eq!(report.tables[2].columns[0].levels, [4.0, 8.0, 16.0, 16.0, 20.0]);
+    }
+
+    /// Returns what is said of a claim, or nothing.
+    fn claim(says: &str) -> String {
+        let says = says.replace('"', "'");
+        let text = EVERY_KEY.replacen("disks.reads > 1 /s", &says, 1);
+        match PublishedReport::parse("my.toml", &text) {
+            Ok(_) => String::new(),
+            Err(diagnostics) => {
+                assert_eq!(diagnostics.problems.len(), 1, "{diagnostics:?}");
+                diagnostics.problems[0].label.clone()
+            }
+        }
+    }
+
+    /// Reported: figures of different units were compared without a word.
+    #[test]
+    fn claims_that_cannot_be_computed_are_mistakes_of_the_file() {
+        for right in [
+            "1 s = 1000 ms",
+            "disks.reads = 1 /min",
+            "disks.reads * 2 s = disks.queue",
+            "max(web.rate) = 0",
+            "sqrt(disks.reads * web.length * disks.reads * 1 s) > 1",
+            "disks.reads / web.rate > 1",
+            "disks.users * 1 USD = disks.price",
+            "count(disks.what) = 1",
+            "disks.what = 'disks'",
+            "disks.title = 'Disks'",
+            "disks.when = 'May 98'",
+            "disks.when < '1999'",
+            "disks.users in 'all 100 users'",
+        ] {
+            assert_eq!(claim(right), "", "{right}");
+        }
+        let wrong = [
+            "1 s = 1 B",
+            "disks.reads > 1",
+            "disks.users <= 12.86 /min",
+            "web.length + 1 B = 1 s",
+            "max(web.rate, web.length) > 1 s",
+            "disks.price < 3 EUR",
+            "sqrt(1 s) = 1 s",
+            "floor(1.5 s) = 1 s",
+            "1 / 0 > 1",
+            "disks.reads / (1 - 1) > 1 /s",
+            "sqrt(0 - 1) = 1",
+            "disks.what > 1",
+            "disks.what + 1 = 2",
+            "disks.what < 'x'",
+            "disks.when = 'soon'",
+            "disks.when = disks.what",
+            "disks.when in 'May 98'",
+            "disks.what in disks.users",
+            "sqrt(web.busy) = 1",
+            "web.rate = web-again.rate",
+        ];
+        let said: Vec<String> = wrong.iter().map(|says| claim(says)).collect();
+        insta::assert_snapshot!(said.join("\n"), @r#"
+        `1 s = 1 B`: a number in s cannot be compared with a number in B
+        `disks.reads > 1`: a number in /s cannot be compared with a plain number
+        `disks.users <= 12.86 /min`: a plain number cannot be compared with a number in /s
+        `web.length + 1 B = 1 s`: a number in s and a number in B cannot be added
+        `max(web.rate, web.length) > 1 s`: a number in /s and a number in s cannot be added
+        `disks.price < 3 EUR`: a number in USD cannot be compared with a number in EUR
+        `sqrt(1 s) = 1 s`: a number in s has no square root
+        `floor(1.5 s) = 1 s`: `floor` takes a plain number, found one in s
+        `1 / 0 > 1`: division by zero
+        `disks.reads / (1 - 1) > 1 /s`: division by zero
+        `sqrt(0 - 1) = 1`: `sqrt` of -1, which is below zero
+        `disks.what > 1`: a text cannot be compared with a plain number
+        `disks.what + 1 = 2`: expected numbers, found a text
+        `disks.what < 'x'`: texts can be compared by `=` and `in` only
+        `disks.when = 'soon'`: expected a date, found `soon`
+        `disks.when = disks.what`: a date cannot be compared with a text
+        `disks.when in 'May 98'`: a date cannot stand in a text
+        `disks.what in disks.users`: expected a text after `in`, found a plain number
+        `sqrt(web.busy) = 1`: `sqrt` takes one number
+        `web.rate = web-again.rate`: a list of 2 and one of 1 cannot be paired
         "#);
     }
 

@@ -1,11 +1,14 @@
 //! Records and tables: figures, columns, rows.
 
+use std::collections::{HashMap, HashSet};
+
 use toml::de::DeValue;
 
 use super::expression::Expression;
+use super::unit::Unit;
 use super::{
     CalendarDate, Order, Printed, PublishedCell, PublishedColumn, PublishedQuantity, PublishedTable,
-    PublishedValue, QuantityForm,
+    PublishedValue, QuantityForm, Repeat,
 };
 use crate::diagnostics::nearest;
 use crate::parse_rates;
@@ -16,6 +19,23 @@ const ABSENT: [&str; 4] = ["", "-", "NA", "n/a"];
 
 const ORDERS: &[(&str, Order)] = &[("rising", Order::Rising), ("falling", Order::Falling)];
 
+/// The most levels that a report can announce for one column.
+const LEVELS_MAX: usize = 10_000;
+
+/// A record or table as far as it could be read.
+pub(super) struct ReadPart {
+    pub(super) table: PublishedTable,
+    /// Whether a figure, a column or a row is missing because something was wrong with it, which is reported.
+    pub(super) is_partial: bool,
+}
+
+/// A figure or column as far as it could be read.
+struct ReadColumn {
+    column: PublishedColumn,
+    /// The unit of its values; `None` if they cannot be looked at, because what they are is not known.
+    unit: Option<String>,
+}
+
 /// What records and tables have in common.
 struct Head {
     id: Option<String>,
@@ -24,6 +44,7 @@ struct Head {
     subject: Option<String>,
     class: Option<String>,
     benchmark: Option<String>,
+    repeats: Vec<Repeat>,
 }
 
 fn read_head(table: &mut Table) -> Head {
@@ -34,35 +55,58 @@ fn read_head(table: &mut Table) -> Head {
         subject: table.optional("subject", line),
         class: table.optional("class", line),
         benchmark: table.optional("benchmark", id),
+        repeats: read_repeats(table),
     }
 }
 
-/// Reads `[[record]]`.
-pub(super) fn read_record(table: &mut Table) -> Option<PublishedTable> {
+/// Reads what a table repeats; which columns both have is seen when all tables are read.
+fn read_repeats(table: &mut Table) -> Vec<Repeat> {
+    let repeats = table.optional_tables("repeats").unwrap_or_default();
+    let read = |mut repeat: Table| {
+        let (table, columns) = (repeat.required("table", id), repeat.optional("columns", list(id)));
+        repeat.finish();
+        Some(Repeat { table: table?, columns: columns.unwrap_or_default() })
+    };
+    repeats.into_iter().filter_map(read).collect()
+}
+
+/// Reads `[[record]]`; `None` without an id.
+pub(super) fn read_record(table: &mut Table) -> Option<ReadPart> {
     let head = read_head(table);
-    let figures = read_figures(table, "figures");
-    if figures.as_ref().is_some_and(Vec::is_empty) {
+    let (figures, is_partial) = read_figures(table, "figures");
+    if figures.is_empty() && !is_partial {
         table.reject("figures", Fault::new("expected at least one figure, found none"));
     }
-    let (columns, row) = figures?.into_iter().unzip();
-    build(head, columns, vec![row], Vec::new(), Vec::new(), false)
+    let (columns, row) = figures.into_iter().unzip();
+    build(head, columns, vec![row], Vec::new(), Vec::new(), false, is_partial)
 }
 
-/// Reads `[[table]]`.
-pub(super) fn read_table(table: &mut Table) -> Option<PublishedTable> {
+/// Reads `[[table]]`; `None` without an id.
+pub(super) fn read_table(table: &mut Table) -> Option<ReadPart> {
     let head = read_head(table);
-    let given = if table.value("given").is_some() { read_figures(table, "given") } else { Some(Vec::new()) };
+    let (given, lacks_given) = match table.value("given") {
+        Some(_) => read_figures(table, "given"),
+        None => (Vec::new(), false),
+    };
     let is_paced = table.optional("paced", flag).unwrap_or(false);
-    let columns = read_columns(table);
-    let key = read_key(table, columns.as_deref());
-    let rows = table.required("rows", |value| match &columns {
-        Some(columns) => read_rows(columns, value),
-        // The columns are wrong, which is reported: nothing can be said of the rows.
-        None => Ok(Vec::new()),
-    });
-    let columns: Vec<PublishedColumn> = columns?.into_iter().map(|(column, _)| column).collect();
-    check_by(table, &columns);
-    build(head, columns, rows?, given?, key?, is_paced)
+    let (columns, lacks_columns) = read_columns(table);
+    let key = read_key(table, &columns, lacks_columns);
+    let written = table.required("rows", text);
+    // If a column is missing, nothing can be said of the rows.
+    let (rows, lacks_rows) = match written.filter(|_| !lacks_columns) {
+        Some(written) => read_rows(table, &columns, &written),
+        None => (Vec::new(), true),
+    };
+    let columns: Vec<PublishedColumn> = columns.into_iter().map(|read| read.column).collect();
+    if !lacks_columns {
+        check_by(table, &columns);
+    }
+    let is_partial = lacks_given || lacks_columns || lacks_rows || key.is_none();
+    let part = build(head, columns, rows, given, key.unwrap_or_default(), is_paced, is_partial)?;
+    if !part.is_partial {
+        check_keys(table, &part.table);
+    }
+    Some(part)
 }
 
 fn build(
@@ -72,10 +116,11 @@ fn build(
     given: Vec<(PublishedColumn, PublishedCell)>,
     key: Vec<usize>,
     is_paced: bool,
-) -> Option<PublishedTable> {
-    Some(PublishedTable {
+    is_partial: bool,
+) -> Option<ReadPart> {
+    let table = PublishedTable {
         id: head.id?,
-        title: head.title?,
+        title: head.title.unwrap_or_default(),
         at: head.at,
         subject: head.subject,
         class: head.class,
@@ -85,79 +130,90 @@ fn build(
         key,
         rows,
         given,
-    })
+        repeats: head.repeats,
+    };
+    Some(ReadPart { table, is_partial })
 }
 
-/// Reads figures with their values.
-fn read_figures(table: &mut Table, key: &'static str) -> Option<Vec<(PublishedColumn, PublishedCell)>> {
-    let figures = table.required_tables(key)?;
-    let read: Vec<Option<(PublishedColumn, PublishedCell)>> = figures.into_iter().map(read_figure).collect();
-    let read: Vec<(PublishedColumn, PublishedCell)> = read.into_iter().collect::<Option<_>>()?;
+/// Reads figures with their values, and whether one is missing.
+fn read_figures(table: &mut Table, key: &'static str) -> (Vec<(PublishedColumn, PublishedCell)>, bool) {
+    let Some(figures) = table.required_tables(key) else { return (Vec::new(), true) };
+    let n = figures.len();
+    let read: Vec<(PublishedColumn, PublishedCell)> = figures.into_iter().filter_map(read_figure).collect();
     check_column_ids(table, key, read.iter().map(|(column, _)| column));
-    Some(read)
+    let is_partial = read.len() < n;
+    (read, is_partial)
 }
 
 fn read_figure(mut table: Table) -> Option<(PublishedColumn, PublishedCell)> {
     let read = read_column(&mut table);
-    let is_known = read.is_some();
-    // Values of a figure that is not known are not looked at.
     let cell = |value: &DeValue| -> Result<PublishedValue, Fault> {
         let written = text(value)?;
         match &read {
-            Some((column, unit)) => read_cell(column, unit, &written).map_err(Fault::new),
+            Some(read) => read_cell(read, &written).map_err(Fault::new),
             None => Ok(PublishedValue::Absent),
         }
     };
-    let value = table.required("value", cell);
-    let elsewhere = if table.value("also").is_some() { table.required_tables("also")? } else { Vec::new() };
-    let also: Vec<Option<(String, PublishedValue)>> = elsewhere
-        .into_iter()
-        .map(|mut place| {
-            let (at, value) = (place.required("at", line), place.required("value", cell));
-            place.finish();
-            Some((at?, value?))
-        })
-        .collect();
+    // A value that was refused, which is reported, leaves the figure in its place: others may refer to it.
+    let value = table.required("value", cell).unwrap_or(PublishedValue::Absent);
+    let elsewhere = match table.value("also") {
+        Some(_) => table.required_tables("also").unwrap_or_default(),
+        None => Vec::new(),
+    };
+    let also = elsewhere.into_iter().filter_map(|mut place| {
+        let (at, value) = (place.required("at", line), place.required("value", cell));
+        place.finish();
+        Some((at?, value?))
+    });
+    let also = also.collect();
     table.report_unknown();
-    let (column, _) = read.filter(|_| is_known)?;
-    Some((column, PublishedCell { value: value?, also: also.into_iter().collect::<Option<_>>()? }))
+    Some((read?.column, PublishedCell { value, also }))
 }
 
-/// Reads the columns of a table, each with the unit of its cells.
-fn read_columns(table: &mut Table) -> Option<Vec<(PublishedColumn, String)>> {
-    let columns = table.required_tables("columns")?;
-    let read: Vec<Option<(PublishedColumn, String)>> = columns
-        .into_iter()
-        .map(|mut column| {
-            let read = read_column(&mut column);
-            column.report_unknown();
-            read
-        })
-        .collect();
-    let read: Vec<(PublishedColumn, String)> = read.into_iter().collect::<Option<_>>()?;
-    if read.is_empty() {
+/// Reads the columns of a table, and whether one is missing.
+fn read_columns(table: &mut Table) -> (Vec<ReadColumn>, bool) {
+    let Some(columns) = table.required_tables("columns") else { return (Vec::new(), true) };
+    if columns.is_empty() {
         table.reject("columns", Fault::new("expected at least one column, found none"));
+        return (Vec::new(), true);
     }
-    check_column_ids(table, "columns", read.iter().map(|(column, _)| column));
-    Some(read).filter(|read| !read.is_empty())
+    let n = columns.len();
+    let read = |mut column: Table| {
+        let read = read_column(&mut column);
+        column.report_unknown();
+        read
+    };
+    let read: Vec<ReadColumn> = columns.into_iter().filter_map(read).collect();
+    check_column_ids(table, "columns", read.iter().map(|read| &read.column));
+    let is_partial = read.len() < n;
+    (read, is_partial)
 }
 
-/// Reads what a figure or a column is, and the unit of its values.
-fn read_column(table: &mut Table) -> Option<(PublishedColumn, String)> {
+/// Reads what a figure or a column is; `None` without an id.
+fn read_column(table: &mut Table) -> Option<ReadColumn> {
     let column_id = table.required("id", id);
     let name = table.optional("name", line);
     let quantity = table.required("is", quantity);
     let class = table.optional("class", line);
     let per = table.optional("per", line);
-    let unit = table.optional("unit", text).unwrap_or_default();
+    let unit = match table.value("unit") {
+        Some(_) => table.optional("unit", unit),
+        None => Some(String::new()),
+    };
     let equals = table.optional("equals", expression);
     let within = table.optional("within", expression);
     let order = table.optional("order", one_of(ORDERS));
     let levels = table.optional("levels", levels).unwrap_or_default();
     let by = table.optional("by", list(id)).unwrap_or_default();
-    let (id, quantity) = (column_id?, quantity?);
+    let is_constant = table.optional("constant", flag).unwrap_or(false);
+    let id = column_id?;
     let name = name.unwrap_or_else(|| id.clone());
-    Some((PublishedColumn { id, name, quantity, class, per, equals, within, order, levels, by }, unit))
+    let unit = unit.filter(|_| quantity.is_some());
+    // What is not known may be anything.
+    let quantity = quantity.unwrap_or(PublishedQuantity::Of(QuantityForm::Figure));
+    let column =
+        PublishedColumn { id, name, quantity, class, per, equals, within, order, levels, by, is_constant };
+    Some(ReadColumn { column, unit })
 }
 
 fn quantity(value: &DeValue) -> Result<PublishedQuantity, Fault> {
@@ -171,34 +227,50 @@ fn quantity(value: &DeValue) -> Result<PublishedQuantity, Fault> {
     })
 }
 
+fn unit(value: &DeValue) -> Result<String, Fault> {
+    let written = text(value)?;
+    match Unit::parse(&written) {
+        Some(_) => Ok(written),
+        None => Err(Fault::new(format!("expected a unit, found `{written}`"))),
+    }
+}
+
 fn expression(value: &DeValue) -> Result<Expression, Fault> {
     let written = text(value)?;
     Expression::parse(&written).map_err(|error| Fault::new(format!("`{written}`: {error}")))
 }
 
+/// Reads announced levels. Other than the levels of a run, they may come twice.
 fn levels(value: &DeValue) -> Result<Vec<f64>, Fault> {
-    parse_rates(&text(value)?).map_err(|error| Fault::new(error.message).hint(error.hint))
+    let written = text(value)?;
+    let mut levels = Vec::new();
+    for item in written.split(',') {
+        levels.extend(parse_rates(item).map_err(|error| Fault::new(error.message).hint(error.hint))?);
+        if LEVELS_MAX < levels.len() {
+            return Err(Fault::new(format!("expected at most {LEVELS_MAX} levels")));
+        }
+    }
+    Ok(levels)
 }
 
 fn check_column_ids<'a>(table: &Table, key: &str, columns: impl Iterator<Item = &'a PublishedColumn>) {
-    let mut seen: Vec<&str> = Vec::new();
+    let mut seen: HashSet<&str> = HashSet::new();
     for column in columns {
-        if seen.contains(&column.id.as_str()) {
+        if !seen.insert(&column.id) {
             table.reject(key, Fault::new(format!("two figures have the id `{}`", column.id)));
         }
-        seen.push(&column.id);
     }
 }
 
-/// Reads the ids of the columns that tell rows apart; the first column, if absent.
-fn read_key(table: &mut Table, columns: Option<&[(PublishedColumn, String)]>) -> Option<Vec<usize>> {
+/// Reads the ids of the columns that tell rows apart; the first column, if absent. `None` if something is wrong.
+fn read_key(table: &mut Table, columns: &[ReadColumn], lacks_columns: bool) -> Option<Vec<usize>> {
     if table.value("key").is_none() {
         return Some(vec![0]);
     }
     let ids = table.required("key", list(id))?;
-    let place = |id: &String| columns?.iter().position(|(column, _)| column.id == *id);
+    let place = |id: &String| columns.iter().position(|read| read.column.id == *id);
     let places: Option<Vec<usize>> = ids.iter().map(place).collect();
-    if places.is_none() && columns.is_some() {
+    if places.is_none() && !lacks_columns {
         table.reject("key", Fault::new(format!("expected ids of columns, found `{}`", ids.join("`, `"))));
     }
     places
@@ -211,44 +283,57 @@ fn check_by(table: &Table, columns: &[PublishedColumn]) {
     }
 }
 
-/// Reads a row per line, cells parted by `|`.
-fn read_rows(
-    columns: &[(PublishedColumn, String)],
-    value: &DeValue,
-) -> Result<Vec<Vec<PublishedCell>>, Fault> {
-    let written = text(value)?;
-    let lines = written.lines().map(str::trim).filter(|line| !line.is_empty());
-    let rows: Vec<Vec<PublishedCell>> = lines
-        .enumerate()
-        .map(|(index, line)| read_row(columns, index + 1, line))
-        .collect::<Result<_, _>>()?;
-    match rows.is_empty() {
-        true => Err(Fault::new("expected at least one row, found none")),
-        false => Ok(rows),
+/// Reports rows that nothing tells apart.
+fn check_keys(table: &Table, read: &PublishedTable) {
+    let mut seen: HashMap<Vec<String>, usize> = HashMap::new();
+    for row in 0..read.rows.len() {
+        let key = read.row_key(row);
+        if let Some(first) = seen.get(&key) {
+            let label = format!("rows {} and {} have the same key `{}`", first + 1, row + 1, key.join(", "));
+            let hint = "name the columns that tell rows apart in `key`; \
+                        for what was measured twice add one, such as `run`";
+            table.reject("rows", Fault::new(label).hint(hint));
+        } else {
+            seen.insert(key, row);
+        }
     }
 }
 
-fn read_row(
-    columns: &[(PublishedColumn, String)],
-    number: usize,
-    line: &str,
-) -> Result<Vec<PublishedCell>, Fault> {
-    let cells: Vec<&str> = line.split('|').map(str::trim).collect();
-    if cells.len() != columns.len() {
-        let (expected, found) = (columns.len(), cells.len());
-        return Err(Fault::new(format!("row {number}: expected {expected} cells, found {found}: `{line}`")));
+/// Reads a row per line, cells parted by `|`; and whether one is missing. A cell that was refused stays empty.
+fn read_rows(table: &Table, columns: &[ReadColumn], written: &str) -> (Vec<Vec<PublishedCell>>, bool) {
+    let lines = written.lines().map(str::trim).filter(|line| !line.is_empty());
+    let (mut rows, mut is_partial) = (Vec::new(), false);
+    for (index, line) in lines.enumerate() {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        if cells.len() != columns.len() {
+            let (number, expected, found) = (index + 1, columns.len(), cells.len());
+            let label = format!("row {number}: expected {expected} cells, found {found}: `{line}`");
+            table.reject("rows", Fault::new(label));
+            is_partial = true;
+            continue;
+        }
+        let cell = |(read, written): (&ReadColumn, &str)| {
+            let value = read_cell(read, written).unwrap_or_else(|fault| {
+                is_partial = true;
+                let label = format!("row {}, `{}`: {fault}", index + 1, read.column.id);
+                table.reject("rows", Fault::new(label));
+                PublishedValue::Absent
+            });
+            PublishedCell { value, also: Vec::new() }
+        };
+        rows.push(columns.iter().zip(cells).map(cell).collect());
     }
-    let cell = |((column, unit), written): (&(PublishedColumn, String), &str)| {
-        let value = read_cell(column, unit, written);
-        let value = value.map_err(|fault| Fault::new(format!("row {number}, `{}`: {fault}", column.id)))?;
-        Ok(PublishedCell { value, also: Vec::new() })
-    };
-    columns.iter().zip(cells).map(cell).collect()
+    if rows.is_empty() && !is_partial {
+        table.reject("rows", Fault::new("expected at least one row, found none"));
+        is_partial = true;
+    }
+    (rows, is_partial)
 }
 
 /// Reads what was printed, as its column wants it; the error is a clause.
-fn read_cell(column: &PublishedColumn, unit: &str, written: &str) -> Result<PublishedValue, String> {
-    let written = written.trim();
+fn read_cell(read: &ReadColumn, written: &str) -> Result<PublishedValue, String> {
+    let (column, written) = (&read.column, written.trim());
+    let Some(unit) = &read.unit else { return Ok(PublishedValue::Absent) };
     if ABSENT.contains(&written) {
         return Ok(PublishedValue::Absent);
     }

@@ -101,8 +101,8 @@ quantities! {
     Size, "size", Writing::Measured(Measure::Data);
     /// Data per operation by the definition of the workload, without heads.
     Body, "body", Writing::Measured(Measure::Data);
-    /// Room for data.
-    Capacity, "capacity", Writing::Measured(Measure::Data);
+    /// Room for data, as built or configured.
+    Capacity, "capacity", Writing::Set(Measure::Data);
     /// Busy part; may be summed over several servers.
     Utilization, "utilization", Writing::Measured(Measure::Plain);
     /// Over how many disks or CPUs a utilization is summed.
@@ -158,6 +158,11 @@ impl PublishedQuantity {
             PublishedQuantity::Of(form) => form.name().to_owned(),
             PublishedQuantity::Percentile(number) => format!("{PERCENTILE}{number}"),
         }
+    }
+
+    /// Returns whether its values can be below zero: nothing is known of a `figure` or a `score`.
+    pub fn can_be_negative(self) -> bool {
+        matches!(self, PublishedQuantity::Of(QuantityForm::Figure | QuantityForm::Score))
     }
 
     /// Returns whether its values are whole numbers.
@@ -243,6 +248,7 @@ mod tests {
     #[test]
     fn counts_and_what_is_set_are_exact() {
         let is_exact = |text| PublishedQuantity::parse(text).unwrap().is_exact();
-        assert_eq!(["users", "duration", "rate", "percentile-95"].map(is_exact), [true, true, false, false]);
+        let names = ["users", "duration", "capacity", "size", "rate", "percentile-95"];
+        assert_eq!(names.map(is_exact), [true, true, true, false, false, false]);
     }
 }

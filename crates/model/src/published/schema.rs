@@ -66,6 +66,8 @@ struct Record {
     class: Option<String>,
     /// The benchmark whose result this is.
     benchmark: Option<Id>,
+    /// The records whose figures it repeats.
+    repeats: Option<Vec<Repeat>>,
     /// The figures.
     #[schemars(length(min = 1))]
     figures: Vec<Figure>,
@@ -91,6 +93,8 @@ struct PublishedTable {
     /// Ids of the columns that tell rows apart; if absent: the first column.
     #[schemars(length(min = 1))]
     key: Option<Vec<Id>>,
+    /// The tables whose figures it repeats.
+    repeats: Option<Vec<Repeat>>,
     /// Figures that hold for every row.
     given: Option<Vec<Figure>>,
     /// The columns.
@@ -98,6 +102,17 @@ struct PublishedTable {
     columns: Vec<Figure>,
     /// A row per line, cells parted by `|`.
     rows: String,
+}
+
+/// Rows with the same key have the same figures in both tables.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Repeat {
+    /// The other record or table.
+    table: Id,
+    /// Ids of the columns; if absent: all that both tables have.
+    #[schemars(length(min = 1))]
+    columns: Option<Vec<Id>>,
 }
 
 /// A figure with its value, or a column without.
@@ -122,11 +137,13 @@ struct Figure {
     within: Option<String>,
     /// How the report says that rows are sorted by it.
     order: Option<OrderName>,
-    /// The values that the report announces, in order: `10..200/10`.
+    /// The values that the report announces, in order: `10..200/10`; one may come twice.
     levels: Option<String>,
     /// Ids of the columns that settle its value.
     #[schemars(length(min = 1))]
     by: Option<Vec<Id>>,
+    /// Whether all rows have the same value.
+    constant: Option<bool>,
     /// As printed, with or without its unit; `NA` or `-` if it is not given. Columns have none.
     value: Option<String>,
     /// The same figure where it is printed once more. Columns have none.
@@ -151,7 +168,7 @@ struct Claim {
     at: Option<String>,
     /// What it says, in our words.
     text: String,
-    /// Comparisons that must all hold: `max(web.errors) = 0`.
+    /// Comparisons that must all hold: `max(web.errors) = 0`, `a.system = b.system`, `a.clock in a.title`.
     #[schemars(length(min = 1))]
     says: Vec<String>,
     /// What the comparisons rest on besides the report.

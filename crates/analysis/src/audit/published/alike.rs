@@ -1,5 +1,7 @@
 //! The same figure of the same system is the same wherever it is printed.
 
+use std::collections::HashMap;
+
 use model::{
     Printed, PublishedCell, PublishedColumn, PublishedQuantity, PublishedReport, PublishedTable,
     PublishedValue, QuantityForm,
@@ -29,13 +31,16 @@ const RESULTS: [QuantityForm; 12] = [
 pub(super) fn check(report: &PublishedReport) -> Vec<PublishedFinding> {
     let mut findings: Vec<PublishedFinding> = report.tables.iter().flat_map(of_cells).collect();
     let rows = Row::all(report);
-    let mut seen: Vec<(Identity, &Row, Entry)> = Vec::new();
+    // For each figure the first place of every table that has it.
+    let mut seen: HashMap<Identity, Vec<(&Row, Entry)>> = HashMap::new();
     for row in &rows {
         for entry in row.entries.iter() {
             let Some(identity) = identity(row, entry) else { continue };
-            match seen.iter().find(|(known, first, _)| *known == identity && first.table.id != row.table.id) {
-                Some((_, first, other)) => findings.extend(unlike(first, other, row, entry)),
-                None => seen.push((identity, row, *entry)),
+            let places = seen.entry(identity).or_default();
+            match places.iter().find(|(first, _)| first.table.id != row.table.id) {
+                Some((first, other)) => findings.extend(unlike(first, other, row, entry)),
+                None if places.is_empty() => places.push((row, *entry)),
+                None => {}
             }
         }
     }
@@ -43,11 +48,11 @@ pub(super) fn check(report: &PublishedReport) -> Vec<PublishedFinding> {
 }
 
 /// What makes a figure the same figure.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Identity<'a> {
     subject: &'a str,
     benchmark: Option<&'a str>,
-    quantity: PublishedQuantity,
+    quantity: String,
     per: Option<&'a str>,
     class: Option<&'a str>,
     /// The load under which it was measured, where a table has several.
@@ -73,7 +78,7 @@ fn identity<'a>(row: &Row<'a>, entry: &Entry<'a>) -> Option<Identity<'a>> {
     Some(Identity {
         subject: row.subject?,
         benchmark: row.table.benchmark.as_deref(),
-        quantity: entry.column.quantity,
+        quantity: entry.column.quantity.name(),
         per: entry.column.per.as_deref(),
         class: entry.class,
         load: load.map(|text| text.replace(',', "")),
@@ -111,7 +116,7 @@ fn elsewhere(
 }
 
 /// Returns whether two printed values can be the same: numbers within their rounding, dates as far as both are exact.
-fn are_alike(one: &PublishedValue, other: &PublishedValue) -> bool {
+pub(super) fn are_alike(one: &PublishedValue, other: &PublishedValue) -> bool {
     match (one, other) {
         (PublishedValue::Number(one), PublishedValue::Number(other)) => are_same(one, other),
         (PublishedValue::Date(one), PublishedValue::Date(other)) => one.compare(other).is_eq(),

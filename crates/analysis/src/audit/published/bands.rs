@@ -34,51 +34,103 @@ const ABOVE_BODY_MAX: f64 = 0.10;
 /// The largest head of a reply, in bytes. The published WebStone rows imply 32 to 331.
 const HEAD_MAX: f64 = 350.0;
 
-/// One row's quotient.
+/// A quotient of two figures of a row.
 struct Quotient<'a> {
-    row: Row<'a>,
     top: Entry<'a>,
     bottom: Entry<'a>,
     value: f64,
 }
 
-/// Checks the quotients of a table.
-pub(super) fn check(table: &PublishedTable) -> Vec<PublishedFinding> {
-    let rows: Vec<Row> = Row::of_table(table).collect();
-    let mut classes: Vec<Option<&str>> = rows.iter().flat_map(|row| row.classes()).collect();
-    classes.sort_unstable();
-    classes.dedup();
-    let mut findings = Vec::new();
-    for class in classes {
-        let sizes = quotients(&rows, Form::Throughput, Form::Rate, class);
-        findings.extend(outside(&sizes, SIZE_BAND_MIN, "throughput", "data per operation"));
-        findings.extend(body(table, &rows, &sizes, class));
-        if table.is_paced {
-            let paces = quotients(&rows, Form::Rate, Form::Users, class);
-            findings.extend(outside(&paces, PACE_BAND_MIN, "pace", "operations per user"));
+/// What the rows of a table have in common.
+pub(super) struct Bands {
+    bands: Vec<Band>,
+    findings: Vec<PublishedFinding>,
+}
+
+/// Where a quotient of one class lies in the rows of a table.
+struct Band {
+    law: &'static str,
+    what: &'static str,
+    top: Form,
+    bottom: Form,
+    class: Option<String>,
+    middle: f64,
+    half: f64,
+}
+
+impl Bands {
+    /// Finds the bands of a table's rows, or of some of them.
+    pub(super) fn of(table: &PublishedTable, rows: &[Row]) -> Bands {
+        let mut classes: Vec<Option<&str>> = rows.iter().flat_map(|row| row.classes()).collect();
+        classes.sort_unstable();
+        classes.dedup();
+        let (mut bands, mut findings) = (Vec::new(), Vec::new());
+        for class in classes {
+            let sizes = quotients(rows, Form::Throughput, Form::Rate, class);
+            let kind = ("throughput", "data per operation", Form::Throughput, Form::Rate);
+            bands.extend(Band::new(kind, class, &sizes, SIZE_BAND_MIN));
+            findings.extend(body(table, rows, &sizes, class));
+            if table.is_paced {
+                let paces = quotients(rows, Form::Rate, Form::Users, class);
+                let kind = ("pace", "operations per user", Form::Rate, Form::Users);
+                bands.extend(Band::new(kind, class, &paces, PACE_BAND_MIN));
+            }
         }
+        Bands { bands, findings }
     }
-    findings
+
+    /// Returns what does not hold for the table as a whole.
+    pub(super) fn table_findings(&self) -> &[PublishedFinding] {
+        &self.findings
+    }
+
+    /// Returns where a row is far from the others.
+    pub(super) fn row_findings(&self, row: &Row) -> Vec<PublishedFinding> {
+        self.bands.iter().filter_map(|band| band.check(row)).collect()
+    }
 }
 
-fn quotients<'a>(rows: &[Row<'a>], top: Form, bottom: Form, class: Option<&str>) -> Vec<Quotient<'a>> {
-    let of_row = |row: &Row<'a>| {
-        let (top, bottom) = (row.exactly(top, class)?, row.exactly(bottom, class)?);
-        let value = top.number.value / bottom.number.value;
-        value.is_finite().then(|| Quotient { row: row.clone(), top, bottom, value })
-    };
-    rows.iter().filter_map(of_row).collect()
+impl Band {
+    /// Returns the band of quotients; `None` if there are too few or they have nothing in common.
+    fn new(
+        (law, what, top, bottom): (&'static str, &'static str, Form, Form),
+        class: Option<&str>,
+        values: &[f64],
+        least: f64,
+    ) -> Option<Band> {
+        let (middle, half) = band(values, least).filter(|(middle, half)| *half <= BAND_MAX * middle)?;
+        Some(Band { law, what, top, bottom, class: class.map(str::to_owned), middle, half })
+    }
+
+    fn check(&self, row: &Row) -> Option<PublishedFinding> {
+        let quotient = quotient(row, self.top, self.bottom, self.class.as_deref())?;
+        (self.half < (quotient.value - self.middle).abs()).then(|| self.finding(row, &quotient))
+    }
+
+    fn finding(&self, row: &Row, quotient: &Quotient) -> PublishedFinding {
+        let Quotient { top, bottom, value } = quotient;
+        let text = format!(
+            "{} ÷ {} makes {} {} % {} than in the other rows; `{}` {} would agree",
+            top.shown(),
+            bottom.shown(),
+            self.what,
+            decimals(100.0 * (value / self.middle - 1.0).abs(), 1),
+            if self.middle < *value { "more" } else { "less" },
+            top.column.name,
+            top.in_its_unit(self.middle * bottom.number.value)
+        );
+        PublishedFinding::of_row(self.law, row, &[*top, *bottom], text)
+    }
 }
 
-/// Returns the rows whose quotient is far from that of the others; none if the rows have nothing in common.
-fn outside(quotients: &[Quotient], least: f64, law: &'static str, what: &str) -> Vec<PublishedFinding> {
-    let values: Vec<f64> = quotients.iter().map(|quotient| quotient.value).collect();
-    let Some((middle, half)) = band(&values, least).filter(|(middle, half)| *half <= BAND_MAX * middle)
-    else {
-        return Vec::new();
-    };
-    let far = quotients.iter().filter(|quotient| half < (quotient.value - middle).abs());
-    far.map(|quotient| finding(quotient, law, what, middle)).collect()
+fn quotient<'a>(row: &Row<'a>, top: Form, bottom: Form, class: Option<&str>) -> Option<Quotient<'a>> {
+    let (top, bottom) = (row.exactly(top, class)?, row.exactly(bottom, class)?);
+    let value = top.number.value / bottom.number.value;
+    value.is_finite().then_some(Quotient { top, bottom, value })
+}
+
+fn quotients(rows: &[Row], top: Form, bottom: Form, class: Option<&str>) -> Vec<f64> {
+    rows.iter().filter_map(|row| quotient(row, top, bottom, class)).map(|quotient| quotient.value).collect()
 }
 
 /// Returns middle and half width of the band in which quotients lie; `None` with too few of them.
@@ -91,29 +143,15 @@ fn band(values: &[f64], least: f64) -> Option<(f64, f64)> {
     Some((middle, (DEVIATIONS * DEVIATIONS_PER_MAD * spread).max(least * middle)))
 }
 
-fn finding(quotient: &Quotient, law: &'static str, what: &str, middle: f64) -> PublishedFinding {
-    let Quotient { row, top, bottom, value } = quotient;
-    let text = format!(
-        "{} ÷ {} makes {what} {} % {} than in the other rows; `{}` {} would agree",
-        top.shown(),
-        bottom.shown(),
-        decimals(100.0 * (value / middle - 1.0).abs(), 1),
-        if middle < *value { "more" } else { "less" },
-        top.column.name,
-        top.in_its_unit(middle * bottom.number.value)
-    );
-    PublishedFinding::of_row(law, row, &[*top, *bottom], text)
-}
-
 /// Data per operation are the body and some heads.
 fn body(
     table: &PublishedTable,
     rows: &[Row],
-    sizes: &[Quotient],
+    sizes: &[f64],
     class: Option<&str>,
 ) -> Option<PublishedFinding> {
     let body = rows.iter().find_map(|row| row.find(Form::Body, class))?;
-    let middle = median(&sizes.iter().map(|size| size.value).collect::<Vec<_>>())?;
+    let middle = median(sizes)?;
     let least = (1.0 - BELOW_BODY_MAX) * body.range().low;
     let most = (1.0 + ABOVE_BODY_MAX) * body.range().high + HEAD_MAX;
     let text = format!(

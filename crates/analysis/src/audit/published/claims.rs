@@ -8,7 +8,7 @@ use model::{
 use super::PublishedFinding;
 use super::evaluate::{Context, Value, paired};
 use super::range::Range;
-use super::written;
+use super::{words, written};
 
 /// Checks the definitions of figures, then the claims.
 pub(super) fn check(report: &PublishedReport) -> Vec<PublishedFinding> {
@@ -95,7 +95,10 @@ fn objection(
 fn of_claim(report: &PublishedReport, claim: &Claim) -> Vec<PublishedFinding> {
     let context = Context { report, own: None };
     let finding = |comparison: &Statement| {
-        let objection = contradiction(&context, comparison)?;
+        let objection = match words::is_of_words(&context, comparison) {
+            true => words::contradiction(&context, comparison)?,
+            false => contradiction(&context, comparison)?,
+        };
         let basis = claim.basis.as_ref().map_or(String::new(), |basis| format!(" (by {basis})"));
         let text = format!("{}: `{}` does not hold{basis}: {objection}", claim.text, comparison.text);
         let place = claim.at.clone().unwrap_or_else(|| claim.id.clone());
@@ -134,6 +137,8 @@ fn holds(left: Option<Range>, comparator: Comparator, right: Option<Range>) -> b
         Comparator::Below => left.may_be_below(right),
         Comparator::AtLeast => right.may_be_at_most(left),
         Comparator::Above => right.may_be_below(left),
+        // A comparison with words, which is not made here.
+        Comparator::In => false,
     }
 }
 
@@ -144,7 +149,7 @@ fn unit_in<'a>(context: &Context<'a>, side: &'a Expression) -> Option<(&'a str, 
             (number.dimension != Dimension::Plain).then_some((number.unit.as_str(), number.scale))
         }
         Expression::Figure(reference) => unit_of_reference(context, reference),
-        Expression::Call(Function::Count, _) => None,
+        Expression::Text(_) | Expression::Call(Function::Count, _) => None,
         Expression::Call(_, arguments) => arguments.first().and_then(|argument| unit_in(context, argument)),
         Expression::Binary(..) => None,
     }

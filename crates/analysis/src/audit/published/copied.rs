@@ -1,6 +1,6 @@
 //! Cells that were copied: into another system's row, or into another column.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use model::{PublishedQuantity, PublishedReport, QuantityForm};
 
@@ -15,6 +15,9 @@ const DIGITS_MIN: usize = 3;
 
 /// Significant digits that the shared figures must have together: with fewer, chance makes many a pair alike.
 const DIGITS_SHARED_MIN: usize = 8;
+
+/// How many rows a figure is remembered of: one that more have says nothing, and every pair of them would be compared.
+const SHARERS_MAX: usize = 8;
 
 /// Significant digits from which equal figures of two quantities say something.
 const DIGITS_MIN_IN_ROW: usize = 4;
@@ -35,13 +38,42 @@ const MEASURED: [QuantityForm; 8] = [
 pub(super) fn check(report: &PublishedReport, findings: &[PublishedFinding]) -> Vec<PublishedFinding> {
     let rows = Row::all(report);
     let mut copies = Vec::new();
+    let mut sharers: HashMap<Figure, Vec<usize>> = HashMap::new();
     for (index, row) in rows.iter().enumerate() {
-        copies.extend(rows[..index].iter().filter_map(|earlier| of_systems(earlier, row)));
+        let mut earlier: BTreeSet<usize> = BTreeSet::new();
+        for entry in measured(row) {
+            let sharers = sharers.entry(Figure::of(&entry)).or_default();
+            earlier.extend(sharers.iter().filter(|sharer| **sharer != index));
+            if sharers.len() < SHARERS_MAX && sharers.last() != Some(&index) {
+                sharers.push(index);
+            }
+        }
+        copies.extend(earlier.into_iter().filter_map(|earlier| of_systems(&rows[earlier], row)));
     }
     let suspect: HashSet<&(String, usize, String)> =
         findings.iter().flat_map(|finding| &finding.cells).collect();
     copies.extend(rows.iter().flat_map(|row| within_row(row, &suspect)));
     copies
+}
+
+/// What two rows share if they share a figure.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Figure<'a> {
+    quantity: String,
+    per: Option<&'a str>,
+    class: Option<&'a str>,
+    bits: u64,
+}
+
+impl<'a> Figure<'a> {
+    fn of(entry: &Entry<'a>) -> Figure<'a> {
+        Figure {
+            quantity: entry.column.quantity.name(),
+            per: entry.column.per.as_deref(),
+            class: entry.class,
+            bits: entry.number.value.to_bits(),
+        }
+    }
 }
 
 /// Two systems do not measure the same.

@@ -40,7 +40,8 @@ impl<'a> Row<'a> {
         (0..table.rows.len()).map(move |index| Row::new(table, index))
     }
 
-    fn new(table: &'a PublishedTable, index: usize) -> Row<'a> {
+    /// Returns one row of a table, by its place from 0.
+    pub(super) fn new(table: &'a PublishedTable, index: usize) -> Row<'a> {
         let cells = &table.rows[index];
         let word = |form: QuantityForm| {
             let place =
@@ -109,6 +110,15 @@ impl<'a> Row<'a> {
             entry.column.quantity == PublishedQuantity::Of(form) && entry.column.per.is_none()
         };
         self.entries.iter().filter(fits).copied()
+    }
+
+    /// Returns whether the table has a column of this quantity for a class or for all, with a number in it or not.
+    pub(super) fn declares(&self, form: QuantityForm, class: Option<&str>) -> bool {
+        let given = self.table.given.iter().map(|(column, _)| column);
+        self.table.columns.iter().chain(given).any(|column| {
+            let own = column.class.as_deref().or(self.table.class.as_deref());
+            column.quantity == PublishedQuantity::Of(form) && (own.is_none() || own == class)
+        })
     }
 
     /// Returns how findings name the row: the title of its table, and what tells it from the others.

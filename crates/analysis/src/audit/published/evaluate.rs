@@ -27,6 +27,7 @@ impl Context<'_> {
     pub(super) fn evaluate(&self, expression: &Expression) -> Result<Value, String> {
         match expression {
             Expression::Number(number) => Ok(Value::One(Some(Range::of(number)))),
+            Expression::Text(text) => Err(format!("`{text}` is no number")),
             Expression::Figure(reference) => self.figure(reference),
             Expression::Call(function, arguments) => self.call(*function, arguments),
             Expression::Binary(operator, left, right) => {
@@ -48,7 +49,7 @@ impl Context<'_> {
     }
 
     /// Returns the cells that a reference means.
-    fn cells(&self, reference: &Reference) -> Result<Cells<'_>, String> {
+    pub(super) fn cells(&self, reference: &Reference) -> Result<Cells<'_>, String> {
         let nowhere = || format!("`{}` leads nowhere", reference.column);
         let named = |name: &String| self.report.tables.iter().find(|table| table.id == *name);
         let (table, row) = match (&reference.table, self.own) {
@@ -111,7 +112,7 @@ impl Context<'_> {
 }
 
 /// The cells that a reference means.
-enum Cells<'a> {
+pub(super) enum Cells<'a> {
     One(&'a PublishedCell),
     Many(Vec<&'a PublishedCell>),
 }
@@ -130,7 +131,7 @@ fn apply(function: Function, numbers: &[Range]) -> Option<Range> {
         Function::Max => ends(f64::max),
         Function::First => numbers.first().copied(),
         Function::Last => numbers.last().copied(),
-        Function::Sqrt => each(f64::sqrt),
+        Function::Sqrt => each(|number| number.max(0.0).sqrt()),
         Function::Ceil => each(f64::ceil),
         Function::Floor => each(f64::floor),
         // Counted before, because words count as well.
@@ -145,7 +146,8 @@ fn binary(operator: Operator, left: Value, right: Value) -> Result<Value, String
             Operator::Plus => Some(left.plus(right)),
             Operator::Minus => Some(left.minus(right)),
             Operator::Times => Some(left.times(right)),
-            Operator::Over => left.over(right),
+            // A file that divides by what is printed as zero was refused; here rounding may have made it zero.
+            Operator::Over => Some(left.over(right).unwrap_or(Range::ANY)),
         }
     };
     match (left, right) {

@@ -1,6 +1,7 @@
 //! Rows stand as the report says: sorted, at the announced levels, dated before it, with one value where one is settled.
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 
 use model::{CalendarDate, Order, PublishedColumn, PublishedTable, PublishedValue};
 
@@ -16,6 +17,7 @@ pub(super) fn check(table: &PublishedTable, published: &CalendarDate) -> Vec<Pub
         findings.extend(levels(table, place, column));
         findings.extend(dates(table, place, published));
         findings.extend(settled(table, place, column));
+        findings.extend(constant(table, place, column));
     }
     findings
 }
@@ -27,7 +29,7 @@ fn finding(
     column: &PublishedColumn,
     text: String,
 ) -> PublishedFinding {
-    let place = Row::of_table(table).nth(row).map_or_else(|| table.title.clone(), |row| row.place());
+    let place = Row::new(table, row).place();
     PublishedFinding { law, place, text, cells: vec![(table.id.clone(), row, column.id.clone())] }
 }
 
@@ -97,20 +99,69 @@ fn settled(table: &PublishedTable, place: usize, column: &PublishedColumn) -> Ve
     if by.is_empty() {
         return Vec::new();
     }
-    let cell = |row: usize, place: usize| table.rows[row][place].value.text();
-    let is_same = |one: usize, other: usize| by.iter().all(|place| cell(one, *place) == cell(other, *place));
-    let first = |row: usize| (0..row).find(|earlier| is_same(*earlier, row));
-    let differing = |row: usize| first(row).filter(|earlier| cell(*earlier, place) != cell(row, place));
-    let text = |row: usize, earlier: usize| {
-        let same: Vec<&str> = by.iter().map(|place| cell(row, *place)).collect();
-        let (here, there) = (cell(row, place), cell(earlier, place));
-        format!(
-            "`{}` is {here} here and {there} in row {}, both {}",
-            column.name,
-            earlier + 1,
-            same.join(" ")
-        )
-    };
-    let rows = (1..table.rows.len()).filter_map(|row| Some((row, differing(row)?)));
-    rows.map(|(row, earlier)| finding("settled", table, row, column, text(row, earlier))).collect()
+    let settling =
+        |row: usize| -> Vec<String> { by.iter().map(|place| table.cell_key(row, *place)).collect() };
+    let mut places: HashMap<Vec<String>, usize> = HashMap::new();
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for row in 0..table.rows.len() {
+        let group = *places.entry(settling(row)).or_insert(groups.len());
+        if group == groups.len() {
+            groups.push(Vec::new());
+        }
+        groups[group].push(row);
+    }
+    let of_group =
+        |rows: Vec<usize>| unlike(table, place, column, "settled", &rows, &settling(rows[0]).join(" "));
+    groups.into_iter().flat_map(of_group).collect()
+}
+
+/// Where the report says that a value is the same in all rows, it is.
+fn constant(table: &PublishedTable, place: usize, column: &PublishedColumn) -> Vec<PublishedFinding> {
+    let rows: Vec<usize> = (0..table.rows.len()).filter(|_| column.is_constant).collect();
+    unlike(table, place, column, "constant", &rows, "")
+}
+
+/// Returns the rows whose value is not that of most of these rows. If no value is that of most, nobody knows which
+/// one is right, and one finding names one row of each.
+fn unlike(
+    table: &PublishedTable,
+    place: usize,
+    column: &PublishedColumn,
+    law: &'static str,
+    rows: &[usize],
+    what: &str,
+) -> Vec<PublishedFinding> {
+    // Values with the rows that have them, in the order of the table.
+    let mut values: Vec<(String, Vec<usize>)> = Vec::new();
+    let mut known: HashMap<String, usize> = HashMap::new();
+    let given = rows.iter().filter(|row| table.rows[**row][place].value != PublishedValue::Absent);
+    for row in given {
+        let value = table.cell_key(*row, place);
+        let index = *known.entry(value.clone()).or_insert(values.len());
+        if index == values.len() {
+            values.push((value, Vec::new()));
+        }
+        values[index].1.push(*row);
+    }
+    if values.len() < 2 {
+        return Vec::new();
+    }
+    let cell = |row: usize| table.rows[row][place].value.text();
+    let what = if what.is_empty() { String::new() } else { format!(", both {what}") };
+    let n_most = values.iter().map(|(_, rows)| rows.len()).max().unwrap_or_default();
+    let mut most = values.iter().filter(|(_, rows)| rows.len() == n_most);
+    if let (Some((_, usual)), None) = (most.next(), most.next()) {
+        let others = values.iter().filter(|(_, rows)| rows.len() < n_most).flat_map(|(_, rows)| rows);
+        let text = |row: usize| {
+            let (here, there) = (cell(row), cell(usual[0]));
+            format!("`{}` is {here} here and {there} in row {}{what}", column.name, usual[0] + 1)
+        };
+        return others.map(|row| finding(law, table, *row, column, text(*row))).collect();
+    }
+    let one_each: Vec<usize> = values.iter().map(|(_, rows)| rows[0]).collect();
+    let shown: Vec<String> =
+        one_each.iter().map(|row| format!("{} in row {}", cell(*row), row + 1)).collect();
+    let text = format!("`{}` is {}{what}", column.name, shown.join(" and "));
+    let cells = one_each.iter().map(|row| (table.id.clone(), *row, column.id.clone())).collect();
+    vec![PublishedFinding { law, place: table.title.clone(), text, cells }]
 }

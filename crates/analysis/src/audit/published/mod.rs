@@ -5,10 +5,10 @@
 //!
 //! - `range`: arithmetic on ranges; `written`: how numbers are shown
 //! - `entry`: rows as laws see them
-//! - `product`: laws of the form a = b · c; `bounds`, `whole`, `shares`, `percentiles`: of one row
-//! - `price`, `alike`, `copied`: of one system, wherever it stands
+//! - `product`: laws of the form a = b · c; `window`, `bounds`, `whole`, `shares`, `percentiles`: of one row
+//! - `price`, `alike`, `copied`: of one system, wherever it stands; `repeats`: of two tables
 //! - `bands`, `listing`, `exchange`: of one table
-//! - `evaluate`, `claims`: what the report says itself
+//! - `evaluate`, `claims`, `words`: what the report says itself
 
 mod alike;
 mod bands;
@@ -23,8 +23,11 @@ mod percentiles;
 mod price;
 mod product;
 mod range;
+mod repeats;
 mod shares;
 mod whole;
+mod window;
+mod words;
 mod written;
 
 use model::PublishedReport;
@@ -48,8 +51,8 @@ pub struct PublishedFinding {
 type RowLaw = fn(&Row) -> Vec<PublishedFinding>;
 
 /// Laws of single rows. What breaks none of them after two columns change places was exchanged.
-const ROW_LAWS: [RowLaw; 5] =
-    [product::check, bounds::check, whole::check, shares::check_row, percentiles::check];
+const ROW_LAWS: [RowLaw; 6] =
+    [product::check, window::check, bounds::check, whole::check, shares::check_row, percentiles::check];
 
 /// Audits a published report. Findings in the order of the report, those about several places last.
 pub fn audit_report(report: &PublishedReport) -> Vec<PublishedFinding> {
@@ -61,13 +64,22 @@ pub fn audit_report(report: &PublishedReport) -> Vec<PublishedFinding> {
     }
     findings.extend(price::check(report));
     findings.extend(alike::check(report));
+    findings.extend(repeats::check(report));
     findings.extend(copied::check(report, &findings));
     findings.extend(claims::check(report));
     findings
 }
 
+#[cfg(test)]
+thread_local! {
+    /// How many rows were judged, for tests that bound it.
+    static N_JUDGED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 /// Returns what single rows break.
 fn row_findings(row: &Row) -> Vec<PublishedFinding> {
+    #[cfg(test)]
+    N_JUDGED.set(N_JUDGED.get() + 1);
     ROW_LAWS.iter().flat_map(|law| law(row)).collect()
 }
 

@@ -1,15 +1,24 @@
-//! Percentiles rise, and means lie between extremes.
+//! Percentiles rise, and means lie within what percentiles and extremes allow.
 
 use model::{PublishedQuantity, QuantityForm};
 
 use super::PublishedFinding;
 use super::entry::{Entry, Row};
+use super::range::Range;
+
+/// By which part a mean may pass what its percentiles allow: ways to take a percentile differ by one operation.
+const MEAN_SLACK: f64 = 0.01;
 
 /// Checks the response times of a row.
 pub(super) fn check(row: &Row) -> Vec<PublishedFinding> {
     let mut findings = Vec::new();
     for class in row.classes() {
-        findings.extend(rising(row, class));
+        let ranked = ranked(row, class);
+        let unordered = rising(row, class, &ranked);
+        match unordered.is_empty() {
+            true => findings.extend(mean(row, class, &ranked)),
+            false => findings.extend(unordered),
+        }
     }
     findings.extend(between_classes(row));
     findings
@@ -25,8 +34,8 @@ fn rank(quantity: PublishedQuantity) -> Option<f64> {
     }
 }
 
-/// Minimum, percentiles and maximum stand in this order; the mean lies between minimum and maximum.
-fn rising(row: &Row, class: Option<&str>) -> Vec<PublishedFinding> {
+/// Returns minimum, percentiles and maximum of a class in the order in which they must stand.
+fn ranked<'a>(row: &Row<'a>, class: Option<&str>) -> Vec<(f64, Entry<'a>)> {
     let of_class = |entry: &&Entry| entry.class == class && entry.column.per.is_none();
     let mut ranked: Vec<(f64, Entry)> = row
         .entries
@@ -35,6 +44,11 @@ fn rising(row: &Row, class: Option<&str>) -> Vec<PublishedFinding> {
         .filter_map(|entry| Some((rank(entry.column.quantity)?, *entry)))
         .collect();
     ranked.sort_by(|one, other| one.0.total_cmp(&other.0));
+    ranked
+}
+
+/// Minimum, percentiles and maximum stand in this order; the mean lies between minimum and maximum.
+fn rising(row: &Row, class: Option<&str>, ranked: &[(f64, Entry)]) -> Vec<PublishedFinding> {
     let mut pairs: Vec<[Entry; 2]> = ranked.windows(2).map(|pair| [pair[0].1, pair[1].1]).collect();
     if let Some(mean) = row.exactly(QuantityForm::Response, class) {
         let extreme = |form| row.exactly(form, class);
@@ -47,6 +61,40 @@ fn rising(row: &Row, class: Option<&str>) -> Vec<PublishedFinding> {
         PublishedFinding::of_row("percentiles", row, &pair, text)
     };
     pairs.into_iter().filter(is_broken).map(finding).collect()
+}
+
+/// The mean lies between what percentiles and extremes allow.
+///
+/// Between two neighbors p₁ < p₂ of the values v₁ ≤ v₂ lie (p₂ − p₁) % of the operations, each of v₁ to v₂, so
+/// Σ (p₂ − p₁) · v₁ ≤ 100 · mean ≤ Σ (p₂ − p₁) · v₂. Without a minimum the first v₁ is 0; without a maximum (or a
+/// percentile of 100) there is no upper bound.
+fn mean(row: &Row, class: Option<&str>, ranked: &[(f64, Entry)]) -> Option<PublishedFinding> {
+    let mean = row.exactly(QuantityForm::Response, class)?;
+    let has_percentile = |(rank, _): &(f64, Entry)| rank.is_finite();
+    if !ranked.iter().any(has_percentile) {
+        return None;
+    }
+    let (mut least, mut most) = (Range::ZERO, Range::ZERO);
+    let (mut below, mut low) = (0.0, Range::ZERO);
+    for (rank, entry) in ranked {
+        let (percent, value) = (rank.clamp(0.0, 100.0), entry.range());
+        let part = Range::exact((percent - below) / 100.0);
+        least = least.plus(part.times(low));
+        most = most.plus(part.times(value));
+        (below, low) = (percent, value);
+    }
+    // What lies above the last percentile is at least that.
+    least = least.plus(Range::exact((100.0 - below) / 100.0).times(low));
+    let most = if 100.0 <= below { most } else { Range::ANY };
+    let is_low = !least.may_be_at_most(mean.range().widened(MEAN_SLACK));
+    let is_high = !mean.range().may_be_at_most(most.widened(MEAN_SLACK));
+    let text = || {
+        let (bound, side) = if is_low { (least.low, "at least") } else { (most.high, "at most") };
+        let bound = mean.in_its_unit(bound);
+        format!("{} cannot be: percentiles and extremes make it {side} {bound}", mean.shown())
+    };
+    let entries: Vec<Entry> = [mean].into_iter().chain(ranked.iter().map(|(_, entry)| *entry)).collect();
+    (is_low || is_high).then(|| PublishedFinding::of_row("percentiles", row, &entries, text()))
 }
 
 /// A mean or percentile of all classes lies between the smallest and the greatest of the classes.

@@ -1,5 +1,7 @@
 //! Prices: whatever a price was divided by, multiplied again it is the same price; and a system has one.
 
+use std::collections::HashMap;
+
 use model::{PublishedReport, QuantityForm};
 
 use super::PublishedFinding;
@@ -12,28 +14,44 @@ struct Source<'a> {
     row: &'a Row<'a>,
     entries: Vec<Entry<'a>>,
     range: Range,
+    /// Of how many processors, if the row says so.
+    processors: Option<f64>,
+}
+
+/// The prices of every system that has a name, in the order in which the report names them.
+#[derive(Default)]
+struct Systems<'a> {
+    places: HashMap<&'a str, usize>,
+    prices: Vec<Vec<Source<'a>>>,
+}
+
+impl<'a> Systems<'a> {
+    fn keep(&mut self, subject: Option<&'a str>, source: Option<Source<'a>>) {
+        let (Some(subject), Some(source)) = (subject, source) else { return };
+        let place = *self.places.entry(subject).or_insert(self.prices.len());
+        if place == self.prices.len() {
+            self.prices.push(Vec::new());
+        }
+        self.prices[place].push(source);
+    }
 }
 
 /// Checks the prices of every row, then those of every system.
 pub(super) fn check(report: &PublishedReport) -> Vec<PublishedFinding> {
     let rows = Row::all(report);
     let mut findings = Vec::new();
-    let mut systems: Vec<(Option<&str>, Vec<Source>)> = Vec::new();
+    let mut systems = Systems::default();
     for row in &rows {
         for class in row.classes() {
             let sources = implied(row, class);
             match disjoint(&sources) {
                 Some([one, other]) => findings.push(finding(one, other, "imply")),
-                None => keep(&mut systems, row.subject, common(sources)),
+                None => systems.keep(row.subject, common(sources)),
             }
         }
-        keep(&mut systems, row.subject, stated(row));
+        systems.keep(row.subject, stated(row));
     }
-    for (subject, sources) in &systems {
-        if subject.is_some() {
-            findings.extend(of_one_system(sources));
-        }
-    }
+    findings.extend(systems.prices.iter().flat_map(|sources| of_one_system(sources)));
     findings
 }
 
@@ -52,12 +70,23 @@ fn of_quotient<'a>(row: &'a Row<'a>, quotient: &Entry<'a>) -> Option<Source<'a>>
     // What was divided by is the figure as printed: 2,917 per minute, not 48.6 per second.
     let printed = divisor.range().times(Range::exact(1.0 / divisor.number.scale));
     let range = quotient.range().times(printed);
-    Some(Source { row, entries: vec![*quotient, divisor], range })
+    let processors = processors(row, quotient.class);
+    Some(Source { row, entries: vec![*quotient, divisor], range, processors })
 }
 
 fn stated<'a>(row: &'a Row<'a>) -> Option<Source<'a>> {
     let price = row.every(QuantityForm::Price).next()?;
-    Some(Source { row, entries: vec![price], range: price.range() })
+    let processors = processors(row, price.class);
+    Some(Source { row, entries: vec![price], range: price.range(), processors })
+}
+
+fn processors(row: &Row, class: Option<&str>) -> Option<f64> {
+    row.find(QuantityForm::Processors, class).map(|entry| entry.number.value)
+}
+
+/// Returns whether two sources are of machines with different numbers of processors, which have different prices.
+fn differ(one: &Source, other: &Source) -> bool {
+    one.processors.zip(other.processors).is_some_and(|(one, other)| one != other)
 }
 
 /// Returns two sources that cannot be the same price.
@@ -74,27 +103,16 @@ fn common(sources: Vec<Source>) -> Option<Source> {
     sources.into_iter().reduce(|one, other| {
         let range = one.range.common(other.range).unwrap_or(one.range);
         let entries = one.entries.into_iter().chain(other.entries).collect();
-        Source { row: one.row, entries, range }
+        Source { row: one.row, entries, range, processors: one.processors }
     })
-}
-
-fn keep<'a>(
-    systems: &mut Vec<(Option<&'a str>, Vec<Source<'a>>)>,
-    subject: Option<&'a str>,
-    source: Option<Source<'a>>,
-) {
-    let Some(source) = source else { return };
-    match systems.iter_mut().find(|(known, _)| *known == subject) {
-        Some((_, sources)) => sources.push(source),
-        None => systems.push((subject, vec![source])),
-    }
 }
 
 /// Returns each price of a system that is not the one that is stated or, without such, the first.
 fn of_one_system(sources: &[Source]) -> Vec<PublishedFinding> {
     let reference = sources.iter().find(|source| source.entries.len() == 1).or(sources.first());
     let Some(reference) = reference else { return Vec::new() };
-    let others = sources.iter().filter(|source| !source.range.meets(reference.range));
+    let others =
+        sources.iter().filter(|source| !source.range.meets(reference.range) && !differ(source, reference));
     others.map(|other| finding(reference, other, "are of one system, and imply")).collect()
 }
 

@@ -15,6 +15,9 @@ pub(super) struct Range {
 impl Range {
     pub(super) const ZERO: Range = Range::exact(0.0);
 
+    /// Every value: what a quotient can be whose divisor may be zero.
+    pub(super) const ANY: Range = Range { low: f64::NEG_INFINITY, high: f64::INFINITY };
+
     pub(super) const fn exact(value: f64) -> Range {
         Range { low: value, high: value }
     }

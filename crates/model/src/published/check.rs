@@ -1,0 +1,370 @@
+//! Whether expressions can be computed: units that can be added and compared, divisors that are not zero, words only
+//! where words can stand.
+//!
+//! What fails here is a mistake of the file. Whether a comparison holds is for the audit, which can therefore rely on
+//! what passed.
+
+use super::expression::{Comparator, Expression, Function, Operator, Reference, Statement};
+use super::unit::Dimension;
+use super::{CalendarDate, PublishedCell, PublishedColumn, PublishedTable, PublishedValue};
+
+/// The base units of a product, each with its power; none for a plain number.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct Powers(Vec<(String, i32)>);
+
+/// What sort of thing an expression stands for.
+#[derive(Debug, Clone, PartialEq)]
+enum Kind {
+    /// Nothing that is given says so.
+    Unknown,
+    /// The number 0 of the text itself, which has every unit.
+    Zero,
+    Number(Powers),
+    Words,
+    Date,
+}
+
+/// Values as printed, `None` where one is not given; words and dates have none.
+#[derive(Debug, Clone, PartialEq)]
+enum Values {
+    One(Option<f64>),
+    Many(Vec<Option<f64>>),
+}
+
+/// What an expression comes to, as far as is needed to know that it can be computed.
+#[derive(Debug, Clone, PartialEq)]
+struct Outcome {
+    kind: Kind,
+    values: Values,
+}
+
+/// Where an expression stands.
+#[derive(Clone, Copy)]
+pub(super) struct Scope<'a> {
+    pub(super) tables: &'a [&'a PublishedTable],
+    /// The row that names without a table refer to.
+    pub(super) own: Option<(&'a PublishedTable, usize)>,
+}
+
+impl Scope<'_> {
+    /// Checks a comparison; the error is a clause.
+    pub(super) fn check_statement(self, statement: &Statement) -> Result<(), String> {
+        let (left, right) = (self.outcome(&statement.left)?, self.outcome(&statement.right)?);
+        let literal = [&statement.left, &statement.right].into_iter().find_map(|side| match side {
+            Expression::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        comparable(&left.kind, statement.comparator, &right.kind, literal)?;
+        paired(&left.values, &right.values, |_, _| Ok(None)).map(|_| ())
+    }
+
+    /// Checks what a figure equals or is within; the error is a clause.
+    pub(super) fn check_definition(
+        self,
+        column: &PublishedColumn,
+        cell: &PublishedCell,
+        expression: &Expression,
+    ) -> Result<(), String> {
+        let own = match &cell.value {
+            PublishedValue::Number(number) => Kind::Number(Powers::of(&number.dimension)),
+            PublishedValue::Absent => Kind::Unknown,
+            _ => return Err(format!("`{}` is no number", column.id)),
+        };
+        let computed = self.outcome(expression)?;
+        comparable(&own, Comparator::Equal, &computed.kind, None)
+    }
+
+    fn outcome(self, expression: &Expression) -> Result<Outcome, String> {
+        match expression {
+            Expression::Number(number) => {
+                let is_zero = number.value == 0.0 && number.dimension == Dimension::Plain;
+                let kind = if is_zero { Kind::Zero } else { Kind::Number(Powers::of(&number.dimension)) };
+                Ok(Outcome { kind, values: Values::One(Some(number.value)) })
+            }
+            Expression::Text(_) => Ok(Outcome { kind: Kind::Words, values: Values::One(None) }),
+            Expression::Figure(reference) => self.figure(reference),
+            Expression::Call(Function::Count, arguments) => {
+                arguments.iter().try_for_each(|argument| self.outcome(argument).map(|_| ()))?;
+                // How many are given is left to the audit.
+                Ok(Outcome { kind: Kind::Number(Powers::default()), values: Values::One(None) })
+            }
+            Expression::Call(function, arguments) => self.call(*function, arguments),
+            Expression::Binary(operator, left, right) => {
+                let (left, right) = (self.outcome(left)?, self.outcome(right)?);
+                Ok(Outcome {
+                    kind: combined(*operator, &left.kind, &right.kind)?,
+                    values: paired(&left.values, &right.values, |left, right| {
+                        computed(*operator, left, right)
+                    })?,
+                })
+            }
+        }
+    }
+
+    fn figure(self, reference: &Reference) -> Result<Outcome, String> {
+        let unknown = || Ok(Outcome { kind: Kind::Unknown, values: Values::One(None) });
+        let (table, row) = match (&reference.table, self.own) {
+            (None, Some((table, row))) => (table, Some(row)),
+            (None, None) => return unknown(),
+            (Some(name), _) => {
+                let Some(table) = self.tables.iter().find(|table| table.id == *name) else {
+                    return unknown();
+                };
+                let of_key =
+                    |key: &Vec<String>| (0..table.rows.len()).find(|row| table.row_key(*row) == *key);
+                (*table, reference.key.as_ref().and_then(of_key))
+            }
+        };
+        if let Some((_, cell)) = table.given.iter().find(|(column, _)| column.id == reference.column) {
+            return of_cells(reference, &[cell], true);
+        }
+        let Some(place) = table.column(&reference.column) else {
+            return Ok(Outcome { kind: Kind::Words, values: Values::One(None) });
+        };
+        let is_one = row.is_some() || reference.key.is_some() || table.key.is_empty();
+        let cells: Vec<&PublishedCell> = match row {
+            Some(row) => table.rows.get(row).into_iter().map(|row| &row[place]).collect(),
+            None => table.rows.iter().map(|row| &row[place]).collect(),
+        };
+        of_cells(reference, &cells, is_one)
+    }
+
+    fn call(self, function: Function, arguments: &[Expression]) -> Result<Outcome, String> {
+        let outcomes: Vec<Outcome> =
+            arguments.iter().map(|argument| self.outcome(argument)).collect::<Result<_, _>>()?;
+        let mut kind = Kind::Zero;
+        for outcome in &outcomes {
+            kind = combined(Operator::Plus, &kind, &outcome.kind)?;
+        }
+        let mut numbers: Vec<f64> = Vec::new();
+        for outcome in &outcomes {
+            match &outcome.values {
+                Values::One(value) => numbers.extend(value),
+                Values::Many(values) => numbers.extend(values.iter().flatten()),
+            }
+        }
+        let name = function.name();
+        let is_of_one = matches!(function, Function::Sqrt | Function::Ceil | Function::Floor);
+        if is_of_one && !matches!(outcomes.as_slice(), [Outcome { values: Values::One(_), .. }]) {
+            return Err(format!("`{name}` takes one number"));
+        }
+        let first = numbers.first().copied();
+        let (kind, value) = match function {
+            Function::Sqrt => {
+                if let Some(number) = first.filter(|number| *number < 0.0) {
+                    return Err(format!("`sqrt` of {number}, which is below zero"));
+                }
+                (kind.root()?, first.map(f64::sqrt))
+            }
+            Function::Ceil | Function::Floor => {
+                if let Kind::Number(powers) = &kind
+                    && !powers.0.is_empty()
+                {
+                    return Err(format!("`{name}` takes a plain number, found one in {powers}"));
+                }
+                (kind, first.map(if function == Function::Ceil { f64::ceil } else { f64::floor }))
+            }
+            Function::Sum => (kind, (!numbers.is_empty()).then(|| numbers.iter().sum())),
+            Function::Mean => {
+                (kind, (!numbers.is_empty()).then(|| numbers.iter().sum::<f64>() / numbers.len() as f64))
+            }
+            Function::Min => (kind, numbers.iter().copied().reduce(f64::min)),
+            Function::Max => (kind, numbers.iter().copied().reduce(f64::max)),
+            Function::First => (kind, first),
+            Function::Last => (kind, numbers.last().copied()),
+            Function::Count => (kind, None),
+        };
+        Ok(Outcome { kind, values: Values::One(value) })
+    }
+}
+
+/// Returns what the cells of a reference are, which must be of one sort.
+fn of_cells(reference: &Reference, cells: &[&PublishedCell], is_one: bool) -> Result<Outcome, String> {
+    let mut kind = Kind::Unknown;
+    for cell in cells {
+        let own = match &cell.value {
+            PublishedValue::Absent => continue,
+            PublishedValue::Number(number) => Kind::Number(Powers::of(&number.dimension)),
+            PublishedValue::Date(_) => Kind::Date,
+            PublishedValue::Text(_) => Kind::Words,
+        };
+        if kind != Kind::Unknown && kind != own {
+            let column = &reference.column;
+            return Err(format!("figures of `{column}` have different units: {kind} and {own}"));
+        }
+        kind = own;
+    }
+    let mut values = cells.iter().map(|cell| cell.value.number().map(|number| number.value));
+    let values = match is_one {
+        true => Values::One(values.next().flatten()),
+        false => Values::Many(values.collect()),
+    };
+    Ok(Outcome { kind, values })
+}
+
+/// Returns what becomes of two sorts that an operator combines.
+fn combined(operator: Operator, left: &Kind, right: &Kind) -> Result<Kind, String> {
+    for side in [left, right] {
+        if matches!(side, Kind::Words | Kind::Date) {
+            return Err(format!("expected numbers, found {side}"));
+        }
+    }
+    let plain = Powers::default();
+    let powers = |kind: &Kind| match kind {
+        Kind::Number(powers) => powers.clone(),
+        _ => plain.clone(),
+    };
+    match (operator, left, right) {
+        (Operator::Times | Operator::Over, Kind::Unknown, _) => Ok(Kind::Unknown),
+        (Operator::Times | Operator::Over, _, Kind::Unknown) => Ok(Kind::Unknown),
+        (Operator::Times, ..) => Ok(Kind::Number(powers(left).times(&powers(right), 1))),
+        (Operator::Over, ..) => Ok(Kind::Number(powers(left).times(&powers(right), -1))),
+        (_, Kind::Zero | Kind::Unknown, other) | (_, other, Kind::Zero | Kind::Unknown) => Ok(other.clone()),
+        (_, one, other) if one == other => Ok(one.clone()),
+        _ => Err(format!("{left} and {right} cannot be added")),
+    }
+}
+
+/// Checks that two sides can be compared; `literal` is the text of the comparison itself, if it has one.
+fn comparable(
+    left: &Kind,
+    comparator: Comparator,
+    right: &Kind,
+    literal: Option<&str>,
+) -> Result<(), String> {
+    if comparator == Comparator::In {
+        return match (left, right) {
+            (Kind::Date, _) => Err("a date cannot stand in a text".to_owned()),
+            (_, Kind::Words | Kind::Unknown) => Ok(()),
+            (_, other) => Err(format!("expected a text after `in`, found {other}")),
+        };
+    }
+    match (left, right) {
+        (Kind::Unknown, _) | (_, Kind::Unknown) => Ok(()),
+        (Kind::Words, Kind::Words) if comparator != Comparator::Equal => {
+            Err("texts can be compared by `=` and `in` only".to_owned())
+        }
+        (Kind::Words, Kind::Date) | (Kind::Date, Kind::Words) => match literal {
+            Some(text) if CalendarDate::parse(text).is_some() => Ok(()),
+            Some(text) => Err(format!("expected a date, found `{text}`")),
+            None => Err("a date cannot be compared with a text".to_owned()),
+        },
+        (Kind::Zero, Kind::Number(_)) | (Kind::Number(_), Kind::Zero) => Ok(()),
+        (one, other) if one == other => Ok(()),
+        _ => Err(format!("{left} cannot be compared with {right}")),
+    }
+}
+
+/// Applies `of` to what belongs together: cell by cell, or a number with each cell of a list.
+fn paired(
+    left: &Values,
+    right: &Values,
+    of: impl Fn(Option<f64>, Option<f64>) -> Result<Option<f64>, String>,
+) -> Result<Values, String> {
+    let many: Vec<Option<f64>> = match (left, right) {
+        (Values::One(left), Values::One(right)) => return Ok(Values::One(of(*left, *right)?)),
+        (Values::One(left), Values::Many(right)) => {
+            right.iter().map(|right| of(*left, *right)).collect::<Result<_, _>>()?
+        }
+        (Values::Many(left), Values::One(right)) => {
+            left.iter().map(|left| of(*left, *right)).collect::<Result<_, _>>()?
+        }
+        (Values::Many(left), Values::Many(right)) if left.len() == right.len() => {
+            left.iter().zip(right).map(|(left, right)| of(*left, *right)).collect::<Result<_, _>>()?
+        }
+        (Values::Many(left), Values::Many(right)) => {
+            return Err(format!("a list of {} and one of {} cannot be paired", left.len(), right.len()));
+        }
+    };
+    Ok(Values::Many(many))
+}
+
+fn computed(operator: Operator, left: Option<f64>, right: Option<f64>) -> Result<Option<f64>, String> {
+    if operator == Operator::Over && right == Some(0.0) {
+        return Err("division by zero".to_owned());
+    }
+    let (Some(left), Some(right)) = (left, right) else { return Ok(None) };
+    Ok(Some(match operator {
+        Operator::Plus => left + right,
+        Operator::Minus => left - right,
+        Operator::Times => left * right,
+        Operator::Over => left / right,
+    }))
+}
+
+impl Powers {
+    fn of(dimension: &Dimension) -> Powers {
+        let powers: &[(&str, i32)] = match dimension {
+            Dimension::Plain => &[],
+            Dimension::Time => &[("s", 1)],
+            Dimension::PerTime => &[("s", -1)],
+            Dimension::Data => &[("B", 1)],
+            Dimension::DataPerTime => &[("B", 1), ("s", -1)],
+            Dimension::Frequency => &[("Hz", 1)],
+            Dimension::Money(currency) => &[(currency, 1)],
+        };
+        Powers(powers.iter().map(|(unit, power)| ((*unit).to_owned(), *power)).collect())
+    }
+
+    /// Returns the powers of this times the other to the power of `sign`.
+    fn times(&self, other: &Powers, sign: i32) -> Powers {
+        let mut powers = self.0.clone();
+        for (unit, power) in &other.0 {
+            match powers.iter_mut().find(|(known, _)| known == unit) {
+                // No text of an expression is so long that this overflows, but it costs nothing to be sure.
+                Some((_, known)) => *known = known.saturating_add(sign * power),
+                None => powers.push((unit.clone(), sign * power)),
+            }
+        }
+        powers.retain(|(_, power)| *power != 0);
+        powers.sort();
+        Powers(powers)
+    }
+}
+
+impl Kind {
+    /// Returns what the square root is.
+    fn root(&self) -> Result<Kind, String> {
+        match self {
+            Kind::Number(powers) if powers.0.iter().any(|(_, power)| power % 2 != 0) => {
+                Err(format!("a number in {powers} has no square root"))
+            }
+            Kind::Number(powers) => {
+                let halves = powers.0.iter().map(|(unit, power)| (unit.clone(), power / 2));
+                Ok(Kind::Number(Powers(halves.collect())))
+            }
+            other => Ok(other.clone()),
+        }
+    }
+}
+
+impl std::fmt::Display for Powers {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        let written = |sign: i32| {
+            let factor = |(unit, power): &(String, i32)| match power.abs() {
+                1 => unit.clone(),
+                power => format!("{unit}^{power}"),
+            };
+            let factors: Vec<String> =
+                self.0.iter().filter(|(_, power)| 0 < sign * power).map(factor).collect();
+            factors.join("·")
+        };
+        match written(-1) {
+            below if below.is_empty() => write!(f, "{}", written(1)),
+            below => write!(f, "{}/{below}", written(1)),
+        }
+    }
+}
+
+impl std::fmt::Display for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        match self {
+            Kind::Unknown => write!(f, "a figure that is not given"),
+            Kind::Zero => write!(f, "0"),
+            Kind::Number(powers) if powers.0.is_empty() => write!(f, "a plain number"),
+            Kind::Number(powers) => write!(f, "a number in {powers}"),
+            Kind::Words => write!(f, "a text"),
+            Kind::Date => write!(f, "a date"),
+        }
+    }
+}
