@@ -158,7 +158,7 @@ pub struct PlanArguments {
     /// loop, for the highest throughput
     #[arg(long, conflicts_with_all = ["load", "rate"])]
     pub find_max: bool,
-    /// What is acceptable: `p99<50ms,errors<0.1%`; also mean, max, p50, p90, p95, p99.9, rate, delivered
+    /// What is acceptable: `p99<50ms,errors<0.1%`; any percentile, also mean, max, rate, delivered
     #[arg(long, value_name = "LIMITS", value_parser = limits)]
     pub limit: Option<Limits>,
     /// Open loop: when operations fall due
@@ -167,7 +167,7 @@ pub struct PlanArguments {
     /// Open loop: how many operations may be in flight at most
     #[arg(long, value_name = "N")]
     pub in_flight_max: Option<u32>,
-    /// Length of the measured phase of each load point: `600 s`, `10 min`
+    /// Length of the measured phase of each load point: `600 s`, `10 min`, `1m30s`; seconds without a unit
     #[arg(long, value_name = "TIME", value_parser = time, allow_negative_numbers = true)]
     pub duration: Option<Nanos>,
     /// Length of the ramp-up
@@ -212,7 +212,7 @@ pub struct PlanArguments {
 /// Which server, and who gets which CPUs.
 #[derive(Debug, Args)]
 pub struct SutArguments {
-    /// Load a server that is already there: `http://HOST:PORT/`
+    /// Load a server that is already there: `http://HOST:PORT/`, `https://HOST/` or `HOST:PORT`
     #[arg(long, value_name = "URL", conflicts_with_all = ["sut", "sut_cpus", "sut_quota"])]
     pub target: Option<String>,
     /// Start an installed server by recipe: `nginx`, or the path of a recipe (TOML); or `built-in`; several, separated
@@ -851,10 +851,12 @@ mod tests {
     fn a_bare_number_of_time_means_seconds() {
         assert_eq!(time("5"), Ok(Nanos::from_secs(5)));
         assert_eq!(time("1.5 min"), Ok(Nanos::from_secs(90)));
+        assert_eq!(time("5m"), Ok(Nanos::from_secs(300)));
+        assert_eq!(time("1m30s"), Ok(Nanos::from_secs(90)));
         assert_eq!(
-            time("5m").unwrap_err(),
-            "`m` is not a unit of time\n\
-             hint: write a number and a unit, such as `600 s`; units are ns, us, ms, s, min, h"
+            time("5 sec").unwrap_err(),
+            "`sec` is not a unit of time\n\
+             hint: write a number and a unit, such as `600 s`; units are ns, us, ms, s, m, min, h"
         );
     }
 }

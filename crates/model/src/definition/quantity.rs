@@ -1,4 +1,5 @@
-//! Quantities as people write them: a number and a unit, `600 s`, `1.5 min`, `5 MiB`.
+//! Quantities as people write them: a number and a unit, `600 s`, `1.5 min`, `5 MiB`; times also in several parts,
+//! `1m30s`.
 
 use units::{Bytes, Nanos};
 
@@ -8,8 +9,16 @@ const TIME_MAX: Nanos = Nanos::from_secs(30 * 24 * 3600);
 /// The largest size that can be written, 1 PiB: larger ones are a slip.
 const BYTES_MAX: Bytes = Bytes(1 << 50);
 
-const TIME_UNITS: &[(&str, f64)] =
-    &[("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 60e9), ("h", 3600e9)];
+const TIME_UNITS: &[(&str, f64)] = &[
+    ("ns", 1.0),
+    ("us", 1e3),
+    ("µs", 1e3),
+    ("ms", 1e6),
+    ("s", 1e9),
+    ("m", 60e9),
+    ("min", 60e9),
+    ("h", 3600e9),
+];
 
 /// Units of 1024 are written with an `i`; `kB` and `MB` are left out because they are read both ways.
 const SIZE_UNITS: &[(&str, f64)] =
@@ -25,12 +34,31 @@ pub struct QuantityError {
     pub hint: String,
 }
 
-/// Reads a time: `600 s`, `10ms`, `1.5 min`. Units: ns, us, ms, s, min, h.
+/// Reads a time: `600 s`, `10ms`, `1.5 min`, or a sum of such parts, the larger unit first: `1m30s`, `1 h 30 min`.
+/// Units: ns, us, ms, s, m or min, h.
 ///
 /// # Errors
-/// If number or unit is missing or unknown, the number is negative, or the time is longer than 30 days.
+/// If number or unit is missing or unknown, the number is negative, the parts are not in order of their units, or the
+/// time is longer than 30 days.
 pub fn parse_time(text: &str) -> Result<Nanos, QuantityError> {
-    let nanos = parse(text, "a time", TIME_UNITS, "600 s")?;
+    let mut nanos = 0.0;
+    let mut unit_before = f64::INFINITY;
+    let mut rest = text.trim();
+    // One part is read by the same way as all others, so that every mistake in it gets the same message.
+    loop {
+        let (part, after) = rest.split_at(part_end(rest));
+        let (number, unit) = parse(part, "a time", TIME_UNITS, "600 s")?;
+        if unit_before <= unit {
+            let message = format!("`{text}` does not name its units from the largest to the smallest");
+            return Err(error(message, "write a time such as `1m30s` or `90 s`"));
+        }
+        nanos += number * unit;
+        unit_before = unit;
+        rest = after.trim_start();
+        if rest.is_empty() {
+            break;
+        }
+    }
     if (TIME_MAX.0 as f64) < nanos {
         return Err(error(format!("`{text}` is longer than 30 days"), "write a shorter time"));
     }
@@ -43,7 +71,8 @@ pub fn parse_time(text: &str) -> Result<Nanos, QuantityError> {
 /// If number or unit is missing or unknown, the number is negative or not a whole number of bytes,
 /// or the size is above 1 PiB.
 pub fn parse_bytes(text: &str) -> Result<Bytes, QuantityError> {
-    let bytes = parse(text, "a size", SIZE_UNITS, "5 MiB")?;
+    let (number, unit) = parse(text, "a size", SIZE_UNITS, "5 MiB")?;
+    let bytes = number * unit;
     if (BYTES_MAX.0 as f64) < bytes {
         return Err(error(format!("`{text}` is more than 1 PiB"), "write a smaller size"));
     }
@@ -62,8 +91,17 @@ pub fn time_text(time: Nanos) -> String {
     format!("{} {unit}", time.0 / size)
 }
 
-/// Reads a number and a unit; gives the number of smallest units, which may be infinite.
-fn parse(text: &str, what: &str, units: &[(&str, f64)], example: &str) -> Result<f64, QuantityError> {
+/// Returns where the first part of a time ends: before the first digit that follows a unit.
+fn part_end(text: &str) -> usize {
+    let is_of_number = |c: char| c.is_ascii_digit() || c == '.';
+    let unit = text.find(|c: char| !is_of_number(c)).unwrap_or(text.len());
+    // A text that does not begin with a number is one part: an error that shows it whole.
+    let next = if unit == 0 { None } else { text[unit..].find(|c: char| c.is_ascii_digit()) };
+    next.map_or(text.len(), |next| unit + next)
+}
+
+/// Reads a number and a unit; gives the number, which may be infinite, and the size of the unit in smallest ones.
+fn parse(text: &str, what: &str, units: &[(&str, f64)], example: &str) -> Result<(f64, f64), QuantityError> {
     let text = text.trim();
     let names: Vec<&str> = units.iter().map(|(name, _)| *name).filter(|name| name.is_ascii()).collect();
     let hint = format!("write a number and a unit, such as `{example}`; units are {}", names.join(", "));
@@ -79,7 +117,7 @@ fn parse(text: &str, what: &str, units: &[(&str, f64)], example: &str) -> Result
         return Err(error(format!("expected {what} with its unit, found `{text}` without one"), &hint));
     }
     match units.iter().find(|(name, _)| *name == unit) {
-        Some((_, size)) => Ok(number * size),
+        Some((_, size)) => Ok((number, *size)),
         None => Err(error(format!("`{unit}` is not a unit of {}", what.trim_start_matches("a ")), &hint)),
     }
 }
@@ -102,6 +140,10 @@ mod tests {
             ("0 s", 0),
             ("250 µs", 250_000),
             ("2 h", 7_200_000_000_000),
+            ("5m", 300_000_000_000),
+            ("1m30s", 90_000_000_000),
+            ("1 h 30 min", 5_400_000_000_000),
+            ("2h 15s 3ms", 7_215_003_000_000),
         ] {
             assert_eq!(parse_time(text), Ok(Nanos(nanos)), "{text}");
         }
@@ -113,7 +155,7 @@ mod tests {
     fn anything_else_is_refused() {
         for text in [
             "", "s", "600", "-1 s", "nan s", "inf s", "1e3 s", "1.2.3 s", "600 sec", "1 s s", "31000 h",
-            "5 MiB",
+            "5 MiB", "30s1m", "1m30", "1m1m", "1m-30s", "1m 30 x", "1m30s!",
         ] {
             assert!(parse_time(text).is_err(), "{text}");
         }
@@ -126,7 +168,10 @@ mod tests {
     fn a_missing_unit_is_explained() {
         let error = parse_time("600").unwrap_err();
         assert_eq!(error.message, "expected a time with its unit, found `600` without one");
-        assert_eq!(error.hint, "write a number and a unit, such as `600 s`; units are ns, us, ms, s, min, h");
+        assert_eq!(
+            error.hint,
+            "write a number and a unit, such as `600 s`; units are ns, us, ms, s, m, min, h"
+        );
     }
 
     #[test]
