@@ -44,7 +44,7 @@ pub use diagnostics::{Diagnostic, Diagnostics, nearest};
 pub use disk_share::{DiskShare, DiskShareError};
 pub use field::{Field, Privacy};
 pub use letters::{LETTERS_MARKUP, Letters};
-pub use limit::{Comparison, Limit, LimitError, Metric, Unit, limits_text, parse_limits};
+pub use limit::{Comparison, Limit, LimitError, Metric, PercentileRank, Unit, limits_text, parse_limits};
 pub use load::{Arrivals, Load, LoadPoint};
 pub use make_plan::{Problem, make_plan};
 pub use notes::{NOTES_FORMAT, Notes, notes_schema};

@@ -7,7 +7,7 @@
 //!
 //! | metric | of what | comparison | units |
 //! |---|---|---|---|
-//! | `p50` `p90` `p95` `p99` `p99.9` `mean` `max` | response time of successful operations | `<` `<=` | ns us ms s min h |
+//! | `p50`, `p98`, `p99.9`: any percentile; `mean` `max` | response time of successful operations | `<` `<=` | ns us ms s min h |
 //! | `errors` | failed ÷ completed operations | `<` `<=` | % or none (a ratio from 0 to 1) |
 //! | `delivered` | successful operations ÷ those that fell due, open loop | `>` `>=` | % or none |
 //! | `rate` | successful operations per second | `>` `>=` | /s or none |
@@ -25,16 +25,8 @@ const SECONDS_MAX: f64 = 3600.0;
 /// What a limit is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Metric {
-    /// Median of the response time.
-    P50,
-    /// 90th percentile of the response time.
-    P90,
-    /// 95th percentile of the response time.
-    P95,
-    /// 99th percentile of the response time.
-    P99,
-    /// 99.9th percentile of the response time.
-    P999,
+    /// A percentile of the response time.
+    Percentile(PercentileRank),
     /// Arithmetic mean of the response time.
     Mean,
     /// The longest response time.
@@ -46,6 +38,10 @@ pub enum Metric {
     /// Successful operations per second.
     Rate,
 }
+
+/// The rank of a percentile in thousandths of a percent, above 0 and below 100 %: 99,900 is `p99.9`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PercentileRank(u32);
 
 /// How a value is compared with its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,18 +101,17 @@ pub struct LimitError {
     pub hint: String,
 }
 
+/// All metrics that are no percentile.
 const METRICS: &[(&str, Metric)] = &[
-    ("p50", Metric::P50),
-    ("p90", Metric::P90),
-    ("p95", Metric::P95),
-    ("p99", Metric::P99),
-    ("p99.9", Metric::P999),
     ("mean", Metric::Mean),
     ("max", Metric::Max),
     ("errors", Metric::Errors),
     ("delivered", Metric::Delivered),
     ("rate", Metric::Rate),
 ];
+
+/// Percentiles that are offered where a name is not known.
+const PERCENTILES: [&str; 5] = ["p50", "p90", "p95", "p99", "p99.9"];
 
 /// The longer ones first, because a text is matched from its start.
 const COMPARISONS: &[(&str, Comparison)] = &[
@@ -141,20 +136,43 @@ const SHARE_UNITS: &[(&str, Unit, f64)] = &[("%", Unit::Percent, 0.01), ("", Uni
 
 const RATE_UNITS: &[(&str, Unit, f64)] = &[("/s", Unit::PerSecond, 1.0), ("", Unit::Plain, 1.0)];
 
-impl Metric {
-    /// Returns its name as it is written.
-    pub fn name(self) -> &'static str {
-        METRICS.iter().find(|(_, metric)| *metric == self).expect("every metric has a name").0
+impl PercentileRank {
+    /// Reads the name of a percentile: `p`, a number above 0 and below 100, at most three decimals.
+    fn parse(name: &str) -> Option<PercentileRank> {
+        let number = name.strip_prefix('p')?;
+        let (whole, decimals) = number.split_once('.').unwrap_or((number, "0"));
+        let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_digits(whole) || !is_digits(decimals) || 2 < whole.len() || 3 < decimals.len() {
+            return None;
+        }
+        let thousandths = format!("{whole}{decimals:0<3}").parse().ok()?;
+        (0 < thousandths).then_some(PercentileRank(thousandths))
     }
 
+    /// Returns the quantile, from 0 to 1.
+    fn quantile(self) -> f64 {
+        f64::from(self.0) / 100_000.0
+    }
+}
+
+impl fmt::Display for Metric {
+    /// Writes the name as it is read: `p99.9`, `errors`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Metric::Percentile(rank) => write!(f, "p{}", f64::from(rank.0) / 1000.0),
+            metric => {
+                let named = METRICS.iter().find(|(_, known)| known == metric);
+                f.write_str(named.expect("every metric but percentiles has a name").0)
+            }
+        }
+    }
+}
+
+impl Metric {
     /// Returns which quantile of the response time it is, from 0 to 1; `None` if it is something else.
     pub fn quantile(self) -> Option<f64> {
         match self {
-            Metric::P50 => Some(0.5),
-            Metric::P90 => Some(0.9),
-            Metric::P95 => Some(0.95),
-            Metric::P99 => Some(0.99),
-            Metric::P999 => Some(0.999),
+            Metric::Percentile(rank) => Some(rank.quantile()),
             _ => None,
         }
     }
@@ -185,7 +203,7 @@ impl Metric {
             Metric::Rate => ">=500/s",
             _ => "<50ms",
         };
-        format!("{}{rest}", self.name())
+        format!("{self}{rest}")
     }
 }
 
@@ -211,13 +229,12 @@ impl Limit {
     /// # Errors
     /// The message, if comparison or unit do not fit the metric, or no load point could ever meet the limit.
     pub fn new(metric: Metric, comparison: Comparison, amount: f64, unit: Unit) -> Result<Limit, String> {
-        let name = metric.name();
         if comparison.is_upper() != metric.is_better_below() {
             let side = if metric.is_better_below() { "above" } else { "below" };
-            return Err(format!("`{name}` is limited from {side}"));
+            return Err(format!("`{metric}` is limited from {side}"));
         }
         if !metric.units().iter().any(|(_, known, _)| *known == unit) {
-            return Err(format!("the unit is not one of `{name}`"));
+            return Err(format!("the unit is not one of `{metric}`"));
         }
         let limit = Limit { metric, comparison, amount, unit };
         if limit.can_be_met() { Ok(limit) } else { Err(format!("`{limit}` {}", limit.reach())) }
@@ -268,7 +285,7 @@ impl fmt::Display for Limit {
         let sign = COMPARISONS.iter().find(|(_, comparison)| *comparison == self.comparison);
         let unit = self.metric.units().iter().find(|(_, unit, _)| *unit == self.unit);
         let (sign, unit) = (sign.map_or("", |(sign, _)| sign), unit.map_or("", |(name, ..)| name));
-        write!(f, "{}{sign}{}{unit}", self.metric.name(), self.amount)
+        write!(f, "{}{sign}{}{unit}", self.metric, self.amount)
     }
 }
 
@@ -298,7 +315,7 @@ pub fn parse_limits(text: &str) -> Result<Vec<Limit>, LimitError> {
         start += item.len() + 1;
         let limit = piece.limit()?;
         if limits.iter().any(|other| other.metric == limit.metric) {
-            let message = format!("`{}` is limited twice", limit.metric.name());
+            let message = format!("`{}` is limited twice", limit.metric);
             return Err(piece.error(message, "leave one of them out"));
         }
         limits.push(limit);
@@ -354,12 +371,25 @@ impl<'a> Piece<'a> {
     }
 
     fn metric(self) -> Result<Metric, LimitError> {
-        let names = || METRICS.iter().map(|(name, _)| *name);
+        if let Some(rank) = PercentileRank::parse(self.text) {
+            return Ok(Metric::Percentile(rank));
+        }
         if let Some((_, metric)) = METRICS.iter().find(|(name, _)| *name == self.text) {
             return Ok(*metric);
         }
-        let known = format!("metrics are {}", names().collect::<Vec<_>>().join(", "));
-        let hint = nearest(self.text, names()).map_or(known, |name| format!("did you mean `{name}`?"));
+        let names = || PERCENTILES.into_iter().chain(METRICS.iter().map(|(name, _)| *name));
+        let known =
+            format!("metrics are {}, and any other percentile", names().collect::<Vec<_>>().join(", "));
+        let looks_like_percentile = self.text.strip_prefix('p').is_some_and(|rest| {
+            !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+        });
+        let hint = match nearest(self.text, names()) {
+            _ if looks_like_percentile => {
+                "percentiles are above p0 and below p100, with at most three decimals".to_owned()
+            }
+            Some(name) => format!("did you mean `{name}`?"),
+            None => known,
+        };
         Err(self.error(format!("expected a metric, found `{}`", self.text), &hint))
     }
 
@@ -376,7 +406,7 @@ impl<'a> Piece<'a> {
                 Err(self.error(message, hint))
             }
             None => {
-                let message = format!("`{}` is not a unit of `{}`", unit.text, metric.name());
+                let message = format!("`{}` is not a unit of `{metric}`", unit.text);
                 Err(unit.error(message, hint))
             }
         }
@@ -394,6 +424,7 @@ mod tests {
             "p99<50ms,errors<0.1%",
             "p50<=1.5s,p90<2s,p95<3s,p99.9<1min",
             "mean<250us",
+            "p98<1s,p9<1s,p99.95<2s,p0.001<3s,p99.999<4s",
             "max<=0.5h",
             "errors<=0%",
             "errors<0.001,delivered>=95%,rate>500",
@@ -404,6 +435,20 @@ mod tests {
         let spaced = parse_limits(" p99 < 50 ms , errors <= 0.10 % ").unwrap();
         assert_eq!(limits_text(&spaced), "p99<50ms,errors<=0.1%");
         assert_eq!(limits_text(&parse_limits("p99<250µs").unwrap()), "p99<250us");
+    }
+
+    #[test]
+    fn any_percentile_can_be_limited() {
+        let quantile = |name: &str| PercentileRank::parse(name).map(PercentileRank::quantile);
+        assert_eq!(quantile("p98"), Some(0.98));
+        assert_eq!(quantile("p99.9"), Some(0.999));
+        assert_eq!(quantile("p99.90"), quantile("p99.9"));
+        assert_eq!(quantile("p0.001"), Some(0.00001));
+        for name in ["p", "p0", "p0.000", "p100", "p99.", "p.9", "p99.9999", "p-1", "p1e1", "p+9", "99", "pé"]
+        {
+            assert_eq!(quantile(name), None, "{name}");
+        }
+        assert!(parse_limits("p99<1s,p99.0<2s").is_err(), "twice the same");
     }
 
     #[test]
@@ -437,7 +482,12 @@ mod tests {
             ("", "", "expected a limit, found ``", WHOLE),
             ("p99<1s,,", "", "expected a limit, found ``", WHOLE),
             ("p99", "p99", "expected a limit, found `p99`", WHOLE),
-            ("errors<1%, p9<1s", "p9", "expected a metric, found `p9`", "did you mean `p90`?"),
+            (
+                "errors<1%, p100<1s",
+                "p100",
+                "expected a metric, found `p100`",
+                "percentiles are above p0 and below p100, with at most three decimals",
+            ),
             ("eror < 1%", "eror", "expected a metric, found `eror`", "did you mean `errors`?"),
             (
                 "p99 = 50ms",
@@ -493,12 +543,17 @@ mod tests {
 
     fn any_limit() -> impl Strategy<Value = Limit> {
         let comparison = |index: usize| COMPARISONS[index].1;
-        (0..METRICS.len(), 0..COMPARISONS.len(), 0..7usize, prop_oneof![0.0..1.0f64, 0.0..4000.0f64])
-            .prop_filter_map("makes no sense", move |(metric, sign, unit, amount)| {
-                let metric = METRICS[metric].1;
+        let metric = prop_oneof![
+            (0..METRICS.len()).prop_map(|index| METRICS[index].1),
+            (1..100_000u32).prop_map(|rank| Metric::Percentile(PercentileRank(rank))),
+        ];
+        (metric, 0..COMPARISONS.len(), 0..7usize, prop_oneof![0.0..1.0f64, 0.0..4000.0f64]).prop_filter_map(
+            "makes no sense",
+            move |(metric, sign, unit, amount)| {
                 let units = metric.units();
                 Limit::new(metric, comparison(sign), amount, units[unit % units.len()].1).ok()
-            })
+            },
+        )
     }
 
     proptest! {

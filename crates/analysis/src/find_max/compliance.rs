@@ -98,7 +98,7 @@ impl fmt::Display for Compliance {
 impl fmt::Display for Measured {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let metric = self.limit.metric();
-        write!(f, "{} was {}", metric.name(), text(metric, self.value))?;
+        write!(f, "{metric} was {}", text(metric, self.value))?;
         if let Some((low, high)) = self.interval {
             write!(f, " ({} to {})", text(metric, low), text(metric, high))?;
         }
