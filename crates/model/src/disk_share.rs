@@ -49,9 +49,9 @@ impl FromStr for DiskShare {
         let mut share = DiskShare::default();
         for item in text.split(',') {
             let (name, number) = item.split_once('=').ok_or_else(|| wrong(item))?;
-            let number = if name.ends_with("bytes") { bytes(number) } else { number.parse().ok() };
-            let number = number.filter(|number| 0 < *number).ok_or_else(|| wrong(item))?;
             let place = share.place(name).ok_or_else(|| unknown(name))?;
+            let number = if name.ends_with("bytes") { bytes(number, item)? } else { number.parse().ok() };
+            let number = number.filter(|number| 0 < *number).ok_or_else(|| wrong(item))?;
             if place.replace(number).is_some() {
                 return Err(DiskShareError(format!("`{name}` is said twice")));
             }
@@ -60,8 +60,14 @@ impl FromStr for DiskShare {
     }
 }
 
-fn bytes(text: &str) -> Option<u64> {
-    parse_bytes(text).ok().map(|Bytes(bytes)| bytes)
+/// Reads a size; `None` if it is none at all.
+fn bytes(text: &str, item: &str) -> Result<Option<u64>, DiskShareError> {
+    // The common slip, and the only one for which there is something better to say than what a size is.
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        let error = format!("`{item}` is without a unit: write `{item}B` for bytes, or KiB, MiB, GiB");
+        return Err(DiskShareError(error));
+    }
+    Ok(parse_bytes(text).ok().map(|Bytes(bytes)| bytes))
 }
 
 fn wrong(item: &str) -> DiskShareError {
@@ -114,6 +120,7 @@ mod tests {
             ("reads=0", "found `reads=0`"),
             ("reads=-1", "found `reads=-1`"),
             ("read-bytes=x", "found `read-bytes=x`"),
+            ("read-bytes=5000000", "`read-bytes=5000000` is without a unit: write `read-bytes=5000000B` for"),
             ("raeds=5", "did you mean `reads`?"),
             ("reads=5,reads=6", "`reads` is said twice"),
         ] {

@@ -6,7 +6,7 @@ use super::{Evidence, Finding};
 
 const SCHEDULE_HINT: &str =
     "the generator lost or repeated operations; run it again, and report this if it happens again";
-const DELIVERED_HINT: &str = "the system does not carry this rate; offer less, see `--load`";
+const DELIVERED_HINT: &str = "the system does not carry this rate; offer less: lower rates in `--rate`";
 
 /// Reports a number of due operations that differs from the schedule, a pure function of plan and seed.
 pub(super) fn schedule(evidence: &Evidence) -> Vec<Finding> {
