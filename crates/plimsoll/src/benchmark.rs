@@ -41,6 +41,9 @@ pub fn file_set(arguments: &FilesArguments) -> Result<FileSet, Failure> {
 
 /// Finds a built-in benchmark by id, or reads the definition at a path.
 pub fn by_name(name: &str) -> Result<Benchmark, Failure> {
+    if name.contains("://") {
+        return Err(url_for_a_benchmark(name));
+    }
     if name.contains('/') || name.ends_with(".toml") {
         return from_file(Path::new(name));
     }
@@ -53,6 +56,30 @@ pub fn by_name(name: &str) -> Result<Benchmark, Failure> {
             }
         })),
     }
+}
+
+/// The failure of a URL where a benchmark belongs, with what to type instead.
+fn url_for_a_benchmark(url: &str) -> Failure {
+    let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
+    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let site = format!("{scheme}://{authority}/");
+    let error = format!("expected a benchmark, found the URL `{url}`");
+    let hint = match site.parse::<drivers::web::Target>() {
+        Err(problem) => {
+            format!("{problem}; a server that runs already is named by `--target http://HOST:PORT/`")
+        }
+        Ok(_) => format!(
+            "`plimsoll run BENCHMARK --target {site}` loads a server that runs already, once it serves the files of \
+             the benchmark; {}",
+            match path {
+                "" => "to load pages of its own, list them in a definition (docs/definitions.md)".to_owned(),
+                path => format!(
+                    "to load a page of its own, list `/{path}` in a definition (docs/definitions.md) and run that"
+                ),
+            }
+        ),
+    };
+    Failure::usage(error).hint(hint)
 }
 
 fn from_file(path: &Path) -> Result<Benchmark, Failure> {

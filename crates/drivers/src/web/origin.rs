@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 use http1::RequestError;
-use model::{Connection, Content, HttpVersion, Protocol, Request, Tls, WebRequest, Workload};
+use model::{Connection, Content, HttpVersion, Protocol, Request, WebRequest, Workload};
 use rustix::io::Errno;
 use thiserror::Error;
 use units::RealClock;
@@ -116,9 +116,7 @@ impl Origin {
     pub fn new(setup: OriginSetup<'_>) -> Result<Rc<Origin>, OriginError> {
         let OriginSetup { target, protocol, workload, .. } = setup;
         let host = format!("{}:{}", target.host, target.port);
-        if target.secure != (protocol.tls != Tls::Off) {
-            return Err(OriginError::Scheme { target: target.to_string(), secure: target.secure });
-        }
+        target.check(protocol)?;
         check_sources(setup.source_addresses, &setup.address)?;
         let prepared = |request: &Request| {
             Prepared::new(request, protocol, &host)

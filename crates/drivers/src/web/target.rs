@@ -3,11 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
+use model::{Protocol, Tls};
 use thiserror::Error;
 
+use super::origin::OriginError;
 use crate::policy::bare_host;
 
-/// The server as a user names it: `http://host:port/` or `https://host:port/`.
+/// The server as a user names it: `http://host:port/`, `https://host:port/`, or `host:port` for the first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     /// Name or address; an IPv6 address in brackets.
@@ -35,7 +37,10 @@ impl FromStr for Target {
             Some((scheme, rest)) if scheme.eq_ignore_ascii_case("http") => (false, rest),
             Some((scheme, rest)) if scheme.eq_ignore_ascii_case("https") => (true, rest),
             Some(_) => return Err(fail("only `http://` and `https://` targets are supported")),
-            None => return Err(fail("expected `http://HOST:PORT/` or `https://HOST:PORT/`")),
+            None if url.is_empty() => {
+                return Err(fail("expected `http://HOST:PORT/` or `https://HOST:PORT/`"));
+            }
+            None => (false, url),
         };
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
         if !path.is_empty() {
@@ -56,6 +61,19 @@ impl FromStr for Target {
         }
         let port = port_number(port).ok_or_else(|| fail("expected a port from 1 to 65535"))?;
         Ok(Target { host: host.to_owned(), port, secure })
+    }
+}
+
+impl Target {
+    /// Checks that a plan encrypts connections if, and only if, the target's scheme says so.
+    ///
+    /// # Errors
+    /// [`OriginError::Scheme`] otherwise.
+    pub fn check(&self, protocol: &Protocol) -> Result<(), OriginError> {
+        if self.secure == (protocol.tls != Tls::Off) {
+            return Ok(());
+        }
+        Err(OriginError::Scheme { target: self.to_string(), secure: self.secure })
     }
 }
 
@@ -86,12 +104,20 @@ mod tests {
             ("http://[::1]/", "[::1]", 80, false),
             ("https://localhost", "localhost", 443, true),
             ("HttpS://[::1]:80/", "[::1]", 80, true),
+            ("localhost:8085", "localhost", 8085, false),
+            ("localhost", "localhost", 80, false),
+            ("10.0.0.1:81/", "10.0.0.1", 81, false),
+            ("[::1]:81", "[::1]", 81, false),
         ] {
             assert_eq!(url.parse(), Ok(Target { host: host.to_owned(), port, secure }), "{url}");
         }
         for url in [
             "",
-            "localhost",
+            "/",
+            ":80",
+            "localhost:8085/a",
+            "::1",
+            "u@x",
             "ftp://x/",
             "https://x:/",
             "http://x/a",

@@ -86,8 +86,12 @@ fn make(arguments: &RunArguments, chosen: &Chosen, candidate: &Candidate) -> Res
     };
     let definition = &chosen.benchmark.definition;
     let connection = connection(&arguments.plan);
-    let tls = arguments.plan.tls.map_or(definition.protocol.tls, Into::into);
-    let case = case_of(&definition.id, tls, connection.unwrap_or(definition.protocol.connection));
+    let tls = tls(&arguments.plan, definition.protocol.tls, candidate);
+    let case = case_of(
+        &definition.id,
+        tls.unwrap_or(definition.protocol.tls),
+        connection.unwrap_or(definition.protocol.connection),
+    );
     // The built-in server has a safe default; a real one's quota is worth a measurement.
     let calibration = || match candidate.server {
         ChosenServer::Recipe(_) => stored_or_brief(&places),
@@ -96,7 +100,8 @@ fn make(arguments: &RunArguments, chosen: &Chosen, candidate: &Candidate) -> Res
     let plan_with = |sut_plan: SutPlan| {
         let sut_plan = SutPlan { profile: sut.profile.clone(), gateway: candidate.gateway, ..sut_plan };
         let filelist = chosen.filelist.clone();
-        let overrides = overrides(arguments, connection, filelist, sut_plan, places.clone());
+        let overrides =
+            Overrides { tls, ..overrides(arguments, connection, filelist, sut_plan, places.clone()) };
         let mut plan = make_plan(definition, chosen.benchmark.workload.clone(), &overrides)?;
         // How much memory it needs is known when the load is.
         plan.sut.accelerator =
@@ -109,8 +114,21 @@ fn make(arguments: &RunArguments, chosen: &Chosen, candidate: &Candidate) -> Res
     plan_with(sut_plan(sut, candidate.name(), &places, &case, calibration)?)
 }
 
-/// Recipes have no transport for HTTP/2 in the clear.
+/// Returns how connections are encrypted instead of as the benchmark says. An `https://` target is spoken to over TLS,
+/// whatever the benchmark does, with sessions resumed as browsers do.
+fn tls(plan: &PlanArguments, standard: Tls, candidate: &Candidate) -> Option<Tls> {
+    let is_https = matches!(&candidate.server, ChosenServer::External(target) if target.secure);
+    match plan.tls {
+        Some(asked) => Some(asked.into()),
+        None => (is_https && standard == Tls::Off).then_some(Tls::Resumed),
+    }
+}
+
+/// Refuses what a target or a recipe does not speak. Recipes have no transport for HTTP/2 in the clear.
 fn check_transport(candidate: &Candidate, protocol: &Protocol) -> Result<(), Failure> {
+    if let ChosenServer::External(target) = &candidate.server {
+        target.check(protocol).map_err(Failure::usage)?;
+    }
     let is_clear = (protocol.tls, protocol.http) == (Tls::Off, HttpVersion::Http2);
     let is_by_recipe = matches!(candidate.server, ChosenServer::Recipe(_)) || candidate.accelerator.is_some();
     match is_clear && is_by_recipe {

@@ -58,6 +58,41 @@ fn a_server_with_other_files_is_not_loaded() {
 }
 
 #[test]
+fn a_target_needs_no_scheme() {
+    let lab = Lab::new();
+    let (_server, address) = lab.serve(&["webstone-1.1"]);
+    let dry = ["run", "webstone-1.1", "--dry-run", "--target"];
+    lab.run(&[&dry[..], &[&address.to_string()]].concat()).expect(0);
+    run(&lab, &format!("localhost:{}", free_port())).expect(4).says("no connection to http://localhost:");
+}
+
+/// An `https://` target is spoken to over TLS without more words, and a contradiction is told before anything is.
+#[test]
+fn the_scheme_of_a_target_decides_on_tls() {
+    let lab = Lab::new();
+    let dry = |arguments: &[&str]| {
+        let words = ["run", "one-object", "--dry-run", "--json", "--target"];
+        lab.run(&[&words[..], arguments].concat())
+    };
+    let plan = dry(&["https://127.0.0.1:8443"]).expect(0).json();
+    assert_eq!(plan["plan"]["protocol"]["tls"], "resumed");
+    let plan = dry(&["https://127.0.0.1:8443", "--tls", "full"]).expect(0).json();
+    assert_eq!(plan["plan"]["protocol"]["tls"], "full");
+    dry(&["https://127.0.0.1:8443", "--tls", "off"]).expect(2).says("wants TLS, the plan has none");
+    dry(&["127.0.0.1:8080", "--tls", "full"]).expect(2).says("is without TLS, the plan wants it");
+}
+
+#[test]
+fn a_url_in_the_place_of_a_benchmark_is_understood() {
+    let lab = Lab::new();
+    lab.run(&["run", "http://127.0.0.1:8085/about"])
+        .expect(2)
+        .says("error: expected a benchmark, found the URL `http://127.0.0.1:8085/about`")
+        .says("`plimsoll run BENCHMARK --target http://127.0.0.1:8085/`")
+        .says("list `/about` in a definition");
+}
+
+#[test]
 fn nobody_there_is_told_as_such() {
     let lab = Lab::new();
     run(&lab, &format!("http://127.0.0.1:{}/", free_port()))
@@ -97,8 +132,7 @@ fn load_goes_to_loopback_and_private_addresses_only() {
 fn what_is_no_target_is_a_mistake_of_usage() {
     let lab = Lab::new();
     for (url, text) in [
-        ("https://127.0.0.1/", "wants TLS, the plan has none"),
-        ("127.0.0.1:80", "expected `http://HOST:PORT/`"),
+        ("ftp://127.0.0.1/", "only `http://` and `https://` targets are supported"),
         ("http://127.0.0.1:0/", "expected a port from 1 to 65535"),
         ("http://user@127.0.0.1/", "a target has no user name"),
         ("http://127.0.0.1/site", "a target has no path"),
