@@ -1,4 +1,5 @@
-//! The last seconds, for the charts. Bounded.
+//! The seconds of a run, for the charts. Bounded: of a run of known length neighbors are merged, of another one the
+//! oldest seconds go.
 
 use std::collections::VecDeque;
 
@@ -6,16 +7,18 @@ use model::{IntervalRecord, Load, Phase};
 use stats::Histogram;
 use units::{Nanos, Ratio};
 
-/// How many seconds are kept.
+/// How many seconds are kept, merged or not.
 pub const SECONDS_MAX: usize = 600;
 
 /// Shorter intervals, as at the end of a phase, are too short for a rate in a chart.
 const CHARTED_MIN: Nanos = Nanos::from_millis(500);
 
-/// What is shown of one second.
+/// What is shown of one second, or of several that were merged.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Second {
-    /// When it ended, in seconds of load since the run began: pauses between load points do not count.
+    /// When it began, in seconds of load since the run began: pauses between load points do not count.
+    pub from: f64,
+    /// When it ended, likewise.
     pub at: f64,
     /// Counts the load points of all runs, from 0.
     pub ordinal: u32,
@@ -60,11 +63,34 @@ pub struct Place {
     pub run: usize,
 }
 
-/// The last seconds.
+impl Second {
+    /// Merges with the second that follows: means by length of what is a rate, sums of what is counted, and the higher
+    /// of two percentiles, because a chart must not hide a bad second.
+    pub fn merge(&self, next: &Second) -> Second {
+        let (before, after) = (self.at - self.from, next.at - next.from);
+        let mean = |a: f64, b: f64| (a * before + b * after) / (before + after);
+        Second {
+            from: self.from,
+            is_steady: self.is_steady && next.is_steady,
+            rate: mean(self.rate, next.rate),
+            due_rate: mean(self.due_rate, next.due_rate),
+            errors: self.errors.saturating_add(next.errors),
+            in_flight: mean(self.in_flight, next.in_flight),
+            p50: self.p50.max(next.p50),
+            p90: self.p90.max(next.p90),
+            p99: self.p99.max(next.p99),
+            ..*next
+        }
+    }
+}
+
+/// The seconds so far.
 #[derive(Debug, Default)]
 pub struct History {
     /// Oldest first, at most [`SECONDS_MAX`].
     pub seconds: VecDeque<Second>,
+    /// Length of all load points by the plan; `None` if it is not known beforehand, as in a search.
+    pub planned: Option<Nanos>,
     /// Length of all load points so far.
     pub length: Nanos,
 }
@@ -79,9 +105,31 @@ impl History {
             self.seconds.push_back(second);
         }
         if SECONDS_MAX < self.seconds.len() {
-            self.seconds.pop_front();
+            match self.planned {
+                Some(_) => self.merge_neighbors(),
+                None => drop(self.seconds.pop_front()),
+            }
         }
         second
+    }
+
+    /// Halves the number of seconds; those of two load points stay apart.
+    fn merge_neighbors(&mut self) {
+        let mut merged: VecDeque<Second> = VecDeque::with_capacity(SECONDS_MAX + 1);
+        let mut is_open = false;
+        for second in self.seconds.drain(..) {
+            match merged.back_mut() {
+                Some(last) if is_open && last.ordinal == second.ordinal => {
+                    *last = last.merge(&second);
+                    is_open = false;
+                }
+                _ => {
+                    merged.push_back(second);
+                    is_open = true;
+                }
+            }
+        }
+        self.seconds = merged;
     }
 }
 
@@ -90,6 +138,7 @@ fn second(place: Place, record: &IntervalRecord, at: f64) -> Second {
     let threads = f64::from(record.health.threads.max(1)) * length;
     let per_second = |n: u64| n as f64 * 1e9 / length;
     Second {
+        from: (at - length / 1e9).max(0.0),
         at,
         ordinal: place.ordinal,
         load: place.load,
@@ -140,6 +189,26 @@ mod tests {
         }
         assert_eq!(history.seconds.len(), SECONDS_MAX);
         assert_eq!((history.seconds[0].at, history.seconds[599].at), (401.0, 1000.0));
+    }
+
+    /// By hand: of a run of 2,000 s whose load points have 300 s each, no second is lost and none is of two load points.
+    #[test]
+    fn a_run_of_known_length_is_kept_whole() {
+        let mut history = History { planned: Some(Nanos::from_secs(2_000)), ..History::default() };
+        for index in 0..2_000 {
+            let place = Place { ordinal: index / 300, ..PLACE };
+            history.add(place, &testing::record(index, Phase::Steady, 5));
+        }
+        assert!(history.seconds.len() <= SECONDS_MAX);
+        assert_eq!((history.seconds[0].from, history.seconds.back().unwrap().at), (0.0, 2_000.0));
+        let pairs = || history.seconds.iter().zip(history.seconds.iter().skip(1));
+        assert!(pairs().all(|(a, b)| a.at == b.from), "without gaps");
+        for second in &history.seconds {
+            let first = (second.from / 300.0).floor();
+            assert_eq!(f64::from(second.ordinal), first, "{second:?}");
+            assert!(second.at <= 300.0 * (first + 1.0), "{second:?}");
+            assert!((second.rate - 5.0).abs() < 1e-9, "{second:?}");
+        }
     }
 
     #[test]

@@ -66,15 +66,16 @@ impl State {
     pub fn new(plans: &[Plan], labels: &[String]) -> State {
         let run =
             |(plan, label): (&Plan, &String)| Run { label: label.clone(), plan: plan.clone(), server: None };
+        let runs: Vec<Run> = plans.iter().zip(labels).map(run).collect();
         State {
-            runs: plans.iter().zip(labels).map(run).collect(),
+            history: History { planned: planned(&runs), ..History::default() },
+            runs,
             turn: 0,
             step: None,
             point: None,
             second: None,
             done: VecDeque::new(),
             n_begun: 0,
-            history: History::default(),
             counters: Counters::default(),
             messages: VecDeque::new(),
         }
@@ -179,6 +180,14 @@ impl State {
         self.second = Some(self.history.add(point.place, record));
         point.add(record, &self.runs[point.place.run].plan);
     }
+}
+
+/// Returns how long the load of all runs lasts by their plans; `None` if one of them is a search.
+fn planned(runs: &[Run]) -> Option<Nanos> {
+    let of = |run: &Run| run.plan.phases.issuing().as_secs_f64() * run.plan.load_points.len() as f64;
+    let seconds: f64 = runs.iter().map(of).sum();
+    let is_known = 0.0 < seconds && runs.iter().all(|run| run.plan.search.is_none());
+    is_known.then(|| Nanos::from_secs_f64(seconds))
 }
 
 /// Adds to what is kept; the oldest goes where there are too many.

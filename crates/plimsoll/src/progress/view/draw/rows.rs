@@ -3,9 +3,13 @@
 use super::panel;
 use crate::progress::state::State;
 
-/// Rows of the charts: fewer show nothing, more are no clearer.
+/// Rows of the charts: fewer show nothing; more than the first maximum only where nothing else needs them.
 const CHARTS_MIN: u16 = 7;
 const CHARTS_MAX: u16 = 14;
+const CHARTS_LARGEST: u16 = 36;
+
+/// Load points that the table has room for where their number is not known beforehand.
+const DONE_UNKNOWN: u32 = 20;
 
 /// Rows of the table with its heading, at least.
 const DONE_MIN: u16 = 3;
@@ -56,6 +60,11 @@ impl Rows {
         let gap = take(GAPS, GAPS) / GAPS;
         // Where it is too close for gaps, rows are worth more to the table.
         let charts = charts + take((CHARTS_MAX - CHARTS_MIN) * gap, 0);
+        // The table never needs more than all load points, its heading, and the messages below it.
+        let wanted =
+            state.n_points().unwrap_or(DONE_UNKNOWN).min(u32::from(height)) as u16 + 1 + MESSAGES_MAX;
+        let done = done + take(wanted.saturating_sub(done), 0);
+        let charts = charts + take((CHARTS_LARGEST - CHARTS_MAX) * gap, 0);
         let done = done + take(height, 0);
         // Messages come and go: they take the table's last rows, and nothing else moves.
         let messages = MESSAGES_MAX.min(state.messages.len() as u16).min(done / 2);

@@ -54,6 +54,48 @@ fn label(power: i32) -> String {
     format!("{} {unit}", 10f64.powi(power + above))
 }
 
+/// A horizontal axis: which seconds each dot stands for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TimeAxis {
+    /// The first second.
+    pub start: f64,
+    /// Dots from the left to the right end.
+    pub dots: usize,
+    /// Seconds that one dot stands for; less than one where the run is short.
+    pub seconds_per_dot: f64,
+}
+
+impl TimeAxis {
+    /// Makes an axis with so many dots: of the whole run if its length is known, else of the last seconds, one each.
+    pub fn new(planned: Option<f64>, newest: f64, dots: usize) -> TimeAxis {
+        let width = dots.max(1) as f64;
+        match planned {
+            // A drain at the end comes on top of the plan.
+            Some(planned) => {
+                TimeAxis { start: 0.0, dots, seconds_per_dot: planned.max(newest).max(1.0) / width }
+            }
+            None => TimeAxis { start: page(newest, width), dots, seconds_per_dot: 1.0 },
+        }
+    }
+
+    /// Returns the last second.
+    pub fn end(&self) -> f64 {
+        self.start + self.dots as f64 * self.seconds_per_dot
+    }
+
+    /// Returns the seconds that a dot stands for, from and to.
+    pub fn span(&self, dot: usize) -> (f64, f64) {
+        let from = self.start + dot as f64 * self.seconds_per_dot;
+        (from, from + self.seconds_per_dot)
+    }
+
+    /// Returns the dot in which a second begins; `None` if that is before the axis.
+    pub fn dot_of(&self, from: f64) -> Option<usize> {
+        let dot = (from - self.start) / self.seconds_per_dot;
+        (-1e-6 < dot).then(|| (dot + 1e-6) as usize)
+    }
+}
+
 /// Returns where the page begins on which so many dots show the newest second: it stands still until it is full, then
 /// moves on by half.
 pub fn page(newest: f64, dots: f64) -> f64 {
@@ -94,6 +136,25 @@ mod tests {
         assert_eq!(scale.labels_for(5, 6), ["  1 µs", "100 µs", " 10 ms", "   1 s"]);
         assert_eq!(scale.labels_for(2, 6).len(), 2);
         assert_eq!(scale.labels_for(0, 6).len(), 2);
+    }
+
+    /// By hand: 240 s on 60 dots are 4 s each; dot 2 stands for 8 s to 12 s.
+    #[test]
+    fn a_run_of_known_length_fills_the_axis() {
+        let axis = TimeAxis::new(Some(240.0), 30.0, 60);
+        assert_eq!((axis.start, axis.end(), axis.seconds_per_dot), (0.0, 240.0, 4.0));
+        assert_eq!((axis.span(2), axis.dot_of(8.0), axis.dot_of(11.9)), ((8.0, 12.0), Some(2), Some(2)));
+        let longer = TimeAxis::new(Some(240.0), 300.0, 60);
+        assert_eq!(longer.end(), 300.0, "drains are on top");
+        let short = TimeAxis::new(Some(15.0), 3.0, 60);
+        assert_eq!((short.seconds_per_dot, short.span(59).1), (0.25, 15.0));
+    }
+
+    #[test]
+    fn a_run_of_unknown_length_shows_its_last_seconds() {
+        let axis = TimeAxis::new(None, 130.0, 100);
+        assert_eq!((axis.start, axis.end(), axis.seconds_per_dot), (50.0, 150.0, 1.0));
+        assert_eq!((axis.dot_of(49.0), axis.dot_of(50.0), axis.dot_of(51.5)), (None, Some(0), Some(1)));
     }
 
     #[test]
