@@ -22,6 +22,7 @@ mod seal_key;
 mod service_manager;
 mod shell;
 mod side_by_side;
+mod table;
 mod tell;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -4,8 +4,7 @@ use std::path::Path;
 
 use analysis::attribute::sentence;
 use analysis::{Analysis, Analyzer, State};
-use comfy_table::{CellAlignment, Table};
-use disclosure::{Align, PriceSheet, Provenance, Report};
+use disclosure::{PriceSheet, Provenance, Report};
 use model::{Plan, Testbed};
 use runfile::{Extent, Record, Run};
 use units::WallTime;
@@ -14,6 +13,7 @@ use crate::exit::Failure;
 use crate::places::time_text;
 use crate::prices;
 use crate::shell;
+use crate::table::table_text;
 use crate::tell::warn;
 
 /// A run file, read and analyzed.
@@ -165,18 +165,4 @@ pub fn provenance(run: &Run) -> Provenance {
         started: Some(time_text(header.created)),
         ended: run.ended().map(time_text),
     }
-}
-
-/// Lays a table of the report out for a terminal.
-pub fn table_text(table: &disclosure::Table) -> String {
-    let mut text = Table::new();
-    text.load_style(comfy_table::presets::NOTHING);
-    text.set_header(table.headings());
-    text.add_rows(table.plain_rows());
-    for (index, column) in table.columns.iter().enumerate() {
-        if let (Align::Right, Some(column)) = (column.align, text.column_mut(index)) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    text.trim_fmt()
 }

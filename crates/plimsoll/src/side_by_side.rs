@@ -1,12 +1,16 @@
 //! Runs beside one another, for `run` and `compare` alike: on the terminal, and as a document.
 
 use analysis::compare::Comparison;
-use disclosure::{CampaignRun, Document, Provenance};
+use disclosure::{CampaignRun, Document, Provenance, Table};
 use model::{FactState, Testbed};
 
 use crate::commands::print;
 use crate::exit::Failure;
-use crate::results::{Results, table_text};
+use crate::results::Results;
+use crate::table::table_text;
+
+/// The most differences in configuration that are shown on a terminal.
+const DIFFERENCES_MAX: usize = 12;
 
 impl Results {
     /// Returns what a document of several runs takes of a run, which is called `name` there, and its server `server`.
@@ -47,14 +51,28 @@ pub fn tell_comparison(comparison: &Comparison) -> Result<(), Failure> {
     for table in figures.iter().filter(|table| !table.rows.is_empty()) {
         print(&format!("\n{}", table_text(table)))?;
     }
-    let titled = [disclosure::comparison_overall(comparison), disclosure::configuration_table(comparison)];
-    for table in titled.into_iter().flatten() {
+    if let Some(table) = disclosure::comparison_overall(comparison) {
         print(&format!("\n{}:\n{}", table.caption, table_text(&table)))?;
     }
     for text in comparison.scalings.iter().filter_map(disclosure::scaling_text) {
         print(&format!("\n{text}."))?;
     }
+    // Last, because it explains the figures and is not one of them.
+    if let Some(table) = disclosure::configuration_table(comparison) {
+        print(&format!("\n{}", configuration_text(table)))?;
+    }
     Ok(())
+}
+
+/// Lays out the first differences of a configuration, and says how many more the report has.
+fn configuration_text(mut table: Table) -> String {
+    let n = table.rows.len();
+    table.rows.truncate(DIFFERENCES_MAX);
+    let text = format!("{}:\n{}", table.caption, table_text(&table));
+    match n.saturating_sub(DIFFERENCES_MAX) {
+        0 => text,
+        more => format!("{text}\n (and {more} more, in the report)"),
+    }
 }
 
 /// Makes the document of a comparison: what it says, what whole reports add, and the list of runs. `runs` are those of
