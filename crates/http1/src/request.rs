@@ -19,7 +19,7 @@ pub struct RequestHead {
     pub method: RequestMethod,
     /// The method's name as sent.
     pub method_name: Range<usize>,
-    /// Path and query, as sent. `*` of OPTIONS and `host:port` of CONNECT stand as they are;
+    /// Path and query, as sent: visible ASCII, and UTF-8 that is not percent-encoded. `*` of OPTIONS and `host:port` of CONNECT stand as they are;
     /// empty if an absolute form has no path, which means `/`.
     pub target: Range<usize>,
     /// The host that is meant, with its port if given; `None` only for HTTP/1.0 without `Host`.
@@ -115,7 +115,8 @@ fn framing(fields: &FramingFields) -> Framing {
 /// Splits a request target into authority, if its form has one, and what is asked for there.
 fn split_target(method: RequestMethod, target: &[u8]) -> Result<(Option<&[u8]>, &[u8]), HeadError> {
     let malformed = HeadError::Malformed(Malformed::Target);
-    if !target.iter().all(|byte| byte.is_ascii_graphic() && *byte != b'#') {
+    // UTF-8 that is not percent-encoded is no URI, but browsers and old links have it: whoever reads on encodes it.
+    if !target.iter().all(|byte| (byte.is_ascii_graphic() && *byte != b'#') || !byte.is_ascii()) {
         return Err(malformed);
     }
     if method == RequestMethod::Connect {
@@ -268,7 +269,8 @@ mod tests {
             "*",
             "?a",
             "/a#b",
-            "/\u{e9}",
+            "/\u{e9}#b",
+            "/a\u{7f}b",
             "ftp://h/",
             "http://",
             "http:///a",
@@ -280,6 +282,10 @@ mod tests {
             let text = format!("GET {target} HTTP/1.1\r\nHost: h\r\n\r\n");
             assert_eq!(told(&text), Err(HeadError::Malformed(Malformed::Target)), "{target:?}");
         }
+        assert_eq!(
+            told("GET /caf\u{e9}?\u{20ac} HTTP/1.1\r\nHost: h\r\n\r\n").as_deref(),
+            Ok("GET /caf\u{e9}?\u{20ac} h Http11 None keep")
+        );
         for target in ["/", "h", "h:", ":80", "*"] {
             let text = format!("CONNECT {target} HTTP/1.1\r\nHost: h\r\n\r\n");
             assert_eq!(told(&text), Err(HeadError::Malformed(Malformed::Target)), "{target:?}");

@@ -50,8 +50,6 @@ reasons! {
         TooLong = "too-long", "RFC 9110 §15.5.15";
         /// The target has a character that no URI has.
         Character = "character", "RFC 3986 §2";
-        /// A percent sign is not followed by two hexadecimal digits.
-        PercentEncoding = "percent-encoding", "RFC 3986 §2.1";
         /// The target has an encoded byte zero.
         NullByte = "null-byte", "RFC 3986 §7.3";
         /// The path has a dot segment, and the operator wants none.

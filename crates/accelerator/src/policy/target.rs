@@ -1,4 +1,21 @@
 //! Path and query in the one form that both cache key and origin see (RFC 3986 §6.2.2).
+//!
+//! | in a target | in the path | in the query |
+//! |---|---|---|
+//! | `%41`, `%7e`: a code of a letter, a digit or `-._~` | decoded | decoded |
+//! | any other code, such as `%c3` or `%3D` | kept, with capital digits | kept, with capital digits |
+//! | a percent sign without two hexadecimal digits | `%25` | `%25` |
+//! | bytes above 127: UTF-8 that is not encoded | encoded | encoded |
+//! | visible characters that no URI has: ``"<>\^`{\|}`` | encoded | encoded |
+//! | `%2F`, `%5C`, `\`: a slash that servers may find | kept, encoded | kept, encoded |
+//! | segments `.` and `..`, plain or encoded | resolved, or refused; refused above the root | kept |
+//! | the same behind `%2F` or `%5C`, or before `;` | refused | kept |
+//! | `%00` | refused | refused |
+//! | blanks, controls, `#` | refused | refused |
+//!
+//! What is refused is read in different ways by different servers, so that a cache could be made to store one resource
+//! under the name of another. All else has one form, which means the same to whoever decodes it once; writing it again
+//! changes nothing.
 
 use super::key::KeyRefused;
 use super::settings::DotSegments;
@@ -11,8 +28,7 @@ const ENCODED: &[u8] = b"\"<>\\^`{|}";
 
 /// Writes a request target, path and query, in normal form to the end of `text`.
 ///
-/// Percent-encoded letters, digits and `-._~` are decoded, other codes get capital digits, and visible characters
-/// that no URI has are encoded. Dot segments are resolved; empty segments, order and case stay.
+/// See the table above; empty segments, order and case stay.
 ///
 /// # Errors
 ///
@@ -56,12 +72,15 @@ fn write_characters(text: &mut String, bytes: &[u8]) -> Result<(), KeyRefused> {
     while let Some((&byte, after)) = rest.split_first() {
         rest = after;
         match byte {
-            b'%' => {
-                let code = after.first_chunk::<2>().and_then(decode).ok_or(KeyRefused::PercentEncoding)?;
-                rest = &after[2..];
-                write_decoded(text, code)?;
-            }
-            _ if ENCODED.contains(&byte) => write_encoded(text, byte),
+            b'%' => match after.first_chunk::<2>().and_then(decode) {
+                Some(code) => {
+                    rest = &after[2..];
+                    write_decoded(text, code)?;
+                }
+                // Servers take it for itself.
+                None => write_encoded(text, byte),
+            },
+            _ if !byte.is_ascii() || ENCODED.contains(&byte) => write_encoded(text, byte),
             b'#' => return Err(KeyRefused::Character),
             _ if byte.is_ascii_graphic() => text.push(char::from(byte)),
             _ => return Err(KeyRefused::Character),
@@ -177,8 +196,44 @@ mod tests {
             ("/a%2fb?c=%3d", "/a%2Fb?c=%3D"),
             ("/A?B", "/A?B"),
             ("/%25zz", "/%25zz"),
+            ("/%", "/%25"),
+            ("/%4", "/%254"),
+            ("/%4g", "/%254g"),
+            ("/%+1", "/%25+1"),
+            ("/q?x=100%", "/q?x=100%25"),
+            ("/q?x=5%&y=%41%2", "/q?x=5%25&y=A%252"),
+            ("/%%32%35", "/%2525"),
+            ("/%u002e%u002e/a", "/%25u002e%25u002e/a"),
+            ("/caf\u{e9}?\u{20ac}", "/caf%C3%A9?%E2%82%AC"),
+            ("/caf%c3%a9", "/caf%C3%A9"),
+            ("/a?b/../c%2f..%5c;", "/a?b/../c%2F..%5C;"),
         ] {
             assert_eq!(written(target).as_deref(), Ok(expected), "{target}");
+            assert_eq!(written(expected).as_deref(), Ok(expected), "{target}, once more");
+        }
+    }
+
+    /// Bytes that are no UTF-8, such as Latin-1 of old links, are encoded one by one.
+    #[test]
+    fn bytes_that_are_no_text_are_encoded_too() {
+        let mut text = String::new();
+        write_target(&mut text, b"/caf\xe9?\xff", DotSegments::Resolved).unwrap();
+        assert_eq!(text, "/caf%E9?%FF");
+    }
+
+    /// A code that begins with a stray percent sign is no second chance for what is refused.
+    #[test]
+    fn nothing_that_is_refused_hides_behind_a_percent_sign() {
+        for (target, expected) in [
+            ("/a/%%2e%2e/b", Ok("/a/%25../b")),
+            ("/a/..%%2fb", Ok("/a/..%25%2Fb")),
+            ("/a/..%2fb%", Err(KeyRefused::HiddenDotSegment)),
+            ("/%/..%5c", Err(KeyRefused::HiddenDotSegment)),
+            ("/%/../..", Err(KeyRefused::AboveRoot)),
+            ("/%%00", Err(KeyRefused::NullByte)),
+            ("/a?b=%00%", Err(KeyRefused::NullByte)),
+        ] {
+            assert_eq!(written(target), expected.map(str::to_owned), "{target}");
         }
     }
 
@@ -187,14 +242,11 @@ mod tests {
         for (target, reason) in [
             ("*", KeyRefused::TargetForm),
             ("a/b", KeyRefused::TargetForm),
-            ("/%", KeyRefused::PercentEncoding),
-            ("/%4", KeyRefused::PercentEncoding),
-            ("/%4g", KeyRefused::PercentEncoding),
-            ("/%+1", KeyRefused::PercentEncoding),
             ("/%00", KeyRefused::NullByte),
+            ("/a?b=%00", KeyRefused::NullByte),
             ("/a b", KeyRefused::Character),
+            ("/a\tb", KeyRefused::Character),
             ("/a#b", KeyRefused::Character),
-            ("/\u{e9}", KeyRefused::Character),
             ("/\u{7f}", KeyRefused::Character),
         ] {
             assert_eq!(written(target), Err(reason), "{target}");

@@ -127,7 +127,7 @@ fn authority<'a>(uri: &'a Uri, headers: &'a HeaderMap) -> Result<&'a [u8], Refus
 /// Returns path and query, of the same form as in HTTP/1.
 fn target<'a>(method: &Method, uri: &'a Uri) -> Result<&'a [u8], Refused> {
     let target = uri.path_and_query().map_or("", |target| target.as_str()).as_bytes();
-    let is_plain = target.iter().all(|byte| byte.is_ascii_graphic() && *byte != b'#');
+    let is_plain = target.iter().all(|byte| (byte.is_ascii_graphic() && *byte != b'#') || !byte.is_ascii());
     if is_plain && (target.starts_with(b"/") || (target == b"*" && method == Method::OPTIONS)) {
         Ok(target)
     } else {
