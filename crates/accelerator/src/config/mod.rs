@@ -152,8 +152,9 @@ impl Config {
         config.memory.size = overrides.memory.or(config.memory.size);
         config.workers = overrides.workers.or(config.workers);
         if let Some(listen) = overrides.admin {
-            let token_file = config.admin.and_then(|admin| admin.token_file);
-            config.admin = Some(AdminSection { listen, token_file });
+            let (token_file, hosts) =
+                config.admin.map(|admin| (admin.token_file, admin.hosts)).unwrap_or_default();
+            config.admin = Some(AdminSection { listen, token_file, hosts });
         }
         Ok(config)
     }

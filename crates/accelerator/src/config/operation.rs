@@ -86,6 +86,9 @@ pub struct AdminSection {
     ///
     /// Without it nothing can be changed. On other addresses than loopback it is asked for everywhere.
     pub token_file: Option<PathBuf>,
+    /// Names besides the address and `localhost` that browsers may use for the page: `["status.example.com"]`.
+    #[serde(default)]
+    pub hosts: Vec<String>,
 }
 
 impl AdminSection {
@@ -109,6 +112,6 @@ impl AdminSection {
             }
             Ok(token.to_owned())
         });
-        Ok(AdminSettings { listen: self.listen, token: token.transpose()? })
+        Ok(AdminSettings { listen: self.listen, token: token.transpose()?, hosts: self.hosts.clone() })
     }
 }

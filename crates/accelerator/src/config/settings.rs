@@ -208,6 +208,10 @@ impl Config {
 
     fn check_admin(&self) -> Option<String> {
         let admin = self.admin.as_ref()?;
+        let is_name = |name: &&String| is_host(name) && !name.contains(':');
+        if let Some(name) = admin.hosts.iter().find(|name| !is_name(name)) {
+            return Some(format!("expected names without a port as `hosts` of `[admin]`, found `{name}`"));
+        }
         let is_open = !admin.listen.ip().is_loopback() && admin.token_file.is_none();
         is_open.then(|| {
             format!(

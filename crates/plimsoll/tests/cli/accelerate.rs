@@ -37,9 +37,22 @@ impl Reply {
 
 /// Sends a request with these lines after the first, and reads the answer up to the end of the connection.
 fn ask(address: &str, first: &str, lines: &str, body: &str) -> Reply {
+    ask_for("site.example", address, first, lines, body)
+}
+
+/// The same to the operator's page.
+fn ask_admin(admin: &str, first: &str, lines: &str, body: &str) -> Reply {
+    ask_for(admin, admin, first, lines, body)
+}
+
+fn get_admin(admin: &str, path: &str) -> Reply {
+    ask_admin(admin, &format!("GET {path}"), "", "")
+}
+
+fn ask_for(host: &str, address: &str, first: &str, lines: &str, body: &str) -> Reply {
     let mut stream = TcpStream::connect(address).unwrap();
     let length = if body.is_empty() { String::new() } else { format!("Content-Length: {}\r\n", body.len()) };
-    let head = format!("{first} HTTP/1.1\r\nHost: site.example\r\nConnection: close\r\n{lines}{length}\r\n");
+    let head = format!("{first} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{lines}{length}\r\n");
     stream.write_all(format!("{head}{body}").as_bytes()).unwrap();
     read(stream)
 }
@@ -111,15 +124,16 @@ fn a_page_is_fetched_once_until_it_is_purged_and_all_of_it_is_counted_and_logged
     assert_eq!(page("hit"), expected);
 
     let order = r#"{"url": "http://site.example/one.html"}"#;
-    let purge = |token: &str| ask(admin, "POST /purge", &format!("Authorization: bearer {token}\r\n"), order);
+    let purge =
+        |token: &str| ask_admin(admin, "POST /purge", &format!("Authorization: bearer {token}\r\n"), order);
     assert_eq!((purge("wrong").status, page("hit")), (401, expected.clone()));
     let purged = purge(TOKEN);
     assert_eq!((purged.status, purged.body.as_str()), (200, "{\n  \"purged\": 1\n}\n"));
     assert_eq!(page("fwd=uri-miss; stored"), expected);
 
     // A reply is counted when it has been sent, which the client may notice first.
-    eventually(|| get(admin, "/metrics").body.contains("{class=\"2xx\"} 5\n"));
-    let metrics = get(admin, "/metrics").body;
+    eventually(|| get_admin(admin, "/metrics").body.contains("{class=\"2xx\"} 5\n"));
+    let metrics = get_admin(admin, "/metrics").body;
     for line in [
         "plimsoll_accelerator_replies_total{path=\"memory\",reason=\"fresh\"} 3",
         "plimsoll_accelerator_replies_total{path=\"miss\",reason=\"uri-miss\"} 2",
@@ -128,10 +142,10 @@ fn a_page_is_fetched_once_until_it_is_purged_and_all_of_it_is_counted_and_logged
     ] {
         assert!(metrics.lines().any(|one| one == line), "{line}\n{metrics}");
     }
-    let status: Value = serde_json::from_str(&get(admin, "/status.json").body).unwrap();
+    let status: Value = serde_json::from_str(&get_admin(admin, "/status.json").body).unwrap();
     assert_eq!((&status["replies"], &status["hit_ratio"]), (&json!(5), &json!(0.6)));
     assert_eq!(status["hottest"][0]["url"], "http://site.example/one.html");
-    assert!(get(admin, "/").body.contains("60.0 % of 5 replies"));
+    assert!(get_admin(admin, "/").body.contains("60.0 % of 5 replies"));
     assert_eq!(get(address, "/metrics").status, 404, "clients see nothing of it");
 
     accelerator.running.signal(Signal::TERM);
@@ -157,7 +171,7 @@ fn prefilled_pages_are_hits_at_once() {
     let order = r#"{"urls": ["http://site.example/one.html", "nonsense"]}"#;
     let lines = format!("Authorization: Bearer {TOKEN}\r\n");
     let filled: Value =
-        serde_json::from_str(&ask(&accelerator.admin, "POST /prefill", &lines, order).body).unwrap();
+        serde_json::from_str(&ask_admin(&accelerator.admin, "POST /prefill", &lines, order).body).unwrap();
     assert_eq!((&filled["stored"], &filled["failed"][0]["url"]), (&json!(1), &json!("nonsense")));
     assert_eq!(get(&accelerator.address, "/one.html").cache(), "hit");
 }
@@ -219,7 +233,7 @@ fn what_is_on_disk_is_served_after_a_kill_and_after_a_stop_without_asking_the_or
     };
     let counts = |accelerator: &Accelerator, sample: &str| {
         let sample = format!("plimsoll_accelerator_{sample}\n");
-        eventually(|| get(&accelerator.admin, "/metrics").body.contains(&sample));
+        eventually(|| get_admin(&accelerator.admin, "/metrics").body.contains(&sample));
     };
 
     let killed = start();
@@ -301,7 +315,7 @@ fn a_dead_origin_is_an_ordinary_error_and_a_notice() {
     assert!(matches!(reply.status, 502 | 503) && reply.body.contains("<html"), "{reply:?}");
     let said = accelerator.running.wait_for("is down");
     assert!(said.starts_with(&format!("warning: server `{nobody}` is down: ")), "{said}");
-    let status: Value = serde_json::from_str(&get(&accelerator.admin, "/status.json").body).unwrap();
+    let status: Value = serde_json::from_str(&get_admin(&accelerator.admin, "/status.json").body).unwrap();
     assert_eq!(status["servers"][0]["is_up"], false);
 }
 
@@ -311,16 +325,27 @@ fn the_operators_page_lets_nobody_change_anything_without_a_token() {
     let accelerator =
         accelerate(&lab, &["--origin", "http://127.0.0.1:1", "--admin", "127.0.0.1:0"], "workers = 1\n");
     let admin = &accelerator.admin;
-    let status = |first: &str, lines: &str, body: &str| ask(admin, first, lines, body).status;
-    assert_eq!(get(admin, "/healthz").body, "ok\n");
+    let status = |first: &str, lines: &str, body: &str| ask_admin(admin, first, lines, body).status;
+    assert_eq!(get_admin(admin, "/healthz").body, "ok\n");
     for (path, code) in [("/", 200), ("/status.json", 200), ("/metrics", 200), ("/x", 404), ("/purge", 405)] {
-        assert_eq!(get(admin, path).status, code, "{path}");
+        assert_eq!(get_admin(admin, path).status, code, "{path}");
     }
-    assert_eq!(get(admin, "/purge").header("allow"), Some("POST"));
+    assert_eq!(get_admin(admin, "/purge").header("allow"), Some("POST"));
     let shown = "Authorization: Bearer 0123456789abcdef\r\n";
     assert_eq!(status("POST /purge", shown, r#"{"all": true}"#), 403);
     assert_eq!(status("DELETE /", "", ""), 403);
-    let head = ask(admin, "HEAD /status.json", "", "");
+    // A name of somebody else's that leads here, and a page of somebody else's (DNS rebinding, forged requests).
+    let asked_as = |host: &str, path: &str| ask_for(host, admin, &format!("GET {path}"), "", "");
+    for path in ["/", "/status.json", "/metrics"] {
+        let refused = asked_as("evil.test", path);
+        assert_eq!(refused.status, 421, "{path}");
+        assert!(refused.body.contains("found `evil.test`") && !refused.body.contains("hottest"), "{path}");
+        assert_eq!(asked_as("localhost", path).status, 200, "{path}");
+    }
+    assert_eq!(status("GET /", "Origin: http://evil.test\r\n", ""), 403);
+    assert_eq!(status("GET /", "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: cors\r\n", ""), 403);
+    assert_eq!(asked_as("evil.test", "/healthz").body, "ok\n");
+    let head = ask_admin(admin, "HEAD /status.json", "", "");
     assert!(head.status == 200 && head.body.is_empty(), "{head:?}");
     let mut stream = TcpStream::connect(admin).unwrap();
     stream.write_all(b"nonsense\r\n\r\n").unwrap();

@@ -18,8 +18,14 @@ pub(super) struct Asked {
     pub(super) method: RequestMethod,
     /// Without its query.
     pub(super) path: String,
+    /// The host that is meant, with its port if given; `None` if an HTTP/1.0 client named none.
+    pub(super) host: Option<String>,
     /// The value of `Authorization`.
     pub(super) authorization: Option<Vec<u8>>,
+    /// The value of `Origin`: which page made the request, if one did.
+    pub(super) origin: Option<String>,
+    /// The values of `Sec-Fetch-Site` and `Sec-Fetch-Mode`: where a browser was asked to make it, and what for.
+    pub(super) fetch: (Option<String>, Option<String>),
     pub(super) body: Vec<u8>,
 }
 
@@ -109,10 +115,15 @@ where
 }
 
 fn asked(came: &[u8], head: &RequestHead, body: Vec<u8>) -> Asked {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let target = String::from_utf8_lossy(came.get(head.target.clone()).unwrap_or_default());
+    let line = |name| header(came, name).map(text);
     Asked {
         method: head.method,
         path: target.split('?').next().unwrap_or_default().to_owned(),
+        host: head.host.clone().and_then(|host| came.get(host)).map(text),
+        origin: line("origin"),
+        fetch: (line("sec-fetch-site"), line("sec-fetch-mode")),
         authorization: header(came, "authorization").map(<[u8]>::to_vec),
         body,
     }

@@ -9,10 +9,15 @@
 //! | `/purge` | POST | removes what is stored |
 //! | `/prefill` | POST | fetches URLs, so that they are stored |
 //!
+//! Whoever gets a browser to load a page of theirs can have it ask here too. So a request is answered only if it names
+//! this page as its host (a name of theirs that leads here does not), and if no page of theirs made it: see `guard`.
+//!
+//! - `guard`: who may ask
 //! - `http`: reading requests, sending answers
 //! - `orders`: what the bodies of orders say
 //! - `page`: the page
 
+mod guard;
 mod http;
 mod orders;
 mod page;
@@ -65,13 +70,16 @@ pub struct AdminSettings {
     pub listen: SocketAddr,
     /// What orders must show as `Authorization: Bearer …`; nobody may give any if `None`.
     pub token: Option<String>,
+    /// The names that requests may give the page besides its address and, on loopback, `localhost`.
+    pub hosts: Vec<String>,
 }
 
 impl std::fmt::Debug for AdminSettings {
     /// Leaves out the token.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let token = self.token.as_ref().map(|_| "…");
-        f.debug_struct("AdminSettings").field("listen", &self.listen).field("token", &token).finish()
+        let mut shown = f.debug_struct("AdminSettings");
+        shown.field("listen", &self.listen).field("token", &token).field("hosts", &self.hosts).finish()
     }
 }
 
@@ -129,22 +137,24 @@ async fn answer(asked: &Asked, parts: &Parts, current: &Current) -> Answer {
 /// Lets in who may look, or order. Errors: what others get.
 fn admit(asked: &Asked, current: &Current, is_looking: bool) -> Result<(), Answer> {
     let Some(admin) = &current.settings.admin else { return Err(Answer::refused(404, "there is no page")) };
-    let Some(token) = &admin.token else {
-        return match is_looking {
-            true => Ok(()),
-            false => Err(Answer::refused(
-                403,
-                "nothing can be changed without a token\nhint: name a `token-file` in `[admin]`",
-            )),
-        };
-    };
     let shown = asked.authorization.as_deref().and_then(shown_token);
     // Hashes are compared, in constant time: how long it takes says nothing about the token.
-    let is_known = shown.is_some_and(|shown| blake3::hash(shown) == blake3::hash(token.as_bytes()));
-    if is_known || (is_looking && admin.listen.ip().is_loopback()) {
+    let is_token =
+        |token: &String| shown.is_some_and(|shown| blake3::hash(shown) == blake3::hash(token.as_bytes()));
+    if admin.token.as_ref().is_some_and(is_token) {
         return Ok(());
     }
-    Err(Answer::refused(401, "expected the token as `Authorization: Bearer TOKEN`"))
+    guard::check(asked, admin)?;
+    match admin.token {
+        None if !is_looking => Err(Answer::refused(
+            403,
+            "nothing can be changed without a token\nhint: name a `token-file` in `[admin]`",
+        )),
+        Some(_) if !is_looking || !admin.listen.ip().is_loopback() => {
+            Err(Answer::refused(401, "expected the token as `Authorization: Bearer TOKEN`"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Returns the token of `Bearer TOKEN`; the name of the scheme is of any case (RFC 9110 §11.1).
