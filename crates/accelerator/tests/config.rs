@@ -257,6 +257,10 @@ fn what_does_not_go_together_is_refused_with_what_to_do() {
         ("[disk]\nfolder = \"cache\"\nsize = \"1 MiB\"", "expected at least `16 MiB` as `size` of `[disk]`"),
         ("[limits]\nhead-max = \"1 MiB\"", "`head-max` of `[limits]` is more than `64 KiB`"),
         ("[admin]\nlisten = \"0.0.0.0:1\"", "could be used by anybody\nhint: listen on `127.0.0.1`"),
+        (
+            "[admin]\nlisten = \"127.0.0.1:1\"\nhosts = [\"a.example\", \"b:80\"]",
+            "expected names without a port as `hosts` of `[admin]`, found `b:80`",
+        ),
         ("[admin]\nlisten = \"127.0.0.1:1\"\ntoken-file = \"/nowhere/at/all\"", "cannot be read"),
         ("[cache]\n[origin]\nhost = 1", "expected a string"),
     ] {
@@ -330,5 +334,26 @@ fn a_token_has_to_be_long_and_without_blanks() {
     for token in ["", "short", "0123456789 abcdef 0123456789"] {
         std::fs::write(&file, token).expect("a file");
         assert!(complaint(&text).contains("expected a token of 16 characters or more"));
+    }
+}
+
+/// Goal: lifetimes are guessed unless the operator says otherwise, or has named one for what gives none.
+#[test]
+fn lifetimes_are_guessed_unless_the_operator_knows_better() {
+    let guessed = |text: &str| {
+        let config =
+            Config::parse("a.toml", &format!("{MINIMAL}{text}\n")).unwrap_or_else(|error| panic!("{error}"));
+        let heuristic = config.settings().unwrap_or_else(|error| panic!("{error}")).exchange.policy.heuristic;
+        heuristic.map(|heuristic| (heuristic.fraction.0, heuristic.lifetime_max.as_secs_f64()))
+    };
+    for (text, expected) in [
+        ("", Some((0.1, 3600.0))),
+        ("[cache]\ndefault-lifetime = \"1 min\"", None),
+        ("[cache.heuristic]\nenabled = false", None),
+        ("[cache.heuristic]\nenabled = true\n[cache]\ndefault-lifetime = \"1 min\"", Some((0.1, 3600.0))),
+        ("[cache.heuristic]\nlifetime-max = \"1 d\"", Some((0.1, 86_400.0))),
+        ("[cache.heuristic]\nfraction = 0.05", Some((0.05, 3600.0))),
+    ] {
+        assert_eq!(guessed(text), expected, "{text}");
     }
 }

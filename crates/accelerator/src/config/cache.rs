@@ -14,7 +14,7 @@ use crate::policy::{DotSegments, Heuristic, SetCookie, Settings, StaleSettings};
 
 /// What is stored, for how long, and when it is used.
 ///
-/// The defaults do what RFC 9111 says, and no more.
+/// The defaults do what RFC 9111 says; all that they guess is a lifetime where only the date of change is given.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct CacheSection {
@@ -29,7 +29,8 @@ pub struct CacheSection {
     pub lifetime_max: Option<Time>,
     /// How long responses with these statuses live that do not say so: `404 = "10 s"`.
     pub statuses: BTreeMap<StatusKey, Time>,
-    /// Guess the lifetime of a response that only says when it was last changed; off by default.
+    /// Guess the lifetime of a response that only says when it was last changed; on by default, but not beside a
+    /// `default-lifetime`.
     pub heuristic: Option<HeuristicSection>,
     /// Fields to heed before `Cache-Control`, the most specific first (RFC 9213).
     pub targets: Option<Vec<String>>,
@@ -71,14 +72,16 @@ pub struct StaleSection {
     pub despite_s_maxage: Option<bool>,
 }
 
-/// A lifetime guessed from how long a response has not changed.
-#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+/// A lifetime guessed from how long a response has not changed (RFC 9111 §4.2.2); never that of a URL with a query.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct HeuristicSection {
-    /// The part of the time since the last change, above 0 and up to 0.1.
-    pub fraction: Fraction,
-    /// The longest lifetime that is guessed.
-    pub lifetime_max: Time,
+    /// Whether lifetimes are guessed; `true` by default.
+    pub enabled: Option<bool>,
+    /// The part of the time since the last change, above 0 and up to 0.1, which is the default.
+    pub fraction: Option<Fraction>,
+    /// The longest lifetime that is guessed; `1 h` by default.
+    pub lifetime_max: Option<Time>,
 }
 
 /// A part of at most a tenth.
@@ -174,7 +177,7 @@ impl CacheSection {
         let usual = Settings::default();
         let lifetimes = self.statuses.iter().map(|(status, time)| (status.0, time.0));
         Settings {
-            heuristic: self.heuristic.as_ref().map(HeuristicSection::settings).or(usual.heuristic),
+            heuristic: self.heuristic(usual.heuristic),
             default_lifetime: self.default_lifetime.map(|time| time.0).or(usual.default_lifetime),
             lifetimes_of_statuses: lifetimes.collect::<Vec<(u16, Nanos)>>(),
             lifetime_min: time(self.lifetime_min, usual.lifetime_min),
@@ -193,6 +196,16 @@ impl CacheSection {
     }
 }
 
+impl CacheSection {
+    /// Returns how lifetimes are guessed. An operator who has named a lifetime for what gives none meant that one.
+    fn heuristic(&self, usual: Option<Heuristic>) -> Option<Heuristic> {
+        match &self.heuristic {
+            Some(section) => section.settings(),
+            None => usual.filter(|_| self.default_lifetime.is_none()),
+        }
+    }
+}
+
 impl StaleSection {
     fn settings(&self) -> StaleSettings {
         let usual = StaleSettings::default();
@@ -206,8 +219,13 @@ impl StaleSection {
 }
 
 impl HeuristicSection {
-    fn settings(&self) -> Heuristic {
-        Heuristic { fraction: Ratio(self.fraction.0), lifetime_max: self.lifetime_max.0 }
+    fn settings(&self) -> Option<Heuristic> {
+        let usual = Heuristic::default();
+        let heuristic = Heuristic {
+            fraction: self.fraction.map_or(usual.fraction, |fraction| Ratio(fraction.0)),
+            lifetime_max: time(self.lifetime_max, usual.lifetime_max),
+        };
+        self.enabled.unwrap_or(true).then_some(heuristic)
     }
 }
 

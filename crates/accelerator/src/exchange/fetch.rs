@@ -101,7 +101,8 @@ impl Exchange {
         lead: Option<Lead>,
     ) -> Fetched {
         let policy = &self.settings.policy;
-        let response = Response::read(reply.status, reply.lines.iter(), reply.times, policy);
+        let response =
+            Response::read(reply.status, reply.lines.iter(), reply.times, policy).of(&errand.ask.key);
         let failure = Failure::Status(reply.status);
         if errand.stand_in(failure, wall(), policy).is_some() {
             settle(lead.as_ref(), Outcome::Error(reply.status));
@@ -117,18 +118,20 @@ impl Exchange {
                 self.remember_not_stored(errand, why, reply.status);
                 let is_error = 500 <= reply.status;
                 settle(lead.as_ref(), if is_error { Outcome::Error(reply.status) } else { Outcome::Alone });
-                if why == NotStored::TooLarge && errand.ask.request.has_range && !is_own {
-                    return self.part(errand).await;
+                if !is_own && errand.ask.request.has_range && may_have_parts(&reply) {
+                    // Its connection may serve for the part.
+                    drop(reply);
+                    return self.part(errand, why).await;
                 }
                 Fetched::Relayed { reply, why: Some(why) }
             }
         }
     }
 
-    /// Asks once more for just the part that is wanted: the whole was asked for to be kept, and is too large for that.
-    async fn part(&self, errand: &Errand) -> Fetched {
+    /// Asks once more for just the part that is wanted: the whole was asked for to be kept, and is not for that.
+    async fn part(&self, errand: &Errand, why: NotStored) -> Fetched {
         match self.send(errand, &Purpose::Own).await {
-            Ok(reply) => Fetched::Relayed { reply, why: Some(NotStored::TooLarge) },
+            Ok(reply) => Fetched::Relayed { reply, why: Some(why) },
             Err(failure) => Fetched::Failed(Fault::from(&failure)),
         }
     }
@@ -163,6 +166,12 @@ impl Exchange {
             self.shared.store.set_mark(key, mark);
         }
     }
+}
+
+/// Tells whether the origin may have parts of what it has answered with: not of errors, and not if it says so.
+fn may_have_parts(reply: &OriginReply) -> bool {
+    let ranges = reply.lines.get("accept-ranges").unwrap_or_default();
+    reply.status == 200 && !ranges.eq_ignore_ascii_case(b"none")
 }
 
 /// Says what came of a flight, if there is one.

@@ -5,6 +5,7 @@
 //! origin is read no faster than the slowest of them takes it.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
@@ -28,6 +29,8 @@ pub(super) struct Arriving {
     pub content_length: Option<u64>,
     /// How long the origin took to answer.
     pub origin_time: Nanos,
+    /// Whether it is in the store.
+    is_stored: AtomicBool,
     state: Mutex<FlowState>,
     /// Wakes readers.
     arrived: Notify,
@@ -73,6 +76,7 @@ impl Arriving {
             stored,
             content_length,
             origin_time,
+            is_stored: AtomicBool::new(false),
             state: Mutex::new(FlowState { readers, ..FlowState::default() }),
             arrived: Notify::new(),
             passed: Notify::new(),
@@ -147,6 +151,16 @@ impl Arriving {
             *piece = body.slice(start.min(end)..end);
             start = end;
         }
+    }
+
+    /// Takes note that it is in the store.
+    pub fn note_stored(&self) {
+        self.is_stored.store(true, Ordering::Relaxed);
+    }
+
+    /// Tells whether it is in the store: not before all of it has come.
+    pub fn is_stored(&self) -> bool {
+        self.is_stored.load(Ordering::Relaxed)
     }
 
     /// Ends the body.

@@ -15,7 +15,7 @@ use super::flow::{Arriving, FlowReader};
 use super::handle::Exchange;
 use super::lines::{self, is_without_body, of_not_modified, of_range_refused, push_length};
 use super::stream::BodyStream;
-use super::told::{Told, freshness};
+use super::told::Told;
 use crate::message::{BodyError, HeaderLines, Reply, ReplyBody};
 use crate::origin::{OriginBody, OriginReply};
 use crate::policy::{
@@ -100,7 +100,7 @@ impl Exchange {
                 (status, whole(reader, status, length, &mut lines))
             }
         };
-        told.write(&mut lines, Some(freshness(stored, wall())), &ask.key, &self.settings);
+        told.write(&mut lines, Some((stored, wall())), &ask.key, &self.settings);
         Reply { status, lines, body, handling: told.handling(), memo: None }
     }
 }
@@ -183,6 +183,7 @@ impl Keeper {
         let (key, lines) = (self.errand.ask.key.clone(), arriving.lines.clone());
         let object = Arc::new(Object::new(key, stored, lines, body.clone(), tags, arriving.origin_time));
         if shared.store.insert(&object, self.since, &self.exchange.settings.policy) {
+            arriving.note_stored();
             arriving.share(&body);
         }
     }

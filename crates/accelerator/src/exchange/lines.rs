@@ -5,7 +5,7 @@ use units::WallTime;
 
 use super::memo::MemoKind;
 use super::settings::ExchangeSettings;
-use super::told::{Told, freshness};
+use super::told::Told;
 use crate::message::{HeaderLines, HitPath};
 use crate::policy::{
     Response, ResponseField, Stored, age_field, names_of_connection, response_field, stays_in_not_modified,
@@ -52,7 +52,7 @@ pub(super) fn finish_stored(
     settings: &ExchangeSettings,
 ) {
     lines.push_number(b"Age", age_field(object.stored.age(now)));
-    told.write(lines, Some(freshness(&object.stored, now)), &object.key, settings);
+    told.write(lines, Some((&object.stored, now)), &object.key, settings);
 }
 
 /// Returns the lines of a reply that is not in the store yet but comes as if it were: those kept and `Age`.

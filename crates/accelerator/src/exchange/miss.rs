@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::oneshot;
-use tokio::task::spawn_local;
+use tokio::task::{spawn_local, yield_now};
 use units::{Nanos, wall};
 
 use super::ask::Ask;
@@ -99,6 +99,10 @@ impl Exchange {
     /// Asks for itself. `is_own` if with its own conditions and ranges, as the response is hardly one to be kept.
     async fn alone(self: &Rc<Self>, errand: &Rc<Errand>, is_own: bool) -> Reply {
         let fetched = self.fetch(errand, is_own, None).await;
+        if matches!(fetched, Fetched::Kept { .. }) {
+            // What has come whole with its head is in the store before its reply begins, which then says so.
+            yield_now().await;
+        }
         self.reply(errand, fetched)
     }
 
@@ -174,7 +178,8 @@ impl Exchange {
                 let arriving = Arc::clone(reader.arriving());
                 let content = content(&ask.request, ask.lines(), &arriving.stored, policy);
                 let waited = Some(arriving.origin_time);
-                let told = Told::forwarded(errand.why, HitPath::Miss, errand.reason, waited).with_stored();
+                let told = Told::forwarded(errand.why, HitPath::Miss, errand.reason, waited);
+                let told = told.with_stored(arriving.is_stored());
                 self.flowing(ask, reader, lines, &content, told)
             }
             Fetched::Validated { object, waited } => {

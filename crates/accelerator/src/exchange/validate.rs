@@ -78,8 +78,9 @@ impl Exchange {
         let policy = &self.settings.policy;
         let merged = merge(old.lines.iter(), update.lines.iter(), update.response);
         let pairs = merged.iter().map(|(name, value)| (name.as_slice(), value.as_slice()));
-        let response = Response::read(old.status(), pairs.clone(), update.response.times, policy);
         let ask = &update.errand.ask;
+        let response =
+            Response::read(old.status(), pairs.clone(), update.response.times, policy).of(&ask.key);
         let request = Request { method: RequestMethod::Get, ..ask.request };
         let storable = store(&request, &response, policy);
         let own = Variant::of(&response.vary, ask.lines(), &policy.codings).unwrap_or_default();

@@ -21,7 +21,7 @@ reasons! {
         InvalidExpires = "invalid-expires", "RFC 9111 §5.3";
         /// What the operator set for the status.
         Status = "status", "RFC 9111 §4.2.2";
-        /// A part of the time since the last change.
+        /// A part of the time since the last change; never of a URL with a query.
         Heuristic = "heuristic", "RFC 9111 §4.2.2";
         /// What the operator set for responses that say nothing.
         Default = "default", "RFC 9111 §4.2.2";
@@ -77,14 +77,15 @@ fn explicit(response: &Response) -> Option<Lifetime> {
     }
 }
 
-/// Returns what the operator says of a response without a word about it.
+/// Returns what the operator says of a response without a word about it, or what is guessed.
 fn implicit(response: &Response, settings: &Settings) -> Lifetime {
     let of_status = settings.lifetimes_of_statuses.iter().find(|(status, _)| *status == response.status);
     if let Some((_, length)) = of_status {
         return Lifetime { length: *length, source: LifetimeSource::Status };
     }
     let may_be_guessed = is_heuristically_cacheable(response.status) || response.directives.public;
-    let guess = settings.heuristic.and_then(|heuristic| guessed(response, heuristic));
+    let heuristic = settings.heuristic.filter(|_| !response.has_query);
+    let guess = heuristic.and_then(|heuristic| guessed(response, heuristic));
     match (may_be_guessed, guess, settings.default_lifetime) {
         (true, Some(length), _) => Lifetime { length, source: LifetimeSource::Heuristic },
         (true, None, Some(length)) => Lifetime { length, source: LifetimeSource::Default },
@@ -104,7 +105,9 @@ fn guessed(response: &Response, heuristic: Heuristic) -> Option<Nanos> {
 mod tests {
     use units::{Ratio, WallTime};
 
+    use super::super::key::{Key, Scheme};
     use super::super::response::Times;
+    use super::super::settings::DotSegments;
     use super::*;
 
     fn check(lines: &[(&str, &str)], settings: &Settings, seconds: u64, source: LifetimeSource) {
@@ -130,7 +133,25 @@ mod tests {
             let settings = Settings { heuristic: Some(heuristic), ..Settings::default() };
             check(&changed, &settings, seconds, LifetimeSource::Heuristic);
         }
-        check(&changed, &Settings::default(), 0, LifetimeSource::Nothing);
+        check(&changed, &Settings::default(), 3600, LifetimeSource::Heuristic);
+        let off = Settings { heuristic: None, ..Settings::default() };
+        check(&changed, &off, 0, LifetimeSource::Nothing);
+    }
+
+    /// A page that a query brings about may change with every request.
+    #[test]
+    fn nothing_is_guessed_of_a_query() {
+        let lines: [(&[u8], &[u8]); 1] = [(b"Last-Modified", b"Sat, 05 Nov 1994 08:49:37 GMT")];
+        let times = Times { requested: WallTime(784_111_777_000), received: WallTime(784_111_777_000) };
+        let of = |target: &[u8]| {
+            let key = Key::new(Scheme::Http, b"h", target, DotSegments::Resolved).unwrap();
+            let settings = Settings::default();
+            lifetime(&Response::read(200, lines.iter().copied(), times, &settings).of(&key), &settings).source
+        };
+        assert_eq!(of(b"/a"), LifetimeSource::Heuristic);
+        for target in [&b"/a?b"[..], b"/a?", b"?b"] {
+            assert_eq!(of(target), LifetimeSource::Nothing, "{}", target.escape_ascii());
+        }
     }
 
     #[test]

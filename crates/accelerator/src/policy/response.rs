@@ -5,6 +5,7 @@ use units::{Nanos, WallTime};
 use super::date::parse_date;
 use super::directives::ResponseDirectives;
 use super::entity_tag::EntityTag;
+use super::key::Key;
 use super::list::{delta_seconds, members, number};
 use super::message::{Lines, Lower, Single, values};
 use super::settings::Settings;
@@ -59,6 +60,8 @@ pub struct Response {
     pub vary: Vary,
     /// Whether it sets a cookie.
     pub sets_cookie: bool,
+    /// Whether its URL has a query, so that no lifetime is guessed: see [`Response::of`].
+    pub has_query: bool,
 }
 
 /// Lines of a head as they are collected.
@@ -94,7 +97,13 @@ impl Response {
             is_targeted,
             vary: Vary::read(lines),
             sets_cookie: heads.sets_cookie,
+            has_query: false,
         }
+    }
+
+    /// Says what it is a response about: what a query brings about is not guessed to last.
+    pub fn of(self, key: &Key) -> Response {
+        Response { has_query: key.target().contains('?'), ..self }
     }
 
     /// Tells whether the origin can say whether the response is still good: it has an entity tag or a date of change.

@@ -1,11 +1,13 @@
-//! What an operator may set. The defaults do what the documents say, and no more.
+//! What an operator may set. The defaults do what the documents say; all that they guess is a lifetime where only the
+//! date of change is given.
 
 use units::{Nanos, Ratio};
 
 /// The choices that the documents leave to whoever runs a cache.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// How long a response lives that names no lifetime but when it was last changed; off by default.
+    /// How long a response lives that names no lifetime but when it was last changed; by default a tenth of the time
+    /// since then, at most an hour. Never that of a URL with a query.
     pub heuristic: Option<Heuristic>,
     /// How long a response with a status of RFC 9110 §15.1 lives that says nothing; off by default.
     pub default_lifetime: Option<Nanos>,
@@ -60,6 +62,13 @@ impl Heuristic {
     pub const FRACTION_MAX: Ratio = Ratio(0.1);
 }
 
+impl Default for Heuristic {
+    /// A tenth, as RFC 9111 §4.2.2 names it, and no more than an hour: what has changed is seen soon enough.
+    fn default() -> Heuristic {
+        Heuristic { fraction: Heuristic::FRACTION_MAX, lifetime_max: Nanos::from_secs(3600) }
+    }
+}
+
 /// What happens to responses that set a cookie, unless `private` or `no-cache` names the field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SetCookie {
@@ -96,7 +105,7 @@ pub enum DotSegments {
 impl Default for Settings {
     fn default() -> Settings {
         Settings {
-            heuristic: None,
+            heuristic: Some(Heuristic::default()),
             default_lifetime: None,
             lifetimes_of_statuses: Vec::new(),
             lifetime_min: Nanos::ZERO,
@@ -131,9 +140,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn by_default_nothing_is_used_longer_than_its_origin_says() {
+    fn by_default_nothing_is_used_longer_than_its_origin_says_or_lets_guess() {
         let settings = Settings::default();
-        assert!(settings.heuristic.is_none() && settings.default_lifetime.is_none());
+        let guess = Heuristic { fraction: Ratio(0.1), lifetime_max: Nanos::from_secs(3600) };
+        assert_eq!((settings.heuristic, settings.default_lifetime), (Some(guess), None));
         assert!(settings.lifetimes_of_statuses.is_empty() && settings.lifetime_min == Nanos::ZERO);
         assert_eq!((settings.stale.if_error, settings.stale.while_revalidating), (Nanos::ZERO, Nanos::ZERO));
         assert!(!settings.stale.is_allowed_by_s_maxage);

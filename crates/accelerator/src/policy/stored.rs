@@ -2,7 +2,7 @@
 
 use units::{Nanos, WallTime};
 
-use super::freshness::{Lifetime, lifetime};
+use super::freshness::{Lifetime, LifetimeSource, lifetime};
 use super::response::Response;
 use super::settings::Settings;
 use super::vary::Variant;
@@ -42,6 +42,11 @@ impl Stored {
     /// Tells whether it is fresh: younger than its lifetime (RFC 9111 §4.2).
     pub fn is_fresh(&self, now: WallTime) -> bool {
         self.age(now) < self.lifetime.length
+    }
+
+    /// Tells whether its lifetime is a guess of this cache, which it discloses.
+    pub fn is_guessed(&self) -> bool {
+        self.lifetime.source == LifetimeSource::Heuristic
     }
 
     /// Makes it stale from now on: a soft purge, or a reply to HEAD that does not fit (RFC 9111 §4.3.5).

@@ -7,7 +7,7 @@ use accelerator::store::{Purge, Removal};
 use units::{Nanos, WallTime, wall};
 
 use crate::house::{House, inbound, run};
-use crate::origin::{lasting, reply};
+use crate::origin::{Step, lasting, reply, send};
 
 #[test]
 fn a_hit_has_length_age_and_status_and_what_was_stored() {
@@ -198,5 +198,65 @@ fn replies_that_go_on_say_when_they_came() {
         let reply = house.exchange.handle(inbound("GET", "/", &[]), accelerator::message::NoBody).await;
         assert!(reply.lines.get("date").is_some());
         assert_eq!(reply.lines.get("cache-status"), Some(&b"plimsoll; fwd=uri-miss"[..]));
+    });
+}
+
+/// Regression: `stored` was said of replies that then broke off or grew too large.
+#[test]
+fn what_is_not_in_the_store_yet_is_not_said_to_be() {
+    run(async {
+        const CHUNKED: &str =
+            "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nTransfer-Encoding: chunked\r\n\r\n";
+        let large = format!("{CHUNKED}{:x}\r\n{}\r\n0\r\n\r\n", 1 << 20, "x".repeat(1 << 20));
+        let house = House::small(ExchangeSettings::default(), 1 << 20, move |heard| match heard.target() {
+            "/whole" => lasting("whole"),
+            "/chunks" => vec![send(&format!("{CHUNKED}3\r\nabc\r\n0\r\n\r\n"))],
+            "/cut-chunks" => vec![send(&format!("{CHUNKED}3\r\nabc\r\n")), Step::Close],
+            "/cut-length" => vec![
+                send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 9\r\n\r\nabc"),
+                Step::Close,
+            ],
+            _ => vec![send(&large)],
+        })
+        .await;
+        for (target, is_stored) in [
+            ("/whole", true),
+            ("/chunks", true),
+            ("/cut-chunks", false),
+            ("/cut-length", false),
+            ("/large", false),
+        ] {
+            let told = house.get(target, &[]).await.told();
+            assert_eq!(told.contains("stored"), is_stored, "{target}: {told}");
+            house.settled().await;
+            let again = house.get(target, &[]).await;
+            assert_eq!(again.path == HitPath::Memory, is_stored, "{target}: {}", again.told());
+        }
+    });
+}
+
+/// Goal: what nobody has said how long it lives is not asked for again and again, and replies say that it was guessed.
+#[test]
+fn a_guessed_lifetime_makes_hits_and_is_disclosed() {
+    run(async {
+        let house = House::new(|_| reply(200, "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n", "a")).await;
+        assert_eq!(house.get("/", &[]).await.told(), "plimsoll; fwd=uri-miss; stored; detail=heuristic");
+        house.settled().await;
+        let hit = house.get("/", &[]).await;
+        assert_eq!(
+            (hit.gist(), hit.told()),
+            ((200, "a", HitPath::Memory), "plimsoll; hit; detail=heuristic".to_owned())
+        );
+        assert!((3590..=3600).contains(&hit.ttl()), "{}", hit.ttl());
+        for _ in 0..2 {
+            let queried = house.get("/?q", &[]).await;
+            assert!(
+                !queried.told().contains("heuristic") && queried.path != HitPath::Memory,
+                "{}",
+                queried.told()
+            );
+            house.settled().await;
+        }
+        assert_eq!(house.origin.n_heard(), 3);
     });
 }

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use accelerator::policy::{
-    DotSegments, Heuristic, Lines, Request, Response, SetCookie, Settings, StaleSettings, Stored, Times,
-    Variant, write_date,
+    DotSegments, Heuristic, Key, Lines, Request, Response, Scheme, SetCookie, Settings, StaleSettings,
+    Stored, Times, Variant, write_date,
 };
 use serde::Deserialize;
 use units::{Nanos, Ratio, WallTime};
@@ -113,7 +113,11 @@ impl SettingsTable {
             lifetime_max: seconds(self.heuristic_max, Nanos::MAX),
         };
         Settings {
-            heuristic: self.heuristic.map(heuristic),
+            // Zero is off; what is not said is as by default.
+            heuristic: match self.heuristic {
+                None => base.heuristic,
+                Some(fraction) => (fraction != 0.0).then(|| heuristic(fraction)),
+            },
             default_lifetime: self.default_lifetime.map(Nanos::from_secs),
             lifetimes_of_statuses: self.lifetimes_of_statuses.iter().map(of_status).collect(),
             lifetime_min: seconds(self.lifetime_min, base.lifetime_min),
@@ -244,7 +248,10 @@ impl Exchange {
     pub fn response(&self, settings: &Settings) -> Response {
         let head = self.response_head();
         let times = Times { requested: at(self.requested), received: at(self.received) };
-        Response::read(head.status(), head.lines(), times, settings)
+        let request = Head::read(&self.request, "GET /");
+        let target = request.start.split_once(' ').map_or("/", |(_, target)| target);
+        let key = Key::new(Scheme::Http, b"example.org", target.as_bytes(), DotSegments::Resolved).unwrap();
+        Response::read(head.status(), head.lines(), times, settings).of(&key)
     }
 
     fn stored(&self, settings: &Settings) -> Stored {

@@ -149,7 +149,7 @@ impl Head {
 
     /// Makes the object again, by the settings of now; it never lives longer than it did.
     pub(super) fn into_object(self, key: &Key, body: Bytes, settings: &Settings) -> Object {
-        let mut response = Response::read(self.status, self.lines.iter(), self.times, settings);
+        let mut response = Response::read(self.status, self.lines.iter(), self.times, settings).of(key);
         response.age = self.age;
         response.content_length = self.content_length;
         response.sets_cookie = self.sets_cookie;
