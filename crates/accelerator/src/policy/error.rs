@@ -63,9 +63,12 @@ pub fn on_failure(
     }
     let age = stored.age(now);
     let past = age.saturating_sub(stored.lifetime.length);
-    let own = stored.response.directives.stale_if_error.unwrap_or(settings.stale.if_error);
+    let said = stored.response.directives.stale_if_error;
+    let own = said.unwrap_or(settings.stale.if_error);
     let wished = wishes(request, settings).stale_if_error.unwrap_or(Nanos::ZERO);
-    let disconnected = if failure == Failure::NoAnswer { settings.stale.disconnected } else { Nanos::ZERO };
+    // No answer is an error like others: an origin that says how long it may be stood in for has the last word.
+    let is_cut_off = failure == Failure::NoAnswer && said.is_none();
+    let disconnected = if is_cut_off { settings.stale.disconnected } else { Nanos::ZERO };
     let windows = [(own.max(wished), StaleReason::IfError), (disconnected, StaleReason::Disconnected)];
     match windows.iter().find(|(window, _)| past < *window) {
         Some((_, why)) => OnFailure::Stale { age, past, why: *why },

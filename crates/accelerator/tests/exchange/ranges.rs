@@ -146,3 +146,41 @@ fn who_goes_alone_is_not_sent_the_whole() {
         }
     });
 }
+
+/// Regression: a part of what was private came as the whole, 1,000,000 bytes for ten.
+#[test]
+fn a_part_of_what_is_not_to_be_stored_is_asked_for_by_itself() {
+    run(async {
+        for (lines, asked) in [
+            ("Cache-Control: private\r\n", 2),
+            ("Cache-Control: no-store\r\n", 2),
+            ("Set-Cookie: a=b\r\n", 2),
+            ("Vary: *\r\n", 2),
+            ("Cache-Control: private\r\nAccept-Ranges: none\r\n", 1),
+        ] {
+            let house = House::new(move |heard| match heard.value("range") {
+                Some(_) if asked == 2 => {
+                    reply(206, &format!("{lines}Content-Range: bytes 2-4/10\r\n"), "234")
+                }
+                _ => reply(200, lines, "0123456789"),
+            })
+            .await;
+            let answer = house.get("/", &[("Range", "bytes=2-4")]).await;
+            let expected =
+                if asked == 2 { (206, "234", HitPath::Pass) } else { (200, "0123456789", HitPath::Pass) };
+            assert_eq!((answer.gist(), house.origin.n_heard()), (expected, asked), "{lines}");
+            assert!(!answer.told().contains("stored"), "{}", answer.told());
+            let again = house.get("/", &[("Range", "bytes=2-4")]).await;
+            assert_eq!((again.gist(), house.origin.n_heard()), (expected, asked + 1), "{lines}, at once");
+        }
+    });
+}
+
+#[test]
+fn an_error_has_no_parts_to_ask_for() {
+    run(async {
+        let house = House::new(|_| reply(404, "Cache-Control: no-store\r\n", "none")).await;
+        let answer = house.get("/", &[("Range", "bytes=2-4")]).await;
+        assert_eq!((answer.gist(), house.origin.n_heard()), ((404, "none", HitPath::Pass), 1));
+    });
+}

@@ -160,3 +160,23 @@ fn what_the_origin_has_replaced_is_gone_whether_or_not_keys_are_marked() {
         assert!(house.exchange.shared().store.objects().is_empty());
     });
 }
+
+/// Regression: with `stale-if-error=0` a stale response was used all the same while the origin could not be reached.
+#[test]
+fn how_long_an_origin_may_be_stood_in_for_it_says_itself() {
+    run(async {
+        for (said, expected) in [
+            (", stale-if-error=0", (502, HitPath::Error)),
+            (", stale-if-error=5", (502, HitPath::Error)),
+            (", stale-if-error=60", (200, HitPath::Stale)),
+            ("", (200, HitPath::Stale)),
+        ] {
+            let house = House::new(move |_| stale(said)).await;
+            house.get("/", &[]).await;
+            house.settled().await;
+            house.origin.die().await;
+            let answer = house.get("/", &[]).await;
+            assert_eq!((answer.status, answer.path), expected, "{said}");
+        }
+    });
+}
