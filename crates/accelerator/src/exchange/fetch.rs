@@ -10,8 +10,9 @@ use super::error_page::Fault;
 use super::flight::{Lead, Outcome};
 use super::flow::FlowReader;
 use super::handle::Exchange;
+use super::interims::Interims;
 use super::outgoing::{Purpose, outgoing};
-use crate::message::{HeaderLines, NoBody};
+use crate::message::HeaderLines;
 use crate::origin::{OriginFailure, OriginReply};
 use crate::policy::{Failure, NotStored, Response, Store, Variant, hit_for_miss, store};
 use crate::store::{Object, Purge, Removal, Since};
@@ -50,17 +51,18 @@ impl Exchange {
     /// Asks the origin, and starts to store what comes back if that is allowed.
     ///
     /// With `is_own` the request goes with its own conditions and ranges unless something stored is to be validated.
-    /// A `lead` learns what comes of it.
+    /// A `lead` learns what comes of it, `interims` what comes before the reply.
     pub(super) async fn fetch(
         self: &Rc<Self>,
         errand: &Rc<Errand>,
         is_own: bool,
         lead: Option<Lead>,
+        interims: &Interims,
     ) -> Fetched {
         let since = self.shared.store.since(errand.ask.key.as_str());
         let is_own = is_own && errand.against.is_empty();
         let purpose = if is_own { Purpose::Own } else { errand.filling() };
-        let mut sent = self.send(errand, &purpose).await;
+        let mut sent = self.send(errand, &purpose, interims).await;
         if let Ok(reply) = &sent
             && reply.status == 304
             && !is_own
@@ -69,19 +71,24 @@ impl Exchange {
                 settle(lead.as_ref(), Outcome::Again);
                 return Fetched::Validated { object, waited: reply.waited };
             }
-            sent = self.send(errand, &Errand::filling_anew()).await;
+            sent = self.send(errand, &Errand::filling_anew(), interims).await;
         }
         match sent {
             Ok(reply) if reply.status == 304 && !is_own => {
                 self.failure(lead, Fault { status: 502, reason: "origin-not-modified" })
             }
-            Ok(reply) => self.arrived(errand, reply, is_own, since, lead).await,
+            Ok(reply) => self.arrived(errand, reply, is_own, since, lead, interims).await,
             Err(failure) => self.failure(lead, Fault::from(&failure)),
         }
     }
 
-    async fn send(&self, errand: &Errand, purpose: &Purpose) -> Result<OriginReply, OriginFailure> {
-        self.origins.send(&outgoing(&errand.ask, purpose, &self.settings), NoBody).await
+    async fn send(
+        &self,
+        errand: &Errand,
+        purpose: &Purpose,
+        interims: &Interims,
+    ) -> Result<OriginReply, OriginFailure> {
+        self.origins.send(&outgoing(&errand.ask, purpose, &self.settings), interims.clone()).await
     }
 
     fn failure(&self, lead: Option<Lead>, fault: Fault) -> Fetched {
@@ -99,6 +106,7 @@ impl Exchange {
         is_own: bool,
         since: Since,
         lead: Option<Lead>,
+        interims: &Interims,
     ) -> Fetched {
         let policy = &self.settings.policy;
         let response =
@@ -121,7 +129,7 @@ impl Exchange {
                 if !is_own && errand.ask.request.has_range && may_have_parts(&reply) {
                     // Its connection may serve for the part.
                     drop(reply);
-                    return self.part(errand, why).await;
+                    return self.part(errand, why, interims).await;
                 }
                 Fetched::Relayed { reply, why: Some(why) }
             }
@@ -129,8 +137,8 @@ impl Exchange {
     }
 
     /// Asks once more for just the part that is wanted: the whole was asked for to be kept, and is not for that.
-    async fn part(&self, errand: &Errand, why: NotStored) -> Fetched {
-        match self.send(errand, &Purpose::Own).await {
+    async fn part(&self, errand: &Errand, why: NotStored, interims: &Interims) -> Fetched {
+        match self.send(errand, &Purpose::Own, interims).await {
             Ok(reply) => Fetched::Relayed { reply, why: Some(why) },
             Err(failure) => Fetched::Failed(Fault::from(&failure)),
         }

@@ -61,7 +61,7 @@ impl Exchange {
         Some(object)
     }
 
-    /// Answers a request.
+    /// Answers a request; `body` also takes the interim responses that the origin sends before its reply to it.
     ///
     /// May be dropped while it waits, which says that the client is gone. What others wait for goes on without it.
     pub async fn handle<B: RequestBody>(self: &Rc<Self>, inbound: Inbound, body: B) -> Reply {
@@ -92,11 +92,11 @@ impl Exchange {
             Answer::Miss(why) => {
                 let is_marked = found.mark.is_some_and(|mark| mark.is_valid(now));
                 let errand = Errand::miss(ask, why, found.objects, &self.settings.policy);
-                Box::pin(self.run(errand, is_marked)).await
+                Box::pin(self.run(errand, is_marked, body)).await
             }
             Answer::Validate { index, why } => {
                 let errand = Errand::validation(ask, why, found.objects.swap_remove(index));
-                Box::pin(self.run(errand, false)).await
+                Box::pin(self.run(errand, false, body)).await
             }
             Answer::OnlyIfCached => self.error(Fault { status: 504, reason: "only-if-cached" }, is_head),
         }

@@ -1,5 +1,6 @@
 //! Requests that the store does not answer: alone, or together with others that want the same.
 
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,9 +17,10 @@ use super::flight::{Boarding, Flight, Lead, Outcome};
 use super::flow::Arriving;
 use super::handle::Exchange;
 use super::hit;
+use super::interims::Interims;
 use super::lines::stored_lines_with_age;
 use super::told::Told;
-use crate::message::{HitPath, Reply};
+use crate::message::{HitPath, Reply, RequestBody};
 use crate::policy::{Answer, Failure, MissReason, Variant, answer, content};
 use crate::store::Object;
 
@@ -47,29 +49,51 @@ impl Followed {
 
 impl Exchange {
     /// Gets what the store does not have. `is_marked` if responses under the key have turned out not to be storable:
-    /// then nobody waits for anybody.
-    pub(super) async fn run(self: &Rc<Self>, errand: Errand, is_marked: bool) -> Reply {
+    /// then nobody waits for anybody. Meanwhile `client` gets the interim responses to what is asked for it.
+    pub(super) async fn run<B: RequestBody>(
+        self: &Rc<Self>,
+        errand: Errand,
+        is_marked: bool,
+        mut client: B,
+    ) -> Reply {
+        let (interims, mut came) = Interims::channel();
+        let mut getting = pin!(self.get(errand, is_marked, interims));
+        let reply = loop {
+            // A client that takes nothing any more will not take the reply either.
+            tokio::select! {
+                biased;
+                Some(interim) = came.recv() => drop(client.send_interim(interim).await),
+                reply = &mut getting => break reply,
+            }
+        };
+        while let Ok(interim) = came.try_recv() {
+            drop(client.send_interim(interim).await);
+        }
+        reply
+    }
+
+    async fn get(self: &Rc<Self>, errand: Errand, is_marked: bool, interims: Interims) -> Reply {
         if errand.ask.is_loop(&self.settings.name) {
             return self.error(Fault { status: 508, reason: "loop" }, errand.ask.is_head());
         }
         let errand = Rc::new(errand);
         if is_marked || !errand.is_shareable || !errand.ask.is_sociable(&self.settings) {
-            return self.alone(&errand, true).await;
+            return self.alone(&errand, true, &interims).await;
         }
         let mut variant = errand.variant.clone();
         for _ in 0..FLIGHTS_MAX {
             let flight = match self.board(&errand, variant.clone()) {
-                Boarding::Lead(lead) => return self.lead(errand, lead).await,
+                Boarding::Lead(lead) => return self.lead(errand, lead, interims).await,
                 Boarding::Follow(flight) => flight,
             };
             match self.follow(&errand, &flight).await {
                 Followed::Served(reply) => return *reply,
                 Followed::OtherVariant(own) => variant = own,
                 Followed::Unsuitable => break,
-                Followed::NothingToShare => return self.alone(&errand, true).await,
+                Followed::NothingToShare => return self.alone(&errand, true, &interims).await,
             }
         }
-        self.alone(&errand, false).await
+        self.alone(&errand, false, &interims).await
     }
 
     /// Brings a stale response up to date, unless somebody is at it already.
@@ -85,7 +109,9 @@ impl Exchange {
         let found = self.shared.store.lookup(errand.ask.key.as_str());
         if found.objects.iter().any(|one| Arc::ptr_eq(one, object)) {
             let exchange = Rc::clone(self);
-            spawn_local(async move { exchange.fetch(&errand, false, Some(lead)).await });
+            spawn_local(
+                async move { exchange.fetch(&errand, false, Some(lead), &Interims::for_nobody()).await },
+            );
         } else {
             lead.settle(Outcome::Again);
         }
@@ -97,8 +123,8 @@ impl Exchange {
     }
 
     /// Asks for itself. `is_own` if with its own conditions and ranges, as the response is hardly one to be kept.
-    async fn alone(self: &Rc<Self>, errand: &Rc<Errand>, is_own: bool) -> Reply {
-        let fetched = self.fetch(errand, is_own, None).await;
+    async fn alone(self: &Rc<Self>, errand: &Rc<Errand>, is_own: bool, interims: &Interims) -> Reply {
+        let fetched = self.fetch(errand, is_own, None, interims).await;
         if matches!(fetched, Fetched::Kept { .. }) {
             // What has come whole with its head is in the store before its reply begins, which then says so.
             yield_now().await;
@@ -107,7 +133,7 @@ impl Exchange {
     }
 
     /// Asks for all that want the same, in a task that goes on if this client leaves.
-    async fn lead(self: &Rc<Self>, errand: Rc<Errand>, lead: Lead) -> Reply {
+    async fn lead(self: &Rc<Self>, errand: Rc<Errand>, lead: Lead, interims: Interims) -> Reply {
         // Another flight may have landed between the look into the store and boarding.
         if let Some(reply) = self.again(&errand) {
             lead.settle(Outcome::Again);
@@ -116,7 +142,7 @@ impl Exchange {
         let (sender, receiver) = oneshot::channel();
         let (exchange, task_errand) = (Rc::clone(self), Rc::clone(&errand));
         spawn_local(async move {
-            let fetched = exchange.fetch(&task_errand, false, Some(lead)).await;
+            let fetched = exchange.fetch(&task_errand, false, Some(lead), &interims).await;
             // The client may be gone.
             let _ = sender.send(fetched);
         });

@@ -29,6 +29,7 @@ mod flow;
 mod miss;
 
 mod fetch;
+mod interims;
 mod keep;
 mod outgoing;
 mod validate;

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use bytes::Bytes;
 use thiserror::Error;
 
+use super::interim::Interim;
 use super::lines::HeaderLines;
 use crate::policy::Scheme;
 
@@ -70,7 +71,7 @@ pub enum BodyError {
     TimedOut,
 }
 
-/// The body of a request, piece by piece.
+/// The client's side of a request under way: its body, piece by piece, and the way for what comes before the reply.
 #[expect(async_fn_in_trait, reason = "used with static dispatch on one thread only")]
 pub trait RequestBody {
     /// Returns the next piece, never an empty one; `None` once the body is complete.
@@ -78,11 +79,23 @@ pub trait RequestBody {
     /// # Errors
     /// A body that ends early, is malformed, too long or too slow; it is of no use afterwards.
     async fn next(&mut self) -> Result<Option<Bytes>, BodyError>;
+
+    /// Sends the client an interim response; does nothing where there is nobody to send it to, or who could read it.
+    ///
+    /// # Errors
+    /// A client that does not take it: nothing else can be sent to it.
+    async fn send_interim(&mut self, _interim: Interim) -> Result<(), BodyError> {
+        Ok(())
+    }
 }
 
 impl<B: RequestBody> RequestBody for &mut B {
     async fn next(&mut self) -> Result<Option<Bytes>, BodyError> {
         (**self).next().await
+    }
+
+    async fn send_interim(&mut self, interim: Interim) -> Result<(), BodyError> {
+        (**self).send_interim(interim).await
     }
 }
 

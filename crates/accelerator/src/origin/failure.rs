@@ -47,7 +47,7 @@ pub enum OriginFailure {
     /// The head of the reply is not what HTTP wants, or its framing is ambiguous.
     #[error("origin server's reply is not HTTP: {0}")]
     Malformed(#[from] HeadError),
-    /// There were more interim replies (1xx) than anyone has use for.
+    /// Interim replies (1xx) took more bytes than anyone has use for.
     #[error("origin server sent too many interim replies")]
     TooManyInterim,
     /// The server changed the protocol without being asked to.

@@ -6,10 +6,11 @@ use tokio::io::AsyncRead;
 
 use super::connection::read_more;
 use super::failure::OriginFailure;
-use crate::message::HeaderLines;
+use crate::message::{HeaderLines, Interim};
+use crate::policy::{ResponseField, names_of_connection, response_field};
 
-/// The most interim replies (1xx) before the reply. Servers send one or two: 100, 103.
-const INTERIM_MAX: usize = 16;
+/// The most bytes that all interim replies (1xx) before a reply may have. Servers send one or two of some hundred bytes.
+const INTERIM_BYTES_MAX: usize = 256 * 1024;
 
 /// How much is read at a time: most heads and small bodies at once.
 const READ_BYTES: usize = 16 * 1024;
@@ -23,33 +24,73 @@ pub(super) struct Head {
     pub(super) content_length: Option<u64>,
 }
 
+/// What comes in answer to a request.
+#[derive(Debug)]
+pub(super) enum Heard {
+    /// An interim reply; more follows.
+    Interim(Interim),
+    /// The reply; the beginning of its body stays in the buffer.
+    Reply(Head),
+}
+
+/// Reads the heads that answer a request, one after the other: any number of interim ones within bounds, then the reply.
+#[derive(Debug)]
+pub(super) struct Heads {
+    method: RequestMethod,
+    /// What interim replies have taken so far.
+    interim_bytes: usize,
+}
+
+impl Heads {
+    pub(super) fn new(method: RequestMethod) -> Heads {
+        Heads { method, interim_bytes: 0 }
+    }
+
+    /// Reads the next one. May be dropped while it waits; nothing is lost.
+    pub(super) async fn next<S: AsyncRead + Unpin>(
+        &mut self,
+        stream: &mut S,
+        buffer: &mut BytesMut,
+    ) -> Result<Heard, OriginFailure> {
+        let (head, bytes) = match next_head(stream, buffer, self.method).await {
+            // Something did come: the interim reply.
+            Err(OriginFailure::Closed) if self.interim_bytes != 0 => return Err(OriginFailure::Truncated),
+            outcome => outcome?,
+        };
+        if head.head.status == 101 || 200 <= head.head.status {
+            return Ok(Heard::Reply(head));
+        }
+        self.interim_bytes += bytes;
+        if INTERIM_BYTES_MAX < self.interim_bytes {
+            return Err(OriginFailure::TooManyInterim);
+        }
+        Ok(Heard::Interim(head.into_interim()))
+    }
+}
+
 /// Reads the head of the reply; interim replies but 101 are skipped. The body's beginning stays in the buffer.
 pub(super) async fn read_head<S: AsyncRead + Unpin>(
     stream: &mut S,
     buffer: &mut BytesMut,
     method: RequestMethod,
 ) -> Result<Head, OriginFailure> {
-    for n_interim in 0..=INTERIM_MAX {
-        let head = match next_head(stream, buffer, method).await {
-            // Something did come: the interim reply.
-            Err(OriginFailure::Closed) if 0 < n_interim => return Err(OriginFailure::Truncated),
-            outcome => outcome?,
-        };
-        if head.head.status == 101 || 200 <= head.head.status {
+    let mut heads = Heads::new(method);
+    loop {
+        if let Heard::Reply(head) = heads.next(stream, buffer).await? {
             return Ok(head);
         }
     }
-    Err(OriginFailure::TooManyInterim)
 }
 
+/// Reads the next head; returns also how many bytes it had.
 async fn next_head<S: AsyncRead + Unpin>(
     stream: &mut S,
     buffer: &mut BytesMut,
     method: RequestMethod,
-) -> Result<Head, OriginFailure> {
+) -> Result<(Head, usize), OriginFailure> {
     loop {
         if let Parsed::Complete { head, length } = parse_response(buffer, method)? {
-            return Ok(Head::new(head, &buffer.split_to(length), method));
+            return Ok((Head::new(head, &buffer.split_to(length), method), length));
         }
         read_line(stream, buffer).await?;
     }
@@ -77,6 +118,20 @@ impl Head {
             Framing::Chunked | Framing::ToEof => None,
         };
         Head { head, lines: HeaderLines::of_head(bytes), content_length }
+    }
+
+    /// Returns what of an interim reply goes on: nothing about the connection, and no framing, of which it has none.
+    fn into_interim(self) -> Interim {
+        let ended = names_of_connection(self.lines.iter());
+        let is_ended = |name: &[u8]| {
+            response_field(name) == ResponseField::Connection
+                || name.eq_ignore_ascii_case(b"content-length")
+                || ended.iter().any(|one| one.as_bytes().eq_ignore_ascii_case(name))
+        };
+        let mut lines = HeaderLines::with_capacity(self.lines.as_bytes().len());
+        let going_on = self.lines.iter().filter(|(name, _)| !is_ended(name));
+        going_on.for_each(|(name, value)| lines.push(name, value));
+        Interim { status: self.head.status, lines }
     }
 }
 
@@ -168,13 +223,29 @@ mod tests {
         assert_eq!(failure(&[interim, b"HTTP/1.1 200 OK\r\n"]), OriginFailure::Truncated);
     }
 
+    /// Any number may come; what they take together is bounded.
     #[test]
-    fn interim_replies_are_skipped_up_to_a_limit() {
-        let flood =
-            |n: usize| [b"HTTP/1.1 102 x\r\n\r\n".repeat(n), b"HTTP/1.1 200 x\r\n\r\n".to_vec()].concat();
-        let within = read(&[&flood(INTERIM_MAX)], RequestMethod::Get).0.expect("a head");
-        assert_eq!(within.head.status, 200);
-        assert_eq!(failure(&[&flood(INTERIM_MAX + 1)]), OriginFailure::TooManyInterim);
+    fn interim_replies_are_skipped_up_to_a_limit_of_bytes() {
+        let interim = b"HTTP/1.1 102 x\r\n\r\n";
+        let flood = |n: usize| [interim.repeat(n), b"HTTP/1.1 200 x\r\n\r\n".to_vec()].concat();
+        let most = INTERIM_BYTES_MAX / interim.len();
+        let within = read(&flood(most).chunks(4096).collect::<Vec<_>>(), RequestMethod::Get).0;
+        assert_eq!((within.expect("a head").head.status, 10_000 < most), (200, true));
+        assert_eq!(failure(&flood(most + 1).chunks(4096).collect::<Vec<_>>()), OriginFailure::TooManyInterim);
+    }
+
+    #[test]
+    fn interim_replies_go_on_without_what_is_about_the_connection() {
+        let text = b"HTTP/1.1 103 x\r\nLink: </a.css>\r\nConnection: x-mine, close\r\nX-Mine: 1\r\n\
+            Keep-Alive: 5\r\nContent-Length: 0\r\nLink: </b.css>\r\n\r\nHTTP/1.1 200 x\r\n\r\n";
+        let (mut stream, mut buffer) = (Pieces::of(&[text]), BytesMut::new());
+        let mut heads = Heads::new(RequestMethod::Get);
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        let first = runtime.block_on(heads.next(&mut stream, &mut buffer)).expect("well formed");
+        let Heard::Interim(Interim { status, lines }) = first else { panic!("{first:?}") };
+        assert_eq!((status, lines.as_bytes()), (103, &b"Link: </a.css>\r\nLink: </b.css>\r\n"[..]));
+        let second = runtime.block_on(heads.next(&mut stream, &mut buffer)).expect("well formed");
+        assert!(matches!(second, Heard::Reply(head) if head.head.status == 200));
     }
 
     #[test]

@@ -44,7 +44,8 @@ impl Origins {
         Origins { servers, balancer, pool }
     }
 
-    /// Sends a request to one of the servers; returns once the head of the reply is there.
+    /// Sends a request to one of the servers; returns once the head of the reply is there. The client behind `body` gets
+    /// the interim responses before it (RFC 9110 §15.2).
     ///
     /// May be dropped while it waits: the request is given up. Another server is asked, at most
     /// [`retries`](super::OriginSettings::retries) times, if nothing was sent, as there was no connection; or if the

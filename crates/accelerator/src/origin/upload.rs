@@ -5,6 +5,7 @@
 //! | the body of the request is complete | the head of the reply is waited for, within the time limit |
 //! | a refusal (400 and above) comes | no more is sent; the connection is closed after the reply |
 //! | another reply comes | the rest is sent first, nothing more is read until then |
+//! | an interim reply (1xx) comes | it is kept until all is sent, as the client is just being read |
 //! | the server takes no more | what it may have said before is waited for, a moment |
 //! | the server closes without a word | the request has failed, which says little about the server |
 //! | the client's body breaks off | the request has failed |
@@ -14,11 +15,12 @@ use std::pin::pin;
 use bytes::BytesMut;
 use http1::{LAST_CHUNK, RequestMethod, write_chunk};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::time::Instant;
 use units::Nanos;
 
 use super::deadline::within;
 use super::failure::OriginFailure;
-use super::head::{Head, read_head};
+use super::head::{Head, Heads, Heard};
 use super::outgoing::Outgoing;
 use super::settings::OriginSettings;
 use crate::message::{BodyError, RequestBody};
@@ -94,7 +96,7 @@ where
     B: RequestBody,
 {
     let answer = match question.body {
-        None => ask_briefly(stream, buffer, question, limits).await?,
+        None => ask_briefly(stream, buffer, question, body, limits).await?,
         Some(length) => ask_at_length(stream, buffer, question, length, body, limits).await?,
     };
     if answer.head.head.status == 101 && !question.allows_upgrade {
@@ -103,23 +105,45 @@ where
     Ok(answer)
 }
 
-/// Asks without a body.
-async fn ask_briefly<S: AsyncRead + AsyncWrite + Unpin>(
+/// Asks without a body; `client` gets what comes before the reply.
+async fn ask_briefly<S: AsyncRead + AsyncWrite + Unpin, B: RequestBody>(
     stream: &mut S,
     buffer: &mut BytesMut,
     question: &Question,
+    client: &mut B,
     limits: Limits,
 ) -> Result<Answer, OriginFailure> {
     write(stream, &question.head, limits.between_bytes).await?;
-    let hearing = read_head(stream, buffer, question.method);
-    let head = within(limits.first_byte, hearing, || OriginFailure::TimedOut).await?;
+    let head = hear(stream, buffer, Heads::new(question.method), client, limits.first_byte).await?;
     Ok(Answer { head, is_sent: true })
+}
+
+/// Waits for the reply; the client gets what comes before it.
+///
+/// The limit is for all that the server sends. How long the client takes for its part does not make the server late.
+async fn hear<S: AsyncRead + Unpin, B: RequestBody>(
+    stream: &mut S,
+    buffer: &mut BytesMut,
+    mut heads: Heads,
+    client: &mut B,
+    limit: Nanos,
+) -> Result<Head, OriginFailure> {
+    let began = Instant::now();
+    loop {
+        let left = limit.saturating_sub(Nanos::from_secs_f64(began.elapsed().as_secs_f64()));
+        match within(left, heads.next(stream, buffer), || OriginFailure::TimedOut).await? {
+            Heard::Reply(head) => return Ok(head),
+            Heard::Interim(interim) => client.send_interim(interim).await?,
+        }
+    }
 }
 
 /// What happens first when a body is sent.
 enum First {
+    /// All of it is sent, or it cannot be.
     Sent(Result<(), OriginFailure>),
-    Heard(Result<Head, OriginFailure>),
+    /// A reply comes; whether all was sent.
+    Replied(Head, bool),
 }
 
 /// Asks with a body, and listens while it is sent.
@@ -136,34 +160,42 @@ where
     B: RequestBody,
 {
     let (mut reader, mut writer) = tokio::io::split(stream);
-    let mut sending = pin!(send(&mut writer, &question.head, length, body, limits.between_bytes));
-    let mut hearing = pin!(read_head(&mut reader, buffer, question.method));
-    let first = tokio::select! {
-        biased;
-        heard = &mut hearing => First::Heard(heard),
-        sent = &mut sending => First::Sent(sent),
+    let (mut heads, mut interims) = (Heads::new(question.method), Vec::new());
+    let first = {
+        let mut sending = pin!(send(&mut writer, &question.head, length, body, limits.between_bytes));
+        loop {
+            let heard = tokio::select! {
+                biased;
+                heard = heads.next(&mut reader, buffer) => heard.map_err(while_sending)?,
+                sent = &mut sending => break First::Sent(sent),
+            };
+            match heard {
+                Heard::Interim(interim) => interims.push(interim),
+                Heard::Reply(head) if 400 <= head.head.status => break First::Replied(head, false),
+                Heard::Reply(head) => match sending.await {
+                    Err(failure @ OriginFailure::RequestBody(_)) => return Err(failure),
+                    sent => break First::Replied(head, sent.is_ok()),
+                },
+            }
+        }
     };
+    if let First::Sent(Err(failure @ OriginFailure::RequestBody(_))) = first {
+        return Err(failure);
+    }
+    for interim in interims {
+        body.send_interim(interim).await?;
+    }
     match first {
         First::Sent(Ok(())) => {
-            let head = within(limits.first_byte, hearing, || OriginFailure::TimedOut).await?;
+            let head = hear(&mut reader, buffer, heads, body, limits.first_byte).await?;
             Ok(Answer { head, is_sent: true })
         }
-        First::Sent(Err(failure @ OriginFailure::RequestBody(_))) => Err(failure),
         First::Sent(Err(failure)) => {
-            let head = within(LAST_WORD, hearing, || OriginFailure::TimedOut).await;
+            let head = hear(&mut reader, buffer, heads, body, LAST_WORD).await;
             let head = head.map_err(|_| while_sending(failure))?;
             Ok(Answer { head, is_sent: false })
         }
-        First::Heard(head) => {
-            let head = head.map_err(while_sending)?;
-            if 400 <= head.head.status {
-                return Ok(Answer { head, is_sent: false });
-            }
-            match sending.await {
-                Err(failure @ OriginFailure::RequestBody(_)) => Err(failure),
-                sent => Ok(Answer { head, is_sent: sent.is_ok() }),
-            }
-        }
+        First::Replied(head, is_sent) => Ok(Answer { head, is_sent }),
     }
 }
 
@@ -242,7 +274,7 @@ mod tests {
     use tokio::io::{AsyncReadExt, DuplexStream, ReadBuf, duplex};
 
     use super::*;
-    use crate::message::HeaderLines;
+    use crate::message::{HeaderLines, Interim};
 
     const LIMITS: Limits = Limits { first_byte: Nanos::from_secs(60), between_bytes: Nanos::from_secs(60) };
 
@@ -355,6 +387,37 @@ mod tests {
         let answer = answer.expect("a reply");
         assert_eq!((answer.head.head.status, answer.is_sent), (200, true));
         assert!(got.ends_with("\r\n\r\n3\r\nwho\r\n2\r\nle\r\n0\r\n\r\n"), "{got}");
+    }
+
+    /// Goal: what comes before the reply reaches the client once its body has been read, and in order.
+    #[test]
+    fn interim_replies_during_an_upload_go_on_after_it() {
+        let interims = "HTTP/1.1 100 x\r\n\r\nHTTP/1.1 103 x\r\nLink: </a>\r\n\r\n";
+        let reply = format!("{interims}HTTP/1.1 200 x\r\nContent-Length: 0\r\n\r\n");
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let (answer, statuses) = runtime.block_on(async {
+            let (mut own, mut peer) = duplex(1000);
+            peer.write_all(reply.as_bytes()).await.expect("room");
+            let mut body = Told(Slow(["who", "le"].into()), Vec::new());
+            let answer = ask(&mut own, &mut BytesMut::new(), &question(None), &mut body, LIMITS).await;
+            (answer, body.1)
+        });
+        assert_eq!(answer.expect("a reply").head.head.status, 200);
+        assert_eq!(statuses, [(0, 100), (0, 103)], "pieces that were left to read, and status");
+    }
+
+    /// A body, and the interim replies that came, each with how many pieces were left to read.
+    struct Told(Slow, Vec<(usize, u16)>);
+
+    impl RequestBody for Told {
+        async fn next(&mut self) -> Result<Option<Bytes>, BodyError> {
+            self.0.next().await
+        }
+
+        async fn send_interim(&mut self, interim: Interim) -> Result<(), BodyError> {
+            self.1.push((self.0.0.len(), interim.status));
+            Ok(())
+        }
     }
 
     #[test]

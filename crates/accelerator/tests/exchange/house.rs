@@ -1,11 +1,12 @@
 //! An exchange with a scripted origin, and what clients get of it.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use accelerator::exchange::{Exchange, ExchangeSettings, Flights, Memo, Shared};
 use accelerator::message::{
-    BodyError, ClientVersion, HeaderLines, HitPath, Inbound, NoBody, Reply, ReplyBody, RequestBody,
+    BodyError, ClientVersion, HeaderLines, HitPath, Inbound, Interim, NoBody, Reply, ReplyBody, RequestBody,
 };
 use accelerator::origin::{OriginServer, OriginSettings, Origins, Servers};
 use accelerator::policy::Scheme;
@@ -112,6 +113,22 @@ pub fn inbound(method: &str, target: &str, lines: &[(&str, &str)]) -> Inbound {
         client: ([192, 0, 2, 1], 50_000).into(),
         has_body: false,
         content_length: None,
+    }
+}
+
+/// A client without a body that keeps the interim responses it gets: status and lines.
+#[derive(Debug, Clone, Default)]
+pub struct Listening(pub Rc<RefCell<Vec<(u16, String)>>>);
+
+impl RequestBody for Listening {
+    async fn next(&mut self) -> Result<Option<Bytes>, BodyError> {
+        Ok(None)
+    }
+
+    async fn send_interim(&mut self, interim: Interim) -> Result<(), BodyError> {
+        let lines = String::from_utf8(interim.lines.as_bytes().to_vec()).unwrap();
+        self.0.borrow_mut().push((interim.status, lines));
+        Ok(())
     }
 }
 

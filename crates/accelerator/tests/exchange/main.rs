@@ -1,6 +1,7 @@
 //! Requests through the exchange, with a scripted origin on loopback behind it.
 
 mod house;
+mod interim;
 mod origin;
 
 mod collapse;

@@ -105,3 +105,47 @@ fn an_upgraded_connection_passes_bytes_both_ways() {
     client.end();
     client.expect_end();
 }
+
+/// Goal: each interim response reaches a client of HTTP/1.1 before the reply, and one of HTTP/1.0 never
+/// (RFC 9110 §15.2).
+#[test]
+fn interim_responses_go_to_clients_that_know_them() {
+    let rig = Rig::start(|_| {});
+    let interims = b"HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
+    let mut client = rig.client();
+    for request in [get("/hints"), get("/hints"), post("/hints", "Content-Length: 2\r\n", "ab")] {
+        client.send(&request).expect(interims);
+        let answer = client.answer();
+        assert_eq!((answer.status, answer.text(), answer.keep_alive), (200, "hints", true), "{request:?}");
+    }
+    let mut old = rig.client();
+    let answer = old.send("GET /hints HTTP/1.0\r\nHost: h\r\nConnection: keep-alive\r\n\r\n").answer();
+    assert_eq!((answer.status, answer.text()), (200, "hints"));
+    // Who is told to go on is told so once more, and the body is read.
+    let mut waiting = rig.client();
+    waiting.send("POST /hints HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n");
+    waiting.expect(b"HTTP/1.1 100 Continue\r\n\r\n");
+    waiting.send("ab").expect(interims);
+    assert_eq!(waiting.answer().text(), "hints");
+}
+
+/// Regression: a bare percent sign and text that is not encoded were refused, on sites that work without us.
+#[test]
+fn targets_that_browsers_send_are_understood_and_have_one_form() {
+    let rig = Rig::start(|_| {});
+    let mut client = rig.client();
+    for (target, asked) in
+        [("/q?x=100%", "/q?x=100%25"), ("/caf\u{e9}", "/caf%C3%A9"), ("/a|b", "/a%7Cb"), ("/a%2fb", "/a%2Fb")]
+    {
+        assert_eq!((client.get(target).status, client.get(asked).text()), (200, asked), "{target}");
+    }
+    // Both forms of a target are one object.
+    for target in ["/kept?caf\u{e9}=5%", "/kept?caf%C3%A9=5%25", "/kept?caf%c3%a9=5%"] {
+        assert_eq!(client.get(target).text(), "/kept?caf%C3%A9=5%25");
+    }
+    let asked = rig.origin.lines();
+    assert_eq!(asked.iter().filter(|line| line.contains("/kept")).count(), 1, "{asked:?}");
+    for target in ["/%00", "/a?%00", "/..%2fb", "/a/..;x/b", "/../b", "/a#b"] {
+        assert_eq!(rig.client().get(target).status, 400, "{target}");
+    }
+}

@@ -103,6 +103,13 @@ fn answer(stream: &mut TcpStream, head: &str, target: &str, body: &[u8], state: 
             drop(state.release.wait_while(released, |released| !*released).unwrap());
             send("Cache-Control: no-store\r\n", b"released")
         }
+        "/hints" => {
+            let interims = "HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
+            stream.write_all(interims.as_bytes()).is_ok() && {
+                let head = "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 5\r\n\r\n";
+                stream.write_all(format!("{head}hints").as_bytes()).is_ok()
+            }
+        }
         "/chunked" => {
             let reply = "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nTransfer-Encoding: chunked\r\n\r\n\
                          3;ext=1\r\nabc\r\n2\r\nde\r\n0\r\nX-Trailer: t\r\n\r\n";

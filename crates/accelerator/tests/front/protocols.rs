@@ -1,5 +1,6 @@
 //! The ways in besides plain HTTP/1: TLS, HTTP/2 with and without it, the PROXY protocol.
 
+use std::future::poll_fn;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
@@ -186,4 +187,31 @@ fn connections_by_address_are_those_of_the_client_not_of_the_peer() {
     assert_eq!(one.send(from("203.0.113.1")).answer().text(), "/a");
     assert_eq!(other.send(from("203.0.113.2")).answer().text(), "/a");
     rig.client().send(from("203.0.113.1")).expect_end();
+}
+
+#[test]
+fn interim_responses_come_by_http2_before_the_reply() {
+    let rig = Rig::start(|settings| settings.listens[0].http2 = true);
+    block_on(async {
+        let (mut send, connection) = h2::client::handshake(connect(rig.address()).await).await.unwrap();
+        let asking = async move {
+            for target in ["/hints", "/caf\u{e9}"] {
+                let request = Request::get(format!("http://localhost{target}")).body(()).unwrap();
+                let (mut response, _) = send.send_request(request, true).unwrap();
+                let mut interims = Vec::new();
+                while let Some(interim) = poll_fn(|context| response.poll_informational(context)).await {
+                    let interim = interim.unwrap();
+                    interims.push((interim.status().as_u16(), interim.headers().get("link").cloned()));
+                }
+                let expected = [(102, None), (103, Some("</a>".parse().unwrap()))];
+                assert_eq!(interims, if target == "/hints" { &expected[..] } else { &[] }, "{target}");
+                assert_eq!(response.await.unwrap().status(), 200, "{target}");
+            }
+        };
+        tokio::select! {
+            () = asking => {}
+            ended = connection => panic!("{ended:?}"),
+        }
+    });
+    assert_eq!(rig.origin.lines(), ["GET /hints", "GET /caf%C3%A9"]);
 }

@@ -1,4 +1,4 @@
-//! The body of a request, taken out of its framing.
+//! The body of a request, taken out of its framing, and the interim responses that go the other way.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -9,18 +9,22 @@ use http1::{BodyReader, Framing};
 use tokio::io::ReadBuf;
 
 use super::connection::Connection;
-use super::head::Expectation;
+use super::head::{Expectation, write_interim};
 use crate::front::patience::Patience;
 use crate::front::peer::Wire;
-use crate::message::{BodyError, RequestBody};
+use crate::message::{BodyError, ClientVersion, Interim, RequestBody};
 
 /// The body that follows the head which was read last.
 #[derive(Debug)]
 pub(super) struct IncomingBody<'a, W> {
     connection: &'a mut Connection<W>,
     reader: BodyReader,
+    /// What the client speaks; only HTTP/1.1 has interim responses (RFC 9110 §15.2).
+    version: ClientVersion,
     /// Whether the client waits to be told to go on.
     is_waited_for: bool,
+    /// Whether an interim response could not be sent: what was sent of it may not be followed by anything.
+    is_broken: bool,
     /// How much of what the connection has kept belongs to the body and has been given.
     taken: usize,
     bytes: u64,
@@ -33,18 +37,26 @@ impl<'a, W: Wire> IncomingBody<'a, W> {
     pub(super) fn new(
         connection: &'a mut Connection<W>,
         framing: Framing,
+        version: ClientVersion,
         expectation: Expectation,
     ) -> IncomingBody<'a, W> {
         let limits = connection.worker.limits();
         IncomingBody {
             connection,
             reader: BodyReader::new(framing),
+            version,
             is_waited_for: expectation == Expectation::Continue,
+            is_broken: false,
             taken: 0,
             bytes: 0,
             bytes_max: limits.body_bytes_max,
             patience: Patience::new(limits.body_timeout, limits.rate_min),
         }
+    }
+
+    /// Tells whether nothing can be sent to the client any more.
+    pub(super) fn is_broken(&self) -> bool {
+        self.is_broken
     }
 
     /// Ends: what follows the body is left for the next request. Returns whether all of the body has been taken.
@@ -69,12 +81,19 @@ impl<'a, W: Wire> IncomingBody<'a, W> {
         if self.bytes_max < self.bytes { Err(BodyError::TooLong(self.bytes_max)) } else { Ok(content) }
     }
 
+    /// Sends an interim response, such as the one that the client waits for.
+    async fn tell(&mut self, head: &[u8]) -> Result<(), BodyError> {
+        self.is_waited_for = false;
+        self.connection.send(head, &[]).await.map_err(|_| {
+            self.is_broken = true;
+            BodyError::Truncated
+        })
+    }
+
     /// Waits for more; everything that was kept has been taken.
     async fn read(&mut self) -> Result<(), BodyError> {
         if self.is_waited_for {
-            self.is_waited_for = false;
-            let told = self.connection.send(b"HTTP/1.1 100 Continue\r\n\r\n", &[]).await;
-            told.map_err(|_| BodyError::Truncated)?;
+            self.tell(b"HTTP/1.1 100 Continue\r\n\r\n").await?;
         }
         self.taken = 0;
         let Connection { wire, worker, watch, kept, .. } = &mut *self.connection;
@@ -110,5 +129,17 @@ impl<W: Wire> RequestBody for IncomingBody<'_, W> {
             }
             self.read().await?;
         }
+    }
+
+    async fn send_interim(&mut self, interim: Interim) -> Result<(), BodyError> {
+        if self.version != ClientVersion::Http11 || self.is_broken {
+            return Ok(());
+        }
+        let is_waited_for = self.is_waited_for && interim.status != 100;
+        let mut head = Vec::new();
+        write_interim(&mut head, &interim);
+        self.tell(&head).await?;
+        self.is_waited_for = is_waited_for;
+        Ok(())
     }
 }

@@ -4,7 +4,7 @@ use http1::{Framing, HeadError, Limit, RequestHead, Version, header, reason_phra
 
 use crate::front::memo::HeadNotes;
 use crate::front::peer::Peer;
-use crate::message::{ClientVersion, HeaderLines, Inbound};
+use crate::message::{ClientVersion, HeaderLines, Inbound, Interim};
 
 /// Appends status line, lines and `Connection` of a reply; the empty line is left to the caller, who may have more.
 ///
@@ -28,6 +28,12 @@ pub(in crate::front) fn write_head(
 pub(super) fn write_upgrade(out: &mut Vec<u8>, status: u16, lines: &HeaderLines) {
     write_start(out, status, lines);
     out.extend_from_slice(b"Connection: Upgrade\r\n\r\n");
+}
+
+/// Appends an interim response.
+pub(super) fn write_interim(out: &mut Vec<u8>, interim: &Interim) {
+    write_start(out, interim.status, &interim.lines);
+    out.extend_from_slice(b"\r\n");
 }
 
 fn write_start(out: &mut Vec<u8>, status: u16, lines: &HeaderLines) {

@@ -67,10 +67,15 @@ impl<W: Wire> Connection<W> {
         let worker = Rc::clone(&self.worker);
         let _engagement = worker.engage();
         let inbound = inbound(&bytes, &head, &self.peer);
-        let mut body = IncomingBody::new(self, head.framing, expectation);
+        let mut body = IncomingBody::new(self, head.framing, version(&head), expectation);
         let exchange = worker.exchange();
         let mut reply = exchange.handle(inbound, &mut body).await;
+        let is_broken = body.is_broken();
         let is_read = body.end();
+        if is_broken {
+            self.note(&asked, reply.status, reply.handling);
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
         let keep_alive = head.keep_alive && is_read && !worker.is_draining() && self.requests_left != 0;
         let memo = reply.memo.take();
         let fit = Fit { version: version(&head), is_head: head.method == RequestMethod::Head, keep_alive };

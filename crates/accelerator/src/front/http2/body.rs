@@ -1,16 +1,23 @@
 //! The body of a request.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use bytes::Bytes;
+use h2::server::SendResponse;
 use h2::{Error, Reason, RecvStream};
 use units::RealClock;
 
+use super::reply::head;
 use crate::front::patience::Patience;
-use crate::message::{BodyError, RequestBody};
+use crate::message::{BodyError, Interim, RequestBody};
 
-/// What comes on a stream after its head. Trailers are dropped.
+/// What comes on a stream after its head, and the interim responses that go the other way. Trailers are dropped.
 #[derive(Debug)]
 pub(super) struct StreamBody {
     pub(super) stream: RecvStream,
+    /// Where the reply goes.
+    pub(super) respond: Rc<RefCell<SendResponse<Bytes>>>,
     pub(super) bytes_max: u64,
     pub(super) received: u64,
     pub(super) patience: Patience,
@@ -36,6 +43,12 @@ impl RequestBody for StreamBody {
                 return Ok(Some(piece));
             }
         }
+    }
+
+    async fn send_interim(&mut self, interim: Interim) -> Result<(), BodyError> {
+        let Some(head) = head(interim.status, &interim.lines) else { return Ok(()) };
+        let sent = self.respond.borrow_mut().send_informational(head);
+        sent.map_err(|error| failure(&error))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Sending a reply, no faster than the client takes it.
 
+use std::cell::RefCell;
 use std::future::poll_fn;
 
 use bytes::Bytes;
@@ -31,13 +32,13 @@ type Broken = Outcome;
 pub(super) async fn send(
     reply: Reply,
     is_head: bool,
-    mut respond: SendResponse<Bytes>,
+    respond: &RefCell<SendResponse<Bytes>>,
     patience: Patience,
     clock: &RealClock,
     sent: &mut Sent,
 ) -> Outcome {
     let Some(head) = head(reply.status, &reply.lines) else {
-        respond.send_reset(Reason::INTERNAL_ERROR);
+        respond.borrow_mut().send_reset(Reason::INTERNAL_ERROR);
         return Outcome::GivenUp;
     };
     let has_no_body = is_head
@@ -47,12 +48,12 @@ pub(super) async fn send(
             ReplyBody::Stream(_) => false,
             // What is switched to is spoken over a connection of its own (RFC 9113 §8.6).
             ReplyBody::Tunnel(_) => {
-                respond.send_reset(Reason::HTTP_1_1_REQUIRED);
+                respond.borrow_mut().send_reset(Reason::HTTP_1_1_REQUIRED);
                 return Outcome::GivenUp;
             }
         };
     sent.head_bytes = reply.lines.as_bytes().len() as u64;
-    let Ok(stream) = respond.send_response(head, has_no_body) else {
+    let Ok(stream) = respond.borrow_mut().send_response(head, has_no_body) else {
         return Outcome::TakenBack;
     };
     if has_no_body {
@@ -63,7 +64,7 @@ pub(super) async fn send(
 }
 
 /// Writes the head; `None` if the status is none.
-fn head(status: u16, lines: &HeaderLines) -> Option<Response<()>> {
+pub(super) fn head(status: u16, lines: &HeaderLines) -> Option<Response<()>> {
     let mut head = Response::new(());
     *head.status_mut() = StatusCode::from_u16(status).ok()?;
     let fields = head.headers_mut();

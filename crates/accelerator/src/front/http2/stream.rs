@@ -1,5 +1,6 @@
 //! One stream: a request, its reply, and what is noted about both.
 
+use std::cell::RefCell;
 use std::future::poll_fn;
 use std::rc::Rc;
 
@@ -43,21 +44,22 @@ pub(super) enum Outcome {
 pub(super) async fn answer<V: Service>(
     common: Rc<Common<V>>,
     request: Request<RecvStream>,
-    mut respond: SendResponse<Bytes>,
+    respond: SendResponse<Bytes>,
 ) -> Outcome {
     let _engagement = common.service.engage();
     let start = common.clock.now();
     let (parts, stream) = request.into_parts();
+    let respond = Rc::new(RefCell::new(respond));
     let reply = match read(&parts, !stream.is_end_stream(), &common.asker) {
         Ok(inbound) => {
-            let body = common.body(stream);
-            if expects_continue(&parts.headers) && respond.send_informational(go_on()).is_err() {
+            let body = common.body(stream, &respond);
+            if expects_continue(&parts.headers) && respond.borrow_mut().send_informational(go_on()).is_err() {
                 return Outcome::TakenBack;
             }
             tokio::select! {
                 biased;
                 // Before any work: of what is taken back at once nobody else hears.
-                _ = poll_fn(|context| respond.poll_reset(context)) => return Outcome::TakenBack,
+                _ = poll_fn(|context| respond.borrow_mut().poll_reset(context)) => return Outcome::TakenBack,
                 reply = common.service.handle(inbound, body) => reply,
             }
         }
@@ -65,7 +67,7 @@ pub(super) async fn answer<V: Service>(
             common.service.refuse(status, reason, parts.method == Method::HEAD)
         }
     };
-    common.deliver(&parts, reply, respond, start).await
+    common.deliver(&parts, reply, &respond, start).await
 }
 
 /// The head that tells a client to send its body.
@@ -76,9 +78,10 @@ fn go_on() -> Response<()> {
 }
 
 impl<V: Service> Common<V> {
-    fn body(&self, stream: RecvStream) -> StreamBody {
+    fn body(&self, stream: RecvStream, respond: &Rc<RefCell<SendResponse<Bytes>>>) -> StreamBody {
         StreamBody {
             stream,
+            respond: Rc::clone(respond),
             bytes_max: self.asker.body_bytes_max,
             received: 0,
             patience: Patience::new(self.limits.body_timeout, self.limits.rate_min),
@@ -90,7 +93,7 @@ impl<V: Service> Common<V> {
         &self,
         parts: &Parts,
         reply: Reply,
-        respond: SendResponse<Bytes>,
+        respond: &RefCell<SendResponse<Bytes>>,
         start: Nanos,
     ) -> Outcome {
         let (handling, status) = (reply.handling, reply.status);
