@@ -180,3 +180,38 @@ fn bodies_of_another_length_than_announced_are_broken() {
         assert_eq!(bodies, [Ok(b"abcde".to_vec())]);
     });
 }
+
+/// Regression: `h2` cuts a fragment off, and what was left was answered.
+#[test]
+fn a_path_with_a_fragment_is_refused() {
+    let paths: [&'static [u8]; 4] = [b"/hello#", b"/hello#a", b"/hello?b#c", b"/#/hello"];
+    check_refused(paths.into_iter().map(|path| changed(b":path", path)).collect());
+}
+
+/// Regression: pseudo-header fields of trailers were dropped unread (RFC 9113 §8.1: they make a message malformed).
+#[test]
+fn pseudo_fields_in_trailers_are_refused_and_the_body_is_not_taken_for_whole() {
+    run(async {
+        let post: [Field; 4] = [(b":method", b"POST"), SCHEME, AUTHORITY, (b":path", b"/echo")];
+        for (trailer, is_whole) in [
+            (&(&b"x"[..], &b"1"[..]), true),
+            (&(b":path", b"/x"), false),
+            (&(b":status", b"200"), false),
+            (&(b":authority", b"h"), false),
+        ] {
+            let mut bench = bench(limits(), Default::default());
+            let frames = [
+                preface(),
+                frame(HEADERS, END_HEADERS, 1, &pack(&post)),
+                frame(DATA, 0, 1, b"abc"),
+                frame(HEADERS, END_HEADERS | END_STREAM, 1, &pack(&[*trailer])),
+            ];
+            bench.near.write_all(&frames.concat()).await.unwrap();
+            let said = listen(&mut bench.near).await;
+            let bodies = bench.script.bodies.borrow().clone();
+            assert_eq!(matches!(said, Said::Head(STATUS_200)), is_whole, "{trailer:?}: {said:?}");
+            assert!(is_whole || matches!(said, Said::Reset(_) | Said::GoAway(_)), "{trailer:?}: {said:?}");
+            assert_eq!(bodies.iter().all(Result::is_ok), is_whole, "{trailer:?}: {bodies:?}");
+        }
+    });
+}

@@ -8,6 +8,7 @@ use h2::server::SendResponse;
 use h2::{Error, Reason, RecvStream};
 use units::RealClock;
 
+use super::inspector::{Fault, Faults};
 use super::reply::head;
 use crate::front::patience::Patience;
 use crate::message::{BodyError, Interim, RequestBody};
@@ -18,6 +19,7 @@ pub(super) struct StreamBody {
     pub(super) stream: RecvStream,
     /// Where the reply goes.
     pub(super) respond: Rc<RefCell<SendResponse<Bytes>>>,
+    pub(super) faults: Rc<Faults>,
     pub(super) bytes_max: u64,
     pub(super) received: u64,
     pub(super) patience: Patience,
@@ -29,7 +31,7 @@ impl RequestBody for StreamBody {
         loop {
             let arrived =
                 self.patience.wait(&self.clock, self.stream.data()).await.ok_or(BodyError::TimedOut)?;
-            let Some(piece) = arrived else { return Ok(None) };
+            let Some(piece) = arrived else { return self.end() };
             let piece = piece.map_err(|error| failure(&error))?;
             self.patience.moved(piece.len());
             self.received = self.received.saturating_add(piece.len() as u64);
@@ -49,6 +51,16 @@ impl RequestBody for StreamBody {
         let Some(head) = head(interim.status, &interim.lines) else { return Ok(()) };
         let sent = self.respond.borrow_mut().send_informational(head);
         sent.map_err(|error| failure(&error))
+    }
+}
+
+impl StreamBody {
+    /// Ends a body. Trailers are not passed on, but those that no message has make it no message either.
+    fn end(&self) -> Result<Option<Bytes>, BodyError> {
+        match self.faults.has(u32::from(self.stream.stream_id()), Fault::PseudoTrailers) {
+            true => Err(BodyError::Malformed("pseudo-header fields in trailers".to_owned())),
+            false => Ok(None),
+        }
     }
 }
 

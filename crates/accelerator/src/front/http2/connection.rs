@@ -16,6 +16,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinSet;
 use units::{Nanos, RealClock};
 
+use super::inspector::{Faults, Inspector};
 use super::progress::{Moved, Progress};
 use super::request::Asker;
 use super::settings::Http2Settings;
@@ -89,8 +90,9 @@ pub async fn serve<S, V: Service>(
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    let moved = Rc::<Cell<Moved>>::default();
-    let handshake = builder(limits, settings).handshake(Progress::new(stream, Rc::clone(&moved)));
+    let (moved, faults) = (Rc::<Cell<Moved>>::default(), Rc::<Faults>::default());
+    let stream = Progress::new(stream, Rc::clone(&moved), Inspector::new(Rc::clone(&faults)));
+    let handshake = builder(limits, settings).handshake(stream);
     let in_time = tokio::time::timeout(duration(limits.head_timeout), handshake);
     let mut connection = match in_time.await {
         Ok(Ok(connection)) => connection,
@@ -99,7 +101,8 @@ where
     };
     let watch = Watch::new(limits.idle_timeout, settings.ping_interval, connection.ping_pong(), moved);
     let asker = Asker { client, scheme, body_bytes_max: limits.body_bytes_max };
-    let common = Common { service: Rc::clone(service), asker, limits: *limits, clock: RealClock::start() };
+    let (service, clock) = (Rc::clone(service), RealClock::start());
+    let common = Common { service, asker, limits: *limits, clock, faults };
     let serving = Connection {
         connection,
         common: Rc::new(common),

@@ -8,7 +8,8 @@
 //! | reset | the client says so, or leaves | its task is dropped, and the request with it |
 //!
 //! **Strictness.** What comes in binary goes on in text, so whatever could end a line, a head or a body in the text is
-//! refused (`request`); lengths are compared with what comes, by `h2` at every frame. Of framing nothing is relayed.
+//! refused (`request`); lengths are compared with what comes, by `h2` at every frame. Of framing nothing is relayed. What
+//! `h2` drops unread is looked at before it (`inspector`).
 //!
 //! **Bounds**, per connection: streams, bytes on their way in either direction, bytes and lines of a head, requests
 //! taken back, errors that make us reset streams, small frames, and the time without any progress (`watch`).
@@ -17,6 +18,8 @@
 
 mod body;
 mod connection;
+mod hpack;
+mod inspector;
 mod pace;
 mod progress;
 mod reply;

@@ -1,4 +1,4 @@
-//! A stream that tells how far it has got.
+//! A stream that tells how far it has got, and has what comes looked at.
 
 use std::cell::Cell;
 use std::io::{self, IoSlice};
@@ -7,6 +7,8 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::inspector::Inspector;
 
 /// Fewer bytes than these to the client are no progress: pings and settings of our own take less.
 const PROGRESS_BYTES: u64 = 1024;
@@ -33,11 +35,12 @@ impl Moved {
 pub(super) struct Progress<S> {
     stream: S,
     moved: Rc<Cell<Moved>>,
+    inspector: Inspector,
 }
 
 impl<S> Progress<S> {
-    pub(super) fn new(stream: S, moved: Rc<Cell<Moved>>) -> Progress<S> {
-        Progress { stream, moved }
+    pub(super) fn new(stream: S, moved: Rc<Cell<Moved>>, inspector: Inspector) -> Progress<S> {
+        Progress { stream, moved, inspector }
     }
 
     fn note_written(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
@@ -59,7 +62,10 @@ impl<S: AsyncRead + Unpin> AsyncRead for Progress<S> {
         let polled = Pin::new(&mut self.stream).poll_read(context, buffer);
         let (bytes, moved) = (buffer.filled().len() - before, self.moved.get());
         self.moved.set(Moved { read: moved.read + bytes as u64, ..moved });
-        polled
+        match self.inspector.look(&buffer.filled()[before..]) {
+            Ok(()) => polled,
+            Err(error) => Poll::Ready(Err(error)),
+        }
     }
 }
 

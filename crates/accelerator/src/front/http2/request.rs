@@ -42,16 +42,25 @@ pub(super) struct Asker {
     pub(super) body_bytes_max: u64,
 }
 
-/// Reads the head of a request; `is_open` if the stream goes on after it.
+/// Reads the head of a request; `is_open` if the stream goes on after it, `has_fragment` if its target had one, which
+/// `h2` has cut off.
 ///
 /// # Errors
 ///
 /// Whatever an origin that speaks HTTP/1 could read differently, and what is too long.
-pub(super) fn read(parts: &Parts, is_open: bool, asker: &Asker) -> Result<Inbound, Refused> {
+pub(super) fn read(
+    parts: &Parts,
+    is_open: bool,
+    has_fragment: bool,
+    asker: &Asker,
+) -> Result<Inbound, Refused> {
     if parts.method == Method::CONNECT {
         return Err(Refused { status: 405, reason: "connect" });
     }
     check_scheme(&parts.uri)?;
+    if has_fragment {
+        return Err(bad("fragment"));
+    }
     check_fields(&parts.headers)?;
     let content_length = content_length(&parts.headers)?;
     if content_length.is_some_and(|length| asker.body_bytes_max < length) {
@@ -184,7 +193,7 @@ mod tests {
         for (name, value) in fields {
             request = request.header(*name, *value);
         }
-        read(&request.body(()).unwrap().into_parts().0, false, &ASKER)
+        read(&request.body(()).unwrap().into_parts().0, false, false, &ASKER)
     }
 
     #[test]

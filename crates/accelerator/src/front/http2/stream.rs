@@ -5,14 +5,15 @@ use std::future::poll_fn;
 use std::rc::Rc;
 
 use bytes::Bytes;
-use h2::RecvStream;
 use h2::server::SendResponse;
+use h2::{Reason, RecvStream};
 use http::header::{REFERER, USER_AGENT};
 use http::request::Parts;
 use http::{HeaderName, Method, Request, Response, StatusCode};
 use units::{Clock, Nanos, RealClock, wall};
 
 use super::body::StreamBody;
+use super::inspector::{Fault, Faults};
 use super::reply::{Sent, send};
 use super::request::{Asker, Refused, expects_continue, read};
 use crate::front::patience::Patience;
@@ -27,6 +28,7 @@ pub(super) struct Common<V> {
     pub(super) asker: Asker,
     pub(super) limits: Limits,
     pub(super) clock: RealClock,
+    pub(super) faults: Rc<Faults>,
 }
 
 /// How a stream ended.
@@ -49,8 +51,10 @@ pub(super) async fn answer<V: Service>(
     let _engagement = common.service.engage();
     let start = common.clock.now();
     let (parts, stream) = request.into_parts();
+    let stream_id = u32::from(respond.stream_id());
+    let faults = Forgetting(&common.faults, stream_id);
     let respond = Rc::new(RefCell::new(respond));
-    let reply = match read(&parts, !stream.is_end_stream(), &common.asker) {
+    let reply = match read(&parts, !stream.is_end_stream(), faults.has(Fault::Fragment), &common.asker) {
         Ok(inbound) => {
             let body = common.body(stream, &respond);
             if expects_continue(&parts.headers) && respond.borrow_mut().send_informational(go_on()).is_err() {
@@ -67,7 +71,26 @@ pub(super) async fn answer<V: Service>(
             common.service.refuse(status, reason, parts.method == Method::HEAD)
         }
     };
+    if faults.has(Fault::PseudoTrailers) {
+        respond.borrow_mut().send_reset(Reason::PROTOCOL_ERROR);
+        return Outcome::GivenUp;
+    }
     common.deliver(&parts, reply, &respond, start).await
+}
+
+/// What is wrong with a stream, which is forgotten with it.
+struct Forgetting<'a>(&'a Faults, u32);
+
+impl Forgetting<'_> {
+    fn has(&self, fault: Fault) -> bool {
+        self.0.has(self.1, fault)
+    }
+}
+
+impl Drop for Forgetting<'_> {
+    fn drop(&mut self) {
+        self.0.forget(self.1);
+    }
 }
 
 /// The head that tells a client to send its body.
@@ -82,6 +105,7 @@ impl<V: Service> Common<V> {
         StreamBody {
             stream,
             respond: Rc::clone(respond),
+            faults: Rc::clone(&self.faults),
             bytes_max: self.asker.body_bytes_max,
             received: 0,
             patience: Patience::new(self.limits.body_timeout, self.limits.rate_min),
