@@ -84,7 +84,7 @@ fn implicit(response: &Response, settings: &Settings) -> Lifetime {
         return Lifetime { length: *length, source: LifetimeSource::Status };
     }
     let may_be_guessed = is_heuristically_cacheable(response.status) || response.directives.public;
-    let heuristic = settings.heuristic.filter(|_| !response.has_query);
+    let heuristic = settings.heuristic.filter(|_| !response.has_query && !response.has_pragma);
     let guess = heuristic.and_then(|heuristic| guessed(response, heuristic));
     match (may_be_guessed, guess, settings.default_lifetime) {
         (true, Some(length), _) => Lifetime { length, source: LifetimeSource::Heuristic },

@@ -62,6 +62,9 @@ pub struct Response {
     pub sets_cookie: bool,
     /// Whether its URL has a query, so that no lifetime is guessed: see [`Response::of`].
     pub has_query: bool,
+    /// Whether it has `Pragma: no-cache`. That means nothing in a response (RFC 9111 §5.4), but whoever wrote it wanted no
+    /// lifetime to be guessed.
+    pub has_pragma: bool,
 }
 
 /// Lines of a head as they are collected.
@@ -75,6 +78,7 @@ struct Heads<'a> {
     expires: Expires,
     cache_control: ResponseDirectives,
     sets_cookie: bool,
+    has_pragma: bool,
 }
 
 impl Response {
@@ -98,6 +102,7 @@ impl Response {
             vary: Vary::read(lines),
             sets_cookie: heads.sets_cookie,
             has_query: false,
+            has_pragma: heads.has_pragma,
         }
     }
 
@@ -139,6 +144,7 @@ impl<'a> Heads<'a> {
             b"age" => self.age = self.age.or(Some(value)),
             b"expires" => self.expires = earlier(self.expires, parse_date(value)),
             b"set-cookie" | b"set-cookie2" => self.sets_cookie = true,
+            b"pragma" => self.has_pragma |= members(value).any(|one| one.eq_ignore_ascii_case(b"no-cache")),
             _ => {}
         }
     }
