@@ -1,6 +1,7 @@
 //! `cargo xtask`: what the project does to itself.
 
 mod bench;
+mod conformance;
 mod fuzz;
 mod licenses;
 mod packages;
@@ -31,6 +32,8 @@ commands:
   soak-accelerator  mixed load with misses, purges, origin restarts, slow and aborted clients, kill -9; every byte
                    is compared, memory is watched  [--minutes 20] [--write]  (--write: to
                    docs/recorded/soak-accelerator.md)
+  conformance      the public suite of tests for caches (https://github.com/http-tests/cache-tests) against the
+                   accelerator, on Node  --suite DIR [--write]  (--write: to docs/conformance-accelerator.md)
   record           benchmarks with phases of full length against installed servers, to docs/recorded/  [NAME]…
   throttles        servers and generators that are held back on purpose, and what Plimsoll calls it
                    [PART OF A NAME]… [--rounds 1] [--write]  (--write: to docs/recorded/throttles.md)
@@ -57,6 +60,7 @@ fn perform(arguments: &[&str]) -> Result<()> {
             bench::accelerator::perform(&bench::accelerator::Options::parse(options)?)
         }
         ["soak-accelerator", options @ ..] => soak::perform(&soak::Options::parse(options)?),
+        ["conformance", options @ ..] => conformance::perform(&conformance::Options::parse(options)?),
         ["record", names @ ..] => record::perform(names),
         ["throttles", options @ ..] => throttles::perform(&throttles::Options::parse(options)?),
         ["fuzz", options @ ..] => fuzz::perform(&fuzz::Options::parse(options)?),

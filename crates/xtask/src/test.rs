@@ -14,9 +14,9 @@ use crate::packages::{Needed, install};
 use crate::shell::{cargo, line, run};
 use crate::{licenses, shell, throttles};
 
-/// What the tests start: servers by recipe, what makes their pages, accelerators, Python as a server of another make, slow
-/// networks.
-pub const NEEDED: [Needed; 17] = [
+/// What the tests start: servers by recipe, what makes their pages, accelerators, Python as a server of another make, Node
+/// for what is of the form of the public tests for caches, slow networks.
+pub const NEEDED: [Needed; 18] = [
     ("cc", "gcc"),
     ("nginx", "nginx-light"),
     ("apache2", "apache2"),
@@ -33,6 +33,7 @@ pub const NEEDED: [Needed; 17] = [
     ("squid", "squid"),
     ("/usr/bin/python3", "python3"),
     ("gunicorn", "gunicorn"),
+    ("node", "nodejs"),
     ("tc", "iproute2"),
 ];
 
