@@ -4,6 +4,8 @@ use std::cmp::Reverse;
 use std::fmt;
 use std::ops::Range;
 
+use crate::credentials::credential_spans;
+use crate::foreign::{escaped, is_command};
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 /// How many mistakes of one text are shown; of a file of the wrong sort every line would be one.
@@ -34,7 +36,8 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// Gathers the mistakes of a text, in the order of the text. What they quote is made fit for a terminal.
+    /// Gathers the mistakes of a text, in the order of the text. What they quote is made fit for a terminal, and
+    /// credentials in it are masked.
     pub fn new(file_name: &str, text: &str, mut problems: Vec<Diagnostic>) -> Diagnostics {
         for problem in &mut problems {
             problem.message = printable(&problem.message);
@@ -42,7 +45,7 @@ impl Diagnostics {
             problem.hint = problem.hint.as_deref().map(printable);
         }
         problems.sort_by_key(|problem| (problem.span.start, problem.span.end));
-        Diagnostics { file_name: file_name.to_owned(), text: text.to_owned(), problems }
+        Diagnostics { file_name: printable(file_name), text: masked(text), problems }
     }
 
     /// Returns line and column (in characters), both from 1, at which a mistake begins.
@@ -90,10 +93,26 @@ impl fmt::Display for Diagnostics {
 
 impl std::error::Error for Diagnostics {}
 
-/// Writes control characters as escapes, so that no text can take over a terminal.
+/// Returns a text in which credentials are asterisks and commands to a terminal question marks, everything else at its
+/// place.
+fn masked(text: &str) -> String {
+    let is_kept = |c: char| matches!(c, '\n' | '\r' | '\t') || !is_command(c);
+    let mut masked = String::with_capacity(text.len());
+    for c in text.chars() {
+        match is_kept(c) {
+            true => masked.push(c),
+            false => masked.extend(std::iter::repeat_n('?', c.len_utf8())),
+        }
+    }
+    for span in credential_spans(text) {
+        masked.replace_range(span.clone(), &"*".repeat(span.len()));
+    }
+    masked
+}
+
+/// Writes characters as escapes with which a text could take over a terminal; a message has one line.
 fn printable(text: &str) -> String {
-    let escaped = |c: char| if c.is_control() { c.escape_default().collect() } else { c.to_string() };
-    text.chars().map(escaped).collect()
+    escaped(text).replace('\n', "\\n").replace('\t', "\\t")
 }
 
 /// Returns the candidate that is most like what was written, if any is near enough to be a slip of the keyboard;
@@ -152,8 +171,17 @@ mod tests {
             label: "\u{7}".into(),
             hint: Some("\u{9b}1m".into()),
         };
-        let shown = Diagnostics::new("f", "\u{1b}[2J\u{7} = 1", vec![problem]).to_string();
-        assert!(shown.chars().all(|c| c == '\n' || !c.is_control()), "{shown:?}");
+        let text = "\u{1b}[2J\u{7} = 1 # \u{9b}2J \u{202e}\r\n";
+        let shown = Diagnostics::new("f\u{9b}", text, vec![problem]).to_string();
+        assert!(shown.chars().all(|c| c == '\n' || !is_command(c)), "{shown:?}");
+    }
+
+    #[test]
+    fn a_credential_beside_a_mistake_is_masked() {
+        let text = "headers = { Authorization = \"Bearer abc\", X = 5 }\n";
+        let problem = Diagnostic { message: "m".into(), span: 46..47, label: String::new(), hint: None };
+        let shown = Diagnostics::new("f", text, vec![problem]).to_string();
+        assert!(shown.contains("Authorization = \"**********\", X = 5"), "{shown}");
     }
 
     proptest! {

@@ -2,12 +2,15 @@
 //!
 //! Everything here is a value or a pure function: no input, no output, no clock.
 
+mod address;
 mod content;
 mod counter;
+mod credentials;
 mod definition;
 mod diagnostics;
 mod disk_share;
 mod field;
+mod foreign;
 mod language_schema;
 mod letters;
 mod limit;
@@ -25,6 +28,7 @@ mod reader;
 mod record;
 mod resource;
 mod schedule;
+mod secret;
 mod slice;
 mod testbed;
 mod user;
@@ -32,8 +36,10 @@ mod with_serde;
 mod withheld;
 mod workload;
 
+pub use address::{AddressKind, ForbiddenObserver, check_observer};
 pub use content::{CHUNK_BYTES, Content};
 pub use counter::{Counter, CounterKind, CounterUnit};
+pub use credentials::{REDACTED, is_credential_name, without_credentials, words_without_credentials};
 pub use definition::{
     DEFINITION_FORMAT, Definition, Family, FilelistSource, LOAD_POINTS_MAX, Levels, LoadDefinition,
     LoadListError, LoadUnit, OpenLoopDefinition, ProtocolDefinition, QuantityError, QuickDefinition,
@@ -43,6 +49,7 @@ pub use definition::{
 pub use diagnostics::{Diagnostic, Diagnostics, nearest};
 pub use disk_share::{DiskShare, DiskShareError};
 pub use field::{Field, Privacy};
+pub use foreign::{FOREIGN_CHARS_MAX, escaped, escaped_json, foreign_bytes, foreign_text, is_command};
 pub use letters::{LETTERS_MARKUP, Letters};
 pub use limit::{Comparison, Limit, LimitError, Metric, PercentileRank, Unit, limits_text, parse_limits};
 pub use load::{Arrivals, Load, LoadPoint};
@@ -70,6 +77,7 @@ pub use record::{
 };
 pub use resource::{Machine, MachineRole, Reading, ResourceRecord, Series};
 pub use schedule::Schedule;
+pub use secret::{MissingSecret, PlacedSecret, RequestPart, Secret, SecretSource, Secrets};
 pub use slice::{Assignment, slice};
 pub use testbed::{Fact, FactSection, FactState, LOAD_MACHINE, Testbed};
 pub use user::{Mix, Step, User};

@@ -2,8 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::credentials::{REDACTED, is_credential_name, without_credentials};
+
 /// What stands before the titles of sections about a machine that made the load and did not run the server.
 pub const LOAD_MACHINE: &str = "Load machine: ";
+
+/// What stands before the name of a variable that a program was started with.
+const ENVIRONMENT_VARIABLE: &str = "environment variable ";
 
 /// Everything that was found out about the machines and the server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,7 +50,7 @@ pub enum FactState {
     Found,
     /// Found, and what the system has where nobody changed it.
     Usual,
-    /// Found, but what would name a person, a machine or a network is left out of the value.
+    /// Found, but what would name a person, a machine or a network, or is a credential, is left out of the value.
     Redacted,
     /// Not found; the value says why.
     NotDisclosed,
@@ -109,6 +114,23 @@ impl FactSection {
         reasons
     }
 
+    /// Takes credentials out of values, of environment variables with such names, and of texts such as configurations.
+    /// What an operator has told is told on purpose.
+    pub fn leave_out_credentials(&mut self) {
+        let is_shown = |fact: &&mut Fact| !matches!(fact.state, FactState::Told | FactState::NotDisclosed);
+        for fact in self.facts.iter_mut().filter(is_shown) {
+            let variable = fact.name.strip_prefix(ENVIRONMENT_VARIABLE);
+            let value = match variable.is_some_and(is_credential_name) && !fact.value.is_empty() {
+                true => REDACTED.to_owned(),
+                false => without_credentials(&fact.value),
+            };
+            if value != fact.value {
+                fact.value = value;
+                fact.state = FactState::Redacted;
+            }
+        }
+    }
+
     /// Makes a section from names and values that were found.
     pub fn new(title: &str, facts: impl IntoIterator<Item = (&'static str, String)>) -> FactSection {
         let facts = facts.into_iter().map(|(name, value)| Fact::found(name, &value)).collect();
@@ -131,6 +153,35 @@ mod tests {
         let text = serde_json::to_string(&missing).unwrap();
         assert!(text.contains(r#""source":"/sys/x","state":"not-disclosed""#), "{text}");
         assert_eq!(serde_json::from_str::<Fact>(&text).unwrap(), missing);
+    }
+
+    #[test]
+    fn credentials_are_left_out_of_facts_that_were_not_told() {
+        let told = Fact { state: FactState::Told, ..Fact::found("remark", "token=abc") };
+        let mut section = FactSection {
+            title: "Server".into(),
+            facts: vec![
+                Fact::found("command line", "/usr/sbin/x --admin-token abc -p 1"),
+                Fact::found("environment variable DB_PASSWORD", "abc"),
+                Fact::found("environment variable LANG", "C"),
+                Fact::found("x.conf", "listen 1;\nproxy_set_header X-Api-Key abc;\n"),
+                told.clone(),
+            ],
+        };
+        section.leave_out_credentials();
+        let values: Vec<&str> = section.facts.iter().map(|fact| fact.value.as_str()).collect();
+        assert_eq!(
+            values,
+            [
+                "/usr/sbin/x --admin-token [redacted] -p 1",
+                REDACTED,
+                "C",
+                "listen 1;\nproxy_set_header X-Api-Key [redacted];\n",
+                "token=abc",
+            ]
+        );
+        assert_eq!(section.facts[1].state, FactState::Redacted);
+        assert_eq!((section.facts[2].state, &section.facts[4]), (FactState::Found, &told));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! - [`parse`](Definition::parse): text → [`Definition`], or everything that is wrong with it
 //! - `quantity`, `load_list`, `values`: how single values are written
 //! - `workload`, `request`, `parameter`, `reply`, `weight`: what is fetched
+//! - `secret`: values that are stored nowhere
 //! - `schema`: the published JSON Schema
 
 mod load_list;
@@ -12,6 +13,7 @@ mod quantity;
 mod reply;
 mod request;
 mod schema;
+mod secret;
 mod values;
 mod weight;
 mod workload;
@@ -26,7 +28,9 @@ pub use parse::STREAMS_MAX;
 pub use quantity::{QuantityError, parse_bytes, parse_time, time_text};
 pub use schema::definition_schema;
 
-use crate::{Arrivals, Connection, Headline, HttpVersion, Page, Phases, Request, Rules, Think, Tls};
+use crate::{
+    Arrivals, Connection, Headline, HttpVersion, Page, Phases, PlacedSecret, Request, Rules, Think, Tls,
+};
 
 /// The version of the definition language.
 pub const DEFINITION_FORMAT: u32 = 1;
@@ -69,8 +73,9 @@ pub struct Definition {
     /// The phases of every load point.
     #[schemars(with = "schema::PhasesText")]
     pub phases: Phases,
-    /// The short form that `--quick` runs.
-    #[schemars(with = "schema::QuickTable")]
+    /// The short form that `--quick` runs. If absent: the lowest and the highest load, each for at most 5 s, with at most
+    /// 1 s of ramp-up, settle and ramp-down.
+    #[schemars(with = "Option<schema::QuickTable>")]
     pub quick: QuickDefinition,
     /// Limits that the verdict depends on, where they differ from the measurement rules' own.
     #[schemars(with = "Option<schema::RulesText>")]
@@ -96,6 +101,8 @@ pub struct WorkloadDefinition {
     pub counts_pages: bool,
     /// The pause of users after each page.
     pub think: Think,
+    /// The parts of its requests that are stored nowhere.
+    pub secrets: Vec<PlacedSecret>,
 }
 
 /// Where the requests are.
@@ -132,8 +139,8 @@ pub struct ProtocolDefinition {
     /// HTTP/2: how many users share a connection; if absent: 1.
     #[schemars(with = "Option<u32>", range(min = 1, max = 1000))]
     pub streams: u32,
-    /// The longest that one operation may take, measured from its sending; above zero.
-    #[schemars(with = "schema::TimeText")]
+    /// The longest that one operation may take, measured from its sending; above zero; if absent: 60 s.
+    #[schemars(with = "Option<schema::TimeText>")]
     pub time_limit: Nanos,
 }
 
@@ -221,4 +228,30 @@ pub struct QuickDefinition {
     pub levels: Levels,
     /// The phases; what the short form does not name is as in the full one.
     pub phases: Phases,
+}
+
+/// The longest steady phase of a short form that is made.
+const QUICK_STEADY_MAX: Nanos = Nanos::from_secs(5);
+
+/// The longest of each other phase with load.
+const QUICK_PHASE_MAX: Nanos = Nanos::from_secs(1);
+
+impl QuickDefinition {
+    /// Makes the short form of a benchmark that defines none: the lowest and the highest load, no pause before.
+    pub(crate) fn of(load: &LoadDefinition, full: Phases) -> QuickDefinition {
+        let levels = load.levels.list(None, load.unit);
+        let lowest = levels.iter().copied().reduce(f64::min);
+        let highest = levels.iter().copied().reduce(f64::max);
+        let mut both: Vec<f64> = lowest.into_iter().chain(highest).collect();
+        both.dedup();
+        let phases = Phases {
+            quiet: Nanos::ZERO,
+            ramp_up: full.ramp_up.min(QUICK_PHASE_MAX),
+            settle: full.settle.min(QUICK_PHASE_MAX),
+            steady: full.steady.min(QUICK_STEADY_MAX),
+            ramp_down: full.ramp_down.min(QUICK_PHASE_MAX),
+            drain: full.drain,
+        };
+        QuickDefinition { levels: Levels::List(both), phases }
+    }
 }

@@ -2,9 +2,11 @@
 
 use toml::de::DeValue;
 
+use super::request::Values;
+use super::secret::read_source;
 use crate::reader::{Fault, Table, list, text, whole};
 use crate::workload::PATH_MAX;
-use crate::{Count, Parameter, PathPattern, Pick};
+use crate::{Count, Parameter, PathPattern, Pick, REDACTED, RequestPart};
 
 /// The largest factor of a count that grows with the load.
 const FACTOR_MAX: f64 = 1e9;
@@ -13,14 +15,17 @@ const FACTOR_MAX: f64 = 1e9;
 const COUNT_MAX: u64 = 1 << 53;
 
 /// Reads all parameters, each with its table, in which later checks may find more.
-pub(super) fn read_parameters(mut table: Table) -> Vec<(Parameter, Table)> {
+pub(super) fn read_parameters<'a>(mut table: Table<'a>, values: &mut Values) -> Vec<(Parameter, Table<'a>)> {
     let inner = table.named_tables();
     table.finish();
-    let read = |(name, mut inner): (&str, _)| Some((read_parameter(name, &mut inner)?, inner));
+    let read = |(name, mut inner): (&str, _)| Some((read_parameter(name, &mut inner, values)?, inner));
     inner.into_iter().filter_map(read).collect()
 }
 
-fn read_parameter(name: &str, table: &mut Table) -> Option<Parameter> {
+fn read_parameter(name: &str, table: &mut Table, values: &mut Values) -> Option<Parameter> {
+    if ["env", "file"].iter().any(|key| table.value(key).is_some()) {
+        return read_secret_parameter(name, table, values);
+    }
     let texts = table.optional("values", list(value));
     let first = table.optional("from", whole(0..=i64::MAX as u64));
     let count = table.optional("count", count);
@@ -44,6 +49,20 @@ fn read_parameter(name: &str, table: &mut Table) -> Option<Parameter> {
         table.reject("pick", Fault::new(error.to_string()));
     }
     Some(parameter)
+}
+
+/// Reads a parameter whose only value is a secret.
+fn read_secret_parameter(name: &str, table: &mut Table, values: &mut Values) -> Option<Parameter> {
+    let (prefix, source) = read_source(table);
+    let only = || Fault::new("a value from `env` or `file` is the only one");
+    for key in ["values", "from", "count", "pick"] {
+        table.optional::<()>(key, |_| Err(only()));
+    }
+    if ["env", "file"].iter().all(|key| table.value(key).is_some()) {
+        table.reject("file", only());
+    }
+    values.elsewhere(RequestPart::Parameter(name.to_owned()), prefix, source?, table.span());
+    Some(Parameter::texts(name, vec![REDACTED.to_owned()]))
 }
 
 /// Reads one of several values; it may be empty.

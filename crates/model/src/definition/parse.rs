@@ -1,6 +1,6 @@
 //! From the text of a definition to the definition, or to everything that is wrong with it.
 
-use toml::de::DeValue;
+use toml::de::{DeTable, DeValue};
 use units::Nanos;
 
 use super::values::{level, rates, time, time_above_zero, users};
@@ -33,7 +33,20 @@ const CONNECTIONS: &[(&str, Connection)] = &[
 /// The most users that may share one HTTP/2 connection.
 pub const STREAMS_MAX: u32 = 1000;
 
+/// The time limit of a definition that names none.
+const TIME_LIMIT: Nanos = Nanos::from_secs(60);
+
+/// Keys that definitions have, and no other of our languages.
+const OWN_KEYS: [&str; 4] = ["workload", "protocol", "load", "phases"];
+
 impl Definition {
+    /// Returns whether a text was meant to be a definition, whatever is wrong with it.
+    pub fn is_meant(text: &str) -> bool {
+        let (entries, _) = DeTable::parse_recoverable(text);
+        let entries = entries.get_ref();
+        OWN_KEYS.iter().filter(|key| entries.contains_key(**key)).count() * 2 > OWN_KEYS.len()
+    }
+
     /// Reads a definition; `file_name` is what messages call the text.
     ///
     /// # Errors
@@ -57,7 +70,12 @@ fn read_definition(mut top: Table) -> Option<Definition> {
     let load = top.required_table("load").and_then(read_load);
     let open_loop = top.optional_table("open-loop").map(read_open_loop);
     let phases = top.required_table("phases").and_then(read_phases);
-    let quick = top.required_table("quick").and_then(|table| read_quick(table, load.as_ref()?.unit, phases?));
+    let quick = match top.value("quick") {
+        Some(_) => {
+            top.optional_table("quick").and_then(|table| read_quick(table, load.as_ref()?.unit, phases?))
+        }
+        None => load.as_ref().zip(phases).map(|(load, phases)| QuickDefinition::of(load, phases)),
+    };
     let rules = top.optional_table("rules").map(read_rules);
     let highest =
         [load.as_ref().map(|load| load.levels.highest()), quick.as_ref().map(|quick| quick.levels.highest())];
@@ -90,9 +108,9 @@ fn read_protocol(mut table: Table) -> Option<ProtocolDefinition> {
         Some(DeValue::Table(_)) => table.required_table("connection").and_then(read_connection),
         _ => table.required("connection", one_of(CONNECTIONS)),
     };
-    let time_limit = table.required("time-limit", time_above_zero);
+    let time_limit = table.optional("time-limit", time_above_zero).unwrap_or(TIME_LIMIT);
     table.finish();
-    Some(ProtocolDefinition { http: http?, tls, connection: connection?, streams, time_limit: time_limit? })
+    Some(ProtocolDefinition { http: http?, tls, connection: connection?, streams, time_limit })
 }
 
 /// Reads the long form, `{ keep-alive = { requests-max = 100 } }`.
@@ -290,6 +308,43 @@ mod tests {
         assert_eq!(definition.open_loop, OpenLoopDefinition::default());
         assert_eq!(definition.rules, Rules::default());
         assert_eq!(definition.phases.end_of(crate::Phase::Drain), Nanos::from_secs(60));
+    }
+
+    /// Goal: the short form of a definition that has none takes seconds: the lowest and the highest load, 5 s each.
+    #[test]
+    fn a_short_form_and_a_time_limit_are_made_where_none_is_given() {
+        let (start, _) = EVERY_KEY.split_once("[quick]").unwrap();
+        let text = start.replace("time-limit = \"1.5 min\"\n", "");
+        let definition = Definition::parse("my.toml", &text).unwrap();
+        assert_eq!(definition.protocol.time_limit, Nanos::from_secs(60));
+        let s = Nanos::from_secs;
+        assert_eq!(
+            definition.quick,
+            QuickDefinition {
+                levels: Levels::List(vec![10.0, 50.0]),
+                phases: Phases {
+                    quiet: s(0),
+                    ramp_up: s(1),
+                    settle: Nanos::from_millis(500),
+                    steady: s(5),
+                    ramp_down: s(1),
+                    drain: s(4),
+                },
+            }
+        );
+        let steps = text.replace("\"10..30/10,50\"", "{ steps = 10, max = 1000 }");
+        let steps = Definition::parse("my.toml", &steps).unwrap();
+        assert_eq!(steps.quick.levels, Levels::List(vec![100.0, 1000.0]));
+        let single = Definition::parse("my.toml", &text.replace("10..30/10,50", "7")).unwrap();
+        assert_eq!(single.quick.levels, Levels::List(vec![7.0]));
+    }
+
+    #[test]
+    fn what_is_meant_as_a_definition_is_known_with_all_its_mistakes() {
+        assert!(Definition::is_meant(EVERY_KEY));
+        assert!(Definition::is_meant(&EVERY_REQUEST_KEY.replace("[quick]", "[quik]\nx = ")));
+        assert!(!Definition::is_meant("[[tables]]\nid = \"load\"\n"));
+        assert!(!Definition::is_meant("\u{0}"));
     }
 
     #[test]

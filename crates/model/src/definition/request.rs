@@ -1,13 +1,16 @@
 //! Reading `[[workload.requests]]`: one kind of request.
 
+use std::ops::Range;
+
 use toml::de::DeValue;
 
 use super::parameter::{in_order, read_parameters};
 use super::reply::{check_reply, reply};
+use super::secret::{WrittenValue, read_value};
 use super::weight::Weight;
-use crate::reader::{Fault, Table, line, ratio, text, whole_u32};
+use crate::reader::{Entry, Fault, Table, flag, line, ratio, text, whole_u32};
 use crate::workload::PATH_MAX;
-use crate::{PathPattern, Request};
+use crate::{PathPattern, PlacedSecret, Request, RequestPart, Secret, SecretSource};
 
 /// The longest body that is sent: 1 MiB.
 const BODY_MAX: usize = 1 << 20;
@@ -26,33 +29,54 @@ const OWN_HEADERS: [&str; 10] = [
     "upgrade",
 ];
 
-/// Reads a request and its weight. What concerns several requests is checked elsewhere.
-pub(super) fn read_request(table: &mut Table) -> Option<(Request, Option<Weight>)> {
+/// Reads the request at `kind` and its weight, and adds what of it is secret. What concerns several requests is checked
+/// elsewhere.
+pub(super) fn read_request(
+    kind: usize,
+    table: &mut Table,
+    secrets: &mut Vec<PlacedSecret>,
+) -> Option<(Request, Option<Weight>)> {
+    let mut values = Values { kind, ..Values::default() };
     let name = table.required("name", line);
     let weight = table.optional("weight", Weight::read);
     let method = table.optional("method", method);
     let path = table.required("path", path);
-    let parameters = table.optional_table("parameters").map(read_parameters).unwrap_or_default();
-    let headers = table.optional_table("headers").map(read_headers).unwrap_or_default();
-    let body = table.optional("body", body).unwrap_or_default();
+    let parameters = table.optional_table("parameters");
+    let parameters = parameters.map(|table| read_parameters(table, &mut values)).unwrap_or_default();
+    if let Some(headers) = table.optional_table("headers") {
+        read_headers(headers, &mut values);
+    }
+    read_body(table, &mut values);
+    if table.optional("disclose-path", flag) == Some(true) {
+        values.disclosed.push("path".to_owned());
+    }
     let status = table.optional("status", whole_u32(200..=599)).unwrap_or(200) as u16;
     let reply = reply(table);
     let share_gap_max = table.optional("share-gap-max", ratio);
     let path = path?;
     let parameters = in_order(table, &path, parameters)?;
     let method = method.unwrap_or_else(|| "GET".to_owned());
-    let request = Request {
+    let mut request = Request {
         name: name?,
         method,
         path,
         parameters,
-        headers,
-        body,
+        headers: values.headers,
+        body: values.body,
         status,
         reply: reply?,
         share_gap_max,
+        secrets: values.secrets.iter().map(|placed| placed.secret.clone()).collect(),
+        disclosed: values.disclosed,
     };
     check_reply(table, &request);
+    values.spans.push((RequestPart::Path.key(), table.span_of("path")));
+    for (secret, value) in request.take_credentials() {
+        let span = values.spans.iter().find(|(key, _)| *key == secret.part.key());
+        let span = span.map_or_else(|| table.span(), |(_, span)| span.clone());
+        values.secrets.push(PlacedSecret { kind, span, secret, value: Some(value) });
+    }
+    secrets.extend(values.secrets);
     Some((request, weight))
 }
 
@@ -89,6 +113,68 @@ fn path(value: &DeValue) -> Result<PathPattern, Fault> {
     })
 }
 
+/// What stands in the parts of a request that may be secret.
+#[derive(Default)]
+pub(super) struct Values {
+    kind: usize,
+    headers: Vec<(String, String)>,
+    body: String,
+    /// What comes from elsewhere, or is to be hidden though it does not look like a credential.
+    secrets: Vec<PlacedSecret>,
+    disclosed: Vec<String>,
+    /// Where literal values stand, by their keys.
+    spans: Vec<(String, Range<usize>)>,
+}
+
+impl Values {
+    /// Adds a value that comes from elsewhere.
+    pub(super) fn elsewhere(
+        &mut self,
+        part: RequestPart,
+        prefix: String,
+        source: SecretSource,
+        span: Range<usize>,
+    ) {
+        let secret = Secret { part, prefix, source };
+        self.secrets.push(PlacedSecret { kind: self.kind, span, secret, value: None });
+    }
+
+    /// Adds a value as it is written; returns one that is to be shown, or looked at once more.
+    fn written(&mut self, part: RequestPart, value: WrittenValue, span: Range<usize>) -> Option<String> {
+        match value {
+            WrittenValue::Elsewhere { prefix, source } => {
+                self.elsewhere(part, prefix, source, span);
+                None
+            }
+            WrittenValue::Literal { text, disclose: Some(false) } => {
+                let secret = Secret { part, prefix: String::new(), source: SecretSource::Definition };
+                self.secrets.push(PlacedSecret { kind: self.kind, span, secret, value: Some(text) });
+                None
+            }
+            WrittenValue::Literal { text, disclose } => {
+                if disclose == Some(true) {
+                    self.disclosed.push(match &part {
+                        RequestPart::Header(name) => name.clone(),
+                        other => other.key(),
+                    });
+                }
+                self.spans.push((part.key(), span));
+                Some(text)
+            }
+        }
+    }
+}
+
+fn read_body(table: &mut Table, values: &mut Values) {
+    let span = table.span_of("body");
+    let written = match table.value("body") {
+        Some(DeValue::Table(_)) => table.optional_table("body").and_then(|inner| read_value(inner, body)),
+        _ => table.optional("body", body).map(|text| WrittenValue::Literal { text, disclose: None }),
+    };
+    let shown = written.and_then(|written| values.written(RequestPart::Body, written, span));
+    values.body = shown.unwrap_or_default();
+}
+
 fn body(value: &DeValue) -> Result<String, Fault> {
     let body = text(value)?;
     match body.len() {
@@ -97,26 +183,47 @@ fn body(value: &DeValue) -> Result<String, Fault> {
     }
 }
 
-fn read_headers(mut table: Table) -> Vec<(String, String)> {
-    let headers = table.named(|name, value| {
-        let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
-        if name.is_empty() || !name.chars().all(is_token) {
-            return Err(Fault::new("this is not the name of a header field"));
+fn read_headers(mut table: Table, values: &mut Values) {
+    for (name, span, entry) in table.named_entries() {
+        if let Err(fault) = check_header_name(name) {
+            table.reject(name, fault);
+            continue;
         }
-        if OWN_HEADERS.contains(&name.to_ascii_lowercase().as_str()) {
-            let fault = Fault::new(format!("`{name}` is sent by the protocol itself"));
-            return Err(fault.hint("leave it out; `[protocol]` says how connections are used"));
-        }
-        let content = text(value)?;
-        if content.trim() != content
-            || !content.chars().all(|c| c == '\t' || c == ' ' || c.is_ascii_graphic())
-        {
-            return Err(Fault::new("expected one line of ASCII, without spaces around it"));
-        }
-        Ok(content)
-    });
+        let written = match entry {
+            Entry::Table(inner) => read_value(inner, header_value),
+            Entry::Value(value) => match header_value(value) {
+                Ok(text) => Some(WrittenValue::Literal { text, disclose: None }),
+                Err(fault) => {
+                    table.reject(name, fault);
+                    None
+                }
+            },
+        };
+        let part = RequestPart::Header(name.to_owned());
+        let shown = written.and_then(|written| values.written(part, written, span));
+        values.headers.extend(shown.map(|value| (name.to_owned(), value)));
+    }
     table.finish();
-    headers
+}
+
+fn check_header_name(name: &str) -> Result<(), Fault> {
+    let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+    if name.is_empty() || !name.chars().all(is_token) {
+        return Err(Fault::new("this is not the name of a header field"));
+    }
+    if OWN_HEADERS.contains(&name.to_ascii_lowercase().as_str()) {
+        let fault = Fault::new(format!("`{name}` is sent by the protocol itself"));
+        return Err(fault.hint("leave it out; `[protocol]` says how connections are used"));
+    }
+    Ok(())
+}
+
+fn header_value(value: &DeValue) -> Result<String, Fault> {
+    let content = text(value)?;
+    if content.trim() != content || !content.chars().all(|c| c == '\t' || c == ' ' || c.is_ascii_graphic()) {
+        return Err(Fault::new("expected one line of ASCII, without spaces around it"));
+    }
+    Ok(content)
 }
 
 #[cfg(test)]
@@ -169,6 +276,8 @@ mod tests {
             status: 201,
             reply: ReplyBody::Contains("accepted".into()),
             share_gap_max: None,
+            secrets: Vec::new(),
+            disclosed: Vec::new(),
         };
         assert_eq!(requests[1], order);
         assert_eq!(requests[2].reply, ReplyBody::Letters { bytes: 1000, markup: false });
@@ -176,6 +285,95 @@ mod tests {
         let page = |weight, requests: &[u32]| Page { weight, requests: requests.into() };
         assert_eq!(pages, [page(7, &[0, 0, 2]), page(20, &[1, 3])]);
         assert_eq!(requests[0].path_of(4), "/images/large/0011.png");
+    }
+
+    fn placed(headers: &str) -> (Request, Vec<PlacedSecret>, String) {
+        let text = EVERY_REQUEST_KEY.replacen(
+            "headers = { Content-Type = \"application/json\", X-Trace = \"on\" }",
+            headers,
+            1,
+        );
+        let definition = Definition::parse("my.toml", &text).unwrap();
+        let WorkloadSource::Requests(requests, _) = definition.workload.source else { panic!("requests") };
+        (requests[1].clone(), definition.workload.secrets, text)
+    }
+
+    #[test]
+    fn values_from_elsewhere_are_known_by_their_source_only() {
+        let (request, secrets, text) = placed(
+            "headers = { Authorization = { env = \"TOKEN\", prefix = \"Bearer \" }, X = { file = \"x.txt\" } }",
+        );
+        let json = serde_json::to_string(&request.secrets).unwrap();
+        assert_eq!(
+            json,
+            r#"[{"part":{"header":"Authorization"},"prefix":"Bearer ","source":{"env":"TOKEN"}},"#.to_owned()
+                + r#"{"part":{"header":"X"},"source":{"file":"x.txt"}}]"#
+        );
+        assert_eq!((request.headers.len(), secrets.len(), secrets[0].kind), (0, 2, 1));
+        assert_eq!(&text[secrets[1].span.clone()], "{ file = \"x.txt\" }");
+        assert!(secrets.iter().all(|secret| secret.value.is_none()));
+    }
+
+    #[test]
+    fn literal_credentials_are_taken_out_unless_disclosed() {
+        let (request, secrets, text) = placed(
+            "headers = { Authorization = \"Bearer abc\", Cookie = { value = \"lang=en\", disclose = true }, \
+             X-Own = { value = \"s3cret\", disclose = false }, Accept = \"text/html\" }",
+        );
+        let headers = [("Accept", "text/html"), ("Cookie", "lang=en")];
+        let mut shown = request.headers.clone();
+        shown.sort();
+        assert_eq!(shown, headers.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        let values: Vec<_> = secrets.iter().map(|one| (one.secret.part.key(), one.value.clone())).collect();
+        assert_eq!(
+            values,
+            [
+                ("headers.X-Own".to_owned(), Some("s3cret".to_owned())),
+                ("headers.Authorization".to_owned(), Some("Bearer abc".to_owned())),
+            ]
+        );
+        assert_eq!(&text[secrets[1].span.clone()], "\"Bearer abc\"");
+        let json = serde_json::to_string(&request).unwrap();
+        assert!(!json.contains("abc") && !json.contains("s3cret"), "{json}");
+        assert!(!format!("{secrets:?}").contains("abc"), "{secrets:?}");
+    }
+
+    #[test]
+    fn bodies_paths_and_parameters_can_be_secret() {
+        let text = EVERY_REQUEST_KEY
+            .replacen("body = \"{}\"", "body = { file = \"login.json\" }", 1)
+            .replacen("item={item}\"", "item={item}&api_key=k1&t={t}\"", 1)
+            .replacen("pick = \"poisson:5\" }", "pick = \"poisson:5\" }\nparameters.t = { env = \"T\" }", 1);
+        let definition = Definition::parse("my.toml", &text).unwrap();
+        let keys: Vec<_> = definition.workload.secrets.iter().map(|one| one.secret.part.key()).collect();
+        assert_eq!(keys, ["parameters.t", "body", "path"]);
+        let WorkloadSource::Requests(requests, _) = definition.workload.source else { panic!("requests") };
+        assert_eq!(requests[1].path_of(0), "/orders?item=0&api_key=[redacted]&t=[redacted]");
+        let open = text.replacen("method = \"POST\"", "method = \"POST\"\ndisclose-path = true", 1);
+        let definition = Definition::parse("my.toml", &open).unwrap();
+        assert_eq!(definition.workload.secrets.len(), 2);
+    }
+
+    #[test]
+    fn mistakes_of_secrets_are_placed() {
+        let found = problems_of_request([
+            ("X-Trace = \"on\"", "X-Trace = { env = \"$TOKEN\" }"),
+            ("X-Trace = \"on\"", "X-Trace = { env = \"A\", file = \"b\" }"),
+            ("X-Trace = \"on\"", "X-Trace = { value = \"a\", prefix = \"b\" }"),
+            ("X-Trace = \"on\"", "X-Trace = { env = \"A\", disclose = true }"),
+            ("X-Trace = \"on\"", "X-Trace = { enf = \"A\" }"),
+            ("body = \"{}\"", "body = {}"),
+            ("pick = \"poisson:5\" }", "pick = \"poisson:5\", env = \"A\" }"),
+        ]);
+        insta::assert_snapshot!(found, @r#"
+        line 28, `"$TOKEN"`: `workload.requests.headers.X-Trace.env` is not valid: expected the name of an environment variable
+        line 28, `X-Trace`: `workload.requests.headers.X-Trace` is not valid: expected one of `env`, `file` and `value`
+        line 28, `"b"`: `workload.requests.headers.X-Trace.prefix` is not valid: `prefix` stands before what `env` and `file` give
+        line 28, `true`: `workload.requests.headers.X-Trace.disclose` is not valid: what comes from elsewhere is never shown
+        line 28, `X-Trace`: `workload.requests.headers.X-Trace` is not valid: expected one of `env`, `file` and `value`
+        line 29, `body`: `workload.requests.body` is not valid: expected one of `env`, `file` and `value`
+        line 27, `"sqrt(20 * load)"`: `workload.requests.parameters.item.count` is not valid: a value from `env` or `file` is the only one
+        "#);
     }
 
     #[test]
@@ -218,7 +416,7 @@ mod tests {
         line 28, `"on"`: `workload.requests.headers.X Trace` is not valid: this is not the name of a header field
         line 28, `"5"`: `workload.requests.headers.Content-Length` is not valid: `Content-Length` is sent by the protocol itself
         line 28, `5`: `workload.requests.headers.X-Trace` is not valid: expected a text in quotes, found a whole number
-        line 29, `{}`: `workload.requests.body` is not valid: expected a text in quotes, found a table
+        line 29, `body`: `workload.requests.body` is not valid: expected one of `env`, `file` and `value`
         line 30, `100`: `workload.requests.status` is not valid: expected a whole number from 200 to 599, found 100
         line 31, `{ contains = "accepted" }`: `workload.requests.reply` is not valid: a reply with this status has no body
         line 31, `{ contains = "accepted" }`: `workload.requests.reply` is not valid: a reply to `HEAD` has no body

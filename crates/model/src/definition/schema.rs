@@ -64,10 +64,12 @@ pub(super) struct RequestTable {
     path: String,
     /// The parameters in the path, by their names.
     parameters: Option<BTreeMap<String, ParameterTable>>,
-    /// Header fields besides those of the protocol.
-    headers: Option<BTreeMap<String, String>>,
+    /// Header fields besides those of the protocol. Those that look like credentials are redacted.
+    headers: Option<BTreeMap<String, ValueText>>,
     /// The body that is sent; if absent: none.
-    body: Option<String>,
+    body: Option<ValueText>,
+    /// Whether the path is shown although its query looks like a credential; if absent: `false`.
+    disclose_path: Option<bool>,
     /// The status of the right reply; if absent: 200.
     #[schemars(range(min = 200, max = 599))]
     status: Option<u16>,
@@ -75,6 +77,33 @@ pub(super) struct RequestTable {
     reply: ReplyText,
     /// Relative deviation of its share of all requests above which a load point is not valid.
     share_gap_max: Option<RatioText>,
+}
+
+/// A value, or where it comes from.
+#[derive(JsonSchema)]
+#[schemars(rename = "Value", untagged)]
+pub(super) enum ValueText {
+    Literal(String),
+    Elsewhere(ValueTable),
+}
+
+/// Where a value comes from: one of `env`, `file` and `value`. What comes from elsewhere is never stored.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct ValueTable {
+    /// The environment variable that has the value when a run begins.
+    #[schemars(regex(pattern = r"^[A-Za-z0-9_]{1,200}$"))]
+    env: Option<String>,
+    /// The file that has the value when a run begins, by its path from the definition; but for a body, a line break at
+    /// its end does not count.
+    #[schemars(length(min = 1, max = 500))]
+    file: Option<String>,
+    /// What stands before the value of `env` or `file`, in clear: `Bearer `.
+    prefix: Option<String>,
+    /// The value itself.
+    value: Option<String>,
+    /// Whether `value` is shown in results; if absent: unless it looks like a credential.
+    disclose: Option<bool>,
 }
 
 /// Requests that a user makes one after another and that count as one unit.
@@ -93,7 +122,7 @@ pub(super) struct PageTable {
 #[schemars(rename = "Weight")]
 pub(super) struct WeightText(#[schemars(range(max = 1_000_000_000), extend("exclusiveMinimum" = 0))] f64);
 
-/// A part of a path that varies: either `count` numbers or `values`.
+/// A part of a path that varies, either `count` numbers or `values`, or a secret, from `env` or `file`.
 #[derive(JsonSchema)]
 #[schemars(rename = "Parameter", rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) struct ParameterTable {
@@ -105,6 +134,14 @@ pub(super) struct ParameterTable {
     /// Texts.
     #[schemars(length(min = 1))]
     values: Option<Vec<String>>,
+    /// The environment variable that has the only value when a run begins; it is never stored.
+    #[schemars(regex(pattern = r"^[A-Za-z0-9_]{1,200}$"))]
+    env: Option<String>,
+    /// The file that has the only value when a run begins, by its path from the definition; it is never stored.
+    #[schemars(length(min = 1, max = 500))]
+    file: Option<String>,
+    /// What stands before the value of `env` or `file`, in clear.
+    prefix: Option<String>,
     /// How one is picked; if absent: `uniform`. Others are `zipf:1.0`, `poisson:5` and `weights:3,2,1`.
     #[schemars(regex(pattern = r"^(uniform|zipf:[0-9.]+|poisson:[0-9.]+|weights:[0-9.,]+)$"))]
     pick: Option<String>,
@@ -356,7 +393,10 @@ mod tests {
         // Of two ways to say something only one can be in a text; tests of `parse` read the others.
         for (path, others) in [
             ("/workload/filelist", &["file"][..]),
-            ("/workload/requests", &["weight"]),
+            ("/workload/requests", &["weight", "disclose-path"]),
+            ("/workload/requests/headers/*", &["env", "file", "prefix", "value", "disclose"]),
+            ("/workload/requests/body", &["env", "file", "prefix", "value", "disclose"]),
+            ("/workload/requests/parameters/*", &["env", "file", "prefix"]),
             ("/load/users", &["steps", "max"]),
             ("/quick/users", &["steps", "max"]),
         ] {

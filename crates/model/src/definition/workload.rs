@@ -12,7 +12,7 @@ use super::{FilelistSource, WorkloadDefinition, WorkloadSource};
 use crate::diagnostics::nearest;
 use crate::reader::{Fault, Table, flag, line, list, text, whole};
 use crate::workload::{FileSetError, check_objects, file_path_fault};
-use crate::{Page, Request, Think};
+use crate::{Page, PlacedSecret, Request, Think};
 
 /// The most requests, and the most pages: operation and unit kinds are numbered with 16 bits.
 const KINDS_MAX: usize = u16::MAX as usize;
@@ -51,12 +51,16 @@ pub(super) fn read_workload(mut table: Table, level_max: Option<f64>) -> Option<
     table.finish();
     let counts_pages = counts_pages.unwrap_or(pages.is_some());
     let requests = requests.and_then(|requests| read_requests(requests, pages, level_max));
-    let requests = requests.map(|(requests, pages)| WorkloadSource::Requests(requests, pages));
+    let (requests, secrets) = match requests {
+        Some((requests, pages, secrets)) => (Some(WorkloadSource::Requests(requests, pages)), secrets),
+        None => (None, Vec::new()),
+    };
     Some(WorkloadDefinition {
         source: filelist.map(WorkloadSource::Filelist).or(requests)?,
         content_seed: content_seed.unwrap_or(CONTENT_SEED),
         counts_pages,
         think: think.unwrap_or(Think::None),
+        secrets,
     })
 }
 
@@ -95,8 +99,10 @@ fn read_requests(
     mut tables: Vec<Table>,
     pages: Option<Vec<Table>>,
     level_max: Option<f64>,
-) -> Option<(Vec<Request>, Vec<Page>)> {
-    let read: Vec<_> = tables.iter_mut().map(read_request).collect();
+) -> Option<(Vec<Request>, Vec<Page>, Vec<PlacedSecret>)> {
+    let mut secrets = Vec::new();
+    let read: Vec<_> =
+        (0..).zip(&mut tables).map(|(kind, table)| read_request(kind, table, &mut secrets)).collect();
     check_number("requests", &tables);
     check_weights(&tables, pages.is_some());
     let read: Option<Vec<(Request, Option<Weight>)>> = read.into_iter().collect();
@@ -116,7 +122,7 @@ fn read_requests(
         _ => None,
     };
     tables.into_iter().for_each(Table::finish);
-    Some((checked?.0, pages?))
+    Some((checked?.0, pages?, secrets))
 }
 
 fn check_number(what: &str, tables: &[Table]) {

@@ -9,7 +9,7 @@ mod value;
 
 use toml::de::DeTable;
 
-pub(crate) use table::{Fault, Source, Table, kind};
+pub(crate) use table::{Entry, Fault, Source, Table, kind};
 pub(crate) use value::{bytes, flag, id, line, list, one_of, ratio, text, whole, whole_u32};
 
 use crate::diagnostics::{Diagnostic, Diagnostics};

@@ -68,6 +68,14 @@ impl<'a> Source<'a> {
     }
 }
 
+/// A value under a name that its writer chose.
+pub(crate) enum Entry<'a> {
+    /// Anything but a table.
+    Value(&'a DeValue<'a>),
+    /// A table.
+    Table(Table<'a>),
+}
+
 /// One table that is being read.
 pub(crate) struct Table<'a> {
     source: &'a Source<'a>,
@@ -177,6 +185,21 @@ impl<'a> Table<'a> {
         values
     }
 
+    /// Returns all entries of a table whose keys are names that its writer chose, each with the place of its value.
+    pub(crate) fn named_entries(&mut self) -> Vec<(&'a str, Range<usize>, Entry<'a>)> {
+        let entry = |(name, value): (&'a Spanned<DeString<'a>>, &'a Spanned<DeValue<'a>>)| {
+            let path = self.path_of(name.get_ref());
+            let entry = match value.get_ref() {
+                DeValue::Table(entries) => Entry::Table(self.inner(path, name.span(), entries)),
+                other => Entry::Value(other),
+            };
+            (name.get_ref().as_ref(), value.span(), entry)
+        };
+        let entries = self.entries.iter().map(entry).collect();
+        self.asked.extend(self.entries.keys().map(|key| key.get_ref().as_ref()));
+        entries
+    }
+
     /// Goes into a table that must be there.
     pub(crate) fn required_table(&mut self, key: &'static str) -> Option<Table<'a>> {
         self.require(key);
@@ -203,10 +226,19 @@ impl<'a> Table<'a> {
         self.entries.get(key).map(Spanned::get_ref)
     }
 
+    /// Returns where the value of a key stands; the table's own place if it has none.
+    pub(crate) fn span_of(&self, key: &str) -> Range<usize> {
+        self.entries.get(key).map_or_else(|| self.span.clone(), Spanned::span)
+    }
+
+    /// Returns where the table stands.
+    pub(crate) fn span(&self) -> Range<usize> {
+        self.span.clone()
+    }
+
     /// Reports a mistake that concerns the value of a key together with others.
     pub(crate) fn reject(&self, key: &str, fault: Fault) {
-        let span = self.entries.get(key).map_or_else(|| self.span.clone(), Spanned::span);
-        self.source.report(format!("`{}` is not valid", self.path_of(key)), span, fault);
+        self.source.report(format!("`{}` is not valid", self.path_of(key)), self.span_of(key), fault);
     }
 
     /// Reports a mistake that concerns the table as a whole.

@@ -6,6 +6,7 @@ use toml::de::DeValue;
 
 use super::{Fault, kind};
 use crate::diagnostics::nearest;
+use crate::foreign::is_command;
 
 /// The longest title or summary.
 const LINE_MAX: usize = 500;
@@ -27,7 +28,7 @@ pub(crate) fn line(value: &DeValue) -> Result<String, Fault> {
     if line.trim().is_empty() {
         return Err(Fault::new("expected a text, found an empty one"));
     }
-    if line.chars().any(char::is_control) || LINE_MAX < line.len() {
+    if line.contains(is_command) || LINE_MAX < line.len() {
         return Err(Fault::new(format!("expected one line of at most {LINE_MAX} bytes")));
     }
     Ok(line)

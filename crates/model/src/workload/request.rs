@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Count, Parameter, PathPattern, PathValue};
+use crate::Secret;
 
 /// One kind of request. Its objects are numbered: the number follows from the values of its parameters, the last
 /// parameter running fastest.
@@ -17,7 +18,7 @@ pub struct Request {
     pub path: PathPattern,
     /// The parameters, in the order of [`PathPattern::names`].
     pub parameters: Vec<Parameter>,
-    /// Header fields besides those that the protocol itself needs.
+    /// Header fields besides those that the protocol itself needs and those that are secret.
     pub headers: Vec<(String, String)>,
     /// The body that is sent; empty for none.
     pub body: String,
@@ -27,6 +28,12 @@ pub struct Request {
     pub reply: ReplyBody,
     /// Relative deviation of this kind's share of all requests above which a load point is not valid.
     pub share_gap_max: Option<f64>,
+    /// The parts whose values are stored nowhere.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<Secret>,
+    /// What looks like a credential and is shown on purpose: names of header fields, `body`, `path`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disclosed: Vec<String>,
 }
 
 /// What the body of a right reply is.
@@ -74,6 +81,8 @@ impl Request {
             status: 200,
             reply: ReplyBody::File(vec![bytes]),
             share_gap_max: None,
+            secrets: Vec::new(),
+            disclosed: Vec::new(),
         }
     }
 

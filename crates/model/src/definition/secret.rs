@@ -1,0 +1,80 @@
+//! Reading values that may be secrets: `{ env = "TOKEN", prefix = "Bearer " }`, `{ file = "token.txt" }`, and literal ones
+//! with `disclose`.
+
+use toml::de::DeValue;
+
+use crate::SecretSource;
+use crate::reader::{Fault, Table, flag, line, text};
+
+/// The longest name of an environment variable.
+const NAME_MAX: usize = 200;
+
+/// A value as a definition has it.
+pub(super) enum WrittenValue {
+    /// It stands there; whether it is disclosed is said, or follows from its name.
+    Literal {
+        /// The value.
+        text: String,
+        /// Whether it is shown, if the definition says so.
+        disclose: Option<bool>,
+    },
+    /// It comes from elsewhere.
+    Elsewhere {
+        /// What stands before it.
+        prefix: String,
+        /// Where it comes from.
+        source: SecretSource,
+    },
+}
+
+/// Reads a value that is written as a table; `literal` reads one that stands there.
+pub(super) fn read_value(
+    mut table: Table,
+    literal: impl Fn(&DeValue) -> Result<String, Fault>,
+) -> Option<WrittenValue> {
+    let (prefix, source) = read_source(&mut table);
+    let value = table.optional("value", literal);
+    let disclose = table.optional("disclose", flag);
+    let given: Vec<&str> =
+        ["env", "file", "value"].into_iter().filter(|key| table.value(key).is_some()).collect();
+    if given.len() != 1 {
+        table.reject_all(Fault::new("expected one of `env`, `file` and `value`"));
+    } else if given == ["value"] && table.value("prefix").is_some() {
+        table.reject("prefix", Fault::new("`prefix` stands before what `env` and `file` give"));
+    } else if given != ["value"] && table.value("disclose").is_some() {
+        let fault = Fault::new("what comes from elsewhere is never shown");
+        table.reject("disclose", fault.hint("`disclose` belongs to `value`"));
+    }
+    table.finish();
+    match (value, source) {
+        (Some(text), _) => Some(WrittenValue::Literal { text, disclose }),
+        (None, source) => Some(WrittenValue::Elsewhere { prefix, source: source? }),
+    }
+}
+
+/// Reads `env`, `file` and `prefix`.
+pub(super) fn read_source(table: &mut Table) -> (String, Option<SecretSource>) {
+    let env = table.optional("env", variable).map(SecretSource::Env);
+    let file = table.optional("file", line).map(SecretSource::File);
+    let prefix = table.optional("prefix", one_line).unwrap_or_default();
+    (prefix, env.or(file))
+}
+
+/// Reads the name of an environment variable (POSIX.1-2024, 8.1: no `=`).
+fn variable(value: &DeValue) -> Result<String, Fault> {
+    let name = line(value)?;
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    match name.chars().all(is_plain) && name.len() <= NAME_MAX {
+        true => Ok(name),
+        false => Err(Fault::new("expected the name of an environment variable")
+            .hint("write it without `$`: `{ env = \"TOKEN\" }`")),
+    }
+}
+
+fn one_line(value: &DeValue) -> Result<String, Fault> {
+    let prefix = text(value)?;
+    match prefix.chars().all(|c| c == ' ' || c.is_ascii_graphic()) {
+        true => Ok(prefix),
+        false => Err(Fault::new("expected one line of ASCII")),
+    }
+}

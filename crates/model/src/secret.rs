@@ -1,0 +1,301 @@
+//! Secrets of requests: the plan says where each comes from, and never what it is.
+//!
+//! [`Secret`] is stored with the plan. Its value is in [`Secrets`], which cannot be written down: whoever makes requests
+//! puts the two together with [`Secrets::fill`].
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::credentials::{REDACTED, credential_spans, is_credential};
+use crate::{PathPattern, Request};
+
+/// Shorter values stand in texts by chance.
+const TELLING_BYTES_MIN: usize = 4;
+
+/// A part of a request whose value is a secret.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Secret {
+    /// Which part.
+    pub part: RequestPart,
+    /// What stands before the value, in clear: `Bearer `.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub prefix: String,
+    /// Where the value comes from.
+    pub source: SecretSource,
+}
+
+/// A part of a request that can be a secret.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RequestPart {
+    /// The value of the header field of this name.
+    Header(String),
+    /// The body.
+    Body,
+    /// The only value of the path's parameter of this name.
+    Parameter(String),
+    /// The path, of which the plan has all but the credentials.
+    Path,
+}
+
+/// Where the value of a secret comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SecretSource {
+    /// An environment variable of the process that makes the run.
+    Env(String),
+    /// A file, by its path from where the definition is.
+    File(String),
+    /// The text of the definition itself.
+    Definition,
+}
+
+impl RequestPart {
+    /// Returns the key of a definition that says it: `headers.Authorization`.
+    pub fn key(&self) -> String {
+        match self {
+            RequestPart::Header(name) => format!("headers.{name}"),
+            RequestPart::Body => "body".to_owned(),
+            RequestPart::Parameter(name) => format!("parameters.{name}"),
+            RequestPart::Path => "path".to_owned(),
+        }
+    }
+
+    /// Says why a value cannot stand there; never repeats the value.
+    pub fn fault(&self, value: &str) -> Option<&'static str> {
+        let is_line = |c: char| c == '\t' || c == ' ' || c.is_ascii_graphic();
+        match self {
+            _ if value.is_empty() => Some("it is empty"),
+            RequestPart::Header(_) if value.trim() != value || !value.chars().all(is_line) => {
+                Some("it is not one line of ASCII without spaces around it")
+            }
+            RequestPart::Parameter(_)
+                if !value.chars().all(|c| c.is_ascii_graphic() && !"#{}".contains(c)) =>
+            {
+                Some("it has characters that cannot stand in a path")
+            }
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for SecretSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SecretSource::Env(name) => write!(f, "the environment variable `{name}`"),
+            SecretSource::File(path) => write!(f, "the file `{path}`"),
+            SecretSource::Definition => f.write_str("the definition"),
+        }
+    }
+}
+
+/// A secret of a definition, with its place there.
+#[derive(Clone, PartialEq, Eq)]
+pub struct PlacedSecret {
+    /// The index of its request.
+    pub kind: usize,
+    /// Where the value stands in the definition's text, in bytes.
+    pub span: Range<usize>,
+    /// What the plan stores.
+    pub secret: Secret,
+    /// The value where the definition has it itself.
+    pub value: Option<String>,
+}
+
+impl fmt::Debug for PlacedSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PlacedSecret").field("kind", &self.kind).field("secret", &self.secret).finish()
+    }
+}
+
+/// The values of a workload's secrets. They are shown nowhere, not even by `Debug`.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Secrets {
+    /// By the request's index and the key of the part.
+    values: BTreeMap<(usize, String), String>,
+}
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Secrets({})", self.values.len())
+    }
+}
+
+/// A secret has no value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{key}` of request `{request}` has no value: it comes from {origin}, which is not at hand")]
+pub struct MissingSecret {
+    /// The name of the request.
+    pub request: String,
+    /// The key of the part.
+    pub key: String,
+    /// Where the value was to come from.
+    pub origin: String,
+}
+
+impl Secrets {
+    /// Adds the value of a part of the request at `kind`.
+    pub fn insert(&mut self, kind: usize, part: &RequestPart, value: String) {
+        self.values.insert((kind, part.key()), value);
+    }
+
+    /// Returns a text in which no value of these stands, for texts of a peer that may have repeated what it was sent.
+    pub fn strike_from<'a>(&'a self, text: &str) -> String {
+        // Of `Bearer abc` a peer may repeat the second word alone.
+        let last_word = |value: &'_ str| value.rfind(' ').map_or(0, |at| at + 1);
+        let whole_and_word = |value: &'a String| [value.as_str(), &value[last_word(value)..]];
+        let mut values: Vec<&str> = self.values.values().flat_map(whole_and_word).collect();
+        values.retain(|value| TELLING_BYTES_MIN <= value.len());
+        // One that is a part of another would leave the rest of that one.
+        values.sort_by_key(|value| std::cmp::Reverse(value.len()));
+        values.iter().fold(text.to_owned(), |text, value| text.replace(value, REDACTED))
+    }
+
+    /// Returns the request at `kind` with its secrets in their places, as it is to be sent.
+    ///
+    /// # Errors
+    /// The first secret without a value.
+    pub fn fill(&self, kind: usize, request: &Request) -> Result<Request, MissingSecret> {
+        let mut filled = Request { secrets: Vec::new(), ..request.clone() };
+        for secret in &request.secrets {
+            let missing = || MissingSecret {
+                request: request.name.clone(),
+                key: secret.part.key(),
+                origin: secret.source.to_string(),
+            };
+            let value = self.values.get(&(kind, secret.part.key())).ok_or_else(missing)?;
+            let value = format!("{}{value}", secret.prefix);
+            match &secret.part {
+                RequestPart::Header(name) => filled.headers.push((name.clone(), value)),
+                RequestPart::Body => filled.body = value,
+                RequestPart::Parameter(name) => {
+                    let parameter = filled.parameters.iter_mut().find(|parameter| parameter.name == *name);
+                    parameter.ok_or_else(missing)?.texts = vec![value];
+                }
+                RequestPart::Path => filled.path = value.parse().map_err(|_| missing())?,
+            }
+        }
+        Ok(filled)
+    }
+}
+
+impl Request {
+    /// Takes out whatever looks like a credential and is not disclosed on purpose; returns what was taken, each with its
+    /// value. The request then says of each that it came from the definition.
+    pub fn take_credentials(&mut self) -> Vec<(Secret, String)> {
+        let of = |part| Secret { part, prefix: String::new(), source: SecretSource::Definition };
+        let mut taken = Vec::new();
+        for (name, value) in std::mem::take(&mut self.headers) {
+            match is_credential(&name, &value) && !self.disclosed.contains(&name) {
+                true => taken.push((of(RequestPart::Header(name)), value)),
+                false => self.headers.push((name, value)),
+            }
+        }
+        if !self.discloses("body") && !credential_spans(&self.body).is_empty() {
+            taken.push((of(RequestPart::Body), std::mem::take(&mut self.body)));
+        }
+        let path = self.path.to_string();
+        if !self.discloses("path")
+            && let Some(shown) = path_without_credentials(&path)
+        {
+            self.path = shown;
+            taken.push((of(RequestPart::Path), path));
+        }
+        self.secrets.extend(taken.iter().map(|(secret, _)| secret.clone()));
+        taken
+    }
+
+    fn discloses(&self, key: &str) -> bool {
+        self.disclosed.iter().any(|disclosed| disclosed == key)
+    }
+}
+
+/// Returns a path without the credentials in its query; `None` if there are none. A parameter, as in `token={token}`,
+/// is none.
+fn path_without_credentials(path: &str) -> Option<PathPattern> {
+    let query = path.find('?')?;
+    let mut shown = path.to_owned();
+    let spans = credential_spans(&path[query..]);
+    for span in spans.iter().rev() {
+        let span = query + span.start..query + span.end;
+        if !shown[span.clone()].contains(['{', '}']) {
+            shown.replace_range(span, REDACTED);
+        }
+    }
+    if shown == path { None } else { shown.parse().ok() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Parameter;
+
+    fn request() -> Request {
+        Request {
+            path: "/x?api_key=k1&id={id}&token={token}".parse().unwrap(),
+            parameters: vec![
+                Parameter::texts("id", vec!["a".into(), "b".into()]),
+                Parameter::texts("token", vec![REDACTED.into()]),
+            ],
+            headers: vec![("Accept".into(), "*/*".into()), ("Authorization".into(), "Bearer h1".into())],
+            body: "password=b1".into(),
+            secrets: vec![Secret {
+                part: RequestPart::Parameter("token".into()),
+                prefix: "v-".into(),
+                source: SecretSource::Env("TOKEN".into()),
+            }],
+            ..Request::file("/", 0)
+        }
+    }
+
+    #[test]
+    fn what_is_taken_out_can_be_put_back_and_is_stored_nowhere() {
+        let mut stored = request();
+        let taken = stored.take_credentials();
+        let json = serde_json::to_string(&stored).unwrap();
+        for value in ["k1", "h1", "b1"] {
+            assert!(!json.contains(value), "{value}: {json}");
+        }
+        assert_eq!(stored.path_of(1), "/x?api_key=[redacted]&id=b&token=[redacted]");
+        let mut secrets = Secrets::default();
+        for (secret, value) in &taken {
+            secrets.insert(3, &secret.part, value.clone());
+        }
+        assert!(secrets.fill(3, &stored).unwrap_err().to_string().contains("`parameters.token`"));
+        secrets.insert(3, &RequestPart::Parameter("token".into()), "t1".into());
+        let filled = secrets.fill(3, &stored).unwrap();
+        assert_eq!(filled.path_of(1), "/x?api_key=k1&id=b&token=v-t1");
+        assert_eq!((filled.headers, filled.body), (request().headers, request().body));
+        assert_eq!(serde_json::from_str::<Request>(&json).unwrap(), stored);
+        assert!(!format!("{secrets:?}").contains("h1"));
+    }
+
+    #[test]
+    fn what_is_disclosed_on_purpose_stays() {
+        let disclosed = ["Authorization", "body", "path"].map(str::to_owned).to_vec();
+        let mut open = Request { disclosed, ..request() };
+        assert_eq!(open.take_credentials(), []);
+        assert_eq!(open.path_of(0), "/x?api_key=k1&id=a&token=[redacted]");
+    }
+
+    #[test]
+    fn a_plan_without_secrets_is_stored_as_it_always_was() {
+        let json = serde_json::to_string(&Request::file("/a", 1)).unwrap();
+        assert!(!json.contains("secrets") && !json.contains("disclosed"), "{json}");
+    }
+
+    #[test]
+    fn a_value_that_a_peer_repeats_is_struck() {
+        let mut secrets = Secrets::default();
+        secrets.insert(0, &RequestPart::Body, "abcd".into());
+        secrets.insert(1, &RequestPart::Body, "abcdef".into());
+        secrets.insert(2, &RequestPart::Body, "a".into());
+        secrets.insert(3, &RequestPart::Body, "Bearer wxyz".into());
+        assert_eq!(secrets.strike_from("a abcd, abcdef"), "a [redacted], [redacted]");
+        assert_eq!(secrets.strike_from("Bearer wxyz wxyz"), "[redacted] [redacted]");
+    }
+}
