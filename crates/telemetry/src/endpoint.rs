@@ -1,9 +1,11 @@
 //! Where metrics are pushed: `http://HOST[:PORT]/PATH`.
 
 use std::fmt;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::str::FromStr;
 
 use http1::{RequestError, RequestOptions, RequestTemplate, Version};
+use model::{ForbiddenObserver, check_observer, foreign_text, without_credentials};
 use thiserror::Error;
 
 /// The path of collectors, where none is given.
@@ -31,6 +33,14 @@ pub enum EndpointError {
     /// Not a URL that we can push to.
     #[error("expected `http://HOST:4318/v1/metrics`, found `{0}`")]
     Form(String),
+    /// Nobody may be told of a run there.
+    #[error("metrics are not pushed to `{host}`: {why}")]
+    Forbidden {
+        /// The host as given.
+        host: String,
+        /// The address that it leads to.
+        why: ForbiddenObserver,
+    },
     /// A host or path that no request can have.
     #[error(transparent)]
     Request(#[from] RequestError),
@@ -40,9 +50,11 @@ impl FromStr for Endpoint {
     type Err = EndpointError;
 
     fn from_str(text: &str) -> Result<Endpoint, EndpointError> {
-        let form = || EndpointError::Form(text.to_owned());
+        // It may name a password.
+        let shown = foreign_text(&without_credentials(text));
+        let form = || EndpointError::Form(shown.clone());
         if text.starts_with("https:") {
-            return Err(EndpointError::Tls(text.to_owned()));
+            return Err(EndpointError::Tls(shown));
         }
         let rest = text.strip_prefix("http://").ok_or_else(form)?;
         let (authority, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
@@ -63,13 +75,26 @@ impl FromStr for Endpoint {
     }
 }
 
+/// Without credentials in its query.
 impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "http://{}{}", self.authority, self.path)
+        write!(f, "http://{}{}", self.authority, without_credentials(&self.path))
     }
 }
 
 impl Endpoint {
+    /// Looks the host up and checks its addresses. A name that has none yet may have some when metrics are pushed, and is
+    /// checked then too.
+    ///
+    /// # Errors
+    /// [`EndpointError::Forbidden`].
+    pub fn check(&self) -> Result<(), EndpointError> {
+        let addresses = self.address.to_socket_addrs();
+        let addresses: Vec<SocketAddr> = addresses.map_or_else(|_| Vec::new(), Iterator::collect);
+        check_observer(&addresses)
+            .map_err(|why| EndpointError::Forbidden { host: self.authority.clone(), why })
+    }
+
     /// Returns host and port to connect to.
     pub(crate) fn address(&self) -> &str {
         &self.address
@@ -120,6 +145,40 @@ mod tests {
         }
         assert!(refused("http://a/b c").contains("percent-encode"));
         assert!(refused("http://a b/").contains("expected `host`"));
+    }
+
+    #[test]
+    fn nobody_is_told_where_cloud_machines_keep_their_metadata() {
+        let check = |text: &str| text.parse::<Endpoint>().unwrap().check();
+        for host in [
+            "169.254.169.254",
+            "2852039166",
+            "0xa9fea9fe",
+            "0251.0376.0251.0376",
+            "169.254.43518",
+            "[::ffff:169.254.169.254]",
+            "[::ffff:a9fe:a9fe]",
+            "[fe80::1]",
+            "[fd00:ec2::254]",
+            "0.0.0.0",
+        ] {
+            let error = check(&format!("http://{host}:4318/v1/metrics")).unwrap_err();
+            assert!(matches!(error, EndpointError::Forbidden { .. }), "{host}: {error}");
+        }
+        // Most collectors are somewhere on the Internet; 134744072 is 8.8.8.8. Nothing is sent there by this.
+        for host in ["127.0.0.1", "[::1]", "10.0.0.1", "8.8.8.8", "134744072", "localhost"] {
+            assert_eq!(check(&format!("http://{host}:4318")), Ok(()), "{host}");
+        }
+    }
+
+    #[test]
+    fn a_token_in_the_path_is_sent_and_not_shown() {
+        let endpoint: Endpoint = "http://collector/v1?api_key=abc".parse().unwrap();
+        assert_eq!(endpoint.to_string(), "http://collector/v1?api_key=[redacted]");
+        let request = String::from_utf8(endpoint.request(b"{}").unwrap()).unwrap();
+        assert!(request.starts_with("POST /v1?api_key=abc HTTP/1.1\r\n"), "{request}");
+        let refused = "http://me:secret@collector/".parse::<Endpoint>().unwrap_err().to_string();
+        assert!(!refused.contains("secret"), "{refused}");
     }
 
     #[test]

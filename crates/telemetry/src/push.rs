@@ -1,12 +1,15 @@
 //! The push to a collector: every ten seconds, and once more at the end.
 
+use std::io::{Error, ErrorKind};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http1::{BodyReader, Parsed, RequestMethod, ResponseHead, parse_response};
+use http1::{BodyReader, HeadError, Parsed, RequestMethod, ResponseHead, parse_response};
+use model::{check_observer, foreign_text, without_credentials};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpStream, lookup_host};
 use tokio::sync::watch;
 use tokio::time::timeout;
 use units::wall;
@@ -62,7 +65,7 @@ async fn push(endpoint: &Endpoint, snapshot: &Snapshot) -> Result<(), String> {
 
 /// Sends a request and returns the answer, as far as it came.
 async fn exchange(endpoint: &Endpoint, request: &[u8]) -> std::io::Result<Vec<u8>> {
-    let mut stream = TcpStream::connect(endpoint.address()).await?;
+    let mut stream = connect(endpoint).await?;
     stream.write_all(request).await?;
     let mut answer = Vec::new();
     // Some keep a connection although they were asked to close it.
@@ -70,9 +73,43 @@ async fn exchange(endpoint: &Endpoint, request: &[u8]) -> std::io::Result<Vec<u8
     Ok(answer)
 }
 
+/// Connects to one of the addresses that the collector has now; all of them were checked.
+async fn connect(endpoint: &Endpoint) -> std::io::Result<TcpStream> {
+    let addresses: Vec<SocketAddr> = lookup_host(endpoint.address()).await?.collect();
+    check_observer(&addresses).map_err(|why| Error::new(ErrorKind::PermissionDenied, why))?;
+    let mut last = Error::new(ErrorKind::NotFound, "its name has no address");
+    for address in addresses {
+        match TcpStream::connect(address).await {
+            Ok(stream) => return Ok(stream),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+/// Reads the head of the answer, after the interim ones before it (RFC 9110 §15.2). They need no bound of their own:
+/// the whole answer has one.
+fn final_head(answer: &[u8]) -> Result<Parsed<ResponseHead>, HeadError> {
+    let mut start = 0;
+    loop {
+        match parse_response(&answer[start..], RequestMethod::Post)? {
+            Parsed::Complete { head, length } if is_interim(head.status) => start += length,
+            Parsed::Complete { head, length } => {
+                return Ok(Parsed::Complete { head, length: start + length });
+            }
+            Parsed::Partial => return Ok(Parsed::Partial),
+        }
+    }
+}
+
+/// Returns whether another answer follows one of this status; after 101 there is no HTTP any more.
+fn is_interim(status: u16) -> bool {
+    (100..200).contains(&status) && status != 101
+}
+
 /// Says whether nothing more has to come.
 fn is_whole(answer: &[u8]) -> bool {
-    match parse_response(answer, RequestMethod::Post) {
+    match final_head(answer) {
         Ok(Parsed::Partial) => false,
         Ok(Parsed::Complete { head, length }) => body(head, &answer[length..]).1,
         Err(_) => true,
@@ -81,10 +118,13 @@ fn is_whole(answer: &[u8]) -> bool {
 
 /// Says whether a collector took everything.
 fn judge(answer: &[u8]) -> Result<(), String> {
-    let (head, length) = match parse_response(answer, RequestMethod::Post) {
+    let (head, length) = match final_head(answer) {
         Ok(Parsed::Complete { head, length }) => (head, length),
+        Ok(Parsed::Partial) if ANSWER_BYTES_MAX <= answer.len() => {
+            return Err(format!("no end of its answer within {ANSWER_BYTES_MAX} bytes"));
+        }
         Ok(Parsed::Partial) => return Err("it closed the connection before its answer was whole".to_owned()),
-        Err(error) => return Err(error.to_string()),
+        Err(error) => return Err(foreign_text(&error.to_string())),
     };
     if !(200..300).contains(&head.status) {
         return Err(format!("it answered with status {}", head.status));
@@ -117,7 +157,8 @@ fn rejected(body: &[u8]) -> Option<String> {
         Value::Number(number) => number.as_u64() != Some(0),
         _ => false,
     };
-    is_some.then(|| partial["errorMessage"].as_str().unwrap_or("it does not say why").to_owned())
+    let why = partial["errorMessage"].as_str().unwrap_or("it does not say why");
+    is_some.then(|| foreign_text(&without_credentials(why)))
 }
 
 #[cfg(test)]
@@ -142,6 +183,43 @@ mod tests {
             Err("it did not take all of them: too old"),
         );
         check("503 Busy", "{}", Err("it answered with status 503"));
+    }
+
+    #[test]
+    fn what_a_collector_says_commands_no_terminal_and_is_bounded() {
+        let said = r"\u001b[31mRED\u001b]0;owned\u0007\nerror: the run failed";
+        let body = format!(r#"{{"partialSuccess":{{"rejectedDataPoints":1,"errorMessage":"{said}"}}}}"#);
+        check(
+            "200 OK",
+            &body,
+            Err("it did not take all of them: \\u{1b}[31mRED\\u{1b}]0;owned\\u{7}\\nerror: the run failed"),
+        );
+        let long = "x".repeat(60_000);
+        let body = format!(r#"{{"partialSuccess":{{"rejectedDataPoints":1,"errorMessage":"{long}"}}}}"#);
+        let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+        let told = judge(answer.as_bytes()).unwrap_err();
+        assert!(told.len() < 400 && told.ends_with("… (60000 bytes in all)"), "{told}");
+    }
+
+    #[test]
+    fn interim_answers_are_not_the_answer() {
+        let interim =
+            "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n".repeat(20);
+        let whole = format!("{interim}HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{{}}");
+        assert_eq!(judge(whole.as_bytes()), Ok(()));
+        for cut in 1..whole.len() {
+            assert!(!is_whole(&whole.as_bytes()[..cut]), "{cut}");
+        }
+        assert!(is_whole(whole.as_bytes()));
+        let refused = format!("{interim}HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n");
+        assert_eq!(judge(refused.as_bytes()), Err("it answered with status 503".to_owned()));
+        let endless = interim.repeat(200);
+        let told = judge(&endless.as_bytes()[..ANSWER_BYTES_MAX]).unwrap_err();
+        assert_eq!(told, "no end of its answer within 65536 bytes");
+        assert_eq!(
+            judge(b"HTTP/1.1 101 Switching Protocols\r\n\r\n"),
+            Err("it answered with status 101".to_owned())
+        );
     }
 
     #[test]

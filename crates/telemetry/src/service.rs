@@ -12,7 +12,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 use units::wall;
 
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, EndpointError};
 use crate::push::{closed, push_until_closed};
 use crate::server::serve;
 use crate::totals::{RunName, RunTotals, Snapshot};
@@ -41,6 +41,9 @@ pub enum TelemetryError {
         /// What the system says.
         why: io::Error,
     },
+    /// Nobody may be told of a run there.
+    #[error(transparent)]
+    Push(#[from] EndpointError),
     /// The thread cannot be started.
     #[error("metrics cannot be handed over: {0}")]
     System(#[from] io::Error),
@@ -61,12 +64,13 @@ impl Telemetry {
     /// first: standing back from the load, for instance.
     ///
     /// # Errors
-    /// If nobody can listen at the address, or no thread can be started.
+    /// If nobody can listen at the address, nothing may be pushed to the collector, or no thread can be started.
     pub fn start(
         options: Options,
         runs: Vec<RunName>,
         prepare: impl FnOnce() + Send + 'static,
     ) -> Result<Telemetry, TelemetryError> {
+        options.push.as_ref().map_or(Ok(()), Endpoint::check)?;
         let listener = options.listen.map(listen).transpose()?;
         let address = listener.as_ref().map(TcpListener::local_addr).transpose()?;
         let runs = runs.into_iter().map(RunTotals::new).collect();

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use model::foreign_bytes;
+
 use super::hierarchy::{Controller, Hierarchy, Version};
 use super::{Limits, NoGroup, controls};
 use crate::system_file;
@@ -84,8 +86,8 @@ impl Node {
         if output.status.success() {
             return Ok(());
         }
-        let said = String::from_utf8_lossy(&output.stderr);
-        Err(NoGroup(format!("a process cannot enter {}: {}", directory.display(), said.trim())))
+        let said = foreign_bytes(output.stderr.trim_ascii());
+        Err(NoGroup(format!("a process cannot enter {}: {said}", directory.display())))
     }
 }
 

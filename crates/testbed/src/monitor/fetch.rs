@@ -1,14 +1,18 @@
 //! Fetching a page of numbers with one GET over plain HTTP, within limits. Blocking: for threads of their own.
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 use http1::{BodyReader, Parsed, RequestMethod, ResponseHead, parse_response};
+use model::{ForbiddenObserver, check_observer, foreign_text};
 use units::{Clock, RealClock};
 
 /// How much is read at a time.
 const PIECE_BYTES: usize = 16 * 1024;
+
+/// The most bytes of interim answers before the answer.
+const INTERIM_BYTES_MAX: usize = 64 * 1024;
 
 /// Where a page is: `http://HOST[:PORT]/PATH?QUERY`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,6 +61,16 @@ impl PageUrl {
         Ok(PageUrl { text: url.to_owned(), authority: authority.to_owned(), address, target })
     }
 
+    /// Looks the host up and checks its addresses. A name that has none yet may have some when the page is fetched, and is
+    /// checked then too.
+    ///
+    /// # Errors
+    /// An address at which nobody may be.
+    pub fn check(&self) -> Result<(), ForbiddenObserver> {
+        let addresses = self.address.to_socket_addrs();
+        check_observer(&addresses.map_or_else(|_| Vec::new(), Iterator::collect::<Vec<_>>))
+    }
+
     /// Returns the URL as it was given.
     pub fn as_str(&self) -> &str {
         &self.text
@@ -92,6 +106,9 @@ struct Exchange {
 impl Exchange {
     fn connect(address: &str, time: Duration) -> Result<Exchange, String> {
         let addresses = address.to_socket_addrs().map_err(|error| format!("`{address}`: {error}"))?;
+        let addresses: Vec<SocketAddr> = addresses.collect();
+        // What is connected to is what was checked: a name is looked up once.
+        check_observer(&addresses).map_err(|why| why.to_string())?;
         let clock = RealClock::start();
         let mut last = format!("`{address}` has no address");
         for address in addresses {
@@ -112,9 +129,20 @@ impl Exchange {
 
     /// Reads until the head is whole; returns what came after it as well.
     fn head(&mut self) -> Result<(ResponseHead, Vec<u8>), String> {
-        let mut came = Vec::new();
+        let (mut came, mut interim_bytes) = (Vec::new(), 0);
         loop {
-            match parse_response(&came, RequestMethod::Get).map_err(|error| error.to_string())? {
+            let parsed = parse_response(&came, RequestMethod::Get);
+            match parsed.map_err(|error| foreign_text(&error.to_string()))? {
+                // Another answer follows (RFC 9110 §15.2); after 101 there is no HTTP any more.
+                Parsed::Complete { head, length }
+                    if (100..200).contains(&head.status) && head.status != 101 =>
+                {
+                    interim_bytes += length;
+                    if INTERIM_BYTES_MAX < interim_bytes {
+                        return Err(format!("no answer after {INTERIM_BYTES_MAX} bytes of interim ones"));
+                    }
+                    came.drain(..length);
+                }
                 Parsed::Complete { head, length } => return Ok((head, came.split_off(length))),
                 Parsed::Partial if self.receive(&mut came)? == 0 => {
                     return Err("it closed the connection before its answer was whole".to_owned());
@@ -232,6 +260,30 @@ mod tests {
             let error = check(pieces).0.unwrap_err();
             assert!(error.contains(said), "{pieces:?}: {error}");
         }
+    }
+
+    #[test]
+    fn interim_answers_are_not_the_answer() {
+        let interim = "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n";
+        let page = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+        assert_eq!(check(&["HTTP/1.1 100 Continue\r\n\r\n", &interim.repeat(30), page]).0.unwrap(), "hello");
+        assert_eq!(check(&[&format!("{interim}{page}")]).0.unwrap(), "hello");
+        let error = check(&[&interim.repeat(5000)]).0.unwrap_err();
+        assert_eq!(error, "no answer after 65536 bytes of interim ones");
+        let error = check(&["HTTP/1.1 101 Switching Protocols\r\n\r\n"]).0.unwrap_err();
+        assert_eq!(error, "it answered with status 101, not 200");
+    }
+
+    #[test]
+    fn nothing_is_fetched_where_cloud_machines_keep_their_metadata() {
+        for host in ["169.254.169.254", "2852039166", "0xa9fea9fe", "[::ffff:169.254.169.254]", "[fe80::1]"] {
+            let page = PageUrl::parse(&format!("http://{host}/metrics")).unwrap();
+            assert!(page.check().is_err(), "{host}");
+            let error = page.fetch(LIMITS).unwrap_err();
+            assert!(error.starts_with("no connection is made to `"), "{host}: {error}");
+        }
+        let public = PageUrl::parse("http://134744072/metrics").unwrap();
+        assert_eq!(public.check(), Ok(()));
     }
 
     #[test]

@@ -46,7 +46,7 @@ pub trait Watch: Send {
 
 /// Why nothing could be read: `http://sut:9100/metrics: it closed the connection`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{watched}: {reason}")]
+#[error("{}: {reason}", model::without_credentials(watched))]
 pub struct WatchError {
     /// The machine or service, as series call it.
     pub watched: String,

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use model::{ForbiddenObserver, check_observer, foreign_text, without_credentials};
+
 use super::fetch::PageUrl;
 use super::prometheus::PrometheusMachine;
 use super::ssh::{SshAccount, SshMachine, SshOptions};
@@ -34,11 +36,24 @@ impl MonitorSource {
         }
     }
 
+    /// Looks the machine up and checks its addresses. Names that only `ssh` knows are not looked up.
+    ///
+    /// # Errors
+    /// An address at which nobody may be.
+    pub fn check(&self) -> Result<(), ForbiddenObserver> {
+        match self {
+            MonitorSource::Prometheus(url) => url.check(),
+            MonitorSource::Ssh(account) => check_observer(&account.addresses()),
+        }
+    }
+
     /// Begins to watch the machine.
     ///
     /// # Errors
-    /// If no connection with `ssh` comes about; whether an exporter answers is shown by the first reading.
+    /// If it may not be watched, or no connection with `ssh` comes about; whether an exporter answers is shown by the first reading.
     pub fn watch(&self) -> Result<Box<dyn Watch>, WatchError> {
+        self.check()
+            .map_err(|why| WatchError { watched: self.machine().to_owned(), reason: why.to_string() })?;
         Ok(match self {
             MonitorSource::Prometheus(url) => Box::new(PrometheusMachine::new(url.clone())),
             MonitorSource::Ssh(account) => {
@@ -63,7 +78,7 @@ impl FromStr for MonitorSource {
     type Err = MonitorSourceError;
 
     fn from_str(text: &str) -> Result<MonitorSource, MonitorSourceError> {
-        let fail = |problem| MonitorSourceError { text: text.escape_debug().to_string(), problem };
+        let fail = |problem| MonitorSourceError { text: foreign_text(&without_credentials(text)), problem };
         match text.split_once('=') {
             Some(("prometheus", url)) => PageUrl::parse(url).map(MonitorSource::Prometheus).map_err(fail),
             Some(("ssh", account)) => account
@@ -79,7 +94,7 @@ impl FromStr for MonitorSource {
 fn expected(text: &str) -> String {
     let meant = match text {
         url if url.starts_with("http") => {
-            format!("\nhint: did you mean `prometheus={}`?", url.escape_debug())
+            format!("\nhint: did you mean `prometheus={}`?", foreign_text(&without_credentials(url)))
         }
         account if account.parse::<SshAccount>().is_ok() => format!("\nhint: did you mean `ssh={account}`?"),
         _ => String::new(),
@@ -128,6 +143,36 @@ mod tests {
             assert_eq!(text.parse::<MonitorSource>().unwrap_err().to_string(), error);
         }
         assert!("prometheus=https://sut/".parse::<MonitorSource>().is_err());
+    }
+
+    #[test]
+    fn nobody_is_watched_where_cloud_machines_keep_their_metadata() {
+        for text in [
+            "prometheus=http://169.254.169.254/metrics",
+            "prometheus=http://2852039166/metrics",
+            "prometheus=http://[fe80::1]:9100/metrics",
+            "ssh=root@169.254.169.254",
+            "ssh=root@2852039166",
+            "ssh=fe80::1%lo",
+        ] {
+            let source: MonitorSource = text.parse().unwrap();
+            assert!(source.check().is_err(), "{text}");
+            assert!(source.watch().unwrap_err().reason.starts_with("no connection is made to `"), "{text}");
+        }
+        for text in
+            ["prometheus=http://8.8.8.8/metrics", "ssh=root@8.8.8.8", "ssh=a-name-of-ssh-config.invalid"]
+        {
+            assert_eq!(text.parse::<MonitorSource>().unwrap().check(), Ok(()), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_credential_in_a_url_is_not_repeated() {
+        let error = "prometheus=http://me:secret@sut/".parse::<MonitorSource>().unwrap_err().to_string();
+        assert!(!error.contains("secret"), "{error}");
+        let source: MonitorSource = "prometheus=http://169.254.1.1/?token=secret".parse().unwrap();
+        let error = source.watch().unwrap_err().to_string();
+        assert!(!error.contains("secret") && error.contains("token=[redacted]"), "{error}");
     }
 
     #[test]

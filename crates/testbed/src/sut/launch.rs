@@ -9,6 +9,8 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use model::foreign_text;
+
 use super::SutError;
 use super::values::BACKLOG;
 use crate::affinity::{format_cpu_list, pin_current_thread};
@@ -136,7 +138,7 @@ pub fn version_of(program: &Path, recipe: &ProgramRecipe) -> Option<String> {
     let output = Command::new(program).args(&recipe.version).stdin(Stdio::null()).output().ok()?;
     let said = [output.stdout, output.stderr].concat();
     let text = String::from_utf8_lossy(&said).into_owned();
-    text.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
+    text.lines().map(str::trim).find(|line| !line.is_empty()).map(foreign_text)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout};
 use std::time::Duration;
 
+use model::{foreign_text, without_credentials};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 use units::{Clock, Nanos, RealClock};
 
@@ -163,7 +164,12 @@ impl Listens {
 fn last_lines(path: &Path) -> String {
     let text = system_file::read(path).unwrap_or_default();
     let lines: Vec<&str> = text.lines().collect();
-    lines[lines.len().saturating_sub(LOG_LINES)..].iter().map(|line| format!("\n  {line}")).collect()
+    lines[lines.len().saturating_sub(LOG_LINES)..].iter().map(|line| format!("\n  {}", shown(line))).collect()
+}
+
+/// A server may log what it was sent.
+fn shown(line: &str) -> String {
+    foreign_text(&without_credentials(line))
 }
 
 fn signal(signal: StopSignal) -> Signal {
@@ -171,5 +177,24 @@ fn signal(signal: StopSignal) -> Signal {
         StopSignal::Term => Signal::TERM,
         StopSignal::Int => Signal::INT,
         StopSignal::Quit => Signal::QUIT,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_server_logs_commands_no_terminal_is_bounded_and_shows_no_credentials() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("error.log");
+        let long = "x".repeat(5000);
+        std::fs::write(&log, format!("old\n\u{1b}[31mRED\rforged\nGET /?token=abc\n{long}\n")).unwrap();
+        let shown = last_lines(&log);
+        let tail = format!(
+            "\n  \\u{{1b}}[31mRED\\rforged\n  GET /?token=[redacted]\n  {}… (5000 bytes in all)",
+            "x".repeat(300)
+        );
+        assert!(shown.ends_with(&tail), "{shown}");
     }
 }

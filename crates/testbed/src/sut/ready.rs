@@ -6,6 +6,7 @@ use std::process::ChildStdout;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
+use model::foreign_bytes;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConnection, StreamOwned};
 use serde::Deserialize;
@@ -87,7 +88,7 @@ fn exchange(mut stream: impl Read + Write, path: &str) -> std::io::Result<String
     stream.write_all(format!("GET {path} HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n").as_bytes())?;
     let mut line = Vec::new();
     BufReader::new(stream.take(STATUS_LINE_BYTES_MAX)).read_until(b'\n', &mut line)?;
-    Ok(String::from_utf8_lossy(&line).trim_end().to_owned())
+    Ok(foreign_bytes(line.trim_ascii_end()))
 }
 
 /// Shakes hands and sees whether the server agrees to HTTP/2; says what went wrong if not.

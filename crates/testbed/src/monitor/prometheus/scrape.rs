@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use model::{Counter, Reading};
+use model::{Counter, Reading, foreign_text};
 
 use super::table::{Line, Term};
 use super::text::{BadLines, Sample, Samples};
@@ -143,8 +143,9 @@ pub fn describe(text: &str) -> String {
     let mut counts: Vec<(usize, &str)> = counts.into_iter().map(|(prefix, count)| (count, prefix)).collect();
     counts.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
     let Some((most, prefix)) = counts.first() else { return "no series".to_owned() };
-    let others = counts.iter().skip(1).take(2).map(|(count, prefix)| format!(", {count} of {prefix}*"));
-    format!("{most} series of {prefix}*{}", others.collect::<String>())
+    let others = counts.iter().skip(1).take(2);
+    let others = others.map(|(count, prefix)| format!(", {count} of {}*", foreign_text(prefix)));
+    format!("{most} series of {}*{}", foreign_text(prefix), others.collect::<String>())
 }
 
 #[cfg(test)]

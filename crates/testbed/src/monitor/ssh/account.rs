@@ -1,6 +1,7 @@
 //! Whose shell on which machine: the argument that `ssh` gets.
 
 use std::fmt;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::str::FromStr;
 
 /// An account on another machine: `user@host`, `host`, or a name from the user's `~/.ssh/config`.
@@ -8,6 +9,9 @@ use std::str::FromStr;
 /// `ssh` takes it for nothing else: it does not begin like an option and holds no blanks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SshAccount(String);
+
+/// Where `ssh` connects to if nothing else is said.
+const SSH_PORT: u16 = 22;
 
 /// Why a text names no account.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -18,6 +22,14 @@ pub struct SshAccountError {
 }
 
 impl SshAccount {
+    /// Returns the addresses of the host, as far as they can be looked up without `ssh`.
+    pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
+        let host = self.0.rsplit_once('@').map_or(self.0.as_str(), |(_, host)| host);
+        // A zone says through which interface, not where to.
+        let host = host.split('%').next().unwrap_or(host);
+        (host, SSH_PORT).to_socket_addrs().map_or_else(|_| Vec::new(), Iterator::collect)
+    }
+
     /// Returns it as `ssh` takes it.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -5,6 +5,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
+use model::{foreign_text, without_credentials};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use units::{Clock, Nanos, RealClock};
 
@@ -184,9 +185,8 @@ impl Connection {
             }
         }
         let said = String::from_utf8_lossy(&self.said);
-        let is_shown = |c: &char| !c.is_control();
         match said.lines().map(str::trim).rfind(|line| !line.is_empty()) {
-            Some(line) => format!("`ssh` ended: {}", line.chars().filter(is_shown).collect::<String>()),
+            Some(line) => format!("`ssh` ended: {}", foreign_text(&without_credentials(line))),
             None => "`ssh` ended without a word".to_owned(),
         }
     }

@@ -225,6 +225,23 @@ mod tests {
     }
 
     #[test]
+    fn what_ssh_says_commands_no_terminal_and_is_bounded() {
+        let said = r"\033[31mRED\033]0;owned\007";
+        let error = connect(&format!("printf '{said}\n' >&2; exit 255"), LONG).unwrap_err();
+        assert!(
+            error.reason.starts_with("`ssh` ended: \\u{1b}[31mRED\\u{1b}]0;owned\\u{7}\nhint: "),
+            "{}",
+            error.reason
+        );
+        let error = connect("printf '%3000s\n' x | tr ' ' x >&2; exit 255", LONG).unwrap_err();
+        assert!(
+            error.reason.len() < 500 && error.reason.contains("… (3000 bytes in all)"),
+            "{}",
+            error.reason
+        );
+    }
+
+    #[test]
     fn a_program_that_is_not_there_is_named() {
         let options = SshOptions { program: "/nonexistent/ssh".into(), ..SshOptions::default() };
         let error = SshMachine::connect("me@sut".parse().unwrap(), options).unwrap_err();
