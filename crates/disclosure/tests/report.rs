@@ -331,3 +331,40 @@ fn a_run_that_never_began_still_makes_a_report() {
     assert_eq!(render::csv(&report), "load_point\r\n");
     assert_eq!(render::json(&report)["load_points"].as_array().map(Vec::len), Some(0));
 }
+
+/// What would color a terminal, set its title, write from right to left, or end a line of ours.
+const COMMANDS: &str = "\u{1b}[31mRED\u{1b}]0;owned\u{7}\u{9b}2J\u{202e}\u{7f}";
+
+#[test]
+fn no_form_passes_on_commands_to_a_terminal() {
+    let mut fixture = fixture::hostile();
+    let bad = COMMANDS;
+    fixture.plan.workload.requests[0].name = bad.into();
+    fixture.plan.benchmark.title = bad.into();
+    fixture.analysis.benchmark.title = bad.into();
+    fixture.analysis.verdict.reasons[0].text = bad.into();
+    fixture.analysis.load_points[3].verdict.reasons[0].text = bad.into();
+    fixture.testbed.sections[0].title = bad.into();
+    fixture.testbed.sections[0].facts[0].name = bad.into();
+    fixture.testbed.sections[0].facts[0].value = bad.into();
+    for point in &mut fixture.analysis.load_points {
+        point.kinds[0].name = bad.into();
+        point.examples.iter_mut().for_each(|example| example.text = bad.into());
+    }
+    let report = fixture.report();
+    let document = outline(&report);
+    let head = render::Ndjson { plan: &fixture.plan, machines: &[], series: &[] }.head(&fixture.provenance);
+    let forms = [
+        ("html", render::html(&document)),
+        ("markdown", render::markdown(&document)),
+        ("csv", render::csv(&report)),
+        ("ndjson", head),
+        ("junit", render::junit(&[report])),
+    ];
+    for (form, text) in forms {
+        assert!(text.contains("31mRED") || form == "junit", "{form}");
+        let is_command = |c: char| model::is_command(c) && !matches!(c, '\n' | '\r' | '\t');
+        let found = text.find(is_command).map(|at| text[at..].chars().take(20).collect::<String>());
+        assert_eq!(found, None, "{form}");
+    }
+}

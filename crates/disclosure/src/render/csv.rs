@@ -1,7 +1,7 @@
 //! CSV (RFC 4180): the results table at full precision, one row per load point, units in the column names.
 
 use analysis::{LoadPointResult, TimeSummary};
-use model::{Load, Outcome};
+use model::{Load, Outcome, escaped};
 use units::Nanos;
 
 use crate::Report;
@@ -39,6 +39,7 @@ fn quoted(field: &str) -> String {
     let is_number = field.parse::<f64>().is_ok();
     let is_formula = field.starts_with(['=', '+', '-', '@', '\t', '\r']) && !is_number;
     let field = if is_formula { format!("'{field}") } else { field.to_owned() };
+    let field = escaped(&field).into_owned();
     if field.contains([',', '"', '\n', '\r']) { format!("\"{}\"", field.replace('"', "\"\"")) } else { field }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use analysis::State;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use model::escaped;
 
 use crate::charts;
 use crate::{
@@ -44,7 +45,7 @@ pub fn html(document: &Document) -> String {
             }
         }
     };
-    page.into_string()
+    escaped(&page.into_string()).into_owned()
 }
 
 /// Anchors that were given out. One that is asked for again gets a number, so that each is the only one of the page.

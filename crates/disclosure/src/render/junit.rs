@@ -7,7 +7,7 @@
 
 use analysis::find_max::{comply, counts};
 use analysis::{LoadPointResult, Reason, State, Verdict};
-use model::Limit;
+use model::{Limit, is_command};
 
 use super::json::state;
 use crate::Report;
@@ -124,7 +124,8 @@ fn escaped(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             // As they are, a reader would make blanks of them.
             '\t' | '\n' | '\r' => out.push_str(&format!("&#{};", letter as u32)),
-            '\0'..='\x1f' | '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            command if is_command(command) => out.push('\u{fffd}'),
             other => out.push(other),
         }
     }

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use analysis::State;
+use model::escaped;
 
 use crate::{Align, Banner, Block, Document, NoteKind, Row, Section, Span, Table, Text, Tone};
 
@@ -18,7 +19,7 @@ pub fn markdown(document: &Document) -> String {
         section_markdown(section, &mut out);
     }
     let _ = writeln!(out, "---\n\n{}", text(&document.colophon));
-    out
+    escaped(&out).into_owned()
 }
 
 fn banner(banner: &Banner, out: &mut String) {

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use analysis::Analysis;
 use model::{
     CounterUnit, DetailRecord, Example, IntervalRecord, KindTotals, Machine, Plan, ResourceRecord, Series,
-    SutUse,
+    SutUse, escaped_json,
 };
 use serde_json::{Map, Value, json};
 use stats::{Histogram, Moments};
@@ -215,7 +215,7 @@ impl Ndjson<'_> {
 }
 
 fn line(value: &Value) -> String {
-    format!("{value}\n")
+    escaped_json(&value.to_string()).into_owned() + "\n"
 }
 
 fn has_ended_any(totals: &KindTotals) -> bool {

@@ -93,7 +93,11 @@ pub(crate) fn data_set_text(report: &Report) -> String {
         1 => format!("1 file of {}", numbers::bytes(report.file_set_bytes())),
         n => format!("{} files, {} in all", numbers::count(n), numbers::bytes(report.file_set_bytes())),
     };
-    format!("{files}, mean body {} B", numbers::fixed(workload.mean_body_bytes(), 1))
+    // Of a site that is there already nobody knows it beforehand.
+    match workload.mean_body_bytes() {
+        Some(mean) => format!("{files}, mean body {} B", numbers::fixed(mean, 1)),
+        None => format!("{files}, bodies of a length that is not known beforehand"),
+    }
 }
 
 fn sut_text(report: &Report) -> String {
