@@ -3,4 +3,4 @@
 mod policy;
 pub mod web;
 
-pub use policy::{AddressKind, Policy, PolicyError};
+pub use policy::{Policy, PolicyError};

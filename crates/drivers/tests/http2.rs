@@ -199,6 +199,22 @@ fn a_server_that_ends_every_connection_gets_no_endless_repetition() {
     peer.join();
 }
 
+/// A server may say why it goes, in up to 16 KiB of anything (RFC 9113 §6.8).
+#[test]
+fn what_a_server_says_when_it_goes_is_bounded_and_commands_no_terminal() {
+    let said = ["\u{1b}[31mRED\u{9b}2J\nerror: forged ".as_bytes(), &[b'x'; 16_000]].concat();
+    let inadequate_security = [0, 0, 0, 0, 0, 0, 0, 12];
+    let go_away = frame(GO_AWAY, 0, 0, &[&inadequate_security, &said[..]].concat());
+    let peer = frames(1, &[frame(SETTINGS, 0, 0, &[]), go_away].concat());
+    let origin = origin(peer.address, &over_http2(KEEP_ALIVE, 1), &workload(), &Trust::Any);
+    let (outcome, text) = one_of(&origin).run(async |bench| bench.told(SMALL).await);
+    assert_eq!(outcome, Outcome::Http2Failed, "{text}");
+    assert!(!text.contains(char::is_control) && text.contains("forged"), "{text}");
+    assert!(text.len() < 500 && text.ends_with("bytes in all)"), "{} bytes: {text}", text.len());
+    drop(origin);
+    peer.join();
+}
+
 /// Goal: no memory for what a hostile server makes us answer. The peer gets rid of no more than socket buffers take.
 #[test]
 fn a_flood_of_pings_and_settings_is_bounded() {

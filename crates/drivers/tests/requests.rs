@@ -10,8 +10,8 @@ use common::{Bench, Peer, SMALL, clock, connection, protocol, read_request, righ
 use drivers::Policy;
 use drivers::web::{Origin, OriginSetup, PlainDriver, Target, Trust};
 use model::{
-    Connection, Count, HttpVersion, Letters, Outcome, Parameter, Protocol, ReplyBody, Request, WebRequest,
-    Workload,
+    Connection, Count, HttpVersion, Letters, Outcome, Parameter, Protocol, ReplyBody, Request, Secrets,
+    WebRequest, Workload,
 };
 
 const KEEP_ALIVE: Connection = Connection::KeepAlive { requests_max: None };
@@ -221,6 +221,68 @@ fn a_compressed_body_that_nobody_asked_for_has_its_own_outcome() {
     assert_eq!(answers[0], (Outcome::WrongEncoding, words.to_owned()));
 }
 
+#[test]
+fn anything_may_be_compressed_where_anything_is_right() {
+    let text = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\n\x1f\x8b\x08".to_vec();
+    for (reply, outcome) in [(ReplyBody::Any, Outcome::Ok), (ReplyBody::Seen, Outcome::WrongEncoding)] {
+        let workload = asking(Request { reply, ..Request::file("/x", 0) });
+        let (_, answers) =
+            exchange(&protocol(KEEP_ALIVE), &workload, &[WebRequest::first(0)], vec![text.clone()]);
+        assert_eq!(answers[0].0, outcome, "{}", answers[0].1);
+    }
+}
+
+/// Goal: what is sent has the secrets, what is told of it has not.
+#[test]
+fn a_secret_is_sent_and_not_told() {
+    let (kind, number) = (0, 0);
+    let mut request = Request {
+        name: "page".to_owned(),
+        headers: vec![("Authorization".to_owned(), "Bearer s3cret-header".to_owned())],
+        reply: ReplyBody::Any,
+        ..Request::file("/x?token=s3cret-query", 0)
+    };
+    let mut secrets = Secrets::default();
+    for (secret, value) in request.take_credentials() {
+        secrets.insert(kind, &secret.part, value);
+    }
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let asked = read_request(&mut stream);
+        stream.write_all(b"HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n").unwrap();
+        asked
+    });
+    let target = Target { host: "localhost".to_owned(), port: address.port(), secure: false };
+    let workload = asking(request);
+    let setup = OriginSetup {
+        target: &target,
+        address,
+        policy: Policy,
+        workload: &workload,
+        secrets: &secrets,
+        protocol: &protocol(KEEP_ALIVE),
+        source_addresses: &[],
+        trust: &Trust::Any,
+        clock: clock(),
+    };
+    let no_secrets =
+        Origin::new(OriginSetup { secrets: &Secrets::default(), ..setup }).unwrap_err().to_string();
+    assert!(no_secrets.starts_with("`headers.Authorization` of request `page` has no value"), "{no_secrets}");
+    let origin = Origin::new(setup).unwrap();
+    let operation = WebRequest { kind: 0, closes: false, number };
+    let (outcome, told) =
+        Bench::with(PlainDriver::new(origin)).run(async |bench| bench.performed(&operation).await);
+    assert_eq!(
+        (outcome, told.as_str()),
+        (Outcome::WrongStatus, "GET /x?token=[redacted]: status 401, expected 200")
+    );
+    let asked = server.join().unwrap();
+    assert!(asked.starts_with("GET /x?token=s3cret-query HTTP/1.1\r\n"), "{asked}");
+    assert!(asked.contains("\r\nAuthorization: Bearer s3cret-header\r\n"), "{asked}");
+}
+
 /// What is said of an origin that cannot be.
 fn refused(workload: &Workload, secure: bool, sources: &[IpAddr]) -> String {
     let target = Target { host: "localhost".to_owned(), port: 80, secure };
@@ -229,6 +291,7 @@ fn refused(workload: &Workload, secure: bool, sources: &[IpAddr]) -> String {
         address: "127.0.0.1:80".parse().unwrap(),
         policy: Policy,
         workload,
+        secrets: &Secrets::default(),
         protocol: &protocol(KEEP_ALIVE),
         source_addresses: sources,
         trust: &Trust::Any,
@@ -290,6 +353,7 @@ fn connections_are_made_from_the_source_addresses_in_turn() {
         address,
         policy: Policy,
         workload: &workload(),
+        secrets: &Secrets::default(),
         protocol: &protocol(Connection::PerRequest),
         source_addresses: &sources.map(|source| source.parse().unwrap()),
         trust: &Trust::Any,

@@ -1,6 +1,6 @@
 //! What the run file says about the testbed before the first second.
 
-use model::{Fact, FactSection, Plan, Privacy, Testbed};
+use model::{Fact, FactSection, Plan, Privacy, Testbed, without_credentials};
 use testbed::{
     InventoryInput, Redactor, RunningSut, format_cpu_list, inventory, open_files_max, redactor,
     unknown_server,
@@ -31,8 +31,10 @@ pub(crate) fn disclosed(
     sections.push(tuning(plan, sut));
     sections.iter_mut().for_each(|section| redact(section, &redactor));
     sections.extend(inventory(&asked));
+    sections.iter_mut().for_each(FactSection::leave_out_credentials);
     request.notes.merge_into(&mut sections);
-    Disclosed { command_line: redactor.text(&request.command_line), testbed: Testbed { sections } }
+    let command_line = without_credentials(&redactor.text(&request.command_line));
+    Disclosed { command_line, testbed: Testbed { sections } }
 }
 
 fn asked(request: &RunRequest<'_>, sut: Option<&RunningSut>, aim: &Aim) -> InventoryInput {
@@ -94,6 +96,7 @@ mod tests {
             target: "http://10.1.2.3:8080/".parse().unwrap(),
             address: "10.1.2.3:8080".parse().unwrap(),
             trust: drivers::web::Trust::Any,
+            secrets: model::Secrets::default(),
         };
         let mut section = elsewhere(&aim);
         redact(&mut section, &redactor(&InventoryInput::default()));

@@ -13,7 +13,9 @@ use drivers::web::{
     HandshakeCounts, Http2Driver, Origin, OriginError, OriginSetup, PlainDriver, Target, TlsDriver, Trust,
 };
 use engine::{Driver, HealthProbe, PointSetup, Sink, run_point_on_this_thread};
-use model::{Assignment, Example, HttpVersion, IntervalRecord, LoadPoint, Plan, Tls, WebRequest, slice};
+use model::{
+    Assignment, Example, HttpVersion, IntervalRecord, LoadPoint, Plan, Secrets, Tls, WebRequest, slice,
+};
 use testbed::{SchedStat, pin_current_thread, set_priority};
 use thiserror::Error;
 use units::{Clock, Nanos, RealClock, thread_cpu};
@@ -43,6 +45,8 @@ pub(crate) struct Aim {
     pub(crate) address: SocketAddr,
     /// Which certificate is right.
     pub(crate) trust: Trust,
+    /// The values of the workload's secrets.
+    pub(crate) secrets: Secrets,
 }
 
 impl Aim {
@@ -53,6 +57,7 @@ impl Aim {
             address: self.address,
             policy: Policy,
             workload: &plan.workload,
+            secrets: &self.secrets,
             protocol: &plan.protocol,
             source_addresses: &plan.source_addresses,
             trust: &self.trust,

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use analysis::find_max::FindMaxError;
 use drivers::PolicyError;
 use drivers::web::Target;
-use model::{Ending, Example, IntervalRecord, LoadPoint, Notes, Plan, Reading};
+use model::{Ending, Example, IntervalRecord, LoadPoint, Notes, Plan, Reading, Secrets};
 use runfile::RunFileError;
 use testbed::{Acceleration, MonitorSource, Server, SutError, WatchError};
 use thiserror::Error;
@@ -25,6 +25,8 @@ pub struct RunRequest<'a> {
     pub plan: Plan,
     /// What to do it to.
     pub server: ServerChoice,
+    /// The values of the plan's secrets.
+    pub secrets: Secrets,
     /// The run file; must not exist.
     pub run_file: &'a Path,
     /// Program name, version and build.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use analysis::find_max::{self, FindMax};
 use drivers::web::{Target, Trust};
 use drivers::{Policy, PolicyError};
-use model::{Ending, FileSet, HttpVersion, LoadPoint, Plan, Protocol, Tls};
+use model::{Ending, FileSet, HttpVersion, LoadPoint, Plan, Protocol, Secrets, Tls};
 use runfile::{Header, Writer};
 use testbed::{
     DiskLimits, Limits, Populated, RunningSut, Server, SutError, SutRequest, Transport, clean_stale, disk_of,
@@ -64,6 +64,7 @@ impl Session {
             }
             (None, ServerChoice::Start(..)) => unreachable!("a server to be started was started"),
         };
+        let aim = Aim { secrets: request.secrets.clone(), ..aim };
         observer.event(Event::Preparing("checking objects of every kind"));
         verify(&plan, &aim, clock, stop)?;
         let watchers = watchers(&request.monitoring, sut.as_ref(), &aim)?;
@@ -106,7 +107,7 @@ impl Session {
         wait_until(self.clock.now() + self.plan.phases.quiet, self.clock, stop);
         if let Some(sut) = self.sut.as_mut().filter(|_| !self.is_fresh) {
             sut.reset()?;
-            self.aim = aim_at_sut(sut)?;
+            self.aim = Aim { secrets: std::mem::take(&mut self.aim.secrets), ..aim_at_sut(sut)? };
             follow(&mut self.watchers, sut, &self.aim);
         }
         self.is_fresh = false;
@@ -270,7 +271,12 @@ fn aim_at_sut(sut: &RunningSut) -> Result<Aim, PolicyError> {
 
 fn aim_at(target: &Target, trust: Trust) -> Result<Aim, PolicyError> {
     let addresses = Policy.resolve(&target.host, target.port)?;
-    Ok(Aim { target: target.clone(), address: first_that_answers(&addresses), trust })
+    Ok(Aim {
+        target: target.clone(),
+        address: first_that_answers(&addresses),
+        trust,
+        secrets: Secrets::default(),
+    })
 }
 
 /// Returns the first address at which somebody listens, else the first: `localhost` is two addresses, and most

@@ -2,7 +2,9 @@
 
 use std::sync::atomic::AtomicBool;
 
-use model::{Machine, MachineRole, Reading};
+use model::{
+    FOREIGN_CHARS_MAX, Machine, MachineRole, Reading, foreign_text, is_command, without_credentials,
+};
 use testbed::{LocalMachine, RunningSut, ServiceStatus, THIS_MACHINE, Watch, WatchError};
 use units::{Clock, Nanos, RealClock};
 
@@ -25,13 +27,16 @@ pub(crate) type Told = Result<Vec<Reading>, WatchError>;
 
 impl Watcher {
     fn new(name: &str, role: MachineRole, watch: Box<dyn Watch>) -> Watcher {
-        Watcher { machine: Machine { name: name.to_owned(), role }, watch }
+        Watcher { machine: Machine { name: without_credentials(name), role }, watch }
     }
 
     /// Reads once.
     fn read(&mut self) -> Told {
         let mut readings = Vec::new();
         self.watch.read(&mut readings)?;
+        for reading in &mut readings {
+            make_printable(&mut reading.instance);
+        }
         Ok(readings)
     }
 
@@ -57,6 +62,13 @@ impl Watcher {
                 due += EVERY;
             }
         }
+    }
+}
+
+/// Makes a name that a machine told fit to be stored and shown; most are already.
+fn make_printable(name: &mut String) {
+    if FOREIGN_CHARS_MAX < name.len() || name.contains(is_command) {
+        *name = foreign_text(name);
     }
 }
 
@@ -95,4 +107,32 @@ fn here(sut: Option<&RunningSut>, aim: &Aim) -> Vec<Watcher> {
         status.map(|status| Watcher::new("the server's own account", MachineRole::Sut, Box::new(status))),
     );
     watchers
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Counter;
+
+    use super::*;
+
+    /// Stands for an exporter that says what it likes.
+    struct Hostile;
+
+    impl Watch for Hostile {
+        fn read(&mut self, into: &mut Vec<Reading>) -> Result<(), WatchError> {
+            for instance in ["\u{1b}[31msda\nerror: x".to_owned(), "x".repeat(10_000), "sda".to_owned()] {
+                into.push(Reading::of(Counter::DiskReads, instance, 1));
+            }
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn names_that_a_machine_tells_are_escaped_and_bounded() {
+        let mut watcher = Watcher::new("http://sut/?token=abc", MachineRole::Sut, Box::new(Hostile));
+        assert_eq!(watcher.machine.name, "http://sut/?token=[redacted]");
+        let names: Vec<String> = watcher.read().unwrap().into_iter().map(|one| one.instance).collect();
+        assert_eq!((names[0].as_str(), names[2].as_str()), ("\\u{1b}[31msda\\nerror: x", "sda"));
+        assert!(names[1].len() < 400, "{}", names[1]);
+    }
 }

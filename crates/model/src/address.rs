@@ -153,6 +153,15 @@ mod tests {
     }
 
     #[test]
+    fn metadata_services_in_the_private_range_are_known() {
+        let others = ["fd00:ec2::23", "fd00:ec2:0:1::1"].map(|address| address.parse().unwrap());
+        for address in METADATA.into_iter().chain(others) {
+            assert_eq!(AddressKind::of(address.into()), AddressKind::Metadata, "{address}");
+        }
+        assert_eq!(AddressKind::of("fd00:ec3::254".parse().unwrap()), AddressKind::Private);
+    }
+
+    #[test]
     fn observers_may_be_anywhere_but_where_metadata_is() {
         let refused = |address: &str| check_observer(&[SocketAddr::new(address.parse().unwrap(), 4318)]);
         for address in

@@ -2,15 +2,32 @@
 
 use fleet::{Event, Observer};
 use model::Plan;
-use telemetry::{Options, RunName, Telemetry};
+use telemetry::{Endpoint, Options, RunName, Telemetry, TelemetryError};
 
-use crate::arguments::MetricsArguments;
+use crate::arguments::{MetricsArguments, MonitorArgument};
 use crate::exit::{Exit, Failure};
 use crate::progress::{Kind, Progress};
 use crate::tell::{tell, warn};
 
 /// How far the thread that hands metrics over stands back from load and server.
 const NICE: i32 = 10;
+
+/// Where observers may be.
+const OBSERVERS_HINT: &str = "a collector or an exporter may be on this machine, in a private network or at a public \
+                              address, but not at a link-local one";
+
+/// Checks where metrics are pushed to, and which machines are watched, before anything is started.
+pub fn check_observers(metrics: &MetricsArguments, monitors: &[MonitorArgument]) -> Result<(), Failure> {
+    let refused = |why: String| Failure::new(Exit::Refused, why).hint(OBSERVERS_HINT);
+    metrics.otlp.as_ref().map_or(Ok(()), Endpoint::check).map_err(|why| refused(why.to_string()))?;
+    for monitor in monitors {
+        if let MonitorArgument::Source(source) = monitor {
+            let shown = model::without_credentials(source.machine());
+            source.check().map_err(|why| refused(format!("`{shown}` is not watched: {why}")))?;
+        }
+    }
+    Ok(())
+}
 
 /// Passes on what happens.
 pub struct Audience {
@@ -64,7 +81,10 @@ fn start(plans: &[Plan], labels: &[String], metrics: &MetricsArguments) -> Resul
         }
     };
     let runs = plans.iter().zip(labels).map(name).collect();
-    Telemetry::start(options, runs, stand_back).map_err(|error| Failure::new(Exit::Usage, error))
+    Telemetry::start(options, runs, stand_back).map_err(|error| match error {
+        TelemetryError::Push(_) => Failure::new(Exit::Refused, error).hint(OBSERVERS_HINT),
+        _ => Failure::new(Exit::Usage, error),
+    })
 }
 
 impl Observer for Audience {

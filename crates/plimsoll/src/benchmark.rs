@@ -1,9 +1,9 @@
 //! From what a user names to a benchmark that can be planned.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use benchmarks::{Benchmark, LoadError};
-use model::FileSet;
+use model::{FileSet, foreign_text, without_credentials};
 
 use crate::arguments::{BenchmarkArguments, FilesArguments};
 use crate::exit::Failure;
@@ -15,12 +15,22 @@ pub struct Chosen {
     pub benchmark: Benchmark,
     /// The name of the user's own filelist, if there is one.
     pub filelist: Option<String>,
+    /// The file that the definition was read from; `None` of a built-in benchmark.
+    pub source: Option<DefinitionFile>,
+}
+
+/// A definition as it was read.
+pub struct DefinitionFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it says.
+    pub text: String,
 }
 
 /// Finds a built-in benchmark or reads a definition, and puts the user's filelist in if there is one.
 pub fn choose(arguments: &BenchmarkArguments) -> Result<Chosen, Failure> {
-    let mut benchmark = by_name(&arguments.benchmark)?;
-    let Some(path) = &arguments.filelist else { return Ok(Chosen { benchmark, filelist: None }) };
+    let (mut benchmark, source) = with_source(&arguments.benchmark)?;
+    let Some(path) = &arguments.filelist else { return Ok(Chosen { benchmark, filelist: None, source }) };
     let name = path.display().to_string();
     let text = match benchmarks::builtin_filelist(&arguments.benchmark, &name) {
         // A file of the same name can still be given as `./NAME`.
@@ -28,7 +38,7 @@ pub fn choose(arguments: &BenchmarkArguments) -> Result<Chosen, Failure> {
         None => read(path)?,
     };
     benchmark.workload = benchmarks::workload(&benchmark.definition, &name, &text)?;
-    Ok(Chosen { benchmark, filelist: Some(name) })
+    Ok(Chosen { benchmark, filelist: Some(name), source })
 }
 
 /// Returns the file set of a benchmark for the highest load that is named, or that its load plan has.
@@ -41,14 +51,19 @@ pub fn file_set(arguments: &FilesArguments) -> Result<FileSet, Failure> {
 
 /// Finds a built-in benchmark by id, or reads the definition at a path.
 pub fn by_name(name: &str) -> Result<Benchmark, Failure> {
+    with_source(name).map(|(benchmark, _)| benchmark)
+}
+
+fn with_source(name: &str) -> Result<(Benchmark, Option<DefinitionFile>), Failure> {
     if name.contains("://") {
         return Err(url_for_a_benchmark(name));
     }
     if name.contains('/') || name.ends_with(".toml") {
-        return from_file(Path::new(name));
+        let source = DefinitionFile { path: name.into(), text: read(Path::new(name))? };
+        return Ok((from_file(&source)?, Some(source)));
     }
     match benchmarks::find(name) {
-        Ok(builtin) => Ok(builtin.load()),
+        Ok(builtin) => Ok((builtin.load(), None)),
         Err(unknown) => Err(Failure::usage(&unknown).hint(match unknown.nearest {
             Some(nearest) => format!("did you mean `{nearest}`?"),
             None => {
@@ -60,6 +75,7 @@ pub fn by_name(name: &str) -> Result<Benchmark, Failure> {
 
 /// The failure of a URL where a benchmark belongs, with what to type instead.
 fn url_for_a_benchmark(url: &str) -> Failure {
+    let url = &foreign_text(&without_credentials(url));
     let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
     let site = format!("{scheme}://{authority}/");
@@ -82,9 +98,10 @@ fn url_for_a_benchmark(url: &str) -> Failure {
     Failure::usage(error).hint(hint)
 }
 
-fn from_file(path: &Path) -> Result<Benchmark, Failure> {
+fn from_file(source: &DefinitionFile) -> Result<Benchmark, Failure> {
+    let DefinitionFile { path, text } = source;
     let beside = |name: &str| std::fs::read_to_string(path.parent().unwrap_or(Path::new(".")).join(name));
-    match benchmarks::from_definition(&path.display().to_string(), &read(path)?, beside) {
+    match benchmarks::from_definition(&path.display().to_string(), text, beside) {
         Ok(benchmark) => Ok(benchmark),
         Err(LoadError::Invalid(diagnostics)) => Err(diagnostics.into()),
         Err(error) => Err(Failure::usage(error)),

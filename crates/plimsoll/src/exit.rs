@@ -6,11 +6,11 @@ use std::process::ExitCode;
 
 use analysis::State;
 use fleet::{FleetError, LoadError, VerifyError};
-use model::{Diagnostics, Ending, Problem};
+use model::{Diagnostics, Ending, Problem, escaped};
 use runfile::RunFileError;
 use testbed::{RecipeError, SutError};
 
-use crate::tell::tell;
+use crate::tell::{tell, tell_styled};
 
 /// What the exit code says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,8 +92,10 @@ impl Failure {
 
     /// Tells the failure on standard error; returns what the exit code is to say.
     pub fn tell(self) -> Exit {
-        let head = if self.has_head { "" } else { "error: " };
-        tell(format!("{head}{}", self.message.trim_end()));
+        match self.has_head {
+            true => tell_styled(self.message.trim_end()),
+            false => tell(format!("error: {}", self.message.trim_end())),
+        }
         if let Some(hint) = self.hint {
             tell(format!("hint: {hint}"));
         }
@@ -116,13 +118,28 @@ impl From<Diagnostics> for Failure {
 impl From<Vec<Problem>> for Failure {
     fn from(problems: Vec<Problem>) -> Failure {
         let text = |problem: &Problem| format!("error: {problem}\nhint: {}", problem.hint());
-        Failure::rendered(problems.iter().map(text).collect::<Vec<_>>().join("\n"))
+        Failure::rendered(escaped(&problems.iter().map(text).collect::<Vec<_>>().join("\n")).into_owned())
     }
 }
 
 impl From<RunFileError> for Failure {
     fn from(error: RunFileError) -> Failure {
         Failure { hint: error.hint(), ..Failure::usage(&error) }
+    }
+}
+
+impl Failure {
+    /// Makes a failure of a run. What a definition of the user's own expects is for its user to know.
+    pub fn of_run(error: FleetError, is_own_definition: bool) -> Failure {
+        match &error {
+            FleetError::Verify(VerifyError::Wrong { .. }) if is_own_definition => {
+                Failure::new(Exit::Testbed, &error).hint(
+                    "the definition says which `path`, `status` and `reply` are right; files of a size that it names are \
+                     Plimsoll's, which `--sut nginx` lays out and serves",
+                )
+            }
+            _ => error.into(),
+        }
     }
 }
 

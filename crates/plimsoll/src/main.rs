@@ -19,6 +19,7 @@ mod program_name;
 mod progress;
 mod results;
 mod seal_key;
+mod secrets;
 mod service_manager;
 mod shell;
 mod side_by_side;

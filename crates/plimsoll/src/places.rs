@@ -1,10 +1,12 @@
 //! Where files go. With the command line, the only reader of the environment.
 
+use std::env::VarError;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use model::words_without_credentials;
 use units::WallTime;
 
 use crate::shell;
@@ -84,7 +86,19 @@ pub fn program() -> String {
     format!("plimsoll {}", env!("CARGO_PKG_VERSION"))
 }
 
-/// Returns the command line as given, as a shell takes it.
+/// Returns the command line as given, as a shell takes it, without credentials.
 pub fn command_line() -> String {
-    shell::join(std::env::args_os().map(|word| word.to_string_lossy().into_owned()))
+    let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    shell::join(words_without_credentials(words))
+}
+
+/// Returns an environment variable that a definition names.
+///
+/// # Errors
+/// If it is not set, or is not UTF-8: a clause.
+pub fn variable(name: &str) -> Result<String, &'static str> {
+    std::env::var(name).map_err(|error| match error {
+        VarError::NotPresent => "is not set",
+        VarError::NotUnicode(_) => "is not UTF-8",
+    })
 }

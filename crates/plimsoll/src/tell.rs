@@ -5,6 +5,8 @@ use std::fmt::Display;
 use std::io::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use model::escaped;
+
 /// How many lines are kept at most while something else fills the terminal; the oldest go.
 const KEPT_MAX: usize = 10_000;
 
@@ -12,7 +14,14 @@ const KEPT_MAX: usize = 10_000;
 static KEPT: Mutex<Option<VecDeque<String>>> = Mutex::new(None);
 
 /// Tells something on standard error. That nobody reads there is no reason to end a run: it is ignored.
+///
+/// Whatever it quotes, it commands no terminal.
 pub fn tell(text: impl Display) {
+    tell_styled(escaped(&text.to_string()));
+}
+
+/// Tells something that has colors of our own, and in which everything else was escaped.
+pub fn tell_styled(text: impl Display) {
     match kept().as_mut() {
         Some(lines) => {
             if lines.len() == KEPT_MAX {

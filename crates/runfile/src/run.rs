@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use blake3::Hash;
-use model::{Ending, Example, Machine, PLAN_FORMAT, Plan, Series, Testbed};
+use model::{Ending, Example, FactSection, Machine, PLAN_FORMAT, Plan, Series, Testbed, without_credentials};
 use rusqlite::Connection;
 use units::WallTime;
 
@@ -62,12 +62,15 @@ impl Run {
         if plan.search.is_some() {
             plan.load_points = rows::read_load_points(&database).map_err(in_table("load_point"))?;
         }
-        let testbed = rows::read_testbed(&database, format).map_err(in_table("testbed"))?;
+        // Those of today have none; earlier programs stored them.
+        plan.leave_out_credentials();
+        let mut testbed = rows::read_testbed(&database, format).map_err(in_table("testbed"))?;
+        testbed.sections.iter_mut().for_each(FactSection::leave_out_credentials);
         let (ending, ended) = rows::read_ending(&database).map_err(in_table("ending"))?;
         let header = Header {
             program: header_row.program.clone(),
             created: WallTime(header_row.created_unix_ms),
-            command_line: header_row.command_line.clone(),
+            command_line: without_credentials(&header_row.command_line),
             plan,
             testbed,
         };

@@ -1,7 +1,7 @@
 //! What people are told of a failed operation.
 
 use http1::{HEAD_BYTES_MAX, HEADERS_MAX};
-use model::{Outcome, Reply, ReplyBody, WebRequest};
+use model::{Outcome, Reply, ReplyBody, WebRequest, foreign_text};
 use rustix::io::Errno;
 
 use super::origin::Origin;
@@ -48,7 +48,7 @@ fn wrong_length(origin: &Origin, operation: &WebRequest, found: u64) -> String {
 fn wrong_bytes(expected: &ReplyBody, detail: u64) -> String {
     match expected {
         ReplyBody::Seen => "other bytes in the body than when it first came".to_owned(),
-        ReplyBody::Contains(text) => format!("no `{text}` in the body of {detail} bytes"),
+        ReplyBody::Contains(text) => format!("no `{}` in the body of {detail} bytes", foreign_text(text)),
         _ => format!("wrong byte at position {detail} of the body"),
     }
 }

@@ -6,7 +6,10 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 use http1::RequestError;
-use model::{Connection, Content, HttpVersion, Protocol, Request, WebRequest, Workload};
+use model::{
+    Connection, Content, HttpVersion, MissingSecret, Protocol, Request, Secrets, WebRequest, Workload,
+    foreign_text, without_credentials,
+};
 use rustix::io::Errno;
 use thiserror::Error;
 use units::RealClock;
@@ -35,6 +38,8 @@ pub struct OriginSetup<'a> {
     pub policy: Policy,
     /// What is fetched.
     pub workload: &'a Workload,
+    /// The values of its secrets.
+    pub secrets: &'a Secrets,
     /// How it is fetched.
     pub protocol: &'a Protocol,
     /// Local addresses that connections are made from, in turn; empty: the system chooses.
@@ -56,6 +61,9 @@ pub enum OriginError {
         /// What is wrong with it.
         problem: RequestError,
     },
+    /// A secret has no value.
+    #[error(transparent)]
+    Secret(#[from] MissingSecret),
     /// The target's scheme and the plan's protocol do not go together.
     #[error("target `{target}` {}", match secure {
         true => "wants TLS, the plan has none\nhint: add `--tls full` or `--tls resumed`",
@@ -106,6 +114,8 @@ pub struct Origin {
     pub(crate) http2: Option<Pool>,
     /// What a library said of the last failure that a number cannot tell.
     explanation: RefCell<String>,
+    /// What must not stand in it.
+    secrets: Secrets,
 }
 
 impl Origin {
@@ -118,8 +128,13 @@ impl Origin {
         let host = format!("{}:{}", target.host, target.port);
         target.check(protocol)?;
         check_sources(setup.source_addresses, &setup.address)?;
-        let prepared = |request: &Request| {
-            Prepared::new(request, protocol, &host)
+        let secrets = setup.secrets;
+        let filled: Vec<Request> = (0..)
+            .zip(&workload.requests)
+            .map(|(kind, request)| secrets.fill(kind, request))
+            .collect::<Result<_, MissingSecret>>()?;
+        let prepared = |(request, filled): (&Request, &Request)| {
+            Prepared::new(request, filled.clone(), protocol, &host)
                 .map_err(|problem| OriginError::Request { name: request.name.clone(), problem })
         };
         let tls = TlsSettings::new(target, protocol, setup.trust).map_err(OriginError::Tls)?;
@@ -129,7 +144,12 @@ impl Origin {
             policy: setup.policy,
             clock: setup.clock,
             content: Content::new(workload.content_seed),
-            requests: workload.requests.iter().map(prepared).collect::<Result<_, OriginError>>()?,
+            requests: workload
+                .requests
+                .iter()
+                .zip(&filled)
+                .map(prepared)
+                .collect::<Result<_, OriginError>>()?,
             connection: protocol.connection,
             memory: Memory::default(),
             buffer: RefCell::new(vec![0; READ_BUFFER_BYTES]),
@@ -137,10 +157,11 @@ impl Origin {
             sealed: RefCell::default(),
             sources: setup.source_addresses.into(),
             next_source: Cell::new(0),
-            http2: is_http2.then(|| Pool::new(workload, protocol, &host, tls.as_ref())),
+            http2: is_http2.then(|| Pool::new(&filled, protocol, &host, tls.as_ref())),
             tls,
             handshakes: Cell::default(),
             explanation: RefCell::default(),
+            secrets: secrets.clone(),
         }))
     }
 
@@ -190,7 +211,9 @@ impl Origin {
     /// Notes in words why an operation fails; it is asked for before any other operation goes on.
     #[cold]
     pub(crate) fn explain(&self, outcome: model::Outcome, words: impl ToString) -> Failure {
-        self.explanation.replace(words.to_string());
+        // The words may be a peer's.
+        let words = without_credentials(&self.secrets.strike_from(&words.to_string()));
+        self.explanation.replace(foreign_text(&words));
         Failure::new(outcome, 0)
     }
 

@@ -8,13 +8,16 @@ use super::check::{Check, Digest, Memory, Needle};
 /// A kind of request with whatever of it is always the same.
 #[derive(Debug)]
 pub(crate) struct Prepared {
+    /// The request as the plan has it: what may be told of it.
     pub(crate) request: Request,
+    /// The same with its secrets.
+    pub(crate) sent: Request,
     template: RequestTemplate,
     /// For the last request of a connection.
     closing: RequestTemplate,
     /// The whole request where it has no parameters.
     whole: Option<Box<[u8]>>,
-    /// Whether the user asks for encoded bodies.
+    /// Whether a body may be encoded: the user asks for that, or takes anything.
     pub(crate) may_be_encoded: bool,
     /// Whether the reply has a body at all.
     has_body: bool,
@@ -22,16 +25,21 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// Prepares a kind of request to a host.
-    pub(crate) fn new(request: &Request, protocol: &Protocol, host: &str) -> Result<Prepared, RequestError> {
-        let path = request.path_of(0);
+    /// Prepares a kind of request to a host; `sent` is the same request with its secrets.
+    pub(crate) fn new(
+        request: &Request,
+        sent: Request,
+        protocol: &Protocol,
+        host: &str,
+    ) -> Result<Prepared, RequestError> {
+        let path = sent.path_of(0);
         check_path(&path)?;
-        for text in request.parameters.iter().flat_map(|parameter| &parameter.texts) {
+        for text in sent.parameters.iter().flat_map(|parameter| &parameter.texts) {
             check_path(&format!("/{text}"))?;
         }
         let template = |closes| {
             let options = request_options(protocol, closes, host);
-            RequestTemplate::new(&request.method, &options, &request.headers, request.body.as_bytes())
+            RequestTemplate::new(&sent.method, &options, &sent.headers, sent.body.as_bytes())
         };
         let usual = template(false)?;
         let whole = if request.parameters.is_empty() { Some(usual.bytes(&path)?) } else { None };
@@ -40,12 +48,14 @@ impl Prepared {
             _ => None,
         };
         let asks = |(name, _): &(String, String)| name.eq_ignore_ascii_case("accept-encoding");
+        let takes_any = sent.reply == ReplyBody::Any;
         Ok(Prepared {
             request: request.clone(),
             template: usual,
             closing: template(true)?,
             whole,
-            may_be_encoded: request.headers.iter().any(asks),
+            may_be_encoded: takes_any || sent.headers.iter().any(asks),
+            sent,
             has_body: request.allows_body(),
             needle,
         })
@@ -70,7 +80,7 @@ impl Prepared {
             _ => {
                 let template = if operation.closes { &self.closing } else { &self.template };
                 buffer.clear();
-                template.write(|out| self.request.write_path(operation.number, out), buffer);
+                template.write(|out| self.sent.write_path(operation.number, out), buffer);
                 take(buffer)
             }
         }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use model::{Protocol, Tls};
+use model::{Protocol, REDACTED, Tls, foreign_text, without_credentials};
 use thiserror::Error;
 
 use super::origin::OriginError;
@@ -32,7 +32,7 @@ impl FromStr for Target {
     type Err = TargetError;
 
     fn from_str(url: &str) -> Result<Target, TargetError> {
-        let fail = |problem| TargetError { url: url.to_owned(), problem };
+        let fail = |problem| TargetError { url: shown(url), problem };
         let (secure, rest) = match url.split_once("://") {
             Some((scheme, rest)) if scheme.eq_ignore_ascii_case("http") => (false, rest),
             Some((scheme, rest)) if scheme.eq_ignore_ascii_case("https") => (true, rest),
@@ -74,6 +74,14 @@ impl Target {
             return Ok(());
         }
         Err(OriginError::Scheme { target: self.to_string(), secure: self.secure })
+    }
+}
+
+/// Returns a URL as it is repeated: without a password.
+fn shown(url: &str) -> String {
+    match url.rsplit_once('@') {
+        Some((_, host)) if !url.contains("://") => foreign_text(&format!("{REDACTED}@{host}")),
+        _ => foreign_text(&without_credentials(url)),
     }
 }
 
@@ -143,6 +151,14 @@ mod tests {
             "http://ä/",
         ] {
             assert!(url.parse::<Target>().is_err(), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_password_is_not_repeated() {
+        for url in ["http://me:secret@h/", "me:secret@h:80", "ftp://me:secret@h/"] {
+            let error = url.parse::<Target>().unwrap_err().to_string();
+            assert!(error.contains("[redacted]@h") && !error.contains("secret"), "{error}");
         }
     }
 

@@ -9,8 +9,8 @@ use drivers::Policy;
 use drivers::web::{Origin, OriginSetup, PlainDriver, Target, Trust};
 use engine::Driver;
 use model::{
-    Connection, Content, HttpVersion, Outcome, Page, Protocol, Reply, Request, Think, Tls, WebRequest,
-    Workload,
+    Connection, Content, HttpVersion, Outcome, Page, Protocol, Reply, Request, Secrets, Think, Tls,
+    WebRequest, Workload,
 };
 use servers::web::{FaultPlan, WebOptions, WebServer};
 use tokio::runtime::{Builder, LocalOptions};
@@ -77,6 +77,7 @@ pub fn origin(address: SocketAddr, protocol: &Protocol, workload: &Workload, tru
         address,
         policy: Policy,
         workload,
+        secrets: &Secrets::default(),
         protocol,
         source_addresses: &[],
         trust,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use analysis::audit::{PublishedFinding, audit_report};
-use model::{Annotation, PublishedReport};
+use model::{Annotation, Definition, PublishedReport};
 use serde_json::json;
 
 use super::{print, print_json};
@@ -16,7 +16,13 @@ const NAME_WIDTH: usize = 14;
 /// Audits a published report.
 pub fn perform(path: &Path, as_json: bool) -> Result<Exit, Failure> {
     let name = path.display().to_string();
-    let report = PublishedReport::parse(&name, &files::read(path)?)?;
+    let text = files::read(path)?;
+    if Definition::is_meant(&text) {
+        let error = format!("`{name}` is the definition of a benchmark, not a published report");
+        let hint = format!("`plimsoll show {name}` checks and shows it; `plimsoll run {name}` runs it");
+        return Err(Failure::usage(error).hint(hint));
+    }
+    let report = PublishedReport::parse(&name, &text)?;
     let findings = audit_report(&report);
     match as_json {
         true => print_json(&value(&name, &report, &findings))?,

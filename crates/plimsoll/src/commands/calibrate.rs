@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use fleet::{Monitoring, RunRequest, ServerChoice};
-use model::{Connection, Ending, Notes, Overrides, SutPlan, Tls, make_plan};
+use model::{Connection, Ending, Notes, Overrides, Secrets, SutPlan, Tls, make_plan};
 use serde_json::json;
 use testbed::{Calibration, CalibrationCase};
 use units::{Nanos, wall};
@@ -172,6 +172,7 @@ fn measure_case(
     let file = folder.join(format!("{}.plim", case.name()));
     let request = RunRequest {
         server: ServerChoice::Start(built_in(&BenchmarkArguments::of(id), &plan)?, None),
+        secrets: Secrets::default(),
         run_file: &file,
         program: places::program(),
         command_line: String::new(),

@@ -24,6 +24,7 @@ mod suts;
 use std::io::{ErrorKind, Write};
 
 use clap::CommandFactory;
+use model::{escaped, escaped_json};
 
 use crate::arguments::{Arguments, Command};
 use crate::exit::{Exit, Failure};
@@ -64,11 +65,11 @@ pub fn perform(arguments: Arguments) -> Result<Exit, Failure> {
     }
 }
 
-/// Prints a line on standard output. That a reader hung up (`plimsoll report RUN | head`) is no failure, and
+/// Prints a line on standard output; whatever it quotes, it commands no terminal. That a reader hung up (`plimsoll report RUN | head`) is no failure, and
 /// leaves the exit code to what was found.
 pub fn print(text: &str) -> Result<(), Failure> {
     let mut out = anstream::stdout();
-    match writeln!(out, "{}", text.trim_end()).and_then(|()| out.flush()) {
+    match writeln!(out, "{}", escaped(text.trim_end())).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Failure::new(Exit::Internal, format!("cannot write to standard output: {error}")))
         }
@@ -82,5 +83,6 @@ fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
 }
 
 fn json_text(value: &serde_json::Value) -> String {
-    serde_json::to_string_pretty(value).expect("a JSON value can be written")
+    let text = serde_json::to_string_pretty(value).expect("a JSON value can be written");
+    escaped_json(&text).into_owned()
 }

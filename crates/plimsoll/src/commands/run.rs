@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use analysis::compare::{Compared, Unlike, compare};
 use disclosure::CampaignRun;
 use fleet::{Monitoring, RunRequest};
-use model::{Connection, HttpVersion, Notes, Overrides, Plan, Protocol, ReplyBody, SutPlan, Tls, make_plan};
+use model::{
+    Connection, HttpVersion, Notes, Overrides, Plan, Protocol, ReplyBody, Secrets, SutPlan, Tls, make_plan,
+};
 use runfile::RunFileError;
 use serde_json::json;
 use testbed::{State, examine};
@@ -14,7 +16,7 @@ use units::{Bytes, wall};
 use super::calibrate::{self, case_of, stored_or_brief};
 use super::{doctor, export, inventory, print, print_json, show};
 use crate::arguments::{MonitorArgument, PlanArguments, RunArguments};
-use crate::audience::Audience;
+use crate::audience::{Audience, check_observers};
 use crate::benchmark::{self, Chosen};
 use crate::candidates::{Candidate, ChosenServer, candidates, file_name};
 use crate::exit::{Exit, Failure};
@@ -25,6 +27,7 @@ use crate::placement::{Places, all_for_load, divide, group, sut_plan};
 use crate::places;
 use crate::prices;
 use crate::results::Results;
+use crate::secrets;
 use crate::side_by_side::{comparison_page, tell_comparison};
 use crate::tell::{tell, warn};
 
@@ -38,6 +41,8 @@ pub fn perform(arguments: &RunArguments, as_json: bool) -> Result<Exit, Failure>
     let candidates = candidates(&arguments.sut, makes_pages)?;
     let plans = candidates.iter().map(|candidate| make(arguments, &chosen, candidate));
     let plans: Vec<Plan> = plans.collect::<Result<_, Failure>>()?;
+    let secrets = secrets::read(&chosen)?;
+    check_observers(&arguments.metrics, &arguments.monitor)?;
     if arguments.dry_run {
         return dry_run(&plans, as_json);
     }
@@ -48,7 +53,8 @@ pub fn perform(arguments: &RunArguments, as_json: bool) -> Result<Exit, Failure>
         // Whoever waits for it must not find an earlier one, and a mistake is told before hours are spent.
         export::write_junit(junit, std::iter::empty())?;
     }
-    let failures = run(arguments, &candidates, plans, &files, &notes)?;
+    let work = Work { chosen: &chosen, notes: &notes, secrets: &secrets };
+    let failures = run(arguments, &candidates, plans, &files, &work)?;
     let wanted = Wanted { junit: arguments.junit.as_deref(), as_json };
     match (candidates.as_slice(), files.as_slice()) {
         ([_], [file]) => finish_one(file, failures.into_iter().next().flatten(), &wanted),
@@ -266,13 +272,20 @@ fn warn_of_machine(plan: &Plan) {
     }
 }
 
+/// What all runs have in common besides their plans.
+struct Work<'a> {
+    chosen: &'a Chosen,
+    notes: &'a Notes,
+    secrets: &'a Secrets,
+}
+
 /// Runs all plans; several take turns. Returns what went wrong with each.
 fn run(
     arguments: &RunArguments,
     candidates: &[Candidate],
     plans: Vec<Plan>,
     files: &[PathBuf],
-    notes: &Notes,
+    work: &Work<'_>,
 ) -> Result<Vec<Option<Failure>>, Failure> {
     let labels: Vec<String> = candidates.iter().map(|candidate| candidate.label.clone()).collect();
     let mut audience = Audience::new(&plans, &labels, &arguments.metrics, arguments.display.kind())?;
@@ -280,6 +293,7 @@ fn run(
     for ((plan, candidate), run_file) in plans.into_iter().zip(candidates).zip(files) {
         requests.push(RunRequest {
             server: candidate.server(&arguments.plan.benchmark, &plan)?,
+            secrets: work.secrets.clone(),
             run_file,
             program: places::program(),
             command_line: places::command_line(),
@@ -288,14 +302,15 @@ fn run(
             search_path: places::search_path(),
             executable: std::env::current_exe()?,
             monitoring: monitoring(&arguments.monitor),
-            notes: notes.clone(),
+            notes: work.notes.clone(),
             disclose_identity: arguments.disclosure.disclose_identity,
             plan,
         });
     }
     let results = fleet::run(&requests, &mut audience, &interrupt::flag());
     audience.end();
-    Ok(results.into_iter().map(|result| result.err().map(Failure::from)).collect())
+    let is_own = work.chosen.source.is_some();
+    Ok(results.into_iter().map(|result| result.err().map(|error| Failure::of_run(error, is_own))).collect())
 }
 
 fn monitoring(asked: &[MonitorArgument]) -> Monitoring {

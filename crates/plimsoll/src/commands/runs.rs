@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use model::Ending;
+use model::{Ending, foreign_text};
 use runfile::{Summary, summary};
 use serde_json::json;
 
@@ -54,13 +54,13 @@ fn line(summary: &Summary) -> String {
     format!(
         "{}  {} v{}{}  {}  {}/{} load points  {}",
         time_text(summary.created),
-        summary.benchmark.id,
+        foreign_text(&summary.benchmark.id),
         summary.benchmark.version,
         if summary.modified { " modified" } else { "" },
-        summary.sut,
+        foreign_text(&summary.sut),
         summary.load_points_begun,
         summary.load_points_planned,
-        ending_text(&summary.ending)
+        foreign_text(&ending_text(&summary.ending))
     )
 }
 

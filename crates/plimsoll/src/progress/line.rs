@@ -1,7 +1,7 @@
 //! One line that moves.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use model::Load;
+use model::{Load, escaped};
 
 use super::state::{Point, State};
 use super::text::{load_text, percent, time};
@@ -25,7 +25,7 @@ impl Line {
 
     /// Leaves a line above the bar.
     pub fn leave(&self, text: &str) {
-        self.bar.println(text);
+        self.bar.println(escaped(text));
     }
 
     /// Shows how things stand.

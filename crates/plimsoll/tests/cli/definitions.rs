@@ -74,6 +74,51 @@ fn a_mix_of_files_is_made_and_served() {
     assert_eq!(lab.report(&lab.path("run.plim"))["load_points"][0]["total"]["errors"], 0);
 }
 
+/// Neither `populate` nor a benchmark of ours can help where somebody's own page is not there.
+#[test]
+fn a_page_of_ones_own_that_is_not_there_gets_no_hint_about_files_of_ours() {
+    let lab = Lab::new();
+    std::fs::create_dir_all(lab.path("site")).unwrap();
+    let website = Website::start(&lab.path("site"));
+    let own = DEFINITION.replace(
+        r##"filelist = { text = "/a.html 900 #500\n/b.html 100 #5000" }"##,
+        "requests = [{ name = \"a\", weight = 1, path = \"/a\", reply = \"any\" }]",
+    );
+    for (name, text) in [("mine.toml", DEFINITION.to_owned()), ("any.toml", own)] {
+        lab.write(name, &text);
+        let ended = lab.run(&["run", &format!("./{name}"), "--target", &website.url]).expect(4);
+        assert!(!ended.stderr.contains("populate"), "{}", ended.stderr);
+        ended
+            .says("status 404, expected 200")
+            .says("hint: the definition says which `path`, `status` and `reply`");
+    }
+    lab.run(&["run", "one-object", "--target", &website.url]).expect(4).says("plimsoll populate");
+}
+
+#[test]
+fn a_definition_needs_no_short_form_and_no_time_limit() {
+    let lab = Lab::new();
+    let (text, _) = DEFINITION.split_once("[quick]").unwrap();
+    lab.write("mine.toml", &text.replace("time-limit = \"60 s\"\n", "").replace("\"1,2\"", "\"2..8/2\""));
+    lab.run(&["show", "./mine.toml"]).expect(0).prints("time limit 60.0 s");
+    lab.run(&["run", "./mine.toml", "--quick", "--dry-run"]).expect(0).prints("load points   2, 8 users");
+}
+
+#[test]
+fn an_audit_of_a_definition_says_which_command_is_meant() {
+    let lab = Lab::new();
+    lab.write("mine.toml", DEFINITION);
+    lab.write("slip.toml", &DEFINITION.replace("[quick]", "[quik]"));
+    for name in ["mine.toml", "slip.toml"] {
+        let ended = lab.run(&["audit", name]).expect(2);
+        let expected = format!(
+            "error: `{name}` is the definition of a benchmark, not a published report\n\
+             hint: `plimsoll show {name}` checks and shows it; `plimsoll run {name}` runs it\n"
+        );
+        assert_eq!(ended.stderr, expected);
+    }
+}
+
 fn example(name: &str) -> String {
     format!("{}/../../examples/{name}", env!("CARGO_MANIFEST_DIR"))
 }

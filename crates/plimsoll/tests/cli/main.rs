@@ -28,6 +28,7 @@ mod price;
 mod recipes;
 mod run;
 mod seal;
+mod secrets;
 mod target;
 mod tls;
 mod usage;

@@ -49,6 +49,58 @@ fn value(scrape: &str, series: &str) -> Option<f64> {
     line.trim().parse().ok()
 }
 
+/// Nothing is started, and nothing is sent: the addresses are refused before.
+#[test]
+fn observers_are_refused_where_cloud_machines_keep_their_metadata() {
+    let lab = Lab::new();
+    for (option, value) in [
+        ("--otlp", "http://169.254.169.254/v1/metrics"),
+        ("--otlp", "http://2852039166:4318"),
+        ("--otlp", "http://[::ffff:169.254.169.254]:4318"),
+        ("--otlp", "http://[fe80::1]:4318"),
+        ("--monitor", "prometheus=http://169.254.169.254/metrics"),
+        ("--monitor", "prometheus=http://0xa9fea9fe/metrics"),
+        ("--monitor", "ssh=root@169.254.169.254"),
+    ] {
+        for dry in [&["--dry-run"][..], &[]] {
+            let ended = lab.run(&[&RUN[..], &[option, value], dry].concat()).expect(7);
+            ended.says("a link-local address, where cloud machines keep their metadata").says("hint: ");
+            assert!(!lab.path("run.plim").exists());
+        }
+    }
+    // Public collectors are allowed; a dry run sends nothing.
+    let public = ["--otlp", "http://134744072:4318", "--dry-run"];
+    lab.run(&[&RUN[..], &public].concat()).expect(0);
+}
+
+/// A collector that would command the terminal, and says more than anybody wants to know.
+#[test]
+fn what_a_collector_says_is_escaped_and_bounded() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let (mut stream, mut piece) = (stream.unwrap(), [0; 65_536]);
+            let _ = stream.read(&mut piece);
+            let said = format!(r"\u001b[31mRED\u001b]0;owned\u0007\nerror: forged {}", "x".repeat(30_000));
+            let body = format!(r#"{{"partialSuccess":{{"rejectedDataPoints":1,"errorMessage":"{said}"}}}}"#);
+            let head =
+                format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
+            let _ = stream.write_all(format!("HTTP/1.1 103 Early Hints\r\n\r\n{head}{body}").as_bytes());
+        }
+    });
+    let lab = Lab::new();
+    let ended = lab.run(&[&RUN[..], &["--duration", "1", "--otlp", &url]].concat());
+    let line = ended.stderr.lines().find(|line| line.contains("did not take all")).expect("a warning");
+    assert!(line.contains(r"\u{1b}[31mRED\u{1b}]0;owned\u{7}\nerror: forged x"), "{line}");
+    assert!(line.len() < 600, "{line}");
+    assert!(
+        !ended.stderr.contains('\u{1b}') && !ended.stderr.contains("\nerror: forged"),
+        "{}",
+        ended.stderr
+    );
+}
+
 #[test]
 fn a_run_is_seen_while_it_goes_on_and_pushed_when_it_ends() {
     let lab = Lab::new();

@@ -157,7 +157,7 @@ mod tests {
         ] {
             let source: MonitorSource = text.parse().unwrap();
             assert!(source.check().is_err(), "{text}");
-            assert!(source.watch().unwrap_err().reason.starts_with("no connection is made to `"), "{text}");
+            assert!(source.watch().err().unwrap().reason.starts_with("no connection is made to `"), "{text}");
         }
         for text in
             ["prometheus=http://8.8.8.8/metrics", "ssh=root@8.8.8.8", "ssh=a-name-of-ssh-config.invalid"]
@@ -171,7 +171,7 @@ mod tests {
         let error = "prometheus=http://me:secret@sut/".parse::<MonitorSource>().unwrap_err().to_string();
         assert!(!error.contains("secret"), "{error}");
         let source: MonitorSource = "prometheus=http://169.254.1.1/?token=secret".parse().unwrap();
-        let error = source.watch().unwrap_err().to_string();
+        let error = source.watch().err().unwrap().to_string();
         assert!(!error.contains("secret") && error.contains("token=[redacted]"), "{error}");
     }
 

@@ -72,7 +72,7 @@ impl Http2Driver {
         let form = &pool.forms[usize::from(operation.kind)];
         let sender = self.sender(origin, course).await?;
         poll_fn(|context| sender.poll_ready(context)).await.map_err(|error| miss(origin, &error, 0))?;
-        let head = form.head(&origin.prepared(operation).request, operation.number);
+        let head = form.head(&origin.prepared(operation).sent, operation.number);
         let (response, mut body) =
             sender.send_request(head, form.body.is_empty()).map_err(|error| miss(origin, &error, 0))?;
         if !form.body.is_empty() {

@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 use h2::client::{Builder, Connection, SendRequest};
 use http1::HEAD_BYTES_MAX;
-use model::{Connection as Life, Outcome, Protocol, Workload};
+use model::{Connection as Life, Outcome, Protocol, Request};
 use rustls::ClientConfig;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -113,7 +113,7 @@ impl Live {
 
 impl Pool {
     pub(crate) fn new(
-        workload: &Workload,
+        requests: &[Request],
         protocol: &Protocol,
         host: &str,
         tls: Option<&TlsSettings>,
@@ -125,7 +125,7 @@ impl Pool {
             Life::KeepAlive { requests_max } => (protocol.streams.max(1) as usize, requests_max),
         };
         Pool {
-            forms: workload.requests.iter().map(form).collect(),
+            forms: requests.iter().map(form).collect(),
             users_per_seat,
             requests_max,
             n_users: Cell::new(0),

@@ -1,0 +1,87 @@
+//! The values of a definition's secrets: read when a run begins, kept in memory only.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use model::{Diagnostic, Diagnostics, PlacedSecret, RequestPart, SecretSource, Secrets};
+
+use crate::benchmark::Chosen;
+use crate::exit::Failure;
+use crate::places;
+
+/// The longest value that a file may have: that of a body, 1 MiB.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// Reads the values of all secrets.
+///
+/// # Errors
+/// All that cannot be read, each with its key and its place in the definition. No value is repeated.
+pub fn read(chosen: &Chosen) -> Result<Secrets, Failure> {
+    let mut secrets = Secrets::default();
+    // The requests of another filelist have none.
+    let Some(source) = chosen.source.as_ref().filter(|_| chosen.filelist.is_none()) else {
+        return Ok(secrets);
+    };
+    let mut problems = Vec::new();
+    for placed in &chosen.benchmark.definition.workload.secrets {
+        match value(placed, &source.path) {
+            Ok(value) => secrets.insert(placed.kind, &placed.secret.part, value),
+            Err((label, hint)) => {
+                let request = &chosen.benchmark.workload.requests[placed.kind].name;
+                problems.push(Diagnostic {
+                    message: format!("`{}` of request `{request}` has no value", placed.secret.part.key()),
+                    span: placed.span.clone(),
+                    label,
+                    hint: Some(hint),
+                });
+            }
+        }
+    }
+    match problems.is_empty() {
+        true => Ok(secrets),
+        false => Err(Diagnostics::new(&source.path.display().to_string(), &source.text, problems).into()),
+    }
+}
+
+/// Returns the value of a secret, or why there is none, and what to do.
+fn value(placed: &PlacedSecret, definition: &Path) -> Result<String, (String, String)> {
+    let source = &placed.secret.source;
+    let fail = |why: &str, hint: String| (format!("{source} {why}"), hint);
+    let (value, hint) = match source {
+        SecretSource::Definition => return Ok(placed.value.clone().unwrap_or_default()),
+        SecretSource::Env(name) => {
+            let hint = format!("set it for the run: `{name}=… plimsoll run …`");
+            (places::variable(name).map_err(|why| fail(why, hint.clone()))?, hint)
+        }
+        SecretSource::File(path) => {
+            let path = definition.parent().unwrap_or(Path::new(".")).join(path);
+            let hint = format!("the value is read from `{}` when a run begins", path.display());
+            (file(&path, &placed.secret.part).map_err(|why| fail(&why, hint.clone()))?, hint)
+        }
+    };
+    match placed.secret.part.fault(&value) {
+        Some(fault) => Err(fail(&format!("cannot be used: {fault}"), hint)),
+        None => Ok(value),
+    }
+}
+
+/// Reads a value from a file; but for a body, a line break at its end does not belong to it.
+fn file(path: &Path, part: &RequestPart) -> Result<String, String> {
+    let cannot = |error: std::io::Error| format!("cannot be read: {error}");
+    let file = File::open(path).map_err(cannot)?;
+    if !file.metadata().map_err(cannot)?.is_file() {
+        return Err("is no regular file".to_owned());
+    }
+    let mut bytes = Vec::new();
+    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(cannot)?;
+    if FILE_BYTES_MAX < bytes.len() as u64 {
+        return Err(format!("is longer than {FILE_BYTES_MAX} bytes"));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| "is not UTF-8".to_owned())?;
+    let line = text.strip_suffix('\n').unwrap_or(&text);
+    Ok(match part {
+        RequestPart::Body => text,
+        _ => line.strip_suffix('\r').unwrap_or(line).to_owned(),
+    })
+}
