@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::{HEAD_BYTES_MAX, HEADERS_MAX};
+use crate::{HEAD_BYTES_MAX, HEADERS_MAX, INTERIM_BYTES_MAX};
 
 /// The reason for refusing a head; whoever sent it cannot be understood safely any more.
 ///
@@ -77,6 +77,9 @@ pub enum Limit {
     /// [`HEAD_BYTES_MAX`].
     #[error("more than {HEAD_BYTES_MAX} bytes")]
     Bytes,
+    /// [`INTERIM_BYTES_MAX`].
+    #[error("more than {INTERIM_BYTES_MAX} bytes of interim responses")]
+    Interim,
     /// [`HEADERS_MAX`].
     #[error("more than {HEADERS_MAX} header lines")]
     Headers,

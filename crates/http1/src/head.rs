@@ -5,6 +5,12 @@
 /// Eight times what common servers send or accept (8 KiB), so that only a fault or an attack meets it.
 pub const HEAD_BYTES_MAX: usize = 64 * 1024;
 
+/// The most bytes that interim responses (1xx) before a final one may have, all together.
+///
+/// A client takes any number of them (RFC 9110 section 15.2), but no server has that much to say before it answers.
+/// It is more than a head may have, so that a number of bytes tells which limit was passed.
+pub const INTERIM_BYTES_MAX: usize = 1 << 20;
+
 /// The most header lines that a head may have.
 pub const HEADERS_MAX: usize = 128;
 

@@ -11,7 +11,7 @@ use httparse::{Header, ParserConfig, Response, Status};
 
 use crate::error::{HeadError, Limit, Malformed};
 use crate::framing::{FramingFields, check_line_ends, head_window, unfinished};
-use crate::head::{Framing, HEADERS_MAX, HEADERS_USUAL, Parsed, RequestMethod, Version};
+use crate::head::{Framing, HEADERS_MAX, HEADERS_USUAL, INTERIM_BYTES_MAX, Parsed, RequestMethod, Version};
 
 /// What a client has to know of a response's head; nothing in it refers to the bytes.
 ///
@@ -26,6 +26,13 @@ pub struct ResponseHead {
     pub framing: Framing,
     /// Whether the connection can take another request once the body has been read (RFC 9112 §9.3).
     pub keep_alive: bool,
+}
+
+impl ResponseHead {
+    /// Returns whether another head follows this one (RFC 9110 section 15.2). After 101 comes another protocol.
+    pub fn is_interim(&self) -> bool {
+        self.status < 200 && self.status != 101
+    }
 }
 
 /// What a client that checks content has to know besides.
@@ -50,6 +57,28 @@ pub fn parse_response(buf: &[u8], method: RequestMethod) -> Result<Parsed<Respon
         Parsed::Partial => Parsed::Partial,
         Parsed::Complete { head, length } => Parsed::Complete { head: head.head, length },
     })
+}
+
+/// Parses the head of the final response at the start of `buf`, past interim ones (1xx, but 101, after which there is no
+/// HTTP any more); those count in the length.
+///
+/// # Errors
+///
+/// As [`parse_response`]; and if interim responses have more than [`INTERIM_BYTES_MAX`] bytes.
+pub fn parse_final_response(buf: &[u8], method: RequestMethod) -> Result<Parsed<ResponseHead>, HeadError> {
+    let mut interim = 0;
+    loop {
+        match parse_response(&buf[interim..], method)? {
+            Parsed::Partial => return Ok(Parsed::Partial),
+            Parsed::Complete { head, length } if head.is_interim() => interim += length,
+            Parsed::Complete { head, length } => {
+                return Ok(Parsed::Complete { head, length: interim + length });
+            }
+        }
+        if INTERIM_BYTES_MAX < interim {
+            return Err(HeadError::Oversized(Limit::Interim));
+        }
+    }
 }
 
 /// Parses as [`parse_response`], and says whether the body is encoded.
@@ -356,5 +385,29 @@ mod tests {
             };
             assert_eq!(head.encoded, encoded, "{lines}");
         }
+    }
+
+    #[test]
+    fn any_number_of_interim_heads_may_stand_before_the_final_one() {
+        let hints = "HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n";
+        let last = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n";
+        for n in [0, 1, 9, 100] {
+            let whole = format!("{}{last}", hints.repeat(n));
+            let parsed = parse_final_response(format!("{whole}hi").as_bytes(), RequestMethod::Get);
+            let Ok(Parsed::Complete { head, length }) = parsed else { panic!("{n}: {parsed:?}") };
+            assert_eq!((head.status, head.framing, length), (200, Length(2), whole.len()));
+            for end in [0, 5, whole.len() - 1] {
+                let cut = parse_final_response(&whole.as_bytes()[..end], RequestMethod::Get);
+                assert_eq!(cut, Ok(Parsed::Partial), "{n} {end}");
+            }
+        }
+        let flood = hints.repeat(INTERIM_BYTES_MAX / hints.len() + 1);
+        let refused = parse_final_response(flood.as_bytes(), RequestMethod::Get);
+        assert_eq!(refused, Err(HeadError::Oversized(Limit::Interim)));
+        let switching = parse_final_response(b"HTTP/1.1 101 Switching Protocols\r\n\r\n", RequestMethod::Get);
+        assert!(
+            matches!(switching, Ok(Parsed::Complete { head, .. }) if head.status == 101),
+            "{switching:?}"
+        );
     }
 }

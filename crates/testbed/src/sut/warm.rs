@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 
-use http1::{BodyReader, Parsed, RequestMethod, parse_response};
+use http1::{BodyReader, Parsed, RequestMethod, parse_final_response};
 use model::FileSet;
 
 /// How much of a reply is read at once.
@@ -51,7 +51,9 @@ fn fetch<S: Read + Write>(
             return Err("it closed the connection before the end of a head".to_owned());
         }
         filled += n;
-        match parse_response(&buffer[..filled], RequestMethod::Get).map_err(|error| error.to_string())? {
+        match parse_final_response(&buffer[..filled], RequestMethod::Get)
+            .map_err(|error| error.to_string())?
+        {
             Parsed::Partial => {}
             Parsed::Complete { head, length } => break (head, length),
         }
