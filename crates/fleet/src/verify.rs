@@ -146,13 +146,48 @@ async fn fetch_all(
             }
             Err(_) => {
                 driver.give_up();
-                let path = plan.workload.requests[usize::from(request.kind)].path_of(request.number);
-                let text = format!("GET {path}: no complete reply within {}", plan.protocol.time_limit);
-                wrong.push(WrongObject { outcome: Outcome::TimedOut, text });
+                wrong.push(WrongObject { outcome: Outcome::TimedOut, text: timed_out(plan, &request) });
                 // The others would cost as much time again.
                 break;
             }
         }
     }
     Ok(wrong)
+}
+
+/// Says which request had no complete reply in time.
+fn timed_out(plan: &Plan, request: &WebRequest) -> String {
+    let kind = &plan.workload.requests[usize::from(request.kind)];
+    let (path, limit) = (kind.path_of(request.number), plan.protocol.time_limit);
+    format!("{} {path}: no complete reply within {limit}", kind.method)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use drivers::web::{Target, Trust};
+    use testkit::{closed_plan, phases};
+    use units::Nanos;
+
+    use super::*;
+
+    /// Goal: the message names the request as it was made. Method: a server that never answers.
+    #[test]
+    fn a_request_without_a_reply_in_time_is_named_by_its_own_method() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        for method in ["GET", "HEAD", "POST"] {
+            let mut plan = closed_plan(1, &[1], phases(0, 1));
+            plan.protocol.time_limit = Nanos::from_millis(50);
+            plan.workload.requests.truncate(1);
+            plan.workload.requests[0].method = method.to_owned();
+            let target = Target { host: "127.0.0.1".to_owned(), port: address.port(), secure: false };
+            let aim = Aim { target, address, trust: Trust::Any };
+            let error = verify(&plan, &aim, RealClock::start(), &AtomicBool::new(false)).unwrap_err();
+            let VerifyError::Wrong { named, .. } = error else { panic!("{error}") };
+            let path = plan.workload.requests[0].path_of(0);
+            assert_eq!(named[0].text, format!("{method} {path}: no complete reply within 50.0 ms"));
+        }
+    }
 }
