@@ -107,6 +107,9 @@ pub struct LoadPointResult {
     pub in_flight_body_bytes: u64,
     /// How long those had been in flight by then, summed over them.
     pub in_flight_age: Nanos,
+    /// Successes whose connection was to end with the reply and was left open by the peer; each was waited for up to
+    /// [`model::CLOSE_WAIT_MAX`], and that wait is part of its response time.
+    pub left_open: u64,
     /// Failures per outcome, most frequent first.
     pub failures: Vec<(Outcome, u64)>,
     /// The first example of each failure.

@@ -268,7 +268,7 @@ fn an_interval_is_one_line_of_json() {
         "operations": {
             "waiting_at_start": 0, "due": 5, "started": 5, "skipped": 0, "waiting_at_end": 0,
             "in_flight_at_start": 1, "ok": 3, "failed": 1, "timed_out": 0, "abandoned": 0,
-            "in_flight_at_end": 2,
+            "in_flight_at_end": 2, "left_open": 0,
         },
         "in_flight_mean": 1.5, "thinking_mean": 0.0,
         "response": {

@@ -99,6 +99,28 @@ fn done_is_the_close_where_a_connection_belongs_to_the_request() {
     peer.join();
 }
 
+/// Goal: a complete reply is a success, whoever closes; what was waited for is part of the operation, and known.
+#[test]
+fn a_complete_reply_is_a_success_although_the_server_leaves_the_connection_open() {
+    let script = || {
+        connection(|mut stream| {
+            read_request(&mut stream);
+            stream.write_all(&right_reply(SMALL, "")).unwrap();
+            assert_eq!(read_request(&mut stream), "", "the client closes");
+        })
+    };
+    let peer = Peer::start(vec![script(), script()]);
+    Bench::new(peer.address, Connection::PerRequest).run(async |bench| {
+        for n in 1..=2 {
+            let reply = bench.get(SMALL).await;
+            assert_eq!((reply.outcome, bench.left_open()), (Outcome::Ok, n));
+            let waited = reply.marks.done - reply.marks.last_byte;
+            assert!(model::CLOSE_WAIT_MAX <= waited, "{waited}");
+        }
+    });
+    peer.join();
+}
+
 #[test]
 fn a_connection_is_not_used_again_after_a_failure() {
     for fault in ["wrong-length", "wrong-bytes", "wrong-status", "truncated", "bad-chunk", "reset"] {

@@ -206,8 +206,8 @@ fn interim_heads_without_an_end() {
             let sent = send_for_ever(&mut stream, &b"HTTP/1.1 100 Continue\r\n\r\n".repeat(1000));
             assert!(sent < SOCKET_BUFFERS_MAX);
         },
-        Outcome::MalformedHead,
-        "too many interim heads, the last with status 100",
+        Outcome::OversizedHead,
+        "interim responses of more than 1048576 bytes, and no final one",
     );
 }
 

@@ -4,11 +4,13 @@ mod common;
 
 use std::io::{Read, Write};
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 use common::{
-    Action, Bench, EMPTY, Http2Server, Identity, LARGE, Peer, RoundRobin, SMALL, closed, connection, content,
-    origin, phases, protocol, run_drivers, workload,
+    Action, Bench, EMPTY, Http2Server, Identity, LARGE, Peer, RoundRobin, SMALL, TlsStream, accept, closed,
+    connection, content, origin, phases, protocol, run_drivers, workload,
 };
 use drivers::web::{HandshakeCounts, Http2Driver, Origin, Trust};
 use futures::stream::{FuturesUnordered, StreamExt};
@@ -213,6 +215,87 @@ fn what_a_server_says_when_it_goes_is_bounded_and_commands_no_terminal() {
     assert!(text.len() < 500 && text.ends_with("bytes in all)"), "{} bytes: {text}", text.len());
     drop(origin);
     peer.join();
+}
+
+/// Goal: interim responses are taken in any number (RFC 9110 section 15.2); the bound on their bytes is in `hostile`.
+#[test]
+fn any_number_of_interim_responses_precedes_the_final_one() {
+    let server = Http2Server::start(None, |_, request, _| Action::AnswerAfterHints([1, 9, 500][request]));
+    one(&server).run(async |bench| {
+        for _ in 0..3 {
+            let (outcome, text) = bench.told(SMALL).await;
+            assert_eq!(outcome, Outcome::Ok, "{text}");
+        }
+    });
+    assert_eq!(server.connections(), 1);
+}
+
+/// Reads up to the next frame with the head of a request; returns its stream, or `None` at the end.
+fn next_request(stream: &mut TlsStream) -> Option<u8> {
+    const HEADERS: u8 = 1;
+    loop {
+        let mut head = [0; 9];
+        stream.read_exact(&mut head).ok()?;
+        if &head == b"PRI * HTT" {
+            stream.read_exact(&mut [0; 15]).unwrap();
+            continue;
+        }
+        let length = usize::from(head[1]) << 8 | usize::from(head[2]);
+        stream.read_exact(&mut vec![0; length]).unwrap();
+        if head[3] == HEADERS {
+            return Some(head[8]);
+        }
+    }
+}
+
+/// Goal: over HTTP/2, too, a connection is over with the server's last word (`close_notify`), whether its socket is
+/// closed or not: known before the next request, or only when that is out.
+#[test]
+fn a_connection_that_the_server_ends_by_its_word_is_replaced() {
+    const HEADERS: u8 = 1;
+    const DATA: u8 = 0;
+    let identity = Identity::create();
+    let config = identity.config(&TLS13, &[b"h2"]);
+    let answers = |n: usize, is_late: bool, tell: Sender<()>| {
+        let config = Arc::clone(&config);
+        connection(move |stream| {
+            let mut stream = accept(stream, &config);
+            stream.write_all(&frame(SETTINGS, 0, 0, &[])).unwrap();
+            for _ in 0..n {
+                let id = next_request(&mut stream).unwrap();
+                let head = frame(HEADERS, 4, id, &[0x88]);
+                stream.write_all(&[head, frame(DATA, 1, id, &content(SMALL))].concat()).unwrap();
+            }
+            if is_late {
+                next_request(&mut stream).unwrap();
+            }
+            stream.conn.send_close_notify();
+            stream.flush().unwrap();
+            tell.send(()).unwrap();
+            let _ = stream.sock.read_to_end(&mut Vec::new());
+        })
+    };
+    let (tell, told) = channel();
+    let peer = Peer::start(vec![
+        answers(2, false, tell.clone()),
+        answers(2, true, tell.clone()),
+        answers(1, true, tell),
+    ]);
+    let protocol = Protocol { tls: Tls::Full, ..over_http2(KEEP_ALIVE, 1) };
+    let origin = origin(peer.address, &protocol, &workload(), &identity.trust());
+    one_of(&origin).run(async |bench| {
+        for n in 0..5 {
+            let (outcome, text) = bench.told(SMALL).await;
+            assert_eq!(outcome, Outcome::Ok, "request {n}: {text}");
+            if n == 1 {
+                told.recv().unwrap();
+                // As after a think time.
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        }
+    });
+    assert_eq!(origin.handshakes(), HandshakeCounts { full: 3, resumed: 0 });
+    drop(origin);
 }
 
 /// Goal: no memory for what a hostile server makes us answer. The peer gets rid of no more than socket buffers take.

@@ -3,10 +3,11 @@
 
 mod common;
 
+use std::io::Write;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 
-use common::{EMPTY, RoundRobin, SMALL, closed, open, phases, run_point, server};
-use model::{Connection, Outcome};
+use common::{EMPTY, RoundRobin, SMALL, closed, open, phases, read_request, right_reply, run_point, server};
+use model::{CLOSE_WAIT_MAX, Connection, Outcome};
 use units::Nanos;
 
 const KEEP_ALIVE: Connection = Connection::KeepAlive { requests_max: None };
@@ -39,6 +40,43 @@ fn many_users_lose_nothing() {
             _ => assert!(ok.div_ceil(30) <= report.connections),
         }
     }
+}
+
+/// Goal: connections that the server leaves open are waited for as long as is said, counted, and no failures; a shorter
+/// time limit of the operation ends the wait as well. Method: a server that answers on every connection and closes none.
+#[test]
+fn connections_left_open_are_waited_for_and_counted() {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        let mut open = Vec::new();
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            if read_request(&mut stream).is_empty() {
+                return;
+            }
+            stream.write_all(&right_reply(SMALL, "")).unwrap();
+            open.push(stream);
+        }
+    });
+    for (time_limit, waited) in
+        [(GENEROUS, CLOSE_WAIT_MAX), (Nanos::from_millis(300), Nanos::from_millis(300))]
+    {
+        let steady = phases(Nanos::from_millis(2300));
+        let (run, _) =
+            run_point(address, closed(2), steady, Connection::PerRequest, time_limit, RoundRobin::over(1));
+        run.check_conservation();
+        let (ok, left_open) = (run.sum(|flow| flow.ok), run.sum(|flow| flow.left_open));
+        let failures = run.sum(|flow| flow.failed + flow.timed_out);
+        assert!(
+            2 <= ok && left_open == ok && failures == 0,
+            "{ok} ok, {left_open} left open: {:?}",
+            run.examples
+        );
+        let least = run.intervals.iter().filter_map(|record| record.response.min()).min().unwrap();
+        assert!(waited <= least, "{least} is less than {waited}");
+    }
+    drop(TcpStream::connect(address));
 }
 
 /// Goal: one example of each failure, with its kind; the others stay right.

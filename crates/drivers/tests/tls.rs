@@ -2,9 +2,11 @@
 
 mod common;
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 
 use common::{
     Bench, EMPTY, Identity, LARGE, Peer, SMALL, TlsStream, accept, connection, content, origin, protocol,
@@ -279,4 +281,196 @@ fn a_long_request_is_sent_in_parts() {
         }
     });
     peer.join();
+}
+
+/// Ends the encrypted connection by `close_notify` and leaves its socket open; returns what comes until the client
+/// closes it, which it does in time.
+fn end_without_fin(mut stream: TlsStream) -> Vec<u8> {
+    stream.conn.send_close_notify();
+    stream.flush().unwrap();
+    let mut after = Vec::new();
+    let _ = stream.sock.read_to_end(&mut after);
+    after
+}
+
+/// Goal: what the peer says ends the reply, not what becomes of its socket (RFC 8446 section 6.1, RFC 5246 section 7.2.1).
+#[test]
+fn a_last_word_ends_a_reply_although_the_socket_stays_open() {
+    let identity = Identity::create();
+    for version in BOTH {
+        let config = identity.config(version, &[]);
+        // With a length, and with a body that only the end of the connection ends.
+        for head in ["Content-Length: 500\r\n", ""] {
+            let script = || {
+                let config = Arc::clone(&config);
+                connection(move |stream| {
+                    let mut stream = accept(stream, &config);
+                    read_request(&mut stream);
+                    write!(stream, "HTTP/1.1 200 OK\r\n{head}\r\n").unwrap();
+                    stream.write_all(&content(SMALL)).unwrap();
+                    end_without_fin(stream);
+                })
+            };
+            for connection in [Connection::PerRequest, KEEP_ALIVE] {
+                let peer = Peer::start(vec![script(), script()]);
+                bench(peer.address, connection, &identity.trust()).run(async |bench| {
+                    for _ in 0..2 {
+                        let reply = bench.get(SMALL).await;
+                        assert_eq!(reply.outcome, Outcome::Ok, "{version:?} {head:?} {connection:?}");
+                        let took = reply.marks.done - reply.marks.sent;
+                        assert!(took < model::CLOSE_WAIT_MAX, "{version:?} {head:?} {connection:?}: {took}");
+                    }
+                    assert_eq!(bench.left_open(), 0, "it said that it has ended");
+                });
+                peer.join();
+            }
+        }
+    }
+}
+
+/// Goal: no request goes out on a connection that the peer has ended, be that known with the reply, before the next
+/// request, or only when the request is out: then it is asked again, as nobody has looked at it.
+#[test]
+fn a_connection_that_the_peer_has_ended_by_its_word_is_not_used_again() {
+    let identity = Identity::create();
+    let config = identity.config(&TLS13, &[]);
+    let (tell, told) = channel();
+    // Together with the reply.
+    let first = {
+        let config = Arc::clone(&config);
+        connection(move |stream| {
+            let mut stream = accept(stream, &config);
+            read_request(&mut stream);
+            stream.conn.writer().write_all(&right_reply(SMALL, "")).unwrap();
+            assert!(end_without_fin(stream).is_empty(), "no request comes after it");
+        })
+    };
+    // A moment later.
+    let second = {
+        let config = Arc::clone(&config);
+        connection(move |stream| {
+            let mut stream = accept(stream, &config);
+            read_request(&mut stream);
+            stream.write_all(&right_reply(SMALL, "")).unwrap();
+            stream.conn.send_close_notify();
+            stream.flush().unwrap();
+            tell.send(()).unwrap();
+            let mut after = Vec::new();
+            let _ = stream.sock.read_to_end(&mut after);
+            assert!(after.is_empty(), "no request comes after it");
+        })
+    };
+    // When the next request is on its way already.
+    let third = {
+        let config = Arc::clone(&config);
+        connection(move |stream| {
+            let mut stream = accept(stream, &config);
+            read_request(&mut stream);
+            stream.write_all(&right_reply(SMALL, "")).unwrap();
+            let mut byte = [0];
+            stream.sock.peek(&mut byte).unwrap();
+            assert!(!end_without_fin(stream).is_empty(), "it came");
+        })
+    };
+    let last = connection(move |stream| serve(accept(stream, &config), true));
+    let peer = Peer::start(vec![first, second, third, last]);
+    bench(peer.address, KEEP_ALIVE, &identity.trust()).run(async |bench| {
+        assert_eq!(bench.get(SMALL).await.outcome, Outcome::Ok);
+        assert_eq!(bench.get(SMALL).await.outcome, Outcome::Ok);
+        told.recv().unwrap();
+        assert_eq!(bench.get(SMALL).await.outcome, Outcome::Ok);
+        let reply = bench.get(SMALL).await;
+        assert_eq!(reply.outcome, Outcome::Ok);
+        assert!(reply.marks.sent < reply.marks.connected, "the last one came over a connection of its own");
+    });
+    peer.join();
+}
+
+/// Goal: what may not be asked twice is a failure then, and so is an end before the reply on a new connection.
+#[test]
+fn an_end_before_the_reply_is_a_failure_where_nothing_is_asked_again() {
+    let identity = Identity::create();
+    let config = identity.config(&TLS13, &[]);
+    let ends_after = |replies: usize| {
+        let config = Arc::clone(&config);
+        connection(move |stream| {
+            let mut stream = accept(stream, &config);
+            for _ in 0..replies {
+                read_request(&mut stream);
+                stream.write_all(&right_reply(SMALL, "")).unwrap();
+            }
+            match replies {
+                0 => drop(stream.conn.complete_io(&mut stream.sock).unwrap()),
+                _ => drop(stream.sock.peek(&mut [0]).unwrap()),
+            }
+            end_without_fin(stream);
+        })
+    };
+    let mut workload = workload();
+    workload.requests[usize::from(SMALL)].method = "POST".to_owned();
+    let peer = Peer::start(vec![ends_after(1), ends_after(0)]);
+    let origin = origin(peer.address, &over_tls(Tls::Full, KEEP_ALIVE), &workload, &identity.trust());
+    Bench::with(TlsDriver::new(origin)).run(async |bench| {
+        assert_eq!(bench.get(SMALL).await.outcome, Outcome::Ok);
+        for _ in 0..2 {
+            let text = "POST /small.html: connection ended after 0 bytes";
+            assert_eq!(bench.told(SMALL).await, (Outcome::Truncated, text.to_owned()));
+        }
+    });
+    peer.join();
+}
+
+/// Goal: a server that many have written: Python's asyncio with its defaults sends no FIN before the client's
+/// `close_notify`, for up to 30 s.
+#[test]
+fn pythons_asyncio_is_measured_as_it_serves() {
+    const N: usize = 40;
+    let identity = Identity::create();
+    for version in ["TLSv1_2", "TLSv1_3"] {
+        let server = Asyncio::start(&identity, version);
+        for connection in [KEEP_ALIVE, Connection::PerRequest] {
+            bench(server.address, connection, &identity.trust()).run(async |bench| {
+                for n in 0..N {
+                    let (outcome, text) = bench.told(SMALL).await;
+                    assert_eq!(outcome, Outcome::Ok, "{version} {connection:?}, request {n}: {text}");
+                }
+                assert_eq!(bench.left_open(), 0, "{version} {connection:?}");
+            });
+        }
+    }
+}
+
+/// A server written for Python's asyncio, which answers once per connection without saying so beforehand.
+struct Asyncio {
+    address: SocketAddr,
+    process: Child,
+    _folder: tempfile::TempDir,
+}
+
+impl Asyncio {
+    fn start(identity: &Identity, version: &str) -> Asyncio {
+        let folder = tempfile::tempdir().unwrap();
+        let [certificate, key] = &identity.pem;
+        std::fs::write(folder.path().join("certificate.pem"), certificate).unwrap();
+        std::fs::write(folder.path().join("key.pem"), key).unwrap();
+        std::fs::write(folder.path().join("reply"), right_reply(SMALL, "")).unwrap();
+        let mut process = Command::new("python3")
+            .args(["-c", include_str!("common/asyncio_server.py"), version])
+            .current_dir(folder.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("python3 is needed");
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let port = line.trim().parse().expect("a port");
+        Asyncio { address: SocketAddr::from(([127, 0, 0, 1], port)), process, _folder: folder }
+    }
+}
+
+impl Drop for Asyncio {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
 }

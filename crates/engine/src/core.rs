@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::pin::pin;
 use std::rc::Rc;
 
-use model::{Example, IntervalRecord, Kinded, Marks, Outcome, Reply};
+use model::{CLOSE_WAIT_MAX, Example, IntervalRecord, Kinded, Marks, Outcome, Reply};
 use units::{Clock, Nanos};
 
 use crate::driver::Driver;
@@ -76,18 +76,50 @@ impl<C: Clock> Core<C> {
             let work = pin!(driver.perform(operation, sent));
             watch.limit(deadline, work).await
         };
+        let mut is_left_open = false;
         let reply = match reply {
+            Some(reply) if driver.is_closing() => {
+                let (reply, has_ended) = self.close(driver, watch, reply, deadline).await;
+                is_left_open = !has_ended;
+                reply
+            }
             Some(reply) => reply,
             None => {
                 driver.give_up();
                 timed_out(sent, self.clock.now())
             }
         };
-        self.recorder.borrow_mut().completed(operation.kind(), due, &reply);
+        let mut recorder = self.recorder.borrow_mut();
+        recorder.completed(operation.kind(), due, &reply);
+        if is_left_open {
+            recorder.left_open();
+        }
+        drop(recorder);
         if reply.outcome != Outcome::Ok {
             self.keep_example(driver, operation, &reply);
         }
         (reply.outcome, reply.marks.done)
+    }
+
+    /// Waits for the end of the connection of a complete reply, within the operation's time limit and
+    /// [`CLOSE_WAIT_MAX`]. Returns the reply as it is then, and whether the peer has ended the connection.
+    async fn close<D: Driver>(
+        &self,
+        driver: &mut D,
+        watch: &Watch,
+        mut reply: Reply,
+        deadline: Nanos,
+    ) -> (Reply, bool) {
+        let until = deadline.min(reply.marks.last_byte.saturating_add(CLOSE_WAIT_MAX));
+        let ended = {
+            let work = pin!(driver.close(&mut reply));
+            watch.limit(until, work).await
+        };
+        if ended.is_none() {
+            driver.give_up();
+            reply.marks.done = self.clock.now();
+        }
+        (reply, ended.is_some())
     }
 
     #[cold]

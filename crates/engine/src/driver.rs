@@ -13,6 +13,20 @@ pub trait Driver {
     /// Failures are part of the reply. The future may be dropped at any point: [`Driver::give_up`] follows.
     fn perform(&mut self, operation: &Self::Operation, sent: Nanos) -> impl Future<Output = Reply>;
 
+    /// Returns whether the reply of the last operation is complete, but not the operation: the peer is still to end
+    /// the connection, which belongs to it.
+    fn is_closing(&self) -> bool {
+        false
+    }
+
+    /// Waits until the peer ends the connection of the last operation, and closes it; that completes `reply`. Only
+    /// where [`Driver::is_closing`] says so. The future may be dropped at any point: [`Driver::give_up`] follows, and
+    /// the reply stays the complete one that it was.
+    fn close(&mut self, reply: &mut Reply) -> impl Future<Output = ()> {
+        let _ = reply;
+        std::future::ready(())
+    }
+
     /// Throws away what a dropped operation left behind, such as its connection.
     fn give_up(&mut self);
 

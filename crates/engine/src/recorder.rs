@@ -210,6 +210,12 @@ impl Recorder {
         }
     }
 
+    /// Records that the peer left the connection of the operation that was just completed open.
+    #[cold]
+    pub fn left_open(&mut self) {
+        self.current.flow.left_open += 1;
+    }
+
     #[cold]
     fn failed(&mut self, kind: u16, reply: &Reply, response: Nanos) {
         let totals = &mut self.current.kinds[usize::from(kind)];

@@ -51,6 +51,7 @@ impl Flow {
         self.timed_out += other.timed_out;
         self.abandoned += other.abandoned;
         self.in_flight_at_end += other.in_flight_at_end;
+        self.left_open += other.left_open;
         self.in_flight_ns += other.in_flight_ns;
         self.thinking_ns += other.thinking_ns;
         self.in_flight_age_ns += other.in_flight_age_ns;

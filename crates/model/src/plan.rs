@@ -199,6 +199,15 @@ impl Tls {
     }
 }
 
+/// The longest that the end of a connection is waited for, once the reply that was to be its last is complete.
+///
+/// Where a connection belongs to an operation, the peer ends it, and the operation is done when it is closed (WebStone
+/// counts to after the close). A peer that leaves it open does not make a complete reply a failure: after this time the
+/// driver closes it, the wait is part of the response time, and the record counts it ([`crate::Flow::left_open`]). A
+/// server that closes at all does so within a turn of its event loop, which a throttled one may have to wait for; a
+/// second is longer than that, and shorter than the 5 s and more for which servers keep idle connections.
+pub const CLOSE_WAIT_MAX: Nanos = Nanos::from_secs(1);
+
 /// How long a connection lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]

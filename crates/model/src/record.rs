@@ -49,7 +49,7 @@ pub struct IntervalRecord {
 ///
 /// Invariants (conservation):
 /// waiting_at_start + due = started + skipped + waiting_at_end, and
-/// in_flight_at_start + started = ok + failed + timed_out + abandoned + in_flight_at_end.
+/// in_flight_at_start + started = ok + failed + timed_out + abandoned + in_flight_at_end; and left_open ≤ ok.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Flow {
     /// Due and not yet started when the interval began.
@@ -74,6 +74,9 @@ pub struct Flow {
     pub abandoned: u64,
     /// Started and not yet completed when the interval ended.
     pub in_flight_at_end: u64,
+    /// Of the successes, those whose reply was complete but whose connection, which was to end with it, the peer left
+    /// open: the driver closed it, [`crate::CLOSE_WAIT_MAX`] later at most.
+    pub left_open: u64,
     /// Integral of the number of operations in flight over the interval, in ns.
     pub in_flight_ns: u128,
     /// Integral of the number of users that think (until they are back, however late) over the interval, in ns.

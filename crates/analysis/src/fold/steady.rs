@@ -24,6 +24,8 @@ pub(crate) struct SteadyTotals {
     pub(crate) due: u64,
     /// Operations that were started.
     pub(crate) started: u64,
+    /// Successes whose connection the peer left open.
+    pub(crate) left_open: u64,
     /// Integral of operations in flight, in ns.
     pub(crate) in_flight_ns: u128,
     /// Integral of thinking users, in ns.
@@ -79,6 +81,7 @@ impl SteadyTotals {
             end: Nanos::ZERO,
             due: 0,
             started: 0,
+            left_open: 0,
             in_flight_ns: 0,
             thinking_ns: 0,
             kinds: vec![KindSums::default(); plan.workload.requests.len()],
@@ -105,6 +108,7 @@ impl SteadyTotals {
         let flow = &record.flow;
         self.due = self.due.saturating_add(flow.due);
         self.started = self.started.saturating_add(flow.started);
+        self.left_open = self.left_open.saturating_add(flow.left_open);
         self.in_flight_ns = self.in_flight_ns.saturating_add(flow.in_flight_ns);
         self.thinking_ns = self.thinking_ns.saturating_add(flow.thinking_ns);
         for (sums, totals) in self.kinds.iter_mut().zip(&record.kinds) {

@@ -61,6 +61,7 @@ pub(crate) fn measure(plan: &Plan, fold: &PointFold) -> LoadPointResult {
         in_flight_at_end: totals.in_flight_at_ends().1,
         in_flight_body_bytes: totals.in_flight_body_bytes(plan),
         in_flight_age: Nanos(u64::try_from(totals.ages_at_ends_ns().1).unwrap_or(u64::MAX)),
+        left_open: totals.left_open,
         failures: failures(totals),
         examples: fold.examples.values().cloned().collect(),
         generator_busy: ratio(cpu, thread_seconds),

@@ -113,7 +113,7 @@ impl Ledger {
     }
 }
 
-/// Returns the first of the flow's identities that does not hold.
+/// Returns the first of the flow's laws that does not hold.
 fn broken_identity(flow: &Flow, before: Flow) -> Option<String> {
     let sum = |parts: &[u64]| parts.iter().map(|part| u128::from(*part)).sum::<u128>();
     let ended = [flow.ok, flow.failed, flow.timed_out, flow.abandoned, flow.in_flight_at_end];
@@ -140,7 +140,10 @@ fn broken_identity(flow: &Flow, before: Flow) -> Option<String> {
         ),
     ];
     let broken = identities.into_iter().find(|(_, left, right)| left != right);
-    broken.map(|(identity, left, right)| format!("{identity} does not hold: {left} ≠ {right}"))
+    let broken = broken.map(|(identity, left, right)| format!("{identity} does not hold: {left} ≠ {right}"));
+    let (left_open, ok) = (flow.left_open, flow.ok);
+    broken
+        .or_else(|| (ok < left_open).then(|| format!("{left_open} connections left open by {ok} successes")))
 }
 
 /// Returns what is wrong with the sizes of a kind's successful replies, all of which carry the whole object.

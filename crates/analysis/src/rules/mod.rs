@@ -12,6 +12,7 @@ mod finding;
 mod generator;
 mod histogram;
 mod integral;
+mod left_open;
 mod little;
 mod load_agents;
 mod mix;
@@ -63,6 +64,7 @@ pub(crate) const RULES: &[Rule] = &[
     boundary::check,
     sample_size::check,
     censoring::check,
+    left_open::check,
     steady_state::check,
     warm_up::check,
 ];

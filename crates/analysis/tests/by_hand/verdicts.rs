@@ -81,6 +81,26 @@ fn deviations_from_the_benchmark_are_a_remark() {
     assert_eq!(analysis.modifications.len(), 2);
 }
 
+/// Goal: what was waited for is said. Method: in two steady seconds of the first load point servers left 3 and 4 open.
+#[test]
+fn connections_left_open_are_a_remark_with_their_number() {
+    let mut scene = two_load_points();
+    assert!(remarks(&scene.analyze(), "left-open").is_empty());
+    let steady = |record: &&mut model::IntervalRecord| {
+        record.load_point == 0 && record.phase == model::Phase::Steady && 4 <= record.flow.ok
+    };
+    let mut seconds = scene.records.iter_mut().filter(steady);
+    seconds.next().unwrap().flow.left_open = 3;
+    seconds.next().unwrap().flow.left_open = 4;
+    let analysis = scene.analyze();
+    assert_valid(&analysis);
+    let (point, texts) = (&analysis.load_points[0], remarks(&analysis, "left-open"));
+    assert_eq!((point.left_open, analysis.load_points[1].left_open), (7, 0));
+    let begin = format!("the server left 7 of {} connections open after a complete reply", point.total.n);
+    assert!(texts.len() == 1 && texts[0].starts_with(&begin), "{texts:?}");
+    assert!(texts[0].contains("each was waited for up to 1.00 s"), "{texts:?}");
+}
+
 /// 200/s offered, 20 places, 125 ms each: 160/s can be delivered.
 #[test]
 fn an_open_loop_that_is_not_delivered_is_invalid() {
@@ -258,6 +278,9 @@ fn every_miscount_of_the_flow_is_caught() {
         *count(&mut wrong.records[3].flow) += 1;
         assert!(rules_broken(&wrong.analyze()).contains(&"conservation"), "count {index}");
     }
+    let mut wrong = right.clone();
+    wrong.records[3].flow.left_open = wrong.records[3].flow.ok + 1;
+    assert!(rules_broken(&wrong.analyze()).contains(&"conservation"), "more left open than succeeded");
 }
 
 /// Goal: no panic on any numbers that a damaged file may bring. Everything is as large as it can be.

@@ -285,6 +285,7 @@ impl Window {
             timed_out: ended(&|outcome| outcome == Outcome::TimedOut),
             abandoned: 0,
             in_flight_at_end: count(&flying_at_end),
+            left_open: 0,
             in_flight_ns,
             thinking_ns: users_ns.saturating_sub(in_flight_ns),
             in_flight_age_ns: sum(&|one| {

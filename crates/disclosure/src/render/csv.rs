@@ -117,6 +117,7 @@ fn figures(point: &LoadPointResult, row: &mut Fields) {
     row.add("in_flight_at_end", point.in_flight_at_end);
     row.add("in_flight_body_bytes", point.in_flight_body_bytes);
     row.number("in_flight_age_s", point.in_flight_age.as_secs_f64());
+    row.add("left_open", point.left_open);
 }
 
 fn times(name: &str, summary: Option<&TimeSummary>, row: &mut Fields) {

@@ -36,6 +36,7 @@ const COLUMNS: &[(&str, Field)] = &[
     ("n_timed_out", |row| some(row.record.flow.timed_out)),
     ("n_abandoned", |row| some(row.record.flow.abandoned)),
     ("in_flight_at_end", |row| some(row.record.flow.in_flight_at_end)),
+    ("n_left_open", |row| some(row.record.flow.left_open)),
     ("reply_bytes", |row| some(row.record.kinds.iter().map(|kind| kind.ok.reply_bytes.sum).sum::<u128>())),
     ("response_n", |row| some(row.record.response.n())),
     ("response_mean_s", |row| time(row.record.response.mean())),

@@ -148,6 +148,7 @@ fn figures(point: &LoadPointResult) -> Value {
         "in_flight_at_end": point.in_flight_at_end,
         "in_flight_body_bytes": point.in_flight_body_bytes,
         "in_flight_age_s": seconds(point.in_flight_age),
+        "left_open": point.left_open,
         "generator": {
             "busy_ratio": point.generator_busy,
             "run_queue_ratio": point.generator_run_queue,

@@ -97,6 +97,7 @@ impl Ndjson<'_> {
                 "timed_out": flow.timed_out,
                 "abandoned": flow.abandoned,
                 "in_flight_at_end": flow.in_flight_at_end,
+                "left_open": flow.left_open,
             },
             "in_flight_mean": flow.in_flight_ns as f64 / length_ns,
             "thinking_mean": flow.thinking_ns as f64 / length_ns,

@@ -1,6 +1,6 @@
 //! Method: what was done, and what every number means.
 
-use model::{Arrivals, Load, ReplyBody, Think};
+use model::{Arrivals, CLOSE_WAIT_MAX, Connection, HttpVersion, Load, ReplyBody, Think, Tls};
 
 use crate::{Block, Column, Report, Row, Section, Table, Text, numbers};
 
@@ -143,11 +143,33 @@ fn measurement(report: &Report) -> Vec<Text> {
             .to_owned(),
         format!("Time limit: an operation that takes longer than {limit} has failed."),
         verification(report),
+        connections(report),
         "Recording: one record per second with histograms of every operation, none sampled; operations that started equal those \
          that ended plus those in flight, checked on every load point."
             .to_owned(),
     ];
-    texts.map(Text::from).into()
+    texts.into_iter().filter(|text| !text.is_empty()).map(Text::from).collect()
+}
+
+/// Says what of the end of connections belongs to an operation; empty where nothing does.
+fn connections(report: &Report) -> String {
+    let protocol = &report.plan.protocol;
+    let which = match (protocol.http, protocol.connection) {
+        (HttpVersion::Http2, _) | (_, Connection::KeepAlive { .. }) => return String::new(),
+        (_, Connection::PerRequest) => "a connection belongs to its request",
+        (_, Connection::Sessions) => "the end of a connection belongs to the last request of its session",
+    };
+    let word = if protocol.tls == Tls::Off { "" } else { " (over TLS its last word, close_notify)" };
+    let n: u64 = report.analysis.load_points.iter().map(|point| point.left_open).sum();
+    let left_open = match n {
+        0 => "none was left open".to_owned(),
+        n => format!("{} were left open, as the verdict says", numbers::count(n)),
+    };
+    let limit = numbers::length(CLOSE_WAIT_MAX);
+    format!(
+        "Connections: {which}; after a complete reply the server’s end of it{word} is waited for, up to {limit}, and then \
+         it is closed. In the steady phases {left_open}."
+    )
 }
 
 /// Says what of replies was checked: all of it where the body is known beforehand.

@@ -10,7 +10,7 @@ use super::origin::Origin;
 
 /// An established connection.
 #[expect(async_fn_in_trait, reason = "nobody outside implements it, and futures stay on their thread")]
-pub trait Carrier: Sized {
+pub trait Carrier: Sized + 'static {
     /// What a user keeps from one connection to the next.
     type Memory;
 
@@ -33,11 +33,19 @@ pub trait Carrier: Sized {
     /// Gives the part of the reply that is in what has arrived to `take`, in one or several pieces or none.
     fn pieces(&mut self, origin: &Origin, arrived: Arrived, take: impl FnMut(&[u8])) -> Result<(), Failure>;
 
+    /// Returns whether the peer has said that nothing follows (`close_notify`), be the socket open or not.
+    fn has_ended(&self) -> bool;
+
     /// Returns whether an end of the stream now could be a cut that somebody made.
     fn is_cut(&self) -> bool;
 
     /// Returns the socket below.
     fn link(&mut self) -> &mut Link;
+
+    /// Waits until the peer has closed its side of the socket; what it sends until then is left unread.
+    async fn closed(mut self) {
+        self.link().peer_closes().await;
+    }
 }
 
 impl Carrier for Link {
@@ -97,6 +105,10 @@ impl Carrier for Link {
     ) -> Result<(), Failure> {
         take(&origin.buffer.borrow()[..arrived.bytes]);
         Ok(())
+    }
+
+    fn has_ended(&self) -> bool {
+        false
     }
 
     fn is_cut(&self) -> bool {

@@ -118,6 +118,16 @@ impl Link {
         matches!(self.descriptor.poll_read_ready(&mut context), Poll::Pending)
     }
 
+    /// Waits until the peer has closed its side. Costs no kernel call.
+    pub(crate) async fn peer_closes(&self) {
+        while let Ok(mut guard) = poll_fn(|context| self.descriptor.poll_read_ready(context)).await {
+            if guard.ready().is_read_closed() {
+                return;
+            }
+            guard.clear_ready();
+        }
+    }
+
     /// Sends as much of a request as there is room for. Returns what is left of it.
     #[inline]
     pub(crate) fn send_now(&self, request: &[u8]) -> Result<Option<Box<[u8]>>, Errno> {

@@ -1,6 +1,6 @@
 //! What people are told of a failed operation.
 
-use http1::{HEAD_BYTES_MAX, HEADERS_MAX};
+use http1::{HEAD_BYTES_MAX, HEADERS_MAX, INTERIM_BYTES_MAX};
 use model::{Outcome, Reply, ReplyBody, WebRequest, foreign_text};
 use rustix::io::Errno;
 
@@ -16,13 +16,13 @@ pub(crate) fn describe(origin: &Origin, operation: &WebRequest, reply: &Reply) -
         Outcome::WrongBytes => wrong_bytes(&request.reply, reply.detail),
         Outcome::WrongEncoding => "body with `Content-Encoding`, which nobody asked for".to_owned(),
         Outcome::Truncated => format!("connection ended after {} bytes", reply.detail),
+        Outcome::OversizedHead if INTERIM_BYTES_MAX as u64 <= reply.detail => {
+            format!("interim responses of more than {INTERIM_BYTES_MAX} bytes, and no final one")
+        }
         Outcome::OversizedHead => {
             format!("no end of the head within {HEAD_BYTES_MAX} bytes and {HEADERS_MAX} lines")
         }
         Outcome::TimedOut => format!("no complete reply after {}", reply.marks.done - reply.marks.sent),
-        Outcome::MalformedHead if reply.detail != 0 => {
-            format!("too many interim heads, the last with status {}", reply.detail)
-        }
         Outcome::Forbidden if !origin.policy.allows(origin.address.ip()) => {
             format!("the target policy does not allow `{}`", origin.address.ip())
         }

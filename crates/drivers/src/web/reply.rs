@@ -3,7 +3,7 @@
 //! | state | input | next |
 //! |---|---|---|
 //! | head | part of a head | head, the part kept |
-//! | head | a whole interim head (1xx) | head, at most [`INTERIM_HEADS_MAX`] times |
+//! | head | a whole interim head (1xx, but 101, which nobody asked for) | head, as long as interim heads have at most [`INTERIM_BYTES_MAX`] in all |
 //! | head | a whole head with the right status and a length that can be right | body |
 //! | body | bytes that are the object's | body, or done when the framing says so |
 //! | any | anything else | failed |
@@ -11,15 +11,12 @@
 //!
 //! No socket, no clock: tests feed it bytes.
 
-use http1::{BodyReader, Framing, HeadError, Parsed, ReplyHead, parse_reply};
+use http1::{BodyReader, Framing, HeadError, INTERIM_BYTES_MAX, Parsed, ReplyHead, parse_reply};
 use model::Outcome;
 
 use super::check::Check;
 use super::failure::Failure;
 use super::request::Prepared;
-
-/// Most interim heads (1xx) before the final one.
-const INTERIM_HEADS_MAX: u32 = 8;
 
 /// How far a reply has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +35,7 @@ pub(crate) struct ReplyReader<'a> {
     prepared: &'a Prepared,
     check: Check<'a>,
     state: State,
-    interim_heads: u32,
+    interim_bytes: usize,
     pub(crate) head_bytes: u64,
     pub(crate) body_bytes: u64,
 }
@@ -63,7 +60,12 @@ impl<'a> ReplyReader<'a> {
     /// Begins with the reply to a request of this kind, whose body has to pass the check.
     pub(crate) fn new(prepared: &'a Prepared, check: Check<'a>) -> ReplyReader<'a> {
         let state = State::Head(Vec::new());
-        ReplyReader { prepared, check, state, interim_heads: 0, head_bytes: 0, body_bytes: 0 }
+        ReplyReader { prepared, check, state, interim_bytes: 0, head_bytes: 0, body_bytes: 0 }
+    }
+
+    /// Returns whether anything of the reply has arrived.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.head_bytes != 0 || !matches!(&self.state, State::Head(part) if part.is_empty())
     }
 
     /// Takes the next piece of input.
@@ -104,11 +106,10 @@ impl<'a> ReplyReader<'a> {
             };
             self.head_bytes += length as u64;
             rest = &rest[length..];
-            let status = reply.head.status;
-            if status < 200 && status != 101 {
-                self.interim_heads += 1;
-                if INTERIM_HEADS_MAX < self.interim_heads {
-                    return failed(Outcome::MalformedHead, u64::from(status));
+            if reply.head.is_interim() {
+                self.interim_bytes += length;
+                if INTERIM_BYTES_MAX < self.interim_bytes {
+                    return failed(Outcome::OversizedHead, self.interim_bytes as u64);
                 }
                 continue;
             }
@@ -240,8 +241,12 @@ mod tests {
         assert_eq!(feed([&right()[..]]), Progress::Done { keep_alive: true });
         assert_eq!(feed([&chunked()[..]]), Progress::Done { keep_alive: true });
         assert_eq!(feed([&reply("", &body())[..]]), Progress::Done { keep_alive: false });
-        let interim = [b"HTTP/1.1 103 Early Hints\r\n\r\n", &right()[..]].concat();
-        assert_eq!(feed([&interim[..]]), Progress::Done { keep_alive: true });
+        for n in [1, 9, 1000] {
+            let hints = b"HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n".repeat(n);
+            let interim = [&hints[..], &right()[..]].concat();
+            assert_eq!(feed([&interim[..]]), Progress::Done { keep_alive: true }, "{n}");
+            assert_eq!(feed(interim.chunks(7)), Progress::Done { keep_alive: true }, "{n} in pieces");
+        }
     }
 
     #[test]
@@ -250,7 +255,7 @@ mod tests {
         *flipped.last_mut().unwrap() ^= 1;
         let short = reply("Content-Length: 9999\r\n", &body()[..9999]);
         let cut = &right()[..9000];
-        let flood = b"HTTP/1.1 100 Continue\r\n\r\n".repeat(9);
+        let flood = b"HTTP/1.1 100 Continue\r\n\r\n".repeat(INTERIM_BYTES_MAX / 25 + 1);
         let huge = format!("HTTP/1.1 200 OK\r\nX: {}\r\n\r\n", "y".repeat(70_000)).into_bytes();
         for (bytes, outcome) in [
             (flipped, Outcome::WrongBytes),
@@ -265,7 +270,7 @@ mod tests {
             (b"HTTP/1.1 301 Moved\r\nLocation: http://x/\r\n\r\n".to_vec(), Outcome::WrongStatus),
             (b"SSH-2.0-OpenSSH_9.2\r\n".to_vec(), Outcome::MalformedHead),
             (reply("Content-Length: 1\r\nContent-Length: 2\r\n", b"x"), Outcome::MalformedHead),
-            (flood, Outcome::MalformedHead),
+            (flood, Outcome::OversizedHead),
             (huge, Outcome::OversizedHead),
             (reply("Transfer-Encoding: chunked\r\n", b"zz\r\n"), Outcome::MalformedBody),
             (reply("Content-Encoding: gzip\r\nContent-Length: 10000\r\n", &body()), Outcome::WrongEncoding),

@@ -67,6 +67,12 @@ impl Prepared {
         self.template.method()
     }
 
+    /// Returns whether the request may be sent again where it is not known whether the server has looked at it (RFC 9110
+    /// section 9.2.2).
+    pub(crate) fn is_idempotent(&self) -> bool {
+        matches!(&*self.request.method, "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PUT" | "DELETE")
+    }
+
     /// Gives the bytes of a request to `take`; those that are not known beforehand are written to `buffer`.
     #[inline]
     pub(crate) fn bytes<T>(

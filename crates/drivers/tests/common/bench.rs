@@ -9,8 +9,8 @@ use drivers::Policy;
 use drivers::web::{Origin, OriginSetup, PlainDriver, Target, Trust};
 use engine::Driver;
 use model::{
-    Connection, Content, HttpVersion, Outcome, Page, Protocol, Reply, Request, Secrets, Think, Tls,
-    WebRequest, Workload,
+    CLOSE_WAIT_MAX, Connection, Content, HttpVersion, Outcome, Page, Protocol, Reply, Request, Secrets,
+    Think, Tls, WebRequest, Workload,
 };
 use servers::web::{FaultPlan, WebOptions, WebServer};
 use tokio::runtime::{Builder, LocalOptions};
@@ -90,6 +90,7 @@ pub fn origin(address: SocketAddr, protocol: &Protocol, workload: &Workload, tru
 pub struct Bench<D = PlainDriver> {
     driver: D,
     clock: RealClock,
+    left_open: u32,
 }
 
 impl Bench {
@@ -108,7 +109,7 @@ impl Bench {
 
 impl<D: Driver<Operation = WebRequest>> Bench<D> {
     pub fn with(driver: D) -> Bench<D> {
-        Bench { driver, clock: clock() }
+        Bench { driver, clock: clock(), left_open: 0 }
     }
 
     /// Runs `work` with this bench inside a runtime as a load thread has it.
@@ -134,7 +135,10 @@ impl<D: Driver<Operation = WebRequest>> Bench<D> {
         // after a think time.
         tokio::task::yield_now().await;
         let sent = self.clock.now();
-        let reply = self.driver.perform(request, sent).await;
+        let mut reply = self.driver.perform(request, sent).await;
+        if self.driver.is_closing() {
+            self.close(&mut reply).await;
+        }
         let marks = reply.marks;
         assert!(marks.sent == sent && sent <= marks.done && marks.done <= self.clock.now(), "{marks:?}");
         if reply.outcome == Outcome::Ok {
@@ -142,6 +146,21 @@ impl<D: Driver<Operation = WebRequest>> Bench<D> {
             assert!(marks.first_byte <= marks.last_byte && marks.last_byte <= marks.done, "{marks:?}");
         }
         reply
+    }
+
+    /// Waits for the end of the connection as long as the engine does.
+    async fn close(&mut self, reply: &mut Reply) {
+        let limit = Duration::from_nanos(CLOSE_WAIT_MAX.0);
+        if tokio::time::timeout(limit, self.driver.close(reply)).await.is_err() {
+            self.driver.give_up();
+            reply.marks.done = self.clock.now();
+            self.left_open += 1;
+        }
+    }
+
+    /// Returns how many connections were left open by their peers.
+    pub fn left_open(&self) -> u32 {
+        self.left_open
     }
 
     /// Gives up what was under way, as the engine does after the time limit.

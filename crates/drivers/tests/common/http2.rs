@@ -23,6 +23,8 @@ pub enum Action {
     Answer,
     /// The right answer, and the connection takes no further requests.
     AnswerLast,
+    /// The right answer after so many interim ones.
+    AnswerAfterHints(usize),
     /// Another answer.
     Reply(Response<Vec<u8>>),
     /// The first bytes of a body of 500 are sent and then the stream is reset.
@@ -119,6 +121,14 @@ async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin, number: usize, rule:
             Action::AnswerLast => {
                 send(respond, right(&request));
                 connection.graceful_shutdown();
+            }
+            Action::AnswerAfterHints(n) => {
+                let mut respond = respond;
+                for _ in 0..n {
+                    let hints = Response::builder().status(103).header("link", "</a.css>").body(()).unwrap();
+                    respond.send_informational(hints).unwrap();
+                }
+                send(respond, right(&request));
             }
             Action::Reply(reply) => send(respond, reply),
             Action::BreakOff(reason) => break_off(respond, reason),

@@ -15,13 +15,16 @@ pub type TlsStream = StreamOwned<ServerConnection, TcpStream>;
 pub struct Identity {
     certificate: CertificateDer<'static>,
     key: PrivateKeyDer<'static>,
+    /// Both as text, for servers that read them from files.
+    pub pem: [String; 2],
 }
 
 impl Identity {
     pub fn create() -> Identity {
         let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
         let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
-        Identity { certificate: made.cert.der().clone(), key }
+        let pem = [made.cert.pem(), made.signing_key.serialize_pem()];
+        Identity { certificate: made.cert.der().clone(), key, pem }
     }
 
     /// Trust in this certificate alone.

@@ -173,7 +173,6 @@ fn what_is_given_up_is_closed() {
         ("byte-drip", 30),
         ("h2-stall", 30),
         ("h2-no-streams", 30),
-        ("h2-interim-flood", 30),
         ("h2-ping-flood", 200),
         ("h2-settings-flood", 200),
     ];

@@ -35,7 +35,7 @@ pub(crate) fn encode_detail(record: &DetailRecord) -> Vec<u8> {
 
 /// Reads a record back. Any bytes are safe to pass.
 pub(crate) fn decode_detail(place: &Place, bytes: &[u8]) -> Result<DetailRecord, CodecError> {
-    let mut from = Source::new(bytes, VERSION)?;
+    let (mut from, _) = Source::new(bytes, VERSION..=VERSION)?;
     let n_kinds = from.count()?;
     let response = (0..n_kinds).map(|_| from.histogram()).collect::<Result<_, _>>()?;
     let mut failed = BTreeMap::new();

@@ -4,7 +4,8 @@
 //! declaration; number of kinds, and for each the five moments of its successful operations, the
 //! number of its failures, and for each outcome, n and bytes; number of unit kinds, and for each
 //! ok and failed; histograms of response time, service time and lateness, each behind its length;
-//! threads, CPU time, run-queue time; 0, or 1 and the SUT's CPU and throttled time.
+//! threads, CPU time, run-queue time; 0, or 1 and the SUT's CPU and throttled time. Version 2 goes on with the number
+//! of connections that the peer left open; where that is zero, which is the rule, version 1 is written.
 //!
 //! A moment is n, and if that is not zero: the smallest value a, and unless all values are a: the
 //! largest less a, the sum less n·a, and Σ(x − a)², which are small where values are close together.
@@ -22,14 +23,18 @@ use super::CodecError;
 use super::number::{Source, put, put_histogram};
 use crate::rows::Place;
 
-/// The form written today; any change of the layout raises it.
+/// The form of intervals in which no connection was left open.
 const VERSION: u64 = 1;
+
+/// The newest form; any change of the layout raises it.
+const VERSION_WITH_LEFT_OPEN: u64 = 2;
 
 /// Writes what does not stand in columns of its own; equal records give equal bytes.
 pub(crate) fn encode_interval(record: &IntervalRecord) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(2048);
     let into = &mut bytes;
-    put(VERSION, into);
+    let left_open = record.flow.left_open;
+    put(if left_open == 0 { VERSION } else { VERSION_WITH_LEFT_OPEN }, into);
     put_flow(&record.flow, into);
     put(record.kinds.len() as u64, into);
     record.kinds.iter().for_each(|kind| put_kind(kind, into));
@@ -43,13 +48,16 @@ pub(crate) fn encode_interval(record: &IntervalRecord) -> Vec<u8> {
     }
     put_health(&record.health, into);
     put_sut(record.sut.as_ref(), into);
+    if left_open != 0 {
+        put(left_open, into);
+    }
     bytes
 }
 
 /// Reads a record back. Any bytes are safe to pass.
 pub(crate) fn decode_interval(place: &Place, index: u32, bytes: &[u8]) -> Result<IntervalRecord, CodecError> {
-    let mut from = Source::new(bytes, VERSION)?;
-    let record = IntervalRecord {
+    let (mut from, version) = Source::new(bytes, VERSION..=VERSION_WITH_LEFT_OPEN)?;
+    let mut record = IntervalRecord {
         load_point: place.load_point,
         agent: place.agent,
         index,
@@ -66,6 +74,9 @@ pub(crate) fn decode_interval(place: &Place, index: u32, bytes: &[u8]) -> Result
         health: Health { threads: from.u32()?, cpu: Nanos(from.u64()?), run_queue: Nanos(from.u64()?) },
         sut: sut(&mut from)?,
     };
+    if version == VERSION_WITH_LEFT_OPEN {
+        record.flow.left_open = from.u64()?;
+    }
     from.finish()?;
     Ok(record)
 }
@@ -112,6 +123,7 @@ fn flow(from: &mut Source) -> Result<Flow, CodecError> {
         timed_out: from.u64()?,
         abandoned: from.u64()?,
         in_flight_at_end: from.u64()?,
+        left_open: 0,
         in_flight_ns: from.u128()?,
         thinking_ns: from.u128()?,
         in_flight_age_ns: from.u128()?,

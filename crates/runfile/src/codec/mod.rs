@@ -25,12 +25,12 @@ pub enum CodecError {
     #[error("record is followed by {0} more bytes")]
     Trailing(usize),
     /// The first number names a form that this build does not know.
-    #[error("record has version {found}, expected {expected}")]
+    #[error("record has version {found}, expected at most {newest}")]
     Version {
         /// As stored.
         found: u64,
-        /// The only form that this build reads.
-        expected: u64,
+        /// The newest form that this build reads.
+        newest: u64,
     },
     /// A number does not fit its range.
     #[error("record holds a number that is too large")]

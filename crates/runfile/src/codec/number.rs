@@ -1,5 +1,7 @@
 //! Variable-length integers, and lengths that cannot ask for more than there is.
 
+use std::ops::RangeInclusive;
+
 use stats::Histogram;
 
 use super::CodecError;
@@ -25,14 +27,17 @@ pub(crate) fn put_histogram(histogram: &Histogram, into: &mut Vec<u8>) {
 pub(crate) struct Source<'a>(&'a [u8]);
 
 impl<'a> Source<'a> {
-    /// Begins at the first byte and checks that the record is of the version given.
-    pub(crate) fn new(bytes: &'a [u8], version: u64) -> Result<Source<'a>, CodecError> {
+    /// Begins at the first byte and checks that the record is of one of the versions given; returns which.
+    pub(crate) fn new(
+        bytes: &'a [u8],
+        versions: RangeInclusive<u64>,
+    ) -> Result<(Source<'a>, u64), CodecError> {
         let mut source = Source(bytes);
         let found = source.u64()?;
-        if found != version {
-            return Err(CodecError::Version { found, expected: version });
+        match versions.contains(&found) {
+            true => Ok((source, found)),
+            false => Err(CodecError::Version { found, newest: *versions.end() }),
         }
-        Ok(source)
     }
 
     pub(crate) fn u128(&mut self) -> Result<u128, CodecError> {

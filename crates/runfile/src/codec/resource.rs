@@ -70,7 +70,7 @@ pub(crate) fn decode_resource(
     bytes: &[u8],
 ) -> Result<Vec<(u32, u64)>, CodecError> {
     let last = told.of(load_point, machine);
-    let mut from = Source::new(bytes, VERSION)?;
+    let (mut from, _) = Source::new(bytes, VERSION..=VERSION)?;
     let mut series = 0u32;
     for _ in 0..from.count()? {
         series = series.checked_add(from.u32()?).ok_or(CodecError::TooLarge)?;

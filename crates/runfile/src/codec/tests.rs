@@ -56,7 +56,7 @@ fn kind() -> impl Strategy<Value = KindTotals> {
 }
 
 fn flow() -> impl Strategy<Value = Flow> {
-    (any::<[u64; 11]>(), any::<[u128; 3]>()).prop_map(|(counts, integrals)| {
+    (any::<[u64; 11]>(), any::<[u128; 3]>(), 0u64..3).prop_map(|(counts, integrals, left_open)| {
         let [waiting_at_start, due, started, skipped, waiting_at_end, ..] = counts;
         let [.., in_flight_at_start, ok, failed, timed_out, abandoned, in_flight_at_end] = counts;
         let [in_flight_ns, thinking_ns, in_flight_age_ns] = integrals;
@@ -72,6 +72,7 @@ fn flow() -> impl Strategy<Value = Flow> {
             timed_out,
             abandoned,
             in_flight_at_end,
+            left_open,
             in_flight_ns,
             thinking_ns,
             in_flight_age_ns,
@@ -133,7 +134,8 @@ proptest! {
     #[test]
     fn any_bytes_are_refused_or_read(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let versioned = [&[1], bytes.as_slice()].concat();
-        for bytes in [&bytes, &versioned] {
+        let newer = [&[2], bytes.as_slice()].concat();
+        for bytes in [&bytes, &versioned, &newer] {
             let _ = decode_interval(&PLACE, 0, bytes);
             let _ = decode_detail(&PLACE, bytes);
         }
@@ -165,7 +167,19 @@ fn moments_are_stored_as_distances_from_the_smallest() {
 
 #[test]
 fn a_newer_form_is_named() {
-    assert_eq!(decode_interval(&PLACE, 0, &[2, 0, 0]), Err(CodecError::Version { found: 2, expected: 1 }));
+    assert_eq!(decode_interval(&PLACE, 0, &[3, 0, 0]), Err(CodecError::Version { found: 3, newest: 2 }));
+}
+
+/// An interval without connections that were left open has the bytes that it always had; others have one more number.
+#[test]
+fn connections_left_open_are_stored_behind_all_else() {
+    let before = encode_interval(&empty());
+    let left = IntervalRecord { flow: Flow { left_open: 300, ..Flow::default() }, ..empty() };
+    let bytes = encode_interval(&left);
+    assert_eq!((before[0], bytes[0]), (1, 2));
+    assert_eq!(bytes[1..], [&before[1..], &[0xac, 0x02]].concat());
+    let place = Place::of(&left);
+    assert_eq!(decode_interval(&place, 0, &bytes), Ok(left));
 }
 
 fn empty() -> IntervalRecord {

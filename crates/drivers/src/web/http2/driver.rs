@@ -1,15 +1,18 @@
 //! One operation, one stream.
 
 use std::future::poll_fn;
+use std::io::ErrorKind;
+use std::pin::Pin;
 use std::rc::Rc;
+use std::task::Poll;
 
 use bytes::Bytes;
 use engine::Driver;
 use h2::RecvStream;
-use h2::client::SendRequest;
+use h2::client::{ResponseFuture, SendRequest};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http::{HeaderMap, Response};
-use http1::names_coding;
+use http1::{INTERIM_BYTES_MAX, names_coding};
 use model::{Marks, Outcome, Reply, WebRequest};
 use units::{Clock, Nanos};
 
@@ -68,22 +71,48 @@ impl Http2Driver {
         operation: &WebRequest,
         course: &mut Course,
     ) -> Result<(), Miss> {
-        let pool = origin.http2.as_ref().expect("checked when the driver was made");
-        let form = &pool.forms[usize::from(operation.kind)];
-        let sender = self.sender(origin, course).await?;
-        poll_fn(|context| sender.poll_ready(context)).await.map_err(|error| miss(origin, &error, 0))?;
-        let head = form.head(&origin.prepared(operation).sent, operation.number);
-        let (response, mut body) =
-            sender.send_request(head, form.body.is_empty()).map_err(|error| miss(origin, &error, 0))?;
-        if !form.body.is_empty() {
-            body.send_data(form.body.clone(), true).map_err(|error| miss(origin, &error, 0))?;
-        }
-        let response = response.await.map_err(|error| miss(origin, &error, 0))?;
+        let response = match self.respond(origin, operation, course).await {
+            Ok(response) => response?,
+            Err(error) if self.was_over(origin, operation, &error) => return Err(Miss::TooLate),
+            Err(error) => return Err(miss(origin, &error, 0)),
+        };
         course.marks.first_byte = origin.clock.now();
         course.marks.last_byte = course.marks.first_byte;
         let (prepared, mut check) = origin.expected(operation);
         check_head(&response, prepared, &check)?;
         receive(origin, response.into_body(), &mut check, course).await
+    }
+
+    /// Sends the request and waits for the head of the final response.
+    async fn respond(
+        &mut self,
+        origin: &Origin,
+        operation: &WebRequest,
+        course: &mut Course,
+    ) -> Result<Result<Response<RecvStream>, Failure>, h2::Error> {
+        let pool = origin.http2.as_ref().expect("checked when the driver was made");
+        let form = &pool.forms[usize::from(operation.kind)];
+        let sender = match self.sender(origin, course).await {
+            Ok(sender) => sender,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        poll_fn(|context| sender.poll_ready(context)).await?;
+        let head = form.head(&origin.prepared(operation).sent, operation.number);
+        let (response, mut body) = sender.send_request(head, form.body.is_empty())?;
+        if !form.body.is_empty() {
+            body.send_data(form.body.clone(), true)?;
+        }
+        final_response(response).await
+    }
+
+    /// Returns whether the server had ended a connection that has served by `close_notify` when the request went out on
+    /// it, and the request may be sent again: as over HTTP/1. Without TLS nobody knows who has ended it.
+    fn was_over(&self, origin: &Origin, operation: &WebRequest, error: &h2::Error) -> bool {
+        let has_served = self.attached.as_ref().is_some_and(|(live, _)| live.has_served());
+        has_served
+            && origin.tls.is_some()
+            && error.get_io().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
+            && origin.prepared(operation).is_idempotent()
     }
 
     /// Attaches to a connection that takes a request. Returns the way to send it.
@@ -165,9 +194,40 @@ impl Driver for Http2Driver {
     }
 }
 
-/// Returns whether a failure concerns the connection and not the stream alone.
+/// Returns whether a failure concerns the connection and not the stream alone; a flood of heads, which goes on, too.
 fn is_of_connection(outcome: Outcome) -> bool {
-    matches!(outcome, Outcome::Http2Failed | Outcome::TlsFailed | Outcome::Truncated | Outcome::Reset)
+    matches!(
+        outcome,
+        Outcome::Http2Failed
+            | Outcome::TlsFailed
+            | Outcome::Truncated
+            | Outcome::Reset
+            | Outcome::OversizedHead
+    )
+}
+
+/// Waits for the final response, past any number of interim ones (1xx) that have no more than [`INTERIM_BYTES_MAX`].
+async fn final_response(
+    mut response: ResponseFuture,
+) -> Result<Result<Response<RecvStream>, Failure>, h2::Error> {
+    let mut interim_bytes = 0;
+    poll_fn(|context| {
+        while let Poll::Ready(Some(Ok(interim))) = response.poll_informational(context) {
+            interim_bytes += list_bytes(interim.headers());
+            if INTERIM_BYTES_MAX < interim_bytes {
+                return Poll::Ready(Ok(Err(Failure::new(Outcome::OversizedHead, interim_bytes as u64))));
+            }
+        }
+        Pin::new(&mut response).poll(context).map_ok(Ok)
+    })
+    .await
+}
+
+/// Returns the size of a list of fields with its `:status`, uncompressed, as RFC 9113 section 6.5.2 counts it.
+fn list_bytes(fields: &HeaderMap) -> usize {
+    const FIELD_BYTES: usize = 32;
+    let sizes = fields.iter().map(|(name, value)| name.as_str().len() + value.len() + FIELD_BYTES);
+    ":status".len() + "103".len() + FIELD_BYTES + sizes.sum::<usize>()
 }
 
 fn miss(origin: &Origin, error: &h2::Error, body_bytes: u64) -> Miss {

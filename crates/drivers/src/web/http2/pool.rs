@@ -105,6 +105,11 @@ impl Live {
         has_room && !self.end.is_over.load(Ordering::Relaxed)
     }
 
+    /// Returns whether it has carried a request before the one of the moment.
+    pub(super) fn has_served(&self) -> bool {
+        1 < self.requests.get()
+    }
+
     /// Lets no further requests begin.
     fn end(&self) {
         self.end.is_over.store(true, Ordering::Relaxed);

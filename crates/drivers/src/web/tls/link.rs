@@ -3,7 +3,8 @@
 //! rustls without buffers of its own: records are taken from the buffer that all connections of the thread
 //! read into, and what is to be sent is written to one that they all share. Only the beginning of a record whose
 //! rest has not arrived is kept per connection. The end of the client's handshake and the first request leave
-//! together. A connection that we end is just closed, without a last word (`close_notify`), as browsers do.
+//! together. A connection that we end is just closed, without a last word (`close_notify`), as browsers do. One that
+//! the peer ends by that word is over, whether the end of its socket follows or not (RFC 8446 section 6.1).
 
 use std::sync::Arc;
 
@@ -93,6 +94,10 @@ impl Carrier for TlsLink {
             return Err(origin.explain(Outcome::TlsFailed, "no room for what the server asks for"));
         }
         Ok(())
+    }
+
+    fn has_ended(&self) -> bool {
+        self.has_ended
     }
 
     fn is_cut(&self) -> bool {

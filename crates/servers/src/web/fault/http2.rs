@@ -118,7 +118,7 @@ pub(super) const FAULTS: &[Fault] = &[
         let promise = [&2_u32.to_be_bytes()[..], &[0x82, 0x84, 0x86]].concat();
         Script::as_asked(frame(PUSH_PROMISE, END_HEADERS, stream, &promise))
     }),
-    fault("h2-interim-flood", "sends interim heads (1xx) for ever", Outcome::TimedOut, |stream| {
+    fault("h2-interim-flood", "sends interim heads (1xx) for ever", Outcome::OversizedHead, |stream| {
         let interim = frame(HEADERS, END_HEADERS, stream, &[0x08, 3, b'1', b'0', b'3']);
         Script::endless("", interim.repeat(1000))
     }),

@@ -92,7 +92,7 @@ pub(super) const FAULTS: &[Fault] = &[
     fault("header-flood", "sends header lines for ever", Outcome::OversizedHead, |_| {
         Script::endless("HTTP/1.1 200 OK\r\n", "X: y\r\n".repeat(ENDLESS_BYTES / 6))
     }),
-    fault("interim-flood", "sends interim heads (1xx) for ever", Outcome::MalformedHead, |_| {
+    fault("interim-flood", "sends interim heads (1xx) for ever", Outcome::OversizedHead, |_| {
         Script::endless("", "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(ENDLESS_BYTES / 28))
     }),
     fault("head-drip", "sends a head without an end, a byte at a time", Outcome::TimedOut, |_| {
