@@ -25,8 +25,8 @@ fn built_in_definitions_follow_the_schema() {
 fn what_the_program_refuses_does_not_follow_the_schema() {
     let definition = benchmarks::find("one-object").unwrap().definition;
     for (piece, replacement) in [
-        ("version = 1\n", ""),
-        ("version = 1\n", "version = -1\n"),
+        ("version = 2\n", ""),
+        ("version = 2\n", "version = -1\n"),
         ("family = \"web\"", "family = \"wap\""),
         ("steady = \"10 s\"", "steddy = \"10 s\""),
         ("steady = \"10 s\"", "steady = 10"),

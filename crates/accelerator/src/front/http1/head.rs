@@ -49,7 +49,7 @@ fn write_start(out: &mut Vec<u8>, status: u16, lines: &HeaderLines) {
 pub(super) fn refusal(error: HeadError) -> (u16, &'static str) {
     match error {
         HeadError::Malformed(_) => (400, "malformed-head"),
-        HeadError::Oversized(Limit::Bytes | Limit::Headers) => (431, "head-too-large"),
+        HeadError::Oversized(Limit::Bytes | Limit::Headers | Limit::Interim) => (431, "head-too-large"),
         HeadError::UnsupportedVersion => (505, "unsupported-version"),
         HeadError::InvalidLength => (400, "invalid-length"),
         HeadError::ConflictingLengths => (400, "conflicting-lengths"),
