@@ -183,7 +183,7 @@ mod tests {
             plan.workload.requests.truncate(1);
             plan.workload.requests[0].method = method.to_owned();
             let target = Target { host: "127.0.0.1".to_owned(), port: address.port(), secure: false };
-            let aim = Aim { target, address, trust: Trust::Any };
+            let aim = Aim { target, address, trust: Trust::Any, secrets: model::Secrets::default() };
             let error = verify(&plan, &aim, RealClock::start(), &AtomicBool::new(false)).unwrap_err();
             let VerifyError::Wrong { named, .. } = error else { panic!("{error}") };
             let path = plan.workload.requests[0].path_of(0);
