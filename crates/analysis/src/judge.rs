@@ -1,6 +1,6 @@
 //! Verdicts: what the findings of the rules make of a load point and of a run.
 
-use model::{Ending, Plan};
+use model::{CertificateCheck, Ending, Plan, Tls};
 
 use crate::find_max::Found;
 use crate::rules::{Evidence, Finding, Gravity, RULES};
@@ -44,7 +44,8 @@ pub(crate) fn judge_run(plan: &Plan, evidence: &RunEvidence) -> Verdict {
     own.extend(missing_load_points(plan, evidence));
     own.extend(evidence.unplanned.text().map(|text| Finding::invalid("load-points", text)));
     let mut reasons: Vec<Reason> = own.into_iter().map(|finding| finding.reason(None)).collect();
-    let mut remarks: Vec<Reason> = modified(plan).map(|finding| finding.reason(None)).into_iter().collect();
+    let said = modified(plan).into_iter().chain(unverified(plan));
+    let mut remarks: Vec<Reason> = said.map(|finding| finding.reason(None)).collect();
     let searched = plan.search.is_some();
     if searched {
         reasons.extend(search_finding(evidence).map(|finding| finding.reason(None)));
@@ -123,5 +124,14 @@ fn modified(plan: &Plan) -> Option<Finding> {
             "modified",
             format!("differs from the benchmark's definition in: {}", what.join(", ")),
         )
+    })
+}
+
+/// Says that the server could have been any, where its certificate was not looked at.
+fn unverified(plan: &Plan) -> Option<Finding> {
+    let is_unverified = plan.protocol.tls != Tls::Off && plan.sut.certificates == CertificateCheck::Off;
+    is_unverified.then(|| {
+        let text = "the server's certificate was not verified (`--insecure`): any was accepted".to_owned();
+        Finding::remark("certificate", text).hint("`--ca FILE` accepts those of an authority of yours")
     })
 }

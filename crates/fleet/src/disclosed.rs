@@ -1,6 +1,6 @@
 //! What the run file says about the testbed before the first second.
 
-use model::{Fact, FactSection, Plan, Privacy, Testbed, without_credentials};
+use model::{CertificateCheck, Fact, FactSection, Plan, Privacy, Testbed, without_credentials};
 use testbed::{
     InventoryInput, Redactor, RunningSut, format_cpu_list, inventory, open_files_max, redactor,
     unknown_server,
@@ -26,7 +26,7 @@ pub(crate) fn disclosed(
     let redactor = redactor(&asked).and(&aim.target.host, "server");
     let mut sections = match sut {
         Some(sut) => sut.facts(),
-        None => vec![elsewhere(aim), unknown_server()],
+        None => vec![elsewhere(aim, plan), unknown_server()],
     };
     sections.push(tuning(plan, sut));
     sections.iter_mut().for_each(|section| redact(section, &redactor));
@@ -53,15 +53,26 @@ fn redact(section: &mut FactSection, redactor: &Redactor) {
     }
 }
 
-fn elsewhere(aim: &Aim) -> FactSection {
-    FactSection::new(
+fn elsewhere(aim: &Aim, plan: &Plan) -> FactSection {
+    let mut section = FactSection::new(
         "System under test",
         [
             ("server", "not started by this run: nothing is known of its configuration".to_owned()),
             ("target", aim.target.to_string()),
             ("address", aim.address.to_string()),
         ],
-    )
+    );
+    if aim.target.secure {
+        let certificate = match &plan.sut.certificates {
+            CertificateCheck::System => {
+                "verified: name, dates, and an authority that the load machine trusts"
+            }
+            CertificateCheck::File(_) => "verified: name, dates, and an authority given with `--ca`",
+            CertificateCheck::Off => "not verified (`--insecure`): any certificate was accepted",
+        };
+        section.facts.push(Fact::found("certificate", certificate).from("set by this run"));
+    }
+    section
 }
 
 /// Says what this run changed on the machine, and what it left alone.
@@ -87,6 +98,7 @@ fn tuning(plan: &Plan, sut: Option<&RunningSut>) -> FactSection {
 #[cfg(test)]
 mod tests {
     use model::FactState;
+    use testkit::{closed_plan, phases};
 
     use super::*;
 
@@ -98,17 +110,18 @@ mod tests {
             trust: drivers::web::Trust::Any,
             secrets: model::Secrets::default(),
         };
-        let mut section = elsewhere(&aim);
+        let plan = closed_plan(1, &[1], phases(0, 1));
+        let mut section = elsewhere(&aim, &plan);
         redact(&mut section, &redactor(&InventoryInput::default()));
         for fact in &section.facts[1..] {
             assert!(!fact.value.contains("10.1.2.3") && fact.value.contains(":8080"), "{fact:?}");
             assert_eq!(fact.state, FactState::Redacted);
         }
-        let mut open = elsewhere(&aim);
+        let mut open = elsewhere(&aim, &plan);
         redact(
             &mut open,
             &redactor(&InventoryInput { disclose_identity: true, ..InventoryInput::default() }),
         );
-        assert_eq!(open, elsewhere(&aim));
+        assert_eq!(open, elsewhere(&aim, &plan));
     }
 }

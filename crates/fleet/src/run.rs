@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use analysis::find_max::FindMaxError;
 use drivers::PolicyError;
-use drivers::web::Target;
+use drivers::web::{Target, Trust};
 use model::{Ending, Example, IntervalRecord, LoadPoint, Notes, Plan, Reading, Secrets};
 use runfile::RunFileError;
 use testbed::{Acceleration, MonitorSource, Server, SutError, WatchError};
@@ -65,8 +65,8 @@ pub enum Monitoring {
 pub enum ServerChoice {
     /// One that this run starts and stops, and what stands in front of it.
     Start(Server, Option<Acceleration>),
-    /// One that is there already.
-    External(Target),
+    /// One that is there already, and which certificates it may show over TLS.
+    External(Target, Trust),
 }
 
 /// What goes on, for whoever watches.

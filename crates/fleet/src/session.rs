@@ -59,8 +59,8 @@ impl Session {
         let plan = with_enforced_limits(request, sut.as_ref(), observer);
         let (aim, name) = match (&sut, &request.server) {
             (Some(sut), _) => (aim_at_sut(sut)?, plan.sut.name.clone()),
-            (None, ServerChoice::External(target)) => {
-                (aim_at(target, Trust::Any)?, "a server that was already there".into())
+            (None, ServerChoice::External(target, trust)) => {
+                (aim_at(target, trust.clone())?, "a server that was already there".into())
             }
             (None, ServerChoice::Start(..)) => unreachable!("a server to be started was started"),
         };
@@ -265,6 +265,7 @@ fn with_enforced_limits(
 }
 
 fn aim_at_sut(sut: &RunningSut) -> Result<Aim, PolicyError> {
+    // Without TLS it has none, and none is asked for.
     let trust = sut.certificate_der().map_or(Trust::Any, |der| Trust::Certificate(der.to_owned()));
     aim_at(&sut.url().parse().expect("our own URL"), trust)
 }

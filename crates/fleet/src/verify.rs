@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use drivers::web::{Http2Driver, Origin, OriginError, PlainDriver, TlsDriver};
+use drivers::web::{CertificateProblem, Http2Driver, Origin, OriginError, PlainDriver, TlsDriver};
 use engine::Driver;
 use model::{HttpVersion, Outcome, Plan, Tls, WebRequest};
 use thiserror::Error;
@@ -47,6 +47,14 @@ pub enum VerifyError {
         target: String,
         /// What was seen, for people.
         text: String,
+    },
+    /// It shows a certificate that is not accepted.
+    #[error("the certificate of {target} is not accepted: {problem}")]
+    Certificate {
+        /// The server as named.
+        target: String,
+        /// What is wrong with it.
+        problem: CertificateProblem,
     },
     /// The user asked for the end.
     #[error("interrupted before the first load point; there is no run file")]
@@ -103,11 +111,12 @@ async fn fetch_all_by(
     aim: &Aim,
     clock: RealClock,
 ) -> Result<Vec<WrongObject>, VerifyError> {
-    let origin = Rc::clone(origin);
     match (plan.protocol.http, plan.protocol.tls) {
-        (HttpVersion::Http2, _) => fetch_all(plan, aim, Http2Driver::new(origin), clock).await,
-        (_, Tls::Off) => fetch_all(plan, aim, PlainDriver::new(origin), clock).await,
-        _ => fetch_all(plan, aim, TlsDriver::new(origin), clock).await,
+        (HttpVersion::Http2, _) => {
+            fetch_all(plan, aim, origin, Http2Driver::new(Rc::clone(origin)), clock).await
+        }
+        (_, Tls::Off) => fetch_all(plan, aim, origin, PlainDriver::new(Rc::clone(origin)), clock).await,
+        _ => fetch_all(plan, aim, origin, TlsDriver::new(Rc::clone(origin)), clock).await,
     }
 }
 
@@ -128,6 +137,7 @@ fn samples(plan: &Plan) -> Vec<WebRequest> {
 async fn fetch_all(
     plan: &Plan,
     aim: &Aim,
+    origin: &Origin,
     mut driver: impl Driver<Operation = WebRequest>,
     clock: RealClock,
 ) -> Result<Vec<WrongObject>, VerifyError> {
@@ -141,6 +151,11 @@ async fn fetch_all(
                 let text = driver.describe(&request, &reply);
                 if matches!(reply.outcome, Outcome::Refused | Outcome::Unreachable) {
                     return Err(VerifyError::Unreachable { target: aim.target.to_string(), text });
+                }
+                if reply.outcome == Outcome::TlsFailed
+                    && let Some(problem) = origin.certificate_problem()
+                {
+                    return Err(VerifyError::Certificate { target: aim.target.to_string(), problem });
                 }
                 wrong.push(WrongObject { outcome: reply.outcome, text });
             }

@@ -301,6 +301,30 @@ pub struct SutPlan {
     /// What stands in front of it, within the same limits; `None` where it takes requests itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accelerator: Option<Accelerator>,
+    /// Which certificates are accepted over TLS from a server that is already there. One that the run starts must show
+    /// the certificate that was made for it.
+    #[serde(default, skip_serializing_if = "CertificateCheck::is_system")]
+    pub certificates: CertificateCheck,
+}
+
+/// Which certificates are accepted from a server that is already there.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum CertificateCheck {
+    /// Those with the right name and dates whose chain ends at an authority that the load machine trusts.
+    #[default]
+    System,
+    /// The same with the authorities of this file alone.
+    File(String),
+    /// Any: who the server is, is not known.
+    Off,
+}
+
+impl CertificateCheck {
+    /// Returns whether it is the default.
+    pub fn is_system(&self) -> bool {
+        *self == CertificateCheck::System
+    }
 }
 
 /// A caching reverse proxy in front of a web server.
@@ -387,6 +411,7 @@ impl SutPlan {
             profile: None,
             gateway: None,
             accelerator: None,
+            certificates: CertificateCheck::System,
         }
     }
 

@@ -215,6 +215,13 @@ pub struct SutArguments {
     /// Load a server that is already there: `http://HOST:PORT/`, `https://HOST/` or `HOST:PORT`
     #[arg(long, value_name = "URL", conflicts_with_all = ["sut", "sut_cpus", "sut_quota"])]
     pub target: Option<String>,
+    /// TLS to a target: accept only certificates of the authorities in this file (PEM), instead of those that this machine
+    /// trusts; a self-signed certificate is its own authority
+    #[arg(long, value_name = "FILE", requires = "target", conflicts_with = "insecure")]
+    pub ca: Option<PathBuf>,
+    /// TLS to a target: accept any certificate; the result says so
+    #[arg(long, requires = "target")]
+    pub insecure: bool,
     /// Start an installed server by recipe: `nginx`, or the path of a recipe (TOML); or `built-in`; several, separated
     /// by commas, are run in turns and compared
     #[arg(long, value_name = "RECIPE", value_delimiter = ',')]

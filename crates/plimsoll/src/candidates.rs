@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use drivers::Policy;
-use drivers::web::Target;
+use drivers::web::{Target, Trust};
 use fleet::{FleetError, ServerChoice};
 use model::{Accelerator, FileSet, Gateway, GatewayKind, HttpVersion, Plan, Tls};
 use testbed::{Acceleration, Recipe, Server, SutError};
@@ -75,10 +75,15 @@ impl Candidate {
         }
     }
 
-    /// Returns what is to be started for a plan.
-    pub fn server(&self, benchmark: &BenchmarkArguments, plan: &Plan) -> Result<ServerChoice, Failure> {
+    /// Returns what is to be started for a plan; one that is there already may show certificates as `trust` says.
+    pub fn server(
+        &self,
+        benchmark: &BenchmarkArguments,
+        plan: &Plan,
+        trust: &Trust,
+    ) -> Result<ServerChoice, Failure> {
         Ok(match &self.server {
-            ChosenServer::External(target) => ServerChoice::External(target.clone()),
+            ChosenServer::External(target) => ServerChoice::External(target.clone(), trust.clone()),
             ChosenServer::Recipe(recipe) => {
                 ServerChoice::Start(Server::Recipe(recipe.clone()), self.acceleration(plan))
             }

@@ -5,6 +5,7 @@ use std::io;
 use std::process::ExitCode;
 
 use analysis::State;
+use drivers::web::CertificateProblem;
 use fleet::{FleetError, LoadError, VerifyError};
 use model::{Diagnostics, Ending, Problem, escaped};
 use runfile::RunFileError;
@@ -159,6 +160,9 @@ impl From<FleetError> for Failure {
             ),
             FleetError::Verify(VerifyError::Unreachable { .. }) => failure(Exit::Testbed)
                 .hint("start the server first, or leave `--target` away: then Plimsoll starts its own"),
+            FleetError::Verify(VerifyError::Certificate { problem, .. }) => {
+                failure(Exit::Testbed).hint(certificate_hint(problem))
+            }
             // A profile, a gateway: the recipe has others, which the message names.
             FleetError::Sut(SutError::Lacks { .. }) => failure(Exit::Usage),
             FleetError::Verify(VerifyError::Interrupted) => failure(Exit::Interrupted),
@@ -179,6 +183,24 @@ impl From<FleetError> for Failure {
             | FleetError::Load(LoadError::Origin(_)) => {
                 failure(Exit::Usage)
             }
+        }
+    }
+}
+
+fn certificate_hint(problem: &CertificateProblem) -> &'static str {
+    match problem {
+        CertificateProblem::Expired(_) | CertificateProblem::NotYetValid(_) => {
+            "renew it, or set this machine's clock; `--insecure` accepts any certificate, and the result says so"
+        }
+        CertificateProblem::WrongName { .. } => {
+            "name the target as its certificate does; `--insecure` accepts any certificate, and the result says so"
+        }
+        CertificateProblem::SelfSigned => {
+            "`--ca FILE` accepts the certificate in FILE (PEM); `--insecure` accepts any, and the result says so"
+        }
+        CertificateProblem::UnknownIssuer(_) | CertificateProblem::NotOurs | CertificateProblem::Other(_) => {
+            "`--ca FILE` accepts certificates of the authority in FILE (PEM); `--insecure` accepts any, and the result \
+             says so"
         }
     }
 }

@@ -25,6 +25,7 @@ mod shell;
 mod side_by_side;
 mod table;
 mod tell;
+mod trust;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;

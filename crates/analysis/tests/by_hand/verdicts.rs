@@ -81,6 +81,20 @@ fn deviations_from_the_benchmark_are_a_remark() {
     assert_eq!(analysis.modifications.len(), 2);
 }
 
+#[test]
+fn a_certificate_that_was_not_verified_is_a_remark() {
+    let mut scene = two_load_points();
+    scene.plan.sut.certificates = model::CertificateCheck::Off;
+    assert!(remarks(&scene.analyze(), "certificate").is_empty(), "there is none without TLS");
+    scene.plan.protocol.tls = model::Tls::Full;
+    let analysis = scene.analyze();
+    assert_valid(&analysis);
+    let text = "the server's certificate was not verified (`--insecure`): any was accepted";
+    assert_eq!(remarks(&analysis, "certificate"), [text]);
+    scene.plan.sut.certificates = model::CertificateCheck::System;
+    assert!(remarks(&scene.analyze(), "certificate").is_empty());
+}
+
 /// Goal: what was waited for is said. Method: in two steady seconds of the first load point servers left 3 and 4 open.
 #[test]
 fn connections_left_open_are_a_remark_with_their_number() {

@@ -26,6 +26,10 @@ pub(crate) fn describe(origin: &Origin, operation: &WebRequest, reply: &Reply) -
         Outcome::Forbidden if !origin.policy.allows(origin.address.ip()) => {
             format!("the target policy does not allow `{}`", origin.address.ip())
         }
+        Outcome::TlsFailed if is_about_certificate(origin) => {
+            let problem = origin.certificate_problem().map(|problem| format!(": {problem}"));
+            format!("{}: certificate not accepted{}", reply.outcome.name(), problem.unwrap_or_default())
+        }
         Outcome::TlsFailed | Outcome::StreamReset | Outcome::Http2Failed => {
             format!("{}: {}", reply.outcome.name(), origin.explanation())
         }
@@ -33,6 +37,10 @@ pub(crate) fn describe(origin: &Origin, operation: &WebRequest, reply: &Reply) -
         _ => Errno::from_raw_os_error(reply.detail as i32).to_string(),
     };
     format!("{} {path}: {what}", request.method)
+}
+
+fn is_about_certificate(origin: &Origin) -> bool {
+    origin.explanation().starts_with("invalid peer certificate")
 }
 
 fn wrong_length(origin: &Origin, operation: &WebRequest, found: u64) -> String {

@@ -27,4 +27,4 @@ pub use driver::{PlainDriver, TlsDriver, WebDriver};
 pub use http2::Http2Driver;
 pub use origin::{Origin, OriginError, OriginSetup};
 pub use target::{Target, TargetError};
-pub use tls::{HandshakeCounts, Trust};
+pub use tls::{Authorities, CertificateProblem, HandshakeCounts, Trust};

@@ -20,7 +20,7 @@ use super::failure::Failure;
 use super::http2::Pool;
 use super::request::Prepared;
 use super::target::Target;
-use super::tls::{HandshakeCounts, TlsSettings, Trust};
+use super::tls::{CertificateProblem, HandshakeCounts, TlsSettings, Trust};
 use crate::Policy;
 
 /// Size of the read buffer that all connections of a thread use in turn: the larger it is, the fewer calls
@@ -168,6 +168,11 @@ impl Origin {
     /// Returns how many TLS handshakes were made so far.
     pub fn handshakes(&self) -> HandshakeCounts {
         self.handshakes.get()
+    }
+
+    /// Returns what was wrong with the last certificate that was refused.
+    pub fn certificate_problem(&self) -> Option<CertificateProblem> {
+        self.tls.as_ref()?.problem()
     }
 
     /// Begins a connection. Returns the socket and whether it is established already.

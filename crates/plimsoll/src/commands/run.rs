@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use analysis::compare::{Compared, Unlike, compare};
 use disclosure::CampaignRun;
+use drivers::web::Trust;
 use fleet::{Monitoring, RunRequest};
 use model::{
     Connection, HttpVersion, Notes, Overrides, Plan, Protocol, ReplyBody, Secrets, SutPlan, Tls, make_plan,
@@ -30,6 +31,7 @@ use crate::results::Results;
 use crate::secrets;
 use crate::side_by_side::{comparison_page, tell_comparison};
 use crate::tell::{tell, warn};
+use crate::trust;
 
 /// Runs a benchmark and reports on it.
 pub fn perform(arguments: &RunArguments, as_json: bool) -> Result<Exit, Failure> {
@@ -43,6 +45,7 @@ pub fn perform(arguments: &RunArguments, as_json: bool) -> Result<Exit, Failure>
     let plans: Vec<Plan> = plans.collect::<Result<_, Failure>>()?;
     let secrets = secrets::read(&chosen)?;
     check_observers(&arguments.metrics, &arguments.monitor)?;
+    let trust = trust_in(arguments, &candidates)?;
     if arguments.dry_run {
         return dry_run(&plans, as_json);
     }
@@ -53,12 +56,22 @@ pub fn perform(arguments: &RunArguments, as_json: bool) -> Result<Exit, Failure>
         // Whoever waits for it must not find an earlier one, and a mistake is told before hours are spent.
         export::write_junit(junit, std::iter::empty())?;
     }
-    let work = Work { chosen: &chosen, notes: &notes, secrets: &secrets };
+    let work = Work { chosen: &chosen, notes: &notes, secrets: &secrets, trust: &trust };
     let failures = run(arguments, &candidates, plans, &files, &work)?;
     let wanted = Wanted { junit: arguments.junit.as_deref(), as_json };
     match (candidates.as_slice(), files.as_slice()) {
         ([_], [file]) => finish_one(file, failures.into_iter().next().flatten(), &wanted),
         _ => finish_several(&candidates, &files, failures, &wanted),
+    }
+}
+
+/// Returns which certificates a target may show. Of servers that the run starts itself it knows them.
+fn trust_in(arguments: &RunArguments, candidates: &[Candidate]) -> Result<Trust, Failure> {
+    match candidates {
+        [Candidate { server: ChosenServer::External(target), .. }, ..] => {
+            trust::of_target(&arguments.sut, target)
+        }
+        _ => Ok(Trust::Any),
     }
 }
 
@@ -104,7 +117,12 @@ fn make(arguments: &RunArguments, chosen: &Chosen, candidate: &Candidate) -> Res
         _ => calibrate::stored(),
     };
     let plan_with = |sut_plan: SutPlan| {
-        let sut_plan = SutPlan { profile: sut.profile.clone(), gateway: candidate.gateway, ..sut_plan };
+        let sut_plan = SutPlan {
+            profile: sut.profile.clone(),
+            gateway: candidate.gateway,
+            certificates: trust::check(sut),
+            ..sut_plan
+        };
         let filelist = chosen.filelist.clone();
         let overrides =
             Overrides { tls, ..overrides(arguments, connection, filelist, sut_plan, places.clone()) };
@@ -277,6 +295,7 @@ struct Work<'a> {
     chosen: &'a Chosen,
     notes: &'a Notes,
     secrets: &'a Secrets,
+    trust: &'a Trust,
 }
 
 /// Runs all plans; several take turns. Returns what went wrong with each.
@@ -292,7 +311,7 @@ fn run(
     let mut requests = Vec::new();
     for ((plan, candidate), run_file) in plans.into_iter().zip(candidates).zip(files) {
         requests.push(RunRequest {
-            server: candidate.server(&arguments.plan.benchmark, &plan)?,
+            server: candidate.server(&arguments.plan.benchmark, &plan, work.trust)?,
             secrets: work.secrets.clone(),
             run_file,
             program: places::program(),

@@ -1,6 +1,6 @@
 //! `show`: a benchmark in full.
 
-use model::{Overrides, Plan, Request, SutPlan, limits_text, make_plan};
+use model::{CertificateCheck, Overrides, Plan, Request, SutPlan, limits_text, make_plan};
 use serde_json::json;
 use units::{Bytes, Nanos};
 
@@ -68,6 +68,11 @@ pub fn plan_text(plan: &Plan) -> String {
             plan.protocol.time_limit
         ),
     ];
+    match &plan.sut.certificates {
+        CertificateCheck::System => {}
+        CertificateCheck::File(path) => lines.push(format!("certificates  of the authorities in `{path}`")),
+        CertificateCheck::Off => lines.push("certificates  not verified (`--insecure`)".to_owned()),
+    }
     for one in &plan.modifications {
         lines.push(format!("modified      {}: {} → {}", one.what, one.standard, one.ours));
     }

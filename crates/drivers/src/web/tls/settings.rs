@@ -1,28 +1,19 @@
-//! Whom to trust, how connections begin, and how many did in which way.
+//! How connections begin, and how many did in which way.
 
 use std::cell::Cell;
 use std::sync::Arc;
 
 use model::{HttpVersion, Protocol, Tls};
 use rustls::client::Resumption;
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, HandshakeKind, SignatureScheme};
+use rustls::client::danger::ServerCertVerifier;
+use rustls::crypto::ring;
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, HandshakeKind};
 
+use super::certificate::{CertificateProblem, Trust, Verifier};
 use super::tickets::Tickets;
 use crate::policy::bare_host;
 use crate::web::target::Target;
-
-/// Which certificate a server may show.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Trust {
-    /// Exactly this one (DER): the one that the server was given for the run.
-    Certificate(Vec<u8>),
-    /// Any: who the server is, is not known; it still has to prove that it holds the key of what it shows. For
-    /// servers that were there already, and to be said so in the result.
-    Any,
-}
 
 /// How many TLS handshakes were made, by kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -49,6 +40,7 @@ impl HandshakeCounts {
 pub(crate) struct TlsSettings {
     pub(crate) name: ServerName<'static>,
     config: Arc<ClientConfig>,
+    verifier: Arc<Verifier>,
     resumes: bool,
 }
 
@@ -65,17 +57,23 @@ impl TlsSettings {
         let host = bare_host(&target.host).unwrap_or(&target.host).to_owned();
         let name = ServerName::try_from(host).map_err(|error| format!("`{}`: {error}", target.host))?;
         let provider = Arc::new(ring::default_provider());
-        let verifier = Verifier { trust: trust.clone(), provider: Arc::clone(&provider) };
+        let verifier = Arc::new(Verifier::new(trust, Arc::clone(&provider))?);
         let mut config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(|error| error.to_string())?
             .dangerous()
-            .with_custom_certificate_verifier(Arc::new(verifier))
+            .with_custom_certificate_verifier(Arc::clone(&verifier) as Arc<dyn ServerCertVerifier>)
             .with_no_client_auth();
         config.resumption = Resumption::disabled();
         let alpn: &[u8] = if protocol.http == HttpVersion::Http2 { b"h2" } else { b"http/1.1" };
         config.alpn_protocols = vec![alpn.to_vec()];
-        Ok(Some(TlsSettings { name, config: Arc::new(config), resumes: protocol.tls == Tls::Resumed }))
+        let resumes = protocol.tls == Tls::Resumed;
+        Ok(Some(TlsSettings { name, config: Arc::new(config), verifier, resumes }))
+    }
+
+    /// Returns what was wrong with the last certificate that was refused.
+    pub(crate) fn problem(&self) -> Option<CertificateProblem> {
+        self.verifier.problem()
     }
 
     /// Returns the settings of one user, whose sessions are its own.
@@ -86,55 +84,5 @@ impl TlsSettings {
         let mut config = ClientConfig::clone(&self.config);
         config.resumption = Resumption::store(Arc::new(Tickets::default()));
         Arc::new(config)
-    }
-}
-
-/// Checks certificates by comparison: no chain, no names, no dates, which would cost time and say nothing about a
-/// certificate that was made for the run.
-#[derive(Debug)]
-struct Verifier {
-    trust: Trust,
-    provider: Arc<CryptoProvider>,
-}
-
-impl ServerCertVerifier for Verifier {
-    fn verify_server_cert(
-        &self,
-        end_entity: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _server_name: &ServerName<'_>,
-        _ocsp_response: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
-        match &self.trust {
-            Trust::Certificate(der) if der[..] != end_entity[..] => {
-                Err(Error::InvalidCertificate(CertificateError::UnknownIssuer))
-            }
-            _ => Ok(ServerCertVerified::assertion()),
-        }
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &self.provider.signature_verification_algorithms;
-        verify_tls12_signature(message, certificate, signature, algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &self.provider.signature_verification_algorithms;
-        verify_tls13_signature(message, certificate, signature, algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider.signature_verification_algorithms.supported_schemes()
     }
 }

@@ -1,0 +1,279 @@
+//! Which certificates are accepted, and what is wrong with one that is not.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use webpki::EndEntityCert;
+
+/// Most names of a certificate that are told.
+const NAMES_MAX: usize = 5;
+
+/// Most characters of foreign text that are told.
+const TEXT_MAX: usize = 200;
+
+const DAY_S: u64 = 24 * 60 * 60;
+
+/// Which certificates a server may show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trust {
+    /// Exactly this one (DER): the one that the server was given for the run.
+    Certificate(Vec<u8>),
+    /// Any with the right name, within its dates, whose chain ends at one of these authorities.
+    Authorities(Authorities),
+    /// Any: who the server is, is not known; it still has to prove that it holds the key of what it shows. The result
+    /// has to say so.
+    Any,
+}
+
+/// Certificates of authorities, at least one that can be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Authorities(Arc<[CertificateDer<'static>]>);
+
+impl Authorities {
+    /// Takes certificates (X.509, DER); `None` if none of them can be read.
+    pub fn new(certificates: impl IntoIterator<Item = Vec<u8>>) -> Option<Authorities> {
+        let authorities = Authorities(certificates.into_iter().map(CertificateDer::from).collect());
+        (!authorities.store().is_empty()).then_some(authorities)
+    }
+
+    /// Reads certificates as text (PEM); what else is in it is passed over.
+    ///
+    /// # Errors
+    /// What is wrong, a clause; also if there is no certificate.
+    pub fn from_pem(text: &[u8]) -> Result<Authorities, String> {
+        let all = CertificateDer::pem_slice_iter(text).map(|one| one.map(|der| der.to_vec()));
+        let all: Vec<Vec<u8>> = all.collect::<Result<_, _>>().map_err(|error| error.to_string())?;
+        Authorities::new(all).ok_or_else(|| "there is no certificate in it (PEM)".to_owned())
+    }
+
+    fn store(&self) -> RootCertStore {
+        let mut store = RootCertStore::empty();
+        store.add_parsable_certificates(self.0.iter().cloned());
+        store
+    }
+}
+
+/// What is wrong with a certificate that a server showed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CertificateProblem {
+    /// Its time is over, for so many days.
+    Expired(u64),
+    /// Its time comes in so many days.
+    NotYetValid(u64),
+    /// It has other names.
+    WrongName {
+        /// The name of the target.
+        asked: String,
+        /// Those that it has, at most five.
+        names: Vec<String>,
+    },
+    /// It is signed by itself, and not among the authorities.
+    SelfSigned,
+    /// Its chain ends at none of so many authorities.
+    UnknownIssuer(usize),
+    /// It is not the one that the server was given for the run.
+    NotOurs,
+    /// Something else.
+    Other(String),
+}
+
+impl fmt::Display for CertificateProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let days = |n: &u64| match n {
+            1 => "1 day".to_owned(),
+            n => format!("{n} days"),
+        };
+        match self {
+            CertificateProblem::Expired(0) => f.write_str("it has expired today"),
+            CertificateProblem::Expired(n) => write!(f, "it expired {} ago", days(n)),
+            CertificateProblem::NotYetValid(n) => write!(f, "it is not valid yet, but in {}", days(n)),
+            CertificateProblem::WrongName { asked, names } if names.is_empty() => {
+                write!(f, "it has no name that a client can compare with `{asked}`")
+            }
+            CertificateProblem::WrongName { asked, names } => {
+                write!(f, "it is for `{}`, not for `{asked}`", names.join("`, `"))
+            }
+            CertificateProblem::SelfSigned => f.write_str("it is self-signed, and nobody vouches for it"),
+            CertificateProblem::UnknownIssuer(n) => {
+                write!(f, "its issuer is unknown: its chain ends at none of {n} authorities")
+            }
+            CertificateProblem::NotOurs => f.write_str("it is not the one that was made for this run"),
+            CertificateProblem::Other(text) => f.write_str(text),
+        }
+    }
+}
+
+/// Checks certificates.
+///
+/// One that was made for the run is compared: its chain, name and dates would cost time and say nothing. A chain that was
+/// found good once is compared as well from then on, so that the load generator does no more for a handshake with a
+/// server that was there already.
+#[derive(Debug)]
+pub(super) struct Verifier {
+    trust: Trust,
+    chain: Option<Arc<WebPkiServerVerifier>>,
+    n_authorities: usize,
+    good: OnceLock<Vec<CertificateDer<'static>>>,
+    problem: Mutex<Option<CertificateProblem>>,
+    provider: Arc<CryptoProvider>,
+}
+
+impl Verifier {
+    pub(super) fn new(trust: &Trust, provider: Arc<CryptoProvider>) -> Result<Verifier, String> {
+        let store = match trust {
+            Trust::Authorities(authorities) => Some(authorities.store()),
+            Trust::Certificate(_) | Trust::Any => None,
+        };
+        let n_authorities = store.as_ref().map_or(0, RootCertStore::len);
+        let builder = store.map(|store| {
+            WebPkiServerVerifier::builder_with_provider(Arc::new(store), Arc::clone(&provider)).build()
+        });
+        Ok(Verifier {
+            trust: trust.clone(),
+            chain: builder.transpose().map_err(|error| error.to_string())?,
+            n_authorities,
+            good: OnceLock::new(),
+            problem: Mutex::default(),
+            provider,
+        })
+    }
+
+    pub(super) fn problem(&self) -> Option<CertificateProblem> {
+        self.problem.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn refuse(&self, problem: CertificateProblem, error: Error) -> Error {
+        *self.problem.lock().unwrap_or_else(PoisonError::into_inner) = Some(problem);
+        error
+    }
+
+    /// Returns whether this chain was found good before.
+    fn is_known(&self, end_entity: &CertificateDer<'_>, others: &[CertificateDer<'_>]) -> bool {
+        let Some((first, rest)) = self.good.get().and_then(|good| good.split_first()) else { return false };
+        first == end_entity && rest == others
+    }
+
+    /// Returns whether a certificate that is signed by itself is among the authorities and right otherwise. Many test
+    /// servers have one that says that it is an authority, which is refused at the end of a chain.
+    fn is_authority_itself(&self, shown: &CertificateDer<'_>, name: &ServerName<'_>, error: &Error) -> bool {
+        let Error::InvalidCertificate(CertificateError::Other(other)) = error else { return false };
+        let is_only_that =
+            matches!(other.0.downcast_ref::<webpki::Error>(), Some(webpki::Error::CaUsedAsEndEntity));
+        let Trust::Authorities(authorities) = &self.trust else { return false };
+        // The dates are looked at before that error is found.
+        is_only_that
+            && authorities.0.iter().any(|one| one == shown)
+            && EndEntityCert::try_from(shown)
+                .is_ok_and(|shown| shown.verify_is_valid_for_subject_name(name).is_ok())
+    }
+
+    fn problem_of(
+        &self,
+        shown: &CertificateDer<'_>,
+        name: &ServerName<'_>,
+        error: &Error,
+    ) -> CertificateProblem {
+        let days = |from: UnixTime, to: UnixTime| to.as_secs().saturating_sub(from.as_secs()) / DAY_S;
+        let Error::InvalidCertificate(error) = error else { return other(&error.to_string()) };
+        match error {
+            CertificateError::Expired => CertificateProblem::Expired(0),
+            CertificateError::ExpiredContext { time, not_after } => {
+                CertificateProblem::Expired(days(*not_after, *time))
+            }
+            CertificateError::NotValidYet => CertificateProblem::NotYetValid(0),
+            CertificateError::NotValidYetContext { time, not_before } => {
+                CertificateProblem::NotYetValid(days(*time, *not_before))
+            }
+            CertificateError::NotValidForNameContext { presented, .. } => CertificateProblem::WrongName {
+                asked: name.to_str().into_owned(),
+                names: presented.iter().take(NAMES_MAX).map(|one| plain_name(one)).collect(),
+            },
+            _ if is_self_signed(shown) => CertificateProblem::SelfSigned,
+            CertificateError::UnknownIssuer => CertificateProblem::UnknownIssuer(self.n_authorities),
+            error => other(&error.to_string()),
+        }
+    }
+}
+
+fn other(text: &str) -> CertificateProblem {
+    CertificateProblem::Other(plain(text))
+}
+
+/// Takes foreign text that is going to be printed.
+fn plain(text: &str) -> String {
+    text.chars().take(TEXT_MAX).flat_map(char::escape_default).collect()
+}
+
+/// Takes a name as webpki writes it: `DnsName("a.test")`, `IpAddress(10.0.0.1)`.
+fn plain_name(name: &str) -> String {
+    let inner = name.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')')).unwrap_or(name);
+    plain(inner.trim_matches('"'))
+}
+
+fn is_self_signed(certificate: &CertificateDer<'_>) -> bool {
+    EndEntityCert::try_from(certificate).is_ok_and(|one| one.issuer() == one.subject())
+}
+
+impl ServerCertVerifier for Verifier {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let good = Ok(ServerCertVerified::assertion());
+        if let Trust::Certificate(der) = &self.trust
+            && der[..] != end_entity[..]
+        {
+            let error = Error::InvalidCertificate(CertificateError::UnknownIssuer);
+            return Err(self.refuse(CertificateProblem::NotOurs, error));
+        }
+        let Some(chain) = &self.chain else { return good };
+        if self.is_known(end_entity, intermediates) {
+            return good;
+        }
+        match chain.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now) {
+            Err(error) if !self.is_authority_itself(end_entity, server_name, &error) => {
+                Err(self.refuse(self.problem_of(end_entity, server_name, &error), error))
+            }
+            _ => {
+                let shown = std::iter::once(end_entity).chain(intermediates);
+                // Another thread may have been first; whatever it found good is as good.
+                let _ = self.good.set(shown.map(|one| one.clone().into_owned()).collect());
+                good
+            }
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls12_signature(message, certificate, signature, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signature, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
