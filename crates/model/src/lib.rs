@@ -79,7 +79,7 @@ pub use resource::{Machine, MachineRole, Reading, ResourceRecord, Series};
 pub use schedule::Schedule;
 pub use secret::{MissingSecret, PlacedSecret, RequestPart, Secret, SecretSource, Secrets};
 pub use slice::{Assignment, slice};
-pub use testbed::{Fact, FactSection, FactState, LOAD_MACHINE, Testbed};
+pub use testbed::{Fact, FactSection, FactState, LOAD_MACHINE, RUN_VALUES, Testbed};
 pub use user::{Mix, Step, User};
 pub use workload::{
     Count, FILES_MAX, FileSet, FileSetError, Page, Parameter, ParameterError, PathPattern, PathPatternError,

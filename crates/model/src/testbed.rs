@@ -10,6 +10,12 @@ pub const LOAD_MACHINE: &str = "Load machine: ";
 /// What stands before the name of a variable that a program was started with.
 const ENVIRONMENT_VARIABLE: &str = "environment variable ";
 
+/// The title of the section with the values that the program chose for one run alone: ports and folders.
+///
+/// The name of such a fact says which of them it is (`port`), its value stands as a whole token wherever the recipe's
+/// texts name it. Comparisons of configurations look past these values.
+pub const RUN_VALUES: &str = "Values chosen for this run";
+
 /// Everything that was found out about the machines and the server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Testbed {

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use model::{Fact, FactSection, FactState};
+use model::{Fact, FactSection, FactState, Testbed};
 
 use super::Compared;
+use super::run_values::RunValues;
 
 /// Facts that differ from run to run by themselves, and say nothing about a configuration.
 pub const READINGS: [&str; 9] = [
@@ -36,9 +37,6 @@ const MACHINE: [(&str, &str); 9] = [
     ("System", "kernel command line"),
 ];
 
-/// What stands before a number that is made anew for every run: of the server's folder, or a port.
-const BEFORE_NUMBERS: [&str; 4] = ["plimsoll-sut-", "127.0.0.1:", "127.0.0.2:", "127.0.0.2 parent "];
-
 /// More lines of a file than this are not listed.
 const N_LINES_MAX: usize = 40;
 
@@ -61,26 +59,14 @@ pub(super) fn identifies(section: &FactSection, fact: &Fact) -> bool {
     is_known && (is_servers || MACHINE.contains(&(title, name)))
 }
 
-/// Returns a fact's value without what is made anew for every run: the server's folder and its port.
-pub fn plain_value(section: &FactSection, fact: &Fact) -> String {
+/// Returns a fact's value without what its run chose for itself alone: ports and folders.
+pub fn plain_value(testbed: &Testbed, section: &FactSection, fact: &Fact) -> String {
     let value = fact.value.trim_end();
-    if section.title == "System under test" {
+    match section.title.as_str() {
         // A server that was there already is known by its address.
-        return value.to_owned();
+        "System under test" => value.to_owned(),
+        _ => RunValues::of(testbed).masked(value, &fact.name),
     }
-    BEFORE_NUMBERS.iter().fold(value.to_owned(), |value, before| without_number_after(&value, before))
-}
-
-/// Replaces the digits and hyphens that follow a text, everywhere.
-fn without_number_after(value: &str, before: &str) -> String {
-    let mut parts = value.split(before);
-    let mut plain = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        plain.push_str(before);
-        plain.push('…');
-        plain.push_str(part.trim_start_matches(|c: char| c.is_ascii_digit() || c == '-'));
-    }
-    plain
 }
 
 /// Lists the facts that differ between sides, section by section, in the order in which runs have them.
@@ -135,7 +121,7 @@ fn value(run: &Compared, section: &str, name: &str) -> Option<String> {
         .flat_map(|section| section.facts.iter().map(move |fact| (section, fact)));
     let (section, fact) =
         facts.find(|(_, fact)| fact.name == name && fact.state != FactState::NotDisclosed)?;
-    Some(plain_value(section, fact))
+    Some(plain_value(run.testbed, section, fact))
 }
 
 /// Leaves of texts of several lines those that not all have; of a text that only one has, how long it is.
@@ -161,20 +147,6 @@ fn only_differing_lines(values: Vec<Option<String>>) -> Vec<Option<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_is_made_for_every_run_is_no_difference() {
-        let section = FactSection::new("Server", []);
-        let value = |text: &str| plain_value(&section, &Fact::found("command line", text));
-        assert_eq!(
-            value("nginx -p /dev/shm/plimsoll-sut-5967-0 -l 127.0.0.1:46273;"),
-            value("nginx -p /dev/shm/plimsoll-sut-61-12 -l 127.0.0.1:80;")
-        );
-        assert_ne!(value("nginx -w 1"), value("nginx -w 2"));
-        let there = FactSection::new("System under test", []);
-        let target = |text: &str| plain_value(&there, &Fact::found("target", text));
-        assert_ne!(target("http://127.0.0.1:81/"), target("http://127.0.0.1:82/"));
-    }
 
     #[test]
     fn of_files_the_lines_are_shown_that_differ() {

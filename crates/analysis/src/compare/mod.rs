@@ -10,6 +10,7 @@ mod change;
 mod configuration;
 mod figures;
 mod metric;
+mod run_values;
 mod sides;
 mod turns;
 

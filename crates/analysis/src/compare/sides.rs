@@ -47,7 +47,9 @@ fn are_repetitions(one: &Compared, other: &Compared) -> bool {
 fn identity<'a>(run: &Compared<'a>) -> Vec<(&'a str, &'a str, String)> {
     let of_section = |section: &'a FactSection| {
         let facts = section.facts.iter().filter(move |fact: &&Fact| identifies(section, fact));
-        facts.map(move |fact| (section.title.as_str(), fact.name.as_str(), plain_value(section, fact)))
+        facts.map(move |fact| {
+            (section.title.as_str(), fact.name.as_str(), plain_value(run.testbed, section, fact))
+        })
     };
     run.testbed.sections.iter().flat_map(of_section).collect()
 }

@@ -75,7 +75,7 @@ fn lines(runs: &[CampaignRun], servers: &[&str]) -> Vec<Line> {
                     lines.push(Line { section, name, values: vec![Vec::new(); servers.len()] });
                 }
                 let values = &mut lines[index].values[place];
-                let value = plain_value(section, fact);
+                let value = plain_value(run.report.testbed, section, fact);
                 if !values.contains(&value) {
                     values.push(value);
                 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{Fact, FactSection, FactState};
+use model::{Fact, FactSection, FactState, RUN_VALUES};
 use units::Bytes;
 
 use super::choice::Choice;
@@ -11,6 +11,7 @@ use super::line_diff::changed_lines;
 use super::member::Member;
 use super::prepare::parts;
 use super::running::RunningSut;
+use super::values::Values;
 use crate::affinity::{available_cpus, format_cpu_list};
 use crate::cgroup::{Controller, memory_text};
 use crate::inventory::package_of;
@@ -68,7 +69,19 @@ pub fn sections(sut: &RunningSut) -> Vec<FactSection> {
     for (companion, _) in &sut.companions {
         sections.extend(configuration(companion, &format!("{} configuration", companion.title)));
     }
+    sections.push(run_values(sut));
     sections
+}
+
+/// Returns the section about what this run chose itself, so that comparisons can look past it.
+fn run_values(sut: &RunningSut) -> FactSection {
+    // A server that announces its address has chosen the port itself.
+    let values = Values { port: sut.server_addr().port(), ..sut.values.clone() };
+    let mut facts: Vec<Fact> =
+        values.of_this_start().iter().map(|(name, value)| fact(name, value, SET)).collect();
+    let front = sut.front.iter().map(|front| fact("accelerator_port", &front.values.port.to_string(), SET));
+    facts.extend(front);
+    FactSection { title: RUN_VALUES.to_owned(), facts }
 }
 
 /// Returns the section about how pages are made by a program.

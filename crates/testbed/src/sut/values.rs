@@ -141,6 +141,20 @@ impl Values {
         self.gateway_dir().join("plimsoll-cgi")
     }
 
+    /// Returns what was chosen for this start alone, ports and folders, by the names of their placeholders. A port that
+    /// the server chooses itself is not among them.
+    pub fn of_this_start(&self) -> Vec<(&'static str, String)> {
+        let port = |port: u16| (port != 0).then(|| port.to_string());
+        let path = |path: &PathBuf| Some(path.to_string_lossy().into_owned()).filter(|path| !path.is_empty());
+        let chosen = [
+            ("port", port(self.port)),
+            ("gateway_port", port(self.gateway_port)),
+            ("work_dir", path(&self.work_dir)),
+            ("root", path(&self.root)),
+        ];
+        chosen.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    }
+
     /// Returns a template with its placeholders replaced, each once: what a value brings along is left as it is.
     pub fn fill(&self, template: &str) -> String {
         let mut filled = String::new();
@@ -203,7 +217,13 @@ pub fn workers_for(cpus: usize, quota: Option<f64>) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use analysis::compare::plain_value;
+    use model::{Fact, FactSection, Gateway, RUN_VALUES, Testbed};
+
+    use super::super::choice::Choice;
+    use super::super::prepare::parts;
     use super::*;
+    use crate::recipe::{BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES, Recipe, StartRecipe};
 
     fn values() -> Values {
         Values {
@@ -243,6 +263,102 @@ mod tests {
     fn every_name_has_a_value() {
         for name in Values::NAMES {
             assert!(values().get(name).is_some(), "{name}");
+        }
+    }
+
+    /// All texts that a recipe's choice is filled into, as they are disclosed.
+    fn filled(recipe: &Recipe, choice: &Choice, values: &Values) -> Vec<String> {
+        let values = Values { parts: parts(choice, values), ..values.clone() };
+        let started = |start: &StartRecipe| {
+            let texts = start.arguments.iter().chain(start.environment.values());
+            texts.cloned().collect::<Vec<_>>()
+        };
+        let mut templates = started(&recipe.start);
+        templates.extend(choice.config_text.clone());
+        templates.extend(recipe.files.values().cloned());
+        templates.extend(choice.settings.values().cloned());
+        for (_, companion) in &choice.companions {
+            templates.extend(started(&companion.start));
+            templates.push(companion.listens.clone());
+            templates.extend(companion.config.iter().map(|config| config.text.clone()));
+        }
+        templates.iter().map(|template| values.fill(template)).collect()
+    }
+
+    /// Masks texts as a comparison does, by the values that the start wrote down.
+    fn masked(values: &Values, front: Option<u16>, texts: &[String]) -> Vec<String> {
+        let mut facts: Vec<Fact> =
+            values.of_this_start().iter().map(|(name, value)| Fact::found(name, value)).collect();
+        facts.extend(front.map(|port| Fact::found("accelerator_port", &port.to_string())));
+        let testbed = Testbed { sections: vec![FactSection { title: RUN_VALUES.to_owned(), facts }] };
+        let section = FactSection::new("Server configuration", []);
+        texts.iter().map(|text| plain_value(&testbed, &section, &Fact::found("file", text))).collect()
+    }
+
+    /// Two starts with nothing in common that a run chooses itself.
+    fn starts() -> [Values; 2] {
+        let start = |port, gateway_port, folder: &str| Values {
+            port,
+            gateway_port,
+            work_dir: folder.into(),
+            root: PathBuf::from(format!("{folder}.files/web")),
+            gateway_workers: 2,
+            ..values()
+        };
+        [start(35_913, 35_914, "/dev/shm/p/1-0"), start(41_002, 59_001, "/run/q/4194304-17")]
+    }
+
+    /// The reported case was lighttpd's `server.port`; any recipe may name what the run chose in any form.
+    #[test]
+    fn every_recipe_filled_in_twice_is_the_same_once_masked() {
+        let mut n = 0;
+        for (name, _) in BUILT_IN_RECIPES {
+            let recipe = Recipe::load(name).unwrap();
+            let gateways: Vec<Option<Gateway>> = std::iter::once(None)
+                .chain(recipe.gateways.keys().map(|kind| Some(Gateway { kind: *kind, workers: 2 })))
+                .collect();
+            for (profile, transport) in recipe
+                .profile_names()
+                .flat_map(|profile| recipe.transports().into_iter().map(move |t| (profile, t)))
+            {
+                for gateway in &gateways {
+                    let choice = Choice::make(&recipe, Some(profile), transport, *gateway).unwrap();
+                    let [one, other] = starts();
+                    let texts = [&one, &other].map(|values| filled(&recipe, &choice, values));
+                    assert_ne!(texts[0], texts[1], "{name}");
+                    let [of_one, of_other] = [masked(&one, None, &texts[0]), masked(&other, None, &texts[1])];
+                    assert_eq!(of_one, of_other, "{name} {profile} {transport} {gateway:?}");
+                    n += 1;
+                }
+            }
+        }
+        assert!(BUILT_IN_RECIPES.len() * 3 < n, "{n}");
+    }
+
+    #[test]
+    fn every_accelerator_filled_in_twice_is_the_same_once_masked() {
+        for (name, _) in BUILT_IN_ACCELERATORS {
+            let recipe = Recipe::load_accelerator(name).unwrap();
+            for transport in recipe.transports() {
+                let choice = Choice::make(&recipe, None, transport, None).unwrap();
+                let of = |server: &Values, port: u16| {
+                    let address = (Ipv4Addr::new(127, 0, 0, 2), server.port).into();
+                    let front = Values {
+                        port,
+                        work_dir: server.work_dir.join("accelerator"),
+                        origin: Some(Origin { address, cache_bytes: 100_000_000 }),
+                        ..server.clone()
+                    };
+                    (
+                        filled(&recipe, &choice, &front),
+                        masked(server, Some(port), &filled(&recipe, &choice, &front)),
+                    )
+                };
+                let [one, other] = starts();
+                let ((first, of_one), (second, of_other)) = (of(&one, 36_000), of(&other, 42_000));
+                assert_ne!(first, second, "{name}");
+                assert_eq!(of_one, of_other, "{name} {transport}");
+            }
         }
     }
 
