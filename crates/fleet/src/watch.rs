@@ -102,7 +102,8 @@ fn here(sut: Option<&RunningSut>, aim: &Aim) -> Vec<Watcher> {
     let role = if is_here { MachineRole::Both } else { MachineRole::Load };
     let watched = sut.map(RunningSut::watched);
     let status = watched.as_ref().and_then(ServiceStatus::new);
-    let mut watchers = vec![Watcher::new(THIS_MACHINE, role, Box::new(LocalMachine::new(watched)))];
+    let machine = LocalMachine::new(watched).toward(aim.address.ip());
+    let mut watchers = vec![Watcher::new(THIS_MACHINE, role, Box::new(machine))];
     watchers.extend(
         status.map(|status| Watcher::new("the server's own account", MachineRole::Sut, Box::new(status))),
     );

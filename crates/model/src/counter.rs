@@ -145,6 +145,8 @@ counters! {
     QueueOverlimits "net.queue_overlimits" Total Count "Packets that the queueing discipline held back.";
     QueueBacklog "net.queue_backlog" Level Bytes "Bytes that wait in the queueing discipline.";
 
+    NetRoute "net.route" Level Count "1: the load's way to the server leads through this interface.";
+
     TcpActiveOpens "tcp.active_opens" Total Count "Connections made from here.";
     TcpPassiveOpens "tcp.passive_opens" Total Count "Connections made to here.";
     TcpSegmentsSent "tcp.segments_sent" Total Count "Segments sent.";
@@ -163,6 +165,7 @@ counters! {
     SutCpu "sut.cpu" Total Micros "CPU time of the server's processes.";
     SutCpuUser "sut.cpu_user" Total Micros "CPU time of the server's processes in user mode.";
     SutCpuSystem "sut.cpu_system" Total Micros "CPU time of the server's processes in the kernel.";
+    SutBusiestThread "sut.busiest_thread" Level Micros "CPU time per second of the server's busiest thread.";
     SutPeriods "sut.periods" Total Count "Periods of the server's CPU quota.";
     SutThrottledPeriods "sut.throttled_periods" Total Count "Periods in which the quota was used up.";
     SutThrottled "sut.throttled" Total Micros "Time for which the quota held the server back.";
@@ -187,6 +190,9 @@ counters! {
     ProcessRunning "process.running" Level Count "Threads of a program that run or wait for a CPU.";
     ProcessWaiting "process.waiting" Level Count "Threads of a program that wait for something else than a CPU or a disk.";
     ProcessBlocked "process.blocked" Level Count "Threads of a program that wait for a disk.";
+
+    // Instance: the program's name.
+    OtherCpu "other.cpu" Total Micros "CPU time of a program that is neither the server nor this one.";
 
     // What only the server knows.
     ServiceWorkers "service.workers" Level Count "Workers, or connections, that the server can have at most.";

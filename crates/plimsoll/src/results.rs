@@ -119,7 +119,7 @@ impl Results {
         lines.extend(disclosure::price_text(&self.report()));
         // The terminal says users throughout, whatever the benchmark calls them.
         let bound = sentence(&self.analysis.load_points, "user");
-        lines.extend(bound.map(|bound| format!("The server was {bound}.")));
+        lines.extend(bound.map(|bound| format!("Bottleneck: {bound}.")));
         lines.extend(crate::outcome::text(&self.plan, &self.analysis));
         for reason in &verdict.reasons {
             let place =

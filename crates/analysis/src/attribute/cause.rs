@@ -32,6 +32,9 @@ pub struct Cause {
     pub all: &'static [Condition],
     /// These must hold as far as they are known.
     pub unless_unknown: &'static [Condition],
+    /// Whether no limit was seen to be reached: it is concluded from what grew or did not, or from what the whole machine
+    /// counts. Such a bottleneck is only probable.
+    pub is_indirect: bool,
 }
 
 const fn at_least(sign: Sign, threshold: f64) -> Condition {
@@ -53,6 +56,9 @@ const HELD_BACK: &[Condition] = &[below(Sign::ProcessorUse, 0.90), below(Sign::R
 const ITS_DISKS: &[Condition] =
     &[below(Sign::ProcessorUse, 0.90), at_least(Sign::DiskRequestsPerOperation, 0.01)];
 
+/// Something holds its rate back, and not its disks: users who get what they ask for have met no limit.
+const SLOWED: &[Condition] = &[below(Sign::RateOfIdeal, 0.95), below(Sign::DiskBusy, 0.60)];
+
 /// Its disks are not what is full.
 const DISK_FREE: &[Condition] = &[below(Sign::DiskBusy, 0.60)];
 
@@ -61,7 +67,15 @@ const fn cause(
     all: &'static [Condition],
     unless_unknown: &'static [Condition],
 ) -> Cause {
-    Cause { bottleneck, all, unless_unknown }
+    Cause { bottleneck, all, unless_unknown, is_indirect: false }
+}
+
+const fn indirect(
+    bottleneck: Bottleneck,
+    all: &'static [Condition],
+    unless_unknown: &'static [Condition],
+) -> Cause {
+    Cause { is_indirect: true, ..cause(bottleneck, all, unless_unknown) }
 }
 
 /// All rules; the first that holds names the bottleneck.
@@ -90,7 +104,15 @@ pub const CAUSES: &[Cause] = &[
         &[at_least(Sign::ProcessorUse, 0.90), at_least(Sign::RunnablePerCpu, 1.0)],
         DISK_FREE,
     ),
-    // A server with one thread fills one CPU of several.
+    cause(Bottleneck::Processor, &[at_least(Sign::ProcessorUse, 0.90)], SLOWED),
+    // Its CPUs are full, although a part of what they do, as for the network, is on nobody's account.
+    cause(
+        Bottleneck::Processor,
+        &[at_least(Sign::CpuBusy, 0.97), at_least(Sign::ProcessorUse, 0.80)],
+        SLOWED,
+    ),
+    // A server with one thread fills one CPU of several: who waits for it, and where, is a consequence.
+    cause(Bottleneck::Processor, &[at_least(Sign::BusiestThread, 0.90)], SLOWED),
     cause(
         Bottleneck::Processor,
         &[at_least(Sign::CpuBusiest, 0.98), at_least(Sign::ServerCpus, 0.90), below(Sign::RateGrowth, 1.05)],
@@ -110,14 +132,14 @@ pub const CAUSES: &[Cause] = &[
         ITS_DISKS,
     ),
     cause(Bottleneck::DiskOperations, &[at_least(Sign::IoPressure, 0.30)], ITS_DISKS),
-    cause(
+    indirect(
         Bottleneck::DiskOperations,
         &[at_least(Sign::DiskGrowth, 3.0), at_least(Sign::IoPressure, 0.05)],
         ITS_DISKS,
     ),
     cause(Bottleneck::Network, &[at_least(Sign::NetworkBusy, 0.85)], CPU_FREE),
-    cause(Bottleneck::Network, &[at_least(Sign::QueueBacklog, 1500.0)], CPU_FREE),
-    cause(Bottleneck::Network, &[at_least(Sign::QueueDrops, 1.0)], CPU_FREE),
+    cause(Bottleneck::Network, &[at_least(Sign::QueueBacklog, 1500.0)], HELD_BACK),
+    cause(Bottleneck::Network, &[at_least(Sign::QueueDrops, 1.0)], HELD_BACK),
     cause(Bottleneck::WorkerLimit, &[at_least(Sign::WorkersBusy, 0.98)], CPU_FREE),
     cause(
         Bottleneck::WorkerLimit,
@@ -125,18 +147,20 @@ pub const CAUSES: &[Cause] = &[
         CPU_FREE,
     ),
     cause(Bottleneck::AcceptBacklog, &[at_least(Sign::ListenOverflows, 1.0)], CPU_FREE),
-    cause(Bottleneck::AcceptBacklog, &[at_least(Sign::SynRetransmits, 1.0)], CPU_FREE),
-    cause(Bottleneck::Network, &[at_least(Sign::Retransmits, 0.01)], CPU_FREE),
-    cause(Bottleneck::WorkerLimit, &[at_least(Sign::AcceptQueue, 1.0)], HELD_BACK),
-    cause(Bottleneck::None, &[at_least(Sign::RateOfIdeal, 0.95)], CPU_FREE),
-    cause(
+    indirect(Bottleneck::AcceptBacklog, &[at_least(Sign::SynRetransmits, 1.0)], CPU_FREE),
+    indirect(Bottleneck::Network, &[at_least(Sign::Retransmits, 0.01)], HELD_BACK),
+    // A thread that is nearly full makes others wait before it is full on average.
+    indirect(Bottleneck::Processor, &[at_least(Sign::BusiestThread, 0.80)], SLOWED),
+    indirect(Bottleneck::WorkerLimit, &[at_least(Sign::AcceptQueue, 1.0)], HELD_BACK),
+    cause(Bottleneck::None, &[at_least(Sign::RateOfIdeal, 0.95)], &[below(Sign::ProcessorUse, 0.95)]),
+    indirect(
         Bottleneck::Scheduler,
         &[at_least(Sign::SwitchGrowth, 3.0), below(Sign::RateGrowth, 1.05), below(Sign::ProcessorUse, 0.70)],
         &[],
     ),
-    cause(Bottleneck::Waiting, &[below(Sign::RateGrowth, 1.05), below(Sign::ProcessorUse, 0.85)], &[]),
+    indirect(Bottleneck::Waiting, &[below(Sign::RateGrowth, 1.05), below(Sign::ProcessorUse, 0.85)], &[]),
     // From one user to many, a rate that grows by a few percent does not grow.
-    cause(
+    indirect(
         Bottleneck::Waiting,
         &[
             below(Sign::RateOfLoadGrowth, 0.10),
@@ -225,6 +249,69 @@ mod tests {
         assert_eq!(named(&waiting), Bottleneck::WorkerLimit);
         assert_eq!(named(&with(0.6)), Bottleneck::WorkerLimit);
         assert_eq!(named(&with(1.0)), Bottleneck::None);
+    }
+
+    /// The reported case: a server with one worker on two CPUs, which used 90 % of one of them, was bound by a lock, the
+    /// network, its workers or nothing in particular, by what else stood out.
+    #[test]
+    fn a_full_thread_is_not_called_anything_else() {
+        use Sign::*;
+        for thread in [0.90, 0.97] {
+            let one = [(ProcessorUse, thread / 2.0), (BusiestThread, thread), (RateOfIdeal, 0.3)];
+            for other in [
+                (AcceptQueue, 12.0),
+                (RateGrowth, 1.01),
+                (Retransmits, 0.02),
+                (QueueBacklog, 3000.0),
+                (RateOfLoadGrowth, 0.01),
+                (SwitchGrowth, 5.0),
+                (ListenOverflows, 2.0),
+            ] {
+                assert_eq!(
+                    named(&[&one[..], &[other]].concat()),
+                    Bottleneck::Processor,
+                    "{thread} {other:?}"
+                );
+            }
+        }
+        // A thread that keeps up with what it is asked for is no limit yet.
+        assert_eq!(
+            named(&[(ProcessorUse, 0.46), (BusiestThread, 0.92), (RateOfIdeal, 1.0)]),
+            Bottleneck::None
+        );
+        // Nor are disks that are full because of it.
+        assert_eq!(
+            named(&[
+                (ProcessorUse, 0.46),
+                (BusiestThread, 0.92),
+                (DiskBusy, 0.95),
+                (DiskRequestsPerOperation, 1.0)
+            ]),
+            Bottleneck::DiskOperations
+        );
+    }
+
+    #[test]
+    fn between_nine_tenths_and_full_the_processor_is_named_without_further_signs() {
+        use Sign::*;
+        for used in [0.90, 0.93, 0.95] {
+            assert_eq!(named(&[(ProcessorUse, used), (RateOfIdeal, 0.5)]), Bottleneck::Processor, "{used}");
+        }
+        assert_eq!(
+            named(&[(ProcessorUse, 0.84), (CpuBusy, 0.99), (RateOfIdeal, 0.5)]),
+            Bottleneck::Processor
+        );
+    }
+
+    /// What is concluded from growth, or from what all programs of a machine share, is never more than probable.
+    #[test]
+    fn locks_are_concluded_and_full_cpus_are_seen() {
+        use Sign::*;
+        let is_indirect =
+            |signs: &[(Sign, f64)]| find_cause(&signs.iter().copied().collect()).unwrap().is_indirect;
+        assert!(is_indirect(&[(RateGrowth, 1.01), (ProcessorUse, 0.3)]));
+        assert!(is_indirect(&[(Retransmits, 0.02), (ProcessorUse, 0.3)]));
+        assert!(!is_indirect(&[(ProcessorUse, 0.97)]));
     }
 
     #[test]

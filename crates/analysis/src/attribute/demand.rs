@@ -3,6 +3,7 @@
 use model::{Counter, Load, Plan};
 use stats::saturation_users;
 
+use super::passed::Passed;
 use crate::LoadPointResult;
 
 /// In what a demand is measured.
@@ -103,7 +104,7 @@ fn disks(point: &LoadPointResult, operations: f64) -> Vec<Found> {
 }
 
 fn networks(point: &LoadPointResult, operations: f64) -> Vec<Found> {
-    let uses = &point.resources;
+    let (uses, passed) = (&point.resources, Passed::of(point));
     let of_interface = |name: &str| {
         let sent = uses.sut_value(Counter::NetSentBytes, name)?;
         let bytes = sent.max(uses.sut_value(Counter::NetReceivedBytes, name)?) / operations;
@@ -117,7 +118,8 @@ fn networks(point: &LoadPointResult, operations: f64) -> Vec<Found> {
         };
         (0.0 < bytes).then(|| (demand, time.map(alone)))
     };
-    uses.sut_instances(Counter::NetSentBytes).filter_map(of_interface).collect()
+    let names = uses.sut_instances(Counter::NetSentBytes).filter(|name| passed.holds(name));
+    names.filter_map(of_interface).collect()
 }
 
 /// Makes the demand of a resource that there is once.

@@ -3,22 +3,29 @@
 //! - `sign`: what tells how close a resource is to its limit
 //! - `read`: from what machines told to signs
 //! - `cause`: the table of rules
+//! - `passed`: which network interfaces the load passes
+//! - `headroom`: how much more load the generator could have made
 //! - `demand`: what an operation costs of each resource, and the bounds that follow
 //! - `sentence`: where the bottleneck moves
 
 mod cause;
 mod demand;
+mod headroom;
+mod passed;
 mod read;
 mod sentence;
 mod sign;
 
 pub use cause::{CAUSES, Cause, Condition, Threshold};
 pub use demand::{Bounds, Demand, DemandUnit};
+pub use headroom::generator_headroom;
 pub use sentence::sentence;
 pub use sign::{Sign, SignUnit, Signs};
 
 use model::Plan;
+use passed::Passed;
 use read::{Own, own_signs, with_relative};
+use units::Nanos;
 
 use crate::LoadPointResult;
 
@@ -73,7 +80,7 @@ impl Bottleneck {
     /// Returns how a sentence says it: `processor-bound`.
     pub fn adjective(self) -> &'static str {
         match self {
-            Bottleneck::None => "not bound by anything",
+            Bottleneck::None => "not limited",
             Bottleneck::Processor => "processor-bound",
             Bottleneck::Memory => "memory-bound",
             Bottleneck::DiskOperations => "bound by disk operations",
@@ -84,16 +91,40 @@ impl Bottleneck {
             Bottleneck::Scheduler => "scheduler-bound",
             Bottleneck::Waiting => "bound by a lock or other waiting",
             Bottleneck::Generator => "limited by the generator",
-            Bottleneck::Undetermined => "mixed",
+            Bottleneck::Undetermined => "without a single bottleneck",
         }
     }
 }
+
+/// How well a bottleneck is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Certainty {
+    /// A limit was seen to be reached, for long enough.
+    Certain,
+    /// It was concluded from other signs, or seen for a short time only.
+    Probable,
+}
+
+impl Certainty {
+    /// Returns the name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Certainty::Certain => "certain",
+            Certainty::Probable => "probable",
+        }
+    }
+}
+
+/// A steady phase that is shorter than this rests on so few readings that its bottleneck is only probable. A house rule.
+const LENGTH_MIN: Nanos = Nanos::from_secs(5);
 
 /// What held one load point back.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attribution {
     /// The bottleneck.
     pub bottleneck: Bottleneck,
+    /// How well it is known.
+    pub certainty: Certainty,
     /// The conditions that named it, with what was found; empty if none did.
     pub evidence: Vec<(Condition, f64)>,
     /// Everything that is known of the resources.
@@ -105,6 +136,26 @@ pub struct Attribution {
 }
 
 impl Attribution {
+    /// Returns how a sentence says it: `probably network-bound`.
+    pub fn adjective(&self) -> String {
+        let adjective = self.bottleneck.adjective();
+        match (self.certainty, self.bottleneck) {
+            (Certainty::Certain, _) | (_, Bottleneck::None | Bottleneck::Undetermined) => {
+                adjective.to_owned()
+            }
+            (Certainty::Probable, _) => format!("probably {adjective}"),
+        }
+    }
+
+    /// Returns the name for a table: `probably network`.
+    pub fn name(&self) -> String {
+        let name = self.bottleneck.name();
+        match (self.certainty, self.bottleneck) {
+            (Certainty::Certain, _) | (_, Bottleneck::None | Bottleneck::Undetermined) => name.to_owned(),
+            (Certainty::Probable, _) => format!("probably {name}"),
+        }
+    }
+
     /// Returns the two resources that are used most, as shares of what they can give; fewer if not known.
     pub fn most_used(&self) -> Vec<(Sign, f64)> {
         const USES: [Sign; 4] = [Sign::ProcessorUse, Sign::DiskBusy, Sign::NetworkBusy, Sign::WorkersBusy];
@@ -129,6 +180,7 @@ pub(crate) fn attribute(plan: &Plan, points: &[LoadPointResult]) -> Vec<Attribut
             let (demands, bounds) = demand::demands(plan, point);
             Attribution {
                 bottleneck: cause.map_or(Bottleneck::Undetermined, |cause| cause.bottleneck),
+                certainty: certainty(point, cause),
                 evidence: cause.map(|cause| cause.evidence(&signs)).unwrap_or_default(),
                 signs,
                 demands,
@@ -136,4 +188,15 @@ pub(crate) fn attribute(plan: &Plan, points: &[LoadPointResult]) -> Vec<Attribut
             }
         })
         .collect()
+}
+
+fn certainty(point: &LoadPointResult, cause: Option<&Cause>) -> Certainty {
+    let is_indirect = cause.is_some_and(|cause| cause.is_indirect);
+    // Where no route was recorded, an interface is only taken for the load's.
+    let may_be_foreign =
+        cause.is_some_and(|cause| cause.bottleneck == Bottleneck::Network) && !Passed::of(point).is_recorded;
+    match is_indirect || may_be_foreign || point.length < LENGTH_MIN {
+        true => Certainty::Probable,
+        false => Certainty::Certain,
+    }
 }

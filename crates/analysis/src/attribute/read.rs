@@ -2,6 +2,7 @@
 
 use model::{Counter, GatewayKind, Load, MachineRole, Plan};
 
+use super::passed::Passed;
 use super::{Sign, Signs};
 use crate::resources::{ResourceUse, SeriesUse};
 use crate::{LoadPointResult, State};
@@ -65,6 +66,8 @@ impl Reader<'_> {
         self.put(Sign::ProcessorUse, point.sut_busy.or_else(|| self.beside_generator(&cpus)));
         self.put(Sign::ServerCpus, point.sut_cpus);
         self.put(Sign::CpuBusy, mean(&cpus));
+        let thread = uses.sut_sum(Counter::SutBusiestThread).map(|micros| micros / 1e6);
+        self.put(Sign::BusiestThread, thread);
         self.put(Sign::CpuBusiest, cpus.iter().copied().max_by(f64::total_cmp));
         let throttled = ratio(uses.sut_sum(Counter::SutThrottledPeriods), uses.sut_sum(Counter::SutPeriods));
         self.put(Sign::Throttled, throttled);
@@ -109,9 +112,10 @@ impl Reader<'_> {
 
     fn network(&mut self) {
         let uses = self.uses;
-        self.put(Sign::NetworkBusy, network_busy(uses));
-        self.put_sum(Sign::QueueBacklog, Counter::QueueBacklog);
-        self.put_sum(Sign::QueueDrops, Counter::QueueDrops);
+        let passed = Passed::of(self.point);
+        self.put(Sign::NetworkBusy, network_busy(uses, &passed));
+        self.put(Sign::QueueBacklog, passed.sum(uses, Counter::QueueBacklog));
+        self.put(Sign::QueueDrops, passed.sum(uses, Counter::QueueDrops));
         // Requests for a connection that are sent again are a matter of listeners.
         let connects = uses.sut_sum(Counter::TcpSynRetransmits).unwrap_or(0.0);
         let again = uses.sut_sum(Counter::TcpRetransmits).map(|again| (again - connects).max(0.0));
@@ -247,8 +251,9 @@ fn of_share(uses: &ResourceUse, limits: [(Counter, Option<u64>); 2]) -> Option<f
     used.max_by(f64::total_cmp)
 }
 
-fn network_busy(uses: &ResourceUse) -> Option<f64> {
-    let speeds = uses.of_sut(Counter::NetSpeed).filter(|one| one.series.instance != LOOPBACK);
+fn network_busy(uses: &ResourceUse, passed: &Passed) -> Option<f64> {
+    let is_link = |name: &str| name != LOOPBACK && passed.holds(name);
+    let speeds = uses.of_sut(Counter::NetSpeed).filter(|one| is_link(&one.series.instance));
     let busy = speeds.filter_map(|one| {
         let bytes = |counter| uses.sut_value(counter, &one.series.instance);
         let busier = bytes(Counter::NetReceivedBytes)?.max(bytes(Counter::NetSentBytes)?);

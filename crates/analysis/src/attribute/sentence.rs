@@ -2,7 +2,7 @@
 
 use model::Load;
 
-use super::{Bottleneck, SignUnit};
+use super::{Bottleneck, Certainty, Sign};
 use crate::LoadPointResult;
 
 /// Neighboring load points with the same bottleneck.
@@ -11,9 +11,9 @@ struct Range<'a> {
     points: Vec<&'a LoadPointResult>,
 }
 
-/// Returns the sentence of a run without its full stop: `processor-bound from 4 to 8 clients; mixed from 12 to 40 (processor
-/// use 78 %, disk busy 71 %); bound by disk operations above 40 clients`. `user` names one user. `None` if no load point has
-/// an attribution.
+/// Returns what a run's bottleneck was, to stand behind a colon, without a full stop: `processor-bound from 4 to 8 clients;
+/// no single bottleneck found from 12 to 40 clients (CPU 78 %, disk 71 %); probably bound by disk operations above 40
+/// clients`. `user` names one user. `None` if no load point has an attribution.
 ///
 /// Load points by rising load; those at which nothing was the limit are left out if there are others.
 pub fn sentence(points: &[LoadPointResult], user: &str) -> Option<String> {
@@ -23,7 +23,7 @@ pub fn sentence(points: &[LoadPointResult], user: &str) -> Option<String> {
     let bound: Vec<&Range> = ranges.iter().filter(|range| range.bottleneck != Bottleneck::None).collect();
     match (ranges.first(), bound.is_empty()) {
         (None, _) => None,
-        (Some(_), true) => Some("not bound by anything at any load".to_owned()),
+        (Some(_), true) => Some("none was reached at the loads tested".to_owned()),
         (Some(_), false) => {
             let clauses: Vec<String> = bound.iter().map(|range| clause(range, &ranges, user)).collect();
             Some(clauses.join("; "))
@@ -52,27 +52,45 @@ fn clause(range: &Range, all: &[Range], user: &str) -> String {
         _ if first.level() == last.level() => format!("at {}", load(first, user)),
         _ => format!("from {} to {}", first.level(), load(last, user)),
     };
-    let adjective = range.bottleneck.adjective();
-    let used = if range.bottleneck == Bottleneck::Undetermined { most_used(range) } else { String::new() };
-    format!("{adjective} {place}{used}")
+    match range.bottleneck {
+        Bottleneck::Undetermined => format!("no single bottleneck found {place}{}", most_used(range)),
+        _ => format!("{} {place}", range.adjective()),
+    }
+}
+
+impl Range<'_> {
+    /// Returns how a sentence says it; what is certain at one load of the range is so for the range.
+    fn adjective(&self) -> String {
+        let attributions = || self.points.iter().filter_map(|point| point.attribution.as_ref());
+        let certain = attributions().find(|one| one.certainty == Certainty::Certain);
+        certain.or_else(|| attributions().next()).map(|one| one.adjective()).unwrap_or_default()
+    }
 }
 
 /// Returns what was used most in a range: the two resources with the highest use at any of its load points.
 fn most_used(range: &Range) -> String {
     let uses = range.points.iter().filter_map(|point| Some(point.attribution.as_ref()?.most_used()));
     let highest = uses.max_by(|one, other| {
-        let first = |uses: &[(super::Sign, f64)]| uses.first().map_or(0.0, |(_, value)| *value);
+        let first = |uses: &[(Sign, f64)]| uses.first().map_or(0.0, |(_, value)| *value);
         first(one).total_cmp(&first(other))
     });
     let texts: Vec<String> = highest
         .unwrap_or_default()
         .iter()
-        .map(|(sign, value)| {
-            debug_assert_eq!(sign.unit(), SignUnit::Share);
-            format!("{} {:.0} %", sign.name(), 100.0 * value)
-        })
+        .map(|(sign, value)| format!("{} {:.0} %", resource(*sign), 100.0 * value))
         .collect();
     if texts.is_empty() { String::new() } else { format!(" ({})", texts.join(", ")) }
+}
+
+/// Returns the resource that a share is of.
+fn resource(sign: Sign) -> &'static str {
+    match sign {
+        Sign::ProcessorUse => "CPU",
+        Sign::DiskBusy => "disk",
+        Sign::NetworkBusy => "network",
+        Sign::WorkersBusy => "workers",
+        other => other.name(),
+    }
 }
 
 fn load(load: Load, user: &str) -> String {

@@ -51,6 +51,7 @@ signs! {
     ServerCpus "CPUs used by the server" Count "CPU time of the server's processes per second.";
     CpuBusy "CPUs busy" Share "Busy time of the server's CPUs ÷ their time, whoever used it; waiting for a disk counts as idle.";
     CpuBusiest "busiest CPU" Share "The same of the busiest of these CPUs.";
+    BusiestThread "busiest server thread" Share "CPU time of the server's busiest thread, of one CPU.";
     Throttled "quota used up" Share "Periods of the CPU quota that were used up ÷ all periods.";
     CpuPressure "CPU pressure" Share "Time in which a thread waited for a CPU.";
     RunnablePerCpu "runnable threads per CPU" Factor "Threads that run or wait for a CPU ÷ the machine's CPUs.";
@@ -64,9 +65,9 @@ signs! {
     DiskGrowth "disk time growth" Factor "Time that a request to that disk takes ÷ the same at the lowest load.";
     DiskRequestsPerOperation "disk requests per operation" PerOperation "Requests of the server to disks per operation.";
     DiskRequestBytes "bytes per disk request" Bytes "Bytes that a request to the disks moves on average.";
-    NetworkBusy "network busy" Share "Bits per second of the busiest direction of an interface ÷ its speed; never of loopback.";
-    QueueBacklog "queueing backlog" Bytes "Bytes that waited in a queueing discipline on average.";
-    QueueDrops "queueing drops" PerSecond "Packets that a queueing discipline dropped.";
+    NetworkBusy "network busy" Share "Bits per second of the busiest direction of an interface that the load passes ÷ its speed; never of loopback.";
+    QueueBacklog "queueing backlog" Bytes "Bytes that waited on average in the queueing disciplines of interfaces that the load passes.";
+    QueueDrops "queueing drops" PerSecond "Packets that the queueing disciplines of interfaces that the load passes dropped.";
     Retransmits "retransmits" Share "Segments sent again ÷ segments sent, requests for a connection left out.";
     ListenOverflows "listen overflows" PerSecond "Connections refused because an accept queue was full.";
     SynRetransmits "connection requests sent again" PerSecond "Requests for a connection that were sent again.";

@@ -2,7 +2,7 @@
 
 use units::{Nanos, Ratio};
 
-use super::{Evidence, Finding};
+use super::{Evidence, Finding, other_programs};
 use crate::fold::AgentTotals;
 
 const HINT: &str = "give the generator more CPUs (`--load-cpus`) or the server a smaller share (`--sut-quota`, see `plimsoll calibrate`)";
@@ -37,7 +37,9 @@ fn limits(evidence: &Evidence, index: u32, agent: &AgentTotals) -> Vec<Finding> 
     }
     if rules.run_queue_ratio_max < run_queue {
         let limit = Ratio(rules.run_queue_ratio_max);
-        let text = format!("its threads waited {} of the time for a CPU, limit {limit}", Ratio(run_queue));
+        let others = other_programs::clause(evidence.result);
+        let text =
+            format!("its threads waited {} of the time for a CPU, limit {limit}{others}", Ratio(run_queue));
         passed.push(("generator-run-queue", text, HINT));
     }
     if let Some(late) = late(evidence, agent) {

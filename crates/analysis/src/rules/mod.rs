@@ -16,6 +16,7 @@ mod left_open;
 mod little;
 mod load_agents;
 mod mix;
+mod other_programs;
 mod sample_size;
 mod steady_length;
 mod steady_state;
@@ -58,6 +59,7 @@ pub(crate) const RULES: &[Rule] = &[
     think::check,
     delivery::schedule,
     generator::check,
+    other_programs::check,
     errors::check,
     delivery::delivered,
     mix::check,

@@ -1,6 +1,6 @@
 //! Bottlenecks named from what machines told.
 
-use analysis::attribute::{Bottleneck, Sign, sentence};
+use analysis::attribute::{Bottleneck, Certainty, Sign, generator_headroom, sentence};
 use analysis::{Analysis, Analyzer};
 use model::{Counter, Ending, Load, LoadPoint, Machine, MachineRole, ResourceRecord, Series};
 use units::Nanos;
@@ -83,7 +83,7 @@ fn the_bottleneck_moves_as_specified() {
     );
     assert_eq!(
         sentence(&analysis.load_points, "client").unwrap(),
-        "processor-bound from 4 to 8 clients; mixed from 12 to 40 clients (processor use 78 %, disk busy 71 %); \
+        "processor-bound from 4 to 8 clients; no single bottleneck found from 12 to 40 clients (CPU 78 %, disk 71 %); \
          bound by disk operations above 40 clients"
     );
 }
@@ -118,4 +118,113 @@ fn a_run_that_was_not_watched_names_nothing() {
     let analysis = crate::record::Scene::closed().analyze();
     assert_eq!(analysis.load_points[0].attribution, None);
     assert_eq!(sentence(&analysis.load_points, "client"), None);
+}
+
+/// Runs 4 users at 60 ms on the machine that also makes the load, with what each interface shows: bytes per second, bytes
+/// queued, and whether the run's route leads there (`None`: not recorded).
+fn with_interfaces(length: u64, interfaces: &[(&str, u64, u64, Option<bool>)]) -> Analysis {
+    let mut plan = plan(Load::Users(4), 1, length);
+    plan.sut.quota = None;
+    let mut analyzer = Analyzer::new(&plan);
+    analyzer.machine(Machine { name: "this machine".to_owned(), role: MachineRole::Both });
+    let series = |counter, instance: &str| Series { machine: 0, counter, instance: instance.to_owned() };
+    for (counter, instance) in [(Counter::CpuUser, "0"), (Counter::CpuIdle, "0")] {
+        analyzer.series(series(counter, instance));
+    }
+    for (name, _, _, route) in interfaces {
+        analyzer.series(series(Counter::NetSentBytes, name));
+        analyzer.series(series(Counter::QueueBacklog, name));
+        if route.is_some() {
+            analyzer.series(series(Counter::NetRoute, name));
+        }
+    }
+    for mut interval in records(&plan, 0, 0, &users(&plan, 4, |_, _| ms(60), Nanos::ZERO)) {
+        interval.sut = None;
+        let detail = interval.split_detail();
+        analyzer.interval(&interval);
+        analyzer.detail(&detail);
+    }
+    for second in 0..=length + 2 {
+        let mut values = vec![500_000 * second, 500_000 * second];
+        for (_, bytes, queued, route) in interfaces {
+            values.extend([bytes * second, *queued]);
+            values.extend(route.map(u64::from));
+        }
+        let values = (0..).zip(values).collect();
+        analyzer.resource(&ResourceRecord { load_point: 0, machine: 0, at: s(second), values });
+    }
+    analyzer.finish(Ending::Complete)
+}
+
+/// The reported case: load over loopback, and another process's interface with a queue.
+#[test]
+fn a_queue_at_an_interface_that_the_load_does_not_pass_is_no_bottleneck() {
+    let judged = |interfaces: &[(&str, u64, u64, Option<bool>)]| {
+        let analysis = with_interfaces(12, interfaces);
+        let attribution = analysis.load_points[0].attribution.clone().unwrap();
+        (attribution.bottleneck, attribution.certainty)
+    };
+    const MUCH: u64 = 1 << 30;
+    let (loopback, far) = (("lo", MUCH, 0, Some(true)), ("eth0", MUCH, 90_000, None));
+    assert_eq!(judged(&[loopback, far]).0, Bottleneck::Undetermined, "the route is recorded");
+    let on_route = ("eth0", 5, 90_000, Some(true));
+    assert_eq!(judged(&[("lo", MUCH, 0, None), on_route]), (Bottleneck::Network, Certainty::Certain));
+    // Runs that recorded no route: what carried less than the load is not on its way, the rest may be.
+    assert_eq!(judged(&[("lo", MUCH, 0, None), ("eth0", 5, 90_000, None)]).0, Bottleneck::Undetermined);
+    assert_eq!(judged(&[far]), (Bottleneck::Network, Certainty::Probable));
+}
+
+#[test]
+fn what_was_seen_for_a_short_time_is_only_probable() {
+    let judged = |length| {
+        let analysis = with_interfaces(length, &[("lo", 1 << 30, 90_000, Some(true))]);
+        (
+            analysis.load_points[0].attribution.clone().unwrap(),
+            sentence(&analysis.load_points, "user").unwrap(),
+        )
+    };
+    let (short, said) = judged(3);
+    assert_eq!((short.bottleneck, short.certainty), (Bottleneck::Network, Certainty::Probable));
+    assert_eq!(
+        (said.as_str(), short.name()),
+        ("probably network-bound at 4 users", "probably network".to_owned())
+    );
+    let (long, said) = judged(6);
+    assert_eq!((long.certainty, said.as_str()), (Certainty::Certain, "network-bound at 4 users"));
+}
+
+/// A machine of two CPUs: `given` of the load and of the server, busy shares of each CPU, busy part of one load thread.
+fn headroom(load_cpus: &[u32], sut_cpus: &[u32], busy: [f64; 2], generator: f64) -> Option<f64> {
+    let mut analysis = run(&[(4, 60, Shown { cpu: 0.5, runnable: 1, disk: 0.0 })]);
+    let mut plan = plan(Load::Users(4), 1, 12);
+    (plan.load_threads, plan.load_cpus, plan.sut.cpus) = (1, load_cpus.to_vec(), sut_cpus.to_vec());
+    let point = &mut analysis.load_points[0];
+    (point.generator_busy, point.sut_cpus) = (generator, Some(0.4));
+    point.resources.machines[0].role = MachineRole::Both;
+    for one in &mut point.resources.series {
+        let Ok(cpu) = one.series.instance.parse::<usize>() else { continue };
+        match one.series.counter {
+            Counter::CpuUser => one.value = Some(1e6 * busy[cpu]),
+            Counter::CpuIdle => one.value = Some(1e6 * (1.0 - busy[cpu])),
+            _ => {}
+        }
+    }
+    generator_headroom(&plan, point)
+}
+
+/// The reported case: 36 % of the generator's CPU on a machine that was 89 % busy is no room for 2.8 times the load.
+///
+/// By hand. Own CPU, busy 0.5, of it 0.36 the generator: (0.36 + 0.5) ÷ 0.36. Shared CPUs, 0.22 idle of 2: (0.36 + 0.4 +
+/// 0.22) ÷ (0.36 + 0.4). Where all of its thread is idle time: 1 ÷ 0.36.
+#[test]
+fn what_the_generator_had_left_is_what_was_idle() {
+    let near =
+        |found: Option<f64>, expected: f64| assert!((found.unwrap() - expected).abs() < 1e-9, "{found:?}");
+    near(headroom(&[1], &[0], [0.9, 0.5], 0.36), 0.86 / 0.36);
+    near(headroom(&[], &[], [0.89, 0.89], 0.36), 0.98 / 0.76);
+    near(headroom(&[0, 1], &[0, 1], [0.89, 0.89], 0.36), 0.98 / 0.76);
+    near(headroom(&[1], &[0], [0.9, 0.36], 0.36), 1.0 / 0.36);
+    near(headroom(&[1], &[0], [0.1, 1.0], 0.36), 1.0);
+    let unwatched = crate::record::Scene::closed().analyze();
+    assert_eq!(generator_headroom(&plan(Load::Users(1), 1, 12), &unwatched.load_points[0]), None);
 }

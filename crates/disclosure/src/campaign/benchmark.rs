@@ -55,7 +55,7 @@ fn analysis(entry: &Entry, fold: bool) -> Vec<Block> {
     let analysis = entry.run.report.analysis;
     let user = analysis.benchmark.headline.user_name();
     let bound = sentence(&analysis.load_points, user)
-        .map(|said| Text::default().strong(entry.server).plain(format!(" was {said}.")));
+        .map(|said| Text::from("Bottleneck of ").strong(entry.server).plain(format!(": {said}.")));
     let told = narrative::section(&entry.run.report).map_or(Vec::new(), |section| section.blocks);
     let mut blocks: Vec<Block> = bound.map(Block::Paragraph).into_iter().collect();
     match (fold, told.is_empty()) {

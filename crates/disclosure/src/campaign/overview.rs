@@ -1,5 +1,7 @@
 //! What was found, benchmark by benchmark.
 
+use analysis::attribute::Attribution;
+
 use super::group::{Entry, Group};
 use super::servers;
 use crate::report::Words;
@@ -115,7 +117,7 @@ fn cells(title: &str, entry: &Entry, words: Words, is_priced: bool) -> Vec<Cell>
     let interval = entry.rate_interval.map_or(String::new(), |range| numbers::range(Some(range), 2));
     let load = best.map_or(numbers::ABSENT.to_owned(), |point| words.load_text(point.load));
     let p99 = best.and_then(|point| point.response.percentile(0.99)).map(|p99| p99.value);
-    let bottleneck = best.and_then(|point| point.attribution.as_ref()).map(|one| one.bottleneck.name());
+    let bottleneck = best.and_then(|point| point.attribution.as_ref()).map(Attribution::name);
     let mut cells: Vec<Cell> = vec![
         title.into(),
         entry.server.into(),
@@ -123,7 +125,7 @@ fn cells(title: &str, entry: &Entry, words: Words, is_priced: bool) -> Vec<Cell>
         load.into(),
         numbers::seconds(best.and_then(|point| point.response.mean)).into(),
         numbers::time(p99).into(),
-        bottleneck.unwrap_or(numbers::ABSENT).into(),
+        bottleneck.unwrap_or_else(|| numbers::ABSENT.to_owned()).into(),
     ];
     if is_priced {
         let price = entry.run.report.price.map(|sheet| sheet.list.total());

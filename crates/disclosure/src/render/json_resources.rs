@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 /// Renders what held a load point back; `null` if nothing was watched.
 pub(super) fn bottleneck(point: &LoadPointResult) -> Value {
     let Some(attribution) = &point.attribution else { return Value::Null };
-    let Attribution { bottleneck, evidence, signs, demands, bounds } = attribution;
+    let Attribution { bottleneck, certainty, evidence, signs, demands, bounds } = attribution;
     let signs: Map<String, Value> =
         signs.iter().map(|(sign, value)| (sign.name().to_owned(), (*value).into())).collect();
     let demand = |unit| match unit {
@@ -17,6 +17,7 @@ pub(super) fn bottleneck(point: &LoadPointResult) -> Value {
     };
     json!({
         "name": bottleneck.name(),
+        "certainty": certainty.name(),
         "evidence": evidence.iter().map(|(condition, value)| found(condition, *value)).collect::<Vec<_>>(),
         "signs": signs,
         "demands": demands.iter().map(|one| json!({

@@ -20,7 +20,7 @@ const DRAWN: [(Sign, usize); 5] = [
 pub fn section(report: &Report) -> Option<Section> {
     let user = report.analysis.benchmark.headline.user_name();
     let said = sentence(&report.analysis.load_points, user)?;
-    let text = Text::from("The server was ").strong(said).plain(".");
+    let text = Text::from("Bottleneck: ").strong(said).plain(".");
     let mut blocks = vec![Block::Paragraph(text), Block::Table(table(report))];
     blocks.push(Block::Figure(Box::new(figure(report))));
     let tables = vec![Block::Table(signs(report)), Block::Table(rules())];
@@ -44,13 +44,13 @@ fn table(report: &Report) -> Table {
             .map(|(sign, value)| format!("{} {}", sign.name(), sign_text(*sign, *value)))
             .collect();
         let tone = if point.verdict.state == State::Valid { Tone::Plain } else { Tone::Bad };
-        let name = attribution.bottleneck.name().to_owned();
+        let name = attribution.name();
         Row::plain([load_number(point.load), name, dash(evidence.join("; ")), dash(used.join(", "))])
             .tone(tone)
     };
     Table::new("What held each load point back", columns, attributed(report).map(row).collect()).note(
-        "Evidence: what was found, with the threshold in brackets. Most used: the two resources closest to what they \
-         can give.",
+        "Evidence: what was found, with the threshold in brackets. Probably: concluded from other signs than a limit that \
+         was reached, or from less than 5 s. Most used: the two resources closest to what they can give.",
     )
 }
 

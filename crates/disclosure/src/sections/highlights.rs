@@ -1,10 +1,13 @@
 //! Highlights of a run: sentences that follow from its numbers.
 
-use analysis::attribute::sentence;
+use analysis::attribute::{generator_headroom, sentence};
 use analysis::{Analysis, LoadPointResult, State};
 
 use crate::report::Words;
 use crate::{Report, Text, numbers};
+
+/// With less than this many times the load a generator has little left.
+const HEADROOM_MIN: f64 = 1.25;
 
 /// Says what was found, the most important first: rate, saturation, knee, what it cost in waiting, bottleneck, what is left,
 /// errors, verdict. Empty without a load point.
@@ -17,7 +20,7 @@ pub(crate) fn highlights(report: &Report) -> Vec<Text> {
         growth(report, point),
         bottleneck(report.analysis),
         use_of_server(point),
-        use_of_generator(point),
+        use_of_generator(report, point),
         Some(errors(report.analysis)),
         Some(verdict(report)),
     ];
@@ -70,9 +73,9 @@ fn knee(report: &Report) -> Option<Text> {
     let knee = at(report, curve.knee).filter(|_| curve.knee != curve.peak)?;
     let (rate, response) = (numbers::fixed(knee.rate, 2), numbers::seconds(knee.response.mean));
     Some(
-        Text::from("Waiting pays up to the knee, ")
-            .strong(report.words().load_text(knee.load))
-            .plain(format!(" ({rate}/s in {response}); beyond it response times grow faster than the rate.")),
+        Text::from("Best trade-off (knee): ").strong(report.words().load_text(knee.load)).plain(format!(
+            " ({rate}/s in {response}). Beyond it, response time grows faster than throughput."
+        )),
     )
 }
 
@@ -85,10 +88,9 @@ fn growth(report: &Report, main: &LoadPointResult) -> Option<Text> {
     let is_known = lowest.index != main.index && slower.is_finite() && faster.is_finite();
     is_known.then(|| {
         let from = report.words().load_text(lowest.load);
-        let times =
-            |ratio: f64| format!("{}\u{a0}×", numbers::fixed(ratio, if ratio < 10.0 { 2 } else { 1 }));
+        let times = |ratio: f64| format!("{} times", numbers::fixed(ratio, if ratio < 10.0 { 1 } else { 0 }));
         Text::from(format!(
-            "Against {from} that is {} the rate and {} the mean response time ({}).",
+            "Compared with {from}: {} the throughput, {} the mean response time ({}).",
             times(faster),
             times(slower),
             numbers::seconds(lowest.response.mean),
@@ -98,7 +100,7 @@ fn growth(report: &Report, main: &LoadPointResult) -> Option<Text> {
 
 fn bottleneck(analysis: &Analysis) -> Option<Text> {
     let said = sentence(&analysis.load_points, analysis.benchmark.headline.user_name())?;
-    Some(Text::from("The server was ").strong(said).plain("."))
+    Some(Text::from("Bottleneck: ").strong(said).plain("."))
 }
 
 /// Says how much of its allowance the server used, and what its cost per operation would allow.
@@ -117,19 +119,20 @@ fn use_of_server(point: &LoadPointResult) -> Option<Text> {
     Some((text + ".").into())
 }
 
-fn use_of_generator(point: &LoadPointResult) -> Option<Text> {
+/// Says how busy the generator was, and how much more it could have done where that is known.
+fn use_of_generator(report: &Report, point: &LoadPointResult) -> Option<Text> {
     // Of load agents that told nothing there is nothing to say.
     (0.0 < point.generator_busy).then(|| {
-        let (busy, left) = (numbers::percent(point.generator_busy, 0), 1.0 / point.generator_busy);
+        let busy = numbers::percent(point.generator_busy, 0);
         let text = format!("The load generator used {busy} of its CPUs there");
-        match 1.25 <= left {
-            true => format!(
-                "{text}: by them it could have offered about {}\u{a0}× the load.",
-                numbers::fixed(left, 1)
-            )
-            .into(),
-            false => format!("{text}, and has little left.").into(),
+        match generator_headroom(report.plan, point) {
+            Some(times) if HEADROOM_MIN <= times => {
+                format!("{text}, so it had headroom for about {} times this load.", numbers::fixed(times, 1))
+            }
+            Some(_) => format!("{text}, and little CPU time was left for more."),
+            None => format!("{text}."),
         }
+        .into()
     })
 }
 

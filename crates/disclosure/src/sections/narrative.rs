@@ -159,7 +159,7 @@ fn evidence(here: &[&LoadPointResult]) -> Option<String> {
         let said: Vec<String> =
             one.evidence.iter().take(2).map(|(condition, value)| value_text(condition, *value)).collect();
         let brackets = if said.is_empty() { String::new() } else { format!(" ({})", said.join(", ")) };
-        format!("{}{brackets}", one.bottleneck.adjective())
+        format!("{}{brackets}", one.adjective())
     };
     let clauses: Vec<String> = found.iter().map(clause).collect();
     (!clauses.is_empty()).then(|| format!("It is {}.", clauses.join(", then ")))

@@ -52,7 +52,7 @@ fn tiles(report: &Report) -> Vec<Tile> {
         format!("of {} operations in all", numbers::count(all + errors)),
     ));
     if let Some(attribution) = &point.attribution {
-        tiles.push(tile("Bottleneck", attribution.bottleneck.name().to_owned(), at));
+        tiles.push(tile("Bottleneck", attribution.name(), at));
     }
     let curve = &report.analysis.curve;
     let marks = [

@@ -32,6 +32,7 @@ use model::{Fact, FactSection, FactState, Field, LOAD_MACHINE};
 pub use kernel::{clock_source, port_range, sysctl};
 pub use processor::{governors, model_name};
 pub use redact::Redactor;
+pub use route::interface_to;
 pub use system::{steal_ratio, user_name};
 
 use tree::{Found, Tree, Unread};

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::tree::{Found, Tree, Unread, joined};
-use super::{Reader, one};
+use super::{InventoryInput, Reader, one};
 
 pub(super) const READERS: &[Reader] = &[
     one("network.path", path),
@@ -45,6 +45,13 @@ fn path(tree: &Tree) -> Found {
 /// Whether the server is on this machine, as far as is known: without a server it is about this machine.
 pub fn leads_here(tree: &Tree) -> bool {
     tree.asked.server.is_none() || way(tree).is_ok_and(|way| way.interface == "lo")
+}
+
+/// Returns the interface through which an address is reached from this machine; `None` if no route leads there, or the
+/// tables cannot be read.
+pub fn interface_to(server: IpAddr) -> Option<String> {
+    let asked = InventoryInput { server: Some(server), ..InventoryInput::default() };
+    way(&Tree::of_this_machine(&asked)).ok().map(|way| way.interface)
 }
 
 /// Finds the way to the server: to an address of this machine's own it is loopback.
@@ -132,7 +139,6 @@ fn filter_tables(tree: &Tree) -> Found {
 
 #[cfg(test)]
 mod tests {
-    use super::super::InventoryInput;
     use super::super::tree::fake;
     use super::*;
 

@@ -1,5 +1,6 @@
 //! This machine, and the system under test on it.
 
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use model::{Counter, Reading};
@@ -8,9 +9,11 @@ use super::kernel::interfaces::parse_speed;
 use super::kernel::processor::parse_frequency;
 use super::kernel::{PROC_FILES, Parse};
 use super::netlink::Netlink;
+use super::others::OtherPrograms;
 use super::programs::Programs;
 use super::sut::WatchedSut;
 use super::{Watch, WatchError};
+use crate::inventory::interface_to;
 use crate::system_file::{self, Reread};
 
 /// What series call this machine.
@@ -26,6 +29,8 @@ const SPEED_READINGS: u32 = 60;
 #[derive(Debug)]
 pub struct LocalMachine {
     sut: Option<WatchedSut>,
+    /// Where the load goes.
+    target: Option<IpAddr>,
     open: Option<Open>,
     buffer: Vec<u8>,
 }
@@ -33,14 +38,19 @@ pub struct LocalMachine {
 impl LocalMachine {
     /// Makes a monitor of this machine and, if there is one on it, of the system under test.
     pub fn new(sut: Option<WatchedSut>) -> LocalMachine {
-        LocalMachine { sut, open: None, buffer: Vec::new() }
+        LocalMachine { sut, target: None, open: None, buffer: Vec::new() }
+    }
+
+    /// Says where the load goes, so that the interface on its way is told.
+    pub fn toward(self, target: IpAddr) -> LocalMachine {
+        LocalMachine { target: Some(target), ..self }
     }
 }
 
 impl Watch for LocalMachine {
     fn read(&mut self, into: &mut Vec<Reading>) -> Result<(), WatchError> {
         let before = into.len();
-        let open = self.open.get_or_insert_with(|| Open::new(self.sut.as_ref()));
+        let open = self.open.get_or_insert_with(|| Open::new(self.sut.as_ref(), self.target));
         open.read(&mut self.buffer, into);
         if into.len() == before {
             let reason = "nothing can be read from /proc".to_owned();
@@ -60,12 +70,15 @@ struct Open {
     speeds: Vec<Reading>,
     readings: u32,
     ports: Vec<u16>,
+    /// The interface on the way to the server.
+    route: Option<String>,
     netlink: Netlink,
     programs: Option<Programs>,
+    others: OtherPrograms,
 }
 
 impl Open {
-    fn new(sut: Option<&WatchedSut>) -> Open {
+    fn new(sut: Option<&WatchedSut>, target: Option<IpAddr>) -> Open {
         let of_machine = PROC_FILES.iter().map(|(path, parse)| (PathBuf::from(path), *parse));
         let of_sut = sut.map(WatchedSut::group_files).unwrap_or_default();
         let open = |(path, parse): (PathBuf, Parse)| Some((Reread::open(path).ok()?, parse));
@@ -75,8 +88,10 @@ impl Open {
             speeds: Vec::new(),
             readings: 0,
             ports: sut.map(|sut| sut.ports.clone()).unwrap_or_default(),
+            route: target.and_then(interface_to),
             netlink: Netlink::default(),
             programs: sut.map(Programs::new),
+            others: OtherPrograms::default(),
         }
     }
 
@@ -96,10 +111,10 @@ impl Open {
         }
         self.readings = self.readings.wrapping_add(1);
         into.extend_from_slice(&self.speeds);
+        into.extend(self.route.iter().map(|interface| Reading::of(Counter::NetRoute, interface.clone(), 1)));
         self.netlink.read(&self.ports, into);
-        if let Some(programs) = &mut self.programs {
-            programs.read(into);
-        }
+        let server = self.programs.as_mut().map(|programs| programs.read(into)).unwrap_or_default();
+        self.others.read(&server, into);
     }
 }
 
@@ -161,6 +176,21 @@ mod tests {
         ] {
             assert!(readings.iter().any(|reading| reading.counter == counter), "{counter} is missing");
         }
+    }
+
+    /// Goal: what the load does not pass cannot be taken for its bottleneck. An address that leads nowhere has no way.
+    #[test]
+    fn the_way_to_the_server_is_told() {
+        let route = |machine: LocalMachine| {
+            let (mut machine, mut readings) = (machine, Vec::new());
+            machine.read(&mut readings).unwrap();
+            let routes = readings.iter().filter(|reading| reading.counter == Counter::NetRoute);
+            routes.map(|reading| (reading.instance.clone(), reading.value)).collect::<Vec<_>>()
+        };
+        let toward = |address: &str| LocalMachine::new(None).toward(address.parse().unwrap());
+        assert_eq!(route(toward("127.0.0.1")), [("lo".to_owned(), 1)]);
+        assert_eq!(route(toward("::1")), [("lo".to_owned(), 1)]);
+        assert_eq!(route(LocalMachine::new(None)), []);
     }
 
     #[test]

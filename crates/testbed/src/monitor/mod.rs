@@ -5,6 +5,7 @@
 //! - `kernel`: the table of kernel files and the functions that read their text
 //! - `netlink`: what the kernel tells only if asked
 //! - `programs`: the processes of the system under test
+//! - `others`: what else runs on this machine
 //! - `local`: this machine
 //! - `fetch`: a page of numbers by HTTP
 //! - `service`: what only a server knows
@@ -17,6 +18,7 @@ mod fetch;
 mod kernel;
 mod local;
 pub(crate) mod netlink;
+mod others;
 mod programs;
 pub mod prometheus;
 mod service;

@@ -10,6 +10,7 @@ use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
 use model::{Counter, Reading};
+use units::{Clock, Nanos, RealClock};
 
 use super::kernel::text::ticks_to_micros;
 use super::sut::WatchedSut;
@@ -27,6 +28,9 @@ const OTHERS: &str = "others";
 /// The longest line of `/proc/PID/stat` is a third of this.
 const STAT_BYTES_MAX: usize = 1024;
 
+/// Two looks that are closer than this say nothing of a thread's pace: its account has ticks of up to 10 ms.
+const PACE_MIN: Nanos = Nanos::from_millis(500);
+
 /// Where a control group is missing, its processes are looked for in `/proc`.
 #[derive(Debug)]
 enum Members {
@@ -43,6 +47,7 @@ pub struct Programs {
     ended: BTreeMap<String, u64>,
     /// The process that was read last.
     last: u32,
+    clock: RealClock,
 }
 
 /// A process as it was at its last turn.
@@ -50,15 +55,34 @@ pub struct Programs {
 struct Process {
     program: String,
     stat: ProcessStat,
+    /// Of its only thread.
+    pace: Pace,
     threads: Threads,
 }
 
-/// The states of the threads of a process that has several.
+/// The threads of a process that has several.
 #[derive(Debug, Default)]
 struct Threads {
-    /// Number and state; `?` before the first turn.
-    states: Vec<(u32, char)>,
+    all: Vec<Thread>,
     next: usize,
+}
+
+/// A thread as it was at its last turn.
+#[derive(Debug)]
+struct Thread {
+    number: u32,
+    /// `?` before the first turn.
+    state: char,
+    pace: Pace,
+}
+
+/// How much CPU time a thread uses per second, from one look to the next.
+#[derive(Debug, Default, Clone, Copy)]
+struct Pace {
+    /// When it was looked at, and its CPU time in ticks.
+    last: Option<(Nanos, u64)>,
+    /// In µs per second; `None` before the second look.
+    micros_per_second: Option<u64>,
 }
 
 /// What is told about one program.
@@ -79,11 +103,17 @@ impl Programs {
             Some(directory) => Members::Group(directory.to_owned()),
             None => Members::Family(sut.leaders.clone()),
         };
-        Programs { members, known: HashMap::new(), ended: BTreeMap::new(), last: 0 }
+        Programs {
+            members,
+            known: HashMap::new(),
+            ended: BTreeMap::new(),
+            last: 0,
+            clock: RealClock::start(),
+        }
     }
 
-    /// Reads the processes whose turn it is, and tells about all.
-    pub fn read(&mut self, into: &mut Vec<Reading>) {
+    /// Reads the processes whose turn it is, and tells about all; returns the numbers of all that run.
+    pub fn read(&mut self, into: &mut Vec<Reading>) -> Vec<u32> {
         let mut pids = self.members(into);
         pids.sort_unstable();
         pids.dedup();
@@ -96,6 +126,7 @@ impl Programs {
         }
         self.look_at_threads(&turn);
         self.tell(into);
+        pids
     }
 
     /// Without a group, the family is also the only account of the server's CPU time.
@@ -130,15 +161,16 @@ impl Programs {
             false => OTHERS,
         };
         self.ended.entry(program.to_owned()).or_default();
-        let mut threads = Threads::default();
+        let (mut threads, mut pace) = (Threads::default(), Pace::default());
         if let Some(before) = self.known.remove(&pid) {
             // Another one may have got the number in the meantime.
             match before.stat.start_ticks == stat.start_ticks {
-                true => threads = before.threads,
+                true => (threads, pace) = (before.threads, before.pace),
                 false => keep(&mut self.ended, &before),
             }
         }
-        self.known.insert(pid, Process { program: program.to_owned(), stat, threads });
+        pace.look(self.clock.now(), stat.own_ticks);
+        self.known.insert(pid, Process { program: program.to_owned(), stat, pace, threads });
     }
 
     fn look_at_threads(&mut self, turn: &[u32]) {
@@ -146,9 +178,10 @@ impl Programs {
             known.get(pid).is_some_and(|process| 1 < process.stat.threads)
         };
         let turn: Vec<u32> = turn.iter().copied().filter(|pid| threaded(&self.known, pid)).collect();
+        let now = self.clock.now();
         for pid in &turn {
             if let Some(process) = self.known.get_mut(pid) {
-                process.threads.look(*pid, process.stat.threads, (READS_MAX / turn.len()).max(1));
+                process.threads.look(*pid, process.stat.threads, (READS_MAX / turn.len()).max(1), now);
             }
         }
     }
@@ -168,6 +201,8 @@ impl Programs {
             ];
             into.extend(values.map(|(counter, value)| Reading::of(counter, program, value)));
         }
+        let busiest = self.known.values().filter_map(Process::busiest_thread).max();
+        into.extend(busiest.map(|micros| Reading::new(Counter::SutBusiestThread, micros)));
     }
 
     fn sums(&self) -> BTreeMap<&str, Sum> {
@@ -176,14 +211,14 @@ impl Programs {
             .iter()
             .map(|(program, ticks)| (program.as_str(), Sum { ticks: *ticks, ..Sum::default() }));
         let mut sums: BTreeMap<&str, Sum> = ended.collect();
-        for Process { program, stat, threads } in self.known.values() {
+        for Process { program, stat, threads, .. } in self.known.values() {
             let sum = sums.entry(program).or_default();
             sum.ticks = sum.ticks.saturating_add(stat.own_ticks);
             sum.resident_pages = sum.resident_pages.saturating_add(stat.resident_pages);
             sum.processes += 1;
             match stat.threads {
                 0 | 1 => sum.count(stat.state),
-                _ => threads.states.iter().for_each(|(_, state)| sum.count(*state)),
+                _ => threads.all.iter().for_each(|thread| sum.count(thread.state)),
             }
         }
         sums
@@ -213,25 +248,54 @@ impl Sum {
     }
 }
 
+impl Process {
+    /// Returns the pace of its busiest thread; `None` before the second look.
+    fn busiest_thread(&self) -> Option<u64> {
+        match self.stat.threads {
+            0 | 1 => self.pace.micros_per_second,
+            _ => self.threads.all.iter().filter_map(|thread| thread.pace.micros_per_second).max(),
+        }
+    }
+}
+
+impl Pace {
+    /// Takes a look: so many ticks by now.
+    fn look(&mut self, now: Nanos, ticks: u64) {
+        if let Some((at, before)) = self.last {
+            let seconds = now.saturating_sub(at).as_secs_f64();
+            if seconds < PACE_MIN.as_secs_f64() {
+                return;
+            }
+            let micros = ticks_to_micros(ticks.saturating_sub(before)) as f64;
+            self.micros_per_second = Some((micros / seconds).round() as u64);
+        }
+        self.last = Some((now, ticks));
+    }
+}
+
 impl Threads {
     /// Reads the next threads of a process that has `count`. Their list is made anew when that number has changed.
-    fn look(&mut self, pid: u32, count: u32, reads_max: usize) {
-        if self.states.len() != count as usize {
+    fn look(&mut self, pid: u32, count: u32, reads_max: usize, now: Nanos) {
+        if self.all.len() != count as usize {
             let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
             let numbers = tasks.filter_map(|task| task.file_name().to_str()?.parse().ok());
-            self.states = numbers.map(|number| (number, '?')).collect();
+            self.all = numbers.map(|number| Thread { number, state: '?', pace: Pace::default() }).collect();
         }
-        for _ in 0..reads_max.min(self.states.len()) {
-            self.next = (self.next + 1) % self.states.len();
-            let (number, state) = &mut self.states[self.next];
-            let text = stat_text(&format!("/proc/{pid}/task/{number}/stat"));
-            *state = text.and_then(|text| Some(parse_stat(&text)?.1.state)).unwrap_or('?');
+        for _ in 0..reads_max.min(self.all.len()) {
+            self.next = (self.next + 1) % self.all.len();
+            let thread = &mut self.all[self.next];
+            let text = stat_text(&format!("/proc/{pid}/task/{}/stat", thread.number));
+            let stat = text.as_deref().and_then(parse_stat).map(|(_, stat)| stat);
+            thread.state = stat.map_or('?', |stat| stat.state);
+            if let Some(stat) = stat {
+                thread.pace.look(now, stat.own_ticks);
+            }
         }
     }
 }
 
 /// Reads a line of `/proc/PID/stat` with as few calls as possible.
-fn stat_text(path: &str) -> Option<String> {
+pub(super) fn stat_text(path: &str) -> Option<String> {
     let mut buffer = [0; STAT_BYTES_MAX];
     let length = File::open(path).ok()?.read_at(&mut buffer, 0).ok()?;
     Some(String::from_utf8_lossy(&buffer[..length]).into_owned())
@@ -247,7 +311,8 @@ mod tests {
 
     fn process(program: &str, state: char, own_ticks: u64) -> Process {
         let stat = ProcessStat { state, own_ticks, threads: 1, resident_pages: 2, ..ProcessStat::default() };
-        Process { program: program.to_owned(), stat, threads: Threads::default() }
+        let (pace, threads) = (Pace::default(), Threads::default());
+        Process { program: program.to_owned(), stat, pace, threads }
     }
 
     #[test]
@@ -272,6 +337,37 @@ mod tests {
         programs.forget_all_but(&[1]);
         assert_eq!(programs.sums()["nginx"], Sum { processes: 1, resident_pages: 2, running: 0, ..nginx });
         assert_eq!(programs.sums()["php"], Sum { ticks: 40, ..Sum::default() });
+    }
+
+    /// By hand: 0 to 90 ticks in a second are 900 ms of a CPU where a tick is 10 ms. A look too soon changes nothing.
+    #[test]
+    fn a_pace_is_told_from_two_looks() {
+        let mut pace = Pace::default();
+        pace.look(Nanos::from_secs(1), 10);
+        assert_eq!(pace.micros_per_second, None);
+        pace.look(Nanos::from_millis(1100), 10);
+        pace.look(Nanos::from_secs(2), 100);
+        assert_eq!(pace.micros_per_second, Some(ticks_to_micros(90)));
+        pace.look(Nanos::from_secs(4), 100);
+        assert_eq!(pace.micros_per_second, Some(0));
+    }
+
+    /// A server with one busy process and one with a busy thread among several.
+    #[test]
+    fn the_busiest_thread_of_all_processes_is_told() {
+        let mut programs = programs(Vec::new());
+        let paced = |micros| Pace { last: None, micros_per_second: Some(micros) };
+        let mut one = process("nginx", 'R', 10);
+        one.pace = paced(400_000);
+        let mut several = process("nginx", 'R', 10);
+        several.stat.threads = 2;
+        several.pace = paced(990_000);
+        let thread = |number, micros| Thread { number, state: 'R', pace: paced(micros) };
+        several.threads.all = vec![thread(1, 90_000), thread(2, 900_000)];
+        programs.known.extend([(1, one), (2, several)]);
+        let mut readings = Vec::new();
+        programs.tell(&mut readings);
+        assert!(readings.contains(&Reading::new(Counter::SutBusiestThread, 900_000)), "{readings:?}");
     }
 
     /// Goal: names that a server makes up do not make series without end.

@@ -1,0 +1,72 @@
+//! How much more load the generator could have made, by the CPU time that was really left.
+
+use model::{Counter, MachineRole, Plan};
+
+use crate::LoadPointResult;
+use crate::resources::{ResourceUse, SeriesUse};
+
+/// One CPU of the machine that made the load.
+struct Cpu {
+    number: Option<u32>,
+    /// From 0 to 1.
+    busy: f64,
+}
+
+/// Returns how many times the load the generator could have made by the CPU time that was left to it, from 1; `None` if
+/// the machine that made the load was not watched, or the generator used nothing.
+///
+/// Of CPUs of its own: (G + I) ÷ G, with G what its threads used of them and I what was idle. Where it shares CPUs with
+/// the server, more load needs more of both, and whatever else runs there goes on: (G + S + I) ÷ (G + S), with I idle on
+/// all CPUs and S what the server used. Never more than its threads could use, T ÷ G.
+pub fn generator_headroom(plan: &Plan, point: &LoadPointResult) -> Option<f64> {
+    let threads = f64::from(plan.load_threads);
+    let generator = point.generator_busy * threads;
+    let (role, cpus) = cpus_of_generator(&point.resources)?;
+    if generator <= 0.0 {
+        return None;
+    }
+    let is_given = |cpu: &Cpu, given: &[u32]| cpu.number.is_some_and(|number| given.contains(&number));
+    let idle = |cpus: &mut dyn Iterator<Item = &Cpu>| cpus.map(|cpu| 1.0 - cpu.busy).sum::<f64>();
+    let has_own_cpus = !plan.load_cpus.is_empty()
+        && (role == MachineRole::Load
+            || !plan.sut.cpus.is_empty() && plan.load_cpus.iter().all(|cpu| !plan.sut.cpus.contains(cpu)));
+    let left = match has_own_cpus {
+        true => {
+            let own = idle(&mut cpus.iter().filter(|cpu| is_given(cpu, &plan.load_cpus)));
+            (generator + own) / generator
+        }
+        false => {
+            // Of a server that is not seen nothing is known: it may be all that the generator does not use.
+            let busy: f64 = cpus.iter().map(|cpu| cpu.busy).sum();
+            let server = match role {
+                MachineRole::Load => 0.0,
+                _ => point.sut_cpus.unwrap_or((busy - generator).max(0.0)),
+            };
+            (generator + server + idle(&mut cpus.iter())) / (generator + server)
+        }
+    };
+    Some(left.min(threads / generator).max(1.0))
+}
+
+/// Returns the CPUs of the machine that makes the load, and what takes place there.
+fn cpus_of_generator(uses: &ResourceUse) -> Option<(MachineRole, Vec<Cpu>)> {
+    let makes_load = |one: &&SeriesUse| uses.role(one).is_some_and(|role| role != MachineRole::Sut);
+    let idle: Vec<&SeriesUse> =
+        uses.series.iter().filter(|one| one.series.counter == Counter::CpuIdle).filter(makes_load).collect();
+    let role = uses.role(idle.first()?)?;
+    let cpu = |one: &&SeriesUse| {
+        let (machine, name) = (one.series.machine, &one.series.instance);
+        let sum = |modes: &[Counter]| -> f64 {
+            let of_cpu = uses.series.iter().filter(|other| {
+                other.series.machine == machine
+                    && other.series.instance == *name
+                    && modes.contains(&other.series.counter)
+            });
+            of_cpu.filter_map(|other| other.value).sum()
+        };
+        let (busy, idle) = (sum(&Counter::CPU_BUSY), sum(&Counter::CPU_IDLE));
+        (0.0 < busy + idle).then(|| Cpu { number: name.parse().ok(), busy: busy / (busy + idle) })
+    };
+    let cpus = idle.iter().map(cpu).collect::<Option<Vec<Cpu>>>()?;
+    Some((role, cpus))
+}

@@ -1,0 +1,61 @@
+//! Other programs on a machine that was measured: named with what they used.
+
+use model::{Counter, MachineRole};
+
+use super::{Evidence, Finding};
+use crate::LoadPointResult;
+
+/// Together they are worth a remark from this many CPUs on. A house rule: a tenth of a CPU is what intervals notice.
+const CPUS_MIN: f64 = 0.1;
+
+/// So many are named; a program that used less than this of a CPU is not.
+const N_NAMED: usize = 3;
+const SHARE_MIN: f64 = 0.02;
+
+/// Remarks on programs that neither are the server nor make the load.
+pub(super) fn check(evidence: &Evidence) -> Vec<Finding> {
+    let used = others(evidence.result);
+    let sum: f64 = used.iter().map(|(_, cpus)| cpus).sum();
+    if sum < CPUS_MIN {
+        return Vec::new();
+    }
+    let server = match evidence.plan.sut.name.as_str() {
+        "external" => "; the server may be one of them",
+        _ => "",
+    };
+    let text = format!("other programs used {sum:.2} CPUs: {}{server}", listed(&used));
+    vec![Finding::remark("other-programs", text)]
+}
+
+/// Says who else used the machine, to stand behind what they may have disturbed; empty if nobody did.
+pub(super) fn clause(point: &LoadPointResult) -> String {
+    let used = others(point);
+    let sum: f64 = used.iter().map(|(_, cpus)| cpus).sum();
+    if sum < CPUS_MIN {
+        String::new()
+    } else {
+        format!("; other programs used {sum:.2} CPUs ({})", listed(&used))
+    }
+}
+
+/// Returns the programs on machines that make load, with the CPUs that each used, the busiest first.
+fn others(point: &LoadPointResult) -> Vec<(&str, f64)> {
+    let uses = &point.resources;
+    let series = uses.series.iter().filter(|one| one.series.counter == Counter::OtherCpu);
+    let watched = series.filter(|one| uses.role(one).is_some_and(|role| role != MachineRole::Sut));
+    let mut used: Vec<(&str, f64)> =
+        watched.filter_map(|one| Some((one.series.instance.as_str(), one.value? / 1e6))).collect();
+    used.sort_by(|one, other| other.1.total_cmp(&one.1));
+    used
+}
+
+/// Writes `stress 98 %, cc1 40 %`: of one CPU each.
+fn listed(used: &[(&str, f64)]) -> String {
+    let named = used.iter().take(N_NAMED).filter(|(_, cpus)| SHARE_MIN <= *cpus);
+    let texts: Vec<String> =
+        named.map(|(name, cpus)| format!("{name} {:.0} % of one", 100.0 * cpus)).collect();
+    match texts.is_empty() {
+        true => "none of them much".to_owned(),
+        false => texts.join(", "),
+    }
+}
