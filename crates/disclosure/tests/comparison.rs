@@ -98,20 +98,19 @@ fn sentences_say_what_holds() {
     let text = comparison_text(&certain());
     assert_eq!(
         text[0],
-        "apache serves 20 % more connections per second than nginx (15 to 25 %) at 40 clients. Over 3 loads: 20 % \
-         more connections per second (15 to 25 %); faster at 2, no evidence at 1."
+        "apache serves 20 % more connections per second than nginx (95 % CI 15–25 %) at 40 clients. Over 3 loads: 20 % \
+         more connections per second (95 % CI 15–25 %); faster at 2, no difference found at 1."
     );
     assert_eq!(text[1], "a|b<c> and nginx have no load in common at which both are valid.");
-    assert!(text[2].contains("and up to 2.0 % from run to run is taken for granted"), "{}", text[2]);
+    assert!(text[2].contains("up to 2.0 % from run to run is taken for granted"), "{}", text[2]);
     assert_eq!(
         text[3],
-        "6 of 12 differences have no interval, so nothing is said of them: a server has fewer than three runs, and a \
-         steady phase with fewer than 10 s that can be used. `--duration 60` makes steady phases longer, `--repeat 5` \
-         runs every server more often."
+        "The runs are too short to say whether 6 of the 12 differences are real. Use at least 10 s per load point \
+         (`--duration 10s`), or three runs per server (`--repeat 3`)."
     );
     assert_eq!(text.len(), 4);
     let without = comparison_text(&compared(&runs()));
-    assert!(without[3].starts_with("9 of 12 differences have no interval"), "percentiles have: {without:?}");
+    assert!(without[3].contains("whether 9 of the 12 differences are real"), "percentiles have: {without:?}");
 }
 
 /// Every finding about the rate, in words.
@@ -133,13 +132,13 @@ fn every_finding_has_its_sentence() {
     };
     assert_eq!(
         said(Finding::Lower, 0.85, Some((0.82, 0.88))),
-        "apache serves 15 % fewer connections per second than nginx (12 to 18 %) at 40 clients; it responds in 15 % \
-         less time (12 to 18 %), has a 99th percentile 15 % lower (12 to 18 %) and uses 15 % less CPU time per operation \
-         (12 to 18 %)."
+        "apache serves 15 % fewer connections per second than nginx (95 % CI 12–18 %) at 40 clients; its responses \
+         take 15 % less time (95 % CI 12–18 %), its 99th percentile is 15 % lower (95 % CI 12–18 %) and it uses 15 % less \
+         CPU time per operation (95 % CI 12–18 %)."
     );
     assert_eq!(
         said(Finding::Higher, 2.5, Some((2.4, 2.6))),
-        "apache serves 2.5 times the connections per second of nginx (2.4 to 2.6 times) at 40 clients."
+        "apache serves 2.5 times the connections per second of nginx (95 % CI 2.4–2.6 times) at 40 clients."
     );
     assert_eq!(
         said(Finding::Alike, 1.002, Some((0.996, 1.007))),
@@ -147,13 +146,17 @@ fn every_finding_has_its_sentence() {
     );
     assert_eq!(
         said(Finding::NoEvidence, 1.01, Some((0.98, 1.04))),
-        "No evidence that apache and nginx differ in connections per second (−2.0 to +4.0 %; 5.1 % would have been \
-         seen) at 40 clients."
+        "No difference in connections per second was found between apache and nginx (95 % CI −2.0 to +4.0 %; a \
+         difference of 5.1 % or more would have been detected) at 40 clients."
     );
     assert_eq!(
-        said(Finding::TooNoisy, 1.01, None),
-        "Too noisy to tell whether apache and nginx differ in connections per second (no interval: too few runs, and \
-         steady phases too short) at 40 clients."
+        said(Finding::TooNoisy, 1.01, Some((0.94, 1.08))),
+        "apache and nginx vary too much to say whether they differ in connections per second (95 % CI −6.0 to +8.0 %; a \
+         difference of less than 5.1 % could have been overlooked) at 40 clients."
+    );
+    assert_eq!(
+        said(Finding::TooShort, 1.01, None),
+        "The runs are too short to say whether apache and nginx differ in connections per second at 40 clients."
     );
 }
 
@@ -166,7 +169,7 @@ fn differences_are_listed_figure_by_figure() {
     let overall = comparison_overall(&comparison).unwrap().plain_rows();
     assert_eq!(overall.len(), 4);
     assert_eq!(overall[1][..2], ["3", "apache"]);
-    assert_eq!(overall[1][4], "~ too noisy");
+    assert_eq!(overall[1][4], "~ too short");
 }
 
 #[test]

@@ -31,8 +31,8 @@ pub use asymptote::{Demand, asymptotic_bound, saturation_users};
 pub use batches::{Batches, batch_quantile_interval};
 pub use codec::HistogramError;
 pub use compare::{
-    ALIKE, Family, Finding, LogRatio, NOISY, POWER, PhaseError, Shown, Told, benjamini_hochberg, finding,
-    holm, phase_error, tell,
+    ALIKE, Decision, Family, Finding, LogRatio, NOISY, POWER, PhaseError, Shown, Told, benjamini_hochberg,
+    finding, holm, phase_error, tell,
 };
 pub use curve::{CurvePoint, knee, peak, saturation_point};
 pub use drift::{Drift, DriftLimit, batch_mean_interval, drift};

@@ -205,7 +205,7 @@ impl Contest {
         let findings = changes.iter().zip(&told).map(|((_, places), told)| {
             places.iter().zip(&told.places).map(|(place, told)| finding(Some(place), *told)).collect()
         });
-        (told.iter().map(|told| told.overall).collect(), findings.collect())
+        (told.iter().map(|told| told.overall.holds).collect(), findings.collect())
     }
 
     fn changes(&self, a: &[Vec<f64>], b: &[Vec<f64>], seed: u64) -> (LogRatio, Vec<LogRatio>) {
@@ -297,7 +297,11 @@ fn single_runs_allow_for_what_they_cannot_show() {
                 LogRatio::of_runs(&[a], &[b], BETWEEN).unwrap().p_value()
             })
             .collect();
-        tell(&[Family { overall: 1.0, places: p }], ALARMS)[0].places.clone()
+        tell(&[Family { overall: 1.0, places: p }], ALARMS)[0]
+            .places
+            .iter()
+            .map(|place| place.holds)
+            .collect()
     };
     let alarmed = share(N, |seed| told(seed, 1.0).contains(&true));
     let found = (0..N).map(|seed| told(seed, 1.2).iter().filter(|told| **told).count() as f64).sum::<f64>()

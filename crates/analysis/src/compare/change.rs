@@ -1,14 +1,13 @@
 //! How the figures of a side differ from the baseline's, and which of the differences hold.
 
 use model::Load;
-use stats::{Family, Finding, LogRatio, POWER, Shown, finding, tell};
+use stats::{Decision, Family, Finding, LogRatio, POWER, Shown, finding, tell};
 use units::{Ratio, WallTime};
 
 use super::figures::is_valid;
 use super::turns::in_turns;
 use super::{Compared, Comparison, Metric, best_point, point_at};
 use crate::LoadPointResult;
-use crate::metrics::CONFIDENCE;
 
 /// By how much runs of one server are taken to differ where too few of them are there to see it: the deviation of a
 /// figure from run to run, relative to it.
@@ -31,13 +30,16 @@ pub struct Change {
     pub n_loads: usize,
     /// The figure ÷ the baseline's; of several runs the ratio of geometric means.
     pub ratio: f64,
-    /// 95 % interval for the ratio; `None` if runs are too few and their phases too short for one.
+    /// The interval for the ratio by which it was decided: all those of a comparison hold together with 95 % confidence.
+    /// `None` if runs are too few and their phases too short for one.
     pub interval: Option<(f64, f64)>,
+    /// The confidence of this interval by itself, from 0.95.
+    pub confidence: Ratio,
     /// The probability of such a difference if there were none, by itself; `None` without an interval.
     pub p: Option<f64>,
     /// What it comes to, among all that were compared.
     pub finding: Finding,
-    /// The smallest difference that is found in four of five such comparisons, as a ratio above none (0.03: 3 %); `None`
+    /// The smallest difference that is found in four of five such comparisons among as many others, as a ratio above none (0.03: 3 %); `None`
     /// without an interval.
     pub detectable: Option<f64>,
     /// What the interval rests on.
@@ -148,17 +150,19 @@ impl Found {
         Some(Found { ratio: ratio_of(&from, &to), log_ratio, basis })
     }
 
-    fn change(&self, metric: Metric, told: bool) -> Change {
+    fn change(&self, metric: Metric, decision: Decision) -> Change {
         let log_ratio = self.log_ratio.as_ref();
-        let interval = log_ratio.and_then(|found| found.ratio(CONFIDENCE));
-        let detectable = log_ratio.and_then(|found| found.detectable(ALARMS, POWER));
+        let confidence = decision.confidence();
+        let interval = log_ratio.and_then(|found| found.ratio(confidence));
+        let detectable = log_ratio.and_then(|found| found.detectable(decision.level, POWER));
         Change {
             metric,
             n_loads: 1,
             ratio: self.ratio,
             interval: interval.map(|estimate| (estimate.low, estimate.high)),
+            confidence,
             p: log_ratio.map(LogRatio::p_value),
-            finding: finding(log_ratio, told),
+            finding: finding(log_ratio, decision),
             detectable: detectable.map(|more| more.0),
             basis: self.basis,
         }

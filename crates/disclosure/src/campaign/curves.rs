@@ -19,8 +19,8 @@ pub(super) fn figure(entries: &[Entry], words: Words) -> Option<Figure> {
             .into(),
         ..chart(&curves)?
     };
-    let caption = "Each server at its own load, as named: the one that carries more may also let wait longer. Each further \
-                   nine has the same length. Bars: 95 % intervals, where known.";
+    let caption = "Each server at its own load, as named: a server that handles more load may also respond more slowly. Each \
+                   further nine has the same length. Bars: 95 % intervals, where known.";
     Some(Figure { chart, caption: caption.into(), table: table(&curves), bulky: false })
 }
 

@@ -46,7 +46,7 @@ fn table(comparison: &Comparison, shown: fn(&str) -> String) -> Option<Table> {
         section = &one.section;
     }
     let table = Table::new("Configuration that differs", columns, rows);
-    Some(table.note("Of files, the lines that not all have. What is made anew for every run (folders, ports) is left out."))
+    Some(table.note("For files, only differing lines are shown. Per-run paths and ports are ignored."))
 }
 
 /// Returns all lines of a value as a table takes them.

@@ -6,6 +6,10 @@ use stats::Finding;
 use super::words;
 use crate::report::Words;
 
+/// What the intervals of a comparison are.
+const ADJUSTED: &str =
+    "Confidence intervals (CI) hold for all comparisons together, and findings follow from them.";
+
 /// From this ratio on people say "twice as many", not "100 % more".
 const TIMES_MIN: f64 = 1.95;
 
@@ -28,7 +32,7 @@ fn side_text(comparison: &Comparison, words: Words, index: usize) -> String {
             let first = rate_clause(words, base, side, rate);
             let place = format!("at {}", words.load_text(level.load));
             let more: Vec<String> = level.figures[index].changes.iter().filter_map(told_clause).collect();
-            let more = if more.is_empty() { String::new() } else { format!("; it {}", joined(&more)) };
+            let more = if more.is_empty() { String::new() } else { format!("; {}", joined(&more)) };
             sentences.push(format!("{first} {place}{more}"));
         }
         None => sentences
@@ -61,35 +65,42 @@ fn rate_clause(words: Words, base: &Side, side: &Side, change: &Change) -> Strin
             format!("{name} and {other} serve the same {rate}, {}", within(change))
         }
         Finding::NoEvidence => {
-            format!("No evidence that {name} and {other} differ in {rate}{}", in_brackets(change))
+            format!("No difference in {rate} was found between {name} and {other}{}", in_brackets(change))
+        }
+        Finding::TooShort => {
+            format!(
+                "The runs are too short to say whether {name} and {other} differ in {rate}{}",
+                in_brackets(change)
+            )
         }
         Finding::TooNoisy => {
-            format!("Too noisy to tell whether {name} and {other} differ in {rate}{}", in_brackets(change))
+            format!(
+                "{name} and {other} vary too much to say whether they differ in {rate}{}",
+                in_brackets(change)
+            )
         }
     }
 }
 
-/// Says what is told of a figure besides the rate: `responds in 20 % less time (17 to 23 %)`.
+/// Says what is told of a figure besides the rate: `its responses take 20 % less time (95 % CI 17–23 %)`.
 fn told_clause(change: &Change) -> Option<String> {
-    let less = match change.finding {
+    let is_less = match change.finding {
         Finding::Higher => false,
         Finding::Lower => true,
-        Finding::Alike | Finding::NoEvidence | Finding::TooNoisy => return None,
+        Finding::Alike | Finding::NoEvidence | Finding::TooShort | Finding::TooNoisy => return None,
     };
-    let much = match is_times(change) {
-        true => times(change.ratio),
-        false => format!("{} {}", amount(change), if less { "less" } else { "more" }),
-    };
-    let clause = match (change.metric, is_times(change)) {
-        (Metric::Rate, _) => return None,
-        (Metric::ResponseMean, true) => format!("responds in {much} the time"),
-        (Metric::ResponseMean, false) => format!("responds in {much} time"),
-        (Metric::ResponseP99, true) => format!("has {much} the 99th percentile"),
-        (Metric::ResponseP99, false) => {
-            format!("has a 99th percentile {} {}", amount(change), if less { "lower" } else { "higher" })
-        }
-        (Metric::CpuPerOperation, true) => format!("uses {much} the CPU time per operation"),
-        (Metric::CpuPerOperation, false) => format!("uses {much} CPU time per operation"),
+    let (much, as_much) = (amount(change), times(change.ratio));
+    let clause = match (change.metric, is_times(change), is_less) {
+        (Metric::Rate, ..) => return None,
+        (Metric::ResponseMean, true, _) => format!("its responses take {as_much} as long"),
+        (Metric::ResponseMean, false, true) => format!("its responses take {much} less time"),
+        (Metric::ResponseMean, false, false) => format!("its responses take {much} longer"),
+        (Metric::ResponseP99, true, _) => format!("its 99th percentile is {as_much} as high"),
+        (Metric::ResponseP99, false, true) => format!("its 99th percentile is {much} lower"),
+        (Metric::ResponseP99, false, false) => format!("its 99th percentile is {much} higher"),
+        (Metric::CpuPerOperation, true, _) => format!("it uses {as_much} the CPU time per operation"),
+        (Metric::CpuPerOperation, false, true) => format!("it uses {much} less CPU time per operation"),
+        (Metric::CpuPerOperation, false, false) => format!("it uses {much} more CPU time per operation"),
     };
     Some(format!("{clause}{}", in_brackets(change)))
 }
@@ -106,20 +117,22 @@ fn overall_sentence(comparison: &Comparison, words: Words, index: usize) -> Opti
         Finding::Higher => format!("{} more {}", amount(rate), words.rate),
         Finding::Lower => format!("{} fewer {}", amount(rate), words.rate),
         Finding::Alike => format!("the same, {}", within(rate)),
-        Finding::NoEvidence => "no evidence of a difference".to_owned(),
-        Finding::TooNoisy => "too noisy to tell".to_owned(),
+        Finding::NoEvidence => "no difference was found".to_owned(),
+        Finding::TooShort => "too short to say".to_owned(),
+        Finding::TooNoisy => "too noisy to say".to_owned(),
     };
     let brackets = if rate.finding == Finding::Alike { String::new() } else { in_brackets(rate) };
     Some(format!("Over {} loads: {whole}{brackets}; {}", rate.n_loads, tally(comparison, index)))
 }
 
-/// Counts the findings about the rate: `faster at 18 loads, no evidence at 2`.
+/// Counts the findings about the rate: `faster at 18, no difference at 2`.
 fn tally(comparison: &Comparison, side: usize) -> String {
-    const WORDS: [(Finding, &str); 5] = [
+    const WORDS: [(Finding, &str); 6] = [
         (Finding::Higher, "faster"),
         (Finding::Lower, "slower"),
         (Finding::Alike, "alike"),
-        (Finding::NoEvidence, "no evidence"),
+        (Finding::NoEvidence, "no difference found"),
+        (Finding::TooShort, "too short"),
         (Finding::TooNoisy, "too noisy"),
     ];
     let rates = || comparison.levels.iter().filter_map(|level| level.figures[side].change(Metric::Rate));
@@ -143,18 +156,21 @@ fn basis_text(comparison: &Comparison) -> Vec<String> {
     bases.iter().map(|basis| basis_sentence(*basis)).collect()
 }
 
-/// Says how many differences have no interval, why, and what to do; `None` if all have one.
+/// Says of how many differences nothing can be said, and what to do; `None` if all have an interval.
 fn lack_text(comparison: &Comparison) -> Option<String> {
     let n = changes(comparison).count();
     let lacking = changes(comparison).filter(|change| change.interval.is_none()).count();
-    let have = if lacking == 1 { "has" } else { "have" };
-    (0 < lacking).then(|| {
-        format!(
-            "{lacking} of {n} differences {have} no interval, so nothing is said of them: a server has fewer than three \
-             runs, and a steady phase with fewer than 10 s that can be used. `--duration 60` makes steady phases longer, \
-             `--repeat 5` runs every server more often."
-        )
-    })
+    let which = match (lacking, n) {
+        (0, _) => return None,
+        (1, 1) => "the only difference is real".to_owned(),
+        (lacking, n) if lacking == n => format!("any of the {n} differences is real"),
+        (1, n) => format!("one of the {n} differences is real"),
+        (lacking, n) => format!("{lacking} of the {n} differences are real"),
+    };
+    Some(format!(
+        "The runs are too short to say whether {which}. Use at least 10 s per load point (`--duration 10s`), or three \
+         runs per server (`--repeat 3`)."
+    ))
 }
 
 /// Returns all differences from the first side, load by load.
@@ -165,14 +181,16 @@ fn changes(comparison: &Comparison) -> impl Iterator<Item = &Change> {
 
 fn basis_sentence(basis: Basis) -> String {
     match basis {
-        Basis::Turns(n) => format!("Intervals rest on {n} repetitions of each server, which took turns."),
+        Basis::Turns(n) => {
+            format!("{ADJUSTED} They rest on {n} repetitions of each server, which took turns.")
+        }
         Basis::Repetitions(a, b) => format!(
-            "Intervals rest on {a} and {b} repetitions that took no turns: whatever changed on the machine between them \
-             counts as a difference. `plimsoll run BENCHMARK --sut A,B --repeat 5` lets them take turns."
+            "{ADJUSTED} They rest on {a} and {b} repetitions that took no turns: whatever changed on the machine between \
+             them counts as a difference. `plimsoll run BENCHMARK --sut A,B --repeat 5` lets them take turns."
         ),
         Basis::Phases => format!(
-            "Where a server has fewer than three runs, intervals rest on the seconds of their steady phases (10 at least), and \
-             up to {} from run to run is taken for granted. `--repeat 5` measures it instead.",
+            "{ADJUSTED} Where a server has fewer than three runs, they rest on the seconds of steady phases (10 at least), \
+             and up to {} from run to run is taken for granted. `--repeat 5` measures it instead.",
             percent(BETWEEN_RUNS.0)
         ),
     }
@@ -183,7 +201,8 @@ pub(super) fn finding_text(change: &Change) -> String {
     let is_better = (change.finding == Finding::Higher) == change.metric.is_better_higher();
     let text = match (change.finding, change.metric) {
         (Finding::Alike, _) => "= alike",
-        (Finding::NoEvidence, _) => "· no evidence",
+        (Finding::NoEvidence, _) => "· no difference found",
+        (Finding::TooShort, _) => "~ too short",
         (Finding::TooNoisy, _) => "~ too noisy",
         (_, Metric::CpuPerOperation) if is_better => "▲ less",
         (_, Metric::CpuPerOperation) => "▼ more",
@@ -218,28 +237,32 @@ fn within(change: &Change) -> String {
     format!("within {}", percent((high - 1.0).max(1.0 - low)))
 }
 
-/// Returns the interval in brackets, in the words of the finding; with what would have been seen where nothing was.
+/// Returns the interval in brackets, in the words of the finding; with what would have been detected where nothing was.
 fn in_brackets(change: &Change) -> String {
-    let Some((low, high)) = change.interval else {
-        return " (no interval: too few runs, and steady phases too short)".to_owned();
-    };
+    let Some((low, high)) = change.interval else { return String::new() };
     let bare = |ratio: f64| percent(ratio).trim_end_matches(" %").to_owned();
     let signed = |ratio: f64| match ratio < 1.0 {
         true => format!("−{}", bare(1.0 - ratio)),
         false => format!("+{}", bare(ratio - 1.0)),
     };
-    let seen = change.detectable.map_or("nothing".to_owned(), percent);
+    let seen = change.detectable.map_or("any size".to_owned(), percent);
     match change.finding {
-        Finding::Higher | Finding::Lower if is_times(change) => format!(" ({low:.1} to {})", times(high)),
-        Finding::Higher => format!(" ({} to {})", bare(low - 1.0), percent(high - 1.0)),
-        Finding::Lower => format!(" ({} to {})", bare(1.0 - high), percent(1.0 - low)),
+        Finding::Higher | Finding::Lower if is_times(change) => {
+            format!(" (95 % CI {low:.1}–{})", times(high))
+        }
+        Finding::Higher => format!(" (95 % CI {}–{})", bare(low - 1.0), percent(high - 1.0)),
+        Finding::Lower => format!(" (95 % CI {}–{})", bare(1.0 - high), percent(1.0 - low)),
         Finding::Alike => String::new(),
-        Finding::NoEvidence => {
-            format!(" ({} to {} %; {seen} would have been seen)", signed(low), signed(high))
-        }
-        Finding::TooNoisy => {
-            format!(" ({} to {} %; less than {seen} could have been overlooked)", signed(low), signed(high))
-        }
+        Finding::NoEvidence => format!(
+            " (95 % CI {} to {} %; a difference of {seen} or more would have been detected)",
+            signed(low),
+            signed(high)
+        ),
+        Finding::TooShort | Finding::TooNoisy => format!(
+            " (95 % CI {} to {} %; a difference of less than {seen} could have been overlooked)",
+            signed(low),
+            signed(high)
+        ),
     }
 }
 

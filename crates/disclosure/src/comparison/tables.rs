@@ -29,7 +29,7 @@ pub fn comparison_summary(comparison: &Comparison) -> Table {
         Row { cells, tone }
     });
     Table::new("Highest valid load of each", columns, rows.collect()).note(format!(
-        "Ratio: to the rate of {}, with its 95 % interval. A server without a valid load point has no figure.",
+        "Ratio: to the rate of {}, with the interval that holds for all comparisons together (95 %). A server without a valid load point has no figure.",
         comparison.sides[0].name
     ))
 }
@@ -59,7 +59,7 @@ pub fn comparison_table(comparison: &Comparison) -> Table {
         })
     });
     Table::new("The same load on each", columns, rows.collect()).note(
-        "Rates and ratios with their 95 % intervals. Ratios are between valid load points only; the finding is about the \
+        "Rates with their 95 % intervals, ratios with those that hold for all comparisons together. Ratios are between valid load points only; the finding is about the \
          rate, among all that was compared.",
     )
 }
@@ -98,12 +98,12 @@ fn changes_table(caption: &str, load: Column, rows: Vec<Row>) -> Table {
         Column::words("Figure"),
         Column::numbers("Ratio", ""),
         Column::words("Finding"),
-        Column::numbers("Would have been seen from", ""),
+        Column::numbers("Smallest detectable difference", ""),
     ];
     Table::new(caption, columns, rows).note(
-        "Ratios with their 95 % intervals. Findings hold for all of them together: where nothing differs, anything is \
-         found in at most 5 % of comparisons. The last column is the smallest difference that is found in four of five \
-         such comparisons.",
+        "Ratios with the intervals by which findings were decided: they hold for all comparisons together with 95 % \
+         confidence, so each by itself is wider. Where nothing differs, anything is found in at most 5 % of comparisons. \
+         The last column is the smallest difference that is found in four of five such comparisons.",
     )
 }
 

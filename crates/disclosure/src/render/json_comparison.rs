@@ -85,6 +85,7 @@ fn change(change: &Change) -> Value {
         "loads": change.n_loads,
         "ratio": change.ratio,
         "ratio_interval": change.interval,
+        "interval_confidence": change.confidence.0,
         "p": change.p,
         "finding": finding(change.finding),
         "detectable_ratio": change.detectable,
@@ -99,6 +100,7 @@ fn finding(finding: Finding) -> &'static str {
         Finding::Lower => "lower",
         Finding::Alike => "alike",
         Finding::NoEvidence => "no-evidence",
+        Finding::TooShort => "too-short",
         Finding::TooNoisy => "too-noisy",
     }
 }

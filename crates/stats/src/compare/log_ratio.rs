@@ -5,7 +5,7 @@ use units::Ratio;
 use super::spread::Reach;
 use crate::Estimate;
 use crate::drift::variance;
-use crate::estimate::{student_quantile, student_tail};
+use crate::estimate::{normal_quantile, student_quantile, student_tail};
 
 /// With fewer repetitions of a side their scatter says hardly anything.
 const N_REPETITIONS_MIN: usize = 3;
@@ -132,9 +132,24 @@ impl LogRatio {
     ///
     /// Source: minimum detectable difference, Zar, Biostatistical Analysis, 5th edition, chapter 8, on logarithms.
     pub fn detectable(&self, alarms: Ratio, power: Ratio) -> Option<Ratio> {
+        self.detectable_by(alarms, power, |q| student_quantile(q, self.freedom))
+    }
+
+    /// Returns the same if the error were known instead of estimated: what more runs or seconds that vary as much would
+    /// at least bring it to. Quantiles of the normal distribution take the place of Student's.
+    pub fn detectable_if_known(&self, alarms: Ratio, power: Ratio) -> Option<Ratio> {
+        self.detectable_by(alarms, power, normal_quantile)
+    }
+
+    fn detectable_by(
+        &self,
+        alarms: Ratio,
+        power: Ratio,
+        quantile: impl Fn(f64) -> Option<f64>,
+    ) -> Option<Ratio> {
         let reach = self.reach.below.max(self.reach.above);
-        let tell = student_quantile(1.0 - alarms.0 / 2.0, self.freedom)? * reach;
-        let more = (tell + student_quantile(power.0, self.freedom)?) * self.error;
+        let tell = quantile(1.0 - alarms.0 / 2.0)? * reach;
+        let more = (tell + quantile(power.0)?) * self.error;
         Some(Ratio(more.exp_m1())).filter(|more| more.0.is_finite())
     }
 }

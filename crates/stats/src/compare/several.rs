@@ -11,13 +11,30 @@ pub struct Family {
     pub places: Vec<f64>,
 }
 
+/// What is decided about one difference among all that were looked at together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Decision {
+    /// Whether the difference is there, as far as the data tell.
+    pub holds: bool,
+    /// The significance level at which it was decided: a difference holds if its own p value is at most this. So its
+    /// interval with the confidence 1 − level leaves out "no difference" exactly if it holds.
+    pub level: Ratio,
+}
+
+impl Decision {
+    /// Returns the confidence of the interval by which it was decided: 1 − level.
+    pub fn confidence(self) -> Ratio {
+        Ratio(1.0 - self.level.0)
+    }
+}
+
 /// Which differences of a family are there, as far as the data tell.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Told {
     /// Over all places together.
-    pub overall: bool,
+    pub overall: Decision,
     /// Place by place.
-    pub places: Vec<bool>,
+    pub places: Vec<Decision>,
 }
 
 /// Tells which of many differences are there.
@@ -32,19 +49,52 @@ pub struct Told {
 /// Source: Holm 1979; Benjamini and Hochberg 1995; families behind a gate: Dmitrienko, Tamhane and Bretz, Multiple Testing
 /// Problems in Pharmaceutical Statistics, chapter 5. Simulation: `docs/design/intervals.md`.
 pub fn tell(families: &[Family], alarms: Ratio) -> Vec<Told> {
-    let overall = holm(&families.iter().map(|family| family.overall).collect::<Vec<_>>());
     let has_places = families.iter().any(|family| 1 < family.places.len());
     let half = if has_places { alarms.0 / 2.0 } else { alarms.0 };
-    let mut single =
-        holm(&families.iter().flat_map(|family| family.places.clone()).collect::<Vec<_>>()).into_iter();
-    let told = |(family, overall): (&Family, f64)| {
-        let opened = overall <= half;
-        let shares = benjamini_hochberg(&family.places);
+    let overall = holm_decisions(&families.iter().map(|family| family.overall).collect::<Vec<_>>(), half);
+    let places = families.iter().flat_map(|family| family.places.clone()).collect::<Vec<_>>();
+    let mut single = holm_decisions(&places, half).into_iter();
+    let told = |(family, overall): (&Family, Decision)| {
+        let opened = if overall.holds { benjamini_hochberg_level(&family.places, alarms.0) } else { 0.0 };
         let by_itself = single.by_ref().take(family.places.len());
-        let places = by_itself.zip(shares).map(|(p, share)| p <= half || (opened && share <= alarms.0));
-        Told { overall: opened, places: places.collect() }
+        let decide = |(own, p): (Decision, &f64)| {
+            let level = own.level.0.max(opened);
+            Decision { holds: own.holds || known(*p) <= level, level: Ratio(level) }
+        };
+        Told { overall, places: by_itself.zip(&family.places).map(decide).collect() }
     };
     families.iter().zip(overall).map(told).collect()
+}
+
+/// Decides by Holm, in the same order, each with the level at which it was decided.
+///
+/// With p sorted, the i-th of m (from 1) is held against alarms ÷ (m − i + 1) until one is above; that one and all
+/// after it do not hold, and are above the level at which the first of them failed.
+fn holm_decisions(p: &[f64], alarms: f64) -> Vec<Decision> {
+    let m = p.len() as f64;
+    let mut decisions = vec![Decision { holds: false, level: Ratio(alarms) }; p.len()];
+    let mut failed_at: Option<f64> = None;
+    for (rank, index) in ranks(p) {
+        let level = failed_at.unwrap_or(alarms / (m - rank as f64));
+        let holds = failed_at.is_none() && known(p[index]) <= level;
+        if !holds {
+            failed_at = Some(level);
+        }
+        decisions[index] = Decision { holds, level: Ratio(level) };
+    }
+    decisions
+}
+
+/// Returns the level at which Benjamini and Hochberg decide: k·q ÷ m, with k how many hold; that of one if none does.
+///
+/// Intervals with the confidence 1 − k·q ÷ m miss the truth in the share q of those that hold, at most.
+///
+/// Source: Benjamini and Yekutieli 2005, False Discovery Rate–Adjusted Multiple Confidence Intervals for Selected
+/// Parameters.
+fn benjamini_hochberg_level(p: &[f64], q: f64) -> f64 {
+    let m = p.len().max(1) as f64;
+    let holding = benjamini_hochberg(p).into_iter().filter(|adjusted| *adjusted <= q).count();
+    holding.max(1) as f64 * q / m
 }
 
 /// Returns p values adjusted by Holm, in the same order: told are those up to the probability of any false alarm allowed.
@@ -104,6 +154,8 @@ fn adjusted(
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn near(found: &[f64], expected: &[f64]) {
@@ -129,11 +181,26 @@ mod tests {
 
     const FIVE: Ratio = Ratio(0.05);
 
-    fn told(families: &[(f64, &[f64])]) -> Vec<(bool, Vec<bool>)> {
+    fn decided(families: &[(f64, &[f64])]) -> Vec<Told> {
         let family =
             |(overall, places): &(f64, &[f64])| Family { overall: *overall, places: places.to_vec() };
-        let told = tell(&families.iter().map(family).collect::<Vec<_>>(), FIVE);
-        told.into_iter().map(|told| (told.overall, told.places)).collect()
+        tell(&families.iter().map(family).collect::<Vec<_>>(), FIVE)
+    }
+
+    fn told(families: &[(f64, &[f64])]) -> Vec<(bool, Vec<bool>)> {
+        let places = |told: &Told| told.places.iter().map(|place| place.holds).collect();
+        decided(families).iter().map(|told| (told.overall.holds, places(told))).collect()
+    }
+
+    /// By hand. Overall, by Holm at 0.025: 0.012 of two at 0.0125, 0.3 at 0.025. Places, by Holm at 0.025 of six: the first
+    /// fails at 0.025 ÷ 6, and so do all. The first family is open: of 0.02, 0.03, 0.3 two hold, at 2 · 0.05 ÷ 3.
+    #[test]
+    fn every_decision_says_at_which_level_it_was_made() {
+        let found = decided(&[(0.012, &[0.02, 0.03, 0.3]), (0.3, &[0.01, 0.04, 0.3])]);
+        let level = |decision: &Decision| decision.level.0;
+        near(&[level(&found[0].overall), level(&found[1].overall)], &[0.0125, 0.025]);
+        near(&found[0].places.iter().map(level).collect::<Vec<_>>(), &[0.1 / 3.0; 3]);
+        near(&found[1].places.iter().map(level).collect::<Vec<_>>(), &[0.025 / 6.0; 3]);
     }
 
     /// The first differs overall (0.012 · 2 ≤ 0.025), which opens its places; the second's, just as small, stay shut.
@@ -158,5 +225,23 @@ mod tests {
         assert_eq!(told(&[(0.04, &[0.04]), (0.2, &[0.2])]), [(false, vec![false]), (false, vec![false])]);
         assert_eq!(told(&[(0.04, &[])]), [(true, Vec::<bool>::new())]);
         assert!(told(&[]).is_empty());
+    }
+
+    proptest! {
+        /// What is printed beside a finding never contradicts it: it holds if its p value is at most its level.
+        #[test]
+        fn a_difference_holds_if_its_p_value_is_at_most_its_level(
+            families in prop::collection::vec((0.0..0.1f64, prop::collection::vec(0.0..0.1f64, 0..6)), 1..6),
+        ) {
+            let families: Vec<Family> =
+                families.into_iter().map(|(overall, places)| Family { overall, places }).collect();
+            for (family, told) in families.iter().zip(tell(&families, FIVE)) {
+                prop_assert_eq!(told.overall.holds, family.overall <= told.overall.level.0);
+                for (p, place) in family.places.iter().zip(&told.places) {
+                    prop_assert_eq!(place.holds, *p <= place.level.0, "{} {:?}", p, place);
+                    prop_assert!(place.level.0 <= FIVE.0 + 1e-12);
+                }
+            }
+        }
     }
 }
