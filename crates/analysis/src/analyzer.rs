@@ -9,7 +9,7 @@ use model::{
 use crate::attribute::attribute;
 use crate::find_max::replay;
 use crate::fold::{PointFold, Resources};
-use crate::judge::{RunEvidence, judge_load_point, judge_run};
+use crate::judge::{RunEvidence, judge_load_point, judge_run, mark_overload};
 use crate::metrics::{curve, headline, measure};
 use crate::rules::Evidence;
 use crate::tally::Tally;
@@ -114,6 +114,7 @@ impl Analyzer {
             }
         }
         let found = replay(&self.plan, &load_points);
+        mark_overload(&mut load_points);
         let evidence = RunEvidence {
             ending: &ending,
             load_points: &load_points,

@@ -36,7 +36,7 @@ pub(crate) fn judge_load_point(evidence: &Evidence) -> Verdict {
 }
 
 /// Judges a run: incomplete if it did not end by itself, valid if every planned load point is there and valid,
-/// but for an [`overload`] at its end.
+/// but for those at which the server was overloaded ([`mark_overload`]).
 ///
 /// Its reasons and remarks are its own (without load point) followed by those of the load points.
 pub(crate) fn judge_run(plan: &Plan, evidence: &RunEvidence) -> Verdict {
@@ -50,10 +50,9 @@ pub(crate) fn judge_run(plan: &Plan, evidence: &RunEvidence) -> Verdict {
     if searched {
         reasons.extend(search_finding(evidence).map(|finding| finding.reason(None)));
     }
-    let overload = overload(evidence.load_points);
     for point in evidence.load_points {
         // A search has to meet loads that are too high: that is how it knows.
-        let may_fail = searched || overload == Some(point.index);
+        let may_fail = searched || point.verdict.state == State::Overloaded;
         let told = if may_fail { &mut remarks } else { &mut reasons };
         told.extend(point.verdict.reasons.iter().cloned());
         remarks.extend(point.verdict.remarks.iter().cloned());
@@ -66,16 +65,33 @@ pub(crate) fn judge_run(plan: &Plan, evidence: &RunEvidence) -> Verdict {
     Verdict { state, reasons, remarks }
 }
 
-/// Returns the last load point of an open loop if nothing is wrong with it but that too little was delivered.
+/// What a load point may have missed by overload: operations were not delivered, and some were given up or refused.
+/// A generator that was not healthy breaks other rules.
+const MISSED_BY_OVERLOAD: [&str; 2] = ["delivered", "errors"];
+
+/// Marks the load points of an open loop at which the server was overloaded: invalid for nothing but what overload makes
+/// them miss, while all that offered less were delivered, at least one.
 ///
-/// It shows where the server's capacity ends: the load point is invalid, the run is not for its sake. All before
-/// it must be valid, and there must be one.
-fn overload(load_points: &[LoadPointResult]) -> Option<u32> {
-    let (last, before) = load_points.split_last()?;
-    let only_delivery = last.verdict.state == State::Invalid
-        && last.verdict.reasons.iter().all(|reason| reason.rule == "delivered");
-    let valid = !before.is_empty() && before.iter().all(|point| point.verdict.state == State::Valid);
-    (only_delivery && valid).then_some(last.index)
+/// They show where the server's capacity ends; the run is not invalid for their sake.
+pub(crate) fn mark_overload(load_points: &mut [LoadPointResult]) {
+    let is_missed = |point: &LoadPointResult| {
+        let rules = || point.verdict.reasons.iter().map(|reason| reason.rule);
+        !point.load.is_closed()
+            && point.verdict.state == State::Invalid
+            && rules().any(|rule| rule == "delivered")
+            && rules().all(|rule| MISSED_BY_OVERLOAD.contains(&rule))
+    };
+    let missed: Vec<bool> = load_points.iter().map(is_missed).collect();
+    let is_overload = |index: usize| {
+        let level = load_points[index].load.level();
+        let lower = || (0..load_points.len()).filter(|other| load_points[*other].load.level() < level);
+        let is_valid = |other: usize| load_points[other].verdict.state == State::Valid;
+        missed[index] && lower().any(is_valid) && lower().all(|other| is_valid(other) || missed[other])
+    };
+    let overloaded: Vec<usize> = (0..load_points.len()).filter(|index| is_overload(*index)).collect();
+    for index in overloaded {
+        load_points[index].verdict.state = State::Overloaded;
+    }
 }
 
 /// Says why a search that came to its end has no answer.

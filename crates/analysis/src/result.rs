@@ -307,11 +307,14 @@ pub struct Verdict {
     pub remarks: Vec<Reason>,
 }
 
-/// The three judgements.
+/// The judgements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// The numbers can be trusted as far as the rules can tell.
     Valid,
+    /// Of a load point of an open loop: more was offered than the server could do, while it kept up with less. It shows
+    /// where the capacity ends and counts for nothing else; a run is never called so.
+    Overloaded,
     /// A rule was broken.
     Invalid,
     /// The run or load point did not come to its end.

@@ -109,6 +109,23 @@ fn markdown_of_a_campaign() {
     insta::assert_snapshot!(markdown);
 }
 
+/// The reported case: of three servers that were offered 2,000/s one was called the best, at 2,000/s.
+#[test]
+fn a_rate_that_all_were_offered_belongs_to_all_of_them() {
+    let all =
+        [named("nginx", "nginx", fixture::open_loop()), named("apache", "apache", fixture::open_loop())];
+    let document = campaign_document(&runs(&all));
+    let tiles = document.sections[0].blocks.iter().find_map(|block| match block {
+        Block::Tiles(tiles) => Some(tiles),
+        _ => None,
+    });
+    let tile = &tiles.unwrap()[0];
+    assert_eq!(
+        (tile.value.as_str(), tile.note.as_str()),
+        ("400", "all that was offered, answered by nginx and apache, modified")
+    );
+}
+
 #[test]
 fn svg_of_bars() {
     insta::assert_snapshot!(svg_of(&campaign(), "bars"));

@@ -269,3 +269,51 @@ fn markdown_of_a_server_on_groups_of_cpus() {
     let json = render::comparison_json(&comparison);
     assert_eq!(json["scalings"][0]["groups"][2]["bound_by_cpus"], false);
 }
+
+/// A server that answers 400/s, and one that stops below: `slow` is its rate there.
+fn sweep(slow: f64) -> [(&'static str, Fixture); 2] {
+    let (mut stopped, full) = (fixture::open_loop(), fixture::open_loop());
+    let top = &mut stopped.analysis.load_points[2];
+    (top.verdict.state, top.rate) = (analysis::State::Overloaded, slow);
+    let (headline, before) = (stopped.analysis.headline.as_mut().unwrap(), 1);
+    headline.load_point = before;
+    [("apache", stopped), ("apache behind plimsoll", full)]
+}
+
+/// The reported case: the page opened with INVALID and three paragraphs of "too noisy".
+#[test]
+fn a_comparison_of_offered_rates_opens_with_the_answer() {
+    let comparison = compared(&sweep(237.0));
+    let text = comparison_text(&comparison);
+    let answer = &text[0];
+    assert!(
+        answer.starts_with("apache behind plimsoll answered 400/s, all that was offered, in "),
+        "{answer}"
+    );
+    assert!(answer.ends_with("; apache stopped near 240/s."), "{answer}");
+    let document = comparison_document(&comparison, &[]);
+    assert_eq!(document.banner.state, analysis::State::Valid, "overload is no fault of a run");
+    let banner = format!("{:?}", document.banner.text);
+    assert!(banner.contains("all that was offered") && banner.contains("2 of 2 runs valid"), "{banner}");
+    assert!(render::markdown(&document).contains("↑\u{a0}overloaded"));
+    assert_eq!(render::comparison_json(&comparison)["levels"][2]["figures"][0]["verdict"], "overloaded");
+    assert_eq!(comparison.leader(), Some(1));
+    // Closed loops have no such answer: nobody offers a rate.
+    assert!(!comparison_text(&certain())[0].contains("all that was offered"));
+}
+
+/// Nobody knows which of two servers could have done more if both did all that was asked of them.
+#[test]
+fn what_reached_only_the_offered_rate_is_not_called_the_best() {
+    let comparison = compared(&[("nginx", fixture::open_loop()), ("apache", fixture::open_loop())]);
+    assert_eq!((comparison.leader(), comparison.leaders()), (None, vec![0, 1]));
+    assert!(comparison_summary(&comparison).rows.iter().all(|row| row.tone == disclosure::Tone::Plain));
+    let answer = &comparison_text(&comparison)[0];
+    assert!(
+        answer.starts_with("nginx (in ") && answer.ends_with(" answered 400/s, all that was offered."),
+        "{answer}"
+    );
+    let stopped = compared(&sweep(237.0));
+    let tones: Vec<_> = comparison_summary(&stopped).rows.iter().map(|row| row.tone).collect();
+    assert_eq!(tones, [disclosure::Tone::Plain, disclosure::Tone::Best]);
+}

@@ -35,10 +35,10 @@ fn highlights_are_the_numbers_of_the_run() {
     let begins = format!("The highest valid rate is {:.2} connections per second at 40 clients", peak.rate);
     assert!(said[0].starts_with(&begins), "{}", said[0]);
     assert_eq!(said[1], "The server saturates at 20 clients: more load brings at most 3 % more rate.");
-    assert!(said[2].starts_with("Waiting pays up to the knee, 10 clients ("), "{}", said[2]);
+    assert!(said[2].starts_with("Best trade-off (knee): 10 clients ("), "{}", said[2]);
     let times = peak.rate / fixture.analysis.load_points[0].rate;
     assert!(
-        said[3].starts_with(&format!("Against 10 clients that is {times:.2}\u{a0}× the rate")),
+        said[3].starts_with(&format!("Compared with 10 clients: {times:.1} times the throughput, ")),
         "{}",
         said[3]
     );

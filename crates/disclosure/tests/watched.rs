@@ -2,7 +2,9 @@
 
 mod fixture;
 
-use analysis::attribute::{Attribution, Bottleneck, Bounds, CAUSES, Demand, DemandUnit, Sign, Signs};
+use analysis::attribute::{
+    Attribution, Bottleneck, Bounds, CAUSES, Certainty, Demand, DemandUnit, Sign, Signs,
+};
 use analysis::{ResourceUse, SeriesUse};
 use disclosure::{Document, outline, render};
 use fixture::Fixture;
@@ -47,6 +49,7 @@ fn attribution(busy: f64, place: usize) -> Attribution {
     };
     Attribution {
         bottleneck,
+        certainty: if place == 1 { Certainty::Probable } else { Certainty::Certain },
         evidence: if 0 < place { cause.evidence(&signs) } else { Vec::new() },
         signs,
         demands: vec![cpu, reads],

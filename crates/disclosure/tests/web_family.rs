@@ -57,13 +57,16 @@ fn the_file_set_is_disclosed_as_the_original_does() {
     assert_eq!((listed, listed >> 20), (931_746_088, 888));
 }
 
-/// A valid run whose last load point was not delivered says so above everything else.
+/// A valid run with load points at which the server was overloaded says so above everything else.
 #[test]
 fn an_overload_at_the_end_is_told_in_the_banner() {
     let mut fixture = fixture::classes();
-    fixture.analysis.load_points[1].verdict.state = analysis::State::Invalid;
+    fixture.analysis.load_points[1].verdict.state = analysis::State::Overloaded;
     let text = format!("{:?}", outline(&fixture.report()).banner.text);
-    assert!(text.contains("1 of 2 load points valid") && text.contains("where the capacity ends"), "{text}");
+    assert!(
+        text.contains("1 of 2 load points valid") && text.contains("show where its capacity ends"),
+        "{text}"
+    );
 }
 
 /// Golden check G26: N ÷ Z at 100, 500 and 1000 users with Z = 0.27 s.

@@ -23,9 +23,9 @@ const CACHE_BYTES_SPARE: u64 = 64 << 20;
 /// One server with its settings.
 #[derive(Debug, Clone)]
 pub struct Candidate {
-    /// What its run is called where there are several: `nginx, php-fpm × 4 #2`.
+    /// What its run is called where there are several: `nginx-php-fpm-4 #2`.
     pub label: String,
-    /// What the server is called, however often it runs: `nginx, php-fpm × 4`.
+    /// What the server is called, however often it runs: `nginx-php-fpm-4`.
     pub title: String,
     /// Which server.
     pub server: ChosenServer,
@@ -117,7 +117,7 @@ pub fn candidates(arguments: &SutArguments, makes_pages: bool) -> Result<Vec<Can
         }
         for gateway in gateways {
             let label = match gateway {
-                Some(gateway) => format!("{name}, {} × {}", gateway.kind.name(), gateway.workers),
+                Some(gateway) => with_gateway(name, gateway),
                 None => name.clone(),
             };
             let (title, server) = (label.clone(), server.clone());
@@ -132,6 +132,11 @@ pub fn candidates(arguments: &SutArguments, makes_pages: bool) -> Result<Vec<Can
         }
     }
     Ok(repeated(in_groups(all, &arguments.sut_groups), arguments.repeat))
+}
+
+/// Returns what a server is called that has pages made by a program, everywhere: `nginx-php-fpm-4`.
+pub fn with_gateway(server: &str, gateway: Gateway) -> String {
+    format!("{server}-{}-{}", gateway.kind.name(), gateway.workers)
 }
 
 /// Puts every accelerator in front of every server.

@@ -95,7 +95,7 @@ impl Results {
         let Analysis { verdict, headline, modifications, .. } = &self.analysis;
         let word = match verdict.state {
             State::Valid => "VALID",
-            State::Invalid => "INVALID",
+            State::Overloaded | State::Invalid => "INVALID",
             State::Incomplete => "INCOMPLETE",
         };
         let mut lines = Vec::new();

@@ -4,6 +4,7 @@ use analysis::compare::Comparison;
 use disclosure::{CampaignRun, Document, Provenance, Table};
 use model::{FactState, Testbed};
 
+use crate::candidates::with_gateway;
 use crate::commands::print;
 use crate::exit::Failure;
 use crate::results::Results;
@@ -19,7 +20,7 @@ impl Results {
     }
 }
 
-/// Returns what the server of a run is called: `nginx, php-fpm × 4`. One that was there already is called by its address;
+/// Returns what the server of a run is called: `nginx-php-fpm-4`. One that was there already is called by its address;
 /// where that was left out of the run file, by the run, because nobody can know whether it is the same as another's.
 pub fn server_title(run: &Results, name: &str) -> String {
     let sut = &run.plan.sut;
@@ -27,9 +28,39 @@ pub fn server_title(run: &Results, name: &str) -> String {
         return target(&run.testbed).map_or_else(|| format!("external server of {name}"), str::to_owned);
     }
     let profile = sut.profile.as_ref().map(|profile| format!(", profile {profile}"));
-    let gateway = sut.gateway.map(|gateway| format!(", {} × {}", gateway.kind.name(), gateway.workers));
+    let server = match sut.gateway {
+        Some(gateway) => with_gateway(&sut.name, gateway),
+        None => sut.name.clone(),
+    };
     let accelerator = sut.accelerator.as_ref().map(|accelerator| format!(" behind {}", accelerator.name));
-    [Some(sut.name.clone()), gateway, profile, accelerator].into_iter().flatten().collect()
+    [Some(server), profile, accelerator].into_iter().flatten().collect()
+}
+
+/// Names runs: by their servers, of several runs of one server in one benchmark by their files (`names`), or numbered if
+/// the files are called after the server as well.
+pub fn run_names(read: &[Results], servers: &[String], names: &[String]) -> Vec<String> {
+    let key = |index: usize| {
+        let benchmark = &read[index].plan.benchmark;
+        (&benchmark.id, benchmark.version, &servers[index])
+    };
+    let name = |index: usize| {
+        let of_server: Vec<usize> = (0..read.len()).filter(|other| key(*other) == key(index)).collect();
+        let is_named_after_server = |name: &String| plain(name).contains(&plain(&servers[index]));
+        match of_server.as_slice() {
+            [_] => servers[index].clone(),
+            several if several.iter().all(|other| is_named_after_server(&names[*other])) => {
+                let place = several.iter().position(|other| *other == index).unwrap_or_default();
+                format!("{} #{}", servers[index], place + 1)
+            }
+            _ => names[index].clone(),
+        }
+    };
+    (0..read.len()).map(name).collect()
+}
+
+/// Returns letters and digits with hyphens for anything else, as in names of files.
+fn plain(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' }).collect()
 }
 
 fn target(testbed: &Testbed) -> Option<&str> {

@@ -301,7 +301,7 @@ fn single_runs_allow_for_what_they_cannot_show() {
             .places
             .iter()
             .map(|place| place.holds)
-            .collect()
+            .collect::<Vec<bool>>()
     };
     let alarmed = share(N, |seed| told(seed, 1.0).contains(&true));
     let found = (0..N).map(|seed| told(seed, 1.2).iter().filter(|told| **told).count() as f64).sum::<f64>()

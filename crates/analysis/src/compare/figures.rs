@@ -13,6 +13,9 @@ use crate::{LoadPointResult, State};
 pub struct Best {
     /// At which load: of several runs, that of the highest rate.
     pub load: Load,
+    /// Whether that was all that was offered, so that the rate says nothing about what the side could do: the highest load of
+    /// an open loop.
+    pub is_all_offered: bool,
     /// What was measured at the highest valid load of each run.
     pub figures: Figures,
 }

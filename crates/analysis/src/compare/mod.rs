@@ -24,7 +24,7 @@ pub use change::{BETWEEN_RUNS, Basis, Change};
 pub use configuration::{ConfigurationDifference, READINGS, plain_value};
 pub use figures::{Best, Figures};
 pub use metric::Metric;
-pub use sides::Side;
+pub use sides::{Side, is_all_offered};
 
 use crate::scaling::{Scaling, scalings};
 use crate::{Analysis, LoadPointResult, State};
@@ -198,4 +198,30 @@ fn level(runs: &[Compared], groups: &[Vec<usize>], load: Load) -> ComparedLevel 
 
 pub(crate) fn best_point(analysis: &Analysis) -> Option<&LoadPointResult> {
     analysis.load_points.get(analysis.headline.as_ref()?.load_point)
+}
+
+impl Comparison {
+    /// Returns the side that carried most; `None` if none did, and if several answered all that was offered, of which
+    /// nobody knows which could have done more.
+    pub fn leader(&self) -> Option<usize> {
+        match self.leaders().as_slice() {
+            [only] => Some(*only),
+            _ => None,
+        }
+    }
+
+    /// Returns the side with the highest rate, or all that answered as much as was offered at most.
+    pub fn leaders(&self) -> Vec<usize> {
+        let bests =
+            || self.sides.iter().enumerate().filter_map(|(index, side)| Some((index, side.best.as_ref()?)));
+        let highest = bests().max_by(|(_, one), (_, other)| one.figures.rate.total_cmp(&other.figures.rate));
+        let Some((first, best)) = highest else { return Vec::new() };
+        match best.is_all_offered {
+            false => vec![first],
+            true => {
+                let is_level = |other: &Best| other.is_all_offered && other.load.level() == best.load.level();
+                bests().filter(|(_, other)| is_level(other)).map(|(index, _)| index).collect()
+            }
+        }
+    }
 }

@@ -1,10 +1,10 @@
 //! Which runs are repetitions of one another: the same plan, server and configuration.
 
-use model::{Fact, FactSection};
+use model::{Fact, FactSection, Load};
 
 use super::configuration::{identifies, plain_value};
 use super::{Best, Change, Compared, Figures, alike, best_point};
-use crate::{LoadPointResult, State};
+use crate::{Analysis, LoadPointResult, State};
 
 /// A server with its settings, and the runs of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,5 +84,13 @@ fn best(runs: &[Compared], group: &[usize]) -> Option<Best> {
     let points: Vec<&LoadPointResult> =
         group.iter().filter_map(|run| best_point(runs[*run].analysis)).collect();
     let highest = points.iter().max_by(|one, other| one.rate.total_cmp(&other.rate))?;
-    Some(Best { load: highest.load, figures: Figures::of(&points) })
+    let analyses = || group.iter().map(|run| runs[*run].analysis);
+    let is_all_offered = analyses().all(|analysis| is_all_offered(analysis, highest.load));
+    Some(Best { load: highest.load, is_all_offered, figures: Figures::of(&points) })
+}
+
+/// Returns whether a load is the highest that an open loop offered.
+pub fn is_all_offered(analysis: &Analysis, load: Load) -> bool {
+    let levels = || analysis.load_points.iter().map(|point| point.load.level());
+    !load.is_closed() && levels().all(|level| level <= load.level())
 }

@@ -155,11 +155,11 @@ fn repetitions_in_turns_are_pairs() {
 
 /// A phase of nine seconds says nothing of its own noise.
 #[test]
-fn runs_that_are_too_short_are_too_noisy() {
+fn runs_that_are_too_short_are_not_called_noisy() {
     let runs = [run_of(9, 1, |_| ms(60)), run_of(9, 1, |_| ms(120))];
     let found = like(&[compared("one", &runs[0]), compared("other", &runs[1])]);
     let rate = found.levels[0].figures[1].change(Metric::Rate).unwrap();
-    assert_eq!((rate.finding, rate.interval, rate.detectable), (Finding::TooNoisy, None, None));
+    assert_eq!((rate.finding, rate.interval, rate.detectable), (Finding::TooShort, None, None));
     assert!((rate.ratio - 0.5).abs() < 0.01);
 }
 
@@ -289,4 +289,26 @@ fn another_machine_is_another_side() {
     let found = like(&runs);
     assert_eq!(found.sides.len(), 2);
     assert_eq!(found.configuration[0].values, [Some("6.1".to_owned()), Some("6.5".to_owned())]);
+}
+
+/// The reported case: "too noisy" stood beside an interval that left out "no difference", because that was the interval of
+/// the comparison by itself. Whatever was found, the interval and the finding that are shown follow from one decision.
+#[test]
+fn no_interval_contradicts_its_finding() {
+    let runs = [run_of(12, 2, |_| ms(60)), run_of(12, 2, |k| ms(60 + k as u64 % 3))];
+    let found = like(&[compared("one", &runs[0]), compared("other", &runs[1])]);
+    let changes = found.levels.iter().flat_map(|level| &level.figures[1].changes);
+    let all: Vec<_> = changes.chain(&found.sides[1].overall).collect();
+    assert!(all.iter().any(|change| change.interval.is_some()), "{all:?}");
+    for change in all {
+        assert!(0.95 <= change.confidence.0, "{change:?}");
+        let Some((low, high)) = change.interval else { continue };
+        let excludes = high < 1.0 || 1.0 < low;
+        match change.finding {
+            Finding::Higher => assert!(1.0 < low, "{change:?}"),
+            Finding::Lower => assert!(high < 1.0, "{change:?}"),
+            Finding::Alike => {}
+            Finding::NoEvidence | Finding::TooShort | Finding::TooNoisy => assert!(!excludes, "{change:?}"),
+        }
+    }
 }

@@ -127,45 +127,53 @@ fn an_open_loop_that_is_not_delivered_is_invalid() {
     assert_eq!(rules_broken(&analysis), ["delivered"]);
 }
 
-/// 100/s and 200/s offered, 20 places, 125 ms each: the first load point is delivered, the second cannot be.
-fn overloaded_at_the_end() -> Scene {
+/// Rates offered in turn with 20 places, 125 ms each: more than 160/s cannot be delivered.
+fn sweep(rates: &[f64]) -> Scene {
     let mut plan = Scene::open(Nanos::ZERO).plan;
     let load = |per_second| Load::Rate { per_second, arrivals: model::Arrivals::Constant, in_flight_max: 20 };
-    plan.load_points =
-        vec![LoadPoint { index: 0, load: load(100.0) }, LoadPoint { index: 1, load: load(200.0) }];
-    let of_point = |index: u32| {
-        let operations = scheduled(&plan, index as usize, ms(125), Nanos::ZERO);
-        records(&plan, index as usize, 0, &operations)
+    plan.load_points = (0..).zip(rates).map(|(index, rate)| LoadPoint { index, load: load(*rate) }).collect();
+    let of_point = |index: usize| {
+        let operations = scheduled(&plan, index, ms(125), Nanos::ZERO);
+        records(&plan, index, 0, &operations)
     };
-    let records = [0, 1].map(of_point).concat();
+    let records = (0..rates.len()).flat_map(of_point).collect();
     Scene { plan, records, ending: Ending::Complete }
 }
 
-/// The last load point shows where the capacity ends. It is invalid itself, and never the headline.
+fn states(analysis: &analysis::Analysis) -> Vec<State> {
+    analysis.load_points.iter().map(|point| point.verdict.state).collect()
+}
+
+/// The reported case: a sweep that was meant to pass the capacity was called invalid. Load points above it show where it
+/// ends, and are never the headline.
 #[test]
-fn a_run_stands_without_a_last_load_point_that_was_not_delivered() {
-    let analysis = overloaded_at_the_end().analyze();
+fn load_above_the_capacity_is_overload_and_leaves_the_run_valid() {
+    let analysis = sweep(&[100.0, 200.0]).analyze();
     assert_valid(&analysis);
-    let states: Vec<State> = analysis.load_points.iter().map(|point| point.verdict.state).collect();
-    assert_eq!(states, [State::Valid, State::Invalid]);
+    assert_eq!(states(&analysis), [State::Valid, State::Overloaded]);
     assert_eq!(remarks(&analysis, "delivered").len(), 1);
     assert_eq!(analysis.headline.unwrap().load_point, 0);
+    let several = sweep(&[300.0, 50.0, 100.0, 200.0]).analyze();
+    assert_valid(&several);
+    assert_eq!(states(&several), [State::Overloaded, State::Valid, State::Valid, State::Overloaded]);
 }
 
 #[test]
-fn only_the_last_load_point_may_miss_and_only_its_delivery() {
-    let mut first = overloaded_at_the_end();
-    for point in &mut first.plan.load_points {
-        point.index = 1 - point.index;
-    }
-    first.plan.load_points.reverse();
-    first.records.iter_mut().for_each(|record| record.load_point = 1 - record.load_point);
-    first.records.sort_by_key(|record| record.load_point);
-    assert_caught(&first.analyze(), "delivered");
-
-    let mut broken = overloaded_at_the_end();
+fn a_load_that_fails_where_more_was_delivered_or_nothing_was_is_no_overload() {
+    // Nothing shows that the server can do anything.
+    let alone = sweep(&[200.0, 300.0]).analyze();
+    assert_eq!(states(&alone), [State::Invalid, State::Invalid]);
+    assert_caught(&alone, "delivered");
+    // Something else is wrong with it.
+    let mut broken = sweep(&[100.0, 200.0]);
     broken.records.last_mut().unwrap().flow.due += 1;
-    assert_eq!(rules_broken(&broken.analyze()), ["conservation", "delivered"]);
+    let broken = broken.analyze();
+    assert_eq!(rules_broken(&broken), ["conservation", "delivered"]);
+    assert_eq!(states(&broken), [State::Valid, State::Invalid]);
+    // Something is wrong with a lower load, so that it is not the load that decides.
+    let mut below = sweep(&[50.0, 100.0, 200.0]);
+    below.records[0].flow.due += 1;
+    assert_eq!(states(&below.analyze()), [State::Invalid, State::Valid, State::Invalid]);
 }
 
 /// One operation that never fell due, and one that fell due twice.

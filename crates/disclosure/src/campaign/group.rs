@@ -1,6 +1,6 @@
 //! The runs of one benchmark, put together by server.
 
-use analysis::compare::{Compared, Comparison, Side, Unlike, compare};
+use analysis::compare::{Compared, Comparison, Side, Unlike, compare, is_all_offered};
 use analysis::{LoadPointResult, State};
 
 use super::CampaignRun;
@@ -30,6 +30,8 @@ pub(crate) struct Entry<'a> {
     pub(crate) best: Option<&'a LoadPointResult>,
     /// Its highest valid rate, of several runs the geometric mean.
     pub(crate) rate: Option<f64>,
+    /// Whether that was all that was offered, so that nobody knows what it could have done.
+    pub(crate) is_all_offered: bool,
     /// 95 % interval for it; `None` if there are too few seconds, or two runs.
     pub(crate) rate_interval: Option<(f64, f64)>,
 }
@@ -92,7 +94,16 @@ impl<'a> Group<'a> {
             run,
             best: best_of(&run),
             rate: figures.map(|figures| figures.rate),
+            is_all_offered: side.best.as_ref().is_some_and(|best| best.is_all_offered),
             rate_interval: figures.and_then(|figures| figures.rate_interval),
+        }
+    }
+
+    /// Returns the places of the servers with the highest rate: one, or all that answered as much as was offered at most.
+    pub(crate) fn leaders(&self) -> Vec<usize> {
+        match &self.comparison {
+            Some(comparison) => comparison.leaders(),
+            None => vec![0],
         }
     }
 
@@ -133,6 +144,7 @@ fn entry_of_run(run: CampaignRun<'_>) -> Entry<'_> {
         run,
         best,
         rate: best.map(|point| point.rate),
+        is_all_offered: best.is_some_and(|point| is_all_offered(run.report.analysis, point.load)),
         rate_interval: best.and_then(|point| point.rate_interval),
     }
 }

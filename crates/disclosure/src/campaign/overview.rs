@@ -4,6 +4,7 @@ use analysis::attribute::Attribution;
 
 use super::group::{Entry, Group};
 use super::servers;
+use crate::comparison::comparison_answer;
 use crate::report::Words;
 use crate::sections::highlights::highlights;
 use crate::sections::state_text;
@@ -47,25 +48,38 @@ fn listed(names: &[&str]) -> String {
 }
 
 /// Returns the highest valid rate of a benchmark, with its server, load and verdict; `None` if there is none.
+///
+/// Where several servers answered all that was offered, none of them is the best: the rate is what was offered.
 fn tile(group: &Group) -> Option<Tile> {
-    let entries = group.entries();
-    let rated = entries.iter().filter_map(|entry| Some((entry.rate?, entry)));
-    let (rate, entry) = rated.max_by(|one, other| one.0.total_cmp(&other.0))?;
+    let (entries, words) = (group.entries(), group.words());
+    let leaders: Vec<&Entry> = group.leaders().into_iter().filter_map(|place| entries.get(place)).collect();
     let modified = if group.is_modified() { ", modified" } else { "" };
-    Some(Tile {
-        name: format!("{}, {}", group.title(), group.words().rate),
-        value: numbers::fixed(rate, 2),
-        note: format!("{}{modified}", entry.companion(group.words())),
-    })
+    let name = format!("{}, {}", group.title(), words.rate);
+    match leaders.as_slice() {
+        [] => None,
+        [entry] => {
+            let offered = if entry.is_all_offered { ", all that was offered" } else { "" };
+            let note = format!("{}{offered}{modified}", entry.companion(words));
+            Some(Tile { name, value: numbers::fixed(entry.rate?, 2), note })
+        }
+        [first, ..] => {
+            let names: Vec<&str> = leaders.iter().map(|entry| entry.server).collect();
+            let load = first.best.map(|point| point.load)?;
+            let value = numbers::count(load.level().round() as u64);
+            let note = format!("all that was offered, answered by {}{modified}", listed(&names));
+            Some(Tile { name, value, note })
+        }
+    }
 }
 
 /// Says how servers compare; of a single one what it did.
 fn sentences(group: &Group) -> Vec<Text> {
     let said: Vec<Text> = match &group.comparison {
         Some(comparison) if 1 < comparison.sides.len() => {
-            let others = comparison.sides.len() - 1;
+            // One per server besides the first, behind the answer where there is one.
+            let n = comparison.sides.len() - 1 + usize::from(comparison_answer(comparison).is_some());
             let text = comparison_text(comparison);
-            text.iter().take(others).map(|sentence| Text::default().sentence(sentence)).collect()
+            text.iter().take(n).map(|sentence| Text::default().sentence(sentence)).collect()
         }
         _ => highlights(&group.runs[0].report).into_iter().take(2).collect(),
     };
@@ -93,12 +107,12 @@ fn table(groups: &[Group]) -> Table {
     let mut rows = Vec::new();
     for group in groups {
         let entries = group.entries();
-        let highest = entries.iter().filter_map(|entry| entry.rate).fold(0.0, f64::max);
+        let leaders = group.leaders();
         for (place, entry) in entries.iter().enumerate() {
             let title = if place == 0 { group.title() } else { "" };
             let tone = match entry.rate {
                 None => Tone::Bad,
-                Some(rate) if rate == highest && 1 < entries.len() => Tone::Best,
+                Some(_) if leaders == [place] && 1 < entries.len() => Tone::Best,
                 Some(_) => Tone::Plain,
             };
             rows.push(Row { cells: cells(title, entry, group.words(), is_priced), tone });

@@ -1,5 +1,6 @@
 //! Several runs side by side: sentences and tables for the terminal, and a document of their own.
 
+mod answer;
 mod chart;
 mod configuration;
 mod sentences;
@@ -9,6 +10,7 @@ use analysis::State;
 use analysis::compare::{Comparison, Figures};
 use model::Load;
 
+pub(crate) use answer::comparison_answer;
 pub use configuration::configuration_table;
 pub use sentences::comparison_text;
 pub use tables::{comparison_changes, comparison_overall, comparison_summary, comparison_table};
@@ -51,6 +53,7 @@ fn banner(comparison: &Comparison) -> Banner {
     };
     let counted =
         format!("{} of {} runs valid", comparison.runs.len() - not_valid.len(), comparison.runs.len());
+    let answer = comparison_answer(comparison).map_or(String::new(), |answer| format!("{answer} "));
     let alike = match comparison.unlike.is_empty() {
         true => "all of the same benchmark, workload, protocol, phases, load, seed and generator",
         false => "not of the same plan, and compared all the same",
@@ -61,7 +64,7 @@ fn banner(comparison: &Comparison) -> Banner {
     let unlike = comparison.unlike.iter().map(|one| Text::from(format!("not alike: {one}")));
     Banner {
         state: if not_valid.is_empty() { State::Valid } else { worst },
-        text: format!("{counted}; {alike}.").into(),
+        text: Text::default().sentence(&format!("{answer}{counted}; {alike}.")),
         reasons: invalid.chain(unlike).collect(),
         modified: comparison.modifications.iter().map(modification_text).collect(),
     }

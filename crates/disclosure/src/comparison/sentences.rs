@@ -3,7 +3,7 @@
 use analysis::compare::{BETWEEN_RUNS, Basis, Change, ComparedLevel, Comparison, Metric, Side};
 use stats::Finding;
 
-use super::words;
+use super::{comparison_answer, words};
 use crate::report::Words;
 
 /// What the intervals of a comparison are.
@@ -13,12 +13,12 @@ const ADJUSTED: &str =
 /// From this ratio on people say "twice as many", not "100 % more".
 const TIMES_MIN: f64 = 1.95;
 
-/// Says how each side differs from the first, what that rests on, and why there are differences without an interval; a
+/// Says who answered what where rates were offered, how each side differs from the first, what that rests on, and why there are differences without an interval; a
 /// sentence or two each. Empty if there is but one side.
 pub fn comparison_text(comparison: &Comparison) -> Vec<String> {
     let words = words(comparison);
-    let mut text: Vec<String> =
-        (1..comparison.sides.len()).map(|side| side_text(comparison, words, side)).collect();
+    let mut text: Vec<String> = comparison_answer(comparison).into_iter().collect();
+    text.extend((1..comparison.sides.len()).map(|side| side_text(comparison, words, side)));
     text.extend(basis_text(comparison));
     text.extend(lack_text(comparison));
     text
@@ -267,7 +267,7 @@ fn in_brackets(change: &Change) -> String {
 }
 
 /// Joins clauses: `a`, `a and b`, `a, b and c`.
-fn joined(clauses: &[String]) -> String {
+pub(super) fn joined(clauses: &[String]) -> String {
     match clauses {
         [] => String::new(),
         [only] => only.clone(),

@@ -14,7 +14,7 @@ pub fn comparison_summary(comparison: &Comparison) -> Table {
     let words = words(comparison);
     let columns = columns(words, [Column::words("Server"), Column::numbers(words.load, "")], "Run");
     let decimals = decimals(bests(comparison));
-    let highest = bests(comparison).map(|figures| figures.rate).fold(0.0, f64::max);
+    let leader = comparison.leader();
     let rows = comparison.sides.iter().enumerate().map(|(index, side)| {
         let load = side.best.as_ref().map_or(numbers::ABSENT.to_owned(), |best| load_number(best.load));
         let figures = side.best.as_ref().map(|best| &best.figures);
@@ -22,7 +22,7 @@ pub fn comparison_summary(comparison: &Comparison) -> Table {
         cells.extend(figure_cells(figures, index == 0, decimals));
         cells.push(Cell::with(state_text(side.state).to_owned(), repeats(comparison, side)));
         let tone = match figures {
-            Some(figures) if figures.rate == highest => Tone::Best,
+            Some(_) if leader == Some(index) => Tone::Best,
             Some(_) => Tone::Plain,
             None => Tone::Bad,
         };

@@ -63,7 +63,7 @@ impl Anchors {
 fn state_word(state: State) -> &'static str {
     match state {
         State::Valid => "valid",
-        State::Invalid => "invalid",
+        State::Overloaded | State::Invalid => "invalid",
         State::Incomplete => "incomplete",
     }
 }
@@ -91,7 +91,7 @@ fn opening(document: &Document) -> Markup {
 fn banner(banner: &Banner) -> Markup {
     let sign = match banner.state {
         State::Valid => "M6 13l5 5 9-11",
-        State::Invalid => "M7 7l12 12M19 7L7 19",
+        State::Overloaded | State::Invalid => "M7 7l12 12M19 7L7 19",
         State::Incomplete => "M13 5v9h6",
     };
     html! {

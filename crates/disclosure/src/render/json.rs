@@ -73,6 +73,7 @@ fn provenance(report: &Report) -> Value {
 pub(super) fn state(state: State) -> &'static str {
     match state {
         State::Valid => "valid",
+        State::Overloaded => "overloaded",
         State::Invalid => "invalid",
         State::Incomplete => "incomplete",
     }

@@ -47,8 +47,13 @@ fn unlike(one: &PlanDifference) -> Value {
 }
 
 fn side(side: &Side) -> Value {
-    let best =
-        side.best.as_ref().map(|best| json!({ "load": load(best.load), "figures": figures(&best.figures) }));
+    let best = side.best.as_ref().map(|best| {
+        json!({
+            "load": load(best.load),
+            "all_offered": best.is_all_offered,
+            "figures": figures(&best.figures),
+        })
+    });
     json!({
         "name": side.name,
         "runs": side.runs,

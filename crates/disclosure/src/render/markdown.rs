@@ -25,7 +25,7 @@ pub fn markdown(document: &Document) -> String {
 fn banner(banner: &Banner, out: &mut String) {
     let word = match banner.state {
         State::Valid => "✓ VALID",
-        State::Invalid => "✕ INVALID",
+        State::Overloaded | State::Invalid => "✕ INVALID",
         State::Incomplete => "◐ INCOMPLETE",
     };
     let _ = writeln!(out, "> **{word}** {}", text(&banner.text));

@@ -72,7 +72,8 @@ fn table(report: &Report) -> Table {
     let overall = milliseconds(report.analysis.response_mean());
     Table::new("Requested and delivered load", columns, points.iter().map(row).collect()).note(format!(
         "Over all operations of all load points {overall} ms/op. At least {limit} of the due operations must be \
-         delivered; only the last load point may miss that without making the run invalid."
+         delivered. Above the loads that the server kept up with, one that misses this is overloaded: it shows where the \
+         capacity ends, without making the run invalid."
     ))
 }
 

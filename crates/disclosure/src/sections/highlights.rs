@@ -156,7 +156,7 @@ fn verdict(report: &Report) -> Text {
     let n_valid = points.iter().filter(|point| point.verdict.state == State::Valid).count();
     let word = match verdict.state {
         State::Valid => "valid",
-        State::Invalid => "not valid",
+        State::Overloaded | State::Invalid => "not valid",
         State::Incomplete => "incomplete",
     };
     let modified = match report.analysis.modifications.len() {

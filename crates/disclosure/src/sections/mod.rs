@@ -104,6 +104,7 @@ fn attributed<'a>(report: &'a Report) -> impl Iterator<Item = (&'a LoadPointResu
 pub(crate) fn state_text(state: State) -> &'static str {
     match state {
         State::Valid => "✓\u{a0}valid",
+        State::Overloaded => "↑\u{a0}overloaded",
         State::Invalid => "✕\u{a0}invalid",
         State::Incomplete => "◐\u{a0}incomplete",
     }

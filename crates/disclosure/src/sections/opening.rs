@@ -39,7 +39,9 @@ fn sentence(report: &Report) -> Text {
             let checked = "Conservation, Little’s law, errors and the health of the generator were checked on each of them.";
             format!("{counted}. {checked}{}", beyond(report, n_valid)).into()
         }
-        (State::Invalid, _) => format!("{counted}. The run as a whole is not, because:").into(),
+        (State::Invalid | State::Overloaded, _) => {
+            format!("{counted}. The run as a whole is not, because:").into()
+        }
         (State::Incomplete, Ending::Stopped(why)) => format!("{counted}. The run was stopped: {why}.").into(),
         (State::Incomplete, Ending::Missing) => format!(
             "{counted}. The run file has no end: program or machine died; every finished second is here."
@@ -56,7 +58,7 @@ fn beyond(report: &Report, n_valid: usize) -> &'static str {
     } else if report.plan.search.is_some() {
         " Those that are not show the search where the limit lies."
     } else {
-        " The last one was not delivered: it shows where the capacity ends, and counts for nothing."
+        " At the others the server was overloaded: they show where its capacity ends, and count for nothing else."
     }
 }
 

@@ -177,8 +177,12 @@ fn verdicts(report: &Report) -> String {
     let points = &report.analysis.load_points;
     let n = |state| points.iter().filter(|point| point.verdict.state == state).count();
     let missing = report.plan.load_points.len().saturating_sub(points.len());
+    let overloaded = match n(State::Overloaded) {
+        0 => String::new(),
+        n => format!("{n} overloaded, "),
+    };
     format!(
-        "{} load points valid, {} invalid, {} incomplete, {missing} not begun",
+        "{} load points valid, {overloaded}{} invalid, {} incomplete, {missing} not begun",
         n(State::Valid),
         n(State::Invalid),
         n(State::Incomplete),

@@ -13,7 +13,7 @@ use crate::arguments::{FormatArgument, ReportArguments};
 use crate::exit::{Exit, Failure};
 use crate::files::{keep_run_file, write};
 use crate::results::Results;
-use crate::side_by_side::server_title;
+use crate::side_by_side::{run_names, server_title};
 use crate::{paper, prices};
 
 /// Writes the report of a campaign.
@@ -25,6 +25,7 @@ pub fn perform(arguments: &ReportArguments, as_json: bool) -> Result<Exit, Failu
     let read = paths.iter().map(|path| results(path, price.as_ref())).collect::<Result<Vec<_>, _>>()?;
     let names = names(&paths);
     let servers: Vec<String> = read.iter().zip(&names).map(|(run, name)| server_title(run, name)).collect();
+    let names = run_names(&read, &servers, &names);
     let named = names.iter().zip(&servers).zip(&read);
     let runs: Vec<CampaignRun> = named.map(|((name, server), run)| run.campaign_run(name, server)).collect();
     if let Some(pdf) = &arguments.pdf {

@@ -49,6 +49,48 @@ fn numbers_of_workers_are_compared() {
         assert_eq!(lab.fact(&lab.path(file), "Gateway", "workers asked for").as_deref(), Some(workers));
         assert_eq!(lab.report(&lab.path(file))["load_points"][0]["total"]["errors"], 0);
     }
+    // One name everywhere: while it runs, in comparisons, in a campaign's report, and of the file.
+    for name in ["nginx-fastcgi-1", "nginx-fastcgi-4"] {
+        assert!(ended.stdout.contains(&format!("\n{name}\n")), "{}", ended.stdout);
+    }
+    let json = lab.run(&["compare", "campaign", "--json"]).expect(0).json();
+    assert_eq!(json["runs"][0]["name"], "nginx-fastcgi-1");
+    assert_eq!(json["sides"][1]["name"], "nginx-fastcgi-4");
+    let page = lab.run(&["report", "campaign", "--format", "markdown"]).expect(0).stdout;
+    assert!(page.contains("nginx-fastcgi-4") && !page.contains("fastcgi × 4"), "{page}");
+}
+
+/// The reported case: three repetitions of lighttpd stood as three servers, since `server.port = N` was not known as the
+/// run's own port.
+#[test]
+fn repetitions_of_every_server_are_one_side() {
+    let lab = Lab::new();
+    let arguments =
+        ["run", "one-object", "--sut", "nginx,lighttpd", "--load", "1", "--settle", "0", "--repeat", "2"];
+    lab.run(&[&arguments[..], &SHORT].concat()).expect_run();
+    let json = lab.run(&["compare", "campaign", "--json"]).expect(0).json();
+    let sides: Vec<(&str, &serde_json::Value)> = json["sides"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|side| (side["name"].as_str().unwrap(), &side["runs"]))
+        .collect();
+    let (nginx, lighttpd) = (serde_json::json!([0, 2]), serde_json::json!([1, 3]));
+    assert_eq!(sides, [("nginx", &nginx), ("lighttpd", &lighttpd)], "{}", json["configuration"]);
+}
+
+/// Runs of one server in two folders, whose files have the same name, are told apart by the server first.
+#[test]
+fn a_campaign_calls_a_server_by_one_name_in_every_benchmark() {
+    let lab = Lab::new();
+    for (benchmark, folder) in [("one-object", "both/one"), ("webstone-1.1", "both/two")] {
+        std::fs::create_dir_all(lab.path(folder)).unwrap();
+        let out = format!("{folder}/built-in.plim");
+        lab.run(&["run", benchmark, "--load", "1", "--settle", "0", "--duration", "1", "--out", &out])
+            .expect_run();
+    }
+    let page = lab.run(&["report", "both", "--format", "markdown"]).expect(0).stdout;
+    assert!(page.contains("**built-in**") && !page.contains("one/built-in"), "{page}");
 }
 
 #[test]
@@ -57,7 +99,7 @@ fn what_cannot_be_compared_is_refused() {
     let refused = |arguments: &[&str], text: &str| {
         lab.run(&[&["run", "dynpage", "--dry-run"], arguments].concat()).expect(2).says(text);
     };
-    refused(&["--sut", "nginx,nginx"], "`nginx, cgi × 4` is asked for twice");
+    refused(&["--sut", "nginx,nginx"], "`nginx-cgi-4` is asked for twice");
     refused(&["--sut", "nginx", "--workers", "4,4"], "asked for twice");
     lab.write("campaign/nginx.plim", "precious");
     let servers = ["run", "webstone-1.1", "--sut", "nginx,apache", "--load", "1"];
@@ -80,7 +122,7 @@ fn runs_are_compared_after_the_fact() {
     let arguments = ["compare", "slow.plim", "fast.plim", "--html", "both.html"];
     // One quota is twice the other; two seconds are too short to tell, and whether they are valid is the machine's affair.
     let ended = lab.run(&arguments).expect(0).prints("Configuration that differs:");
-    let said = ["Too noisy to tell whether", "no load in common at which both are valid"];
+    let said = ["The runs are too short to say whether", "no load in common at which both are valid"];
     assert!(said.iter().any(|said| ended.stdout.contains(said)), "{}", ended.stdout);
     assert!(ended.stdout.ends_with("report  both.html\n"), "{}", ended.stdout);
     let html = std::fs::read_to_string(lab.path("both.html")).unwrap();

@@ -51,7 +51,7 @@ pub fn typst(document: &Document) -> Manuscript {
 fn state_word(state: State) -> &'static str {
     match state {
         State::Valid => "valid",
-        State::Invalid => "invalid",
+        State::Overloaded | State::Invalid => "invalid",
         State::Incomplete => "incomplete",
     }
 }
