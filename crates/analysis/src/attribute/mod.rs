@@ -191,6 +191,10 @@ pub(crate) fn attribute(plan: &Plan, points: &[LoadPointResult]) -> Vec<Attribut
 }
 
 fn certainty(point: &LoadPointResult, cause: Option<&Cause>) -> Certainty {
+    // Its faults are broken rules, whatever else is known.
+    if cause.is_some_and(|cause| cause.bottleneck == Bottleneck::Generator) {
+        return Certainty::Certain;
+    }
     let is_indirect = cause.is_some_and(|cause| cause.is_indirect);
     // Where no route was recorded, an interface is only taken for the load's.
     let may_be_foreign =
