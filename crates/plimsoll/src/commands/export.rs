@@ -6,6 +6,7 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use disclosure::render::{self, IntervalLog, Ndjson};
+use model::foreign_text;
 use runfile::{Record, Run};
 
 use crate::arguments::{ExportArguments, ExportFormat};
@@ -57,13 +58,14 @@ fn ndjson(run: &Run, out: &mut Output) -> Result<(), Failure> {
 fn hlog(run: &Run, out: &mut Output) -> Result<(), Failure> {
     let (header, benchmark) = (run.header(), &run.plan().benchmark);
     let mut log = IntervalLog::new(run.plan(), header.created, &run.load_points()?);
-    out.put(&log.head(&format!(
+    let title = format!(
         "{}: {}, version {}, on {}",
         header.program,
         benchmark.id,
         benchmark.version,
         run.plan().sut.name
-    )));
+    );
+    out.put(&log.head(&foreign_text(&title)));
     records(run, |record| match record {
         Record::Interval(interval) => out.put(&log.interval(&interval)),
         Record::Detail(detail) => out.put(&log.detail(&detail)),

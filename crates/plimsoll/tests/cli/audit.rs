@@ -141,3 +141,33 @@ fn what_is_no_report_is_shown_with_its_place() {
     lab.run(&["audit", "key.toml"]).expect(2).says("did you mean `publisher`?");
     lab.run(&["audit", "none.toml"]).expect(2).says("cannot read `none.toml`");
 }
+
+/// Goal: whoever opens a file of a stranger's can look at it in a terminal and in a browser.
+#[test]
+fn a_run_file_of_a_stranger_commands_no_terminal() {
+    let lab = Lab::new();
+    let run = recorded(&lab);
+    let bad = "\u{1b}[31mRED\u{1b}]0;owned\u{7}\u{9b}2J\u{202e}";
+    let database = Connection::open(&run).unwrap();
+    let title = r"'Evil\u001b[31mRED\u009b2J\u202e'";
+    let plan = format!("UPDATE header SET plan_json = replace(plan_json, 'One object', {title})");
+    assert_eq!(database.execute(&plan, []).unwrap(), 1);
+    assert_eq!(database.execute("UPDATE header SET command_line = ?1", [bad]).unwrap(), 1);
+    assert!(1 < database.execute("UPDATE testbed SET value = ?1, name = name || ?1", [bad]).unwrap());
+    database.execute("INSERT INTO event (at_unix_ms, text) VALUES (0, ?1)", [bad]).unwrap();
+    database.close().unwrap();
+    let report = |format| ["report", "run.plim", "--out", "-", "--format", format];
+    let export = |format| ["export", "run.plim", "--format", format];
+    lab.run(&report("markdown")).expect(0).prints(r"Evil\u{1b}");
+    let mut commands: Vec<Vec<&str>> = vec![vec!["runs", "."], vec!["audit", "run.plim"]];
+    commands.extend(["html", "markdown", "csv", "json", "text"].map(|format| report(format).to_vec()));
+    commands.extend(["ndjson", "hlog", "csv", "junit"].map(|format| export(format).to_vec()));
+    commands.push(vec!["audit", "run.plim", "--json"]);
+    for command in commands {
+        let ended = lab.run(&command);
+        let said = ended.stdout + &ended.stderr;
+        let is_command = |c: char| model::is_command(c) && !matches!(c, '\n' | '\r' | '\t');
+        let found = said.find(is_command).map(|at| said[at..].chars().take(30).collect::<String>());
+        assert!(!said.is_empty() && found.is_none(), "{command:?}: {found:?}");
+    }
+}

@@ -46,6 +46,10 @@ impl PageUrl {
             Some(at) if rest[at..].starts_with('?') => (&rest[..at], format!("/{}", &rest[at..])),
             Some(at) => (&rest[..at], rest[at..].to_owned()),
         };
+        // Before anything of the host is repeated: what stands before `@` may be a password.
+        if authority.contains('@') || !url.bytes().all(|byte| byte.is_ascii_graphic()) || url.contains('#') {
+            return Err("user names, fragments, blanks and other than ASCII are not taken".to_owned());
+        }
         let after_host = authority.rsplit_once(']').map_or(authority, |(_, after)| after);
         let address = match after_host.rsplit_once(':') {
             None => format!("{authority}:80"),
@@ -54,9 +58,6 @@ impl PageUrl {
         };
         if address.starts_with(':') || authority.is_empty() {
             return Err("it names no host".to_owned());
-        }
-        if authority.contains('@') || !url.bytes().all(|byte| byte.is_ascii_graphic()) || url.contains('#') {
-            return Err("user names, fragments, blanks and other than ASCII are not taken".to_owned());
         }
         Ok(PageUrl { text: url.to_owned(), authority: authority.to_owned(), address, target })
     }
