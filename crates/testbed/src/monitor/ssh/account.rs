@@ -61,7 +61,7 @@ fn problem(text: &str) -> Option<&'static str> {
     let is_user = |c: char| c.is_ascii_graphic() && !"'\"`$\\;|&<>(){}*?!#/:".contains(c);
     if host.is_empty() {
         Some("it names no host")
-    } else if text.starts_with('-') || host.starts_with('-') {
+    } else if text.split('@').any(|part| part.starts_with('-')) {
         Some("it would be taken for an option")
     } else if host.matches(':').count() == 1 {
         Some("a port is not taken\nhint: name the machine and its port in `~/.ssh/config`")
@@ -96,6 +96,9 @@ mod tests {
             ("-oProxyCommand=reboot", "option"),
             ("-v@host", "option"),
             ("user@-oProxyCommand=reboot", "option"),
+            // A user of `@-`, found by the property below.
+            ("@-@a", "option"),
+            ("me@-x@host", "option"),
             ("user@host:22", "hint: name the machine"),
             ("user@host name", "a host has"),
             ("user@[::1]", "a host has"),
