@@ -16,7 +16,7 @@ use engine::{Driver, HealthProbe, PointSetup, Sink, run_point_on_this_thread};
 use model::{
     Assignment, Example, HttpVersion, IntervalRecord, LoadPoint, Plan, Secrets, Tls, WebRequest, slice,
 };
-use testbed::{SchedStat, pin_current_thread, set_priority};
+use testbed::{SchedStat, lower_priority, pin_current_thread};
 use thiserror::Error;
 use units::{Clock, Nanos, RealClock, thread_cpu};
 
@@ -169,7 +169,7 @@ pub(crate) fn run_load_point(
 /// Keeps the calling thread out of the way of load and server: off the server's CPUs, and behind the load
 /// threads on theirs. Where the system does not allow it, the load is late now and then, and the result says so.
 fn stand_back(plan: &Plan) {
-    let _ = set_priority(COLLECTOR_NICE);
+    let _ = lower_priority(COLLECTOR_NICE);
     if !plan.sut.cpus.is_empty() && !plan.load_cpus.is_empty() {
         let _ = pin_current_thread(&plan.load_cpus);
     }

@@ -39,6 +39,11 @@ impl Record {
         self.writer.load_point(point, wall())
     }
 
+    /// Writes down something that happened now.
+    pub(crate) fn event(&mut self, text: &str) -> Result<(), RunFileError> {
+        self.writer.event(wall(), text)
+    }
+
     /// Writes down the TLS handshakes of a load point, ramps and all.
     pub(crate) fn handshakes(
         &mut self,

@@ -56,7 +56,10 @@ impl Session {
     ) -> Result<Session, FleetError> {
         let clock = RealClock::start();
         let sut = start_server(request, observer)?;
+        sut.as_ref().map_or(Ok(()), RunningSut::require_limits)?;
         let plan = with_enforced_limits(request, sut.as_ref(), observer);
+        let mut sut = sut;
+        let proof = prove_memory_limit(sut.as_mut(), &plan, observer, stop)?;
         let (aim, name) = match (&sut, &request.server) {
             (Some(sut), _) => (aim_at_sut(sut)?, plan.sut.name.clone()),
             (None, ServerChoice::External(target, trust)) => {
@@ -80,6 +83,7 @@ impl Session {
         let search = find_max::begin(&plan).transpose()?;
         let mut record = Record::new(Writer::create(request.run_file, &header)?, &plan);
         watchers.iter().try_for_each(|watcher| record.machine(&watcher.machine))?;
+        proof.map_or(Ok(()), |proof| record.event(&proof))?;
         Ok(Session { plan, search, n_begun: 0, clock, sut, aim, watchers, record, is_fresh: true })
     }
 
@@ -107,6 +111,9 @@ impl Session {
         wait_until(self.clock.now() + self.plan.phases.quiet, self.clock, stop);
         if let Some(sut) = self.sut.as_mut().filter(|_| !self.is_fresh) {
             sut.reset()?;
+            if let Some(proof) = prove_memory_limit(Some(sut), &self.plan, observer, stop)? {
+                self.record.event(&proof)?;
+            }
             self.aim = Aim { secrets: std::mem::take(&mut self.aim.secrets), ..aim_at_sut(sut)? };
             follow(&mut self.watchers, sut, &self.aim);
         }
@@ -236,7 +243,7 @@ fn limits_itself(server: &ServerChoice) -> bool {
     matches!(server, ServerChoice::Start(Server::BuiltIn { .. }, None))
 }
 
-/// Returns the plan with the limits that are in force: those that this machine does not allow are none.
+/// Returns the plan with the quota that is in force: one that this machine does not allow is none.
 fn with_enforced_limits(
     request: &RunRequest<'_>,
     sut: Option<&RunningSut>,
@@ -244,24 +251,38 @@ fn with_enforced_limits(
 ) -> Plan {
     let mut plan = request.plan.clone();
     let Some(held) = sut.map(RunningSut::held) else { return plan };
-    let mut warn = |what: &str| {
-        observer
-            .event(Event::Warning(format!("server not limited: {what} cannot be enforced on this machine")));
-    };
     if let Some(quota) = plan.sut.quota.filter(|_| !limits_itself(&request.server) && held.quota.is_none()) {
         plan.sut.quota = None;
         plan.sut.quota_reason = format!("{quota} CPUs were wanted, but cannot be enforced on this machine");
-        warn(&format!("its quota of {quota} CPUs"));
-    }
-    if plan.sut.memory.is_some() && held.memory.is_none() {
-        plan.sut.memory = None;
-        warn("its limit on memory");
-    }
-    if plan.sut.disk.is_some() && held.disk.is_none() {
-        plan.sut.disk = None;
-        warn("its share of the disk");
+        let warning =
+            format!("server not limited: its quota of {quota} CPUs cannot be enforced on this machine");
+        observer.event(Event::Warning(warning));
     }
     plan
+}
+
+/// Has a server whose memory is limited meet its limit before load begins, and warns where it does not. Returns what
+/// the run file is to say of it; `None` without such a limit.
+fn prove_memory_limit(
+    sut: Option<&mut RunningSut>,
+    plan: &Plan,
+    observer: &mut impl Observer,
+    stop: &AtomicBool,
+) -> Result<Option<String>, FleetError> {
+    let Some(sut) = sut.filter(|sut| sut.held().memory.is_some()) else { return Ok(None) };
+    observer.event(Event::Preparing("having the server meet its limit on memory"));
+    let is_http10 = plan.protocol.http == HttpVersion::Http10;
+    let proof = sut.prove_memory_limit(&plan.file_set(), is_http10, stop)?;
+    let text = proof
+        .map_or("does not bind: its control group keeps no account".to_owned(), |proof| proof.to_string());
+    let text = format!("limit on the server's memory {text}");
+    if !proof.is_some_and(|proof| proof.binds()) {
+        let warning = format!(
+            "{text}; it may not hold the server back, so do not read this run as one with little memory"
+        );
+        observer.event(Event::Warning(warning));
+    }
+    Ok(Some(text))
 }
 
 fn aim_at_sut(sut: &RunningSut) -> Result<Aim, PolicyError> {

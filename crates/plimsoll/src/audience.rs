@@ -75,7 +75,7 @@ fn start(plans: &[Plan], labels: &[String], metrics: &MetricsArguments) -> Resul
     let load_cpus = plans.first().map_or_else(Vec::new, |plan| plan.load_cpus.clone());
     // Where the system does not allow it, it costs the run a little more, which the run's own checks see.
     let stand_back = move || {
-        let _ = testbed::set_priority(NICE);
+        let _ = testbed::lower_priority(NICE);
         if !load_cpus.is_empty() {
             let _ = testbed::pin_current_thread(&load_cpus);
         }

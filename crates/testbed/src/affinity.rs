@@ -70,11 +70,15 @@ pub fn pin_current_thread(cpus: &[u32]) -> io::Result<()> {
     Ok(sched_setaffinity(None, &set)?)
 }
 
-/// Sets how far the calling thread stands back for others: 0 is usual, 19 the furthest.
+/// Lets the calling thread stand back for others, the process's other threads included, by so much more than it does
+/// now: its nice value rises.
 ///
-/// Errors: the system does not allow it; raising the priority again needs rights.
-pub fn set_priority(nice: i32) -> io::Result<()> {
-    Ok(rustix::process::setpriority_process(Some(rustix::thread::gettid()), nice)?)
+/// # Errors
+/// If the system does not allow it.
+pub fn lower_priority(by: i32) -> io::Result<()> {
+    let thread = Some(rustix::thread::gettid());
+    let now = rustix::process::getpriority_process(thread)?;
+    Ok(rustix::process::setpriority_process(thread, now + by)?)
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod doctor;
 mod inventory;
 mod monitor;
 mod open_files;
+mod page_cache;
 mod populate;
 mod process;
 mod recipe;
@@ -18,10 +19,10 @@ mod system_file;
 mod thread_use;
 
 pub use affinity::{
-    CpuListError, available_cpus, format_cpu_list, parse_cpu_list, pin_current_thread, set_priority,
+    CpuListError, available_cpus, format_cpu_list, lower_priority, parse_cpu_list, pin_current_thread,
 };
 pub use calibration::{Calibration, CalibrationCase, CalibrationError, Placement, QuotaBasis, choose_quota};
-pub use cgroup::{DiskLimits, Limits, disk_of};
+pub use cgroup::{DiskLimits, Limits, MemoryUse, disk_of};
 pub use cpu_order::by_core;
 pub use doctor::{Check, DoctorInput, State, examine};
 pub use inventory::{InventoryInput, Redactor, inventory, model_name, redactor, unknown_server};
@@ -37,7 +38,7 @@ pub use recipe::{
     StopSignal, Transport,
 };
 pub use sut::{
-    Acceleration, GatewayListing, Installed, Missing, RunningSut, Server, SutDied, SutError, SutListing,
-    SutRequest, accelerators, clean_stale, find_stale, suts,
+    Acceleration, GatewayListing, Installed, MemoryLimitProof, Missing, RunningSut, Server, SutDied,
+    SutError, SutListing, SutRequest, accelerators, clean_stale, find_stale, suts,
 };
 pub use thread_use::{SchedStat, ThreadUse};

@@ -2,11 +2,17 @@
 
 mod lab;
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use lab::{READY_MAX, directory, files, get, processes_with, request, value};
-use model::Content;
-use testbed::{DiskLimits, Limits, Recipe, RunningSut, Server, SutError, SutRequest, available_cpus};
+use model::{Content, FileSet, SetFile};
+use testbed::{
+    DiskLimits, Limits, MemoryLimitProof, Recipe, RunningSut, Server, SutError, SutRequest, available_cpus,
+    populate,
+};
 use units::{Clock, Nanos, RealClock};
 
 fn named(recipe: &str) -> Server {
@@ -114,6 +120,57 @@ fn every_limit_that_was_asked_for_is_disclosed_with_how_it_is_held() {
         }
         held => assert!(held == Limits::default() && memory.contains("not held"), "{held:?} {memory}"),
     }
+}
+
+/// Runs nginx with 64 files of 1 MiB on a disk, all of which are in memory already, and a limit; returns what the warm-up
+/// showed, and the fact about it. `None` where memory cannot be limited.
+fn warm_up_within(limit: u64) -> Option<(MemoryLimitProof, String)> {
+    // Not in the folder for temporary files, which may be in memory: there nothing can be evicted.
+    let disk =
+        tempfile::Builder::new().permissions(Permissions::from_mode(0o755)).tempdir_in("/var/tmp").unwrap();
+    let file = |object| SetFile { object, path: format!("/{object}.bin"), bytes: 1 << 20 };
+    let files = FileSet { content_seed: 5, files: (0..64).map(file).collect() };
+    let root = populate(&disk.path().join("files"), &files, |_| {}).unwrap();
+    for file in &files.files {
+        assert_eq!(std::fs::read(root.directory.join(&file.path[1..])).unwrap().len(), 1 << 20);
+    }
+    let request = SutRequest {
+        root: Some(root),
+        limits: Limits { memory: Some(limit), ..Limits::default() },
+        ..request(named("nginx"), disk.path(), &files)
+    };
+    let mut sut = RunningSut::start(request).unwrap_or_else(|error| panic!("{error}"));
+    sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
+    let proof = sut.prove_memory_limit(&files, false, &AtomicBool::new(false)).unwrap();
+    if sut.held().memory.is_none() {
+        assert_eq!(proof, None);
+        let error = sut.require_limits().unwrap_err().to_string();
+        assert!(
+            error.contains("nginx cannot be held to its memory limit of ") && error.contains("hint: "),
+            "{error}"
+        );
+        return None;
+    }
+    sut.require_limits().unwrap();
+    Some((proof.unwrap(), value(&sut.facts(), "memory limit in a warm-up").to_owned()))
+}
+
+/// Goal: pages that were charged to somebody else before are paid for by the server, so that a limit below the size of
+/// the files binds.
+#[test]
+fn a_limit_on_memory_binds_although_the_files_were_in_memory_before() {
+    let Some((proof, fact)) = warm_up_within(24 << 20) else { return };
+    assert!(proof.binds() && 0 < proof.used.limit_hits && 0 < proof.used.refaults, "{proof:?}");
+    assert!((20 << 20..=24 << 20).contains(&proof.used.bytes), "{proof:?}");
+    assert_eq!(fact, proof.to_string());
+}
+
+#[test]
+fn a_limit_on_memory_above_the_files_is_seen_not_to_bind() {
+    let Some((proof, fact)) = warm_up_within(256 << 20) else { return };
+    assert!(!proof.binds(), "{proof:?}");
+    assert!((64 << 20..256 << 20).contains(&proof.used.bytes), "all files are charged: {proof:?}");
+    assert!(fact.starts_with("does not bind: "), "{fact}");
 }
 
 #[test]

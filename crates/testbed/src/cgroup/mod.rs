@@ -9,12 +9,13 @@
 //! - `hierarchy`: where groups can be made
 //! - `controls`: what is written so that limits hold
 //! - `node`: a group's directory in one hierarchy
-//! - `stat`: the account of CPU time
+//! - `stat`: the account of CPU time; `memory`: that of memory
 //! - `stale`: what killed runs left behind
 
 mod controls;
 mod hierarchy;
 mod limits;
+mod memory;
 mod node;
 mod quota;
 mod stale;
@@ -26,6 +27,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 pub use hierarchy::{Controller, Version};
 pub use limits::{DiskLimits, Limits, disk_of, memory_text};
+pub use memory::MemoryUse;
 pub use node::{Place, members};
 use quota::Quota;
 pub use stale::{remove_stale, stale};
@@ -112,6 +114,11 @@ impl Group {
     pub fn account(&self) -> Option<Account> {
         let directory = |controller| Some(self.directory(controller)?.to_owned());
         Account::open(self.version(), &[directory(Controller::Cpu)?, directory(Controller::Cpuacct)?])
+    }
+
+    /// Returns how much memory is in use, and what the limit on it did; `None` if memory is not counted.
+    pub fn memory(&self) -> Option<MemoryUse> {
+        MemoryUse::read(self.version(), self.directory(Controller::Memory)?)
     }
 
     /// Returns where the group's files are.

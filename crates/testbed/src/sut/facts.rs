@@ -47,6 +47,9 @@ pub fn sections(sut: &RunningSut) -> Vec<FactSection> {
         sut.asked.memory.map(|bytes| limit(sut, "memory limit", &memory_text(bytes), Controller::Memory)),
     );
     facts.extend(
+        sut.memory_limit_proof.map(|proof| fact("memory limit in a warm-up", &proof.to_string(), SET)),
+    );
+    facts.extend(
         sut.asked.disk.as_ref().map(|disk| limit(sut, "disk limit", &disk.to_string(), Controller::Blkio)),
     );
     if let Some(populated) = &sut.populated {
@@ -209,11 +212,7 @@ fn cpus(sut: &RunningSut) -> String {
 
 /// Returns a limit that was asked for, by what it is held, or why it is not.
 fn limit(sut: &RunningSut, name: &str, asked: &str, controller: Controller) -> Fact {
-    let holding = match &sut.group {
-        Ok(group) => group.holding(controller),
-        Err(why) => format!("not held: {why}"),
-    };
-    fact(name, &format!("{asked}, {holding}"), SET)
+    fact(name, &format!("{asked}, {}", sut.holding(controller)), SET)
 }
 
 /// Returns how much CPU time the server may use, by what it is held to that, or why it is not.

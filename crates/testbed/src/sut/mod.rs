@@ -11,6 +11,7 @@
 //! - `meter`: the CPU time that it used; `resident`: its memory
 //! - `facts`: what is disclosed about it; `line_diff`: how its configuration differs from the usual one
 //! - `front`: the accelerator in front of a server; `warm`: filling its cache
+//! - `memory_limit`: whether a limit on memory binds, seen before load
 //! - `running`: all of it as one value
 //! - `listing`: what is installed
 
@@ -23,6 +24,7 @@ mod launch;
 mod line_diff;
 mod listing;
 mod member;
+mod memory_limit;
 mod meter;
 mod prepare;
 mod ready;
@@ -44,6 +46,7 @@ use crate::populate::{PopulateError, Populated};
 use crate::recipe::{GatewayRecipe, ProgramRecipe, Ready, Recipe, Reset, StartRecipe, StopRecipe, Transport};
 
 pub use listing::{GatewayListing, Installed, Missing, SutListing, accelerators, suts};
+pub use memory_limit::MemoryLimitProof;
 pub use running::RunningSut;
 pub use values::{Origin, Values};
 pub use work_dir::{clean_stale, find_stale};
@@ -235,6 +238,21 @@ pub enum SutError {
         /// The file.
         path: String,
         /// What was seen.
+        why: String,
+    },
+    /// A limit that was asked for does not hold, so what would be measured is not what was asked for.
+    #[error(
+        "{title} cannot be held to its {limit}: {why}\n\
+         hint: run as root, or in a control group that is delegated to you; without `{option}` it runs unlimited"
+    )]
+    LimitNotHeld {
+        /// The server.
+        title: String,
+        /// The limit, and how much.
+        limit: String,
+        /// The option that asks for it.
+        option: &'static str,
+        /// What the system says.
         why: String,
     },
     /// It ended.

@@ -1,6 +1,7 @@
 //! A system under test while it runs.
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use super::certificate::Certificate;
 use super::choice::Choice;
 use super::front::Front;
 use super::member::{Listens, Member, PAUSE};
+use super::memory_limit::{MemoryLimitProof, prove};
 use super::meter::Meter;
 use super::prepare::Prepared;
 use super::resident::resident_bytes;
@@ -18,8 +20,9 @@ use super::values::Values;
 use super::warm::fetch_all;
 use super::work_dir::WorkDir;
 use super::{SutDied, SutError, SutRequest, facts, ready};
-use crate::cgroup::{Controller, Group, Limits, NoGroup, members};
+use crate::cgroup::{Controller, Group, Limits, NoGroup, members, memory_text};
 use crate::monitor::{PageUrl, StatusPage, WatchedSut};
+use crate::page_cache::evict;
 use crate::populate::Populated;
 use crate::process::family_of;
 use crate::recipe::{Ready, Recipe, Reset, Transport};
@@ -39,6 +42,8 @@ pub struct RunningSut {
     pub(super) asked: Limits,
     pub(super) populated: Option<Populated>,
     pub(super) meter: Meter,
+    /// What the first warm-up showed of a limit on memory.
+    pub(super) memory_limit_proof: Option<MemoryLimitProof>,
     certificate: Option<Certificate>,
     address: SocketAddr,
     announcement: Option<Receiver<SocketAddr>>,
@@ -70,6 +75,7 @@ impl RunningSut {
         let group = Group::create(&asked);
         let mut sut = RunningSut {
             meter: Meter::new(group.as_ref().ok()),
+            memory_limit_proof: None,
             address: SocketAddr::from((values.address, values.port)),
             announcement: None,
             probe_path: if choice.gateway.is_some() { PAGE_PROBE.to_owned() } else { smallest_file(files) },
@@ -206,6 +212,48 @@ impl RunningSut {
     /// # Errors
     /// The first file that is not passed on.
     pub fn warm(&mut self, files: &FileSet, is_http10: bool) -> Result<(), SutError> {
+        self.fetch(files, is_http10)?;
+        if let Some(front) = &mut self.front {
+            front.n_warmed = files.files.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Takes the file set out of the page cache, then asks for its files until the server meets its limit on memory and
+    /// needs evicted pages again; requests are like those of the load. What is in memory already was charged to whoever
+    /// read it first, and would cost this server nothing. Ends early where `stop` is set.
+    ///
+    /// Returns what was seen, the facts too say what was seen first. `None` if no limit on memory holds.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or that the server does not pass on.
+    pub fn prove_memory_limit(
+        &mut self,
+        files: &FileSet,
+        is_http10: bool,
+        stop: &AtomicBool,
+    ) -> Result<Option<MemoryLimitProof>, SutError> {
+        let (Some(limit), Ok(group)) = (self.held().memory, &self.group) else { return Ok(None) };
+        if let Some(Populated { directory, .. }) = &self.populated {
+            let paths = files.files.iter().map(|file| directory.join(file.path.trim_start_matches('/')));
+            evict(paths).map_err(|(path, source)| SutError::File {
+                what: "file of the set",
+                path,
+                source,
+            })?;
+        }
+        let account = || group.memory();
+        let fetch = |part: &FileSet| self.fetch(part, is_http10);
+        let proof = prove(limit, files, account, fetch, || stop.load(Ordering::Relaxed));
+        // A server that was killed for its memory says more than a connection that broke.
+        self.check_alive()?;
+        let proof = proof?;
+        self.memory_limit_proof = self.memory_limit_proof.or(proof);
+        Ok(proof)
+    }
+
+    /// Asks for files, one after another, as the load does: over HTTP/1.0, requests name no host.
+    fn fetch(&self, files: &FileSet, is_http10: bool) -> Result<(), SutError> {
         let address = self.addr();
         let named = address.to_string();
         let host = Some(named.as_str()).filter(|_| !is_http10);
@@ -214,11 +262,7 @@ impl RunningSut {
             Some(certificate) => fetch_all(files, host, || ready::connect_tls(address, certificate)),
         };
         let title = || self.front.as_ref().map_or(&self.recipe, |front| &front.recipe).title.clone();
-        warmed.map_err(|(path, why)| SutError::NotWarmed { title: title(), path, why })?;
-        if let Some(front) = &mut self.front {
-            front.n_warmed = files.files.len() as u64;
-        }
-        Ok(())
+        warmed.map_err(|(path, why)| SutError::NotWarmed { title: title(), path, why })
     }
 
     /// Returns the server's certificate (X.509, DER), which is signed by itself, so that a client can trust it and
@@ -230,6 +274,31 @@ impl RunningSut {
     /// Returns the limits to which the kernel holds the server by a control group.
     pub fn held(&self) -> Limits {
         self.group.as_ref().map(Group::held).unwrap_or_default()
+    }
+
+    /// Returns by what the limits of a controller are held, or why they are not.
+    pub(super) fn holding(&self, controller: Controller) -> String {
+        match &self.group {
+            Ok(group) => group.holding(controller),
+            Err(why) => format!("not held: {why}"),
+        }
+    }
+
+    /// Checks that the limits on memory and disk hold that were asked for: they are what a run is about that names them.
+    ///
+    /// # Errors
+    /// The first that does not hold, and why.
+    pub fn require_limits(&self) -> Result<(), SutError> {
+        let held = self.held();
+        let memory = self.asked.memory.filter(|_| held.memory.is_none());
+        let memory = memory.map(|bytes| {
+            (format!("memory limit of {}", memory_text(bytes)), "--sut-memory", Controller::Memory)
+        });
+        let disk = self.asked.disk.as_ref().filter(|_| held.disk.is_none());
+        let disk = disk.map(|disk| (format!("disk limit of {disk}"), "--sut-disk", Controller::Blkio));
+        let Some((limit, option, controller)) = memory.or(disk) else { return Ok(()) };
+        let why = self.holding(controller).trim_start_matches("not held: ").to_owned();
+        Err(SutError::LimitNotHeld { title: self.recipe.title.clone(), limit, option, why })
     }
 
     /// Returns the quota, in CPUs, to which the kernel holds the server; `None` if to none.

@@ -16,7 +16,7 @@ use model::Plan;
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use testbed::{pin_current_thread, set_priority};
+use testbed::{lower_priority, pin_current_thread};
 use units::{Clock, Nanos, RealClock};
 
 use super::lock;
@@ -149,7 +149,7 @@ fn press(key: KeyEvent) {
 
 /// Keeps the thread off the server's CPUs, and behind the load threads on theirs, where the system allows it.
 fn stand_back(plan: &Plan) {
-    let _ = set_priority(NICE);
+    let _ = lower_priority(NICE);
     if !plan.sut.cpus.is_empty() && !plan.load_cpus.is_empty() {
         let _ = pin_current_thread(&plan.load_cpus);
     }

@@ -1,0 +1,199 @@
+//! Whether a limit on memory binds: seen before load, in a warm-up.
+
+use std::fmt;
+
+use model::FileSet;
+use units::{Bytes, Clock, Nanos, RealClock};
+
+use crate::cgroup::MemoryUse;
+
+/// How often every file is asked for at most. The first time fills memory, the second time needs again what was evicted.
+const PASSES_MAX: usize = 3;
+
+/// The longest that a warm-up may take: a server with little CPU time or disk is slow.
+const WARM_UP_MAX: Nanos = Nanos::from_secs(20);
+
+/// How many bytes are asked for between two looks at the account.
+const LOOK_BYTES: u64 = 2 << 20;
+
+/// What a warm-up showed of a limit on memory.
+///
+/// A limit binds if the server met it and needed pages again that had been evicted for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemoryLimitProof {
+    /// The limit, in bytes.
+    pub limit: u64,
+    /// How many files were asked for, the same ones again included.
+    pub n_fetched: u64,
+    /// Whether the warm-up ended because it took too long.
+    pub is_cut_short: bool,
+    /// What was in use at its end, and what was counted in it.
+    pub used: MemoryUse,
+}
+
+impl MemoryLimitProof {
+    /// Returns whether the limit was met and evicted pages were needed again.
+    pub fn binds(&self) -> bool {
+        0 < self.used.limit_hits && 0 < self.used.refaults
+    }
+}
+
+impl fmt::Display for MemoryLimitProof {
+    /// Writes what was seen for people: `binds: 24.0 MiB in use, …`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let MemoryLimitProof { n_fetched, used: MemoryUse { bytes, limit_hits, refaults }, .. } = *self;
+        let word = if self.binds() { "binds" } else { "does not bind" };
+        let short = if self.is_cut_short {
+            format!(" (after {WARM_UP_MAX} no more were asked for)")
+        } else {
+            String::new()
+        };
+        write!(
+            f,
+            "{word}: {} in use after {n_fetched} files were asked for{short}, limit met {limit_hits} times, \
+             {refaults} evicted pages needed again",
+            Bytes(bytes)
+        )
+    }
+}
+
+/// Asks for all files again and again until the limit is seen to bind, files or time run out, or `is_over` says so.
+///
+/// `fetch` asks for some files, `account` returns the memory of the server; what was counted before is left out. `None`
+/// if there is no account.
+///
+/// # Errors
+/// What `fetch` failed with.
+pub fn prove<E>(
+    limit: u64,
+    files: &FileSet,
+    account: impl Fn() -> Option<MemoryUse>,
+    mut fetch: impl FnMut(&FileSet) -> Result<(), E>,
+    is_over: impl Fn() -> bool,
+) -> Result<Option<MemoryLimitProof>, E> {
+    let Some(before) = account() else { return Ok(None) };
+    let clock = RealClock::start();
+    let mut proof = MemoryLimitProof { limit, n_fetched: 0, is_cut_short: false, used: MemoryUse::default() };
+    for part in (0..PASSES_MAX).flat_map(|_| parts(files)) {
+        fetch(&part)?;
+        proof.n_fetched += part.files.len() as u64;
+        let Some(now) = account() else { return Ok(None) };
+        proof.used = MemoryUse {
+            bytes: now.bytes,
+            limit_hits: now.limit_hits.saturating_sub(before.limit_hits),
+            refaults: now.refaults.saturating_sub(before.refaults),
+        };
+        proof.is_cut_short = !proof.binds() && WARM_UP_MAX <= clock.now();
+        if proof.binds() || proof.is_cut_short || is_over() {
+            break;
+        }
+    }
+    if proof.n_fetched == 0 {
+        proof.used.bytes = before.bytes;
+    }
+    Ok(Some(proof))
+}
+
+/// Divides a set into parts of some megabytes, in its order.
+fn parts(files: &FileSet) -> impl Iterator<Item = FileSet> + '_ {
+    let mut rest = files.files.as_slice();
+    std::iter::from_fn(move || {
+        let mut bytes = 0;
+        let n = rest.iter().take_while(|file| {
+            let is_in = bytes < LOOK_BYTES;
+            bytes += file.bytes;
+            is_in
+        });
+        let (part, behind) = rest.split_at(n.count());
+        rest = behind;
+        (!part.is_empty()).then(|| FileSet { content_seed: files.content_seed, files: part.to_vec() })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use model::SetFile;
+
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    /// Files of 1 MiB.
+    fn files(n: u32) -> FileSet {
+        let file = |object| SetFile { object, path: format!("/{object}"), bytes: MIB };
+        FileSet { content_seed: 1, files: (0..n).map(file).collect() }
+    }
+
+    /// A server whose memory holds so many files, the latest; `is_charged` is false if somebody else pays for them.
+    fn warm_up(n_files: u32, n_held: usize, is_charged: bool) -> MemoryLimitProof {
+        let held = RefCell::new(Vec::<u32>::new());
+        let used = RefCell::new(MemoryUse { bytes: 0, limit_hits: 70, refaults: 7 });
+        let fetch = |part: &FileSet| {
+            let (mut held, mut used) = (held.borrow_mut(), used.borrow_mut());
+            for file in part.files.iter().filter(|_| is_charged) {
+                if held.contains(&file.object) {
+                    continue;
+                }
+                // 256 pages of 4 KiB; what was asked for before was evicted since.
+                let is_again = used.bytes / MIB == n_held as u64 && !held.contains(&file.object);
+                held.push(file.object);
+                if n_held < held.len() {
+                    held.remove(0);
+                    used.limit_hits += 1;
+                }
+                if is_again && file.object == 0 {
+                    used.refaults += 256;
+                }
+                used.bytes = held.len() as u64 * MIB;
+            }
+            Ok::<(), ()>(())
+        };
+        prove(n_held as u64 * MIB, &files(n_files), || Some(*used.borrow()), fetch, || false)
+            .unwrap()
+            .unwrap()
+    }
+
+    #[test]
+    fn a_limit_below_the_files_binds_as_soon_as_one_is_needed_again() {
+        let proof = warm_up(10, 4, true);
+        assert!(proof.binds(), "{proof:?}");
+        // All ten, then the first two: two files are asked for between two looks.
+        assert_eq!((proof.n_fetched, proof.used.refaults), (12, 256));
+        assert_eq!(
+            proof.to_string(),
+            "binds: 4.0 MiB in use after 12 files were asked for, limit met 8 times, 256 evicted pages needed again"
+        );
+    }
+
+    #[test]
+    fn a_limit_above_the_files_does_not_bind() {
+        let proof = warm_up(10, 11, true);
+        assert!(!proof.binds());
+        assert_eq!(
+            (proof.n_fetched, proof.used),
+            (30, MemoryUse { bytes: 10 * MIB, limit_hits: 0, refaults: 0 })
+        );
+        assert!(proof.to_string().starts_with("does not bind: 10.0 MiB in use after 30 files"), "{proof}");
+    }
+
+    /// Goal: pages that were in memory before cost the server nothing, and that is seen.
+    #[test]
+    fn a_limit_below_files_that_somebody_else_pays_for_does_not_bind() {
+        let proof = warm_up(10, 4, false);
+        assert!(!proof.binds() && proof.used.bytes == 0, "{proof:?}");
+    }
+
+    #[test]
+    fn without_files_or_an_account_nothing_is_shown() {
+        let nothing = |_: &FileSet| Ok::<(), ()>(());
+        assert_eq!(prove(9, &files(3), || None, nothing, || false), Ok(None));
+        let account = || Some(MemoryUse { bytes: 5, limit_hits: 3, refaults: 3 });
+        let proof = prove(9, &files(0), account, nothing, || false).unwrap().unwrap();
+        assert!(!proof.binds() && proof.used.bytes == 5, "{proof:?}");
+        let interrupted = prove(9, &files(9), account, nothing, || true).unwrap().unwrap();
+        assert_eq!(interrupted.n_fetched, 2);
+        assert_eq!(prove(9, &files(3), account, |_| Err("closed"), || false), Err("closed"));
+    }
+}
