@@ -19,3 +19,23 @@ pub(crate) fn wait_until(due: Nanos, clock: RealClock, stop: &AtomicBool) -> boo
     }
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_ends_when_it_is_due_or_broken_off() {
+        let clock = RealClock::start();
+        assert!(!wait_until(Nanos::from_millis(60), clock, &AtomicBool::new(false)));
+        assert!(Nanos::from_millis(60) <= clock.now());
+        let far = clock.now() + Nanos::from_secs(3600);
+        assert!(wait_until(far, clock, &AtomicBool::new(true)));
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| wait_until(far, clock, &stop));
+            stop.store(true, Ordering::Relaxed);
+            assert!(waiting.join().unwrap());
+        });
+    }
+}

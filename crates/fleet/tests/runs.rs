@@ -1,0 +1,218 @@
+//! Whole runs against servers in this process: what is told while they go on, and what their run files hold.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use drivers::web::{Target, Trust};
+use fleet::{
+    Event, FleetError, INTERRUPTED, Monitoring, Observer, RunRequest, ServerChoice, VerifyError, run,
+};
+use model::{Ending, FileSet, IntervalRecord, Notes, Phase, Plan, Secrets};
+use runfile::{Extent, Record, Run};
+use servers::web::{WebOptions, WebServer};
+use testkit::{closed_plan, phases};
+
+/// What was told, in its order, without what depends on the machine's speed.
+#[derive(Default)]
+struct Heard {
+    /// `turn 0`, `ready`, `point 0`, …
+    order: Vec<String>,
+    intervals: Vec<(u32, u64)>,
+    readings: usize,
+    /// Set when so many intervals were told.
+    stop_after: Option<(usize, &'static AtomicBool)>,
+}
+
+impl Observer for Heard {
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Turn(place) => self.order.push(format!("turn {place}")),
+            Event::Ready { .. } => self.order.push("ready".to_owned()),
+            Event::LoadPoint(point) => self.order.push(format!("point {}", point.index)),
+            Event::Interval(record) => self.intervals.push((record.load_point, record.flow.ok)),
+            Event::Readings { .. } => self.readings += 1,
+            Event::Preparing(_) | Event::Files { .. } | Event::Example(_) | Event::Warning(_) => {}
+        }
+        if let Some((n, stop)) = self.stop_after
+            && n <= self.intervals.len()
+        {
+            stop.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// A second at each load point, on two threads.
+fn plan(users: &[u32]) -> Plan {
+    Plan { load_threads: 2, ..closed_plan(7, users, phases(0, 1)) }
+}
+
+fn serve(files: FileSet) -> (WebServer, Target) {
+    let server = WebServer::start(WebOptions::new(files)).unwrap();
+    let address = server.address();
+    (server, Target { host: address.ip().to_string(), port: address.port(), secure: false })
+}
+
+fn request<'a>(plan: &Plan, target: &Target, run_file: &'a Path) -> RunRequest<'a> {
+    let folder = run_file.parent().unwrap();
+    RunRequest {
+        plan: plan.clone(),
+        server: ServerChoice::External(target.clone(), Trust::Any),
+        secrets: Secrets::default(),
+        run_file,
+        program: "test".to_owned(),
+        command_line: "test".to_owned(),
+        work_dir: folder.join("work"),
+        search_path: Vec::new(),
+        files_dir: folder.join("files"),
+        executable: "/nowhere".into(),
+        monitoring: Monitoring::On { others: Vec::new() },
+        notes: Notes::default(),
+        disclose_identity: false,
+    }
+}
+
+/// Returns the intervals that a run file holds.
+fn intervals(path: &Path) -> Vec<IntervalRecord> {
+    let mut found = Vec::new();
+    let extent = Run::open(path).unwrap().records(|record| {
+        if let Record::Interval(interval) = record {
+            found.push(interval);
+        }
+    });
+    assert_eq!(extent.unwrap(), Extent::All);
+    found
+}
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+/// Goal: nothing is lost between the load threads and the file: all users of both threads are in every record, what was
+/// told is what was stored, and the server answered as often as operations ended well.
+#[test]
+fn what_the_threads_did_is_told_and_stored_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.plim");
+    let plan = plan(&[3, 1]);
+    let (server, target) = serve(plan.file_set());
+    let mut heard = Heard::default();
+    let ended = run(&[request(&plan, &target, &path)], &mut heard, &NEVER);
+    assert!(matches!(ended[..], [Ok(Ending::Complete)]), "{ended:?}");
+    assert_eq!(heard.order, ["turn 0", "ready", "turn 0", "point 0", "turn 0", "point 1"]);
+    assert!(4 <= heard.readings, "at the beginning and the end of each load point: {}", heard.readings);
+
+    let file = Run::open(&path).unwrap();
+    assert_eq!((file.ending(), file.plan()), (&Ending::Complete, &plan));
+    assert_eq!(file.load_points().unwrap().len(), 2);
+    assert_eq!(file.machines().unwrap().len(), 1);
+    let stored = intervals(&path);
+    assert_eq!(stored.iter().map(|one| (one.load_point, one.flow.ok)).collect::<Vec<_>>(), heard.intervals);
+    for (index, users) in [(0, 3), (1, 1)] {
+        let steady = stored.iter().find(|one| one.load_point == index && one.phase == Phase::Steady).unwrap();
+        // Without think time every user is in flight, but for moments.
+        let busy = steady.flow.in_flight_ns as f64 / (steady.end - steady.start).0 as f64;
+        assert!((f64::from(users) - 0.9..=f64::from(users)).contains(&busy), "{busy} of {users} users");
+        assert_eq!(steady.health.threads, 2);
+    }
+    let ok: u64 = stored.iter().map(|one| one.flow.ok).sum();
+    let unanswered: u64 =
+        stored.iter().map(|one| one.flow.abandoned + one.flow.failed + one.flow.timed_out).sum();
+    // One object was fetched before load.
+    let served = server.stop().unwrap().requests;
+    assert!(
+        (ok + 1..=ok + 1 + unanswered).contains(&served),
+        "{served} served, {ok} ok, {unanswered} given up"
+    );
+}
+
+/// Goal: what changes on the machine concerns all alike: each load point is run with all of them, another one first each
+/// time. One that cannot begin leaves no file and does not end the others.
+#[test]
+fn runs_take_turns_and_one_that_cannot_begin_does_not_end_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = ["a", "none", "b"].map(|name| folder.path().join(format!("{name}.plim")));
+    let plan = plan(&[1, 2]);
+    let (_server, target) = serve(plan.file_set());
+    let gone = {
+        let (server, target) = serve(plan.file_set());
+        server.stop().unwrap();
+        target
+    };
+    let requests = [
+        request(&plan, &target, &paths[0]),
+        request(&plan, &gone, &paths[1]),
+        request(&plan, &target, &paths[2]),
+    ];
+    let mut heard = Heard::default();
+    let ended = run(&requests, &mut heard, &NEVER);
+    assert!(
+        matches!(ended[0], Ok(Ending::Complete)) && matches!(ended[2], Ok(Ending::Complete)),
+        "{ended:?}"
+    );
+    assert!(
+        matches!(&ended[1], Err(FleetError::Verify(VerifyError::Unreachable { target, .. })) if *target == gone.to_string()),
+        "{ended:?}"
+    );
+    assert!(!paths[1].exists());
+    assert_eq!(heard.order[..5], ["turn 0", "ready", "turn 1", "turn 2", "ready"]);
+    let rounds = ["turn 0", "point 0", "turn 2", "point 0", "turn 2", "point 1", "turn 0", "point 1"];
+    assert_eq!(heard.order[5..], rounds);
+    for path in [&paths[0], &paths[2]] {
+        let points: Vec<u32> = intervals(path).iter().map(|one| one.load_point).collect();
+        assert!(points.is_sorted() && points.contains(&0) && points.contains(&1), "{points:?}");
+    }
+}
+
+/// Goal: an interrupt ends all runs, and what was recorded stays.
+#[test]
+fn an_interrupt_ends_all_runs_and_keeps_what_was_recorded() {
+    static STOP: AtomicBool = AtomicBool::new(false);
+    let folder = tempfile::tempdir().unwrap();
+    let paths = ["a", "b"].map(|name| folder.path().join(format!("{name}.plim")));
+    // An hour, were it not for the interrupt after a second.
+    let plan = Plan { phases: phases(0, 3600), ..plan(&[1]) };
+    let (_server, target) = serve(plan.file_set());
+    let requests = [request(&plan, &target, &paths[0]), request(&plan, &target, &paths[1])];
+    let mut heard = Heard { stop_after: Some((1, &STOP)), ..Heard::default() };
+    let ended = run(&requests, &mut heard, &STOP);
+    let stopped = Ending::Stopped(INTERRUPTED.to_owned());
+    assert!(ended.iter().all(|one| one.as_ref().is_ok_and(|ending| *ending == stopped)), "{ended:?}");
+    assert!(0 < intervals(&paths[0]).iter().map(|one| one.flow.ok).sum::<u64>());
+    assert_eq!(intervals(&paths[1]), []);
+    for path in &paths {
+        assert_eq!(Run::open(path).unwrap().ending(), &stopped);
+    }
+    assert_eq!(heard.order.iter().filter(|one| one.starts_with("point")).count(), 1, "{:?}", heard.order);
+}
+
+/// Goal: a server with something else is not loaded.
+#[test]
+fn a_server_with_other_files_is_refused_before_any_load() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.plim");
+    let plan = plan(&[1]);
+    let mut files = plan.file_set();
+    files.content_seed += 1;
+    let (server, target) = serve(files);
+    let mut heard = Heard::default();
+    let ended = run(&[request(&plan, &target, &path)], &mut heard, &NEVER);
+    let Err(FleetError::Verify(VerifyError::Wrong { n_wrong: 1, n_objects: 1, named })) = &ended[0] else {
+        panic!("{ended:?}")
+    };
+    assert!(named[0].text.starts_with("GET /object: wrong byte at position "), "{named:?}");
+    assert!(!path.exists() && heard.order == ["turn 0"], "{:?}", heard.order);
+    assert_eq!(server.stop().unwrap().requests, 1);
+}
+
+/// Goal: a run file that is there is never written over, and the run ends before any load.
+#[test]
+fn a_run_file_that_is_there_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.plim");
+    std::fs::write(&path, "precious").unwrap();
+    let plan = plan(&[1]);
+    let (_server, target) = serve(plan.file_set());
+    let mut heard = Heard::default();
+    let ended = run(&[request(&plan, &target, &path)], &mut heard, &NEVER);
+    assert!(matches!(ended[0], Err(FleetError::RunFile(_))), "{ended:?}");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
+    assert_eq!(heard.intervals, []);
+}
