@@ -18,8 +18,8 @@ fn valid_run(lab: &Lab) -> Ended {
         if ended.code == Some(0) {
             return ended;
         }
-        let mut rules = ended.stdout.lines().filter(|line| line.contains("(rule `"));
-        assert!(ended.code == Some(3) && rules.all(|line| line.contains("(rule `generator-")), "{ended:?}");
+        ended.assert_run_is_noise();
+        println!("{}\nthe machine was busy with something else; once more", ended.stdout);
     }
     lab.run(&["run", "webstone-2.0.1", "--quick", "--load", "1,10", "--duration", "2"]).expect(0)
 }

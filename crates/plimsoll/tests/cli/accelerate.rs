@@ -361,7 +361,8 @@ fn a_service_manager_hears_when_clients_are_served() {
     let mut command = lab.command(&arguments);
     command.env("NOTIFY_SOCKET", lab.path("notify"));
     let pipes = || std::process::Stdio::piped();
-    let running = Running::new(command.stdin(pipes()).stdout(pipes()).stderr(pipes()).spawn().unwrap());
+    let running =
+        Running::new(command.stdin(pipes()).stdout(pipes()).stderr(pipes()).spawn().unwrap(), &lab.path("."));
     let said = || {
         let mut text = [0; 64];
         let n = socket.recv(&mut text).unwrap();

@@ -12,7 +12,7 @@ fn lab_with_run() -> Lab {
     let limits = ["--limit", "p50<1min,errors<1%", "--junit", "limits.xml"];
     let run = ["run", "one-object", "--settle", "0", "--load", "1,2", "--duration", "2", "--out", "run.plim"];
     let ended = lab.run(&[&run[..], &limits].concat());
-    assert!(matches!(ended.code, Some(0 | 3)), "{ended:?}");
+    ended.assert_run();
     lab
 }
 

@@ -32,7 +32,7 @@ fn a_pause_counts_from_when_operations_were_due() {
     let arguments =
         ["--rate", "500", "--in-flight-max", "50", "--settle", "1 s", "--duration", "5", "--out", "run.plim"];
     let ended = lab.run(&[&["run", "one-object", "--target", &url], &arguments[..]].concat());
-    assert!(matches!(ended.code, Some(0 | 3)), "{ended:?}");
+    ended.assert_run();
     let report = lab.report(&lab.path("run.plim"));
     let quantile = |what: &str, q: f64| {
         let list = report["load_points"][0][what]["percentiles"].as_array().unwrap().clone();

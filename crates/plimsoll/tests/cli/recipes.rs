@@ -25,7 +25,7 @@ fn a_recipe_of_ones_own_brings_a_server_up() {
     lab.write("my-server.toml", PYTHON);
     let run = ["run", "webstone-1.1", "--sut", "./my-server.toml", "--sut-quota", "none", "--load", "1,2"];
     let ended = lab.run(&[&run[..], &["--duration", "1", "--out", "run.plim"]].concat());
-    assert!(matches!(ended.code, Some(0 | 3)), "{ended:?}");
+    ended.assert_run();
     lab.run(&["audit", "run.plim"]).expect(0);
     let fact = |name: &str| lab.fact(&lab.path("run.plim"), "Server", name).unwrap();
     assert!(fact("version").starts_with("Python 3"), "{}", fact("version"));

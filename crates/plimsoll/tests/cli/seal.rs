@@ -10,7 +10,7 @@ fn sealed(lab: &Lab) -> String {
     let arguments =
         ["run", "one-object", "--load", "1", "--settle", "0", "--duration", "1", "--out", "run.plim"];
     let ended = lab.run(&arguments);
-    assert!(matches!(ended.code, Some(0 | 3)), "{ended:?}");
+    ended.assert_run();
     let run = fs::read(lab.path("run.plim")).unwrap();
     let ended = lab.run(&["seal", "--new-key", "run.plim"]).expect(0).says("keep it to yourself");
     let lines: Vec<&str> = ended.stdout.lines().collect();

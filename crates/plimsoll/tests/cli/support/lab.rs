@@ -19,9 +19,22 @@ pub struct Lab {
     folder: TempDir,
 }
 
+/// Rules that a run breaks on a machine that is busy with something else: its generator had to wait, its users began late,
+/// or it came to few operations, or stood still and then caught up. Every other rule speaks of the run itself.
+const NOISE: [&str; 6] = [
+    "generator-busy",
+    "generator-run-queue",
+    "generator-lateness",
+    "user-time",
+    "operations",
+    "phase-boundary",
+];
+
 /// A command that has ended.
 #[derive(Debug)]
 pub struct Ended {
+    /// Where it ran.
+    pub folder: PathBuf,
     pub code: Option<i32>,
     pub stdout: String,
     pub stderr: String,
@@ -66,7 +79,7 @@ impl Lab {
     /// Runs a command to its end.
     pub fn run(&self, arguments: &[&str]) -> Ended {
         let mut command = assert_cmd::Command::from_std(self.command(arguments));
-        ended(&command.timeout(PATIENCE).output().unwrap())
+        self.ended(&command.timeout(PATIENCE).output().unwrap())
     }
 
     /// Runs a command line of a shell to its end; `$plimsoll` in it is the binary.
@@ -74,14 +87,23 @@ impl Lab {
         let mut command = Command::new("bash");
         self.prepare(&mut command);
         command.args(["-c", line]).env("plimsoll", env!("CARGO_BIN_EXE_plimsoll"));
-        ended(&assert_cmd::Command::from_std(command).timeout(PATIENCE).output().unwrap())
+        self.ended(&assert_cmd::Command::from_std(command).timeout(PATIENCE).output().unwrap())
+    }
+
+    fn ended(&self, output: &std::process::Output) -> Ended {
+        Ended {
+            folder: self.folder.path().to_owned(),
+            code: output.status.code(),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
     }
 
     /// Starts a command that goes on running.
     pub fn start(&self, arguments: &[&str]) -> Running {
         let mut command = self.command(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        Running::new(command.spawn().unwrap())
+        Running::new(command.spawn().unwrap(), self.folder.path())
     }
 
     /// Starts a built-in web server and returns it with its address.
@@ -109,14 +131,6 @@ impl Lab {
     }
 }
 
-fn ended(output: &std::process::Output) -> Ended {
-    Ended {
-        code: output.status.code(),
-        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-    }
-}
-
 impl Ended {
     #[track_caller]
     pub fn expect(self, code: i32) -> Ended {
@@ -124,20 +138,56 @@ impl Ended {
         self
     }
 
-    /// Expects a run that is valid, or spoilt by nothing but what else this machine does: its generator had to wait, or
-    /// came to few operations.
+    /// Expects whole runs that are valid, or invalid for what else this machine does and for nothing else.
     #[track_caller]
     pub fn expect_run(self) -> Ended {
-        let is_noise =
-            |line: &str| line.contains("(rule `generator-") || line.contains("(rule `operations`)");
-        let mut reasons = self.stdout.lines().filter(|line| line.contains("(rule `"));
-        assert!(
-            matches!(self.code, Some(0 | 3)) && reasons.all(is_noise),
-            "{}\n{}",
-            self.stderr,
-            self.stdout
-        );
+        self.assert_run();
         self
+    }
+
+    /// The same of a command that is looked at further.
+    #[track_caller]
+    pub fn assert_run(&self) {
+        self.assert_run_or(&[]);
+    }
+
+    /// The same where the run may break these rules as well: it is too short for them, or made to break them.
+    #[track_caller]
+    pub fn assert_run_or(&self, rules: &[&str]) {
+        let verdicts = self.verdicts();
+        verdicts.iter().for_each(|verdict| verdict.assert_noise_or(rules));
+        let shown = format!("{verdicts:?}\nstdout:\n{}\nstderr:\n{}", self.stdout, self.stderr);
+        let all_valid = verdicts.iter().all(|verdict| verdict.state == "valid");
+        assert_eq!(self.code, Some(if all_valid { 0 } else { 3 }), "{shown}");
+        if !self.stdout.starts_with('{') {
+            let mut states: Vec<String> =
+                verdicts.iter().map(|verdict| verdict.state.to_uppercase()).collect();
+            let words =
+                self.stdout.lines().map(first_word).filter(|word| ["VALID", "INVALID"].contains(word));
+            let mut words: Vec<&str> = words.collect();
+            states.sort();
+            words.sort_unstable();
+            assert_eq!(words, states, "{shown}");
+        }
+    }
+
+    /// Expects a whole run that is invalid for what else this machine does, and for nothing else.
+    #[track_caller]
+    pub fn assert_run_is_noise(&self) {
+        self.assert_run();
+        let verdicts = self.verdicts();
+        assert!(verdicts.iter().any(|verdict| verdict.state != "valid"), "{verdicts:?}");
+    }
+
+    /// Returns the verdicts on the runs that a command made: it names their files last, or in its JSON.
+    #[track_caller]
+    fn verdicts(&self) -> Vec<Verdict> {
+        let files: Vec<String> = match self.stdout.starts_with('{') {
+            true => vec![self.json()["files"]["run"].as_str().expect("the name of the run file").to_owned()],
+            false => self.stdout.lines().filter(|line| line.ends_with(".plim")).map(str::to_owned).collect(),
+        };
+        assert!(!files.is_empty(), "no run file is named:\n{}\n{}", self.stdout, self.stderr);
+        files.iter().map(|file| Verdict::of(&self.folder, file)).collect()
     }
 
     #[track_caller]
@@ -161,4 +211,53 @@ impl Ended {
     pub fn last_line(&self) -> &str {
         self.stdout.lines().last().unwrap_or_default()
     }
+}
+
+/// The verdict on a run, by its report.
+#[derive(Debug)]
+pub struct Verdict {
+    pub state: String,
+    /// The rules that it broke.
+    pub rules: Vec<String>,
+    ending: Value,
+}
+
+impl Verdict {
+    /// Reads the verdict on a run file in a folder.
+    #[track_caller]
+    pub fn of(folder: &Path, run: &str) -> Verdict {
+        let mut report = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
+        let output = report.current_dir(folder).args(["report", run, "--format", "json"]).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        let report: Value = serde_json::from_str(&text).unwrap_or_else(|error| {
+            panic!("no report of `{run}`: {error}\n{}", String::from_utf8_lossy(&output.stderr))
+        });
+        let text = |value: &Value| value.as_str().expect("a text").to_owned();
+        let reasons = report["verdict"]["reasons"].as_array().expect("reasons");
+        Verdict {
+            state: text(&report["verdict"]["state"]),
+            rules: reasons.iter().map(|reason| text(&reason["rule"])).collect(),
+            ending: report["ending"].clone(),
+        }
+    }
+
+    /// Expects a whole run that is valid, or breaks only these rules and those that a busy machine makes it break.
+    #[track_caller]
+    pub fn assert_noise_or(&self, rules: &[&str]) {
+        assert_eq!(self.ending["kind"], "complete", "{self:?}");
+        assert!(["valid", "invalid"].contains(&self.state.as_str()), "{self:?}");
+        assert_eq!(self.state == "valid", self.rules.is_empty(), "{self:?}");
+        // A generator that is late delivers less than it should.
+        let is_late = self.rules.iter().any(|rule| rule == "generator-lateness");
+        let is_known = |rule: &String| match rule.as_str() {
+            "delivered" if is_late => true,
+            rule => NOISE.contains(&rule) || rules.contains(&rule),
+        };
+        assert!(self.rules.iter().all(is_known), "{self:?}");
+    }
+}
+
+/// Returns the letters with which a line begins.
+fn first_word(line: &str) -> &str {
+    line.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default()
 }

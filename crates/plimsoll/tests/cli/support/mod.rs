@@ -12,7 +12,7 @@ mod leftovers;
 mod process;
 mod website;
 
-pub use lab::{Ended, Lab};
+pub use lab::{Ended, Lab, Verdict};
 pub use leftovers::Leftovers;
 pub use process::Running;
 pub use website::{Website, free_port};

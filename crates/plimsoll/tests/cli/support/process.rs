@@ -1,6 +1,7 @@
 //! A command that goes on running.
 
 use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
@@ -14,16 +15,17 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A process with its outputs, line by line. It is killed when dropped.
 pub struct Running {
+    folder: PathBuf,
     child: Child,
     stdout: Receiver<String>,
     stderr: Receiver<String>,
 }
 
 impl Running {
-    pub fn new(mut child: Child) -> Running {
+    pub fn new(mut child: Child, folder: &Path) -> Running {
         let stdout = lines(child.stdout.take().unwrap());
         let stderr: ChildStderr = child.stderr.take().unwrap();
-        Running { stdout, stderr: lines(stderr), child }
+        Running { folder: folder.to_owned(), stdout, stderr: lines(stderr), child }
     }
 
     pub fn pid(&self) -> u32 {
@@ -63,7 +65,7 @@ impl Running {
         let stdout = self.stdout.iter().collect::<Vec<_>>().join("\n");
         let stderr = self.stderr.iter().collect::<Vec<_>>().join("\n");
         let code = self.child.wait().unwrap().code();
-        Ended { code, stdout, stderr }
+        Ended { folder: self.folder.clone(), code, stdout, stderr }
     }
 }
 
