@@ -4,24 +4,31 @@ mod bench;
 mod conformance;
 mod fuzz;
 mod licenses;
+mod noise;
 mod packages;
 mod pdf;
+mod properties;
 mod record;
 mod shell;
 mod soak;
 mod spdx;
 mod test;
+mod test_binaries;
 mod throttles;
 
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
+use crate::shell::{cargo, run};
+
 const HELP: &str = "\
 usage: cargo xtask COMMAND
 
 commands:
   test             everything that has to pass: format, lints, tests, documentation, licenses, one real run
+  properties       every property test with many cases that nobody drew before
+                   [CRATE] [--cases 4096] [--seed N]
   licenses         the licenses and duplicates of what is linked, against deny.toml
   pdf              the feature `pdf`: builds it (five minutes more), tests it, and looks into the PDF of a run
   bench-generator  CPU per request of Plimsoll, wrk and h2load against the same nginx; schedule; laying out files
@@ -50,9 +57,17 @@ fn main() -> ExitCode {
     }
 }
 
+/// Commands in which xtask itself makes load or compares every byte, and is to be fast.
+const FAST: [&str; 3] = ["bench-generator", "bench-accelerator", "soak-accelerator"];
+
 fn perform(arguments: &[&str]) -> Result<()> {
     match arguments {
+        [name, ..] if FAST.contains(name) && cfg!(debug_assertions) => {
+            let again = ["run", "--release", "--quiet", "--package", "xtask", "--"];
+            run(&mut cargo(&[&again, arguments].concat()))
+        }
         ["test"] => test::perform(),
+        ["properties", options @ ..] => properties::perform(&properties::Options::parse(options)?),
         ["licenses"] => licenses::perform(&[]),
         ["pdf"] => pdf::perform(),
         ["bench-generator", options @ ..] => bench::perform(&bench::Options::parse(options)?),

@@ -1,0 +1,253 @@
+//! The tests of all crates: built by cargo, then run here, so that those that need quiet are alone.
+//!
+//! Crates that only compute run two binaries at a time; they would be right on any machine. The others have servers,
+//! sockets and clocks: each of their binaries runs alone, and what fails in it is tried again where somebody else had
+//! the CPUs meanwhile.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::Mutex;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use units::{Clock, RealClock};
+
+use crate::noise::{Precedence, Tried, until_quiet};
+use crate::shell::{self, cargo, root, run};
+use crate::test::say;
+
+/// Crates whose tests neither wait nor measure.
+const COMPUTING: [&str; 11] = [
+    "analysis",
+    "benchmarks",
+    "disclosure",
+    "http1",
+    "model",
+    "pdf",
+    "runfile",
+    "stats",
+    "testkit",
+    "units",
+    "xtask",
+];
+
+/// How many of their binaries run at a time. Each has a thread per CPU as well, which its longest test often leaves idle.
+const AT_A_TIME: usize = 2;
+
+/// A test binary.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Binary {
+    package: String,
+    target: String,
+    folder: PathBuf,
+    executable: PathBuf,
+}
+
+/// Builds all tests and runs them.
+///
+/// # Errors
+/// Which binaries failed.
+pub fn perform() -> Result<()> {
+    let binaries = build()?;
+    let (computing, alone): (Vec<Binary>, Vec<Binary>) =
+        binaries.into_iter().partition(|one| COMPUTING.contains(&one.package.as_str()));
+    ensure!(!computing.is_empty() && !alone.is_empty(), "cargo named no test binaries");
+    let mut failed = run_together(&computing);
+    let precedence = Precedence::take();
+    failed.extend(alone.iter().filter_map(|one| one.perform_alone().err()));
+    drop(precedence);
+    failed.extend(documentation_tests().err());
+    for error in &failed {
+        println!("{error:#}");
+    }
+    ensure!(failed.is_empty(), "{} of {} test binaries failed", failed.len(), computing.len() + alone.len());
+    Ok(())
+}
+
+/// Builds all test binaries and returns them.
+fn build() -> Result<Vec<Binary>> {
+    let mut build = cargo(&["test", "--workspace", "--no-run", "--message-format", "json"]);
+    let messages = shell::output(say(&mut build).stderr(Stdio::inherit()))?;
+    let messages = messages.lines().map(serde_json::from_str::<Value>).collect::<Result<Vec<_>, _>>();
+    let mut binaries: Vec<Binary> =
+        messages.context("cargo's messages")?.iter().filter_map(Binary::from_message).collect();
+    binaries.sort();
+    Ok(binaries)
+}
+
+fn run_together(binaries: &[Binary]) -> Vec<anyhow::Error> {
+    let (rest, failed) = (Mutex::new(binaries.iter()), Mutex::new(Vec::new()));
+    let next = || rest.lock().expect("nobody panics with it").next();
+    std::thread::scope(|scope| {
+        for _ in 0..AT_A_TIME {
+            scope.spawn(|| {
+                while let Some(binary) = next() {
+                    if let Err(error) = binary.perform() {
+                        failed.lock().expect("nobody panics with it").push(error);
+                    }
+                }
+            });
+        }
+    });
+    failed.into_inner().expect("nobody panics with it")
+}
+
+impl Binary {
+    /// Reads cargo's message about a test binary; `None` for any other.
+    fn from_message(message: &Value) -> Option<Binary> {
+        let is_test = message["profile"]["test"].as_bool()?;
+        let executable = message["executable"].as_str().filter(|_| is_test)?;
+        let folder = Path::new(message["manifest_path"].as_str()?).parent()?;
+        Some(Binary {
+            package: folder.file_name()?.to_str()?.to_owned(),
+            target: message["target"]["name"].as_str()?.to_owned(),
+            folder: folder.to_owned(),
+            executable: executable.into(),
+        })
+    }
+
+    fn name(&self) -> String {
+        format!("{}/{}", self.package, self.target)
+    }
+
+    /// Runs some of its tests, or all, as cargo would.
+    fn run(&self, arguments: &[&str]) -> Result<Output> {
+        let mut command = Command::new(&self.executable);
+        command.args(arguments).current_dir(&self.folder).stdin(Stdio::null());
+        command.env("CARGO_MANIFEST_DIR", &self.folder).env("CARGO_PKG_NAME", &self.package);
+        command.output().with_context(|| format!("cannot start `{}`", self.executable.display()))
+    }
+
+    /// Runs all of its tests once.
+    fn perform(&self) -> Result<()> {
+        let clock = RealClock::start();
+        let output = self.run(&[])?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let (n_passed, n_failed) = counts(&text);
+        println!(
+            "{}: {n_passed} passed, {n_failed} failed in {:.1} s",
+            self.name(),
+            clock.now().as_secs_f64()
+        );
+        if !output.status.success() {
+            println!("{text}{}", String::from_utf8_lossy(&output.stderr));
+        }
+        ensure!(
+            output.status.success(),
+            "{}: {} ({})",
+            self.name(),
+            failures(&text).join(", "),
+            output.status
+        );
+        Ok(())
+    }
+
+    /// Runs all of its tests, and those that failed again, if noise is what they may have failed for.
+    fn perform_alone(&self) -> Result<()> {
+        let mut left: Vec<String> = Vec::new();
+        until_quiet(&self.name(), || {
+            let tests: Vec<&str> = left.iter().map(String::as_str).collect();
+            let clock = RealClock::start();
+            let output = match tests[..] {
+                [] => self.run(&[]),
+                _ => self.run(&[&["--exact", "--test-threads", "1"], &tests[..]].concat()),
+            }?;
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            let (n_passed, n_failed) = counts(&text);
+            println!(
+                "{}: {n_passed} passed, {n_failed} failed in {:.1} s",
+                self.name(),
+                clock.now().as_secs_f64()
+            );
+            if output.status.success() {
+                // A name that no test has would be a test that was left out.
+                ensure!(
+                    left.len() <= n_passed,
+                    "{}: {} tests to be run again, {n_passed} were",
+                    self.name(),
+                    left.len()
+                );
+                return Ok(Tried::Right);
+            }
+            println!("{text}{}", String::from_utf8_lossy(&output.stderr));
+            left = failures(&text);
+            Ok(Tried::Wrong(format!("{} ({})", left.join(", "), output.status)))
+        })
+    }
+}
+
+/// Reads how many tests passed and failed: `test result: ok. 3 passed; 0 failed; …`.
+fn counts(text: &str) -> (usize, usize) {
+    let line = text.lines().rev().find_map(|line| line.strip_prefix("test result: ")).unwrap_or_default();
+    let number = |word: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let place = words.iter().position(|one| one.trim_end_matches(';') == word)?;
+        words.get(place.checked_sub(1)?)?.parse().ok()
+    };
+    (number("passed").unwrap_or(0), number("failed").unwrap_or(0))
+}
+
+/// Returns the names of the tests that failed: `test NAME ... FAILED`.
+fn failures(text: &str) -> Vec<String> {
+    let names = text.lines().filter_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... FAILED"));
+    // `#[should_panic]` is said behind the name.
+    let names = names.map(|name| name.trim_end_matches(" - should panic").to_owned());
+    names.collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// Runs the examples in documentation, if there are any: to look for them by `cargo test --doc` takes longer than this.
+fn documentation_tests() -> Result<()> {
+    let is_fence =
+        |line: &str| line.trim_start().starts_with("/// ```") || line.trim_start().starts_with("//! ```");
+    for file in shell::sources(&root().join("crates"))? {
+        if fs::read_to_string(&file)?.lines().any(is_fence) {
+            println!("{} has code in its documentation", file.display());
+            return run(say(&mut cargo(&["test", "--workspace", "--doc"])));
+        }
+    }
+    println!("no code in documentation, so no tests of it");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "\nrunning 3 tests\ntest a::b ... ok\ntest a::c ... FAILED\ntest d - should panic ... FAILED\n\n\
+        failures:\n\n---- a::c stdout ----\ntest fake\n\nfailures:\n    a::c\n    d\n\n\
+        test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s\n";
+
+    #[test]
+    fn what_a_test_binary_says_is_read() {
+        assert_eq!(counts(TEXT), (1, 2));
+        assert_eq!(failures(TEXT), ["a::c", "d"]);
+        assert_eq!(counts("thread 'main' panicked\n"), (0, 0));
+    }
+
+    #[test]
+    fn test_binaries_are_found_among_cargos_messages() {
+        let message = |test: bool, executable: Value| {
+            serde_json::json!({
+                "reason": "compiler-artifact", "manifest_path": "/src/crates/stats/Cargo.toml",
+                "target": { "name": "coverage" }, "profile": { "test": test }, "executable": executable,
+            })
+        };
+        let found = Binary::from_message(&message(true, "/target/x".into())).unwrap();
+        assert_eq!(
+            (found.name().as_str(), found.folder.to_str()),
+            ("stats/coverage", Some("/src/crates/stats"))
+        );
+        assert_eq!(Binary::from_message(&message(false, "/target/x".into())), None);
+        assert_eq!(Binary::from_message(&message(true, Value::Null)), None);
+        assert_eq!(Binary::from_message(&serde_json::json!({ "reason": "build-finished" })), None);
+    }
+
+    #[test]
+    fn crates_that_only_compute_are_crates() {
+        for name in COMPUTING {
+            assert!(root().join("crates").join(name).is_dir(), "{name}");
+        }
+    }
+}
