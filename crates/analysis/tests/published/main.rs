@@ -1,8 +1,12 @@
 //! Published reports: what the laws find in the five that are written down, in changed ones, and in others.
+//!
+//! `mutations` changes every cell of the five; `ties` says which of these changes contradict something printed.
 
 mod changes;
 mod golden;
 mod laws;
+mod mutations;
+mod ties;
 
 use analysis::audit::{PublishedFinding, audit_report};
 use model::PublishedReport;

@@ -110,9 +110,7 @@ impl Scope<'_> {
                 let Some(table) = self.tables.iter().find(|table| table.id == *name) else {
                     return unknown();
                 };
-                let of_key =
-                    |key: &Vec<String>| (0..table.rows.len()).find(|row| table.row_key(*row) == *key);
-                (*table, reference.key.as_ref().and_then(of_key))
+                (*table, reference.key.as_ref().and_then(|key| table.row_of(key)))
             }
         };
         if let Some((_, cell)) = table.given.iter().find(|(column, _)| column.id == reference.column) {

@@ -249,6 +249,12 @@ impl PublishedTable {
         self.key.iter().map(|column| self.cell_key(row, *column)).collect()
     }
 
+    /// Returns the row with this key, from 0. Keys are compared as a whole, because a cell may hold commas itself.
+    pub fn row_of(&self, key: &[String]) -> Option<usize> {
+        let key = key.join(", ");
+        (0..self.rows.len()).find(|row| self.row_key(*row).join(", ") == key)
+    }
+
     /// Returns a printed cell as keys write it: without commas in a number.
     pub fn cell_key(&self, row: usize, column: usize) -> String {
         let cell = &self.rows[row][column].value;

@@ -282,7 +282,7 @@ fn objection(reference: &Reference, own: Option<&PublishedTable>, places: &Place
         return Err(suggested(format!("`{}` has no figure `{}`", table.id, reference.column), near));
     }
     let Some(key) = &reference.key else { return Ok(()) };
-    match (0..table.rows.len()).any(|row| table.row_key(row) == *key) {
+    match table.row_of(key).is_some() {
         true => Ok(()),
         false => Err(Fault::new(format!("`{}` has no row `{}`", table.id, key.join(", ")))),
     }

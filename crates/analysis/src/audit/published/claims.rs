@@ -132,7 +132,7 @@ fn contradiction(context: &Context, comparison: &Statement) -> Option<String> {
 fn holds(left: Option<Range>, comparator: Comparator, right: Option<Range>) -> bool {
     let (Some(left), Some(right)) = (left, right) else { return false };
     match comparator {
-        Comparator::Equal => left.meets(right),
+        Comparator::Equal => left.overlaps(right),
         Comparator::AtMost => left.may_be_at_most(right),
         Comparator::Below => left.may_be_below(right),
         Comparator::AtLeast => right.may_be_at_most(left),

@@ -55,10 +55,7 @@ impl Context<'_> {
         let (table, row) = match (&reference.table, self.own) {
             (Some(name), _) => {
                 let table = named(name).ok_or_else(nowhere)?;
-                let row = reference
-                    .key
-                    .as_ref()
-                    .map(|key| (0..table.rows.len()).find(|row| table.row_key(*row) == *key));
+                let row = reference.key.as_ref().map(|key| table.row_of(key));
                 (table, row.map(|row| row.ok_or_else(nowhere)).transpose()?)
             }
             (None, Some((table, row))) => (table, Some(row)),

@@ -64,6 +64,15 @@ impl Range {
         self.may_be_at_most(other) && other.may_be_at_most(self)
     }
 
+    /// Returns whether more than an end is in both, or all of one that is a single value: a number that was rounded
+    /// is one of the ends of what it can have been in one case of infinitely many.
+    pub(super) fn overlaps(self, other: Range) -> bool {
+        let hair = HAIR * (self.low.abs() + self.high.abs() + other.low.abs() + other.high.abs());
+        let is_wide = |range: Range| hair < range.high - range.low;
+        let common = self.high.min(other.high) - self.low.max(other.low);
+        self.meets(other) && (hair < common || !is_wide(self) || !is_wide(other))
+    }
+
     /// Returns whether some value of this one is at most some value of the other.
     pub(super) fn may_be_at_most(self, other: Range) -> bool {
         self.low <= other.high + HAIR * (self.low.abs() + other.high.abs())
@@ -110,6 +119,11 @@ mod tests {
         assert_eq!(one.common(Range { low: 2.5, high: 3.0 }), None);
         assert!(Range::exact(0.3).meets(Range::exact(0.1 + 0.2)));
         assert!(!Range::exact(0.3).meets(Range::exact(0.300_001)));
+        let beside = Range { low: 2.0, high: 3.0 };
+        assert!(one.meets(beside) && !one.overlaps(beside) && one.overlaps(one));
+        assert!(
+            one.overlaps(Range::exact(2.0)) && !one.overlaps(Range::exact(2.1)) && one.overlaps(Range::ANY)
+        );
     }
 
     proptest! {
