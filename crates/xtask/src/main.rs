@@ -8,6 +8,7 @@ mod noise;
 mod packages;
 mod pdf;
 mod properties;
+mod published;
 mod record;
 mod shell;
 mod soak;
@@ -44,6 +45,7 @@ commands:
   record           benchmarks with phases of full length against installed servers, to docs/recorded/  [NAME]…
   throttles        servers and generators that are held back on purpose, and what Plimsoll calls it
                    [PART OF A NAME]… [--rounds 1] [--write]  (--write: to docs/recorded/throttles.md)
+  published-changes  every cell of the published reports, changed as misprints change it: which part is found
   fuzz             every parser, or one, against bytes that nobody wrote  [TARGET] [--seconds 20]";
 
 fn main() -> ExitCode {
@@ -76,6 +78,7 @@ fn perform(arguments: &[&str]) -> Result<()> {
         }
         ["soak-accelerator", options @ ..] => soak::perform(&soak::Options::parse(options)?),
         ["conformance", options @ ..] => conformance::perform(&conformance::Options::parse(options)?),
+        ["published-changes"] => published::perform(),
         ["record", names @ ..] => record::perform(names),
         ["throttles", options @ ..] => throttles::perform(&throttles::Options::parse(options)?),
         ["fuzz", options @ ..] => fuzz::perform(&fuzz::Options::parse(options)?),

@@ -171,3 +171,18 @@ fn a_run_file_of_a_stranger_commands_no_terminal() {
         assert!(!said.is_empty() && found.is_none(), "{command:?}: {found:?}");
     }
 }
+
+/// Reported: a claim that cannot be computed was a finding, and a negative figure no finding but an error.
+#[test]
+fn mistakes_of_a_report_file_are_told_from_findings() {
+    let lab = Lab::new();
+    let claim = |says: &str| format!("{REPORT}[[claim]]\nid = \"c\"\ntext = \"said\"\nsays = [\"{says}\"]\n");
+    lab.write("units.toml", &claim("run.rate < 300 s"));
+    lab.run(&["audit", "units.toml"]).expect(2).says("a number in /s cannot be compared with a number in s");
+    lab.write("zero.toml", &claim("run.rate / 0 = 1 /s"));
+    lab.run(&["audit", "zero.toml"]).expect(2).says("division by zero");
+    lab.write("holds.toml", &claim("run.rate < 300 /s"));
+    lab.run(&["audit", "holds.toml"]).expect(0);
+    lab.write("negative.toml", &REPORT.replace("0.0557 s", "-0.0557 s"));
+    lab.run(&["audit", "negative.toml"]).expect(6).prints("`response` -0.0557 s is below zero");
+}
