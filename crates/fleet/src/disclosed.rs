@@ -8,6 +8,7 @@ use testbed::{
 
 use crate::load::Aim;
 use crate::run::RunRequest;
+use crate::session::limits_itself;
 
 /// What is written down, without what names persons and machines unless that is wanted.
 pub(crate) struct Disclosed {
@@ -28,6 +29,7 @@ pub(crate) fn disclosed(
         Some(sut) => sut.facts(),
         None => vec![elsewhere(aim, plan), unknown_server()],
     };
+    own_allowance(&mut sections, request, plan);
     sections.push(tuning(plan, sut));
     sections.iter_mut().for_each(|section| redact(section, &redactor));
     sections.extend(inventory(&asked));
@@ -50,6 +52,15 @@ fn asked(request: &RunRequest<'_>, sut: Option<&RunningSut>, aim: &Aim) -> Inven
 fn redact(section: &mut FactSection, redactor: &Redactor) {
     for fact in &mut section.facts {
         *fact = redactor.fact(fact.clone(), Privacy::Text);
+    }
+}
+
+/// Says how much CPU time a server keeps itself to, of which the kernel knows nothing.
+fn own_allowance(sections: &mut [FactSection], request: &RunRequest<'_>, plan: &Plan) {
+    let Some(quota) = plan.sut.quota.filter(|_| limits_itself(&request.server)) else { return };
+    let facts = sections.iter_mut().filter(|section| section.title == "Server");
+    for fact in facts.flat_map(|section| &mut section.facts).filter(|fact| fact.name == "CPU quota") {
+        fact.value = format!("{quota} CPUs, kept by the server itself; by the kernel {}", fact.value);
     }
 }
 

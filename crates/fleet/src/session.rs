@@ -239,7 +239,7 @@ fn limits(request: &RunRequest<'_>) -> Limits {
 }
 
 /// The built-in server does so; of an accelerator in front of it, it knows nothing.
-fn limits_itself(server: &ServerChoice) -> bool {
+pub(crate) fn limits_itself(server: &ServerChoice) -> bool {
     matches!(server, ServerChoice::Start(Server::BuiltIn { .. }, None))
 }
 

@@ -42,7 +42,7 @@ fn an_accelerator_speaks_tls_for_its_server() {
     let arguments = [&RUN[..], &arguments, &["--sut-quota", "none", "--out", "run.plim"]].concat();
     lab.run(&arguments).expect_run();
     let fact = |section: &str| lab.fact(&lab.path("run.plim"), section, "transport").unwrap_or_default();
-    assert_eq!((fact("Accelerator").as_str(), fact("Server").as_str()), ("HTTP/2 over TLS", "HTTP/1.1"));
+    assert_eq!((fact("Accelerator").as_str(), fact("Server").as_str()), ("TLS over TCP, with HTTP/2", "TCP"));
 }
 
 #[test]

@@ -9,10 +9,10 @@ use serde::Deserialize;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Transport {
-    /// HTTP/1.1 over TCP.
+    /// HTTP/1 over TCP.
     #[default]
     Plain,
-    /// HTTP/1.1 over TLS.
+    /// HTTP/1 over TLS.
     Tls,
     /// HTTP/2 over TLS, agreed on by ALPN.
     TlsHttp2,
@@ -41,12 +41,12 @@ impl Transport {
         if self.is_tls() { "https" } else { "http" }
     }
 
-    /// Returns it for people.
+    /// Returns it for people. Which version of HTTP/1 is spoken is up to who asks, so it is not said here.
     pub fn title(self) -> &'static str {
         match self {
-            Transport::Plain => "HTTP/1.1",
-            Transport::Tls => "HTTP/1.1 over TLS",
-            Transport::TlsHttp2 => "HTTP/2 over TLS",
+            Transport::Plain => "TCP",
+            Transport::Tls => "TLS over TCP",
+            Transport::TlsHttp2 => "TLS over TCP, with HTTP/2",
         }
     }
 }
