@@ -92,12 +92,15 @@ pub fn gravest(lights: &[Light]) -> Option<&Light> {
     lights.iter().rev().filter(|light| Color::Green < light.color).max_by_key(|light| light.color)
 }
 
-/// Returns what speaks against a load point that is over: what could not be said for want of operations does as well.
+/// Returns what makes a load point that is over invalid: what could not be said for want of operations does as well.
+///
+/// What is merely close to a limit, or beyond one that the server was at too, is a remark of the verdict: it stands in the
+/// report, and warning of it beside a load point that turns out valid would contradict that.
 pub fn objection(lights: &[Light]) -> Option<(Color, &'static str)> {
     let of = |light: &Light| match light.color {
         Color::Dark if !light.why.is_empty() => Some((Color::Red, light.family)),
-        Color::Green | Color::Dark => None,
-        color => Some((color, light.family)),
+        Color::Green | Color::Dark | Color::Amber => None,
+        Color::Red => Some((Color::Red, light.family)),
     };
     lights.iter().rev().filter_map(of).max_by_key(|(color, _)| *color)
 }
@@ -269,6 +272,22 @@ mod tests {
         check(USERS, busy, "generator", Color::Amber);
     }
 
+    /// Reported: a warning of the generator stood beside load points whose verdict was valid.
+    #[test]
+    fn a_load_point_that_is_valid_in_the_end_has_no_objection() {
+        let mut totals = good(USERS);
+        totals.cpu_ns = 38_000_000_000;
+        totals.sut = Some((Nanos::from_secs(20), Nanos::from_secs(40)));
+        let rules = Rules::default();
+        let of = |totals: &Totals| {
+            let evidence = Evidence { load: USERS, totals, flaw: None, rules: &rules, allowance: Some(0.5) };
+            objection(&evidence.lights())
+        };
+        assert_eq!(of(&totals), None, "the server is saturated as well");
+        totals.sut = Some((Nanos::from_secs(10), Nanos::from_secs(40)));
+        assert_eq!(of(&totals), Some((Color::Red, "generator")), "now it is not");
+    }
+
     #[test]
     fn what_speaks_of_the_steady_phase_is_dark_before_it() {
         let rules = Rules::default();
@@ -295,7 +314,7 @@ mod tests {
         let dark = light("steady", Color::Dark, "");
         assert_eq!(objection(&[light("record", Color::Green, ""), dark.clone()]), None);
         let amber = light("errors", Color::Amber, "1 operation failed");
-        assert_eq!(objection(&[amber.clone(), dark]), Some((Color::Amber, "errors")));
+        assert_eq!(objection(&[amber.clone(), dark]), None, "the verdict is valid, with a remark");
         let few = light("sample", Color::Dark, "3 of 100");
         assert_eq!(objection(&[amber, few]), Some((Color::Red, "sample")));
     }
