@@ -38,6 +38,14 @@ impl Analysis {
         let n = sum(|point| point.response.histogram.n() as f64);
         (0.0 < n).then(|| sum(|point| point.response.histogram.sum() as f64 / 1e9) / n)
     }
+
+    /// Returns the index of the load point from which on more load brought no more rate: [`Curve::saturation`] where a
+    /// greater load was run. `None` where none was, for then the rate may still have grown beyond it.
+    pub fn saturation(&self) -> Option<usize> {
+        let index = self.curve.saturation?;
+        let level = self.load_points.get(index)?.load.level();
+        self.load_points.iter().any(|point| level < point.load.level()).then_some(index)
+    }
 }
 
 /// The numbers of one load point, from its steady phase unless said otherwise.
@@ -277,7 +285,8 @@ pub struct TimelinePoint {
 pub struct Curve {
     /// Index into `load_points` of the one with the highest rate.
     pub peak: Option<usize>,
-    /// The smallest load with at least 97 % of the highest rate.
+    /// The smallest load with at least 97 % of the highest rate; whether the server was saturated there is said by
+    /// [`Analysis::saturation`].
     pub saturation: Option<usize>,
     /// The load with the greatest rate ÷ response time.
     pub knee: Option<usize>,

@@ -15,6 +15,10 @@ pub struct Document {
     pub banner: Banner,
     /// The headline; never shown without the banner.
     pub hero: Option<Hero>,
+    /// The answer to what was asked, in numbers: the first paragraph. May be empty.
+    pub answer: Text,
+    /// The chart that says most, for the first screen; its numbers are in a section.
+    pub lead: Option<Lead>,
     /// In reading order.
     pub sections: Vec<Section>,
     /// Last words: where the report comes from.
@@ -43,6 +47,15 @@ pub struct Hero {
     pub unit: String,
     /// At which load, with which response time.
     pub companion: Text,
+}
+
+/// A chart without a table of its own.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lead {
+    /// The chart.
+    pub chart: Chart,
+    /// How to read it.
+    pub caption: Text,
 }
 
 /// A part of the report.
@@ -182,7 +195,7 @@ pub enum Tone {
 /// A cell: a value, and what belongs to it in smaller letters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cell {
-    /// The value.
+    /// The value; a text of several lines has them as in a file.
     pub text: String,
     /// Its interval or another companion; may be empty.
     pub detail: String,
@@ -314,6 +327,11 @@ impl Table {
 }
 
 impl Cell {
+    /// Returns whether the value is several lines of a file.
+    pub fn is_listing(&self) -> bool {
+        self.text.contains('\n')
+    }
+
     /// Returns value and companion on one line: `12.3 ms (12.1–12.5 ms)`; the companion alone where there is no value.
     pub fn one_line(&self) -> String {
         match (self.text.as_str(), self.detail.as_str()) {

@@ -21,8 +21,8 @@ pub use comparison::{
     comparison_text, configuration_table,
 };
 pub use document::{
-    Align, Banner, Block, Cell, Column, Document, Figure, Hero, NoteKind, Row, Section, Span, Table, Text,
-    Tile, Tone,
+    Align, Banner, Block, Cell, Column, Document, Figure, Hero, Lead, NoteKind, Row, Section, Span, Table,
+    Text, Tile, Tone,
 };
 pub use report::{PriceSheet, Provenance, Report};
 pub use scaling::scaling_text;

@@ -1,18 +1,49 @@
-//! How numbers are written for people: fixed decimals, one place for every unit, `–` for what is not there.
+//! How numbers are written for people. One quantity has one text, whichever table or sentence it stands in, so the rules
+//! depend on the value alone; `–` stands for what is not there.
 //!
 //! | quantity | written as |
 //! |---|---|
-//! | rate, Little's load factor, Mbit/s | 2 decimals |
-//! | errors per second | 4 decimals |
-//! | mean response time in the results table | seconds, at least 4 decimals and 3 significant digits |
-//! | times elsewhere | three significant digits with the unit that fits |
+//! | rate, throughput, Little's load factor, other measured figures | four significant digits, whole numbers in full |
+//! | times | three significant digits with the unit that fits |
+//! | sizes | KiB, MiB, GiB: powers of 1024 |
+//! | throughput | Mbit/s of 10⁶ bits |
 //! | money | the decimals of its currency; a price for one of something has three significant digits at least |
-//! | counts | digits in groups of three from 10 000 on |
+//! | counts | digits in groups of three from 1000 on |
 
 use units::{Bytes, Money, Nanos, UnitPrice};
 
 /// What stands for a value that is absent or not a number.
 pub const ABSENT: &str = "–";
+
+/// Megabits of 10⁶ bits in one of 2²⁰, which WebStone counted in.
+const DECIMAL: f64 = 1.048_576;
+
+/// Writes a figure that was measured: four significant digits, of whole numbers all; below 1 three.
+pub fn figure(value: impl Into<Option<f64>>) -> String {
+    let value = value.into();
+    let decimals = match value.map_or(0.0, f64::abs) {
+        size if size == 0.0 || 1000.0 <= size => 0,
+        size if 100.0 <= size => 1,
+        size if 1.0 <= size => 2,
+        size => (2 - size.log10().floor() as i32).clamp(3, 6) as usize,
+    };
+    fixed(value, decimals)
+}
+
+/// Writes the two ends of an interval of measured figures; nothing if there is none.
+pub fn figure_interval(interval: Option<(f64, f64)>) -> String {
+    interval.map_or(String::new(), |(low, high)| format!("{}–{}", figure(low), figure(high)))
+}
+
+/// Writes a throughput that is given in megabits of 2²⁰ bits per second in those of 10⁶.
+pub fn megabits(value: impl Into<Option<f64>>) -> String {
+    figure(value.into().map(decimal_megabits))
+}
+
+/// Returns a throughput in megabits of 10⁶ bits, given in those of 2²⁰.
+pub fn decimal_megabits(value: f64) -> f64 {
+    value * DECIMAL
+}
 
 /// Writes a number with fixed decimals.
 pub fn fixed(value: impl Into<Option<f64>>, decimals: usize) -> String {
@@ -77,6 +108,11 @@ pub fn time_interval(interval: Option<(Nanos, Nanos)>) -> String {
     interval.map_or(String::new(), |(low, high)| time_range(low, high))
 }
 
+/// Writes the two ends of an interval of times given in seconds; nothing if there is none.
+pub fn seconds_interval(interval: Option<(f64, f64)>) -> String {
+    time_interval(interval.map(|(low, high)| (Nanos::from_secs_f64(low), Nanos::from_secs_f64(high))))
+}
+
 /// Writes the two ends of an interval of numbers.
 pub fn range(interval: Option<(f64, f64)>, decimals: usize) -> String {
     interval.map_or(ABSENT.to_owned(), |(low, high)| {
@@ -99,22 +135,13 @@ pub fn unit_price(value: UnitPrice) -> String {
     format!("{} {}", group(&value.digits()), value.currency)
 }
 
-/// Returns how many decimals give the smallest of the values three significant digits: 4 to 7.
-pub fn decimals_for(values: impl Iterator<Item = f64>) -> usize {
-    let smallest = values.filter(|value| 0.0 < *value && value.is_finite()).fold(f64::INFINITY, f64::min);
-    if smallest.is_infinite() {
-        return 4;
-    }
-    (2 - smallest.log10().floor() as i32).clamp(4, 7) as usize
-}
-
-/// Sets narrow spaces between groups of three digits, from five digits on.
+/// Sets narrow spaces between groups of three digits.
 pub fn group(number: &str) -> String {
     let (sign, digits) = number.strip_prefix('-').map_or(("", number), |rest| ("−", rest));
     let (whole, fraction) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
     let mut text = String::from(sign);
     for (index, digit) in whole.chars().enumerate() {
-        if 4 < whole.len() && 0 < index && (whole.len() - index) % 3 == 0 {
+        if 0 < index && (whole.len() - index) % 3 == 0 {
             text.push('\u{202f}');
         }
         text.push(digit);
@@ -133,11 +160,29 @@ mod tests {
     }
 
     #[test]
-    fn rates_are_written_as_in_the_published_reports() {
+    fn measured_figures_have_four_digits_and_whole_numbers_all() {
+        let texts = [12_631.0, 9_999.96, 404.62, 95.25, 1.5, 0.45, 0.016_66, 0.0].map(figure);
+        let expected = ["12\u{202f}631", "10\u{202f}000", "404.6", "95.25", "1.50", "0.450", "0.0167", "0"];
+        assert_eq!(texts, expected);
+        assert_eq!((figure(-404.62), figure(f64::NAN)), ("−404.6".into(), "–".into()));
+        assert_eq!(figure_interval(Some((404.62, 1_234.5))), "404.6–1\u{202f}234");
+    }
+
+    /// 1937.03 megabits of 2²⁰ bits are 2031.12 of 10⁶.
+    #[test]
+    fn throughput_is_written_in_megabits_of_a_million_bits() {
+        assert_eq!(megabits(1937.03), "2\u{202f}031");
+    }
+
+    #[test]
+    fn digits_stand_in_groups_of_three() {
         assert_eq!(fixed(285.1234, 2), "285.12");
         assert_eq!(fixed(0.016_66, 4), "0.0167");
         assert_eq!(fixed(12_345.678, 2), "12\u{202f}345.68");
-        assert_eq!((count(9_999), count(1_234_567)), ("9999".into(), "1\u{202f}234\u{202f}567".into()));
+        assert_eq!(
+            (count(9_999), count(1_234_567)),
+            ("9\u{202f}999".into(), "1\u{202f}234\u{202f}567".into())
+        );
         assert_eq!(fixed(-12_345.0, 0), "−12\u{202f}345");
     }
 
@@ -149,12 +194,5 @@ mod tests {
         let lengths = [600, 90, 5].map(|seconds| length(Nanos::from_secs(seconds)));
         assert_eq!(lengths, ["10 min", "90 s", "5 s"]);
         assert_eq!([length(Nanos::from_millis(8_500)), length(Nanos::ZERO)], ["8.5 s", "0 s"]);
-    }
-
-    #[test]
-    fn small_response_times_keep_three_digits() {
-        assert_eq!(decimals_for([0.0557, 0.4509].into_iter()), 4);
-        assert_eq!(decimals_for([0.000_812, 0.4509].into_iter()), 6);
-        assert_eq!(decimals_for([].into_iter()), 4);
     }
 }

@@ -3,6 +3,8 @@
 use analysis::{Analysis, LoadPointResult};
 use model::{Headline, Load, Plan, PriceList, Testbed};
 
+use crate::numbers;
+
 /// Everything that a report is made of.
 #[derive(Debug, Clone, Copy)]
 pub struct Report<'a> {
@@ -50,6 +52,17 @@ impl Report<'_> {
     /// Returns the words in which this benchmark speaks of its load and its rate.
     pub(crate) fn words(&self) -> Words {
         Words::of(self.analysis)
+    }
+
+    /// Returns the load point from which on more load brought no more rate; `None` if no greater load was run, so that
+    /// this cannot be said.
+    pub(crate) fn saturation(&self) -> Option<&LoadPointResult> {
+        self.analysis.load_points.get(self.analysis.saturation()?)
+    }
+
+    /// Returns whether the benchmark is our own version of somebody else's: then its name says so.
+    pub(crate) fn is_imitation(&self) -> bool {
+        self.plan.benchmark.title.contains("-style")
     }
 
     /// Returns the size of the file set in bytes.
@@ -115,13 +128,13 @@ impl Words {
         let word = self.headline.user_name();
         match load {
             Load::Users(1) => format!("1 {word}"),
-            Load::Users(users) => format!("{users} {word}s"),
-            Load::Rate { per_second, .. } => format!("{per_second}/s offered"),
+            Load::Users(_) => format!("{} {word}s", load_number(load)),
+            Load::Rate { .. } => format!("{}/s offered", load_number(load)),
         }
     }
 }
 
 /// Returns the number that stands for a load in a table: users, or operations per second.
 pub(crate) fn load_number(load: Load) -> String {
-    load.level().to_string()
+    numbers::group(&load.level().to_string())
 }

@@ -72,13 +72,13 @@ fn table(scalings: &[Scaling], rate_heading: &str) -> Table {
 fn row(server: &str, group: &Group) -> Row {
     let speed_up = group.speed_up.as_ref();
     let range = match (group.rates.first(), group.rates.last()) {
-        (Some(low), Some(high)) if 1 < group.rates.len() => numbers::range(Some((*low, *high)), 2),
+        (Some(low), Some(high)) if 1 < group.rates.len() => numbers::figure_interval(Some((*low, *high))),
         _ => String::new(),
     };
     let cells: Vec<Cell> = vec![
         server.into(),
         group.cpus.to_string().into(),
-        Cell::with(numbers::fixed(group.rate, 2), range),
+        Cell::with(numbers::figure(group.rate), range),
         group.rates.len().to_string().into(),
         load_number(group.load).into(),
         numbers::fixed(group.busy.map(|busy| 100.0 * busy), 1).into(),
@@ -114,7 +114,7 @@ fn amdahl(scaling: &Scaling) -> Row {
         Ok(law) => {
             let limit = law
                 .limit()
-                .map_or("none".to_owned(), |limit| format!("{}/s at most", numbers::fixed(limit, 1)));
+                .map_or("none".to_owned(), |limit| format!("{}/s at most", numbers::figure(limit)));
             let kappa = numbers::ABSENT.to_owned().into();
             fitted(
                 scaling,
@@ -145,7 +145,7 @@ fn usl(scaling: &Scaling) -> Row {
 
 fn peak_text(peak: &Prediction) -> String {
     let mark = if peak.extrapolated { ", far beyond what was measured" } else { "" };
-    format!("{}/s at {} CPUs{mark}", numbers::fixed(peak.rate, 1), numbers::fixed(peak.size, 1))
+    format!("{}/s at {} CPUs{mark}", numbers::figure(peak.rate), numbers::fixed(peak.size, 1))
 }
 
 fn fitted(

@@ -27,8 +27,22 @@ fn svg_of_percentile_curves() {
 }
 
 #[test]
-fn svg_of_the_rate_against_load() {
-    insta::assert_snapshot!(svg_of(&fixture::quick(), "rate-chart"));
+fn svg_of_the_chart_that_a_report_opens_with() {
+    let fixture = fixture::quick();
+    let lead = outline(&fixture.report()).lead.expect("a chart");
+    insta::assert_snapshot!(standalone(&lead.chart, &Palette::PAPER).replace("><", ">\n<"));
+}
+
+/// A curve needs two points; of one load the run itself is shown.
+#[test]
+fn a_report_of_one_load_opens_with_the_run_over_time() {
+    let mut fixture = fixture::valid();
+    fixture.analysis.load_points.truncate(1);
+    let lead = outline(&fixture.report()).lead.expect("a chart");
+    assert_eq!(
+        (lead.chart.title.as_str(), lead.chart.panels.len()),
+        ("Rate and response time over the run", 2)
+    );
 }
 
 #[test]

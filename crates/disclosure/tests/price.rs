@@ -132,7 +132,7 @@ fn a_price_of_the_headline_has_its_verdict_beside_it() {
     let headline = quick.analysis.headline.as_ref().unwrap();
     assert_eq!(headline.name, Headline::ConnectionRate.rate_name());
     let price = 29_581.0 / headline.value;
-    let expected = format!("{price:.2} USD for each of {:.2} connections per second.", headline.value);
+    let expected = format!("{price:.2} USD for each of {:.1} connections per second.", headline.value);
     assert!(price_text(&quick.report()).unwrap().ends_with(&expected), "{expected}");
 
     let mut without = priced(fixture::quick(), SYSTEM);

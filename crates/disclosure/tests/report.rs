@@ -177,6 +177,21 @@ fn hostile_texts_break_no_form() {
     assert_eq!(json["load_points"][0]["kinds"][0]["name"].as_str(), Some(bad));
 }
 
+/// Three significant digits, of times from 1 to 999 ms.
+fn milliseconds(seconds: f64) -> String {
+    let (value, decimals) = match 1e3 * seconds {
+        value if value < 10.0 => (value, 2),
+        value if value < 100.0 => (value, 1),
+        value => (value, 0),
+    };
+    format!("{value:.decimals$} ms")
+}
+
+/// Four significant digits, of figures from 1 to 999.
+fn figure(value: f64) -> String {
+    if value < 100.0 { format!("{value:.2}") } else { format!("{value:.1}") }
+}
+
 #[test]
 fn all_forms_carry_the_same_numbers() {
     let fixture = fixture::quick();
@@ -187,22 +202,32 @@ fn all_forms_carry_the_same_numbers() {
     for (index, point) in fixture.analysis.load_points.iter().enumerate() {
         let p99 = point.response.percentiles[2].value.as_secs_f64();
         let figures = [
-            ("rate_per_s", point.rate, format!("{:.2}", point.rate)),
-            ("response_mean_s", point.response.mean.unwrap(), format!("{:.4}", point.response.mean.unwrap())),
-            ("load_factor", point.load_factor, format!("{:.2}", point.load_factor)),
-            ("throughput_mbit_per_s", point.throughput_mbit, format!("{:.2}", point.throughput_mbit)),
-            ("response_p99_s", p99, format!("{p99:.4}")),
+            ("rate_per_s", point.rate, format!("{:.1}", point.rate)),
+            ("response_mean_s", point.response.mean.unwrap(), milliseconds(point.response.mean.unwrap())),
+            ("load_factor", point.load_factor, figure(point.load_factor)),
+            ("response_p99_s", p99, milliseconds(p99)),
         ];
         for (name, exact, shown) in figures {
-            assert!(html.contains(&format!("<td>{shown}</td>")), "{name} {shown} not in HTML");
-            assert!(
-                markdown.contains(&format!(" {shown} |")) || markdown.contains(&format!("**{shown}** |")),
-                "{name}"
-            );
+            let cells = [format!("<td>{shown}</td>"), format!("<td>{shown}<small>")];
+            assert!(cells.iter().any(|cell| html.contains(cell)), "{name} {shown} not in HTML");
+            let cells = [
+                format!(" {shown} |"),
+                format!("**{shown}** |"),
+                format!("| {shown} ("),
+                format!("**{shown} ("),
+            ];
+            assert!(cells.iter().any(|cell| markdown.contains(cell)), "{name} {shown}");
             assert_eq!(rows[index + 1][column(name)].parse::<f64>(), Ok(exact), "{name}");
         }
         let point_json = &json["load_points"][index];
         assert_eq!(point_json["rate_per_s"].as_f64(), Some(point.rate));
+        // Files keep WebStone's unit, as their schema says; people get the one that everybody uses.
+        let megabits = figure(point.throughput_mbit * 1.048_576);
+        assert!(html.contains(&format!("<td>{megabits}</td>")), "{megabits}");
+        assert_eq!(
+            rows[index + 1][column("throughput_mbit_per_s")].parse::<f64>(),
+            Ok(point.throughput_mbit)
+        );
         assert_eq!(point_json["response"]["mean_s"].as_f64(), point.response.mean);
         assert_eq!(point_json["response"]["percentiles"][2]["value_s"].as_f64(), Some(p99));
     }
@@ -214,7 +239,8 @@ fn every_point_of_every_chart_is_in_the_page_at_its_pixel() {
         let document = outline(&fixture.report());
         let figures = figures(&document);
         let is_open = fixture.plan.load_points.iter().any(|point| !point.load.is_closed());
-        assert_eq!(figures.len(), if is_open { 8 } else { 7 }, "{name}");
+        assert_eq!(figures.len(), if is_open { 6 } else { 5 }, "{name}");
+        assert!(document.lead.is_some(), "{name}");
         for figure in figures {
             let svg = charts::standalone(&figure.chart, &charts::Palette::PAPER);
             let mut n_points = 0;
@@ -289,19 +315,25 @@ fn the_terminal_shows_the_table_of_the_report() {
         "Clients",
         "Conn/second",
         "Errors/second",
-        "Latency (s)",
+        "Latency",
         "Little’s Law",
-        "Throughput (Mbits/sec)",
-        "p99 (s)",
+        "Throughput (Mbit/s)",
+        "p99",
         "Error level (%)",
         "Pages/minute",
         "Verdict",
     ];
     assert_eq!(table.headings(), headings);
     let document = outline(&fixture.report());
-    assert_eq!(document.sections[1].blocks, [Block::Table(table.clone())]);
+    let [Block::Table(of_report)] = document.sections[1].blocks.as_slice() else { panic!("a table") };
+    // The report has intervals besides, in smaller type.
+    let texts = |table: &disclosure::Table| -> Vec<String> {
+        table.rows.iter().flat_map(|row| &row.cells).map(|cell| cell.text.clone()).collect()
+    };
+    assert_eq!((of_report.headings(), texts(of_report)), (table.headings(), texts(&table)));
+    assert_eq!(of_report.rows[0].cells[1].detail, "358.4–371.1");
     let rows = table.plain_rows();
-    assert_eq!(rows[3][8..], ["24720.0", "✕ invalid"]);
+    assert_eq!(rows[3][8..], ["24720", "✕ invalid"]);
 }
 
 #[test]

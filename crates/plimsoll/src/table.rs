@@ -13,7 +13,7 @@ const LEFT_OUT: [(&str, &str); 9] = [
     ("Throughput", "Mbit/s"),
     ("Pages/minute", ""),
     ("Smallest detectable difference", ""),
-    ("Server CPU/operation", "µs"),
+    ("Server CPU/operation", ""),
     ("Server", "CPUs"),
     ("p99", ""),
     ("Error level", "%"),

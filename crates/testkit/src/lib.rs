@@ -13,9 +13,11 @@
 //! - `conservation`: identities that every record must keep
 //! - `seed`: names the seed of a test that fails
 //!
-//! Apart from that, [`schema_faults`] holds JSON against the schemas that we publish.
+//! Apart from that, [`schema_faults`] holds JSON against the schemas that we publish, and [`consistency`] a report against
+//! itself.
 
 mod conservation;
+pub mod consistency;
 mod driver;
 mod json_schema;
 mod law;

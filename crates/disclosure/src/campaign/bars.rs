@@ -50,7 +50,7 @@ fn chart(ranked: &[(f64, &Entry)], words: Words) -> Chart {
 }
 
 fn description(ranked: &[(f64, &Entry)], words: Words) -> String {
-    let one = |(rate, entry): &(f64, &Entry)| format!("{} {}", entry.server, numbers::fixed(*rate, 2));
+    let one = |(rate, entry): &(f64, &Entry)| format!("{} {}", entry.server, numbers::figure(*rate));
     let all: Vec<String> = ranked.iter().map(one).collect();
     format!("In {}: {}.", words.rate, all.join(", "))
 }
@@ -70,12 +70,12 @@ fn table(ranked: &[(f64, &Entry)], words: Words) -> Table {
         Column::numbers("p99", ""),
     ];
     let row = |(rate, entry): &(f64, &Entry)| {
-        let interval = entry.rate_interval.map_or(String::new(), |range| numbers::range(Some(range), 2));
+        let interval = numbers::figure_interval(entry.rate_interval);
         let best = entry.best;
         let p99 = best.and_then(|point| point.response.percentile(0.99)).map(|p99| p99.value);
         Row::plain([
             Cell::from(entry.server),
-            Cell::with(numbers::fixed(*rate, 2), interval),
+            Cell::with(numbers::figure(*rate), interval),
             best.map_or(numbers::ABSENT.to_owned(), |point| load_number(point.load)).into(),
             numbers::seconds(best.and_then(|point| point.response.mean)).into(),
             numbers::time(p99).into(),

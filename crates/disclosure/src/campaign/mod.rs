@@ -25,8 +25,9 @@ use units::WallTime;
 pub use extras::comparison_sections;
 pub(crate) use group::{Group, groups};
 
+use crate::charts::Chart;
 use crate::sections::{method, state_text};
-use crate::{Banner, Block, Document, Report, Section, Text};
+use crate::{Banner, Block, Document, Lead, Report, Section, Text};
 
 /// A run of a campaign.
 #[derive(Debug, Clone, Copy)]
@@ -67,12 +68,23 @@ pub fn campaign_document(runs: &[CampaignRun]) -> Document {
         subtitle: subtitle(runs),
         banner: banner(runs, &groups),
         hero: None,
+        answer: Text::default(),
+        lead: lead(&groups),
         sections,
         colophon: format!(
             "Every number follows from the run files and can be computed again from them.{program}"
         )
         .into(),
     }
+}
+
+/// Returns who carries how much, in the first benchmark of which that can be said.
+fn lead(groups: &[Group]) -> Option<Lead> {
+    groups.iter().find_map(|group| {
+        let figure = bars::figure(&group.entries(), group.words())?;
+        let title = format!("{}: {}", group.title(), figure.chart.title);
+        Some(Lead { chart: Chart { id: "lead-chart", title, ..figure.chart }, caption: figure.caption })
+    })
 }
 
 fn title(groups: &[Group]) -> String {

@@ -60,7 +60,7 @@ fn tile(group: &Group) -> Option<Tile> {
         [entry] => {
             let offered = if entry.is_all_offered { ", all that was offered" } else { "" };
             let note = format!("{}{offered}{modified}", entry.companion(words));
-            Some(Tile { name, value: numbers::fixed(entry.rate?, 2), note })
+            Some(Tile { name, value: numbers::figure(entry.rate?), note })
         }
         [first, ..] => {
             let names: Vec<&str> = leaders.iter().map(|entry| entry.server).collect();
@@ -127,8 +127,8 @@ fn cells(title: &str, entry: &Entry, words: Words, is_priced: bool) -> Vec<Cell>
     let best = entry.best;
     let rate = entry
         .rate
-        .map_or(numbers::ABSENT.to_owned(), |rate| format!("{} {}", numbers::fixed(rate, 2), words.rate));
-    let interval = entry.rate_interval.map_or(String::new(), |range| numbers::range(Some(range), 2));
+        .map_or(numbers::ABSENT.to_owned(), |rate| format!("{} {}", numbers::figure(rate), words.rate));
+    let interval = numbers::figure_interval(entry.rate_interval);
     let load = best.map_or(numbers::ABSENT.to_owned(), |point| words.load_text(point.load));
     let p99 = best.and_then(|point| point.response.percentile(0.99)).map(|p99| p99.value);
     let bottleneck = best.and_then(|point| point.attribution.as_ref()).map(Attribution::name);

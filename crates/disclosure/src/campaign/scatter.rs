@@ -126,7 +126,7 @@ fn table(priced: &[Priced], currency: Currency, words: Words) -> Table {
         Row::plain([
             Cell::from(one.server),
             numbers::group(&one.total.digits()).into(),
-            numbers::fixed(one.rate, 2).into(),
+            numbers::figure(one.rate).into(),
             per.into(),
         ])
     };

@@ -156,7 +156,16 @@ impl Point {
     }
 }
 
+/// Charts with more points than this are drawn once only.
+const HEAVY: usize = 40;
+
 impl Chart {
+    /// Returns whether another drawing of it would make a page much longer.
+    pub(crate) fn is_heavy(&self) -> bool {
+        let series = self.panels.iter().flat_map(|panel| &panel.series);
+        HEAVY < series.map(|series| series.points.len()).sum()
+    }
+
     /// Returns every value on the horizontal axis.
     pub(super) fn x_values(&self) -> impl Iterator<Item = f64> + '_ {
         let series = self.panels.iter().flat_map(|panel| &panel.series);

@@ -3,7 +3,7 @@
 use maud::{Markup, PreEscaped, html};
 
 use super::filled::{bars, cells};
-use super::layout::{LEFT, LINE, Layout, SAMPLE, WIDTH, half_width, has_legend, name_place};
+use super::layout::{Frame, LINE, Layout, SAMPLE, half_width, has_legend, legend_rows, name_place};
 use super::shapes::{dash, marker, polyline, px};
 use super::ticks::{label, ticks};
 use super::{Axis, Chart, Draw, Palette, Panel, Point, Scale, Series};
@@ -13,31 +13,41 @@ const BAR_MIN: f64 = 11.0;
 
 /// Draws a chart for a page whose style sheet defines the variables of [`Palette::PAGE`].
 pub fn inline(chart: &Chart) -> Markup {
-    inline_as(chart, chart.id)
+    inline_as(chart, chart.id, Frame::Page, "")
 }
 
-/// The same under an anchor of its own, where a page has several charts with the chart's.
-pub(crate) fn inline_as(chart: &Chart, id: &str) -> Markup {
-    draw(chart, &Palette::PAGE, id, false)
+/// The same for some room, under an anchor of its own where a page has several charts with the chart's; `class` is one
+/// more class for the style sheet.
+pub(crate) fn inline_as(chart: &Chart, id: &str, frame: Frame, class: &str) -> Markup {
+    draw(chart, &Palette::PAGE, id, Drawn { frame, class, standalone: false })
 }
 
 /// Draws a chart as a file of its own.
 pub fn standalone(chart: &Chart, palette: &Palette) -> String {
-    draw(chart, palette, chart.id, true).into_string()
+    draw(chart, palette, chart.id, Drawn { frame: Frame::Page, class: "", standalone: true }).into_string()
 }
 
 /// Returns the pixel of a point in a panel of the drawing.
 pub fn position(chart: &Chart, panel: usize, point: &Point) -> (f64, f64) {
-    let layout = Layout::of(chart);
+    let layout = Layout::of(chart, Frame::Page);
     (layout.x.pixel(point.x), layout.panels[panel].pixel(point.y))
 }
 
-fn draw(chart: &Chart, palette: &Palette, id: &str, standalone: bool) -> Markup {
-    let layout = Layout::of(chart);
+/// What a drawing is made for.
+struct Drawn<'a> {
+    frame: Frame,
+    class: &'a str,
+    standalone: bool,
+}
+
+fn draw(chart: &Chart, palette: &Palette, id: &str, drawn: Drawn) -> Markup {
+    let Drawn { frame, class, standalone } = drawn;
+    let layout = Layout::of(chart, frame);
+    let class = if class.is_empty() { "chart".to_owned() } else { format!("chart {class}") };
     let (title, text) = (format!("{id}-title"), format!("{id}-text"));
     html! {
-        svg xmlns=[standalone.then_some("http://www.w3.org/2000/svg")] class="chart" role="img"
-            viewBox={ "0 0 " (px(WIDTH)) " " (px(layout.height)) }
+        svg xmlns=[standalone.then_some("http://www.w3.org/2000/svg")] class=(class) role="img"
+            viewBox={ "0 0 " (px(frame.width())) " " (px(layout.height)) }
             aria-labelledby={ (title) " " (text) }
             font-family="system-ui, 'Segoe UI', Helvetica, Arial, sans-serif" font-size="12" {
             title id=(title) { (chart.title) }
@@ -45,7 +55,11 @@ fn draw(chart: &Chart, palette: &Palette, id: &str, standalone: bool) -> Markup 
             (zones(chart, &layout, palette))
             (marks(&layout, palette))
             @for (index, (panel, scale)) in chart.panels.iter().zip(&layout.panels).enumerate() {
-                (panel_title(panel, scale.to - if index == 0 { layout.marks } else { 0.0 }, palette))
+                @let top = scale.to - if index == 0 { layout.marks } else { 0.0 };
+                (panel_title(panel, top - layout.legends[index], palette))
+                @if 0.0 < layout.legends[index] {
+                    (legend_above(panel, top - layout.legends[index], frame, palette))
+                }
                 (draw_panel(chart, panel, scale, &layout, palette))
             }
             (x_axis(&chart.x, &layout, palette))
@@ -75,7 +89,7 @@ fn marks(layout: &Layout, palette: &Palette) -> Markup {
                 path d={ "M" (px(x)) " " (px(y + 4.0)) "V" (px(layout.bottom())) } stroke=(palette.axis)
                     stroke-dasharray="1 3" fill="none" {}
             }
-            text x=(px(name_place(mark, &layout.x))) y=(px(y)) text-anchor="middle" fill=(palette.faint) {
+            text x=(px(name_place(mark, &layout.x, layout.frame.width()))) y=(px(y)) text-anchor="middle" fill=(palette.faint) {
                     (mark.name)
                 }
         }
@@ -84,7 +98,7 @@ fn marks(layout: &Layout, palette: &Palette) -> Markup {
 
 fn panel_title(panel: &Panel, top: f64, palette: &Palette) -> Markup {
     html! {
-        text x=(px(LEFT - 54.0)) y=(px(top - 11.0)) fill=(palette.ink) font-weight="600" { (panel.y.title) }
+        text x=(px(8.0)) y=(px(top - 11.0)) fill=(palette.ink) font-weight="600" { (panel.y.title) }
     }
 }
 
@@ -96,10 +110,10 @@ fn draw_panel(chart: &Chart, panel: &Panel, scale: &Scale, layout: &Layout, pale
         }
         @if let Some((value, name)) = &panel.limit {
             @let y = scale.pixel(*value);
-            path d={ "M" (px(LEFT)) " " (px(y)) "H" (px(layout.right)) } stroke=(palette.axis) stroke-dasharray="4 2" {}
-            text x=(px(LEFT + 6.0)) y=(px(y + 13.0)) fill=(palette.faint) { (name) }
+            path d={ "M" (px(layout.left)) " " (px(y)) "H" (px(layout.right)) } stroke=(palette.axis) stroke-dasharray="4 2" {}
+            text x=(px(layout.left + 6.0)) y=(px(y + 13.0)) fill=(palette.faint) { (name) }
         }
-        path d={ "M" (px(LEFT)) " " (px(scale.from)) "H" (px(layout.right)) } stroke=(palette.axis) {}
+        path d={ "M" (px(layout.left)) " " (px(scale.from)) "H" (px(layout.right)) } stroke=(palette.axis) {}
         @for series in &panel.series {
             @match series.draw {
                 Draw::Points | Draw::Line => { (draw_series(series, scale, &layout.x, palette)) }
@@ -107,7 +121,7 @@ fn draw_panel(chart: &Chart, panel: &Panel, scale: &Scale, layout: &Layout, pale
                 Draw::Bars => { (bars(series, scale, layout, chart.x.format, palette)) }
             }
         }
-        @if has_legend(panel) {
+        @if has_legend(panel) && panel.n_bars().is_none() && layout.frame != Frame::Hand {
             (legend(panel, scale, layout, palette))
         }
     }
@@ -118,8 +132,8 @@ fn level_grid(panel: &Panel, scale: &Scale, layout: &Layout, palette: &Palette) 
     html! {
         @for tick in ticks(scale, n_ticks) {
             @let y = scale.pixel(tick);
-            path d={ "M" (px(LEFT)) " " (px(y)) "H" (px(layout.right)) } stroke=(palette.grid) {}
-            text x=(px(LEFT - 7.0)) y=(px(y + 4.0)) text-anchor="end" fill=(palette.faint) {
+            path d={ "M" (px(layout.left)) " " (px(y)) "H" (px(layout.right)) } stroke=(palette.grid) {}
+            text x=(px(layout.left - 7.0)) y=(px(y + 4.0)) text-anchor="end" fill=(palette.faint) {
                 (label(tick, panel.y.format))
             }
         }
@@ -129,7 +143,7 @@ fn level_grid(panel: &Panel, scale: &Scale, layout: &Layout, palette: &Palette) 
 /// The grid behind bars, whose values run along the horizontal axis.
 fn upright_grid(scale: &Scale, layout: &Layout, palette: &Palette) -> Markup {
     html! {
-        @for tick in ticks(&layout.x, 8) {
+        @for tick in ticks(&layout.x, layout.frame.n_ticks()) {
             path d={ "M" (px(layout.x.pixel(tick))) " " (px(scale.to)) "V" (px(scale.from)) } stroke=(palette.grid) {}
         }
     }
@@ -149,8 +163,11 @@ fn draw_series(series: &Series, y: &Scale, x: &Scale, palette: &Palette) -> Mark
             path d=(line) fill="none" stroke=(color) stroke-width=(width) stroke-linejoin="round" stroke-linecap=[(series.draw == Draw::Line).then_some("round")]
                 stroke-dasharray=[(!dash.is_empty()).then_some(dash)] {}
             @if series.draw == Draw::Points {
-                @for point in shown() {
-                    (draw_point(point, series, y, x, palette))
+                // Said once for all of them: a report has hundreds.
+                g stroke=(color) stroke-width="1.6" fill=(color) {
+                    @for point in shown() {
+                        (draw_point(point, series, y, x, palette))
+                    }
                 }
             }
         }
@@ -158,16 +175,14 @@ fn draw_series(series: &Series, y: &Scale, x: &Scale, palette: &Palette) -> Mark
 }
 
 fn draw_point(point: &Point, series: &Series, y: &Scale, x: &Scale, palette: &Palette) -> Markup {
-    let color = palette.series(series.style);
     let (at, height) = (x.pixel(point.x), y.pixel(point.y));
     html! {
         @if let Some((low, high)) = point.range.map(|(low, high)| (y.pixel(low), y.pixel(high)))
             && BAR_MIN < low - high {
             path d={ "M" (px(at)) " " (px(low)) "V" (px(high)) (cap(at, low)) (cap(at, high)) }
-                stroke=(color) stroke-width="1.2" fill="none" {}
+                stroke-width="1.2" fill="none" {}
         }
-        path d=(marker(series.style, at, height)) stroke=(color) stroke-width="1.6"
-            fill=(if point.hollow { palette.paper } else { color }) {}
+        path d=(marker(series.style, at, height)) fill=[point.hollow.then_some(palette.paper)] {}
     }
 }
 
@@ -205,6 +220,17 @@ fn legend(panel: &Panel, scale: &Scale, layout: &Layout, palette: &Palette) -> M
         @for (y, series) in places {
             (sample(series, from, y, palette))
             text x=(px(from + SAMPLE + 6.0)) y=(px(y + 4.0)) fill=(palette.ink) { (series.name) }
+        }
+    }
+}
+
+/// Names the series in rows between a panel's title and its plot; `top` is the upper edge of the first row.
+fn legend_above(panel: &Panel, top: f64, frame: Frame, palette: &Palette) -> Markup {
+    html! {
+        @for (row, x, series) in legend_rows(panel, frame.width()) {
+            @let y = top + LINE * row as f64;
+            (sample(series, x, y, palette))
+            text x=(px(x + SAMPLE + 6.0)) y=(px(y + 4.0)) fill=(palette.ink) { (series.name) }
         }
     }
 }
@@ -260,7 +286,7 @@ fn spread(places: &mut [(f64, &Series)], top: f64, bottom: f64) {
 
 fn x_axis(axis: &Axis, layout: &Layout, palette: &Palette) -> Markup {
     let bottom = layout.bottom();
-    let values = if axis.at.is_empty() { ticks(&layout.x, 8) } else { axis.at.clone() };
+    let values = if axis.at.is_empty() { ticks(&layout.x, layout.frame.n_ticks()) } else { axis.at.clone() };
     let mut end = f64::NEG_INFINITY;
     let mut shown = Vec::new();
     for value in values {
@@ -276,7 +302,7 @@ fn x_axis(axis: &Axis, layout: &Layout, palette: &Palette) -> Markup {
             path d={ "M" (px(x)) " " (px(bottom)) "v5" } stroke=(palette.axis) {}
             text x=(px(x)) y=(px(bottom + 18.0)) text-anchor="middle" fill=(palette.faint) { (text) }
         }
-        text x=(px((LEFT + layout.right) / 2.0)) y=(px(bottom + 38.0)) text-anchor="middle" fill=(palette.ink)
+        text x=(px((layout.left + layout.right) / 2.0)) y=(px(bottom + 38.0)) text-anchor="middle" fill=(palette.ink)
             font-weight="600" { (axis.title) }
     }
 }
@@ -352,6 +378,20 @@ mod tests {
         spread(&mut places, 30.0, 300.0);
         assert!(places.windows(2).all(|pair| LINE <= pair[1].0 - pair[0].0));
         assert!(places.iter().all(|place| (30.0..=300.0).contains(&place.0)));
+    }
+
+    /// Goal: on a screen as wide as a hand letters keep their size, and nothing lies beyond the edge.
+    #[test]
+    fn a_narrow_drawing_has_its_names_above_and_stays_within_its_width() {
+        let all = (0..3).map(|style| series(style, &[(0.0, 1.0), (20.0, 2.0)])).collect();
+        let svg = inline_as(&chart(all), "n", Frame::Hand, "hand").into_string();
+        assert!(svg.contains("class=\"chart hand\"") && svg.contains("viewBox=\"0 0 380 "), "{svg}");
+        assert!(svg.contains("font-size=\"12\""));
+        let places = svg.split("<text x=\"").skip(1).map(|rest| rest.split('"').next().unwrap());
+        let places: Vec<f64> = places.map(|x| x.parse().unwrap()).collect();
+        assert!(places.iter().all(|x| (0.0..=380.0).contains(x)), "{places:?}");
+        let name = svg.find(">series 0</text>").unwrap();
+        assert!(name < svg.find("class=\"series\"").unwrap(), "names come before the plot");
     }
 
     #[test]

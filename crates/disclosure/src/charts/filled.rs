@@ -12,6 +12,9 @@ use super::{Format, Palette, Point, Scale, Series};
 /// Half the height of a bar.
 const BAR_HALF: f64 = 9.0;
 
+/// How far below the middle of its row a bar lies that has its name above it.
+const NAME_ABOVE: f64 = 8.0;
+
 /// Draws all rectangles of a level of density, as one path.
 pub(super) fn cells(series: &Series, y: &Scale, x: &Scale, palette: &Palette) -> Markup {
     let mut path = String::new();
@@ -30,15 +33,29 @@ pub(super) fn bars(series: &Series, y: &Scale, layout: &Layout, format: Format, 
     html! {
         g class="series" {
             @for point in &series.points {
-                (bar(point, y, &layout.x, color, palette))
-                (value(point, y, &layout.x, &value_label(point.x, format), palette))
+                @let middle = y.pixel(point.y) + if layout.names_above { NAME_ABOVE } else { 0.0 };
+                (name(&series.name, middle, layout, palette))
+                (bar(point, middle, &layout.x, color, palette))
+                (value(point, middle, &layout.x, &value_label(point.x, format), palette))
             }
         }
     }
 }
 
-fn bar(point: &Point, y: &Scale, x: &Scale, color: &'static str, palette: &Palette) -> Markup {
-    let (from, to, middle) = (x.pixel(0.0), x.pixel(point.x), y.pixel(point.y));
+/// Writes the name of a bar beside it: at its left, or above it.
+fn name(name: &str, middle: f64, layout: &Layout, palette: &Palette) -> Markup {
+    let start = layout.x.pixel(0.0);
+    html! {
+        @if layout.names_above {
+            text x=(px(start)) y=(px(middle - BAR_HALF - 5.0)) fill=(palette.ink) { (name) }
+        } @else {
+            text x=(px(start - 9.0)) y=(px(middle + 4.0)) text-anchor="end" fill=(palette.ink) { (name) }
+        }
+    }
+}
+
+fn bar(point: &Point, middle: f64, x: &Scale, color: &'static str, palette: &Palette) -> Markup {
+    let (from, to) = (x.pixel(0.0), x.pixel(point.x));
     let fill = if point.hollow { palette.paper } else { color };
     html! {
         path d={ "M" (px(from)) " " (px(middle - BAR_HALF)) "H" (px(to)) "V" (px(middle + BAR_HALF)) "H" (px(from)) "Z" }
@@ -57,7 +74,7 @@ fn cap(x: f64, middle: f64) -> String {
 }
 
 /// Writes the value at the beginning of its bar, or behind it where the bar is too short for it.
-fn value(point: &Point, y: &Scale, x: &Scale, text: &str, palette: &Palette) -> Markup {
+fn value(point: &Point, middle: f64, x: &Scale, text: &str, palette: &Palette) -> Markup {
     let (from, to) = (x.pixel(0.0), x.pixel(point.x));
     let end = point.range.map_or(to, |(_, high)| x.pixel(high).max(to));
     let is_inside = from + 2.0 * half_width(text) + 24.0 < to;
@@ -66,7 +83,7 @@ fn value(point: &Point, y: &Scale, x: &Scale, text: &str, palette: &Palette) -> 
         (true, true) => (from + 8.0, palette.ink),
         (false, _) => (end + 8.0, palette.ink),
     };
-    html! { text x=(px(at)) y=(px(y.pixel(point.y) + 4.0)) fill=(color) font-weight="600" { (text) } }
+    html! { text x=(px(at)) y=(px(middle + 4.0)) fill=(color) font-weight="600" { (text) } }
 }
 
 #[cfg(test)]
@@ -90,8 +107,8 @@ mod tests {
         Axis::new(title, spacing, Format::Plain)
     }
 
-    /// By hand: two rows of 28 px below 30 px of head; their middles at 44 and 72. The names at the right are six letters:
-    /// 6 · 6.4 + 26 + 24 = 88.4 px, so x runs from 70 to 763.6, and 50 of 100 lies at 416.8.
+    /// By hand: two rows of 28 px below 30 px of head; their middles at 44 and 72. The names at the left are six letters,
+    /// 38.4 px, for which there is room: x runs from 70 to 830, and 50 of 100 lies at 450.
     #[test]
     fn a_bar_runs_from_zero_to_its_value_and_its_interval_is_drawn() {
         let point = |x, y, range| Point { range, ..Point::new(x, y) };
@@ -107,10 +124,33 @@ mod tests {
         ];
         let chart = chart(plain("per second", Spacing::FromZero), plain("Server", Spacing::FromZero), series);
         let svg = standalone(&chart, &Palette::PAPER);
-        assert!(svg.contains("M70 35H763.6V53H70Z"), "{svg}");
-        assert!(svg.contains("M70 63H416.8V81H70Z\" fill=\"#ffffff\" stroke=\"#c65102\""), "{svg}");
-        assert!(svg.contains("M347.4 72H486.2M347.4 68v8M486.2 68v8"), "{svg}");
-        assert!(svg.contains(">100.00</text>") && svg.contains(">apache</text>"), "{svg}");
+        assert!(svg.contains("M70 35H830V53H70Z"), "{svg}");
+        assert!(svg.contains("M70 63H450V81H70Z\" fill=\"#ffffff\" stroke=\"#c65102\""), "{svg}");
+        assert!(svg.contains("M374 72H526M374 68v8M526 68v8"), "{svg}");
+        assert!(svg.contains(">100.0</text>"), "{svg}");
+    }
+
+    /// Goal: nobody has to look for the name of a bar at the other end of the page.
+    #[test]
+    fn a_bar_has_its_name_beside_it() {
+        let bars = |name: &str| {
+            let one = |y| Series {
+                name: name.to_owned(),
+                style: 0,
+                draw: Draw::Bars,
+                points: vec![Point::new(100.0, y)],
+            };
+            let (x, y) = (plain("x", Spacing::FromZero), plain("y", Spacing::FromZero));
+            standalone(&chart(x, y, vec![one(1.5), one(0.5)]), &Palette::PAPER)
+        };
+        let short = bars("nginx");
+        assert!(
+            short.contains("<text x=\"61\" y=\"48\" text-anchor=\"end\" fill=\"#16202e\">nginx<"),
+            "{short}"
+        );
+        // 50 letters are more than there is room for: the name stands above, 44 px are a row.
+        let long = bars(&"x".repeat(50));
+        assert!(long.contains("M16 51H830V69H16Z") && long.contains("<text x=\"16\" y=\"46\""), "{long}");
     }
 
     /// By hand: x from 0 to 2 over 70 to the right end, y from 1 to 10 ms on a log axis over 300 to 30.

@@ -1,10 +1,11 @@
 //! Where the parts of a drawing go.
 
-use super::{Chart, Mark, Panel, Scale};
+use super::{Chart, Mark, Panel, Scale, Series};
 
-pub(super) const WIDTH: f64 = 860.0;
 /// Room for the numbers of the vertical axis.
-pub(super) const LEFT: f64 = 62.0;
+const LEFT: f64 = 62.0;
+/// Names of bars longer than this stand above their bars.
+const NAME_MAX: f64 = 260.0;
 /// Room for the vertical axis's title, above each panel.
 const HEAD: f64 = 30.0;
 /// Room for the numbers and the title of the horizontal axis.
@@ -13,15 +14,52 @@ const HEIGHT_ALONE: f64 = 270.0;
 const HEIGHT_STACKED: f64 = 118.0;
 /// Height of a bar with the room around it.
 const HEIGHT_BAR: f64 = 28.0;
+/// The same with its name above it.
+const HEIGHT_NAMED_BAR: f64 = 44.0;
 /// Height of a line of letters.
 pub(super) const LINE: f64 = 15.0;
+/// Where names above a panel begin.
+const LEGEND_LEFT: f64 = 8.0;
 /// Mean width of a letter at 12 px; generous, since the font is not known.
 const LETTER: f64 = 6.4;
 /// Length of the piece of line in front of a series' name.
 pub(super) const SAMPLE: f64 = 26.0;
 
+/// The room that a drawing is made for. Letters are 12 px high in all of them, so that a narrow screen shows them in full
+/// size where a picture that was scaled down would not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Frame {
+    /// The width of a page, names of series at the right.
+    Page,
+    /// Half of a wide screen.
+    Half,
+    /// The width of a hand, names of series above.
+    Hand,
+}
+
+impl Frame {
+    pub(super) fn width(self) -> f64 {
+        match self {
+            Frame::Page => 860.0,
+            Frame::Half => 600.0,
+            Frame::Hand => 380.0,
+        }
+    }
+
+    pub(super) fn n_ticks(self) -> u32 {
+        if self == Frame::Hand { 4 } else { 8 }
+    }
+}
+
 /// Where everything goes.
 pub(super) struct Layout {
+    pub(super) frame: Frame,
+    /// Where the plots begin.
+    pub(super) left: f64,
+    /// Whether names of bars stand above their bars, and not at their left.
+    pub(super) names_above: bool,
+    /// Height of the names of series above each panel; 0 where they stand at the right.
+    pub(super) legends: Vec<f64>,
     pub(super) x: Scale,
     /// The vertical scale of each panel: `from` is its bottom, `to` its top.
     pub(super) panels: Vec<Scale>,
@@ -34,20 +72,41 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    pub(super) fn of(chart: &Chart) -> Layout {
-        let names = chart.panels.iter().filter(|panel| has_legend(panel)).flat_map(|panel| &panel.series);
-        let longest = names.map(|series| series.name.chars().count()).max();
-        let margin = longest.map_or(22.0, |n| (n as f64 * LETTER + SAMPLE + 24.0).min(300.0));
-        let right = WIDTH - margin;
-        let x = Scale::fit(chart.x_values(), chart.x.spacing, false, LEFT + 8.0, right - 8.0);
-        let mark_rows = mark_rows(&chart.marks, &x);
+    pub(super) fn of(chart: &Chart, frame: Frame) -> Layout {
+        let width = frame.width();
+        let longest = |bars: bool| {
+            let panels = chart.panels.iter().filter(move |panel| panel.n_bars().is_some() == bars);
+            let names = panels.filter(|panel| has_legend(panel)).flat_map(|panel| &panel.series);
+            names.map(|series| series.name.chars().count() as f64 * LETTER).reduce(f64::max)
+        };
+        let names = longest(true);
+        let names_above = frame == Frame::Hand || names.is_some_and(|names| NAME_MAX < names);
+        let left = match names {
+            Some(names) if !names_above => LEFT.max(names + 20.0),
+            Some(_) => 8.0,
+            None => LEFT,
+        };
+        let margin = match longest(false) {
+            Some(names) if frame != Frame::Hand => (names + SAMPLE + 24.0).min(300.0),
+            _ => 22.0,
+        };
+        let right = width - margin;
+        let x = Scale::fit(chart.x_values(), chart.x.spacing, false, left + 8.0, right - 8.0);
+        let mark_rows = mark_rows(&chart.marks, &x, width);
         let n_rows = mark_rows.iter().map(|(_, row)| row + 1).max().unwrap_or(0);
         let alone = chart.panels.len() == 1;
         let marks = n_rows as f64 * LINE;
         let mut top = marks;
-        let mut panels = Vec::new();
+        let (mut panels, mut legends) = (Vec::new(), Vec::new());
         for panel in &chart.panels {
+            let legend = match frame == Frame::Hand && panel.n_bars().is_none() && has_legend(panel) {
+                true => legend_rows(panel, width).iter().map(|(row, ..)| row + 1).max().unwrap_or(0),
+                false => 0,
+            };
+            legends.push(legend as f64 * LINE);
+            top += legend as f64 * LINE;
             let height = match panel.n_bars() {
+                Some(n) if names_above => n as f64 * HEIGHT_NAMED_BAR,
                 Some(n) => n as f64 * HEIGHT_BAR,
                 None if alone => HEIGHT_ALONE,
                 None => HEIGHT_STACKED,
@@ -56,7 +115,8 @@ impl Layout {
             panels.push(vertical(panel, bottom, top + HEAD));
             top = bottom;
         }
-        Layout { x, panels, right, height: top + FOOT, mark_rows, marks }
+        let height = top + FOOT;
+        Layout { frame, left, names_above, legends, x, panels, right, height, mark_rows, marks }
     }
 
     pub(super) fn top(&self) -> f64 {
@@ -76,17 +136,32 @@ fn vertical(panel: &Panel, bottom: f64, top: f64) -> Scale {
     }
 }
 
+/// Returns the row and the beginning of the name of each series above a panel, with the series.
+pub(super) fn legend_rows(panel: &Panel, width: f64) -> Vec<(usize, f64, &Series)> {
+    let (mut row, mut x) = (0, LEGEND_LEFT);
+    let mut rows = Vec::new();
+    for series in panel.series.iter().filter(|series| !series.name.is_empty()) {
+        let needed = SAMPLE + 6.0 + series.name.chars().count() as f64 * LETTER;
+        if LEGEND_LEFT < x && width < x + needed {
+            (row, x) = (row + 1, LEGEND_LEFT);
+        }
+        rows.push((row, x, series));
+        x += needed + 14.0;
+    }
+    rows
+}
+
 pub(super) fn has_legend(panel: &Panel) -> bool {
     1 < panel.series.len()
 }
 
 /// Gives each name a row in which it does not touch the one before it.
-fn mark_rows(marks: &[Mark], x: &Scale) -> Vec<(Mark, usize)> {
+fn mark_rows(marks: &[Mark], x: &Scale, width: f64) -> Vec<(Mark, usize)> {
     let mut ends: Vec<f64> = Vec::new();
     let mut rows = Vec::new();
     for mark in marks {
         let half = half_width(&mark.name);
-        let middle = name_place(mark, x);
+        let middle = name_place(mark, x, width);
         let (left, right) = (middle - half, middle + half);
         let free = ends.iter().position(|end| *end + 4.0 < left);
         let row = free.unwrap_or(ends.len());
@@ -104,7 +179,7 @@ pub(super) fn half_width(name: &str) -> f64 {
 }
 
 /// The middle of a mark's name: over its line, or as near as the edges of the drawing let it be.
-pub(super) fn name_place(mark: &Mark, x: &Scale) -> f64 {
+pub(super) fn name_place(mark: &Mark, x: &Scale, width: f64) -> f64 {
     let half = half_width(&mark.name);
-    x.pixel(mark.x).min(WIDTH - half - 2.0).max(half + 2.0)
+    x.pixel(mark.x).min(width - half - 2.0).max(half + 2.0)
 }

@@ -19,6 +19,7 @@ pub(crate) use columns::width_for;
 pub use columns::{Column, fold};
 pub(crate) use draw::inline_as;
 pub use draw::{inline, position, standalone};
+pub use layout::Frame;
 pub use palette::Palette;
 pub use scale::Scale;
 pub use ticks::Format;

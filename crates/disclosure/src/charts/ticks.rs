@@ -73,7 +73,7 @@ pub(super) fn label(value: f64, format: Format) -> String {
 /// Writes a value for people to read, other than round numbers of axes.
 pub(super) fn value_label(value: f64, format: Format) -> String {
     match format {
-        Format::Plain => numbers::fixed(value, 2),
+        Format::Plain => numbers::figure(value),
         Format::Seconds => numbers::seconds(value),
         Format::Percent => numbers::percent(value, 1),
         Format::Nines => label(value, format),

@@ -15,7 +15,7 @@ pub fn configuration_table(comparison: &Comparison) -> Option<Table> {
 
 /// Returns the section; of a comparison in which nothing is known to differ it says so.
 pub(super) fn section(comparison: &Comparison) -> Option<Section> {
-    let block = match table(comparison, on_one_line) {
+    let block = match table(comparison, str::to_owned) {
         Some(table) => Block::Table(table),
         None if comparison.sides.len() < 2 => return None,
         None => Block::Note(NoteKind::Info, "No difference is known in server or machine.".into()),
@@ -27,7 +27,7 @@ pub(super) fn section(comparison: &Comparison) -> Option<Section> {
     })
 }
 
-fn table(comparison: &Comparison, shown: fn(&str) -> String) -> Option<Table> {
+fn table(comparison: &Comparison, shown: impl Fn(&str) -> String) -> Option<Table> {
     if comparison.configuration.is_empty() {
         return None;
     }
@@ -36,7 +36,7 @@ fn table(comparison: &Comparison, shown: fn(&str) -> String) -> Option<Table> {
     let mut section = "";
     let row = |one: &'_ ConfigurationDifference, is_new: bool| {
         let title = if is_new { one.section.clone() } else { String::new() };
-        let value = |value: &Option<String>| value.as_deref().map_or(numbers::ABSENT.to_owned(), shown);
+        let value = |value: &Option<String>| value.as_deref().map_or(numbers::ABSENT.to_owned(), &shown);
         let values = one.values.iter().map(value);
         Row::plain([title, one.name.clone()].into_iter().chain(values))
     };
@@ -47,11 +47,6 @@ fn table(comparison: &Comparison, shown: fn(&str) -> String) -> Option<Table> {
     }
     let table = Table::new("Configuration that differs", columns, rows);
     Some(table.note("For files, only differing lines are shown. Per-run paths and ports are ignored."))
-}
-
-/// Returns all lines of a value as a table takes them.
-fn on_one_line(value: &str) -> String {
-    value.replace('\n', " ⏎ ")
 }
 
 /// Returns the first line, not too long.

@@ -18,7 +18,7 @@ pub use tables::{comparison_changes, comparison_overall, comparison_summary, com
 use crate::report::Words;
 use crate::scaling;
 use crate::sections::{modification_text, state_text};
-use crate::{Banner, Block, Document, Figure, NoteKind, Provenance, Section, Text};
+use crate::{Banner, Block, Document, Lead, NoteKind, Provenance, Section, Text};
 
 /// Makes a document of the comparison; `provenance` in the order of the runs, may be shorter.
 pub fn comparison_document(comparison: &Comparison, provenance: &[Provenance]) -> Document {
@@ -36,6 +36,8 @@ pub fn comparison_document(comparison: &Comparison, provenance: &[Provenance]) -
         subtitle: format!("{} · benchmark version {}", names.join(", "), comparison.benchmark.version),
         banner: banner(comparison),
         hero: None,
+        answer: Text::default(),
+        lead: lead(comparison),
         sections,
         colophon: format!(
             "Every number follows from the run files and can be computed again from them.{program}"
@@ -83,19 +85,21 @@ pub(crate) fn paragraphs(comparison: &Comparison) -> Vec<Block> {
     sentences.iter().map(|sentence| Block::Paragraph(Text::default().sentence(sentence))).collect()
 }
 
+/// Returns rate and response time of all sides against the load; `None` if fewer than two loads are common to them.
+fn lead(comparison: &Comparison) -> Option<Lead> {
+    (1 < comparison.levels.len()).then(|| Lead {
+        chart: chart::chart(comparison),
+        caption: "Bars: 95 % intervals. Hollow markers: load points that are not valid.".into(),
+    })
+}
+
 fn levels(comparison: &Comparison) -> Vec<Block> {
     if comparison.levels.is_empty() {
         let text = "There is no load at which all of them were measured.";
         return vec![Block::Note(NoteKind::Info, text.into())];
     }
-    let figure = Figure {
-        chart: chart::chart(comparison),
-        caption: "Bars: 95 % intervals. Hollow markers: load points that are not valid.".into(),
-        table: comparison_table(comparison),
-        bulky: false,
-    };
     let changes = comparison_changes(comparison);
-    let mut blocks = vec![Block::Figure(Box::new(figure))];
+    let mut blocks = vec![Block::Table(comparison_table(comparison))];
     if !changes.rows.is_empty() {
         let title = "Every figure at every load".into();
         blocks.push(Block::Fold { title, blocks: vec![Block::Table(changes)] });

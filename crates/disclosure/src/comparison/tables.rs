@@ -13,13 +13,12 @@ use crate::{Cell, Column, Row, Table, Tone, numbers};
 pub fn comparison_summary(comparison: &Comparison) -> Table {
     let words = words(comparison);
     let columns = columns(words, [Column::words("Server"), Column::numbers(words.load, "")], "Run");
-    let decimals = decimals(bests(comparison));
     let leader = comparison.leader();
     let rows = comparison.sides.iter().enumerate().map(|(index, side)| {
         let load = side.best.as_ref().map_or(numbers::ABSENT.to_owned(), |best| load_number(best.load));
         let figures = side.best.as_ref().map(|best| &best.figures);
         let mut cells: Vec<Cell> = vec![side.name.clone().into(), load.into()];
-        cells.extend(figure_cells(figures, index == 0, decimals));
+        cells.extend(figure_cells(figures, index == 0));
         cells.push(Cell::with(state_text(side.state).to_owned(), repeats(comparison, side)));
         let tone = match figures {
             Some(_) if leader == Some(index) => Tone::Best,
@@ -44,12 +43,11 @@ fn repeats(comparison: &Comparison, side: &Side) -> String {
 pub fn comparison_table(comparison: &Comparison) -> Table {
     let words = words(comparison);
     let columns = columns(words, [Column::numbers(words.load, ""), Column::words("Server")], "Verdict");
-    let decimals = decimals(comparison.levels.iter().flat_map(|level| &level.figures));
     let rows = comparison.levels.iter().flat_map(|level| {
         comparison.sides.iter().zip(&level.figures).enumerate().map(move |(index, (side, figures))| {
             let load = if index == 0 { load_number(level.load) } else { String::new() };
             let mut cells: Vec<Cell> = vec![load.into(), side.name.clone().into()];
-            cells.extend(figure_cells(Some(figures), index == 0, decimals));
+            cells.extend(figure_cells(Some(figures), index == 0));
             let repeats = match figures.n_runs {
                 1 => String::new(),
                 n => format!("{} of {n}", figures.n_valid),
@@ -135,19 +133,19 @@ fn columns(words: Words, place: [Column; 2], judgement: &'static str) -> Vec<Col
         Column::numbers(words.rate_heading, ""),
         Column::numbers("Ratio", ""),
         Column::words("Finding"),
-        Column::numbers(words.response_heading, "s"),
-        Column::numbers("p99", "s"),
+        Column::numbers(words.response_heading, ""),
+        Column::numbers("p99", ""),
         Column::numbers("Server", "CPUs"),
-        Column::numbers("Server CPU/operation", "µs"),
+        Column::numbers("Server CPU/operation", ""),
     ];
     place.into_iter().chain(figures).chain([Column::words(judgement)]).collect()
 }
 
-fn figure_cells(figures: Option<&Figures>, is_baseline: bool, decimals: usize) -> Vec<Cell> {
+fn figure_cells(figures: Option<&Figures>, is_baseline: bool) -> Vec<Cell> {
     let value = |of: fn(&Figures) -> Option<f64>| figures.and_then(of);
-    let rate = numbers::fixed(value(|figures| Some(figures.rate)), 2);
+    let rate = numbers::figure(value(|figures| Some(figures.rate)));
     let interval = figures.and_then(|figures| figures.rate_interval);
-    let interval = interval.map_or(String::new(), |interval| numbers::range(Some(interval), 2));
+    let interval = numbers::figure_interval(interval);
     let change = figures.and_then(|figures| figures.change(Metric::Rate));
     let is_measure = is_baseline && figures.is_some_and(|figures| figures.state == State::Valid);
     let ratio = match change {
@@ -159,10 +157,10 @@ fn figure_cells(figures: Option<&Figures>, is_baseline: bool, decimals: usize) -
         Cell::with(rate, interval),
         ratio,
         change.map_or(String::new(), finding_text).into(),
-        numbers::fixed(value(|figures| figures.response_mean), decimals).into(),
-        numbers::fixed(value(p99), decimals).into(),
-        numbers::fixed(value(|figures| figures.sut_cpus), 3).into(),
-        numbers::fixed(value(|figures| Some(figures.sut_cpu_per_operation? * 1e6)), 1).into(),
+        numbers::seconds(value(|figures| figures.response_mean)).into(),
+        numbers::seconds(value(p99)).into(),
+        numbers::figure(value(|figures| figures.sut_cpus)).into(),
+        numbers::seconds(value(|figures| figures.sut_cpu_per_operation)).into(),
     ]
 }
 
@@ -173,8 +171,4 @@ fn ratio_cell(change: &Change) -> Cell {
 
 fn p99(figures: &Figures) -> Option<f64> {
     Some(figures.response_p99?.as_secs_f64())
-}
-
-fn decimals<'a>(figures: impl Iterator<Item = &'a Figures>) -> usize {
-    numbers::decimals_for(figures.flat_map(|figures| [figures.response_mean, p99(figures)]).flatten())
 }

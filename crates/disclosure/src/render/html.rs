@@ -6,9 +6,10 @@ use analysis::State;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use model::escaped;
 
-use crate::charts;
+use crate::charts::{self, Frame};
 use crate::{
-    Align, Banner, Block, Cell, Document, Figure, Hero, NoteKind, Row, Section, Span, Table, Text, Tile, Tone,
+    Align, Banner, Block, Cell, Document, Figure, Hero, Lead, NoteKind, Row, Section, Span, Table, Text,
+    Tile, Tone,
 };
 
 const STYLE: &str = include_str!("style.css");
@@ -74,15 +75,19 @@ fn opening(document: &Document) -> Markup {
             div class="brand" { (PreEscaped(LOGO)) span { "Plimsoll" } span class="kind" { "Disclosure report" } }
             h1 { (document.title) }
             p class="subtitle" { (document.subtitle) }
+            @if !document.answer.is_empty() { p class="answer" { (text(&document.answer)) } }
             div class="opening" {
-                (banner(&document.banner))
-                @if let Some(hero) = &document.hero { (hero_html(hero, document.banner.state)) }
-            }
-            @if !document.banner.modified.is_empty() {
-                div class="modified" {
-                    strong { "Modified:" }
-                    ul { @for change in &document.banner.modified { li { (text(change)) } } }
+                div class="said" {
+                    (banner(&document.banner))
+                    @if let Some(hero) = &document.hero { (hero_html(hero, document.banner.state)) }
+                    @if !document.banner.modified.is_empty() {
+                        div class="modified" {
+                            strong { "Modified:" }
+                            ul { @for change in &document.banner.modified { li { (text(change)) } } }
+                        }
+                    }
                 }
+                @if let Some(lead) = &document.lead { (lead_html(lead)) }
             }
         }
     }
@@ -117,6 +122,18 @@ fn hero_html(hero: &Hero, state: State) -> Markup {
             div class="value" { (hero.value) }
             div class="unit" { (hero.unit) }
             p { (text(&hero.companion)) }
+        }
+    }
+}
+
+fn lead_html(lead: &Lead) -> Markup {
+    let id = lead.chart.id;
+    html! {
+        figure id=(id) class="lead" {
+            figcaption { (lead.chart.title) }
+            (charts::inline_as(&lead.chart, id, Frame::Half, "wide"))
+            (charts::inline_as(&lead.chart, &format!("{id}-narrow"), Frame::Hand, "narrow"))
+            p class="caption" { (text(&lead.caption)) }
         }
     }
 }
@@ -175,7 +192,15 @@ fn figure_html(figure: &Figure, anchor: &str) -> Markup {
     html! {
         figure id=(anchor) {
             figcaption { (figure.chart.title) }
-            (charts::inline_as(&figure.chart, anchor))
+            @if figure.bulky || figure.chart.is_heavy() {
+                // Two drawings of it would be too much; on a narrow screen it is scrolled.
+                div class="scrolled" role="region" aria-label=(figure.chart.title) tabindex="0" {
+                    (charts::inline_as(&figure.chart, anchor, Frame::Page, ""))
+                }
+            } @else {
+                (charts::inline_as(&figure.chart, anchor, Frame::Page, "wide"))
+                (charts::inline_as(&figure.chart, &format!("{anchor}-narrow"), Frame::Hand, "narrow"))
+            }
             p class="caption" { (text(&figure.caption)) }
         }
         @if figure.bulky {
@@ -189,10 +214,14 @@ fn figure_html(figure: &Figure, anchor: &str) -> Markup {
     }
 }
 
+/// Tables with so many columns have smaller letters.
+const DENSE_MIN: usize = 8;
+
 fn table_html(table: &Table) -> Markup {
+    let class = if DENSE_MIN <= table.columns.len() { "table dense" } else { "table" };
     html! {
         // Wide tables are scrolled, by keyboard as well, so they need a name to be announced by.
-        div class="table" role="region" aria-label=(table.caption) tabindex="0" {
+        div class=(class) role="region" aria-label=(table.caption) tabindex="0" {
             table {
                 caption { (table.caption) }
                 thead {
@@ -222,7 +251,11 @@ fn row_html(row: &Row, table: &Table) -> Markup {
     html! {
         tr class=[class] {
             @for (place, (cell, column)) in row.cells.iter().zip(&table.columns).enumerate() {
-                @let class = (column.align == Align::Left).then_some("l");
+                @let class = match (column.align, cell.is_listing()) {
+                    (_, true) => Some("l listing"),
+                    (Align::Left, false) => Some("l"),
+                    (Align::Right, false) => None,
+                };
                 @if place == 0 && !cell.text.is_empty() {
                     th scope="row" class=[class] { (cell_html(cell)) }
                 } @else {

@@ -45,7 +45,7 @@ pub fn json(report: &Report) -> Value {
         "headline": headline,
         "curve": {
             "peak": analysis.curve.peak,
-            "saturation": analysis.curve.saturation,
+            "saturation": analysis.saturation(),
             "knee": analysis.curve.knee,
         },
         "response_mean_s": analysis.response_mean(),

@@ -10,6 +10,9 @@ use crate::{Align, Banner, Block, Document, NoteKind, Row, Section, Span, Table,
 /// Renders a document as Markdown.
 pub fn markdown(document: &Document) -> String {
     let mut out = format!("# {}\n\n{}\n\n", escape(&document.title), escape(&document.subtitle));
+    if !document.answer.is_empty() {
+        let _ = writeln!(out, "{}\n", text(&document.answer));
+    }
     banner(&document.banner, &mut out);
     if let Some(hero) = &document.hero {
         let _ =
@@ -117,6 +120,7 @@ fn table_markdown(table: &Table, out: &mut String) {
 fn row_markdown(row: &Row) -> String {
     let cells = row.cells.iter().map(|cell| match row.tone {
         Tone::Best | Tone::Total if !cell.text.is_empty() => format!("**{}**", escape(&cell.one_line())),
+        _ if cell.is_listing() => cell.text.lines().map(escape).collect::<Vec<_>>().join("<br>"),
         _ => escape(&cell.one_line()),
     });
     cells.collect::<Vec<_>>().join(" | ")
@@ -179,7 +183,7 @@ mod tests {
         let mut out = String::new();
         table_markdown(&table, &mut out);
         let row = out.lines().nth(4).unwrap();
-        assert_eq!(row, r"| /a\|b&lt;script&gt;alert(1)&lt;/script&gt; \`x\`\*\_\[y\](z) |");
+        assert_eq!(row, r"| /a\|b&lt;script&gt;alert(1)&lt;/script&gt;<br>\`x\`\*\_\[y\](z) |");
     }
 
     #[test]

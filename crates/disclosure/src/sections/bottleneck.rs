@@ -17,13 +17,19 @@ const DRAWN: [(Sign, usize); 5] = [
     (Sign::WorkersBusy, 4),
 ];
 
+/// More load points than this do not find room beside one another.
+const SIGNS_MAX: usize = 10;
+
 pub fn section(report: &Report) -> Option<Section> {
     let user = report.analysis.benchmark.headline.user_name();
     let said = sentence(&report.analysis.load_points, user)?;
     let text = Text::from("Bottleneck: ").strong(said).plain(".");
     let mut blocks = vec![Block::Paragraph(text), Block::Table(table(report))];
     blocks.push(Block::Figure(Box::new(figure(report))));
-    let tables = vec![Block::Table(signs(report)), Block::Table(rules())];
+    let known: Vec<(&LoadPointResult, &Attribution)> = attributed(report).collect();
+    let mut tables: Vec<Block> =
+        known.chunks(SIGNS_MAX).map(|some| Block::Table(signs(report, some))).collect();
+    tables.push(Block::Table(rules()));
     blocks.push(Block::Fold { title: "All signs, rules and thresholds".into(), blocks: tables });
     Some(Section { id: "bottleneck", title: "Bottleneck".into(), blocks })
 }
@@ -71,10 +77,11 @@ fn threshold_text(condition: &Condition) -> String {
 fn sign_text(sign: Sign, value: f64) -> String {
     match sign.unit() {
         SignUnit::Share => numbers::percent(value, 0),
-        SignUnit::Factor => format!("{} ×", numbers::fixed(value, 2)),
-        SignUnit::Count => numbers::fixed(value, if value.fract() == 0.0 { 0 } else { 1 }),
-        SignUnit::PerSecond => format!("{}/s", numbers::fixed(value, 1)),
-        SignUnit::PerOperation => numbers::fixed(value, 3),
+        SignUnit::Factor => format!("{} ×", numbers::figure(value)),
+        SignUnit::Count if value.fract() == 0.0 => numbers::fixed(value, 0),
+        SignUnit::Count => numbers::figure(value),
+        SignUnit::PerSecond => format!("{}/s", numbers::figure(value)),
+        SignUnit::PerOperation => numbers::figure(value),
         SignUnit::Bytes => numbers::bytes(value as u64),
     }
 }
@@ -151,16 +158,16 @@ fn is_known(report: &Report, sign: Sign) -> bool {
     attributed(report).any(|(_, attribution)| attribution.signs.contains_key(&sign))
 }
 
-/// Returns all signs that are known at any load point, a row each.
-fn signs(report: &Report) -> Table {
+/// Returns all signs that are known at any load point, a row each, with a column for each of some load points.
+fn signs(report: &Report, some: &[(&LoadPointResult, &Attribution)]) -> Table {
     let mut columns = vec![Column::words("Sign")];
-    columns.extend(attributed(report).map(|(point, _)| Column::numbers(load_number(point.load), "")));
+    columns.extend(some.iter().map(|(point, _)| Column::numbers(load_number(point.load), "")));
     let row = |sign: &Sign| {
         let of = |attribution: &Attribution| {
             attribution.signs.get(sign).map_or(numbers::ABSENT.to_owned(), |value| sign_text(*sign, *value))
         };
         let mut cells = vec![sign.name().to_owned()];
-        cells.extend(attributed(report).map(|(_, attribution)| of(attribution)));
+        cells.extend(some.iter().map(|(_, attribution)| of(attribution)));
         Row::plain(cells)
     };
     let known = Sign::ALL.iter().filter(|sign| is_known(report, **sign));

@@ -21,15 +21,14 @@ fn table(report: &Report, point: &LoadPointResult) -> Table {
         Column::numbers("May be off by", "%"),
         Column::numbers("Operations", ""),
         Column::numbers("Errors", ""),
-        Column::numbers("Response time", "ms/op"),
-        Column::numbers("Std dev", "ms"),
+        Column::numbers("Response time, mean", ""),
+        Column::numbers("Std dev", ""),
         Column::numbers("Share of time", "%"),
     ];
     let completed = point.completed().max(1) as f64;
     let time = |kind: &KindResult| kind.n as f64 * kind.response.mean.unwrap_or(0.0);
     let all_time = time(&point.total);
     let percent = |ratio: Option<f64>| numbers::fixed(ratio.map(|ratio| ratio * 100.0), 2);
-    let milliseconds = |seconds: Option<f64>| numbers::fixed(seconds.map(|seconds| seconds * 1e3), 3);
     let row = |kind: &KindResult, expected: f64, gap: Option<f64>| {
         Row::plain([
             kind.name.clone(),
@@ -38,8 +37,8 @@ fn table(report: &Report, point: &LoadPointResult) -> Table {
             percent(gap),
             numbers::count(kind.n),
             numbers::count(kind.errors),
-            milliseconds(kind.response.mean),
-            milliseconds(kind.response.deviation),
+            numbers::seconds(kind.response.mean),
+            numbers::seconds(kind.response.deviation),
             percent(Some(time(kind) / all_time)),
         ])
     };

@@ -13,6 +13,12 @@ pub fn section(report: &Report) -> Option<Section> {
     Some(Section { id: "configuration", title: "Configuration and tuning as found".into(), blocks })
 }
 
+/// From so many facts on a section about the machine is folded.
+const FOLDED_MIN: usize = 2;
+
+/// Files with more lines than this are folded.
+const LINES_MAX: usize = 12;
+
 fn blocks(sections: &[FactSection]) -> Vec<Block> {
     let mut blocks = Vec::new();
     blocks.extend(counts(sections).map(Block::Paragraph));
@@ -30,9 +36,9 @@ fn counts(sections: &[FactSection]) -> Option<Text> {
     let of = |state: FactState| facts.iter().filter(|fact| fact.state == state).count();
     let (told, missing, redacted) =
         (of(FactState::Told), of(FactState::NotDisclosed), of(FactState::Redacted));
-    let mut text = format!("{} facts were found by this program", facts.len() - told - missing);
+    let mut text = format!("{} settings were recorded", facts.len() - told - missing);
     if 0 < redacted {
-        text += &format!("; of {redacted} it left out what would name a person, a machine or a network");
+        text += &format!("; {redacted} were redacted because they identify a person, machine or network");
     }
     if 0 < told {
         text += &format!(". The operator says {told} more");
@@ -51,8 +57,19 @@ fn section_blocks(section: &FactSection) -> Vec<Block> {
         short.into_iter().partition(|fact| fact.state == FactState::Usual);
     let has_sources = short.iter().chain(&usual).any(|fact| !fact.source.is_empty());
     let mut blocks = Vec::new();
+    let mut inventory = None;
     if has_sources && !short.is_empty() {
-        blocks.push(Block::Table(table(section.title.clone(), &short)));
+        let table = table(section.title.clone(), &short);
+        let n = table.rows.len();
+        let table = Block::Table(table);
+        match section.title.starts_with("Server") || n < FOLDED_MIN {
+            true => blocks.push(table),
+            // Of the machine there is much, and it is seldom read from top to bottom.
+            false => {
+                let title = format!("{}: {n} settings", section.title);
+                inventory = Some(Block::Fold { title, blocks: vec![table] });
+            }
+        }
     } else if !(long.is_empty() && short.is_empty() && usual.is_empty()) {
         blocks.push(Block::Heading(section.title.clone()));
         if !short.is_empty() {
@@ -60,15 +77,23 @@ fn section_blocks(section: &FactSection) -> Vec<Block> {
             blocks.push(Block::Facts(facts.collect()));
         }
     }
+    blocks.extend(inventory);
     if !usual.is_empty() {
-        let title = format!("{} more as the system has them where nobody changed them", usual.len());
+        let title = format!("{}: {} more at their defaults", section.title, usual.len());
         let table = Block::Table(table(section.title.clone(), &usual));
         blocks.push(Block::Fold { title, blocks: vec![table] });
     }
-    blocks.extend(
-        long.into_iter().map(|fact| Block::Code { caption: fact.name.clone(), text: fact.value.clone() }),
-    );
+    blocks.extend(long.into_iter().map(listing));
     blocks
+}
+
+/// Returns the text of a file as it stands there, folded if it is long.
+fn listing(fact: &Fact) -> Block {
+    let code = Block::Code { caption: fact.name.clone(), text: fact.value.clone() };
+    match fact.value.lines().count() {
+        n if LINES_MAX < n => Block::Fold { title: format!("{}: {n} lines", fact.name), blocks: vec![code] },
+        _ => code,
+    }
 }
 
 /// Lays facts out with their sources. What an operator says of a field that was found stands with it.
@@ -148,9 +173,13 @@ mod tests {
             ["serial number", "[serial number]", "/sys/x"],
             ["rack", "B7 (said by the operator)", "/sys/x"],
         ];
-        assert_eq!(cells(&blocks[1]), expected);
+        let Block::Fold { title, blocks: folded } = &blocks[1] else { panic!("{:?}", blocks[1]) };
+        assert_eq!(
+            (title.as_str(), cells(&folded[0])),
+            ("Machine: 3 settings", expected.map(|row| row.map(str::to_owned).to_vec()).to_vec())
+        );
         let Block::Fold { title, blocks: folded } = &blocks[2] else { panic!("{:?}", blocks[2]) };
-        assert!(title.starts_with("1 more"), "{title}");
+        assert!(title.starts_with("Machine: 1 more"), "{title}");
         assert_eq!(cells(&folded[0]), [["net.core.somaxconn", "4096", "/sys/x"]]);
         assert_eq!(blocks[3], Block::Code { caption: "nginx.conf".into(), text: "a;\nb;\n".into() });
     }
@@ -164,7 +193,7 @@ mod tests {
             [["Machine", "asset tag, board", "permission denied"], ["Machine", "chassis", "no such file"]];
         assert_eq!(cells(&folded[0]), expected);
         assert_eq!(blocks.len(), 5);
-        let counts = "4 facts were found by this program; of 1 it left out what would name a person, a machine or a \
+        let counts = "4 settings were recorded; 1 were redacted because they identify a person, machine or \
                       network. The operator says 2 more. 3 are not disclosed, and are listed below with the reason.";
         assert_eq!(blocks[0], Block::Paragraph(counts.into()));
     }

@@ -48,10 +48,9 @@ fn chart(report: &Report) -> Chart {
 fn table(report: &Report) -> Table {
     let columns = vec![
         Column::numbers("Requested", "ops/s"),
-        Column::numbers("Delivered", "ops/s"),
         Column::numbers("Delivered ÷ requested", "%"),
-        Column::numbers("Response time", "ms/op"),
-        Column::numbers("Std dev", "ms"),
+        Column::numbers("Response time, mean", ""),
+        Column::numbers("Std dev", ""),
         Column::numbers("In flight at most", ""),
         Column::words("Verdict"),
     ];
@@ -59,24 +58,19 @@ fn table(report: &Report) -> Table {
     let row = |point: &LoadPointResult| {
         Row::plain([
             load_number(point.load),
-            numbers::fixed(point.rate, 2),
             numbers::fixed(point.delivered_ratio.map(|ratio| ratio * 100.0), 2),
-            milliseconds(point.response.mean),
-            milliseconds(point.total.response.deviation),
+            numbers::seconds(point.response.mean),
+            numbers::seconds(point.total.response.deviation),
             numbers::count(u64::from(point.load.in_flight_max())),
             state_text(point.verdict.state).to_owned(),
         ])
         .tone(if is_doubtful(point) { Tone::Bad } else { Tone::Plain })
     };
     let limit = numbers::percent(report.plan.rules.delivered_ratio_min, 0);
-    let overall = milliseconds(report.analysis.response_mean());
+    let overall = numbers::seconds(report.analysis.response_mean());
     Table::new("Requested and delivered load", columns, points.iter().map(row).collect()).note(format!(
-        "Over all operations of all load points {overall} ms/op. At least {limit} of the due operations must be \
+        "Over all operations of all load points {overall}. At least {limit} of the due operations must be \
          delivered. Above the loads that the server kept up with, one that misses this is overloaded: it shows where the \
          capacity ends, without making the run invalid."
     ))
-}
-
-fn milliseconds(seconds: Option<f64>) -> String {
-    numbers::fixed(seconds.map(|seconds| seconds * 1e3), 3)
 }

@@ -32,16 +32,15 @@ fn resources(report: &Report) -> Vec<(String, DemandUnit)> {
 }
 
 fn table(report: &Report, resources: &[(String, DemandUnit)]) -> Table {
-    let mut columns =
-        vec![Column::numbers(report.words().load, ""), Column::numbers(report.words().rate_heading, "")];
+    let mut columns = vec![Column::numbers(report.words().load, "")];
     columns.extend(resources.iter().map(|(name, unit)| Column::numbers(name.clone(), unit_text(*unit))));
     columns.extend([Column::numbers("Bound", "/s"), Column::numbers("N*", "")]);
     let row = |(point, attribution): (&LoadPointResult, &Attribution)| {
         let of = |name: &String| attribution.demands.iter().find(|demand| demand.resource == *name);
-        let mut cells = vec![load_number(point.load), numbers::fixed(point.rate, 2)];
+        let mut cells = vec![load_number(point.load)];
         cells.extend(resources.iter().map(|(name, _)| demand_text(of(name))));
-        cells.push(numbers::fixed(attribution.bounds.rate_max, 1));
-        cells.push(numbers::fixed(attribution.bounds.users, 1));
+        cells.push(numbers::figure(attribution.bounds.rate_max));
+        cells.push(numbers::figure(attribution.bounds.users));
         Row::plain(cells)
     };
     Table::new("Service demand per operation, and bounds", columns, attributed(report).map(row).collect()).note(
@@ -63,9 +62,5 @@ fn demand_text(demand: Option<&Demand>) -> String {
         DemandUnit::Seconds => demand.per_operation * 1e6,
         DemandUnit::Requests | DemandUnit::Bytes => demand.per_operation,
     });
-    let decimals = match demand.map(|demand| demand.unit) {
-        Some(DemandUnit::Requests) => 4,
-        _ => 1,
-    };
-    numbers::fixed(value, decimals)
+    numbers::figure(value)
 }

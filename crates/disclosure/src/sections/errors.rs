@@ -35,19 +35,13 @@ fn outcomes(points: &[LoadPointResult]) -> Vec<Outcome> {
 fn counts(report: &Report, outcomes: &[Outcome]) -> Table {
     let mut columns = vec![Column::numbers(report.words().load, "")];
     columns.extend(outcomes.iter().map(|outcome| Column::numbers(outcome.name(), "")));
-    columns.extend([
-        Column::numbers("all", ""),
-        Column::numbers("Errors/second", ""),
-        Column::numbers("Error level", "%"),
-    ]);
+    columns.push(Column::numbers("all", ""));
     let row = |point: &LoadPointResult| {
         let n =
             |outcome: &Outcome| point.failures.iter().find(|(one, _)| one == outcome).map_or(0, |(_, n)| *n);
         let mut cells = vec![load_number(point.load)];
         cells.extend(outcomes.iter().map(|outcome| numbers::count(n(outcome))));
         cells.push(numbers::count(point.total.errors));
-        cells.push(numbers::fixed(point.error_rate, 4));
-        cells.push(numbers::fixed(point.error_level.map(|level| level * 100.0), 3));
         Row::plain(cells)
     };
     let rows = report.analysis.load_points.iter().map(row).collect();

@@ -13,16 +13,11 @@ const SHORT_MAX: usize = 400;
 
 pub fn section(report: &Report) -> Option<Section> {
     let main = report.main_point()?;
-    let mut blocks = vec![Block::Heading(format!("At {}", report.words().load_text(main.load)))];
-    blocks.push(Block::Table(counts(report, main)));
-    blocks.push(statistics(main));
+    let mut blocks = vec![at_load(report, main)];
     let n_rows: usize = report.analysis.load_points.iter().map(|point| 5 * (point.kinds.len() + 1)).sum();
     let others = report.analysis.load_points.iter().filter(|point| point.index != main.index);
     if n_rows <= ROWS_MAX {
-        blocks.extend(others.map(|point| Block::Fold {
-            title: format!("At {}", report.words().load_text(point.load)),
-            blocks: vec![Block::Table(counts(report, point)), statistics(point)],
-        }));
+        blocks.extend(others.map(|point| at_load(report, point)));
     } else {
         let others: Vec<&LoadPointResult> = others.collect();
         blocks.extend(in_short(report, &others));
@@ -34,21 +29,29 @@ pub fn section(report: &Report) -> Option<Section> {
     Some(Section { id: "files", title: "Per-file statistics".into(), blocks })
 }
 
+/// Returns the tables of a load point, folded: they are long, and few readers look for them.
+fn at_load(report: &Report, point: &LoadPointResult) -> Block {
+    Block::Fold {
+        title: format!("At {}", report.words().load_text(point.load)),
+        blocks: vec![Block::Table(counts(report, point)), statistics(point)],
+    }
+}
+
 /// Returns hits and response times per file at other load points; `None` if that is too long as well.
 fn in_short(report: &Report, points: &[&LoadPointResult]) -> Option<Block> {
     let columns = vec![
         Column::numbers(report.words().load, ""),
         Column::words("File"),
         Column::numbers("Hits", ""),
-        Column::numbers("Average", "s"),
-        Column::numbers("Std dev", "s"),
-        Column::numbers("Minimum", "s"),
-        Column::numbers("Maximum", "s"),
+        Column::numbers("Average", ""),
+        Column::numbers("Std dev", ""),
+        Column::numbers("Minimum", ""),
+        Column::numbers("Maximum", ""),
     ];
     let row = |place: usize, point: &LoadPointResult, kind: &KindResult| {
         let load = if place == 0 { load_number(point.load) } else { String::new() };
         let counted = [load, kind.name.clone(), numbers::count(kind.n)];
-        Row::plain(counted.into_iter().chain(cells(kind.response, 6)))
+        Row::plain(counted.into_iter().chain(times(kind.response)))
     };
     let rows: Vec<Row> = points
         .iter()
@@ -111,21 +114,20 @@ fn statistics(point: &LoadPointResult) -> Block {
     ];
     let mut rows: Vec<Row> = point.kinds.iter().flat_map(|kind| lines(kind, Tone::Plain)).collect();
     rows.extend(lines(&point.total, Tone::Total));
-    let table = Table::new("Times (s) and sizes (B) per file", columns, rows)
+    let table = Table::new("Times and sizes per file", columns, rows)
         .note("Std dev is the population standard deviation, √|E[x²] − E[x]²|.");
     Block::Table(table)
 }
 
 /// The four lines that WebStone prints per file, the file's name on the first one; with percentiles where we have them.
 fn lines(kind: &KindResult, tone: Tone) -> impl Iterator<Item = Row> + use<> {
-    let seconds =
-        |q: f64| numbers::fixed(kind.percentiles.percentile(q).map(|one| one.value.as_secs_f64()), 6);
+    let seconds = |q: f64| numbers::time(kind.percentiles.percentile(q).map(|one| one.value));
     let none = || [String::new(), String::new()];
     let lines = [
-        ("connect time (s)", cells(kind.connect, 6), none()),
-        ("response time (s)", cells(kind.response, 6), [seconds(0.5), seconds(0.99)]),
-        ("response size (B)", cells(kind.reply_bytes, 1), none()),
-        ("body size (B)", cells(kind.body_bytes, 1), none()),
+        ("connect time", times(kind.connect), none()),
+        ("response time", times(kind.response), [seconds(0.5), seconds(0.99)]),
+        ("response size (B)", sizes(kind.reply_bytes), none()),
+        ("body size (B)", sizes(kind.body_bytes), none()),
     ];
     let names = [kind.name.clone(), String::new(), String::new(), String::new()];
     names.into_iter().zip(lines).map(move |(name, (what, four, percentiles))| {
@@ -133,6 +135,10 @@ fn lines(kind: &KindResult, tone: Tone) -> impl Iterator<Item = Row> + use<> {
     })
 }
 
-fn cells(four: FourStatistics, decimals: usize) -> [String; 4] {
-    [four.mean, four.deviation, four.min, four.max].map(|value| numbers::fixed(value, decimals))
+fn times(four: FourStatistics) -> [String; 4] {
+    [four.mean, four.deviation, four.min, four.max].map(numbers::seconds)
+}
+
+fn sizes(four: FourStatistics) -> [String; 4] {
+    [four.mean, four.deviation, four.min, four.max].map(numbers::figure)
 }

@@ -29,7 +29,7 @@ pub(crate) fn highlights(report: &Report) -> Vec<Text> {
 
 fn peak(report: &Report, point: &LoadPointResult) -> Text {
     let words = report.words();
-    let rate = format!("{} {}", numbers::fixed(point.rate, 2), words.rate);
+    let rate = format!("{} {}", numbers::figure(point.rate), words.rate);
     let is_any_valid = report.analysis.load_points.iter().any(|point| point.verdict.state == State::Valid);
     let begin = match (&report.analysis.headline, is_any_valid) {
         (Some(_), _) => "The highest valid rate is ",
@@ -44,7 +44,8 @@ fn peak(report: &Report, point: &LoadPointResult) -> Text {
         text = text.plain(format!(" and a 99th percentile of {}", numbers::time(p99.value)));
     }
     if let Some(interval) = point.rate_interval {
-        text = text.plain(format!("; 95 % interval of the rate {}", numbers::range(Some(interval), 2)));
+        text =
+            text.plain(format!("; 95 % interval of the rate {}", numbers::figure_interval(Some(interval))));
     }
     text.plain(".")
 }
@@ -52,17 +53,15 @@ fn peak(report: &Report, point: &LoadPointResult) -> Text {
 /// Says from where on more load brings no more rate, or that this was not reached.
 fn saturation(report: &Report) -> Option<Text> {
     let words = report.words();
-    let saturation = at(report, report.analysis.curve.saturation)?;
+    let highest = at(report, report.analysis.curve.saturation)?;
     if report.analysis.load_points.len() < 2 {
         return None;
     }
-    let is_last =
-        !report.analysis.load_points.iter().any(|point| saturation.load.level() < point.load.level());
-    Some(match is_last {
-        true => Text::from("Saturation was not reached: the rate still grew up to the highest load, ")
-            .strong(words.load_text(saturation.load))
+    Some(match report.saturation() {
+        None => Text::from("Saturation was not reached: the rate still grew up to the highest load, ")
+            .strong(words.load_text(highest.load))
             .plain("."),
-        false => Text::from("The server saturates at ")
+        Some(saturation) => Text::from("The server saturates at ")
             .strong(words.load_text(saturation.load))
             .plain(": more load brings at most 3 % more rate."),
     })
@@ -71,7 +70,7 @@ fn saturation(report: &Report) -> Option<Text> {
 fn knee(report: &Report) -> Option<Text> {
     let curve = &report.analysis.curve;
     let knee = at(report, curve.knee).filter(|_| curve.knee != curve.peak)?;
-    let (rate, response) = (numbers::fixed(knee.rate, 2), numbers::seconds(knee.response.mean));
+    let (rate, response) = (numbers::figure(knee.rate), numbers::seconds(knee.response.mean));
     Some(
         Text::from("Best trade-off (knee): ").strong(report.words().load_text(knee.load)).plain(format!(
             " ({rate}/s in {response}). Beyond it, response time grows faster than throughput."
@@ -88,11 +87,10 @@ fn growth(report: &Report, main: &LoadPointResult) -> Option<Text> {
     let is_known = lowest.index != main.index && slower.is_finite() && faster.is_finite();
     is_known.then(|| {
         let from = report.words().load_text(lowest.load);
-        let times = |ratio: f64| format!("{} times", numbers::fixed(ratio, if ratio < 10.0 { 1 } else { 0 }));
         Text::from(format!(
-            "Compared with {from}: {} the throughput, {} the mean response time ({}).",
-            times(faster),
-            times(slower),
+            "Compared with {from}: {} times the throughput, {} times the mean response time ({}).",
+            numbers::figure(faster),
+            numbers::figure(slower),
             numbers::seconds(lowest.response.mean),
         ))
     })
@@ -113,7 +111,7 @@ fn use_of_server(point: &LoadPointResult) -> Option<Text> {
         let left = numbers::percent(bound / point.rate - 1.0, 0);
         text += &format!(
             "; by what an operation costs it, {}/s would be possible, {left} more",
-            numbers::fixed(bound, 0)
+            numbers::figure(bound)
         );
     }
     Some((text + ".").into())

@@ -17,7 +17,7 @@ pub fn section(report: &Report) -> Option<Section> {
 }
 
 fn table(report: &Report) -> Table {
-    let columns = vec![
+    let mut columns = vec![
         Column::numbers(report.words().load, ""),
         Column::numbers("Completed", ""),
         Column::numbers("In flight at the end", ""),
@@ -25,25 +25,27 @@ fn table(report: &Report) -> Table {
         Column::numbers("Their bodies", "B"),
         Column::numbers("Mean age", ""),
         Column::numbers("Mean body, completed", "B"),
-        Column::numbers("Mean body, expected", "B"),
     ];
+    // Of replies that nobody knows beforehand there is none.
     let expected = report.plan.workload.mean_body_bytes();
+    columns.extend(expected.map(|_| Column::numbers("Mean body, expected", "B")));
     let row = |point: &LoadPointResult| {
         let completed = point.total.n + point.total.errors;
         let all = completed + point.in_flight_at_end;
         let share = (0 < all).then(|| point.in_flight_at_end as f64 * 100.0 / all as f64);
         let age = (0 < point.in_flight_at_end)
             .then(|| point.in_flight_age.as_secs_f64() / point.in_flight_at_end as f64);
-        Row::plain([
+        let mut cells = vec![
             load_number(point.load),
             numbers::count(completed),
             numbers::count(point.in_flight_at_end),
             numbers::fixed(share, 3),
             numbers::count(point.in_flight_body_bytes),
             numbers::seconds(age),
-            numbers::fixed(point.total.body_bytes.mean, 1),
-            numbers::fixed(expected, 1),
-        ])
+            numbers::figure(point.total.body_bytes.mean),
+        ];
+        cells.extend(expected.map(numbers::figure));
+        Row::plain(cells)
     };
     Table::new(
         "Operations cut off by the end of the steady phase",

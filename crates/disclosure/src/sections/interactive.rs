@@ -1,4 +1,4 @@
-//! Users who think: the interactive law, and what a transaction costs the server.
+//! Users who think: the interactive law.
 
 use analysis::LoadPointResult;
 
@@ -11,7 +11,7 @@ pub fn section(report: &Report) -> Option<Section> {
         return None;
     }
     let text = format!(
-        "Each user pauses for {} on the mean after a reply, so N users cannot make more than N ÷ Z requests per second \
+        "Each user pauses {} on average after a reply, so N users cannot make more than N ÷ Z requests per second \
          however fast the server is: close to that bound the users are the limit, far below it the server. N ÷ X − Z is \
          the response time that the rate implies; it should be the measured one.",
         numbers::seconds(think)
@@ -24,15 +24,10 @@ fn table(report: &Report) -> Table {
     let words = report.words();
     let columns = vec![
         Column::numbers(words.load, ""),
-        Column::numbers(words.rate_heading, ""),
         Column::numbers("N ÷ Z", "/s"),
-        Column::numbers("Of the bound", "%"),
-        Column::numbers(words.response_heading, "s"),
-        Column::numbers("N ÷ X − Z", "s"),
-        Column::numbers("Think time, mean", "s"),
-        Column::numbers("Gap in N = X·(R + Z)", "%"),
-        Column::numbers("Server busy", "%"),
-        Column::numbers("Server CPU/transaction", "µs"),
+        Column::numbers("Rate, of the bound", "%"),
+        Column::numbers("N ÷ X − Z", ""),
+        Column::numbers("Think time, mean", ""),
     ];
     let think = report.plan.workload.think.mean().as_secs_f64();
     // Users think once per page.
@@ -44,21 +39,14 @@ fn table(report: &Report) -> Table {
         let implied = stats::interactive_response(users, point.rate / per_page, think);
         Row::plain([
             load_number(point.load),
-            numbers::fixed(point.rate, 2),
-            numbers::fixed(bound, 2),
+            numbers::figure(bound),
             percent(bound.map(|bound| point.rate / bound)),
-            numbers::fixed(point.response.mean, 5),
-            numbers::fixed(implied.map(|page| page / per_page), 5),
-            numbers::fixed((0.0 < point.rate).then(|| point.thinking_mean * per_page / point.rate), 5),
-            percent(point.little_gap),
-            percent(point.sut_busy),
-            numbers::fixed(point.sut_cpu_per_operation.map(|seconds| seconds * 1e6), 1),
+            numbers::seconds(implied.map(|page| page / per_page)),
+            numbers::seconds((0.0 < point.rate).then(|| point.thinking_mean * per_page / point.rate)),
         ])
     };
     let rows = report.analysis.load_points.iter().map(row).collect();
-    Table::new("Interactive law and cost of a transaction", columns, rows).note(
-        "Think time: as measured; in a short phase users may draw more or less than Z, which N ÷ X − Z then shows. The \
-         gap is that with the measured one. Server CPU: of all processes of the server, programs behind it included, \
-         per completed operation.",
+    Table::new("Interactive law", columns, rows).note(
+        "Think time: as measured; in a short phase users may draw more or less than Z, which N ÷ X − Z then shows.",
     )
 }

@@ -1,4 +1,4 @@
-//! What the machines told at each load point: every counter, in the units that administrators know.
+//! What was read from the machines at each load point: every counter, in the units that administrators know.
 
 use std::collections::BTreeSet;
 
@@ -11,6 +11,9 @@ use crate::{Block, Column, Report, Row, Section, Table, Text, numbers};
 /// More instances than this of one counter (CPUs, mostly) are summed up.
 const INSTANCES_MAX: usize = 8;
 
+/// More load points than this do not find room beside one another.
+const COLUMNS_MAX: usize = 10;
+
 /// A line of the table: a counter of a machine, of one instance or of all.
 type Line = (u32, Counter, Option<String>);
 
@@ -18,29 +21,33 @@ pub fn section(report: &Report) -> Option<Section> {
     let points = &report.analysis.load_points;
     let machines = points.iter().map(|point| &point.resources.machines).find(|all| !all.is_empty())?;
     let mut blocks = vec![Block::Paragraph(Text::from(
-        "Means over the steady phase of readings once a second: of totals what they grew by per second, of levels their \
-         mean. Shares of time are in percent; of several CPUs 100 % is all of one.",
+        "Averages over the steady phase, sampled once a second: rates for counters, means for gauges. Shares of time are in percent; of several CPUs 100 % is all of one.",
     ))];
     for (number, machine) in (0..).zip(machines) {
         let caption = format!("{} ({})", machine.name, machine.role.name());
-        let table = table(report, number, caption);
-        if !table.rows.is_empty() {
-            blocks.push(Block::Fold { title: table.caption.clone(), blocks: vec![Block::Table(table)] });
+        let tables: Vec<Block> = points
+            .chunks(COLUMNS_MAX)
+            .map(|some| table(points, some, number, &caption))
+            .filter(|table| !table.rows.is_empty())
+            .map(Block::Table)
+            .collect();
+        if !tables.is_empty() {
+            blocks.push(Block::Fold { title: caption, blocks: tables });
         }
     }
     blocks.extend(cost(points).map(|text| Block::Paragraph(text.into())));
-    Some(Section { id: "counters", title: "What the machines told".into(), blocks })
+    Some(Section { id: "counters", title: "Host metrics".into(), blocks })
 }
 
-fn table(report: &Report, machine: u32, caption: String) -> Table {
-    let points = &report.analysis.load_points;
+/// Makes a table with a column for each of `some` of the load points. All tables of a machine have the same lines.
+fn table(points: &[LoadPointResult], some: &[LoadPointResult], machine: u32, caption: &str) -> Table {
     let mut columns = vec![Column::words("Counter"), Column::words("Of"), Column::words("Unit")];
-    columns.extend(points.iter().map(|point| Column::numbers(load_number(point.load), "")));
+    columns.extend(some.iter().map(|point| Column::numbers(load_number(point.load), "")));
     let row = |line: &Line| {
         let (_, counter, instance) = line;
         let of = instance.clone().unwrap_or_else(|| "all".to_owned());
         let mut cells = vec![about(*counter), of, unit_text(*counter).to_owned()];
-        cells.extend(points.iter().map(|point| value_text(*counter, value(point, line))));
+        cells.extend(some.iter().map(|point| value_text(*counter, value(point, line))));
         Row::plain(cells)
     };
     Table::new(caption, columns, lines(points, machine).iter().map(row).collect())
@@ -89,9 +96,9 @@ fn about(counter: Counter) -> String {
 fn unit_text(counter: Counter) -> &'static str {
     match (counter.kind(), counter.unit()) {
         (CounterKind::Total, CounterUnit::Micros) => "% of time",
-        (CounterKind::Total, CounterUnit::Bytes) => "KB/s",
+        (CounterKind::Total, CounterUnit::Bytes) => "KiB/s",
         (CounterKind::Total, _) => "/s",
-        (CounterKind::Level, CounterUnit::Bytes) => "MB",
+        (CounterKind::Level, CounterUnit::Bytes) => "MiB",
         (CounterKind::Level, CounterUnit::Hertz) => "MHz",
         (CounterKind::Level, CounterUnit::BitsPerSecond) => "Mbit/s",
         (CounterKind::Level, CounterUnit::Micros) => "µs",
@@ -100,16 +107,14 @@ fn unit_text(counter: Counter) -> &'static str {
 }
 
 fn value_text(counter: Counter, value: Option<f64>) -> String {
-    let (scale, decimals) = match (counter.kind(), counter.unit()) {
-        (CounterKind::Total, CounterUnit::Micros) => (1e-4, 2),
-        (CounterKind::Total, CounterUnit::Bytes) => (1e-3, 1),
-        (CounterKind::Total, _) => (1.0, 2),
-        (CounterKind::Level, CounterUnit::Bytes | CounterUnit::Hertz | CounterUnit::BitsPerSecond) => {
-            (1e-6, 1)
-        }
-        (CounterKind::Level, _) => (1.0, 1),
+    let scale = match (counter.kind(), counter.unit()) {
+        (CounterKind::Total, CounterUnit::Micros) => 1e-4,
+        (CounterKind::Total, CounterUnit::Bytes) => 1.0 / 1024.0,
+        (CounterKind::Level, CounterUnit::Bytes) => 1.0 / 1_048_576.0,
+        (CounterKind::Level, CounterUnit::Hertz | CounterUnit::BitsPerSecond) => 1e-6,
+        (CounterKind::Total | CounterKind::Level, _) => 1.0,
     };
-    numbers::fixed(value.map(|value| value * scale), decimals)
+    numbers::figure(value.map(|value| value * scale))
 }
 
 /// Says what the monitor itself cost; `None` if it was not measured.

@@ -33,14 +33,10 @@ const DEFINITIONS: &[(&str, &str, &str)] = &[
     ),
     (
         "Throughput",
-        "8·Σb / (T·2²⁰)",
-        "heads and bodies of successful operations in 2²⁰ bits per second; TCP/IP and Ethernet overhead excluded",
+        "8·Σb / (T·10⁶)",
+        "heads and bodies of successful operations in Mbit/s of 10⁶ bits; TCP/IP and Ethernet overhead excluded. WebStone's own Mbits are 2²⁰ bits: 1.048576 of these",
     ),
-    (
-        "Throughput of bodies",
-        "Σbody / (T·1024)",
-        "bodies of successful operations in KB of 1024 bytes per second",
-    ),
+    ("Throughput of bodies", "Σbody / (T·1024)", "bodies of successful operations in KiB per second"),
     (
         "Receive time",
         "(Σ service − Σ first byte) / n",
@@ -52,7 +48,7 @@ const DEFINITIONS: &[(&str, &str, &str)] = &[
         "R = N ÷ X − Z",
         "closed loop with mean think time Z; no rate above N ÷ Z is possible",
     ),
-    ("Average client throughput", "8·Σb / (Σr·2²⁰)", "throughput while an operation is under way"),
+    ("Average client throughput", "8·Σb / (Σr·10⁶)", "throughput while an operation is under way"),
     ("Pages per minute", "60·P / T", "pages of which every file was fetched with success"),
     (
         "Percentile",
@@ -61,7 +57,7 @@ const DEFINITIONS: &[(&str, &str, &str)] = &[
     ),
     ("Interval of a mean", "batch means", "over the seconds of the steady phase, Student’s t, 95 %"),
     ("Saturation", "least load with 97 % of the highest rate", "more load brings no more rate"),
-    ("Knee", "greatest rate ÷ response time", "the load up to which waiting pays"),
+    ("Knee", "greatest rate ÷ response time", "beyond it, response time grows faster than throughput"),
 ];
 
 pub fn section(report: &Report) -> Option<Section> {
@@ -71,9 +67,8 @@ pub fn section(report: &Report) -> Option<Section> {
         Block::Table(phases(report)),
         Block::Heading("Measurement".into()),
         Block::List(measurement(report)),
-        Block::Table(definitions()),
-        Block::Heading("Rules for the verdict".into()),
-        Block::Table(rules(report)),
+        Block::Fold { title: "Definitions of the metrics".into(), blocks: vec![Block::Table(definitions())] },
+        Block::Fold { title: "Rules for the verdict".into(), blocks: vec![Block::Table(rules(report))] },
     ];
     Some(Section { id: "method", title: "Method".into(), blocks })
 }

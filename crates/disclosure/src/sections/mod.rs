@@ -12,7 +12,6 @@ mod heat_map;
 pub(crate) mod highlights;
 mod in_flight;
 mod interactive;
-mod latency;
 mod machine;
 pub(crate) mod method;
 pub(crate) mod narrative;
@@ -53,7 +52,6 @@ const SECTIONS: &[Maker] = &[
     price::section,
     bottleneck::section,
     rates::section,
-    latency::section,
     delivery::section,
     clients::section,
     interactive::section,
@@ -90,6 +88,8 @@ pub fn outline(report: &Report) -> Document {
         subtitle: opening::subtitle(report),
         banner: opening::banner(report),
         hero: opening::hero(report),
+        answer: opening::answer(report),
+        lead: rates::lead(report).or_else(|| timeline::lead(report)),
         sections: SECTIONS.iter().filter_map(|maker| maker(report)).collect(),
         colophon: colophon.plain(format!(" and can be computed again from it. Made by {program}.")),
     }
@@ -140,7 +140,10 @@ fn load_axis(report: &Report) -> Axis {
 /// Returns the marks of the curve: knee, saturation and peak, in one mark where they coincide.
 fn curve_marks(report: &Report) -> Vec<Mark> {
     let curve = &report.analysis.curve;
-    let named = [(curve.knee, "knee"), (curve.saturation, "saturation"), (curve.peak, "peak")];
+    if report.analysis.load_points.len() < 2 {
+        return Vec::new();
+    }
+    let named = [(curve.knee, "knee"), (report.analysis.saturation(), "saturation"), (curve.peak, "peak")];
     let mut marks: Vec<Mark> = Vec::new();
     for (index, name) in named {
         let Some(point) = index.and_then(|index| report.analysis.load_points.get(index)) else { continue };

@@ -92,7 +92,7 @@ fn rising(words: Words, first: &LoadPointResult, last: &LoadPointResult) -> Stri
         "From {} to {} the rate rises from {} to {}: {} for {} the load. The mean response time goes from {} to {}.",
         crate::report::load_number(first.load),
         words.load_text(last.load),
-        numbers::fixed(first.rate, 2),
+        numbers::figure(first.rate),
         rate(words, last),
         times(more),
         times(load),
@@ -169,7 +169,7 @@ fn value_text(condition: &Condition, value: f64) -> String {
     let value = match condition.sign.unit() {
         SignUnit::Share => numbers::percent(value, 0),
         SignUnit::Bytes => numbers::bytes(value as u64),
-        _ => numbers::fixed(value, 2),
+        _ => numbers::figure(value),
     };
     format!("{} {value}", condition.sign.name())
 }
@@ -193,7 +193,7 @@ fn left_out(report: &Report, n_shown: usize) -> Option<Block> {
 }
 
 fn rate(words: Words, point: &LoadPointResult) -> String {
-    format!("{} {}", numbers::fixed(point.rate, 2), words.rate)
+    format!("{} {}", numbers::figure(point.rate), words.rate)
 }
 
 fn times(ratio: f64) -> String {

@@ -1,6 +1,6 @@
 //! Load, file set and network, as the disclosures of SPECweb96 list them.
 
-use model::{Connection, Fact, FactSection, FactState, LOAD_MACHINE};
+use model::{Connection, Counter, Fact, FactSection, FactState, LOAD_MACHINE};
 
 use crate::{Block, Report, Section, Text, numbers};
 
@@ -29,8 +29,8 @@ fn load(report: &Report) -> Vec<(&'static str, String)> {
     facts.push((
         "Maximum file set",
         format!(
-            "{} MB of 2²⁰ bytes, {} files",
-            numbers::count(report.file_set_bytes() >> 20),
+            "{}, {} files",
+            numbers::bytes(report.file_set_bytes()),
             numbers::count(plan.workload.n_files(plan.level_max()))
         ),
     ));
@@ -58,7 +58,9 @@ fn network(report: &Report) -> Vec<(&'static str, String)> {
     if is_linux {
         found.push(("MSL", format!("{} s{}", LINUX_TIME_WAIT_S / 2, non_rfc(LINUX_TIME_WAIT_S))));
         found.push(("TIME-WAIT", format!("{LINUX_TIME_WAIT_S} s{}", non_rfc(LINUX_TIME_WAIT_S))));
-        found.extend(time_wait_entries(report).map(|text| ("TIME-WAIT entries at the highest rate", text)));
+        found.extend(
+            time_wait_entries(report).map(|text| ("Connections in TIME-WAIT at the highest rate", text)),
+        );
     }
     found
 }
@@ -86,14 +88,53 @@ fn non_rfc(time_wait_s: u32) -> &'static str {
     if time_wait_s < RFC_TIME_WAIT_S { " – Non RFC1122 (MSL 120 s, TIME-WAIT 240 s)" } else { "" }
 }
 
-/// Connections that end stay in TIME-WAIT on the side that closes first: rate × length.
+/// Returns how many connections were in TIME-WAIT, as counted by the kernel. Where that was not watched, connections that end
+/// stay there on the side that closes first: rate × length, but no more than there are local ports, and than the kernel
+/// keeps. `None` where neither is known.
 fn time_wait_entries(report: &Report) -> Option<String> {
     let peak = report.analysis.curve.peak.and_then(|peak| report.analysis.load_points.get(peak))?;
-    let each_its_own = report.plan.protocol.connection == Connection::PerRequest;
+    let counted = peak.resources.series.iter().filter(|one| one.series.counter == Counter::TcpTimeWait);
+    let counted = counted.filter_map(|one| one.value).max_by(f64::total_cmp);
+    if let Some(counted) = counted {
+        return Some(format!("{}, as counted", numbers::figure(counted)));
+    }
+    if report.plan.protocol.connection != Connection::PerRequest {
+        return None;
+    }
     let entries = (peak.rate * f64::from(LINUX_TIME_WAIT_S)).round() as u64;
-    each_its_own.then(|| {
-        format!("{} ({}/s × {LINUX_TIME_WAIT_S} s)", numbers::count(entries), numbers::fixed(peak.rate, 2))
+    let limits = [
+        (local_ports(report), "as many as there are local ports"),
+        (number(report, "net.ipv4.tcp_max_tw_buckets"), "as many as the kernel keeps (tcp_max_tw_buckets)"),
+    ];
+    let known = limits.into_iter().filter_map(|(limit, why)| Some((limit?, why)));
+    let (limit, why) = known.min_by_key(|(limit, _)| *limit)?;
+    Some(match entries <= limit {
+        true => {
+            format!("{} ({}/s × {LINUX_TIME_WAIT_S} s)", numbers::count(entries), numbers::figure(peak.rate))
+        }
+        false => format!("{} at most, {why}", numbers::count(limit)),
     })
+}
+
+/// Returns how many ports connections can come from, on all addresses of the load generator together.
+fn local_ports(report: &Report) -> Option<u64> {
+    let range = setting(report, "net.ipv4.ip_local_port_range")?;
+    let mut ends = range.split_whitespace().map_while(|end| end.parse::<u64>().ok());
+    let (first, last) = (ends.next()?, ends.next()?);
+    let addresses = report.plan.source_addresses.len().max(1) as u64;
+    last.checked_sub(first)?.checked_add(1)?.checked_mul(addresses)
+}
+
+fn number(report: &Report, name: &str) -> Option<u64> {
+    // What the setting would be by itself may follow.
+    setting(report, name)?.split_whitespace().next()?.parse().ok()
+}
+
+/// Returns a setting of the kernel as found.
+fn setting<'a>(report: &Report<'a>, name: &str) -> Option<&'a str> {
+    let facts = report.testbed.sections.iter().flat_map(|section| &section.facts);
+    let mut known = facts.filter(|fact| fact.state != FactState::NotDisclosed);
+    known.find(|fact| fact.name == name).map(|fact| fact.value.as_str())
 }
 
 #[cfg(test)]

@@ -19,6 +19,54 @@ pub fn subtitle(report: &Report) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
+/// Answers in numbers what the run was to find out: what the server carries, and whether more load would bring more.
+pub fn answer(report: &Report) -> Text {
+    let Some(point) = report.main_point() else { return Text::default() };
+    let words = report.words();
+    let rate = format!("{} {}", numbers::figure(point.rate), words.rate);
+    let mut text = match report.analysis.headline {
+        Some(_) => Text::default().strong(server_text(report)).plain(" carried ").strong(rate),
+        None => Text::from("No load point is valid. The highest rate seen, which counts for nothing, is ")
+            .strong(rate),
+    };
+    text = text.plain(" at ").strong(words.load_text(point.load)).plain(", with a mean response time of ");
+    text = text.strong(numbers::seconds(point.response.mean));
+    if let Some(p99) = point.response.percentile(0.99) {
+        text = text.plain(" and a p99 of ").strong(numbers::time(p99.value));
+    }
+    text = text.plain(".");
+    let is_several = report.analysis.headline.is_some() && 1 < report.analysis.load_points.len();
+    match (report.saturation(), report.plan.search.is_some()) {
+        _ if !is_several => text,
+        (_, true) => text.plain(limits_text(report)),
+        (Some(saturation), _) => {
+            text.plain(" It was saturated from ").strong(words.load_text(saturation.load)).plain(" on.")
+        }
+        (None, _) => text.plain(" The rate still grew up to the highest load."),
+    }
+}
+
+/// Says what a search looked for.
+fn limits_text(report: &Report) -> String {
+    let limits: Vec<String> = report.plan.limits.iter().map(ToString::to_string).collect();
+    match limits.is_empty() {
+        true => " It is the highest load that a search found valid.".to_owned(),
+        false => format!(" It is the highest load that a search found within {}.", limits.join(", ")),
+    }
+}
+
+fn server_text(report: &Report) -> String {
+    let server = match report.plan.sut.name.as_str() {
+        "built-in" => "The built-in server".to_owned(),
+        "external" => "The server".to_owned(),
+        name => name.to_owned(),
+    };
+    match &report.plan.sut.accelerator {
+        Some(accelerator) => format!("{server} behind {}", accelerator.name),
+        None => server,
+    }
+}
+
 /// Returns the verdict with all reasons and deviations.
 pub fn banner(report: &Report) -> Banner {
     let verdict = &report.analysis.verdict;
@@ -82,5 +130,5 @@ pub fn hero(report: &Report) -> Option<Hero> {
     if !report.analysis.modifications.is_empty() {
         companion = companion.plain(", ").strong("modified");
     }
-    Some(Hero { value: numbers::fixed(headline.value, 2), unit: headline.name.clone(), companion })
+    Some(Hero { value: numbers::figure(headline.value), unit: headline.name.clone(), companion })
 }

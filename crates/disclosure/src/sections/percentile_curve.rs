@@ -59,7 +59,7 @@ pub(super) fn figure(report: &Report) -> Option<Figure> {
 fn chosen<'a>(report: &Report<'a>) -> Vec<(&'a LoadPointResult, &'static str)> {
     let points = &report.analysis.load_points;
     let curve = &report.analysis.curve;
-    let marks = [(curve.peak, "peak"), (curve.saturation, "saturation"), (curve.knee, "knee")];
+    let marks = [(curve.peak, "peak"), (report.analysis.saturation(), "saturation"), (curve.knee, "knee")];
     let mark =
         |index: usize| marks.iter().find(|(place, _)| *place == Some(index)).map_or("", |(_, name)| *name);
     let ends = [0, points.len().saturating_sub(1)];

@@ -34,7 +34,7 @@ pub fn price_text(report: &Report) -> Option<String> {
     let total = format!("Price: {} ({})", prices.total, sheet.list.date);
     Some(match (prices.per_headline, &report.analysis.headline) {
         (Some(price), Some(headline)) => {
-            format!("{total}, {price} for each of {:.2} {}.", headline.value, headline.name)
+            format!("{total}, {price} for each of {} {}.", numbers::figure(headline.value), headline.name)
         }
         _ => format!("{total}."),
     })
@@ -47,7 +47,7 @@ fn tiles(report: &Report, sheet: &PriceSheet, prices: &PricePerformance) -> Vec<
     let per_headline = prices.per_headline.zip(headline).map(|(price, headline)| {
         let modified = if report.analysis.modifications.is_empty() { "" } else { ", modified" };
         let verdict = state_text(report.analysis.verdict.state);
-        let value = numbers::fixed(headline.value, 2);
+        let value = numbers::figure(headline.value);
         Tile {
             name: "Price ÷ headline".into(),
             value: numbers::unit_price(price),
@@ -149,13 +149,13 @@ fn points_table(report: &Report, sheet: &PriceSheet, prices: &PricePerformance) 
     ];
     let has = |of: &Of| prices.load_points.iter().any(|point| of(point).is_some());
     let kept: Vec<(String, Of)> = all.into_iter().filter(|(_, of)| has(of)).collect();
-    let mut columns = vec![Column::numbers(words.load, ""), Column::numbers(words.rate_heading, "")];
+    let mut columns = vec![Column::numbers(words.load, "")];
     columns.extend(kept.iter().map(|(name, _)| Column::numbers(format!("{name} ({currency})"), "")));
     columns.push(Column::words("Verdict"));
     let best = report.analysis.headline.as_ref().map(|headline| headline.load_point);
     let points = report.analysis.load_points.iter().zip(&prices.load_points).enumerate();
     let rows = points.map(|(index, (point, price))| {
-        let mut cells = vec![load_number(point.load), numbers::fixed(point.rate, 2)];
+        let mut cells = vec![load_number(point.load)];
         cells.extend(kept.iter().map(|(_, of)| {
             of(price).map_or(numbers::ABSENT.to_owned(), |one| numbers::group(&one.digits()))
         }));

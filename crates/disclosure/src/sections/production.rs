@@ -45,7 +45,7 @@ fn users(report: &Report) -> Note {
             report.words().load_noun
         ),
         (false, Think::Fixed(time) | Think::Exponential(time)) => format!(
-            "Users pause for {} on the mean. Their number stands for people as far as people do the same.",
+            "Users pause {} on average; real users pause far longer, so do not read this as a number of people.",
             numbers::time(time)
         ),
     };
@@ -146,9 +146,8 @@ fn network(report: &Report) -> Option<Note> {
 fn allowance(report: &Report) -> Option<Note> {
     let quota = report.plan.sut.quota?;
     let text = format!(
-        "The server had {} of a CPU’s time at its disposal. That is what the figures are about, not the whole machine; what \
-         a server does with more is measured, not multiplied.",
-        numbers::fixed(quota, 2)
+        "The server had {quota} of a CPU’s time at its disposal. That is what the figures are about, not the whole machine; what \
+         a server does with more is measured, not multiplied."
     );
     Some(("Allowance", text))
 }

@@ -1,43 +1,50 @@
-//! Rate and throughput against load.
+//! Rate and mean response time against load, the chart that a report opens with; and what moves how many bytes, and how
+//! many operations are in progress.
 
 use analysis::LoadPointResult;
 
 use super::{curve_marks, hollow_note, is_doubtful, load_axis};
 use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
 use crate::report::load_number;
-use crate::{Block, Column, Figure, Report, Row, Section, Table, numbers};
+use crate::{Block, Column, Lead, Report, Row, Section, Table, numbers};
 
 pub fn section(report: &Report) -> Option<Section> {
     if report.analysis.load_points.is_empty() {
         return None;
     }
-    let figure = Figure {
+    let blocks = vec![Block::Table(table(report))];
+    Some(Section { id: "rate", title: "Throughput and operations in progress".into(), blocks })
+}
+
+/// Returns the chart; `None` with fewer than two load points, which show no curve.
+pub(super) fn lead(report: &Report) -> Option<Lead> {
+    (1 < report.analysis.load_points.len()).then(|| Lead {
         chart: chart(report),
-        caption: format!("Bars: 95 % intervals from batch means over the seconds of the steady phase, where longer than the marker.{}", hollow_note(report)).into(),
-        table: table(report),
-        bulky: false,
-    };
-    Some(Section {
-        id: "rate",
-        title: "Rate and throughput against load".into(),
-        blocks: vec![Block::Figure(Box::new(figure))],
+        caption: format!(
+            "Bars: 95 % intervals, where longer than the marker. The numbers are in the table of results.{}",
+            hollow_note(report)
+        )
+        .into(),
     })
 }
 
 fn chart(report: &Report) -> Chart {
     let words = report.words();
     let name = if report.is_open() { "Operations per second".to_owned() } else { capital(words.rate) };
-    let rate = Panel {
-        y: Axis::new(name.clone(), Spacing::FromZero, Format::Plain),
-        series: series(report),
+    let panel = |title: String, format, series| Panel {
+        y: Axis::new(title, Spacing::FromZero, format),
+        series,
         limit: None,
     };
     Chart {
-        id: "rate-chart",
-        title: format!("{name} and throughput against {}", words.load_noun),
+        id: "lead-chart",
+        title: format!("{name} and mean response time against {}", words.load_noun),
         description: description(report),
         x: load_axis(report),
-        panels: vec![rate, throughput(report)],
+        panels: vec![
+            panel(name, Format::Plain, rates(report)),
+            panel("Mean response time".to_owned(), Format::Seconds, vec![responses(report)]),
+        ],
         zones: Vec::new(),
         marks: curve_marks(report),
     }
@@ -49,7 +56,7 @@ fn capital(rate: &str) -> String {
     first.to_uppercase() + rest
 }
 
-fn series(report: &Report) -> Vec<Series> {
+fn rates(report: &Report) -> Vec<Series> {
     let points = || report.analysis.load_points.iter();
     let rate = |point: &LoadPointResult| Point {
         range: point.rate_interval,
@@ -68,53 +75,53 @@ fn series(report: &Report) -> Vec<Series> {
     [achieved, offered].into_iter().filter(|series| !series.points.is_empty()).collect()
 }
 
-/// Heads and bodies that arrived, in 2²⁰ bits per second as WebStone counts.
-fn throughput(report: &Report) -> Panel {
-    let point = |point: &LoadPointResult| Point {
-        hollow: is_doubtful(point),
-        ..Point::new(point.load.level(), point.throughput_mbit)
+fn responses(report: &Report) -> Series {
+    let point = |point: &LoadPointResult| {
+        let drawn = Point::new(point.load.level(), point.response.mean?);
+        Some(Point { range: point.response.mean_interval, hollow: is_doubtful(point), ..drawn })
     };
-    let points = report.analysis.load_points.iter().map(point).collect();
-    let series = Series { name: "throughput".into(), style: 1, draw: Draw::Points, points };
-    Panel {
-        y: Axis::new("Throughput (Mbit/s)", Spacing::FromZero, Format::Plain),
-        series: vec![series],
-        limit: None,
-    }
+    let points = report.analysis.load_points.iter().filter_map(point).collect();
+    Series { name: "mean response time".into(), style: 1, draw: Draw::Points, points }
 }
 
 fn description(report: &Report) -> String {
     let words = report.words();
     let Some(peak) = report.analysis.curve.peak.and_then(|peak| report.analysis.load_points.get(peak)) else {
-        return format!("The rate in {} at each load point.", words.rate);
+        return format!("The rate in {} and the mean response time at each load point.", words.rate);
     };
-    let at = words.load_text(peak.load);
     format!(
-        "The rate peaks at {} {} with {at}; {} Mbit/s arrive there.",
-        numbers::fixed(peak.rate, 2),
+        "The rate peaks at {} {} with {}; the mean response time is {} there.",
+        numbers::figure(peak.rate),
         words.rate,
-        numbers::fixed(peak.throughput_mbit, 2)
+        words.load_text(peak.load),
+        numbers::seconds(peak.response.mean)
     )
 }
 
 fn table(report: &Report) -> Table {
-    let words = report.words();
     let open = report.is_open();
-    let mut columns = vec![Column::numbers(words.load, "")];
+    let mut columns = vec![Column::numbers(report.words().load, "")];
     columns.extend(open.then(|| Column::numbers("Due/second", "")));
-    columns.push(Column::numbers(words.rate_heading, ""));
-    columns.push(Column::numbers("95 % interval", ""));
-    columns.push(Column::numbers("Throughput", "Mbits/sec"));
-    columns.push(Column::numbers("Average client throughput", "Mbits/sec"));
+    columns.extend([
+        Column::numbers("Average client throughput", "Mbit/s"),
+        Column::numbers("In flight, mean", ""),
+        Column::numbers("Thinking, mean", ""),
+        Column::numbers("Gap in N = X·(R + Z)", ""),
+    ]);
     let row = |point: &LoadPointResult| {
         let mut cells = vec![load_number(point.load)];
-        cells.extend(open.then(|| numbers::fixed(point.offered_rate, 2)));
-        cells.push(numbers::fixed(point.rate, 2));
-        cells.push(numbers::range(point.rate_interval, 2));
-        cells.push(numbers::fixed(point.throughput_mbit, 2));
-        cells.push(numbers::fixed(point.client_throughput_mbit, 2));
+        cells.extend(open.then(|| numbers::figure(point.offered_rate)));
+        cells.extend([
+            numbers::megabits(point.client_throughput_mbit),
+            numbers::figure(point.in_flight_mean),
+            numbers::figure(point.thinking_mean),
+            numbers::percent(point.little_gap, 2),
+        ]);
         Row::plain(cells)
     };
     let rows = report.analysis.load_points.iter().map(row).collect();
-    Table::new("Rate and throughput", columns, rows)
+    Table::new("Throughput of a client and Little’s law", columns, rows).note(
+        "In flight is recorded directly and counts failed operations too; Little’s Law in the table of results counts \
+         successful ones only.",
+    )
 }

@@ -64,19 +64,19 @@ fn table(report: &Report) -> Table {
         Column::numbers(report.words().load, ""),
         Column::numbers("Generator busy", "%"),
         Column::numbers("Run queue", "%"),
-        Column::numbers("Generator CPU/operation", "µs"),
+        Column::numbers("Generator CPU/operation", ""),
         Column::numbers("Server", "CPUs"),
         Column::numbers("Server busy", "%"),
-        Column::numbers("Server CPU/operation", "µs"),
+        Column::numbers("Server CPU/operation", ""),
     ];
-    let micros = |seconds: Option<f64>| numbers::fixed(seconds.map(|seconds| seconds * 1e6), 1);
+    let micros = |seconds: Option<f64>| numbers::seconds(seconds);
     let row = |point: &LoadPointResult| {
         Row::plain([
             load_number(point.load),
             numbers::fixed(point.generator_busy * 100.0, 1),
             numbers::fixed(point.generator_run_queue * 100.0, 2),
             micros(point.generator_cpu_per_operation),
-            numbers::fixed(point.sut_cpus, 3),
+            numbers::figure(point.sut_cpus),
             numbers::fixed(point.sut_busy.map(|busy| busy * 100.0), 1),
             micros(point.sut_cpu_per_operation),
         ])

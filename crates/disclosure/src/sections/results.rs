@@ -4,26 +4,29 @@ use analysis::{Analysis, LoadPointResult};
 
 use super::{is_doubtful, state_text};
 use crate::report::{Words, load_number};
-use crate::{Block, Column, Report, Row, Section, Table, Tone, numbers};
+use crate::{Block, Cell, Column, Report, Row, Section, Table, Tone, numbers};
 
 pub fn section(report: &Report) -> Option<Section> {
     let blocks = match report.analysis.load_points.is_empty() {
         true => vec![Block::Paragraph("No load point was begun.".into())],
-        false => vec![Block::Table(results_table(report.analysis))],
+        false => vec![Block::Table(table(report.analysis, true))],
     };
     Some(Section { id: "results", title: "Results".into(), blocks })
 }
 
-/// Returns the results table: one row per load point, with its verdict. The terminal shows the same one.
+/// Returns the results table: one row per load point, with its verdict. Without intervals, which have no room on a
+/// terminal.
 pub fn results_table(analysis: &Analysis) -> Table {
+    table(analysis, false)
+}
+
+fn table(analysis: &Analysis, intervals: bool) -> Table {
     let words = Words::of(analysis);
     let points = &analysis.load_points;
-    let times = points.iter().flat_map(|point| [point.response.mean, p99(point)]).flatten();
-    let decimals = numbers::decimals_for(times);
     let pages = points.iter().any(|point| point.pages_per_minute.is_some());
     let best = analysis.headline.as_ref().map(|headline| headline.load_point);
     let rows = points.iter().enumerate().map(|(index, point)| {
-        let row = Row::plain(cells(point, decimals, pages));
+        let row = Row { cells: cells(point, pages, intervals), tone: Tone::Plain };
         match (is_doubtful(point), best == Some(index)) {
             (true, _) => row.tone(Tone::Bad),
             (false, true) => row.tone(Tone::Best),
@@ -31,10 +34,11 @@ pub fn results_table(analysis: &Analysis) -> Table {
         }
     });
     let rows = rows.collect();
-    Table::new("Results per load point", columns(words, pages), rows).note(
-        "Rates count operations that completed in the steady phase; throughput counts heads and bodies, in 2²⁰ bits; \
-         Little’s Law is the mean number of operations in progress. Formulas: see Method.",
-    )
+    let small = if intervals { " In smaller type: 95 % intervals." } else { "" };
+    Table::new("Results per load point", columns(words, pages), rows).note(format!(
+        "Rates count operations that completed in the steady phase; throughput counts heads and bodies. Little’s Law is \
+         the mean number of operations in progress. Formulas: see Method.{small}"
+    ))
 }
 
 fn columns(words: Words, pages: bool) -> Vec<Column> {
@@ -42,10 +46,10 @@ fn columns(words: Words, pages: bool) -> Vec<Column> {
         Column::numbers(words.load, ""),
         Column::numbers(words.rate_heading, ""),
         Column::numbers("Errors/second", ""),
-        Column::numbers(words.response_heading, "s"),
+        Column::numbers(words.response_heading, ""),
         Column::numbers("Little’s Law", ""),
-        Column::numbers("Throughput", "Mbits/sec"),
-        Column::numbers("p99", "s"),
+        Column::numbers("Throughput", "Mbit/s"),
+        Column::numbers("p99", ""),
         Column::numbers("Error level", "%"),
     ];
     if pages {
@@ -55,24 +59,28 @@ fn columns(words: Words, pages: bool) -> Vec<Column> {
     columns
 }
 
-fn cells(point: &LoadPointResult, decimals: usize, pages: bool) -> Vec<String> {
-    let mut cells = vec![
-        load_number(point.load),
-        numbers::fixed(point.rate, 2),
-        numbers::fixed(point.error_rate, 4),
-        numbers::fixed(point.response.mean, decimals),
-        numbers::fixed(point.load_factor, 2),
-        numbers::fixed(point.throughput_mbit, 2),
-        numbers::fixed(p99(point), decimals),
-        numbers::fixed(point.error_level.map(|level| level * 100.0), 3),
+fn cells(point: &LoadPointResult, pages: bool, intervals: bool) -> Vec<Cell> {
+    let p99 = point.response.percentile(0.99);
+    let detail = |interval: String| if intervals { interval } else { String::new() };
+    let mut cells: Vec<Cell> = vec![
+        load_number(point.load).into(),
+        Cell::with(numbers::figure(point.rate), detail(numbers::figure_interval(point.rate_interval))),
+        numbers::figure(point.error_rate).into(),
+        Cell::with(
+            numbers::seconds(point.response.mean),
+            detail(numbers::seconds_interval(point.response.mean_interval)),
+        ),
+        numbers::figure(point.load_factor).into(),
+        numbers::megabits(point.throughput_mbit).into(),
+        Cell::with(
+            numbers::time(p99.map(|p99| p99.value)),
+            detail(numbers::time_interval(p99.and_then(|p99| p99.interval))),
+        ),
+        numbers::figure(point.error_level.map(|level| level * 100.0)).into(),
     ];
     if pages {
-        cells.push(numbers::fixed(point.pages_per_minute, 1));
+        cells.push(numbers::figure(point.pages_per_minute).into());
     }
-    cells.push(state_text(point.verdict.state).to_owned());
+    cells.push(state_text(point.verdict.state).into());
     cells
-}
-
-fn p99(point: &LoadPointResult) -> Option<f64> {
-    Some(point.response.percentile(0.99)?.value.as_secs_f64())
 }

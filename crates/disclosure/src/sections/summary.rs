@@ -15,7 +15,8 @@ pub fn section(report: &Report) -> Option<Section> {
     if !tiles.is_empty() {
         blocks.push(Block::Tiles(tiles));
     }
-    let highlights = highlights(report);
+    // The first of them is what the report opens with.
+    let highlights: Vec<Text> = highlights(report).into_iter().skip(1).collect();
     if !highlights.is_empty() {
         blocks.push(Block::Heading("Highlights".into()));
         blocks.push(Block::List(highlights));
@@ -33,8 +34,8 @@ fn tiles(report: &Report) -> Vec<Tile> {
     let at = format!("at {}", words.load_text(point.load));
     let tile = |name: &str, value: String, note: String| Tile { name: name.to_owned(), value, note };
     let mut tiles = vec![
-        tile("Rate", format!("{}/s", numbers::fixed(point.rate, 2)), at.clone()),
-        tile("Throughput", format!("{} Mbit/s", numbers::fixed(point.throughput_mbit, 2)), at.clone()),
+        tile("Rate", format!("{}/s", numbers::figure(point.rate)), at.clone()),
+        tile("Throughput", format!("{} Mbit/s", numbers::megabits(point.throughput_mbit)), at.clone()),
         tile("Mean response time", numbers::seconds(point.response.mean), at.clone()),
     ];
     if let Some(p99) = point.response.percentile(0.99) {
@@ -54,17 +55,25 @@ fn tiles(report: &Report) -> Vec<Tile> {
     if let Some(attribution) = &point.attribution {
         tiles.push(tile("Bottleneck", attribution.name(), at));
     }
-    let curve = &report.analysis.curve;
-    let marks = [
-        ("Saturation", curve.saturation, "97 % of the highest rate"),
-        ("Knee", curve.knee, "best rate ÷ response time"),
-    ];
-    for (name, index, note) in marks {
-        if let Some(point) = index.and_then(|index| report.analysis.load_points.get(index)) {
-            tiles.push(tile(name, words.load_text(point.load), note.to_owned()));
-        }
+    if 1 < report.analysis.load_points.len() {
+        tiles.extend(marks(report));
     }
     tiles
+}
+
+/// Returns saturation and knee, which a single load point does not have.
+fn marks(report: &Report) -> impl Iterator<Item = Tile> {
+    let words = report.words();
+    let at = |index: Option<usize>| report.analysis.load_points.get(index?);
+    let saturation = match report.saturation() {
+        Some(point) => Some((words.load_text(point.load), "97 % of the highest rate".to_owned())),
+        None => at(report.analysis.curve.saturation)
+            .map(|point| ("not reached".to_owned(), format!("up to {}", words.load_text(point.load)))),
+    };
+    let knee = at(report.analysis.curve.knee)
+        .map(|point| (words.load_text(point.load), "best rate ÷ response time".to_owned()));
+    let named = [("Saturation", saturation), ("Knee", knee)].into_iter();
+    named.filter_map(|(name, mark)| mark.map(|(value, note)| Tile { name: name.to_owned(), value, note }))
 }
 
 fn facts(report: &Report) -> Vec<(String, Text)> {
@@ -95,7 +104,7 @@ pub(crate) fn data_set_text(report: &Report) -> String {
     };
     // Of a site that is there already nobody knows it beforehand.
     match workload.mean_body_bytes() {
-        Some(mean) => format!("{files}, mean body {} B", numbers::fixed(mean, 1)),
+        Some(mean) => format!("{files}, mean body {} B", numbers::figure(mean)),
         None => format!("{files}, bodies of a length that is not known beforehand"),
     }
 }
@@ -138,20 +147,23 @@ fn workers_text(workers: u32) -> String {
 }
 
 fn quota_text(quota: f64) -> String {
-    format!("{} CPU{}", numbers::fixed(quota, 2), if quota == 1.0 { "" } else { "s" })
+    // As it was asked for, and as the facts about the server have it.
+    format!("{quota} CPU{}", if quota == 1.0 { "" } else { "s" })
 }
 
 /// Writes loads; steps that are all the same in short. `word` is what they are of.
 pub(crate) fn load_text(loads: &[Load], word: &str) -> String {
     let levels: Vec<f64> = loads.iter().map(|load| load.level()).collect();
+    let text = |level: &f64| numbers::group(&level.to_string());
     let word = word.to_lowercase();
     let even = levels.windows(3).all(|three| three[1] - three[0] == three[2] - three[1]);
     match levels.as_slice() {
-        [only] => format!("{only} {word}"),
+        [only] => format!("{} {word}", text(only)),
         [first, second, .., last] if even && 3 < levels.len() => {
-            format!("{first} to {last} {word} in steps of {}, {} load points", second - first, levels.len())
+            let (from, to, step) = (text(first), text(last), text(&(second - first)));
+            format!("{from} to {to} {word} in steps of {step}, {} load points", levels.len())
         }
-        _ => format!("{} {word}", levels.iter().map(f64::to_string).collect::<Vec<_>>().join(", ")),
+        _ => format!("{} {word}", levels.iter().map(text).collect::<Vec<_>>().join(", ")),
     }
 }
 
@@ -204,6 +216,12 @@ fn modifications(report: &Report) -> Option<Block> {
 
 fn disclaimer(report: &Report) -> Text {
     let title = &report.plan.benchmark.title;
+    if !report.is_imitation() {
+        return Text::from("Figures of ").strong(title.clone()).plain(
+            " may be compared with figures of the same version of this benchmark, on the terms of the method below; with \
+             results of other versions or other programs only with care.",
+        );
+    }
     Text::from("The name: ").strong(title.clone()).plain(
         " means in the manner of that benchmark. It is our own implementation, not the original program, and its figures \
          are not official results of it. They may be compared with figures of the same benchmark version of this \

@@ -8,7 +8,7 @@ use super::{heat_map, steadiness};
 use crate::charts::{
     self, Axis, Chart, Column as Folded, Draw, Format, Mark, Panel, Point, Series, Spacing, Zone,
 };
-use crate::{Block, Column, Figure, Report, Row, Section, Table, numbers};
+use crate::{Block, Column, Figure, Lead, Report, Row, Section, Table, numbers};
 
 /// More columns than this cannot be told apart on a page, and make it heavy.
 const COLUMNS_MAX: usize = 240;
@@ -63,6 +63,19 @@ pub fn section(report: &Report) -> Option<Section> {
         blocks: vec![Block::Table(table)],
     }));
     Some(Section { id: "timeline", title: "Timeline".into(), blocks })
+}
+
+/// Returns the chart that a report of a single load point opens with: rate and response time over the run.
+pub(super) fn lead(report: &Report) -> Option<Lead> {
+    let stretches = stretches(report);
+    let whole = (!stretches.is_empty()).then(|| chart(report, &stretches))?;
+    let chart = Chart {
+        id: "lead-chart",
+        title: "Rate and response time over the run".into(),
+        panels: whole.panels.into_iter().take(2).collect(),
+        ..whole
+    };
+    Some(Lead { chart, caption: "Shaded: phases that are not measured.".into() })
 }
 
 fn stretches<'a>(report: &Report<'a>) -> Vec<Stretch<'a>> {
@@ -262,12 +275,12 @@ fn row(stretch: &Stretch, group: &[TimelinePoint]) -> Row {
         stretch.load.clone(),
         numbers::fixed(rate.map(|rate| stretch.start + rate.at), 1),
         stretch.phase.name().to_owned(),
-        numbers::fixed(mean(rate), 2),
-        numbers::range(rate.map(|rate| (rate.min, rate.max)), 1),
+        numbers::figure(mean(rate)),
+        numbers::figure_interval(rate.map(|rate| (rate.min, rate.max))),
         numbers::time(worst(one(&|second| second.p50.map(Nanos::as_secs_f64)))),
         numbers::time(worst(one(&|second| second.p99.map(Nanos::as_secs_f64)))),
-        numbers::fixed(mean(one(&|second| Some(second.error_rate))), 4),
+        numbers::figure(mean(one(&|second| Some(second.error_rate)))),
         numbers::fixed(mean(one(&|second| Some(second.generator_busy * 100.0))), 1),
-        numbers::fixed(mean(one(&|second| second.sut_cpus)), 2),
+        numbers::figure(mean(one(&|second| second.sut_cpus))),
     ])
 }

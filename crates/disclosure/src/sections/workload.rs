@@ -46,8 +46,8 @@ fn introduction(report: &Report) -> String {
     let sizes = match workload.mean_body_bytes() {
         Some(mean) => format!(
             "per request a body of {} B with a standard deviation of {} B",
-            numbers::fixed(mean, 1),
-            numbers::fixed(workload.body_bytes_deviation(), 0)
+            numbers::figure(mean),
+            numbers::figure(workload.body_bytes_deviation())
         ),
         None => "per request a body whose length is not known beforehand".to_owned(),
     };
@@ -55,7 +55,7 @@ fn introduction(report: &Report) -> String {
         Some(bytes) if !report.is_open() && (groups || plain) => format!(
             "Per page {} {what} and {} B on the mean; ",
             numbers::fixed(workload.requests_per_page(), 2),
-            numbers::fixed(bytes, 1)
+            numbers::figure(bytes)
         ),
         _ => "On the mean ".to_owned(),
     };
@@ -109,7 +109,7 @@ fn requests(report: &Report) -> Table {
             request.path.to_string(),
             numbers::count(request.objects(level)),
             reply_text(request),
-            numbers::fixed(mean, 1),
+            numbers::figure(mean),
             numbers::fixed(share_of_bytes(workload, share, mean).map(|bytes| bytes * 100.0), 2),
         ])
     };
@@ -222,7 +222,7 @@ fn page_rows<'a>(workload: &'a Workload, index: usize, page: &'a Page) -> impl I
             first((index + 1).to_string()),
             first(numbers::count(page.weight)),
             request.name.clone(),
-            numbers::fixed(mean, 0),
+            numbers::figure(mean),
             numbers::fixed(share * 100.0, 2),
             numbers::fixed(share_of_bytes(workload, share, mean).map(|bytes| bytes * 100.0), 2),
         ]))

@@ -9,6 +9,7 @@ mod accelerators;
 mod audit;
 mod campaign;
 mod compare;
+mod consistency;
 mod crash;
 mod definitions;
 mod exports;

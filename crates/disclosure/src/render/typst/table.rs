@@ -13,6 +13,9 @@ const SIZES: [f64; 3] = [8.5, 7.5, 6.5];
 const WIDTH: f64 = 481.9;
 const WIDTH_TURNED: f64 = 728.5;
 
+/// Up to so many rows a table is not worth a page of its own: its columns become narrower instead.
+const ROWS_UPRIGHT: usize = 12;
+
 /// Left and right of a cell's words, in points (`inset` in the layout).
 const PADDING: f64 = 7.0;
 
@@ -29,18 +32,20 @@ struct Setting {
     size: f64,
     /// Whether it has a page of its own that is wider than high.
     turned: bool,
+    /// Whether numbers may take several lines, for want of room.
+    narrow: bool,
 }
 
 /// Writes a table under headings that have not been written yet: they go with it if the page is turned for it.
 pub(super) fn table(table: &Table, headings: &mut String, out: &mut String) {
-    let Setting { size, turned } = Setting::of(table);
+    let Setting { size, turned, narrow } = Setting::of(table);
     let above = if turned { mem::take(headings) } else { String::new() };
     out.push_str(&mem::take(headings));
     let columns = table.columns.iter().map(column);
     let note = if table.note.is_empty() { "none".to_owned() } else { rich(&table.note) };
     let _ = writeln!(out, "data-table({}, {}, (", words(&table.caption), array(columns));
     for row in &table.rows {
-        let _ = writeln!(out, "  {},", row_text(row, &table.columns));
+        let _ = writeln!(out, "  {},", row_text(row, &table.columns, narrow));
     }
     let _ = writeln!(out, "), {note}, size: {size}pt, turned: {turned}, above: {{\n{above}}})");
 }
@@ -50,19 +55,20 @@ fn column(column: &Column) -> String {
     format!("column({}, {}, {align})", cell_words(&column.heading), unbroken(column.unit))
 }
 
-fn row_text(row: &Row, columns: &[Column]) -> String {
+fn row_text(row: &Row, columns: &[Column], narrow: bool) -> String {
     let tone = match row.tone {
         Tone::Plain => "plain",
         Tone::Best => "best",
         Tone::Bad => "bad",
         Tone::Total => "total",
     };
-    let cells = row.cells.iter().zip(columns).map(|(cell, column)| cell_text(cell, column.align));
+    let cells = row.cells.iter().zip(columns).map(|(cell, column)| cell_text(cell, column.align, narrow));
     format!("row(\"{tone}\", {})", array(cells))
 }
 
-fn cell_text(cell: &Cell, align: Align) -> String {
-    let text = |text: &str| if is_unbroken(text, align) { unbroken(text) } else { cell_words(text) };
+fn cell_text(cell: &Cell, align: Align, narrow: bool) -> String {
+    let text =
+        |text: &str| if !narrow && is_unbroken(text, align) { unbroken(text) } else { cell_words(text) };
     if cell.detail.is_empty() {
         return text(&cell.text);
     }
@@ -75,13 +81,14 @@ fn is_unbroken(text: &str, align: Align) -> bool {
 }
 
 impl Setting {
-    /// Chooses the largest type in which the table is as wide as the page, if need be the turned one; what is wider even
-    /// then gets narrower columns.
+    /// Chooses the largest type in which the table is as wide as the page, if it is long and need be the turned one; what
+    /// is wider even then gets narrower columns.
     fn of(table: &Table) -> Setting {
-        let upright = SIZES.map(|size| Setting { size, turned: false });
-        let turned = SIZES.map(|size| Setting { size, turned: true });
-        let settings = upright.into_iter().chain(turned);
-        let smallest = Setting { size: SIZES[SIZES.len() - 1], turned: true };
+        let may_turn = ROWS_UPRIGHT < table.rows.len();
+        let upright = SIZES.map(|size| Setting { size, turned: false, narrow: false });
+        let turned = SIZES.map(|size| Setting { size, turned: true, narrow: false });
+        let settings = upright.into_iter().chain(turned.into_iter().filter(|_| may_turn));
+        let smallest = Setting { size: SIZES[SIZES.len() - 1], turned: may_turn, narrow: true };
         let letters: f64 = (0..table.columns.len()).map(|index| letters(table, index)).sum();
         let padding = PADDING * table.columns.len() as f64;
         let fits = |setting: &Setting| {
@@ -119,22 +126,38 @@ mod tests {
     use super::*;
 
     fn numbers(n_columns: usize, cell: &str) -> Table {
+        rows_of_numbers(n_columns, ROWS_UPRIGHT + 1, cell)
+    }
+
+    fn rows_of_numbers(n_columns: usize, n_rows: usize, cell: &str) -> Table {
         let columns = (0..n_columns).map(|_| Column::numbers("Rate", "")).collect();
-        Table::new("t", columns, vec![Row::plain(vec![cell; n_columns])])
+        Table::new("t", columns, (0..n_rows).map(|_| Row::plain(vec![cell; n_columns])).collect())
+    }
+
+    fn set(size: f64, turned: bool, narrow: bool) -> Setting {
+        Setting { size, turned, narrow }
     }
 
     /// By hand: 10 columns of 8 letters are 10 · (8 · 0.575 · 8.5 + 7) = 461 pt; of 9 they would be 510.
     #[test]
     fn a_table_is_set_as_large_as_the_page_allows() {
-        assert_eq!(Setting::of(&numbers(10, "12345.67")), Setting { size: 8.5, turned: false });
-        assert_eq!(Setting::of(&numbers(10, "123456.78")), Setting { size: 7.5, turned: false });
+        assert_eq!(Setting::of(&numbers(10, "12345.67")), set(8.5, false, false));
+        assert_eq!(Setting::of(&numbers(10, "123456.78")), set(7.5, false, false));
     }
 
     /// By hand: 14 columns of 8 letters at 6.5 pt are 14 · (29.9 + 7) = 517 pt; on a turned page at 8.5 pt 14 · 46.1 = 645.
     #[test]
     fn a_wide_table_gets_a_turned_page_to_itself() {
-        assert_eq!(Setting::of(&numbers(14, "12345.67")), Setting { size: 8.5, turned: true });
-        assert_eq!(Setting::of(&numbers(60, "12345.67")), Setting { size: 6.5, turned: true });
+        assert_eq!(Setting::of(&numbers(14, "12345.67")), set(8.5, true, false));
+        assert_eq!(Setting::of(&numbers(60, "12345.67")), set(6.5, true, true));
+    }
+
+    /// Goal: no page is turned for four rows.
+    #[test]
+    fn a_wide_table_of_few_rows_stays_on_an_upright_page() {
+        let table = |n_rows| rows_of_numbers(14, n_rows, "12345.67");
+        assert_eq!(Setting::of(&table(4)), set(6.5, false, true));
+        assert_eq!(Setting::of(&table(ROWS_UPRIGHT)), set(6.5, false, true));
     }
 
     #[test]
@@ -142,7 +165,7 @@ mod tests {
         let text = "a remark that is much longer than any column should ever be ".repeat(4);
         let columns = vec![Column::words("What"), Column::words("Remark")];
         let table = Table::new("t", columns, vec![Row::plain([text.as_str(), text.as_str()])]);
-        assert_eq!(Setting::of(&table), Setting { size: 8.5, turned: false });
+        assert_eq!(Setting::of(&table), set(8.5, false, false));
     }
 
     #[test]

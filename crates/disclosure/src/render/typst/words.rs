@@ -25,9 +25,10 @@ pub(super) fn words(text: &str) -> String {
     literal(&breakable(&one_line(text), WORD_MAX))
 }
 
-/// Returns a literal for a table's cell.
+/// Returns a literal for a table's cell, which keeps its lines.
 pub(super) fn cell_words(text: &str) -> String {
-    literal(&breakable(&one_line(text), CELL_WORD_MAX))
+    let lines: Vec<String> = text.trim_end_matches('\n').split('\n').map(one_line).collect();
+    literal(&breakable(&lines.join("\n"), CELL_WORD_MAX))
 }
 
 /// Returns a literal of one line that ends nowhere but at its end: a number with its unit.

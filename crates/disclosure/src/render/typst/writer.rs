@@ -7,7 +7,8 @@ use super::picture::picture;
 use super::table::table;
 use super::words::{array, listing, rich, words};
 use super::{ManuscriptFile, state_word};
-use crate::{Block, Document, Figure, Hero, NoteKind, Section, Tile};
+use crate::charts::Chart;
+use crate::{Block, Document, Figure, Hero, NoteKind, Section, Text, Tile};
 
 /// What is written so far.
 #[derive(Debug, Default)]
@@ -25,6 +26,8 @@ impl Writer {
     pub(super) fn opening(&mut self, document: &Document) {
         let banner = &document.banner;
         let hero = document.hero.as_ref().map_or("none".to_owned(), hero);
+        let lead = document.lead.as_ref().map(|lead| self.chart(&lead.chart, &lead.caption));
+        let answer = Some(&document.answer).filter(|answer| !answer.is_empty()).map(rich);
         let fields = [
             ("title", words(&document.title)),
             ("subtitle", words(&document.subtitle)),
@@ -33,6 +36,8 @@ impl Writer {
             ("reasons", array(banner.reasons.iter().map(rich))),
             ("modified", array(banner.modified.iter().map(rich))),
             ("hero", hero),
+            ("answer", answer.unwrap_or("none".to_owned())),
+            ("lead", lead.unwrap_or("none".to_owned())),
             ("colophon", rich(&document.colophon)),
         ];
         self.main.push_str("#import \"layout.typ\": *\n#show: report.with(\n");
@@ -82,19 +87,22 @@ impl Writer {
     }
 
     fn figure(&mut self, figure: &Figure) {
-        let chart = &figure.chart;
-        let name = format!("figure-{}.svg", self.pictures.len() + 1);
-        self.pictures.push(ManuscriptFile { name: name.clone(), text: picture(chart) });
-        let alternative = format!("{}. {}", chart.title, chart.description);
-        self.call(
-            "chart",
-            [format!("\"{name}\""), words(&alternative), words(&chart.title), rich(&figure.caption)],
-        );
+        let chart = self.chart(&figure.chart, &figure.caption);
+        self.main.push_str(&mem::take(&mut self.headings));
+        let _ = writeln!(self.main, "{chart}");
         if figure.bulky {
             self.call("left-out", [figure.table.rows.len().to_string()]);
         } else {
             table(&figure.table, &mut self.headings, &mut self.main);
         }
+    }
+
+    /// Keeps the picture of a chart; returns the call that shows it.
+    fn chart(&mut self, chart: &Chart, caption: &Text) -> String {
+        let name = format!("figure-{}.svg", self.pictures.len() + 1);
+        self.pictures.push(ManuscriptFile { name: name.clone(), text: picture(chart) });
+        let alternative = words(&format!("{}. {}", chart.title, chart.description));
+        format!("chart(\"{name}\", {alternative}, {}, {})", words(&chart.title), rich(caption))
     }
 
     fn heading(&mut self, level: usize, title: &str) {
@@ -124,7 +132,9 @@ mod tests {
     use super::super::words::tests::read_literals;
     use super::super::{Manuscript, typst};
     use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
-    use crate::{Banner, Block, Column, Document, Figure, Hero, NoteKind, Row, Section, Table, Text, Tile};
+    use crate::{
+        Banner, Block, Column, Document, Figure, Hero, Lead, NoteKind, Row, Section, Table, Text, Tile,
+    };
 
     /// A document with a block of every kind that says the same everywhere.
     fn document(says: &str) -> Document {
@@ -159,6 +169,8 @@ mod tests {
                 modified: vec![text()],
             },
             hero: Some(Hero { value: says.into(), unit: says.into(), companion: text() }),
+            answer: text(),
+            lead: Some(Lead { chart: chart(says), caption: text() }),
             sections: vec![Section { id: "test", title: says.into(), blocks }],
             colophon: text(),
         }
@@ -214,8 +226,8 @@ mod tests {
         assert_eq!(main.matches("data-table(").count(), 3, "one alone, one of a figure, one in a fold");
         assert!(main.contains("left-out(1)\n"));
         let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
-        assert_eq!(names, ["figure-1.svg", "figure-2.svg", "layout.typ"]);
-        assert!(names[..2].iter().all(|name| main.contains(&format!("chart(\"{name}\", "))));
+        assert_eq!(names, ["figure-1.svg", "figure-2.svg", "figure-3.svg", "layout.typ"]);
+        assert!(names[..3].iter().all(|name| main.contains(&format!("chart(\"{name}\", "))));
     }
 
     #[test]
@@ -236,8 +248,9 @@ mod tests {
 
     #[test]
     fn a_document_without_a_headline_says_so() {
-        let document = Document { hero: None, ..document("x") };
-        assert!(typst(&document).main.contains("  hero: none,\n"));
+        let document = Document { hero: None, answer: Text::default(), lead: None, ..document("x") };
+        let main = typst(&document).main;
+        assert!(main.contains("  hero: none,\n  answer: none,\n  lead: none,\n"), "{main}");
     }
 
     proptest! {
