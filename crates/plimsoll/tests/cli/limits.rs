@@ -113,6 +113,6 @@ fn limits_with_mistakes_are_refused() {
     error: invalid value 'speed<50ms' for '--limit <LIMITS>': expected a metric, found `speed`
       speed<50ms
       ^^^^^
-    hint: metrics are p50, p90, p95, p99, p99.9, mean, max, errors, delivered, rate
+    hint: metrics are p50, p90, p95, p99, p99.9, mean, max, errors, delivered, rate, and any other percentile
     ");
 }
