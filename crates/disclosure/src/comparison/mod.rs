@@ -7,7 +7,7 @@ mod sentences;
 mod tables;
 
 use analysis::State;
-use analysis::compare::{Comparison, Figures};
+use analysis::compare::Comparison;
 use model::Load;
 
 pub(crate) use answer::comparison_answer;
@@ -120,11 +120,6 @@ fn runs(comparison: &Comparison, provenance: &[Provenance]) -> Section {
     };
     let list = comparison.runs.iter().enumerate().map(run).collect();
     Section { id: "runs", title: "Runs".into(), blocks: vec![Block::List(list)] }
-}
-
-/// Returns all figures of the sides at their best.
-fn bests(comparison: &Comparison) -> impl Iterator<Item = &Figures> {
-    comparison.sides.iter().filter_map(|side| Some(&side.best.as_ref()?.figures))
 }
 
 fn words(comparison: &Comparison) -> Words {

@@ -4,7 +4,7 @@ use analysis::State;
 use analysis::compare::{Change, Comparison, Figures, Metric, Side};
 
 use super::sentences::{finding_text, percent};
-use super::{bests, words};
+use super::words;
 use crate::report::{Words, load_number};
 use crate::sections::state_text;
 use crate::{Cell, Column, Row, Table, Tone, numbers};
