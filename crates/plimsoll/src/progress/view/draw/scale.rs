@@ -92,7 +92,7 @@ impl TimeAxis {
     /// Returns the dot in which a second begins; `None` if that is before the axis.
     pub fn dot_of(&self, from: f64) -> Option<usize> {
         let dot = (from - self.start) / self.seconds_per_dot;
-        (-1e-6 < dot).then(|| (dot + 1e-6) as usize)
+        (-1e-6 < dot).then_some((dot + 1e-6) as usize)
     }
 }
 
