@@ -75,6 +75,11 @@ impl Candidate {
         }
     }
 
+    /// Returns whether it is started here, with a folder of its own.
+    pub fn is_started(&self) -> bool {
+        !matches!(self.server, ChosenServer::External(_))
+    }
+
     /// Returns what is to be started for a plan; one that is there already may show certificates as `trust` says.
     pub fn server(
         &self,

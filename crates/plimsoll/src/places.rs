@@ -1,31 +1,36 @@
 //! Where files go. With the command line, the only reader of the environment.
 
 use std::env::VarError;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use model::words_without_credentials;
+use testbed::{make_private_folder, private_folder_in};
 use units::WallTime;
 
+use crate::exit::{Exit, Failure};
 use crate::shell;
 
 /// Returns the file of the stored calibration: in `$XDG_STATE_HOME`, else in `~/.local/state`.
-pub fn calibration() -> PathBuf {
-    own_folder("XDG_STATE_HOME", ".local/state").join("calibration.toml")
+pub fn calibration() -> Result<PathBuf, Failure> {
+    Ok(own_folder("XDG_STATE_HOME", ".local/state")?.join("calibration.toml"))
 }
 
 /// Returns the file of the key that seals are made with: in `$XDG_CONFIG_HOME`, else in `~/.config`.
-pub fn seal_key() -> PathBuf {
-    own_folder("XDG_CONFIG_HOME", ".config").join("seal.key")
+pub fn seal_key() -> Result<PathBuf, Failure> {
+    Ok(own_folder("XDG_CONFIG_HOME", ".config")?.join("seal.key"))
 }
 
-/// Returns the program's folder where a variable of the XDG base directories says, else below the home.
-fn own_folder(variable: &str, below_home: &str) -> PathBuf {
+/// Returns the program's folder where a variable of the XDG base directories says, else below the home; without a home,
+/// below the private folder for what is kept.
+fn own_folder(variable: &str, below_home: &str) -> Result<PathBuf, Failure> {
     let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(below_home));
     let base = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
-    base.or_else(home).unwrap_or_else(std::env::temp_dir).join("plimsoll")
+    match base.or_else(home) {
+        Some(base) => Ok(base.join("plimsoll")),
+        None => Ok(private(&kept())?.join(below_home)),
+    }
 }
 
 /// Returns the file of a run file's seal: `NAME.plim.seal`.
@@ -35,17 +40,30 @@ pub fn seal_file(run: &Path) -> PathBuf {
     name.into()
 }
 
-/// Returns the folder in which a started server gets its own: in memory if there is a file system for that.
+/// Returns the folder in which a started server gets its own: in memory if there is a file system for that. It is this
+/// user's alone; [`private`] makes it.
 pub fn work_dir() -> PathBuf {
     let memory = Path::new("/dev/shm");
-    if memory.is_dir() { memory.join("plimsoll") } else { std::env::temp_dir().join("plimsoll") }
+    match memory.is_dir() {
+        true => private_folder_in(memory),
+        false => private_folder_in(&std::env::temp_dir()),
+    }
 }
 
 /// Returns the folder in which file sets of servers are kept from run to run. Servers read them under another account, so
-/// it is not in anybody's home; each user has one, so that nobody can put files into another's.
+/// it is not in anybody's home.
 pub fn files_dir(benchmark: &str) -> PathBuf {
-    let user = std::fs::metadata("/proc/self").map_or(0, |own| own.uid());
-    Path::new("/var/tmp").join(format!("plimsoll-{user}")).join("files").join(benchmark)
+    kept().join("files").join(benchmark)
+}
+
+/// Returns the folder of this user's alone for what outlives a restart of the machine.
+pub fn kept() -> PathBuf {
+    private_folder_in(Path::new("/var/tmp"))
+}
+
+/// Makes a folder of this user's alone, or sees that it is one; returns where it is.
+pub fn private(folder: &Path) -> Result<PathBuf, Failure> {
+    make_private_folder(folder).map_err(|error| Failure::new(Exit::Testbed, error))
 }
 
 /// Returns the folders in which a shell would look for a program.

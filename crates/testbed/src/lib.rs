@@ -12,6 +12,7 @@ mod monitor;
 mod open_files;
 mod page_cache;
 mod populate;
+mod private_folder;
 mod process;
 mod recipe;
 mod sut;
@@ -33,12 +34,13 @@ pub use monitor::{
 };
 pub use open_files::{open_files_max, raise_open_files};
 pub use populate::{MODIFIED_UNIX_S, PopulateError, Populated, populate};
+pub use private_folder::{FolderError, check_private_folder, make_private_folder, private_folder_in};
 pub use recipe::{
     BENCHMARK_PROFILE, BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES, Ready, Recipe, RecipeError, Reset,
     StopSignal, Transport,
 };
 pub use sut::{
     Acceleration, GatewayListing, Installed, MemoryLimitProof, Missing, RunningSut, Server, SutDied,
-    SutError, SutListing, SutRequest, accelerators, clean_stale, find_stale, suts,
+    SutError, SutListing, SutRequest, WorkDir, accelerators, clean_stale, find_stale, suts,
 };
 pub use thread_use::{SchedStat, ThreadUse};

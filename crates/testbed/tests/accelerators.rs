@@ -6,7 +6,7 @@ mod lab;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-use lab::{READY_MAX, directory, files, get, processes_with, request, value};
+use lab::{READY_MAX, directory, files, get, private, processes_with, request, value};
 use model::Content;
 use testbed::{Acceleration, Recipe, RunningSut, Server, SutRequest, Transport};
 
@@ -103,7 +103,7 @@ fn check(name: &str) {
         assert!(!fact("version").is_empty() && !fact("freshness").is_empty());
         drop(sut);
         assert_eq!(processes_with(&base.path().to_string_lossy()), [""; 0]);
-        assert_eq!(std::fs::read_dir(base.path()).unwrap().count(), 0);
+        assert_eq!(std::fs::read_dir(private(base.path())).unwrap().count(), 0);
     }
 }
 

@@ -4,7 +4,7 @@ mod lab;
 
 use std::time::Duration;
 
-use lab::{READY_MAX, directory, files, processes_with, request, value};
+use lab::{READY_MAX, directory, files, private, processes_with, request, value};
 use model::{Gateway, GatewayKind};
 use testbed::{Recipe, RunningSut, Server, SutError, SutRequest, available_cpus};
 use units::{Clock, Nanos, RealClock};
@@ -70,7 +70,7 @@ fn a_companion_is_counted_restarted_and_ended_with_its_server() {
     assert_eq!(processes_with(&mark).len(), 2, "{:?}", processes_with(&mark));
     drop(sut);
     assert_eq!(processes_with(&mark), [""; 0]);
-    assert_eq!(std::fs::read_dir(base.path()).unwrap().count(), 0);
+    assert_eq!(std::fs::read_dir(private(base.path())).unwrap().count(), 0);
 }
 
 #[test]
@@ -102,5 +102,5 @@ fn what_is_not_installed_beside_the_server_comes_with_the_command_that_installs_
     let error = RunningSut::start(request).unwrap_err().to_string();
     let expected = "a module is not installed; looked for `/no/such.so`\nhint: install it with `apt-get x`";
     assert_eq!(error, expected);
-    assert_eq!(std::fs::read_dir(base.path()).unwrap().count(), 0);
+    assert_eq!(std::fs::read_dir(private(base.path())).unwrap().count(), 0);
 }

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use lab::{READY_MAX, directory, files, get, processes_with, request, value};
+use lab::{READY_MAX, directory, files, get, private, processes_with, request, value};
 use model::{Content, FileSet, SetFile};
 use testbed::{
     DiskLimits, Limits, MemoryLimitProof, Recipe, RunningSut, Server, SutError, SutRequest, available_cpus,
@@ -65,7 +65,7 @@ fn nginx_serves_the_file_set_is_disclosed_restarted_and_leaves_nothing() {
 
     sut.stop();
     assert_eq!(processes_with(&base.path().to_string_lossy()), [""; 0]);
-    assert_eq!(std::fs::read_dir(base.path()).unwrap().count(), 0);
+    assert_eq!(std::fs::read_dir(private(base.path())).unwrap().count(), 0);
 }
 
 /// Goal: the quota is what the server gets, not more, and the account agrees. 0.2 CPUs for a busy loop of two
@@ -195,7 +195,7 @@ fn ending_a_server_ends_what_it_started_and_removes_groups_and_files() {
         std::thread::yield_now();
     }
     assert_eq!(processes_with(&mark), [""; 0]);
-    assert_eq!(std::fs::read_dir(base.path()).unwrap().count(), 0);
+    assert_eq!(std::fs::read_dir(private(base.path())).unwrap().count(), 0);
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn a_program_that_is_not_there_comes_with_the_command_that_installs_it() {
     let expected = "X is not installed; looked for `no-such-server`, `/no/such`\n\
                     hint: install it with `apt-get install x`";
     assert_eq!(error.to_string(), expected);
-    assert_eq!(std::fs::read_dir(base.path()).unwrap().count(), 0);
+    assert_eq!(std::fs::read_dir(private(base.path())).unwrap().count(), 0);
 }
 
 #[test]
@@ -271,4 +271,43 @@ fn a_built_in_server_announces_its_address_and_ends_with_its_input() {
     sut.reset().unwrap();
     sut.check_alive().unwrap();
     assert!(!sut.facts()[0].facts.iter().any(|fact| fact.name == "file set"), "no file set was asked for");
+}
+
+/// Goal: a server that gives up root's rights comes to its files in a folder that nobody else can enter.
+#[test]
+fn a_server_with_other_rights_is_let_through_the_private_folder_and_nobody_else() {
+    use std::os::unix::fs::MetadataExt;
+    let (base, files) = (directory(), files());
+    let folder = private(base.path());
+    let mode = || std::fs::metadata(&folder).unwrap().mode() & 0o7777;
+    let run = |server| {
+        let mut sut = RunningSut::start(request(server, base.path(), &files)).unwrap();
+        sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(get(&sut, "/small.html").len(), 500);
+    };
+    // Its workers keep our rights.
+    run(named("nginx"));
+    assert_eq!(mode(), 0o700);
+    run(named("apache"));
+    let is_root = rustix::process::geteuid().is_root();
+    assert_eq!(mode(), if is_root { 0o710 } else { 0o700 });
+}
+
+/// Goal: what another user has laid there neither ends processes nor is used.
+#[test]
+fn a_folder_into_which_others_can_write_is_refused_and_left_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let (base, files) = (directory(), files());
+    let folder = private(base.path());
+    let trap = folder.join("plimsoll-sut-1-0");
+    std::fs::create_dir(&trap).unwrap();
+    std::fs::write(trap.join("lock"), "").unwrap();
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o777)).unwrap();
+    assert_eq!(testbed::find_stale(&folder).iter().filter(|path| path.starts_with(&folder)).count(), 0);
+    testbed::clean_stale(&folder);
+    assert!(trap.exists());
+    let asked =
+        SutRequest { work_dir: folder.clone(), ..request(named("nginx"), directory().path(), &files) };
+    let error = RunningSut::start(asked).unwrap_err().to_string();
+    assert!(error.contains("others can write into `") && error.contains("hint: remove it"), "{error}");
 }

@@ -2,10 +2,10 @@
 
 use std::sync::atomic::AtomicBool;
 
-use fleet::{Monitoring, RunRequest, ServerChoice};
+use fleet::{FleetError, Monitoring, RunRequest, ServerChoice};
 use model::{Connection, Ending, Notes, Overrides, Secrets, SutPlan, Tls, make_plan};
 use serde_json::json;
-use testbed::{Calibration, CalibrationCase};
+use testbed::{Calibration, CalibrationCase, WorkDir};
 use units::{Nanos, wall};
 
 use super::{print, print_json};
@@ -58,7 +58,7 @@ pub fn perform(arguments: &CalibrateArguments, as_json: bool) -> Result<Exit, Fa
     let sut_cpus = arguments.sut_cpus.as_ref().map(|list| list.0.as_slice());
     let load_cpus = arguments.load_cpus.as_ref().map(|list| list.0.as_slice());
     let calibration = measure(&divide(sut_cpus, load_cpus)?, arguments.duration)?;
-    let path = places::calibration();
+    let path = places::calibration()?;
     calibration.save(&path).map_err(|error| Failure::new(Exit::Testbed, error))?;
     if as_json {
         let cases: Vec<_> = calibration
@@ -100,7 +100,7 @@ pub fn stored_or_brief(places: &Places) -> Result<Option<Calibration>, Failure> 
     }
     tell("Calibrating once: the server's quota follows from what the generator can do.");
     let calibration = measure(places, BRIEF)?;
-    if let Err(error) = calibration.save(&places::calibration()) {
+    if let Err(error) = calibration.save(&places::calibration()?) {
         warn(error);
     }
     Ok(Some(calibration))
@@ -108,7 +108,7 @@ pub fn stored_or_brief(places: &Places) -> Result<Option<Calibration>, Failure> 
 
 /// Returns the stored calibration if it is of this kind of processor and has all cases.
 pub fn stored() -> Result<Option<Calibration>, Failure> {
-    let stored = Calibration::load(&places::calibration()).map_err(Failure::usage)?;
+    let stored = Calibration::load(&places::calibration()?).map_err(Failure::usage)?;
     let has_all =
         |calibration: &Calibration| CASES.iter().all(|case| calibration.case(&case.name()).is_some());
     Ok(stored.filter(|calibration| calibration.cpu_model == cpu_model() && has_all(calibration)))
@@ -165,18 +165,17 @@ fn measure_case(
         ..Overrides::new(sut)
     };
     let plan = make_plan(&benchmark.definition, benchmark.workload, &overrides)?;
-    let folder = places::work_dir().join(format!("calibrate-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).map_err(|error| {
-        Failure::new(Exit::Testbed, format!("cannot make the folder `{}`: {error}", folder.display()))
-    })?;
-    let file = folder.join(format!("{}.plim", case.name()));
+    let work_dir = places::private(&places::work_dir())?;
+    // Like a server's own folder, so that it goes as theirs do, however this ends.
+    let folder = WorkDir::create(&work_dir).map_err(FleetError::from)?;
+    let file = folder.path().join(format!("{}.plim", case.name()));
     let request = RunRequest {
         server: ServerChoice::Start(built_in(&BenchmarkArguments::of(id), &plan)?, None),
         secrets: Secrets::default(),
         run_file: &file,
         program: places::program(),
         command_line: String::new(),
-        work_dir: places::work_dir(),
+        work_dir,
         files_dir: places::files_dir(id),
         search_path: places::search_path(),
         executable: std::env::current_exe()?,
@@ -192,8 +191,7 @@ fn measure_case(
         // Half a measurement would be stored as a whole one.
         _ => Err(Failure::new(Exit::Interrupted, "interrupted; the calibration was not stored")),
     });
-    // Our own folder; what cannot be removed is a temporary file too many.
-    let _ = std::fs::remove_dir_all(&folder);
+    drop(folder);
     let results = results?;
     let point = results.analysis.load_points.first();
     let measured = point.and_then(|point| {

@@ -316,8 +316,8 @@ fn run(
             run_file,
             program: places::program(),
             command_line: places::command_line(),
-            work_dir: places::work_dir(),
-            files_dir: files_dir(arguments, &plan)?,
+            work_dir: work_dir(candidate)?,
+            files_dir: files_dir(arguments, candidate, &plan)?,
             search_path: places::search_path(),
             executable: std::env::current_exe()?,
             monitoring: monitoring(&arguments.monitor),
@@ -343,12 +343,23 @@ fn monitoring(asked: &[MonitorArgument]) -> Monitoring {
     Monitoring::On { others: asked.iter().filter_map(source).collect() }
 }
 
-/// Servers run in directories of their own, and are told a path that holds there too.
-fn files_dir(arguments: &RunArguments, plan: &Plan) -> Result<PathBuf, Failure> {
-    match &arguments.sut.files {
-        Some(path) => Ok(std::path::absolute(path)?),
-        None => Ok(places::files_dir(&plan.benchmark.id)),
+/// Returns where a server gets its folder; makes what it is made in if there is a server to start.
+fn work_dir(candidate: &Candidate) -> Result<PathBuf, Failure> {
+    match candidate.is_started() {
+        true => places::private(&places::work_dir()),
+        false => Ok(places::work_dir()),
     }
+}
+
+/// Servers run in directories of their own, and are told a path that holds there too.
+fn files_dir(arguments: &RunArguments, candidate: &Candidate, plan: &Plan) -> Result<PathBuf, Failure> {
+    if let Some(path) = &arguments.sut.files {
+        return Ok(std::path::absolute(path)?);
+    }
+    if matches!(candidate.server, ChosenServer::Recipe(_)) {
+        places::private(&places::kept())?;
+    }
+    Ok(places::files_dir(&plan.benchmark.id))
 }
 
 /// What is wanted of the results.

@@ -16,7 +16,10 @@ use crate::{places, seal_key};
 
 /// Seals run files; makes the key before that if asked to.
 pub fn perform(arguments: &SealArguments, as_json: bool) -> Result<Exit, Failure> {
-    let key_file = arguments.key.clone().unwrap_or_else(places::seal_key);
+    let key_file = match &arguments.key {
+        Some(path) => path.clone(),
+        None => places::seal_key()?,
+    };
     let key = match arguments.new_key {
         true => seal_key::make(&key_file)?,
         false => seal_key::read(&key_file)?,

@@ -33,4 +33,5 @@ mod secrets;
 mod target;
 mod tls;
 mod usage;
+mod users;
 mod view;

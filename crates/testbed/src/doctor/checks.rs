@@ -35,6 +35,7 @@ pub fn judge(input: &DoctorInput, found: &Found) -> Vec<Check> {
         found.dataset_dir_free,
         input.dataset_bytes,
     ));
+    checks.extend(own_folders(input, found));
     checks.push(sharing(input));
     checks.push(quota(input, found));
     checks.extend(found.steal.map(stolen));
@@ -185,6 +186,27 @@ fn space(name: &'static str, directory: &Path, free: Option<u64>, needed: u64) -
     Some(check(name, state, text, "free space there, or name another directory"))
 }
 
+/// Says whether the folders for servers and their files are this user's alone, or can be made so.
+fn own_folders(input: &DoctorInput, found: &Found) -> Option<Check> {
+    if !input.shared {
+        return None;
+    }
+    let wrong = found.private_folders.iter().find_map(|(_, wrong)| wrong.as_deref());
+    match wrong {
+        Some(wrong) => {
+            let (text, advice) =
+                wrong.split_once("\nhint: ").unwrap_or((wrong, "make room for this user there"));
+            Some(check("own folders", State::Bad, text.to_owned(), advice))
+        }
+        None if found.private_folders.is_empty() => None,
+        None => {
+            let names = found.private_folders.iter().map(|(path, _)| path.display().to_string());
+            let text = format!("{}: this user's alone", names.collect::<Vec<_>>().join(", "));
+            Some(check("own folders", State::Good, text, ""))
+        }
+    }
+}
+
 fn sharing(input: &DoctorInput) -> Check {
     let (state, text) = match (input.shared, input.separated) {
         (false, _) => (State::Good, "the server is elsewhere"),
@@ -257,6 +279,7 @@ mod tests {
             steal: Some(Ratio(0.0)),
             quota: Ok("cgroup v1".into()),
             stale: Vec::new(),
+            private_folders: vec![("/dev/shm/plimsoll-0".into(), None)],
         }
     }
 
@@ -348,6 +371,20 @@ mod tests {
             state("space for the run file", &input(), &found).0
         };
         assert_eq!((at(29 << 20), at(31 << 20), at(60 << 20)), (State::Bad, State::Warning, State::Good));
+    }
+
+    #[test]
+    fn a_folder_that_is_not_this_users_alone_is_bad() {
+        let wrong = "`/dev/shm/plimsoll-0` belongs to bob, expected root\nhint: remove it".to_owned();
+        let folders = vec![("/var/tmp/plimsoll-0".into(), None), ("/dev/shm/plimsoll-0".into(), Some(wrong))];
+        let found = Found { private_folders: folders, ..found() };
+        let checks = judge(&input(), &found);
+        let check = checks.iter().find(|check| check.name == "own folders").unwrap();
+        assert_eq!(check.state, State::Bad);
+        assert_eq!(check.found, "`/dev/shm/plimsoll-0` belongs to bob, expected root");
+        assert_eq!(check.advice, "remove it");
+        let elsewhere = DoctorInput { shared: false, ..input() };
+        assert!(judge(&elsewhere, &found).iter().all(|check| check.name != "own folders"));
     }
 
     #[test]

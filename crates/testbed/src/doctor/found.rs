@@ -8,6 +8,7 @@ use super::DoctorInput;
 use crate::cgroup::{Controller, Group, Limits};
 use crate::inventory::{clock_source, governors, port_range, steal_ratio, sysctl};
 use crate::open_files::open_files_max;
+use crate::private_folder::{check_private_folder, private_folder_of};
 use crate::sut::find_stale;
 
 /// What was found on the machine; apart from the judgment, so that this can be tested by hand.
@@ -28,6 +29,8 @@ pub struct Found {
     /// How a quota would be held, or why it cannot.
     pub quota: Result<String, String>,
     pub stale: Vec<PathBuf>,
+    /// The folders that this user has for itself, and what is wrong with them.
+    pub private_folders: Vec<(PathBuf, Option<String>)>,
 }
 
 impl Found {
@@ -49,8 +52,25 @@ impl Found {
             steal: steal_ratio(),
             quota: quota(),
             stale: find_stale(&input.work_dir),
+            private_folders: private_folders(input),
         }
     }
+}
+
+/// Looks at the private folders that a run needs; one that the user names is the user's affair.
+fn private_folders(input: &DoctorInput) -> Vec<(PathBuf, Option<String>)> {
+    let mut folders: Vec<PathBuf> = Vec::new();
+    for folder in [&input.work_dir, &input.dataset_dir].into_iter().filter_map(|path| private_folder_of(path))
+    {
+        if !folders.iter().any(|known| known == folder) {
+            folders.push(folder.to_owned());
+        }
+    }
+    let look = |folder: PathBuf| {
+        let wrong = check_private_folder(&folder).err().map(|error| error.to_string());
+        (folder, wrong)
+    };
+    folders.into_iter().map(look).collect()
 }
 
 /// Makes a group with a quota, and says how it is held or why not.

@@ -33,7 +33,7 @@ pub use kernel::{clock_source, port_range, sysctl};
 pub use processor::{governors, model_name};
 pub use redact::Redactor;
 pub use route::interface_to;
-pub use system::{steal_ratio, user_name};
+pub use system::{name_of_user, steal_ratio, user_name};
 
 use tree::{Found, Tree, Unread};
 

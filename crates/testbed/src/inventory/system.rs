@@ -63,7 +63,11 @@ const NOT_TOLD: Unread = Unread::Because(std::borrow::Cow::Borrowed("the kernel 
 
 /// Returns the name of the user whose rights this process has; the number if it has no name.
 pub fn user_name() -> String {
-    let uid = rustix::process::geteuid().as_raw();
+    name_of_user(rustix::process::geteuid().as_raw())
+}
+
+/// Returns the name of a user; the number if it has no name.
+pub fn name_of_user(uid: u32) -> String {
     let users = read("/etc/passwd").unwrap_or_default();
     name_of(uid, &users).unwrap_or_else(|| uid.to_string())
 }

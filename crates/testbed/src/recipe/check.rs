@@ -111,6 +111,11 @@ impl GatewayRecipe {
 }
 
 impl CompanionRecipe {
+    /// Returns whether a placeholder is used.
+    pub fn names(&self, placeholder: &str) -> bool {
+        self.templates().flat_map(placeholders).any(|name| name == placeholder)
+    }
+
     pub(super) fn templates(&self) -> impl Iterator<Item = &str> {
         let config = self.config.iter().map(|ConfigRecipe { text, .. }| text);
         let start = self.start.arguments.iter().chain(self.start.environment.values());

@@ -43,20 +43,22 @@ use model::{FileSet, Gateway, GatewayKind};
 
 use crate::cgroup::Limits;
 use crate::populate::{PopulateError, Populated};
+use crate::private_folder::FolderError;
 use crate::recipe::{GatewayRecipe, ProgramRecipe, Ready, Recipe, Reset, StartRecipe, StopRecipe, Transport};
 
 pub use listing::{GatewayListing, Installed, Missing, SutListing, accelerators, suts};
 pub use memory_limit::MemoryLimitProof;
 pub use running::RunningSut;
 pub use values::{Origin, Values};
-pub use work_dir::{clean_stale, find_stale};
+pub use work_dir::{WorkDir, clean_stale, find_stale};
 
 /// What to bring up, and within which limits.
 #[derive(Debug)]
 pub struct SutRequest<'a> {
     /// Which server.
     pub server: Server,
-    /// Where the run's own directory is made, for the file set and the server's files: `/dev/shm`, a temporary directory.
+    /// Where the run's own directory is made, for the file set and the server's files: a folder into which this user
+    /// alone can write, see [`crate::make_private_folder`].
     pub work_dir: PathBuf,
     /// The file set that the server is given, and from which one file is asked for to see whether it is ready.
     pub files: &'a FileSet,
@@ -186,6 +188,9 @@ pub enum SutError {
     /// The file set could not be laid out.
     #[error(transparent)]
     Populate(#[from] PopulateError),
+    /// The folder for work directories cannot be trusted.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
     /// A file or directory could not be used.
     #[error("{what} `{path}`: {source}")]
     File {

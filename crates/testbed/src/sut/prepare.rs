@@ -19,6 +19,7 @@ use crate::affinity::available_cpus;
 use crate::inventory::user_name;
 use crate::open_files::open_files_max;
 use crate::populate::{Populated, populate};
+use crate::private_folder::let_group_through;
 use crate::recipe::{CompanionRecipe, ConfigRecipe, Ready, Recipe, StartRecipe, StopRecipe, Transport};
 
 /// Where a server listens that has an accelerator in front of it: the secondary address of this machine, as the
@@ -76,6 +77,10 @@ impl Prepared {
             origin,
         };
         values.parts = parts(&choice, &values);
+        if takes_other_rights(&recipe, &choice) || in_front.as_ref().is_some_and(InFront::takes_other_rights)
+        {
+            let_service_through(&values)?;
+        }
         let populated = match (recipe.needs_root(), request.root) {
             (false, _) => None,
             (true, None) => Some(populate(&values.root, request.files, |_| {})?),
@@ -120,6 +125,10 @@ impl InFront {
         let choice = Choice::make(&recipe, None, transport, None)?;
         let program = find_program(&recipe.title, &recipe.program, plimsoll, search_path)?;
         Ok(InFront { recipe: *recipe, choice, program, cache_bytes })
+    }
+
+    fn takes_other_rights(&self) -> bool {
+        takes_other_rights(&self.recipe, &self.choice)
     }
 
     /// Gives it a directory of its own within the server's, and what that server is to be known by.
@@ -287,6 +296,27 @@ fn write_page_programs(kind: GatewayKind, values: &Values, work_dir: &WorkDir) -
         GatewayKind::Wsgi => write("dyn.py", include_str!("../../../../gateways/dyn.py")),
         GatewayKind::FastCgi | GatewayKind::Native | GatewayKind::Proxy => Ok(()),
     }
+}
+
+/// Returns whether a server, or what runs beside it, takes the rights of the account for servers where we have root's.
+fn takes_other_rights(recipe: &Recipe, choice: &Choice) -> bool {
+    ["service_user", "service_gid"].iter().any(|account| {
+        recipe.names(account) || choice.companions.iter().any(|(_, companion)| companion.names(account))
+    })
+}
+
+/// Lets the account for servers come to the server's own directory and to its files.
+fn let_service_through(values: &Values) -> Result<(), SutError> {
+    if !rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    [&values.work_dir, &values.root].into_iter().try_for_each(|path| {
+        let_group_through(path, values.service.gid).map_err(|source| SutError::File {
+            what: "folders above",
+            path: path.clone(),
+            source,
+        })
+    })
 }
 
 fn config_file(recipe: &Recipe) -> String {

@@ -10,6 +10,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::SutError;
 use crate::cgroup;
+use crate::private_folder::{check_private_folder, make_own_folder};
 use crate::process::ProcessStat;
 use crate::system_file;
 
@@ -26,16 +27,18 @@ pub struct WorkDir {
 }
 
 impl WorkDir {
-    /// Makes a new directory in `base`.
+    /// Makes a new directory in `base`, which is made if need be.
+    ///
+    /// # Errors
+    /// If it cannot be made, or others than this user can change what is in `base` or above it.
     pub fn create(base: &Path) -> Result<WorkDir, SutError> {
         static MADE: AtomicU32 = AtomicU32::new(0);
-        let base = std::path::absolute(base).unwrap_or_else(|_| base.to_owned());
+        let base = make_own_folder(base)?;
         let number = MADE.fetch_add(1, Ordering::Relaxed);
         let path = base.join(format!("{PREFIX}{}-{number}", std::process::id()));
         let failed = |source| SutError::File { what: "work directory", path: path.clone(), source };
-        fs::create_dir_all(&base).map_err(failed)?;
         fs::create_dir(&path).map_err(failed)?;
-        // Servers that give up root's rights must still come in.
+        // Servers that give up root's rights must still come in, once they are let through `base`.
         fs::set_permissions(&path, Permissions::from_mode(0o755)).map_err(failed)?;
         // It gets its name when it is held: in between, a clean-up would take the directory for a stale one.
         let unnamed = path.join("lock.new");
@@ -60,7 +63,11 @@ impl WorkDir {
 
     /// Writes a file.
     pub fn write(&self, path: &Path, text: &str) -> Result<(), SutError> {
-        let written = File::create(path).and_then(|mut file| file.write_all(text.as_bytes()));
+        let written = File::create(path).and_then(|mut file| {
+            // Whatever the user's mask is: servers read it that may have given up our rights.
+            file.set_permissions(Permissions::from_mode(0o644))?;
+            file.write_all(text.as_bytes())
+        });
         written.map_err(|source| SutError::File { what: "server file", path: path.to_owned(), source })
     }
 
@@ -73,7 +80,8 @@ impl WorkDir {
 
     /// Makes a directory.
     pub fn make_directory(&self, path: &Path) -> Result<(), SutError> {
-        fs::create_dir_all(path).map_err(|source| SutError::File {
+        let open = || fs::set_permissions(path, Permissions::from_mode(0o755));
+        fs::create_dir_all(path).and_then(|()| open()).map_err(|source| SutError::File {
             what: "server directory",
             path: path.to_owned(),
             source,
@@ -110,6 +118,10 @@ pub fn clean_stale(base: &Path) -> Vec<PathBuf> {
 
 /// Returns directories whose lock nobody holds, with the lock, so that two clean-ups do not meet.
 fn stale_directories(base: &Path) -> Vec<(PathBuf, File)> {
+    // What others wrote there must not say which processes are killed.
+    if check_private_folder(base).is_err() {
+        return Vec::new();
+    }
     let Ok(entries) = fs::read_dir(base) else { return Vec::new() };
     let ours = |name: &std::ffi::OsStr| name.to_str().is_some_and(|name| name.starts_with(PREFIX));
     let directories = entries.flatten().filter(|entry| ours(&entry.file_name())).map(|entry| entry.path());

@@ -16,7 +16,7 @@ use rustls::{
     ClientConfig, ClientConnection, HandshakeKind, RootCertStore, StreamOwned, SupportedProtocolVersion,
 };
 use tempfile::TempDir;
-use testbed::{Limits, RunningSut, Server, SutRequest, Transport};
+use testbed::{Limits, RunningSut, Server, SutRequest, Transport, make_private_folder, private_folder_in};
 
 /// How long a server may take to answer; the machine may be busy.
 pub const READY_MAX: Duration = Duration::from_secs(20);
@@ -24,6 +24,11 @@ pub const READY_MAX: Duration = Duration::from_secs(20);
 /// Makes a directory that servers can read that have given up root's rights.
 pub fn directory() -> TempDir {
     tempfile::Builder::new().permissions(Permissions::from_mode(0o755)).tempdir().unwrap()
+}
+
+/// Returns the folder in `base` that is this user's alone, as the program has one in shared folders.
+pub fn private(base: &Path) -> PathBuf {
+    make_private_folder(&private_folder_in(base)).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// A large and a small file.
@@ -36,7 +41,7 @@ pub fn files() -> FileSet {
 pub fn request<'a>(server: Server, work_dir: &Path, files: &'a FileSet) -> SutRequest<'a> {
     SutRequest {
         server,
-        work_dir: work_dir.to_owned(),
+        work_dir: private(work_dir),
         files,
         root: None,
         limits: Limits::default(),

@@ -82,6 +82,11 @@ impl Lab {
         self.ended(&command.timeout(PATIENCE).output().unwrap())
     }
 
+    /// Runs what [`Lab::command`] made to its end.
+    pub fn end(&self, command: Command) -> Ended {
+        self.ended(&assert_cmd::Command::from_std(command).timeout(PATIENCE).output().unwrap())
+    }
+
     /// Runs a command line of a shell to its end; `$plimsoll` in it is the binary.
     pub fn shell(&self, line: &str) -> Ended {
         let mut command = Command::new("bash");
@@ -188,6 +193,14 @@ impl Ended {
         };
         assert!(!files.is_empty(), "no run file is named:\n{}\n{}", self.stdout, self.stderr);
         files.iter().map(|file| Verdict::of(&self.folder, file)).collect()
+    }
+
+    /// Expects a run that came to its end, whatever the verdict: where the question is whether there can be one.
+    #[track_caller]
+    pub fn expect_measured(self) -> Ended {
+        assert!(self.last_line().ends_with(".plim"), "{}\n{}", self.stderr, self.stdout);
+        assert!(!self.stderr.contains("error:"), "{}", self.stderr);
+        self
     }
 
     #[track_caller]

@@ -4,6 +4,8 @@ use std::fs;
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 
+use rustix::process::geteuid;
+
 /// Folders, control groups and a listener of one run.
 pub struct Leftovers {
     pub folders: Vec<PathBuf>,
@@ -20,7 +22,7 @@ impl Leftovers {
         let base = if Path::new("/dev/shm").is_dir() { "/dev/shm".into() } else { std::env::temp_dir() };
         let address = url.trim_start_matches("http://").trim_end_matches('/');
         Leftovers {
-            folders: named(&base.join("plimsoll"), &folder, 1),
+            folders: named(&base.join(format!("plimsoll-{}", geteuid().as_raw())), &folder, 1),
             groups: named(Path::new("/sys/fs/cgroup"), &format!("plimsoll-{pid}-"), 6),
             processes: processes(&folder),
             answers: TcpStream::connect(address).is_ok(),

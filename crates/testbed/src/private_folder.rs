@@ -1,0 +1,365 @@
+//! Folders of one user alone, in places where everybody may write.
+//!
+//! `/dev/shm` and `/var/tmp` are shared by all users of a machine. What is in a folder there is safe from the others if
+//! the folder belongs to this user, nobody else may write into it, and nobody else can exchange one of the folders above
+//! it: those belong to root or this user, and where others may write, the sticky bit keeps them from renaming what is
+//! not theirs.
+
+use std::fs::{self, DirBuilder, Metadata, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Access, access};
+use rustix::process::geteuid;
+
+use crate::inventory::name_of_user;
+use crate::system_file;
+
+/// Only the user may enter.
+const PRIVATE: u32 = 0o700;
+
+/// Besides the user, one group may pass through to what it knows by name; it cannot list what is there.
+const PASSABLE: u32 = 0o710;
+
+/// Rights of others than the owner to change what is in a folder.
+const OTHERS_WRITE: u32 = 0o022;
+
+/// The right of everybody to change what is in a folder.
+const EVERYBODY_WRITES: u32 = 0o002;
+
+/// Only the owner of something in the folder may rename or remove it.
+const STICKY: u32 = 0o1000;
+
+/// The owner that the kernel shows where it has none for this user name space. Source: Linux, `kernel.overflowuid`.
+const UNKNOWN_USER: u32 = 65_534;
+
+/// Why a folder is not used.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    /// The folder of this user is somebody else's.
+    #[error("`{path}` belongs to {owner}, expected {user}\nhint: {}", remove_hint(.path, .owner))]
+    Foreign {
+        /// The folder.
+        path: PathBuf,
+        /// Whose it is.
+        owner: String,
+        /// Whose it should be.
+        user: String,
+    },
+    /// Others can write into the folder of this user.
+    #[error(
+        "others can write into `{path}` (mode {mode:04o}), so what is in it may be theirs\n\
+         hint: remove it with `rm -r {path}`; it is made again with mode 0700"
+    )]
+    Open {
+        /// The folder.
+        path: PathBuf,
+        /// Its permissions.
+        mode: u32,
+    },
+    /// There is something else of this name.
+    #[error("`{path}` is not a folder\nhint: remove it with `rm {path}`; the folder is made then")]
+    NotAFolder {
+        /// What is there.
+        path: PathBuf,
+    },
+    /// A folder above it belongs to somebody else.
+    #[error(
+        "`{parent}` belongs to {owner}, who can exchange what is below it, such as `{path}`\n\
+         hint: `chown root {parent}` makes it safe"
+    )]
+    ForeignParent {
+        /// The folder.
+        path: PathBuf,
+        /// The one above it.
+        parent: PathBuf,
+        /// Whose that is.
+        owner: String,
+    },
+    /// Others can rename what is in a folder above it.
+    #[error(
+        "others can exchange what is in `{parent}` (mode {mode:04o}), such as `{path}`\n\
+         hint: `chmod +t {parent}` makes it safe: then only owners can rename or remove what is in it"
+    )]
+    OpenParent {
+        /// The folder.
+        path: PathBuf,
+        /// The one above it.
+        parent: PathBuf,
+        /// Its permissions.
+        mode: u32,
+    },
+    /// The system said no.
+    #[error("cannot {doing} the folder `{path}`: {source}")]
+    System {
+        /// What was tried: `make`.
+        doing: &'static str,
+        /// The folder.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+fn remove_hint(path: &Path, owner: &str) -> String {
+    match geteuid().is_root() {
+        true => format!("look what is in it, then remove it with `rm -r {}`", path.display()),
+        false if owner == "root" => "only root can remove it".to_owned(),
+        false => format!("only {owner} or root can remove it"),
+    }
+}
+
+/// Returns the folder that this user has for itself in a shared one: `/dev/shm/plimsoll-1000`.
+pub fn private_folder_in(shared: &Path) -> PathBuf {
+    shared.join(folder_name())
+}
+
+fn folder_name() -> String {
+    format!("plimsoll-{}", geteuid().as_raw())
+}
+
+/// Makes a folder for this user alone, mode 0700, unless it is there, and returns where it is, free of links.
+///
+/// One that is there is used if it belongs to this user and others cannot write into it; others lose the right to read
+/// it, but for the group that [`let_group_through`] let in.
+///
+/// # Errors
+/// If it cannot be made, or others can change what is in it or above it.
+pub fn make_private_folder(path: &Path) -> Result<PathBuf, FolderError> {
+    let path = make_own_folder(path)?;
+    let failed =
+        |doing| move |source, path: &Path| FolderError::System { doing, path: path.to_owned(), source };
+    let mode = fs::symlink_metadata(&path).map_err(|source| failed("look at")(source, &path))?.mode() & 0o777;
+    if mode != PRIVATE && mode != PASSABLE {
+        let private = Permissions::from_mode(PRIVATE);
+        fs::set_permissions(&path, private).map_err(|source| failed("protect")(source, &path))?;
+    }
+    Ok(path)
+}
+
+/// Makes a folder of this user's, with mode 0700, unless it is there; returns where it is, free of links. Who may read one
+/// that is there stays as it is.
+///
+/// # Errors
+/// If it cannot be made, or others can change what is in it or above it.
+pub fn make_own_folder(path: &Path) -> Result<PathBuf, FolderError> {
+    let path = in_safe_parent(path)?;
+    match DirBuilder::new().mode(PRIVATE).create(&path) {
+        Err(source) if source.kind() != io::ErrorKind::AlreadyExists => {
+            return Err(FolderError::System { doing: "make", path, source });
+        }
+        _ => {}
+    }
+    check_own(&path)?;
+    Ok(path)
+}
+
+/// Returns whether a folder for this user alone is there or could be made; makes nothing.
+///
+/// # Errors
+/// As for [`make_private_folder`].
+pub fn check_private_folder(path: &Path) -> Result<(), FolderError> {
+    let path = in_safe_parent(path)?;
+    match check_own(&path) {
+        Err(FolderError::System { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+            let parent = path.parent().unwrap_or(Path::new("/"));
+            access(parent, Access::WRITE_OK | Access::EXEC_OK).map_err(|errno| FolderError::System {
+                doing: "make",
+                source: errno.into(),
+                path,
+            })
+        }
+        checked => checked,
+    }
+}
+
+/// Lets a group pass through the private folders of this user on the way to `path`, as servers have to that take other
+/// rights than ours.
+///
+/// # Errors
+/// What the system says.
+pub fn let_group_through(path: &Path, group: u32) -> io::Result<()> {
+    let name = folder_name();
+    let is_private = |folder: &&Path| folder.file_name().is_some_and(|own| own == name.as_str());
+    for folder in path.ancestors().filter(is_private) {
+        std::os::unix::fs::chown(folder, None, Some(group))?;
+        fs::set_permissions(folder, Permissions::from_mode(PASSABLE))?;
+    }
+    Ok(())
+}
+
+/// Returns the private folder of this user that a path leads through; `None` if it leads elsewhere.
+pub fn private_folder_of(path: &Path) -> Option<&Path> {
+    let name = folder_name();
+    path.ancestors().find(|folder| folder.file_name().is_some_and(|own| own == name.as_str()))
+}
+
+/// Returns the path with all links above it followed, if nobody else can exchange one of the folders above it.
+fn in_safe_parent(path: &Path) -> Result<PathBuf, FolderError> {
+    let look = |source| FolderError::System { doing: "look at", path: path.to_owned(), source };
+    let path = std::path::absolute(path).map_err(look)?;
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(FolderError::NotAFolder { path });
+    };
+    let look = |source| FolderError::System { doing: "look at", path: parent.to_owned(), source };
+    let parent = parent.canonicalize().map_err(look)?;
+    for folder in parent.ancestors() {
+        let found = fs::symlink_metadata(folder).map_err(|source| FolderError::System {
+            doing: "look at",
+            path: folder.to_owned(),
+            source,
+        })?;
+        check_parent(&path, folder, &found)?;
+    }
+    Ok(parent.join(name))
+}
+
+fn check_parent(path: &Path, parent: &Path, found: &Metadata) -> Result<(), FolderError> {
+    let (path, mode) = (path.to_owned(), found.mode() & 0o7777);
+    if ![0, geteuid().as_raw()].contains(&found.uid()) && !is_outside(found.uid()) {
+        let owner = name_of_user(found.uid());
+        return Err(FolderError::ForeignParent { path, parent: parent.to_owned(), owner });
+    }
+    // Whoever is in root's group is trusted with root's folders.
+    let by_others = if found.gid() == 0 { EVERYBODY_WRITES } else { OTHERS_WRITE };
+    match mode & by_others != 0 && mode & STICKY == 0 {
+        true => Err(FolderError::OpenParent { path, parent: parent.to_owned(), mode }),
+        false => Ok(()),
+    }
+}
+
+fn check_own(path: &Path) -> Result<(), FolderError> {
+    let found = fs::symlink_metadata(path).map_err(|source| FolderError::System {
+        doing: "look at",
+        path: path.to_owned(),
+        source,
+    })?;
+    let (path, mode) = (path.to_owned(), found.mode() & 0o7777);
+    let user = geteuid().as_raw();
+    match () {
+        () if found.uid() != user => {
+            let (owner, user) = (name_of_user(found.uid()), name_of_user(user));
+            Err(FolderError::Foreign { path, owner, user })
+        }
+        () if !found.is_dir() => Err(FolderError::NotAFolder { path }),
+        () if mode & OTHERS_WRITE != 0 => Err(FolderError::Open { path, mode }),
+        () => Ok(()),
+    }
+}
+
+/// Returns whether a number stands for a user outside of this user name space, where root can be one of them: in a
+/// container without root, `/` belongs to nobody that is known inside.
+fn is_outside(uid: u32) -> bool {
+    let is_mapped = |line: &str| {
+        let numbers: Vec<u64> = line.split_ascii_whitespace().filter_map(|one| one.parse().ok()).collect();
+        matches!(numbers[..], [first, _, n] if (first..first + n).contains(&u64::from(uid)))
+    };
+    let map = system_file::read("/proc/self/uid_map").unwrap_or_default();
+    uid == UNKNOWN_USER && !map.is_empty() && !map.lines().any(is_mapped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        fs::symlink_metadata(path).unwrap().mode() & 0o7777
+    }
+
+    fn set_mode(path: &Path, mode: u32) {
+        fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn a_private_folder_is_made_used_again_and_closed_to_others() {
+        let place = tempfile::tempdir().unwrap();
+        let path = private_folder_in(place.path());
+        check_private_folder(&path).unwrap();
+        assert!(!path.exists(), "looking makes nothing");
+        let made = make_private_folder(&path).unwrap();
+        assert_eq!((made.file_name(), mode(&made)), (path.file_name(), 0o700));
+        fs::write(made.join("kept"), "").unwrap();
+        // As programs made it that took the usual mode.
+        set_mode(&made, 0o755);
+        check_private_folder(&path).unwrap();
+        assert_eq!(make_private_folder(&path).unwrap(), made);
+        assert_eq!(mode(&made), 0o700);
+        assert!(made.join("kept").exists());
+    }
+
+    #[test]
+    fn a_group_passes_through_private_folders_and_no_others() {
+        let place = tempfile::tempdir().unwrap();
+        let path = make_private_folder(&private_folder_in(place.path())).unwrap();
+        let deep = path.join("files/web96");
+        fs::create_dir_all(&deep).unwrap();
+        assert_eq!(private_folder_of(&deep), Some(path.as_path()));
+        assert_eq!(private_folder_of(place.path()), None);
+        let before = mode(place.path());
+        // Our own group, which anybody may give a folder of theirs to.
+        let group = rustix::process::getegid().as_raw();
+        let_group_through(&deep, group).unwrap();
+        assert_eq!((mode(&path), mode(place.path())), (0o710, before));
+        assert_eq!(make_private_folder(&path).unwrap(), path);
+        assert_eq!(mode(&path), 0o710, "a server may run that still needs it");
+    }
+
+    #[test]
+    fn what_others_can_write_into_is_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("own");
+        fs::create_dir(&path).unwrap();
+        for open in [0o777, 0o770, 0o1777] {
+            set_mode(&path, open);
+            let error = make_private_folder(&path).unwrap_err();
+            assert!(matches!(error, FolderError::Open { mode, .. } if mode == open), "{error}");
+            assert!(check_private_folder(&path).is_err() && make_own_folder(&path).is_err());
+        }
+    }
+
+    #[test]
+    fn a_parent_in_which_others_can_rename_is_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let (parent, path) = (place.path().join("shared"), place.path().join("shared/deeper/own"));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        set_mode(&parent, 0o777);
+        let error = make_private_folder(&path).unwrap_err();
+        assert!(matches!(error, FolderError::OpenParent { .. }), "{error}");
+        assert!(error.to_string().contains("mode 0777") && error.to_string().contains("chmod +t"), "{error}");
+        set_mode(&parent, 0o1777);
+        make_private_folder(&path).unwrap();
+    }
+
+    #[test]
+    fn a_link_or_a_file_in_the_place_of_the_folder_is_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let (real, link) = (place.path().join("real"), place.path().join("link"));
+        fs::create_dir(&real).unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let error = make_private_folder(&link).unwrap_err();
+        assert!(matches!(error, FolderError::NotAFolder { .. }), "{error}");
+        fs::write(place.path().join("file"), "").unwrap();
+        assert!(make_private_folder(&place.path().join("file")).is_err());
+        // Above it links are followed, and what they lead to is looked at.
+        assert_eq!(make_private_folder(&link.join("own")).unwrap(), real.canonicalize().unwrap().join("own"));
+    }
+
+    /// Only root can give folders away, so elsewhere there is nothing to be tried.
+    #[test]
+    fn what_belongs_to_another_user_is_refused_with_names() {
+        if !geteuid().is_root() {
+            return;
+        }
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("own");
+        fs::create_dir(&path).unwrap();
+        std::os::unix::fs::chown(&path, Some(1), None).unwrap();
+        let text = make_private_folder(&path).unwrap_err().to_string();
+        assert!(text.contains("belongs to daemon, expected root"), "{text}");
+        assert!(text.contains("hint: look what is in it, then remove it with `rm -r "), "{text}");
+        let text = make_private_folder(&path.join("below")).unwrap_err().to_string();
+        assert!(text.contains("belongs to daemon, who can exchange what is below it"), "{text}");
+        assert!(!path.join("below").exists());
+    }
+}
