@@ -38,9 +38,12 @@ fn main() -> ExitCode {
     }
     let arguments = arguments::Arguments::parse();
     // A panic is our own fault. Its message is out by now, and the server that was started has been ended.
-    match catch_unwind(AssertUnwindSafe(|| commands::perform(arguments))) {
+    let code = match catch_unwind(AssertUnwindSafe(|| commands::perform(arguments))) {
         Ok(Ok(code)) => code.into(),
         Ok(Err(failure)) => failure.tell().into(),
         Err(_) => exit::Exit::Internal.into(),
-    }
+    };
+    // What a thread that is still busy has started goes as well; mostly there is nothing.
+    drop(testbed::end_all());
+    code
 }

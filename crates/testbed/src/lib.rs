@@ -15,6 +15,7 @@ mod populate;
 mod private_folder;
 mod process;
 mod recipe;
+mod started;
 mod sut;
 mod system_file;
 mod thread_use;
@@ -39,6 +40,7 @@ pub use recipe::{
     BENCHMARK_PROFILE, BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES, Ready, Recipe, RecipeError, Reset,
     StopSignal, Transport,
 };
+pub use started::{AllEnded, end_all};
 pub use sut::{
     Acceleration, GatewayListing, Installed, MemoryLimitProof, Missing, RunningSut, Server, SutDied,
     SutError, SutListing, SutRequest, WorkDir, accelerators, clean_stale, find_stale, suts,

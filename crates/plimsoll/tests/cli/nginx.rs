@@ -5,6 +5,7 @@ use std::path::Path;
 
 use rustix::process::Signal;
 
+use crate::interrupt::ignores_hangup;
 use crate::support::{Lab, Leftovers};
 
 const RECIPE: &str = include_str!("../../../../recipes/nginx.toml");
@@ -101,6 +102,82 @@ fn nginx_is_gone_after_an_interrupt() {
     Leftovers::of(pid, &url).expect_none();
     lab.run(&["report", "run.plim", "--format", "text"]).expect(0).prints("INCOMPLETE");
     lab.run(&["audit", "run.plim"]).expect(0);
+}
+
+/// Goal: whatever ends a run short of a kill, and however soon after it was said before, takes the server along.
+#[track_caller]
+fn check_end(signals: &[(Signal, u64)], codes: &[i32]) {
+    let lab = Lab::new();
+    let arguments = ["--sut-quota", "0.4", "--load", "1", "--settle", "0", "--duration", "30"];
+    let running = lab.start(&[&RUN[..], &arguments].concat());
+    let pid = running.pid();
+    let line = running.wait_for("Server: nginx, ");
+    let url = line.trim_start_matches("Server: nginx, ").to_owned();
+    for (signal, pause_ms) in signals {
+        running.signal(*signal);
+        running.go_on_for(std::time::Duration::from_millis(*pause_ms));
+    }
+    let ended = running.end();
+    assert!(ended.code.is_some_and(|code| codes.contains(&code)), "{signals:?}: {ended:?}");
+    Leftovers::of(pid, &url).expect_none();
+}
+
+#[test]
+fn nginx_is_gone_after_signals_that_follow_one_another_at_once() {
+    need_nginx();
+    check_end(&[(Signal::INT, 10), (Signal::INT, 0)], &[130]);
+    check_end(&[(Signal::INT, 1), (Signal::INT, 1), (Signal::INT, 0)], &[130]);
+    check_end(&[(Signal::TERM, 3), (Signal::TERM, 0)], &[130]);
+    check_end(&[(Signal::INT, 2), (Signal::TERM, 2), (Signal::INT, 2), (Signal::QUIT, 0)], &[130]);
+}
+
+#[test]
+fn nginx_is_gone_after_signals_that_would_end_a_program_on_the_spot() {
+    need_nginx();
+    for signal in [Signal::QUIT, Signal::USR1, Signal::ALARM, Signal::XCPU] {
+        check_end(&[(signal, 0)], &[130]);
+    }
+}
+
+/// Goal: no moment of the start leaves a server that nobody knows of.
+#[test]
+fn nginx_is_gone_when_its_start_is_interrupted_twice() {
+    need_nginx();
+    for after_ms in [0, 5, 15, 30, 60, 120] {
+        let lab = Lab::new();
+        let running =
+            lab.start(&[&RUN[..], &["--sut-quota", "0.4", "--load", "1", "--duration", "5"]].concat());
+        let pid = running.pid();
+        running.wait_for("Starting nginx");
+        running.go_on_for(std::time::Duration::from_millis(after_ms));
+        running.signal(Signal::INT);
+        running.signal(Signal::TERM);
+        running.end().expect(130);
+        // There is no address to ask at: the port is known when the server is up.
+        Leftovers::of(pid, "http://127.0.0.1:1/").expect_none();
+    }
+}
+
+/// Goal: a window that is closed. `script` makes the terminal, and goes with it when it is killed.
+#[test]
+fn nginx_is_gone_after_its_terminal() {
+    need_nginx();
+    if ignores_hangup() {
+        return;
+    }
+    let lab = Lab::new();
+    let line = r#"
+        inside='echo $$ > pid; exec "$plimsoll" run one-object --sut nginx --sut-quota 0.4 --load 1 --duration 60'
+        sleep 100 | script -qec "$inside" /dev/null > /dev/null &
+        terminal=$!
+        until [ -s pid ] && [ -s /dev/shm/plimsoll-$(id -u)/plimsoll-sut-$(cat pid)-0/server.pid ]; do sleep 0.1; done
+        kill -9 $terminal
+        while kill -0 "$(cat pid)" 2> /dev/null; do sleep 0.1; done
+        kill $(jobs -p) 2> /dev/null
+        cat pid"#;
+    let ended = lab.shell(line);
+    let pid = ended.last_line().parse().unwrap_or_else(|_| panic!("{ended:?}"));
+    Leftovers::of(pid, "http://127.0.0.1:1/").expect_none();
 }
 
 #[test]

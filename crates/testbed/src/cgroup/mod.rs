@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub use hierarchy::{Controller, Version};
 pub use limits::{DiskLimits, Limits, disk_of, memory_text};
 pub use memory::MemoryUse;
-pub use node::{Place, members};
+pub use node::{Place, kill_all as kill_groups, members, remove as remove_groups};
 use quota::Quota;
 pub use stale::{remove_stale, stale};
 pub use stat::Account;

@@ -9,6 +9,7 @@ use model::foreign_bytes;
 
 use super::hierarchy::{Controller, Hierarchy, Version};
 use super::{Limits, NoGroup, controls};
+use crate::started::{Entry, make_group};
 use crate::system_file;
 
 /// Moves itself into the groups named by its arguments up to `--` and becomes what comes after.
@@ -36,6 +37,7 @@ pub struct Node {
     pub place: Place,
     /// Limits that could not be set, and why.
     pub unheld: Vec<(Controller, String)>,
+    _entry: Entry,
 }
 
 impl Node {
@@ -63,10 +65,11 @@ impl Node {
             controls::hand_down(parent);
         }
         let directory = parent.join(name);
-        fs::create_dir(&directory).map_err(|error| NoGroup(format!("{}: {error}", directory.display())))?;
+        let entry =
+            make_group(&directory).map_err(|error| NoGroup(format!("{}: {error}", directory.display())))?;
         // From here on the value's drop removes what was made, and nothing that was there before.
         let place = Place { version, controllers, directory };
-        let mut node = Node { place, unheld: Vec::new() };
+        let mut node = Node { place, unheld: Vec::new(), _entry: entry };
         for controller in &node.place.controllers {
             let applied = controls::apply(version, *controller, &node.place.directory, limits);
             if let Err(why) = applied {

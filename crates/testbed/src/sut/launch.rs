@@ -16,6 +16,7 @@ use super::values::BACKLOG;
 use crate::affinity::{format_cpu_list, pin_current_thread};
 use crate::cgroup::Group;
 use crate::recipe::ProgramRecipe;
+use crate::started::{self, Entry};
 
 /// Everything that is needed to start a server, and to start it again.
 #[derive(Debug)]
@@ -41,17 +42,19 @@ impl Launch {
     ///
     /// The thread that starts it pins itself first and ends then: a child begins with the CPUs of the thread
     /// that made it, so the server is never on another CPU, and no thread of ours has to be put back.
-    pub fn start(&self, group: Option<&Group>) -> Result<Child, SutError> {
-        let started = std::thread::scope(|scope| {
-            let starter = scope.spawn(|| {
-                if !self.cpus.is_empty() {
-                    pin_current_thread(&self.cpus)?;
-                }
-                self.command(group)?.spawn()
-            });
-            starter.join().unwrap_or_else(|_| Err(io::Error::other("the starting thread broke")))
-        });
-        started.map_err(|source| SutError::NotStarted {
+    pub fn start(&self, group: Option<&Group>) -> Result<(Child, Entry), SutError> {
+        let spawned = || {
+            std::thread::scope(|scope| {
+                let starter = scope.spawn(|| {
+                    if !self.cpus.is_empty() {
+                        pin_current_thread(&self.cpus)?;
+                    }
+                    self.command(group)?.spawn()
+                });
+                starter.join().unwrap_or_else(|_| Err(io::Error::other("the starting thread broke")))
+            })
+        };
+        started::start(true, spawned).map_err(|source| SutError::NotStarted {
             program: self.program.display().to_string(),
             cpus: if self.cpus.is_empty() {
                 "of this process".to_owned()

@@ -15,6 +15,7 @@ use super::{SutDied, SutError, ready};
 use crate::cgroup::Group;
 use crate::process::{self, family_of};
 use crate::recipe::{StopRecipe, StopSignal};
+use crate::started::Entry;
 use crate::system_file;
 
 /// The pause between two looks at a server that starts or ends.
@@ -41,6 +42,8 @@ pub struct Member {
     /// Names and texts of other files that it reads, filled in.
     pub files: Vec<(String, String)>,
     child: Option<Child>,
+    /// As long as it runs.
+    entry: Option<Entry>,
 }
 
 impl Member {
@@ -56,12 +59,14 @@ impl Member {
             config: None,
             files: Vec::new(),
             child: None,
+            entry: None,
         }
     }
 
     /// Starts it.
     pub fn start(&mut self, group: Option<&Group>) -> Result<(), SutError> {
-        self.child = Some(self.launch.start(group)?);
+        let (child, entry) = self.launch.start(group)?;
+        (self.child, self.entry) = (Some(child), Some(entry));
         Ok(())
     }
 
@@ -116,6 +121,8 @@ impl Member {
         let Some(mut child) = self.child.take() else { return };
         // Some may have left the process group; the control group, where there is one, has them all.
         family.iter().filter(|member| member.pid != child.id()).for_each(process::kill);
+        // Once it is collected, its number can be another's.
+        self.entry = None;
         let _ = child.wait();
     }
 

@@ -12,6 +12,7 @@ use super::SutError;
 use crate::cgroup;
 use crate::private_folder::{check_private_folder, make_own_folder};
 use crate::process::ProcessStat;
+use crate::started::{Entry, make_folder};
 use crate::system_file;
 
 const PREFIX: &str = "plimsoll-sut-";
@@ -24,6 +25,7 @@ const LEADERS: &str = "leaders";
 pub struct WorkDir {
     path: PathBuf,
     _lock: File,
+    _entry: Entry,
 }
 
 impl WorkDir {
@@ -37,14 +39,14 @@ impl WorkDir {
         let number = MADE.fetch_add(1, Ordering::Relaxed);
         let path = base.join(format!("{PREFIX}{}-{number}", std::process::id()));
         let failed = |source| SutError::File { what: "work directory", path: path.clone(), source };
-        fs::create_dir(&path).map_err(failed)?;
+        let entry = make_folder(&path).map_err(failed)?;
         // Servers that give up root's rights must still come in, once they are let through `base`.
         fs::set_permissions(&path, Permissions::from_mode(0o755)).map_err(failed)?;
         // It gets its name when it is held: in between, a clean-up would take the directory for a stale one.
         let unnamed = path.join("lock.new");
         let lock = File::create_new(&unnamed).map_err(failed)?;
         lock.lock().and_then(|()| fs::rename(&unnamed, path.join(LOCK))).map_err(failed)?;
-        Ok(WorkDir { path, _lock: lock })
+        Ok(WorkDir { path, _lock: lock, _entry: entry })
     }
 
     /// Returns where it is; absolute.

@@ -9,6 +9,8 @@ use model::{foreign_text, without_credentials};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use units::{Clock, Nanos, RealClock};
 
+use crate::started::{self, Entry};
+
 /// How `ssh` is called.
 #[derive(Debug, Clone)]
 pub struct SshOptions {
@@ -63,6 +65,7 @@ pub struct Within {
 #[derive(Debug)]
 pub struct Connection {
     process: Child,
+    entry: Option<Entry>,
     input: ChildStdin,
     output: ChildStdout,
     /// `None` once it has been closed.
@@ -86,8 +89,8 @@ impl Connection {
         // The destination does not look like an option; the dashes are for those who change that.
         command.args(&options.arguments).args(["--", destination, "sh"]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut process =
-            command.spawn().map_err(|error| format!("`{program}` cannot be started: {error}"))?;
+        let (mut process, entry) = started::start(false, || command.spawn())
+            .map_err(|error| format!("`{program}` cannot be started: {error}"))?;
         let (Some(input), Some(output), errors) =
             (process.stdin.take(), process.stdout.take(), process.stderr.take())
         else {
@@ -95,7 +98,8 @@ impl Connection {
         };
         let clock = RealClock::start();
         let (printed, said) = (Vec::new(), Vec::new());
-        Ok(Connection { process, input, output, errors, clock, printed, said, is_over: false })
+        let entry = Some(entry);
+        Ok(Connection { process, entry, input, output, errors, clock, printed, said, is_over: false })
     }
 
     /// Returns whether no answer can come any more, so that only another connection helps.
@@ -196,6 +200,8 @@ impl Drop for Connection {
     fn drop(&mut self) {
         // The shell on the other machine ends with its input. One that has ended already is what we want.
         let _ = self.process.kill();
+        // Once it is collected, its number can be another's.
+        self.entry = None;
         let _ = self.process.wait();
     }
 }
