@@ -1,7 +1,7 @@
 //! A run from plan to run file.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use analysis::find_max::FindMaxError;
 use drivers::PolicyError;
@@ -155,6 +155,11 @@ pub fn run(
 ) -> Vec<Result<Ending, FleetError>> {
     let mut turns: Vec<Turn> = Vec::new();
     for (place, request) in requests.iter().enumerate() {
+        if stop.load(Ordering::Relaxed) {
+            // Those that were brought up end with nothing measured; the others need not begin.
+            turns.push(Turn::Ended(Err(VerifyError::Interrupted.into())));
+            continue;
+        }
         observer.event(Event::Turn(place));
         turns.push(match Session::open(request, observer, stop) {
             Ok(session) => Turn::Running(Box::new(session)),

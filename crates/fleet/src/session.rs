@@ -1,6 +1,5 @@
 //! One run from its server's start to the end of its run file, load point by load point, so that several can take turns.
 
-use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -10,8 +9,8 @@ use drivers::{Policy, PolicyError};
 use model::{Ending, FileSet, HttpVersion, LoadPoint, Plan, Protocol, Secrets, Tls};
 use runfile::{Header, Writer};
 use testbed::{
-    DiskLimits, Limits, Populated, RunningSut, Server, SutError, SutRequest, Transport, clean_stale, disk_of,
-    populate,
+    DiskLimits, Limits, PopulateError, Populated, RunningSut, Server, SutError, SutRequest, Transport,
+    clean_stale, disk_of, populate_unless,
 };
 use units::{Clock, RealClock, wall};
 
@@ -20,15 +19,12 @@ use crate::load::{Aim, PointWork, run_load_point};
 use crate::record::{Record, Watched};
 use crate::run::{Event, FleetError, INTERRUPTED, Observer, RunRequest, ServerChoice};
 use crate::stop::StopSwitch;
-use crate::verify::verify;
-use crate::wait::wait_until;
+use crate::verify::{VerifyError, verify};
+use crate::wait::{first_that_answers, unless_stopped, wait_until};
 use crate::watch::{Watcher, follow, watchers};
 
 /// The longest that a server may take until it answers.
 const READY_MAX: Duration = Duration::from_secs(20);
-
-/// The longest that one of several addresses may take to answer.
-const ANSWER_MAX: Duration = Duration::from_secs(2);
 
 /// A run that has begun: its server was started and checked, its run file is open.
 pub(crate) struct Session {
@@ -55,7 +51,7 @@ impl Session {
         stop: &AtomicBool,
     ) -> Result<Session, FleetError> {
         let clock = RealClock::start();
-        let sut = start_server(request, observer)?;
+        let sut = start_server(request, observer, stop)?;
         sut.as_ref().map_or(Ok(()), RunningSut::require_limits)?;
         let plan = with_enforced_limits(request, sut.as_ref(), observer);
         let mut sut = sut;
@@ -63,7 +59,8 @@ impl Session {
         let (aim, name) = match (&sut, &request.server) {
             (Some(sut), _) => (aim_at_sut(sut)?, plan.sut.name.clone()),
             (None, ServerChoice::External(target, trust)) => {
-                (aim_at(target, trust.clone())?, "a server that was already there".into())
+                let name = "a server that was already there".to_owned();
+                (aim_at(target, trust.clone(), clock, stop)?, name)
             }
             (None, ServerChoice::Start(..)) => unreachable!("a server to be started was started"),
         };
@@ -164,6 +161,7 @@ pub(crate) fn interrupted() -> Ending {
 fn start_server(
     request: &RunRequest<'_>,
     observer: &mut impl Observer,
+    stop: &AtomicBool,
 ) -> Result<Option<RunningSut>, FleetError> {
     let ServerChoice::Start(server, accelerator) = &request.server else { return Ok(None) };
     for path in clean_stale(&request.work_dir) {
@@ -175,8 +173,9 @@ fn start_server(
     let root = match server {
         // It makes its files itself, in memory, or has none.
         Server::BuiltIn { .. } | Server::Accelerator { .. } => None,
-        Server::Recipe(_) => Some(lay_out(request, &files, observer)?),
+        Server::Recipe(_) => Some(lay_out(request, &files, observer, stop)?),
     };
+    go_on_unless(stop)?;
     let behind = plan.sut.accelerator.as_ref().map(|one| format!(" behind {}", one.name)).unwrap_or_default();
     observer.event(Event::Preparing(&format!("starting {}{behind}", plan.sut.name)));
     let mut sut = RunningSut::start(SutRequest {
@@ -193,10 +192,12 @@ fn start_server(
         program: request.executable.clone(),
         accelerator: accelerator.clone(),
     })?;
-    sut.wait_ready(READY_MAX)?;
+    sut.wait_ready_unless(READY_MAX, stop)?;
+    go_on_unless(stop)?;
     if accelerator.is_some() {
         observer.event(Event::Preparing("having the accelerator fetch every file once"));
-        sut.warm(&files, plan.protocol.http == HttpVersion::Http10)?;
+        sut.warm_unless(&files, plan.protocol.http == HttpVersion::Http10, stop)?;
+        go_on_unless(stop)?;
     }
     Ok(Some(sut))
 }
@@ -206,10 +207,14 @@ fn lay_out(
     request: &RunRequest<'_>,
     files: &FileSet,
     observer: &mut impl Observer,
+    stop: &AtomicBool,
 ) -> Result<Populated, FleetError> {
     let total = files.bytes();
-    let populated = populate(&request.files_dir, files, |done| observer.event(Event::Files { done, total }));
-    Ok(populated.map_err(SutError::from)?)
+    let progress = |done| observer.event(Event::Files { done, total });
+    match populate_unless(&request.files_dir, files, stop, progress) {
+        Err(PopulateError::Stopped) => Err(VerifyError::Interrupted.into()),
+        populated => Ok(populated.map_err(SutError::from)?),
+    }
 }
 
 fn transport(protocol: &Protocol) -> Transport {
@@ -288,25 +293,23 @@ fn prove_memory_limit(
 fn aim_at_sut(sut: &RunningSut) -> Result<Aim, PolicyError> {
     // Without TLS it has none, and none is asked for.
     let trust = sut.certificate_der().map_or(Trust::Any, |der| Trust::Certificate(der.to_owned()));
-    aim_at(&sut.url().parse().expect("our own URL"), trust)
-}
-
-fn aim_at(target: &Target, trust: Trust) -> Result<Aim, PolicyError> {
+    let target: Target = sut.url().parse().expect("our own URL");
     let addresses = Policy.resolve(&target.host, target.port)?;
-    Ok(Aim {
-        target: target.clone(),
-        address: first_that_answers(&addresses),
-        trust,
-        secrets: Secrets::default(),
-    })
+    Ok(Aim { target, address: addresses[0], trust, secrets: Secrets::default() })
 }
 
-/// Returns the first address at which somebody listens, else the first: `localhost` is two addresses, and most
-/// servers listen on one of them.
-fn first_that_answers(addresses: &[SocketAddr]) -> SocketAddr {
-    let answers = |address: &&SocketAddr| TcpStream::connect_timeout(address, ANSWER_MAX).is_ok();
-    match addresses {
-        [only] => *only,
-        several => *several.iter().find(answers).unwrap_or(&several[0]),
+fn aim_at(target: &Target, trust: Trust, clock: RealClock, stop: &AtomicBool) -> Result<Aim, FleetError> {
+    let (host, port) = (target.host.clone(), target.port);
+    let addresses =
+        unless_stopped(stop, move || Policy.resolve(&host, port)).ok_or(VerifyError::Interrupted)??;
+    let address = first_that_answers(&addresses, clock, stop).ok_or(VerifyError::Interrupted)?;
+    Ok(Aim { target: target.clone(), address, trust, secrets: Secrets::default() })
+}
+
+/// Ends the preparation if `stop` is set.
+fn go_on_unless(stop: &AtomicBool) -> Result<(), VerifyError> {
+    match stop.load(Ordering::Relaxed) {
+        true => Err(VerifyError::Interrupted),
+        false => Ok(()),
     }
 }

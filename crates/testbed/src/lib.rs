@@ -34,7 +34,7 @@ pub use monitor::{
     prometheus,
 };
 pub use open_files::{open_files_max, raise_open_files};
-pub use populate::{MODIFIED_UNIX_S, PopulateError, Populated, populate};
+pub use populate::{MODIFIED_UNIX_S, PopulateError, Populated, populate, populate_unless};
 pub use private_folder::{FolderError, check_private_folder, make_private_folder, private_folder_in};
 pub use recipe::{
     BENCHMARK_PROFILE, BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES, Ready, Recipe, RecipeError, Reset,

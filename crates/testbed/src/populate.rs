@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::num::NonZero;
 use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::available_parallelism;
 use std::time::{Duration, SystemTime};
@@ -67,6 +68,9 @@ pub enum PopulateError {
         /// What the system says.
         source: io::Error,
     },
+    /// The user asked for the end.
+    #[error("interrupted before the file set was complete")]
+    Stopped,
     /// A file cannot be written.
     #[error("`{path}`: {source}")]
     File {
@@ -88,6 +92,20 @@ pub enum PopulateError {
 pub fn populate(
     directory: &Path,
     files: &FileSet,
+    progress: impl FnMut(u64),
+) -> Result<Populated, PopulateError> {
+    populate_unless(directory, files, &AtomicBool::new(false), progress)
+}
+
+/// Lays `files` out likewise, but ends with an error when `stop` is set. What is there then is not taken for complete
+/// later.
+///
+/// # Errors
+/// As for [`populate`], and [`PopulateError::Stopped`].
+pub fn populate_unless(
+    directory: &Path,
+    files: &FileSet,
+    stop: &AtomicBool,
     mut progress: impl FnMut(u64),
 ) -> Result<Populated, PopulateError> {
     let paths: Vec<PathBuf> =
@@ -119,21 +137,28 @@ pub fn populate(
     create_parents(&marker)?;
     write(&marker, bytes, |file| file.write_all(b"incomplete\n"))?;
     let in_place = bytes - missing.iter().map(|(file, _)| file.bytes).sum::<u64>();
-    write_all(&missing, files.content_seed, bytes, in_place, &mut progress)?;
+    let work = Work { content: Content::new(files.content_seed), needed: bytes, stop };
+    write_all(&missing, &work, in_place, &mut progress)?;
     let lines = files.files.iter().map(|file| line(file) + "\n");
     write(&marker, bytes, |file| file.write_all((head + &lines.collect::<String>()).as_bytes()))?;
     Ok(populated)
 }
 
+/// What all threads that write have in common.
+struct Work<'a> {
+    content: Content,
+    /// Bytes of the whole set.
+    needed: u64,
+    stop: &'a AtomicBool,
+}
+
 /// Writes files on several threads, each a part of the list; `progress` hears the bytes in place so far.
 fn write_all(
     files: &[(&SetFile, &PathBuf)],
-    content_seed: u64,
-    needed: u64,
+    work: &Work<'_>,
     mut in_place: u64,
     progress: &mut impl FnMut(u64),
 ) -> Result<(), PopulateError> {
-    let content = &Content::new(content_seed);
     let n_threads = available_parallelism().map_or(1, NonZero::get).min(THREADS_MAX);
     let (sender, written) = channel();
     std::thread::scope(|scope| {
@@ -141,7 +166,7 @@ fn write_all(
         let threads: Vec<_> = parts
             .map(|part| {
                 let sender = sender.clone();
-                scope.spawn(move || write_part(part, content, needed, &sender))
+                scope.spawn(move || write_part(part, work, &sender))
             })
             .collect();
         drop(sender);
@@ -156,20 +181,22 @@ fn write_all(
 /// Writes some of the files, one after another; `written` hears how much.
 fn write_part(
     files: &[(&SetFile, &PathBuf)],
-    content: &Content,
-    needed: u64,
+    work: &Work<'_>,
     written: &Sender<u64>,
 ) -> Result<(), PopulateError> {
     let mut buffer = vec![0; BUFFER_BYTES];
     let mut parent = None;
     for (set_file, path) in files {
+        if work.stop.load(Ordering::Relaxed) {
+            return Err(PopulateError::Stopped);
+        }
         // Files of one directory mostly follow one another.
         if parent != path.parent() {
             create_parents(path)?;
             parent = path.parent();
         }
-        write(path, needed, |file| {
-            write_object(file, content, set_file.object, set_file.bytes, &mut buffer, |bytes| {
+        write(path, work.needed, |file| {
+            write_object(file, &work.content, set_file.object, set_file.bytes, &mut buffer, |bytes| {
                 // Who listens does so until all threads have ended.
                 let _ = written.send(bytes);
             })?;
@@ -325,6 +352,14 @@ mod tests {
         assert!(!populate(&directory, &files(1, &[]), |_| {}).unwrap().reused);
         assert!(populate(&directory, &files(1, &[]), |_| {}).unwrap().reused);
         assert_eq!(fs::read_dir(&directory).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_was_stopped_is_not_taken_for_complete() {
+        let place = tempfile::tempdir().unwrap();
+        let stopped = populate_unless(place.path(), &set(), &AtomicBool::new(true), |_| {});
+        assert!(matches!(stopped, Err(PopulateError::Stopped)));
+        assert!(!populate(place.path(), &set(), |_| {}).unwrap().reused);
     }
 
     /// Goal: a larger load needs more files, not the same ones again.

@@ -120,6 +120,14 @@ impl RunningSut {
     /// # Errors
     /// If it ends before, or does not answer within `timeout`.
     pub fn wait_ready(&mut self, timeout: Duration) -> Result<(), SutError> {
+        self.wait_ready_unless(timeout, &AtomicBool::new(false))
+    }
+
+    /// Waits likewise, but no longer when `stop` is set: whether the server answers is not known then.
+    ///
+    /// # Errors
+    /// As for [`RunningSut::wait_ready`].
+    pub fn wait_ready_unless(&mut self, timeout: Duration, stop: &AtomicBool) -> Result<(), SutError> {
         let clock = RealClock::start();
         let limit = Nanos::from_secs_f64(timeout.as_secs_f64());
         loop {
@@ -127,6 +135,7 @@ impl RunningSut {
             self.check_alive()?;
             match attempt {
                 Ok(()) => return Ok(()),
+                Err(_) if stop.load(Ordering::Relaxed) => return Ok(()),
                 Err(last) if limit <= clock.now() => return Err(self.not_ready(timeout, last)),
                 Err(_) => std::thread::sleep(PAUSE),
             }
@@ -212,7 +221,20 @@ impl RunningSut {
     /// # Errors
     /// The first file that is not passed on.
     pub fn warm(&mut self, files: &FileSet, is_http10: bool) -> Result<(), SutError> {
-        self.fetch(files, is_http10)?;
+        self.warm_unless(files, is_http10, &AtomicBool::new(false))
+    }
+
+    /// Asks likewise, but for no more files when `stop` is set.
+    ///
+    /// # Errors
+    /// As for [`RunningSut::warm`].
+    pub fn warm_unless(
+        &mut self,
+        files: &FileSet,
+        is_http10: bool,
+        stop: &AtomicBool,
+    ) -> Result<(), SutError> {
+        self.fetch(files, is_http10, stop)?;
         if let Some(front) = &mut self.front {
             front.n_warmed = files.files.len() as u64;
         }
@@ -243,7 +265,7 @@ impl RunningSut {
             })?;
         }
         let account = || group.memory();
-        let fetch = |part: &FileSet| self.fetch(part, is_http10);
+        let fetch = |part: &FileSet| self.fetch(part, is_http10, stop);
         let proof = prove(limit, files, account, fetch, || stop.load(Ordering::Relaxed));
         // A server that was killed for its memory says more than a connection that broke.
         self.check_alive()?;
@@ -253,13 +275,13 @@ impl RunningSut {
     }
 
     /// Asks for files, one after another, as the load does: over HTTP/1.0, requests name no host.
-    fn fetch(&self, files: &FileSet, is_http10: bool) -> Result<(), SutError> {
+    fn fetch(&self, files: &FileSet, is_http10: bool, stop: &AtomicBool) -> Result<(), SutError> {
         let address = self.addr();
         let named = address.to_string();
         let host = Some(named.as_str()).filter(|_| !is_http10);
         let warmed = match self.certificate.as_ref() {
-            None => fetch_all(files, host, || ready::connect(address)),
-            Some(certificate) => fetch_all(files, host, || ready::connect_tls(address, certificate)),
+            None => fetch_all(files, host, stop, || ready::connect(address)),
+            Some(certificate) => fetch_all(files, host, stop, || ready::connect_tls(address, certificate)),
         };
         let title = || self.front.as_ref().map_or(&self.recipe, |front| &front.recipe).title.clone();
         warmed.map_err(|(path, why)| SutError::NotWarmed { title: title(), path, why })

@@ -1,6 +1,7 @@
 //! Filling an accelerator's cache before load begins, so that every load point finds it in the same state.
 
 use std::io::{Read, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use http1::{BodyReader, Parsed, RequestMethod, parse_final_response};
 use model::FileSet;
@@ -9,18 +10,19 @@ use model::FileSet;
 const BUFFER_BYTES: usize = 256 * 1024;
 
 /// Asks for every file once, over connections from `connect` that are kept where the server keeps them. `host` is what
-/// the load will name: none over HTTP/1.0.
+/// the load will name: none over HTTP/1.0. No more are asked for when `stop` is set.
 ///
 /// # Errors
 /// The first path that is not passed on with status 200, and what was seen.
 pub fn fetch_all<S: Read + Write>(
     files: &FileSet,
     host: Option<&str>,
+    stop: &AtomicBool,
     connect: impl Fn() -> Result<S, String>,
 ) -> Result<(), (String, String)> {
     let mut buffer = vec![0; BUFFER_BYTES];
     let mut kept = None;
-    for file in &files.files {
+    for file in files.files.iter().take_while(|_| !stop.load(Ordering::Relaxed)) {
         let fetched = match kept.take() {
             Some(stream) => Ok(stream),
             None => connect(),
@@ -117,7 +119,7 @@ mod tests {
         let files = FileSet { content_seed: 1, files: vec![file("/a"), file("/b")] };
         let asked = RefCell::new(String::new());
         let rest = RefCell::new(connections.iter());
-        let warmed = fetch_all(&files, host, || {
+        let warmed = fetch_all(&files, host, &AtomicBool::new(false), || {
             let replies = rest.borrow_mut().next().ok_or("no more connections")?;
             Ok(Scripted { replies: replies.as_bytes(), asked: &asked })
         });
