@@ -112,7 +112,9 @@ fn ending_findings(ending: &Ending) -> Vec<Finding> {
     let text = match ending {
         Ending::Complete => return Vec::new(),
         Ending::Stopped(reason) => format!("the run was stopped: {reason}"),
-        Ending::Missing => "the run file has no end: the program or the machine died".to_owned(),
+        Ending::Missing => {
+            "the run file has no end: the program or the machine died, or the disk was full".to_owned()
+        }
     };
     vec![Finding::incomplete("ending", text)]
 }

@@ -259,6 +259,6 @@ pub enum Ending {
     Complete,
     /// It was stopped before, for a reason.
     Stopped(String),
-    /// The run file has no end: the program or the machine died.
+    /// The run file has no end: the program or the machine died, or the disk was full.
     Missing,
 }

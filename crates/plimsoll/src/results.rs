@@ -5,11 +5,10 @@ use std::path::Path;
 use analysis::attribute::sentence;
 use analysis::{Analysis, Analyzer, State};
 use disclosure::{PriceSheet, Provenance, Report};
-use model::{Plan, Testbed};
-use runfile::{Extent, Record, Run};
+use model::{Ending, Plan, Testbed};
+use runfile::{Extent, Record, Run, RunFileError};
 use units::WallTime;
 
-use crate::exit::Failure;
 use crate::places::time_text;
 use crate::prices;
 use crate::shell;
@@ -36,8 +35,19 @@ pub struct Results {
 
 impl Results {
     /// Reads a run file and computes everything anew.
-    pub fn read(path: &Path) -> Result<Results, Failure> {
+    pub fn read(path: &Path) -> Result<Results, RunFileError> {
         Results::of(&Run::open(path)?, |_| {})
+    }
+
+    /// Reads the file of a run that has just ended. Where the file could not take its end any more, `why` is known all
+    /// the same.
+    pub fn read_ended(path: &Path, why: Option<&str>) -> Result<Results, RunFileError> {
+        let run = Run::open(path)?;
+        let ending = match (run.ending(), why) {
+            (Ending::Missing, Some(why)) => Ending::Stopped(why.to_owned()),
+            (ending, _) => ending.clone(),
+        };
+        Results::ended(&run, ending, |_| {})
     }
 
     /// Adds what the configuration costs; without a list, what the run has kept stays.
@@ -46,7 +56,11 @@ impl Results {
     }
 
     /// Computes everything anew; `visit` sees all records.
-    pub fn of(run: &Run, mut visit: impl FnMut(&Record)) -> Result<Results, Failure> {
+    pub fn of(run: &Run, visit: impl FnMut(&Record)) -> Result<Results, RunFileError> {
+        Results::ended(run, run.ending().clone(), visit)
+    }
+
+    fn ended(run: &Run, ending: Ending, mut visit: impl FnMut(&Record)) -> Result<Results, RunFileError> {
         let mut analyzer = Analyzer::new(run.plan());
         run.machines()?.into_iter().for_each(|machine| analyzer.machine(machine));
         run.series()?.into_iter().for_each(|series| analyzer.series(series));
@@ -64,7 +78,7 @@ impl Results {
         Ok(Results {
             plan: run.plan().clone(),
             testbed: run.testbed().clone(),
-            analysis: analyzer.finish(run.ending().clone()),
+            analysis: analyzer.finish(ending),
             provenance: provenance(run),
             stated: run.results()?,
             began: run.load_points()?,
@@ -147,7 +161,7 @@ impl Results {
 }
 
 /// Passes all records of a run, and warns if the file was cut off.
-pub fn records(run: &Run, visit: impl FnMut(Record)) -> Result<(), Failure> {
+pub fn records(run: &Run, visit: impl FnMut(Record)) -> Result<(), RunFileError> {
     if let Extent::Until(why) = run.records(visit)? {
         warn(format!("`{}` was cut off while it was written: {why}", run.path().display()));
     }

@@ -94,6 +94,17 @@ pub enum RunFileError {
 }
 
 impl RunFileError {
+    /// Returns whether the file seems to have been a run file and is not whole any more: to find that out is what an
+    /// audit is for.
+    pub fn is_damage(&self) -> bool {
+        let is_named_so = |path: &Path| path.is_file() && path.extension().is_some_and(|one| one == "plim");
+        match self {
+            RunFileError::Damaged { .. } => true,
+            RunFileError::Database { path, doing, .. } => *doing == "opening" && is_named_so(path),
+            _ => false,
+        }
+    }
+
     /// Returns what to do about the error, a clause without a full stop. `None` if there is nothing to say.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {

@@ -49,7 +49,16 @@ pub(crate) fn is_finished(path: &Path) -> Result<bool, RunFileError> {
     if head.is_empty() {
         return Err(not("it is empty"));
     }
-    let head = FileHead::of(&head).ok_or_else(|| not("it is not an SQLite database"))?;
+    let Some(head) = FileHead::of(&head) else {
+        return Err(match has_traces(&head) {
+            true => RunFileError::Damaged {
+                path: path.to_owned(),
+                place: "its head".to_owned(),
+                why: "it is not one of an SQLite database any more".to_owned(),
+            },
+            false => not("it is not an SQLite database"),
+        });
+    };
     if head.application_id != APPLICATION_ID {
         return Err(not(&format!(
             "it is an SQLite database with application id {:#010x}, expected {APPLICATION_ID:#010x}",
@@ -60,6 +69,12 @@ pub(crate) fn is_finished(path: &Path) -> Result<bool, RunFileError> {
         return Err(RunFileError::Newer { path: path.to_owned(), found: head.user_version, known: FORMAT });
     }
     Ok(!head.may_have_wal)
+}
+
+/// Returns whether what cannot be read as the head of a database was one, of a run file: cut off, or written over in part.
+fn has_traces(head: &[u8]) -> bool {
+    let is_cut = head.len() < FileHead::BYTES && head.starts_with(b"SQLite format 3\0");
+    is_cut || number_at(head, 68) == Some(APPLICATION_ID)
 }
 
 /// What the first hundred bytes of a database say.

@@ -33,10 +33,28 @@ fn other_files_are_named_for_what_they_are() {
     );
     assert_eq!(refusal_of(b""), "`FILE` is not a run file: it is empty");
     assert_eq!(refusal_of(&[b'x'; 5000]), "`FILE` is not a run file: it is not an SQLite database");
-    assert_eq!(refusal_of(b"SQLite format 3\0"), "`FILE` is not a run file: it is not an SQLite database");
+    assert_eq!(
+        refusal_of(b"SQLite format 3\0"),
+        "`FILE` is damaged: its head: it is not one of an SQLite database any more",
+        "a run file that was cut off, or any other such file"
+    );
     assert_eq!(refusal(folder.path()), "`FILE` is not a run file: it is a directory");
     let missing = refusal(&folder.path().join("none.plim"));
     assert_eq!(missing, "opening `FILE`: No such file or directory (os error 2)");
+}
+
+#[test]
+fn a_head_that_was_written_over_in_part_is_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.plim");
+    finished_run(&path, 1, 1);
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[..8].fill(b'x');
+    fs::write(&path, bytes).unwrap();
+    let why = Run::open(&path).unwrap_err();
+    assert!(why.is_damage() && why.to_string().contains("is damaged: its head: "), "{why}");
+    fs::write(&path, "no run at all, and long enough for a head of a hundred bytes; ".repeat(3)).unwrap();
+    assert!(!Run::open(&path).unwrap_err().is_damage());
 }
 
 #[test]

@@ -44,9 +44,22 @@ pub fn perform(arguments: &AuditArguments, as_json: bool) -> Result<Exit, Failur
     Ok(if findings.is_empty() { Exit::Valid } else { Exit::Differences })
 }
 
+/// Lists what does not follow. That a file is damaged is what was looked for, and no failure of the audit.
 fn run(path: &Path) -> Result<Vec<String>, Failure> {
-    let mut findings: Vec<String> = Run::open(path)?.verify().iter().map(ToString::to_string).collect();
-    let results = Results::read(path)?;
+    let run = match Run::open(path) {
+        Ok(run) => run,
+        Err(error) if error.is_damage() => return Ok(vec![format!("damage: {error}")]),
+        Err(error) => return Err(error.into()),
+    };
+    let mut findings: Vec<String> = run.verify().iter().map(ToString::to_string).collect();
+    let results = match Results::of(&run, |_| {}) {
+        Ok(results) => results,
+        Err(error) if error.is_damage() => {
+            findings.push(format!("damage: {error}; results cannot be computed again"));
+            return Ok(findings);
+        }
+        Err(error) => return Err(error.into()),
+    };
     let stated = stated_rows(&results.stated);
     if results.analysis.ending == model::Ending::Complete || !stated.is_empty() {
         let differences = audit_results(&stated, &results.analysis, STORED_TOLERANCE);

@@ -47,8 +47,11 @@ pub fn audit(run: &Path, signed_by: Option<&str>) -> Result<SealAudit, Failure> 
         Ok(seal) => seal,
         Err(error) => return Ok(SealAudit { findings: vec![format!("seal: {error}")], seal: None }),
     };
-    let mut findings: Vec<String> =
-        seal.check(&Run::open(run)?)?.iter().map(|finding| format!("seal: {finding}")).collect();
+    let mut findings: Vec<String> = match Run::open(run).and_then(|run| seal.check(&run)) {
+        Ok(found) => found.iter().map(|finding| format!("seal: {finding}")).collect(),
+        Err(error) if error.is_damage() => vec![format!("seal: the file cannot be held against it: {error}")],
+        Err(error) => return Err(error.into()),
+    };
     let holds = findings.is_empty();
     if let Some(wanted) = wanted.filter(|wanted| *wanted != seal.signer) {
         findings.push(format!("seal: signed by `{}`, expected `{wanted}`", seal.signer));

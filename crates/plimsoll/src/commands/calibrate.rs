@@ -187,7 +187,7 @@ fn measure_case(
     };
     let ending = fleet::run(&[request], &mut Progress::quiet(&plan), stop).remove(0);
     let results = ending.map_err(Failure::from).and_then(|ending| match ending {
-        Ending::Complete => Results::read(&file),
+        Ending::Complete => Results::read(&file).map_err(Failure::from),
         // Half a measurement would be stored as a whole one.
         _ => Err(Failure::new(Exit::Interrupted, "interrupted; the calibration was not stored")),
     });

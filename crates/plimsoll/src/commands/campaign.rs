@@ -6,7 +6,7 @@ use disclosure::{CampaignRun, PriceSheet, campaign_document, render};
 use runfile::summary;
 use serde_json::json;
 
-use super::compare::{names, paths};
+use super::compare::{names, paths, read_found};
 use super::runs::run_files;
 use super::{json_text, print, print_json};
 use crate::arguments::{FormatArgument, ReportArguments};
@@ -20,9 +20,11 @@ use crate::{paper, prices};
 pub fn perform(arguments: &ReportArguments, as_json: bool) -> Result<Exit, Failure> {
     let given = std::iter::once(&arguments.run).chain(&arguments.more);
     let given = given.map(|path| with_subfolders(path)).collect::<Result<Vec<_>, _>>()?.concat();
-    let paths = paths(&given)?;
+    let found = paths(&given)?;
     let price = prices::read(arguments.price.as_deref())?;
-    let read = paths.iter().map(|path| results(path, price.as_ref())).collect::<Result<Vec<_>, _>>()?;
+    let (paths, read) = read_found(found)?;
+    let read = paths.iter().zip(read).map(|(path, run)| priced(path, run, price.as_ref()));
+    let read = read.collect::<Result<Vec<_>, _>>()?;
     let names = names(&paths);
     let servers: Vec<String> = read.iter().zip(&names).map(|(run, name)| server_title(run, name)).collect();
     let names = run_names(&read, &servers, &names);
@@ -66,15 +68,15 @@ fn text(runs: &[CampaignRun], format: FormatArgument) -> Result<String, Failure>
     }
 }
 
-/// Reads a run with its price list: the given one, else `NAME.prices.toml` beside `NAME.plim`.
-fn results(path: &Path, price: Option<&PriceSheet>) -> Result<Results, Failure> {
+/// Adds the price list of a run: the given one, else `NAME.prices.toml` beside `NAME.plim`.
+fn priced(path: &Path, run: Results, price: Option<&PriceSheet>) -> Result<Results, Failure> {
     let beside = path.with_extension("prices.toml");
     let price = match price {
         Some(price) => Some(price.clone()),
         None if beside.is_file() => prices::read(Some(&beside))?,
         None => None,
     };
-    Ok(Results::read(path)?.priced(price))
+    Ok(run.priced(price))
 }
 
 /// Returns a folder with those of its folders that hold runs; anything else as it is.

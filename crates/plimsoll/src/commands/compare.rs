@@ -20,8 +20,7 @@ use crate::tell::warn;
 
 /// Compares runs.
 pub fn perform(arguments: &CompareArguments, as_json: bool) -> Result<Exit, Failure> {
-    let paths = paths(arguments.baseline.iter().chain(&arguments.runs))?;
-    let read = paths.iter().map(|path| Results::read(path)).collect::<Result<Vec<_>, _>>()?;
+    let (paths, read) = read_found(paths(arguments.baseline.iter().chain(&arguments.runs))?)?;
     refuse_copies(&paths, &read)?;
     let names = names(&paths);
     let servers: Vec<String> = read.iter().zip(&names).map(|(run, name)| server_title(run, name)).collect();
@@ -71,21 +70,56 @@ fn write_documents<'a>(
     Ok(wanted)
 }
 
+/// A run file.
+#[derive(Debug)]
+pub struct FoundRun {
+    path: PathBuf,
+    /// Whether it was named, and not only its folder.
+    is_named: bool,
+}
+
 /// Returns the run files, those in folders as well; each once, in the order given.
-pub fn paths<'a>(given: impl IntoIterator<Item = &'a PathBuf>) -> Result<Vec<PathBuf>, Failure> {
-    let mut paths: Vec<PathBuf> = Vec::new();
+pub fn paths<'a>(given: impl IntoIterator<Item = &'a PathBuf>) -> Result<Vec<FoundRun>, Failure> {
+    let mut all: Vec<FoundRun> = Vec::new();
     for path in given {
-        let found = if path.is_dir() { in_order(run_files(path)?) } else { vec![path.clone()] };
+        let is_named = !path.is_dir();
+        let found = if is_named { vec![path.clone()] } else { in_order(run_files(path)?) };
         if found.is_empty() {
             return Err(Failure::usage(format!("there are no run files in `{}`", path.display())));
         }
         for path in found {
-            if !paths.iter().any(|known| is_same_file(known, &path)) {
-                paths.push(path);
+            if !all.iter().any(|known| is_same_file(&known.path, &path)) {
+                all.push(FoundRun { path, is_named });
             }
         }
     }
-    Ok(paths)
+    Ok(all)
+}
+
+/// Reads runs. One that was only found in a folder and cannot be read is left out with a warning.
+///
+/// # Errors
+/// If one that was named cannot be read, or none can.
+pub fn read_found(found: Vec<FoundRun>) -> Result<(Vec<PathBuf>, Vec<Results>), Failure> {
+    let (mut paths, mut read) = (Vec::new(), Vec::new());
+    let mut last = None;
+    for FoundRun { path, is_named } in found {
+        match Results::read(&path) {
+            Ok(results) => {
+                paths.push(path);
+                read.push(results);
+            }
+            Err(error) if is_named => return Err(error.into()),
+            Err(error) => {
+                warn(format!("left out: {error}"));
+                last = Some(error);
+            }
+        }
+    }
+    match last {
+        Some(error) if read.is_empty() => Err(error.into()),
+        _ => Ok((paths, read)),
+    }
 }
 
 /// Puts the runs of a folder into the order in which they were begun: of a campaign the first server that was asked for

@@ -70,7 +70,8 @@ fn hlog(run: &Run, out: &mut Output) -> Result<(), Failure> {
         Record::Interval(interval) => out.put(&log.interval(&interval)),
         Record::Detail(detail) => out.put(&log.detail(&detail)),
         Record::Resource(_) => {}
-    })
+    })?;
+    Ok(())
 }
 
 fn csv(run: &Run, out: &mut Output) -> Result<(), Failure> {
@@ -79,7 +80,8 @@ fn csv(run: &Run, out: &mut Output) -> Result<(), Failure> {
         if let Record::Interval(interval) = record {
             out.put(&render::intervals_csv_row(run.plan(), &interval));
         }
-    })
+    })?;
+    Ok(())
 }
 
 fn junit(run: &Run, out: &mut Output) -> Result<(), Failure> {

@@ -375,7 +375,7 @@ fn finish_one(run_file: &Path, failure: Option<Failure>, wanted: &Wanted) -> Res
         // Whatever it was, it was before there was anything to record.
         return failure.map_or(Ok(Exit::Internal), Err);
     }
-    let results = Results::read(run_file)?;
+    let results = Results::read_ended(run_file, failure.as_ref().map(Failure::message))?;
     let written = write_report(run_file, &results);
     if wanted.as_json {
         print_json(&value(run_file, &results, written))?;
@@ -403,12 +403,13 @@ fn finish_several(
     let mut exits = Vec::new();
     let mut read = Vec::new();
     for ((candidate, file), failure) in candidates.iter().zip(files).zip(failures) {
+        let why = failure.as_ref().map(|failure| failure.message().to_owned());
         if let Some(failure) = failure {
             tell(format!("\n{}:", candidate.label));
             exits.push(failure.tell());
         }
         if file.exists() {
-            let results = Results::read(file)?;
+            let results = Results::read_ended(file, why.as_deref())?;
             let written = write_report(file, &results);
             exits.push(outcome::exit(&results.plan, &results.analysis));
             read.push((candidate, file, results, written));

@@ -186,3 +186,46 @@ fn mistakes_of_a_report_file_are_told_from_findings() {
     lab.write("negative.toml", &REPORT.replace("0.0557 s", "-0.0557 s"));
     lab.run(&["audit", "negative.toml"]).expect(6).prints("`response` -0.0557 s is below zero");
 }
+
+/// Returns what an audit of a damaged copy of a run says; it is a difference, and not the user's mistake.
+#[track_caller]
+fn audit_damaged(lab: &Lab, damage: impl FnOnce(&mut Vec<u8>)) -> String {
+    let mut bytes = std::fs::read(lab.path("run.plim")).unwrap();
+    damage(&mut bytes);
+    std::fs::write(lab.path("damaged.plim"), bytes).unwrap();
+    let ended = lab.run(&["audit", "damaged.plim"]).expect(6);
+    assert!(!ended.stderr.contains("plimsoll audit"), "{}", ended.stderr);
+    let json = lab.run(&["audit", "damaged.plim", "--json"]).expect(6).json();
+    assert!(!json["findings"].as_array().unwrap().is_empty());
+    ended.stdout
+}
+
+#[test]
+fn damage_is_a_finding_and_no_reason_to_give_up_on_other_runs() {
+    let lab = Lab::new();
+    recorded(&lab);
+    contains(&audit_damaged(&lab, |bytes| bytes.truncate(bytes.len() / 2)), "damage");
+    contains(&audit_damaged(&lab, |bytes| bytes.truncate(700)), "damage");
+    contains(&audit_damaged(&lab, |bytes| bytes.truncate(60)), "damage");
+    contains(&audit_damaged(&lab, |bytes| bytes[..8].fill(b'x')), "is damaged: its head");
+    // Somewhere in the tables: whatever it hits, something does not follow any more.
+    for part in [3, 5, 7] {
+        audit_damaged(&lab, |bytes| {
+            let middle = bytes.len() * part / 8;
+            bytes[middle..middle + 512].fill(0xa5);
+        });
+    }
+    lab.run(&["audit", "none.plim"]).expect(2).says("none.plim");
+
+    // Not in the table of its header, so that only reading all of it shows the damage.
+    lab.run(&["audit", "damaged.plim"]).expect(6);
+    std::fs::write(lab.path("short.plim"), &std::fs::read(lab.path("run.plim")).unwrap()[..700]).unwrap();
+    let ended = lab.run(&["report", "."]).expect(0).says("warning: left out: `./short.plim` is ");
+    assert_eq!(ended.last_line(), "./report.html");
+    lab.run(&["report", "run.plim", "short.plim"]).expect(2).says("hint: `plimsoll audit short.plim`");
+    lab.run(&["compare", "."]).expect(2).says("left out: `./short.plim` is ").says("name several run files");
+    lab.run(&["runs", "."]).expect(0).prints("./short.plim  cannot be read");
+    std::fs::remove_file(lab.path("run.plim")).unwrap();
+    std::fs::remove_file(lab.path("damaged.plim")).unwrap();
+    lab.run(&["report", "."]).expect(2).says("error: `./short.plim` is ");
+}

@@ -86,6 +86,8 @@ fn a_full_disk_ends_a_run_whose_file_still_opens() {
         fi"#;
     let ended = lab.shell(line).expect(0).prints("exit 4\n").prints("audit 0\n");
     assert_eq!(ended.stdout.matches("INCOMPLETE").count(), 2, "{}", ended.stdout);
+    // The run itself knows why; its file could not take that any more.
+    let ended = ended.prints("the run was stopped: ").prints("or the disk was full (rule `ending`)");
     assert_eq!(ended.stderr.matches("error: ").count(), 1, "{}", ended.stderr);
     assert!(
         ended.stderr.contains("the disk that holds `full/run.plim` is full\nhint: make room")
