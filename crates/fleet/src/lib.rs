@@ -16,4 +16,5 @@ mod watch;
 
 pub use load::LoadError;
 pub use run::{Event, FleetError, INTERRUPTED, Monitoring, Observer, RunRequest, ServerChoice, run};
+pub use session::transport;
 pub use verify::{VerifyError, WrongObject};

@@ -217,7 +217,8 @@ fn lay_out(
     }
 }
 
-fn transport(protocol: &Protocol) -> Transport {
+/// Returns how requests of a protocol travel, as recipes name it.
+pub fn transport(protocol: &Protocol) -> Transport {
     match (protocol.tls, protocol.http) {
         (Tls::Off, _) => Transport::Plain,
         (_, HttpVersion::Http2) => Transport::TlsHttp2,

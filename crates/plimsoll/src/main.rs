@@ -14,6 +14,7 @@ mod outcome;
 mod paper;
 mod placement;
 mod places;
+mod preflight;
 mod prices;
 mod program_name;
 mod progress;

@@ -10,6 +10,9 @@ use crate::exit::Failure;
 /// generator then needs less than half of a CPU of the same kind.
 const BUILT_IN_QUOTA: f64 = 0.3;
 
+/// Why a server has that share.
+pub const UNCALIBRATED: &str = "the default where nothing was calibrated";
+
 /// Where server and load run.
 #[derive(Debug, Clone)]
 pub struct Places {
@@ -122,7 +125,7 @@ pub fn sut_plan(
             let reason = format!("from the calibration of {} ({case})", calibration.date);
             Ok(plan(Some(quota), &reason))
         }
-        None => Ok(plan(Some(BUILT_IN_QUOTA), "the default where nothing was calibrated")),
+        None => Ok(plan(Some(BUILT_IN_QUOTA), UNCALIBRATED)),
     }
 }
 

@@ -43,6 +43,6 @@ pub use recipe::{
 pub use started::{AllEnded, end_all};
 pub use sut::{
     Acceleration, GatewayListing, Installed, MemoryLimitProof, Missing, RunningSut, Server, SutDied,
-    SutError, SutListing, SutRequest, WorkDir, accelerators, clean_stale, find_stale, suts,
+    SutError, SutListing, SutLookUp, SutRequest, WorkDir, accelerators, clean_stale, find_stale, suts,
 };
 pub use thread_use::{SchedStat, ThreadUse};

@@ -1,6 +1,6 @@
 //! `doctor`: is this machine fit for a run?
 
-use model::{Connection, Overrides, Plan, SutPlan, make_plan};
+use model::{Connection, HttpVersion, Overrides, Plan, SutPlan, make_plan};
 use serde_json::json;
 use testbed::{Check, DoctorInput, State, examine};
 
@@ -14,7 +14,7 @@ use crate::places;
 const RUN_FILE_BYTES_PER_SECOND: u64 = 2500;
 
 /// Load points that a search takes, about.
-const SEARCH_POINTS: usize = 12;
+pub const SEARCH_POINTS: usize = 12;
 
 /// Examines this machine.
 pub fn perform(arguments: &DoctorArguments, as_json: bool) -> Result<Exit, Failure> {
@@ -44,7 +44,7 @@ pub fn input(plan: &Plan, shared: bool, rate: Option<f64>) -> DoctorInput {
     let seconds = plan.phases.issuing().as_secs_f64() * n_points as f64;
     let offered = plan.loads().filter(|load| !load.is_closed()).map(|load| load.level());
     DoctorInput {
-        users_max: plan.loads().map(|load| load.in_flight_max()).max().unwrap_or(0),
+        users_max: connections_max(plan),
         connection_per_request: plan.protocol.connection == Connection::PerRequest,
         rate: rate.or_else(|| offered.reduce(f64::max)),
         source_addresses: u32::try_from(plan.source_addresses.len().max(1)).unwrap_or(u32::MAX),
@@ -56,6 +56,14 @@ pub fn input(plan: &Plan, shared: bool, rate: Option<f64>) -> DoctorInput {
         dataset_dir: places::files_dir(&plan.benchmark.id),
         dataset_bytes: plan.workload.file_bytes(plan.level_max()),
     }
+}
+
+/// Returns the most connections at a time: one for each user, or for as many as share one.
+fn connections_max(plan: &Plan) -> u32 {
+    let users = plan.loads().map(|load| load.in_flight_max()).max().unwrap_or(0);
+    let shares = plan.protocol.http == HttpVersion::Http2
+        && matches!(plan.protocol.connection, Connection::KeepAlive { .. });
+    users.div_ceil(if shares { plan.protocol.streams.max(1) } else { 1 })
 }
 
 fn word(state: State) -> &'static str {

@@ -7,7 +7,7 @@ mod audit_seal;
 mod calibrate;
 mod campaign;
 mod compare;
-mod doctor;
+pub mod doctor;
 mod export;
 mod history;
 mod inventory;

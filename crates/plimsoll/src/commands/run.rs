@@ -12,9 +12,10 @@ use model::{
 use runfile::RunFileError;
 use serde_json::json;
 use testbed::{State, examine};
-use units::{Bytes, wall};
+use units::{Bytes, Nanos, wall};
 
 use super::calibrate::{self, case_of, stored_or_brief};
+use super::doctor::SEARCH_POINTS;
 use super::{doctor, export, inventory, print, print_json, show};
 use crate::arguments::{MonitorArgument, PlanArguments, RunArguments};
 use crate::audience::{Audience, check_observers};
@@ -26,12 +27,17 @@ use crate::interrupt;
 use crate::outcome;
 use crate::placement::{Places, all_for_load, divide, group, sut_plan};
 use crate::places;
+use crate::preflight;
 use crate::prices;
+use crate::progress::length;
 use crate::results::Results;
 use crate::secrets;
 use crate::side_by_side::{comparison_page, tell_comparison};
 use crate::tell::{tell, warn};
 use crate::trust;
+
+/// A run that takes longer says so before anything else.
+const LONG: Nanos = Nanos::from_secs(600);
 
 /// Runs a benchmark and reports on it.
 pub fn perform(arguments: &RunArguments, as_json: bool) -> Result<Exit, Failure> {
@@ -41,13 +47,25 @@ pub fn perform(arguments: &RunArguments, as_json: bool) -> Result<Exit, Failure>
     let notes = prices::read_into(arguments.price.as_deref(), notes)?;
     let makes_pages = makes_pages(&chosen);
     let candidates = candidates(&arguments.sut, makes_pages)?;
-    let plans = candidates.iter().map(|candidate| make(arguments, &chosen, candidate));
+    // Everything of all servers is looked at before anything is measured, if only for a calibration.
+    let mut checked = Vec::new();
+    for candidate in &candidates {
+        let plan = make(arguments, &chosen, candidate, Quota::Later)?;
+        preflight::check(arguments, candidate, &plan)?;
+        checked.push(plan);
+    }
+    preflight::check_out(arguments.out.as_deref())?;
+    if !arguments.dry_run {
+        announce_long(preflight::load_time(&checked));
+    }
+    let quota = if arguments.dry_run { Quota::AsStored } else { Quota::Calibrated };
+    let plans = candidates.iter().map(|candidate| make(arguments, &chosen, candidate, quota));
     let plans: Vec<Plan> = plans.collect::<Result<_, Failure>>()?;
     let secrets = secrets::read(&chosen)?;
     check_observers(&arguments.metrics, &arguments.monitor)?;
     let trust = trust_in(arguments, &candidates)?;
     if arguments.dry_run {
-        return dry_run(&plans, as_json);
+        return dry_run(&plans, &candidates, as_json);
     }
     let files = run_files(arguments, &plans[0], &candidates)?;
     announce(&plans, &candidates);
@@ -85,17 +103,40 @@ fn makes_pages(chosen: &Chosen) -> bool {
         .any(|request| matches!(request.reply, ReplyBody::Letters { .. }))
 }
 
-fn dry_run(plans: &[Plan], as_json: bool) -> Result<Exit, Failure> {
-    for plan in plans {
-        match as_json {
-            true => print_json(&json!({ "format": 1, "plan": plan }))?,
-            false => print(&show::plan_text(plan))?,
+/// Says what would be run, and on what.
+fn dry_run(plans: &[Plan], candidates: &[Candidate], as_json: bool) -> Result<Exit, Failure> {
+    let seconds = preflight::load_time(plans).as_secs_f64();
+    let named =
+        || plans.iter().zip(candidates).map(|(plan, one)| json!({ "server": one.label, "plan": plan }));
+    match (as_json, plans) {
+        (true, [plan]) => print_json(
+            &json!({ "format": 1, "server": candidates[0].label, "load_s": seconds, "plan": plan }),
+        )?,
+        (true, _) => {
+            print_json(&json!({ "format": 1, "load_s": seconds, "plans": named().collect::<Vec<_>>() }))?;
         }
+        (false, _) => print(&announcement(plans, candidates))?,
     }
     Ok(Exit::Valid)
 }
 
-fn make(arguments: &RunArguments, chosen: &Chosen, candidate: &Candidate) -> Result<Plan, Failure> {
+/// Where the server's share of a CPU comes from, if it follows from a calibration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Quota {
+    /// From nothing: the plan is made for its mistakes.
+    Later,
+    /// From the calibration that there is.
+    AsStored,
+    /// From a calibration that is made now, if there is none.
+    Calibrated,
+}
+
+fn make(
+    arguments: &RunArguments,
+    chosen: &Chosen,
+    candidate: &Candidate,
+    quota: Quota,
+) -> Result<Plan, Failure> {
     let sut = &arguments.sut;
     let load_cpus = sut.load_cpus.as_ref().map(|list| list.0.as_slice());
     let places = match (&candidate.server, candidate.group) {
@@ -113,7 +154,7 @@ fn make(arguments: &RunArguments, chosen: &Chosen, candidate: &Candidate) -> Res
     );
     // The built-in server has a safe default; a real one's quota is worth a measurement.
     let calibration = || match candidate.server {
-        ChosenServer::Recipe(_) => stored_or_brief(&places),
+        ChosenServer::Recipe(_) if quota == Quota::Calibrated => stored_or_brief(&places),
         _ => calibrate::stored(),
     };
     let plan_with = |sut_plan: SutPlan| {
@@ -132,10 +173,17 @@ fn make(arguments: &RunArguments, chosen: &Chosen, candidate: &Candidate) -> Res
             candidate.accelerator.as_ref().map(|accelerator| accelerator.plan(&plan.file_set()));
         Ok::<Plan, Failure>(plan)
     };
-    // Mistakes are told before anything is measured.
-    let plan = plan_with(SutPlan::of(candidate.name()))?;
-    check_transport(candidate, &plan.protocol)?;
-    plan_with(sut_plan(sut, candidate.name(), &places, &case, calibration)?)
+    if quota == Quota::Later {
+        let plan = plan_with(SutPlan::of(candidate.name()))?;
+        check_transport(candidate, &plan.protocol)?;
+        return Ok(plan);
+    }
+    let mut sut_plan = sut_plan(sut, candidate.name(), &places, &case, calibration)?;
+    if quota == Quota::AsStored && preflight::wants_calibration(candidate, &sut_plan) {
+        sut_plan.quota = None;
+        sut_plan.quota_reason = "set by a calibration, which the run makes first".to_owned();
+    }
+    plan_with(sut_plan)
 }
 
 /// Returns how connections are encrypted instead of as the benchmark says. An `https://` target is spoken to over TLS,
@@ -248,12 +296,24 @@ fn make_folder(folder: &Path) -> Result<(), Failure> {
     })
 }
 
+/// Says how long it takes, if that is long.
+fn announce_long(time: Nanos) {
+    if LONG < time {
+        tell(format!("This takes about {}. Ctrl-C ends it and keeps what was recorded.\n", length(time)));
+    }
+}
+
 /// Says what is going to happen.
 fn announce(plans: &[Plan], candidates: &[Candidate]) {
+    tell(announcement(plans, candidates) + "\n");
+}
+
+/// Returns what is going to happen: the load, every server with what it is given, and how long all of it takes.
+fn announcement(plans: &[Plan], candidates: &[Candidate]) -> String {
     let plan = &plans[0];
     let benchmark = &plan.benchmark;
-    tell(format!("{} (`{}`, version {})", benchmark.title, benchmark.id, benchmark.version));
-    tell(show::plan_text(plan));
+    let mut lines = vec![format!("{} (`{}`, version {})", benchmark.title, benchmark.id, benchmark.version)];
+    lines.push(show::plan_text(plan));
     let cpus = |list: &[u32]| match list {
         [] => "any".to_owned(),
         list => testbed::format_cpu_list(list),
@@ -270,14 +330,26 @@ fn announce(plans: &[Plan], candidates: &[Candidate]) {
         let copies = plan.sut.accelerator.as_ref();
         let copies = copies.map(|one| format!("; copies up to {}", Bytes(one.cache_bytes)));
         let more = [memory, disk, copies].into_iter().flatten().collect::<String>();
-        tell(format!(
+        lines.push(format!(
             "server        {}{profile}, CPUs {}, {quota}{more}",
             candidate.label,
             cpus(&plan.sut.cpus)
         ));
     }
     let threads = if plan.load_threads == 1 { "thread" } else { "threads" };
-    tell(format!("load          {} {threads}, CPUs {}\n", plan.load_threads, cpus(&plan.load_cpus)));
+    lines.push(format!("load          {} {threads}, CPUs {}", plan.load_threads, cpus(&plan.load_cpus)));
+    let (about, what) = match plan.search {
+        Some(_) => ("about ", format!("{SEARCH_POINTS} load points of a search")),
+        None if plan.load_points.len() == 1 => ("", "1 load point".to_owned()),
+        None => ("", format!("{} load points", plan.load_points.len())),
+    };
+    let servers =
+        if plans.len() == 1 { String::new() } else { format!(" for each of {} servers", plans.len()) };
+    lines.push(format!(
+        "total time    {about}{} of load: {what}{servers}",
+        length(preflight::load_time(plans))
+    ));
+    lines.join("\n")
 }
 
 /// Warns of what `doctor` finds in the way of this plan.

@@ -25,6 +25,7 @@ use line::Line;
 use plain::Said;
 use state::{Done, State};
 use text::capitalized;
+pub use text::length;
 use view::View;
 pub use view::leave as leave_view;
 

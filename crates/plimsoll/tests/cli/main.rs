@@ -25,6 +25,7 @@ mod limits;
 mod metrics;
 mod nginx;
 mod paper;
+mod preflight;
 mod price;
 mod recipes;
 mod run;

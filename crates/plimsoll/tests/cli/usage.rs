@@ -216,9 +216,12 @@ fn a_run_file_is_never_overwritten() {
 fn a_place_where_nothing_can_be_written_is_told() {
     let lab = Lab::new();
     let run = |out: &str| lab.run(&["run", "one-object", "--load", "1", "--duration", "1", "--out", out]);
-    run("/dev/null/run.plim").expect(2).says("cannot make the folder `/dev/null`").says("hint: `--out`");
+    run("/dev/null/run.plim").expect(2).says("`/dev/null`: it is not a folder").says("hint: `--out`");
     // Nobody may make files in /sys, not even root.
-    run("/sys/run.plim").expect(4).says("error: creating `/sys/run.plim`: ").says("hint: `--out`");
+    run("/sys/run.plim")
+        .expect(2)
+        .says("error: cannot write `/sys/run.plim`: `/sys`: ")
+        .says("hint: `--out`");
     lab.run(&["populate", "one-object", "--dir", "/dev/null/site"]).expect(4).says("/dev/null");
 }
 

@@ -48,6 +48,7 @@ use crate::recipe::{GatewayRecipe, ProgramRecipe, Ready, Recipe, Reset, StartRec
 
 pub use listing::{GatewayListing, Installed, Missing, SutListing, accelerators, suts};
 pub use memory_limit::MemoryLimitProof;
+pub use prepare::SutLookUp;
 pub use running::RunningSut;
 pub use values::{Origin, Values};
 pub use work_dir::{WorkDir, clean_stale, find_stale};

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use model::GatewayKind;
+use model::{Gateway, GatewayKind};
 
 use super::account::Account;
 use super::certificate::Certificate;
@@ -104,6 +104,45 @@ impl Prepared {
             None => (None, own_certificate),
         };
         Ok(Prepared { recipe, choice, certificate, populated, server, companions, front, values, work_dir })
+    }
+}
+
+/// What would be started.
+#[derive(Debug, Clone, Copy)]
+pub struct SutLookUp<'a> {
+    /// The server; `None` if that is our own program, which has everything.
+    pub server: Option<&'a Recipe>,
+    /// What stands in front of it.
+    pub accelerator: Option<&'a Recipe>,
+    /// The profile of the server's recipe; the one for benchmarks if `None`.
+    pub profile: Option<&'a str>,
+    /// How requests travel to whichever of them takes them.
+    pub transport: Transport,
+    /// How pages are made by a program, if any are.
+    pub gateway: Option<Gateway>,
+    /// Our own program.
+    pub program: &'a Path,
+    /// Where programs are looked for, before the usual directories.
+    pub search_path: &'a [PathBuf],
+}
+
+impl SutLookUp<'_> {
+    /// Returns whether all programs are installed and the recipes have what is asked for; starts nothing.
+    ///
+    /// # Errors
+    /// The first thing that is missing.
+    pub fn check(&self) -> Result<(), SutError> {
+        let transport = match self.accelerator {
+            Some(recipe) => {
+                Choice::make(recipe, None, self.transport, None)?;
+                find_program(&recipe.title, &recipe.program, self.program, self.search_path)?;
+                Transport::Plain
+            }
+            None => self.transport,
+        };
+        let Some(recipe) = self.server else { return Ok(()) };
+        let choice = Choice::make(recipe, self.profile, transport, self.gateway)?;
+        Programs::find(recipe, &choice, self.program, self.search_path).map(drop)
     }
 }
 
