@@ -98,11 +98,20 @@ pub fn end_all() -> AllEnded {
     }
     kill_groups(&groups);
     remove_groups(&groups);
-    for folder in folders {
-        // What cannot be removed now is found by the next run.
-        let _ = fs::remove_dir_all(folder);
-    }
+    folders.into_iter().for_each(|folder| remove_folder(folder));
     AllEnded(started)
+}
+
+/// Removes a folder in which a thread that knows of nothing may be writing still, or removing: once the folder is gone,
+/// its next step fails.
+fn remove_folder(folder: &Path) {
+    for _ in 0..TRIES {
+        // An error may be about one of its files only, which the other thread was quicker to remove.
+        if fs::remove_dir_all(folder).is_ok() || !folder.exists() {
+            return;
+        }
+        std::thread::sleep(PAUSE);
+    }
 }
 
 /// Kills children with their descendants and collects them. A child that was not collected keeps its number, so nobody

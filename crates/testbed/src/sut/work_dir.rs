@@ -1,7 +1,7 @@
 //! The directory that one run has for itself, and what killed runs left behind.
 
 use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -80,14 +80,23 @@ impl WorkDir {
         written.map_err(|source| SutError::File { what: "secret file", path: path.to_owned(), source })
     }
 
-    /// Makes a directory.
+    /// Makes a directory below, with those above it. The run's own is never made again: it may have been removed for an end
+    /// at once.
     pub fn make_directory(&self, path: &Path) -> Result<(), SutError> {
-        let open = || fs::set_permissions(path, Permissions::from_mode(0o755));
-        fs::create_dir_all(path).and_then(|()| open()).map_err(|source| SutError::File {
-            what: "server directory",
-            path: path.to_owned(),
-            source,
-        })
+        let below = path.strip_prefix(&self.path).unwrap_or(path);
+        let mut made = self.path.clone();
+        for part in below.components() {
+            made.push(part);
+            let created = match fs::create_dir(&made) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+                created => created,
+            };
+            // Whatever the user's mask is: servers read it that may have given up our rights.
+            created.and_then(|()| fs::set_permissions(&made, Permissions::from_mode(0o755))).map_err(
+                |source| SutError::File { what: "server directory", path: path.to_owned(), source },
+            )?;
+        }
+        Ok(())
     }
 }
 
@@ -118,8 +127,9 @@ pub fn clean_stale(base: &Path) -> Vec<PathBuf> {
     cleaned
 }
 
-/// Returns directories whose lock nobody holds, with the lock, so that two clean-ups do not meet.
-fn stale_directories(base: &Path) -> Vec<(PathBuf, File)> {
+/// Returns directories whose lock nobody holds, with the lock, so that two clean-ups do not meet; and those that have none
+/// and whose maker is gone.
+fn stale_directories(base: &Path) -> Vec<(PathBuf, Option<File>)> {
     // What others wrote there must not say which processes are killed.
     if check_private_folder(base).is_err() {
         return Vec::new();
@@ -127,13 +137,21 @@ fn stale_directories(base: &Path) -> Vec<(PathBuf, File)> {
     let Ok(entries) = fs::read_dir(base) else { return Vec::new() };
     let ours = |name: &std::ffi::OsStr| name.to_str().is_some_and(|name| name.starts_with(PREFIX));
     let directories = entries.flatten().filter(|entry| ours(&entry.file_name())).map(|entry| entry.path());
-    directories.filter_map(|path| Some((path.clone(), unheld_lock(&path)?))).collect()
+    directories.filter_map(|path| Some((path.clone(), stale_lock(&path)?))).collect()
 }
 
-fn unheld_lock(directory: &Path) -> Option<File> {
-    let lock = File::open(directory.join(LOCK)).ok()?;
-    lock.try_lock().ok()?;
-    Some(lock)
+/// Returns the lock of a directory that is stale, if it has one; `None` if the directory is in use.
+fn stale_lock(directory: &Path) -> Option<Option<File>> {
+    match File::open(directory.join(LOCK)) {
+        Ok(lock) => lock.try_lock().ok().map(|()| Some(lock)),
+        // Killed before it had one, or about to have one.
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let name = directory.file_name()?.to_str()?;
+            let (maker, _) = name.strip_prefix(PREFIX)?.split_once('-')?;
+            ProcessStat::of(maker.parse().ok()?).is_none().then_some(None)
+        }
+        Err(_) => None,
+    }
 }
 
 /// Kills the process groups of a run that was killed, if their leaders are still the ones that were noted.
@@ -163,6 +181,32 @@ mod tests {
         let path = work_dir.path().to_owned();
         drop(work_dir);
         assert!(!path.exists());
+    }
+
+    /// Goal: a kill between the making of the directory and of its lock. No process has the first number: the kernel's
+    /// highest is 2²² = 4194304.
+    #[test]
+    fn a_directory_without_a_lock_is_stale_when_its_maker_is_gone() {
+        let base = tempfile::tempdir().unwrap();
+        let left = base.path().join(format!("{PREFIX}4194305-0"));
+        let young = base.path().join(format!("{PREFIX}{}-7", std::process::id()));
+        fs::create_dir(&left).unwrap();
+        fs::create_dir(&young).unwrap();
+        clean_stale(base.path());
+        assert!(!left.exists() && young.exists());
+    }
+
+    #[test]
+    fn directories_are_made_below_the_runs_own_which_is_not_made_again() {
+        let base = tempfile::tempdir().unwrap();
+        let work_dir = WorkDir::create(base.path()).unwrap();
+        let deep = work_dir.path().join("accelerator/etc");
+        work_dir.make_directory(&deep).unwrap();
+        work_dir.make_directory(&deep).unwrap();
+        assert!(deep.is_dir());
+        fs::remove_dir_all(work_dir.path()).unwrap();
+        assert!(work_dir.make_directory(&deep).is_err());
+        assert!(!work_dir.path().exists());
     }
 
     /// Goal: after a `kill -9` of ours the server and its files go with the next start. A directory without a
