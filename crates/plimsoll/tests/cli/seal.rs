@@ -47,8 +47,8 @@ fn a_sealed_run_is_known_again_and_changes_are_found() {
     fs::write(lab.path("run.plim"), &run).unwrap();
 
     let seal = fs::read_to_string(lab.path("run.plim.seal")).unwrap();
-    lab.write("run.plim.seal", &seal.replace("\"benchmark_version\": 1", "\"benchmark_version\": 2"));
-    audit(&[]).expect(6).prints("seal: the seal was changed").prints("`benchmark_version` was `2`");
+    lab.write("run.plim.seal", &seal.replace("\"benchmark_version\": ", "\"benchmark_version\": 9"));
+    audit(&[]).expect(6).prints("seal: the seal was changed").prints("`benchmark_version` was `9");
     lab.write("run.plim.seal", &seal.replace("\"benchmark\"", "\"note\": \"audited\", \"benchmark\""));
     audit(&[]).expect(6).prints("seal: the seal has more in it than was signed");
     lab.write("run.plim.seal", "yes, it is ours");

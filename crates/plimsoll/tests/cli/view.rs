@@ -27,7 +27,7 @@ fn a_terminal_is_filled_and_given_back() {
     let ended = on_terminal(&lab, "TERM=xterm", 2, "true");
     let [before, during, after] = parts(&ended);
     assert!(before.contains("load points   1 user"), "{before}");
-    assert!(during.contains("Validity") && during.contains("Completed per second"), "{during}");
+    assert!(during.contains("Validity") && during.contains("Completed/s"), "{during}");
     assert!(!during.contains("Server: built-in"), "what is told waits");
     assert!(after.contains("Server: built-in") && after.contains("1/1  1 user"), "{after}");
     assert!(after.contains("run.plim") && after.contains("\x1b[?25h"), "{after}");

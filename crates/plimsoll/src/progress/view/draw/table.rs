@@ -61,7 +61,7 @@ pub fn draw_messages(state: &State, mut area: Rect, buffer: &mut Buffer) {
 pub fn draw_footer(look: Look, area: Rect, buffer: &mut Buffer) {
     let text = match look.is_stopping {
         false => "q: end the run and keep what is recorded",
-        true => "Stopping; what was recorded is kept. Ctrl-C ends at once.",
+        true => "Stopping; what was recorded is kept. Ctrl-C quits immediately.",
     };
     put(buffer, area, &Line::styled(text, dim()), &Line::default());
 }
