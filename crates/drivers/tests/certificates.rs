@@ -144,7 +144,7 @@ fn a_self_signed_certificate_is_accepted_where_it_is_given_as_an_authority() {
     for is_ca in [IsCa::NoCa, IsCa::ExplicitNoCa, IsCa::Ca(BasicConstraints::Unconstrained)] {
         let with = |names: &[&str]| {
             let mut params = params(names);
-            params.is_ca = is_ca.clone();
+            params.is_ca = is_ca;
             self_signed(params)
         };
         let shown = with(&["localhost"]);

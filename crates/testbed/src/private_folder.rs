@@ -122,7 +122,7 @@ fn folder_name() -> String {
 /// Makes a folder for this user alone, mode 0700, unless it is there, and returns where it is, free of links.
 ///
 /// One that is there is used if it belongs to this user and others cannot write into it; others lose the right to read
-/// it, but for the group that [`let_group_through`] let in.
+/// it, but for the group that `let_group_through` let in.
 ///
 /// # Errors
 /// If it cannot be made, or others can change what is in it or above it.
