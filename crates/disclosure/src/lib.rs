@@ -26,4 +26,4 @@ pub use document::{
 };
 pub use report::{PriceSheet, Provenance, Report};
 pub use scaling::scaling_text;
-pub use sections::{outline, price_text, results_table};
+pub use sections::{headline_text, outline, price_text, results_table};

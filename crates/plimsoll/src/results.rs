@@ -106,7 +106,7 @@ impl Results {
 
     /// Returns the judgement with its reasons, then the headline: never one without the other.
     pub fn verdict_text(&self) -> String {
-        let Analysis { verdict, headline, modifications, .. } = &self.analysis;
+        let Analysis { verdict, modifications, .. } = &self.analysis;
         let word = match verdict.state {
             State::Valid => "VALID",
             State::Overloaded | State::Invalid => "INVALID",
@@ -114,19 +114,7 @@ impl Results {
         };
         let mut lines = Vec::new();
         let modified = if modifications.is_empty() { "" } else { ", modified" };
-        let figure = headline.as_ref().map(|figure| {
-            let load = self.analysis.load_points[figure.load_point].load.level();
-            let words = match self.analysis.load_points[figure.load_point].load.is_closed() {
-                true if load == 1.0 => "user",
-                true => "users",
-                false => "offered per second",
-            };
-            format!(
-                "{:.2} {} at {load} {words}, mean response time {:.4} s",
-                figure.value, figure.name, figure.response_mean
-            )
-        });
-        match figure {
+        match disclosure::headline_text(&self.analysis) {
             Some(figure) => lines.push(format!("{word}{modified}: {figure}.")),
             None => lines.push(format!("{word}{modified}: no load point is valid, so there is no headline.")),
         }

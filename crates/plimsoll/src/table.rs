@@ -59,7 +59,7 @@ fn laid_out(table: &Table, width: Option<usize>) -> String {
     }
     let mut text = lines.trim_fmt();
     if !left_out.is_empty() {
-        text.push_str(&format!("\n (no room here for: {}; the report has them)", left_out.join(", ")));
+        text.push_str(&format!("\n (not shown: {}; see the report)", left_out.join(", ")));
     }
     text
 }
@@ -147,7 +147,7 @@ mod tests {
     fn words_are_cut_at_last_and_no_row_is_wrapped() {
         for width in 38..200 {
             let text = laid_out(&table(), Some(width));
-            let rows: Vec<&str> = text.lines().filter(|line| !line.starts_with(" (no room")).collect();
+            let rows: Vec<&str> = text.lines().filter(|line| !line.starts_with(" (not shown")).collect();
             assert_eq!(rows.len(), 3, "{width}:\n{text}");
             assert!(rows.iter().all(|row| row.chars().count() <= width), "{width}:\n{text}");
         }

@@ -34,6 +34,7 @@ mod workload;
 use analysis::attribute::Attribution;
 use analysis::{LoadPointResult, Reason, State};
 
+pub use opening::headline_text;
 pub(crate) use opening::modification_text;
 pub use price::price_text;
 pub use results::results_table;
