@@ -1,6 +1,9 @@
 //! Heads of HTTP/1.
 
-use http1::{HEAD_BYTES_MAX, Parsed, RequestMethod, headers, parse_reply, parse_request, parse_response};
+use http1::{
+    HEAD_BYTES_MAX, INTERIM_BYTES_MAX, Parsed, RequestMethod, headers, parse_final_response, parse_reply,
+    parse_request, parse_response,
+};
 
 /// Reads a response; what was partial or complete stays so, whatever follows.
 pub fn response(bytes: &[u8]) {
@@ -16,6 +19,18 @@ pub fn response(bytes: &[u8]) {
         };
         assert_eq!(reply.head, head);
         headers(&bytes[..length]).for_each(drop);
+    }
+}
+
+/// Reads a response behind interim ones; the last head is final, and ends where its length says.
+pub fn final_response(bytes: &[u8]) {
+    for method in [RequestMethod::Get, RequestMethod::Head, RequestMethod::Connect] {
+        let parsed = parse_final_response(bytes, method);
+        let Ok(Parsed::Complete { head, length }) = parsed else { continue };
+        assert!(!head.is_interim());
+        assert!(length <= bytes.len().min(INTERIM_BYTES_MAX + 2 * HEAD_BYTES_MAX));
+        assert_eq!(parse_final_response(&bytes[..length], method), parsed);
+        assert!(matches!(parse_final_response(&bytes[..length - 1], method), Ok(Parsed::Partial)));
     }
 }
 

@@ -28,6 +28,7 @@ type Target = (&'static str, fn(&[u8]));
 
 const TARGETS: &[Target] = &[
     ("response", http1_heads::response),
+    ("final-response", http1_heads::final_response),
     ("request", http1_heads::request),
     ("chunks", http1_bodies::chunks),
     ("body", http1_bodies::body),
