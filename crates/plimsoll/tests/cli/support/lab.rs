@@ -105,8 +105,14 @@ impl Lab {
     }
 
     /// Starts a command that goes on running.
+    ///
+    /// It hears signals as from a terminal: a job in the background of a script, as tests can be, has some ignored, and
+    /// its children as well.
     pub fn start(&self, arguments: &[&str]) -> Running {
-        let mut command = self.command(arguments);
+        let plain = self.command(arguments);
+        let mut command = Command::new("env");
+        self.prepare(&mut command);
+        command.arg("--default-signal=HUP,INT,QUIT").arg(plain.get_program()).args(plain.get_args());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         Running::new(command.spawn().unwrap(), self.folder.path())
     }
