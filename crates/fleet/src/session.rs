@@ -51,10 +51,9 @@ impl Session {
         stop: &AtomicBool,
     ) -> Result<Session, FleetError> {
         let clock = RealClock::start();
-        let sut = start_server(request, observer, stop)?;
+        let mut sut = start_server(request, observer, stop)?;
         sut.as_ref().map_or(Ok(()), RunningSut::require_limits)?;
         let plan = with_enforced_limits(request, sut.as_ref(), observer);
-        let mut sut = sut;
         let proof = prove_memory_limit(sut.as_mut(), &plan, observer, stop)?;
         let (aim, name) = match (&sut, &request.server) {
             (Some(sut), _) => (aim_at_sut(sut)?, plan.sut.name.clone()),
