@@ -1,7 +1,7 @@
 //! Pages as a browser lays them out: nothing cut off, a chart on the first screen, letters that can be read, few sheets of
 //! paper.
 //!
-//! Needs `chromium` and `pdfinfo`. Where they are missing, tests say that nothing was looked at; what can be told without a
+//! Needs `chromium` and `pdftotext`. Where they are missing, tests say that nothing was looked at; what can be told without a
 //! browser is in `layout.rs`.
 
 mod fixture;
@@ -67,11 +67,16 @@ fn chromium(arguments: &[&str], page: &Path) -> Option<Output> {
     }
 }
 
-/// Lays a page out in a window of a size; `None` without a browser.
+/// Measures a page in a window of a size; `None` without a browser.
 fn measured(html: &str, size: &str) -> Option<Value> {
+    laid_out(&html.replace("</body>", MEASURE), size)
+}
+
+/// Lays a page out that measures itself, and returns what it found; `None` without a browser.
+fn laid_out(html: &str, size: &str) -> Option<Value> {
     let folder = tempfile::tempdir().unwrap();
     let page = folder.path().join("page.html");
-    fs::write(&page, html.replace("</body>", MEASURE)).unwrap();
+    fs::write(&page, html).unwrap();
     let output = chromium(&["--dump-dom", &format!("--window-size={size}")], &page)?;
     let text = String::from_utf8_lossy(&output.stdout);
     let title = text.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>"));
@@ -91,12 +96,19 @@ fn nothing_is_cut_off_on_a_usual_screen_and_a_chart_is_on_the_first_one() {
     }
 }
 
-/// Headless windows are 500 px wide at least, so that is what is looked at; a narrower page scales the drawings of 380 px
-/// down to 368 px at most, which is 11.6 px.
+/// Puts a page into a frame of a phone's width: windows without a screen are 500 px wide at least.
+fn on_a_phone(html: &str) -> String {
+    let page = html.replace("</body>", MEASURE).replace('&', "&amp;").replace('"', "&quot;");
+    format!(
+        "<!DOCTYPE html><title></title><body><iframe width='400' height='900' srcdoc=\"{page}\" \
+         onload='document.title = this.contentDocument.title'></iframe></body>"
+    )
+}
+
 #[test]
 fn letters_of_charts_can_be_read_on_a_narrow_screen() {
     for (name, html) in pages() {
-        let Some(page) = measured(&html, "500,900") else { return };
+        let Some(page) = laid_out(&on_a_phone(&html), "500,950") else { return };
         assert!(9.0 <= page["letters"].as_f64().unwrap(), "{name}: {page}");
         assert!(page["wide"].as_f64().unwrap() <= 0.0, "{name}: {page}");
     }
@@ -115,25 +127,38 @@ fn a_page_that_is_spoiled_is_found() {
         "svg.narrow { display: block; max-width: 200px; }",
     );
     assert!(spoiled != html);
-    let page = measured(&spoiled, "500,900").unwrap();
+    let page = laid_out(&on_a_phone(&spoiled), "500,950").unwrap();
     assert!(page["letters"].as_f64().unwrap() < 9.0, "{page}");
+}
+
+/// Prints a page on paper and returns the number of lines on each sheet, without those that the browser writes at head and
+/// foot; `None` without a browser or without `pdftotext`.
+fn printed(html: &str) -> Option<Vec<usize>> {
+    let folder = tempfile::tempdir().unwrap();
+    let (page, pdf) = (folder.path().join("page.html"), folder.path().join("page.pdf"));
+    fs::write(&page, html).unwrap();
+    chromium(&["--no-pdf-header-footer", &format!("--print-to-pdf={}", pdf.display())], &page)?;
+    let Ok(text) = Command::new("pdftotext").arg("-layout").args([&pdf]).arg("-").output() else {
+        eprintln!("NOT CHECKED: `pdftotext` is not installed, so no sheet was looked at");
+        return None;
+    };
+    let text = String::from_utf8_lossy(&text.stdout).into_owned();
+    let n_lines = |sheet: &str| sheet.lines().filter(|line| !line.trim().is_empty()).count();
+    // A form feed ends every sheet, the last one too.
+    Some(text.trim_end_matches('\u{c}').split('\u{c}').map(n_lines).collect())
 }
 
 #[test]
 fn a_quick_report_is_printed_on_fewer_than_twelve_pages() {
     let (_, html) = pages().swap_remove(0);
-    let folder = tempfile::tempdir().unwrap();
-    let (page, pdf) = (folder.path().join("page.html"), folder.path().join("page.pdf"));
-    fs::write(&page, html).unwrap();
-    if chromium(&[&format!("--print-to-pdf={}", pdf.display())], &page).is_none() {
-        return;
+    let Some(sheets) = printed(&html) else { return };
+    assert!((3..12).contains(&sheets.len()), "{sheets:?}");
+}
+
+#[test]
+fn no_sheet_has_next_to_nothing() {
+    for (name, html) in pages() {
+        let Some(sheets) = printed(&html) else { return };
+        assert!(sheets.iter().all(|n_lines| 4 <= *n_lines), "{name}: {sheets:?}");
     }
-    let Ok(info) = Command::new("pdfinfo").arg(&pdf).output() else {
-        eprintln!("NOT CHECKED: `pdfinfo` is not installed, so no page was counted");
-        return;
-    };
-    let info = String::from_utf8_lossy(&info.stdout).into_owned();
-    let n =
-        info.lines().find_map(|line| line.strip_prefix("Pages:")).map(|n| n.trim().parse::<u32>().unwrap());
-    assert!(n.is_some_and(|n| (3..12).contains(&n)), "{info}");
 }

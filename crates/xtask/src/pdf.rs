@@ -86,7 +86,20 @@ fn look(pdf: &Path) -> Result<u32> {
         WORDS.into_iter().chain([last.as_str()]).filter(|words| !text.contains(words)).collect();
     ensure!(missing.is_empty(), "the text lacks {missing:?}");
     ensure!(!text.contains(char::REPLACEMENT_CHARACTER), "there are characters that no font has");
+    let sparse = sparse_pages(&text);
+    ensure!(sparse.is_empty(), "pages with next to nothing on them: {sparse:?}");
     Ok(n_pages)
+}
+
+/// The fewest lines of a page, with those at its head and foot.
+const LINES_MIN: usize = 6;
+
+/// Returns the pages, counted from 1, with fewer lines than [`LINES_MIN`] in what `pdftotext` prints.
+fn sparse_pages(text: &str) -> Vec<usize> {
+    // A form feed ends every page, the last one too.
+    let pages = text.trim_end_matches('\u{c}').split('\u{c}').enumerate();
+    let n_lines = |page: &str| page.lines().filter(|line| !line.trim().is_empty()).count();
+    pages.filter(|(_, page)| n_lines(page) < LINES_MIN).map(|(index, _)| index + 1).collect()
 }
 
 /// Returns a field of what `pdfinfo` prints: `Pages:           12`.
@@ -131,6 +144,14 @@ Helvetica                            Type 1            WinAnsi          no  no  
         let head: String = FONTS.lines().take(2).map(|line| format!("{line}\n")).collect();
         assert!(not_embedded(&head).is_err());
         assert!(not_embedded(&format!("{head}x y\n")).is_err());
+    }
+
+    #[test]
+    fn a_page_with_a_single_line_between_head_and_foot_is_named() {
+        let full = "Report\n1\n2\n3\n\n4\n1 of 3\n\u{c}";
+        let text = format!("{full}Report\n\nalone\n\n2 of 3\n\u{c}{full}");
+        assert_eq!(sparse_pages(&text), [2]);
+        assert_eq!(sparse_pages(full), [0; 0]);
     }
 
     #[test]

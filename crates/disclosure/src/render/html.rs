@@ -156,6 +156,9 @@ fn section_html(section: &Section, anchor: &str, anchors: &mut Anchors) -> Marku
     }
 }
 
+/// Files with so many lines are printed in two columns.
+const LONG_MIN: usize = 24;
+
 fn block_html(block: &Block, anchors: &mut Anchors) -> Markup {
     match block {
         Block::Paragraph(paragraph) => html! { p { (text(paragraph)) } },
@@ -165,7 +168,8 @@ fn block_html(block: &Block, anchors: &mut Anchors) -> Markup {
         Block::Figure(figure) => figure_html(figure, &anchors.of(figure.chart.id)),
         Block::Facts(facts) => facts_html(facts),
         Block::Code { caption, text } => {
-            html! { figure class="code" { figcaption { (caption) } pre { code { (text) } } } }
+            let class = (LONG_MIN <= text.lines().count()).then_some("long");
+            html! { figure class="code" { figcaption { (caption) } pre class=[class] { code { (text) } } } }
         }
         Block::List(items) => html! { ul { @for item in items { li { (text(item)) } } } },
         Block::Note(kind, note) => {
