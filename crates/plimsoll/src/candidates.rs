@@ -121,10 +121,7 @@ pub fn candidates(arguments: &SutArguments, makes_pages: bool) -> Result<Vec<Can
             check_recipe(recipe, arguments.profile.as_deref(), &gateways)?;
         }
         for gateway in gateways {
-            let label = match gateway {
-                Some(gateway) => with_gateway(name, gateway),
-                None => name.clone(),
-            };
+            let label = server_name(name, gateway, arguments.profile.as_deref());
             let (title, server) = (label.clone(), server.clone());
             bare.push(Candidate { label, title, server, gateway, accelerator: None, group: None });
         }
@@ -139,16 +136,28 @@ pub fn candidates(arguments: &SutArguments, makes_pages: bool) -> Result<Vec<Can
     Ok(repeated(in_groups(all, &arguments.sut_groups), arguments.repeat))
 }
 
-/// Returns what a server is called that has pages made by a program, everywhere: `nginx-php-fpm-4`.
-pub fn with_gateway(server: &str, gateway: Gateway) -> String {
-    format!("{server}-{}-{}", gateway.kind.name(), gateway.workers)
+/// Returns the name of a server with its settings, as it stands everywhere: `nginx-php-fpm-4, profile default`.
+pub fn server_name(server: &str, gateway: Option<Gateway>, profile: Option<&str>) -> String {
+    let gateway = gateway.map(|gateway| format!("-{}-{}", gateway.kind.name(), gateway.workers));
+    let profile = profile.map(|profile| format!(", profile {profile}"));
+    [Some(server.to_owned()), gateway, profile].into_iter().flatten().collect()
+}
+
+/// Returns the name of a server behind an accelerator: `nginx behind varnish`.
+pub fn behind_name(server: &str, accelerator: &str) -> String {
+    format!("{server} behind {accelerator}")
+}
+
+/// Returns the name of a server of which runs with different numbers of CPUs are compared: `nginx, 2 CPUs`.
+pub fn with_cpus(server: &str, n_cpus: usize) -> String {
+    format!("{server}, {n_cpus} CPU{}", if n_cpus == 1 { "" } else { "s" })
 }
 
 /// Puts every accelerator in front of every server.
 fn behind(bare: &[Candidate], accelerators: &[Option<ChosenAccelerator>]) -> Vec<Candidate> {
     let put = |one: &Candidate, accelerator: &Option<ChosenAccelerator>| match accelerator {
         Some(chosen) => {
-            let label = format!("{} behind {}", one.label, chosen.recipe.name);
+            let label = behind_name(&one.label, &chosen.recipe.name);
             Candidate { title: label.clone(), label, accelerator: accelerator.clone(), ..one.clone() }
         }
         None => one.clone(),
@@ -156,13 +165,13 @@ fn behind(bare: &[Candidate], accelerators: &[Option<ChosenAccelerator>]) -> Vec
     bare.iter().flat_map(|one| accelerators.iter().map(move |accelerator| put(one, accelerator))).collect()
 }
 
-/// Puts every server on every group of CPUs.
+/// Puts every server on every group of CPUs; several are told apart by name.
 fn in_groups(all: Vec<Candidate>, groups: &[usize]) -> Vec<Candidate> {
     if groups.is_empty() {
         return all;
     }
     let on = |one: &Candidate, cpus: usize| {
-        let label = format!("{}, {cpus} CPU{}", one.label, if cpus == 1 { "" } else { "s" });
+        let label = if groups.len() == 1 { one.label.clone() } else { with_cpus(&one.label, cpus) };
         Candidate { title: label.clone(), label, group: Some(cpus), ..one.clone() }
     };
     all.iter().flat_map(|one| groups.iter().map(move |cpus| on(one, *cpus))).collect()
@@ -301,4 +310,28 @@ pub fn built_in(benchmark: &BenchmarkArguments, plan: &Plan) -> Result<Server, F
         args.push("--http2".to_owned());
     }
     Ok(Server::BuiltIn { program, args })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_of_cpus_stand_in_the_name_only_where_several_are_compared() {
+        let label = "nginx, profile default".to_owned();
+        let title = label.clone();
+        let one = Candidate {
+            label,
+            title,
+            server: ChosenServer::BuiltIn,
+            gateway: None,
+            accelerator: None,
+            group: None,
+        };
+        let labels = |groups: &[usize]| -> Vec<String> {
+            in_groups(vec![one.clone()], groups).into_iter().map(|one| one.label).collect()
+        };
+        assert_eq!(labels(&[2]), ["nginx, profile default"]);
+        assert_eq!(labels(&[1, 2]), ["nginx, profile default, 1 CPU", "nginx, profile default, 2 CPUs"]);
+    }
 }

@@ -4,7 +4,7 @@ use analysis::compare::Comparison;
 use disclosure::{CampaignRun, Document, Provenance, Table};
 use model::{FactState, Testbed};
 
-use crate::candidates::with_gateway;
+use crate::candidates::{behind_name, server_name, with_cpus};
 use crate::commands::print;
 use crate::exit::Failure;
 use crate::results::Results;
@@ -20,20 +20,35 @@ impl Results {
     }
 }
 
-/// Returns what the server of a run is called: `nginx-php-fpm-4`. One that was there already is called by its address;
-/// where that was left out of the run file, by the run, because nobody can know whether it is the same as another's.
-pub fn server_title(run: &Results, name: &str) -> String {
+/// Names the servers of runs as `run` does. `names` are those of the runs. A server of which runs with different numbers of
+/// CPUs are here is told apart by that number.
+pub fn server_names(read: &[Results], names: &[String]) -> Vec<String> {
+    let bare: Vec<String> = read.iter().zip(names).map(|(run, name)| bare_name(run, name)).collect();
+    let n_cpus = |index: usize| read[index].plan.sut.cpus.len();
+    let is_one_of_several = |index: usize| {
+        (0..read.len()).any(|other| bare[other] == bare[index] && n_cpus(other) != n_cpus(index))
+    };
+    let name = |index: usize| match n_cpus(index) {
+        // It may use any.
+        0 => bare[index].clone(),
+        n if is_one_of_several(index) => with_cpus(&bare[index], n),
+        _ => bare[index].clone(),
+    };
+    (0..read.len()).map(name).collect()
+}
+
+/// Returns the name of a run's server: `nginx-php-fpm-4`. One that was there already is called by its address; where that
+/// was left out of the run file, by the run, because nobody can know whether it is the same as another's.
+fn bare_name(run: &Results, name: &str) -> String {
     let sut = &run.plan.sut;
     if sut.name == "external" {
         return target(&run.testbed).map_or_else(|| format!("external server of {name}"), str::to_owned);
     }
-    let profile = sut.profile.as_ref().map(|profile| format!(", profile {profile}"));
-    let server = match sut.gateway {
-        Some(gateway) => with_gateway(&sut.name, gateway),
-        None => sut.name.clone(),
-    };
-    let accelerator = sut.accelerator.as_ref().map(|accelerator| format!(" behind {}", accelerator.name));
-    [Some(server), profile, accelerator].into_iter().flatten().collect()
+    let server = server_name(&sut.name, sut.gateway, sut.profile.as_deref());
+    match &sut.accelerator {
+        Some(accelerator) => behind_name(&server, &accelerator.name),
+        None => server,
+    }
 }
 
 /// Names runs: by their servers, of several runs of one server in one benchmark by their files (`names`), or numbered if

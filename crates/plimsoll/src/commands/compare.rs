@@ -15,7 +15,7 @@ use crate::exit::{Exit, Failure};
 use crate::files::{keep_run_file, write};
 use crate::paper;
 use crate::results::Results;
-use crate::side_by_side::{comparison_page, run_names, server_title, tell_comparison};
+use crate::side_by_side::{comparison_page, run_names, server_names, tell_comparison};
 use crate::tell::warn;
 
 /// Compares runs.
@@ -23,7 +23,7 @@ pub fn perform(arguments: &CompareArguments, as_json: bool) -> Result<Exit, Fail
     let (paths, read) = read_found(paths(arguments.baseline.iter().chain(&arguments.runs))?)?;
     refuse_copies(&paths, &read)?;
     let names = names(&paths);
-    let servers: Vec<String> = read.iter().zip(&names).map(|(run, name)| server_title(run, name)).collect();
+    let servers = server_names(&read, &names);
     let names = run_names(&read, &servers, &names);
     let named = names.iter().zip(&servers).zip(&read);
     let runs: Vec<CampaignRun> = named.map(|((name, server), run)| run.campaign_run(name, server)).collect();

@@ -323,15 +323,13 @@ fn announcement(plans: &[Plan], candidates: &[Candidate]) -> String {
             Some(quota) => format!("limited to {quota} CPUs ({})", plan.sut.quota_reason),
             None => format!("not limited ({})", plan.sut.quota_reason),
         };
-        let profile =
-            plan.sut.profile.as_ref().map_or(String::new(), |profile| format!(", profile `{profile}`"));
         let memory = plan.sut.memory.map(|memory| format!("; memory up to {}", Bytes(memory)));
         let disk = plan.sut.disk.map(|disk| format!("; disk up to {disk}"));
         let copies = plan.sut.accelerator.as_ref();
         let copies = copies.map(|one| format!("; copies up to {}", Bytes(one.cache_bytes)));
         let more = [memory, disk, copies].into_iter().flatten().collect::<String>();
         lines.push(format!(
-            "server        {}{profile}, CPUs {}, {quota}{more}",
+            "server        {}, CPUs {}, {quota}{more}",
             candidate.label,
             cpus(&plan.sut.cpus)
         ));

@@ -41,23 +41,40 @@ fn numbers_of_workers_are_compared() {
     let lab = Lab::new();
     let arguments =
         ["run", "webstone-2.0.1", "--filelist", "dynamic-light", "--sut", "nginx", "--gateway", "fastcgi"];
-    let ended =
-        lab.run(&[&arguments[..], &["--workers", "1,4", "--load", "2"], &SHORT].concat()).expect_run();
-    for (file, workers) in [("campaign/nginx-fastcgi-1.plim", "1"), ("campaign/nginx-fastcgi-4.plim", "4")] {
+    let more = ["--profile", "default", "--workers", "1,4", "--load", "2"];
+    let ended = lab.run(&[&arguments[..], &more, &SHORT].concat()).expect_run();
+    for workers in ["1", "4"] {
+        let file = &format!("campaign/nginx-fastcgi-{workers}-profile-default.plim");
         assert!(ended.stdout.contains(file), "{}", ended.stdout);
         lab.run(&["audit", file]).expect(0);
         assert_eq!(lab.fact(&lab.path(file), "Gateway", "workers asked for").as_deref(), Some(workers));
         assert_eq!(lab.report(&lab.path(file))["load_points"][0]["total"]["errors"], 0);
     }
     // One name everywhere: while it runs, in comparisons, in a campaign's report, and of the file.
-    for name in ["nginx-fastcgi-1", "nginx-fastcgi-4"] {
+    let names = ["nginx-fastcgi-1, profile default", "nginx-fastcgi-4, profile default"];
+    for name in names {
         assert!(ended.stdout.contains(&format!("\n{name}\n")), "{}", ended.stdout);
     }
     let json = lab.run(&["compare", "campaign", "--json"]).expect(0).json();
-    assert_eq!(json["runs"][0]["name"], "nginx-fastcgi-1");
-    assert_eq!(json["sides"][1]["name"], "nginx-fastcgi-4");
+    assert_eq!(json["runs"][0]["name"], names[0]);
+    assert_eq!(json["sides"][1]["name"], names[1]);
     let page = lab.run(&["report", "campaign", "--format", "markdown"]).expect(0).stdout;
-    assert!(page.contains("nginx-fastcgi-4") && !page.contains("fastcgi × 4"), "{page}");
+    assert!(page.contains(names[1]) && !page.contains("fastcgi × 4"), "{page}");
+}
+
+/// As with `--sut-groups`, for which two CPUs are too few.
+#[test]
+fn a_server_on_different_numbers_of_cpus_is_told_apart_by_them() {
+    let lab = Lab::new();
+    for cpus in ["0", "0-1"] {
+        let out = format!("campaign/cpus-{cpus}.plim");
+        let short = ["--sut-cpus", cpus, "--sut-quota", "0.4", "--duration", "1", "--out", &out];
+        lab.run(&[&["run", "one-object", "--load", "1", "--settle", "0"], &short[..]].concat()).expect_run();
+    }
+    let json = lab.run(&["compare", "campaign", "--json"]).expect(0).json();
+    let names: Vec<&str> =
+        json["sides"].as_array().unwrap().iter().map(|side| side["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["built-in, 1 CPU", "built-in, 2 CPUs"]);
 }
 
 /// The reported case: three repetitions of lighttpd stood as three servers, since `server.port = N` was not known as the
