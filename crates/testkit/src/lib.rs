@@ -11,6 +11,7 @@
 //! - `stage`: the executor that moves the clock
 //! - `simulation`: a run from plan to records and analysis
 //! - `conservation`: identities that every record must keep
+//! - `golden`: documents whose numbers must not change
 //! - `seed`: names the seed of a test that fails
 //!
 //! Apart from that, [`schema_faults`] holds JSON against the schemas that we publish, and [`consistency`] a report against
@@ -19,6 +20,7 @@
 mod conservation;
 pub mod consistency;
 mod driver;
+pub mod golden;
 mod json_schema;
 mod law;
 mod plan;

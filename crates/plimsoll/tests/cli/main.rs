@@ -21,6 +21,7 @@ mod help;
 mod history;
 mod interrupt;
 mod inventory;
+mod kept_runs;
 mod limits;
 mod metrics;
 mod nginx;

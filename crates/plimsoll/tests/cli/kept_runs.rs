@@ -1,0 +1,54 @@
+//! Run files that are kept in the repository: whoever rewords, renames or rebuilds must not move a number in their
+//! reports.
+//!
+//! `PLIMSOLL_GOLDEN=write` keeps the reports as they are found.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use testkit::golden;
+
+use crate::support::Lab;
+
+/// Run files of plan format 2.
+const KEPT: &str = "../runfile/tests/fixtures/plan-2";
+
+/// Returns the run files of a folder and of those below it, in order of their names.
+fn run_files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(run_files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "plim") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn reports_of_kept_runs_have_the_numbers_that_they_had() {
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join(KEPT);
+    let files = run_files(&kept);
+    assert_eq!(files.len(), 12, "{files:?}");
+    let lab = Lab::new();
+    for file in files {
+        // A copy: nobody may write beside the original.
+        let name = file.strip_prefix(&kept).unwrap().to_str().unwrap().replace('/', "-");
+        fs::copy(&file, lab.path(&name)).unwrap();
+        let mut found = lab.report(Path::new(&name));
+        assert!(found.as_object_mut().unwrap().remove("testbed").is_some());
+        found["provenance"]["run_file"] = Value::Null;
+        let path = file.with_extension("json");
+        if std::env::var_os("PLIMSOLL_GOLDEN").is_some_and(|value| value == "write") {
+            fs::write(&path, format!("{found}\n")).unwrap();
+        }
+        let stored = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let stored: Value = serde_json::from_str(&stored).unwrap();
+        assert_eq!(golden::differences(&stored, &found), [""; 0], "{}", path.display());
+        lab.run(&["audit", &name]).expect(0);
+    }
+}
