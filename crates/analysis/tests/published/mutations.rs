@@ -308,7 +308,7 @@ fn changes_that_contradict_something_printed_are_found() {
     let of_report = |name: &'static str| std::thread::spawn(move || tally(name, |index| index % step == 0));
     let threads = REPORTS.map(|name| (name, of_report(name)));
     let tallies = threads.map(|(name, thread)| (name, thread.join().expect("the changes of a report")));
-    println!("| report | changes | contradict | found | part | of these refused | found besides |");
+    println!("| report | changes | contradictions | detected | share | of these, file refused | also detected |");
     println!("|---|---|---|---|---|---|---|");
     let (mut n, mut n_found) = (0, 0);
     for (name, tally) in &tallies {
