@@ -7,8 +7,8 @@ use testbed::{
 };
 
 use crate::load::Aim;
-use crate::run::RunRequest;
-use crate::session::limits_itself;
+use crate::local::limits_itself;
+use crate::request::RunRequest;
 
 /// What is written down, without what names persons and machines unless that is wanted.
 pub(crate) struct Disclosed {

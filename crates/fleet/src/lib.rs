@@ -3,10 +3,19 @@
 //! [`run`] takes plans and leaves run files. For each, in order: bring the server up, check one of each
 //! object, write down the testbed, run the load points one after another while machines are read, store the results,
 //! end. Several plans take turns. It prints nothing: what goes on is told to an [`Observer`].
+//!
+//! From top to bottom: `run` (turns), `session` (the order of one run), `laboratory` (the seam to machines), `local` (this
+//! machine), `load`, `verify` and `watch` (what it does). `transcripts` holds the order of events against a laboratory
+//! that only writes down what it is asked for.
 
 mod disclosed;
+mod error;
+mod event;
+mod laboratory;
 mod load;
+mod local;
 mod record;
+mod request;
 mod run;
 mod session;
 mod stop;
@@ -14,7 +23,15 @@ mod verify;
 mod wait;
 mod watch;
 
+#[cfg(test)]
+mod fake;
+#[cfg(test)]
+mod transcripts;
+
+pub use error::{FleetError, INTERRUPTED};
+pub use event::{Event, Observer};
 pub use load::LoadError;
-pub use run::{Event, FleetError, INTERRUPTED, Monitoring, Observer, RunRequest, ServerChoice, run};
-pub use session::transport;
+pub use local::transport;
+pub use request::{Monitoring, RunRequest, ServerChoice};
+pub use run::run;
 pub use verify::{VerifyError, WrongObject};

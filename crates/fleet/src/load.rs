@@ -14,12 +14,14 @@ use drivers::web::{
 };
 use engine::{Driver, HealthProbe, PointSetup, Sink, run_point_on_this_thread};
 use model::{
-    Assignment, Example, HttpVersion, IntervalRecord, LoadPoint, Plan, Secrets, Tls, WebRequest, slice,
+    Assignment, Example, HttpVersion, IntervalRecord, LoadPoint, Plan, Secrets, SutUse, Tls, WebRequest,
+    slice,
 };
-use testbed::{SchedStat, lower_priority, pin_current_thread};
+use testbed::{RunningSut, SchedStat, SutError, lower_priority, pin_current_thread};
 use thiserror::Error;
 use units::{Clock, Nanos, RealClock, thread_cpu};
 
+use crate::laboratory::Collector;
 use crate::stop::StopSwitch;
 use crate::watch::{Told, Watcher};
 
@@ -91,16 +93,6 @@ enum Message {
     Told(u32, Nanos, Told),
 }
 
-/// Takes what comes of a load point, merged over all threads.
-pub(crate) trait Collector {
-    /// Takes the record of one interval.
-    fn interval(&mut self, record: IntervalRecord);
-    /// Takes the first example of a failure.
-    fn example(&mut self, example: Example);
-    /// Takes what a machine told at a time since the start of the load point.
-    fn told(&mut self, machine: u32, at: Nanos, told: Told);
-}
-
 /// One load point that is to be run.
 #[derive(Clone, Copy)]
 pub(crate) struct PointWork<'a> {
@@ -112,21 +104,46 @@ pub(crate) struct PointWork<'a> {
     pub(crate) clock: RealClock,
 }
 
+/// A load point that is ready to begin.
+pub(crate) struct Prepared {
+    pub(crate) point: LoadPoint,
+    /// One for each load thread.
+    assignments: Vec<Assignment>,
+    /// When it begins, on the clock of the run; `None` before that was decided.
+    origin: Option<Nanos>,
+}
+
+impl Prepared {
+    /// Divides a load point among the load threads of a plan. Connections are not opened: that belongs to their first
+    /// operation.
+    pub(crate) fn new(point: LoadPoint, plan: &Plan) -> Prepared {
+        Prepared { point, assignments: slice(point.index, point.load, plan.load_threads), origin: None }
+    }
+
+    /// Has it begin as soon as its threads can be ready.
+    pub(crate) fn go(&mut self, clock: RealClock) {
+        let users = u64::from(self.point.load.in_flight_max());
+        self.origin = Some(clock.now() + LEAD + Nanos(LEAD_PER_USER.0 * users));
+    }
+}
+
 /// Runs one load point; returns when its last phase is over or `stop` was set and obeyed, with the TLS handshakes that
 /// were made.
 ///
 /// # Errors
 /// If a thread cannot be started or set up; what was collected until then stays collected.
-pub(crate) fn run_load_point(
+pub(crate) fn collect_load_point(
     work: &PointWork,
+    prepared: Prepared,
     watchers: &mut [Watcher],
-    collector: &mut (impl Collector + Send),
+    sut: Option<&mut RunningSut>,
+    collector: &mut (dyn Collector + Send),
     stop: &StopSwitch<'_>,
 ) -> Result<HandshakeCounts, LoadError> {
-    let PointWork { plan, point, clock, .. } = *work;
-    let users = u64::from(point.load.in_flight_max());
-    let origin = clock.now() + LEAD + Nanos(LEAD_PER_USER.0 * users);
-    let assignments = slice(point.index, point.load, plan.load_threads);
+    let PointWork { plan, clock, .. } = *work;
+    let Prepared { assignments, origin, .. } = prepared;
+    let origin = origin.expect("a load point has begun before its records are collected");
+    let mut collector = WithServer::new(sut, collector);
     let (sender, receiver) = channel();
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -151,7 +168,7 @@ pub(crate) fn run_load_point(
         drop(sender);
         scope.spawn(move || {
             stand_back(plan);
-            collect(&receiver, plan.load_threads, collector);
+            collect(&receiver, plan.load_threads, &mut collector);
         });
         let joined = threads.into_iter().map(|thread| thread.join().expect("a load thread does not panic"));
         let results: Vec<_> = joined.collect();
@@ -166,6 +183,38 @@ pub(crate) fn run_load_point(
     })
 }
 
+/// Adds what the server used to the records of a load point, and says when it has died.
+struct WithServer<'a> {
+    sut: Option<&'a mut RunningSut>,
+    used: Option<SutUse>,
+    collector: &'a mut (dyn Collector + Send),
+}
+
+impl<'a> WithServer<'a> {
+    fn new(sut: Option<&'a mut RunningSut>, collector: &'a mut (dyn Collector + Send)) -> WithServer<'a> {
+        let used = sut.as_deref().and_then(RunningSut::usage);
+        WithServer { sut, used, collector }
+    }
+
+    /// Returns what the server used since the last call.
+    fn used_since(&mut self) -> Option<SutUse> {
+        let now = self.sut.as_deref()?.usage()?;
+        let before = self.used.replace(now)?;
+        Some(SutUse {
+            cpu: now.cpu.saturating_sub(before.cpu),
+            throttled: now.throttled.saturating_sub(before.throttled),
+        })
+    }
+
+    fn interval(&mut self, mut record: IntervalRecord) {
+        record.sut = self.used_since();
+        self.collector.interval(record);
+        if let Some(Err(died)) = self.sut.as_deref().map(RunningSut::check_alive) {
+            self.collector.died(SutError::from(died).into());
+        }
+    }
+}
+
 /// Keeps the calling thread out of the way of load and server: off the server's CPUs, and behind the load
 /// threads on theirs. Where the system does not allow it, the load is late now and then, and the result says so.
 fn stand_back(plan: &Plan) {
@@ -176,7 +225,7 @@ fn stand_back(plan: &Plan) {
 }
 
 /// Merges the threads' records of each interval and passes them on in order.
-fn collect(receiver: &Receiver<Message>, n_threads: u32, collector: &mut impl Collector) {
+fn collect(receiver: &Receiver<Message>, n_threads: u32, with_server: &mut WithServer<'_>) {
     let mut open: BTreeMap<u32, (u32, IntervalRecord)> = BTreeMap::new();
     let mut examples: Vec<model::Outcome> = Vec::new();
     for message in receiver {
@@ -200,21 +249,21 @@ fn collect(receiver: &Receiver<Message>, n_threads: u32, collector: &mut impl Co
                 if n == n_threads
                     && let Some((_, merged)) = open.remove(&index)
                 {
-                    collector.interval(merged);
+                    with_server.interval(merged);
                 }
             }
             Message::Example(example) => {
                 if !examples.contains(&example.outcome) {
                     examples.push(example.outcome);
-                    collector.example(example);
+                    with_server.collector.example(example);
                 }
             }
-            Message::Told(machine, at, told) => collector.told(machine, at, told),
+            Message::Told(machine, at, told) => with_server.collector.told(machine, at, told),
         }
     }
     // Threads leave a drain at different times: its last intervals are not recorded by all.
     for (_, merged) in open.into_values() {
-        collector.interval(merged);
+        with_server.interval(merged);
     }
 }
 

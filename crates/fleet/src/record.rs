@@ -6,15 +6,13 @@ use std::collections::btree_map::Entry;
 use analysis::audit::StatedRow;
 use analysis::{Analyzer, LoadPointResult};
 use drivers::web::HandshakeCounts;
-use model::{
-    Ending, Example, IntervalRecord, LoadPoint, Machine, Plan, Reading, ResourceRecord, Series, SutUse,
-};
+use model::{Ending, Example, IntervalRecord, LoadPoint, Machine, Plan, Reading, ResourceRecord, Series};
 use runfile::{RunFileError, Writer};
-use testbed::{RunningSut, SutError};
 use units::{Nanos, wall};
 
-use crate::load::Collector;
-use crate::run::{Event, FleetError, Observer};
+use crate::error::FleetError;
+use crate::event::{Event, Observer};
+use crate::laboratory::Collector;
 use crate::stop::StopSwitch;
 use crate::watch::Told;
 
@@ -128,15 +126,13 @@ impl Record {
     }
 }
 
-/// Adds what the server used to the records of a load point.
+/// Records what comes of a load point, and tells the observer.
 pub(crate) struct Watched<'a, O> {
     load_point: u32,
     /// Machines that could not be read; told once.
     silent: Vec<u32>,
     record: &'a mut Record,
     observer: &'a mut O,
-    sut: Option<&'a mut RunningSut>,
-    used: Option<SutUse>,
     stop: &'a StopSwitch<'a>,
 }
 
@@ -145,21 +141,9 @@ impl<'a, O: Observer> Watched<'a, O> {
         load_point: u32,
         record: &'a mut Record,
         observer: &'a mut O,
-        sut: Option<&'a mut RunningSut>,
         stop: &'a StopSwitch<'a>,
     ) -> Watched<'a, O> {
-        let used = sut.as_deref().and_then(RunningSut::usage);
-        Watched { load_point, silent: Vec::new(), record, observer, sut, used, stop }
-    }
-
-    /// Returns what the server used since the last call.
-    fn used_since(&mut self) -> Option<SutUse> {
-        let now = self.sut.as_deref()?.usage()?;
-        let before = self.used.replace(now)?;
-        Some(SutUse {
-            cpu: now.cpu.saturating_sub(before.cpu),
-            throttled: now.throttled.saturating_sub(before.throttled),
-        })
+        Watched { load_point, silent: Vec::new(), record, observer, stop }
     }
 
     fn fail(&mut self, error: FleetError) {
@@ -169,16 +153,12 @@ impl<'a, O: Observer> Watched<'a, O> {
 }
 
 impl<O: Observer + Send> Collector for Watched<'_, O> {
-    fn interval(&mut self, mut record: IntervalRecord) {
-        record.sut = self.used_since();
+    fn interval(&mut self, record: IntervalRecord) {
         self.observer.event(Event::Interval(&record));
         if self.record.error.is_none()
             && let Err(error) = self.record.interval(record)
         {
             self.fail(error.into());
-        }
-        if let Some(Err(died)) = self.sut.as_deref().map(RunningSut::check_alive) {
-            self.fail(SutError::from(died).into());
         }
     }
 
@@ -206,5 +186,9 @@ impl<O: Observer + Send> Collector for Watched<'_, O> {
             }
             Err(_) => {}
         }
+    }
+
+    fn died(&mut self, error: FleetError) {
+        self.fail(error);
     }
 }

@@ -9,7 +9,7 @@ use testbed::{LocalMachine, RunningSut, ServiceStatus, THIS_MACHINE, Watch, Watc
 use units::{Clock, Nanos, RealClock};
 
 use crate::load::Aim;
-use crate::run::Monitoring;
+use crate::request::Monitoring;
 use crate::wait::wait_until;
 
 /// How often a machine is read.

@@ -95,6 +95,18 @@ impl Writer {
         &self.path
     }
 
+    /// Limits the size of the run file in bytes: what does not fit is refused as on a disk that is full. What is there
+    /// already stays.
+    ///
+    /// # Errors
+    /// If the file cannot be used.
+    pub fn limit_bytes(&mut self, bytes_max: u64) -> Result<(), RunFileError> {
+        let pages = u32::try_from(bytes_max / u64::from(PAGE_BYTES)).unwrap_or(u32::MAX);
+        self.database
+            .pragma_update(None, "max_page_count", pages)
+            .map_err(|why| RunFileError::database(&self.path, "limiting", why))
+    }
+
     /// Records one interval. The record comes with its detail; it is split off here.
     ///
     /// Up to two synchronous writes to the disk every five recorded seconds.

@@ -1,0 +1,39 @@
+//! Errors that end a run, or keep it from beginning.
+
+use analysis::find_max::FindMaxError;
+use drivers::PolicyError;
+use runfile::RunFileError;
+use testbed::{SutError, WatchError};
+use thiserror::Error;
+
+use crate::load::LoadError;
+use crate::verify::VerifyError;
+
+/// Why a run ended that its user interrupted.
+pub const INTERRUPTED: &str = "interrupted by the user";
+
+/// Why there is no run.
+#[derive(Debug, Error)]
+pub enum FleetError {
+    /// The target policy, or a name that leads nowhere.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+    /// The server cannot be brought up, or did not stay up.
+    #[error(transparent)]
+    Sut(#[from] SutError),
+    /// The server does not serve the workload.
+    #[error(transparent)]
+    Verify(#[from] VerifyError),
+    /// The run file cannot be written.
+    #[error(transparent)]
+    RunFile(#[from] RunFileError),
+    /// A machine cannot be watched.
+    #[error("{0}\nhint: `--monitor off` does without")]
+    Watch(#[from] WatchError),
+    /// A load thread cannot work.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// A search cannot begin.
+    #[error(transparent)]
+    Search(#[from] FindMaxError),
+}

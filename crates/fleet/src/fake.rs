@@ -1,0 +1,209 @@
+//! A laboratory that writes down what it is asked for: nothing is started, and load is simulated.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use drivers::web::HandshakeCounts;
+use engine::Stop as _;
+use model::{LoadPoint, Machine, MachineRole, Plan, Testbed};
+use runfile::{Header, RunFileError, Writer};
+use testbed::{SutDied, SutError};
+use testkit::{Law, Server, Simulation};
+use units::Nanos;
+
+use crate::disclosed::Disclosed;
+use crate::error::FleetError;
+use crate::event::{Event, Observer};
+use crate::laboratory::{Collector, Laboratory};
+use crate::request::RunRequest;
+use crate::stop::StopSwitch;
+use crate::verify::VerifyError;
+
+/// Lines of a transcript, in the order in which things happened.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Transcript(Arc<Mutex<Vec<String>>>);
+
+impl Transcript {
+    pub(crate) fn add(&self, line: impl Into<String>) {
+        self.0.lock().unwrap().push(line.into());
+    }
+
+    /// Returns the lines, each indented as a raw text in a test is.
+    pub(crate) fn text(&self) -> String {
+        self.0.lock().unwrap().join("\n")
+    }
+}
+
+impl Observer for Transcript {
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Turn(place) => self.add(format!("turn of run {place}")),
+            Event::LoadPoint(point) => {
+                self.add(format!("  load point {} at {}", point.index, point.load.level()));
+            }
+            Event::Ready { server, .. } => self.add(format!("  ready: {server}")),
+            Event::Warning(text) => self.add(format!("  warning: {text}")),
+            Event::Preparing(_)
+            | Event::Files { .. }
+            | Event::Interval(_)
+            | Event::Readings { .. }
+            | Event::Example(_) => {}
+        }
+    }
+}
+
+/// Something that goes wrong, or that the user does, at a place in a run. Load points by index, intervals by count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// The server serves something else.
+    WrongObjects,
+    /// The server does not come up again before this load point.
+    ResetFails(u32),
+    /// The server dies in this load point, after this interval.
+    Dies(u32, usize),
+    /// The disk has room for the header and so many bytes more.
+    DiskFull(u64),
+    /// The user asks for the end in this load point, after this interval.
+    Interrupt(u32, usize),
+}
+
+/// A laboratory of one run.
+pub(crate) struct FakeLab {
+    plan: Plan,
+    trouble: Option<Trouble>,
+    transcript: Transcript,
+    /// What the user sets to end everything.
+    asked: &'static AtomicBool,
+    prepared: Option<LoadPoint>,
+    /// How often the server was put into its first state.
+    n_resets: u32,
+}
+
+impl FakeLab {
+    pub(crate) fn start(
+        request: &RunRequest<'_>,
+        trouble: Option<Trouble>,
+        transcript: &Transcript,
+        asked: &'static AtomicBool,
+    ) -> FakeLab {
+        transcript.add("  start");
+        FakeLab {
+            plan: request.plan.clone(),
+            trouble,
+            transcript: transcript.clone(),
+            asked,
+            prepared: None,
+            n_resets: 0,
+        }
+    }
+
+    fn add(&self, line: &str) {
+        self.transcript.add(format!("  {line}"));
+    }
+}
+
+/// The server goes, however the run ended.
+impl Drop for FakeLab {
+    fn drop(&mut self) {
+        self.add("stop");
+    }
+}
+
+impl Laboratory for FakeLab {
+    fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    fn described(&self) -> (String, String) {
+        ("http://fake/".to_owned(), "a fake".to_owned())
+    }
+
+    fn probe(&mut self, _: &AtomicBool) -> Result<(), FleetError> {
+        self.add("probe");
+        match self.trouble {
+            Some(Trouble::WrongObjects) => {
+                Err(VerifyError::Wrong { n_wrong: 1, n_objects: 1, named: Vec::new() }.into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn watch(&mut self, _: &RunRequest<'_>) -> Result<Vec<Machine>, FleetError> {
+        self.add("watch");
+        Ok(vec![Machine { name: "this machine".to_owned(), role: MachineRole::Both }])
+    }
+
+    fn disclose(&self, request: &RunRequest<'_>) -> Disclosed {
+        Disclosed { command_line: request.command_line.clone(), testbed: Testbed::default() }
+    }
+
+    fn create(&self, path: &Path, header: &Header) -> Result<Writer, RunFileError> {
+        let mut writer = Writer::create(path, header)?;
+        if let Some(Trouble::DiskFull(room)) = self.trouble {
+            let header = std::fs::metadata(path).expect("a run file was made").len();
+            writer.limit_bytes(header + room)?;
+        }
+        Ok(writer)
+    }
+
+    fn remarks(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn reset(&mut self, _: &mut dyn Observer, _: &AtomicBool) -> Result<(), FleetError> {
+        self.n_resets += 1;
+        self.add("reset");
+        if self.trouble == Some(Trouble::ResetFails(self.n_resets)) {
+            return Err(died().into());
+        }
+        Ok(())
+    }
+
+    fn prepare(&mut self, point: LoadPoint) -> Result<(), FleetError> {
+        self.add(&format!("prepare {}", point.index));
+        self.prepared = Some(point);
+        Ok(())
+    }
+
+    fn go(&mut self) {
+        self.add("go");
+    }
+
+    fn collect(
+        &mut self,
+        collector: &mut (dyn Collector + Send),
+        stop: &StopSwitch<'_>,
+    ) -> Result<HandshakeCounts, FleetError> {
+        let point = self.prepared.take().expect("prepared");
+        let plan = Plan { load_points: vec![point], ..self.plan.clone() };
+        let server = Server::new(Law::Fixed(Nanos::from_millis(10)), Some(4));
+        let intervals = Simulation::new(plan, server).record().intervals;
+        let mut n = 0;
+        for record in intervals {
+            if stop.is_asked() {
+                self.add(&format!("collect: asked to stop after {n} intervals"));
+                return Ok(HandshakeCounts::default());
+            }
+            collector.interval(record);
+            n += 1;
+            match self.trouble {
+                Some(Trouble::Dies(index, after)) if (index, after) == (point.index, n) => {
+                    collector.died(died().into());
+                }
+                Some(Trouble::Interrupt(index, after)) if (index, after) == (point.index, n) => {
+                    self.asked.store(true, Ordering::Relaxed);
+                }
+                _ => {}
+            }
+        }
+        self.add(&format!("collect: {n} intervals"));
+        Ok(HandshakeCounts::default())
+    }
+
+    fn stop(self) {}
+}
+
+fn died() -> SutError {
+    SutDied { title: "a fake".to_owned(), status: "signal 9".to_owned(), log: String::new() }.into()
+}

@@ -1,0 +1,93 @@
+//! The seam between the order of a run and the machines on which it happens.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use drivers::web::HandshakeCounts;
+use model::{Example, IntervalRecord, LoadPoint, Machine, Plan};
+use runfile::{Header, RunFileError, Writer};
+use units::Nanos;
+
+use crate::disclosed::Disclosed;
+use crate::error::FleetError;
+use crate::event::Observer;
+use crate::request::RunRequest;
+use crate::stop::StopSwitch;
+use crate::watch::Told;
+
+/// The laboratory of one run: a system under test that is up, and the load side. [`LocalLab`](crate::local::LocalLab) has
+/// them on this machine; tests have one that writes down what it is asked for.
+///
+/// A run calls it in this order: `probe`, `watch`, `disclose`; for each load point `reset` (not before the first),
+/// `prepare`, `go`, `collect`; at last `stop`.
+pub(crate) trait Laboratory {
+    /// Returns the plan with the limits that are in force.
+    fn plan(&self) -> &Plan;
+
+    /// Returns the address of the system under test, and a line that names it.
+    fn described(&self) -> (String, String);
+
+    /// Checks objects of every kind.
+    ///
+    /// # Errors
+    /// If one of them is not served as the plan has it, or `stop` was set.
+    fn probe(&mut self, stop: &AtomicBool) -> Result<(), FleetError>;
+
+    /// Begins to watch the machines that the request names; returns them in the order of their numbers.
+    ///
+    /// # Errors
+    /// If one of them cannot be read.
+    fn watch(&mut self, request: &RunRequest<'_>) -> Result<Vec<Machine>, FleetError>;
+
+    /// Collects what the run file says about the testbed before the first second.
+    fn disclose(&self, request: &RunRequest<'_>) -> Disclosed;
+
+    /// Creates the run file.
+    ///
+    /// # Errors
+    /// As of [`Writer::create`].
+    fn create(&self, path: &Path, header: &Header) -> Result<Writer, RunFileError> {
+        Writer::create(path, header)
+    }
+
+    /// Returns what is to be recorded of the preparation since the last call.
+    fn remarks(&mut self) -> Vec<String>;
+
+    /// Puts the system under test into its first state.
+    ///
+    /// # Errors
+    /// If it does not come up again.
+    fn reset(&mut self, observer: &mut dyn Observer, stop: &AtomicBool) -> Result<(), FleetError>;
+
+    /// Makes the load side ready for a load point.
+    fn prepare(&mut self, point: LoadPoint) -> Result<(), FleetError>;
+
+    /// Begins the load point that was prepared.
+    fn go(&mut self);
+
+    /// Hands over what is recorded of the load point until it is over, or `stop` is set and obeyed. Returns the TLS
+    /// handshakes that were made.
+    ///
+    /// # Errors
+    /// If the load side fails; what was handed over until then stays.
+    fn collect(
+        &mut self,
+        collector: &mut (dyn Collector + Send),
+        stop: &StopSwitch<'_>,
+    ) -> Result<HandshakeCounts, FleetError>;
+
+    /// Stops what was started.
+    fn stop(self);
+}
+
+/// Takes what comes of a load point, merged over all threads.
+pub(crate) trait Collector {
+    /// Takes the record of one interval.
+    fn interval(&mut self, record: IntervalRecord);
+    /// Takes the first example of a failure.
+    fn example(&mut self, example: Example);
+    /// Takes what a machine told at a time since the start of the load point.
+    fn told(&mut self, machine: u32, at: Nanos, told: Told);
+    /// Takes what ended the system under test.
+    fn died(&mut self, error: FleetError);
+}

@@ -1,0 +1,57 @@
+//! A run as it is asked for.
+
+use std::path::{Path, PathBuf};
+
+use drivers::web::{Target, Trust};
+use model::{Notes, Plan, Secrets};
+use testbed::{Acceleration, MonitorSource, Server};
+
+/// What a run needs besides its plan.
+pub struct RunRequest<'a> {
+    /// What to do.
+    pub plan: Plan,
+    /// What to do it to.
+    pub server: ServerChoice,
+    /// The values of the plan's secrets.
+    pub secrets: Secrets,
+    /// The run file; must not exist.
+    pub run_file: &'a Path,
+    /// Program name, version and build.
+    pub program: String,
+    /// The command line as given.
+    pub command_line: String,
+    /// Where a server that is started gets its directory.
+    pub work_dir: PathBuf,
+    /// Where its program is looked for, before the usual directories.
+    pub search_path: Vec<PathBuf>,
+    /// The folder in which the server's files are laid out, kept for later runs.
+    pub files_dir: PathBuf,
+    /// Our own program, which makes pages behind some servers.
+    pub executable: PathBuf,
+    /// Which machines are watched.
+    pub monitoring: Monitoring,
+    /// What the operator says about the testbed.
+    pub notes: Notes,
+    /// Whether serial numbers, names of hosts and users, and addresses are written down.
+    pub disclose_identity: bool,
+}
+
+/// Which machines are watched while load points run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Monitoring {
+    /// None.
+    Off,
+    /// This one with what runs on it, and others, on which the server is.
+    On {
+        /// The others.
+        others: Vec<MonitorSource>,
+    },
+}
+
+/// The system under test.
+pub enum ServerChoice {
+    /// One that this run starts and stops, and what stands in front of it.
+    Start(Server, Option<Acceleration>),
+    /// One that is there already, and which certificates it may show over TLS.
+    External(Target, Trust),
+}

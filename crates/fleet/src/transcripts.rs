@@ -1,0 +1,416 @@
+//! Order of events of whole runs in laboratories that only write down what they are asked for.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use drivers::web::Trust;
+use model::{Load, Notes, Plan, Search, Secrets};
+use runfile::{Record, Run};
+use testkit::{closed_plan, phases};
+
+use crate::fake::{FakeLab, Transcript, Trouble};
+use crate::request::{Monitoring, RunRequest, ServerChoice};
+use crate::run::run_in;
+
+/// Lines of transcripts are indented so in this file.
+const INDENT: &str = "        ";
+
+/// A second at each load point.
+fn plan(users: &[u32]) -> Plan {
+    closed_plan(7, users, phases(0, 1))
+}
+
+/// Runs plans in turns, with something that goes wrong in the first, and checks what happened in which order: what the
+/// laboratories were asked for, what the observer was told, how the runs ended and what their files hold.
+#[track_caller]
+fn check(plans: &[Plan], trouble: Option<Trouble>, expected: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let files: Vec<_> = (0..plans.len()).map(|index| folder.path().join(format!("{index}.plim"))).collect();
+    let requests: Vec<_> = plans.iter().zip(&files).map(|(plan, file)| request(plan, file)).collect();
+    let transcript = Transcript::default();
+    let stop: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
+    let mut n_started = 0;
+    let endings = run_in(&requests, &mut transcript.clone(), stop, |request, _, _| {
+        n_started += 1;
+        let trouble = trouble.filter(|_| n_started == 1);
+        Ok(FakeLab::start(request, trouble, &transcript, stop))
+    });
+    for (index, (ending, file)) in endings.iter().zip(&files).enumerate() {
+        let ending = match ending {
+            Ok(ending) => format!("{ending:?}"),
+            Err(error) => {
+                format!("error: {}", error.to_string().replace(&*folder.path().to_string_lossy(), ""))
+            }
+        };
+        transcript.add(format!("run {index}: {ending}; {}", contents(file)));
+    }
+    let found = transcript.text();
+    let expected: Vec<&str> =
+        expected.trim().lines().map(|line| line.strip_prefix(INDENT).unwrap_or(line)).collect();
+    assert_eq!(found.lines().collect::<Vec<_>>(), expected, "found:\n{found}\n");
+    assert_eq!(stop.load(Ordering::Relaxed), matches!(trouble, Some(Trouble::Interrupt(..))));
+}
+
+fn request<'a>(plan: &Plan, run_file: &'a Path) -> RunRequest<'a> {
+    let folder = run_file.parent().unwrap();
+    RunRequest {
+        plan: plan.clone(),
+        server: ServerChoice::External("http://127.0.0.1:1/".parse().unwrap(), Trust::Any),
+        secrets: Secrets::default(),
+        run_file,
+        program: "test".to_owned(),
+        command_line: "test".to_owned(),
+        work_dir: folder.join("work"),
+        search_path: Vec::new(),
+        files_dir: folder.join("files"),
+        executable: "/nowhere".into(),
+        monitoring: Monitoring::Off,
+        notes: Notes::default(),
+        disclose_identity: false,
+    }
+}
+
+/// Says what a run file holds: how many intervals of which load points, and how it says that the run ended.
+fn contents(file: &Path) -> String {
+    if !file.exists() {
+        return "no file".to_owned();
+    }
+    let run = Run::open(file).unwrap();
+    let mut points: Vec<(u32, usize)> =
+        run.load_points().unwrap().iter().map(|(index, _)| (*index, 0)).collect();
+    let extent = run.records(|record| {
+        if let Record::Interval(interval) = record {
+            points.iter_mut().filter(|(index, _)| *index == interval.load_point).for_each(|(_, n)| *n += 1);
+        }
+    });
+    assert!(extent.is_ok(), "{extent:?}");
+    format!("file: load points and intervals {points:?}, {:?}", run.ending())
+}
+
+#[test]
+fn a_run_goes_from_probe_to_stop() {
+    check(
+        &[plan(&[1, 2])],
+        None,
+        r#"
+        turn of run 0
+          start
+          probe
+          watch
+          ready: a fake
+        turn of run 0
+          load point 0 at 1
+          prepare 0
+          go
+          collect: 2 intervals
+        turn of run 0
+          reset
+          load point 1 at 2
+          prepare 1
+          go
+          collect: 2 intervals
+          stop
+        run 0: Complete; file: load points and intervals [(0, 2), (1, 2)], Complete
+        "#,
+    );
+}
+
+#[test]
+fn runs_take_turns_and_another_one_begins_each_round() {
+    check(
+        &[plan(&[1, 2, 4]), plan(&[1, 2])],
+        None,
+        r#"
+        turn of run 0
+          start
+          probe
+          watch
+          ready: a fake
+        turn of run 1
+          start
+          probe
+          watch
+          ready: a fake
+        turn of run 0
+          load point 0 at 1
+          prepare 0
+          go
+          collect: 2 intervals
+        turn of run 1
+          load point 0 at 1
+          prepare 0
+          go
+          collect: 2 intervals
+        turn of run 1
+          reset
+          load point 1 at 2
+          prepare 1
+          go
+          collect: 2 intervals
+        turn of run 0
+          reset
+          load point 1 at 2
+          prepare 1
+          go
+          collect: 2 intervals
+        turn of run 0
+          reset
+          load point 2 at 4
+          prepare 2
+          go
+          collect: 2 intervals
+          stop
+          stop
+        run 0: Complete; file: load points and intervals [(0, 2), (1, 2), (2, 2)], Complete
+        run 1: Complete; file: load points and intervals [(0, 2), (1, 2)], Complete
+        "#,
+    );
+}
+
+#[test]
+fn a_search_goes_on_from_what_was_found() {
+    let search = Some(Search { least: Load::Users(1), most: Load::Users(8) });
+    check(
+        &[Plan { search, ..plan(&[]) }],
+        None,
+        r#"
+        turn of run 0
+          start
+          probe
+          watch
+          ready: a fake
+        turn of run 0
+          load point 0 at 1
+          prepare 0
+          go
+          collect: 2 intervals
+        turn of run 0
+          reset
+          load point 1 at 4
+          prepare 1
+          go
+          collect: 2 intervals
+        turn of run 0
+          reset
+          load point 2 at 8
+          prepare 2
+          go
+          collect: 2 intervals
+        turn of run 0
+          reset
+          load point 3 at 6
+          prepare 3
+          go
+          collect: 2 intervals
+          stop
+        run 0: Complete; file: load points and intervals [(0, 2), (1, 2), (2, 2), (3, 2)], Complete
+        "#,
+    );
+}
+
+#[test]
+fn a_server_that_serves_something_else_is_not_loaded_and_the_others_are() {
+    check(
+        &[plan(&[1]), plan(&[1])],
+        Some(Trouble::WrongObjects),
+        r#"
+        turn of run 0
+          start
+          probe
+          stop
+        turn of run 1
+          start
+          probe
+          watch
+          ready: a fake
+        turn of run 1
+          load point 0 at 1
+          prepare 0
+          go
+          collect: 2 intervals
+          stop
+        run 0: error: 1 of 1 objects are not served as the benchmark has them:; no file
+        run 1: Complete; file: load points and intervals [(0, 2)], Complete
+        "#,
+    );
+}
+
+#[test]
+fn a_server_that_dies_ends_its_own_run_only() {
+    check(
+        &[plan(&[1, 2]), plan(&[1, 2])],
+        Some(Trouble::Dies(0, 1)),
+        r#"
+        turn of run 0
+          start
+          probe
+          watch
+          ready: a fake
+        turn of run 1
+          start
+          probe
+          watch
+          ready: a fake
+        turn of run 0
+          load point 0 at 1
+          prepare 0
+          go
+          collect: asked to stop after 1 intervals
+          stop
+        turn of run 1
+          load point 0 at 1
+          prepare 0
+          go
+          collect: 2 intervals
+        turn of run 1
+          reset
+          load point 1 at 2
+          prepare 1
+          go
+          collect: 2 intervals
+          stop
+        run 0: error: a fake ended by itself: signal 9; file: load points and intervals [(0, 1)], Stopped("a fake ended by itself: signal 9")
+        run 1: Complete; file: load points and intervals [(0, 2), (1, 2)], Complete
+        "#,
+    );
+}
+
+#[test]
+fn a_server_that_does_not_come_up_again_ends_its_run_with_what_was_recorded() {
+    check(
+        &[plan(&[1, 2])],
+        Some(Trouble::ResetFails(1)),
+        r#"
+        turn of run 0
+          start
+          probe
+          watch
+          ready: a fake
+        turn of run 0
+          load point 0 at 1
+          prepare 0
+          go
+          collect: 2 intervals
+        turn of run 0
+          reset
+          stop
+        run 0: error: a fake ended by itself: signal 9; file: load points and intervals [(0, 2)], Stopped("a fake ended by itself: signal 9")
+        "#,
+    );
+}
+
+#[test]
+fn a_full_disk_ends_the_run_and_keeps_what_was_written() {
+    let long = closed_plan(7, &[1, 2, 4], phases(0, 8));
+    check(
+        &[long, plan(&[1])],
+        Some(Trouble::DiskFull(1 << 10)),
+        r#"
+        turn of run 0
+          start
+          probe
+          watch
+          ready: a fake
+        turn of run 1
+          start
+          probe
+          watch
+          ready: a fake
+        turn of run 0
+          load point 0 at 1
+          prepare 0
+          go
+          collect: asked to stop after 7 intervals
+          stop
+        turn of run 1
+          load point 0 at 1
+          prepare 0
+          go
+          collect: 2 intervals
+          stop
+        run 0: error: the disk that holds `/0.plim` is full; file: load points and intervals [(0, 6)], Missing
+        run 1: Complete; file: load points and intervals [(0, 2)], Complete
+        "#,
+    );
+}
+
+/// All was measured, and the results are not in the file: it has no end, but what they follow from.
+#[test]
+fn a_disk_that_is_full_at_the_end_leaves_all_records() {
+    check(
+        &[plan(&[1, 2, 4])],
+        Some(Trouble::DiskFull(2 << 10)),
+        r#"
+        turn of run 0
+          start
+          probe
+          watch
+          ready: a fake
+        turn of run 0
+          load point 0 at 1
+          prepare 0
+          go
+          collect: 2 intervals
+        turn of run 0
+          reset
+          load point 1 at 2
+          prepare 1
+          go
+          collect: 2 intervals
+        turn of run 0
+          reset
+          load point 2 at 4
+          prepare 2
+          go
+          collect: 2 intervals
+          stop
+        run 0: error: the disk that holds `/0.plim` is full; file: load points and intervals [(0, 2), (1, 2), (2, 2)], Missing
+        "#,
+    );
+}
+
+#[test]
+fn an_interrupt_ends_all_runs_and_keeps_what_was_recorded() {
+    check(
+        &[plan(&[1, 2]), plan(&[1, 2])],
+        Some(Trouble::Interrupt(1, 1)),
+        r#"
+        turn of run 0
+          start
+          probe
+          watch
+          ready: a fake
+        turn of run 1
+          start
+          probe
+          watch
+          ready: a fake
+        turn of run 0
+          load point 0 at 1
+          prepare 0
+          go
+          collect: 2 intervals
+        turn of run 1
+          load point 0 at 1
+          prepare 0
+          go
+          collect: 2 intervals
+        turn of run 1
+          reset
+          load point 1 at 2
+          prepare 1
+          go
+          collect: 2 intervals
+        turn of run 0
+          reset
+          load point 1 at 2
+          prepare 1
+          go
+          collect: asked to stop after 1 intervals
+          stop
+          stop
+        run 0: Stopped("interrupted by the user"); file: load points and intervals [(0, 2), (1, 1)], Stopped("interrupted by the user")
+        run 1: Complete; file: load points and intervals [(0, 2), (1, 2)], Complete
+        "#,
+    );
+}
