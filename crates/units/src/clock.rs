@@ -6,7 +6,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use crate::Nanos;
 
-/// Tells the time since an origin that all users of one clock share.
+/// A source of time, counted from an origin that all users of one clock share.
 pub trait Clock: Clone {
     /// Returns the time since the clock's origin; never less than an earlier answer.
     fn now(&self) -> Nanos;

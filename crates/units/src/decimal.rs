@@ -15,7 +15,7 @@ pub struct Decimal {
 }
 
 impl Decimal {
-    /// Nothing.
+    /// Zero.
     pub const ZERO: Decimal = Decimal { digits: 0, decimals: 0 };
     /// One.
     pub const ONE: Decimal = Decimal { digits: 1, decimals: 0 };

@@ -8,18 +8,18 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::Nanos;
 
-/// What a random stream is for. Streams of different purposes are independent.
+/// The purpose of a random stream. Streams of different purposes are independent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// What a virtual user does next; the index is the user.
+    /// The next steps of a virtual user; the index is the user.
     User,
-    /// What the k-th operation of an open-loop schedule is; the index is k.
+    /// The k-th operation of an open-loop schedule; the index is k.
     Schedule,
-    /// When the operations of an open-loop schedule fall due; the index is the load point.
+    /// The due times of an open-loop schedule; the index is the load point.
     Arrivals,
     /// The bytes of a data set; the index is the object or block.
     Content,
-    /// What a simulated server does; the index is the server.
+    /// The behavior of a simulated server; the index is the server.
     Simulation,
     /// Which values an estimate is made from again (bootstrap); the index is the replicate.
     Resampling,

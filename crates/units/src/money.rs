@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::Decimal;
 
-/// How many decimals a currency has where it is not two. Source: ISO 4217, list one.
+/// Number of decimals of currencies that do not have two. Source: ISO 4217, list one.
 const DECIMALS: &[(u32, &[&str])] = &[
     (
         0,
@@ -17,7 +17,7 @@ const DECIMALS: &[(u32, &[&str])] = &[
     (4, &["CLF", "UYW"]),
 ];
 
-/// How many significant digits a price per something has at least, so that `0.0416` is not printed as `0.04`.
+/// The fewest significant digits of a price per unit, so that `0.0416` is not printed as `0.04`.
 const SIGNIFICANT_MIN: i32 = 3;
 
 /// A currency, by its code of three capital letters.
@@ -52,7 +52,7 @@ impl fmt::Display for Currency {
 /// An amount of money in one currency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Money {
-    /// How many of the smallest unit, such as cents.
+    /// The amount in the smallest unit of the currency, such as cents.
     pub minor: i64,
     /// The currency.
     pub currency: Currency,
@@ -109,7 +109,7 @@ impl fmt::Display for Money {
 /// A price for one of something: a ratio, to be printed and compared, not to be added.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct UnitPrice {
-    /// In whole units of the currency.
+    /// The price in whole units of the currency.
     pub value: f64,
     /// The currency.
     pub currency: Currency,
