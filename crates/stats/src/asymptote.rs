@@ -1,9 +1,9 @@
-//! What no closed loop can pass: bounds from the demands that an operation makes on each resource.
+//! Asymptotic bounds on a closed loop, from the demands that an operation makes on each resource.
 //!
 //! N users, Z mean think time (s), D_k time that an operation keeps resource k busy (s), m_k servers
 //! of that kind (CPUs, disks). D_max is the largest D_k ÷ m_k.
 
-/// What an operation demands of a resource.
+/// The demand of an operation on one resource.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Demand {
     /// D, the time that one operation keeps it busy, in s, summed over its servers.

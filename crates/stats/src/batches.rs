@@ -11,7 +11,7 @@ use crate::estimate::{normal_quantile, student_quantile};
 use crate::order::interval_ranks;
 use crate::{Histogram, Quantile};
 
-/// With fewer batches the interval would be wide for want of degrees of freedom; see [`Batches`].
+/// The fewest batches of an interval: with fewer, the few degrees of freedom would make it wide; see [`Batches`].
 const N_BATCHES_MIN: usize = 10;
 
 /// Returns a quantile of all batches together, with an interval that allows for the memory of values.

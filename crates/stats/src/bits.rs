@@ -29,15 +29,15 @@ pub(crate) fn read_varint(from: &mut &[u8]) -> Result<u128, HistogramError> {
     Err(HistogramError::TooLarge)
 }
 
-/// How likely the next of some yes-or-no decisions is a yes, learned from those before it.
+/// The estimated probability that the next yes-or-no decision is a yes, learned from those before it.
 ///
 /// The weight of a new decision falls from 1/2 to 1/128: quick at first, then with a long memory.
 /// Writer and reader see the same decisions and so learn the same.
 #[derive(Clone, Copy)]
 pub(crate) struct Chance {
-    /// In 1/65,536; never zero or one.
+    /// The probability in 1/65,536; never zero or one.
     yes: u16,
-    /// How many decisions were seen; after those that have weights of their own it stays.
+    /// Number of decisions seen; it stops growing after those that have weights of their own.
     seen: u16,
 }
 
@@ -53,7 +53,7 @@ impl Chance {
         weights
     };
 
-    /// Nothing is known yet.
+    /// The estimate before any decision.
     const EVEN: Chance = Chance { yes: 1 << 15, seen: 0 };
 
     fn learn(&mut self, yes: bool) {
@@ -150,7 +150,7 @@ impl Encoder {
 
 /// Reads the decisions of an [`Encoder`].
 pub(crate) struct Decoder<'a> {
-    /// From the first byte that is not settled.
+    /// The bytes from the first one that is not settled.
     bytes: &'a [u8],
     interval: Interval,
     /// The number that `bytes` begin; zeros follow their end.
@@ -212,7 +212,7 @@ pub(crate) struct Counts {
     mean: u64,
 }
 
-/// What is learned where the running mean has one magnitude; all per number of bits after the first.
+/// Estimates for one magnitude of the running mean, each by the number of bits after the first.
 #[derive(Clone, Copy)]
 struct Level {
     /// Whether there are more.
@@ -225,7 +225,7 @@ impl Counts {
     /// Counts above weigh as this in the running mean, so that it fits.
     const WEIGHT_MAX: u64 = 1 << 48;
 
-    /// From nothing to [`Counts::WEIGHT_MAX`] in steps of a doubling.
+    /// Number of levels: from zero to [`Counts::WEIGHT_MAX`] in steps of a doubling.
     const N_LEVELS: usize = 58;
 
     /// Starts with a mean of zero.

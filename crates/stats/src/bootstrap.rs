@@ -1,10 +1,10 @@
-//! What the resampled estimates of a bootstrap say.
+//! Percentile intervals from the resampled estimates of a bootstrap.
 
 use units::Ratio;
 
 use crate::order::quantile_rank;
 
-/// How often an estimate is made again from resampled data.
+/// Number of estimates made from resampled data.
 ///
 /// Source: Efron and Tibshirani, An Introduction to the Bootstrap, section 13.3: about 1,000 for the ends of an interval.
 pub(crate) const N_REPLICATES: u64 = 1_000;

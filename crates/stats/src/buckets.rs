@@ -1,4 +1,4 @@
-//! How a histogram divides the axis of values: the log-linear buckets of HdrHistogram.
+//! The log-linear buckets of HdrHistogram, which divide the axis of values.
 //!
 //! Below 2,048 every value has a bucket of its own; above, each doubling has 1,024 buckets of
 //! equal width, so that a bucket is never wider than 1/1,024 of the values in it (three

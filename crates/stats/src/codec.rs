@@ -20,7 +20,7 @@ const VERSION: u8 = 1;
 /// tens of thousands of histograms from peers still fit.
 const N_MAX: u64 = 1 << 48;
 
-/// Why bytes are not a histogram.
+/// A reason why bytes are not a histogram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum HistogramError {
     /// The bytes end before the histogram does.
@@ -92,7 +92,11 @@ impl Histogram {
 
     /// Reads a histogram back, and checks that its parts agree with each other.
     ///
-    /// Any bytes are safe to pass. Errors: see [`HistogramError`].
+    /// Any bytes are safe to pass.
+    ///
+    /// # Errors
+    ///
+    /// See [`HistogramError`].
     pub fn from_bytes(mut bytes: &[u8]) -> Result<Histogram, HistogramError> {
         let version = read_varint(&mut bytes)?;
         if version != VERSION.into() {
@@ -163,7 +167,7 @@ impl Histogram {
 /// The buckets, and what they say about the exact figures beside them.
 struct Contents {
     hdr: Box<Hdr<u64>>,
-    /// How many values are left for the last bucket, and in the end how many are in it.
+    /// Number of values left for the last bucket; in the end, its count.
     last_count: u64,
     /// The sum if every value were as small as its bucket allows.
     sum_least: u128,
@@ -331,7 +335,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-        /// What is read from any bytes is consistent: it goes through bytes again unchanged and can be merged and asked.
+        /// A histogram read from any bytes is consistent: it goes through bytes again unchanged and can be merged and
+        /// queried.
         #[test]
         fn any_bytes_are_safe(mut bytes in prop::collection::vec(any::<u8>(), 0..40), small in 1..9u8) {
             // Most random bytes fail at the version or at n; help some past these.

@@ -3,7 +3,7 @@
 /// The share of the highest rate that counts as saturated.
 const SATURATED: f64 = 0.97;
 
-/// What one load point achieved.
+/// The result of one load point: its load, rate and response time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CurvePoint {
     /// The offered load, in the unit of its load plan: users, or operations/s.

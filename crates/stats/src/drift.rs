@@ -10,23 +10,23 @@ use units::Ratio;
 
 use crate::{Estimate, Line};
 
-/// Fewer seconds than this say nothing about drift.
+/// The fewest seconds of a test for drift.
 const N_VALUES_MIN: usize = 10;
 
-/// Enough batches to tell their memory from, few enough that long series have long ones.
+/// The most batches: enough to estimate their autocorrelation, few enough that long series have long ones.
 const N_BATCHES_MAX: usize = 60;
 
-/// By how many of its standard errors, 1 ÷ √n, a memory is raised because it is only estimated.
+/// The margin added to an autocorrelation because it is only estimated, in its standard errors, 1 ÷ √n.
 ///
 /// Chosen by simulation: with it false alarms stay at the 5 % asked for, see `tests/steadiness.rs`.
 pub(crate) const MEMORY_MARGIN: f64 = 0.8;
 
-/// When a series counts as drifting.
+/// A limit beyond which a series counts as drifting.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DriftLimit {
     /// The change per minute, relative to the mean, that is tolerated.
     pub per_minute: Ratio,
-    /// How sure it must be that the drift is larger than that, between 0 and 1.
+    /// The confidence that the drift is larger than that, between 0 and 1.
     pub confidence: Ratio,
 }
 

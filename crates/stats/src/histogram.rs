@@ -38,7 +38,7 @@ pub struct Quantile {
     pub low: Nanos,
     /// The upper end of its confidence interval.
     pub high: Nanos,
-    /// How many values there are.
+    /// Number of values.
     pub n: u64,
 }
 
@@ -49,7 +49,7 @@ pub struct Bucket {
     pub low: Nanos,
     /// The largest value that falls into it (the last bucket also has all that is beyond).
     pub high: Nanos,
-    /// How many values fell into it, above zero.
+    /// Number of values in the bucket, above zero.
     pub count: u64,
 }
 

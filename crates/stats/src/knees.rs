@@ -1,4 +1,4 @@
-//! Where a curve of load points bends: three methods, and whether they agree.
+//! The bends of a curve of load points by three methods, and whether the methods agree.
 //!
 //! A bend found by one rule may be noise, or an artifact of which loads were measured. Three rules
 //! that look at different things (a level, a fit, a shape) seldom err alike.
@@ -11,7 +11,7 @@ use crate::{CurvePoint, saturation_point};
 /// Source: Satopää et al. 2011, who recommend 1.
 const SENSITIVITY: f64 = 1.0;
 
-/// Beyond a knee the rate grows at most this share as fast as before.
+/// The highest growth of the rate beyond a knee, as a share of its growth before.
 const GROWTH_LEFT_MAX: f64 = 0.5;
 
 /// The loads at which a curve bends, by three methods; each `None` where the method sees no bend.
@@ -19,9 +19,9 @@ const GROWTH_LEFT_MAX: f64 = 0.5;
 pub struct Knees {
     /// The smallest load with at least 97 % of the highest rate ([`saturation_point`]), if there are greater loads.
     pub saturation: Option<f64>,
-    /// Where two straight lines meet that fit best ([`two_line_knee`]).
+    /// The load at which the two best-fitting straight lines meet ([`two_line_knee`]).
     pub two_lines: Option<f64>,
-    /// Where the curve is farthest above its chord ([`kneedle`]).
+    /// The load at which the curve is farthest above its chord ([`kneedle`]).
     pub kneedle: Option<f64>,
     /// Whether the methods agree.
     pub agreement: Agreement,
@@ -34,7 +34,7 @@ pub enum Agreement {
     Agree,
     /// At least two found a knee, farther apart.
     Differ,
-    /// Fewer than two found one.
+    /// Fewer than two methods found a knee.
     Undecided,
 }
 

@@ -10,10 +10,10 @@
 
 use std::array::from_fn;
 
-/// More steps than any of our fits needs by far; a bound, not a setting.
+/// The most steps of a fit; a safety bound, far more than any of our fits needs.
 const N_STEPS_MAX: usize = 1_000;
 
-/// Beyond this damping a step moves no digit: the minimum is found.
+/// The largest damping: beyond it a step changes no digit, so the minimum is found.
 const DAMPING_MAX: f64 = 1e12;
 
 /// A scaled matrix with a smaller pivot than this has no inverse worth having.
@@ -21,7 +21,7 @@ const PIVOT_MIN: f64 = 1e-13;
 
 type Matrix<const N: usize> = [[f64; N]; N];
 
-/// From x and the parameters to the value and its derivative by each of them.
+/// A function of x and the parameters that returns the value and its derivative by each parameter.
 type Model<'a, const N: usize> = &'a dyn Fn(f64, &[f64; N]) -> (f64, [f64; N]);
 
 /// A value y that was observed at x.
@@ -29,11 +29,11 @@ type Model<'a, const N: usize> = &'a dyn Fn(f64, &[f64; N]) -> (f64, [f64; N]);
 pub(crate) struct Observation {
     pub(crate) x: f64,
     pub(crate) y: f64,
-    /// What its squared residual counts; 1 ÷ variance, up to a common factor.
+    /// The weight of the squared residual: 1 ÷ variance, up to a common factor.
     pub(crate) weight: f64,
 }
 
-/// What is fitted to what.
+/// A least-squares problem: a model and the observations it is fitted to.
 pub(crate) struct Problem<'a, const N: usize> {
     pub(crate) observations: &'a [Observation],
     pub(crate) model: Model<'a, N>,
@@ -41,7 +41,7 @@ pub(crate) struct Problem<'a, const N: usize> {
     pub(crate) bounds: [(f64, f64); N],
 }
 
-/// Where the sum of squares is smallest.
+/// The solution of a problem: the parameters at which the sum of squares is smallest.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Solution<const N: usize> {
     pub(crate) parameters: [f64; N],

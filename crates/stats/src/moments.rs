@@ -8,7 +8,7 @@
 /// Default: of no values.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Moments {
-    /// How many values were recorded.
+    /// Number of values recorded.
     pub n: u64,
     /// Their sum; it and `n` stay at the largest number where they would not fit.
     pub sum: u128,

@@ -2,8 +2,8 @@
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// Beyond this variance of the binomial count its normal approximation is used, so that no n takes
-/// long; its ranks are then a few places off, of a deviation of ten thousand.
+/// The largest variance of the binomial count for which ranks are exact. Beyond it the normal approximation bounds
+/// the time for large n; its ranks are a few places off, with a deviation of ten thousand.
 const VARIANCE_EXACT_MAX: f64 = 1e8;
 
 /// Returns the rank, from 1 to n, of the value that stands for quantile `q`: ⌈q·n⌉, at least 1.

@@ -15,7 +15,7 @@ pub struct Line {
     pub intercept_error: f64,
     /// Standard error of the slope.
     pub slope_error: f64,
-    /// How many points it was fitted to, at least three.
+    /// Number of points that the line was fitted to, at least three.
     pub n: usize,
 }
 

@@ -1,5 +1,4 @@
-//! What one stall does to the response times of an open loop: the known answer that hides behind
-//! coordinated omission.
+//! The effect of one stall on the response times of an open loop: the known answer that coordinated omission hides.
 //!
 //! Operations fall due evenly, λ per second, for T seconds. Once, the server stops for D seconds;
 //! then it works off what has piled up at its capacity of μ per second, in the order due, while
@@ -19,13 +18,13 @@
 /// One stall in an open-loop run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stall {
-    /// How long the server stops, D, in s.
+    /// Length of the stall, D, in s.
     pub length: f64,
-    /// How long operations fall due, T, in s.
+    /// Length of the run, in which operations fall due, T, in s.
     pub run: f64,
-    /// How many fall due per second, λ.
+    /// Operations that fall due per second, λ.
     pub rate: f64,
-    /// How many the server completes per second when it has a queue, μ; infinite for an instant drain.
+    /// Operations that the server completes per second while it has a queue, μ; infinite for an instant drain.
     pub capacity: f64,
 }
 

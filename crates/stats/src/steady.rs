@@ -27,23 +27,23 @@ use crate::{Drift, DriftLimit, Estimate, drift};
 /// window, variation of the slices below 5 %.
 const N_SLICES: usize = 10;
 
-/// Fewer values leave less than three for a slice.
+/// The fewest values of a test: with fewer, a slice has less than three.
 const N_VALUES_MIN: usize = 3 * N_SLICES;
 
-/// Of the false alarms that the confidence allows, the share that the scatter may cause; the trend has the rest.
+/// The share of the allowed false alarms that the scatter may cause; the trend has the rest.
 const SCATTER_SHARE: f64 = 0.1;
 
-/// Beyond this memory a series is as good as without an end to it; keeps formulas finite.
+/// The highest autocorrelation: beyond it a series is as good as a random walk; keeps formulas finite.
 const MEMORY_MAX: f64 = 0.95;
 
-/// When a phase is not steady.
+/// A limit beyond which a phase is not steady.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SteadyLimit {
     /// The change over the phase, relative to the mean, that is tolerated.
     pub change: Ratio,
     /// The variation of the slices, deviation ÷ mean, that is tolerated.
     pub variation: Ratio,
-    /// How sure it must be that chance does not explain it, between 0 and 1.
+    /// The confidence that chance does not explain the deviation, between 0 and 1.
     pub confidence: Ratio,
 }
 
@@ -72,7 +72,7 @@ pub enum Steadiness {
     Unsteady {
         /// Variation of the slices, deviation ÷ mean.
         variation: Ratio,
-        /// How much of it chance explains, deviation ÷ mean.
+        /// The part that chance explains, deviation ÷ mean.
         by_chance: Ratio,
     },
     /// There are fewer than thirty values, or some that are not finite.

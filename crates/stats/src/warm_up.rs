@@ -1,14 +1,14 @@
-//! How long a server needed to warm up: where the transient of a series ends.
+//! The warm-up of a server: the end of the transient of a series.
 
 use crate::drift::{batch_means, variance};
 
-/// How many values make one batch, which takes the edge off single values.
+/// Number of values in a batch, which smooths single values.
 ///
 /// Source: White, Cobb and Spratt 2000, A Comparison of Five Steady-State Truncation Heuristics for
 /// Simulation: MSER-5.
 const BATCH: usize = 5;
 
-/// Fewer batches than this have no transient that could be told from chance.
+/// The fewest batches of a series: with fewer, a transient cannot be told from chance.
 const N_BATCHES_MIN: usize = 10;
 
 /// Returns how many values at the beginning of a series belong to its transient, a multiple of five; often zero.

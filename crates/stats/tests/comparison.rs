@@ -1,4 +1,5 @@
-//! How often comparisons tell servers apart that are alike, and how often they find a difference that is there.
+//! Error rates of comparisons: how often equal servers are called different, and how often a real difference is
+//! found.
 //!
 //! `cargo test -p stats --test comparison -- --nocapture` prints the tables of `docs/design/intervals.md`.
 
@@ -26,7 +27,7 @@ fn normal(dice: &mut Dice) -> f64 {
 
 type Scatter = fn(&mut Dice) -> f64;
 
-/// How figures scatter from one repetition to the next, relative to their mean.
+/// The scatter of figures from one repetition to the next, relative to their mean.
 const SCATTERS: [(&str, Scatter); 3] = [
     ("normal, 3 %", |dice| 0.03 * normal(dice)),
     ("skew, 5 %", |dice| -0.05 * dice.exponential_unit()),
@@ -84,7 +85,7 @@ fn intervals_of_repetitions_hold_the_truth() {
     assert!(in_turns <= 0.05 && not_in_turns <= 0.05, "{in_turns} {not_in_turns}");
 }
 
-/// How the seconds of a phase vary around their mean.
+/// The variation of the seconds of a phase around their mean.
 #[derive(Debug, Clone, Copy)]
 enum Noise {
     /// Normal with this deviation, relative to the mean, and this correlation from one second to the next (AR(1)).
@@ -169,7 +170,7 @@ struct Contest {
     deviation: (f64, f64),
     /// The part of it that a run has in common at all loads: how its server happened to start.
     common: f64,
-    /// By what factor the second server's figures are higher at each load.
+    /// The factor by which the second server's figures are higher at each load.
     ratio: f64,
 }
 
@@ -192,7 +193,7 @@ impl Contest {
         (0..N_FIGURES).map(&mut figure).collect()
     }
 
-    /// Tells both servers apart, as `analysis::compare` does: overall by the geometric means over all loads.
+    /// Decides for both servers, as `analysis::compare` does: overall by the geometric means over all loads.
     fn told(&self, seed: u64) -> (Vec<bool>, Vec<Vec<Finding>>) {
         let (a, b) = (self.runs(seed, 0), self.runs(seed, 1));
         let changes: Vec<(LogRatio, Vec<LogRatio>)> =
@@ -276,7 +277,7 @@ fn differences_that_matter_are_found() {
     }
 }
 
-/// What a comparison of single runs takes for granted between runs, as `analysis::compare` does.
+/// The deviation that a comparison of single runs assumes between runs, as `analysis::compare` does.
 const BETWEEN: Ratio = Ratio(0.02);
 
 /// Goal: where runs of one server really differ by 2 %, single runs of four figures at five loads raise false alarms in

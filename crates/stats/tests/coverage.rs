@@ -1,4 +1,4 @@
-//! How often intervals hold the truth, on queues whose truth is known.
+//! Coverage of intervals, on queues whose true values are known.
 //!
 //! `cargo test -p stats --test coverage -- --nocapture` prints the tables of `docs/design/intervals.md`.
 
@@ -93,7 +93,7 @@ fn two_exponential_tail(rate: f64, time: f64) -> f64 {
     part(slow, fast) + part(fast, slow)
 }
 
-/// How often the intervals of one kind held the truth, as shares of all runs.
+/// Coverage of the intervals of one kind, as shares of all runs.
 #[derive(Debug, Clone, Copy, Default)]
 struct Tally {
     /// Runs with an interval that does not hold the truth.
@@ -112,13 +112,13 @@ impl Tally {
     }
 }
 
-/// What was reached in one case.
+/// The coverage reached in one case.
 #[derive(Debug, Default)]
 struct Reached {
     mean: Tally,
-    /// By order statistics, for [`QUANTILES`].
+    /// Intervals by order statistics, for [`QUANTILES`].
     order: [Tally; 3],
-    /// By batches, for [`QUANTILES`].
+    /// Intervals by batches, for [`QUANTILES`].
     batch: [Tally; 3],
 }
 

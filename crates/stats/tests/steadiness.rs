@@ -1,4 +1,4 @@
-//! How often `stats::steadiness` is wrong, on series that are steady and on series that are not.
+//! Error rates of `stats::steadiness`, on series that are steady and on series that are not.
 //!
 //! `cargo test -p stats --test steadiness -- --nocapture` prints the table of `docs/design/intervals.md`.
 
@@ -8,7 +8,7 @@ use queues::Service;
 use stats::{Steadiness, SteadyLimit, steadiness};
 use units::{Dice, Purpose};
 
-/// How the values of a steady series vary.
+/// The variation of the values of a steady series.
 #[derive(Debug, Clone, Copy)]
 enum Noise {
     /// Normal with this deviation, relative to the mean, and this correlation from one value to the next (AR(1)).
@@ -170,7 +170,7 @@ fn hidden_memory_raises_alarms_in_short_windows() {
     assert!((0.05..0.25).contains(&alarms[0]) && alarms[3] <= 0.07, "{alarms:?}");
 }
 
-/// What is no fault of the test: noise that hides a ramp hides it.
+/// A limit of any test: noise that hides a ramp hides it.
 #[test]
 fn a_ramp_that_noise_hides_is_called_steady_with_a_wide_interval() {
     let noise = Noise::Response(Service::Exponential, 0.8);

@@ -1,4 +1,4 @@
-//! What a difference comes to, in a word.
+//! The finding of a comparison: different, alike, too noisy or without evidence.
 
 use units::Ratio;
 
@@ -12,19 +12,19 @@ pub const ALIKE: Ratio = Ratio(0.01);
 /// people change a server for.
 pub const NOISY: Ratio = Ratio(0.05);
 
-/// With which probability the smallest detectable difference is found.
+/// The probability with which the smallest detectable difference is found.
 ///
 /// Source: Cohen, Statistical Power Analysis for the Behavioral Sciences, 2nd edition, section 2.4: the usual convention.
 pub const POWER: Ratio = Ratio(0.8);
 
-/// What a comparison of two sides in one figure comes to.
+/// The finding of a comparison of two sides in one figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finding {
     /// The figure is higher than that of the baseline.
     Higher,
     /// It is lower.
     Lower,
-    /// If it differs, then by less than [`ALIKE`].
+    /// Any difference is smaller than [`ALIKE`].
     Alike,
     /// A difference of [`NOISY`] would probably have been seen, and none was.
     NoEvidence,

@@ -1,4 +1,4 @@
-//! How two sides compare in one figure.
+//! The ratio of two sides in one figure, on a logarithmic scale.
 
 use units::Ratio;
 
@@ -7,10 +7,10 @@ use crate::Estimate;
 use crate::drift::variance;
 use crate::estimate::{normal_quantile, student_quantile, student_tail};
 
-/// With fewer repetitions of a side their scatter says hardly anything.
+/// The fewest repetitions of a side: with fewer, their scatter says hardly anything.
 const N_REPETITIONS_MIN: usize = 3;
 
-/// As good as infinitely many degrees of freedom.
+/// Degrees of freedom that are as good as infinitely many.
 const FREEDOM_MAX: f64 = 1e6;
 
 /// The logarithm of a ratio b ÷ a as far as measurements show it; without a difference it is near 0.

@@ -1,17 +1,17 @@
-//! How far a figure of one run can be trusted, by the seconds of its steady phase.
+//! The error of a figure of one run, estimated from the seconds of its steady phase.
 
 use crate::drift::{batch_means, variance};
 
-/// Enough batches for their memory to show, few enough that each outlasts most of it.
+/// The most batches: enough to estimate their autocorrelation, few enough that each outlasts most of it.
 const N_BATCHES_MAX: usize = 20;
 
-/// With fewer the memory of the seconds cannot be told.
+/// The fewest batches: with fewer, the autocorrelation of the seconds cannot be estimated.
 const N_BATCHES_MIN: usize = 10;
 
 /// However much they remember: fewer independent values than this have no deviation worth the name.
 const N_WORTH_MIN: f64 = 3.0;
 
-/// By how many of its standard errors, 1 ÷ √k, a memory is raised because it is only estimated.
+/// The margin added to an autocorrelation because it is only estimated, in its standard errors, 1 ÷ √k.
 ///
 /// Chosen by simulation: with it intervals of ratios miss the truth in at most the 5 % asked for, see `tests/comparison.rs`.
 const MEMORY_MARGIN: f64 = 0.4;

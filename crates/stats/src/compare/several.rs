@@ -11,7 +11,7 @@ pub struct Family {
     pub places: Vec<f64>,
 }
 
-/// What is decided about one difference among all that were looked at together.
+/// The decision about one difference among all that were tested together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Decision {
     /// Whether the difference is there, as far as the data tell.
@@ -37,7 +37,7 @@ pub struct Told {
     pub places: Vec<Decision>,
 }
 
-/// Tells which of many differences are there.
+/// Decides which of many differences are significant.
 ///
 /// Half of the false alarms allowed belong to the figures over all places, by Holm; the other half to single places of
 /// all families, by Holm. So where nothing differs at all, the probability that anything is told is at most `alarms`,
@@ -228,7 +228,8 @@ mod tests {
     }
 
     proptest! {
-        /// What is printed beside a finding never contradicts it: it holds if its p value is at most its level.
+        /// The level printed beside a finding never contradicts it: a difference holds if its p value is at most its
+        /// level.
         #[test]
         fn a_difference_holds_if_its_p_value_is_at_most_its_level(
             families in prop::collection::vec((0.0..0.1f64, prop::collection::vec(0.0..0.1f64, 0..6)), 1..6),

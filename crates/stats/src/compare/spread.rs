@@ -1,4 +1,4 @@
-//! What the bootstrap adds to an interval: how much farther it reaches than Student's t where values are skew.
+//! Bootstrap corrections of an interval: how much farther than Student's t it reaches where values are skewed.
 
 use units::{Dice, Purpose, Ratio};
 
@@ -8,7 +8,7 @@ use crate::estimate::normal_quantile;
 /// The confidence at which bootstrap and Student's t are held against each other.
 const CONFIDENCE: Ratio = Ratio(0.95);
 
-/// By how much an interval reaches farther than Student's t, downwards and upwards; at least 1.
+/// Factors by which an interval reaches farther than Student's t, below and above; at least 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Reach {
     pub(super) below: f64,
@@ -16,7 +16,7 @@ pub(super) struct Reach {
 }
 
 impl Reach {
-    /// As far as Student's t, and no farther.
+    /// The reach of Student's t itself.
     pub(super) const STUDENT: Reach = Reach { below: 1.0, above: 1.0 };
 
     /// Returns the reach of the difference of two means (of one, if the other has no values) of standard error `error`.

@@ -5,7 +5,7 @@ use units::Ratio;
 use super::fit::{FitError, FitQuality, Prediction, ScalingPoint, fit, predict};
 use crate::Estimate;
 
-/// Fewer different sizes than this do not carry a fit with error bars.
+/// The fewest different sizes of a fit with error bars.
 ///
 /// Source: the rules of the CPU-scalability method for order entry: at least 4 points for λ and σ.
 pub(super) const N_SIZES_TRUSTED: usize = 4;
@@ -20,7 +20,7 @@ pub struct Amdahl {
     pub lambda: Estimate,
     /// σ, the serial share, from 0 to 1.
     pub sigma: Estimate,
-    /// How well it fits.
+    /// The quality of the fit.
     pub quality: FitQuality,
 }
 

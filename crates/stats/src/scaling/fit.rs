@@ -1,4 +1,4 @@
-//! What the fits of both laws have in common: X(p) = λp ÷ (1 + σ(p − 1) + κp(p − 1)).
+//! The fit that both laws share: X(p) = λp ÷ (1 + σ(p − 1) + κp(p − 1)).
 //!
 //! Amdahl's law is the one with κ = 0, so that both are one fit with two or three parameters.
 
@@ -10,7 +10,7 @@ use units::Ratio;
 use crate::Estimate;
 use crate::least_squares::{Observation, Problem, Solution};
 
-/// How far beyond the largest measured size a law may be asked without a warning, as a factor.
+/// The largest size, as a multiple of the largest measured one, for which a law predicts without a warning.
 const TRUSTED_RANGE: f64 = 2.0;
 
 /// The smallest and largest λ, σ and κ.
@@ -27,15 +27,15 @@ pub struct ScalingPoint {
     pub error: Option<f64>,
 }
 
-/// Why a law could not be fitted.
+/// A reason why a law could not be fitted.
 #[derive(Debug, Clone, Copy, PartialEq, Error)]
 pub enum FitError {
     /// There are not more sizes than parameters, so that nothing would be left to judge the fit by.
     #[error("a fit needs at least {needed} different sizes, found {found}")]
     TooFew {
-        /// How many there are.
+        /// Number of sizes found.
         found: usize,
-        /// How many are needed.
+        /// Number of sizes needed.
         needed: usize,
     },
     /// A size or a rate is not a number above zero.
@@ -57,7 +57,7 @@ pub enum FitError {
     Undetermined,
 }
 
-/// How well a law fits.
+/// The quality of a fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FitQuality {
     /// Measured less fitted rate, in operations/s, in the order of the points.
@@ -73,7 +73,7 @@ pub struct FitQuality {
     pub size_max: f64,
 }
 
-/// What a law says of a size.
+/// A prediction of a law for a size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prediction {
     /// The size p.

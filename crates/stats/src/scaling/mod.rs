@@ -1,4 +1,4 @@
-//! How the rate grows with the number of processors: ratios, and the laws of Amdahl and Gunther.
+//! Scaling of the rate with the number of processors: ratios, and the laws of Amdahl and Gunther.
 //!
 //! Sizes are numbers of processors. For the Universal Scalability Law they may also be operations
 //! in service, L = X·R by Little's law; not users, where users think.

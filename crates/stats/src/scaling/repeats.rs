@@ -12,7 +12,7 @@ use super::{amdahl, usl};
 use crate::Estimate;
 use crate::bootstrap::{N_REPLICATES, percentile_interval};
 
-/// What the repeats of one size achieved.
+/// The rates of the repeats of one size.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Repeats {
     /// The size p, in processors or operations in service.

@@ -2,7 +2,7 @@
 
 use units::Ratio;
 
-/// What a size achieved, in comparison with size 1.
+/// Speed-up and efficiency of a size, relative to size 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SpeedUp {
     /// The size p.

@@ -5,7 +5,7 @@ use units::Ratio;
 use super::fit::{FitError, FitQuality, Prediction, ScalingPoint, fit, predict};
 use crate::Estimate;
 
-/// Fewer different sizes than this do not carry a fit with error bars.
+/// The fewest different sizes of a fit with error bars.
 ///
 /// Source: the rules of the CPU-scalability method for order entry: at least 6 points for λ, σ and κ.
 pub(super) const N_SIZES_TRUSTED: usize = 6;
@@ -21,7 +21,7 @@ pub struct Usl {
     pub sigma: Estimate,
     /// κ, coherency: what each pair costs, relative to an operation; 0 or more.
     pub kappa: Estimate,
-    /// How well it fits.
+    /// The quality of the fit.
     pub quality: FitQuality,
 }
 

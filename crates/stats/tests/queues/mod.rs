@@ -2,13 +2,13 @@
 
 use units::{Dice, Purpose};
 
-/// How many operations the server could complete per second; its mean service time is 10 ms.
+/// Operations that the server can complete per second; its mean service time is 10 ms.
 pub const CAPACITY: f64 = 100.0;
 
-/// What is thrown away at the beginning, in s: the queue begins empty. At least ten times its memory.
+/// The part discarded at the beginning, in s, because the queue begins empty; at least ten times its memory.
 const WARM_UP: f64 = 30.0;
 
-/// How long one operation takes, with mean 1 ÷ [`CAPACITY`].
+/// The service time of an operation, with mean 1 ÷ [`CAPACITY`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Service {
     /// Always the same.
