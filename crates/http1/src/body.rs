@@ -1,4 +1,4 @@
-//! Where a body ends, whatever its framing.
+//! A reader that finds the end of a body, whatever its framing.
 
 use thiserror::Error;
 
@@ -42,7 +42,7 @@ impl BodyReader {
         BodyReader { state }
     }
 
-    /// Tells whether the body is complete: without a body, from the beginning.
+    /// Returns whether the body is complete: without a body, from the beginning.
     #[inline]
     pub fn is_done(&self) -> bool {
         match &self.state {
@@ -52,7 +52,7 @@ impl BodyReader {
         }
     }
 
-    /// Says what of `input` belongs to the body, up to the end of one piece of content.
+    /// Returns which part of `input` belongs to the body, up to the end of one piece of content.
     ///
     /// Call again with the input after `consumed` while there is any and the body is not done.
     ///

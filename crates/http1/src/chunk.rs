@@ -34,7 +34,7 @@ pub const CHUNK_TRAILER_BYTES_MAX: u32 = 16 * 1024;
 /// 16 hexadecimal digits are exactly 64 bits.
 const SIZE_DIGITS_MAX: u8 = 16;
 
-/// Why a chunked body was refused; the connection has to be closed.
+/// A reason for refusing a chunked body; the connection has to be closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ChunkError {
     /// The size line does not begin with 1 to 16 hexadecimal digits and `;` or CR LF after them.
@@ -49,17 +49,17 @@ pub enum ChunkError {
     /// A trailer line that is not `name: value`.
     #[error("expected `name: value` in the trailer of a chunked body")]
     Trailer,
-    /// More than [`CHUNK_EXTENSION_BYTES_MAX`] or [`CHUNK_TRAILER_BYTES_MAX`] bytes.
+    /// A body with more than [`CHUNK_EXTENSION_BYTES_MAX`] or [`CHUNK_TRAILER_BYTES_MAX`] bytes of either.
     #[error("extensions or trailer of a chunked body are too long")]
     Oversized,
 }
 
-/// What one call of a decoder found in its input.
+/// The result of one call of a decoder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decoded {
-    /// How many bytes of the input are done with; call again with those after them.
+    /// Number of input bytes consumed; the next call continues after them.
     pub consumed: usize,
-    /// Where in the input content of the body is; within the consumed bytes, may be empty.
+    /// The range of the input that is body content; within the consumed bytes, may be empty.
     pub data: Range<usize>,
     /// Whether the body is complete; input after `consumed` is then the next message's.
     pub done: bool,
@@ -103,7 +103,7 @@ impl ChunkDecoder {
         ChunkDecoder { state: State::Size { digits: 0 }, remaining: 0, extension_bytes: 0, trailer_bytes: 0 }
     }
 
-    /// Tells whether the body is complete.
+    /// Returns whether the body is complete.
     pub fn is_done(&self) -> bool {
         self.state == State::Done
     }

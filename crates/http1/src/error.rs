@@ -1,4 +1,4 @@
-//! Why a head was refused.
+//! Reasons for refusing a head.
 
 use thiserror::Error;
 

@@ -1,11 +1,11 @@
-//! What a head's fields say about its body and its connection.
+//! The fields of a head that decide about its body and its connection.
 
 use httparse::Header;
 
 use crate::error::{HeadError, Limit, Malformed};
 use crate::head::{HEAD_BYTES_MAX, Parsed, Version, offset_in};
 
-/// What the framing fields of one head add up to, collected line by line.
+/// The combined framing fields of one head, collected line by line.
 #[derive(Debug)]
 pub(crate) struct FramingFields {
     version: Version,
@@ -50,7 +50,7 @@ impl FramingFields {
         Ok(())
     }
 
-    /// Tells whether the connection outlives the message (RFC 9112 §9.3); `close` outweighs all else.
+    /// Returns whether the connection outlives the message (RFC 9112 §9.3); `close` outweighs all else.
     pub(crate) fn keeps_alive(&self) -> bool {
         !self.close && (self.version == Version::Http11 || self.keep_alive)
     }
@@ -92,7 +92,7 @@ impl FramingFields {
     }
 }
 
-/// Tells whether a line of `Content-Encoding` names a coding of the body. `identity` is none (RFC 9110 §8.4.1),
+/// Returns whether a line of `Content-Encoding` names a coding of the body. `identity` is none (RFC 9110 §8.4.1),
 /// though no server should name it.
 pub fn names_coding(value: &[u8]) -> bool {
     let mut codings = value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
@@ -115,7 +115,7 @@ pub(crate) fn head_window(buf: &[u8]) -> &[u8] {
     &buf[..buf.len().min(HEAD_BYTES_MAX)]
 }
 
-/// Says what an unfinished head is: too long, or just not all there.
+/// Returns `Partial` for an unfinished head, or an error if it is already too long.
 pub(crate) fn unfinished<T>(window: &[u8]) -> Result<Parsed<T>, HeadError> {
     if window.len() == HEAD_BYTES_MAX {
         return Err(HeadError::Oversized(Limit::Bytes));

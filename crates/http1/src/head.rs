@@ -1,4 +1,4 @@
-//! What heads of requests and responses have in common.
+//! Parts that heads of requests and responses share.
 
 /// The most bytes that a head may have, the empty line at its end included: 64 KiB.
 ///
@@ -14,18 +14,18 @@ pub const INTERIM_BYTES_MAX: usize = 1 << 20;
 /// The most header lines that a head may have.
 pub const HEADERS_MAX: usize = 128;
 
-/// How many header lines fit the first attempt; heads with more are parsed again with room for
-/// [`HEADERS_MAX`]. Keeps the common case within 1 KiB of stack.
+/// Number of header lines that fit the first attempt; heads with more are parsed again with room for [`HEADERS_MAX`].
+/// Keeps the common case within 1 KiB of stack.
 pub(crate) const HEADERS_USUAL: usize = 32;
 
 /// The outcome of parsing bytes that may not be all there yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parsed<T> {
-    /// Nothing wrong so far, but the head does not end within the given bytes.
+    /// An incomplete head: nothing wrong so far, but it does not end within the given bytes.
     Partial,
     /// The whole head was there.
     Complete {
-        /// What the head says.
+        /// The parsed head.
         head: T,
         /// The bytes it takes up, the empty line at its end included; the body starts here.
         length: usize,
@@ -56,7 +56,7 @@ impl Version {
     }
 }
 
-/// How the end of a body is found (RFC 9112 §6.3).
+/// The way in which the end of a body is found (RFC 9112 §6.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Framing {
     /// There is no body.
@@ -72,9 +72,9 @@ pub enum Framing {
 /// The request methods that the project tells apart; names are case-sensitive (RFC 9110 §9.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestMethod {
-    /// Asks for the content of the target.
+    /// GET, for the content of the target.
     Get,
-    /// As GET, but only for the head: its response never has a body.
+    /// HEAD: as GET, but only for the head; its response never has a body.
     Head,
     /// Hands content to the target to process.
     Post,
@@ -82,9 +82,9 @@ pub enum RequestMethod {
     Put,
     /// Removes the target's content.
     Delete,
-    /// Asks what may be done with the target, or with the server (`*`).
+    /// OPTIONS, for what may be done with the target, or with the server (`*`).
     Options,
-    /// Asks for a tunnel; a 2xx response to it is the last thing that is HTTP on the connection.
+    /// CONNECT, for a tunnel; a 2xx response to it is the last thing that is HTTP on the connection.
     Connect,
     /// Any other method; its name is in the request line.
     Other,
@@ -106,18 +106,18 @@ impl RequestMethod {
     }
 }
 
-/// Tells where `part`, a slice of `whole`, begins in it.
+/// Returns the position at which `part`, a slice of `whole`, begins in it.
 #[inline]
 pub(crate) fn offset_in(whole: &[u8], part: &[u8]) -> usize {
     part.as_ptr().addr() - whole.as_ptr().addr()
 }
 
-/// Tells whether a byte may be part of a token, such as a field name (RFC 9110 §5.6.2).
+/// Returns whether a byte may be part of a token, such as a field name (RFC 9110 §5.6.2).
 pub fn is_token_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
-/// Tells whether a byte may be part of a field value (RFC 9110 §5.5): no control character but tab.
+/// Returns whether a byte may be part of a field value (RFC 9110 §5.5): no control character but tab.
 pub(crate) fn is_value_byte(byte: u8) -> bool {
     byte == b'\t' || (byte >= b' ' && byte != 0x7f)
 }

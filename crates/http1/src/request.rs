@@ -9,7 +9,7 @@ use crate::error::{HeadError, Limit, Malformed};
 use crate::framing::{FramingFields, check_line_ends, head_window, unfinished};
 use crate::head::{Framing, HEADERS_MAX, HEADERS_USUAL, Parsed, RequestMethod, Version, offset_in};
 
-/// What a server has to know of a request's head; ranges are positions in the parsed buffer.
+/// The parts of a request's head that a server needs; ranges are positions in the parsed buffer.
 ///
 /// Whatever form the request line has (RFC 9112 §3.2), `host` and `target` mean the same: of an
 /// absolute `http://h/p?q` they are `h` and `/p?q`, and `Host` does not count then (§3.2.2).
@@ -26,7 +26,7 @@ pub struct RequestHead {
     pub host: Option<Range<usize>>,
     /// The version that the client speaks.
     pub version: Version,
-    /// How the end of the body is found; never [`Framing::ToEof`].
+    /// The framing of the body; never [`Framing::ToEof`].
     pub framing: Framing,
     /// Whether the client can take another response on the connection (RFC 9112 §9.3).
     pub keep_alive: bool,
@@ -163,7 +163,7 @@ fn checked_host<'a>(
     Ok(authority.or(host_line))
 }
 
-/// Tells whether `host` has only bytes of `uri-host [":" port]` (RFC 3986 §3.2.2); may be empty.
+/// Returns whether `host` has only bytes of `uri-host [":" port]` (RFC 3986 §3.2.2); may be empty.
 pub fn is_host(host: &[u8]) -> bool {
     host.iter().all(|&byte| byte.is_ascii_alphanumeric() || b"-._~%!$&'()*+,;=:[]".contains(&byte))
 }
@@ -172,7 +172,7 @@ pub fn is_host(host: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// What a request says, in words: method name, target, host, version, framing, keep-alive.
+    /// Returns a request in words: method name, target, host, version, framing, keep-alive.
     fn told(text: &str) -> Result<String, HeadError> {
         let Parsed::Complete { head, length } = parse_request(text.as_bytes())? else {
             return Ok("partial".into());
@@ -185,7 +185,7 @@ mod tests {
         Ok(format!("{name} {target} {host} {:?} {:?} {keep}", head.version, head.framing))
     }
 
-    /// As `told`, of an HTTP/1.1 request for `/` on host `h` with these further lines.
+    /// Returns the same for an HTTP/1.1 request for `/` on host `h` with these further lines.
     fn with_lines(lines: &str) -> Result<String, HeadError> {
         told(&format!("POST / HTTP/1.1\r\nHost: h\r\n{lines}\r\n"))
     }

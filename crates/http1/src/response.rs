@@ -13,7 +13,7 @@ use crate::error::{HeadError, Limit, Malformed};
 use crate::framing::{FramingFields, check_line_ends, head_window, unfinished};
 use crate::head::{Framing, HEADERS_MAX, HEADERS_USUAL, INTERIM_BYTES_MAX, Parsed, RequestMethod, Version};
 
-/// What a client has to know of a response's head; nothing in it refers to the bytes.
+/// The parts of a response's head that a client needs; nothing in it refers to the bytes.
 ///
 /// Other headers are looked up with [`header`](crate::header) by those who want them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct ResponseHead {
     pub status: u16,
     /// The version that the server speaks.
     pub version: Version,
-    /// How the end of the body is found.
+    /// The framing of the body.
     pub framing: Framing,
     /// Whether the connection can take another request once the body has been read (RFC 9112 §9.3).
     pub keep_alive: bool,
@@ -35,10 +35,10 @@ impl ResponseHead {
     }
 }
 
-/// What a client that checks content has to know besides.
+/// A response head with what a client that checks content needs besides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplyHead {
-    /// What every client has to know.
+    /// The head that every client needs.
     pub head: ResponseHead,
     /// Whether the body is compressed, or encoded in another way (`Content-Encoding`, RFC 9110 §8.4).
     pub encoded: bool,
@@ -148,7 +148,7 @@ fn framing(status: u16, method: RequestMethod, fields: &FramingFields) -> Framin
     }
 }
 
-/// Tells whether what follows is no longer HTTP (RFC 9110 §9.3.6).
+/// Returns whether the connection becomes a tunnel, no longer HTTP (RFC 9110 §9.3.6).
 fn opens_tunnel(status: u16, method: RequestMethod) -> bool {
     method == RequestMethod::Connect && matches!(status, 200..=299)
 }

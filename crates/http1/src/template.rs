@@ -5,7 +5,7 @@ use thiserror::Error;
 use crate::head::{RequestMethod, Version, is_token_byte, is_value_byte};
 use crate::request::is_host;
 
-/// What a request says besides its path; start from one of the constructors and change what differs.
+/// The options of a request besides its path; start from one of the constructors and change what differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RequestOptions<'a> {
     /// The version of the request line.
@@ -48,7 +48,7 @@ impl<'a> RequestOptions<'a> {
     }
 }
 
-/// Why a request cannot be written; a mistake of whoever chose its parts.
+/// A reason why a request cannot be written: a mistake in its parts.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum RequestError {
     /// The path does not begin with a slash or has bytes that no request line can carry.
@@ -317,7 +317,7 @@ mod tests {
         assert_eq!(refused(options), RequestError::HostMissing);
     }
 
-    /// What becomes of a request with this method, headers and body over HTTP/1.0.
+    /// Returns a request with this method, headers and body, as written over HTTP/1.0.
     fn with(method: &str, headers: &[(&str, &str)], body: &[u8]) -> Result<String, RequestError> {
         let headers: Vec<_> =
             headers.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();

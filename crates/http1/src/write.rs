@@ -5,10 +5,10 @@ use thiserror::Error;
 use crate::head::{Framing, Version, is_token_byte, is_value_byte};
 use crate::response::ResponseHead;
 
-/// What ends a chunked body: the last chunk and an empty trailer (RFC 9112 §7.1).
+/// The end of a chunked body: the last chunk and an empty trailer (RFC 9112 §7.1).
 pub const LAST_CHUNK: &[u8] = b"0\r\n\r\n";
 
-/// Why a head was not written; nothing has been added to the output then.
+/// A reason why a head was not written; nothing has been added to the output then.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum WriteError {
     /// The status is not a number from 100 to 999.

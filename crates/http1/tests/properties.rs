@@ -1,4 +1,4 @@
-//! What holds for any bytes, wherever the network cuts them.
+//! Properties of any bytes, wherever the network cuts them.
 
 use http1::{
     BodyReader, ChunkDecoder, ChunkError, Framing, LAST_CHUNK, Parsed, RequestMethod, RequestOptions,
