@@ -1,8 +1,8 @@
-//! What a network address belongs to: whoever connects decides by it, after a name was looked up.
+//! Kinds of network addresses, by which a connection is allowed or refused after name resolution.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// What an address belongs to, as far as the policy cares.
+/// The kind of a network address, as far as the policy distinguishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AddressKind {
     /// This machine.
@@ -11,9 +11,9 @@ pub enum AddressKind {
     Private,
     /// Link-local: cloud machines keep their metadata there.
     LinkLocal,
-    /// Where cloud machines keep their metadata, though its range is a private one.
+    /// A metadata service of a cloud, though its range is a private one.
     Metadata,
-    /// Not one host: unspecified, broadcast, multicast.
+    /// An address that is not of one host: unspecified, broadcast, multicast.
     NotOneHost,
     /// Somebody's address on the Internet, or one reserved for something else.
     Public,
@@ -113,7 +113,7 @@ fn translated_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
 pub struct ForbiddenObserver {
     /// The address.
     pub address: IpAddr,
-    /// What it belongs to.
+    /// The kind of the address.
     pub kind: AddressKind,
 }
 

@@ -1,4 +1,4 @@
-//! What is inside the files of a data set: a function of (content seed, object, position).
+//! The content of the files of a data set: a function of (content seed, object, position).
 //!
 //! A fixed block of printable text follows from the seed. Each stretch of [`CHUNK_BYTES`] bytes of
 //! an object is a piece of that block, and where the piece begins follows from (seed, object,
@@ -8,7 +8,7 @@
 
 use units::{Dice, Purpose, mix};
 
-/// How many bytes follow from one draw of a starting place.
+/// Number of bytes that follow from one draw of a starting position.
 pub const CHUNK_BYTES: usize = 4096;
 
 /// Length of the block that the chunks are cut from: small enough for a second-level cache.

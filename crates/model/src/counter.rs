@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// In what a counter counts.
+/// The unit of a counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CounterUnit {
     /// Things: packets, switches, processes.
@@ -17,7 +17,7 @@ pub enum CounterUnit {
     BitsPerSecond,
 }
 
-/// How a counter behaves over time.
+/// The behavior of a counter over time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CounterKind {
     /// Only grows, but for a restart of what counts: what happened is the difference of two readings.

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-/// What stands in the place of a credential.
+/// The text in the place of a credential.
 pub const REDACTED: &str = "[redacted]";
 
 /// Names that are credentials as a whole, in lower case, with hyphens between words.
@@ -46,7 +46,7 @@ const LAST_WORDS: [&str; 15] = [
 /// The same for words that are written together: `authtoken`.
 const LAST_LETTERS: [&str; 5] = ["apikey", "passwd", "password", "secret", "token"];
 
-/// What a `key` is of where it is a credential: `X-Api-Key`.
+/// Words before `key` that make it a credential: `X-Api-Key`.
 const KEYS: [&str; 12] = [
     "access",
     "account",

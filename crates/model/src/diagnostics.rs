@@ -8,19 +8,19 @@ use crate::credentials::credential_spans;
 use crate::foreign::{escaped, is_command};
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
-/// How many mistakes of one text are shown; of a file of the wrong sort every line would be one.
+/// The most mistakes of one text that are shown: in a file of the wrong kind every line would be one.
 const SHOWN_MAX: usize = 20;
 
 /// One mistake in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// What is wrong: `unknown key `steddy` in `phases``.
+    /// The message: `unknown key `steddy` in `phases``.
     pub message: String,
-    /// Where, in bytes from the start of the text.
+    /// The place of the mistake, in bytes from the start of the text.
     pub span: Range<usize>,
-    /// What stands beside the pointer; may be empty.
+    /// The text beside the pointer; may be empty.
     pub label: String,
-    /// What to do.
+    /// The remedy, if there is one.
     pub hint: Option<String>,
 }
 

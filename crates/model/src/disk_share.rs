@@ -1,4 +1,4 @@
-//! How much traffic with its disk a server may have: `reads=50,read-bytes=5MiB`.
+//! Limits on the disk traffic of a server: `reads=50,read-bytes=5MiB`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -22,7 +22,7 @@ pub struct DiskShare {
     pub write_bytes: Option<u64>,
 }
 
-/// Why a text says no share of a disk.
+/// A reason why a text is not a share of a disk.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct DiskShareError(String);

@@ -1,4 +1,4 @@
-//! What the JSON Schemas of our languages have in common.
+//! Parts that the JSON Schemas of our languages share.
 
 use schemars::Schema;
 use schemars::transform::{RecursiveTransform, Transform};
@@ -27,7 +27,7 @@ fn forbid_null(schema: &mut Schema) {
 #[cfg(test)]
 pub(crate) use testing::{is_published, keys_named, keys_read};
 
-/// How tests hold a schema against the code that reads, and against the file that is published.
+/// Comparison of a schema with the code that reads the language, and with the published file, for tests.
 #[cfg(test)]
 mod testing {
     use std::collections::{BTreeMap, BTreeSet};

@@ -1,9 +1,9 @@
-//! What is inside a page made by a program: a function of its seed alone.
+//! The content of a generated page: a function of its seed alone.
 //!
 //! The server makes one letter after the other, which is the whole work of the page, and the load
 //! generator checks every one. All gateways, in whatever language, use this generator.
 
-/// What a page of HTML begins with, before its letters.
+/// The beginning of a generated HTML page, before its letters.
 pub const LETTERS_MARKUP: &str = "<!DOCTYPE html><title>Made by a program</title><p>";
 
 /// Multiplier of the generator (the example generator of ISO C, C90 §7.10.2.2).

@@ -1,4 +1,4 @@
-//! What a user calls acceptable, as people write it: `p99<50ms,errors<0.1%`.
+//! Limits on results that a user accepts, as people write them: `p99<50ms,errors<0.1%`.
 //!
 //! ```text
 //! limits     = limit { "," limit }
@@ -22,7 +22,7 @@ use crate::{RATE_MAX, nearest};
 /// The longest time of a limit, in s: histograms end there.
 const SECONDS_MAX: f64 = 3600.0;
 
-/// What a limit is about.
+/// The metric that a limit is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Metric {
     /// A percentile of the response time.
@@ -43,7 +43,7 @@ pub enum Metric {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PercentileRank(u32);
 
-/// How a value is compared with its limit.
+/// The comparison between a value and its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Comparison {
     /// `<`
@@ -89,15 +89,15 @@ pub struct Limit {
     unit: Unit,
 }
 
-/// What is wrong with a list of limits, and where.
+/// A mistake in a list of limits, with its place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct LimitError {
-    /// What was expected and what was found.
+    /// The message: what was expected and what was found.
     pub message: String,
     /// The place, in bytes from the start of the list.
     pub span: Range<usize>,
-    /// What to write.
+    /// The remedy: what to write instead.
     pub hint: String,
 }
 
@@ -266,7 +266,7 @@ impl Limit {
         }
     }
 
-    /// Says between which values a limit of this metric can be.
+    /// Returns the range in which a limit of this metric must lie.
     fn reach(self) -> String {
         match self.metric {
             Metric::Errors => "cannot be met: errors are from 0 to 100 %".to_owned(),

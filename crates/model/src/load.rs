@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 pub struct LoadPoint {
     /// Place in the load plan, from 0.
     pub index: u32,
-    /// What is offered.
+    /// The offered load.
     pub load: Load,
 }
 
-/// How load is offered.
+/// The load of a load point: users of a closed loop, or the rate of an open loop.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Load {
@@ -24,14 +24,14 @@ pub enum Load {
     Rate {
         /// Operations per second.
         per_second: f64,
-        /// When they fall due.
+        /// The distribution of due times.
         arrivals: Arrivals,
-        /// How many may be in flight at most; more wait, their response time running.
+        /// The most operations in flight; further ones wait while their response time runs.
         in_flight_max: u32,
     },
 }
 
-/// When the operations of an open loop fall due.
+/// The distribution of the due times of an open loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arrivals {
@@ -41,7 +41,7 @@ pub enum Arrivals {
     Poisson,
 }
 
-/// For people: `1 user`, `50 users`, `1000/s`.
+/// Writes the load for people: `1 user`, `50 users`, `1000/s`.
 impl fmt::Display for Load {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -20,10 +20,10 @@ pub const NOTES_FORMAT: u32 = 1;
 /// Heading of what an operator says under names of their own.
 const OTHER: &str = "Other notes";
 
-/// What an operator says about a testbed.
+/// The notes of an operator about a testbed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Notes {
-    /// In the order of the report.
+    /// The notes in the order of the report.
     told: Vec<Told>,
     withheld: Withheld,
 }

@@ -1,8 +1,8 @@
-//! What a driver performs and what it answers.
+//! Operations, and the replies of drivers.
 
 use units::Nanos;
 
-/// Tells which kind of operation something is: the index into the workload's list of kinds.
+/// An operation of a kind: an index into the workload's list of kinds.
 pub trait Kinded {
     /// Returns the index of the operation's kind.
     fn kind(&self) -> u16;
@@ -32,7 +32,7 @@ impl Kinded for WebRequest {
     }
 }
 
-/// How an operation ended.
+/// The outcome of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Outcome {
@@ -155,12 +155,12 @@ pub struct Marks {
     pub done: Nanos,
 }
 
-/// What a driver answers for one operation.
+/// A driver's reply for one operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reply {
-    /// How it ended.
+    /// The outcome of the operation.
     pub outcome: Outcome,
-    /// When what happened.
+    /// The moments of the operation.
     pub marks: Marks,
     /// Bytes of the reply's head, status line included; HTTP/2: 0, as heads are compressed over a whole connection.
     pub head_bytes: u64,

@@ -1,4 +1,4 @@
-//! What a run asks for besides its benchmark's definition.
+//! The settings of a run besides its benchmark's definition.
 
 use std::net::IpAddr;
 
@@ -9,7 +9,7 @@ use crate::{Arrivals, Connection, HttpVersion, Limit, Pick, SutPlan, Tls};
 /// The seed of a run that names none.
 pub const DEFAULT_SEED: u64 = 1;
 
-/// What a run asks for; everything that is `None` stays as the benchmark defines it.
+/// The settings asked for by a run; everything that is `None` stays as the benchmark defines it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Overrides {
     /// Take the benchmark's short form; the other fields still win over it.
@@ -22,7 +22,7 @@ pub struct Overrides {
     pub max_load: Option<f64>,
     /// Look for the highest load instead of running given load points.
     pub find_max: bool,
-    /// What is acceptable.
+    /// The limits of an acceptable result.
     pub limits: Vec<Limit>,
     /// Open loop: when operations fall due.
     pub arrivals: Option<Arrivals>,
@@ -42,11 +42,11 @@ pub struct Overrides {
     pub http: Option<HttpVersion>,
     /// Whether connections are encrypted.
     pub tls: Option<Tls>,
-    /// How many users share an HTTP/2 connection.
+    /// Number of users that share an HTTP/2 connection.
     pub streams: Option<u32>,
-    /// How long a connection lives.
+    /// The lifetime of connections.
     pub connection: Option<Connection>,
-    /// How parameters of requests are picked, by the parameter's name.
+    /// The distributions from which parameters of requests are picked, by the parameter's name.
     pub picks: Vec<(String, Pick)>,
     /// The longest that one operation may take.
     pub time_limit: Option<Nanos>,
@@ -65,7 +65,7 @@ pub struct Overrides {
 }
 
 impl Overrides {
-    /// Asks for nothing but a server: a run by the book, on one load thread.
+    /// Makes the overrides of a run by the book with this server, on one load thread.
     pub fn new(sut: SutPlan) -> Overrides {
         Overrides {
             quick: false,

@@ -17,7 +17,7 @@ pub enum Phase {
     Steady = 2,
     /// Load falling.
     RampDown = 3,
-    /// Nothing new is started; operations in flight may finish.
+    /// The drain: nothing new is started, operations in flight may finish.
     Drain = 4,
 }
 
@@ -42,7 +42,7 @@ impl Phase {
     }
 }
 
-/// How long the phases of a load point are.
+/// The lengths of the phases of a load point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Phases {

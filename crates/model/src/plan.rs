@@ -11,7 +11,7 @@ use crate::{DiskShare, FileSet, Limit, Load, LoadPoint, Phases, Workload, with_s
 /// The version of the stored form of [`Plan`].
 pub const PLAN_FORMAT: u32 = 2;
 
-/// Everything that a run needs to know. A plan that exists is valid.
+/// The plan of a run, with everything the run needs to know. A plan that exists is valid.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
@@ -21,22 +21,22 @@ pub struct Plan {
     pub benchmark: BenchmarkId,
     /// The seed of everything that users and schedules do.
     pub seed: u64,
-    /// What is fetched.
+    /// The requests and pages.
     pub workload: Workload,
-    /// How it is fetched.
+    /// The protocol of the requests.
     pub protocol: Protocol,
     /// The load points in the order in which they are run; indexes 0, 1, 2… Not empty, but for a search that has not
     /// begun: it adds them one by one.
     pub load_points: Vec<LoadPoint>,
-    /// What the run looks for instead of running given load points.
+    /// The search that takes the place of given load points.
     pub search: Option<Search>,
-    /// What its user calls acceptable.
+    /// The limits of an acceptable result, given by the user.
     pub limits: Vec<Limit>,
     /// The phases of every load point.
     pub phases: Phases,
-    /// What the verdict depends on.
+    /// The rules of the verdict.
     pub rules: Rules,
-    /// What differs from the benchmark's definition; empty for a run by the book.
+    /// Deviations from the benchmark's definition; empty for a run by the book.
     pub modifications: Vec<Modification>,
     /// The system under test as asked for.
     pub sut: SutPlan,
@@ -134,7 +134,7 @@ impl Headline {
     }
 }
 
-/// How operations travel.
+/// The protocol of operations.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Protocol {
@@ -142,7 +142,7 @@ pub struct Protocol {
     pub http: HttpVersion,
     /// Whether connections are encrypted.
     pub tls: Tls,
-    /// How long a connection lives.
+    /// The lifetime of a connection.
     pub connection: Connection,
     /// HTTP/2: how many users share a connection, each with one stream at a time; at least 1.
     pub streams: u32,
@@ -180,7 +180,7 @@ impl HttpVersion {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tls {
-    /// Not encrypted.
+    /// Plain text.
     Off,
     /// TLS; every connection makes a full handshake.
     Full,
@@ -208,7 +208,7 @@ impl Tls {
 /// second is longer than that, and shorter than the 5 s and more for which servers keep idle connections.
 pub const CLOSE_WAIT_MAX: Nanos = Nanos::from_secs(1);
 
-/// How long a connection lives.
+/// The lifetime of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Connection {
@@ -268,11 +268,11 @@ impl Default for Rules {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Modification {
-    /// What differs: `load`, `steady phase`, `connection`.
+    /// The setting: `load`, `steady phase`, `connection`.
     pub what: String,
-    /// As the benchmark defines it.
+    /// The setting as the benchmark defines it.
     pub standard: String,
-    /// As this run does it.
+    /// The setting of this run.
     pub ours: String,
 }
 
@@ -286,7 +286,7 @@ pub struct SutPlan {
     pub cpus: Vec<u32>,
     /// CPU time per second that the server may use, in CPUs (0.5: half of one); `None` for no limit.
     pub quota: Option<f64>,
-    /// How the quota came about: `asked for`, `from calibration of …`, `the built-in default`.
+    /// The origin of the quota: `asked for`, `from calibration of …`, `the built-in default`.
     pub quota_reason: String,
     /// Memory that the server may use, file pages included, in bytes; `None` for no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -296,9 +296,9 @@ pub struct SutPlan {
     pub disk: Option<DiskShare>,
     /// The profile of its recipe; `None` for the settings of a benchmark.
     pub profile: Option<String>,
-    /// How it runs the programs that make pages; `None` where the workload needs none.
+    /// The way in which the server runs the programs that make pages; `None` where the workload needs none.
     pub gateway: Option<Gateway>,
-    /// What stands in front of it, within the same limits; `None` where it takes requests itself.
+    /// The accelerator in front of the server, within the same limits; `None` where the server takes requests itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accelerator: Option<Accelerator>,
     /// Which certificates are accepted over TLS from a server that is already there. One that the run starts must show
@@ -311,7 +311,7 @@ pub struct SutPlan {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum CertificateCheck {
-    /// Those with the right name and dates whose chain ends at an authority that the load machine trusts.
+    /// Certificates with the right name and dates whose chain ends at an authority that the load machine trusts.
     #[default]
     System,
     /// The same with the authorities of this file alone.
@@ -333,17 +333,17 @@ impl CertificateCheck {
 pub struct Accelerator {
     /// The name or path of its recipe.
     pub name: String,
-    /// How many bytes of the server's replies it may keep.
+    /// The most bytes of the server's replies that it may keep.
     pub cache_bytes: u64,
 }
 
-/// How a web server runs the programs that make pages.
+/// The way in which a web server runs the programs that make pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Gateway {
     /// The interface between server and program.
     pub kind: GatewayKind,
-    /// How many pages can be in the making at once; at least 1. Without meaning for CGI on some servers.
+    /// Number of pages that can be made at once; at least 1. CGI on some servers ignores it.
     pub workers: u32,
 }
 

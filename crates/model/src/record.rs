@@ -1,4 +1,4 @@
-//! What is recorded while a run goes on: one record per agent and second, mergeable.
+//! The records of a run: one per agent and second, mergeable.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use units::Nanos;
 
 use crate::{Outcome, Phase};
 
-/// What happened in one interval (a second, or less where a phase ends) of one load point on one agent.
+/// The record of one interval (a second, or less where a phase ends) of one load point on one agent.
 ///
 /// All times count from the start of the load point.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,11 +20,11 @@ pub struct IntervalRecord {
     pub index: u32,
     /// The phase that all of the interval lies in.
     pub phase: Phase,
-    /// Where the interval begins.
+    /// The start of the interval.
     pub start: Nanos,
-    /// Where it ends; what happens at this very moment belongs to the next one.
+    /// The end of the interval, exclusive.
     pub end: Nanos,
-    /// How many operations went where.
+    /// The flow of operations.
     pub flow: Flow,
     /// Per operation kind.
     pub kinds: Vec<KindTotals>,
@@ -41,11 +41,11 @@ pub struct IntervalRecord {
     pub connect: Histogram,
     /// The generator's own state.
     pub health: Health,
-    /// What the SUT used, where that can be seen.
+    /// The SUT's use of its machine, where that can be seen.
     pub sut: Option<SutUse>,
 }
 
-/// How many operations went where in an interval.
+/// The flow of operations in an interval: counts of those started, ended and waiting.
 ///
 /// Invariants (conservation):
 /// waiting_at_start + due = started + skipped + waiting_at_end, and
@@ -74,8 +74,8 @@ pub struct Flow {
     pub abandoned: u64,
     /// Started and not yet completed when the interval ended.
     pub in_flight_at_end: u64,
-    /// Of the successes, those whose reply was complete but whose connection, which was to end with it, the peer left
-    /// open: the driver closed it, [`crate::CLOSE_WAIT_MAX`] later at most.
+    /// Successful operations whose reply was complete but whose connection, which was to end with it, the peer left
+    /// open: the driver closed it, at most [`crate::CLOSE_WAIT_MAX`] later.
     pub left_open: u64,
     /// Integral of the number of operations in flight over the interval, in ns.
     pub in_flight_ns: u128,
@@ -85,12 +85,12 @@ pub struct Flow {
     pub in_flight_age_ns: u128,
 }
 
-/// What was counted for one kind of operation.
+/// The totals of one kind of operation.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct KindTotals {
-    /// Of the successful operations.
+    /// The totals of successful operations.
     pub ok: OkTotals,
-    /// Of the others, per outcome.
+    /// The totals of failed operations by outcome.
     pub failed: BTreeMap<Outcome, FailedTotals>,
     /// Started and not yet completed when the interval ended.
     pub in_flight_at_end: u64,
@@ -116,7 +116,7 @@ pub struct OkTotals {
 /// Counts and sums of operations of one kind that ended with one failure.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FailedTotals {
-    /// How many.
+    /// Number of operations.
     pub n: u64,
     /// Bytes that had arrived; discarded.
     pub bytes: u64,
@@ -144,7 +144,7 @@ pub struct Health {
     pub run_queue: Nanos,
 }
 
-/// What the SUT used in an interval.
+/// The SUT's use of its machine in an interval.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SutUse {
     /// CPU time of all its processes.
@@ -158,17 +158,18 @@ pub struct SutUse {
 pub struct Example {
     /// Index of the load point.
     pub load_point: u32,
-    /// When, from the start of the load point.
+    /// The time of the operation, from the start of the load point.
     pub at: Nanos,
     /// Index of the operation's kind.
     pub kind: u16,
-    /// How it ended.
+    /// The outcome of the operation.
     pub outcome: Outcome,
-    /// What was seen, for people.
+    /// A description for people.
     pub text: String,
 }
 
-/// What is too bulky to keep per second for ever: histograms per kind, over one or several intervals of one phase.
+/// The bulky part of a record, too large to keep per second: histograms per kind, over one or several intervals of
+/// one phase.
 ///
 /// Written per second; a run file that closes merges them to stretches of ten seconds.
 #[derive(Debug, Clone, PartialEq)]
@@ -179,9 +180,9 @@ pub struct DetailRecord {
     pub agent: u32,
     /// The phase that all of the stretch lies in.
     pub phase: Phase,
-    /// Where the stretch begins, from the start of the load point.
+    /// The start of the batch, from the start of the load point.
     pub start: Nanos,
-    /// Where it ends.
+    /// The end of the batch.
     pub end: Nanos,
     /// Response times of successful operations, per kind.
     pub response: Vec<Histogram>,
@@ -252,7 +253,7 @@ impl IntervalRecord {
     }
 }
 
-/// How a run came to its end.
+/// The ending of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
     /// All load points were run.

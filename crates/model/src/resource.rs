@@ -1,10 +1,10 @@
-//! What machines and services tell about themselves while a run goes on.
+//! Metrics of machines and services, recorded during a run.
 
 use units::Nanos;
 
 use crate::Counter;
 
-/// What of a run takes place on a machine that is watched.
+/// The role of a monitored machine in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MachineRole {
     /// Server and load.
@@ -32,9 +32,9 @@ impl MachineRole {
 /// A machine that is watched, or a service on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Machine {
-    /// For people: `this machine`, `http://sut:9100/metrics`.
+    /// The name for people: `this machine`, `http://sut:9100/metrics`.
     pub name: String,
-    /// What takes place there.
+    /// The role of the machine.
     pub role: MachineRole,
 }
 
@@ -43,20 +43,20 @@ pub struct Machine {
 pub struct Series {
     /// Number of the machine in the run file, from 0.
     pub machine: u32,
-    /// What is counted.
+    /// The counter.
     pub counter: Counter,
-    /// Of what, where a machine has several: `0` (a CPU), `sda`, `eth0`, `nginx`; else empty.
+    /// The instance, where a machine has several: `0` (a CPU), `sda`, `eth0`, `nginx`; else empty.
     pub instance: String,
 }
 
-/// What one machine told at one moment, raw: totals as they stand, not what they grew by.
+/// The raw readings of one machine at one moment: totals are not yet differences.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResourceRecord {
     /// Index of the load point.
     pub load_point: u32,
     /// Number of the machine.
     pub machine: u32,
-    /// When, from the start of the load point; before it is its start.
+    /// The time of the readings, from the start of the load point; readings before it are at its start.
     pub at: Nanos,
     /// Value per series: its number in the run file, rising, and what was read, in the unit of the counter.
     pub values: Vec<(u32, u64)>,
@@ -65,11 +65,11 @@ pub struct ResourceRecord {
 /// A value as it is read, before its series has a number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
-    /// What is counted.
+    /// The counter.
     pub counter: Counter,
-    /// Of what; empty where there is one.
+    /// The instance; empty where there is one only.
     pub instance: String,
-    /// In the unit of the counter.
+    /// The value in the unit of the counter.
     pub value: u64,
 }
 

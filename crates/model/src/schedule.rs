@@ -1,4 +1,4 @@
-//! When the operations of an open loop fall due: a function of plan and seed alone.
+//! The due times of an open loop: a function of plan and seed alone.
 //!
 //! The offered rate rises linearly from zero over the ramp-up, stays at λ, and falls linearly to
 //! zero over the ramp-down. With Λ(t) the number of operations due by time t, the k-th operation is

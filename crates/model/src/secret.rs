@@ -21,10 +21,10 @@ const TELLING_BYTES_MIN: usize = 4;
 pub struct Secret {
     /// Which part.
     pub part: RequestPart,
-    /// What stands before the value, in clear: `Bearer `.
+    /// The text before the value, in clear: `Bearer `.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub prefix: String,
-    /// Where the value comes from.
+    /// The source of the value.
     pub source: SecretSource,
 }
 
@@ -42,7 +42,7 @@ pub enum RequestPart {
     Path,
 }
 
-/// Where the value of a secret comes from.
+/// The source of a secret's value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SecretSource {
@@ -65,7 +65,7 @@ impl RequestPart {
         }
     }
 
-    /// Says why a value cannot stand there; never repeats the value.
+    /// Returns the reason why a value cannot stand there, if any; never repeats the value.
     pub fn fault(&self, value: &str) -> Option<&'static str> {
         let is_line = |c: char| c == '\t' || c == ' ' || c.is_ascii_graphic();
         match self {
@@ -98,9 +98,9 @@ impl fmt::Display for SecretSource {
 pub struct PlacedSecret {
     /// The index of its request.
     pub kind: usize,
-    /// Where the value stands in the definition's text, in bytes.
+    /// The place of the value in the definition's text, in bytes.
     pub span: Range<usize>,
-    /// What the plan stores.
+    /// The secret as the plan stores it.
     pub secret: Secret,
     /// The value where the definition has it itself.
     pub value: Option<String>,
@@ -115,7 +115,7 @@ impl fmt::Debug for PlacedSecret {
 /// The values of a workload's secrets. They are shown nowhere, not even by `Debug`.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Secrets {
-    /// By the request's index and the key of the part.
+    /// The values by the request's index and the key of the part.
     values: BTreeMap<(usize, String), String>,
 }
 
@@ -133,7 +133,7 @@ pub struct MissingSecret {
     pub request: String,
     /// The key of the part.
     pub key: String,
-    /// Where the value was to come from.
+    /// The source that has no value.
     pub origin: String,
 }
 

@@ -13,7 +13,7 @@ pub struct Assignment {
     pub users: Range<u32>,
     /// Place among the slices, from 0. In an open loop, operation k belongs to slice k mod `n_slices`.
     pub slice: u32,
-    /// How many slices there are.
+    /// Number of shares.
     pub n_slices: u32,
 }
 

@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::credentials::{REDACTED, is_credential_name, without_credentials};
 
-/// What stands before the titles of sections about a machine that made the load and did not run the server.
+/// The prefix of the titles of sections about a machine that made the load and did not run the server.
 pub const LOAD_MACHINE: &str = "Load machine: ";
 
-/// What stands before the name of a variable that a program was started with.
+/// The prefix of the name of a variable that a program was started with.
 const ENVIRONMENT_VARIABLE: &str = "environment variable ";
 
 /// The title of the section with the values that the program chose for one run alone: ports and folders.
@@ -16,7 +16,7 @@ const ENVIRONMENT_VARIABLE: &str = "environment variable ";
 /// texts name it. Comparisons of configurations look past these values.
 pub const RUN_VALUES: &str = "Values chosen for this run";
 
-/// Everything that was found out about the machines and the server.
+/// The facts found about the machines and the server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Testbed {
     /// Sections in the order of the report: hardware, software, network, server, load generator…
@@ -28,26 +28,26 @@ pub struct Testbed {
 pub struct FactSection {
     /// Heading: `System under test`, `Server configuration`.
     pub title: String,
-    /// In the order of the report.
+    /// The facts in the order of the report.
     pub facts: Vec<Fact>,
 }
 
 /// One fact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fact {
-    /// What it is about: `processor`, `net.core.somaxconn`.
+    /// The name: `processor`, `net.core.somaxconn`.
     pub name: String,
     /// The value with its unit; several lines for a file's text. Of what is not disclosed, why.
     pub value: String,
-    /// Where it comes from: `/proc/cpuinfo`, `dpkg status`; empty where that was not recorded.
+    /// The source: `/proc/cpuinfo`, `dpkg status`; empty where that was not recorded.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub source: String,
-    /// How it is known.
+    /// The state of the fact.
     #[serde(default, skip_serializing_if = "FactState::is_found")]
     pub state: FactState,
 }
 
-/// How a fact is known.
+/// The state of a fact: whether it was found, and what is known or withheld.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FactState {
@@ -58,7 +58,7 @@ pub enum FactState {
     Usual,
     /// Found, but what would name a person, a machine or a network, or is a credential, is left out of the value.
     Redacted,
-    /// Not found; the value says why.
+    /// A fact that was not found; the value says why.
     NotDisclosed,
     /// Said by the operator.
     Told,
@@ -96,7 +96,7 @@ impl Fact {
         }
     }
 
-    /// Says where the fact comes from.
+    /// Returns the fact with a source.
     pub fn from(self, source: &str) -> Fact {
         Fact { source: source.to_owned(), ..self }
     }

@@ -1,4 +1,4 @@
-//! What a virtual user does next.
+//! The state machine of a virtual user.
 
 use units::{Dice, Nanos};
 
@@ -24,16 +24,16 @@ pub enum Step<O> {
 
 /// A virtual user: a pure state machine, strictly sequential.
 pub trait User {
-    /// What the user performs.
+    /// The operation that the user performs.
     type Operation;
 
     /// Returns the next step. `last` is the outcome of the operation performed just before, if any.
     fn next(&mut self, last: Option<Outcome>, dice: &mut Dice) -> Step<Self::Operation>;
 }
 
-/// Where users and scheduled operations come from: the part of a benchmark that the engine needs.
+/// The source of users and of scheduled operations: the part of a benchmark that the engine needs.
 pub trait Mix {
-    /// What is performed.
+    /// The operation that users perform.
     type Operation: Kinded;
     /// Users of a closed loop.
     type User: User<Operation = Self::Operation>;

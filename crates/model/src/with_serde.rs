@@ -1,4 +1,4 @@
-//! How quantities are stored: as plain numbers whose unit is in the field's name.
+//! Stored forms of quantities: plain numbers whose unit is in the field's name.
 
 /// A time as a whole number of nanoseconds.
 pub mod nanos {

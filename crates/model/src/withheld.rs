@@ -1,12 +1,13 @@
-//! What an operator keeps back: the value of a field leaves the machine nowhere, nor what is made of the same text.
+//! Facts that an operator withholds: the value of a field leaves the machine nowhere, nor does anything made of the
+//! same text.
 
 use crate::testbed::{Fact, FactSection, FactState, LOAD_MACHINE};
 use crate::{Field, Privacy};
 
-/// Why a fact that an operator keeps back is not disclosed.
+/// The reason given for a fact that an operator withholds.
 pub const WITHHELD: &str = "withheld by the operator";
 
-/// What stands in the place of a value that occurs in other texts.
+/// The text in the place of a value that occurs in other texts.
 const LEFT_OUT: &str = "[withheld]";
 
 /// Shorter values stand in texts by chance.
@@ -22,7 +23,7 @@ const OF_SAME_TEXT: &[&[&str]] = &[
 /// Sections with the same facts about programs that belong to the server.
 const SERVER_SECTIONS: [&str; 3] = ["Server", "Accelerator", "Gateway"];
 
-/// What the titles of sections with the texts of configurations end in.
+/// The suffix of the titles of sections with the texts of configurations.
 const CONFIGURATION: &str = " configuration";
 
 /// The fields that are kept back.

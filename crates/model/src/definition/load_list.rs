@@ -16,15 +16,15 @@ pub const RATE_MAX: f64 = 10_000_000.0;
 /// The most load points of one run.
 pub const LOAD_POINTS_MAX: usize = 1000;
 
-/// What is wrong with a list of load levels, and where.
+/// A mistake in a list of load levels, with its place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct LoadListError {
-    /// What was expected and what was found.
+    /// The message: what was expected and what was found.
     pub message: String,
     /// The place, in bytes from the start of the list.
     pub span: Range<usize>,
-    /// What to write.
+    /// The remedy: what to write instead.
     pub hint: String,
 }
 

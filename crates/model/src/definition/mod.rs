@@ -52,22 +52,23 @@ pub struct Definition {
     /// The name for people: `WebStone 2.0.1-style`.
     #[schemars(length(min = 1, max = 500))]
     pub title: String,
-    /// What it measures, in one sentence.
+    /// The purpose of the benchmark, in one sentence.
     #[schemars(length(min = 1, max = 500))]
     pub summary: String,
-    /// What kind of server it loads.
+    /// The kind of server that it loads.
     pub family: Family,
     /// The figure that it is known by.
     pub headline: Headline,
-    /// What is fetched.
+    /// The requests, or the filelist that they are made from.
     #[schemars(with = "schema::WorkloadTable")]
     pub workload: WorkloadDefinition,
-    /// How it is fetched.
+    /// The protocol of the requests.
     pub protocol: ProtocolDefinition,
     /// The load points.
     #[schemars(with = "schema::LoadTable")]
     pub load: LoadDefinition,
-    /// What an open loop uses if the benchmark is one or a run asks for one. If absent: constant arrivals, 1000 in flight at most.
+    /// The settings of an open loop, if the benchmark is one or a run asks for one. If absent: constant arrivals,
+    /// 1000 in flight at most.
     #[schemars(default)]
     pub open_loop: OpenLoopDefinition,
     /// The phases of every load point.
@@ -90,7 +91,7 @@ pub enum Family {
     Web,
 }
 
-/// What is fetched.
+/// The workload: a filelist or requests.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkloadDefinition {
     /// The requests, their replies and weights.
@@ -105,26 +106,26 @@ pub struct WorkloadDefinition {
     pub secrets: Vec<PlacedSecret>,
 }
 
-/// Where the requests are.
+/// The source of the requests.
 #[derive(Debug, Clone, PartialEq)]
 pub enum WorkloadSource {
-    /// In a filelist.
+    /// A filelist.
     Filelist(FilelistSource),
-    /// In the definition: requests and pages of a workload.
+    /// The definition itself: requests and pages of a workload.
     Requests(Vec<Request>, Vec<Page>),
 }
 
-/// Where the filelist is.
+/// The source of the filelist.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
 #[schemars(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum FilelistSource {
-    /// In a file beside the definition: its name.
+    /// A file beside the definition, by its name.
     File(String),
     /// Here: its text, in either of the two filelist formats.
     Text(String),
 }
 
-/// How files are fetched.
+/// The protocol of the requests.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
 #[schemars(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ProtocolDefinition {
@@ -133,7 +134,7 @@ pub struct ProtocolDefinition {
     /// Whether connections are encrypted; if absent: `off`.
     #[schemars(default = "schema::tls_off")]
     pub tls: Tls,
-    /// How long a connection lives.
+    /// The lifetime of a connection.
     #[schemars(with = "schema::ConnectionText")]
     pub connection: Connection,
     /// HTTP/2: how many users share a connection; if absent: 1.
@@ -153,7 +154,7 @@ pub struct LoadDefinition {
     pub levels: Levels,
 }
 
-/// What a level of load counts.
+/// The unit of a level of load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoadUnit {
     /// Users of a closed loop.
@@ -167,9 +168,9 @@ pub enum LoadUnit {
 pub enum Levels {
     /// These, in the order in which they are run.
     List(Vec<f64>),
-    /// So many, equally spaced from zero (which is left out) to a maximum, which a run may choose.
+    /// Equally spaced levels from zero (which is left out) to a maximum, which a run may choose.
     Steps {
-        /// How many.
+        /// Number of levels.
         steps: u32,
         /// The highest.
         max: f64,
@@ -202,14 +203,14 @@ impl Levels {
     }
 }
 
-/// What an open loop uses if a run asks for one.
+/// The settings of an open loop, if a run asks for one.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
 #[schemars(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct OpenLoopDefinition {
-    /// When operations fall due.
+    /// The distribution of due times.
     #[schemars(with = "Option<schema::ArrivalsText>")]
     pub arrivals: Arrivals,
-    /// How many operations may be in flight at most.
+    /// The most operations in flight.
     #[schemars(with = "Option<u32>", range(min = 1, max = 1_000_000))]
     pub in_flight_max: u32,
 }

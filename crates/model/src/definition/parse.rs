@@ -1,4 +1,4 @@
-//! From the text of a definition to the definition, or to everything that is wrong with it.
+//! The parser of definitions: a definition, or everything that is wrong with its text.
 
 use toml::de::{DeTable, DeValue};
 use units::Nanos;

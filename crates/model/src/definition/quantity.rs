@@ -24,13 +24,13 @@ const TIME_UNITS: &[(&str, f64)] = &[
 const SIZE_UNITS: &[(&str, f64)] =
     &[("B", 1.0), ("KiB", 1024.0), ("MiB", 1048576.0), ("GiB", 1073741824.0), ("TiB", 1099511627776.0)];
 
-/// Why a text is not the quantity that was expected.
+/// A reason why a text is not the quantity that was expected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct QuantityError {
-    /// What was expected and what was found.
+    /// The message: what was expected and what was found.
     pub message: String,
-    /// What to write.
+    /// The remedy: what to write instead.
     pub hint: String,
 }
 

@@ -113,16 +113,16 @@ fn path(value: &DeValue) -> Result<PathPattern, Fault> {
     })
 }
 
-/// What stands in the parts of a request that may be secret.
+/// The values of the parts of a request that may be secret.
 #[derive(Default)]
 pub(super) struct Values {
     kind: usize,
     headers: Vec<(String, String)>,
     body: String,
-    /// What comes from elsewhere, or is to be hidden though it does not look like a credential.
+    /// Values from elsewhere, and those to be hidden though they do not look like credentials.
     secrets: Vec<PlacedSecret>,
     disclosed: Vec<String>,
-    /// Where literal values stand, by their keys.
+    /// The places of literal values, by their keys.
     spans: Vec<(String, Range<usize>)>,
 }
 

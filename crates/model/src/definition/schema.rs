@@ -26,7 +26,7 @@ pub(super) struct TimeText(#[schemars(regex(pattern = r"^[0-9.]+ ?(ns|us|µs|ms|
 #[schemars(rename = "LoadLevels")]
 pub(super) struct LoadText(#[schemars(regex(pattern = r"^[0-9]+[0-9., /]*$"))] String);
 
-/// What is fetched: either `filelist` or `requests`.
+/// The workload: either `filelist` or `requests`.
 #[derive(JsonSchema)]
 #[schemars(rename = "Workload", rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) struct WorkloadTable {
@@ -51,7 +51,7 @@ pub(super) struct WorkloadTable {
 #[derive(JsonSchema)]
 #[schemars(rename = "Request", rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) struct RequestTable {
-    /// What it is called in reports; names are all different.
+    /// The name in reports; names are all different.
     #[schemars(length(min = 1, max = 500))]
     name: String,
     /// Its share of all pages is this divided by the sum of all weights. Only without `pages`, and then in each.
@@ -87,7 +87,7 @@ pub(super) enum ValueText {
     Elsewhere(ValueTable),
 }
 
-/// Where a value comes from: one of `env`, `file` and `value`. What comes from elsewhere is never stored.
+/// The source of a value: one of `env`, `file` and `value`. Values of `env` and `file` are never stored.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) struct ValueTable {
@@ -98,7 +98,7 @@ pub(super) struct ValueTable {
     /// its end does not count.
     #[schemars(length(min = 1, max = 500))]
     file: Option<String>,
-    /// What stands before the value of `env` or `file`, in clear: `Bearer `.
+    /// The text before the value of `env` or `file`, in clear: `Bearer `.
     prefix: Option<String>,
     /// The value itself.
     value: Option<String>,
@@ -129,7 +129,7 @@ pub(super) struct ParameterTable {
     /// The first number; if absent: 0.
     #[schemars(range(max = 9_223_372_036_854_775_807u64))]
     from: Option<u64>,
-    /// How many numbers.
+    /// Number of values.
     count: Option<CountText>,
     /// Texts.
     #[schemars(length(min = 1))]
@@ -140,14 +140,14 @@ pub(super) struct ParameterTable {
     /// The file that has the only value when a run begins, by its path from the definition; it is never stored.
     #[schemars(length(min = 1, max = 500))]
     file: Option<String>,
-    /// What stands before the value of `env` or `file`, in clear.
+    /// The text before the value of `env` or `file`, in clear.
     prefix: Option<String>,
-    /// How one is picked; if absent: `uniform`. Others are `zipf:1.0`, `poisson:5` and `weights:3,2,1`.
+    /// The distribution of the values; if absent: `uniform`. Others are `zipf:1.0`, `poisson:5` and `weights:3,2,1`.
     #[schemars(regex(pattern = r"^(uniform|zipf:[0-9.]+|poisson:[0-9.]+|weights:[0-9.,]+)$"))]
     pick: Option<String>,
 }
 
-/// How many numbers: always as many, or `sqrt(20 * load)`, rounded up, in the first parameter of a path.
+/// Number of values: a constant, or `sqrt(20 * load)`, rounded up, in the first parameter of a path.
 #[derive(JsonSchema)]
 #[schemars(rename = "Count", untagged)]
 pub(super) enum CountText {
@@ -181,7 +181,7 @@ pub(super) enum ReplyWord {
 pub(super) struct ReplyTable {
     /// A file that we give to the server, by its size in bytes; or one size for each value of the last parameter.
     file: Option<SizesText>,
-    /// So many letters that a program makes; their seed is the parameter `seed`, or 0.
+    /// Number of letters that a program generates; their seed is the parameter `seed`, or 0.
     #[schemars(range(min = 1, max = 10_485_760))]
     letters: Option<u64>,
     /// An HTML page of so many bytes, made of letters by a program.
@@ -252,7 +252,7 @@ pub(super) enum LevelsText {
 #[derive(JsonSchema)]
 #[schemars(rename = "Steps", rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) struct StepsTable {
-    /// How many levels.
+    /// Number of levels.
     #[schemars(range(min = 1, max = 1000))]
     steps: u32,
     /// The highest level.
@@ -286,7 +286,7 @@ pub(super) fn tls_off() -> crate::Tls {
     crate::Tls::Off
 }
 
-/// How long the phases of a load point are; those that are left out have no length.
+/// The lengths of the phases of a load point; those that are left out have no length.
 #[derive(JsonSchema)]
 #[schemars(rename = "Phases", rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) struct PhasesText {
@@ -304,7 +304,7 @@ pub(super) struct PhasesText {
     drain: Option<TimeText>,
 }
 
-/// How long a connection lives.
+/// The lifetime of a connection.
 #[derive(JsonSchema)]
 #[schemars(rename = "Connection", untagged)]
 pub(super) enum ConnectionText {
@@ -312,7 +312,7 @@ pub(super) enum ConnectionText {
     Limited(ConnectionLimits),
 }
 
-/// How long a connection lives.
+/// The lifetime of a connection.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "kebab-case")]
 pub(super) enum ConnectionWord {
@@ -341,7 +341,7 @@ pub(super) struct KeepAliveText {
     requests_max: Option<u32>,
 }
 
-/// When the operations of an open loop fall due.
+/// The distribution of the due times of an open loop.
 #[derive(JsonSchema)]
 #[schemars(rename = "Arrivals", rename_all = "kebab-case")]
 pub(super) enum ArrivalsText {

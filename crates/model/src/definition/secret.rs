@@ -20,9 +20,9 @@ pub(super) enum WrittenValue {
     },
     /// It comes from elsewhere.
     Elsewhere {
-        /// What stands before it.
+        /// The text before it.
         prefix: String,
-        /// Where it comes from.
+        /// The source of the value.
         source: SecretSource,
     },
 }

@@ -18,7 +18,7 @@ const DECIMALS_MAX: u32 = 9;
 pub(super) struct Weight {
     /// All digits, those behind the point included.
     digits: u64,
-    /// How many of the digits are behind the point.
+    /// Number of digits after the point.
     decimals: u32,
 }
 

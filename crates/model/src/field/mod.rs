@@ -14,19 +14,19 @@ mod software;
 pub struct Field {
     /// Group and key: `processor.model`.
     pub id: &'static str,
-    /// What the report calls it. Fields of disks and the like have the thing's name before it; such a field with an
+    /// The name in the report. Fields of disks and the like have the thing's name before it; such a field with an
     /// empty name is called by the thing's name alone.
     pub name: &'static str,
-    /// Where it is read: files, with `{}` for the thing's name; [`Field::NOTES`] if an operator alone can say it.
+    /// The source: files, with `{}` for the thing's name; [`Field::NOTES`] if only an operator can tell it.
     pub source: &'static str,
-    /// What must not be shown without being asked for.
+    /// The part of the value that is not shown unless asked for.
     pub privacy: Privacy,
 }
 
-/// What a value could give away.
+/// The part of a value that could identify a person, a machine or a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Privacy {
-    /// Nothing.
+    /// No part.
     Open,
     /// Names and addresses may stand in it.
     Text,

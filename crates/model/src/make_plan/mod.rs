@@ -108,7 +108,7 @@ fn points(definition: &Definition, overrides: &Overrides, unit: LoadUnit, levels
     (0..).zip(levels).map(|(index, level)| LoadPoint { index, load: load(*level) }).collect()
 }
 
-/// How much further than a benchmark's own highest load a search goes that is not told where to end.
+/// The highest level of a search without a given maximum, as a multiple of the benchmark's own highest load.
 const SEARCH_FACTOR: f64 = 10.0;
 
 /// Returns from where to where a search goes: up to the maximum asked for, else beyond the benchmark's highest load, but

@@ -1,4 +1,4 @@
-//! In what a run differs from its benchmark's definition.
+//! Deviations of a run from its benchmark's definition.
 
 use super::points;
 use crate::{

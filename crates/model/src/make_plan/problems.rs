@@ -1,4 +1,4 @@
-//! Why a run cannot be planned.
+//! Reasons why a run cannot be planned.
 
 use std::net::IpAddr;
 
@@ -13,7 +13,7 @@ use crate::{
 /// The longest that a whole run may be planned to take: 30 days.
 const RUN_MAX: Nanos = Nanos::from_secs(30 * 24 * 3600);
 
-/// Why no plan can be made.
+/// A reason why no plan can be made.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Problem {
     /// A number of users is out of bounds.
@@ -31,7 +31,7 @@ pub enum Problem {
     /// Users and rates are asked for at once.
     #[error("both numbers of users and rates are asked for")]
     LoadAndRates,
-    /// Something is asked for that only an open loop has.
+    /// A setting that only an open loop has.
     #[error("`{0}` concerns an open loop, but the load is a number of users")]
     OpenLoopOnly(&'static str),
     /// The limit of operations in flight is out of bounds.
@@ -82,7 +82,7 @@ pub enum Problem {
         name: String,
         /// The request's name.
         request: String,
-        /// Why not.
+        /// The reason.
         error: ParameterError,
     },
     /// The files cannot be laid out at the highest load.
@@ -90,7 +90,7 @@ pub enum Problem {
     Files {
         /// The highest load.
         load: f64,
-        /// Why not.
+        /// The reason.
         error: FileSetError,
     },
     /// A search has nowhere to go.

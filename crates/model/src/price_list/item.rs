@@ -2,24 +2,24 @@
 
 use units::{Currency, Decimal, Money};
 
-/// Something that costs money. Its amount follows from what is written, exactly, and is rounded once.
+/// A priced item. Its amount follows from what is written, exactly, and is rounded once.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PriceItem {
-    /// What it is.
+    /// The name of the item.
     pub name: String,
-    /// What sort of thing it is.
+    /// The kind of the item.
     pub kind: PriceKind,
-    /// How many.
+    /// Number of pieces.
     pub quantity: u32,
-    /// What one of them costs, before the discount.
+    /// The price of one piece, before the discount.
     pub price: Price,
-    /// What is taken off.
+    /// The discount on the price.
     pub discount: Option<Discount>,
-    /// What keeping it costs.
+    /// The maintenance.
     pub maintenance: Option<Maintenance>,
-    /// Who says so: a quotation, a price list, an address.
+    /// The source of the price: a quotation, a price list, an address.
     pub source: String,
-    /// When that was said: `2026-11-01`.
+    /// The date of the price: `2026-11-01`.
     pub date: String,
     /// quantity × price × (1 − discount), and × hours if it is paid for by the hour.
     pub amount: Money,
@@ -74,7 +74,7 @@ impl PriceKind {
     }
 }
 
-/// What one piece costs, in whole units of the list's currency.
+/// The price of one piece, in whole units of the list's currency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Price {
     /// To be paid once.
@@ -83,21 +83,21 @@ pub enum Price {
     PerHour {
         /// Per hour.
         price: Decimal,
-        /// For how long.
+        /// The term of payment.
         term: Term,
     },
 }
 
-/// For how long something is paid by the hour.
+/// The term for which an item is paid by the hour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Term {
-    /// How many of the unit.
+    /// Number of units.
     pub number: Decimal,
     /// Hours, months or years.
     pub unit: TermUnit,
 }
 
-/// What a term is counted in.
+/// The unit of a term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TermUnit {
     /// Hours.
@@ -129,23 +129,23 @@ impl TermUnit {
     }
 }
 
-/// Something taken off a price.
+/// A discount on a price.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Discount {
     /// The part that is taken off, from 0 to 1.
     pub ratio: Decimal,
-    /// Who gets it, and why.
+    /// The reason for the discount, and who gets it.
     pub reason: String,
 }
 
-/// What keeping something costs.
+/// The price of maintenance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Maintenance {
-    /// For one piece and one year, in whole units of the list's currency, before the discount.
+    /// The price for one piece and one year, in whole units of the list's currency, before the discount.
     pub per_year: Decimal,
-    /// For how many years.
+    /// Number of years.
     pub years: Decimal,
-    /// What is taken off.
+    /// The discount on maintenance.
     pub discount: Option<Discount>,
     /// quantity × per year × years × (1 − discount).
     pub amount: Money,

@@ -19,7 +19,7 @@ pub const PRICE_LIST_FORMAT: u32 = 1;
 /// A priced configuration. A list that exists is valid: it has items, and its total is an amount of money.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PriceList {
-    /// What is priced.
+    /// The title: what is priced.
     pub title: String,
     /// The currency of all amounts.
     pub currency: Currency,
@@ -27,7 +27,7 @@ pub struct PriceList {
     pub date: String,
     /// The day from which all of it can be had, if that is later.
     pub available: Option<String>,
-    /// In the order of the list; not empty.
+    /// The items in the order of the list; not empty.
     items: Vec<PriceItem>,
 }
 

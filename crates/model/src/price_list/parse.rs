@@ -1,4 +1,4 @@
-//! From the text of a price list to the list, or to everything that is wrong with it.
+//! The parser of price lists: a list, or everything that is wrong with its text.
 
 use toml::de::DeValue;
 use toml::value::Datetime;
@@ -11,13 +11,13 @@ use super::{
 use crate::diagnostics::Diagnostics;
 use crate::reader::{Fault, Table, kind, line, one_of, read_toml, text, whole_u32};
 
-/// More items than this are a slip.
+/// The most items; more are a slip.
 const ITEMS_MAX: usize = 1000;
 
-/// More pieces of one item than this are a slip.
+/// The most pieces of one item; more are a slip.
 const QUANTITY_MAX: u32 = 1_000_000;
 
-/// Longer terms than this, in years, months or hours, are a slip.
+/// The longest term, in years, months or hours; longer ones are a slip.
 const TERM_MAX: u32 = 1_000_000;
 
 const KINDS: [(&str, PriceKind); 5] = [
@@ -42,7 +42,7 @@ impl PriceList {
     }
 }
 
-/// What items have that do not say otherwise.
+/// The defaults of items.
 struct Standard {
     currency: Currency,
     date: Option<String>,

@@ -20,7 +20,7 @@ struct List {
     /// The version of this language: 1.
     #[schemars(range(min = 1, max = 1))]
     format: u32,
-    /// What is priced.
+    /// The title: what is priced.
     #[schemars(length(min = 1, max = 500))]
     title: String,
     /// The currency of all amounts, by its code: `USD`.
@@ -30,48 +30,48 @@ struct List {
     date: Day,
     /// The day from which all of it can be had, if that is later.
     available: Option<Day>,
-    /// Who says so, where an item does not say otherwise.
+    /// The source of the prices, where an item does not name one.
     #[schemars(length(min = 1, max = 500))]
     source: Option<String>,
-    /// What costs money.
+    /// The items.
     #[schemars(length(min = 1, max = 1000))]
     item: Vec<Item>,
 }
 
-/// Something that costs money: either `unit-price`, or `per-hour` with `hours`, `months` or `years`.
+/// A priced item: either `unit-price`, or `per-hour` with `hours`, `months` or `years`.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "kebab-case", deny_unknown_fields)]
 struct Item {
-    /// What it is.
+    /// The name of the item.
     #[schemars(length(min = 1, max = 500))]
     name: String,
-    /// What sort of thing it is, for subtotals.
+    /// The kind of the item, for subtotals.
     kind: Kind,
-    /// How many; if absent: 1.
+    /// Number of pieces; if absent: 1.
     #[schemars(range(min = 1, max = 1_000_000))]
     quantity: Option<u32>,
-    /// What one of them costs, to be paid once.
+    /// The price of one piece, paid once.
     unit_price: Option<Amount>,
-    /// What one of them costs by the hour.
+    /// The price of one piece by the hour.
     per_hour: Option<Amount>,
-    /// For how many hours.
+    /// Number of hours paid for.
     hours: Option<TermNumber>,
-    /// For how many months of 730.5 hours.
+    /// Number of months of 730.5 hours paid for.
     months: Option<TermNumber>,
-    /// For how many years of 8766 hours.
+    /// Number of years of 8766 hours paid for.
     years: Option<TermNumber>,
-    /// What is taken off the price.
+    /// The discount on the price.
     discount: Option<Discount>,
-    /// What keeping it costs.
+    /// The maintenance.
     maintenance: Option<Maintenance>,
-    /// Who says so: a quotation, a price list, an address. If absent: that of the list.
+    /// The source of the price: a quotation, a price list, an address. If absent: that of the list.
     #[schemars(length(min = 1, max = 500))]
     source: Option<String>,
-    /// When that was said. If absent: the day of the list.
+    /// The date of the price. If absent: the date of the list.
     date: Option<Day>,
 }
 
-/// What sort of thing it is.
+/// The kind of an item.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "kebab-case")]
 enum Kind {
@@ -87,27 +87,27 @@ enum Kind {
     Other,
 }
 
-/// Something taken off a price.
+/// A discount on a price.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Discount {
     /// The part that is taken off: 15 % is `0.15`.
     #[schemars(range(min = 0.0, max = 1.0))]
     ratio: f64,
-    /// Who gets it, and why.
+    /// The reason for the discount, and who gets it.
     #[schemars(length(min = 1, max = 500))]
     reason: String,
 }
 
-/// What keeping something costs.
+/// The price of maintenance.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "kebab-case", deny_unknown_fields)]
 struct Maintenance {
-    /// For one piece and one year.
+    /// The price for one piece and one year.
     per_year: Amount,
-    /// For how many years.
+    /// Number of years.
     years: TermNumber,
-    /// What is taken off.
+    /// The discount on maintenance.
     discount: Option<Discount>,
 }
 

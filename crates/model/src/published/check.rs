@@ -12,10 +12,10 @@ use super::{CalendarDate, PublishedCell, PublishedColumn, PublishedTable, Publis
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Powers(Vec<(String, i32)>);
 
-/// What sort of thing an expression stands for.
+/// The kind of value of an expression.
 #[derive(Debug, Clone, PartialEq)]
 enum Kind {
-    /// Nothing that is given says so.
+    /// A kind that nothing given determines.
     Unknown,
     /// The number 0 of the text itself, which has every unit.
     Zero,
@@ -31,14 +31,14 @@ enum Values {
     Many(Vec<Option<f64>>),
 }
 
-/// What an expression comes to, as far as is needed to know that it can be computed.
+/// The result of an expression, as far as is needed to know that it can be computed.
 #[derive(Debug, Clone, PartialEq)]
 struct Outcome {
     kind: Kind,
     values: Values,
 }
 
-/// Where an expression stands.
+/// The tables that an expression can refer to, and its own row.
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'a> {
     pub(super) tables: &'a [&'a PublishedTable],

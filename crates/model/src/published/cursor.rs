@@ -5,10 +5,10 @@ use super::expression::{
 };
 use super::number::{HEXADECIMAL, Printed, digits_length};
 
-/// How deep brackets and functions may be nested.
+/// The deepest nesting of brackets and functions.
 const DEPTH_MAX: usize = 32;
 
-/// Where reading is.
+/// A position in a text that is being read.
 pub(super) struct Cursor<'a> {
     text: &'a str,
     at: usize,

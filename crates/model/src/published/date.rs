@@ -11,13 +11,13 @@ const MONTHS: [&str; 12] =
 /// A date, as exact as it was printed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CalendarDate {
-    /// As printed.
+    /// The date as printed.
     pub text: String,
     /// Four digits.
     pub year: u32,
-    /// From 1 to 12, if it was printed.
+    /// The month from 1 to 12, if it was printed.
     pub month: Option<u32>,
-    /// From 1 to 31, if it was printed.
+    /// The day from 1 to 31, if it was printed.
     pub day: Option<u32>,
 }
 

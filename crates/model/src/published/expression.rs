@@ -5,7 +5,7 @@
 use super::cursor::Cursor;
 use super::number::Printed;
 
-/// Something that can be computed from figures.
+/// An expression computed from figures.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Expression {
     /// A number of the text itself; exact, unless `~` stands before it.
@@ -25,13 +25,13 @@ pub enum Expression {
 pub struct Reference {
     /// The record or table; the one in which the expression stands, if absent.
     pub table: Option<String>,
-    /// What tells the row from the others; all rows, if absent.
+    /// The key of the row; all rows, if absent.
     pub key: Option<Vec<String>>,
     /// The figure or column.
     pub column: String,
 }
 
-/// What is done with two numbers.
+/// An operator on two numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operator {
     /// +
@@ -55,7 +55,7 @@ pub enum Function {
     Max,
     /// The mean.
     Mean,
-    /// How many there are; absent cells do not count.
+    /// Number of cells; absent ones do not count.
     Count,
     /// The first.
     First,
@@ -69,7 +69,7 @@ pub enum Function {
     Floor,
 }
 
-/// How two sides compare.
+/// A comparison between two sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Comparator {
     /// =
@@ -89,23 +89,23 @@ pub enum Comparator {
 /// Two expressions that are compared.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statement {
-    /// As written.
+    /// The statement as written.
     pub text: String,
     /// The left side.
     pub left: Expression,
-    /// How they compare.
+    /// The comparison.
     pub comparator: Comparator,
     /// The right side.
     pub right: Expression,
 }
 
-/// Why a text is no expression.
+/// A reason why a text is not an expression.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ExpressionError {
-    /// What was expected and found.
+    /// The message: what was expected and found.
     pub message: String,
-    /// Where, in bytes from the start of the text.
+    /// The place of the mistake, in bytes from the start of the text.
     pub at: usize,
 }
 
@@ -122,7 +122,7 @@ pub(super) const FUNCTIONS: [(&str, Function); 10] = [
     ("floor", Function::Floor),
 ];
 
-/// Longer ones first, so that `<=` is not read as `<`.
+/// The signs of comparisons, longer ones first, so that `<=` is not read as `<`.
 pub(super) const COMPARATORS: [(&str, Comparator); 6] = [
     ("<=", Comparator::AtMost),
     (">=", Comparator::AtLeast),

@@ -32,30 +32,30 @@ pub const PUBLISHED_FORMAT: u32 = 1;
 /// A published report. One that exists is well formed; whether it is true is for the audit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PublishedReport {
-    /// As printed on it.
+    /// The title as printed on the report.
     pub title: String,
-    /// Who published it.
+    /// The publisher.
     pub publisher: String,
-    /// When.
+    /// The date of publication.
     pub published: CalendarDate,
-    /// What else there is to say.
+    /// Further remarks.
     pub note: Option<String>,
     /// Records and tables, in the order of the file; their ids are all different.
     pub tables: Vec<PublishedTable>,
-    /// What the text says of the numbers.
+    /// The statements of the text about the numbers.
     pub claims: Vec<Claim>,
-    /// What follows from no law.
+    /// Remarks that follow from no law.
     pub annotations: Vec<Annotation>,
 }
 
 /// Rows of the same figures. A record is a table of one row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PublishedTable {
-    /// What claims call it.
+    /// The name in claims.
     pub id: String,
-    /// What it is.
+    /// The title.
     pub title: String,
-    /// Where in the report it stands.
+    /// The place in the report.
     pub at: Option<String>,
     /// The system that all rows are about.
     pub subject: Option<String>,
@@ -77,7 +77,7 @@ pub struct PublishedTable {
     pub repeats: Vec<Repeat>,
 }
 
-/// What a table repeats of another one: rows with the same key have the same figures.
+/// A repetition of another table: rows with the same key have the same figures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repeat {
     /// The other record or table.
@@ -86,24 +86,24 @@ pub struct Repeat {
     pub columns: Vec<String>,
 }
 
-/// What a figure, or every figure of a column, is.
+/// The description of a figure, or of every figure of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PublishedColumn {
     /// Within its table.
     pub id: String,
-    /// As the report calls it.
+    /// The name in the report.
     pub name: String,
     /// Its quantity.
     pub quantity: PublishedQuantity,
-    /// Of which operations, disks or tests.
+    /// The class of operations, disks or tests.
     pub class: Option<String>,
-    /// What it is divided by: a quantity or, for a ratio, a class.
+    /// The divisor: a quantity or, for a ratio, a class.
     pub per: Option<String>,
-    /// How the report defines it.
+    /// The report's definition of the figure.
     pub equals: Option<Expression>,
-    /// Of what it is a part.
+    /// The whole of which the figure is a part.
     pub within: Option<Expression>,
-    /// How the report says that rows are sorted.
+    /// The order of the rows that the report announces.
     pub order: Option<Order>,
     /// The values that the report announces, in order.
     pub levels: Vec<f64>,
@@ -113,7 +113,7 @@ pub struct PublishedColumn {
     pub is_constant: bool,
 }
 
-/// How rows are sorted by a column.
+/// The order of rows by a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     /// From low to high.
@@ -125,16 +125,16 @@ pub enum Order {
 /// One figure as printed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PublishedCell {
-    /// What was printed.
+    /// The value as printed.
     pub value: PublishedValue,
     /// The same figure elsewhere: where, and what was printed there.
     pub also: Vec<(String, PublishedValue)>,
 }
 
-/// What was printed.
+/// A printed value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PublishedValue {
-    /// Nothing, or that it is not available.
+    /// No value, or a note that it is not available.
     Absent,
     /// A number.
     Number(Printed),
@@ -144,33 +144,33 @@ pub enum PublishedValue {
     Text(String),
 }
 
-/// What the text says of the numbers.
+/// A statement of the text about the numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claim {
-    /// What findings call it.
+    /// The name in findings.
     pub id: String,
-    /// Where in the report it stands.
+    /// The place in the report.
     pub at: Option<String>,
-    /// What it says, in our words.
+    /// The statement, in our words.
     pub text: String,
     /// The same as arithmetic; at least one comparison, all of which must hold.
     pub says: Vec<Statement>,
-    /// What the comparisons rest on besides the report.
+    /// The basis of the comparisons besides the report.
     pub basis: Option<String>,
 }
 
-/// Something that follows from no law.
+/// A remark that follows from no law.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Annotation {
-    /// Where in the report.
+    /// The place in the report.
     pub at: Option<String>,
-    /// What it is, in our words.
+    /// The remark, in our words.
     pub text: String,
-    /// What sort of thing.
+    /// The kind of the remark.
     pub kind: AnnotationKind,
 }
 
-/// What sort of thing an annotation is about.
+/// The kind of an annotation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, schemars::JsonSchema)]
 #[schemars(rename_all = "kebab-case")]
 pub enum AnnotationKind {
@@ -178,9 +178,9 @@ pub enum AnnotationKind {
     Misprint,
     /// A date that cannot be.
     Date,
-    /// Something that should have been said.
+    /// Information that should have been disclosed.
     Disclosure,
-    /// Something attributed to the wrong one.
+    /// Information attributed to the wrong subject.
     Attribution,
     /// Anything else.
     Remark,

@@ -5,7 +5,7 @@ use super::unit::{Dimension, Unit};
 /// A printed number, in base units.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Printed {
-    /// As printed, with the unit where it was given with the number.
+    /// The number as printed, with its unit where that was printed beside it.
     pub text: String,
     /// The number that the text says.
     pub value: f64,
@@ -13,9 +13,9 @@ pub struct Printed {
     pub half: f64,
     /// The name of its unit; empty for a plain number.
     pub unit: String,
-    /// How many base units its unit has: `value ÷ scale` is the number as printed.
+    /// Number of base units in its unit: `value ÷ scale` is the number as printed.
     pub scale: f64,
-    /// What it is a number of.
+    /// The dimension of the number.
     pub dimension: Dimension,
 }
 
@@ -74,7 +74,7 @@ impl Printed {
     }
 }
 
-/// How hexadecimal numbers begin.
+/// The prefixes of hexadecimal numbers.
 pub(super) const HEXADECIMAL: [&str; 2] = ["0x", "0X"];
 
 /// Returns how many bytes at the start of a text are digits of a number, with its point and commas.

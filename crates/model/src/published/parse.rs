@@ -1,4 +1,4 @@
-//! From the text of a published report to the report, or to everything that is wrong with it.
+//! The parser of published reports: a report, or everything that is wrong with its text.
 
 use std::collections::HashSet;
 

@@ -14,7 +14,7 @@ use crate::diagnostics::nearest;
 use crate::parse_rates;
 use crate::reader::{Fault, Table, flag, id, line, list, one_of, text};
 
-/// What stands for a number that a report does not give.
+/// Texts in the place of a number that a report does not give.
 const ABSENT: [&str; 4] = ["", "-", "NA", "n/a"];
 
 const ORDERS: &[(&str, Order)] = &[("rising", Order::Rising), ("falling", Order::Falling)];
@@ -36,7 +36,7 @@ struct ReadColumn {
     unit: Option<String>,
 }
 
-/// What records and tables have in common.
+/// The keys that records and tables share.
 struct Head {
     id: Option<String>,
     title: Option<String>,

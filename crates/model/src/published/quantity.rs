@@ -2,7 +2,7 @@
 
 use super::unit::Dimension;
 
-/// What a printed figure is a figure of.
+/// The quantity of a printed figure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum PublishedQuantity {
     /// One of the table below.
@@ -11,7 +11,7 @@ pub enum PublishedQuantity {
     Percentile(f64),
 }
 
-/// How the values of a quantity are written.
+/// The form in which the values of a quantity are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Writing {
     /// A whole number, exact when it has no decimals.
@@ -91,7 +91,7 @@ quantities! {
     ResponseMax, "response-max", Writing::Measured(Measure::Time);
     /// Operations in progress or waiting, on average.
     InProgress, "in-progress", Writing::Measured(Measure::Plain);
-    /// How long was measured.
+    /// Length of the measurement.
     Duration, "duration", Writing::Set(Measure::Time);
     /// Data moved per time.
     Throughput, "throughput", Writing::Measured(Measure::DataPerTime);
@@ -137,7 +137,7 @@ quantities! {
     Class, "class", Writing::Words;
 }
 
-/// How percentiles begin; the number follows.
+/// The prefix of percentiles; the number follows.
 const PERCENTILE: &str = "percentile-";
 
 impl PublishedQuantity {

@@ -30,35 +30,35 @@ struct Report {
     record: Option<Vec<Record>>,
     /// Rows of the same figures.
     table: Option<Vec<PublishedTable>>,
-    /// What the text says of the numbers.
+    /// The statements of the text about the numbers.
     claim: Option<Vec<Claim>>,
-    /// What follows from no law.
+    /// Remarks that follow from no law.
     annotation: Option<Vec<Annotation>>,
 }
 
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Head {
-    /// As printed on it.
+    /// The title as printed on the report.
     #[schemars(length(min = 1, max = 500))]
     title: String,
-    /// Who published it.
+    /// The publisher.
     #[schemars(length(min = 1, max = 500))]
     publisher: String,
-    /// When: a day, a month or a year, such as `1996-09-09`.
+    /// The date of publication: a day, a month or a year, such as `1996-09-09`.
     published: String,
-    /// What else there is to say.
+    /// Further remarks.
     note: Option<String>,
 }
 
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Record {
-    /// What claims call it.
+    /// The name in claims.
     id: Id,
-    /// What it is.
+    /// The title.
     title: String,
-    /// Where in the report it stands.
+    /// The place in the report.
     at: Option<String>,
     /// The system that it is about.
     subject: Option<String>,
@@ -76,11 +76,11 @@ struct Record {
 #[derive(JsonSchema)]
 #[schemars(rename = "Table", deny_unknown_fields)]
 struct PublishedTable {
-    /// What claims call it.
+    /// The name in claims.
     id: Id,
-    /// What it is.
+    /// The title.
     title: String,
-    /// Where in the report it stands.
+    /// The place in the report.
     at: Option<String>,
     /// The system that all rows are about.
     subject: Option<String>,
@@ -121,21 +121,21 @@ struct Repeat {
 struct Figure {
     /// Within its record or table.
     id: Id,
-    /// As the report calls it; if absent: the id.
+    /// The name in the report; if absent: the id.
     name: Option<String>,
     /// Its quantity.
     is: QuantityName,
-    /// Of which operations, disks or tests.
+    /// The class of operations, disks or tests.
     class: Option<String>,
-    /// What it is divided by: a quantity or, for a ratio, a class.
+    /// The divisor: a quantity or, for a ratio, a class.
     per: Option<String>,
     /// The unit of values that name none.
     unit: Option<String>,
-    /// How the report defines it, an expression.
+    /// The report's definition of the figure, an expression.
     equals: Option<String>,
-    /// Of what it is a part, an expression.
+    /// The whole of which the figure is a part, an expression.
     within: Option<String>,
-    /// How the report says that rows are sorted by it.
+    /// The order of the rows by this column that the report announces.
     order: Option<OrderName>,
     /// The values that the report announces, in order: `10..200/10`; one may come twice.
     levels: Option<String>,
@@ -144,7 +144,7 @@ struct Figure {
     by: Option<Vec<Id>>,
     /// Whether all rows have the same value.
     constant: Option<bool>,
-    /// As printed, with or without its unit; `NA` or `-` if it is not given. Columns have none.
+    /// The value as printed, with or without its unit; `NA` or `-` if it is not given. Columns have none.
     value: Option<String>,
     /// The same figure where it is printed once more. Columns have none.
     also: Option<Vec<Elsewhere>>,
@@ -153,36 +153,36 @@ struct Figure {
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Elsewhere {
-    /// Where in the report.
+    /// The place in the report.
     at: String,
-    /// As printed there.
+    /// The value as printed there.
     value: String,
 }
 
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Claim {
-    /// What findings call it.
+    /// The name in findings.
     id: Id,
-    /// Where in the report it stands.
+    /// The place in the report.
     at: Option<String>,
-    /// What it says, in our words.
+    /// The statement, in our words.
     text: String,
     /// Comparisons that must all hold: `max(web.errors) = 0`, `a.system = b.system`, `a.clock in a.title`.
     #[schemars(length(min = 1))]
     says: Vec<String>,
-    /// What the comparisons rest on besides the report.
+    /// The basis of the comparisons besides the report.
     basis: Option<String>,
 }
 
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Annotation {
-    /// Where in the report.
+    /// The place in the report.
     at: Option<String>,
-    /// What it is, in our words.
+    /// The remark, in our words.
     text: String,
-    /// What sort of thing.
+    /// The kind of the remark.
     kind: AnnotationKind,
 }
 

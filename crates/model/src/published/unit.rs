@@ -1,13 +1,13 @@
 //! Units as reports print them, and what they are in base units.
 
-/// What a unit is a unit of. The base units are s, /s, B, B/s and Hz; parts are ratios.
+/// The dimension of a unit. The base units are s, /s, B, B/s and Hz; parts are ratios.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Dimension {
     /// A plain number: a count, a ratio, a score.
     Plain,
     /// A time, in s.
     Time,
-    /// Something per time, in /s.
+    /// A number per time, in /s.
     PerTime,
     /// An amount of data, in B.
     Data,

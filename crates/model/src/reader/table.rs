@@ -11,11 +11,11 @@ use toml::de::{DeString, DeTable, DeValue};
 
 use crate::diagnostics::{Diagnostic, nearest};
 
-/// Why a value is not what its key needs.
+/// A reason why a value does not fit its key.
 pub(crate) struct Fault {
-    /// What was expected and what was found.
+    /// The message: what was expected and what was found.
     pub(crate) label: String,
-    /// What to write.
+    /// The remedy: what to write instead.
     pub(crate) hint: Option<String>,
     /// The place inside a string, in bytes from its first character; all of the value if absent.
     pub(crate) inside: Option<Range<usize>>,
@@ -37,7 +37,7 @@ impl Fault {
 
 /// The text that is read and what was found wrong with it so far.
 pub(crate) struct Source<'a> {
-    /// What the text is: `a definition`.
+    /// The kind of the text: `a definition`.
     what: &'static str,
     text: &'a str,
     problems: RefCell<Vec<Diagnostic>>,
@@ -81,7 +81,7 @@ pub(crate) struct Table<'a> {
     source: &'a Source<'a>,
     /// Dotted path; empty for the whole file.
     path: String,
-    /// What missing keys point at.
+    /// The place that missing keys point at.
     span: Range<usize>,
     entries: &'a DeTable<'a>,
     asked: Vec<&'a str>,

@@ -77,7 +77,7 @@ impl Workload {
     }
 }
 
-/// Why the objects of a workload cannot be told apart, or be files.
+/// A reason why the objects of a workload cannot be told apart, or be files.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FileSetError {
     /// There are too many files.
@@ -94,7 +94,7 @@ pub enum FileSetError {
     Path {
         /// The path.
         path: String,
-        /// What is wrong with it.
+        /// The fault.
         fault: &'static str,
     },
     /// Two files have one path.

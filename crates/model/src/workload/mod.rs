@@ -65,7 +65,8 @@ impl Think {
     }
 }
 
-/// What is asked for, how often, and from which file set. One operation kind per request, one unit kind per page.
+/// The requests of a benchmark, their weights and their file set. One operation kind per request, one unit kind per
+/// page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Workload {

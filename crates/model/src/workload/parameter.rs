@@ -26,9 +26,9 @@ pub struct Parameter {
     /// The values where they are texts; else empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub texts: Vec<String>,
-    /// How many values there are.
+    /// Number of values.
     pub count: Count,
-    /// How a value is picked.
+    /// The distribution of the values.
     pub pick: Pick,
 }
 
@@ -62,7 +62,7 @@ impl Parameter {
     }
 }
 
-/// Why values cannot be picked as a parameter says.
+/// A reason why values of a parameter cannot be picked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ParameterError {
     /// There is not one weight per value.
@@ -81,7 +81,7 @@ pub enum ParameterError {
     Values(u64),
 }
 
-/// How many values a parameter has.
+/// Number of values of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Count {
@@ -102,7 +102,7 @@ impl Count {
     }
 }
 
-/// How a value is picked among `n`, numbered i = 1…n.
+/// The distribution by which one of `n` values, numbered i = 1…n, is picked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pick {
@@ -112,7 +112,7 @@ pub enum Pick {
     Zipf(f64),
     /// The bump of a Poisson distribution with this mean, cut to 1…n: p ∝ mⁱ/i!.
     Poisson(f64),
-    /// With these weights, one per value.
+    /// These weights, one per value.
     Weights(Vec<f64>),
 }
 
@@ -154,7 +154,7 @@ impl Pick {
     }
 }
 
-/// As it is written in definitions and on the command line.
+/// Writes the distribution as in definitions and on the command line.
 impl fmt::Display for Pick {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -169,11 +169,11 @@ impl fmt::Display for Pick {
     }
 }
 
-/// What is written is no way of picking a value.
+/// A text that is not a distribution.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected `uniform`, `zipf:1.0`, `poisson:5` or `weights:3,2,1`, found `{found}`")]
 pub struct PickError {
-    /// What was found.
+    /// The text found.
     pub found: String,
 }
 

@@ -34,11 +34,11 @@ enum Piece {
     },
 }
 
-/// Why a text is no path pattern.
+/// A reason why a text is not a path pattern.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{problem} at `{rest}`")]
 pub struct PathPatternError {
-    /// What is wrong.
+    /// The mistake.
     pub problem: &'static str,
     /// The text from there on.
     pub rest: String,

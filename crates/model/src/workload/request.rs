@@ -10,7 +10,7 @@ use crate::Secret;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// What the kind is called in reports.
+    /// The name of the kind in reports.
     pub name: String,
     /// The method: `GET`.
     pub method: String,
@@ -31,12 +31,12 @@ pub struct Request {
     /// The parts whose values are stored nowhere.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<Secret>,
-    /// What looks like a credential and is shown on purpose: names of header fields, `body`, `path`.
+    /// Parts that look like credentials and are shown on purpose: names of header fields, `body`, `path`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disclosed: Vec<String>,
 }
 
-/// What the body of a right reply is.
+/// The expected body of a reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReplyBody {
