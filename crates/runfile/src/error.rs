@@ -1,4 +1,4 @@
-//! What can go wrong with a run file, and what to do about it.
+//! Errors of run files, and their remedies.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::ErrorCode;
 use thiserror::Error;
 
-/// Why a run file cannot be written or read.
+/// A reason why a run file cannot be written or read.
 #[derive(Debug, Error)]
 pub enum RunFileError {
     /// There is a file of this name, and runs are never overwritten.
@@ -20,7 +20,7 @@ pub enum RunFileError {
     Io {
         /// The run file.
         path: PathBuf,
-        /// What was tried: `opening`, `creating`.
+        /// The attempt: `opening`, `creating`.
         doing: &'static str,
         /// The system's reason.
         source: io::Error,
@@ -30,7 +30,7 @@ pub enum RunFileError {
     NotARunFile {
         /// The file.
         path: PathBuf,
-        /// What it is instead.
+        /// The kind of file found instead.
         found: String,
     },
     /// The file was written by a newer build.
@@ -71,14 +71,14 @@ pub enum RunFileError {
         /// The run file.
         path: PathBuf,
     },
-    /// Something in the file cannot be read.
+    /// A file that is damaged: a part of it cannot be read.
     #[error("`{}` is damaged: {place}: {why}", .path.display())]
     Damaged {
         /// The run file.
         path: PathBuf,
-        /// Where: the table, and the row if known.
+        /// The place: the table, and the row if known.
         place: String,
-        /// What is wrong there.
+        /// The damage.
         why: String,
     },
     /// The database library failed otherwise.
@@ -86,7 +86,7 @@ pub enum RunFileError {
     Database {
         /// The run file.
         path: PathBuf,
-        /// What was tried: `recording an interval in`.
+        /// The attempt: `recording an interval in`.
         doing: &'static str,
         /// The library's reason.
         source: rusqlite::Error,

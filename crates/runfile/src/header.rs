@@ -1,14 +1,14 @@
-//! What is known when a run begins.
+//! The header of a run file: all that is known when a run begins.
 
 use model::{Plan, Testbed};
 use units::WallTime;
 
-/// What a run file says about its run before the first second.
+/// The description of a run, recorded before its first second.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Header {
     /// Name, version and build of the program: `plimsoll 0.1.0 (7c1f)`.
     pub program: String,
-    /// When the file was made.
+    /// The time at which the file was made.
     pub created: WallTime,
     /// The command as it was typed.
     pub command_line: String,

@@ -19,7 +19,7 @@ use rusqlite::{Connection, MAIN_DB, OpenFlags};
 use crate::RunFileError;
 use crate::schema::{APPLICATION_ID, FORMAT};
 
-/// How often a file that is being recorded into is read before giving up: it changes once a second.
+/// The most attempts to read a file that is being recorded into: it changes once a second.
 const TRIES: u32 = 5;
 
 /// Most bytes that a file's header may claim beyond what there is: more than any checkpoint moves.
@@ -77,7 +77,7 @@ fn has_traces(head: &[u8]) -> bool {
     is_cut || number_at(head, 68) == Some(APPLICATION_ID)
 }
 
-/// What the first hundred bytes of a database say.
+/// The fields of a database's first hundred bytes.
 struct FileHead {
     page_bytes: usize,
     may_have_wal: bool,

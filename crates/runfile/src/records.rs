@@ -15,11 +15,11 @@ pub enum Record {
     Interval(IntervalRecord),
     /// Detail of one or several intervals of one load point, agent and phase.
     Detail(DetailRecord),
-    /// What a machine told.
+    /// Readings of a machine.
     Resource(ResourceRecord),
 }
 
-/// How far a run file could be read.
+/// The extent to which a run file could be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub enum Extent {
@@ -34,7 +34,9 @@ impl Run {
     /// then the details; at the end what machines told. Holds one record at a time; no (load point, agent, index)
     /// comes twice.
     ///
-    /// Errors: a row of a finished file cannot be read. What was visited before stays visited.
+    /// # Errors
+    ///
+    /// A row of a finished file cannot be read. What was visited before stays visited.
     pub fn records(&self, mut visit: impl FnMut(Record)) -> Result<Extent, RunFileError> {
         match self.visit_all(&mut visit) {
             Ok(()) => Ok(Extent::All),

@@ -19,7 +19,7 @@ pub struct Run {
     pub(crate) path: PathBuf,
     pub(crate) database: Connection,
     pub(crate) header_row: HeaderRow,
-    /// As it stands in the header's row.
+    /// The hash stored in the header's row.
     pub(crate) header_hash: Hash,
     /// The form of the file.
     pub(crate) format: u32,
@@ -28,10 +28,10 @@ pub struct Run {
     ended: Option<WallTime>,
 }
 
-/// Something that happened in a run.
+/// An event of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// When.
+    /// The time of the event.
     pub at: WallTime,
     /// A sentence.
     pub text: String,
@@ -42,7 +42,10 @@ impl Run {
     ///
     /// Works on finished files and on those of killed runs, with or without their `-wal` file, also in a
     /// read-only directory and on a full disk.
-    /// Errors: it is not there, not a run file, of a newer format, with a plan of another format, or damaged where the header is.
+    /// # Errors
+    ///
+    /// The file is not there, is not a run file, has a newer format, has a plan of another format, or is damaged
+    /// where the header is.
     pub fn open(path: &Path) -> Result<Run, RunFileError> {
         let database = image::open(path)?;
         let damaged = |place: &str, why: String| RunFileError::Damaged {
@@ -108,12 +111,18 @@ impl Run {
     }
 
     /// Returns the first operations that ended in certain ways, in the order in which they were recorded.
-    /// Errors: the table is damaged.
+    /// # Errors
+    ///
+    /// The table is damaged.
     pub fn examples(&self) -> Result<Vec<Example>, RunFileError> {
         rows::read_examples(&self.database).map_err(|why| self.damaged("example", why))
     }
 
-    /// Returns the machines that were watched; their numbers are their places. Errors: the table is damaged.
+    /// Returns the machines that were monitored; a machine's number is its index.
+    ///
+    /// # Errors
+    ///
+    /// The table is damaged.
     pub fn machines(&self) -> Result<Vec<Machine>, RunFileError> {
         if !self.has_resources() {
             return Ok(Vec::new());
@@ -121,7 +130,11 @@ impl Run {
         rows::read_machines(&self.database).map_err(|why| self.damaged("machine", why))
     }
 
-    /// Returns what the values of each series are; their numbers are their places. Errors: the table is damaged.
+    /// Returns the series of values; a series' number is its index.
+    ///
+    /// # Errors
+    ///
+    /// The table is damaged.
     pub fn series(&self) -> Result<Vec<Series>, RunFileError> {
         if !self.has_resources() {
             return Ok(Vec::new());
@@ -129,21 +142,33 @@ impl Run {
         rows::read_series(&self.database).map_err(|why| self.damaged("series", why))
     }
 
-    /// Returns what happened, in order. Errors: the table is damaged.
+    /// Returns the events, in order.
+    ///
+    /// # Errors
+    ///
+    /// The table is damaged.
     pub fn events(&self) -> Result<Vec<Event>, RunFileError> {
         let sql = "SELECT at_unix_ms, text FROM event ORDER BY id";
         rows::all(&self.database, sql, [], |row| Ok(Event { at: WallTime(row.get(0)?), text: row.get(1)? }))
             .map_err(|why| self.damaged("event", why))
     }
 
-    /// Returns what was stated when the run ended: load point, name, value. Errors: the table is damaged.
+    /// Returns the results stated when the run ended: load point, name, value.
+    ///
+    /// # Errors
+    ///
+    /// The table is damaged.
     pub fn results(&self) -> Result<Vec<(u32, String, f64)>, RunFileError> {
         let sql = "SELECT load_point, name, value FROM result ORDER BY id";
         rows::all(&self.database, sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
             .map_err(|why| self.damaged("result", why))
     }
 
-    /// Returns the load points that began, by index, and when. Errors: the table is damaged.
+    /// Returns the load points that began, by index, with their start times.
+    ///
+    /// # Errors
+    ///
+    /// The table is damaged.
     pub fn load_points(&self) -> Result<Vec<(u32, WallTime)>, RunFileError> {
         let sql = "SELECT load_point, started_unix_ms FROM load_point ORDER BY load_point";
         rows::all(&self.database, sql, [], |row| Ok((row.get(0)?, WallTime(row.get(1)?))))

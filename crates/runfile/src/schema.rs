@@ -6,7 +6,7 @@ pub(crate) const APPLICATION_ID: u32 = u32::from_be_bytes(*b"Plim");
 /// The form of the file, in SQLite's `user_version`; any change of a table raises it.
 pub(crate) const FORMAT: u32 = 4;
 
-/// Everything that makes an empty run file.
+/// The statements that create an empty run file.
 pub(crate) const CREATE: &str = include_str!("schema.sql");
 
 /// The tables that are counted and hashed as a whole when the run ends; the rows of `interval` are chained.

@@ -7,20 +7,20 @@ use units::WallTime;
 
 use crate::{Run, RunFileError};
 
-/// What a list of runs shows of one.
+/// The summary of a run for a list of runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
     /// The benchmark.
     pub benchmark: BenchmarkId,
-    /// When the file was made.
+    /// The time at which the file was made.
     pub created: WallTime,
-    /// How the run ended.
+    /// The ending of the run.
     pub ending: Ending,
-    /// When it ended; `None` if its end is missing.
+    /// The time at which it ended; `None` if its end is missing.
     pub ended: Option<WallTime>,
-    /// How many load points the plan has.
+    /// Number of load points in the plan.
     pub load_points_planned: u32,
-    /// How many of them began.
+    /// Number of load points that began.
     pub load_points_begun: u32,
     /// Whether the plan differs from the benchmark's definition.
     pub modified: bool,
@@ -28,7 +28,11 @@ pub struct Summary {
     pub sut: String,
 }
 
-/// Reads the quick facts of a run file, without its records. Errors: as for [`Run::open`].
+/// Reads the quick facts of a run file, without its records.
+///
+/// # Errors
+///
+/// As for [`Run::open`].
 pub fn summary(path: &Path) -> Result<Summary, RunFileError> {
     let run = Run::open(path)?;
     let plan = run.plan();

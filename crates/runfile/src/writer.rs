@@ -42,7 +42,7 @@ const CHECKPOINT_EVERY: Nanos = Nanos::from_secs(5);
 /// these a thirtieth.
 const PAGE_BYTES: u32 = 512;
 
-/// How long a lock of somebody else's is waited for.
+/// The longest wait for the lock of another process.
 const LOCK_WAIT: Duration = Duration::from_millis(200);
 
 /// Records one run into one file.
@@ -53,11 +53,11 @@ pub struct Writer {
     chain: Hash,
     /// Per agent, the detail that may still be joined.
     stretches: BTreeMap<u32, Stretch>,
-    /// What machines told last.
+    /// The last readings of each machine.
     told: Told,
     /// Load point and time up to which the file itself holds everything.
     checkpoint: (u32, Nanos),
-    /// What was stated: load point, name, value.
+    /// The stated results: load point, name, value.
     results: Vec<(u32, String, f64)>,
     /// Set by the first error.
     closed: bool,
@@ -66,7 +66,9 @@ pub struct Writer {
 impl Writer {
     /// Makes the run file; when this returns, the file alone holds the header.
     ///
-    /// Errors: there is a file of this name; it cannot be made; the disk is full.
+    /// # Errors
+    ///
+    /// A file of this name exists, the file cannot be made, or the disk is full.
     pub fn create(path: &Path, header: &Header) -> Result<Writer, RunFileError> {
         if fs::symlink_metadata(path).is_ok() {
             return Err(RunFileError::Exists { path: path.to_owned() });
@@ -110,7 +112,9 @@ impl Writer {
     /// Records one interval. The record comes with its detail; it is split off here.
     ///
     /// Up to two synchronous writes to the disk every five recorded seconds.
-    /// Errors: the disk is full; the interval was recorded before; [`RunFileError::Closed`] after any error.
+    /// # Errors
+    ///
+    /// The disk is full, or the interval was recorded before; [`RunFileError::Closed`] after any error.
     pub fn interval(&mut self, mut record: IntervalRecord) -> Result<(), RunFileError> {
         let detail = record.split_detail();
         let (place, index) = (Place::of(&record), record.index);
@@ -127,7 +131,11 @@ impl Writer {
         self.checkpoint_if_due(place.load_point, place.end)
     }
 
-    /// Records that a load point begins. Errors: as for [`Writer::interval`].
+    /// Records that a load point begins.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Writer::interval`].
     pub fn load_point(&mut self, point: LoadPoint, started: WallTime) -> Result<(), RunFileError> {
         let load = serde_json::to_string(&point.load).expect("a load can be written as JSON");
         self.write("recording a load point in", |transaction| {
@@ -136,33 +144,57 @@ impl Writer {
         })
     }
 
-    /// Records that a machine is watched, under its number. Errors: as for [`Writer::interval`].
+    /// Records that a machine is monitored, under its number.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Writer::interval`].
     pub fn machine(&mut self, number: u32, machine: &Machine) -> Result<(), RunFileError> {
         self.write("recording a machine in", |transaction| insert_machine(transaction, number, machine))
     }
 
-    /// Records what the values of a series are, under its number. Errors: as for [`Writer::interval`].
+    /// Records the counter and instance of a series, under its number.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Writer::interval`].
     pub fn series(&mut self, number: u32, series: &Series) -> Result<(), RunFileError> {
         self.write("recording a counter in", |transaction| insert_series(transaction, number, series))
     }
 
-    /// Records what a machine told. Errors: as for [`Writer::interval`].
+    /// Records the readings of a machine.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Writer::interval`].
     pub fn resource(&mut self, record: &ResourceRecord) -> Result<(), RunFileError> {
         let bytes = encode_resource(&mut self.told, record);
         self.write("recording counters in", |transaction| insert_resource(transaction, record, &bytes))
     }
 
-    /// Adds facts to the testbed. Errors: as for [`Writer::interval`].
+    /// Adds facts to the testbed.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Writer::interval`].
     pub fn add_facts(&mut self, section: &FactSection) -> Result<(), RunFileError> {
         self.write("recording facts in", |transaction| insert_facts(transaction, section))
     }
 
-    /// Records the first operation that ended in a certain way. Errors: as for [`Writer::interval`].
+    /// Records the first operation that ended in a certain way.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Writer::interval`].
     pub fn example(&mut self, example: &Example) -> Result<(), RunFileError> {
         self.write("recording an example in", |transaction| insert_example(transaction, example))
     }
 
-    /// Records that something happened: a sentence. Errors: as for [`Writer::interval`].
+    /// Records an event: a sentence.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Writer::interval`].
     pub fn event(&mut self, at: WallTime, text: &str) -> Result<(), RunFileError> {
         self.write("recording an event in", |transaction| {
             transaction.execute("INSERT INTO event VALUES (NULL, ?, ?)", params![at.0, text]).map(drop)
@@ -180,7 +212,9 @@ impl Writer {
     ///
     /// Also after an error, when it writes what the disk still takes: call it always. Without a row for its
     /// ending the file reads as [`Ending::Missing`], which is what a run has that could not write it.
-    /// Errors: the disk is full, or the file cannot be written otherwise.
+    /// # Errors
+    ///
+    /// The disk is full, or the file cannot be written for another reason.
     pub fn finish(mut self, at: WallTime, ending: &Ending) -> Result<(), RunFileError> {
         // What was refused before might not be continued by what is written now.
         let stretches = if self.closed { BTreeMap::new() } else { std::mem::take(&mut self.stretches) };

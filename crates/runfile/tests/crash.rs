@@ -16,7 +16,7 @@ use rusqlite::Connection;
 use support::{Synthesis, header, intervals};
 use units::{Dice, Purpose, WallTime};
 
-/// Tells this test, started again, where to write until it is killed.
+/// The variable that tells this test, started again, where to write until it is killed.
 const FOLDER_VARIABLE: &str = "PLIMSOLL_TEST_WRITE_INTO";
 /// Seconds of each run that the child writes.
 const SECONDS: u32 = 23;

@@ -1,4 +1,4 @@
-//! What opens, what does not, and what is said about it.
+//! Files that open and files that do not, with their error messages.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! What is written is what is read.
+//! Everything that is written is read back.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! What a seal holds to, and what it finds.
+//! Seals of run files: the changes they detect.
 
 mod support;
 
@@ -69,7 +69,7 @@ fn every_byte_of_the_file_is_covered() {
     assert_eq!(findings(&seal, &path), ["file_bytes", "file_blake3"]);
 }
 
-/// What `verify` takes for well because all hashes were computed again, a seal does not: here the plan is another.
+/// `verify` accepts a file whose hashes were all computed again; a seal does not. Here the plan is another.
 #[test]
 fn a_file_made_anew_is_not_the_sealed_one() {
     let (_folder, path, seal) = sealed();

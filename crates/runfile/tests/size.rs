@@ -1,4 +1,4 @@
-//! How much room a full run takes.
+//! The size of a full run.
 
 mod support;
 

@@ -15,7 +15,7 @@ pub(crate) use resource::{Told, decode_resource, encode_resource};
 use stats::HistogramError;
 use thiserror::Error;
 
-/// Why bytes are not a record.
+/// A reason why bytes are not a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum CodecError {
     /// The bytes end before the record does.
@@ -27,7 +27,7 @@ pub enum CodecError {
     /// The first number names a form that this build does not know.
     #[error("record has version {found}, expected at most {newest}")]
     Version {
-        /// As stored.
+        /// The version stored.
         found: u64,
         /// The newest form that this build reads.
         newest: u64,

@@ -15,7 +15,7 @@ use super::number::{Source, put};
 /// The form written today; any change of the layout raises it.
 const VERSION: u64 = 1;
 
-/// What each machine told last, in the load point under way.
+/// The last values of each machine in the current load point, from which differences are encoded.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
     load_point: Option<u32>,

@@ -8,10 +8,10 @@ use thiserror::Error;
 
 use super::hex::{from_hex, to_hex};
 
-/// What a public key begins with.
+/// The prefix of a public key.
 const PUBLIC: &str = "ed25519:";
 
-/// What a secret key begins with, in its file.
+/// The prefix of a secret key, in its file.
 const SECRET: &str = "ed25519-secret:";
 
 /// A key that seals are made with. Its secret is shown nowhere but in [`SealKey::secret_text`].
@@ -24,7 +24,11 @@ impl SealKey {
         SealKey(SigningKey::from_bytes(&secret))
     }
 
-    /// Reads the text of a key file. Errors: it is none.
+    /// Reads the text of a key file.
+    ///
+    /// # Errors
+    ///
+    /// The text is not that of a key file.
     pub fn parse(text: &str) -> Result<SealKey, KeyError> {
         let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
         let secret = lines.next().and_then(|line| from_hex(line.strip_prefix(SECRET)?));
@@ -87,13 +91,13 @@ impl FromStr for PublicKey {
     }
 }
 
-/// Why a text is not a key.
+/// A reason why a text is not a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum KeyError {
-    /// Not a public key.
+    /// A text that is not a public key.
     #[error("expected a public key, `ed25519:` and 64 hexadecimal digits")]
     Public,
-    /// Not the text of a key file. What it is instead is not said: it may be a secret.
+    /// A text that is not a key file. The error does not repeat it: it may be a secret.
     #[error("expected a key that `plimsoll seal --new-key` made")]
     Secret,
 }

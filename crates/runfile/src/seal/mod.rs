@@ -28,16 +28,16 @@ use crate::{Finding, Run, RunFileError, image};
 /// A signed statement about a run file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seal {
-    /// What is said about the run file.
+    /// The sealed statements about the run file.
     pub file: SealedFile,
-    /// When it was sealed, as the signer says.
+    /// The time of sealing, as the signer states it.
     pub at: WallTime,
-    /// Who signed.
+    /// The key of the signer.
     pub signer: PublicKey,
     signature: [u8; 64],
 }
 
-/// Why a run file was not sealed.
+/// A reason why a run file was not sealed.
 #[derive(Debug, Error)]
 pub enum SealError {
     /// It cannot be read.
@@ -56,7 +56,7 @@ pub enum SealError {
     },
 }
 
-/// What can be wrong with a seal, or with the file that it is held against.
+/// A disagreement between a seal and a run file, or a fault of the seal itself.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SealFinding {
     /// The signature does not belong to what the seal says.
@@ -67,9 +67,9 @@ pub enum SealFinding {
     Differs {
         /// The statement.
         name: &'static str,
-        /// What the seal says.
+        /// The value in the seal.
         sealed: String,
-        /// What the run file says.
+        /// The value in the run file.
         found: String,
     },
 }
@@ -77,7 +77,11 @@ pub enum SealFinding {
 impl Seal {
     /// Seals a run file that came to its end, after a check that it is as it was written.
     ///
-    /// `at` is the time now. Errors: the file cannot be read, has no end, or was changed ([`Run::verify`]).
+    /// `at` is the time now.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, has no end, or was changed ([`Run::verify`]).
     pub fn new(run: &Run, key: &SealKey, at: WallTime) -> Result<Seal, SealError> {
         if run.ended().is_none() || !image::is_finished(&run.path)? {
             return Err(SealError::Unfinished(run.path.clone()));
@@ -88,7 +92,11 @@ impl Seal {
         Ok(Seal::sign(SealedFile::of(run)?, key, at))
     }
 
-    /// Holds a run file against the seal; empty if all is well. Errors: the file cannot be read.
+    /// Checks a run file against the seal; empty if all is well.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read.
     pub fn check(&self, run: &Run) -> Result<Vec<SealFinding>, RunFileError> {
         let mut findings = Vec::new();
         if !self.signer.signed(&message(&self.file, self.at, &self.signer), &self.signature) {

@@ -1,4 +1,4 @@
-//! What a seal says about a run file.
+//! The statements of a seal about a run file.
 
 use std::fs::File;
 use std::io;
@@ -8,7 +8,7 @@ use rusqlite::OptionalExtension;
 
 use crate::{Run, RunFileError};
 
-/// What a seal says about a run file: what it is, and hashes by which it is known again.
+/// The statements of a seal about a run file: its identity, and hashes by which it is known again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SealedFile {
     /// Our name for the benchmark that was run.
@@ -26,7 +26,11 @@ pub struct SealedFile {
 }
 
 impl SealedFile {
-    /// Reads a run file from its first byte to its last. Errors: it cannot be read.
+    /// Reads a run file from its first byte to its last.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read.
     pub(super) fn of(run: &Run) -> Result<SealedFile, RunFileError> {
         let (file_bytes, file_blake3) =
             hash_file(run).map_err(|why| RunFileError::io(&run.path, "reading", why))?;

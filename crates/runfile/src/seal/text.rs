@@ -11,10 +11,10 @@ use super::{Seal, SealedFile};
 /// The version of this form.
 const FORMAT: u64 = 1;
 
-/// Why a text is not a seal.
+/// A reason why a text is not a seal.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SealTextError {
-    /// Not JSON.
+    /// A text that is not JSON.
     #[error("the seal is not JSON: {0}")]
     NotJson(String),
     /// Another form than this build knows.
@@ -46,7 +46,11 @@ impl Seal {
         })
     }
 
-    /// Reads a seal. Errors: it is none, or has anything in it that is not signed.
+    /// Reads a seal.
+    ///
+    /// # Errors
+    ///
+    /// The text is not a seal, or has anything in it that is not signed.
     ///
     /// Whether its signature is right is for [`Seal::check`] to say.
     pub fn parse(text: &str) -> Result<Seal, SealTextError> {

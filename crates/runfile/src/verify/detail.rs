@@ -10,7 +10,7 @@ use super::{Finding, unreadable};
 use crate::rows::{DetailRow, IntervalRow};
 use crate::{Run, RunFileError};
 
-/// What the intervals of one stretch say together.
+/// The totals of the intervals that one batch of detail covers.
 #[derive(Default)]
 struct Covered {
     n_intervals: u64,

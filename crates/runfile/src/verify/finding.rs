@@ -1,4 +1,4 @@
-//! What a check of a run file can find.
+//! Findings of a check of a run file.
 
 use thiserror::Error;
 
@@ -45,9 +45,9 @@ pub enum Finding {
         index: u32,
         /// The column.
         column: &'static str,
-        /// What stands in it.
+        /// The value stored in the column.
         stored: i64,
-        /// What follows from the record.
+        /// The value that follows from the record.
         recorded: i64,
     },
     /// A detail record and the intervals that it covers disagree.
@@ -61,7 +61,7 @@ pub enum Finding {
         agent: u32,
         /// The first interval that the detail covers.
         first_interval: u32,
-        /// What is not the same.
+        /// The parts that are not the same.
         what: &'static str,
     },
     /// Intervals have no detail, or more than one.
@@ -71,9 +71,9 @@ pub enum Finding {
         load_point: u32,
         /// Index of the load agent.
         agent: u32,
-        /// How many intervals there are.
+        /// Number of intervals.
         intervals: u64,
-        /// How many the details say they cover.
+        /// Number of intervals that the details claim to cover.
         detailed: u64,
     },
     /// A table has more or fewer rows than when the run ended.
@@ -81,9 +81,9 @@ pub enum Finding {
     RowCount {
         /// The table.
         table: &'static str,
-        /// As written down when the run ended.
+        /// The number written down when the run ended.
         listed: i64,
-        /// As found.
+        /// The number found.
         found: u64,
     },
     /// A table is not the one that was written.
@@ -98,12 +98,12 @@ pub enum Finding {
         /// The table.
         table: &'static str,
     },
-    /// Something cannot be read; what comes after it in the same table was not checked.
+    /// A part that cannot be read; what comes after it in the same table was not checked.
     #[error("{place} cannot be read: {why}")]
     Unreadable {
-        /// Where.
+        /// The place.
         place: String,
-        /// What is wrong there.
+        /// The damage.
         why: String,
     },
 }

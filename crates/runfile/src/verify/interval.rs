@@ -9,7 +9,7 @@ use crate::chain::link;
 use crate::rows::{FIGURES, IntervalRow, figures};
 use crate::{Run, RunFileError};
 
-/// Where the chain of hashes ended.
+/// The end of the chain of hashes.
 pub(super) struct Chain {
     pub(super) n_rows: u64,
     pub(super) last: Hash,
