@@ -20,12 +20,12 @@ use units::{Clock, Dice, Nanos};
 use crate::core::Core;
 use crate::driver::Driver;
 
-/// When a user comes and goes, on the run's clock.
+/// The times at which a user arrives and leaves, on the run's clock.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stay {
-    /// From when on it performs.
+    /// The time from which the user performs operations.
     pub(crate) from: Nanos,
-    /// From when on it starts nothing new.
+    /// The time from which the user starts nothing new.
     pub(crate) until: Nanos,
 }
 

@@ -1,4 +1,4 @@
-//! What the tasks of one load thread share.
+//! State shared by the tasks of one load thread.
 
 use std::cell::{Cell, RefCell};
 use std::pin::pin;

@@ -1,4 +1,4 @@
-//! What safe code cannot say about descriptors that we own. The one module with `unsafe`.
+//! Calls on owned descriptors that safe code cannot express. The one module with `unsafe`.
 //!
 //! Why it is needed, for [`watch`]: `AsyncFd` is the only registration that lets a connection ask for readability
 //! alone (a `TcpStream` also asks for writability, one needless event per connection), and tokio

@@ -1,11 +1,11 @@
-//! What the engine asks of a protocol.
+//! The driver of a protocol, as the engine sees it.
 
 use model::{Kinded, Reply};
 use units::Nanos;
 
 /// Performs operations of one family over one protocol, for one virtual user.
 pub trait Driver {
-    /// What it performs.
+    /// The operation that the driver performs.
     type Operation: Kinded;
 
     /// Performs an operation that is sent now, at `sent` on the run's clock.
@@ -30,6 +30,6 @@ pub trait Driver {
     /// Throws away what a dropped operation left behind, such as its connection.
     fn give_up(&mut self);
 
-    /// Says for people what was seen in a failed operation: a clause without a full stop.
+    /// Describes a failed operation for people: a clause without a full stop.
     fn describe(&self, operation: &Self::Operation, reply: &Reply) -> String;
 }

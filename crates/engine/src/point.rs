@@ -13,10 +13,10 @@ use crate::open;
 use crate::recorder::Recorder;
 use crate::setup::{Machinery, PointSetup, Stop};
 
-/// How often the thread looks for ended intervals, passed time limits and a request to stop.
+/// The period at which the thread looks for ended intervals, passed time limits and a request to stop.
 const TICK: Nanos = Nanos::from_millis(50);
 
-/// How often it looks whether a drain has come to its end.
+/// The period at which the thread looks for the end of a drain.
 const DRAIN_TICK: Nanos = Nanos::from_millis(2);
 
 /// Runs one slice of one load point. Tasks that are left over at its end are for the caller to drop.
@@ -112,7 +112,7 @@ fn start_places<C, D, M>(
     }
 }
 
-/// How the time in which operations are started came to its end.
+/// The ending of the time in which operations are started.
 #[derive(PartialEq, Eq)]
 enum Attended {
     ToTheEnd,

@@ -1,4 +1,4 @@
-//! What folds samples into one record per second.
+//! The recorder, which folds samples into one record per second.
 //!
 //! Calls come in order of time, since one thread reads one clock. An event at or after the end of
 //! the current interval first closes it, so every event lands in the interval that contains it and

@@ -1,4 +1,4 @@
-//! What a load thread is given for one load point.
+//! The setup of a load thread for one load point.
 
 use std::rc::Rc;
 
@@ -10,7 +10,7 @@ use crate::timers::Timers;
 /// Reads the load thread's CPU time and its wait for a CPU, both since the thread began.
 pub type HealthProbe = Box<dyn FnMut() -> (Nanos, Nanos)>;
 
-/// What a load thread needs to know for one load point.
+/// The setup of a load thread for one load point.
 pub struct PointSetup {
     /// The load point.
     pub point: LoadPoint,
@@ -26,9 +26,9 @@ pub struct PointSetup {
     pub origin: Nanos,
 }
 
-/// What carries the tasks of a load thread: in real time or in simulated time.
+/// The clock and the spawner of a load thread's tasks, in real time or in simulated time.
 pub struct Machinery<C, S> {
-    /// Tells the time of the run.
+    /// The clock of the run.
     pub clock: C,
     /// Wakes tasks.
     pub timers: Rc<Timers>,
@@ -38,7 +38,7 @@ pub struct Machinery<C, S> {
     pub probe: HealthProbe,
 }
 
-/// Asks whether the run is to stop before its time.
+/// A request to stop the run early.
 pub trait Stop {
     /// Returns whether to stop.
     fn is_asked(&self) -> bool;

@@ -26,7 +26,7 @@ struct State {
     /// Wakers by ticket; `None` once cancelled.
     sleepers: std::collections::HashMap<u64, Waker>,
     tickets: u64,
-    /// Who to wake when a timer becomes the earliest.
+    /// The waker called when a timer becomes the earliest.
     keeper: Option<Waker>,
 }
 
