@@ -11,7 +11,7 @@ const STEPS: [u64; 5] = [1_000, 1_600, 2_500, 4_000, 6_300];
 /// The last class: 2,500 s and more. Histograms count longer times than an hour as one hour.
 const LAST: u8 = 48;
 
-/// How many operations fell into which class of response time.
+/// Counts of operations by class of response time.
 ///
 /// Class 0 has times below 1 µs; from there on five classes make a decade ([`class_start`]).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

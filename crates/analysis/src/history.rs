@@ -11,7 +11,7 @@ pub struct PublishedResult {
     pub benchmark: String,
     /// The system.
     pub subject: String,
-    /// Of which operations or test; `None` if there is one only.
+    /// The class of operations or the test; `None` if there is one only.
     pub class: Option<String>,
     /// Operations per second.
     pub rate: f64,
@@ -21,7 +21,7 @@ pub struct PublishedResult {
     pub load_text: Option<String>,
     /// The mean response time there, as printed.
     pub response_text: Option<String>,
-    /// Who published it, and when.
+    /// The publisher, and the date of publication.
     pub source: String,
 }
 

@@ -7,15 +7,15 @@ use crate::rules::{Evidence, Finding, Gravity, RULES};
 use crate::tally::Tally;
 use crate::{LoadPointResult, Reason, State, Verdict};
 
-/// What the verdict on a run rests on besides the plan.
+/// The evidence for the verdict on a run besides the plan.
 pub(crate) struct RunEvidence<'a> {
-    /// How the run ended.
+    /// The ending of the run.
     pub(crate) ending: &'a Ending,
     /// The judged load points.
     pub(crate) load_points: &'a [LoadPointResult],
     /// Records that belong to no planned load point.
     pub(crate) unplanned: &'a Tally,
-    /// What a search found.
+    /// The result of a search.
     pub(crate) found: Option<&'a Found>,
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn judge_run(plan: &Plan, evidence: &RunEvidence) -> Verdict {
     Verdict { state, reasons, remarks }
 }
 
-/// What a load point may have missed by overload: operations were not delivered, and some were given up or refused.
+/// Rules that an overloaded load point may break: operations were not delivered, and some were given up or refused.
 /// A generator that was not healthy breaks other rules.
 const MISSED_BY_OVERLOAD: [&str; 2] = ["delivered", "errors"];
 
@@ -94,7 +94,7 @@ pub(crate) fn mark_overload(load_points: &mut [LoadPointResult]) {
     }
 }
 
-/// Says why a search that came to its end has no answer.
+/// Reports that a search came to its end without an answer.
 fn search_finding(evidence: &RunEvidence) -> Option<Finding> {
     if *evidence.ending != Ending::Complete {
         return None;
@@ -145,7 +145,7 @@ fn modified(plan: &Plan) -> Option<Finding> {
     })
 }
 
-/// Says that the server could have been any, where its certificate was not looked at.
+/// Reports that the server was not verified, where its certificate was not checked.
 fn unverified(plan: &Plan) -> Option<Finding> {
     let is_unverified = plan.protocol.tls != Tls::Off && plan.sut.certificates == CertificateCheck::Off;
     is_unverified.then(|| {

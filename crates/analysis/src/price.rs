@@ -19,7 +19,7 @@ pub struct PricePerformance {
     pub total: Money,
     /// Total ÷ headline; `None` without a headline.
     pub per_headline: Option<UnitPrice>,
-    /// In the order of the analysis.
+    /// The prices in the order of the analysis.
     pub load_points: Vec<PointPrice>,
 }
 

@@ -1,27 +1,27 @@
-//! What machines and services used in the steady phase of a load point.
+//! The use of machines and services in the steady phase of a load point.
 
 use model::{Counter, CounterKind, Machine, MachineRole, Series};
 
 use crate::fold::{Resources, SeriesFold};
 
-/// What one series did in the steady phase.
+/// The use of one series in the steady phase.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SeriesUse {
-    /// What is counted, and where.
+    /// The series: counter, instance and machine.
     pub series: Series,
-    /// How many readings there are.
+    /// Number of readings.
     pub readings: u64,
-    /// How often a total began again.
+    /// Number of times that a total began again.
     pub resets: u32,
-    /// Of a total: what it grew by per second, in its unit; `None` with less than two readings. Of a level: its mean.
+    /// Of a total: its growth per second, in its unit; `None` with less than two readings. Of a level: its mean.
     pub value: Option<f64>,
-    /// Of a level, the least reading.
+    /// The least reading of a level.
     pub min: u64,
-    /// Of a level, the greatest reading.
+    /// The greatest reading of a level.
     pub max: u64,
 }
 
-/// What all machines used, series by series in the order of the run file; empty if nothing was watched.
+/// The use of all machines, series by series in the order of the run file; empty if nothing was monitored.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ResourceUse {
     /// The machines; their numbers are their places.

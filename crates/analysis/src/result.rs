@@ -1,4 +1,4 @@
-//! What the analysis of a run answers: metrics per load point, the verdict, and where they come from.
+//! The results of the analysis of a run: metrics per load point, the verdict, and their sources.
 
 use model::{BenchmarkId, Ending, Example, Load, Modification, Outcome, Phase};
 use stats::{Histogram, Steadiness};
@@ -9,22 +9,22 @@ use crate::classes::TimeClasses;
 use crate::find_max::Found;
 use crate::resources::ResourceUse;
 
-/// Everything that follows from a run file.
+/// The analysis of a run file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Analysis {
     /// The benchmark that was run.
     pub benchmark: BenchmarkId,
-    /// What differs from its definition.
+    /// Deviations from the benchmark's definition.
     pub modifications: Vec<Modification>,
-    /// How the run ended.
+    /// The ending of the run.
     pub ending: Ending,
-    /// In the order in which they were run; load points that never began are missing.
+    /// The load points in the order in which they were run; those that never began are missing.
     pub load_points: Vec<LoadPointResult>,
     /// The curve's marks.
     pub curve: Curve,
     /// The figure that the benchmark is known by; `None` without a valid load point.
     pub headline: Option<HeadlineFigure>,
-    /// What a search found; `None` of a run that was none, or whose search did not come to its end.
+    /// The result of a search; `None` of a run without one, or whose search did not come to its end.
     pub found: Option<Found>,
     /// The judgement on the whole run.
     pub verdict: Verdict,
@@ -53,7 +53,7 @@ impl Analysis {
 pub struct LoadPointResult {
     /// Index in the load plan.
     pub index: u32,
-    /// What was offered.
+    /// The offered load.
     pub load: Load,
     /// Length of the steady phase as recorded; shorter than planned if the run ended in it.
     pub length: Nanos,
@@ -75,7 +75,8 @@ pub struct LoadPointResult {
     pub rate_interval: Option<(f64, f64)>,
     /// Whether the steady phase was steady.
     pub steadiness: SteadyState,
-    /// When the warm-up was over, from the start of the load point: where full load began if nothing of it was seen later.
+    /// The end of the warm-up, from the start of the load point: the start of full load if no later transient was
+    /// seen.
     /// From the rate of all seconds at full load ([`stats::warm_up_cut`]); `None` if they are too few, or do not show it.
     pub warm_up: Option<Nanos>,
     /// Failed operations (timed out ones included) per second: E / T.
@@ -113,7 +114,7 @@ pub struct LoadPointResult {
     pub in_flight_at_end: u64,
     /// Body bytes that those were to bring, by the sizes of their objects.
     pub in_flight_body_bytes: u64,
-    /// How long those had been in flight by then, summed over them.
+    /// The summed time that those operations had been in flight by then.
     pub in_flight_age: Nanos,
     /// Successes whose connection was to end with the reply and was left open by the peer; each was waited for up to
     /// [`model::CLOSE_WAIT_MAX`], and that wait is part of its response time.
@@ -134,9 +135,9 @@ pub struct LoadPointResult {
     pub sut_busy: Option<f64>,
     /// CPU time of the SUT per operation, in seconds.
     pub sut_cpu_per_operation: Option<f64>,
-    /// What machines and services used; empty if nothing was watched.
+    /// The use of machines and services; empty if nothing was monitored.
     pub resources: ResourceUse,
-    /// What held it back; `None` if nothing was watched, and while the run goes on.
+    /// The bottleneck; `None` if nothing was monitored, and while the run goes on.
     pub attribution: Option<Attribution>,
     /// Second by second, all phases.
     pub timeline: Vec<TimelinePoint>,
@@ -156,7 +157,7 @@ impl LoadPointResult {
     }
 }
 
-/// What WebStone prints per file and in total. Times in seconds, sizes in bytes.
+/// The statistics that WebStone prints per file and in total. Times in seconds, sizes in bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KindResult {
     /// Path of the object, or `all`.
@@ -234,9 +235,9 @@ impl TimeSummary {
 /// Whether the steady phase was a steady state, told from a value per second ([`stats::steadiness`]).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SteadyState {
-    /// By the rate.
+    /// The steadiness of the rate.
     pub rate: Steadiness,
-    /// By the mean response time, of seconds in which something succeeded.
+    /// The steadiness of the mean response time, of seconds in which something succeeded.
     pub response: Steadiness,
 }
 
@@ -310,9 +311,9 @@ pub struct HeadlineFigure {
 pub struct Verdict {
     /// The judgement.
     pub state: State,
-    /// Why it is not valid; empty if it is.
+    /// The reasons why it is not valid; empty if it is.
     pub reasons: Vec<Reason>,
-    /// What a reader must know although it is valid.
+    /// Remarks that a reader must know although it is valid.
     pub remarks: Vec<Reason>,
 }
 
@@ -321,8 +322,8 @@ pub struct Verdict {
 pub enum State {
     /// The numbers can be trusted as far as the rules can tell.
     Valid,
-    /// Of a load point of an open loop: more was offered than the server could do, while it kept up with less. It shows
-    /// where the capacity ends and counts for nothing else; a run is never called so.
+    /// The overload of a load point of an open loop: more was offered than the server could do, while it kept up with
+    /// less. It shows where the capacity ends and counts for nothing else; a run is never called so.
     Overloaded,
     /// A rule was broken.
     Invalid,
@@ -337,8 +338,8 @@ pub struct Reason {
     pub rule: &'static str,
     /// The load point that it concerns, by index; `None` for the whole run.
     pub load_point: Option<u32>,
-    /// What was found and what was expected, a clause without a full stop.
+    /// A clause without a full stop: what was found and what was expected.
     pub text: String,
-    /// What to do about it, if there is something.
+    /// The remedy, if there is one.
     pub hint: Option<String>,
 }

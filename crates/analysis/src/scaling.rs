@@ -1,4 +1,4 @@
-//! How the rate of a server grows with its CPUs, over passes on processor groups.
+//! Scaling of a server's rate with its CPUs, over passes on processor groups.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub const BUSY_MIN: f64 = 0.95;
 pub struct Scaling {
     /// The server: `nginx`.
     pub server: String,
-    /// By rising number of CPUs; at least two.
+    /// The groups by rising number of CPUs; at least two.
     pub groups: Vec<Group>,
     /// Amdahl's law through the peaks.
     pub amdahl: Result<Amdahl, FitError>,
@@ -31,7 +31,7 @@ pub struct Scaling {
 /// The passes on one number of CPUs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
-    /// How many CPUs.
+    /// Number of CPUs.
     pub cpus: usize,
     /// The highest valid rate of each pass, in operations/s; not empty.
     pub rates: Vec<f64>,
@@ -41,7 +41,7 @@ pub struct Group {
     pub load: Load,
     /// Busy share of the CPUs there, of what the server is allowed; `None` if not seen.
     pub busy: Option<f64>,
-    /// What held the server back there; `None` if nothing was watched.
+    /// The bottleneck there; `None` if nothing was monitored.
     pub bottleneck: Option<Bottleneck>,
     /// Compared with one CPU; `None` if there was no pass on one.
     pub speed_up: Option<SpeedUp>,

@@ -1,6 +1,6 @@
 //! Counting what breaks a rule without keeping all of it.
 
-/// How often something was found, and the first time it was.
+/// The first occurrence of a fault, and the number of occurrences.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tally {
     first: Option<String>,

@@ -5,7 +5,7 @@
 
 use super::{Bottleneck, Sign, Signs};
 
-/// What a sign is held against.
+/// The threshold of an indicator.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Threshold {
     /// At least this.
@@ -19,7 +19,7 @@ pub enum Threshold {
 pub struct Condition {
     /// The sign.
     pub sign: Sign,
-    /// What it is held against.
+    /// The threshold that it must pass.
     pub threshold: Threshold,
 }
 
@@ -56,7 +56,7 @@ const HELD_BACK: &[Condition] = &[below(Sign::ProcessorUse, 0.90), below(Sign::R
 const ITS_DISKS: &[Condition] =
     &[below(Sign::ProcessorUse, 0.90), at_least(Sign::DiskRequestsPerOperation, 0.01)];
 
-/// Something holds its rate back, and not its disks: users who get what they ask for have met no limit.
+/// The rate is held back, and not by the disks: a user whose requests are served in time has met no limit.
 const SLOWED: &[Condition] = &[below(Sign::RateOfIdeal, 0.95), below(Sign::DiskBusy, 0.60)];
 
 /// Its disks are not what is full.
@@ -303,7 +303,7 @@ mod tests {
         );
     }
 
-    /// What is concluded from growth, or from what all programs of a machine share, is never more than probable.
+    /// A cause concluded from growth, or from what all programs of a machine share, is never more than probable.
     #[test]
     fn locks_are_concluded_and_full_cpus_are_seen() {
         use Sign::*;

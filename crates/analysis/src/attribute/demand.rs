@@ -1,4 +1,4 @@
-//! What an operation costs of each resource, and the bounds that follow from it.
+//! The demand of an operation on each resource, and the bounds that follow from it.
 
 use model::{Counter, Load, Plan};
 use stats::saturation_users;
@@ -6,7 +6,7 @@ use stats::saturation_users;
 use super::passed::Passed;
 use crate::LoadPointResult;
 
-/// In what a demand is measured.
+/// The unit of a demand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DemandUnit {
     /// Seconds.
@@ -17,20 +17,20 @@ pub enum DemandUnit {
     Bytes,
 }
 
-/// What an operation costs of one resource.
+/// The demand of an operation on one resource.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Demand {
     /// The resource: `CPU`, `disk sda, time`.
     pub resource: String,
     /// Per completed operation, failed ones included.
     pub per_operation: f64,
-    /// In what.
+    /// The unit of the demand.
     pub unit: DemandUnit,
     /// The rate (operations/s) that the resource allows, capacity ÷ demand; `None` where its capacity is not known.
     pub rate_max: Option<f64>,
 }
 
-/// What the demands allow, by the law of utilization.
+/// The bounds on the rate by the demands, from the law of utilization.
 ///
 /// With demands Dₖ (s per operation and server) and think time Z: X ≤ 1 ÷ D_max, N* = (Z + ΣDₖ) ÷ D_max.
 /// Source: Denning and Buzen 1978, The Operational Analysis of Queueing Network Models, asymptotic bounds.

@@ -1,4 +1,4 @@
-//! How much more load the generator could have made, by the CPU time that was really left.
+//! The headroom of the load generator, by the CPU time that was really left.
 
 use model::{Counter, MachineRole, Plan};
 
@@ -8,7 +8,7 @@ use crate::resources::{ResourceUse, SeriesUse};
 /// One CPU of the machine that made the load.
 struct Cpu {
     number: Option<u32>,
-    /// From 0 to 1.
+    /// The busy share, from 0 to 1.
     busy: f64,
 }
 

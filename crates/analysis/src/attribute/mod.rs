@@ -1,4 +1,4 @@
-//! What held a load point back: the bottleneck with the numbers behind it, and the run's sentence.
+//! The bottleneck of a load point with the numbers behind it, and the run's sentence about it.
 //!
 //! - `sign`: what tells how close a resource is to its limit
 //! - `read`: from what machines told to signs
@@ -29,10 +29,10 @@ use units::Nanos;
 
 use crate::LoadPointResult;
 
-/// What holds a server back.
+/// The bottleneck of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Bottleneck {
-    /// Nothing: the rate follows the load.
+    /// No bottleneck: the rate follows the load.
     None,
     /// CPU time: the CPUs, or the quota.
     Processor,
@@ -96,7 +96,7 @@ impl Bottleneck {
     }
 }
 
-/// How well a bottleneck is known.
+/// The certainty of a bottleneck.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Certainty {
     /// A limit was seen to be reached, for long enough.
@@ -118,20 +118,20 @@ impl Certainty {
 /// A steady phase that is shorter than this rests on so few readings that its bottleneck is only probable. A house rule.
 const LENGTH_MIN: Nanos = Nanos::from_secs(5);
 
-/// What held one load point back.
+/// The bottleneck of one load point, with its evidence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attribution {
     /// The bottleneck.
     pub bottleneck: Bottleneck,
-    /// How well it is known.
+    /// The certainty of the bottleneck.
     pub certainty: Certainty,
     /// The conditions that named it, with what was found; empty if none did.
     pub evidence: Vec<(Condition, f64)>,
-    /// Everything that is known of the resources.
+    /// The indicators of all resources, as far as known.
     pub signs: Signs,
-    /// What an operation costs of each resource, the one that bounds the rate most first.
+    /// The demands of an operation on each resource, the one that bounds the rate most first.
     pub demands: Vec<Demand>,
-    /// What follows from that.
+    /// The bounds that follow from the demands.
     pub bounds: Bounds,
 }
 

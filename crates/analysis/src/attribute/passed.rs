@@ -5,8 +5,8 @@ use model::Counter;
 use crate::LoadPointResult;
 use crate::resources::ResourceUse;
 
-/// Where no route was recorded, an interface may be the load's if it carried at least this part of what the load brought
-/// back. A house rule: heads and frames make it more, readings that are a little apart less.
+/// The least share of the traffic that the load brought back that an interface must have carried to be the load's,
+/// where no route was recorded. A house rule: heads and frames make it more, readings that are a little apart less.
 const CARRIED_MIN: f64 = 0.8;
 
 /// The interfaces that the load passes where the server runs.

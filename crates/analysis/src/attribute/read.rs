@@ -1,4 +1,4 @@
-//! From what machines told to signs.
+//! Indicators read from the metrics of machines.
 
 use model::{Counter, GatewayKind, Load, MachineRole, Plan};
 
@@ -10,10 +10,10 @@ use crate::{LoadPointResult, State};
 /// The interface over which a machine talks to itself: it has no speed and is never a limit.
 const LOOPBACK: &str = "lo";
 
-/// What a load point shows by itself, with what later ones are compared with.
+/// The indicators of a load point by itself, with the values that later ones are compared with.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Own {
-    /// What it shows.
+    /// The indicators.
     pub(super) signs: Signs,
     /// Mean time of a request to the busiest disk, in s.
     disk_time: Option<f64>,

@@ -1,4 +1,4 @@
-//! Where the bottleneck moves, as the reports of old said it.
+//! The sentence about a run's bottleneck and where it moves, in the manner of historical reports.
 
 use model::Load;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// In what a sign is measured.
+/// The unit of an indicator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SignUnit {
     /// A ratio from 0 to 1, printed in percent.
@@ -22,7 +22,7 @@ pub enum SignUnit {
 /// Makes the enum and its tables from one line per sign: variant, name, unit, what it is.
 macro_rules! signs {
     ($($variant:ident $name:literal $unit:ident $about:literal;)*) => {
-        /// Something that tells how close a resource is to its limit.
+        /// An indicator of how close a resource is to its limit.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Sign {
             $(#[doc = $about] $variant,)*
@@ -81,5 +81,5 @@ signs! {
     GeneratorFault "generator faults" Count "Rules on the generator's health that were broken.";
 }
 
-/// What a load point shows; signs that are not known are missing.
+/// The indicators of a load point; those that are not known are missing.
 pub type Signs = BTreeMap<Sign, f64>;

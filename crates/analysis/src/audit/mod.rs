@@ -10,14 +10,14 @@ pub(crate) use published::{Entry, Row};
 pub use published::{PublishedFinding, audit_report};
 pub use results::{COLUMNS, Column, StatedRow, audit_results};
 
-/// Something that does not follow.
+/// A finding of an audit: a figure or statement that does not follow.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
     /// Which check failed: `changed cell`, `exchanged columns`, `little`, `errors`, `load factor`…
     pub check: &'static str,
     /// The row that it concerns, from 0; `None` for the whole table.
     pub row: Option<usize>,
-    /// What was found and what was expected, a clause without a full stop.
+    /// A clause without a full stop: what was found and what was expected.
     pub text: String,
 }
 

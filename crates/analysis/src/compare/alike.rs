@@ -10,22 +10,22 @@ use units::Nanos;
 
 use super::Compared;
 
-/// Something in which two runs differ besides the server.
+/// A difference between two runs other than the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanDifference {
-    /// What differs: `phases`.
+    /// The setting that differs: `phases`.
     pub what: &'static str,
     /// The run that differs.
     pub run: String,
     /// The first run, which it differs from.
     pub from: String,
-    /// How the run has it; empty where that does not fit into a line.
+    /// The setting of this run; empty where it does not fit into a line.
     pub here: String,
-    /// How the first run has it; likewise.
+    /// The setting of the first run; likewise.
     pub there: String,
 }
 
-/// For people: "`other` differs from `one` in seed (7, not 1)".
+/// Writes the difference for people: "`other` differs from `one` in seed (7, not 1)".
 impl fmt::Display for PlanDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}` differs from `{}` in {}", self.run, self.from, self.what)?;
@@ -84,7 +84,7 @@ fn without_path(request: &Request) -> Request {
     Request { name: String::new(), path: "/".parse().expect("a plain path"), ..request.clone() }
 }
 
-/// What is offered, how it travels, for how long, and by what the result is judged.
+/// Checks the offered load, its protocol and length, and the rules of the result.
 fn course(a: &Plan, b: &Plan) -> [Check; 7] {
     // The load points of a search follow from what it finds.
     let load = |plan: &Plan| {

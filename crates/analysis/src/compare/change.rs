@@ -1,4 +1,4 @@
-//! How the figures of a side differ from the baseline's, and which of the differences hold.
+//! The changes of a side's figures from the baseline's, and which of them hold.
 
 use model::Load;
 use stats::{Decision, Family, Finding, LogRatio, POWER, Shown, finding, tell};
@@ -9,8 +9,8 @@ use super::turns::in_turns;
 use super::{Compared, Comparison, Metric, best_point, point_at};
 use crate::LoadPointResult;
 
-/// By how much runs of one server are taken to differ where too few of them are there to see it: the deviation of a
-/// figure from run to run, relative to it.
+/// The assumed deviation of a figure from run to run, relative to it, where too few runs of one server are there to
+/// measure it.
 ///
 /// A house rule. The rounds that `docs/bench-generator.md` lists differ by 1 to 5 % on a machine with nothing else to do.
 pub const BETWEEN_RUNS: Ratio = Ratio(0.02);
@@ -21,7 +21,7 @@ const SCHEDULED: f64 = 0.999;
 /// The probability that anything is told where nothing differs.
 const ALARMS: Ratio = Ratio(0.05);
 
-/// How a figure differs from the baseline's.
+/// The change of a figure from the baseline's.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Change {
     /// Which figure.
@@ -37,19 +37,19 @@ pub struct Change {
     pub confidence: Ratio,
     /// The probability of such a difference if there were none, by itself; `None` without an interval.
     pub p: Option<f64>,
-    /// What it comes to, among all that were compared.
+    /// The finding among all that were compared.
     pub finding: Finding,
     /// The smallest difference that is found in four of five such comparisons among as many others, as a ratio above none (0.03: 3 %); `None`
     /// without an interval.
     pub detectable: Option<f64>,
-    /// What the interval rests on.
+    /// The basis of the interval.
     pub basis: Basis,
 }
 
-/// What an interval rests on.
+/// The basis of an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Basis {
-    /// So many pairs of repetitions that took turns.
+    /// Pairs of repetitions that took turns, with their number.
     Turns(usize),
     /// Repetitions that took no turns: so many of the baseline, so many of the other.
     Repetitions(usize, usize),
@@ -63,7 +63,7 @@ struct Value {
     value: f64,
     shown: Option<Shown>,
     began: Option<WallTime>,
-    /// By how much it is taken to differ from run to run.
+    /// The deviation of the figure assumed from run to run.
     between: f64,
 }
 

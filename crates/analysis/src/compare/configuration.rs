@@ -1,4 +1,4 @@
-//! What differs in the configuration of servers and machines, from the facts that runs wrote down.
+//! Differences in the configuration of servers and machines, from the facts that runs recorded.
 
 use std::collections::BTreeSet;
 
@@ -37,7 +37,7 @@ const MACHINE: [(&str, &str); 9] = [
     ("System", "kernel command line"),
 ];
 
-/// More lines of a file than this are not listed.
+/// The most lines of a file that are listed.
 const N_LINES_MAX: usize = 40;
 
 /// A fact that differs between sides.
@@ -45,9 +45,10 @@ const N_LINES_MAX: usize = 40;
 pub struct ConfigurationDifference {
     /// The section that it is in: `Server`.
     pub section: String,
-    /// What it is about: `version`.
+    /// The name of the fact: `version`.
     pub name: String,
-    /// In the order of the sides; `None` where nothing is known. Of a file the lines that not all sides have.
+    /// The values in the order of the sides; `None` where nothing is known. Of a file the lines that not all sides
+    /// have.
     pub values: Vec<Option<String>>,
 }
 

@@ -1,4 +1,4 @@
-//! What a side carried at one load.
+//! The figures of a side at one load.
 
 use model::Load;
 use stats::Estimate;
@@ -16,19 +16,19 @@ pub struct Best {
     /// Whether that was all that was offered, so that the rate says nothing about what the side could do: the highest load of
     /// an open loop.
     pub is_all_offered: bool,
-    /// What was measured at the highest valid load of each run.
+    /// The figures at the highest valid load of each run.
     pub figures: Figures,
 }
 
-/// What is compared of a load. Of several runs the geometric means over those that are valid, over all if none is: so their
-/// ratios are the geometric means of ratios.
+/// The figures of a load that are compared. Of several runs the geometric means over those that are valid, over all
+/// if none is: so their ratios are the geometric means of ratios.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figures {
     /// The judgement: valid if one of the runs is, at this load.
     pub state: State,
-    /// How many runs are behind it.
+    /// Number of runs behind the figures.
     pub n_runs: usize,
-    /// How many of them are valid at this load.
+    /// Number of them that are valid at this load.
     pub n_valid: usize,
     /// Successful operations per second.
     pub rate: f64,
@@ -43,7 +43,7 @@ pub struct Figures {
     pub sut_cpus: Option<f64>,
     /// CPU time of the SUT per operation, in seconds.
     pub sut_cpu_per_operation: Option<f64>,
-    /// How it differs from the baseline, figure by figure; empty of the baseline itself, and where one of the two has no
+    /// The changes from the baseline, figure by figure; empty of the baseline itself, and where one of the two has no
     /// valid run.
     pub changes: Vec<Change>,
 }

@@ -32,9 +32,9 @@ use crate::{Analysis, LoadPointResult, State};
 /// A run that is to be compared.
 #[derive(Debug, Clone, Copy)]
 pub struct Compared<'a> {
-    /// What the run is called: `nginx #2`, or after its file. Different for each.
+    /// The name of the run: `nginx #2`, or that of its file. Different for each.
     pub name: &'a str,
-    /// What its server is called: `nginx`.
+    /// The name of its server: `nginx`.
     pub server: &'a str,
     /// The program that made the load, with its version.
     pub program: &'a str,
@@ -44,7 +44,7 @@ pub struct Compared<'a> {
     pub analysis: &'a Analysis,
     /// The machines and the server as found.
     pub testbed: &'a Testbed,
-    /// When each load point began, by its index; those that are missing took no turns with others.
+    /// The start time of each load point, by its index; those that are missing took no turns with others.
     pub began: &'a [(u32, WallTime)],
 }
 
@@ -62,26 +62,26 @@ pub enum Unlike {
 pub struct Comparison {
     /// The benchmark of the first.
     pub benchmark: BenchmarkId,
-    /// What differs from its definition, in any of them; each once.
+    /// Deviations from its definition, in any of the runs; each once.
     pub modifications: Vec<Modification>,
-    /// What differs besides the server; empty if like was compared with like.
+    /// The differences other than the server; empty if like was compared with like.
     pub unlike: Vec<PlanDifference>,
-    /// In the order given; not empty.
+    /// The runs in the order given; not empty.
     pub runs: Vec<ComparedRun>,
     /// The servers; not empty. The first is the baseline.
     pub sides: Vec<Side>,
     /// The loads that all sides have, in the order of the first; may be empty.
     pub levels: Vec<ComparedLevel>,
-    /// What differs in the configuration of the sides.
+    /// The differences in the configuration of the sides.
     pub configuration: Vec<ConfigurationDifference>,
-    /// How each server that was run on several groups of CPUs scales.
+    /// The scaling of each server that was run on several groups of CPUs.
     pub scalings: Vec<Scaling>,
 }
 
 /// One run of a comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComparedRun {
-    /// What it is called.
+    /// The name of the run.
     pub name: String,
     /// The judgement on it.
     pub state: State,
@@ -92,25 +92,25 @@ pub struct ComparedRun {
 /// One load, as all sides carried it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComparedLevel {
-    /// What was offered.
+    /// The offered load.
     pub load: Load,
-    /// In the order of the sides.
+    /// The figures in the order of the sides.
     pub figures: Vec<Figures>,
 }
 
-/// Why runs cannot be compared.
+/// A reason why runs cannot be compared.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum CompareError {
     /// There is nothing to compare.
     #[error("expected two runs or more to compare, found {found}")]
     TooFew {
-        /// How many there are.
+        /// Number of runs found.
         found: usize,
     },
     /// They are not runs of the same plan.
     #[error("the runs differ in more than the server:{}", list(.differences))]
     Differ {
-        /// What differs from the first run.
+        /// The differences from the first run.
         differences: Vec<PlanDifference>,
     },
 }
@@ -124,7 +124,9 @@ fn list(differences: &[PlanDifference]) -> String {
 
 /// Compares runs; the first one's side is what the others are measured by.
 ///
-/// Errors: fewer than two runs, or runs of different plans unless they are to be compared all the same.
+/// # Errors
+///
+/// Fewer than two runs, or runs of different plans unless they are to be compared all the same.
 pub fn compare(runs: &[Compared], unlike: Unlike) -> Result<Comparison, CompareError> {
     let [first, others @ ..] = runs else { return Err(CompareError::TooFew { found: 0 }) };
     if others.is_empty() {

@@ -1,12 +1,12 @@
-//! What a run chose for itself alone, ports and folders, and texts without it.
+//! Values that a run chose for itself, ports and folders, and texts without them.
 
 use model::{RUN_VALUES, Testbed};
 
 /// The fact that says where the file set is, which may have been asked for: there alone the folder is left as it is.
 const FILE_SET: (&str, &str) = ("file set in", "root");
 
-/// What stands before a number that is made anew for every run: of the server's folder, or a port. For runs that did
-/// not write down their values.
+/// Texts before a number that changes from run to run: of the server's folder, or a port. For runs that did not
+/// record their values.
 const BEFORE_NUMBERS: [&str; 4] = ["plimsoll-sut-", "127.0.0.1:", "127.0.0.2:", "127.0.0.2 parent "];
 
 /// The values of one run by their names, the longest first: of two folders one may lie in the other.
@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(plain(&one, "/dev/shm/a-12/x"), "/dev/shm/a-12/x", "another one's folder");
     }
 
-    /// Who asks for a file set on another disk compares disks.
+    /// A file set on another disk was asked for to compare disks.
     #[test]
     fn the_folder_of_the_file_set_is_shown_where_it_is_said() {
         let testbed = recorded("35913", "/dev/shm/a-1");

@@ -9,7 +9,7 @@ use crate::{Analysis, LoadPointResult, State};
 /// A server with its settings, and the runs of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Side {
-    /// What it is called: `nginx`; different for each side.
+    /// The name of the side: `nginx`; different for each side.
     pub name: String,
     /// Its runs, in the order given; not empty.
     pub runs: Vec<usize>,
@@ -17,8 +17,8 @@ pub struct Side {
     pub state: State,
     /// Its own figure; `None` if no run has a valid load point.
     pub best: Option<Best>,
-    /// How figures differ from the baseline's over all loads together: the geometric means over the loads at which all runs
-    /// of both are valid. Empty of the baseline, and if there is no such load.
+    /// The changes from the baseline over all loads together: the geometric means over the loads at which all runs of
+    /// both are valid. Empty of the baseline, and if there is no such load.
     pub overall: Vec<Change>,
 }
 

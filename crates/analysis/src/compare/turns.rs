@@ -2,7 +2,7 @@
 
 use units::WallTime;
 
-/// Fewer pairs than this are not worth the name of repetitions.
+/// The fewest pairs that count as repetitions.
 const N_PAIRS_MIN: usize = 3;
 
 /// Pairs the repetitions of two sides that took turns: places in `a` and `b` of those that followed each other.

@@ -8,11 +8,11 @@ use units::{Nanos, Ratio};
 use crate::LoadPointResult;
 use crate::metrics::{CONFIDENCE, values_needed};
 
-/// How far a percentile must be from its limit, relative to that, to be clearly on one side: its interval
-/// takes operations for independent, which those that queue behind each other are not.
+/// The distance of a percentile from its limit, relative to that, beyond which it is clearly on one side: its
+/// interval assumes independent operations, which those that queue behind each other are not.
 const MARGIN: f64 = 0.10;
 
-/// What a load point says to a limit.
+/// The compliance of a load point with a limit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Compliance {
     /// The limit is kept.
@@ -23,7 +23,7 @@ pub enum Compliance {
     Undecided(NoData),
 }
 
-/// What was measured, in the unit of [`Limit::value`]: s, a ratio from 0 to 1, or operations/s.
+/// A measured value, in the unit of [`Limit::value`]: s, a ratio from 0 to 1, or operations/s.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measured {
     /// The limit that it is held against.
@@ -34,7 +34,7 @@ pub struct Measured {
     pub interval: Option<(f64, f64)>,
 }
 
-/// Why a limit cannot be decided.
+/// A reason why a limit cannot be decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoData {
     /// No operation that would count was completed.
@@ -43,7 +43,7 @@ pub enum NoData {
     TooFew {
         /// Successful operations.
         n: u64,
-        /// How many the percentile needs.
+        /// Number of values that the percentile needs.
         needed: u64,
     },
     /// A closed loop requests no rate of which something could be delivered.

@@ -1,4 +1,4 @@
-//! What was observed, per level.
+//! The observations of a search, per level.
 
 use super::{End, Judged, Maximum};
 
@@ -9,11 +9,11 @@ pub(super) struct History {
     n_runs: usize,
 }
 
-/// What was observed at one level.
+/// The observations at one level.
 #[derive(Debug, Clone)]
 pub(super) struct Level {
     pub(super) level: f64,
-    /// With their places in the order of all observations; not empty.
+    /// The runs with their positions in the order of all observations; not empty.
     runs: Vec<(usize, Judged)>,
 }
 

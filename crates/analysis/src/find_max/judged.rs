@@ -1,4 +1,4 @@
-//! What the search must know of a load point.
+//! The verdict on a load point for a search.
 
 use model::{Comparison, Limit, Metric, Rules, Unit};
 

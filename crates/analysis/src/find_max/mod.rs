@@ -53,7 +53,7 @@ pub const FIND_MAX_TOLERANCE: Ratio = Ratio(0.02);
 /// this gets answers that contradict one another.
 pub const RUNS_MAX: usize = 40;
 
-/// From which level to which the search goes, ends included.
+/// The range of levels of a search, ends included.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Range {
     /// The least level: users, or operations per second.
@@ -62,7 +62,7 @@ pub struct Range {
     pub most: f64,
 }
 
-/// What a level counts.
+/// The kind of a level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LevelKind {
     /// Users of a closed loop: whole numbers.
@@ -71,7 +71,7 @@ pub enum LevelKind {
     Rate,
 }
 
-/// What the search looks for.
+/// The goal of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Goal {
     /// The highest level that passes: its load point is valid and meets all limits. For an open loop,
@@ -83,21 +83,21 @@ pub enum Goal {
     PeakThroughput,
 }
 
-/// What to do next.
+/// The next step of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Step {
     /// Run a load point at this level (again, if it was run before).
     Run(f64),
-    /// Nothing: the search is over.
+    /// The end of the search.
     Done(Found),
 }
 
-/// What the search found.
+/// The result of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Found {
     /// The level that was looked for; `None` if even the least one fails.
     pub max: Option<Maximum>,
-    /// Why the search went no higher.
+    /// The reason why the search went no higher.
     pub end: End,
     /// The lowest level that fails, if one does.
     pub fails_at: Option<f64>,
@@ -116,20 +116,20 @@ pub struct Maximum {
     pub throughput: f64,
 }
 
-/// Why a search went no higher.
+/// A reason why a search went no higher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// The server: more load fails, or brings no more throughput.
     Server,
     /// The range: its end passes (and brings more throughput), so the maximum is *at least* this.
     Range,
-    /// Nothing could be decided: even the greatest level brings too few operations, see [`Judged::has_too_few`].
+    /// The end without a decision: even the greatest level brings too few operations, see [`Judged::has_too_few`].
     TooFew,
     /// The generator limited the next level, so this is no server's maximum but *at least* what it carries.
     Generator,
 }
 
-/// Why a search cannot begin.
+/// A reason why a search cannot begin.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum FindMaxError {
     /// The range is empty, or its ends are not levels.

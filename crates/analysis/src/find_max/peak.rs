@@ -17,7 +17,7 @@ use super::{End, FindMax, Step};
 /// Growth of the level: small enough that the peak is not far from three neighbours.
 const GROWTH: f64 = 2.0;
 
-/// How far apart levels are at least between which a rise is told from noise.
+/// The least ratio of two levels between which a rise is told from noise.
 const WELL_BELOW: f64 = 1.4;
 
 /// A level and its throughput.

@@ -19,7 +19,7 @@ pub fn begin(plan: &Plan) -> Option<Result<FindMax, FindMaxError>> {
     Some(FindMax::new(range, FIND_MAX_TOLERANCE, kind, goal))
 }
 
-/// Tells a search what a load point showed.
+/// Adds the result of a load point to a search.
 pub fn observe(search: &mut FindMax, plan: &Plan, result: &LoadPointResult) {
     search.observe(result.load.level(), judge(result, &plan.limits, &plan.rules));
 }

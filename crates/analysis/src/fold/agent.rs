@@ -1,4 +1,4 @@
-//! What is kept of one load agent over the steady phase.
+//! The totals of one load agent over the steady phase.
 
 use model::{Flow, IntervalRecord};
 use stats::Histogram;
@@ -17,15 +17,15 @@ pub(crate) struct AgentTotals {
     pub(crate) lateness: Histogram,
     /// Lateness in intervals at whose ends it had places left: what was late there was its own fault.
     pub(crate) lateness_own: Histogram,
-    /// In how many intervals its places were full.
+    /// Number of intervals in which its slots were full.
     pub(crate) intervals_full: u64,
-    /// In flight when the phase began.
+    /// Number of operations in flight when the phase began.
     pub(crate) in_flight_at_start: u64,
-    /// How long those had been in flight by then, summed, in ns.
+    /// The summed time that those had been in flight by then, in ns.
     pub(crate) age_at_start_ns: u128,
     /// State at the end of its last interval of the phase.
     pub(crate) end: Flow,
-    /// In flight at that moment, per operation kind.
+    /// Number of operations in flight at that moment, per operation kind.
     pub(crate) in_flight_kinds: Vec<u64>,
 }
 

@@ -1,5 +1,5 @@
-//! What is kept of a load point while its records pass by: totals of the steady phase, one line per
-//! second, and the bookkeeping of the rules that need every record.
+//! Folds of a load point's records: totals of the steady phase, one line per second, and the bookkeeping of the rules
+//! that need every record.
 
 mod agent;
 mod intervals;

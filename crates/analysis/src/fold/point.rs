@@ -8,7 +8,7 @@ use super::{Seconds, SteadyTotals};
 use crate::rules::conservation::Ledger;
 use crate::rules::time_axis::Axis;
 
-/// What is kept of one load point.
+/// The fold of one load point.
 #[derive(Debug)]
 pub(crate) struct PointFold {
     /// The load point as planned.

@@ -1,30 +1,30 @@
-//! What machines told during the steady phase, series by series.
+//! The metrics of machines during the steady phase, series by series.
 
 use std::collections::BTreeMap;
 
 use model::{CounterKind, ResourceRecord, Series};
 use units::Nanos;
 
-/// How far from an end of the steady phase a reading may be and still belongs to it: it is taken on the second, and
-/// reading takes a while.
+/// The farthest that a reading may be from an end of the steady phase and still belong to it: it is taken on the
+/// second, and reading takes a while.
 const SLACK: Nanos = Nanos::from_millis(500);
 
-/// Beyond this, a total of 32 bits is close to where it begins again at zero.
+/// The value beyond which a total of 32 bits is close to wrapping to zero.
 const NEAR_WRAP: u64 = 0xF000_0000;
 
-/// What is kept of one series.
+/// The fold of one series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SeriesFold {
-    /// When it was first and last read.
+    /// The time of the first reading.
     pub(crate) first_at: Nanos,
     pub(crate) last_at: Nanos,
     /// The value last read.
     pub(crate) last: u64,
-    /// What a total grew by; whole over gaps, from zero where it began again.
+    /// The growth of a total; whole over gaps, from zero where it began again.
     pub(crate) grown: u64,
-    /// How often a total began again.
+    /// Number of times that a total began again.
     pub(crate) resets: u32,
-    /// How many readings there are.
+    /// Number of readings.
     pub(crate) n: u64,
     /// Sum, least and greatest of a level.
     pub(crate) sum: u128,
@@ -36,7 +36,7 @@ pub(crate) struct SeriesFold {
 #[derive(Debug, Default)]
 pub(crate) struct Resources {
     window: (Nanos, Nanos),
-    /// By number of the series.
+    /// The folds by number of the series.
     pub(crate) series: BTreeMap<u32, SeriesFold>,
 }
 

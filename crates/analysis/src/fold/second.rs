@@ -8,16 +8,16 @@ use super::QuantileIntervals;
 use crate::TimeClasses;
 use crate::metrics::values_needed;
 
-/// What is kept of one interval of all agents.
+/// The totals of one interval of all agents.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Second {
     /// Place within the load point.
     pub(crate) index: u32,
     /// Its phase.
     pub(crate) phase: Phase,
-    /// Where it begins.
+    /// The start of the second.
     pub(crate) start: Nanos,
-    /// Where it ends.
+    /// The end of the second.
     pub(crate) end: Nanos,
     /// Successful operations.
     pub(crate) ok: u64,
@@ -41,7 +41,7 @@ pub(crate) struct Second {
 /// phase until that is over.
 #[derive(Debug, Default)]
 pub(crate) struct Seconds {
-    /// Those that are finished, in order; all of them once closed.
+    /// The finished seconds, in order; all of them once closed.
     pub(crate) all: Vec<Second>,
     /// Response times in classes, of the same seconds.
     pub(crate) classes: Vec<TimeClasses>,

@@ -9,16 +9,16 @@ use units::Nanos;
 use super::AgentTotals;
 use crate::rules::time_axis::Last;
 
-/// Everything that the metrics of a load point are made of.
+/// The totals of the steady phase, from which the metrics of a load point are made.
 #[derive(Debug)]
 pub(crate) struct SteadyTotals {
     load_threads: u32,
     index_last: Option<u32>,
     /// Sum of the intervals' lengths, each second counted once however many agents there are.
     pub(crate) length: Nanos,
-    /// Where the recorded part begins.
+    /// The start of the recorded part.
     pub(crate) start: Option<Nanos>,
-    /// Where it ends.
+    /// The end of the recorded part.
     pub(crate) end: Nanos,
     /// Operations that fell due.
     pub(crate) due: u64,

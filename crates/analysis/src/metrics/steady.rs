@@ -6,7 +6,7 @@ use units::Nanos;
 use crate::SteadyState;
 use crate::fold::{Second, Seconds};
 
-/// Tells whether rate and mean response time are steady over the steady phase.
+/// Returns whether rate and mean response time are steady over the steady phase.
 pub(super) fn steady_state(seconds: &Seconds) -> SteadyState {
     let rates: Vec<f64> = seconds.steady().map(Second::rate).collect();
     let responding = seconds.steady().filter(|second| 0 < second.ok);

@@ -9,7 +9,7 @@ const STORM: f64 = 2.0;
 /// Standard deviations of a Poisson count that it must lie above the median besides.
 const DEVIATIONS: f64 = 5.0;
 
-/// Fewer seconds than this have no median to compare with.
+/// The fewest seconds with a median to compare with.
 const SECONDS_MIN: usize = 3;
 
 /// Reports a first or last steady second with far more operations than the median one.

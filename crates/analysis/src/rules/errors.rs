@@ -1,4 +1,4 @@
-//! Errors: how many a benchmark allows, and none that are ours.
+//! The limit on failures of a benchmark, and failures whose fault is the generator's.
 
 use model::Outcome;
 use units::Ratio;

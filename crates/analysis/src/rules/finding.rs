@@ -1,15 +1,15 @@
-//! What a rule answers.
+//! The finding of a rule.
 
 use crate::Reason;
 
-/// How grave a finding is; the gravest decides the verdict.
+/// The severity of a finding; the most severe one decides the verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Gravity {
     /// Valid, but a reader must know.
     Remark,
-    /// Not valid.
+    /// A finding that makes a load point or run invalid.
     Invalid,
-    /// Not come to its end.
+    /// A finding that makes it incomplete.
     Incomplete,
 }
 

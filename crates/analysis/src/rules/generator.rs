@@ -85,7 +85,8 @@ fn weigh(evidence: &Evidence, rule: &'static str, text: &str, hint: &'static str
     }
 }
 
-/// Says that operations had to wait for a place, which is part of their response time and no fault of the generator.
+/// Reports operations that had to wait for a slot, which is part of their response time and no fault of the
+/// generator.
 fn places(evidence: &Evidence) -> Option<Finding> {
     let agents = evidence.fold.steady.agents.values();
     let full = agents.map(|agent| agent.intervals_full).max().unwrap_or(0);

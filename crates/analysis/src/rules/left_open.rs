@@ -1,4 +1,4 @@
-//! What was waited for: connections that were to end with their reply and did not.
+//! Connections that were to end with their reply and did not, so that the driver waited for them.
 
 use model::CLOSE_WAIT_MAX;
 

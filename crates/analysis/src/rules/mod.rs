@@ -31,11 +31,11 @@ pub(crate) use finding::{Finding, Gravity};
 use crate::LoadPointResult;
 use crate::fold::PointFold;
 
-/// What the verdict on a load point rests on.
+/// The evidence for the verdict on a load point.
 pub(crate) struct Evidence<'a> {
     /// The plan of the run.
     pub(crate) plan: &'a Plan,
-    /// What was folded of the load point's records.
+    /// The fold of the load point's records.
     pub(crate) fold: &'a PointFold,
     /// Its numbers.
     pub(crate) result: &'a LoadPointResult,

@@ -8,7 +8,7 @@ use crate::LoadPointResult;
 /// Together they are worth a remark from this many CPUs on. A house rule: a tenth of a CPU is what intervals notice.
 const CPUS_MIN: f64 = 0.1;
 
-/// So many are named; a program that used less than this of a CPU is not.
+/// The most programs that are named; a program that used less than this of a CPU is not.
 const N_NAMED: usize = 3;
 const SHARE_MIN: f64 = 0.02;
 
@@ -27,7 +27,8 @@ pub(super) fn check(evidence: &Evidence) -> Vec<Finding> {
     vec![Finding::remark("other-programs", text)]
 }
 
-/// Says who else used the machine, to stand behind what they may have disturbed; empty if nobody did.
+/// Returns a clause about the other users of the machine, to stand behind what they may have disturbed; empty if
+/// there were none.
 pub(super) fn clause(point: &LoadPointResult) -> String {
     let used = others(point);
     let sum: f64 = used.iter().map(|(_, cpus)| cpus).sum();

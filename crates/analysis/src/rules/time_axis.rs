@@ -11,7 +11,7 @@ use crate::tally::Tally;
 /// The longest that one interval may be.
 const INTERVAL_MAX: Nanos = Nanos::from_secs(1);
 
-/// Where an agent's record stands.
+/// The end of an agent's last interval.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Last {
     index: u32,

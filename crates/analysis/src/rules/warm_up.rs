@@ -9,7 +9,7 @@ use crate::fold::Second;
 /// Part of the steady phase into which the warm-up may reach: the rest outweighs it ninefold.
 const REACH_MAX: f64 = 0.1;
 
-/// By how many standard errors the warm-up must differ from the rest.
+/// The least difference between the warm-up and the rest, in standard errors.
 ///
 /// The cut alone reaches this far in 18 to 34 % of simulated series of 60 s that have no warm-up, and in 9 to 13 % of
 /// 120 s. With this it does so in at most 3 %, and in 4 to 7 % if seconds remember (φ = 0.8): see the tests.
@@ -57,7 +57,8 @@ mod tests {
         (0..n).map(value).collect()
     }
 
-    /// Of 1,000 series: the parts whose cut reaches too far into the steady phase, and in which that is shown.
+    /// Returns, of 1,000 series, the share whose cut reaches too far into the steady phase and the share in which
+    /// that is shown.
     fn parts((settle, steady): (usize, usize), memory: f64, slow: (usize, f64)) -> (f64, f64) {
         let (mut n_cut, mut n_shown) = (0, 0);
         for seed in 0..1_000 {

@@ -7,7 +7,7 @@ use units::Nanos;
 
 use crate::record::{ms, plan, records, s, users};
 
-/// What a machine of two CPUs and one disk shows at a load: busy shares, and threads that want to run.
+/// The metrics of a machine of two CPUs and one disk at a load: busy shares, and threads that want to run.
 #[derive(Debug, Clone, Copy)]
 struct Shown {
     cpu: f64,

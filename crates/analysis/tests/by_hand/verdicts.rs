@@ -1,4 +1,4 @@
-//! How runs end, and what their verdicts say.
+//! Endings of runs, and their verdicts.
 
 use analysis::State;
 use model::{Ending, Load, LoadPoint, Modification};

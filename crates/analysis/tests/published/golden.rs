@@ -1,4 +1,4 @@
-//! What is found in the five reports: everything here, and nothing else.
+//! The findings in the five reports: everything here, and nothing else.
 
 use super::{findings, text};
 

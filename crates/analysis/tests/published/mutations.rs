@@ -14,7 +14,8 @@ use model::{PublishedReport, PublishedValue};
 use super::ties::{Tie, contradicts};
 use super::{REPORTS, text};
 
-/// Asks for all changes instead of a sample, and for a list of what is missed; `cargo xtask published-changes` sets it.
+/// The variable that asks for all changes instead of a sample, and for a list of what is missed; `cargo xtask
+/// published-changes` sets it.
 const ALL: &str = "PLIMSOLL_PUBLISHED_CHANGES";
 
 /// Every how many changes the sample takes one. A prime, so that no column is passed over.
@@ -224,7 +225,8 @@ fn dates(text: &str) -> Vec<String> {
     month.into_iter().chain(year.map(|at| with(text, at, &next_digit(text.as_bytes()[at])))).collect()
 }
 
-/// What a finding is about; not the numbers that it shows, which a change may alter without being found.
+/// Returns the identity of a finding, without the numbers that it shows, which a change may alter without being
+/// found.
 fn identity(finding: &PublishedFinding) -> (String, String, String) {
     let what = match finding.law {
         "claim" => finding.text.split(" does not hold").next().unwrap_or_default().to_owned(),
@@ -247,17 +249,17 @@ fn has_new(before: &BTreeMap<(String, String, String), usize>, findings: &[Publi
     identities(findings).iter().any(|(identity, n)| before.get(identity).is_none_or(|known| known < n))
 }
 
-/// What came of the changes of one report.
+/// The counts of the changes of one report.
 #[derive(Debug, Default)]
 struct Tally {
     n_changes: usize,
     n_contradictory: usize,
     n_found: usize,
-    /// Of these, how many made the file one that is refused.
+    /// Number of changes that made the file one that is refused.
     n_refused: usize,
     /// Found, although nothing printed contradicts it by our reading.
     n_found_besides: usize,
-    /// What was missed, by table and column.
+    /// Contradictory changes that were missed, by table and column.
     missed: BTreeMap<(String, String), Vec<String>>,
 }
 

@@ -1,4 +1,4 @@
-//! What else in a report says what a cell is: written down by reading the reports, not by asking the laws.
+//! Ties of cells to other printed figures: written down by reading the reports, not by asking the laws.
 //!
 //! A change of a cell contradicts something else that is printed, unless one of these says otherwise.
 
@@ -6,22 +6,22 @@ use model::{CalendarDate, Printed, PublishedReport};
 
 use super::mutations::Change;
 
-/// What else is printed about the cells of some columns.
+/// A tie of the cells of some columns to other printed figures.
 pub(super) struct Tie {
     pub(super) table: &'static str,
     /// Ids of columns, parted by spaces; `*` for all.
     pub(super) columns: &'static str,
-    /// From which row on, from 0.
+    /// The first row, from 0.
     from: usize,
     how: How,
 }
 
-/// How far what else is printed says what a cell is.
+/// The way in which other printed figures determine a cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum How {
-    /// Nothing else says it.
+    /// Nothing else determines it.
     Free,
-    /// What else is said contradicts it as it is printed, and would go on to do so: no change can be told from that.
+    /// Other figures contradict it as it is printed, and would go on to do so: no change can be told from that.
     Broken,
     /// Only its digits are printed again; its letters are ours, or free.
     Digits,
@@ -33,9 +33,9 @@ enum How {
     Above(f64),
     /// Only a value that is lower by more than this part contradicts.
     Below(f64),
-    /// Nothing but the rows above and below it: they are sorted.
+    /// Only the rows above and below it: they are sorted.
     Sorted,
-    /// Nothing but the day of publication: it is not later.
+    /// Only the day of publication: it is not later.
     Published,
     /// A row of WebStone: load factor = rate · latency, as far as rounding leaves it; data per reply near that of the
     /// other rows; errors in five or ten minutes a whole number.

@@ -47,7 +47,7 @@ pub(super) fn check(report: &PublishedReport) -> Vec<PublishedFinding> {
     findings
 }
 
-/// What makes a figure the same figure.
+/// The identity of a figure: two figures with the same one must be equal.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Identity<'a> {
     subject: &'a str,

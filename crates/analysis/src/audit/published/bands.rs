@@ -25,10 +25,11 @@ const PACE_BAND_MIN: f64 = 0.10;
 /// Half width from which the rows have nothing in common, relative to the middle.
 const BAND_MAX: f64 = 0.25;
 
-/// By which part data per operation may be less than the body of the workload: runs lose the largest files at their end.
+/// The share by which data per operation may be less than the body of the workload: runs lose the largest files at
+/// their end.
 const BELOW_BODY_MAX: f64 = 0.02;
 
-/// By which part it may be more, besides heads of the size below.
+/// The share by which it may be more, besides heads of the size below.
 const ABOVE_BODY_MAX: f64 = 0.10;
 
 /// The largest head of a reply, in bytes. The published WebStone rows imply 32 to 331.
@@ -41,13 +42,13 @@ struct Quotient<'a> {
     value: f64,
 }
 
-/// What the rows of a table have in common.
+/// The bands that the rows of a table have in common.
 pub(super) struct Bands {
     bands: Vec<Band>,
     findings: Vec<PublishedFinding>,
 }
 
-/// Where a quotient of one class lies in the rows of a table.
+/// The band in which a quotient of one class lies in the rows of a table.
 struct Band {
     law: &'static str,
     what: &'static str,

@@ -9,11 +9,11 @@ use super::range::Range;
 /// Least operations in progress ÷ users without think time. The published WebStone rows with most errors reach 0.90.
 const IN_PROGRESS_SHARE_MIN: f64 = 0.85;
 
-/// By which part a rate may be more than the one that was offered: the last operations of a run, and the steps of the
-/// generator's clock. Our choice, as no published rule is known.
+/// The share by which a rate may be more than the one that was offered: the last operations of a run, and the steps
+/// of the generator's clock. Our choice, as no published rule is known.
 const OFFERED_SLACK: f64 = 0.01;
 
-/// What may not be more than what, and by which part it may be nevertheless.
+/// Laws by which one quantity may not be more than another, each with its tolerance as a share.
 const AT_MOST: [(&str, Form, Form, f64); 3] = [
     ("users", Form::InProgress, Form::Users, 0.0),
     ("offered", Form::Rate, Form::OfferedRate, OFFERED_SLACK),
@@ -33,7 +33,7 @@ pub(super) fn check(row: &Row) -> Vec<PublishedFinding> {
     findings
 }
 
-/// What is counted, and what lasts, costs or moves, is not below zero.
+/// Reports counts, lengths, costs and rates below zero.
 fn negative(row: &Row, entry: &Entry) -> Option<PublishedFinding> {
     let is_negative = entry.range().high < 0.0 && !entry.column.quantity.can_be_negative();
     is_negative.then(|| {

@@ -1,4 +1,4 @@
-//! What the report says of its own numbers: definitions, parts, claims.
+//! Checks of the report's own statements about its numbers: definitions, parts, claims.
 
 use model::{
     Claim, Comparator, Dimension, Expression, Function, Printed, PublishedColumn, PublishedReport,

@@ -7,7 +7,7 @@ use model::{PublishedQuantity, PublishedReport, QuantityForm};
 use super::PublishedFinding;
 use super::entry::{Entry, Row};
 
-/// How many measured figures two systems must share to the last digit.
+/// Number of measured figures that two systems must share to the last digit.
 const SHARED_MIN: usize = 2;
 
 /// Significant digits that a shared figure must have.
@@ -16,7 +16,8 @@ const DIGITS_MIN: usize = 3;
 /// Significant digits that the shared figures must have together: with fewer, chance makes many a pair alike.
 const DIGITS_SHARED_MIN: usize = 8;
 
-/// How many rows a figure is remembered of: one that more have says nothing, and every pair of them would be compared.
+/// The most rows that a figure is remembered of: one that more have says nothing, and every pair of them would be
+/// compared.
 const SHARERS_MAX: usize = 8;
 
 /// Significant digits from which equal figures of two quantities say something.
@@ -56,7 +57,7 @@ pub(super) fn check(report: &PublishedReport, findings: &[PublishedFinding]) -> 
     copies
 }
 
-/// What two rows share if they share a figure.
+/// The identity of a figure that two rows may share.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Figure<'a> {
     quantity: String,

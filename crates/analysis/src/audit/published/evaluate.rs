@@ -6,7 +6,7 @@ use model::{
 
 use super::range::Range;
 
-/// What an expression comes to.
+/// The value of an expression.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Value {
     /// One number; `None` if it is not given.
@@ -15,7 +15,7 @@ pub(super) enum Value {
     Many(Vec<Option<Range>>),
 }
 
-/// Where an expression stands: the row that names without a table refer to.
+/// The context of an expression: the row that names without a table refer to.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Context<'a> {
     pub(super) report: &'a PublishedReport,

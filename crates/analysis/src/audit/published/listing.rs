@@ -93,7 +93,7 @@ fn dates(table: &PublishedTable, place: usize, published: &CalendarDate) -> Vec<
     (0..table.rows.len()).filter(late).map(|row| finding("dates", table, row, column, text(row))).collect()
 }
 
-/// Where other columns settle a value, rows that are the same there are the same here.
+/// Reports rows that are the same in the columns that determine a value, but differ in that value.
 fn settled(table: &PublishedTable, place: usize, column: &PublishedColumn) -> Vec<PublishedFinding> {
     let by: Vec<usize> = column.by.iter().filter_map(|id| table.column(id)).collect();
     if by.is_empty() {
@@ -115,7 +115,7 @@ fn settled(table: &PublishedTable, place: usize, column: &PublishedColumn) -> Ve
     groups.into_iter().flat_map(of_group).collect()
 }
 
-/// Where the report says that a value is the same in all rows, it is.
+/// Reports rows that differ in a column that the report declares constant.
 fn constant(table: &PublishedTable, place: usize, column: &PublishedColumn) -> Vec<PublishedFinding> {
     let rows: Vec<usize> = (0..table.rows.len()).filter(|_| column.is_constant).collect();
     unlike(table, place, column, "constant", &rows, "")

@@ -34,12 +34,12 @@ use model::PublishedReport;
 
 pub(crate) use entry::{Entry, Row};
 
-/// Something in a published report that does not follow.
+/// A finding in a published report: a figure or statement that does not follow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublishedFinding {
     /// The law that is broken, one of the table in `docs/published.md`.
     pub law: &'static str,
-    /// Where: title of the record or table, and the row.
+    /// The place: title of the record or table, and the row.
     pub place: String,
     /// The arithmetic, a clause without a full stop.
     pub text: String,
@@ -72,7 +72,7 @@ pub fn audit_report(report: &PublishedReport) -> Vec<PublishedFinding> {
 
 #[cfg(test)]
 thread_local! {
-    /// How many rows were judged, for tests that bound it.
+    /// Number of rows judged, for tests that bound it.
     static N_JUDGED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 

@@ -6,7 +6,7 @@ use super::PublishedFinding;
 use super::entry::{Entry, Row};
 use super::range::Range;
 
-/// By which part a mean may pass what its percentiles allow: ways to take a percentile differ by one operation.
+/// The share by which a mean may pass what its percentiles allow: ways to take a percentile differ by one operation.
 const MEAN_SLACK: f64 = 0.01;
 
 /// Checks the response times of a row.

@@ -14,7 +14,7 @@ struct Source<'a> {
     row: &'a Row<'a>,
     entries: Vec<Entry<'a>>,
     range: Range,
-    /// Of how many processors, if the row says so.
+    /// Number of processors, if the row says so.
     processors: Option<f64>,
 }
 

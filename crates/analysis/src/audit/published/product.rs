@@ -65,7 +65,8 @@ const fn summed(law: ProductLaw) -> ProductLaw {
     ProductLaw { is_summed: true, ..law }
 }
 
-/// How far users may be from rate · (response + think): the law is exact for infinitely long runs only.
+/// The share by which users may differ from rate · (response + think): the law is exact for infinitely long runs
+/// only.
 ///
 /// Source: the bound of the house for its own load points.
 const INTERACTIVE_SLACK: f64 = 0.03;

@@ -1,4 +1,4 @@
-//! What a rounded number can have been: arithmetic on ranges.
+//! The values that a rounded number can have been: arithmetic on ranges.
 
 use model::Printed;
 

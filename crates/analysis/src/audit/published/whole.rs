@@ -1,4 +1,4 @@
-//! What is counted is a whole number, and so is what a rate makes of a length.
+//! Checks that counts are whole numbers, and that a rate times a length is one.
 
 use model::QuantityForm as Form;
 
@@ -30,7 +30,7 @@ fn fraction(row: &Row, entry: &Entry) -> Option<PublishedFinding> {
     is_fraction.then(|| PublishedFinding::of_row("whole", row, &[*entry], text()))
 }
 
-/// So many per second, for so long, are a whole number.
+/// Reports a rate of events that over the given length is not a whole number.
 fn count(row: &Row, rate: &Entry, what: &str) -> Option<PublishedFinding> {
     let length = row.find(Form::Duration, rate.class)?;
     let count = rate.range().times(length.range());

@@ -1,4 +1,4 @@
-//! What the report says of words and dates: that they are the same, or that one stands in the other.
+//! Checks of the report's statements about words and dates: equality, or one within the other.
 
 use std::cmp::Ordering;
 
