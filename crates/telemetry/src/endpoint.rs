@@ -1,4 +1,4 @@
-//! Where metrics are pushed: `http://HOST[:PORT]/PATH`.
+//! The endpoint that metrics are pushed to: `http://HOST[:PORT]/PATH`.
 
 use std::fmt;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -21,7 +21,7 @@ pub struct Endpoint {
     path: String,
 }
 
-/// Why a text is no endpoint.
+/// A reason why a text is not an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum EndpointError {
     /// TLS.
@@ -30,7 +30,7 @@ pub enum EndpointError {
          hint: push to a collector on this machine or network, and let it pass them on over TLS"
     )]
     Tls(String),
-    /// Not a URL that we can push to.
+    /// A text that is not a URL for a push.
     #[error("expected `http://HOST:4318/v1/metrics`, found `{0}`")]
     Form(String),
     /// Nobody may be told of a run there.
@@ -83,8 +83,8 @@ impl fmt::Display for Endpoint {
 }
 
 impl Endpoint {
-    /// Looks the host up and checks its addresses. A name that has none yet may have some when metrics are pushed, and is
-    /// checked then too.
+    /// Resolves the host and checks its addresses. A name that has none yet may have some when metrics are pushed,
+    /// and is checked then too.
     ///
     /// # Errors
     /// [`EndpointError::Forbidden`].

@@ -43,7 +43,7 @@ const NONE: Unit = Unit { ucum: "", suffix: "" };
 
 /// A metric with all that is said about it.
 pub(crate) struct Family {
-    /// As OTLP has it.
+    /// The name in OTLP.
     pub(crate) name: &'static str,
     pub(crate) unit: Unit,
     pub(crate) sort: Sort,

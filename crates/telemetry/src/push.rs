@@ -18,7 +18,7 @@ use crate::endpoint::Endpoint;
 use crate::otlp::request;
 use crate::totals::Snapshot;
 
-/// How often metrics are pushed.
+/// The period of pushes.
 pub(crate) const EVERY: Duration = Duration::from_secs(10);
 
 /// The longest that a push may take, from the look-up of a name to the last byte of the answer.
@@ -54,7 +54,11 @@ pub(crate) async fn closed(snapshots: &mut watch::Receiver<Arc<Snapshot>>) {
     while snapshots.changed().await.is_ok() {}
 }
 
-/// Pushes once. Errors: what went wrong, a clause.
+/// Pushes once.
+///
+/// # Errors
+///
+/// A clause about what went wrong.
 async fn push(endpoint: &Endpoint, snapshot: &Snapshot) -> Result<(), String> {
     let body = request(snapshot, wall()).to_string();
     let request = endpoint.request(body.as_bytes()).map_err(|error| error.to_string())?;
@@ -107,7 +111,7 @@ fn is_interim(status: u16) -> bool {
     (100..200).contains(&status) && status != 101
 }
 
-/// Says whether nothing more has to come.
+/// Returns whether the response is complete.
 fn is_whole(answer: &[u8]) -> bool {
     match final_head(answer) {
         Ok(Parsed::Partial) => false,
@@ -116,7 +120,7 @@ fn is_whole(answer: &[u8]) -> bool {
     }
 }
 
-/// Says whether a collector took everything.
+/// Checks that a collector accepted everything.
 fn judge(answer: &[u8]) -> Result<(), String> {
     let (head, length) = match final_head(answer) {
         Ok(Parsed::Complete { head, length }) => (head, length),

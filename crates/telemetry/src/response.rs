@@ -3,7 +3,7 @@
 use stats::Histogram;
 use units::Nanos;
 
-/// Where buckets end, inclusive: 1, 2, 5 from 100 µs to 20 s, and the usual time limit of an operation.
+/// The inclusive ends of buckets: 1, 2, 5 from 100 µs to 20 s, and the usual time limit of an operation.
 pub(crate) const BOUNDS: [Nanos; 18] = [
     Nanos::from_micros(100),
     Nanos::from_micros(200),
@@ -25,7 +25,7 @@ pub(crate) const BOUNDS: [Nanos; 18] = [
     Nanos::from_secs(60),
 ];
 
-/// How many response times fell where, since the run began.
+/// A histogram of response times with fixed bounds, since the run began.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Response {
     /// Per bucket, not summed up; the last one is beyond all bounds.

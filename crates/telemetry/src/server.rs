@@ -17,7 +17,7 @@ use tokio::time::{sleep, timeout};
 use crate::prometheus::{CONTENT_TYPE, text};
 use crate::totals::Snapshot;
 
-/// How many scrapes are answered at a time.
+/// The most scrapes that are answered at a time.
 const CONNECTIONS_MAX: usize = 16;
 
 /// The longest that a scrape may take, from connection to last byte.
@@ -26,7 +26,7 @@ const TIME_MAX: Duration = Duration::from_secs(5);
 /// The most bytes that a request may have.
 const HEAD_BYTES_MAX: usize = 8 * 1024;
 
-/// How long nothing is accepted after the system could not.
+/// The pause after the system could not accept a connection.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// The path of the metrics.

@@ -17,18 +17,18 @@ use crate::push::{closed, push_until_closed};
 use crate::server::serve;
 use crate::totals::{RunName, RunTotals, Snapshot};
 
-/// Who gets metrics.
+/// The receivers of metrics.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Where Prometheus may scrape.
+    /// The address at which Prometheus may scrape.
     pub listen: Option<SocketAddr>,
-    /// Where metrics are pushed.
+    /// The endpoint that metrics are pushed to.
     pub push: Option<Endpoint>,
     /// The program's version.
     pub program: String,
 }
 
-/// Why there are no metrics.
+/// A reason why there are no metrics.
 #[derive(Debug, Error)]
 pub enum TelemetryError {
     /// Nobody can listen there.
@@ -36,9 +36,9 @@ pub enum TelemetryError {
         "nobody can scrape metrics at `{address}`: {why}\nhint: choose another address, such as `127.0.0.1:0`"
     )]
     Listen {
-        /// Where.
+        /// The address.
         address: SocketAddr,
-        /// What the system says.
+        /// The error of the system.
         why: io::Error,
     },
     /// Nobody may be told of a run there.
@@ -91,7 +91,7 @@ impl Telemetry {
         self.address
     }
 
-    /// What follows concerns the run at this place.
+    /// Selects the run at this index, to which what follows belongs.
     pub fn turn(&mut self, place: usize) {
         self.totals.turn = place;
     }

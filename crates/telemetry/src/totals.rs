@@ -1,4 +1,4 @@
-//! What was counted in each run since the program began.
+//! Totals of each run since the program began.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use units::{Nanos, WallTime};
 
 use crate::response::Response;
 
-/// By what one of several runs that take turns is told.
+/// The labels by which one of several interleaved runs is told apart.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunName {
     /// The benchmark's id.
@@ -23,15 +23,15 @@ pub struct RunName {
 pub(crate) struct Snapshot {
     /// The program's version.
     pub(crate) program: String,
-    /// When counting began.
+    /// The time at which counting began.
     pub(crate) began: WallTime,
-    /// In the order in which they take turns.
+    /// The runs in the order in which they are interleaved.
     pub(crate) runs: Vec<RunTotals>,
     /// Place of the one that goes on.
     pub(crate) turn: usize,
 }
 
-/// What was counted in one run, in all phases.
+/// The totals of one run, in all phases.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RunTotals {
     pub(crate) name: RunName,
