@@ -15,7 +15,7 @@
 use std::rc::Rc;
 
 use model::{Step, User};
-use units::{Clock, Dice, Nanos};
+use units::{Clock, Nanos, Rng};
 
 use crate::core::Core;
 use crate::driver::Driver;
@@ -35,7 +35,7 @@ pub(crate) fn user<C: Clock, D: Driver, U: User<Operation = D::Operation>>(
     core: Rc<Core<C>>,
     mut driver: D,
     mut user: U,
-    mut dice: Dice,
+    mut rng: Rng,
     stay: Stay,
 ) -> impl Future<Output = ()> {
     async move {
@@ -47,7 +47,7 @@ pub(crate) fn user<C: Clock, D: Driver, U: User<Operation = D::Operation>>(
         let mut sent = due;
         let mut last = None;
         while sent < stay.until {
-            match user.next(last.take(), &mut dice) {
+            match user.next(last.take(), &mut rng) {
                 Step::Perform(operation) => {
                     let (outcome, done) = core.perform(&mut driver, &watch, &operation, due, sent).await;
                     (due, sent, last) = (done, done, Some(outcome));

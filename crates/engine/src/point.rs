@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use model::{Load, Mix, Phase, Phases, Schedule};
-use units::{Clock, Dice, Nanos, Purpose};
+use units::{Clock, Nanos, Purpose, Rng};
 
 use crate::closed::{self, Stay};
 use crate::core::{Core, Sink, Spawn};
@@ -78,8 +78,8 @@ fn start_users<C, D, M>(
 {
     for user in setup.assignment.users.clone() {
         let stream = u64::from(setup.point.index) << 32 | u64::from(user);
-        let dice = Dice::new(setup.seed, Purpose::User, stream);
-        spawn.spawn(closed::user(Rc::clone(core), driver(), mix.user(), dice, stay_of(user, setup)));
+        let rng = Rng::new(setup.seed, Purpose::User, stream);
+        spawn.spawn(closed::user(Rc::clone(core), driver(), mix.user(), rng, stay_of(user, setup)));
     }
 }
 

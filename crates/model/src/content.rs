@@ -6,7 +6,7 @@
 //! comparison of memory per chunk, the block stays in the second-level cache, and a stretch that
 //! was swapped, repeated or taken from another object does not pass.
 
-use units::{Dice, Purpose, mix};
+use units::{Purpose, Rng, mix_bits};
 
 /// Number of bytes that follow from one draw of a starting position.
 pub const CHUNK_BYTES: usize = 4096;
@@ -27,8 +27,8 @@ pub struct Content {
 impl Content {
     /// Makes the content that belongs to a content seed.
     pub fn new(seed: u64) -> Content {
-        let mut dice = Dice::new(seed, Purpose::Content, 0);
-        let block = (0..BLOCK_BYTES).map(|_| ALPHABET[dice.below(64) as usize]).collect();
+        let mut rng = Rng::new(seed, Purpose::Content, 0);
+        let block = (0..BLOCK_BYTES).map(|_| ALPHABET[rng.below(64) as usize]).collect();
         Content { seed, block }
     }
 
@@ -81,7 +81,7 @@ impl Content {
     fn piece(&self, object: u32, offset: u64) -> &[u8] {
         let chunk = offset / CHUNK_BYTES as u64;
         let inside = (offset % CHUNK_BYTES as u64) as usize;
-        let draw = mix(mix(self.seed ^ u64::from(object)).wrapping_add(chunk));
+        let draw = mix_bits(mix_bits(self.seed ^ u64::from(object)).wrapping_add(chunk));
         let start = (draw % (BLOCK_BYTES - CHUNK_BYTES) as u64) as usize;
         &self.block[start + inside..start + CHUNK_BYTES]
     }

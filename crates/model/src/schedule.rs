@@ -6,7 +6,7 @@
 //! Λ⁻¹(E₁ + … + Eₖ₊₁), E exponential with mean 1, for Poisson arrivals (the time change of a
 //! Poisson process; Çinlar 1975).
 
-use units::{Dice, Nanos, Purpose};
+use units::{Nanos, Purpose, Rng};
 
 use crate::{Arrivals, Phases};
 
@@ -18,7 +18,7 @@ pub struct Schedule {
     ramp_up: f64,
     ramp_down: f64,
     full: f64,
-    dice: Dice,
+    rng: Rng,
     k: u64,
     passed: f64,
 }
@@ -33,7 +33,7 @@ impl Schedule {
             ramp_up: phases.ramp_up.as_secs_f64(),
             ramp_down: phases.ramp_down.as_secs_f64(),
             full: phases.settle.as_secs_f64() + phases.steady.as_secs_f64(),
-            dice: Dice::new(seed, Purpose::Arrivals, u64::from(load_point)),
+            rng: Rng::new(seed, Purpose::Arrivals, u64::from(load_point)),
             k: 0,
             passed: 0.0,
         }
@@ -67,7 +67,7 @@ impl Iterator for Schedule {
         let count = match self.arrivals {
             Arrivals::Constant => self.k as f64 + 0.5,
             Arrivals::Poisson => {
-                self.passed += self.dice.exponential_unit();
+                self.passed += self.rng.exponential_unit();
                 self.passed
             }
         };

@@ -1,6 +1,6 @@
 //! The state machine of a virtual user.
 
-use units::{Dice, Nanos};
+use units::{Nanos, Rng};
 
 use crate::{Kinded, Outcome};
 
@@ -28,7 +28,7 @@ pub trait User {
     type Operation;
 
     /// Returns the next step. `last` is the outcome of the operation performed just before, if any.
-    fn next(&mut self, last: Option<Outcome>, dice: &mut Dice) -> Step<Self::Operation>;
+    fn next(&mut self, last: Option<Outcome>, rng: &mut Rng) -> Step<Self::Operation>;
 }
 
 /// The source of users and of scheduled operations: the part of a benchmark that the engine needs.

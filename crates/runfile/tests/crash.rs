@@ -14,7 +14,7 @@ use model::{Ending, Phase};
 use runfile::{Extent, Finding, Run, Writer};
 use rusqlite::Connection;
 use support::{Synthesis, header, intervals};
-use units::{Dice, Purpose, WallTime};
+use units::{Purpose, Rng, WallTime};
 
 /// The variable that tells this test, started again, where to write until it is killed.
 const FOLDER_VARIABLE: &str = "PLIMSOLL_TEST_WRITE_INTO";
@@ -34,11 +34,11 @@ fn a_run_killed_at_any_moment_opens_with_every_finished_second() {
     if let Some(folder) = env::var_os(FOLDER_VARIABLE) {
         write_until_killed(Path::new(&folder));
     }
-    let mut dice = Dice::new(SEED, Purpose::Simulation, 0);
+    let mut rng = Rng::new(SEED, Purpose::Simulation, 0);
     let mut n_whole = 0;
     for kill in 0..KILLS {
         let folder = tempfile::tempdir().unwrap();
-        let reports = kill_at_random(folder.path(), &mut dice);
+        let reports = kill_at_random(folder.path(), &mut rng);
         let (last, seconds) = reports.last_key_value().map_or((0, 0), |(run, seconds)| (*run, *seconds));
         // The next run may have been begun, or even its first second finished, without a report.
         for (run, seconds) in [(last, seconds), (last + 1, 0)] {
@@ -69,7 +69,7 @@ fn write_until_killed(folder: &Path) -> ! {
 }
 
 /// Returns how many seconds of each run were reported before the kill.
-fn kill_at_random(folder: &Path, dice: &mut Dice) -> BTreeMap<u32, usize> {
+fn kill_at_random(folder: &Path, rng: &mut Rng) -> BTreeMap<u32, usize> {
     let name = "a_run_killed_at_any_moment_opens_with_every_finished_second";
     let mut child = Command::new(env::current_exe().unwrap())
         .args(["--exact", name, "--nocapture"])
@@ -79,11 +79,11 @@ fn kill_at_random(folder: &Path, dice: &mut Dice) -> BTreeMap<u32, usize> {
         .unwrap();
     let mut output = BufReader::new(child.stdout.take().unwrap());
     let mut reports = BTreeMap::new();
-    let n_reports = dice.below(60);
+    let n_reports = rng.below(60);
     while (reports.values().sum::<usize>() as u64) < n_reports {
         read_report(&mut output, &mut reports);
     }
-    (0..dice.below(3_000_000)).for_each(|_| std::hint::spin_loop());
+    (0..rng.below(3_000_000)).for_each(|_| std::hint::spin_loop());
     kill(&mut child);
     let mut rest = String::new();
     output.read_to_string(&mut rest).unwrap();

@@ -193,7 +193,7 @@ fn read_u64(bytes: &mut &[u8]) -> Result<u64, HistogramError> {
 mod tests {
     use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
     use proptest::prelude::*;
-    use units::{Dice, Nanos, Purpose};
+    use units::{Nanos, Purpose, Rng};
 
     use super::*;
 
@@ -205,11 +205,11 @@ mod tests {
 
     /// Times around 10 ms whose logarithms are normal; nine in ten lie within a decade when `sigma` is 0.7.
     fn lognormal(n: usize, sigma: f64) -> Histogram {
-        let mut dice = Dice::new(1, Purpose::Simulation, n as u64);
+        let mut rng = Rng::new(1, Purpose::Simulation, n as u64);
         let mut histogram = Histogram::new();
         for _ in 0..n {
             let normal =
-                (-2.0 * (1.0 - dice.uniform()).ln()).sqrt() * (std::f64::consts::TAU * dice.uniform()).cos();
+                (-2.0 * (1.0 - rng.uniform()).ln()).sqrt() * (std::f64::consts::TAU * rng.uniform()).cos();
             histogram.record(Nanos((1e7 * (sigma * normal).exp()) as u64));
         }
         histogram

@@ -127,7 +127,7 @@ pub(crate) fn variance(values: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use units::{Dice, Purpose};
+    use units::{Purpose, Rng};
 
     use super::*;
 
@@ -135,13 +135,13 @@ mod tests {
 
     /// A rate of 1,000/s that changes by `per_minute`, with noise of ±100 that keeps `memory` of itself each second.
     fn series(seed: u64, n: usize, per_minute: f64, memory: f64) -> Vec<f64> {
-        let mut dice = Dice::new(seed, Purpose::Simulation, 0);
+        let mut rng = Rng::new(seed, Purpose::Simulation, 0);
         let mut noise = 0.0;
         let middle = n as f64 / 2.0;
         let at = |second: usize| 1_000.0 * (1.0 + per_minute * (second as f64 - middle) / 60.0);
         (0..n)
             .map(|second| {
-                noise = memory * noise + 200.0 * (dice.uniform() - 0.5);
+                noise = memory * noise + 200.0 * (rng.uniform() - 0.5);
                 at(second) + noise
             })
             .collect()

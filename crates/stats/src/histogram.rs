@@ -303,9 +303,9 @@ mod tests {
         let mean = Nanos::from_millis(20);
         let truth = Nanos::from_secs_f64(0.020 * 10f64.ln());
         let covered = (0..400).filter(|sample| {
-            let mut dice = units::Dice::new(1, units::Purpose::Simulation, *sample);
+            let mut rng = units::Rng::new(1, units::Purpose::Simulation, *sample);
             let mut histogram = Histogram::new();
-            (0..400).for_each(|_| histogram.record(dice.exponential(mean)));
+            (0..400).for_each(|_| histogram.record(rng.exponential(mean)));
             let quantile =
                 histogram.quantile_interval(Ratio(0.9), Ratio(0.95)).expect("400 values are enough");
             quantile.low <= truth && truth <= quantile.high

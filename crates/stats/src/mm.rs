@@ -58,7 +58,7 @@ pub fn mg1_response(rate: f64, service: f64, variation_squared: f64) -> Option<f
 
 #[cfg(test)]
 mod tests {
-    use units::{Dice, Nanos, Purpose};
+    use units::{Nanos, Purpose, Rng};
 
     use super::*;
 
@@ -96,21 +96,21 @@ mod tests {
     /// Goal: formulas against 300,000 simulated operations, seed 5, each taking the server that is free first.
     #[test]
     fn simulated_queues_follow_the_formulas() {
-        let simulated = |servers: usize, rate: f64, service: &mut dyn FnMut(&mut Dice) -> u64| {
-            let mut dice = Dice::new(5, Purpose::Simulation, servers as u64);
+        let simulated = |servers: usize, rate: f64, service: &mut dyn FnMut(&mut Rng) -> u64| {
+            let mut rng = Rng::new(5, Purpose::Simulation, servers as u64);
             let (mut due, mut total) = (0, 0);
             let mut free = vec![0; servers];
             let n = 300_000;
             for _ in 0..n {
-                due += dice.exponential(Nanos::from_secs_f64(1.0 / rate)).0;
+                due += rng.exponential(Nanos::from_secs_f64(1.0 / rate)).0;
                 let server = free.iter_mut().min().expect("there is a server");
-                *server = due.max(*server) + service(&mut dice);
+                *server = due.max(*server) + service(&mut rng);
                 total += *server - due;
             }
             Some(total as f64 / n as f64 / 1e9)
         };
-        let fixed = &mut |_: &mut Dice| 10_000_000;
-        let exponential = &mut |dice: &mut Dice| dice.exponential(Nanos::from_millis(10)).0;
+        let fixed = &mut |_: &mut Rng| 10_000_000;
+        let exponential = &mut |rng: &mut Rng| rng.exponential(Nanos::from_millis(10)).0;
         close(simulated(1, 60.0, fixed), mg1_response(60.0, 0.01, 0.0).unwrap(), 0.02);
         close(simulated(1, 60.0, exponential), mm1_response(60.0, 0.01).unwrap(), 0.02);
         close(simulated(3, 210.0, exponential), mmc_response(210.0, 0.01, 3).unwrap(), 0.02);

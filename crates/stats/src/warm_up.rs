@@ -75,21 +75,21 @@ fn marginal_errors(means: &[f64]) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use units::{Dice, Purpose};
+    use units::{Purpose, Rng};
 
     use super::*;
 
     /// A rate of 1,000 with noise of a deviation of 3 % that begins `missing` (a share) lower and
     /// approaches with time constant `constant`; or, where that is zero, jumps there after 30 values.
     fn warming(seed: u64, n: usize, missing: f64, constant: f64) -> Vec<f64> {
-        let mut dice = Dice::new(seed, Purpose::Simulation, 0);
+        let mut rng = Rng::new(seed, Purpose::Simulation, 0);
         (0..n)
             .map(|second| {
                 let second = second as f64;
                 let away =
                     if constant == 0.0 { f64::from(second < 30.0) } else { (-second / constant).exp() };
                 // Uniform numbers have a deviation of 1 ÷ √12.
-                1_000.0 * (1.0 - missing * away + 0.03 * 12f64.sqrt() * (dice.uniform() - 0.5))
+                1_000.0 * (1.0 - missing * away + 0.03 * 12f64.sqrt() * (rng.uniform() - 0.5))
             })
             .collect()
     }

@@ -7,7 +7,7 @@ mod queues;
 
 use queues::Service;
 use stats::{Family, Finding, LogRatio, Shown, finding, phase_error, tell};
-use units::{Dice, Purpose, Ratio};
+use units::{Purpose, Ratio, Rng};
 
 const CONFIDENCE: Ratio = Ratio(0.95);
 const ALARMS: Ratio = Ratio(0.05);
@@ -21,35 +21,35 @@ fn most(n: u64) -> f64 {
 }
 
 /// A normal number; the sum of twelve uniform ones has variance 1.
-fn normal(dice: &mut Dice) -> f64 {
-    (0..12).map(|_| dice.uniform()).sum::<f64>() - 6.0
+fn normal(rng: &mut Rng) -> f64 {
+    (0..12).map(|_| rng.uniform()).sum::<f64>() - 6.0
 }
 
-type Scatter = fn(&mut Dice) -> f64;
+type Scatter = fn(&mut Rng) -> f64;
 
 /// The scatter of figures from one repetition to the next, relative to their mean.
 const SCATTERS: [(&str, Scatter); 3] = [
-    ("normal, 3 %", |dice| 0.03 * normal(dice)),
-    ("skew, 5 %", |dice| -0.05 * dice.exponential_unit()),
-    ("one in ten a fifth slower", |dice| {
-        0.04 * (dice.uniform() - 0.5) - if dice.uniform() < 0.1 { 0.2 } else { 0.0 }
+    ("normal, 3 %", |rng| 0.03 * normal(rng)),
+    ("skew, 5 %", |rng| -0.05 * rng.exponential_unit()),
+    ("one in ten a fifth slower", |rng| {
+        0.04 * (rng.uniform() - 0.5) - if rng.uniform() < 0.1 { 0.2 } else { 0.0 }
     }),
 ];
 
 /// Repetitions of two servers of 1,000/s and `ratio` times that, on a machine that becomes 10 % slower on the way.
 fn pairs(seed: u64, n: usize, ratio: f64, scatter: Scatter) -> Vec<(f64, f64)> {
-    let mut dice = Dice::new(seed, Purpose::Simulation, n as u64);
+    let mut rng = Rng::new(seed, Purpose::Simulation, n as u64);
     let pair = |index: usize| {
         let speed = 1_000.0 * (1.0 - 0.1 * index as f64 / n as f64);
-        (speed * (1.0 + scatter(&mut dice)), ratio * speed * (1.0 + scatter(&mut dice)))
+        (speed * (1.0 + scatter(&mut rng)), ratio * speed * (1.0 + scatter(&mut rng)))
     };
     (0..n).map(pair).collect()
 }
 
 /// The same on a machine that stays as it is, in no order, with `n` of one and one more of the other.
 fn unpaired(seed: u64, n: usize, scatter: Scatter) -> Option<LogRatio> {
-    let mut dice = Dice::new(seed, Purpose::Simulation, 1_000 + n as u64);
-    let mut side = |n: usize| (0..n).map(|_| 1_000.0 * (1.0 + scatter(&mut dice))).collect::<Vec<f64>>();
+    let mut rng = Rng::new(seed, Purpose::Simulation, 1_000 + n as u64);
+    let mut side = |n: usize| (0..n).map(|_| 1_000.0 * (1.0 + scatter(&mut rng))).collect::<Vec<f64>>();
     let (a, b) = (side(n), side(n + 1));
     LogRatio::of_repetitions(&a, &b, seed)
 }
@@ -123,10 +123,10 @@ impl Noise {
 }
 
 fn remembering(seed: u64, n: usize, deviation: f64, memory: f64) -> Vec<f64> {
-    let mut dice = Dice::new(seed, Purpose::Simulation, 1);
-    let mut noise = deviation * normal(&mut dice);
+    let mut rng = Rng::new(seed, Purpose::Simulation, 1);
+    let mut noise = deviation * normal(&mut rng);
     let value = |_| {
-        noise = memory * noise + (1.0 - memory * memory).sqrt() * deviation * normal(&mut dice);
+        noise = memory * noise + (1.0 - memory * memory).sqrt() * deviation * normal(&mut rng);
         1.0 + noise
     };
     (0..n).map(value).collect()
@@ -177,15 +177,15 @@ struct Contest {
 impl Contest {
     /// Returns logarithms per figure, load and repetition.
     fn runs(&self, seed: u64, side: u64) -> Vec<Vec<Vec<f64>>> {
-        let mut dice = Dice::new(seed, Purpose::Simulation, 10_000 + side);
+        let mut rng = Rng::new(seed, Purpose::Simulation, 10_000 + side);
         let shift = if side == 0 { 0.0 } else { self.ratio.ln() };
         let mut figure = |_| {
-            let common: Vec<f64> = (0..self.n_repetitions).map(|_| normal(&mut dice)).collect();
+            let common: Vec<f64> = (0..self.n_repetitions).map(|_| normal(&mut rng)).collect();
             let load = |load: usize| {
                 let deviation = if load + 1 < self.n_loads { self.deviation.0 } else { self.deviation.1 };
                 let own = (1.0 - self.common * self.common).sqrt();
                 let value =
-                    |common: &f64| shift + deviation * (self.common * common + own * normal(&mut dice));
+                    |common: &f64| shift + deviation * (self.common * common + own * normal(&mut rng));
                 common.iter().map(value).collect()
             };
             (0..self.n_loads).map(load).collect()
@@ -287,10 +287,10 @@ fn single_runs_allow_for_what_they_cannot_show() {
     const N: u64 = 400;
     let told = |seed: u64, ratio: f64| {
         let noise = Noise::Remembering { deviation: 0.05, memory: 0.5 };
-        let mut dice = Dice::new(seed, Purpose::Simulation, 77);
+        let mut rng = Rng::new(seed, Purpose::Simulation, 77);
         let mut run = |index: u64, ratio: f64| {
             let shown = noise.shown(1_000 * seed + index, 60);
-            Shown { value: ratio * shown.value * (1.0 + BETWEEN.0 * normal(&mut dice)), ..shown }
+            Shown { value: ratio * shown.value * (1.0 + BETWEEN.0 * normal(&mut rng)), ..shown }
         };
         let p: Vec<f64> = (0..(5 * N_FIGURES) as u64)
             .map(|index| {

@@ -6,7 +6,7 @@ mod queues;
 
 use queues::Service;
 use stats::{Steadiness, SteadyLimit, steadiness};
-use units::{Dice, Purpose};
+use units::{Purpose, Rng};
 
 /// The variation of the values of a steady series.
 #[derive(Debug, Clone, Copy)]
@@ -48,9 +48,9 @@ impl Noise {
 }
 
 fn remembering(seed: u64, n: usize, deviation: f64, memory: f64) -> Vec<f64> {
-    let mut dice = Dice::new(seed, Purpose::Simulation, 1);
+    let mut rng = Rng::new(seed, Purpose::Simulation, 1);
     // The sum of twelve uniform numbers has variance 1.
-    let mut normal = || deviation * ((0..12).map(|_| dice.uniform()).sum::<f64>() - 6.0);
+    let mut normal = || deviation * ((0..12).map(|_| rng.uniform()).sum::<f64>() - 6.0);
     let mut noise = normal();
     let value = |_| {
         noise = memory * noise + (1.0 - memory * memory).sqrt() * normal();

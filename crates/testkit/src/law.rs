@@ -1,6 +1,6 @@
 //! How long a simulated server works on one operation.
 
-use units::{Dice, Nanos};
+use units::{Nanos, Rng};
 
 /// The distribution of service times.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,15 +45,15 @@ impl Law {
     }
 
     /// Draws a service time. Takes one draw from the stream whatever the law, so that laws can be exchanged.
-    pub(crate) fn draw(self, dice: &mut Dice) -> Nanos {
+    pub(crate) fn draw(self, rng: &mut Rng) -> Nanos {
         match self {
-            Law::Exponential(mean) => dice.exponential(mean),
+            Law::Exponential(mean) => rng.exponential(mean),
             Law::Fixed(time) => {
-                dice.uniform();
+                rng.uniform();
                 time
             }
             Law::TwoPoint { short, long, long_share } => {
-                if dice.uniform() < long_share {
+                if rng.uniform() < long_share {
                     long
                 } else {
                     short
@@ -87,8 +87,8 @@ mod tests {
             Law::Exponential(ms(2)),
             Law::TwoPoint { short: ms(1), long: ms(11), long_share: 0.1 },
         ] {
-            let mut dice = Dice::new(1, Purpose::Simulation, 0);
-            let mean = (0..100_000).map(|_| law.draw(&mut dice).as_secs_f64()).sum::<f64>() / 1e5;
+            let mut rng = Rng::new(1, Purpose::Simulation, 0);
+            let mean = (0..100_000).map(|_| law.draw(&mut rng).as_secs_f64()).sum::<f64>() / 1e5;
             let error = law.mean() * (law.variation_squared() / 1e5).sqrt();
             assert!((mean - law.mean()).abs() <= 4.0 * error + 1e-12, "{law:?}: {mean}");
         }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use model::{Outcome, WebRequest};
-use units::{Dice, Nanos, Purpose};
+use units::{Nanos, Purpose, Rng};
 
 use crate::law::Law;
 
@@ -70,7 +70,7 @@ impl Server {
 /// A simulated server at work.
 pub(crate) struct Station {
     server: Server,
-    dice: Dice,
+    rng: Rng,
     object_bytes: Vec<u64>,
     /// When each worker is free again; not used if there is no limit.
     free: BinaryHeap<Reverse<Nanos>>,
@@ -92,7 +92,7 @@ impl Station {
         let workers = server.workers.unwrap_or(0);
         Station {
             server,
-            dice: Dice::new(seed, Purpose::Simulation, load_point.into()),
+            rng: Rng::new(seed, Purpose::Simulation, load_point.into()),
             object_bytes,
             free: (0..workers).map(|_| Reverse(Nanos::ZERO)).collect(),
             requests: Vec::new(),
@@ -105,9 +105,9 @@ impl Station {
         self.requests.push(Request { sent, user, object: u32::from(request.kind) });
         let Server { law, network, leak, error_ratio, refusal_ratio, .. } = self.server;
         let round_trip = network + network;
-        let refused = self.dice.uniform() < refusal_ratio;
-        let wrong = self.dice.uniform() < error_ratio;
-        let drawn = law.draw(&mut self.dice);
+        let refused = self.rng.uniform() < refusal_ratio;
+        let wrong = self.rng.uniform() < error_ratio;
+        let drawn = law.draw(&mut self.rng);
         if refused {
             let done = sent + round_trip;
             return Fate { outcome: Outcome::Refused, connected: sent, done, body_bytes: 0 };

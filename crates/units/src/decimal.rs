@@ -22,7 +22,7 @@ impl Decimal {
 
     /// Reads a number such as `29581`, `13.50` or `0.0416`.
     ///
-    /// `None` for all else: signs, exponents, separators, a point without digits on both sides, more than 18 digits.
+    /// `None` for anything else: signs, exponents, separators, a point without digits on both sides, more than 18 digits.
     pub fn parse(text: &str) -> Option<Decimal> {
         let (whole, fraction) = match text.split_once('.') {
             Some((_, "")) => return None,
@@ -37,26 +37,26 @@ impl Decimal {
             return None;
         }
         let digits = format!("{whole}{fraction}").parse().ok()?;
-        Some(Decimal::normal(digits, fraction.len() as u32))
+        Some(Decimal::normalized(digits, fraction.len() as u32))
     }
 
     /// Returns the sum; `None` if it has too many digits.
     pub fn checked_add(self, other: Decimal) -> Option<Decimal> {
         let decimals = self.decimals.max(other.decimals);
         let sum = self.scaled(decimals)?.checked_add(other.scaled(decimals)?)?;
-        Some(Decimal::normal(sum, decimals))
+        Some(Decimal::normalized(sum, decimals))
     }
 
     /// Returns the product, exact; `None` if it has too many digits.
     pub fn checked_mul(self, other: Decimal) -> Option<Decimal> {
         let digits = self.digits.checked_mul(other.digits)?;
-        Some(Decimal::normal(digits, self.decimals + other.decimals))
+        Some(Decimal::normalized(digits, self.decimals + other.decimals))
     }
 
-    /// Returns what is missing to one, 1 − x; `None` if x is above one.
+    /// Returns the complement, 1 − x; `None` if x is above one.
     pub fn complement(self) -> Option<Decimal> {
         let digits = Decimal::ONE.scaled(self.decimals)?.checked_sub(self.digits)?;
-        Some(Decimal::normal(digits, self.decimals))
+        Some(Decimal::normalized(digits, self.decimals))
     }
 
     /// Returns the number in units of 10⁻ᵈ for d `decimals`, halves rounded up; `None` if it has too many digits.
@@ -73,7 +73,7 @@ impl Decimal {
         self.digits as f64 / 10f64.powi(self.decimals as i32)
     }
 
-    /// Returns the digits, with at least so many decimals: `0.50` for a half with two.
+    /// Returns the digits, with at least `decimals_min` decimals: `0.50` for a half with two.
     pub fn text(self, decimals_min: u32) -> String {
         let decimals = self.decimals.max(decimals_min) as usize;
         let digits = format!("{}{}", self.digits, "0".repeat(decimals - self.decimals as usize));
@@ -84,15 +84,15 @@ impl Decimal {
         }
     }
 
-    /// Takes trailing zeros away.
-    fn normal(mut digits: u128, mut decimals: u32) -> Decimal {
+    /// Removes trailing zeros.
+    fn normalized(mut digits: u128, mut decimals: u32) -> Decimal {
         while 0 < decimals && digits.is_multiple_of(10) {
             (digits, decimals) = (digits / 10, decimals - 1);
         }
         Decimal { digits, decimals }
     }
 
-    /// Returns the digits with so many decimals, which are not fewer than the number has.
+    /// Returns the digits with `decimals` decimals, which are not fewer than the number has.
     fn scaled(self, decimals: u32) -> Option<u128> {
         self.digits.checked_mul(10u128.checked_pow(decimals - self.decimals)?)
     }
@@ -100,7 +100,7 @@ impl Decimal {
 
 impl From<u32> for Decimal {
     fn from(number: u32) -> Decimal {
-        Decimal::normal(number.into(), 0)
+        Decimal::normalized(number.into(), 0)
     }
 }
 
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_come_back_as_they_were_written() {
+    fn numbers_are_written_as_they_were_read() {
         for (written, text) in
             [("29581", "29581"), ("13.50", "13.5"), ("0.0416", "0.0416"), ("007.0", "7"), ("0.00", "0")]
         {
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_plain_number_is_refused() {
+    fn texts_that_are_not_plain_numbers_are_refused() {
         for text in [
             "",
             ".",
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_nothing() {
+    fn results_with_too_many_digits_are_none() {
         let large = decimal("999999999999999999");
         let larger = large.checked_mul(large).unwrap();
         assert_eq!(larger.checked_mul(large), None);

@@ -1,16 +1,16 @@
 //! Clocks, random streams by purpose, and quantities as types.
 //!
-//! The lowest room of the house: everything here can be used anywhere, and nothing here knows
-//! what a benchmark is.
+//! The lowest layer: everything here can be used anywhere, and nothing here knows what a
+//! benchmark is.
 
 mod clock;
 mod decimal;
-mod dice;
 mod money;
 mod quantity;
+mod rng;
 
 pub use clock::{Clock, RealClock, SimClock, WallTime, thread_cpu, wall};
 pub use decimal::Decimal;
-pub use dice::{Dice, Purpose, Weights, mix};
 pub use money::{Currency, Money, UnitPrice};
 pub use quantity::{Bytes, Nanos, Ratio};
+pub use rng::{Purpose, Rng, Weights, mix_bits};

@@ -25,7 +25,7 @@ const SIGNIFICANT_MIN: i32 = 3;
 pub struct Currency([u8; 3]);
 
 impl Currency {
-    /// Reads a code such as `USD`. Codes that ISO 4217 does not have (any more) are taken as well, with two decimals.
+    /// Reads a code such as `USD`. Codes that ISO 4217 does not have (any more) are accepted too, with two decimals.
     pub fn parse(code: &str) -> Option<Currency> {
         let code: [u8; 3] = code.as_bytes().try_into().ok()?;
         code.iter().all(u8::is_ascii_uppercase).then_some(Currency(code))
@@ -59,7 +59,7 @@ pub struct Money {
 }
 
 impl Money {
-    /// Returns no money of a currency.
+    /// Returns zero in a currency.
     pub fn zero(currency: Currency) -> Money {
         Money { minor: 0, currency }
     }
@@ -102,7 +102,7 @@ impl Money {
 impl fmt::Display for Money {
     /// Writes the amount with its currency and in groups of three digits: `29,581.00 USD`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", in_groups(&self.digits()), self.currency)
+        write!(f, "{} {}", with_thousands_separators(&self.digits()), self.currency)
     }
 }
 
@@ -129,12 +129,12 @@ impl UnitPrice {
 impl fmt::Display for UnitPrice {
     /// Writes the price with its currency and in groups of three digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", in_groups(&self.digits()), self.currency)
+        write!(f, "{} {}", with_thousands_separators(&self.digits()), self.currency)
     }
 }
 
-/// Sets commas between groups of three digits before the point.
-fn in_groups(number: &str) -> String {
+/// Inserts commas between groups of three digits before the point.
+fn with_thousands_separators(number: &str) -> String {
     let (sign, digits) = number.strip_prefix('-').map_or(("", number), |digits| ("-", digits));
     let (whole, fraction) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
     let mut text = sign.to_owned();

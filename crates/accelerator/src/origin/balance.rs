@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::cmp::Ordering;
 
-use units::mix;
+use units::mix_bits;
 
 use super::settings::Balance;
 
@@ -81,7 +81,7 @@ fn by_load(one: &Candidate, other: &Candidate) -> Ordering {
 /// to w.
 fn nearest(candidates: &[Candidate], key_hash: u64) -> Option<usize> {
     let distance = |candidate: &Candidate| {
-        let bits = mix(mix(key_hash) ^ candidate.salt) >> 11;
+        let bits = mix_bits(mix_bits(key_hash) ^ candidate.salt) >> 11;
         let uniform = (bits + 1) as f64 / (1u64 << 53) as f64;
         -uniform.ln() / f64::from(candidate.weight)
     };
@@ -95,8 +95,12 @@ mod tests {
 
     /// Servers of these weights, with nothing to do.
     fn candidates(weights: &[u32]) -> Vec<Candidate> {
-        let candidate =
-            |(index, &weight): (usize, &u32)| Candidate { index, weight, in_use: 0, salt: mix(index as u64) };
+        let candidate = |(index, &weight): (usize, &u32)| Candidate {
+            index,
+            weight,
+            in_use: 0,
+            salt: mix_bits(index as u64),
+        };
         weights.iter().enumerate().map(candidate).collect()
     }
 

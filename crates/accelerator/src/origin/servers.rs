@@ -9,7 +9,7 @@ use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use thiserror::Error;
 use tokio::sync::Semaphore;
-use units::{Clock, Nanos, RealClock, mix};
+use units::{Clock, Nanos, RealClock, mix_bits};
 
 use super::health::{Condition, Event, Health};
 use super::outgoing::{is_host, is_target};
@@ -150,7 +150,7 @@ impl Server {
         };
         Ok(Server {
             weight: server.weight,
-            salt: address.bytes().fold(0, |hash, byte| mix(hash ^ u64::from(byte))),
+            salt: address.bytes().fold(0, |hash, byte| mix_bits(hash ^ u64::from(byte))),
             tls,
             resolver: Resolver::new(&address),
             health: Health::new(&settings.health),

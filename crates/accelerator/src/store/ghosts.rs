@@ -54,7 +54,7 @@ fn print(hash: u64) -> u32 {
 
 /// Spreads a print over 64 bits, of which the table uses both ends.
 fn spread(print: &u32) -> u64 {
-    units::mix(u64::from(*print))
+    units::mix_bits(u64::from(*print))
 }
 
 #[cfg(test)]
@@ -64,17 +64,17 @@ mod tests {
     #[test]
     fn the_newest_are_known_once() {
         let mut ghosts = Ghosts::default();
-        (0..100).for_each(|number| ghosts.add(units::mix(number), GHOSTS_MIN));
-        assert!(!ghosts.take(units::mix(35)) && ghosts.take(units::mix(36)));
-        assert!(ghosts.take(units::mix(99)) && !ghosts.take(units::mix(99)));
+        (0..100).for_each(|number| ghosts.add(units::mix_bits(number), GHOSTS_MIN));
+        assert!(!ghosts.take(units::mix_bits(35)) && ghosts.take(units::mix_bits(36)));
+        assert!(ghosts.take(units::mix_bits(99)) && !ghosts.take(units::mix_bits(99)));
     }
 
     #[test]
     fn memory_is_bounded_however_many_come() {
         let mut ghosts = Ghosts::default();
         for number in 0..100_000 {
-            ghosts.add(units::mix(number), 1000);
-            ghosts.take(units::mix(number / 2));
+            ghosts.add(units::mix_bits(number), 1000);
+            ghosts.take(units::mix_bits(number / 2));
         }
         // A table may have four places per entry, of five bytes each; the order has one or two, of four.
         assert!(ghosts.bytes() <= 1000 * (4 * 5 + 2 * 4), "{}", ghosts.bytes());

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use accelerator::store::{Object, Store};
-use units::{Dice, Purpose, Weights};
+use units::{Purpose, Rng, Weights};
 
 use crate::making::{bodies, insert, key, object};
 
@@ -12,8 +12,8 @@ use crate::making::{bodies, insert, key, object};
 fn zipf(n_objects: u32, n_requests: usize, exponent: f64) -> Vec<usize> {
     let weight = |rank: u32| (1e9 / f64::from(rank + 1).powf(exponent)) as u64;
     let weights = Weights::new((0..n_objects).map(weight)).unwrap();
-    let mut dice = Dice::new(7, Purpose::Simulation, 0);
-    (0..n_requests).map(|_| dice.weighted(&weights)).collect()
+    let mut rng = Rng::new(7, Purpose::Simulation, 0);
+    (0..n_requests).map(|_| rng.weighted(&weights)).collect()
 }
 
 /// Returns the part of the requests that a store with this limit answers.
@@ -79,7 +79,7 @@ fn objects_of_one_size_are_hit_more_often_than_with_lru() {
 /// Sizes from 1 KB to 200 KB, most of them small, independent of how popular an object is.
 #[test]
 fn objects_of_many_sizes_are_hit_more_often_than_with_lru() {
-    let size = |number: usize| 200_000 / (1 + units::mix(number as u64) as usize % 200);
+    let size = |number: usize| 200_000 / (1 + units::mix_bits(number as u64) as usize % 200);
     check(0.8, 0.2, 0.05, size);
     check(1.0, 0.2, 0.04, size);
     check(1.2, 0.2, 0.01, size);

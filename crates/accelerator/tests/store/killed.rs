@@ -19,10 +19,10 @@ const DISK: u64 = 32 << 20;
 
 /// A body that says itself what it must be: path and version, then bytes that follow from both.
 fn body(path: u64, version: u64) -> Vec<u8> {
-    let seed = units::mix(path << 32 | version);
+    let seed = units::mix_bits(path << 32 | version);
     let length = 1000 + seed % 150_000;
     let mut body = [path.to_le_bytes(), version.to_le_bytes()].concat();
-    body.extend((0..length / 8).flat_map(|at| units::mix(seed ^ at).to_le_bytes()));
+    body.extend((0..length / 8).flat_map(|at| units::mix_bits(seed ^ at).to_le_bytes()));
     body
 }
 

@@ -10,7 +10,7 @@ use accelerator::message::HeaderLines;
 use accelerator::policy::{DotSegments, Key, Response, Settings, Stored, Times, Variant};
 use accelerator::store::{Object, Store};
 use bytes::Bytes;
-use units::{Dice, Nanos, Purpose, WallTime, Weights};
+use units::{Nanos, Purpose, Rng, WallTime, Weights};
 
 const DIRECTORIES: usize = 100;
 
@@ -34,7 +34,7 @@ struct File {
 
 /// Draws files as the benchmark does: class by share, directory by Zipf's law, file by its bump in the middle.
 struct Requests {
-    dice: Dice,
+    rng: Rng,
     classes: Weights,
     directories: Weights,
     files: Weights,
@@ -43,7 +43,7 @@ struct Requests {
 impl Requests {
     fn new() -> Requests {
         Requests {
-            dice: Dice::new(96, Purpose::Simulation, 0),
+            rng: Rng::new(96, Purpose::Simulation, 0),
             classes: Weights::new(CLASSES.map(|(share, _)| share)).unwrap(),
             directories: Weights::new((1..=DIRECTORIES as u64).map(|rank| 1_000_000_000 / rank)).unwrap(),
             files: Weights::new(FILES).unwrap(),
@@ -52,9 +52,9 @@ impl Requests {
 
     fn next(&mut self) -> File {
         File {
-            directory: self.dice.weighted(&self.directories),
-            class: self.dice.weighted(&self.classes),
-            file: self.dice.weighted(&self.files),
+            directory: self.rng.weighted(&self.directories),
+            class: self.rng.weighted(&self.classes),
+            file: self.rng.weighted(&self.files),
         }
     }
 }

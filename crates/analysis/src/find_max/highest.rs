@@ -89,7 +89,7 @@ fn around(guess: f64, pass: f64, fail: f64, tolerance: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use units::{Dice, Purpose};
+    use units::{Purpose, Rng};
 
     use crate::find_max::script::{clear, play, search, unclear};
     use crate::find_max::{End, Found, Goal, Judged, LevelKind};
@@ -239,15 +239,15 @@ mod tests {
         /// A server that answers at random near its capacity, and by accident anywhere: the search ends.
         #[test]
         fn a_search_ends_whatever_is_answered(seed: u64, width in 0.0..2.0f64, closed: bool, peak: bool) {
-            let mut dice = Dice::new(seed, Purpose::Simulation, 0);
+            let mut rng = Rng::new(seed, Purpose::Simulation, 0);
             let kind = if closed { LevelKind::Users } else { LevelKind::Rate };
             let goal = if peak { Goal::PeakThroughput } else { Goal::HighestPass };
             let server = |level: f64, _| Judged {
-                passes: level < 500.0 * (1.0 + width * (dice.uniform() - 0.5)),
-                throughput: level.min(500.0) * (0.5 + dice.uniform()),
-                is_generator_limited: dice.uniform() < 0.1,
-                is_clear: dice.uniform() < 0.5,
-                has_too_few: dice.uniform() < 0.1,
+                passes: level < 500.0 * (1.0 + width * (rng.uniform() - 0.5)),
+                throughput: level.min(500.0) * (0.5 + rng.uniform()),
+                is_generator_limited: rng.uniform() < 0.1,
+                is_clear: rng.uniform() < 0.5,
+                has_too_few: rng.uniform() < 0.1,
             };
             play(search(1.0, 1e4, kind, goal), server);
         }

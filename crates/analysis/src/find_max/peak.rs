@@ -101,7 +101,7 @@ fn greatest(passes: &[Level]) -> f64 {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use units::{Dice, Purpose};
+    use units::{Purpose, Rng};
 
     use crate::find_max::script::{clear, play, search};
     use crate::find_max::{End, Found, Goal, Judged, LevelKind};
@@ -155,9 +155,9 @@ mod tests {
             let beta = (1.0 - alpha) / (peak_at * peak_at);
             let curve = |n: f64| n / (1.0 + alpha * (n - 1.0) + beta * n * (n - 1.0));
             let best = (1..=1000).map(|n| curve(f64::from(n))).fold(0.0, f64::max);
-            let mut dice = Dice::new(seed, Purpose::Simulation, 0);
-            let noise = |dice: &mut Dice| 1.0 + 0.01 * (dice.uniform() - 0.5);
-            let (asked, found) = peak(1.0, 1000.0, |users, _| clear(true, curve(users) * noise(&mut dice)));
+            let mut rng = Rng::new(seed, Purpose::Simulation, 0);
+            let noise = |rng: &mut Rng| 1.0 + 0.01 * (rng.uniform() - 0.5);
+            let (asked, found) = peak(1.0, 1000.0, |users, _| clear(true, curve(users) * noise(&mut rng)));
             prop_assert!(0.97 * best <= curve(level(&found).unwrap()), "{}", asked);
             prop_assert!(found.n_runs <= 25, "{}", asked);
         }

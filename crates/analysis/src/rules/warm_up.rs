@@ -40,15 +40,15 @@ fn is_shown(rates: &[f64], n_before: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use stats::warm_up_cut;
-    use units::{Dice, Purpose};
+    use units::{Purpose, Rng};
 
     use super::*;
 
     /// Seconds with noise of 10 % and this correlation of neighbors, the first `n_slow` of them slower by `missing`.
     fn rates(seed: u64, n: usize, memory: f64, (n_slow, missing): (usize, f64)) -> Vec<f64> {
-        let mut dice = Dice::new(seed, Purpose::Simulation, 1);
+        let mut rng = Rng::new(seed, Purpose::Simulation, 1);
         // The sum of twelve uniform numbers has variance 1.
-        let mut normal = || 0.1 * ((0..12).map(|_| dice.uniform()).sum::<f64>() - 6.0);
+        let mut normal = || 0.1 * ((0..12).map(|_| rng.uniform()).sum::<f64>() - 6.0);
         let mut noise = normal();
         let value = |second: usize| {
             noise = memory * noise + (1.0 - memory * memory).sqrt() * normal();

@@ -19,7 +19,7 @@ mod tests {
     use std::sync::Arc;
 
     use model::{Connection, Outcome, Step, Think, User};
-    use units::{Dice, Nanos, Purpose};
+    use units::{Nanos, Purpose, Rng};
 
     use super::*;
     use crate::pages::{PageMix, PageUser};
@@ -50,10 +50,10 @@ mod tests {
         let workload = DYNPAGE.load().workload;
         let keep_alive = Connection::KeepAlive { requests_max: None };
         let mut user = PageUser::new(Arc::new(PageMix::new(&workload, keep_alive, 100.0)));
-        let mut dice = Dice::new(1, Purpose::User, 0);
+        let mut rng = Rng::new(1, Purpose::User, 0);
         let (mut sum, mut squares, mut longest, mut n, mut last) = (0.0, 0.0, 0.0f64, 0, None);
         while n < 1_000_000 {
-            match user.next(last.take(), &mut dice) {
+            match user.next(last.take(), &mut rng) {
                 Step::Think(time) => {
                     let seconds = time.as_secs_f64();
                     (sum, squares, n) = (sum + seconds, squares + seconds * seconds, n + 1);

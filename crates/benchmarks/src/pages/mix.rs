@@ -1,7 +1,7 @@
 //! The pages of a workload at one level of load, ready to be drawn from.
 
 use model::{Connection, Page, Sampler, Think, Workload};
-use units::{Dice, Weights};
+use units::{Rng, Weights};
 
 /// Lengths of sessions in requests with their weights: 30 % of length 1, 6.36 % of each length from 5 to 15.
 ///
@@ -46,8 +46,8 @@ impl PageMix {
     }
 
     /// Draws a page.
-    pub(super) fn page(&self, dice: &mut Dice) -> u16 {
-        dice.weighted(&self.weights) as u16
+    pub(super) fn page(&self, rng: &mut Rng) -> u16 {
+        rng.weighted(&self.weights) as u16
     }
 
     /// Returns the kind of a request of a page; `None` behind the last.
@@ -56,23 +56,23 @@ impl PageMix {
     }
 
     /// Draws the object of a request.
-    pub(super) fn number(&self, kind: u16, dice: &mut Dice) -> u64 {
-        self.sampler.number(kind, dice)
+    pub(super) fn number(&self, kind: u16, rng: &mut Rng) -> u64 {
+        self.sampler.number(kind, rng)
     }
 
     /// Draws the pause after a page; `None` if users do not think.
-    pub(super) fn think(&self, dice: &mut Dice) -> Option<units::Nanos> {
+    pub(super) fn think(&self, rng: &mut Rng) -> Option<units::Nanos> {
         match self.think {
             Think::None => None,
             Think::Fixed(time) => Some(time),
-            Think::Exponential(mean) => Some(dice.exponential(mean)),
+            Think::Exponential(mean) => Some(rng.exponential(mean)),
         }
     }
 
     /// Draws how many requests a session has; `None` if there are no sessions.
-    pub(super) fn session(&self, dice: &mut Dice) -> Option<u32> {
+    pub(super) fn session(&self, rng: &mut Rng) -> Option<u32> {
         let weights = self.sessions.as_ref()?;
-        Some(SESSIONS[dice.weighted(weights)].0)
+        Some(SESSIONS[rng.weighted(weights)].0)
     }
 }
 
@@ -88,9 +88,9 @@ mod tests {
     fn sessions_have_the_mean_length_of_their_table() {
         let workload = WEBSTONE_2_0_1.load().workload;
         let mix = PageMix::new(&workload, Connection::Sessions, 1.0);
-        let mut dice = Dice::new(1, Purpose::User, 0);
-        let total: u64 = (0..100_000).map(|_| u64::from(mix.session(&mut dice).unwrap())).sum();
+        let mut rng = Rng::new(1, Purpose::User, 0);
+        let total: u64 = (0..100_000).map(|_| u64::from(mix.session(&mut rng).unwrap())).sum();
         assert!((total as f64 / 1e5 - 7.299).abs() < 0.05, "{total}");
-        assert_eq!(PageMix::new(&workload, Connection::PerRequest, 1.0).session(&mut dice), None);
+        assert_eq!(PageMix::new(&workload, Connection::PerRequest, 1.0).session(&mut rng), None);
     }
 }

@@ -4,7 +4,7 @@
 //! the file has in the closed loop, so the mix of requests is the same.
 
 use model::{Sampler, WebRequest, Workload};
-use units::{Dice, Purpose, Weights};
+use units::{Purpose, Rng, Weights};
 
 /// The operations of an open-loop schedule.
 #[derive(Debug, Clone)]
@@ -26,9 +26,9 @@ impl PageSchedule {
 
     /// Returns the k-th operation.
     pub fn operation(&self, k: u64) -> WebRequest {
-        let mut dice = Dice::new(self.seed, Purpose::Schedule, k);
-        let kind = dice.weighted(&self.weights) as u16;
-        WebRequest { kind, closes: false, number: self.sampler.number(kind, &mut dice) }
+        let mut rng = Rng::new(self.seed, Purpose::Schedule, k);
+        let kind = rng.weighted(&self.weights) as u16;
+        WebRequest { kind, closes: false, number: self.sampler.number(kind, &mut rng) }
     }
 }
 

@@ -15,7 +15,7 @@
 use std::sync::Arc;
 
 use model::{Outcome, Step, User, WebRequest};
-use units::Dice;
+use units::Rng;
 
 use super::PageMix;
 
@@ -45,16 +45,16 @@ impl PageUser {
         PageUser { mix, state: State::BetweenPages, session_left: 0 }
     }
 
-    fn fetch(&mut self, page: u16, place: u32, kind: u16, dice: &mut Dice) -> Step<WebRequest> {
+    fn fetch(&mut self, page: u16, place: u32, kind: u16, rng: &mut Rng) -> Step<WebRequest> {
         self.state = State::Fetching { page, place };
-        let number = self.mix.number(kind, dice);
-        Step::Perform(WebRequest { kind, closes: self.ends_session(dice), number })
+        let number = self.mix.number(kind, rng);
+        Step::Perform(WebRequest { kind, closes: self.ends_session(rng), number })
     }
 
     /// Counts a request of the session; returns whether it is the last.
-    fn ends_session(&mut self, dice: &mut Dice) -> bool {
+    fn ends_session(&mut self, rng: &mut Rng) -> bool {
         if self.session_left == 0 {
-            let Some(length) = self.mix.session(dice) else { return false };
+            let Some(length) = self.mix.session(rng) else { return false };
             self.session_left = length as u8;
         }
         self.session_left -= 1;
@@ -69,24 +69,24 @@ impl User for PageUser {
     ///
     /// # Panics
     /// If the outcome of the operation performed just before is not given, or a page has no request.
-    fn next(&mut self, last: Option<Outcome>, dice: &mut Dice) -> Step<WebRequest> {
+    fn next(&mut self, last: Option<Outcome>, rng: &mut Rng) -> Step<WebRequest> {
         if let State::Fetching { page, place } = self.state {
             let ok = last.expect("an operation was performed") == Outcome::Ok;
             if ok && let Some(kind) = self.mix.kind(page, place + 1) {
-                return self.fetch(page, place + 1, kind, dice);
+                return self.fetch(page, place + 1, kind, rng);
             }
             self.state = State::AfterPage;
             return Step::Unit { kind: page, ok };
         }
         if let State::AfterPage = self.state {
             self.state = State::BetweenPages;
-            if let Some(time) = self.mix.think(dice) {
+            if let Some(time) = self.mix.think(rng) {
                 return Step::Think(time);
             }
         }
-        let page = self.mix.page(dice);
+        let page = self.mix.page(rng);
         let kind = self.mix.kind(page, 0).expect("pages have requests");
-        self.fetch(page, 0, kind, dice)
+        self.fetch(page, 0, kind, rng)
     }
 }
 
@@ -105,11 +105,11 @@ mod tests {
     /// Lets a user of the 1.1 pages run until it has made `n` steps; an operation fails if its file is in `broken`.
     fn transcript(seed: u64, n: usize, broken: &[&str]) -> String {
         let workload = WEBSTONE_1_1.load().workload;
-        let (mut user, mut dice) = (user(&workload), Dice::new(seed, Purpose::User, 0));
+        let (mut user, mut rng) = (user(&workload), Rng::new(seed, Purpose::User, 0));
         let mut last = None;
         let mut lines = Vec::new();
         for _ in 0..n {
-            match user.next(last.take(), &mut dice) {
+            match user.next(last.take(), &mut rng) {
                 Step::Perform(WebRequest { kind, .. }) => {
                     let path = &workload.requests[usize::from(kind)].name;
                     let outcome = if broken.contains(&path.as_str()) { Outcome::Reset } else { Outcome::Ok };
@@ -163,10 +163,10 @@ mod tests {
 
     /// Mean body bytes over 10⁶ requests of one user.
     fn empirical_mean(workload: &Workload) -> f64 {
-        let (mut user, mut dice) = (user(workload), Dice::new(1, Purpose::User, 0));
+        let (mut user, mut rng) = (user(workload), Rng::new(1, Purpose::User, 0));
         let (mut bytes, mut n, mut last) = (0u64, 0, None);
         while n < 1_000_000 {
-            if let Step::Perform(request) = user.next(last.take(), &mut dice) {
+            if let Step::Perform(request) = user.next(last.take(), &mut rng) {
                 bytes += workload.requests[usize::from(request.kind)].body_bytes(request.number).unwrap();
                 n += 1;
                 last = Some(Outcome::Ok);
@@ -194,10 +194,10 @@ mod tests {
         let think = Think::Fixed(Nanos::from_millis(5));
         let workload = Workload { think, ..WEBSTONE_2_0_1.load().workload };
         let mix = PageMix::new(&workload, Connection::Sessions, 1.0);
-        let (mut user, mut dice) = (PageUser::new(Arc::new(mix)), Dice::new(2, Purpose::User, 0));
+        let (mut user, mut rng) = (PageUser::new(Arc::new(mix)), Rng::new(2, Purpose::User, 0));
         let (mut lengths, mut length, mut last) = (Vec::new(), 0, None);
         while lengths.len() < 200 {
-            match user.next(last.take(), &mut dice) {
+            match user.next(last.take(), &mut rng) {
                 Step::Perform(request) => {
                     length += 1;
                     if request.closes {
@@ -206,7 +206,7 @@ mod tests {
                     last = Some(Outcome::Ok);
                 }
                 Step::Unit { .. } => {
-                    assert_eq!(user.next(None, &mut dice), Step::Think(Nanos::from_millis(5)));
+                    assert_eq!(user.next(None, &mut rng), Step::Think(Nanos::from_millis(5)));
                 }
                 other => panic!("{other:?}"),
             }

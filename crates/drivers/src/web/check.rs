@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use model::{Content, LETTERS_MARKUP, Letters, Outcome};
-use units::mix;
+use units::mix_bits;
 
 use super::failure::Failure;
 
@@ -131,7 +131,7 @@ impl Memory {
 }
 
 /// A hash of bytes that does not depend on the pieces in which they come: h(0) = 0, and for every eight bytes,
-/// as a number w with the first byte lowest, h = mix(h ⊕ w) + 1; the last ones are filled up with zeros, so equal
+/// as a number w with the first byte lowest, h = mix_bits(h ⊕ w) + 1; the last ones are filled up with zeros, so equal
 /// lengths are compared apart. Finds accidents, not forgers.
 #[derive(Debug, Default)]
 pub(crate) struct Digest {
@@ -165,11 +165,11 @@ impl Digest {
     }
 
     fn fold(&mut self, word: u64) {
-        self.state = mix(self.state ^ word).wrapping_add(1);
+        self.state = mix_bits(self.state ^ word).wrapping_add(1);
     }
 
     fn value(&self) -> u64 {
-        mix(self.state ^ self.word)
+        mix_bits(self.state ^ self.word)
     }
 }
 

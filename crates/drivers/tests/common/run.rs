@@ -10,7 +10,7 @@ use model::{
     Arrivals, Connection, Example, Flow, IntervalRecord, Load, LoadPoint, Mix, Outcome, Phases, Step, User,
     WebRequest, slice,
 };
-use units::{Clock, Dice, Nanos};
+use units::{Clock, Nanos, Rng};
 
 use super::bench::{clock, origin, protocol, workload};
 
@@ -30,7 +30,7 @@ impl RoundRobin {
 impl User for RoundRobin {
     type Operation = WebRequest;
 
-    fn next(&mut self, _: Option<Outcome>, _: &mut Dice) -> Step<WebRequest> {
+    fn next(&mut self, _: Option<Outcome>, _: &mut Rng) -> Step<WebRequest> {
         let object = self.next;
         self.next = (self.next + 1) % self.n_objects;
         Step::Perform(WebRequest::first(object))

@@ -1,6 +1,6 @@
 //! Drawing requests at one level of load.
 
-use units::{Dice, Weights};
+use units::{Rng, Weights};
 
 use super::Workload;
 
@@ -33,11 +33,11 @@ impl Sampler {
 
     /// Draws the number of an object of a kind. A request without parameters costs no draw.
     #[inline]
-    pub fn number(&self, kind: u16, dice: &mut Dice) -> u64 {
+    pub fn number(&self, kind: u16, rng: &mut Rng) -> u64 {
         self.requests[usize::from(kind)].iter().fold(0, |number, choice| {
             let value = match &choice.weights {
-                Some(weights) => dice.weighted(weights) as u64,
-                None => dice.below(choice.count),
+                Some(weights) => rng.weighted(weights) as u64,
+                None => rng.below(choice.count),
             };
             number * choice.count + value
         })

@@ -13,7 +13,7 @@ use model::{
 };
 use runfile::{Header, Record, Run, Writer};
 use stats::Histogram;
-use units::{Dice, Nanos, Purpose, WallTime};
+use units::{Nanos, Purpose, Rng, WallTime};
 
 /// Size in bytes and share in per mille of each file of WebStone 2.0.1.
 const FILES: [(u64, u64); 5] = [(500, 350), (5_125, 500), (51_250, 140), (512_500, 9), (5_248_000, 1)];
@@ -90,14 +90,14 @@ fn plan(n_load_points: u32) -> Plan {
 
 /// Makes the records of one run, one after another.
 pub struct Synthesis {
-    dice: Dice,
+    rng: Rng,
     /// Successful operations per second.
     rate: u32,
 }
 
 impl Synthesis {
     pub fn new(seed: u64, rate: u32) -> Synthesis {
-        Synthesis { dice: Dice::new(seed, Purpose::Simulation, 0), rate }
+        Synthesis { rng: Rng::new(seed, Purpose::Simulation, 0), rate }
     }
 
     /// Makes second `index` of a load point. Every tenth second two operations fail.
@@ -119,12 +119,12 @@ impl Synthesis {
             connect: Histogram::new(),
             health: Health {
                 threads: 1,
-                cpu: Nanos(300_000_000 + self.dice.below(50_000_000)),
-                run_queue: Nanos(self.dice.below(20_000_000)),
+                cpu: Nanos(300_000_000 + self.rng.below(50_000_000)),
+                run_queue: Nanos(self.rng.below(20_000_000)),
             },
             sut: Some(SutUse {
-                cpu: Nanos(380_000_000 + self.dice.below(20_000_000)),
-                throttled: Nanos(self.dice.below(600_000_000)),
+                cpu: Nanos(380_000_000 + self.rng.below(20_000_000)),
+                throttled: Nanos(self.rng.below(600_000_000)),
             }),
         };
         // The load grows with the load point, and so do the times.
@@ -180,12 +180,12 @@ impl Synthesis {
         flow.started = flow.ok + flow.failed + flow.timed_out;
         flow.due = flow.started;
         flow.in_flight_at_end = users;
-        flow.in_flight_ns = u128::from(users) * 999_000_000 + u128::from(self.dice.below(1_000_000));
-        flow.in_flight_age_ns = u128::from(users) * u128::from(10_000_000 + self.dice.below(20_000_000));
+        flow.in_flight_ns = u128::from(users) * 999_000_000 + u128::from(self.rng.below(1_000_000));
+        flow.in_flight_age_ns = u128::from(users) * u128::from(10_000_000 + self.rng.below(20_000_000));
     }
 
     fn kind(&mut self) -> usize {
-        let mut draw = self.dice.below(1_000);
+        let mut draw = self.rng.below(1_000);
         FILES
             .iter()
             .position(|(_, weight)| draw.checked_sub(*weight).map(|rest| draw = rest).is_none())
@@ -194,8 +194,8 @@ impl Synthesis {
 
     fn lognormal(&mut self, median_ms: f64, sigma: f64) -> Nanos {
         // Box and Muller 1958.
-        let radius = (-2.0 * (1.0 - self.dice.uniform()).ln()).sqrt();
-        let normal = radius * (TAU * self.dice.uniform()).cos();
+        let radius = (-2.0 * (1.0 - self.rng.uniform()).ln()).sqrt();
+        let normal = radius * (TAU * self.rng.uniform()).cos();
         Nanos::from_secs_f64(median_ms * 1e-3 * (sigma * normal).exp())
     }
 }

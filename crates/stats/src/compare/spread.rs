@@ -1,6 +1,6 @@
 //! Bootstrap corrections of an interval: how much farther than Student's t it reaches where values are skewed.
 
-use units::{Dice, Purpose, Ratio};
+use units::{Purpose, Ratio, Rng};
 
 use crate::bootstrap::{N_REPLICATES, percentile_interval};
 use crate::estimate::normal_quantile;
@@ -33,9 +33,9 @@ impl Reach {
         if error == 0.0 {
             return Some(Reach::STUDENT);
         }
-        let mut dice = Dice::new(seed, Purpose::Resampling, 0);
+        let mut rng = Rng::new(seed, Purpose::Resampling, 0);
         let (plus, minus) = (Deviations::of(minuend), Deviations::of(subtrahend));
-        let replicates = (0..N_REPLICATES).map(|_| plus.drawn(&mut dice) - minus.drawn(&mut dice)).collect();
+        let replicates = (0..N_REPLICATES).map(|_| plus.drawn(&mut rng) - minus.drawn(&mut rng)).collect();
         let (low, high) = percentile_interval(replicates, CONFIDENCE)?;
         let normal = normal_quantile((1.0 + CONFIDENCE.0) / 2.0)? * error;
         Some(Reach { below: (-low / normal).max(1.0), above: (high / normal).max(1.0) })
@@ -54,9 +54,9 @@ impl Deviations {
     }
 
     /// Returns the mean of as many of them, drawn at random; zero if there are none.
-    fn drawn(&self, dice: &mut Dice) -> f64 {
+    fn drawn(&self, rng: &mut Rng) -> f64 {
         let n = self.0.len();
-        let sum: f64 = (0..n).map(|_| self.0[dice.below(n as u64) as usize]).sum();
+        let sum: f64 = (0..n).map(|_| self.0[rng.below(n as u64) as usize]).sum();
         sum / n.max(1) as f64
     }
 }

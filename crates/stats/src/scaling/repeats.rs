@@ -3,7 +3,7 @@
 //! How much repeats of one size differ is told from all sizes together, relative to the mean of
 //! each: a deviation from three values is a guess, and weights 1/s² made of guesses spoil a fit.
 
-use units::{Dice, Purpose, Ratio};
+use units::{Purpose, Ratio, Rng};
 
 use super::amdahl::Amdahl;
 use super::fit::{Fit, FitError, ScalingPoint, clipped, fit, observations, solve};
@@ -61,11 +61,11 @@ fn fit_repeats<const N: usize>(
         return Err(FitError::NoRepeats);
     }
     let replicate = |index| {
-        let mut dice = Dice::new(seed, Purpose::Resampling, index);
+        let mut rng = Rng::new(seed, Purpose::Resampling, index);
         let again: Vec<ScalingPoint> = means
             .iter()
             .zip(repeats)
-            .map(|(mean, of)| resampled(mean, of.rates.len(), &deviations, &mut dice))
+            .map(|(mean, of)| resampled(mean, of.rates.len(), &deviations, &mut rng))
             .collect();
         Some(solve::<N>(&observations(&again))?.parameters)
     };
@@ -102,8 +102,8 @@ fn deviations(repeats: &[Repeats], means: &[ScalingPoint]) -> Vec<f64> {
 }
 
 /// Returns the mean of a size as it might have been.
-fn resampled(mean: &ScalingPoint, n: usize, deviations: &[f64], dice: &mut Dice) -> ScalingPoint {
-    let drawn: f64 = (0..n).map(|_| deviations[dice.below(deviations.len() as u64) as usize]).sum();
+fn resampled(mean: &ScalingPoint, n: usize, deviations: &[f64], rng: &mut Rng) -> ScalingPoint {
+    let drawn: f64 = (0..n).map(|_| deviations[rng.below(deviations.len() as u64) as usize]).sum();
     // A rate stays above zero, however wild the repeats.
     let rate = mean.rate * (1.0 + drawn / n as f64).max(1e-3);
     ScalingPoint { rate, ..*mean }
@@ -120,9 +120,9 @@ mod tests {
 
     /// Repeats that scatter around the true law with a relative deviation of `variation`.
     fn simulated(seed: u64, n: usize, variation: f64) -> Vec<Repeats> {
-        let mut dice = Dice::new(seed, Purpose::Simulation, 0);
+        let mut rng = Rng::new(seed, Purpose::Simulation, 0);
         // The sum of twelve uniform numbers has variance 1.
-        let mut normal = || (0..12).map(|_| dice.uniform()).sum::<f64>() - 6.0;
+        let mut normal = || (0..12).map(|_| rng.uniform()).sum::<f64>() - 6.0;
         let mut rate = |size| rate_at(size, &TRUTH) * (1.0 + variation * normal());
         let of = |size| Repeats { size, rates: (0..n).map(|_| rate(size)).collect() };
         [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 48.0].map(of).to_vec()

@@ -54,7 +54,7 @@ impl Usl {
 
 #[cfg(test)]
 mod tests {
-    use units::{Dice, Purpose};
+    use units::{Purpose, Rng};
 
     use super::*;
     use crate::scaling::fit::rate_at;
@@ -140,8 +140,8 @@ mod tests {
         const TRUTH: [f64; 3] = [1_000.0, 0.05, 0.001];
         let mut covered = [0; 3];
         for seed in 0..400 {
-            let mut dice = Dice::new(seed, Purpose::Simulation, 0);
-            let mut normal = || (0..12).map(|_| dice.uniform()).sum::<f64>() - 6.0;
+            let mut rng = Rng::new(seed, Purpose::Simulation, 0);
+            let mut normal = || (0..12).map(|_| rng.uniform()).sum::<f64>() - 6.0;
             let sizes = [1.0, 2.0, 4.0, 8.0, 16.0, 24.0, 32.0, 48.0];
             let found = fitted(sizes.map(|size| (size, rate_at(size, &TRUTH) + 60.0 * normal())));
             for (i, estimate) in [found.lambda, found.sigma, found.kappa].into_iter().enumerate() {

@@ -1,6 +1,6 @@
 //! One server, Poisson arrivals, first come first served: simulated operation by operation, in steady state.
 
-use units::{Dice, Purpose};
+use units::{Purpose, Rng};
 
 /// Operations that the server can complete per second; its mean service time is 10 ms.
 pub const CAPACITY: f64 = 100.0;
@@ -23,25 +23,25 @@ impl Service {
     /// Probabilities and means, in units of the mean.
     pub const BRANCHES: [(f64, f64); 2] = [(0.9, 0.5), (0.1, 5.5)];
 
-    fn draw(self, dice: &mut Dice) -> f64 {
+    fn draw(self, rng: &mut Rng) -> f64 {
         let mean = match self {
             Service::Fixed => return 1.0 / CAPACITY,
             Service::Exponential => 1.0,
-            Service::TwoExponential if dice.uniform() < Self::BRANCHES[0].0 => Self::BRANCHES[0].1,
+            Service::TwoExponential if rng.uniform() < Self::BRANCHES[0].0 => Self::BRANCHES[0].1,
             Service::TwoExponential => Self::BRANCHES[1].1,
         };
-        dice.exponential_unit() * mean / CAPACITY
+        rng.exponential_unit() * mean / CAPACITY
     }
 }
 
 /// Returns the response times (s) of the operations that each of `n` consecutive seconds completes, in order.
 pub fn seconds(seed: u64, service: Service, utilization: f64, n: usize) -> Vec<Vec<f64>> {
-    let mut dice = Dice::new(seed, Purpose::Simulation, 0);
+    let mut rng = Rng::new(seed, Purpose::Simulation, 0);
     let mut seconds = vec![Vec::new(); n];
     let (mut due, mut done) = (0.0, 0.0_f64);
     loop {
-        due += dice.exponential_unit() / (utilization * CAPACITY);
-        done = done.max(due) + service.draw(&mut dice);
+        due += rng.exponential_unit() / (utilization * CAPACITY);
+        done = done.max(due) + service.draw(&mut rng);
         if WARM_UP <= done {
             let Some(second) = seconds.get_mut((done - WARM_UP) as usize) else { return seconds };
             second.push(done - due);

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::Result;
-use units::{Dice, Nanos, Purpose};
+use units::{Nanos, Purpose, Rng};
 
 use super::exchange::{Connection, Pace, Reply};
 use super::world::{Class, Edition, OBJECTS, World, class};
@@ -54,10 +54,10 @@ const WAYS: [(Way, u32); 8] = [
 pub fn start(world: &Arc<World>, address: SocketAddr, seed: u64) -> JoinHandle<()> {
     let world = Arc::clone(world);
     std::thread::spawn(move || {
-        let mut dice = Dice::new(1, Purpose::User, seed);
+        let mut rng = Rng::new(1, Purpose::User, seed);
         let mut connection = None;
         while !world.is_over() {
-            connection = ask(&world, address, connection, &mut dice);
+            connection = ask(&world, address, connection, &mut rng);
             if connection.is_none() {
                 std::thread::sleep(PAUSE);
             }
@@ -70,9 +70,9 @@ fn ask(
     world: &World,
     address: SocketAddr,
     connection: Option<Connection>,
-    dice: &mut Dice,
+    rng: &mut Rng,
 ) -> Option<Connection> {
-    let request = Request::draw(world, dice);
+    let request = Request::draw(world, rng);
     let begin = world.now();
     let mut connection = match connection.map_or_else(|| Connection::open(address), Ok) {
         Ok(connection) => connection,
@@ -129,18 +129,18 @@ struct Request {
 }
 
 impl Request {
-    fn draw(world: &World, dice: &mut Dice) -> Request {
-        let mut rest = dice.below(100) as u32;
+    fn draw(world: &World, rng: &mut Rng) -> Request {
+        let mut rest = rng.below(100) as u32;
         let drawn = WAYS.iter().find(|(_, share)| {
             let is_it = rest < *share;
             rest = rest.saturating_sub(*share);
             is_it
         });
         let way = drawn.map_or(Way::Whole, |(way, _)| *way);
-        let most = if (dice.below(100) as u32) < WANTED_SHARE { WANTED } else { OBJECTS };
-        let id = dice.below(most.into()) as u32;
+        let most = if (rng.below(100) as u32) < WANTED_SHARE { WANTED } else { OBJECTS };
+        let id = rng.below(most.into()) as u32;
         let variant =
-            if class(id) == Class::Varying && way != Way::Dripping { dice.below(2) as u32 } else { 0 };
+            if class(id) == Class::Varying && way != Way::Dripping { rng.below(2) as u32 } else { 0 };
         let version = world.version(id);
         let known = (way == Way::IfChanged).then_some(Edition { id, version, variant });
         Request { way, id, variant, floor: world.floor(id), known }
@@ -289,8 +289,8 @@ mod tests {
     #[test]
     fn ways_are_all_of_a_hundred() {
         assert_eq!(WAYS.iter().map(|(_, share)| share).sum::<u32>(), 100);
-        let (world, mut dice) = (World::new(), Dice::new(1, Purpose::User, 0));
-        let drawn: Vec<Way> = (0..2000).map(|_| Request::draw(&world, &mut dice).way).collect();
+        let (world, mut rng) = (World::new(), Rng::new(1, Purpose::User, 0));
+        let drawn: Vec<Way> = (0..2000).map(|_| Request::draw(&world, &mut rng).way).collect();
         for (way, _) in WAYS {
             assert!(drawn.contains(&way), "{way:?}");
         }

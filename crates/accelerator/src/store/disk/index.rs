@@ -381,7 +381,7 @@ mod tests {
         let bytes = index.bytes();
         assert!(50_000 < bytes && bytes <= 100_000, "{bytes}");
         for number in 0..10_000 {
-            index.add(entry(units::mix(number), number, 1, 1));
+            index.add(entry(units::mix_bits(number), number, 1, 1));
         }
         assert_eq!((index.bytes(), index.len()), (bytes, index.entries_max));
         assert!(index.is_crowded());
@@ -394,9 +394,9 @@ mod tests {
         let (bytes, n_max) = (index.bytes(), index.entries_max as u64);
         for number in 0..100_000_u64 {
             if let Some(oldest) = number.checked_sub(n_max) {
-                index.forget(units::mix(oldest), oldest);
+                index.forget(units::mix_bits(oldest), oldest);
             }
-            assert!(index.add(entry(units::mix(number), number, 1, 1)).is_some());
+            assert!(index.add(entry(units::mix_bits(number), number, 1, 1)).is_some());
         }
         assert_eq!((index.bytes(), index.len()), (bytes, index.entries_max));
     }
@@ -406,11 +406,11 @@ mod tests {
         let mut index = Index::new(0);
         let n = index.entries_max as u64;
         for number in 0..n {
-            index.add(entry(units::mix(number), number, 1, 1));
+            index.add(entry(units::mix_bits(number), number, 1, 1));
         }
-        assert!(index.add(entry(units::mix(n), n, 1, 1)).is_none(), "it is full");
-        assert!(index.add(entry(units::mix(0), n + 1, 1, 1)).is_some_and(|former| former.is_some));
-        assert_eq!(sequences(&index, units::mix(0)), [n + 1]);
+        assert!(index.add(entry(units::mix_bits(n), n, 1, 1)).is_none(), "it is full");
+        assert!(index.add(entry(units::mix_bits(0), n + 1, 1, 1)).is_some_and(|former| former.is_some));
+        assert_eq!(sequences(&index, units::mix_bits(0)), [n + 1]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! The generator comes from a crate, the distributions are ours: an update of a crate must not
 //! move a result. The golden tests below hold them in place.
 
-use rand_core::{Rng, SeedableRng};
+use rand_core::{Rng as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::Nanos;
@@ -21,7 +21,7 @@ pub enum Purpose {
     Content,
     /// The behavior of a simulated server; the index is the server.
     Simulation,
-    /// Which values an estimate is made from again (bootstrap); the index is the replicate.
+    /// The values of a resampled estimate (bootstrap); the index is the replicate.
     Resampling,
 }
 
@@ -41,15 +41,15 @@ impl Purpose {
 
 /// A stream of random numbers that is a function of (seed, purpose, index) alone.
 #[derive(Debug, Clone)]
-pub struct Dice {
+pub struct Rng {
     generator: Xoshiro256PlusPlus,
 }
 
-impl Dice {
+impl Rng {
     /// Makes the stream of `index` for `purpose`.
-    pub fn new(seed: u64, purpose: Purpose, index: u64) -> Dice {
-        let mixed = mix(mix(seed ^ mix(purpose.salt())) ^ index);
-        Dice { generator: Xoshiro256PlusPlus::seed_from_u64(mixed) }
+    pub fn new(seed: u64, purpose: Purpose, index: u64) -> Rng {
+        let mixed = mix_bits(mix_bits(seed ^ mix_bits(purpose.salt())) ^ index);
+        Rng { generator: Xoshiro256PlusPlus::seed_from_u64(mixed) }
     }
 
     /// Returns 64 random bits.
@@ -119,8 +119,8 @@ impl Weights {
     }
 }
 
-/// Spreads the bits of a number over all 64 places (the finaliser of SplitMix64).
-pub fn mix(number: u64) -> u64 {
+/// Spreads the bits of a number over all 64 positions (the finalizer of SplitMix64).
+pub fn mix_bits(number: u64) -> u64 {
     let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_stream_is_a_function_of_seed_purpose_and_index() {
-        let draw = |seed, purpose, index| Dice::new(seed, purpose, index).bits();
+        let draw = |seed, purpose, index| Rng::new(seed, purpose, index).bits();
         let one = draw(1, Purpose::User, 17);
         assert_eq!(one, draw(1, Purpose::User, 17));
         assert_ne!(one, draw(2, Purpose::User, 17));
@@ -144,11 +144,11 @@ mod tests {
     /// Goal: no update of a crate changes what a seed means. If this fails, every benchmark's version must rise.
     #[test]
     fn draws_never_change() {
-        let mut dice = Dice::new(42, Purpose::User, 7);
+        let mut rng = Rng::new(42, Purpose::User, 7);
         let weights = Weights::new([350, 500, 140, 9, 1]).unwrap();
-        let drawn: Vec<usize> = (0..12).map(|_| dice.weighted(&weights)).collect();
+        let drawn: Vec<usize> = (0..12).map(|_| rng.weighted(&weights)).collect();
         assert_eq!(
-            (drawn, dice.below(1_000_000), dice.exponential(Nanos::from_millis(270)).0),
+            (drawn, rng.below(1_000_000), rng.exponential(Nanos::from_millis(270)).0),
             (vec![1, 1, 0, 0, 0, 1, 2, 2, 0, 1, 0, 0], 748_113, 467_428_513)
         );
     }
@@ -156,10 +156,10 @@ mod tests {
     #[test]
     fn weighted_draws_follow_the_weights() {
         let weights = Weights::new([350, 500, 140, 9, 1]).unwrap();
-        let mut dice = Dice::new(1, Purpose::User, 0);
+        let mut rng = Rng::new(1, Purpose::User, 0);
         let mut counts = [0u32; 5];
         for _ in 0..1_000_000 {
-            counts[dice.weighted(&weights)] += 1;
+            counts[rng.weighted(&weights)] += 1;
         }
         // Three standard deviations of a binomial count with p = w/1000, n = 10⁶.
         for (count, weight) in counts.into_iter().zip([350.0, 500.0, 140.0, 9.0, 1.0]) {
@@ -172,10 +172,10 @@ mod tests {
     /// Golden check G28 of the web specification: mean and standard deviation 0.270 s, not truncated.
     #[test]
     fn exponential_think_times_have_the_mean_and_deviation_asked_for() {
-        let mut dice = Dice::new(3, Purpose::User, 0);
+        let mut rng = Rng::new(3, Purpose::User, 0);
         let (mut sum, mut squares, mut longest) = (0.0, 0.0, 0.0_f64);
         for _ in 0..1_000_000 {
-            let seconds = dice.exponential(Nanos::from_millis(270)).as_secs_f64();
+            let seconds = rng.exponential(Nanos::from_millis(270)).as_secs_f64();
             sum += seconds;
             squares += seconds * seconds;
             longest = longest.max(seconds);
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_of_nothing_are_refused() {
+    fn empty_or_zero_weights_are_refused() {
         assert_eq!(Weights::new([]), None);
         assert_eq!(Weights::new([0, 0]), None);
         assert_eq!(Weights::new([u64::MAX, 1]), None);
