@@ -9,7 +9,7 @@ use disclosure::{
     comparison_text, configuration_table,
 };
 use fixture::Fixture;
-use stats::Finding;
+use stats::ComparisonFinding;
 
 /// A server, another that carries a fifth more with one load point that is not valid, and one that carries nothing.
 fn runs() -> [(&'static str, Fixture); 3] {
@@ -43,7 +43,7 @@ fn compared(runs: &[(&'static str, Fixture)]) -> Comparison {
 /// The comparison with what an interval would say: a difference of a fifth at three loads, and none that holds elsewhere.
 fn certain() -> Comparison {
     let mut comparison = compared(&runs());
-    let findings = [Finding::Higher, Finding::NoEvidence, Finding::Higher];
+    let findings = [ComparisonFinding::Higher, ComparisonFinding::NoEvidence, ComparisonFinding::Higher];
     for (level, finding) in comparison.levels.iter_mut().zip(findings) {
         for change in level.figures[1].changes.iter_mut().filter(|change| change.metric == Metric::Rate) {
             change.finding = finding;
@@ -53,7 +53,7 @@ fn certain() -> Comparison {
     let overall = &mut comparison.sides[1].overall;
     for change in overall.iter_mut().filter(|change| change.metric == Metric::Rate) {
         (change.interval, change.detectable) = (Some((1.151, 1.252)), Some(0.034));
-        (change.finding, change.basis) = (Finding::Higher, Basis::Turns(3));
+        (change.finding, change.basis) = (ComparisonFinding::Higher, Basis::Turns(3));
     }
     comparison
 }
@@ -124,38 +124,38 @@ fn every_finding_has_its_sentence() {
         for change in &mut level.figures[1].changes {
             (change.finding, change.ratio, change.interval, change.detectable) =
                 (finding, ratio, interval, interval.map(|_| 0.051));
-            if change.metric != Metric::Rate && finding != Finding::Lower {
-                change.finding = Finding::NoEvidence;
+            if change.metric != Metric::Rate && finding != ComparisonFinding::Lower {
+                change.finding = ComparisonFinding::NoEvidence;
             }
         }
         comparison_text(&comparison).remove(0)
     };
     assert_eq!(
-        said(Finding::Lower, 0.85, Some((0.82, 0.88))),
+        said(ComparisonFinding::Lower, 0.85, Some((0.82, 0.88))),
         "apache serves 15 % fewer connections per second than nginx (95 % CI 12–18 %) at 40 clients; its responses \
          take 15 % less time (95 % CI 12–18 %), its 99th percentile is 15 % lower (95 % CI 12–18 %) and it uses 15 % less \
          CPU time per operation (95 % CI 12–18 %)."
     );
     assert_eq!(
-        said(Finding::Higher, 2.5, Some((2.4, 2.6))),
+        said(ComparisonFinding::Higher, 2.5, Some((2.4, 2.6))),
         "apache serves 2.5 times the connections per second of nginx (95 % CI 2.4–2.6 times) at 40 clients."
     );
     assert_eq!(
-        said(Finding::Alike, 1.002, Some((0.996, 1.007))),
+        said(ComparisonFinding::Alike, 1.002, Some((0.996, 1.007))),
         "apache and nginx serve the same connections per second, within 0.7 % at 40 clients."
     );
     assert_eq!(
-        said(Finding::NoEvidence, 1.01, Some((0.98, 1.04))),
+        said(ComparisonFinding::NoEvidence, 1.01, Some((0.98, 1.04))),
         "No difference in connections per second was found between apache and nginx (95 % CI −2.0 to +4.0 %; a \
          difference of 5.1 % or more would have been detected) at 40 clients."
     );
     assert_eq!(
-        said(Finding::TooNoisy, 1.01, Some((0.94, 1.08))),
+        said(ComparisonFinding::TooNoisy, 1.01, Some((0.94, 1.08))),
         "apache and nginx vary too much to say whether they differ in connections per second (95 % CI −6.0 to +8.0 %; a \
          difference of less than 5.1 % could have been overlooked) at 40 clients."
     );
     assert_eq!(
-        said(Finding::TooShort, 1.01, None),
+        said(ComparisonFinding::TooShort, 1.01, None),
         "The runs are too short to say whether apache and nginx differ in connections per second at 40 clients."
     );
 }

@@ -1,9 +1,10 @@
-//! Intervals for percentiles of values that remember: response times of a queue.
+//! Intervals for percentiles of autocorrelated values, such as response times of a queue.
 //!
-//! The interval between two order statistics ([`Histogram::quantile_interval`]) asks that values are
-//! independent. Waiting times are not: who follows a long wait waits long. Then n values say as
-//! much as far fewer, and that interval is too narrow. Batches of consecutive seconds that outlast
-//! the memory of the system are independent again, so their differences show what n is worth.
+//! The interval between two order statistics ([`Histogram::quantile_interval`]) assumes independent
+//! values. Waiting times are not: an operation behind a long wait waits long. Then n values carry the
+//! information of far fewer, and that interval is too narrow. Batches of consecutive seconds that
+//! outlast the autocorrelation are independent again, so their differences show the effective sample
+//! size of n.
 
 use units::Ratio;
 
@@ -14,20 +15,20 @@ use crate::{Histogram, Quantile};
 /// The fewest batches of an interval: with fewer, the few degrees of freedom would make it wide; see [`Batches`].
 const N_BATCHES_MIN: usize = 10;
 
-/// Returns a quantile of all batches together, with an interval that allows for the memory of values.
+/// Returns a quantile of all batches together, with an interval that allows for autocorrelation.
 ///
-/// Each batch holds the values of one of k consecutive stretches of about equal length. With x the
+/// Each batch holds the values of one of k consecutive spans of about equal length. With x the
 /// quantile of all n values, n_b the values of a batch, c_b those up to x, and p = Σc_b ÷ n, the standard
 /// error of p is that of a ratio, e = √(k ÷ (k − 1)·Σ(c_b − p·n_b)²) ÷ n; it counts t/z times, Student's
-/// quantile for k − 1 over the normal one, being told from k batches. Independent values have
-/// e² = q(1 − q) ÷ n, so that these n are worth m = q(1 − q) ÷ e² of them, at most n. The interval
+/// quantile for k − 1 over the normal one, being estimated from k batches. Independent values have
+/// e² = q(1 − q) ÷ n, so that the effective sample size is m = q(1 − q) ÷ e², at most n. The interval
 /// runs between the values at shares l/m and u/m, where l and u are the ranks that bound the
 /// quantile of m independent values, as in [`Histogram::quantile_interval`].
 ///
-/// `None` if m values are too few for such ranks (p99 at 95 % needs 368), with fewer than ten
-/// batches, or if q or confidence are not between 0 and 1. Values of a queue near saturation are
-/// worth surprisingly little; a run that is far too short mostly has no interval, and where it
-/// has one, nothing long happened to be in it, and the interval is too low.
+/// `None` if m values are too few for such ranks (p99 at 95 % needs 368), with fewer than ten batches, or if q or
+/// confidence are not between 0 and 1. The effective sample size of a queue near saturation is surprisingly small; a
+/// run that is far too short mostly has no interval, and where it has one, no long wait happened to be in it, and the
+/// interval is too low.
 ///
 /// Source: error of the distribution function by batches: Heidelberger and Lewis 1984, Quantile
 /// Estimation in Dependent Sequences; ratio estimator: Law, Simulation Modeling and Analysis, 5th
@@ -35,16 +36,21 @@ const N_BATCHES_MIN: usize = 10;
 pub fn batch_quantile_interval(batches: &[Histogram], q: Ratio, confidence: Ratio) -> Option<Quantile> {
     let whole = merged(batches);
     let value = whole.quantile(q)?;
-    let worth = worth(batches, &whole, q, confidence)?;
-    let (below, above) = interval_ranks(worth, q.0, confidence.0)?;
-    let each = whole.n() as f64 / worth as f64;
+    let n_effective = effective_sample_size(batches, &whole, q, confidence)?;
+    let (below, above) = interval_ranks(n_effective, q.0, confidence.0)?;
+    let each = whole.n() as f64 / n_effective as f64;
     let low = whole.bucket_at((below as f64 * each).floor() as u64)?.low;
     let high = whole.bucket_at(((above as f64 * each).ceil() as u64).min(whole.n()))?.high;
     Some(Quantile { value, low, high, n: whole.n() })
 }
 
-/// Returns m: how many independent values would show quantile `q` as well as these do.
-fn worth(batches: &[Histogram], whole: &Histogram, q: Ratio, confidence: Ratio) -> Option<u64> {
+/// Returns m, the effective sample size: the number of independent values that would determine quantile `q` as well.
+fn effective_sample_size(
+    batches: &[Histogram],
+    whole: &Histogram,
+    q: Ratio,
+    confidence: Ratio,
+) -> Option<u64> {
     let (k, n) = (batches.len(), whole.n() as f64);
     if k < N_BATCHES_MIN {
         return None;
@@ -59,11 +65,10 @@ fn worth(batches: &[Histogram], whole: &Histogram, q: Ratio, confidence: Ratio) 
     Some((q.0 * (1.0 - q.0) / (error * error)).min(n) as u64)
 }
 
-/// Histograms of consecutive stretches of a phase whose length is not known before.
+/// Histograms of consecutive spans of a phase whose length is not known in advance.
 ///
-/// Takes one histogram per second and keeps from ten to nineteen batches of equal length, of 1, 2, 4,
-/// … seconds: when twenty are full, neighbors become one. So it needs the memory of twenty
-/// histograms, however long the phase is.
+/// Takes one histogram per second and keeps from ten to nineteen batches of equal length, of 1, 2, 4, … seconds: when
+/// twenty are full, neighbors are merged. So it needs the memory of twenty histograms, however long the phase is.
 #[derive(Debug, Clone, Default)]
 pub struct Batches {
     /// Full batches, each of `length` seconds.
@@ -141,7 +146,7 @@ mod tests {
     }
 
     /// By hand: sorted into batches, 1 … 10, 11 … 20, …: five batches with 10 up to 50, five with none, each 5 from
-    /// the expected 5: squares 250; e = √(250 · 10/9) ÷ 100 = 1/6, times 2.2622 ÷ 1.9600: 0.19237. Worth
+    /// the expected 5: squares 250; e = √(250 · 10/9) ÷ 100 = 1/6, times 2.2622 ÷ 1.9600: 0.19237. Effective size
     /// 0.25 ÷ 0.037005 = 6.76, so 6, whose median is bounded by ranks 1 and 6: shares 1/6 and 1.
     #[test]
     fn batches_that_differ_widen_the_interval() {
@@ -159,13 +164,15 @@ mod tests {
         assert!(of_batches(10, 0.5).is_some() && of_batches(10, 0.99).is_some());
         assert_eq!((of_batches(9, 0.5), of_batches(0, 0.5), of_batches(10, 0.999)), (None, None, None));
         assert_eq!((of_batches(10, 0.0), of_batches(10, f64::NAN)), (None, None));
-        // By hand: 90 of the first and all other values are up to 1,090: squares 9 · 1 + 81, e = 0.01, worth 74 values.
+        // By hand: 90 of the first and all other values are up to 1,090: squares 9 · 1 + 81, e = 0.01, effective size
+        // 74.
         let uneven: Vec<Histogram> =
             (0..10).map(|b| of((1..=100).map(|k| k + 1_000 * u64::from(b == 0)))).collect();
         assert_eq!(batch_quantile_interval(&uneven, Ratio(0.99), Ratio(0.95)), None);
     }
 
-    /// By hand: 19 seconds are 19 batches of 1; the 20th makes 10 of 2; 39 are 19 of 2 with the last one as well; 40 are 10 of 4.
+    /// By hand: 19 seconds are 19 batches of 1; the 20th makes 10 of 2; 39 are 19 of 2 with the last one as well; 40
+    /// are 10 of 4.
     #[test]
     fn batches_grow_with_the_phase() {
         let mut batches = Batches::new();

@@ -1,8 +1,8 @@
-//! Variable-length integers and an adaptive binary range coder: the letters of the histogram codec.
+//! Variable-length integers and an adaptive binary range coder, of which the histogram codec is made.
 
 use crate::HistogramError;
 
-/// Appends an integer in groups of seven bits, lowest first; the top bit of a byte says that more follow.
+/// Appends an integer in groups of seven bits, lowest first; the top bit of a byte marks that more follow.
 pub(crate) fn write_varint(mut value: u128, into: &mut Vec<u8>) {
     while 0x80 <= value {
         into.push(value as u8 | 0x80);
@@ -31,17 +31,17 @@ pub(crate) fn read_varint(from: &mut &[u8]) -> Result<u128, HistogramError> {
 
 /// The estimated probability that the next yes-or-no decision is a yes, learned from those before it.
 ///
-/// The weight of a new decision falls from 1/2 to 1/128: quick at first, then with a long memory.
+/// The weight of a new decision falls from 1/2 to 1/128: it adapts quickly at first, then slowly.
 /// Writer and reader see the same decisions and so learn the same.
 #[derive(Clone, Copy)]
-pub(crate) struct Chance {
+pub(crate) struct BitModel {
     /// The probability in 1/65,536; never zero or one.
     yes: u16,
     /// Number of decisions seen; it stops growing after those that have weights of their own.
     seen: u16,
 }
 
-impl Chance {
+impl BitModel {
     /// The weight of a decision in 1/65,536 after so many others: one over their number and two.
     const WEIGHTS: [u16; 127] = {
         let mut weights = [0; 127];
@@ -54,20 +54,20 @@ impl Chance {
     };
 
     /// The estimate before any decision.
-    const EVEN: Chance = Chance { yes: 1 << 15, seen: 0 };
+    const EVEN: BitModel = BitModel { yes: 1 << 15, seen: 0 };
 
     fn learn(&mut self, yes: bool) {
         let goal = if yes { 0xffff } else { 1 };
-        let (chance, seen) = (i32::from(self.yes), usize::from(self.seen));
+        let (model, seen) = (i32::from(self.yes), usize::from(self.seen));
         // A step down is rounded away from zero and so ends at 1; it never passes the goal.
-        self.yes = (chance + (((goal - chance) * i32::from(Chance::WEIGHTS[seen])) >> 16)) as u16;
-        self.seen = (self.seen + 1).min(Chance::WEIGHTS.len() as u16 - 1);
+        self.yes = (model + (((goal - model) * i32::from(BitModel::WEIGHTS[seen])) >> 16)) as u16;
+        self.seen = (self.seen + 1).min(BitModel::WEIGHTS.len() as u16 - 1);
     }
 }
 
-/// The numbers that begin with what was coded so far, as fractions of one in 64 bits.
+/// The interval of the numbers that begin with the code so far, as fractions of one in 64 bits.
 ///
-/// Each decision divides them in proportion to its chance and keeps one part. Whole bytes on which
+/// Each decision divides it in proportion to its probability and keeps one part. Whole bytes on which
 /// all of them agree are settled. Invariant: `low` < `high`, and their first bytes differ.
 struct Interval {
     low: u64,
@@ -79,8 +79,8 @@ impl Interval {
     const ALL: Interval = Interval { low: 0, high: u64::MAX };
 
     /// Returns the last number of the part that a yes keeps; both parts hold at least one number.
-    fn split(&self, chance: Chance) -> u64 {
-        self.low + ((self.high - self.low) >> 16) * u64::from(chance.yes)
+    fn split(&self, model: BitModel) -> u64 {
+        self.low + ((self.high - self.low) >> 16) * u64::from(model.yes)
     }
 
     fn keep(&mut self, yes: bool, split: u64) {
@@ -116,7 +116,7 @@ impl Interval {
     }
 }
 
-/// Appends decisions, each at about −log₂ of its chance in bits.
+/// An encoder of decisions, each at about −log₂ of its probability in bits.
 ///
 /// A binary range coder with 64 bits. Source: Witten, Neal and Cleary 1987, without their handling of
 /// carries: an interval that straddles a byte boundary stays so long, which costs nothing at this width.
@@ -131,11 +131,11 @@ impl Encoder {
         Encoder { bytes, interval: Interval::ALL }
     }
 
-    /// Appends a decision, and lets its chance learn from it.
+    /// Appends a decision and updates its model.
     #[inline]
-    pub(crate) fn decide(&mut self, yes: bool, chance: &mut Chance) {
-        self.interval.keep(yes, self.interval.split(*chance));
-        chance.learn(yes);
+    pub(crate) fn decide(&mut self, yes: bool, model: &mut BitModel) {
+        self.interval.keep(yes, self.interval.split(*model));
+        model.learn(yes);
         while let Some(byte) = self.interval.settle() {
             self.bytes.push(byte);
         }
@@ -148,7 +148,7 @@ impl Encoder {
     }
 }
 
-/// Reads the decisions of an [`Encoder`].
+/// A decoder of the decisions of an [`Encoder`].
 pub(crate) struct Decoder<'a> {
     /// The bytes from the first one that is not settled.
     bytes: &'a [u8],
@@ -169,11 +169,11 @@ impl<'a> Decoder<'a> {
 
     /// Reads a decision; any at all after the end of the bytes, see [`Decoder::check`].
     #[inline]
-    pub(crate) fn decide(&mut self, chance: &mut Chance) -> bool {
-        let split = self.interval.split(*chance);
+    pub(crate) fn decide(&mut self, model: &mut BitModel) -> bool {
+        let split = self.interval.split(*model);
         let yes = self.number <= split;
         self.interval.keep(yes, split);
-        chance.learn(yes);
+        model.learn(yes);
         while self.interval.settle().is_some() {
             self.ended |= self.bytes.is_empty();
             self.bytes = self.bytes.get(1..).unwrap_or_default();
@@ -182,7 +182,7 @@ impl<'a> Decoder<'a> {
         yes
     }
 
-    /// Checks that what was read so far was there.
+    /// Checks that all bytes read so far existed.
     pub(crate) fn check(&self) -> Result<(), HistogramError> {
         if self.ended { Err(HistogramError::Truncated) } else { Ok(()) }
     }
@@ -200,10 +200,10 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// Codes the counts of neighbouring buckets, which are alike.
+/// A coder for the counts of neighboring buckets, which are alike.
 ///
 /// A count c is coded as c + 1 in binary: first whether it has more than one bit, more than two, and
-/// so on; then its bits after the first. The chances of the lengths and of the first two of these bits
+/// so on; then its bits after the first. The models of the lengths and of the first two of these bits
 /// are learned apart for each power of two of the running mean; the other bits are even.
 pub(crate) struct Counts {
     /// Per power of two of the running mean, from below 1/256.
@@ -216,9 +216,9 @@ pub(crate) struct Counts {
 #[derive(Clone, Copy)]
 struct Level {
     /// Whether there are more.
-    longer: [Chance; 64],
+    longer: [BitModel; 64],
     /// The bits that follow 1, 10 and 11, under these numbers, and all others under zero.
-    bits: [[Chance; 4]; 64],
+    bits: [[BitModel; 4]; 64],
 }
 
 impl Counts {
@@ -230,7 +230,7 @@ impl Counts {
 
     /// Starts with a mean of zero.
     pub(crate) fn new() -> Counts {
-        let level = Level { longer: [Chance::EVEN; 64], bits: [[Chance::EVEN; 4]; 64] };
+        let level = Level { longer: [BitModel::EVEN; 64], bits: [[BitModel::EVEN; 4]; 64] };
         Counts { levels: vec![level; Counts::N_LEVELS], mean: 0 }
     }
 
@@ -244,8 +244,8 @@ impl Counts {
         }
         into.decide(false, &mut level.longer[length]);
         for place in (0..length).rev() {
-            let chance = level.bit_after(raised >> (place + 1), length);
-            into.decide(raised >> place & 1 == 1, chance);
+            let model = level.bit_after(raised >> (place + 1), length);
+            into.decide(raised >> place & 1 == 1, model);
         }
         self.learn(count);
     }
@@ -273,8 +273,8 @@ impl Counts {
 }
 
 impl Level {
-    /// Returns the chance of the bit after the ones given, of a number with so many bits after the first.
-    fn bit_after(&mut self, before: u64, length: usize) -> &mut Chance {
+    /// Returns the model of the bit after the ones given, of a number with so many bits after the first.
+    fn bit_after(&mut self, before: u64, length: usize) -> &mut BitModel {
         let known = if before < 4 { before as usize } else { 0 };
         &mut self.bits[length][known]
     }
@@ -303,9 +303,9 @@ mod tests {
 
     #[test]
     fn a_likely_decision_costs_little() {
-        let mut chance = Chance::EVEN;
+        let mut model = BitModel::EVEN;
         let mut into = Encoder::after(Vec::new());
-        (0..8_000).for_each(|_| into.decide(false, &mut chance));
+        (0..8_000).for_each(|_| into.decide(false, &mut model));
         let n_bytes = into.finish().len();
         assert!(n_bytes < 8, "{n_bytes} bytes for 8,000 decisions");
     }
@@ -323,16 +323,16 @@ mod tests {
             prop_assert_eq!(from.finish(), Ok(()));
         }
 
-        /// Whatever chances there are: also intervals that straddle a byte boundary for long.
+        /// For any probabilities: also intervals that straddle a byte boundary for long.
         #[test]
-        fn decisions_of_any_chance_survive(decisions in prop::collection::vec((any::<bool>(), 1..=u16::MAX), 0..200)) {
-            let chance = |yes| Chance { yes, seen: 0 };
+        fn decisions_of_any_probability_survive(decisions in prop::collection::vec((any::<bool>(), 1..=u16::MAX), 0..200)) {
+            let model = |yes| BitModel { yes, seen: 0 };
             let mut into = Encoder::after(Vec::new());
-            decisions.iter().for_each(|(yes, likely)| into.decide(*yes, &mut chance(*likely)));
+            decisions.iter().for_each(|(yes, likely)| into.decide(*yes, &mut model(*likely)));
             let bytes = into.finish();
             let mut from = Decoder::new(&bytes);
             for (yes, likely) in &decisions {
-                prop_assert_eq!(from.decide(&mut chance(*likely)), *yes);
+                prop_assert_eq!(from.decide(&mut model(*likely)), *yes);
             }
             prop_assert_eq!(from.finish(), Ok(()));
         }

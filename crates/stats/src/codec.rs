@@ -1,4 +1,4 @@
-//! The compact form of a histogram: what a run file keeps for every second.
+//! The compact form of a histogram, which a run file keeps for every second.
 //!
 //! Layout: a version byte; n, and if it is not zero: smallest, largest − smallest, sum, and if the
 //! largest is above one hour the number beyond, each as a variable-length integer of seven bits a
@@ -13,7 +13,7 @@ use crate::bits::{Counts, Decoder, Encoder, read_varint, write_varint};
 use crate::buckets::{HIGHEST, bounds_of, index_of};
 use crate::histogram::{Histogram, new_counts};
 
-/// The form written today; any change of the layout raises it.
+/// The current version; any change of the layout raises it.
 const VERSION: u8 = 1;
 
 /// The largest n that is read: 90 years at 100,000 values a second, and small enough that sums of
@@ -29,7 +29,7 @@ pub enum HistogramError {
     /// The bytes go on after the end of the histogram.
     #[error("histogram is followed by {0} more bytes")]
     Trailing(usize),
-    /// The first byte names a form that this build does not know.
+    /// The first byte names a version that this build does not know.
     #[error("histogram has version {0}, expected {VERSION}")]
     Version(u8),
     /// A number does not fit its range.
@@ -164,7 +164,7 @@ impl Histogram {
     }
 }
 
-/// The buckets, and what they say about the exact figures beside them.
+/// The buckets, and the bounds that they set on the exact figures beside them.
 struct Contents {
     hdr: Box<Hdr<u64>>,
     /// Number of values left for the last bucket; in the end, its count.
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn contradictions_are_found() {
+    fn contradictions_are_detected() {
         let bytes = of(&[5, 8, 5]).to_bytes();
         let with = |place: usize, byte: u8| {
             let mut changed = bytes.clone();

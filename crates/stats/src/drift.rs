@@ -1,10 +1,10 @@
-//! Is a steady phase steady? Drift of a series of per-second values, and intervals for its mean.
+//! Drift of a series of per-second values, and intervals for its mean.
 //!
 //! Neighboring seconds resemble each other (queues, caches, flushes), and single seconds are seldom
 //! normally distributed. Both tests therefore work on means of batches of consecutive seconds:
 //! these are nearly normal by the central limit theorem and nearly independent when a batch is
-//! longer than the memory of the system. An interval from short batches is too narrow, never too
-//! wide; where batches cannot be long, as in the test for drift, their memory is allowed for.
+//! longer than the autocorrelation of the system. An interval from short batches is too narrow, never
+//! too wide; where batches cannot be long, as in the test for drift, their autocorrelation is corrected for.
 
 use units::Ratio;
 
@@ -19,7 +19,7 @@ const N_BATCHES_MAX: usize = 60;
 /// The margin added to an autocorrelation because it is only estimated, in its standard errors, 1 ÷ √n.
 ///
 /// Chosen by simulation: with it false alarms stay at the 5 % asked for, see `tests/steadiness.rs`.
-pub(crate) const MEMORY_MARGIN: f64 = 0.8;
+pub(crate) const AUTOCORRELATION_MARGIN: f64 = 0.8;
 
 /// A limit beyond which a series counts as drifting.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,7 +30,7 @@ pub struct DriftLimit {
     pub confidence: Ratio,
 }
 
-/// Whether a series stays where it is.
+/// The result of a test for drift.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Drift {
     /// No drift beyond the limit is shown; a wide interval means that little could be shown.
@@ -53,12 +53,12 @@ pub enum Drift {
 /// divided by the mean of the series. Seconds at the end that fill no batch are left out. A series
 /// whose mean is zero is steady. The unit of the values does not matter.
 ///
-/// The interval allows for memory: with φ the correlation of neighboring residuals, raised by
-/// 0.8 ÷ √n, n batches are worth nₑ = n·(1 − φ) ÷ (1 + φ) independent ones, from 4 to n; the error
-/// is that of the line times √((n − 2) ÷ (nₑ − 2)), with nₑ − 2 degrees of freedom.
+/// The interval allows for autocorrelation: with φ that of neighboring residuals, raised by 0.8 ÷ √n, the effective
+/// sample size of n batches is nₑ = n·(1 − φ) ÷ (1 + φ), from 4 to n; the error is that of the line times √((n − 2) ÷
+/// (nₑ − 2)), with nₑ − 2 degrees of freedom.
 ///
 /// Source: batch means as in Law, Simulation Modeling and Analysis, 5th edition, chapter 9; line:
-/// [`Line::fit`]; adjusted error and freedom: Santer et al. 2000, Statistical Significance of Trends and
+/// [`Line::fit`]; adjusted error and degrees of freedom: Santer et al. 2000, Statistical Significance of Trends and
 /// Trend Differences in Layer-Average Atmospheric Temperature Time Series.
 pub fn drift(values: &[f64], limit: &DriftLimit) -> Drift {
     let still = Estimate { value: 0.0, low: 0.0, high: 0.0 };
@@ -83,17 +83,18 @@ pub fn drift(values: &[f64], limit: &DriftLimit) -> Drift {
     }
 }
 
-/// Returns the slope of points with an interval that allows for memory from one to the next, see [`drift`].
+/// Returns the slope of points with an interval that allows for autocorrelation, see [`drift`].
 fn slope_interval(points: &[(f64, f64)], confidence: Ratio) -> Option<Estimate> {
     let line = Line::fit(points)?;
     let n = points.len() as f64;
     let residuals: Vec<f64> = points.iter().map(|(x, y)| y - line.intercept - line.slope * x).collect();
     let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
     let neighbors: f64 = residuals.windows(2).map(|pair| pair[0] * pair[1]).sum();
-    let memory = MEMORY_MARGIN / n.sqrt() + if 0.0 < squares { neighbors / squares } else { 0.0 };
-    let worth = (n * (1.0 - memory) / (1.0 + memory)).clamp(4.0, n);
-    let error = line.slope_error * ((n - 2.0) / (worth - 2.0)).sqrt();
-    Estimate::from_error(line.slope, error, (worth - 2.0) as usize, confidence)
+    let autocorrelation =
+        AUTOCORRELATION_MARGIN / n.sqrt() + if 0.0 < squares { neighbors / squares } else { 0.0 };
+    let n_effective = (n * (1.0 - autocorrelation) / (1.0 + autocorrelation)).clamp(4.0, n);
+    let error = line.slope_error * ((n - 2.0) / (n_effective - 2.0)).sqrt();
+    Estimate::from_error(line.slope, error, (n_effective - 2.0) as usize, confidence)
 }
 
 /// Returns the mean of a series with an interval from the means of `n_batches` equal batches.
@@ -133,23 +134,23 @@ mod tests {
 
     const LIMIT: DriftLimit = DriftLimit { per_minute: Ratio(0.01), confidence: Ratio(0.95) };
 
-    /// A rate of 1,000/s that changes by `per_minute`, with noise of ±100 that keeps `memory` of itself each second.
-    fn series(seed: u64, n: usize, per_minute: f64, memory: f64) -> Vec<f64> {
+    /// A rate of 1,000/s that changes by `per_minute`, with noise of ±100 and this lag-1 autocorrelation.
+    fn series(seed: u64, n: usize, per_minute: f64, autocorrelation: f64) -> Vec<f64> {
         let mut rng = Rng::new(seed, Purpose::Simulation, 0);
         let mut noise = 0.0;
         let middle = n as f64 / 2.0;
         let at = |second: usize| 1_000.0 * (1.0 + per_minute * (second as f64 - middle) / 60.0);
         (0..n)
             .map(|second| {
-                noise = memory * noise + 200.0 * (rng.uniform() - 0.5);
+                noise = autocorrelation * noise + 200.0 * (rng.uniform() - 0.5);
                 at(second) + noise
             })
             .collect()
     }
 
-    fn share_drifting(n: usize, per_minute: f64, memory: f64) -> f64 {
+    fn share_drifting(n: usize, per_minute: f64, autocorrelation: f64) -> f64 {
         let drifting = |seed: &u64| {
-            matches!(drift(&series(*seed, n, per_minute, memory), &LIMIT), Drift::Drifting { .. })
+            matches!(drift(&series(*seed, n, per_minute, autocorrelation), &LIMIT), Drift::Drifting { .. })
         };
         (0..200).filter(drifting).count() as f64 / 200.0
     }
@@ -172,35 +173,36 @@ mod tests {
     }
 
     #[test]
-    fn too_few_values_say_nothing() {
+    fn too_few_values_decide_nothing() {
         assert_eq!(drift(&[1.0; 9], &LIMIT), Drift::TooFew);
         assert_eq!(drift(&[], &LIMIT), Drift::TooFew);
         assert_eq!(drift(&[f64::NAN; 20], &LIMIT), Drift::TooFew);
         assert!(matches!(drift(&[1.0; 10], &LIMIT), Drift::Steady { .. }));
     }
 
-    /// Goal: false alarms stay rare, also where a second remembers the one before; a leak of 3 % per
+    /// Goal: false alarms stay rare, also with autocorrelation; a leak of 3 % per
     /// minute over five minutes is found. Seeds 0 to 199.
     #[test]
     fn noise_is_steady_and_a_leak_is_found() {
-        for memory in [0.0, 0.5, 0.8] {
-            let alarms = share_drifting(300, 0.0, memory);
-            assert!(alarms <= 0.05, "memory {memory}: {alarms}");
+        for autocorrelation in [0.0, 0.5, 0.8] {
+            let alpha = share_drifting(300, 0.0, autocorrelation);
+            assert!(alpha <= 0.05, "autocorrelation {autocorrelation}: {alpha}");
         }
         let found = share_drifting(300, -0.03, 0.5);
         assert!(0.9 <= found, "{found}");
     }
 
     /// By hand: y 1, 0, 0, 1, 1, 0, 0, 1 at x 0 … 7: slope 0, residuals ±½, squares 2, neighbors −1/4: −1/8,
-    /// raised by 0.8 ÷ √8 = 0.28284 to 0.15784: worth 8 · 0.84216 ÷ 1.15784 = 5.8188. The error of the line,
+    /// raised by 0.8 ÷ √8 = 0.28284 to 0.15784: effective size 8 · 0.84216 ÷ 1.15784 = 5.8188. The error of the line,
     /// √(2 ÷ 6 ÷ 42) = 0.0890871, times √(6 ÷ 3.8188) = 0.111667; t(3) at 0.975 is 3.18245.
     #[test]
-    fn memory_widens_the_interval_of_a_slope() {
+    fn autocorrelation_widens_the_interval_of_a_slope() {
         let points: Vec<(f64, f64)> =
             (0..).map(f64::from).zip([1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0]).collect();
         let slope = slope_interval(&points, Ratio(0.95)).unwrap();
         assert!(slope.value.abs() < 1e-12 && (slope.high - 0.355_374).abs() < 1e-5, "{slope:?}");
-        // Two halves that differ remember all but once: worth little, so that nothing is shown.
+        // Two halves that differ are correlated but for one step: the effective size is small, so that nothing is
+        // shown.
         let halves: Vec<(f64, f64)> = (0..8).map(|x| (f64::from(x), f64::from(x / 4))).collect();
         let (plain, slope) = (Line::fit(&halves).unwrap(), slope_interval(&halves, Ratio(0.95)).unwrap());
         assert!(slope.low < 0.0 && 0.0 < plain.slope_interval(Ratio(0.95)).unwrap().low, "{slope:?}");

@@ -1,4 +1,4 @@
-//! The distribution of times, mergeable without loss.
+//! Histograms of times, mergeable without loss.
 
 use std::fmt;
 
@@ -29,7 +29,7 @@ pub struct Histogram {
     pub(crate) counts: Option<Box<Hdr<u64>>>,
 }
 
-/// A quantile with what it rests on.
+/// A quantile with its confidence interval and sample size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quantile {
     /// The estimate: the value at rank ⌈q·n⌉.
@@ -74,7 +74,7 @@ impl Histogram {
         self.counts.get_or_insert_with(new_counts).saturating_record(value.min(HIGHEST));
     }
 
-    /// Returns how many values were recorded.
+    /// Returns the number of values recorded.
     pub fn n(&self) -> u64 {
         self.n
     }
@@ -101,7 +101,7 @@ impl Histogram {
         Some(Nanos(u64::try_from(rounded).unwrap_or(u64::MAX)))
     }
 
-    /// Returns how many values were above one hour, the highest that has a bucket.
+    /// Returns the number of values above one hour, the highest that has a bucket.
     pub fn beyond(&self) -> u64 {
         self.beyond
     }
@@ -145,7 +145,7 @@ impl Histogram {
     ///
     /// The interval runs between two order statistics, whose ranks l < u are the closest with
     /// P(B < l) ≤ α/2 and P(B ≥ u) ≤ α/2, where B is binomial (n, q) and α = 1 − confidence; it
-    /// asks nothing of the distribution except that values are independent. Its ends are widened
+    /// assumes nothing about the distribution except independent values. Its ends are widened
     /// to the edges of their buckets. `None` if n is too small for such an interval to exist
     /// (p99 at 95 % needs 368 values, p99.9 needs 3,688), or q or confidence are not between 0 and 1.
     ///

@@ -27,7 +27,7 @@ pub struct Knees {
     pub agreement: Agreement,
 }
 
-/// Whether several methods name the same load.
+/// The agreement of several methods about the load of a knee.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Agreement {
     /// At least two found a knee, all at the same load point or at two that are neighbors.
@@ -38,7 +38,7 @@ pub enum Agreement {
     Undecided,
 }
 
-/// Returns the knees of a curve. Points in any order, one per load; those that are not numbers are passed over.
+/// Returns the knees of a curve. Points in any order, one per load; those that are not numbers are skipped.
 pub fn knees(points: &[CurvePoint]) -> Knees {
     let points = in_order(points);
     let load = |point: Option<CurvePoint>| point.map(|point| point.load);
@@ -115,7 +115,8 @@ pub fn kneedle(points: &[CurvePoint]) -> Option<CurvePoint> {
         .map(|knee| points[knee])
 }
 
-/// Returns d = scaled rate − scaled load of each point. `None` with fewer than three points or if loads or rates are all equal.
+/// Returns d = scaled rate − scaled load of each point. `None` with fewer than three points or if loads or rates are
+/// all equal.
 fn differences(points: &[CurvePoint]) -> Option<Vec<f64>> {
     let (loads, rates) = scaled_axes(points)?;
     (3 <= points.len()).then(|| rates.iter().zip(loads).map(|(rate, load)| rate - load).collect())
@@ -208,7 +209,7 @@ mod tests {
         }
     }
 
-    /// A rate that only grows: no method may name a knee, also with noise of 1 %.
+    /// A rate that only grows: no method may find a knee, also with noise of 1 %.
     #[test]
     fn a_straight_rise_has_no_knee() {
         check(

@@ -1,4 +1,4 @@
-//! Laws that hold for any server, whatever its distributions: used to check results, not to make them.
+//! Operational laws, which hold for any server whatever its distributions: used to check results, not to make them.
 
 use units::Ratio;
 
@@ -24,12 +24,12 @@ pub fn load_factor(sum_response: f64, length: f64) -> Option<f64> {
     (0.0 < length).then(|| sum_response / length)
 }
 
-/// Returns how far a closed loop is from closing by Little's law: |N − X·(R + Z)| ÷ N.
+/// Returns the gap of a closed loop in Little's law: |N − X·(R + Z)| ÷ N.
 ///
 /// N users, X rate (operations/s), R mean response time (s), Z mean think time (s).
 /// `None` if there are no users.
 ///
-/// Source: Little's law for users and server together, each user being either in the server or thinking.
+/// Source: Little's law for users and server together, as each user is either in the server or thinking.
 pub fn little_gap(users: f64, rate: f64, response: f64, think: f64) -> Option<Ratio> {
     (0.0 < users).then(|| Ratio((users - rate * (response + think)).abs() / users))
 }
@@ -86,7 +86,7 @@ pub fn weighted_harmonic_mean(pairs: impl IntoIterator<Item = (f64, f64)>) -> Op
     (0.0 < time).then(|| work / time)
 }
 
-/// Returns how many T1 lines a throughput fills, by the rule of thumb of the Apple WebStone report.
+/// Returns the number of T1 lines that a throughput fills, by the rule of thumb of the Apple WebStone report.
 ///
 /// `throughput` in WebStone's megabits ([`MBIT`]) per second; one line counts as 1.4 of them.
 pub fn t1_lines(throughput: f64) -> f64 {
@@ -126,7 +126,7 @@ mod tests {
 
     /// By hand: 100 users, 200/s, R 0.2 s, Z 0.27 s: 200 · 0.47 = 94, six of a hundred missing.
     #[test]
-    fn the_gap_is_the_share_of_users_unaccounted_for() {
+    fn the_gap_is_the_share_of_missing_users() {
         close(little_gap(100.0, 200.0, 0.2, 0.27).map(|gap| gap.0), 0.06, 1e-12);
         close(little_gap(16.0, 285.12, 0.0557, 0.0).map(|gap| gap.0), (16.0 - 15.881) / 16.0, 1e-4);
         assert_eq!(little_gap(0.0, 1.0, 1.0, 0.0), None);

@@ -16,7 +16,7 @@ const N_STEPS_MAX: usize = 1_000;
 /// The largest damping: beyond it a step changes no digit, so the minimum is found.
 const DAMPING_MAX: f64 = 1e12;
 
-/// A scaled matrix with a smaller pivot than this has no inverse worth having.
+/// The smallest pivot of a scaled matrix: with a smaller one the inverse is useless.
 const PIVOT_MIN: f64 = 1e-13;
 
 type Matrix<const N: usize> = [[f64; N]; N];
@@ -47,7 +47,7 @@ pub(crate) struct Solution<const N: usize> {
     pub(crate) parameters: [f64; N],
     /// Σ w·residual².
     pub(crate) sum_squares: f64,
-    /// Standard errors √diag(s²·(JᵀWJ)⁻¹), s² = sum of squares ÷ freedom; not finite without freedom.
+    /// Standard errors √diag(s²·(JᵀWJ)⁻¹), s² = sum of squares ÷ degrees of freedom; not finite without any.
     pub(crate) errors: [f64; N],
 }
 
@@ -93,7 +93,7 @@ impl<const N: usize> Problem<'_, N> {
         (matrix, downhill)
     }
 
-    /// Returns where a damped step from `at` ends.
+    /// Returns the end of a damped step from `at`.
     fn step(&self, at: &[f64; N], damping: f64) -> Option<[f64; N]> {
         let (mut matrix, mut downhill) = self.normal_equations(at);
         for i in 0..N {

@@ -1,6 +1,6 @@
 //! Histograms, moments, laws and fits, every formula with its source.
 //!
-//! Only arithmetic: nothing here reads, writes or asks the time. Units are in the types
+//! Only arithmetic: nothing here reads, writes or looks at a clock. Units are in the types
 //! ([`units::Nanos`], [`units::Ratio`]) or, for plain numbers, in the comment: s and operations/s.
 
 mod asymptote;
@@ -31,8 +31,9 @@ pub use asymptote::{Demand, asymptotic_bound, saturation_users};
 pub use batches::{Batches, batch_quantile_interval};
 pub use codec::HistogramError;
 pub use compare::{
-    ALIKE, Decision, Family, Finding, LogRatio, NOISY, POWER, PhaseError, Shown, Told, benjamini_hochberg,
-    finding, holm, phase_error, tell,
+    ComparisonFinding, Decision, EQUIVALENCE_MARGIN, HypothesisFamily, LogRatio, MeasuredFigure,
+    NOISE_THRESHOLD, POWER, Significance, StandardError, benjamini_hochberg, decide_significance, finding,
+    holm, standard_error,
 };
 pub use curve::{CurvePoint, knee, peak, saturation_point};
 pub use drift::{Drift, DriftLimit, batch_mean_interval, drift};

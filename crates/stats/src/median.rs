@@ -1,6 +1,7 @@
-//! The value in the middle.
+//! The median.
 
-/// Returns the median of values in any order: the mean of the two in the middle if there is no middle. `None` without values.
+/// Returns the median of values in any order: the mean of the two in the middle if there is no middle. `None` without
+/// values.
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

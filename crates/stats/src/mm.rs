@@ -1,4 +1,4 @@
-//! Response times of queues with a known law: what simulated servers are held against.
+//! Response times of queues with a known law, with which simulated servers are compared.
 //!
 //! In all of them: λ arrival rate (operations/s, Poisson), S mean service time of one server (s),
 //! ρ its utilization, R mean response time (s: waiting and service), first come first served.
@@ -76,7 +76,8 @@ mod tests {
         assert_eq!((mm1_response(100.0, 0.01), mm1_response_quantile(80.0, 0.01, 1.0)), (None, None));
     }
 
-    /// By hand: a = 1.5, c = 2: a²/2! ÷ (1 − 0.75) = 4.5; C = 4.5 ÷ (1 + 1.5 + 4.5) = 9/14; R = 1 + (9/14) ÷ 0.5 = 16/7.
+    /// By hand: a = 1.5, c = 2: a²/2! ÷ (1 − 0.75) = 4.5; C = 4.5 ÷ (1 + 1.5 + 4.5) = 9/14; R = 1 + (9/14) ÷ 0.5 =
+    /// 16/7.
     #[test]
     fn two_servers_by_hand() {
         close(erlang_c(1.5, 2), 9.0 / 14.0, 1e-12);

@@ -1,4 +1,4 @@
-//! Ranks of order statistics: which of n sorted values stands for a quantile, and which two bound it.
+//! Ranks of order statistics: the one of n sorted values that stands for a quantile, and the two that bound it.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranks_round_up_and_forgive_rounding() {
+    fn ranks_round_up_and_tolerate_rounding() {
         for (q, n, rank) in [
             (0.0, 5, 1),
             (0.5, 4, 2),

@@ -22,7 +22,7 @@ pub struct Line {
 impl Line {
     /// Fits the line that has the smallest sum of squared vertical distances from points (x, y).
     ///
-    /// `None` with fewer than three points (no error could be told), if all x are equal, or if a
+    /// `None` with fewer than three points (no error could be estimated), if all x are equal, or if a
     /// coordinate is not finite.
     ///
     /// With Sxx = Σ(x − x̄)², Sxy = Σ(x − x̄)(y − ȳ): slope = Sxy ÷ Sxx, intercept = ȳ − slope·x̄,

@@ -1,7 +1,7 @@
 //! The effect of one stall on the response times of an open loop: the known answer that coordinated omission hides.
 //!
 //! Operations fall due evenly, λ per second, for T seconds. Once, the server stops for D seconds;
-//! then it works off what has piled up at its capacity of μ per second, in the order due, while
+//! then it serves its queue at its capacity of μ per second, in the order due, while
 //! new operations queue behind. An operation due t seconds into the stall has λt others before
 //! it, so it is done at D + λt/μ and its response time, from its due time, is
 //!
@@ -29,7 +29,7 @@ pub struct Stall {
 }
 
 impl Stall {
-    /// Returns how long stall and drain take together, in s: D ÷ (1 − ρ). `None` if the queue never drains (λ ≥ μ).
+    /// Returns the length of stall and drain together, in s: D ÷ (1 − ρ). `None` if the queue never drains (λ ≥ μ).
     pub fn disturbance(&self) -> Option<f64> {
         let spare = 1.0 - self.rate / self.capacity;
         (0.0 < spare).then(|| self.length / spare)
@@ -96,9 +96,10 @@ mod tests {
         assert_eq!(ONE_IN_THIRTY.response_quantile(1.1), None);
     }
 
-    /// Goal: the formula against the schedule played through, to within the service time and the gap between operations.
+    /// Goal: the formula against a simulation of the schedule, to within the service time and the gap between
+    /// operations.
     #[test]
-    fn the_schedule_played_through_gives_the_same_quantiles() {
+    fn a_simulation_of_the_schedule_gives_the_same_quantiles() {
         for (length, run, rate, capacity) in [
             (1.0, 30.0, 2_000.0, f64::INFINITY),
             (1.0, 30.0, 2_000.0, 4_000.0),

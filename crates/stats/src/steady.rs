@@ -1,27 +1,27 @@
-//! Is a steady phase steady? One answer from its slices: drifting, unsteady, or neither.
+//! The test for a steady state: a phase is steady, drifting or unsteady, by its slices.
 //!
 //! The rule is simple: cut the phase into ten slices; the trend may change the value by 2 % from
 //! begin to end, and the slices may scatter by 5 %. But slices of a short phase scatter by chance
-//! alone, the more the noisier the values and the longer their memory. So both limits must be
-//! passed by more than chance explains:
+//! alone, the more the noisier the values and the longer their autocorrelation. So both limits must be
+//! exceeded by more than chance explains:
 //!
 //! - the trend, when zero lies outside its interval ([`drift()`]);
-//! - the scatter s² of the slices, when it is beyond Fisher's quantile of what a slice varies by
-//!   chance. That is told from short distances only, so that what happens over the phase is not
+//! - the scatter s² of the slices, when it is beyond Fisher's quantile of the variance of a slice by
+//!   chance. That is estimated from short distances only, so that a trend over the phase is not
 //!   taken for noise. It is the larger of two estimates, each blind where the other is not:
-//!   the two halves of each slice (any noise whose memory is shorter than half a slice), and how
-//!   fast neighbors grow apart, up to three values (memory that fades evenly, also a longer one).
+//!   the two halves of each slice (any noise whose autocorrelation is shorter than half a slice), and
+//!   the differences of neighbors up to three values apart (an AR(1) process, also a longer one).
 //!
-//! How often it is wrong is tested on simulated series: `tests/steadiness.rs`, with a table in
+//! Its error rates are tested on simulated series: `tests/steadiness.rs`, with a table in
 //! `docs/design/intervals.md`.
 
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 use units::Ratio;
 
-use crate::drift::{MEMORY_MARGIN, variance};
+use crate::drift::{AUTOCORRELATION_MARGIN, variance};
 use crate::{Drift, DriftLimit, Estimate, drift};
 
-/// Into how many slices a phase is cut.
+/// Number of slices of a phase.
 ///
 /// Source: the house rule for a steady state: 10 equal slices, slope below 2 % of the mean over the
 /// window, variation of the slices below 5 %.
@@ -34,7 +34,7 @@ const N_VALUES_MIN: usize = 3 * N_SLICES;
 const SCATTER_SHARE: f64 = 0.1;
 
 /// The highest autocorrelation: beyond it a series is as good as a random walk; keeps formulas finite.
-const MEMORY_MAX: f64 = 0.95;
+const AUTOCORRELATION_MAX: f64 = 0.95;
 
 /// A limit beyond which a phase is not steady.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -49,11 +49,11 @@ pub struct SteadyLimit {
 
 impl SteadyLimit {
     /// The house rule, with 95 % confidence.
-    pub const HOUSE: SteadyLimit =
+    pub const DEFAULT: SteadyLimit =
         SteadyLimit { change: Ratio(0.02), variation: Ratio(0.05), confidence: Ratio(0.95) };
 }
 
-/// Whether a phase is steady.
+/// The result of a test for a steady state.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Steadiness {
     /// No change and no scatter beyond the limits is shown; a wide interval means that little could be shown.
@@ -91,10 +91,10 @@ pub fn steadiness(values: &[f64], limit: &SteadyLimit) -> Steadiness {
     if is_shown && limit.change.0 <= change.value.abs() {
         return Steadiness::Drifting { by: change };
     }
-    let (scatter, chance) = (variance(&slices(values, N_SLICES)), chance_of_slices(values));
+    let (scatter, chance) = (variance(&slices(values, N_SLICES)), slice_variance_by_chance(values));
     let ratio = |variance: f64| if 0.0 < variance { Ratio(variance.sqrt() / mean.abs()) } else { Ratio(0.0) };
     let variation = ratio(scatter);
-    if limit.variation <= variation && explained(limit.confidence) * chance < scatter {
+    if limit.variation <= variation && explained_ratio(limit.confidence) * chance < scatter {
         return Steadiness::Unsteady { variation, by_chance: ratio(chance) };
     }
     Steadiness::Steady { change, variation }
@@ -110,28 +110,28 @@ fn change(values: &[f64], confidence: Ratio) -> Option<(Estimate, bool)> {
     Some((per_minute.relative_to(60.0 / values.len() as f64), is_shown))
 }
 
-/// Returns how many times larger than by chance the scatter may be: Fisher's quantile for ten slices and ten differences.
-fn explained(confidence: Ratio) -> f64 {
+/// Returns the largest ratio of the scatter to that by chance: Fisher's quantile for ten slices and ten differences.
+fn explained_ratio(confidence: Ratio) -> f64 {
     let fisher = FisherSnedecor::new((N_SLICES - 1) as f64, N_SLICES as f64);
     let p = 1.0 - SCATTER_SHARE * (1.0 - confidence.0);
     fisher.map_or(f64::INFINITY, |fisher| fisher.inverse_cdf(p))
 }
 
 /// Returns the variance of the mean of a slice by chance.
-fn chance_of_slices(values: &[f64]) -> f64 {
-    chance_by_halves(values).max(chance_by_memory(values))
+fn slice_variance_by_chance(values: &[f64]) -> f64 {
+    variance_by_halves(values).max(variance_by_autocorrelation(values))
 }
 
-/// The same, from the differences of the halves of each slice: the mean of (h₁ − h₂)² ÷ 4.
+/// Returns the same from the differences of the halves of each slice: the mean of (h₁ − h₂)² ÷ 4.
 ///
 /// If halves are independent, each varies by 2·v, v being the variance of their mean, and their
 /// difference by 4·v.
-fn chance_by_halves(values: &[f64]) -> f64 {
+fn variance_by_halves(values: &[f64]) -> f64 {
     let halves = slices(values, 2 * N_SLICES);
     halves.chunks_exact(2).map(|half| (half[0] - half[1]).powi(2) / 4.0).sum::<f64>() / N_SLICES as f64
 }
 
-/// The same, from how fast neighbors grow apart, for a memory φ from one value to the next (AR(1)).
+/// Returns the same from the differences of neighbors, for an autocorrelation φ from one value to the next (AR(1)).
 ///
 /// With V(h) half the mean squared difference of values h apart: V(3) ÷ V(1) = 1 + φ + φ² gives φ, and
 /// V(1) ÷ (1 − φ) the variance g of a value. φ is then raised as in [`drift()`], since it is only
@@ -139,7 +139,7 @@ fn chance_by_halves(values: &[f64]) -> f64 {
 ///
 /// Source: the autocovariance g·φʰ of AR(1) (Box and Jenkins, Time Series Analysis, section 3.2), summed
 /// over a slice.
-fn chance_by_memory(values: &[f64]) -> f64 {
+fn variance_by_autocorrelation(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     let apart = |h: usize| {
         let squares = values.iter().zip(&values[h..]).map(|(one, other)| (one - other).powi(2));
@@ -149,13 +149,15 @@ fn chance_by_memory(values: &[f64]) -> f64 {
     if near == 0.0 {
         return 0.0;
     }
-    let memory = (((4.0 * far / near - 3.0).max(0.0).sqrt() - 1.0) / 2.0).clamp(0.0, MEMORY_MAX);
-    let variance = near / (1.0 - memory);
-    let memory = (memory + MEMORY_MARGIN / n.sqrt()).min(MEMORY_MAX);
+    let autocorrelation =
+        (((4.0 * far / near - 3.0).max(0.0).sqrt() - 1.0) / 2.0).clamp(0.0, AUTOCORRELATION_MAX);
+    let variance = near / (1.0 - autocorrelation);
+    let autocorrelation = (autocorrelation + AUTOCORRELATION_MARGIN / n.sqrt()).min(AUTOCORRELATION_MAX);
     let m = n / N_SLICES as f64;
-    let forgets = 1.0 - memory;
+    let complement = 1.0 - autocorrelation;
     variance / m
-        * ((1.0 + memory) / forgets - 2.0 * memory * (1.0 - memory.powf(m)) / (m * forgets * forgets))
+        * ((1.0 + autocorrelation) / complement
+            - 2.0 * autocorrelation * (1.0 - autocorrelation.powf(m)) / (m * complement * complement))
 }
 
 /// Returns the means of `n` slices whose lengths differ by at most one value.
@@ -170,7 +172,7 @@ mod tests {
     use super::*;
 
     fn judged(values: &[f64]) -> Steadiness {
-        steadiness(values, &SteadyLimit::HOUSE)
+        steadiness(values, &SteadyLimit::DEFAULT)
     }
 
     /// 100 ± 1, alternating, times `shape` of the time from 0 to 1.
@@ -185,29 +187,29 @@ mod tests {
     fn stairs_drift_by_their_height() {
         let values: Vec<f64> = (0..60).map(|second| f64::from(98 + second / 6)).collect();
         assert!((variance(&slices(&values, 10)) - 82.5 / 9.0).abs() < 1e-9);
-        assert_eq!(chance_by_halves(&values), 0.0);
+        assert_eq!(variance_by_halves(&values), 0.0);
         let Steadiness::Drifting { by } = judged(&values) else { panic!("it drifts") };
         assert!((by.value - 10.0 / 102.5).abs() < 0.002, "{by:?}");
     }
 
     /// By hand: slices of (1, 2, 5, 6): halves 1.5 and 5.5, (4)² ÷ 4 = 4.
     #[test]
-    fn chance_by_halves_by_hand() {
+    fn variance_by_halves_by_hand() {
         let values: Vec<f64> = [1.0, 2.0, 5.0, 6.0].repeat(10);
-        assert!((chance_by_halves(&values) - 4.0).abs() < 1e-12);
+        assert!((variance_by_halves(&values) - 4.0).abs() < 1e-12);
     }
 
     /// By hand: +1, −1, … : V(1) = 2, V(3) = 2, so φ = 0 and g = 2. With n = 400 the margin is 0.04, and
     /// 2 ÷ 40 · (1.04 ÷ 0.96 − 2 · 0.04 ÷ (40 · 0.96²)) = 0.054058.
     #[test]
-    fn chance_by_memory_by_hand() {
+    fn variance_by_autocorrelation_by_hand() {
         let values = [1.0, -1.0].repeat(200);
-        let found = chance_by_memory(&values);
+        let found = variance_by_autocorrelation(&values);
         assert!((found - 0.054_058).abs() < 5e-6, "{found}");
     }
 
     #[test]
-    fn even_values_are_steady() {
+    fn alternating_values_are_steady() {
         for values in [vec![0.0; 60], vec![0.1; 300], shaped(60, |_| 1.0), shaped(601, |_| 1.0)] {
             let Steadiness::Steady { change, variation } = judged(&values) else { panic!("{values:?}") };
             assert!(change.low <= 0.0 && 0.0 <= change.high && variation.0 < 0.01, "{change:?} {variation}");
@@ -234,12 +236,12 @@ mod tests {
     }
 
     #[test]
-    fn too_few_values_say_nothing() {
+    fn too_few_values_decide_nothing() {
         for values in [vec![], vec![1.0; 29], vec![f64::NAN; 60], vec![f64::INFINITY; 60]] {
             assert_eq!(judged(&values), Steadiness::TooFew);
         }
         assert!(matches!(judged(&[1.0; 30]), Steadiness::Steady { .. }));
-        let sure = SteadyLimit { confidence: Ratio(1.0), ..SteadyLimit::HOUSE };
+        let sure = SteadyLimit { confidence: Ratio(1.0), ..SteadyLimit::DEFAULT };
         assert_eq!(steadiness(&[1.0; 60], &sure), Steadiness::TooFew);
     }
 }

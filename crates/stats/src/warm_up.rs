@@ -11,7 +11,8 @@ const BATCH: usize = 5;
 /// The fewest batches of a series: with fewer, a transient cannot be told from chance.
 const N_BATCHES_MIN: usize = 10;
 
-/// Returns how many values at the beginning of a series belong to its transient, a multiple of five; often zero.
+/// Returns the number of values at the beginning of a series that belong to its transient, a multiple of five; often
+/// zero.
 ///
 /// MSER-5: of the means Z₁ … Z_k of batches of five values, the first d are cut for which the
 /// marginal standard error of the mean of the rest is smallest,
@@ -33,14 +34,14 @@ pub fn warm_up_cut(values: &[f64]) -> Option<usize> {
     (cut <= means.len() / 2).then_some(cut * BATCH)
 }
 
-/// Returns by how many standard errors the values before `cut` differ from the rest.
+/// Returns the difference between the values before `cut` and the rest, in standard errors.
 ///
-/// Told from means of batches of five values. With b of them before the cut and a after it, their means m_b and m_a,
-/// and s² the sample variance of those after it: |m_b − m_a| ÷ (s·√(1/b + 1/a)). Dimensionless.
+/// Estimated from means of batches of five values. With b of them before the cut and a after it, their means m_b and
+/// m_a, and s² the sample variance of those after it: |m_b − m_a| ÷ (s·√(1/b + 1/a)). Dimensionless.
 ///
 /// `None` without a batch before the cut or with fewer than two after it, and if all values are equal.
 ///
-/// Source: the difference of two means of the same variance; what is before the cut need not be even.
+/// Source: the difference of two means of the same variance; the values before the cut need not have the same variance.
 pub fn warm_up_errors(values: &[f64], cut: usize) -> Option<f64> {
     let (before, after) = values.split_at_checked(cut)?;
     let means = |part| batch_means(part, BATCH).collect::<Vec<f64>>();
@@ -131,7 +132,8 @@ mod tests {
         assert!(0.9 <= none, "{none}");
     }
 
-    /// A jump of 20 % after 30 s is cut there in 64 of 100 series, by chance a little later in most others, never before.
+    /// A jump of 20 % after 30 s is cut there in 64 of 100 series, by chance a little later in most others, never
+    /// before.
     #[test]
     fn a_jump_is_cut_where_it_ends() {
         let found = share(300, 0.2, 0.0, 30..=60);

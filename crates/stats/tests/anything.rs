@@ -3,8 +3,8 @@
 use proptest::num::f64::ANY;
 use proptest::prelude::*;
 use stats::{
-    Amdahl, CurvePoint, Estimate, LogRatio, POWER, Repeats, ScalingPoint, Shown, SteadyLimit, Usl,
-    benjamini_hochberg, holm, knees, phase_error, speed_ups, steadiness, warm_up_cut,
+    Amdahl, CurvePoint, Estimate, LogRatio, MeasuredFigure, POWER, Repeats, ScalingPoint, SteadyLimit, Usl,
+    benjamini_hochberg, holm, knees, speed_ups, standard_error, steadiness, warm_up_cut,
 };
 use units::Ratio;
 
@@ -53,8 +53,8 @@ proptest! {
     #[test]
     fn ratios_have_an_interval_or_none(pairs in pairs()) {
         let (a, b): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
-        let shown = |value: &f64| Shown { value: *value, relative: value / 1e4, freedom: value / 10.0 };
-        let (runs_a, runs_b): (Vec<Shown>, Vec<Shown>) = (a.iter().map(shown).collect(), b.iter().map(shown).collect());
+        let shown = |value: &f64| MeasuredFigure { value: *value, relative: value / 1e4, degrees_of_freedom: value / 10.0 };
+        let (runs_a, runs_b): (Vec<MeasuredFigure>, Vec<MeasuredFigure>) = (a.iter().map(shown).collect(), b.iter().map(shown).collect());
         let found = [
             LogRatio::of_pairs(&pairs, 1),
             LogRatio::of_repetitions(&a, &b, 1),
@@ -69,9 +69,9 @@ proptest! {
 
     #[test]
     fn phases_have_an_error_or_none(pairs in prop::collection::vec((prop_oneof![20 => -1e3..1e3f64, 1 => ANY], 1e-3..1e3f64), 0..100)) {
-        if let Some(error) = phase_error(&pairs) {
+        if let Some(error) = standard_error(&pairs) {
             prop_assert!(0.0 <= error.relative && error.relative.is_finite(), "{error:?}");
-            prop_assert!(1.0 < error.freedom && error.freedom < 20.0, "{error:?}");
+            prop_assert!(1.0 < error.degrees_of_freedom && error.degrees_of_freedom < 20.0, "{error:?}");
         }
     }
 
@@ -88,7 +88,7 @@ proptest! {
 
     #[test]
     fn series_are_judged(values in prop::collection::vec(prop_oneof![20 => -1e3..1e3f64, 1 => ANY], 0..200)) {
-        let _ = steadiness(&values, &SteadyLimit::HOUSE);
+        let _ = steadiness(&values, &SteadyLimit::DEFAULT);
         prop_assert!(warm_up_cut(&values).is_none_or(|cut| cut <= values.len() / 2));
     }
 }

@@ -6,11 +6,14 @@
 mod queues;
 
 use queues::Service;
-use stats::{Family, Finding, LogRatio, Shown, finding, phase_error, tell};
+use stats::{
+    ComparisonFinding, HypothesisFamily, LogRatio, MeasuredFigure, decide_significance, finding,
+    standard_error,
+};
 use units::{Purpose, Ratio, Rng};
 
 const CONFIDENCE: Ratio = Ratio(0.95);
-const ALARMS: Ratio = Ratio(0.05);
+const ALPHA: Ratio = Ratio(0.05);
 
 /// Figures that are compared: rate, mean response time, 99th percentile, CPU per operation.
 const N_FIGURES: usize = 4;
@@ -54,7 +57,7 @@ fn unpaired(seed: u64, n: usize, scatter: Scatter) -> Option<LogRatio> {
     LogRatio::of_repetitions(&a, &b, seed)
 }
 
-/// Returns how many of `n` seeds from 0 on have it, as a share.
+/// Returns the share of `n` seeds from 0 on that have it.
 fn share(n: u64, mut has: impl FnMut(u64) -> bool) -> f64 {
     (0..n).filter(|seed| has(*seed)).count() as f64 / n as f64
 }
@@ -67,7 +70,7 @@ fn misses(found: &LogRatio, truth: f64) -> bool {
 /// Goal: an interval of 95 % misses the truth in at most 5 %: on average over all cases, and in each within three
 /// deviations of that share. For repetitions that take turns and for those that do not.
 #[test]
-fn intervals_of_repetitions_hold_the_truth() {
+fn intervals_of_repetitions_cover_the_truth() {
     const N: u64 = 1_000;
     let (mut in_turns, mut not_in_turns) = (0.0, 0.0);
     for (name, scatter) in SCATTERS {
@@ -89,7 +92,7 @@ fn intervals_of_repetitions_hold_the_truth() {
 #[derive(Debug, Clone, Copy)]
 enum Noise {
     /// Normal with this deviation, relative to the mean, and this correlation from one second to the next (AR(1)).
-    Remembering { deviation: f64, memory: f64 },
+    Autocorrelated { deviation: f64, autocorrelation: f64 },
     /// Operations per second of a simulated queue.
     Rate(Service, f64),
     /// Their mean response time.
@@ -100,8 +103,11 @@ impl Noise {
     fn seconds(self, seed: u64, n: usize) -> Vec<(f64, f64)> {
         let queue = |service, utilization| queues::seconds(seed, service, utilization, n);
         match self {
-            Noise::Remembering { deviation, memory } => {
-                remembering(seed, n, deviation, memory).into_iter().map(|value| (value, 1.0)).collect()
+            Noise::Autocorrelated { deviation, autocorrelation } => {
+                autocorrelated(seed, n, deviation, autocorrelation)
+                    .into_iter()
+                    .map(|value| (value, 1.0))
+                    .collect()
             }
             Noise::Rate(service, utilization) => {
                 queue(service, utilization).iter().map(|second| (second.len() as f64, 1.0)).collect()
@@ -114,33 +120,38 @@ impl Noise {
     }
 
     /// A run of so many seconds, as its own phase shows it.
-    fn shown(self, seed: u64, n: usize) -> Shown {
+    fn figure(self, seed: u64, n: usize) -> MeasuredFigure {
         let seconds = self.seconds(seed, n);
-        let error = phase_error(&seconds).unwrap();
+        let error = standard_error(&seconds).unwrap();
         let (above, below) = seconds.iter().fold((0.0, 0.0), |sums, one| (sums.0 + one.0, sums.1 + one.1));
-        Shown { value: above / below, relative: error.relative, freedom: error.freedom }
+        MeasuredFigure {
+            value: above / below,
+            relative: error.relative,
+            degrees_of_freedom: error.degrees_of_freedom,
+        }
     }
 }
 
-fn remembering(seed: u64, n: usize, deviation: f64, memory: f64) -> Vec<f64> {
+fn autocorrelated(seed: u64, n: usize, deviation: f64, autocorrelation: f64) -> Vec<f64> {
     let mut rng = Rng::new(seed, Purpose::Simulation, 1);
     let mut noise = deviation * normal(&mut rng);
     let value = |_| {
-        noise = memory * noise + (1.0 - memory * memory).sqrt() * deviation * normal(&mut rng);
+        noise = autocorrelation * noise
+            + (1.0 - autocorrelation * autocorrelation).sqrt() * deviation * normal(&mut rng);
         1.0 + noise
     };
     (0..n).map(value).collect()
 }
 
-/// Goal: two runs of one server that differ by nothing but their seconds are told apart in at most 5 %, without anything
-/// taken for granted between runs: on average over lengths, and in each within three deviations.
+/// Goal: two runs of one server that differ by nothing but their seconds are told apart in at most 5 %, without
+/// anything taken for granted between runs: on average over lengths, and in each within three deviations.
 #[test]
-fn intervals_of_single_runs_hold_the_truth() {
+fn intervals_of_single_runs_cover_the_truth() {
     const N: u64 = 500;
     let cases = [
-        Noise::Remembering { deviation: 0.1, memory: 0.0 },
-        Noise::Remembering { deviation: 0.1, memory: 0.5 },
-        Noise::Remembering { deviation: 0.1, memory: 0.8 },
+        Noise::Autocorrelated { deviation: 0.1, autocorrelation: 0.0 },
+        Noise::Autocorrelated { deviation: 0.1, autocorrelation: 0.5 },
+        Noise::Autocorrelated { deviation: 0.1, autocorrelation: 0.8 },
         Noise::Rate(Service::Exponential, 0.8),
         Noise::Response(Service::Exponential, 0.5),
         Noise::Response(Service::Exponential, 0.8),
@@ -150,7 +161,7 @@ fn intervals_of_single_runs_hold_the_truth() {
     for noise in cases {
         let missed = [30, 60, 300].map(|length| {
             share(N, |seed| {
-                let run = |seed| noise.shown(seed, length);
+                let run = |seed| noise.figure(seed, length);
                 let found = LogRatio::of_runs(&[run(2 * seed)], &[run(2 * seed + 1)], Ratio(0.0)).unwrap();
                 misses(&found, 1.0)
             })
@@ -163,7 +174,7 @@ fn intervals_of_single_runs_hold_the_truth() {
 
 /// A comparison of two servers at several loads.
 #[derive(Debug, Clone, Copy)]
-struct Contest {
+struct Comparison {
     n_loads: usize,
     n_repetitions: usize,
     /// Deviation of a run's figures at one load, and at the noisiest: the last one.
@@ -174,7 +185,7 @@ struct Contest {
     ratio: f64,
 }
 
-impl Contest {
+impl Comparison {
     /// Returns logarithms per figure, load and repetition.
     fn runs(&self, seed: u64, side: u64) -> Vec<Vec<Vec<f64>>> {
         let mut rng = Rng::new(seed, Purpose::Simulation, 10_000 + side);
@@ -194,19 +205,19 @@ impl Contest {
     }
 
     /// Decides for both servers, as `analysis::compare` does: overall by the geometric means over all loads.
-    fn told(&self, seed: u64) -> (Vec<bool>, Vec<Vec<Finding>>) {
+    fn decided(&self, seed: u64) -> (Vec<bool>, Vec<Vec<ComparisonFinding>>) {
         let (a, b) = (self.runs(seed, 0), self.runs(seed, 1));
         let changes: Vec<(LogRatio, Vec<LogRatio>)> =
             a.iter().zip(&b).map(|(a, b)| self.changes(a, b, seed)).collect();
-        let family = |(overall, places): &(LogRatio, Vec<LogRatio>)| Family {
+        let family = |(overall, loads): &(LogRatio, Vec<LogRatio>)| HypothesisFamily {
             overall: overall.p_value(),
-            places: places.iter().map(LogRatio::p_value).collect(),
+            loads: loads.iter().map(LogRatio::p_value).collect(),
         };
-        let told = tell(&changes.iter().map(family).collect::<Vec<_>>(), ALARMS);
-        let findings = changes.iter().zip(&told).map(|((_, places), told)| {
-            places.iter().zip(&told.places).map(|(place, told)| finding(Some(place), *told)).collect()
+        let decided = decide_significance(&changes.iter().map(family).collect::<Vec<_>>(), ALPHA);
+        let findings = changes.iter().zip(&decided).map(|((_, loads), decided)| {
+            loads.iter().zip(&decided.loads).map(|(load, decided)| finding(Some(load), *decided)).collect()
         });
-        (told.iter().map(|told| told.overall.holds).collect(), findings.collect())
+        (decided.iter().map(|decided| decided.overall.holds).collect(), findings.collect())
     }
 
     fn changes(&self, a: &[Vec<f64>], b: &[Vec<f64>], seed: u64) -> (LogRatio, Vec<LogRatio>) {
@@ -222,30 +233,33 @@ impl Contest {
         (of(&mean(a), &mean(b)), a.iter().zip(b).map(|(a, b)| of(a, b)).collect())
     }
 
-    /// Returns the share of `n` comparisons in which anything is told.
-    fn alarmed(&self, n: u64) -> f64 {
+    /// Returns the share of `n` comparisons with any significant difference.
+    fn share_alarmed(&self, n: u64) -> f64 {
         share(n, |seed| {
-            let (overall, places) = self.told(seed);
-            let is_told = |finding: &Finding| matches!(finding, Finding::Higher | Finding::Lower);
-            overall.contains(&true) || places.iter().flatten().any(is_told)
+            let (overall, loads) = self.decided(seed);
+            let is_significant = |finding: &ComparisonFinding| {
+                matches!(finding, ComparisonFinding::Higher | ComparisonFinding::Lower)
+            };
+            overall.contains(&true) || loads.iter().flatten().any(is_significant)
         })
     }
 }
 
-/// Goal: where nothing differs, anything at all is told in at most 5 % of comparisons, of four figures at one, five or
-/// twenty loads: whether the loads scatter alike or one far more, and whether runs have their deviations in common.
+/// Goal: where nothing differs, at most 5 % of comparisons have any significant difference, of four figures at one,
+/// five or twenty loads: whether the loads scatter alike or one far more, and whether runs have their deviations in
+/// common.
 #[test]
-fn equal_servers_are_seldom_told_apart_in_many_figures() {
+fn equal_servers_are_seldom_called_different_in_many_figures() {
     let (mut sum, mut n_cases) = (0.0, 0.0);
     for n_repetitions in [3, 5] {
         for (n_loads, n) in [(1, 600), (5, 300), (20, 100)] {
             for deviation in [(0.02, 0.02), (0.02, 0.2)] {
                 for common in [0.0, 0.8] {
-                    let contest = Contest { n_loads, n_repetitions, deviation, common, ratio: 1.0 };
-                    let alarmed = contest.alarmed(n);
-                    println!("| {contest:?} | {alarmed:.3} |");
-                    assert!(alarmed <= most(n), "{contest:?}: {alarmed}");
-                    (sum, n_cases) = (sum + alarmed, n_cases + 1.0);
+                    let comparison = Comparison { n_loads, n_repetitions, deviation, common, ratio: 1.0 };
+                    let share_alarmed = comparison.share_alarmed(n);
+                    println!("| {comparison:?} | {share_alarmed:.3} |");
+                    assert!(share_alarmed <= most(n), "{comparison:?}: {share_alarmed}");
+                    (sum, n_cases) = (sum + share_alarmed, n_cases + 1.0);
                 }
             }
         }
@@ -257,23 +271,24 @@ fn equal_servers_are_seldom_told_apart_in_many_figures() {
 /// a twentieth.
 #[test]
 fn differences_that_matter_are_found() {
-    let contest = |n_repetitions, ratio| Contest {
+    let comparison = |n_repetitions, ratio| Comparison {
         n_loads: 20,
         n_repetitions,
         deviation: (0.01, 0.01),
         common: 0.5,
         ratio,
     };
-    for (contest, least) in [(contest(3, 1.1), 0.9), (contest(5, 1.05), 0.9)] {
-        let (mut places, mut overall) = (0.0, 0.0);
+    for (comparison, least) in [(comparison(3, 1.1), 0.9), (comparison(5, 1.05), 0.9)] {
+        let (mut loads, mut overall) = (0.0, 0.0);
         for seed in 0..100 {
-            let (whole, findings) = contest.told(seed);
-            overall += whole.iter().filter(|told| **told).count() as f64 / 400.0;
-            let higher = findings.iter().flatten().filter(|finding| **finding == Finding::Higher).count();
-            places += higher as f64 / (100 * N_FIGURES * contest.n_loads) as f64;
+            let (whole, findings) = comparison.decided(seed);
+            overall += whole.iter().filter(|decided| **decided).count() as f64 / 400.0;
+            let higher =
+                findings.iter().flatten().filter(|finding| **finding == ComparisonFinding::Higher).count();
+            loads += higher as f64 / (100 * N_FIGURES * comparison.n_loads) as f64;
         }
-        println!("| {contest:?} | overall {overall:.3} | at single loads {places:.3} |");
-        assert!(least <= places && least <= overall, "{contest:?}: {overall} {places}");
+        println!("| {comparison:?} | overall {overall:.3} | at single loads {loads:.3} |");
+        assert!(least <= loads && least <= overall, "{comparison:?}: {overall} {loads}");
     }
 }
 
@@ -283,14 +298,14 @@ const BETWEEN: Ratio = Ratio(0.02);
 /// Goal: where runs of one server really differ by 2 %, single runs of four figures at five loads raise false alarms in
 /// at most 5 %, and a difference of a fifth is found in nine of ten.
 #[test]
-fn single_runs_allow_for_what_they_cannot_show() {
+fn single_runs_allow_for_differences_between_runs() {
     const N: u64 = 400;
-    let told = |seed: u64, ratio: f64| {
-        let noise = Noise::Remembering { deviation: 0.05, memory: 0.5 };
+    let decided = |seed: u64, ratio: f64| {
+        let noise = Noise::Autocorrelated { deviation: 0.05, autocorrelation: 0.5 };
         let mut rng = Rng::new(seed, Purpose::Simulation, 77);
         let mut run = |index: u64, ratio: f64| {
-            let shown = noise.shown(1_000 * seed + index, 60);
-            Shown { value: ratio * shown.value * (1.0 + BETWEEN.0 * normal(&mut rng)), ..shown }
+            let figure = noise.figure(1_000 * seed + index, 60);
+            MeasuredFigure { value: ratio * figure.value * (1.0 + BETWEEN.0 * normal(&mut rng)), ..figure }
         };
         let p: Vec<f64> = (0..(5 * N_FIGURES) as u64)
             .map(|index| {
@@ -298,31 +313,32 @@ fn single_runs_allow_for_what_they_cannot_show() {
                 LogRatio::of_runs(&[a], &[b], BETWEEN).unwrap().p_value()
             })
             .collect();
-        tell(&[Family { overall: 1.0, places: p }], ALARMS)[0]
-            .places
+        decide_significance(&[HypothesisFamily { overall: 1.0, loads: p }], ALPHA)[0]
+            .loads
             .iter()
-            .map(|place| place.holds)
+            .map(|load| load.holds)
             .collect::<Vec<bool>>()
     };
-    let alarmed = share(N, |seed| told(seed, 1.0).contains(&true));
-    let found = (0..N).map(|seed| told(seed, 1.2).iter().filter(|told| **told).count() as f64).sum::<f64>()
-        / (N as f64 * 5.0 * N_FIGURES as f64);
-    println!("| single runs | alarms {alarmed:.3} | found {found:.3} |");
-    assert!(alarmed <= most(N) && 0.9 <= found, "{alarmed} {found}");
+    let share_alarmed = share(N, |seed| decided(seed, 1.0).contains(&true));
+    let found =
+        (0..N).map(|seed| decided(seed, 1.2).iter().filter(|decided| **decided).count() as f64).sum::<f64>()
+            / (N as f64 * 5.0 * N_FIGURES as f64);
+    println!("| single runs | alpha {share_alarmed:.3} | found {found:.3} |");
+    assert!(share_alarmed <= most(N) && 0.9 <= found, "{share_alarmed} {found}");
 }
 
-/// Goal: what is called the smallest detectable difference is found in about four of five comparisons.
+/// Goal: the smallest detectable difference is found in about four of five comparisons.
 ///
-/// Method: the mean of what comparisons of equal servers call detectable is put in.
+/// Method: the true difference is the mean detectable difference of comparisons of equal servers.
 #[test]
 fn the_smallest_detectable_difference_is_detected() {
     const N: u64 = 1_000;
     for n in [3, 5, 10] {
         let of =
             |seed: u64, ratio: f64| LogRatio::of_pairs(&pairs(seed, n, ratio, SCATTERS[0].1), seed).unwrap();
-        let detectable = |seed: u64| of(seed, 1.0).detectable(ALARMS, stats::POWER).unwrap().0;
+        let detectable = |seed: u64| of(seed, 1.0).detectable(ALPHA, stats::POWER).unwrap().0;
         let mean = (0..N).map(detectable).sum::<f64>() / N as f64;
-        let found = share(N, |seed| of(N + seed, 1.0 + mean).p_value() < ALARMS.0);
+        let found = share(N, |seed| of(N + seed, 1.0 + mean).p_value() < ALPHA.0);
         println!("| {n} repetitions | detectable {mean:.4} | found {found:.3} |");
         assert!((0.7..0.93).contains(&found), "{n} repetitions: {mean} is found in {found}");
     }

@@ -95,14 +95,14 @@ fn two_exponential_tail(rate: f64, time: f64) -> f64 {
 
 /// Coverage of the intervals of one kind, as shares of all runs.
 #[derive(Debug, Clone, Copy, Default)]
-struct Tally {
+struct Coverage {
     /// Runs with an interval that does not hold the truth.
     wrong: f64,
     /// Runs without an interval: they claim nothing.
     none: f64,
 }
 
-impl Tally {
+impl Coverage {
     fn add<T: PartialOrd>(&mut self, truth: T, interval: Option<(T, T)>) {
         match interval {
             None => self.none += 1.0 / N_RUNS as f64,
@@ -114,16 +114,16 @@ impl Tally {
 
 /// The coverage reached in one case.
 #[derive(Debug, Default)]
-struct Reached {
-    mean: Tally,
+struct CaseCoverage {
+    mean: Coverage,
     /// Intervals by order statistics, for [`QUANTILES`].
-    order: [Tally; 3],
+    order: [Coverage; 3],
     /// Intervals by batches, for [`QUANTILES`].
-    batch: [Tally; 3],
+    batch: [Coverage; 3],
 }
 
-fn reached(case: Case) -> Reached {
-    let mut reached = Reached::default();
+fn reached(case: Case) -> CaseCoverage {
+    let mut reached = CaseCoverage::default();
     let truths = QUANTILES.map(|q| case.quantile(q));
     for seed in 0..N_RUNS {
         let seconds = queues::seconds(seed, case.service, case.utilization, case.length);
@@ -141,10 +141,10 @@ fn reached(case: Case) -> Reached {
     reached
 }
 
-fn print(case: Case, reached: &Reached) {
+fn print(case: Case, reached: &CaseCoverage) {
     let percent = |share: f64| format!("{:.1}", 100.0 * share);
-    let held = |tally: &Tally| percent(1.0 - tally.wrong - tally.none);
-    let both = |tally: &Tally| format!("{}, {}", percent(tally.wrong), percent(tally.none));
+    let held = |tally: &Coverage| percent(1.0 - tally.wrong - tally.none);
+    let both = |tally: &Coverage| format!("{}, {}", percent(tally.wrong), percent(tally.none));
     let Case { service, utilization, length } = case;
     let (order, batch) = (reached.order.iter().map(held), reached.batch.iter().map(both));
     let cells: Vec<String> = [held(&reached.mean)].into_iter().chain(order).chain(batch).collect();
@@ -183,7 +183,7 @@ fn ends(quantile: Quantile) -> (Nanos, Nanos) {
 fn check(service: Service, cases: &[(f64, usize)]) {
     for (utilization, length) in cases {
         let case = Case { service, utilization: *utilization, length: *length };
-        let Reached { mean, order, batch } = reached(case);
+        let CaseCoverage { mean, order, batch } = reached(case);
         assert!(mean.wrong <= 0.12, "{case:?}: {mean:?}");
         assert!(order.iter().all(|order| 0.25 <= order.wrong), "{case:?}: {order:?}");
         assert!(batch.iter().all(|batch| batch.wrong <= 0.1), "{case:?}: {batch:?}");

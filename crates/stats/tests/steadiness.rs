@@ -12,9 +12,9 @@ use units::{Purpose, Rng};
 #[derive(Debug, Clone, Copy)]
 enum Noise {
     /// Normal with this deviation, relative to the mean, and this correlation from one value to the next (AR(1)).
-    Remembering { deviation: f64, memory: f64 },
+    Autocorrelated { deviation: f64, autocorrelation: f64 },
     /// The same, but half of the variance remembers nothing, which hides the memory of the other half.
-    HalfRemembering { deviation: f64, memory: f64 },
+    HalfRemembering { deviation: f64, autocorrelation: f64 },
     /// Operations per second of a simulated queue.
     Rate(Service, f64),
     /// Mean response time per second of a simulated queue.
@@ -24,11 +24,13 @@ enum Noise {
 impl Noise {
     fn series(self, seed: u64, n: usize) -> Vec<f64> {
         match self {
-            Noise::Remembering { deviation, memory } => remembering(seed, n, deviation, memory),
-            Noise::HalfRemembering { deviation, memory } => {
+            Noise::Autocorrelated { deviation, autocorrelation } => {
+                autocorrelated(seed, n, deviation, autocorrelation)
+            }
+            Noise::HalfRemembering { deviation, autocorrelation } => {
                 let part = deviation * 0.5f64.sqrt();
-                let other = remembering(seed + 1_000_000, n, part, 0.0);
-                remembering(seed, n, part, memory)
+                let other = autocorrelated(seed + 1_000_000, n, part, 0.0);
+                autocorrelated(seed, n, part, autocorrelation)
                     .iter()
                     .zip(other)
                     .map(|(one, other)| one + other - 1.0)
@@ -47,13 +49,13 @@ impl Noise {
     }
 }
 
-fn remembering(seed: u64, n: usize, deviation: f64, memory: f64) -> Vec<f64> {
+fn autocorrelated(seed: u64, n: usize, deviation: f64, autocorrelation: f64) -> Vec<f64> {
     let mut rng = Rng::new(seed, Purpose::Simulation, 1);
     // The sum of twelve uniform numbers has variance 1.
     let mut normal = || deviation * ((0..12).map(|_| rng.uniform()).sum::<f64>() - 6.0);
     let mut noise = normal();
     let value = |_| {
-        noise = memory * noise + (1.0 - memory * memory).sqrt() * normal();
+        noise = autocorrelation * noise + (1.0 - autocorrelation * autocorrelation).sqrt() * normal();
         1.0 + noise
     };
     (0..n).map(value).collect()
@@ -65,7 +67,7 @@ fn share_alarmed(noise: Noise, length: usize, n_series: u64, shape: fn(f64) -> f
         let mut values = noise.series(*seed, length);
         let n = values.len() as f64;
         values.iter_mut().enumerate().for_each(|(index, value)| *value *= shape((index as f64 + 0.5) / n));
-        match steadiness(&values, &SteadyLimit::HOUSE) {
+        match steadiness(&values, &SteadyLimit::DEFAULT) {
             Steadiness::Steady { .. } => false,
             Steadiness::Drifting { .. } | Steadiness::Unsteady { .. } => true,
             Steadiness::TooFew => panic!("seed {seed}: {length} values are enough"),
@@ -93,24 +95,24 @@ fn dip(time: f64) -> f64 {
 /// each within three deviations of that share.
 fn check_false_alarms(noise: Noise, n_series: u64) {
     let lengths = [60, 120, 300, 600];
-    let alarms = lengths.map(|length| share_alarmed(noise, length, n_series, |_| 1.0));
-    println!("| {noise:?} | {alarms:.3?} |");
+    let alpha = lengths.map(|length| share_alarmed(noise, length, n_series, |_| 1.0));
+    println!("| {noise:?} | {alpha:.3?} |");
     let most = 0.05 + 3.0 * (0.05 * 0.95 / n_series as f64).sqrt();
-    assert!(alarms.iter().all(|alarms| *alarms <= most), "{noise:?}: {alarms:?}");
-    assert!(alarms.iter().sum::<f64>() / 4.0 <= 0.05, "{noise:?}: {alarms:?}");
+    assert!(alpha.iter().all(|alpha| *alpha <= most), "{noise:?}: {alpha:?}");
+    assert!(alpha.iter().sum::<f64>() / 4.0 <= 0.05, "{noise:?}: {alpha:?}");
 }
 
 #[test]
-fn noise_without_memory_is_steady() {
+fn noise_without_autocorrelation_is_steady() {
     for deviation in [0.03, 0.1, 0.3] {
-        check_false_alarms(Noise::Remembering { deviation, memory: 0.0 }, 1_000);
+        check_false_alarms(Noise::Autocorrelated { deviation, autocorrelation: 0.0 }, 1_000);
     }
 }
 
 #[test]
-fn noise_with_memory_is_steady() {
-    for (deviation, memory) in [(0.05, 0.5), (0.1, 0.5), (0.05, 0.8), (0.1, 0.8), (0.1, 0.9)] {
-        check_false_alarms(Noise::Remembering { deviation, memory }, 1_000);
+fn noise_with_autocorrelation_is_steady() {
+    for (deviation, autocorrelation) in [(0.05, 0.5), (0.1, 0.5), (0.05, 0.8), (0.1, 0.8), (0.1, 0.9)] {
+        check_false_alarms(Noise::Autocorrelated { deviation, autocorrelation }, 1_000);
     }
 }
 
@@ -130,8 +132,8 @@ fn queues_are_steady() {
 
 /// Goal: at least nine of ten of 300 series with this shape are not called steady.
 fn check_detection(shape: fn(f64) -> f64, cases: &[(f64, f64, usize)]) {
-    for (deviation, memory, length) in cases {
-        let noise = Noise::Remembering { deviation: *deviation, memory: *memory };
+    for (deviation, autocorrelation, length) in cases {
+        let noise = Noise::Autocorrelated { deviation: *deviation, autocorrelation: *autocorrelation };
         let found = share_alarmed(noise, *length, 300, shape);
         println!("| {noise:?}, {length} s | {found:.3} |");
         assert!(0.9 <= found, "{noise:?}, {length} s: {found}");
@@ -161,13 +163,13 @@ fn a_dip_that_recovers_is_found() {
     check_detection(dip, &[(0.03, 0.0, 120), (0.03, 0.0, 600), (0.05, 0.0, 300), (0.05, 0.5, 300)]);
 }
 
-/// A limit of the test: a memory of many seconds behind as much other noise is not seen in a short window.
+/// A limit of the test: an autocorrelation over many seconds behind as much other noise is not seen in a short window.
 #[test]
-fn hidden_memory_raises_alarms_in_short_windows() {
-    let noise = Noise::HalfRemembering { deviation: 0.1, memory: 0.8 };
-    let alarms = [60, 120, 300, 600].map(|length| share_alarmed(noise, length, 1_000, |_| 1.0));
-    println!("| {noise:?} | {alarms:.3?} |");
-    assert!((0.05..0.25).contains(&alarms[0]) && alarms[3] <= 0.07, "{alarms:?}");
+fn hidden_autocorrelation_raises_alarms_in_short_windows() {
+    let noise = Noise::HalfRemembering { deviation: 0.1, autocorrelation: 0.8 };
+    let alpha = [60, 120, 300, 600].map(|length| share_alarmed(noise, length, 1_000, |_| 1.0));
+    println!("| {noise:?} | {alpha:.3?} |");
+    assert!((0.05..0.25).contains(&alpha[0]) && alpha[3] <= 0.07, "{alpha:?}");
 }
 
 /// A limit of any test: noise that hides a ramp hides it.
@@ -176,7 +178,7 @@ fn a_ramp_that_noise_hides_is_called_steady_with_a_wide_interval() {
     let noise = Noise::Response(Service::Exponential, 0.8);
     let mut values = noise.series(1, 60);
     values.iter_mut().enumerate().for_each(|(index, value)| *value *= ramp(index as f64 / 60.0));
-    let found = steadiness(&values, &SteadyLimit::HOUSE);
+    let found = steadiness(&values, &SteadyLimit::DEFAULT);
     let Steadiness::Steady { change, .. } = found else { panic!("{found:?}") };
     assert!(0.2 < change.high - change.low, "{change:?}");
 }

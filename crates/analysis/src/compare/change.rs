@@ -1,7 +1,10 @@
 //! The changes of a side's figures from the baseline's, and which of them hold.
 
 use model::Load;
-use stats::{Decision, Family, Finding, LogRatio, POWER, Shown, finding, tell};
+use stats::{
+    ComparisonFinding, Decision, HypothesisFamily, LogRatio, MeasuredFigure, POWER, decide_significance,
+    finding,
+};
 use units::{Ratio, WallTime};
 
 use super::figures::is_valid;
@@ -19,7 +22,7 @@ pub const BETWEEN_RUNS: Ratio = Ratio(0.02);
 const SCHEDULED: f64 = 0.999;
 
 /// The probability that anything is told where nothing differs.
-const ALARMS: Ratio = Ratio(0.05);
+const ALPHA: Ratio = Ratio(0.05);
 
 /// The change of a figure from the baseline's.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -38,7 +41,7 @@ pub struct Change {
     /// The probability of such a difference if there were none, by itself; `None` without an interval.
     pub p: Option<f64>,
     /// The finding among all that were compared.
-    pub finding: Finding,
+    pub finding: ComparisonFinding,
     /// The smallest difference that is found in four of five such comparisons among as many others, as a ratio above none (0.03: 3 %); `None`
     /// without an interval.
     pub detectable: Option<f64>,
@@ -61,7 +64,7 @@ pub enum Basis {
 #[derive(Debug, Clone, Copy)]
 struct Value {
     value: f64,
-    shown: Option<Shown>,
+    shown: Option<MeasuredFigure>,
     began: Option<WallTime>,
     /// The deviation of the figure assumed from run to run.
     between: f64,
@@ -69,62 +72,68 @@ struct Value {
 
 /// A comparison of one figure at one place, before it is known what holds.
 #[derive(Debug, Clone, Copy)]
-struct Found {
+struct ComparedRatio {
     ratio: f64,
     log_ratio: Option<LogRatio>,
     basis: Basis,
 }
 
 /// One figure of one side: over all loads, and at each.
-struct Contest {
+struct FigureComparison {
     side: usize,
     metric: Metric,
-    overall: Option<Found>,
+    overall: Option<ComparedRatio>,
     n_loads: usize,
-    levels: Vec<Option<Found>>,
+    levels: Vec<Option<ComparedRatio>>,
 }
 
 /// Fills in how all sides differ from the first, figure by figure: at each load, over all loads, and at their best.
 pub(super) fn fill(comparison: &mut Comparison, runs: &[Compared], groups: &[Vec<usize>]) {
     let others = || 1..groups.len();
-    let contests: Vec<Contest> = others()
-        .flat_map(|side| Metric::ALL.map(|metric| contest(comparison, runs, groups, side, metric)))
+    let figure_comparisons: Vec<FigureComparison> = others()
+        .flat_map(|side| Metric::ALL.map(|metric| compare_figure(comparison, runs, groups, side, metric)))
         .collect();
-    let bests: Vec<Option<Found>> = others().map(|side| best(runs, [&groups[0], &groups[side]])).collect();
-    let mut families: Vec<Family> = contests.iter().map(Contest::family).collect();
-    families.extend(bests.iter().map(|best| Family { overall: p(best), places: Vec::new() }));
-    let told = tell(&families, ALARMS);
-    for (contest, told) in contests.iter().zip(&told) {
-        let change = |found: &Option<Found>, told| Some(found.as_ref()?.change(contest.metric, told));
-        let overall = change(&contest.overall, told.overall);
-        let over = |change| Change { n_loads: contest.n_loads, ..change };
-        comparison.sides[contest.side].overall.extend(overall.map(over));
-        for (level, (found, told)) in
-            comparison.levels.iter_mut().zip(contest.levels.iter().zip(&told.places))
+    let bests: Vec<Option<ComparedRatio>> =
+        others().map(|side| best(runs, [&groups[0], &groups[side]])).collect();
+    let mut families: Vec<HypothesisFamily> =
+        figure_comparisons.iter().map(FigureComparison::family).collect();
+    families.extend(bests.iter().map(|best| HypothesisFamily { overall: p(best), loads: Vec::new() }));
+    let significance = decide_significance(&families, ALPHA);
+    for (figure_comparison, significance) in figure_comparisons.iter().zip(&significance) {
+        let change = |found: &Option<ComparedRatio>, significance| {
+            Some(found.as_ref()?.change(figure_comparison.metric, significance))
+        };
+        let overall = change(&figure_comparison.overall, significance.overall);
+        let over = |change| Change { n_loads: figure_comparison.n_loads, ..change };
+        comparison.sides[figure_comparison.side].overall.extend(overall.map(over));
+        for (level, (found, significance)) in
+            comparison.levels.iter_mut().zip(figure_comparison.levels.iter().zip(&significance.loads))
         {
-            level.figures[contest.side].changes.extend(change(found, *told));
+            level.figures[figure_comparison.side].changes.extend(change(found, *significance));
         }
     }
-    for (side, (found, told)) in others().zip(bests.iter().zip(&told[contests.len()..])) {
+    for (side, (found, significance)) in
+        others().zip(bests.iter().zip(&significance[figure_comparisons.len()..]))
+    {
         if let (Some(best), Some(found)) = (&mut comparison.sides[side].best, found) {
-            best.figures.changes.push(found.change(Metric::Rate, told.overall));
+            best.figures.changes.push(found.change(Metric::Rate, significance.overall));
         }
     }
 }
 
-impl Contest {
-    fn family(&self) -> Family {
-        Family { overall: p(&self.overall), places: self.levels.iter().map(p).collect() }
+impl FigureComparison {
+    fn family(&self) -> HypothesisFamily {
+        HypothesisFamily { overall: p(&self.overall), loads: self.levels.iter().map(p).collect() }
     }
 }
 
-fn p(found: &Option<Found>) -> f64 {
+fn p(found: &Option<ComparedRatio>) -> f64 {
     found.and_then(|found| found.log_ratio).map_or(1.0, |log_ratio| log_ratio.p_value())
 }
 
-impl Found {
+impl ComparedRatio {
     /// Compares the figures of two sides; `None` if one has none.
-    fn of(a: &[Value], b: &[Value], seed: u64) -> Option<Found> {
+    fn of(a: &[Value], b: &[Value], seed: u64) -> Option<ComparedRatio> {
         if a.is_empty() || b.is_empty() {
             return None;
         }
@@ -135,7 +144,7 @@ impl Found {
                 pairs.iter().map(|(one, other)| (a[*one].value, b[*other].value)).collect();
             let (from, to): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
             let ratio = ratio_of(&from, &to);
-            return Some(Found {
+            return Some(ComparedRatio {
                 ratio,
                 log_ratio: LogRatio::of_pairs(&pairs, seed),
                 basis: Basis::Turns(pairs.len()),
@@ -147,7 +156,7 @@ impl Found {
             Some(found) => (Some(found), Basis::Repetitions(a.len(), b.len())),
             None => (of_phases(a, b), Basis::Phases),
         };
-        Some(Found { ratio: ratio_of(&from, &to), log_ratio, basis })
+        Some(ComparedRatio { ratio: ratio_of(&from, &to), log_ratio, basis })
     }
 
     fn change(&self, metric: Metric, decision: Decision) -> Change {
@@ -170,7 +179,7 @@ impl Found {
 }
 
 fn of_phases(a: &[Value], b: &[Value]) -> Option<LogRatio> {
-    let shown = |side: &[Value]| side.iter().map(|one| one.shown).collect::<Option<Vec<Shown>>>();
+    let shown = |side: &[Value]| side.iter().map(|one| one.shown).collect::<Option<Vec<MeasuredFigure>>>();
     let between = a.iter().chain(b).map(|one| one.between).fold(0.0, f64::max);
     LogRatio::of_runs(&shown(a)?, &shown(b)?, Ratio(between))
 }
@@ -181,13 +190,13 @@ fn ratio_of(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Compares one figure of a side with the baseline's.
-fn contest(
+fn compare_figure(
     comparison: &Comparison,
     runs: &[Compared],
     groups: &[Vec<usize>],
     side: usize,
     metric: Metric,
-) -> Contest {
+) -> FigureComparison {
     let seed = runs[0].plan.seed;
     let (base, other) = (&groups[0], &groups[side]);
     let at = |group: &[usize], load: Load| -> Vec<Option<Value>> {
@@ -197,15 +206,15 @@ fn contest(
     let table: Vec<[Vec<Option<Value>>; 2]> =
         loads.map(|load| [base, other].map(|group| at(group, load))).collect();
     let known = |side: &[Option<Value>]| side.iter().copied().flatten().collect::<Vec<Value>>();
-    let levels = table.iter().map(|[a, b]| Found::of(&known(a), &known(b), seed)).collect();
+    let levels = table.iter().map(|[a, b]| ComparedRatio::of(&known(a), &known(b), seed)).collect();
     // Over all loads only those count that every run has, so that all runs are measured by the same.
     let whole: Vec<_> = table.iter().filter(|sides| sides.iter().flatten().all(Option::is_some)).collect();
     let over = |side: usize, group: &[usize]| {
         let run = |run| over_loads(&whole.iter().filter_map(|row| row[side][run]).collect::<Vec<Value>>());
         (0..group.len()).filter_map(run).collect::<Vec<Value>>()
     };
-    let overall = Found::of(&over(0, base), &over(1, other), seed);
-    Contest { side, metric, overall, n_loads: whole.len(), levels }
+    let overall = ComparedRatio::of(&over(0, base), &over(1, other), seed);
+    FigureComparison { side, metric, overall, n_loads: whole.len(), levels }
 }
 
 /// Returns a figure of a load point; `None` if it is not valid, or not known.
@@ -241,25 +250,26 @@ fn part_waiting(point: &LoadPointResult) -> f64 {
 fn over_loads(values: &[Value]) -> Option<Value> {
     let (first, n) = (values.first()?, values.len() as f64);
     let value = (values.iter().map(|one| one.value.ln()).sum::<f64>() / n).exp();
-    let shown = values.iter().map(|one| one.shown).collect::<Option<Vec<Shown>>>().map(|all| {
+    let shown = values.iter().map(|one| one.shown).collect::<Option<Vec<MeasuredFigure>>>().map(|all| {
         let squares: f64 = all.iter().map(|one| one.relative.powi(2)).sum();
-        let lost: f64 = all.iter().map(|one| one.relative.powi(4) / one.freedom).sum();
-        let freedom = if 0.0 < lost { squares.powi(2) / lost } else { first_freedom(&all) };
-        Shown { value, relative: squares.sqrt() / n, freedom }
+        let lost: f64 = all.iter().map(|one| one.relative.powi(4) / one.degrees_of_freedom).sum();
+        let degrees_of_freedom =
+            if 0.0 < lost { squares.powi(2) / lost } else { first_degrees_of_freedom(&all) };
+        MeasuredFigure { value, relative: squares.sqrt() / n, degrees_of_freedom }
     });
     let between = values.iter().map(|one| one.between).fold(0.0, f64::max);
     Some(Value { value, shown, began: first.began, between })
 }
 
-fn first_freedom(all: &[Shown]) -> f64 {
-    all.first().map_or(1.0, |one| one.freedom)
+fn first_degrees_of_freedom(all: &[MeasuredFigure]) -> f64 {
+    all.first().map_or(1.0, |one| one.degrees_of_freedom)
 }
 
 /// Compares the highest valid rates of two sides.
-fn best(runs: &[Compared], [base, other]: [&Vec<usize>; 2]) -> Option<Found> {
+fn best(runs: &[Compared], [base, other]: [&Vec<usize>; 2]) -> Option<ComparedRatio> {
     let of = |group: &[usize]| -> Vec<Value> {
         let best = |run: &usize| value(&runs[*run], best_point(runs[*run].analysis)?, Metric::Rate);
         group.iter().filter_map(best).collect()
     };
-    Found::of(&of(base), &of(other), runs[0].plan.seed)
+    ComparedRatio::of(&of(base), &of(other), runs[0].plan.seed)
 }

@@ -1,7 +1,7 @@
 //! The figures in which servers are compared.
 
 use model::Phase;
-use stats::{PhaseError, Shown, phase_error};
+use stats::{MeasuredFigure, StandardError, standard_error};
 
 use crate::{LoadPointResult, Percentile, TimelinePoint};
 
@@ -50,19 +50,19 @@ impl Metric {
     }
 
     /// Returns the figure with the error that its own phase shows; `None` if the phase is too short for one.
-    pub(super) fn shown(self, point: &LoadPointResult) -> Option<Shown> {
+    pub(super) fn shown(self, point: &LoadPointResult) -> Option<MeasuredFigure> {
         let error = match self {
-            Metric::Rate => phase_error(&seconds(point, |second| Some((second.rate, 1.0)))),
-            Metric::ResponseMean => phase_error(&seconds(point, |second| {
+            Metric::Rate => standard_error(&seconds(point, |second| Some((second.rate, 1.0)))),
+            Metric::ResponseMean => standard_error(&seconds(point, |second| {
                 Some((second.rate * second.response_mean.unwrap_or(0.0), second.rate))
             })),
             Metric::ResponseP99 => percentile_error(point.response.percentile(0.99)?),
-            Metric::CpuPerOperation => phase_error(&seconds(point, |second| {
+            Metric::CpuPerOperation => standard_error(&seconds(point, |second| {
                 Some((second.sut_cpus?, second.rate + second.error_rate))
             })),
         };
         let (value, error) = (self.of(point)?, error?);
-        Some(Shown { value, relative: error.relative, freedom: error.freedom })
+        Some(MeasuredFigure { value, relative: error.relative, degrees_of_freedom: error.degrees_of_freedom })
     }
 }
 
@@ -73,10 +73,10 @@ fn seconds(point: &LoadPointResult, of: impl Fn(&TimelinePoint) -> Option<(f64, 
 /// Returns the error of a percentile from its interval, which at least ten batches bound.
 ///
 /// ln(high ÷ low) is twice t(9) errors: so the interval comes out again at 95 %, and rather wider than narrower beyond.
-fn percentile_error(percentile: &Percentile) -> Option<PhaseError> {
+fn percentile_error(percentile: &Percentile) -> Option<StandardError> {
     /// Student's quantile at 0.975 with 9 degrees of freedom.
     const T: f64 = 2.262_157;
     let (low, high) = percentile.interval?;
     let relative = (high.as_secs_f64() / low.as_secs_f64()).ln() / (2.0 * T);
-    relative.is_finite().then_some(PhaseError { relative, freedom: 9.0 })
+    relative.is_finite().then_some(StandardError { relative, degrees_of_freedom: 9.0 })
 }

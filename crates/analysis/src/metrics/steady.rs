@@ -11,7 +11,7 @@ pub(super) fn steady_state(seconds: &Seconds) -> SteadyState {
     let rates: Vec<f64> = seconds.steady().map(Second::rate).collect();
     let responding = seconds.steady().filter(|second| 0 < second.ok);
     let responses: Vec<f64> = responding.map(|second| second.response_ns as f64 / second.ok as f64).collect();
-    let limit = SteadyLimit::HOUSE;
+    let limit = SteadyLimit::DEFAULT;
     SteadyState { rate: steadiness(&rates, &limit), response: steadiness(&responses, &limit) }
 }
 

@@ -3,7 +3,7 @@
 use analysis::compare::{Basis, CompareError, Compared, Comparison, Metric, Unlike, compare};
 use analysis::{Analysis, State};
 use model::{Ending, FactSection, Load, LoadPoint, Modification, Plan, Testbed};
-use stats::Finding;
+use stats::ComparisonFinding;
 use units::{Nanos, WallTime};
 
 use crate::record::{Scene, ms, plan, records, users};
@@ -71,16 +71,21 @@ fn the_faster_server_has_the_higher_ratio() {
         assert!((rate.ratio - 2.0).abs() < 0.02, "{rate:?}");
         let (low, high) = rate.interval.unwrap();
         assert!(1.8 < low && low < rate.ratio && rate.ratio < high && high < 2.2, "{rate:?}");
-        assert_eq!((rate.finding, rate.basis), (Finding::Higher, Basis::Phases));
+        assert_eq!((rate.finding, rate.basis), (ComparisonFinding::Higher, Basis::Phases));
         let response = level.figures[1].change(Metric::ResponseMean).unwrap();
-        assert!((response.ratio - 0.5).abs() < 0.01 && response.finding == Finding::Lower, "{response:?}");
+        assert!(
+            (response.ratio - 0.5).abs() < 0.01 && response.finding == ComparisonFinding::Lower,
+            "{response:?}"
+        );
         assert!((level.figures[1].rate - level.load.level() / 0.060).abs() < 2.0);
         assert_eq!(level.figures[0].response_p99, Some(ms(120)));
     }
     let [slow, fast] = &found.sides[..] else { panic!("two sides") };
     assert_eq!((slow.name.as_str(), slow.state, slow.overall.len()), ("slow", State::Valid, 0));
     assert_eq!(fast.overall[0].n_loads, 2);
-    assert!((fast.overall[0].ratio - 2.0).abs() < 0.02 && fast.overall[0].finding == Finding::Higher);
+    assert!(
+        (fast.overall[0].ratio - 2.0).abs() < 0.02 && fast.overall[0].finding == ComparisonFinding::Higher
+    );
     // The best of both, at 8 users.
     let best = fast.best.as_ref().unwrap();
     assert_eq!(best.load, Load::Users(8));
@@ -94,7 +99,10 @@ fn a_run_does_not_differ_from_itself() {
     let found = like(&[compared("one", &one), compared("other", &one)]);
     for change in found.levels.iter().flat_map(|level| &level.figures[1].changes) {
         assert_eq!(change.ratio, 1.0);
-        assert!(matches!(change.finding, Finding::NoEvidence | Finding::TooNoisy), "{change:?}");
+        assert!(
+            matches!(change.finding, ComparisonFinding::NoEvidence | ComparisonFinding::TooNoisy),
+            "{change:?}"
+        );
     }
 }
 
@@ -116,15 +124,15 @@ fn rates_that_the_load_set_are_alike() {
     let mut set = run(60, 1);
     deliver(&mut set, 1.0);
     deliver(&mut other, 1.0);
-    assert_eq!(finding(&set, &other), Finding::Alike);
+    assert_eq!(finding(&set, &other), ComparisonFinding::Alike);
     deliver(&mut other, 0.99);
-    assert_ne!(finding(&set, &other), Finding::Alike);
-    assert_ne!(finding(&one, &one), Finding::Alike, "without think time the server sets the rate");
+    assert_ne!(finding(&set, &other), ComparisonFinding::Alike);
+    assert_ne!(finding(&one, &one), ComparisonFinding::Alike, "without think time the server sets the rate");
     let rate = one.1.load_points[0].rate;
     one.1.load_points[0].timeline.iter_mut().for_each(|second| second.rate = rate);
-    assert_ne!(finding(&one, &one), Finding::Alike, "however even it was");
+    assert_ne!(finding(&one, &one), ComparisonFinding::Alike, "however even it was");
     one.1.load_points[0].thinking_mean = 99.0 * one.1.load_points[0].in_flight_mean;
-    assert_eq!(finding(&one, &one), Finding::Alike);
+    assert_eq!(finding(&one, &one), ComparisonFinding::Alike);
 }
 
 /// Three runs of each in turns, at 100, 110, 120 ms and 10 % less: pairs whose ratio is always 1 ÷ 0.9.
@@ -143,7 +151,7 @@ fn repetitions_in_turns_are_pairs() {
     assert_eq!(found.runs.iter().map(|run| run.side).collect::<Vec<_>>(), [0, 1, 0, 1, 0, 1]);
     let b = &found.levels[0].figures[1];
     let rate = b.change(Metric::Rate).unwrap();
-    assert_eq!((rate.basis, rate.finding, b.n_valid), (Basis::Turns(3), Finding::Higher, 3));
+    assert_eq!((rate.basis, rate.finding, b.n_valid), (Basis::Turns(3), ComparisonFinding::Higher, 3));
     assert!((rate.ratio - 1.0 / 0.9).abs() < 0.02, "{rate:?}");
     // Figures are geometric means, so that their ratio is the ratio.
     assert!((b.rate / found.levels[0].figures[0].rate / rate.ratio - 1.0).abs() < 1e-9);
@@ -159,7 +167,7 @@ fn runs_that_are_too_short_are_not_called_noisy() {
     let runs = [run_of(9, 1, |_| ms(60)), run_of(9, 1, |_| ms(120))];
     let found = like(&[compared("one", &runs[0]), compared("other", &runs[1])]);
     let rate = found.levels[0].figures[1].change(Metric::Rate).unwrap();
-    assert_eq!((rate.finding, rate.interval, rate.detectable), (Finding::TooShort, None, None));
+    assert_eq!((rate.finding, rate.interval, rate.detectable), (ComparisonFinding::TooShort, None, None));
     assert!((rate.ratio - 0.5).abs() < 0.01);
 }
 
@@ -305,10 +313,12 @@ fn no_interval_contradicts_its_finding() {
         let Some((low, high)) = change.interval else { continue };
         let excludes = high < 1.0 || 1.0 < low;
         match change.finding {
-            Finding::Higher => assert!(1.0 < low, "{change:?}"),
-            Finding::Lower => assert!(high < 1.0, "{change:?}"),
-            Finding::Alike => {}
-            Finding::NoEvidence | Finding::TooShort | Finding::TooNoisy => assert!(!excludes, "{change:?}"),
+            ComparisonFinding::Higher => assert!(1.0 < low, "{change:?}"),
+            ComparisonFinding::Lower => assert!(high < 1.0, "{change:?}"),
+            ComparisonFinding::Alike => {}
+            ComparisonFinding::NoEvidence | ComparisonFinding::TooShort | ComparisonFinding::TooNoisy => {
+                assert!(!excludes, "{change:?}")
+            }
         }
     }
 }

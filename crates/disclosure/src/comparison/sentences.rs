@@ -1,7 +1,7 @@
 //! What a comparison says, in sentences.
 
 use analysis::compare::{BETWEEN_RUNS, Basis, Change, ComparedLevel, Comparison, Metric, Side};
-use stats::Finding;
+use stats::ComparisonFinding;
 
 use super::{comparison_answer, words};
 use crate::report::Words;
@@ -52,28 +52,28 @@ fn main_level(comparison: &Comparison, side: usize) -> Option<(&ComparedLevel, &
 fn rate_clause(words: Words, base: &Side, side: &Side, change: &Change) -> String {
     let (name, other, rate) = (&side.name, &base.name, words.rate);
     match change.finding {
-        Finding::Higher | Finding::Lower if is_times(change) => {
+        ComparisonFinding::Higher | ComparisonFinding::Lower if is_times(change) => {
             format!("{name} serves {} the {rate} of {other}{}", times(change.ratio), in_brackets(change))
         }
-        Finding::Higher => {
+        ComparisonFinding::Higher => {
             format!("{name} serves {} more {rate} than {other}{}", amount(change), in_brackets(change))
         }
-        Finding::Lower => {
+        ComparisonFinding::Lower => {
             format!("{name} serves {} fewer {rate} than {other}{}", amount(change), in_brackets(change))
         }
-        Finding::Alike => {
+        ComparisonFinding::Alike => {
             format!("{name} and {other} serve the same {rate}, {}", within(change))
         }
-        Finding::NoEvidence => {
+        ComparisonFinding::NoEvidence => {
             format!("No difference in {rate} was found between {name} and {other}{}", in_brackets(change))
         }
-        Finding::TooShort => {
+        ComparisonFinding::TooShort => {
             format!(
                 "The runs are too short to say whether {name} and {other} differ in {rate}{}",
                 in_brackets(change)
             )
         }
-        Finding::TooNoisy => {
+        ComparisonFinding::TooNoisy => {
             format!(
                 "{name} and {other} vary too much to say whether they differ in {rate}{}",
                 in_brackets(change)
@@ -85,9 +85,12 @@ fn rate_clause(words: Words, base: &Side, side: &Side, change: &Change) -> Strin
 /// Says what is told of a figure besides the rate: `its responses take 20 % less time (95 % CI 17–23 %)`.
 fn told_clause(change: &Change) -> Option<String> {
     let is_less = match change.finding {
-        Finding::Higher => false,
-        Finding::Lower => true,
-        Finding::Alike | Finding::NoEvidence | Finding::TooShort | Finding::TooNoisy => return None,
+        ComparisonFinding::Higher => false,
+        ComparisonFinding::Lower => true,
+        ComparisonFinding::Alike
+        | ComparisonFinding::NoEvidence
+        | ComparisonFinding::TooShort
+        | ComparisonFinding::TooNoisy => return None,
     };
     let (much, as_much) = (amount(change), times(change.ratio));
     let clause = match (change.metric, is_times(change), is_less) {
@@ -111,29 +114,29 @@ fn overall_sentence(comparison: &Comparison, words: Words, index: usize) -> Opti
     let mut overall = side.overall.iter();
     let rate = overall.find(|change| change.metric == Metric::Rate && 1 < change.n_loads)?;
     let whole = match rate.finding {
-        Finding::Higher | Finding::Lower if is_times(rate) => {
+        ComparisonFinding::Higher | ComparisonFinding::Lower if is_times(rate) => {
             format!("{} the {}", times(rate.ratio), words.rate)
         }
-        Finding::Higher => format!("{} more {}", amount(rate), words.rate),
-        Finding::Lower => format!("{} fewer {}", amount(rate), words.rate),
-        Finding::Alike => format!("the same, {}", within(rate)),
-        Finding::NoEvidence => "no difference was found".to_owned(),
-        Finding::TooShort => "too short to say".to_owned(),
-        Finding::TooNoisy => "too noisy to say".to_owned(),
+        ComparisonFinding::Higher => format!("{} more {}", amount(rate), words.rate),
+        ComparisonFinding::Lower => format!("{} fewer {}", amount(rate), words.rate),
+        ComparisonFinding::Alike => format!("the same, {}", within(rate)),
+        ComparisonFinding::NoEvidence => "no difference was found".to_owned(),
+        ComparisonFinding::TooShort => "too short to say".to_owned(),
+        ComparisonFinding::TooNoisy => "too noisy to say".to_owned(),
     };
-    let brackets = if rate.finding == Finding::Alike { String::new() } else { in_brackets(rate) };
+    let brackets = if rate.finding == ComparisonFinding::Alike { String::new() } else { in_brackets(rate) };
     Some(format!("Over {} loads: {whole}{brackets}; {}", rate.n_loads, tally(comparison, index)))
 }
 
 /// Counts the findings about the rate: `faster at 18, no difference at 2`.
 fn tally(comparison: &Comparison, side: usize) -> String {
-    const WORDS: [(Finding, &str); 6] = [
-        (Finding::Higher, "faster"),
-        (Finding::Lower, "slower"),
-        (Finding::Alike, "alike"),
-        (Finding::NoEvidence, "no difference found"),
-        (Finding::TooShort, "too short"),
-        (Finding::TooNoisy, "too noisy"),
+    const WORDS: [(ComparisonFinding, &str); 6] = [
+        (ComparisonFinding::Higher, "faster"),
+        (ComparisonFinding::Lower, "slower"),
+        (ComparisonFinding::Alike, "alike"),
+        (ComparisonFinding::NoEvidence, "no difference found"),
+        (ComparisonFinding::TooShort, "too short"),
+        (ComparisonFinding::TooNoisy, "too noisy"),
     ];
     let rates = || comparison.levels.iter().filter_map(|level| level.figures[side].change(Metric::Rate));
     let counted = WORDS.iter().filter_map(|(finding, word)| {
@@ -198,12 +201,12 @@ fn basis_sentence(basis: Basis) -> String {
 
 /// Returns a finding in a word, with a sign that can be told apart without color.
 pub(super) fn finding_text(change: &Change) -> String {
-    let is_better = (change.finding == Finding::Higher) == change.metric.is_better_higher();
+    let is_better = (change.finding == ComparisonFinding::Higher) == change.metric.is_better_higher();
     let text = match (change.finding, change.metric) {
-        (Finding::Alike, _) => "= alike",
-        (Finding::NoEvidence, _) => "· no difference found",
-        (Finding::TooShort, _) => "~ too short",
-        (Finding::TooNoisy, _) => "~ too noisy",
+        (ComparisonFinding::Alike, _) => "= alike",
+        (ComparisonFinding::NoEvidence, _) => "· no difference found",
+        (ComparisonFinding::TooShort, _) => "~ too short",
+        (ComparisonFinding::TooNoisy, _) => "~ too noisy",
         (_, Metric::CpuPerOperation) if is_better => "▲ less",
         (_, Metric::CpuPerOperation) => "▼ more",
         _ if is_better => "▲ faster",
@@ -247,18 +250,18 @@ fn in_brackets(change: &Change) -> String {
     };
     let seen = change.detectable.map_or("any size".to_owned(), percent);
     match change.finding {
-        Finding::Higher | Finding::Lower if is_times(change) => {
+        ComparisonFinding::Higher | ComparisonFinding::Lower if is_times(change) => {
             format!(" (95 % CI {low:.1}–{})", times(high))
         }
-        Finding::Higher => format!(" (95 % CI {}–{})", bare(low - 1.0), percent(high - 1.0)),
-        Finding::Lower => format!(" (95 % CI {}–{})", bare(1.0 - high), percent(1.0 - low)),
-        Finding::Alike => String::new(),
-        Finding::NoEvidence => format!(
+        ComparisonFinding::Higher => format!(" (95 % CI {}–{})", bare(low - 1.0), percent(high - 1.0)),
+        ComparisonFinding::Lower => format!(" (95 % CI {}–{})", bare(1.0 - high), percent(1.0 - low)),
+        ComparisonFinding::Alike => String::new(),
+        ComparisonFinding::NoEvidence => format!(
             " (95 % CI {} to {} %; a difference of {seen} or more would have been detected)",
             signed(low),
             signed(high)
         ),
-        Finding::TooShort | Finding::TooNoisy => format!(
+        ComparisonFinding::TooShort | ComparisonFinding::TooNoisy => format!(
             " (95 % CI {} to {} %; a difference of less than {seen} could have been overlooked)",
             signed(low),
             signed(high)

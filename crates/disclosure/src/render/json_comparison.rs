@@ -5,7 +5,7 @@ use analysis::compare::{
 };
 use analysis::scaling::Scaling;
 use serde_json::{Value, json};
-use stats::{Estimate, Finding};
+use stats::{ComparisonFinding, Estimate};
 
 use super::json::{load, seconds, state};
 use crate::comparison_text;
@@ -99,14 +99,14 @@ fn change(change: &Change) -> Value {
     })
 }
 
-fn finding(finding: Finding) -> &'static str {
+fn finding(finding: ComparisonFinding) -> &'static str {
     match finding {
-        Finding::Higher => "higher",
-        Finding::Lower => "lower",
-        Finding::Alike => "alike",
-        Finding::NoEvidence => "no-evidence",
-        Finding::TooShort => "too-short",
-        Finding::TooNoisy => "too-noisy",
+        ComparisonFinding::Higher => "higher",
+        ComparisonFinding::Lower => "lower",
+        ComparisonFinding::Alike => "alike",
+        ComparisonFinding::NoEvidence => "no-evidence",
+        ComparisonFinding::TooShort => "too-short",
+        ComparisonFinding::TooNoisy => "too-noisy",
     }
 }
 

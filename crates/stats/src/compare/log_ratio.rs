@@ -2,7 +2,7 @@
 
 use units::Ratio;
 
-use super::spread::Reach;
+use super::tail_factors::TailFactors;
 use crate::Estimate;
 use crate::drift::variance;
 use crate::estimate::{normal_quantile, student_quantile, student_tail};
@@ -11,9 +11,9 @@ use crate::estimate::{normal_quantile, student_quantile, student_tail};
 const N_REPETITIONS_MIN: usize = 3;
 
 /// Degrees of freedom that are as good as infinitely many.
-const FREEDOM_MAX: f64 = 1e6;
+const DEGREES_OF_FREEDOM_MAX: f64 = 1e6;
 
-/// The logarithm of a ratio b ÷ a as far as measurements show it; without a difference it is near 0.
+/// The measured logarithm of a ratio b ÷ a, with its error; near 0 without a difference.
 ///
 /// Ratios are compared as logarithms, because twice and half are as far from 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,31 +23,31 @@ pub struct LogRatio {
     /// Its standard error, from 0.
     error: f64,
     /// Degrees of freedom of the error.
-    freedom: f64,
-    reach: Reach,
+    degrees_of_freedom: f64,
+    tails: TailFactors,
 }
 
-/// A figure of one run, with the error that its own phase shows.
+/// A figure of one run, with its standard error estimated from the run's own phase.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Shown {
+pub struct MeasuredFigure {
     /// The figure, above zero.
     pub value: f64,
-    /// Its standard error ÷ the figure, see [`crate::phase_error`].
+    /// Its standard error ÷ the figure, see [`crate::standard_error`].
     pub relative: f64,
     /// Degrees of freedom of the error, above zero.
-    pub freedom: f64,
+    pub degrees_of_freedom: f64,
 }
 
 impl LogRatio {
-    /// Compares repetitions that took turns: pairs (a, b) of measurements that followed each other, so that what drifts
-    /// on the machine changes both.
+    /// Compares interleaved repetitions: pairs (a, b) of measurements that followed each other, so that a drift of
+    /// the machine changes both.
     ///
     /// With d_i = ln(b_i ÷ a_i), their mean d and sample deviation s: d with the error s ÷ √n and n − 1 degrees of
-    /// freedom. The ratio is the geometric mean of b ÷ a. Where the d_i are skew, the bootstrap widens the interval.
+    /// freedom. The ratio is the geometric mean of b ÷ a. Where the d_i are skewed, the bootstrap widens the interval.
     ///
     /// `None` with fewer than three pairs, or figures that are not above zero.
     ///
-    /// Source: the paired t test on logarithms; the bootstrap: see the interval's reach in `spread.rs`.
+    /// Source: the paired t test on logarithms; the bootstrap: see `tail_factors.rs`.
     pub fn of_pairs(pairs: &[(f64, f64)], seed: u64) -> Option<LogRatio> {
         if pairs.len() < N_REPETITIONS_MIN {
             return None;
@@ -55,11 +55,11 @@ impl LogRatio {
         let logs: Vec<f64> = pairs.iter().map(|(a, b)| Some(log(*b)? - log(*a)?)).collect::<Option<_>>()?;
         let n = logs.len() as f64;
         let error = (variance(&logs) / n).sqrt();
-        let reach = Reach::of(&logs, &[], error, seed)?;
-        Some(LogRatio { value: mean(&logs), error, freedom: n - 1.0, reach })
+        let tails = TailFactors::of(&logs, &[], error, seed)?;
+        Some(LogRatio { value: mean(&logs), error, degrees_of_freedom: n - 1.0, tails })
     }
 
-    /// Compares repetitions that did not take turns; their numbers may differ.
+    /// Compares repetitions that were not interleaved; their numbers may differ.
     ///
     /// With the means and sample variances of the logarithms: error² = s_a² ÷ n_a + s_b² ÷ n_b, and
     /// error⁴ ÷ Σ (s² ÷ n)² ÷ (n − 1) degrees of freedom. The bootstrap draws from each side.
@@ -74,45 +74,50 @@ impl LogRatio {
         }
         let (a, b) = (logs(a)?, logs(b)?);
         let part = |logs: &[f64]| (variance(logs) / logs.len() as f64, logs.len() as f64 - 1.0);
-        let (error, freedom) = combined(&[part(&a), part(&b)]);
-        let reach = Reach::of(&b, &a, error, seed)?;
-        Some(LogRatio { value: mean(&b) - mean(&a), error, freedom, reach })
+        let (error, degrees_of_freedom) = combined(&[part(&a), part(&b)]);
+        let tails = TailFactors::of(&b, &a, error, seed)?;
+        Some(LogRatio { value: mean(&b) - mean(&a), error, degrees_of_freedom, tails })
     }
 
-    /// Compares single runs, or a few of each side, by what their own phases show.
+    /// Compares single runs, or a few of each side, by the errors estimated from their own phases.
     ///
-    /// Runs of one server differ by more than their seconds do, and few of them do not show by how much. So `between` is
-    /// added, the deviation of runs that is taken for granted, relative to the figure; or what runs of a side show, if
-    /// that is more. With e_i the error of run i: error² = Σ over both sides of (Σ e_i² ÷ n + between²) ÷ n, with
-    /// Satterthwaite's degrees of freedom, `between` being known.
+    /// Runs of one server differ by more than their seconds do, and a few of them do not show by how much. So
+    /// `between` is added, the assumed deviation from run to run, relative to the figure; or the measured deviation
+    /// of the runs of a side, if that is more. With e_i the error of run i: error² = Σ over both sides of (Σ e_i² ÷ n
+    /// + between²) ÷ n, with Satterthwaite's degrees of freedom, `between` being known.
     ///
     /// `None` without a run on a side, or figures that are not above zero.
     ///
     /// Source: the algebra; two levels of variation as in Kalibera and Jones 2013, Rigorous Benchmarking in Reasonable
     /// Time.
-    pub fn of_runs(a: &[Shown], b: &[Shown], between: Ratio) -> Option<LogRatio> {
-        let values = |side: &[Shown]| logs(&side.iter().map(|one| one.value).collect::<Vec<_>>());
+    pub fn of_runs(a: &[MeasuredFigure], b: &[MeasuredFigure], between: Ratio) -> Option<LogRatio> {
+        let values = |side: &[MeasuredFigure]| logs(&side.iter().map(|one| one.value).collect::<Vec<_>>());
         let (logs_a, logs_b) = (values(a)?, values(b)?);
         if logs_a.is_empty() || logs_b.is_empty() {
             return None;
         }
         let parts = [parts(a, &logs_a, between), parts(b, &logs_b, between)].concat();
-        let (error, freedom) = combined(&parts);
+        let (error, degrees_of_freedom) = combined(&parts);
         let value = mean(&logs_b) - mean(&logs_a);
-        error.is_finite().then_some(LogRatio { value, error, freedom, reach: Reach::STUDENT })
+        error.is_finite().then_some(LogRatio {
+            value,
+            error,
+            degrees_of_freedom,
+            tails: TailFactors::STUDENT,
+        })
     }
 
     /// Returns the ratio b ÷ a with its interval: exp(value ± t·error), farther where the bootstrap says so.
     ///
     /// `None` if confidence is not between 0 and 1, or an end is not a number above zero.
     pub fn ratio(&self, confidence: Ratio) -> Option<Estimate> {
-        let half = student_quantile((1.0 + confidence.0) / 2.0, self.freedom)? * self.error;
-        let low = (self.value - half * self.reach.below).exp();
-        let high = (self.value + half * self.reach.above).exp();
+        let half = student_quantile((1.0 + confidence.0) / 2.0, self.degrees_of_freedom)? * self.error;
+        let low = (self.value - half * self.tails.below).exp();
+        let high = (self.value + half * self.tails.above).exp();
         (0.0 < low && high.is_finite()).then_some(Estimate { value: self.value.exp(), low, high })
     }
 
-    /// Returns how probable a difference as large as this would be if there were none, from 0 to 1.
+    /// Returns the probability of a difference as large as this if there were none, from 0 to 1.
     ///
     /// Two-sided, by Student's t; the end of the interval that is nearer to no difference counts, so that p is below
     /// 1 − confidence exactly where [`LogRatio::ratio`] does not hold 1.
@@ -120,54 +125,54 @@ impl LogRatio {
         if self.value == 0.0 {
             return 1.0;
         }
-        let reach = if 0.0 < self.value { self.reach.below } else { self.reach.above };
-        (2.0 * student_tail(self.value.abs() / (self.error * reach), self.freedom)).min(1.0)
+        let tails = if 0.0 < self.value { self.tails.below } else { self.tails.above };
+        (2.0 * student_tail(self.value.abs() / (self.error * tails), self.degrees_of_freedom)).min(1.0)
     }
 
-    /// Returns the smallest true difference that such a comparison finds with probability `power` when false alarms have
-    /// the probability `alarms`; as a ratio above no difference (0.03: 3 % more).
+    /// Returns the smallest detectable difference: the smallest true one that such a comparison finds with
+    /// probability `power` at the significance level `alpha`; as a ratio above no difference (0.03: 3 % more).
     ///
-    /// exp((t(1 − alarms ÷ 2)·reach + t(power))·error) − 1. `None` if a probability is not between 0 and 1 (power: not
+    /// exp((t(1 − alpha ÷ 2)·factor + t(power))·error) − 1. `None` if a probability is not between 0 and 1 (power: not
     /// above ½), or the difference is not finite.
     ///
     /// Source: minimum detectable difference, Zar, Biostatistical Analysis, 5th edition, chapter 8, on logarithms.
-    pub fn detectable(&self, alarms: Ratio, power: Ratio) -> Option<Ratio> {
-        self.detectable_by(alarms, power, |q| student_quantile(q, self.freedom))
+    pub fn detectable(&self, alpha: Ratio, power: Ratio) -> Option<Ratio> {
+        self.detectable_by(alpha, power, |q| student_quantile(q, self.degrees_of_freedom))
     }
 
-    /// Returns the same if the error were known instead of estimated: what more runs or seconds that vary as much would
-    /// at least bring it to. Quantiles of the normal distribution take the place of Student's.
-    pub fn detectable_if_known(&self, alarms: Ratio, power: Ratio) -> Option<Ratio> {
-        self.detectable_by(alarms, power, normal_quantile)
+    /// Returns the same as if the error were known instead of estimated: the value that more runs or seconds of the
+    /// same variation would at least reach. Quantiles of the normal distribution take the place of Student's.
+    pub fn detectable_if_known(&self, alpha: Ratio, power: Ratio) -> Option<Ratio> {
+        self.detectable_by(alpha, power, normal_quantile)
     }
 
     fn detectable_by(
         &self,
-        alarms: Ratio,
+        alpha: Ratio,
         power: Ratio,
         quantile: impl Fn(f64) -> Option<f64>,
     ) -> Option<Ratio> {
-        let reach = self.reach.below.max(self.reach.above);
-        let tell = quantile(1.0 - alarms.0 / 2.0)? * reach;
-        let more = (tell + quantile(power.0)?) * self.error;
+        let tails = self.tails.below.max(self.tails.above);
+        let threshold = quantile(1.0 - alpha.0 / 2.0)? * tails;
+        let more = (threshold + quantile(power.0)?) * self.error;
         Some(Ratio(more.exp_m1())).filter(|more| more.0.is_finite())
     }
 }
 
-/// Returns what the runs of a side add to the squared error, each with its degrees of freedom.
-fn parts(runs: &[Shown], logs: &[f64], between: Ratio) -> Vec<(f64, f64)> {
+/// Returns the parts of the squared error that the runs of a side add, each with its degrees of freedom.
+fn parts(runs: &[MeasuredFigure], logs: &[f64], between: Ratio) -> Vec<(f64, f64)> {
     let n = runs.len() as f64;
     let seen = if runs.len() < 2 { 0.0 } else { variance(logs) };
-    let within = runs.iter().map(|run| ((run.relative / n).powi(2), run.freedom));
-    within.chain([(between.0.powi(2).max(seen) / n, FREEDOM_MAX)]).collect()
+    let within = runs.iter().map(|run| ((run.relative / n).powi(2), run.degrees_of_freedom));
+    within.chain([(between.0.powi(2).max(seen) / n, DEGREES_OF_FREEDOM_MAX)]).collect()
 }
 
 /// Returns the error of a sum of independent parts (squared error, degrees of freedom), and its degrees of freedom.
 fn combined(parts: &[(f64, f64)]) -> (f64, f64) {
     let squared: f64 = parts.iter().map(|part| part.0).sum();
     let lost: f64 = parts.iter().map(|part| part.0.powi(2) / part.1).sum();
-    let freedom = if 0.0 < lost { squared.powi(2) / lost } else { FREEDOM_MAX };
-    (squared.sqrt(), freedom.min(FREEDOM_MAX))
+    let degrees_of_freedom = if 0.0 < lost { squared.powi(2) / lost } else { DEGREES_OF_FREEDOM_MAX };
+    (squared.sqrt(), degrees_of_freedom.min(DEGREES_OF_FREEDOM_MAX))
 }
 
 fn mean(values: &[f64]) -> f64 {
@@ -203,9 +208,9 @@ mod tests {
         assert!(0.99 < found.p_value());
     }
 
-    /// By hand: ln ratios 0.1, 0.2, 0.3: mean 0.2, s 0.1, error 0.0577350. One in 27 draws has the lowest three times: its
-    /// distance, 0.1·√(3/2), is 1.082326 times 1.95996 errors. t(2) at 0.975 is 4.30265: half 0.268864.
-    /// p: t = 3.464102 ÷ 1.082326, two-sided with 2 degrees of freedom: 1 − t ÷ √(2 + t²) = 0.085313.
+    /// By hand: ln ratios 0.1, 0.2, 0.3: mean 0.2, s 0.1, error 0.0577350. One in 27 draws has the lowest three
+    /// times: its distance, 0.1·√(3/2), is 1.082326 times 1.95996 errors. t(2) at 0.975 is 4.30265: half 0.268864. p:
+    /// t = 3.464102 ÷ 1.082326, two-sided with 2 degrees of freedom: 1 − t ÷ √(2 + t²) = 0.085313.
     #[test]
     fn three_pairs_by_hand() {
         let pairs = [0.1f64, 0.2, 0.3].map(|log| (10.0, 10.0 * log.exp()));
@@ -223,25 +228,25 @@ mod tests {
         let of = |logs: &[f64]| logs.iter().map(|log| log.exp()).collect::<Vec<f64>>();
         let found = LogRatio::of_repetitions(&of(&[0.0, 0.1, 0.2]), &of(&[0.5, 0.5, 0.5, 0.9]), 1).unwrap();
         assert!((found.value - 0.5).abs() < 1e-12 && (found.error - 0.115_470).abs() < 1e-6, "{found:?}");
-        assert!((found.freedom - 4.571_43).abs() < 1e-4, "{found:?}");
+        assert!((found.degrees_of_freedom - 4.571_43).abs() < 1e-4, "{found:?}");
     }
 
     /// By hand: errors 3 % and 4 % without a deviation of runs: 5 %; freedom 0.05⁴ ÷ (0.03⁴ ÷ 9 + 0.04⁴ ÷ 9) = 16.68.
     /// With 2 % between runs: √(0.0025 + 0.0008) = 0.0574456.
     #[test]
     fn single_runs_by_hand() {
-        let run = |value, relative| Shown { value, relative, freedom: 9.0 };
+        let run = |value, relative| MeasuredFigure { value, relative, degrees_of_freedom: 9.0 };
         let found = LogRatio::of_runs(&[run(100.0, 0.03)], &[run(200.0, 0.04)], Ratio(0.0)).unwrap();
         assert!((found.value - 2.0f64.ln()).abs() < 1e-12 && (found.error - 0.05).abs() < 1e-12);
-        assert!((found.freedom - 9.0 * 625.0 / 337.0).abs() < 1e-3, "{found:?}");
+        assert!((found.degrees_of_freedom - 9.0 * 625.0 / 337.0).abs() < 1e-3, "{found:?}");
         let wider = LogRatio::of_runs(&[run(100.0, 0.03)], &[run(200.0, 0.04)], Ratio(0.02)).unwrap();
         assert!((wider.error - 0.057_445_6).abs() < 1e-6, "{wider:?}");
     }
 
-    /// Two runs that differ by a fifth show more than the 2 % that are taken for granted.
+    /// Two runs that differ by a fifth show more than the assumed 2 %.
     #[test]
     fn runs_that_differ_widen_the_interval() {
-        let run = |value| Shown { value, relative: 0.001, freedom: 9.0 };
+        let run = |value| MeasuredFigure { value, relative: 0.001, degrees_of_freedom: 9.0 };
         let error = |a: [f64; 2]| LogRatio::of_runs(&a.map(run), &[run(100.0)], Ratio(0.02)).unwrap().error;
         assert!(error([100.0, 100.5]) < 0.025 && 0.09 < error([90.0, 110.0]));
     }
@@ -261,7 +266,11 @@ mod tests {
     /// By hand: error 0.01 with very many degrees of freedom: (1.95996 + 0.841621) · 0.01 = 0.0280158; e^… − 1.
     #[test]
     fn the_smallest_detectable_difference_by_hand() {
-        let shown = Shown { value: 1.0, relative: 0.01 / 2.0f64.sqrt(), freedom: FREEDOM_MAX };
+        let shown = MeasuredFigure {
+            value: 1.0,
+            relative: 0.01 / 2.0f64.sqrt(),
+            degrees_of_freedom: DEGREES_OF_FREEDOM_MAX,
+        };
         let found = LogRatio::of_runs(&[shown], &[shown], Ratio(0.0)).unwrap();
         let more = found.detectable(Ratio(0.05), Ratio(0.8)).unwrap();
         assert!((more.0 - 0.028_412).abs() < 1e-5, "{more:?}");
@@ -278,10 +287,13 @@ mod tests {
             assert_eq!(LogRatio::of_repetitions(&[1.0, 1.0, bad.0], &[1.0, 1.0, bad.1], 1), None);
         }
         assert_eq!(LogRatio::of_repetitions(&[1.0; 2], &[1.0; 9], 1), None);
-        let run = Shown { value: 1.0, relative: 0.1, freedom: 9.0 };
+        let run = MeasuredFigure { value: 1.0, relative: 0.1, degrees_of_freedom: 9.0 };
         assert_eq!(LogRatio::of_runs(&[], &[run], Ratio(0.02)), None);
-        assert_eq!(LogRatio::of_runs(&[run], &[Shown { value: 0.0, ..run }], Ratio(0.02)), None);
-        assert_eq!(LogRatio::of_runs(&[run], &[Shown { relative: f64::NAN, ..run }], Ratio(0.02)), None);
+        assert_eq!(LogRatio::of_runs(&[run], &[MeasuredFigure { value: 0.0, ..run }], Ratio(0.02)), None);
+        assert_eq!(
+            LogRatio::of_runs(&[run], &[MeasuredFigure { relative: f64::NAN, ..run }], Ratio(0.02)),
+            None
+        );
         assert_eq!(LogRatio::of_pairs(&[good; 3], 1).unwrap().ratio(Ratio(1.0)), None);
     }
 }

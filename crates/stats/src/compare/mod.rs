@@ -1,17 +1,19 @@
-//! Is one server faster than another? Ratios with intervals, and what may be said of many of them at once.
+//! Comparisons of servers: ratios with intervals, and decisions about many of them at once.
 //!
-//! - [`LogRatio`]: how two sides compare in one figure, from repetitions or from the seconds of single runs
-//! - [`phase_error`]: how far a figure of a single run can be trusted, by the seconds of its steady phase
-//! - [`tell`]: which of many differences are there, with few false alarms over all of them
-//! - [`Finding`]: what a difference comes to: higher, lower, alike, no evidence, too short, too noisy
+//! - [`LogRatio`]: the ratio of two sides in one figure, from repetitions or from the seconds of single runs
+//! - [`standard_error`]: the error of a figure of a single run, from the seconds of its steady phase
+//! - [`decide_significance`]: which of many differences are significant, with few false alarms over all of them
+//! - [`ComparisonFinding`]: higher, lower, alike, no evidence, too short, too noisy
 
 mod finding;
 mod log_ratio;
-mod phase_error;
-mod several;
-mod spread;
+mod multiple_testing;
+mod standard_error;
+mod tail_factors;
 
-pub use finding::{ALIKE, Finding, NOISY, POWER, finding};
-pub use log_ratio::{LogRatio, Shown};
-pub use phase_error::{PhaseError, phase_error};
-pub use several::{Decision, Family, Told, benjamini_hochberg, holm, tell};
+pub use finding::{ComparisonFinding, EQUIVALENCE_MARGIN, NOISE_THRESHOLD, POWER, finding};
+pub use log_ratio::{LogRatio, MeasuredFigure};
+pub use multiple_testing::{
+    Decision, HypothesisFamily, Significance, benjamini_hochberg, decide_significance, holm,
+};
+pub use standard_error::{StandardError, standard_error};

@@ -40,7 +40,7 @@ impl Amdahl {
         predict(size, [self.lambda, self.sigma], &self.quality)
     }
 
-    /// Returns the rate that no size passes, λ ÷ σ, in operations/s. `None` if σ is zero: then nothing limits it.
+    /// Returns the upper limit of the rate, λ ÷ σ, in operations/s. `None` if σ is zero: then there is no limit.
     pub fn limit(&self) -> Option<f64> {
         (0.0 < self.sigma.value).then(|| self.lambda.value / self.sigma.value)
     }
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_put_in_comes_out() {
+    fn the_true_parameters_are_recovered() {
         let rates = [1.0, 2.0, 4.0, 8.0].map(|size| (size, rate_at(size, &[700.0, 0.1])));
         let found = Amdahl::fit(&points(&rates), CONFIDENCE).unwrap();
         assert!(
@@ -101,11 +101,11 @@ mod tests {
         assert!((found.lambda.value - 1_050.559).abs() < 5e-4, "{found:?}");
         assert!((found.sigma.value - 0.087_094_5).abs() < 5e-8, "{found:?}");
         assert!(found.sigma.low < found.sigma.value && found.sigma.value < found.sigma.high, "{found:?}");
-        assert_eq!((found.quality.freedom, found.quality.few_points), (2, false));
+        assert_eq!((found.quality.degrees_of_freedom, found.quality.few_points), (2, false));
         // By hand: 1,000 − 1,050.559.
         assert!((found.quality.residuals[0] + 50.559).abs() < 1e-3, "{found:?}");
         let three = Amdahl::fit(&points(&rates[..3]), CONFIDENCE).unwrap();
-        assert_eq!((three.quality.freedom, three.quality.few_points), (1, true));
+        assert_eq!((three.quality.degrees_of_freedom, three.quality.few_points), (1, true));
     }
 
     /// By hand: 10, 20 and 40 at 1, 2 and 4 have no serial share; 10, 10 and 10 nothing else.
@@ -121,7 +121,7 @@ mod tests {
 
     /// By hand: a rate that is known a hundred times better counts alone, so λ ÷ (1 + σ) · 2 = 15 and λ = 10: σ = 1/3.
     #[test]
-    fn rates_that_are_known_better_count_for_more() {
+    fn rates_with_smaller_errors_weigh_more() {
         let weighted = |size, rate, error| ScalingPoint { size, rate, error: Some(error) };
         let points = [weighted(1.0, 10.0, 0.001), weighted(2.0, 15.0, 0.001), weighted(4.0, 10.0, 1e3)];
         let found = Amdahl::fit(&points, CONFIDENCE).unwrap();
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_fitted_says_why() {
+    fn a_failed_fit_has_a_reason() {
         let fit =
             |rates: &[(f64, f64)], confidence| Amdahl::fit(&points(rates), Ratio(confidence)).unwrap_err();
         assert_eq!(fit(&[], 0.95), FitError::TooFew { found: 0, needed: 3 });

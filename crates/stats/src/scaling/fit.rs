@@ -46,13 +46,13 @@ pub enum FitError {
         /// The rate.
         rate: f64,
     },
-    /// No size was measured more than once, so that nothing can be drawn again.
+    /// No size was measured more than once, so that nothing can be resampled.
     #[error("an interval by repeats needs a size with at least two rates")]
     NoRepeats,
-    /// The confidence is no share.
+    /// The confidence is not between 0 and 1.
     #[error("confidence must lie between 0 and 1, found {0}")]
     Confidence(f64),
-    /// The sizes are too much alike, or the rates too far from any law.
+    /// The sizes are too close together, or the rates too far from any law.
     #[error("the points do not determine the parameters")]
     Undetermined,
 }
@@ -63,7 +63,7 @@ pub struct FitQuality {
     /// Measured less fitted rate, in operations/s, in the order of the points.
     pub residuals: Vec<f64>,
     /// Degrees of freedom: points less parameters, at least 1.
-    pub freedom: usize,
+    pub degrees_of_freedom: usize,
     /// R² = 1 − Σw·residual² ÷ Σw·(X − X̄)²; `None` if all rates are equal.
     pub r_squared: Option<f64>,
     /// There are fewer different sizes than it takes to trust the parameters and their intervals:
@@ -90,7 +90,7 @@ pub(super) struct Fit<const N: usize> {
     pub(super) quality: FitQuality,
 }
 
-/// Fits a law with N parameters; with fewer than `n_trusted` different sizes the quality says so.
+/// Fits a law with N parameters; with fewer than `n_trusted` different sizes, the quality is marked.
 ///
 /// Intervals are value ± t·error, t Student's quantile for the degrees of freedom, cut off at the
 /// bounds of the parameter. At a bound they are wider than need be, never narrower.
@@ -114,7 +114,7 @@ pub(super) fn fit<const N: usize>(
     let quality = quality(&observations, &solution, n_sizes < n_trusted);
     let estimate = |i: usize| {
         let (value, error) = (solution.parameters[i], solution.errors[i]);
-        let estimate = Estimate::from_error(value, error, quality.freedom, confidence)?;
+        let estimate = Estimate::from_error(value, error, quality.degrees_of_freedom, confidence)?;
         Some(clipped(i, estimate))
     };
     let estimates: Vec<Estimate> = (0..N).map_while(estimate).collect();
@@ -133,7 +133,7 @@ pub(super) fn rate_at<const N: usize>(size: f64, parameters: &[f64; N]) -> f64 {
     law(size, parameters).0
 }
 
-/// Returns what the law says of a size.
+/// Returns the law's prediction for a size.
 pub(super) fn predict<const N: usize>(
     size: f64,
     estimates: [Estimate; N],
@@ -158,7 +158,7 @@ pub(super) fn observations(points: &[ScalingPoint]) -> Vec<Observation> {
     points.iter().map(|point| Observation { x: point.size, y: point.rate, weight: weight(point) }).collect()
 }
 
-/// Returns how many different sizes there are.
+/// Returns the number of different sizes.
 fn count_sizes(points: &[ScalingPoint]) -> Result<usize, FitError> {
     let positive = |value: f64| 0.0 < value && value.is_finite();
     if let Some(point) = points.iter().find(|point| !(positive(point.size) && positive(point.rate))) {
@@ -184,7 +184,7 @@ fn law<const N: usize>(p: f64, parameters: &[f64; N]) -> (f64, [f64; N]) {
     (value, from_fn(|i| if i == 0 { p / divisor } else { -value * terms[i] / divisor }))
 }
 
-/// Returns where to start: the fit to p ÷ X, which is linear in 1/λ, σ/λ and κ/λ.
+/// Returns the starting parameters: the fit to p ÷ X, which is linear in 1/λ, σ/λ and κ/λ.
 ///
 /// Weighted by X⁴ ÷ p², so that residuals count about as those of X do.
 fn start<const N: usize>(observations: &[Observation]) -> Option<[f64; N]> {
@@ -215,7 +215,7 @@ fn quality<const N: usize>(
     let total = sum(&|o| (o.y - mean).powi(2));
     FitQuality {
         residuals: observations.iter().map(residual).collect(),
-        freedom: observations.len() - N,
+        degrees_of_freedom: observations.len() - N,
         r_squared: (0.0 < total).then(|| 1.0 - solution.sum_squares / total),
         few_points,
         size_max: observations.iter().map(|o| o.x).fold(0.0, f64::max),

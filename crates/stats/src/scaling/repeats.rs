@@ -1,7 +1,7 @@
 //! Fits to sizes that were measured several times, with intervals by the bootstrap.
 //!
-//! How much repeats of one size differ is told from all sizes together, relative to the mean of
-//! each: a deviation from three values is a guess, and weights 1/s² made of guesses spoil a fit.
+//! The deviation of repeats is pooled over all sizes, relative to the mean of each: a deviation from
+//! three values is a guess, and weights 1/s² made of guesses spoil a fit.
 
 use units::{Purpose, Ratio, Rng};
 
@@ -33,11 +33,10 @@ impl Amdahl {
 impl Usl {
     /// Fits the law to the mean rate of each size, with intervals by the bootstrap.
     ///
-    /// The relative deviations of all repeats from the mean of their size, times √(n ÷ (n − 1)),
-    /// are pooled; 1,000 times each mean is made again from as many of them as it had repeats, and
-    /// the law fitted again. Intervals are percentiles of these fits. They show how repeats scatter,
-    /// not whether the law is right: for that there are the residuals. Errors as for a fit, and
-    /// [`FitError::NoRepeats`] if no size has two.
+    /// The relative deviations of all repeats from the mean of their size, times √(n ÷ (n − 1)), are pooled; 1,000
+    /// times each mean is resampled from as many of them as it had repeats, and the law is fitted again. Intervals
+    /// are percentiles of these fits. They show how repeats scatter, not whether the law is right: for that there are
+    /// the residuals. Errors as for a fit, and [`FitError::NoRepeats`] if no size has two.
     ///
     /// Source: the residual bootstrap, Davison and Hinkley, Bootstrap Methods and their Application,
     /// section 6.2.
@@ -92,7 +91,7 @@ fn mean(repeats: &Repeats) -> Result<ScalingPoint, FitError> {
 /// Returns the relative deviations of all repeats, as large as those of their population.
 fn deviations(repeats: &[Repeats], means: &[ScalingPoint]) -> Vec<f64> {
     let mut deviations = Vec::new();
-    // A single rate says nothing about how rates scatter.
+    // A single rate shows nothing of the scatter.
     for (repeats, mean) in repeats.iter().zip(means).filter(|(repeats, _)| 1 < repeats.rates.len()) {
         let n = repeats.rates.len() as f64;
         let stretch = (n / (n - 1.0)).sqrt();
@@ -101,7 +100,7 @@ fn deviations(repeats: &[Repeats], means: &[ScalingPoint]) -> Vec<f64> {
     deviations
 }
 
-/// Returns the mean of a size as it might have been.
+/// Returns a resampled mean of a size.
 fn resampled(mean: &ScalingPoint, n: usize, deviations: &[f64], rng: &mut Rng) -> ScalingPoint {
     let drawn: f64 = (0..n).map(|_| deviations[rng.below(deviations.len() as u64) as usize]).sum();
     // A rate stays above zero, however wild the repeats.

@@ -13,8 +13,8 @@ pub struct SpeedUp {
     pub efficiency: Ratio,
     /// Karp and Flatt's serial share, (1/S − 1/p) ÷ (1 − 1/p); `None` unless p is above 1.
     ///
-    /// It stays the same with p where Amdahl's law holds, and grows where waiting for each other
-    /// costs besides. Below 0 where the efficiency is above 1.
+    /// It stays the same with p where Amdahl's law holds, and grows where contention adds to it. Below 0 where the
+    /// efficiency is above 1.
     pub serial_share: Option<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! The Universal Scalability Law: besides waiting in line, every pair of processors costs something.
+//! The Universal Scalability Law: besides contention, every pair of processors costs coherency.
 
 use units::Ratio;
 
@@ -19,7 +19,7 @@ pub struct Usl {
     pub lambda: Estimate,
     /// σ, contention: the share that waits for others, from 0 to 1.
     pub sigma: Estimate,
-    /// κ, coherency: what each pair costs, relative to an operation; 0 or more.
+    /// κ, coherency: the cost of each pair, relative to an operation; 0 or more.
     pub kappa: Estimate,
     /// The quality of the fit.
     pub quality: FitQuality,
@@ -80,7 +80,7 @@ mod tests {
 
     /// Golden check: λ = 1000, σ = 0.05, κ = 0.001; the rates as printed, and the parameters to 1e-9 of λ.
     #[test]
-    fn what_was_put_in_comes_out() {
+    fn the_true_parameters_are_recovered() {
         let printed = [
             1_000.0,
             1_901.140_684,
@@ -119,7 +119,7 @@ mod tests {
         let peak = found.peak().unwrap();
         assert!((peak.size - 35.57).abs() < 5e-3 && !peak.extrapolated, "{peak:?}");
         assert!((found.at(35.0).rate - 12_341.746).abs() < 5e-4, "{:?}", found.at(35.0));
-        assert_eq!((found.quality.freedom, found.quality.residuals.len()), (29, 32));
+        assert_eq!((found.quality.degrees_of_freedom, found.quality.residuals.len()), (29, 32));
         // The published figures: what the sum of squares hardly tells apart.
         check(&found, [995.648_6, 0.026_715_91, 0.000_769_094_5], [3e-4, 5e-8, 1e-9]);
     }
@@ -130,7 +130,7 @@ mod tests {
         let found = fitted([(1.0, 1_000.0), (2.0, 1_900.0), (4.0, 3_400.0), (8.0, 5_200.0)]);
         check(&found, [997.532_7, 0.039_506_1, 0.004_608_86], [5e-5, 5e-8, 5e-9]);
         assert!((found.peak().unwrap().size - 14.436).abs() < 5e-4);
-        assert_eq!((found.quality.freedom, found.quality.few_points), (1, true));
+        assert_eq!((found.quality.degrees_of_freedom, found.quality.few_points), (1, true));
     }
 
     /// Goal: coverage of the intervals by s²(JᵀJ)⁻¹. Method: 400 times eight rates with normal noise of 60/s,
@@ -179,14 +179,14 @@ mod tests {
 
     /// Sizes may be operations in service, below one and up to many thousands.
     #[test]
-    fn sizes_need_not_be_whole_or_small() {
+    fn sizes_may_be_fractional_or_large() {
         let sizes = [0.4, 7.5, 90.0, 800.0, 6_000.0, 30_000.0];
         let found = fitted(sizes.map(|size| (size, rate_at(size, &[20.0, 1e-4, 1e-9]))));
         check(&found, [20.0, 1e-4, 1e-9], [1e-6, 1e-10, 1e-14]);
     }
 
     #[test]
-    fn what_cannot_be_fitted_says_why() {
+    fn a_failed_fit_has_a_reason() {
         let of = |rates: &[(f64, f64)]| {
             let point = |(size, rate): &(f64, f64)| ScalingPoint { size: *size, rate: *rate, error: None };
             Usl::fit(&rates.iter().map(point).collect::<Vec<_>>(), CONFIDENCE).unwrap_err()

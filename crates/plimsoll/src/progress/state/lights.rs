@@ -195,7 +195,7 @@ fn sample(evidence: &Evidence<'_>) -> Option<(Color, String)> {
 }
 
 fn steady(evidence: &Evidence<'_>) -> Option<(Color, String)> {
-    let why = match steadiness(&evidence.totals.rates, &SteadyLimit::HOUSE) {
+    let why = match steadiness(&evidence.totals.rates, &SteadyLimit::DEFAULT) {
         Steadiness::TooFew => return Some((Color::Dark, String::new())),
         Steadiness::Steady { .. } => return green(),
         Steadiness::Drifting { by } => format!("the rate has changed by {:+.1} %", 100.0 * by.value),

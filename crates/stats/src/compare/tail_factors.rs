@@ -5,40 +5,41 @@ use units::{Purpose, Ratio, Rng};
 use crate::bootstrap::{N_REPLICATES, percentile_interval};
 use crate::estimate::normal_quantile;
 
-/// The confidence at which bootstrap and Student's t are held against each other.
+/// The confidence at which bootstrap and Student's t are compared.
 const CONFIDENCE: Ratio = Ratio(0.95);
 
 /// Factors by which an interval reaches farther than Student's t, below and above; at least 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Reach {
+pub(super) struct TailFactors {
     pub(super) below: f64,
     pub(super) above: f64,
 }
 
-impl Reach {
-    /// The reach of Student's t itself.
-    pub(super) const STUDENT: Reach = Reach { below: 1.0, above: 1.0 };
+impl TailFactors {
+    /// The factors of Student's t itself.
+    pub(super) const STUDENT: TailFactors = TailFactors { below: 1.0, above: 1.0 };
 
-    /// Returns the reach of the difference of two means (of one, if the other has no values) of standard error `error`.
+    /// Returns the factors for the difference of two means (of one, if the other has no values) of standard error
+    /// `error`.
     ///
-    /// 1,000 times each mean is made again from as many values as it has, drawn from them; its deviations count
-    /// √(n ÷ (n − 1)) times, because drawn values vary too little, the more so the fewer there are. With q the lower
-    /// percentile of these differences at 95 %, as a distance from the difference itself, the reach is q ÷ (z·error):
-    /// 1 where the differences are normal. A handful of values has too few different means for the bootstrap alone, so
-    /// it never makes an interval narrower.
+    /// Each mean is resampled 1,000 times from its own values; deviations count √(n ÷ (n − 1)) times, because
+    /// resampled values vary too little, the more so the fewer there are. With q the lower percentile of these
+    /// differences at 95 %, as a distance from the difference itself, the factor is q ÷ (z·error): 1 where the
+    /// differences are normal. A handful of values has too few different means for the bootstrap alone, so it never
+    /// makes an interval narrower.
     ///
     /// Source: percentile interval: Efron and Tibshirani, An Introduction to the Bootstrap, chapter 13; its factor for
     /// small samples: Hesterberg 2015, What Teachers Should Know About the Bootstrap, section 3.2.
-    pub(super) fn of(minuend: &[f64], subtrahend: &[f64], error: f64, seed: u64) -> Option<Reach> {
+    pub(super) fn of(minuend: &[f64], subtrahend: &[f64], error: f64, seed: u64) -> Option<TailFactors> {
         if error == 0.0 {
-            return Some(Reach::STUDENT);
+            return Some(TailFactors::STUDENT);
         }
         let mut rng = Rng::new(seed, Purpose::Resampling, 0);
         let (plus, minus) = (Deviations::of(minuend), Deviations::of(subtrahend));
         let replicates = (0..N_REPLICATES).map(|_| plus.drawn(&mut rng) - minus.drawn(&mut rng)).collect();
         let (low, high) = percentile_interval(replicates, CONFIDENCE)?;
         let normal = normal_quantile((1.0 + CONFIDENCE.0) / 2.0)? * error;
-        Some(Reach { below: (-low / normal).max(1.0), above: (high / normal).max(1.0) })
+        Some(TailFactors { below: (-low / normal).max(1.0), above: (high / normal).max(1.0) })
     }
 }
 
@@ -53,7 +54,7 @@ impl Deviations {
         Deviations(values.iter().map(|value| scale * (value - mean)).collect())
     }
 
-    /// Returns the mean of as many of them, drawn at random; zero if there are none.
+    /// Returns the mean of a resample of the same size; zero if there are none.
     fn drawn(&self, rng: &mut Rng) -> f64 {
         let n = self.0.len();
         let sum: f64 = (0..n).map(|_| self.0[rng.below(n as u64) as usize]).sum();
@@ -68,16 +69,16 @@ mod tests {
     /// By hand: nine times 0 and a 10: mean 1, deviation √10, error 1. The 10 is drawn three times or more in 7 %, four
     /// times or more in 1.3 %: the upper percentile is a mean of 3, 2 away: 2·√(10/9) ÷ 1.95996 = 1.07562.
     #[test]
-    fn skew_values_reach_farther_to_their_side() {
+    fn skewed_values_widen_the_interval_on_their_side() {
         let values = [[0.0; 9].as_slice(), &[10.0]].concat();
-        let reach = Reach::of(&values, &[], 1.0, 1).unwrap();
-        assert!(reach.below == 1.0 && (reach.above - 1.075_62).abs() < 1e-4, "{reach:?}");
-        let turned = Reach::of(&[], &values, 1.0, 1).unwrap();
+        let tails = TailFactors::of(&values, &[], 1.0, 1).unwrap();
+        assert!(tails.below == 1.0 && (tails.above - 1.075_62).abs() < 1e-4, "{tails:?}");
+        let turned = TailFactors::of(&[], &values, 1.0, 1).unwrap();
         assert!(turned.above == 1.0 && (turned.below - 1.075_62).abs() < 1e-4, "{turned:?}");
     }
 
     #[test]
-    fn equal_values_reach_as_far_as_student() {
-        assert_eq!(Reach::of(&[2.0; 5], &[1.0; 5], 0.0, 1), Some(Reach::STUDENT));
+    fn equal_values_leave_the_interval_as_it_is() {
+        assert_eq!(TailFactors::of(&[2.0; 5], &[1.0; 5], 0.0, 1), Some(TailFactors::STUDENT));
     }
 }
