@@ -1,16 +1,16 @@
 //! Calls on owned descriptors that safe code cannot express. The one module with `unsafe`.
 //!
-//! Why it is needed, for [`watch`]: `AsyncFd` is the only registration that lets a connection ask for readability
+//! [`register`] needs it because `AsyncFd` is the only registration that lets a connection ask for readability
 //! alone (a `TcpStream` also asks for writability, one needless event per connection), and tokio
 //! 1.54 marks its constructor unsafe because a general `AsRawFd` type could answer with different
 //! descriptors.
 //!
-//! Why it is sound: the type is fixed to [`OwnedFd`], which keeps one descriptor open from its
+//! It is sound because the type is fixed to [`OwnedFd`], which keeps one descriptor open from its
 //! making to its drop, and `AsyncFd` gives it back only after it has been taken off the poll set.
 //!
-//! Why it is needed, for [`bind_late`]: no safe crate in the tree knows `IP_BIND_ADDRESS_NO_PORT`
+//! [`bind_address_no_port`] needs it because no safe crate in the tree knows `IP_BIND_ADDRESS_NO_PORT`
 //! (rustix 1.1, socket2 0.6). It is sound because the kernel reads four bytes from an `int` that
-//! lives on the stack during the call, and keeps nothing of it.
+//! lives on the stack during the call, and keeps no reference to it.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -22,19 +22,19 @@ use tokio::io::unix::AsyncFd;
 /// Registers a non-blocking descriptor with the runtime of the calling task.
 ///
 /// # Errors
-/// If the poll descriptor does not take it; the descriptor is closed then.
+/// The poll descriptor does not accept it; the descriptor is closed then.
 #[inline]
-pub fn watch(descriptor: OwnedFd, interest: Interest) -> io::Result<AsyncFd<OwnedFd>> {
+pub fn register(descriptor: OwnedFd, interest: Interest) -> io::Result<AsyncFd<OwnedFd>> {
     // SAFETY: an OwnedFd always names the same open descriptor; see the head of the module.
     unsafe { AsyncFd::register_with_interest(descriptor, interest) }.map_err(io::Error::from)
 }
 
 /// Lets the kernel choose the local port of a socket when it connects instead of when it is bound to an address:
-/// only then can ports be used again towards other peers (`IP_BIND_ADDRESS_NO_PORT`, Linux 4.2; for IPv6 too).
+/// only then can ports be reused towards other peers (`IP_BIND_ADDRESS_NO_PORT`, Linux 4.2; for IPv6 too).
 ///
 /// # Errors
-/// If the kernel does not know the option.
-pub fn bind_late(socket: BorrowedFd<'_>) -> io::Result<()> {
+/// The kernel does not know the option.
+pub fn bind_address_no_port(socket: BorrowedFd<'_>) -> io::Result<()> {
     let on: libc::c_int = 1;
     let length = size_of::<libc::c_int>() as libc::socklen_t;
     let option = libc::IP_BIND_ADDRESS_NO_PORT;

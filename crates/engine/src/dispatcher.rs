@@ -1,7 +1,7 @@
-//! Hands the operations of an open-loop schedule to places for operations in flight.
+//! The dispatcher, which hands the operations of an open-loop schedule to slots for operations in flight.
 //!
 //! The schedule is a function, so nothing is queued: two copies of it are walked, one to know what
-//! has fallen due, one to know what is next to start. The difference is what waits.
+//! has fallen due, one to know what is next to start. The difference is the number waiting.
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -11,9 +11,9 @@ use std::task::{Poll, Waker};
 use model::{Assignment, Schedule};
 use units::{Clock, Nanos};
 
-use crate::core::Core;
+use crate::point_context::PointContext;
 
-/// The schedule of one slice and the places that wait for work.
+/// The schedule of one share and the slots that wait for work.
 pub(crate) struct Dispatcher {
     state: RefCell<State>,
 }
@@ -23,11 +23,11 @@ struct State {
     falling_due: Turns,
     n_due: u64,
     n_started: u64,
-    /// Places without work, the last to finish first: so as few connections as possible are used.
+    /// Slots without work, the last to finish first, so that as few connections as possible are used.
     idle: Vec<Waker>,
 }
 
-/// The operations of one slice, in order.
+/// The operations of one share, in order.
 struct Turns {
     schedule: Schedule,
     slice: u64,
@@ -58,19 +58,19 @@ impl Dispatcher {
         Rc::new(Dispatcher { state: RefCell::new(state) })
     }
 
-    /// Returns whether something is due and not started, by what was known at the last look.
+    /// Returns whether an operation is due and not started, as of the last look.
     pub(crate) fn has_waiting(&self) -> bool {
         let state = self.state.borrow();
         state.n_started < state.n_due
     }
 
-    /// Waits for the next operation: its number, when it was due (from the start of the load point), and
-    /// when it is taken (on the run's clock).
-    pub(crate) async fn take<C: Clock>(&self, core: &Core<C>) -> (u64, Nanos, Nanos) {
+    /// Waits for the next operation; returns its number, its due time (from the start of the load point), and the
+    /// time at which it is taken (on the run's clock).
+    pub(crate) async fn take<C: Clock>(&self, point: &PointContext<C>) -> (u64, Nanos, Nanos) {
         poll_fn(|context| {
-            let now = core.clock.now();
+            let now = point.clock.now();
             let mut state = self.state.borrow_mut();
-            state.look(now.saturating_sub(core.origin));
+            state.look(now.saturating_sub(point.origin));
             if state.n_started == state.n_due {
                 state.idle.push(context.waker().clone());
                 return Poll::Pending;
@@ -82,23 +82,23 @@ impl Dispatcher {
         .await
     }
 
-    /// Wakes places as operations fall due, until the schedule ends.
-    pub(crate) async fn pace<C: Clock>(self: Rc<Self>, core: Rc<Core<C>>) {
+    /// Wakes slots as operations fall due, until the schedule ends.
+    pub(crate) async fn pace<C: Clock>(self: Rc<Self>, point: Rc<PointContext<C>>) {
         loop {
             let next = {
                 let mut state = self.state.borrow_mut();
-                state.look(core.clock.now().saturating_sub(core.origin));
+                state.look(point.clock.now().saturating_sub(point.origin));
                 state.wake_idle();
                 state.falling_due.next
             };
             let Some((_, due)) = next else { return };
-            core.timers.sleep_until(core.origin + due).await;
+            point.timers.sleep_until(point.origin + due).await;
         }
     }
 }
 
 impl State {
-    /// Counts what has fallen due by `time` from the start of the load point.
+    /// Counts the operations that have fallen due by `time` from the start of the load point.
     fn look(&mut self, time: Nanos) {
         while self.falling_due.next.is_some_and(|(_, due)| due <= time) {
             self.falling_due.step();

@@ -3,7 +3,7 @@
 use model::{Kinded, Reply};
 use units::Nanos;
 
-/// Performs operations of one family over one protocol, for one virtual user.
+/// A driver, which performs operations of one family over one protocol, for one virtual user.
 pub trait Driver {
     /// The operation that the driver performs.
     type Operation: Kinded;
@@ -27,7 +27,7 @@ pub trait Driver {
         std::future::ready(())
     }
 
-    /// Throws away what a dropped operation left behind, such as its connection.
+    /// Discards the remains of a dropped operation, such as its connection.
     fn give_up(&mut self);
 
     /// Describes a failed operation for people: a clause without a full stop.

@@ -1,6 +1,6 @@
 //! The hot loop: users × pacing × driver × recorder, for one load thread.
 //!
-//! One load thread runs one slice of one load point. Everything it touches is its own: clock,
+//! One load thread runs its share of one load point. Everything it touches is its own: clock,
 //! timers, users, connections, recorder. Nothing is shared, locked or formatted in the loop.
 //!
 //! ```text
@@ -16,23 +16,23 @@
 //! The engine knows no protocol (that is the [`Driver`]) and no real time (that is the clock): a
 //! simulated run uses the same code with a [`units::SimClock`] and an executor that moves it.
 
-mod area;
 mod closed;
-mod core;
 pub mod descriptor;
 mod dispatcher;
 mod driver;
 mod open;
 mod point;
+mod point_context;
 mod recorder;
 mod setup;
 mod thread;
+mod time_integral;
 mod time_limit;
 mod timers;
 
-pub use crate::core::{Core, Sink, Spawn};
 pub use crate::driver::Driver;
 pub use crate::point::run_point;
-pub use crate::setup::{HealthProbe, Machinery, PointSetup, Stop};
+pub use crate::point_context::{PointContext, Sink, Spawn};
+pub use crate::setup::{HealthProbe, PointSetup, Runtime, StopSignal};
 pub use crate::thread::{TokioSpawn, run_point_on_this_thread};
 pub use crate::timers::{Sleep, Timers};

@@ -1,17 +1,17 @@
-//! One slice of one load point, from start to end.
+//! A thread's share of one load point, from start to end.
 
 use std::rc::Rc;
 
 use model::{Load, Mix, Phase, Phases, Schedule};
 use units::{Clock, Nanos, Purpose, Rng};
 
-use crate::closed::{self, Stay};
-use crate::core::{Core, Sink, Spawn};
+use crate::closed::{self, Lifetime};
 use crate::dispatcher::Dispatcher;
 use crate::driver::Driver;
 use crate::open;
+use crate::point_context::{PointContext, Sink, Spawn};
 use crate::recorder::Recorder;
-use crate::setup::{Machinery, PointSetup, Stop};
+use crate::setup::{PointSetup, Runtime, StopSignal};
 
 /// The period at which the thread looks for ended intervals, passed time limits and a request to stop.
 const TICK: Nanos = Nanos::from_millis(50);
@@ -19,40 +19,40 @@ const TICK: Nanos = Nanos::from_millis(50);
 /// The period at which the thread looks for the end of a drain.
 const DRAIN_TICK: Nanos = Nanos::from_millis(2);
 
-/// Runs one slice of one load point. Tasks that are left over at its end are for the caller to drop.
+/// Runs a thread's share of one load point. The caller drops the tasks that are left at its end.
 pub async fn run_point<C, S, D, M>(
     setup: &PointSetup,
-    machinery: Machinery<C, S>,
+    runtime: Runtime<C, S>,
     mix: Rc<M>,
     driver: impl FnMut() -> D,
     sink: &mut impl Sink,
-    stop: &impl Stop,
+    stop: &impl StopSignal,
 ) where
     C: Clock + 'static,
     S: Spawn,
     D: Driver + 'static,
     M: Mix<Operation = D::Operation> + 'static,
 {
-    let Machinery { clock, timers, spawn, probe } = machinery;
+    let Runtime { clock, timers, spawn, probe } = runtime;
     let mut recorder = Recorder::new(setup, mix.n_kinds(), mix.n_units(), probe);
     let schedule = schedule_of(setup);
     if let Some(schedule) = &schedule {
         recorder.follow(schedule.clone(), &setup.assignment);
     }
-    let core = Core::new(clock, timers, recorder, setup);
+    let point = PointContext::new(clock, timers, recorder, setup);
     let dispatcher = schedule.map(|schedule| Dispatcher::new(&schedule, &setup.assignment));
     match &dispatcher {
-        None => start_users(&core, setup, &*mix, driver, &spawn),
+        None => start_users(&point, setup, &*mix, driver, &spawn),
         Some(dispatcher) => {
-            spawn.spawn(Rc::clone(dispatcher).pace(Rc::clone(&core)));
-            start_places(&core, setup, dispatcher, &mix, driver, &spawn);
+            spawn.spawn(Rc::clone(dispatcher).pace(Rc::clone(&point)));
+            start_places(&point, setup, dispatcher, &mix, driver, &spawn);
         }
     }
     let waits = || dispatcher.as_ref().is_some_and(|dispatcher| dispatcher.has_waiting());
-    if attend(&core, &setup.phases, sink, stop).await == Attended::ToTheEnd {
-        drain(&core, &setup.phases, waits, sink).await;
+    if attend(&point, &setup.phases, sink, stop).await == Attended::ToTheEnd {
+        drain(&point, &setup.phases, waits, sink).await;
     }
-    hand_over(&core, sink);
+    hand_over(&point, sink);
 }
 
 fn schedule_of(setup: &PointSetup) -> Option<Schedule> {
@@ -65,7 +65,7 @@ fn schedule_of(setup: &PointSetup) -> Option<Schedule> {
 }
 
 fn start_users<C, D, M>(
-    core: &Rc<Core<C>>,
+    point: &Rc<PointContext<C>>,
     setup: &PointSetup,
     mix: &M,
     mut driver: impl FnMut() -> D,
@@ -79,23 +79,23 @@ fn start_users<C, D, M>(
     for user in setup.assignment.users.clone() {
         let stream = u64::from(setup.point.index) << 32 | u64::from(user);
         let rng = Rng::new(setup.seed, Purpose::User, stream);
-        spawn.spawn(closed::user(Rc::clone(core), driver(), mix.user(), rng, stay_of(user, setup)));
+        spawn.spawn(closed::user(Rc::clone(point), driver(), mix.user(), rng, lifetime_of(user, setup)));
     }
 }
 
-/// Returns when a user comes and goes: users are spread evenly over the ramps.
-fn stay_of(user: u32, setup: &PointSetup) -> Stay {
+/// Returns the lifetime of a user: users are spread evenly over the ramps.
+fn lifetime_of(user: u32, setup: &PointSetup) -> Lifetime {
     let users = u128::from(setup.point.load.in_flight_max());
     let part = |length: Nanos| Nanos((u128::from(length.0) * u128::from(user) / users) as u64);
     let leave = setup.phases.start_of(Phase::RampDown);
-    Stay {
+    Lifetime {
         from: setup.origin + part(setup.phases.ramp_up),
         until: setup.origin + leave + part(setup.phases.ramp_down),
     }
 }
 
 fn start_places<C, D, M>(
-    core: &Rc<Core<C>>,
+    point: &Rc<PointContext<C>>,
     setup: &PointSetup,
     dispatcher: &Rc<Dispatcher>,
     mix: &Rc<M>,
@@ -107,8 +107,8 @@ fn start_places<C, D, M>(
     M: Mix<Operation = D::Operation> + 'static,
 {
     for _ in setup.assignment.users.clone() {
-        let (core, dispatcher, mix) = (Rc::clone(core), Rc::clone(dispatcher), Rc::clone(mix));
-        spawn.spawn(open::place(core, dispatcher, driver(), mix));
+        let (point, dispatcher, mix) = (Rc::clone(point), Rc::clone(dispatcher), Rc::clone(mix));
+        spawn.spawn(open::place(point, dispatcher, driver(), mix));
     }
 }
 
@@ -121,59 +121,64 @@ enum Attended {
 
 /// Hands over intervals until operations are no longer started.
 async fn attend<C: Clock>(
-    core: &Core<C>,
+    point: &PointContext<C>,
     phases: &Phases,
     sink: &mut impl Sink,
-    stop: &impl Stop,
+    stop: &impl StopSignal,
 ) -> Attended {
-    let end = core.origin + phases.issuing();
+    let end = point.origin + phases.issuing();
     loop {
-        let now = core.clock.now();
-        core.time_limits.sweep(now);
-        core.recorder.borrow_mut().roll(now.min(end));
-        hand_over(core, sink);
+        let now = point.clock.now();
+        point.time_limits.sweep(now);
+        point.recorder.borrow_mut().roll(now.min(end));
+        hand_over(point, sink);
         if end <= now {
             return Attended::ToTheEnd;
         }
-        if stop.is_asked() {
-            core.recorder.borrow_mut().finish(now, true);
+        if stop.is_requested() {
+            point.recorder.borrow_mut().finish(now, true);
             return Attended::UntilAskedToStop;
         }
-        let next_second = Nanos((now.saturating_sub(core.origin).0 / 1_000_000_000 + 1) * 1_000_000_000);
-        let tick = TICK.min(core.time_limit);
-        core.timers.sleep_until((now + tick).min(core.origin + next_second).min(end)).await;
+        let next_second = Nanos((now.saturating_sub(point.origin).0 / 1_000_000_000 + 1) * 1_000_000_000);
+        let tick = TICK.min(point.time_limit);
+        point.timers.sleep_until((now + tick).min(point.origin + next_second).min(end)).await;
     }
 }
 
 /// Lets operations in flight finish, as long as the plan allows.
-async fn drain<C: Clock>(core: &Core<C>, phases: &Phases, waits: impl Fn() -> bool, sink: &mut impl Sink) {
-    let begin = core.origin + phases.issuing();
-    let end = core.origin + phases.end_of(Phase::Drain);
+async fn drain<C: Clock>(
+    point: &PointContext<C>,
+    phases: &Phases,
+    waits: impl Fn() -> bool,
+    sink: &mut impl Sink,
+) {
+    let begin = point.origin + phases.issuing();
+    let end = point.origin + phases.end_of(Phase::Drain);
     if begin == end {
-        return core.recorder.borrow_mut().finish(begin, false);
+        return point.recorder.borrow_mut().finish(begin, false);
     }
     loop {
-        let now = core.clock.now().min(end);
-        core.time_limits.sweep(now);
-        core.recorder.borrow_mut().roll(now);
-        hand_over(core, sink);
-        let is_done = core.recorder.borrow().in_flight() == 0 && !waits();
+        let now = point.clock.now().min(end);
+        point.time_limits.sweep(now);
+        point.recorder.borrow_mut().roll(now);
+        hand_over(point, sink);
+        let is_done = point.recorder.borrow().in_flight() == 0 && !waits();
         if is_done || end <= now {
-            return core.recorder.borrow_mut().finish(now.max(begin), true);
+            return point.recorder.borrow_mut().finish(now.max(begin), true);
         }
-        core.timers.sleep_until((now + DRAIN_TICK).min(end)).await;
+        point.timers.sleep_until((now + DRAIN_TICK).min(end)).await;
     }
 }
 
-fn hand_over<C: Clock>(core: &Core<C>, sink: &mut impl Sink) {
-    let mut recorder = core.recorder.borrow_mut();
+fn hand_over<C: Clock>(point: &PointContext<C>, sink: &mut impl Sink) {
+    let mut recorder = point.recorder.borrow_mut();
     for record in recorder.take_finished() {
         sink.interval(record);
     }
     while let Some(spare) = sink.spare() {
         recorder.reuse(spare);
     }
-    for example in core.examples.borrow_mut().drain(..) {
+    for example in point.examples.borrow_mut().drain(..) {
         sink.example(example);
     }
 }

@@ -11,13 +11,13 @@ use model::{
 use stats::Histogram;
 use units::Nanos;
 
-use crate::area::Area;
 use crate::setup::{HealthProbe, PointSetup};
+use crate::time_integral::TimeIntegral;
 
 /// Length of an interval, unless a phase ends within it.
 const INTERVAL: Nanos = Nanos::from_secs(1);
 
-/// Folds the samples of one slice of one load point.
+/// A recorder of the samples of a thread's share of one load point.
 pub struct Recorder {
     origin: Nanos,
     phases: Phases,
@@ -27,10 +27,10 @@ pub struct Recorder {
     arrivals: Option<Arrivals>,
     current: IntervalRecord,
     n_units: usize,
-    in_flight: Area,
+    in_flight: TimeIntegral,
     /// The same, by kind.
     in_flight_kinds: Vec<u64>,
-    thinking: Area,
+    thinking: TimeIntegral,
     in_flight_integral: u128,
     thinking_integral: u128,
     probe: HealthProbe,
@@ -42,7 +42,7 @@ pub struct Recorder {
     is_over: bool,
 }
 
-/// The schedule of this slice, used to count.
+/// The schedule of this share, used to count due operations.
 struct Arrivals {
     schedule: Box<dyn Iterator<Item = Nanos>>,
     next: Option<Nanos>,
@@ -60,7 +60,7 @@ impl Arrivals {
 }
 
 impl Recorder {
-    /// Makes a recorder for one slice of a load point.
+    /// Makes a recorder for a thread's share of a load point.
     pub fn new(setup: &PointSetup, n_kinds: usize, n_units: usize, mut probe: HealthProbe) -> Recorder {
         let probed = probe();
         let mut recorder = Recorder {
@@ -70,9 +70,9 @@ impl Recorder {
             arrivals: None,
             current: empty_interval(setup.point.index, setup.assignment.slice),
             n_units,
-            in_flight: Area::default(),
+            in_flight: TimeIntegral::default(),
             in_flight_kinds: vec![0; n_kinds],
-            thinking: Area::default(),
+            thinking: TimeIntegral::default(),
             in_flight_integral: 0,
             thinking_integral: 0,
             probe,
@@ -85,7 +85,7 @@ impl Recorder {
         recorder
     }
 
-    /// Counts due operations by this slice's part of the schedule.
+    /// Counts due operations by this share of the schedule.
     pub fn follow(&mut self, schedule: Schedule, assignment: &Assignment) {
         let (slice, n_slices) = (u64::from(assignment.slice), u64::from(assignment.n_slices));
         let is_ours = move |(k, _): &(u64, Nanos)| k % n_slices == slice;
@@ -131,7 +131,7 @@ impl Recorder {
         self.phases.issuing() < end && self.current.end == end
     }
 
-    /// Counts what is in flight or waits as given up.
+    /// Counts the operations in flight and waiting as given up.
     fn give_up(&mut self) {
         self.current.flow.abandoned = self.in_flight.inside();
         self.current.flow.skipped = self.waiting();
@@ -147,12 +147,12 @@ impl Recorder {
         self.spares.push(spare);
     }
 
-    /// Returns how many operations are in flight.
+    /// Returns the number of operations in flight.
     pub fn in_flight(&self) -> u64 {
         self.in_flight.inside()
     }
 
-    /// Returns how many operations are due and not started, as far as this interval knows.
+    /// Returns the number of operations that are due and not started, as far as this interval knows.
     fn waiting(&mut self) -> u64 {
         let end = self.current.end;
         if let Some(arrivals) = &mut self.arrivals {
@@ -177,7 +177,7 @@ impl Recorder {
         self.in_flight_kinds[usize::from(kind)] += 1;
     }
 
-    /// Records how an operation of kind `kind` ended that was due at `due`.
+    /// Records the end of an operation of kind `kind` that was due at `due`.
     #[inline]
     pub fn completed(&mut self, kind: u16, due: Nanos, reply: &Reply) {
         let marks = &reply.marks;

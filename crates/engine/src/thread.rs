@@ -12,16 +12,16 @@ use rustix::time::{
 use tokio::io::unix::AsyncFd;
 use units::{Clock, Nanos, RealClock};
 
-use crate::core::{Sink, Spawn};
 use crate::descriptor;
+use crate::point_context::{Sink, Spawn};
 use model::Mix;
 
 use crate::driver::Driver;
 use crate::point::run_point;
-use crate::setup::{HealthProbe, Machinery, PointSetup, Stop};
+use crate::setup::{HealthProbe, PointSetup, Runtime, StopSignal};
 use crate::timers::Timers;
 
-/// Starts tasks on the local runtime of the calling thread.
+/// A spawner on the local runtime of the calling thread.
 #[derive(Debug, Clone, Copy)]
 pub struct TokioSpawn;
 
@@ -31,10 +31,10 @@ impl Spawn for TokioSpawn {
     }
 }
 
-/// Runs one slice of one load point on the calling thread, with a runtime of its own.
+/// Runs a thread's share of one load point on the calling thread, with a runtime of its own.
 ///
 /// # Errors
-/// If the system refuses a poll or timer descriptor.
+/// The system refuses a poll or timer descriptor.
 pub fn run_point_on_this_thread<D, M>(
     setup: &PointSetup,
     clock: RealClock,
@@ -42,30 +42,30 @@ pub fn run_point_on_this_thread<D, M>(
     mix: M,
     driver: impl FnMut() -> D,
     sink: &mut impl Sink,
-    stop: &impl Stop,
+    stop: &impl StopSignal,
 ) -> io::Result<()>
 where
     D: Driver + 'static,
     M: Mix<Operation = D::Operation> + 'static,
 {
-    let runtime = tokio::runtime::Builder::new_current_thread()
+    let tokio_runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .build_local(tokio::runtime::LocalOptions::default())?;
-    runtime.block_on(async {
+    tokio_runtime.block_on(async {
         let timers = Timers::new();
         let descriptor = TimerDescriptor::new()?;
-        tokio::task::spawn_local(keep_time(descriptor, clock, Rc::clone(&timers)));
-        let machinery = Machinery { clock, timers, spawn: TokioSpawn, probe };
-        run_point(setup, machinery, Rc::new(mix), driver, sink, stop).await;
+        tokio::task::spawn_local(drive_timers(descriptor, clock, Rc::clone(&timers)));
+        let runtime = Runtime { clock, timers, spawn: TokioSpawn, probe };
+        run_point(setup, runtime, Rc::new(mix), driver, sink, stop).await;
         Ok(())
     })
 }
 
-/// Fires timers when they are due.
-async fn keep_time(descriptor: TimerDescriptor, clock: RealClock, timers: Rc<Timers>) {
+/// Fires the timers when they are due.
+async fn drive_timers(descriptor: TimerDescriptor, clock: RealClock, timers: Rc<Timers>) {
     let mut armed = Nanos::MAX;
     poll_fn(|context| {
-        timers.keep(context.waker());
+        timers.wake_on_earlier(context.waker());
         loop {
             timers.fire(clock.now());
             let earliest = timers.earliest().unwrap_or(Nanos::MAX);
@@ -91,11 +91,11 @@ impl TimerDescriptor {
     fn new() -> io::Result<TimerDescriptor> {
         let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
         let descriptor = timerfd_create(TimerfdClockId::Monotonic, flags)?;
-        let descriptor = descriptor::watch(descriptor, tokio::io::Interest::READABLE)?;
+        let descriptor = descriptor::register(descriptor, tokio::io::Interest::READABLE)?;
         Ok(TimerDescriptor { descriptor })
     }
 
-    /// Sets the timer to fire after `wait`; a wait without end is not set.
+    /// Sets the timer to fire after `wait`; an endless wait is capped.
     fn arm(&self, wait: Nanos) {
         // A time of zero would switch the timer off.
         let wait = wait.0.clamp(1, i64::MAX as u64);
@@ -106,7 +106,7 @@ impl TimerDescriptor {
             .expect("a valid timer descriptor takes a valid time");
     }
 
-    /// Returns whether the timer has fired. Setting it again makes it quiet, so it need not be read.
+    /// Returns whether the timer has fired. Setting it again clears it, so it need not be read.
     fn poll_fired(&self, context: &mut std::task::Context<'_>) -> Poll<()> {
         match self.descriptor.poll_read_ready(context) {
             Poll::Ready(Ok(mut guard)) => {

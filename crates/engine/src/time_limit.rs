@@ -1,8 +1,8 @@
-//! The time limit of operations, at no cost per operation but two stores.
+//! The time limit of operations, at a cost of two stores per operation.
 //!
-//! A timer per operation would be set and cancelled for nothing nearly always. Instead each user
-//! notes its deadline in a cell of its own, and a sweep looks at all cells now and then: an
-//! operation is given up at most one sweep after its limit.
+//! A timer per operation would nearly always be set and cancelled for nothing. Instead each user
+//! stores its deadline in a cell of its own, and a periodic sweep looks at all cells: an operation
+//! is given up at most one sweep after its limit.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -15,36 +15,36 @@ use units::Nanos;
 /// The deadlines of all users of a load thread.
 #[derive(Debug, Default)]
 pub(crate) struct TimeLimits {
-    watches: RefCell<Vec<Rc<Watch>>>,
+    timeouts: RefCell<Vec<Rc<OperationTimeout>>>,
 }
 
-/// The deadline of one user's operation.
+/// The timeout of one user's operations.
 #[derive(Debug)]
-pub(crate) struct Watch {
-    /// Later than everything while no operation is under way.
+pub(crate) struct OperationTimeout {
+    /// The deadline; [`Nanos::MAX`] while no operation is in progress.
     deadline: Cell<Nanos>,
     waker: RefCell<Option<Waker>>,
     expired: Cell<bool>,
 }
 
 impl TimeLimits {
-    /// Makes the watch of a new user.
-    pub(crate) fn watch(&self) -> Rc<Watch> {
-        let watch = Rc::new(Watch {
+    /// Makes the timeout of a new user.
+    pub(crate) fn register(&self) -> Rc<OperationTimeout> {
+        let timeout = Rc::new(OperationTimeout {
             deadline: Cell::new(Nanos::MAX),
             waker: RefCell::new(None),
             expired: Cell::new(false),
         });
-        self.watches.borrow_mut().push(Rc::clone(&watch));
-        watch
+        self.timeouts.borrow_mut().push(Rc::clone(&timeout));
+        timeout
     }
 
     /// Wakes every user whose deadline has passed.
     pub(crate) fn sweep(&self, now: Nanos) {
-        for watch in self.watches.borrow().iter() {
-            if watch.deadline.get() <= now {
-                watch.expired.set(true);
-                if let Some(waker) = watch.waker.borrow().as_ref() {
+        for timeout in self.timeouts.borrow().iter() {
+            if timeout.deadline.get() <= now {
+                timeout.expired.set(true);
+                if let Some(waker) = timeout.waker.borrow().as_ref() {
                     waker.wake_by_ref();
                 }
             }
@@ -52,8 +52,8 @@ impl TimeLimits {
     }
 }
 
-impl Watch {
-    /// Waits for `work`, but not past `deadline` (plus one sweep): then the answer is `None`.
+impl OperationTimeout {
+    /// Waits for `work`, but not past `deadline` (plus one sweep): then it returns `None`.
     ///
     /// Takes the work by reference so that the many users' tasks hold it once.
     pub(crate) async fn limit<F: Future>(&self, deadline: Nanos, mut work: Pin<&mut F>) -> Option<F::Output> {
@@ -76,7 +76,7 @@ impl Watch {
         outcome
     }
 
-    /// Remembers who to wake; a task's waker hardly ever changes, so this is a comparison.
+    /// Stores the waker; a task's waker hardly ever changes, so this is mostly a comparison.
     fn park(&self, waker: &Waker) {
         let mut parked = self.waker.borrow_mut();
         if !parked.as_ref().is_some_and(|known| known.will_wake(waker)) {

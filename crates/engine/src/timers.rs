@@ -1,8 +1,8 @@
-//! Timers of one load thread, on whatever clock it has.
+//! Timers of one load thread, on any clock.
 //!
 //! tokio's timer ticks in milliseconds; these are as fine as the clock. They do not wait by
-//! themselves: somebody (a timer descriptor in a real run, the executor in a simulated one) asks
-//! for the earliest due time and calls [`Timers::fire`] when it has come.
+//! themselves: their driver (a timer descriptor in a real run, the executor in a simulated one) asks
+//! for the earliest due time and calls [`Timers::fire`] at that time.
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -27,7 +27,7 @@ struct State {
     sleepers: std::collections::HashMap<u64, Waker>,
     tickets: u64,
     /// The waker called when a timer becomes the earliest.
-    keeper: Option<Waker>,
+    on_earlier: Option<Waker>,
 }
 
 impl Timers {
@@ -60,11 +60,11 @@ impl Timers {
         }
     }
 
-    /// Registers who is to be woken when an earlier timer than all others is set.
-    pub fn keep(&self, waker: &Waker) {
+    /// Registers the waker to call when a timer is set that is earlier than all others.
+    pub fn wake_on_earlier(&self, waker: &Waker) {
         let mut state = self.state.borrow_mut();
-        if !state.keeper.as_ref().is_some_and(|keeper| keeper.will_wake(waker)) {
-            state.keeper = Some(waker.clone());
+        if !state.on_earlier.as_ref().is_some_and(|on_earlier| on_earlier.will_wake(waker)) {
+            state.on_earlier = Some(waker.clone());
         }
     }
 
@@ -89,8 +89,8 @@ impl Timers {
         state.sleepers.insert(ticket, waker.clone());
         let is_earliest = state.heap.peek().is_none_or(|Reverse((earliest, _))| due < *earliest);
         state.heap.push(Reverse((due, ticket)));
-        if is_earliest && let Some(keeper) = &state.keeper {
-            keeper.wake_by_ref();
+        if is_earliest && let Some(on_earlier) = &state.on_earlier {
+            on_earlier.wake_by_ref();
         }
         ticket
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use drivers::web::HandshakeCounts;
-use engine::Stop as _;
+use engine::StopSignal as _;
 use model::{LoadPoint, Machine, MachineRole, Plan, Testbed};
 use runfile::{Header, RunFileError, Writer};
 use testbed::{SutDied, SutError};
@@ -181,7 +181,7 @@ impl Laboratory for FakeLab {
         let intervals = Simulation::new(plan, server).record().intervals;
         let mut n = 0;
         for record in intervals {
-            if stop.is_asked() {
+            if stop.is_requested() {
                 self.add(&format!("collect: asked to stop after {n} intervals"));
                 return Ok(HandshakeCounts::default());
             }

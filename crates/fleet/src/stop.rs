@@ -21,8 +21,8 @@ impl<'a> StopSwitch<'a> {
     }
 }
 
-impl engine::Stop for StopSwitch<'_> {
-    fn is_asked(&self) -> bool {
+impl engine::StopSignal for StopSwitch<'_> {
+    fn is_requested(&self) -> bool {
         self.failed.load(Ordering::Relaxed) || self.asked.load(Ordering::Relaxed)
     }
 }

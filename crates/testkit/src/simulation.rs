@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use analysis::{Analysis, Analyzer};
 use benchmarks::pages::Pages;
-use engine::{Machinery, PointSetup, Sink, Stop, run_point};
+use engine::{PointSetup, Runtime, Sink, StopSignal, run_point};
 use model::{Assignment, Ending, Example, IntervalRecord, LoadPoint, Plan, slice};
 use units::{Clock, Nanos, SimClock};
 
@@ -135,7 +135,7 @@ impl Simulation {
             }
         };
         let probe = Box::new(|| (Nanos::ZERO, Nanos::ZERO));
-        let machinery = Machinery { clock, timers, spawn: stage.spawner(), probe };
+        let runtime = Runtime { clock, timers, spawn: stage.spawner(), probe };
         let setup = PointSetup {
             point,
             assignment,
@@ -145,7 +145,7 @@ impl Simulation {
             origin: ORIGIN,
         };
         engine::Spawn::spawn(&stage.spawner(), async move {
-            run_point(&setup, machinery, mix, driver, &mut outbox, &stop).await;
+            run_point(&setup, runtime, mix, driver, &mut outbox, &stop).await;
             n_running.set(n_running.get() - 1);
         });
     }
@@ -211,8 +211,8 @@ struct StopAt {
     at: Option<Nanos>,
 }
 
-impl Stop for StopAt {
-    fn is_asked(&self) -> bool {
+impl StopSignal for StopAt {
+    fn is_requested(&self) -> bool {
         self.at.is_some_and(|at| at <= self.clock.now())
     }
 }

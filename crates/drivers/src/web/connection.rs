@@ -52,7 +52,7 @@ pub(crate) fn make_socket(address: &SocketAddr, source: Option<IpAddr>) -> Resul
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let socket = socket_with(family, SocketType::STREAM, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC, None)?;
     if let Some(source) = source {
-        engine::descriptor::bind_late(socket.as_fd()).map_err(errno)?;
+        engine::descriptor::bind_address_no_port(socket.as_fd()).map_err(errno)?;
         bind(&socket, &SocketAddr::new(source, 0))?;
     }
     Ok(socket)
@@ -99,7 +99,7 @@ pub(crate) async fn send_all(mut socket: OwnedFd, mut request: &[u8]) -> Result<
 }
 
 async fn writable(socket: OwnedFd) -> Result<OwnedFd, Errno> {
-    let descriptor = engine::descriptor::watch(socket, Interest::WRITABLE).map_err(errno)?;
+    let descriptor = engine::descriptor::register(socket, Interest::WRITABLE).map_err(errno)?;
     descriptor.writable().await.map_err(errno)?.retain_ready();
     Ok(descriptor.into_inner())
 }
@@ -107,7 +107,7 @@ async fn writable(socket: OwnedFd) -> Result<OwnedFd, Errno> {
 impl Link {
     /// Registers an established socket for reading.
     pub(crate) fn new(socket: OwnedFd) -> Result<Link, Errno> {
-        let descriptor = engine::descriptor::watch(socket, Interest::READABLE).map_err(errno)?;
+        let descriptor = engine::descriptor::register(socket, Interest::READABLE).map_err(errno)?;
         Ok(Link { descriptor, requests: 0 })
     }
 

@@ -66,9 +66,17 @@ mod tests {
     }
 
     /// The finding for a ratio with this error and these degrees of freedom.
-    fn found_from(degrees_of_freedom: f64, ratio: f64, error: f64, is_significant: bool) -> ComparisonFinding {
+    fn found_from(
+        degrees_of_freedom: f64,
+        ratio: f64,
+        error: f64,
+        is_significant: bool,
+    ) -> ComparisonFinding {
         let side = |value| MeasuredFigure { value, relative: error / 2.0f64.sqrt(), degrees_of_freedom };
-        finding(LogRatio::of_runs(&[side(1.0)], &[side(ratio)], Ratio(0.0)).as_ref(), decision(is_significant))
+        finding(
+            LogRatio::of_runs(&[side(1.0)], &[side(ratio)], Ratio(0.0)).as_ref(),
+            decision(is_significant),
+        )
     }
 
     fn found(ratio: f64, error: f64, is_significant: bool) -> ComparisonFinding {

@@ -10,14 +10,14 @@ use units::{Clock, Nanos};
 use crate::driver::Driver;
 use crate::recorder::Recorder;
 use crate::setup::PointSetup;
-use crate::time_limit::{TimeLimits, Watch};
+use crate::time_limit::{OperationTimeout, TimeLimits};
 use crate::timers::Timers;
 
-/// Takes what a load thread hands over.
+/// The receiver of a load thread's records.
 pub trait Sink {
     /// Takes a finished interval.
     fn interval(&mut self, record: IntervalRecord);
-    /// Gives back an emptied record that was taken before, to be filled again: so the load thread allocates
+    /// Gives back an emptied record that was taken before, to be filled again, so that the load thread allocates
     /// nothing after its first seconds. `None` if there is none.
     fn spare(&mut self) -> Option<IntervalRecord> {
         None
@@ -26,14 +26,14 @@ pub trait Sink {
     fn example(&mut self, example: Example);
 }
 
-/// Starts tasks on the thread's executor.
+/// A spawner of tasks on the thread's executor.
 pub trait Spawn {
     /// Starts a task.
     fn spawn(&self, task: impl Future<Output = ()> + 'static);
 }
 
-/// Clock, timers, recorder and limits of one load thread during one load point.
-pub struct Core<C> {
+/// The clock, timers, recorder and limits of one load thread during one load point.
+pub struct PointContext<C> {
     pub(crate) clock: C,
     pub(crate) timers: Rc<Timers>,
     pub(crate) recorder: RefCell<Recorder>,
@@ -46,9 +46,14 @@ pub struct Core<C> {
     pub(crate) examples: RefCell<Vec<Example>>,
 }
 
-impl<C: Clock> Core<C> {
-    pub(crate) fn new(clock: C, timers: Rc<Timers>, recorder: Recorder, setup: &PointSetup) -> Rc<Core<C>> {
-        Rc::new(Core {
+impl<C: Clock> PointContext<C> {
+    pub(crate) fn new(
+        clock: C,
+        timers: Rc<Timers>,
+        recorder: Recorder,
+        setup: &PointSetup,
+    ) -> Rc<PointContext<C>> {
+        Rc::new(PointContext {
             clock,
             timers,
             recorder: RefCell::new(recorder),
@@ -61,11 +66,11 @@ impl<C: Clock> Core<C> {
         })
     }
 
-    /// Performs one operation and records it. Returns its outcome and when it was done.
+    /// Performs one operation and records it. Returns its outcome and the time at which it was done.
     pub(crate) async fn perform<D: Driver>(
         &self,
         driver: &mut D,
-        watch: &Watch,
+        timeout: &OperationTimeout,
         operation: &D::Operation,
         due: Nanos,
         sent: Nanos,
@@ -74,12 +79,12 @@ impl<C: Clock> Core<C> {
         let deadline = sent.saturating_add(self.time_limit);
         let reply = {
             let work = pin!(driver.perform(operation, sent));
-            watch.limit(deadline, work).await
+            timeout.limit(deadline, work).await
         };
         let mut is_left_open = false;
         let reply = match reply {
             Some(reply) if driver.is_closing() => {
-                let (reply, has_ended) = self.close(driver, watch, reply, deadline).await;
+                let (reply, has_ended) = self.close(driver, timeout, reply, deadline).await;
                 is_left_open = !has_ended;
                 reply
             }
@@ -106,14 +111,14 @@ impl<C: Clock> Core<C> {
     async fn close<D: Driver>(
         &self,
         driver: &mut D,
-        watch: &Watch,
+        timeout: &OperationTimeout,
         mut reply: Reply,
         deadline: Nanos,
     ) -> (Reply, bool) {
         let until = deadline.min(reply.marks.last_byte.saturating_add(CLOSE_WAIT_MAX));
         let ended = {
             let work = pin!(driver.close(&mut reply));
-            watch.limit(until, work).await
+            timeout.limit(until, work).await
         };
         if ended.is_none() {
             driver.give_up();
