@@ -22,6 +22,7 @@ use tokio::io::unix::AsyncFd;
 /// Registers a non-blocking descriptor with the runtime of the calling task.
 ///
 /// # Errors
+///
 /// The poll descriptor does not accept it; the descriptor is closed then.
 #[inline]
 pub fn register(descriptor: OwnedFd, interest: Interest) -> io::Result<AsyncFd<OwnedFd>> {
@@ -33,6 +34,7 @@ pub fn register(descriptor: OwnedFd, interest: Interest) -> io::Result<AsyncFd<O
 /// only then can ports be reused towards other peers (`IP_BIND_ADDRESS_NO_PORT`, Linux 4.2; for IPv6 too).
 ///
 /// # Errors
+///
 /// The kernel does not know the option.
 pub fn bind_address_no_port(socket: BorrowedFd<'_>) -> io::Result<()> {
     let on: libc::c_int = 1;

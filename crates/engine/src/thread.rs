@@ -34,6 +34,7 @@ impl Spawn for TokioSpawn {
 /// Runs a thread's share of one load point on the calling thread, with a runtime of its own.
 ///
 /// # Errors
+///
 /// The system refuses a poll or timer descriptor.
 pub fn run_point_on_this_thread<D, M>(
     setup: &PointSetup,

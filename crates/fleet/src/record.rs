@@ -120,7 +120,7 @@ impl Record {
         let analysis = self.analyzer.finish(ending.clone());
         for point in &analysis.load_points {
             let row = StatedRow::of(point);
-            self.writer.state(row.load_point, &row.cells);
+            self.writer.add_result(row.load_point, &row.cells);
         }
         self.writer.finish(wall(), ending)
     }

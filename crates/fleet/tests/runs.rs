@@ -8,7 +8,7 @@ use fleet::{
     Event, FleetError, INTERRUPTED, Monitoring, Observer, RunRequest, ServerChoice, VerifyError, run,
 };
 use model::{Ending, FileSet, IntervalRecord, Notes, Phase, Plan, Secrets};
-use runfile::{Extent, Record, Run};
+use runfile::{ReadExtent, Record, Run};
 use servers::web::{WebOptions, WebServer};
 use testkit::{closed_plan, phases};
 
@@ -79,7 +79,7 @@ fn intervals(path: &Path) -> Vec<IntervalRecord> {
             found.push(interval);
         }
     });
-    assert_eq!(extent.unwrap(), Extent::All);
+    assert_eq!(extent.unwrap(), ReadExtent::All);
     found
 }
 

@@ -120,6 +120,7 @@ pub struct ForbiddenObserver {
 /// Checks the addresses that a name has: whoever is to be told of a run, or to tell of it, may be at each of them.
 ///
 /// # Errors
+///
 /// The first where nobody may be.
 pub fn check_observer(addresses: &[SocketAddr]) -> Result<(), ForbiddenObserver> {
     let kinds = addresses.iter().map(|address| (address.ip(), AddressKind::of(address.ip())));

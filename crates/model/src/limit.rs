@@ -227,6 +227,7 @@ impl Limit {
     /// Makes a limit.
     ///
     /// # Errors
+    ///
     /// The message, if comparison or unit do not fit the metric, or no load point could ever meet the limit.
     pub fn new(metric: Metric, comparison: Comparison, amount: f64, unit: Unit) -> Result<Limit, String> {
         if comparison.is_upper() != metric.is_better_below() {
@@ -306,6 +307,7 @@ impl TryFrom<String> for Limit {
 /// Reads a list of limits, in the order written; not empty.
 ///
 /// # Errors
+///
 /// If it is not such a list, a limit makes no sense (see [`Limit::new`]), or a metric comes twice.
 pub fn parse_limits(text: &str) -> Result<Vec<Limit>, LimitError> {
     let mut limits: Vec<Limit> = Vec::new();

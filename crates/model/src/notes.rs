@@ -40,6 +40,7 @@ impl Notes {
     /// Reads notes; `file_name` is what messages call the text.
     ///
     /// # Errors
+    ///
     /// Everything that is wrong, as far as it can be found at once: syntax, unknown keys, values that are not a line
     /// of text.
     pub fn parse(file_name: &str, text: &str) -> Result<Notes, Diagnostics> {

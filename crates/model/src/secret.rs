@@ -158,6 +158,7 @@ impl Secrets {
     /// Returns the request at `kind` with its secrets in their places, as it is to be sent.
     ///
     /// # Errors
+    ///
     /// The first secret without a value.
     pub fn fill(&self, kind: usize, request: &Request) -> Result<Request, MissingSecret> {
         let mut filled = Request { secrets: Vec::new(), ..request.clone() };

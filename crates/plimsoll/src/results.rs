@@ -6,7 +6,7 @@ use analysis::attribute::sentence;
 use analysis::{Analysis, Analyzer, State};
 use disclosure::{PriceSheet, Provenance, Report};
 use model::{Ending, Plan, Testbed};
-use runfile::{Extent, Record, Run, RunFileError};
+use runfile::{ReadExtent, Record, Run, RunFileError};
 use units::WallTime;
 
 use crate::places::time_text;
@@ -150,7 +150,7 @@ impl Results {
 
 /// Passes all records of a run, and warns if the file was cut off.
 pub fn records(run: &Run, visit: impl FnMut(Record)) -> Result<(), RunFileError> {
-    if let Extent::Until(why) = run.records(visit)? {
+    if let ReadExtent::Until(why) = run.records(visit)? {
         warn(format!("`{}` was cut off while it was written: {why}", run.path().display()));
     }
     Ok(())

@@ -1,15 +1,15 @@
 //! Hashes: each interval carries the hash of the one before, the first that of the header.
 //!
-//! A hash shows that a record is not the one that was written, and where. It does not show who
-//! changed it: whoever can write the file can compute all hashes again. That is for seals.
+//! A hash shows that a record was changed, and where. It does not protect against an attacker, who
+//! can compute all hashes again: that is the purpose of seals.
 
 use blake3::{Hash, Hasher};
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
-use crate::rows::{HeaderRow, Place};
+use crate::rows::{HeaderRow, RecordKey};
 
-/// Hashes fields, each behind its length, so that no two lists of fields give the same bytes.
+/// A hasher of fields, each behind its length, so that no two lists of fields give the same bytes.
 pub(crate) struct Digest(Hasher);
 
 impl Digest {
@@ -43,15 +43,15 @@ pub(crate) fn header_hash(header: &HeaderRow) -> Hash {
     digest.finish()
 }
 
-/// Returns the hash of an interval from that of the one before, its place and its record.
-pub(crate) fn link(previous: &Hash, place: &Place, index: u32, record: &[u8]) -> Hash {
+/// Returns the hash of an interval from that of the one before, its key and its record.
+pub(crate) fn link(previous: &Hash, key: &RecordKey, index: u32, record: &[u8]) -> Hash {
     let mut digest = Digest::new("plimsoll interval");
     digest.field(previous.as_bytes());
-    for number in [place.load_point, place.agent, index, place.phase as u32] {
+    for number in [key.load_point, key.agent, index, key.phase as u32] {
         digest.number(number.into());
     }
-    digest.number(place.start.0);
-    digest.number(place.end.0);
+    digest.number(key.start.0);
+    digest.number(key.end.0);
     digest.field(record);
     digest.finish()
 }

@@ -10,12 +10,12 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum RunFileError {
     /// There is a file of this name, and runs are never overwritten.
-    #[error("`{}` exists already", .path.display())]
+    #[error("`{}` already exists", .path.display())]
     Exists {
         /// The run file.
         path: PathBuf,
     },
-    /// The operating system said no.
+    /// The operating system refused.
     #[error("{doing} `{}`: {source}", .path.display())]
     Io {
         /// The run file.
@@ -43,7 +43,7 @@ pub enum RunFileError {
         /// The newest format that this build knows.
         known: u32,
     },
-    /// The plan in the file is of another form, from before the first release or from a newer build.
+    /// The plan in the file has another format, from before the first release or from a newer build.
     #[error("`{}` has plan format {found}, this build reads {known}", .path.display())]
     OtherPlan {
         /// The run file.
@@ -53,20 +53,20 @@ pub enum RunFileError {
         /// The format that this build knows.
         known: u32,
     },
-    /// No room is left where the run file is.
+    /// The disk that holds the run file is full.
     #[error("the disk that holds `{}` is full", .path.display())]
     DiskFull {
         /// The run file.
         path: PathBuf,
     },
-    /// An earlier error ended the recording; nothing more is taken, so that no second is missing in between.
-    #[error("`{}` takes no more records after an earlier error", .path.display())]
+    /// An earlier error ended the recording; no further record is accepted, so that no second is missing in between.
+    #[error("`{}` accepts no more records after an earlier error", .path.display())]
     Closed {
         /// The run file.
         path: PathBuf,
     },
-    /// A run is just being recorded into the file.
-    #[error("`{}` changes too fast to be read", .path.display())]
+    /// A run is currently being recorded into the file.
+    #[error("`{}` changes too fast to read", .path.display())]
     Busy {
         /// The run file.
         path: PathBuf,
@@ -81,7 +81,7 @@ pub enum RunFileError {
         /// The damage.
         why: String,
     },
-    /// The database library failed otherwise.
+    /// The database library failed for another reason.
     #[error("{doing} `{}`: {source}", .path.display())]
     Database {
         /// The run file.
@@ -94,8 +94,8 @@ pub enum RunFileError {
 }
 
 impl RunFileError {
-    /// Returns whether the file seems to have been a run file and is not whole any more: to find that out is what an
-    /// audit is for.
+    /// Returns whether the file seems to have been a run file and is no longer whole: detecting that is the purpose
+    /// of an audit.
     pub fn is_damage(&self) -> bool {
         let is_named_so = |path: &Path| path.is_file() && path.extension().is_some_and(|one| one == "plim");
         match self {
@@ -105,7 +105,7 @@ impl RunFileError {
         }
     }
 
-    /// Returns what to do about the error, a clause without a full stop. `None` if there is nothing to say.
+    /// Returns the remedy, a clause without a full stop; `None` if there is none.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             RunFileError::Exists { .. } => "choose another name, or move the file away".to_owned(),
@@ -115,9 +115,10 @@ impl RunFileError {
             RunFileError::Newer { .. } => "install the newest Plimsoll".to_owned(),
             RunFileError::OtherPlan { .. } => "open it with the build that recorded it".to_owned(),
             RunFileError::DiskFull { .. } => {
-                "make room; the seconds recorded so far are kept and the run counts as incomplete".to_owned()
+                "free some space; the seconds recorded so far are kept and the run counts as incomplete"
+                    .to_owned()
             }
-            RunFileError::Busy { .. } => "try again, or wait until the run is over".to_owned(),
+            RunFileError::Busy { .. } => "try again, or wait until the run has ended".to_owned(),
             RunFileError::Damaged { path, .. } => {
                 format!("`plimsoll audit {}` lists what can still be read", path.display())
             }

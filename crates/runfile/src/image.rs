@@ -1,11 +1,10 @@
-//! Opening a run file without ever changing it.
+//! Opening a run file without changing it.
 //!
-//! A finished file is opened where it is, as one that cannot change: that works in a read-only
-//! directory and on a full disk, and leaves nothing behind. A file that was not finished (its
-//! format bytes say that a `-wal` file may belong to it) is read into memory, what is committed in
-//! the `-wal` file is laid over it, and SQLite is given the result: recovery as SQLite would do it,
-//! except that neither the file nor the disk is needed for it. Source of the layouts: SQLite's
-//! "Database File Format", sections 1.3 and 4.
+//! A finished file is opened in place, as immutable: that works in a read-only directory and on a
+//! full disk, and leaves nothing behind. An unfinished file (its format bytes say that a `-wal` file
+//! may belong to it) is read into memory, the committed pages of the `-wal` file are applied to it,
+//! and SQLite opens the result: the same recovery as SQLite's, but without writing to the file or
+//! the disk. Source of the layouts: SQLite's "Database File Format", sections 1.3 and 4.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -22,7 +21,7 @@ use crate::schema::{APPLICATION_ID, FORMAT};
 /// The most attempts to read a file that is being recorded into: it changes once a second.
 const TRIES: u32 = 5;
 
-/// Most bytes that a file's header may claim beyond what there is: more than any checkpoint moves.
+/// The most bytes that a file's header may claim beyond the end of the file: more than any checkpoint moves.
 const MISSING_MAX: usize = 256 * 1024 * 1024;
 
 /// Opens a run file for reading.
@@ -36,7 +35,7 @@ pub(crate) fn open(path: &Path) -> Result<Connection, RunFileError> {
     Ok(database)
 }
 
-/// Checks what the file is by its first bytes, and returns whether it was finished.
+/// Checks the kind of the file by its first bytes, and returns whether it was finished.
 pub(crate) fn is_finished(path: &Path) -> Result<bool, RunFileError> {
     let not = |found: &str| RunFileError::NotARunFile { path: path.to_owned(), found: found.to_owned() };
     let io = |why| RunFileError::io(path, "opening", why);
@@ -53,8 +52,8 @@ pub(crate) fn is_finished(path: &Path) -> Result<bool, RunFileError> {
         return Err(match has_traces(&head) {
             true => RunFileError::Damaged {
                 path: path.to_owned(),
-                place: "its head".to_owned(),
-                why: "it is not one of an SQLite database any more".to_owned(),
+                place: "its header".to_owned(),
+                why: "it is no longer that of an SQLite database".to_owned(),
             },
             false => not("it is not an SQLite database"),
         });
@@ -71,7 +70,7 @@ pub(crate) fn is_finished(path: &Path) -> Result<bool, RunFileError> {
     Ok(!head.may_have_wal)
 }
 
-/// Returns whether what cannot be read as the head of a database was one, of a run file: cut off, or written over in part.
+/// Returns whether an unreadable header was one of a run file: truncated, or overwritten in part.
 fn has_traces(head: &[u8]) -> bool {
     let is_cut = head.len() < FileHead::BYTES && head.starts_with(b"SQLite format 3\0");
     is_cut || number_at(head, 68) == Some(APPLICATION_ID)
@@ -111,9 +110,9 @@ fn number_at(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..)?.first_chunk().map(|four| u32::from_be_bytes(*four))
 }
 
-/// Opens a finished file where it is.
+/// Opens a finished file in place.
 fn in_place(path: &Path) -> Result<Connection, RunFileError> {
-    // An absolute path, so that nothing in it can be taken for the name of a host.
+    // An absolute path, so that no part of it can be taken for a host name.
     let absolute = fs::canonicalize(path).map_err(|why| RunFileError::io(path, "opening", why))?;
     let mut uri = "file:".to_owned();
     for byte in absolute.as_os_str().as_bytes() {
@@ -121,7 +120,7 @@ fn in_place(path: &Path) -> Result<Connection, RunFileError> {
             b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => {
                 uri.push(char::from(*byte))
             }
-            other => write!(uri, "%{other:02x}").expect("a String takes everything"),
+            other => write!(uri, "%{other:02x}").expect("writing to a String cannot fail"),
         }
     }
     uri.push_str("?immutable=1");
@@ -129,7 +128,7 @@ fn in_place(path: &Path) -> Result<Connection, RunFileError> {
     Connection::open_with_flags(uri, flags).map_err(|why| RunFileError::database(path, "opening", why))
 }
 
-/// Gives SQLite the bytes of a database.
+/// Opens the bytes of a database in SQLite.
 fn in_memory(path: &Path, image: Vec<u8>) -> Result<Connection, RunFileError> {
     let opened = Connection::open_in_memory().and_then(|mut database| {
         database.deserialize_read_exact(MAIN_DB, image.as_slice(), image.len(), true)?;
@@ -138,9 +137,9 @@ fn in_memory(path: &Path, image: Vec<u8>) -> Result<Connection, RunFileError> {
     opened.map_err(|why| RunFileError::database(path, "opening", why))
 }
 
-/// Reads an unfinished file and lays over it what its `-wal` file has.
+/// Reads an unfinished file and applies its `-wal` file.
 ///
-/// The run may still go on. What is in the `-wal` file may be in the file already, but not the other way
+/// The run may still be in progress. Pages of the `-wal` file may already be in the file, but not the other way
 /// round; so if the `-wal` file was the same before and after, nothing is missing and nothing is torn.
 fn read_with_wal(path: &Path) -> Result<Vec<u8>, RunFileError> {
     let mut wal_path = OsString::from(path);
@@ -164,7 +163,7 @@ fn read_if_there(path: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Lays the committed pages of a `-wal` file over a database, and makes it one that needs none.
+/// Applies the committed pages of a `-wal` file to a database, and makes it one that needs no `-wal` file.
 fn recovered(mut image: Vec<u8>, wal: &[u8]) -> Vec<u8> {
     let Some(head) = FileHead::of(&image) else { return image };
     let most = image.len() + wal.len() + MISSING_MAX;
@@ -172,8 +171,8 @@ fn recovered(mut image: Vec<u8>, wal: &[u8]) -> Vec<u8> {
         image.resize(n_pages.saturating_mul(head.page_bytes).min(most), 0);
         for (number, page) in pages {
             // A later commit may have made the database shorter.
-            if let Some(place) = image.chunks_exact_mut(head.page_bytes).nth(number - 1) {
-                place.copy_from_slice(page);
+            if let Some(old) = image.chunks_exact_mut(head.page_bytes).nth(number - 1) {
+                old.copy_from_slice(page);
             }
         }
     }
@@ -182,10 +181,10 @@ fn recovered(mut image: Vec<u8>, wal: &[u8]) -> Vec<u8> {
     image
 }
 
-/// Fills a file up with zeros to the length that its header promises.
+/// Fills a file up with zeros to the length in its header.
 ///
-/// Without its `-wal` file, a file that was killed in the middle of a checkpoint may end early. SQLite would
-/// refuse all of it; so it refuses the missing pages only.
+/// Without its `-wal` file, the file of a run that was killed in the middle of a checkpoint may end early. SQLite
+/// would refuse all of it; with the zeros it refuses only the missing pages.
 fn fill_up(image: &mut Vec<u8>) {
     let Some(head) = FileHead::of(image) else { return };
     let promised = head.n_pages.saturating_mul(head.page_bytes);
@@ -197,7 +196,7 @@ fn fill_up(image: &mut Vec<u8>) {
 /// Pages of a `-wal` file by number (from 1), in order; later ones replace earlier ones.
 type Pages<'a> = Vec<(usize, &'a [u8])>;
 
-/// Returns how many pages the database has after the last commit of a `-wal` file, and the pages committed.
+/// Returns the number of pages of the database after the last commit of a `-wal` file, and the pages committed.
 ///
 /// Frames count up to the last one that ends a transaction, as long as salts and running checksums are right.
 /// `None` if nothing was committed.

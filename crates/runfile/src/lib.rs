@@ -7,6 +7,7 @@
 
 mod chain;
 mod codec;
+mod detail_batch;
 mod error;
 mod header;
 mod image;
@@ -15,7 +16,6 @@ mod rows;
 mod run;
 mod schema;
 mod seal;
-mod stretch;
 mod summary;
 mod verify;
 mod writer;
@@ -23,9 +23,9 @@ mod writer;
 pub use codec::CodecError;
 pub use error::RunFileError;
 pub use header::Header;
-pub use records::{Extent, Record};
-pub use run::{Event, Run};
+pub use records::{ReadExtent, Record};
+pub use run::{Run, RunEvent};
 pub use seal::{KeyError, PublicKey, Seal, SealError, SealFinding, SealKey, SealTextError, SealedFile};
 pub use summary::{Summary, summary};
-pub use verify::Finding;
+pub use verify::VerifyFinding;
 pub use writer::Writer;

@@ -1,9 +1,9 @@
-//! Reading records one by one: a whole run does not fit into memory.
+//! Reading records one by one, because a whole run does not fit into memory.
 
 use model::{DetailRecord, Ending, IntervalRecord, ResourceRecord};
 use rusqlite::Rows;
 
-use crate::codec::{Told, decode_detail, decode_interval, decode_resource};
+use crate::codec::{LastReadings, decode_detail, decode_interval, decode_resource};
 use crate::rows::{DetailRow, IntervalRow, ResourceRow};
 use crate::{Run, RunFileError};
 
@@ -22,26 +22,26 @@ pub enum Record {
 /// The extent to which a run file could be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
-pub enum Extent {
-    /// To its end.
+pub enum ReadExtent {
+    /// The whole file.
     All,
-    /// To the first row that cannot be read, in a file of a run that was killed: it was cut there.
+    /// All before the first row that cannot be read, in a file of a run that was killed: it was truncated there.
     Until(String),
 }
 
 impl Run {
     /// Visits all records in the order in which they were recorded: of each load point first the intervals,
-    /// then the details; at the end what machines told. Holds one record at a time; no (load point, agent, index)
-    /// comes twice.
+    /// then the details; at the end the readings of machines. Holds one record at a time; no (load point, agent,
+    /// index) comes twice.
     ///
     /// # Errors
     ///
     /// A row of a finished file cannot be read. What was visited before stays visited.
-    pub fn records(&self, mut visit: impl FnMut(Record)) -> Result<Extent, RunFileError> {
+    pub fn records(&self, mut visit: impl FnMut(Record)) -> Result<ReadExtent, RunFileError> {
         match self.visit_all(&mut visit) {
-            Ok(()) => Ok(Extent::All),
+            Ok(()) => Ok(ReadExtent::All),
             Err(RunFileError::Damaged { place, why, .. }) if self.ending() == &Ending::Missing => {
-                Ok(Extent::Until(format!("{place}: {why}")))
+                Ok(ReadExtent::Until(format!("{place}: {why}")))
             }
             Err(why) => Err(why),
         }
@@ -55,8 +55,8 @@ impl Run {
         details.advance()?;
         let mut load_point = None;
         self.each_interval(|row| {
-            if load_point.replace(row.place.load_point).is_some_and(|last| last != row.place.load_point) {
-                details.visit_before(Some(row.place.load_point), visit)?;
+            if load_point.replace(row.key.load_point).is_some_and(|last| last != row.key.load_point) {
+                details.visit_before(Some(row.key.load_point), visit)?;
             }
             visit(Record::Interval(self.interval_of(&row)?));
             Ok(())
@@ -72,19 +72,19 @@ impl Run {
         let failed = |why| self.damaged("resource", why);
         let mut statement = self.database.prepare(ResourceRow::SELECT).map_err(failed)?;
         let mut rows = statement.query([]).map_err(failed)?;
-        let mut told = Told::default();
+        let mut last_readings = LastReadings::default();
         while let Some(row) = rows.next().map_err(failed)? {
             let ResourceRow { load_point, machine, at, record } = ResourceRow::of(row).map_err(failed)?;
-            let values = decode_resource(&mut told, load_point, machine, &record)
+            let values = decode_resource(&mut last_readings, load_point, machine, &record)
                 .map_err(|why| self.damaged(&format!("counters at {at} of load point {load_point}"), why))?;
             visit(Record::Resource(ResourceRecord { load_point, machine, at, values }));
         }
         Ok(())
     }
 
-    /// Passes the rows of `interval` in the order in which they were recorded.
+    /// Visits the rows of `interval` in the order in which they were recorded.
     ///
-    /// By id and not through an index: in a file that was cut, the rows may be whole where the index is not.
+    /// Goes by id and not through an index: in a truncated file, the rows may be whole where the index is not.
     pub(crate) fn each_interval(
         &self,
         mut visit: impl FnMut(IntervalRow) -> Result<(), RunFileError>,
@@ -97,28 +97,28 @@ impl Run {
             let failed = |why| self.damaged(&format!("interval, {last}"), why);
             let Some(row) = rows.next().map_err(failed)? else { return Ok(()) };
             let row = IntervalRow::of(row).map_err(failed)?;
-            last = format!("after second {} of load point {}", row.index, row.place.load_point);
+            last = format!("after second {} of load point {}", row.index, row.key.load_point);
             visit(row)?;
         }
     }
 
     pub(crate) fn interval_of(&self, row: &IntervalRow) -> Result<IntervalRecord, RunFileError> {
-        decode_interval(&row.place, row.index, &row.record).map_err(|why| {
-            let place = format!("interval {} of load point {}", row.index, row.place.load_point);
+        decode_interval(&row.key, row.index, &row.record).map_err(|why| {
+            let place = format!("interval {} of load point {}", row.index, row.key.load_point);
             self.damaged(&place, why)
         })
     }
 
     pub(crate) fn detail_of(&self, row: &DetailRow) -> Result<DetailRecord, RunFileError> {
-        decode_detail(&row.place, &row.record).map_err(|why| {
+        decode_detail(&row.key, &row.record).map_err(|why| {
             let place =
-                format!("detail from interval {} of load point {}", row.first_interval, row.place.load_point);
+                format!("detail from interval {} of load point {}", row.first_interval, row.key.load_point);
             self.damaged(&place, why)
         })
     }
 }
 
-/// The details that were not visited yet.
+/// A cursor over the details that were not visited yet.
 struct Details<'a> {
     run: &'a Run,
     rows: Rows<'a>,
@@ -132,7 +132,7 @@ impl Details<'_> {
         load_point: Option<u32>,
         visit: &mut impl FnMut(Record),
     ) -> Result<(), RunFileError> {
-        while let Some(row) = self.next.take_if(|next| load_point != Some(next.place.load_point)) {
+        while let Some(row) = self.next.take_if(|next| load_point != Some(next.key.load_point)) {
             visit(Record::Detail(self.run.detail_of(&row)?));
             self.advance()?;
         }

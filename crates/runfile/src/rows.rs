@@ -13,9 +13,9 @@ use crate::Header;
 use crate::chain::header_hash;
 use crate::schema::FORMAT_WITH_SOURCES;
 
-/// The columns that say where a record belongs; its blob does not repeat them.
+/// The key columns of a record, which its blob does not repeat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct RecordKey {
     pub(crate) load_point: u32,
     pub(crate) agent: u32,
     pub(crate) phase: Phase,
@@ -23,9 +23,9 @@ pub(crate) struct Place {
     pub(crate) end: Nanos,
 }
 
-impl Place {
-    pub(crate) fn of(record: &IntervalRecord) -> Place {
-        Place {
+impl RecordKey {
+    pub(crate) fn of(record: &IntervalRecord) -> RecordKey {
+        RecordKey {
             load_point: record.load_point,
             agent: record.agent,
             phase: record.phase,
@@ -35,12 +35,12 @@ impl Place {
     }
 }
 
-/// Returns a number as SQLite keeps it; one above 2⁶³ − 1 becomes that.
+/// Returns a number as SQLite keeps it, at most 2⁶³ − 1.
 pub(crate) fn stored(number: impl TryInto<i64>) -> i64 {
     number.try_into().unwrap_or(i64::MAX)
 }
 
-/// The header as it stands in its table. The columns after `plan_json` repeat parts of the plan for people.
+/// A row of `header`. The columns after `plan_json` repeat parts of the plan for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HeaderRow {
     pub(crate) program: String,
@@ -54,7 +54,7 @@ pub(crate) struct HeaderRow {
 
 impl HeaderRow {
     pub(crate) fn of(header: &Header) -> HeaderRow {
-        // Keys are strings and numbers are finite, so there is nothing that JSON could not hold.
+        // Keys are strings and numbers are finite, so JSON can hold all of it.
         let plan_json = serde_json::to_string(&header.plan).expect("a plan has a JSON form");
         HeaderRow {
             program: header.program.clone(),
@@ -86,7 +86,7 @@ impl HeaderRow {
         Ok(hash)
     }
 
-    /// Reads the row with the hash that stands in it.
+    /// Reads the row with its hash.
     pub(crate) fn read(database: &Connection) -> rusqlite::Result<(HeaderRow, Hash)> {
         database.query_row("SELECT * FROM header", [], |row| {
             let header = HeaderRow {
@@ -102,13 +102,13 @@ impl HeaderRow {
         })
     }
 
-    /// Returns the format of the plan that the JSON text holds, whatever else is in it.
+    /// Returns the format of the plan in the JSON text, whatever else is in it.
     pub(crate) fn plan_format(&self) -> Option<u32> {
         let plan: serde_json::Value = serde_json::from_str(&self.plan_json).ok()?;
         plan.get("format")?.as_u64()?.try_into().ok()
     }
 
-    /// Returns the plan that the JSON text holds.
+    /// Returns the plan in the JSON text.
     pub(crate) fn plan(&self) -> Result<Plan, serde_json::Error> {
         serde_json::from_str(&self.plan_json)
     }
@@ -117,7 +117,7 @@ impl HeaderRow {
 /// A row of `interval`. The columns in `figures` repeat parts of the record for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct IntervalRow {
-    pub(crate) place: Place,
+    pub(crate) key: RecordKey,
     pub(crate) index: u32,
     pub(crate) figures: [i64; FIGURES.len()],
     pub(crate) record: Vec<u8>,
@@ -159,7 +159,7 @@ impl IntervalRow {
     pub(crate) fn insert(&self, database: &Connection) -> rusqlite::Result<()> {
         let [started, ok, failed, timed_out, in_flight, reply_bytes, response_sum, response_max] =
             self.figures;
-        let Place { load_point, agent, phase, start, end } = self.place;
+        let RecordKey { load_point, agent, phase, start, end } = self.key;
         let sql = "INSERT INTO interval VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
         let (index, record, hash) = (self.index, &self.record, self.hash.as_bytes());
         let (start, end) = (stored(start.0), stored(end.0));
@@ -190,7 +190,7 @@ impl IntervalRow {
             *figure = row.get(name)?;
         }
         Ok(IntervalRow {
-            place: place_of(row)?,
+            key: key_of(row)?,
             index: row.get("interval_index")?,
             figures,
             record: row.get("record")?,
@@ -199,10 +199,10 @@ impl IntervalRow {
     }
 }
 
-/// A row of `detail`: one interval, or a stretch of several.
+/// A row of `detail`: one interval, or a batch of several.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DetailRow {
-    pub(crate) place: Place,
+    pub(crate) key: RecordKey,
     pub(crate) first_interval: u32,
     pub(crate) last_interval: u32,
     pub(crate) record: Vec<u8>,
@@ -211,9 +211,9 @@ pub(crate) struct DetailRow {
 impl DetailRow {
     pub(crate) const SELECT: &str = "SELECT * FROM detail";
 
-    /// Writes the row under an id, or a new one, and returns that.
+    /// Writes the row under an id, or a new one, and returns the id.
     pub(crate) fn insert(&self, id: Option<i64>, database: &Connection) -> rusqlite::Result<i64> {
-        let Place { load_point, agent, phase, start, end } = self.place;
+        let RecordKey { load_point, agent, phase, start, end } = self.key;
         let (first, last, record) = (self.first_interval, self.last_interval, &self.record);
         let (start, end) = (stored(start.0), stored(end.0));
         let values = params![id, load_point, agent, first, last, phase.name(), start, end, record];
@@ -223,7 +223,7 @@ impl DetailRow {
 
     pub(crate) fn of(row: &Row) -> rusqlite::Result<DetailRow> {
         Ok(DetailRow {
-            place: place_of(row)?,
+            key: key_of(row)?,
             first_interval: row.get("first_interval")?,
             last_interval: row.get("last_interval")?,
             record: row.get("record")?,
@@ -231,10 +231,10 @@ impl DetailRow {
     }
 }
 
-fn place_of(row: &Row) -> rusqlite::Result<Place> {
+fn key_of(row: &Row) -> rusqlite::Result<RecordKey> {
     let name: String = row.get("phase")?;
     let phase = Phase::ALL.into_iter().find(|phase| phase.name() == name);
-    Ok(Place {
+    Ok(RecordKey {
         load_point: row.get("load_point")?,
         agent: row.get("agent")?,
         phase: phase.ok_or_else(|| unknown("phase", &name))?,
@@ -252,13 +252,13 @@ fn hash_of(row: &Row) -> rusqlite::Result<Hash> {
     Ok(Hash::from_bytes(row.get("blake3")?))
 }
 
-/// Makes the error for a cell whose text means nothing.
+/// Makes the error for a cell with an unknown text.
 fn unknown(column: &str, found: &str) -> rusqlite::Error {
     let why = format!("column `{column}` holds `{found}`");
     rusqlite::Error::FromSqlConversionFailure(0, Type::Text, why.into())
 }
 
-/// Reads all rows that a query answers.
+/// Reads all rows of a query.
 pub(crate) fn all<T>(
     database: &Connection,
     sql: &str,
@@ -276,7 +276,7 @@ pub(crate) fn insert_facts(database: &Connection, section: &FactSection) -> rusq
     Ok(())
 }
 
-/// Reads the testbed; facts of sections with the same title are put together.
+/// Reads the testbed; facts of sections with the same title are merged.
 pub(crate) fn read_testbed(database: &Connection, format: u32) -> rusqlite::Result<Testbed> {
     let read = if format < FORMAT_WITH_SOURCES { read_bare_fact } else { read_fact };
     let facts = all(database, "SELECT * FROM testbed ORDER BY id", [], |row| {
@@ -311,7 +311,7 @@ pub(crate) fn insert_example(database: &Connection, example: &Example) -> rusqli
     database.execute("INSERT INTO example VALUES (NULL, ?, ?, ?, ?, ?)", values).map(drop)
 }
 
-/// Reads the load points that began, in the order of their indexes: those that a search has added to its plan.
+/// Reads the load points that began, in the order of their indexes: those that a search added to its plan.
 pub(crate) fn read_load_points(database: &Connection) -> rusqlite::Result<Vec<LoadPoint>> {
     let sql = "SELECT load_point, load FROM load_point ORDER BY load_point";
     all(database, sql, [], |row| {
@@ -341,7 +341,7 @@ pub(crate) fn insert_machine(database: &Connection, number: u32, machine: &Machi
     database.execute("INSERT INTO machine VALUES (?, ?, ?)", values).map(drop)
 }
 
-/// Reads the machines that were watched; their numbers are their places.
+/// Reads the machines that were monitored; their numbers are their indexes.
 pub(crate) fn read_machines(database: &Connection) -> rusqlite::Result<Vec<Machine>> {
     all(database, "SELECT name, role FROM machine ORDER BY machine", [], |row| {
         let name: String = row.get("role")?;
@@ -357,7 +357,7 @@ pub(crate) fn insert_series(database: &Connection, number: u32, series: &Series)
     database.execute("INSERT INTO series VALUES (?, ?, ?, ?, ?, ?)", values).map(drop)
 }
 
-/// Reads what the values of each series are; their numbers are their places.
+/// Reads the series; their numbers are their indexes.
 pub(crate) fn read_series(database: &Connection) -> rusqlite::Result<Vec<Series>> {
     all(database, "SELECT machine, counter, instance FROM series ORDER BY series", [], |row| {
         let name: String = row.get("counter")?;
@@ -408,7 +408,7 @@ pub(crate) fn insert_ending(database: &Connection, at: WallTime, ending: &Ending
     database.execute("INSERT INTO ending VALUES (1, ?, ?, ?)", params![state, reason, at.0]).map(drop)
 }
 
-/// Reads how and when the run ended.
+/// Reads the ending of the run and its time.
 pub(crate) fn read_ending(database: &Connection) -> rusqlite::Result<(Ending, Option<WallTime>)> {
     let found = database
         .query_row("SELECT state, reason, at_unix_ms FROM ending", [], |row| {

@@ -1,4 +1,4 @@
-//! Reading a run.
+//! Reading a run file.
 
 use std::path::{Path, PathBuf};
 
@@ -11,9 +11,9 @@ use crate::rows::{self, HeaderRow};
 use crate::schema::FORMAT_WITH_RESOURCES;
 use crate::{Header, RunFileError, image};
 
-/// A run file opened for reading: of a finished run, of a killed one, or of one that goes on.
+/// A run file opened for reading: of a finished run, of a killed one, or of one in progress.
 ///
-/// Never changes the file or its directory. A run that goes on is read as it was when it was opened.
+/// Never changes the file or its directory. A run in progress is read as it was when it was opened.
 #[derive(Debug)]
 pub struct Run {
     pub(crate) path: PathBuf,
@@ -21,7 +21,7 @@ pub struct Run {
     pub(crate) header_row: HeaderRow,
     /// The hash stored in the header's row.
     pub(crate) header_hash: Hash,
-    /// The form of the file.
+    /// The format of the file.
     pub(crate) format: u32,
     header: Header,
     ending: Ending,
@@ -30,7 +30,7 @@ pub struct Run {
 
 /// An event of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Event {
+pub struct RunEvent {
     /// The time of the event.
     pub at: WallTime,
     /// A sentence.
@@ -42,6 +42,7 @@ impl Run {
     ///
     /// Works on finished files and on those of killed runs, with or without their `-wal` file, also in a
     /// read-only directory and on a full disk.
+    ///
     /// # Errors
     ///
     /// The file is not there, is not a run file, has a newer format, has a plan of another format, or is damaged
@@ -65,7 +66,7 @@ impl Run {
         if plan.search.is_some() {
             plan.load_points = rows::read_load_points(&database).map_err(in_table("load_point"))?;
         }
-        // Those of today have none; earlier programs stored them.
+        // Plans of today have none; earlier programs stored them.
         plan.leave_out_credentials();
         let mut testbed = rows::read_testbed(&database, format).map_err(in_table("testbed"))?;
         testbed.sections.iter_mut().for_each(FactSection::leave_out_credentials);
@@ -80,12 +81,12 @@ impl Run {
         Ok(Run { path: path.to_owned(), database, header_row, header_hash, format, header, ending, ended })
     }
 
-    /// Returns where the file is.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns what was known when the run began, with all facts found since.
+    /// Returns the header, with all facts found since the run began.
     pub fn header(&self) -> &Header {
         &self.header
     }
@@ -100,17 +101,20 @@ impl Run {
         &self.header.testbed
     }
 
-    /// Returns how the run ended.
+    /// Returns the ending of the run.
     pub fn ending(&self) -> &Ending {
         &self.ending
     }
 
-    /// Returns when the run ended. `None` if its end is missing.
+    /// Returns the time at which the run ended; `None` if its end is missing.
     pub fn ended(&self) -> Option<WallTime> {
         self.ended
     }
 
     /// Returns the first operations that ended in certain ways, in the order in which they were recorded.
+
+    ///
+
     /// # Errors
     ///
     /// The table is damaged.
@@ -147,10 +151,12 @@ impl Run {
     /// # Errors
     ///
     /// The table is damaged.
-    pub fn events(&self) -> Result<Vec<Event>, RunFileError> {
+    pub fn events(&self) -> Result<Vec<RunEvent>, RunFileError> {
         let sql = "SELECT at_unix_ms, text FROM event ORDER BY id";
-        rows::all(&self.database, sql, [], |row| Ok(Event { at: WallTime(row.get(0)?), text: row.get(1)? }))
-            .map_err(|why| self.damaged("event", why))
+        rows::all(&self.database, sql, [], |row| {
+            Ok(RunEvent { at: WallTime(row.get(0)?), text: row.get(1)? })
+        })
+        .map_err(|why| self.damaged("event", why))
     }
 
     /// Returns the results stated when the run ended: load point, name, value.
@@ -175,7 +181,7 @@ impl Run {
             .map_err(|why| self.damaged("load_point", why))
     }
 
-    /// Returns whether the file has tables for what machines told: older forms have none.
+    /// Returns whether the file has tables for metrics of machines: older formats have none.
     pub(crate) fn has_resources(&self) -> bool {
         FORMAT_WITH_RESOURCES <= self.format
     }

@@ -1,6 +1,6 @@
-//! Recording a run.
+//! The writer of a run file.
 //!
-//! States of the file, in order; a kill in any of them leaves a file that opens:
+//! States of the file, in order; after a kill in any of them the file can still be opened:
 //!
 //! | state | file alone | beside it |
 //! |---|---|---|
@@ -8,8 +8,8 @@
 //! | recording | all until the last checkpoint, at most [`CHECKPOINT_EVERY`] ago | `-wal` with the rest |
 //! | finished | everything | nothing |
 //!
-//! A write error ends the recording: nothing more is taken, and [`Writer::finish`] still closes the
-//! file as well as the disk allows.
+//! A write error ends the recording: no further record is accepted, and [`Writer::finish`] still closes
+//! the file as well as the disk allows.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,36 +25,36 @@ use rusqlite::{Connection, OpenFlags, Transaction, params};
 use units::{Nanos, WallTime};
 
 use crate::chain::{link, table_hash};
-use crate::codec::{Told, encode_detail, encode_interval, encode_resource};
+use crate::codec::{LastReadings, encode_detail, encode_interval, encode_resource};
+use crate::detail_batch::DetailBatch;
 use crate::rows::{
-    DetailRow, HeaderRow, IntervalRow, Place, figures, insert_ending, insert_example, insert_facts,
+    DetailRow, HeaderRow, IntervalRow, RecordKey, figures, insert_ending, insert_example, insert_facts,
     insert_machine, insert_resource, insert_series,
 };
 use crate::schema::{APPLICATION_ID, CREATE, FORMAT, hashed_tables};
-use crate::stretch::Stretch;
 use crate::{Header, RunFileError};
 
-/// The most recorded time that is not yet in the file itself.
+/// The longest recorded time that is not yet in the file itself.
 const CHECKPOINT_EVERY: Nanos = Nanos::from_secs(5);
 
-/// The smallest pages that SQLite has waste least: a row fills whole pages of its own, and only the rest of it
-/// shares one. A row that fits a page is never divided: of pages from 1 KB to 16 KB a sixth stayed empty, of
-/// these a thirtieth.
+/// Size of a database page. The smallest pages that SQLite has waste least: a row fills whole pages of its own, and
+/// only the rest of it shares one. A row that fits a page is never divided: of pages from 1 KB to 16 KB a sixth
+/// stayed empty, of these a thirtieth.
 const PAGE_BYTES: u32 = 512;
 
 /// The longest wait for the lock of another process.
 const LOCK_WAIT: Duration = Duration::from_millis(200);
 
-/// Records one run into one file.
+/// A writer that records one run into one file.
 pub struct Writer {
     path: PathBuf,
     database: Connection,
     /// Hash of the last interval, or of the header.
     chain: Hash,
-    /// Per agent, the detail that may still be joined.
-    stretches: BTreeMap<u32, Stretch>,
+    /// The open batch of detail of each agent.
+    batches: BTreeMap<u32, DetailBatch>,
     /// The last readings of each machine.
-    told: Told,
+    last_readings: LastReadings,
     /// Load point and time up to which the file itself holds everything.
     checkpoint: (u32, Nanos),
     /// The stated results: load point, name, value.
@@ -84,15 +84,15 @@ impl Writer {
             path: path.to_owned(),
             database,
             chain,
-            stretches: BTreeMap::new(),
-            told: Told::default(),
+            batches: BTreeMap::new(),
+            last_readings: LastReadings::default(),
             checkpoint: (0, Nanos::ZERO),
             results: Vec::new(),
             closed: false,
         })
     }
 
-    /// Returns where the run file is.
+    /// Returns the path of the run file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -112,23 +112,24 @@ impl Writer {
     /// Records one interval. The record comes with its detail; it is split off here.
     ///
     /// Up to two synchronous writes to the disk every five recorded seconds.
+    ///
     /// # Errors
     ///
     /// The disk is full, or the interval was recorded before; [`RunFileError::Closed`] after any error.
     pub fn interval(&mut self, mut record: IntervalRecord) -> Result<(), RunFileError> {
         let detail = record.split_detail();
-        let (place, index) = (Place::of(&record), record.index);
+        let (key, index) = (RecordKey::of(&record), record.index);
         let bytes = encode_interval(&record);
-        let hash = link(&self.chain, &place, index, &bytes);
-        let row = IntervalRow { place, index, figures: figures(&record), record: bytes, hash };
-        let ended = self.stretches.remove(&place.agent);
-        let stretch = self.write("recording an interval in", |transaction| {
+        let hash = link(&self.chain, &key, index, &bytes);
+        let row = IntervalRow { key, index, figures: figures(&record), record: bytes, hash };
+        let ended = self.batches.remove(&key.agent);
+        let batch = self.write("recording an interval in", |transaction| {
             row.insert(transaction)?;
             add_detail(transaction, ended, detail, index)
         })?;
-        self.stretches.insert(place.agent, stretch);
+        self.batches.insert(key.agent, batch);
         self.chain = hash;
-        self.checkpoint_if_due(place.load_point, place.end)
+        self.checkpoint_if_due(key.load_point, key.end)
     }
 
     /// Records that a load point begins.
@@ -168,7 +169,7 @@ impl Writer {
     ///
     /// As for [`Writer::interval`].
     pub fn resource(&mut self, record: &ResourceRecord) -> Result<(), RunFileError> {
-        let bytes = encode_resource(&mut self.told, record);
+        let bytes = encode_resource(&mut self.last_readings, record);
         self.write("recording counters in", |transaction| insert_resource(transaction, record, &bytes))
     }
 
@@ -201,29 +202,30 @@ impl Writer {
         })
     }
 
-    /// States a result of a load point, to be stored when the run ends: value per name, unit last.
+    /// Adds results of a load point, to be stored when the run ends: values by name, unit last.
     ///
-    /// Everything that is stated follows from the records; stored so that an audit can compare.
-    pub fn state(&mut self, load_point: u32, cells: &BTreeMap<String, f64>) {
+    /// All of them follow from the records; they are stored so that an audit can compare.
+    pub fn add_result(&mut self, load_point: u32, cells: &BTreeMap<String, f64>) {
         self.results.extend(cells.iter().map(|(name, value)| (load_point, name.clone(), *value)));
     }
 
     /// Records how the run ended and leaves one plain file.
     ///
-    /// Also after an error, when it writes what the disk still takes: call it always. Without a row for its
-    /// ending the file reads as [`Ending::Missing`], which is what a run has that could not write it.
+    /// Always call it, also after an error: it then writes as much as the disk still accepts. Without a row for its
+    /// ending the file reads as [`Ending::Missing`].
+    ///
     /// # Errors
     ///
     /// The disk is full, or the file cannot be written for another reason.
     pub fn finish(mut self, at: WallTime, ending: &Ending) -> Result<(), RunFileError> {
-        // What was refused before might not be continued by what is written now.
-        let stretches = if self.closed { BTreeMap::new() } else { std::mem::take(&mut self.stretches) };
+        // Records written now might not continue those refused before.
+        let batches = if self.closed { BTreeMap::new() } else { std::mem::take(&mut self.batches) };
         self.closed = false;
         let chain = self.chain;
         let results = std::mem::take(&mut self.results);
         self.write("finishing", |transaction| {
             insert_results(transaction, &results)?;
-            stretches.into_values().try_for_each(|stretch| join(transaction, stretch))?;
+            batches.into_values().try_for_each(|batch| join(transaction, batch))?;
             insert_ending(transaction, at, ending)?;
             insert_inventory(transaction, chain)
         })?;
@@ -250,7 +252,7 @@ impl Writer {
         written.map_err(|why| RunFileError::database(&self.path, doing, why))
     }
 
-    /// Moves what was recorded into the file itself, every few recorded seconds.
+    /// Moves all that was recorded into the file itself, every few recorded seconds.
     fn checkpoint_if_due(&mut self, load_point: u32, end: Nanos) -> Result<(), RunFileError> {
         let (last_load_point, last) = self.checkpoint;
         if load_point == last_load_point && end.saturating_sub(last) < CHECKPOINT_EVERY {
@@ -265,7 +267,7 @@ impl Writer {
 
 /// Makes a complete file with tables and header, and closes it.
 fn make(new: &Path, header: &Header) -> rusqlite::Result<Hash> {
-    // Left by a run that was killed in this very function; nobody else uses the name.
+    // Left by a run that was killed in this function; nothing else uses the name.
     drop(fs::remove_file(new));
     let mut database = Connection::open(new)?;
     database.pragma_update(None, "page_size", PAGE_BYTES)?;
@@ -280,7 +282,7 @@ fn make(new: &Path, header: &Header) -> rusqlite::Result<Hash> {
     Ok(hash)
 }
 
-/// Gives a finished file its name, unless another has it.
+/// Gives a finished file its name, unless the name is taken.
 fn publish(new: &Path, path: &Path) -> Result<(), RunFileError> {
     match fs::hard_link(new, path) {
         Ok(()) => drop(fs::remove_file(new)),
@@ -293,11 +295,11 @@ fn publish(new: &Path, path: &Path) -> Result<(), RunFileError> {
     Ok(())
 }
 
-/// Opens a made file for recording.
+/// Opens a new file for recording.
 fn record_into(path: &Path) -> rusqlite::Result<Connection> {
     let database = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     database.busy_timeout(LOCK_WAIT)?;
-    // Nobody else may write, and no lock of a curious reader can stop the recording.
+    // No other process may write, and no reader's lock can stop the recording.
     database.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
     database.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     database.pragma_update(None, "synchronous", "NORMAL")?;
@@ -309,30 +311,30 @@ fn checkpoint(database: &Connection) -> rusqlite::Result<()> {
     database.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
 }
 
-/// Writes an interval's detail, joins the stretch before it if it is over, and returns the one that goes on.
+/// Writes an interval's detail, joins the batch before it if that is complete, and returns the open one.
 fn add_detail(
     transaction: &Transaction,
-    open: Option<Stretch>,
+    open: Option<DetailBatch>,
     detail: DetailRecord,
     interval: u32,
-) -> rusqlite::Result<Stretch> {
+) -> rusqlite::Result<DetailBatch> {
     let row = detail_row(&detail, interval, interval).insert(None, transaction)?;
     match open {
-        Some(mut stretch) if stretch.takes(&detail, interval) => {
-            stretch.add(&detail, interval, row);
-            return Ok(stretch);
+        Some(mut batch) if batch.accepts(&detail, interval) => {
+            batch.add(&detail, interval, row);
+            return Ok(batch);
         }
-        Some(stretch) => join(transaction, stretch)?,
+        Some(batch) => join(transaction, batch)?,
         None => {}
     }
-    Ok(Stretch { detail, first_interval: interval, last_interval: interval, rows: vec![row] })
+    Ok(DetailBatch { detail, first_interval: interval, last_interval: interval, rows: vec![row] })
 }
 
-/// Puts one row in the place of a stretch's rows: under the first one's id, so that rows stay in order.
-fn join(transaction: &Transaction, stretch: Stretch) -> rusqlite::Result<()> {
-    let [first, .., last] = stretch.rows[..] else { return Ok(()) };
-    let row = detail_row(&stretch.detail, stretch.first_interval, stretch.last_interval);
-    let agent = row.place.agent;
+/// Replaces the rows of a batch by one row with the first one's id, so that rows stay in order.
+fn join(transaction: &Transaction, batch: DetailBatch) -> rusqlite::Result<()> {
+    let [first, .., last] = batch.rows[..] else { return Ok(()) };
+    let row = detail_row(&batch.detail, batch.first_interval, batch.last_interval);
+    let agent = row.key.agent;
     // Rows of other agents may lie between them.
     transaction
         .execute("DELETE FROM detail WHERE id BETWEEN ? AND ? AND agent = ?", params![first, last, agent])?;
@@ -341,8 +343,8 @@ fn join(transaction: &Transaction, stretch: Stretch) -> rusqlite::Result<()> {
 
 fn detail_row(detail: &DetailRecord, first_interval: u32, last_interval: u32) -> DetailRow {
     let DetailRecord { load_point, agent, phase, start, end, .. } = *detail;
-    let place = Place { load_point, agent, phase, start, end };
-    DetailRow { place, first_interval, last_interval, record: encode_detail(detail) }
+    let key = RecordKey { load_point, agent, phase, start, end };
+    DetailRow { key, first_interval, last_interval, record: encode_detail(detail) }
 }
 
 fn insert_results(transaction: &Transaction, results: &[(u32, String, f64)]) -> rusqlite::Result<()> {
@@ -352,7 +354,7 @@ fn insert_results(transaction: &Transaction, results: &[(u32, String, f64)]) -> 
         .try_for_each(|(load_point, name, value)| insert.execute(params![load_point, name, value]).map(drop))
 }
 
-/// Writes down how many rows there are and what their hashes are.
+/// Writes the inventory: numbers of rows and hashes of tables.
 fn insert_inventory(transaction: &Transaction, chain: Hash) -> rusqlite::Result<()> {
     let n_intervals: i64 = transaction.query_row("SELECT count(*) FROM interval", [], |row| row.get(0))?;
     let mut insert = transaction.prepare("INSERT INTO inventory VALUES (?, ?, ?)")?;
@@ -364,7 +366,7 @@ fn insert_inventory(transaction: &Transaction, chain: Hash) -> rusqlite::Result<
     Ok(())
 }
 
-/// Returns what a load point offers, for people.
+/// Returns the offered load for people.
 fn offered(load: Load) -> String {
     match load {
         Load::Users(users) => format!("{users} users"),
@@ -383,7 +385,7 @@ mod tests {
     use super::*;
     use crate::Run;
 
-    /// The smallest plan there is; the writer reads nothing of it but the load points.
+    /// The smallest possible plan; the writer reads only its load points.
     fn header() -> Header {
         let (zero, text) = (Nanos::ZERO, String::new);
         let plan = Plan {
@@ -457,11 +459,11 @@ mod tests {
         assert_eq!(run.verify(), []);
         let mut n = 0;
         let extent = run.records(|record| n += u32::from(matches!(record, crate::Record::Interval(_))));
-        assert_eq!(extent.unwrap(), crate::Extent::All);
+        assert_eq!(extent.unwrap(), crate::ReadExtent::All);
         n
     }
 
-    /// Records until the disk is full, and returns how many seconds were taken.
+    /// Records until the disk is full, and returns the number of seconds accepted.
     fn fill(writer: &mut Writer) -> u32 {
         let pages: u32 = writer.database.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
         writer.database.pragma_update(None, "max_page_count", pages + 6).unwrap();
@@ -489,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_can_finish_after_room_was_made() {
+    fn a_run_can_finish_after_space_was_freed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.plim");
         let mut writer = Writer::create(&path, &header()).unwrap();
@@ -502,9 +504,9 @@ mod tests {
     }
 
     /// Goal: a kill in the middle of a checkpoint. Method: SQLite writes the pages of a checkpoint in their order,
-    /// so what a kill leaves has the new ones up to some page, and the old ones behind it.
+    /// so after a kill the file has the new ones up to some page, and the old ones behind it.
     #[test]
-    fn a_checkpoint_cut_after_any_page_loses_nothing_beside_its_wal_file() {
+    fn a_checkpoint_cut_after_any_page_loses_nothing_with_its_wal_file() {
         let folder = tempfile::tempdir().unwrap();
         let (path, cut) = (folder.path().join("run.plim"), folder.path().join("cut.plim"));
         let mut writer = Writer::create(&path, &header()).unwrap();
@@ -525,11 +527,11 @@ mod tests {
             fs::copy(&cut, &alone).unwrap();
             n_damaged += u32::from(check_alone(&alone) != 27);
         }
-        // Otherwise this would not have tested anything.
+        // Otherwise this test would have tested nothing.
         assert!(0 < n_damaged);
     }
 
-    /// Returns how many seconds a file without its `-wal` file has; those must be the first ones.
+    /// Returns the number of seconds of a file without its `-wal` file; those must be the first ones.
     fn check_alone(path: &Path) -> u32 {
         let run = Run::open(path).unwrap();
         let mut n = 0;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use model::{Ending, Phase};
-use runfile::{Extent, Finding, Run, Writer};
+use runfile::{ReadExtent, Run, VerifyFinding, Writer};
 use rusqlite::Connection;
 use support::{Synthesis, header, intervals};
 use units::{Purpose, Rng, WallTime};
@@ -134,10 +134,11 @@ fn check_alone(path: &Path, seconds: usize) -> bool {
     let run = Run::open(&alone).unwrap();
     let found = intervals(&run);
     check_prefix(&found);
-    let broken =
-        |finding: &Finding| matches!(finding, Finding::BrokenChain { .. } | Finding::MissingInterval { .. });
+    let broken = |finding: &VerifyFinding| {
+        matches!(finding, VerifyFinding::BrokenChain { .. } | VerifyFinding::MissingInterval { .. })
+    };
     assert!(!run.verify().iter().any(broken));
-    let whole = run.records(drop).unwrap() == Extent::All;
+    let whole = run.records(drop).unwrap() == ReadExtent::All;
     if whole {
         let at_least = seconds - seconds % CHECKPOINT;
         assert!(at_least <= found.len(), "{} of {at_least}", found.len());

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use model::{Ending, Phase};
-use runfile::{Finding, Run, RunFileError, Writer};
+use runfile::{Run, RunFileError, VerifyFinding, Writer};
 use rusqlite::Connection;
 use support::{Synthesis, finished_run, header, intervals};
 
@@ -23,7 +23,7 @@ fn refusal_of(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn other_files_are_named_for_what_they_are() {
+fn other_kinds_of_files_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let other = folder.path().join("other.db");
     Connection::open(&other).unwrap().execute_batch("CREATE TABLE t (x)").unwrap();
@@ -35,7 +35,7 @@ fn other_files_are_named_for_what_they_are() {
     assert_eq!(refusal_of(&[b'x'; 5000]), "`FILE` is not a run file: it is not an SQLite database");
     assert_eq!(
         refusal_of(b"SQLite format 3\0"),
-        "`FILE` is damaged: its head: it is not one of an SQLite database any more",
+        "`FILE` is damaged: its header: it is no longer that of an SQLite database",
         "a run file that was cut off, or any other such file"
     );
     assert_eq!(refusal(folder.path()), "`FILE` is not a run file: it is a directory");
@@ -44,7 +44,7 @@ fn other_files_are_named_for_what_they_are() {
 }
 
 #[test]
-fn a_head_that_was_written_over_in_part_is_damage() {
+fn a_header_that_was_overwritten_in_part_is_damage() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.plim");
     finished_run(&path, 1, 1);
@@ -52,8 +52,8 @@ fn a_head_that_was_written_over_in_part_is_damage() {
     bytes[..8].fill(b'x');
     fs::write(&path, bytes).unwrap();
     let why = Run::open(&path).unwrap_err();
-    assert!(why.is_damage() && why.to_string().contains("is damaged: its head: "), "{why}");
-    fs::write(&path, "no run at all, and long enough for a head of a hundred bytes; ".repeat(3)).unwrap();
+    assert!(why.is_damage() && why.to_string().contains("is damaged: its header: "), "{why}");
+    fs::write(&path, "no run at all, and long enough for a header of a hundred bytes; ".repeat(3)).unwrap();
     assert!(!Run::open(&path).unwrap_err().is_damage());
 }
 
@@ -68,16 +68,16 @@ fn a_newer_format_is_refused_with_a_hint() {
     assert_eq!(why.hint().as_deref(), Some("install the newest Plimsoll"));
 }
 
-/// Takes from a file what form 4 brought: where facts come from. The list of tables still has their hash with it.
+/// Removes from a file the additions of format 4: sources of facts. The inventory still has the hash with them.
 const TO_FORM_3: &str = "ALTER TABLE testbed DROP COLUMN source; ALTER TABLE testbed DROP COLUMN state;
     PRAGMA user_version = 3;";
 
-/// Takes from a file of form 3 what it brought: tables for what machines told.
+/// Removes from a file of format 3 its additions: tables for metrics of machines.
 const TO_FORM_2: &str = "DROP TABLE machine; DROP TABLE series; DROP TABLE resource; PRAGMA user_version = 2;
     DELETE FROM inventory WHERE table_name IN ('machine', 'series', 'resource');";
 
 #[test]
-fn runs_of_older_forms_open() {
+fn runs_of_older_formats_open() {
     let folder = tempfile::tempdir().unwrap();
     for (name, changes) in [("3.plim", &[TO_FORM_3][..]), ("2.plim", &[TO_FORM_3, TO_FORM_2])] {
         let path = folder.path().join(name);
@@ -91,7 +91,7 @@ fn runs_of_older_forms_open() {
         assert_eq!(intervals(&run).len(), 3);
         assert_eq!(
             run.verify(),
-            [Finding::TableChanged { table: "testbed" }],
+            [VerifyFinding::TableChanged { table: "testbed" }],
             "nothing but what was taken away"
         );
     }
@@ -109,7 +109,7 @@ fn a_plan_of_another_format_is_named() {
     assert!(Run::open(&path).unwrap_err().hint().is_some());
 }
 
-/// Only the first pages are left, as of a file on a disk that was lost.
+/// Only the first pages are left, as after the loss of a disk.
 #[test]
 fn a_cut_file_is_damaged_and_not_a_panic() {
     let folder = tempfile::tempdir().unwrap();

@@ -15,7 +15,7 @@ use support::{Synthesis, finished_run, header, records};
 use units::{Nanos, WallTime};
 
 #[test]
-fn everything_written_comes_back() {
+fn everything_written_is_read_back() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a run #1 50%?.plim");
     let Header { mut testbed, .. } = header(2);
@@ -57,9 +57,10 @@ fn facts_of_every_state() -> Vec<Fact> {
     FactState::ALL.map(fact).into()
 }
 
-/// Goal: what two machines told comes back as it was read, over load points, series that come later, and one that goes.
+/// Goal: the readings of two machines are read back unchanged, over load points, with series that come later and one
+/// that goes.
 #[test]
-fn what_machines_told_comes_back() {
+fn readings_of_machines_are_read_back() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.plim");
     let machines = [("this machine", MachineRole::Load), ("http://sut:9100/metrics", MachineRole::Sut)]
@@ -92,11 +93,11 @@ fn what_machines_told_comes_back() {
     assert_eq!(run.verify(), []);
     Connection::open(&path).unwrap().execute("UPDATE resource SET at_ns = 1 WHERE id = 2", []).unwrap();
     let findings = Run::open(&path).unwrap().verify();
-    assert_eq!(findings, [runfile::Finding::TableChanged { table: "resource" }]);
+    assert_eq!(findings, [runfile::VerifyFinding::TableChanged { table: "resource" }]);
 }
 
 #[test]
-fn intervals_come_back_without_detail_and_details_as_their_sum() {
+fn intervals_are_read_back_without_detail_and_details_as_their_sum() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.plim");
     finished_run(&path, 2, 25);
@@ -110,19 +111,19 @@ fn intervals_come_back_without_detail_and_details_as_their_sum() {
             intervals.push(record);
         }
     }
-    let (mut read, mut stretches): (Vec<IntervalRecord>, Vec<DetailRecord>) = (Vec::new(), Vec::new());
+    let (mut read, mut batches): (Vec<IntervalRecord>, Vec<DetailRecord>) = (Vec::new(), Vec::new());
     for record in records(&path) {
         match record {
             Record::Interval(interval) => read.push(interval),
-            Record::Detail(detail) => stretches.push(detail),
+            Record::Detail(detail) => batches.push(detail),
             Record::Resource(_) => unreachable!("none was written"),
         }
     }
     assert_eq!(read, intervals);
-    assert_eq!(totals(&stretches), totals(&details));
+    assert_eq!(totals(&batches), totals(&details));
     // Ramp-up of 2 s, then 23 s of steady phase, at each of two load points.
     let lengths: Vec<u64> =
-        stretches.iter().map(|detail| (detail.end - detail.start).0 / 1_000_000_000).collect();
+        batches.iter().map(|detail| (detail.end - detail.start).0 / 1_000_000_000).collect();
     assert_eq!(lengths, [2, 10, 10, 3, 2, 10, 10, 3]);
 }
 
@@ -195,7 +196,7 @@ fn a_finished_run_is_one_file() {
 
 /// A second that comes twice is a mistake of the caller's: the first one stays, and the recording ends.
 #[test]
-fn no_interval_is_taken_twice_and_an_error_ends_the_recording() {
+fn no_interval_is_accepted_twice_and_an_error_ends_the_recording() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.plim");
     let mut writer = Writer::create(&path, &header(1)).unwrap();

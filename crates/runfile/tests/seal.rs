@@ -38,7 +38,7 @@ fn findings(seal: &Seal, path: &Path) -> Vec<&'static str> {
 }
 
 #[test]
-fn an_untouched_file_is_what_its_seal_says() {
+fn an_unchanged_file_matches_its_seal() {
     let (_folder, path, seal) = sealed();
     let before = fs::read(&path).unwrap();
     assert_eq!(findings(&seal, &path), [""; 0]);
@@ -56,7 +56,7 @@ fn a_seal_is_a_function_of_file_key_and_time() {
     assert_eq!(Seal::new(&Run::open(&path).unwrap(), &key(), AT).unwrap(), seal);
 }
 
-/// The last byte of the file belongs to nothing that a reader looks at; the seal covers it all the same.
+/// No reader looks at the last byte of the file; the seal covers it nevertheless.
 #[test]
 fn every_byte_of_the_file_is_covered() {
     let (_folder, path, seal) = sealed();
@@ -71,7 +71,7 @@ fn every_byte_of_the_file_is_covered() {
 
 /// `verify` accepts a file whose hashes were all computed again; a seal does not. Here the plan is another.
 #[test]
-fn a_file_made_anew_is_not_the_sealed_one() {
+fn a_file_with_recomputed_hashes_does_not_match_its_seal() {
     let (_folder, path, seal) = sealed();
     fs::remove_file(&path).unwrap();
     let mut other = header(1);
@@ -128,5 +128,8 @@ fn a_changed_run_is_not_sealed() {
     let (_folder, path, _) = sealed();
     Connection::open(&path).unwrap().execute("UPDATE header SET program = 'another'", []).unwrap();
     let error = Seal::new(&Run::open(&path).unwrap(), &key(), AT).unwrap_err();
-    assert!(error.to_string().ends_with("is not as it was written: the header was changed"), "{error}");
+    assert!(
+        error.to_string().ends_with("was changed after it was written: the header was changed"),
+        "{error}"
+    );
 }

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use runfile::{Finding, Run};
+use runfile::{Run, VerifyFinding};
 use rusqlite::Connection;
 use support::finished_run;
 
@@ -24,7 +24,7 @@ fn findings_after(change: &str) -> Vec<String> {
     let path = folder.path().join("run.plim");
     fs::write(&path, &*RUN).unwrap();
     tamper(&path, change);
-    Run::open(&path).unwrap().verify().iter().map(Finding::to_string).collect()
+    Run::open(&path).unwrap().verify().iter().map(VerifyFinding::to_string).collect()
 }
 
 fn tamper(path: &Path, change: &str) {
@@ -38,7 +38,7 @@ fn check(change: &str, expected: &[&str]) {
 }
 
 #[test]
-fn an_untouched_run_has_no_findings() {
+fn an_unchanged_run_has_no_findings() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.plim");
     fs::write(&path, &*RUN).unwrap();
@@ -84,7 +84,7 @@ fn a_deleted_second_is_found() {
     );
 }
 
-/// The last second has nothing behind it that would point at it, but the inventory knows it.
+/// No later hash depends on the last second, but the inventory counts it.
 #[test]
 fn a_deleted_last_second_is_found() {
     let findings = findings_after(
@@ -143,7 +143,7 @@ fn a_changed_ending_fact_or_load_point_is_found() {
 }
 
 #[test]
-fn detail_of_another_stretch_is_found() {
+fn detail_of_another_batch_is_found() {
     check(
         "UPDATE detail SET record = (SELECT record FROM detail WHERE load_point = 1 AND first_interval = 2)
          WHERE load_point = 0 AND first_interval = 2",
@@ -170,7 +170,7 @@ fn a_record_that_cannot_be_read_is_a_finding_and_an_error() {
     finished_run(&path, 1, 5);
     tamper(&path, "UPDATE interval SET record = x'0102' WHERE interval_index = 3");
     let run = Run::open(&path).unwrap();
-    let text: Vec<String> = run.verify().iter().map(Finding::to_string).collect();
+    let text: Vec<String> = run.verify().iter().map(VerifyFinding::to_string).collect();
     assert_eq!(text[0], "interval 3 of load point 0, agent 0: its hash does not follow from the one before");
     assert_eq!(text[1], "interval 3 of load point 0 cannot be read: record ends early");
     let why = run.records(drop).unwrap_err().to_string();

@@ -87,6 +87,7 @@ impl Endpoint {
     /// and is checked then too.
     ///
     /// # Errors
+    ///
     /// [`EndpointError::Forbidden`].
     pub fn check(&self) -> Result<(), EndpointError> {
         let addresses = self.address.to_socket_addrs();

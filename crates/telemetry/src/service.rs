@@ -64,6 +64,7 @@ impl Telemetry {
     /// first: standing back from the load, for instance.
     ///
     /// # Errors
+    ///
     /// If nobody can listen at the address, nothing may be pushed to the collector, or no thread can be started.
     pub fn start(
         options: Options,

@@ -160,6 +160,7 @@ impl FindMax {
     /// no level has more throughput by more than the tolerance.
     ///
     /// # Errors
+    ///
     /// If the range does not rise from above zero (users: from whole number to whole number), or the tolerance
     /// is not from 0.1 % to 50 %.
     pub fn new(range: Range, tolerance: Ratio, kind: LevelKind, goal: Goal) -> Result<FindMax, FindMaxError> {

@@ -8,6 +8,7 @@ use crate::LoadPointResult;
 /// Begins the search of a plan; `None` if the plan has none.
 ///
 /// # Errors
+///
 /// If its range does not rise.
 pub fn begin(plan: &Plan) -> Option<Result<FindMax, FindMaxError>> {
     let search = plan.search?;

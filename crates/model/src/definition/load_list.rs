@@ -31,6 +31,7 @@ pub struct LoadListError {
 /// Reads a list of numbers of users, in the order written.
 ///
 /// # Errors
+///
 /// If it is not a list, a number is not whole or not from 1 to [`USERS_MAX`], a range does not end where its
 /// steps do, a number comes twice, or there are more than [`LOAD_POINTS_MAX`].
 pub fn parse_load(text: &str) -> Result<Vec<u32>, LoadListError> {
@@ -44,6 +45,7 @@ pub fn parse_load(text: &str) -> Result<Vec<u32>, LoadListError> {
 /// Reads a list of rates, in operations per second, in the order written; they may have decimals.
 ///
 /// # Errors
+///
 /// As [`parse_load`]; rates must be above zero and at most [`RATE_MAX`].
 pub fn parse_rates(text: &str) -> Result<Vec<f64>, LoadListError> {
     parse(text, |number| {

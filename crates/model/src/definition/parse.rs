@@ -50,6 +50,7 @@ impl Definition {
     /// Reads a definition; `file_name` is what messages call the text.
     ///
     /// # Errors
+    ///
     /// Everything that is wrong, as far as it can be found at once: syntax, unknown and missing keys, wrong
     /// types and units, values out of their limits. A filelist that is named or included is not read here.
     pub fn parse(file_name: &str, text: &str) -> Result<Definition, Diagnostics> {

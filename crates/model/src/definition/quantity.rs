@@ -38,6 +38,7 @@ pub struct QuantityError {
 /// Units: ns, us, ms, s, m or min, h.
 ///
 /// # Errors
+///
 /// If number or unit is missing or unknown, the number is negative, the parts are not in order of their units, or the
 /// time is longer than 30 days.
 pub fn parse_time(text: &str) -> Result<Nanos, QuantityError> {
@@ -68,6 +69,7 @@ pub fn parse_time(text: &str) -> Result<Nanos, QuantityError> {
 /// Reads a size: `500 B`, `5 MiB`. Units: B, KiB, MiB, GiB, TiB, in steps of 1024.
 ///
 /// # Errors
+///
 /// If number or unit is missing or unknown, the number is negative or not a whole number of bytes,
 /// or the size is above 1 PiB.
 pub fn parse_bytes(text: &str) -> Result<Bytes, QuantityError> {

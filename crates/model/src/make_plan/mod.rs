@@ -19,6 +19,7 @@ use crate::{
 /// threads are no part of the definition.
 ///
 /// # Errors
+///
 /// All reasons why there can be no such run.
 pub fn make_plan(
     definition: &Definition,

@@ -35,6 +35,7 @@ impl PriceList {
     /// Reads a price list; `file_name` is what messages call the text.
     ///
     /// # Errors
+    ///
     /// Everything that is wrong, as far as it can be found at once: syntax, unknown and missing keys, what is no
     /// amount, date or currency, and amounts that are too large.
     pub fn parse(file_name: &str, text: &str) -> Result<PriceList, Diagnostics> {

@@ -169,6 +169,7 @@ impl Expression {
     /// Reads an expression.
     ///
     /// # Errors
+    ///
     /// At the first place that does not fit.
     pub fn parse(text: &str) -> Result<Expression, ExpressionError> {
         let mut cursor = Cursor::new(text);
@@ -195,6 +196,7 @@ impl Statement {
     /// Reads two expressions with a comparator between them.
     ///
     /// # Errors
+    ///
     /// At the first place that does not fit.
     pub fn parse(text: &str) -> Result<Statement, ExpressionError> {
         let mut cursor = Cursor::new(text);

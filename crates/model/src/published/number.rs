@@ -26,6 +26,7 @@ impl Printed {
     /// hexadecimal (`0x4470`) is exact. A negative number is read, because whether it can be true is for the audit.
     ///
     /// # Errors
+    ///
     /// A clause that says what was expected and found.
     pub fn parse(text: &str, unit: &str, is_exact: bool) -> Result<Printed, String> {
         let text = text.trim();

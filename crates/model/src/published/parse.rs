@@ -16,6 +16,7 @@ impl PublishedReport {
     /// Reads a published report; `file_name` is what messages call the text.
     ///
     /// # Errors
+    ///
     /// Everything that is wrong, as far as it can be found at once: syntax, unknown and missing keys, cells that
     /// are no values of their columns, rows with the same key, expressions that name what is not there or cannot be
     /// computed, comparisons of different units.

@@ -19,6 +19,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 /// `read` gives `None` where a mistake was reported.
 ///
 /// # Errors
+///
 /// Everything that is wrong, as far as it can be found at once.
 pub(crate) fn read_toml<T>(
     what: &'static str,

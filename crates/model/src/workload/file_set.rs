@@ -106,6 +106,7 @@ pub enum FileSetError {
 /// laid out.
 ///
 /// # Errors
+///
 /// The index of a request, and why not.
 pub(crate) fn check_objects(requests: &[Request], level: f64) -> Result<(), (usize, FileSetError)> {
     let mut n_files: u64 = 0;

@@ -47,6 +47,7 @@ impl Parameter {
     /// Checks that values can be picked as it says at a level of load.
     ///
     /// # Errors
+    ///
     /// If weights are not one per value, or values that are not all alike are too many.
     pub fn check(&self, level: f64) -> Result<(), ParameterError> {
         let values = self.count.at(level);

@@ -207,7 +207,7 @@ fn damage_is_a_finding_and_no_reason_to_give_up_on_other_runs() {
     contains(&audit_damaged(&lab, |bytes| bytes.truncate(bytes.len() / 2)), "damage");
     contains(&audit_damaged(&lab, |bytes| bytes.truncate(700)), "damage");
     contains(&audit_damaged(&lab, |bytes| bytes.truncate(60)), "damage");
-    contains(&audit_damaged(&lab, |bytes| bytes[..8].fill(b'x')), "is damaged: its head");
+    contains(&audit_damaged(&lab, |bytes| bytes[..8].fill(b'x')), "is damaged: its header");
     // Somewhere in the tables: whatever it hits, something does not follow any more.
     for part in [3, 5, 7] {
         audit_damaged(&lab, |bytes| {

@@ -77,8 +77,8 @@ fn a_server_on_different_numbers_of_cpus_is_told_apart_by_them() {
     assert_eq!(names, ["built-in, 1 CPU", "built-in, 2 CPUs"]);
 }
 
-/// The reported case: three repetitions of lighttpd stood as three servers, since `server.port = N` was not known as the
-/// run's own port.
+/// The reported case: three repetitions of lighttpd stood as three servers, since `server.port = N` was not known as
+/// the run's own port.
 #[test]
 fn repetitions_of_every_server_are_one_side() {
     let lab = Lab::new();
@@ -120,7 +120,7 @@ fn what_cannot_be_compared_is_refused() {
     refused(&["--sut", "nginx", "--workers", "4,4"], "asked for twice");
     lab.write("campaign/nginx.plim", "precious");
     let servers = ["run", "webstone-1.1", "--sut", "nginx,apache", "--load", "1"];
-    lab.run(&[&servers[..], &SHORT].concat()).expect(2).says("`campaign/nginx.plim` exists already");
+    lab.run(&[&servers[..], &SHORT].concat()).expect(2).says("`campaign/nginx.plim` already exists");
     assert!(!lab.path("campaign/apache.plim").exists());
 }
 
@@ -137,7 +137,8 @@ fn runs_are_compared_after_the_fact() {
     recorded(&lab, "slow", &["--load", "1", "--sut-quota", "0.1"]);
     recorded(&lab, "fast", &["--load", "1", "--sut-quota", "0.2"]);
     let arguments = ["compare", "slow.plim", "fast.plim", "--html", "both.html"];
-    // One quota is twice the other; two seconds are too short to tell, and whether they are valid is the machine's affair.
+    // One quota is twice the other; two seconds are too short to tell, and whether they are valid is the machine's
+    // affair.
     let ended = lab.run(&arguments).expect(0).prints("Configuration that differs:");
     let said = ["The runs are too short to say whether", "no load in common at which both are valid"];
     assert!(said.iter().any(|said| ended.stdout.contains(said)), "{}", ended.stdout);

@@ -50,7 +50,7 @@ fn a_sealed_run_is_known_again_and_changes_are_found() {
     lab.write("run.plim.seal", &seal.replace("\"benchmark_version\": ", "\"benchmark_version\": 9"));
     audit(&[]).expect(6).prints("seal: the seal was changed").prints("`benchmark_version` was `9");
     lab.write("run.plim.seal", &seal.replace("\"benchmark\"", "\"note\": \"audited\", \"benchmark\""));
-    audit(&[]).expect(6).prints("seal: the seal has more in it than was signed");
+    audit(&[]).expect(6).prints("seal: the seal has keys that are not signed");
     lab.write("run.plim.seal", "yes, it is ours");
     audit(&[]).expect(6).prints("seal: the seal is not JSON");
 
@@ -100,7 +100,7 @@ fn what_cannot_be_sealed_is_told() {
     let database = rusqlite::Connection::open(lab.path("run.plim")).unwrap();
     database.execute("UPDATE header SET command_line = 'plimsoll run'", []).unwrap();
     database.close().unwrap();
-    lab.run(&["seal", "run.plim"]).expect(6).says("is not as it was written: the header was changed");
+    lab.run(&["seal", "run.plim"]).expect(6).says("was changed after it was written: the header was changed");
     assert!(!lab.path("run.plim.seal").exists());
     lab.run(&["audit", "run.plim", "--signed-by", "nobody"]).expect(2).says("cannot read `nobody`");
     lab.run(&["audit", "run.plim", "--signed-by", "ed25519:00"]).expect(2).says("expected a public key");

@@ -205,7 +205,7 @@ fn a_run_file_is_never_overwritten() {
         lab.run(&["run", "one-object", "--load", "1", "--duration", "1", "--out", "run.plim"]).expect(2);
     assert!(
         ended.stderr.ends_with(
-            "error: `run.plim` exists already\nhint: choose another name, or move the file away\n"
+            "error: `run.plim` already exists\nhint: choose another name, or move the file away\n"
         )
     );
     assert!(!ended.stderr.contains("Starting"), "{}", ended.stderr);

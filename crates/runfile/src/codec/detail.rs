@@ -10,13 +10,13 @@ use std::collections::BTreeMap;
 use model::{DetailRecord, Outcome};
 
 use super::CodecError;
-use super::number::{Source, put, put_histogram};
-use crate::rows::Place;
+use super::number::{ByteReader, put, put_histogram};
+use crate::rows::RecordKey;
 
-/// The form written today; any change of the layout raises it.
+/// The current version; any change of the layout raises it.
 const VERSION: u64 = 1;
 
-/// Writes what does not stand in columns of its own; equal records give equal bytes.
+/// Writes all fields without a column of their own; equal records give equal bytes.
 pub(crate) fn encode_detail(record: &DetailRecord) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(4096);
     let into = &mut bytes;
@@ -34,8 +34,8 @@ pub(crate) fn encode_detail(record: &DetailRecord) -> Vec<u8> {
 }
 
 /// Reads a record back. Any bytes are safe to pass.
-pub(crate) fn decode_detail(place: &Place, bytes: &[u8]) -> Result<DetailRecord, CodecError> {
-    let (mut from, _) = Source::new(bytes, VERSION..=VERSION)?;
+pub(crate) fn decode_detail(key: &RecordKey, bytes: &[u8]) -> Result<DetailRecord, CodecError> {
+    let (mut from, _) = ByteReader::new(bytes, VERSION..=VERSION)?;
     let n_kinds = from.count()?;
     let response = (0..n_kinds).map(|_| from.histogram()).collect::<Result<_, _>>()?;
     let mut failed = BTreeMap::new();
@@ -51,11 +51,11 @@ pub(crate) fn decode_detail(place: &Place, bytes: &[u8]) -> Result<DetailRecord,
     let connect = from.histogram()?;
     from.finish()?;
     Ok(DetailRecord {
-        load_point: place.load_point,
-        agent: place.agent,
-        phase: place.phase,
-        start: place.start,
-        end: place.end,
+        load_point: key.load_point,
+        agent: key.agent,
+        phase: key.phase,
+        start: key.start,
+        end: key.end,
         response,
         failed,
         connect,

@@ -20,16 +20,16 @@ use stats::{Histogram, Moments};
 use units::Nanos;
 
 use super::CodecError;
-use super::number::{Source, put, put_histogram};
-use crate::rows::Place;
+use super::number::{ByteReader, put, put_histogram};
+use crate::rows::RecordKey;
 
-/// The form of intervals in which no connection was left open.
+/// The version of intervals in which no connection was left open.
 const VERSION: u64 = 1;
 
-/// The newest form; any change of the layout raises it.
+/// The newest version; any change of the layout raises it.
 const VERSION_WITH_LEFT_OPEN: u64 = 2;
 
-/// Writes what does not stand in columns of its own; equal records give equal bytes.
+/// Writes all fields without a column of their own; equal records give equal bytes.
 pub(crate) fn encode_interval(record: &IntervalRecord) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(2048);
     let into = &mut bytes;
@@ -55,15 +55,19 @@ pub(crate) fn encode_interval(record: &IntervalRecord) -> Vec<u8> {
 }
 
 /// Reads a record back. Any bytes are safe to pass.
-pub(crate) fn decode_interval(place: &Place, index: u32, bytes: &[u8]) -> Result<IntervalRecord, CodecError> {
-    let (mut from, version) = Source::new(bytes, VERSION..=VERSION_WITH_LEFT_OPEN)?;
+pub(crate) fn decode_interval(
+    key: &RecordKey,
+    index: u32,
+    bytes: &[u8],
+) -> Result<IntervalRecord, CodecError> {
+    let (mut from, version) = ByteReader::new(bytes, VERSION..=VERSION_WITH_LEFT_OPEN)?;
     let mut record = IntervalRecord {
-        load_point: place.load_point,
-        agent: place.agent,
+        load_point: key.load_point,
+        agent: key.agent,
         index,
-        phase: place.phase,
-        start: place.start,
-        end: place.end,
+        phase: key.phase,
+        start: key.start,
+        end: key.end,
         flow: flow(&mut from)?,
         kinds: list(&mut from, kind)?,
         units: list(&mut from, |from| Ok(UnitTotals { ok: from.u64()?, failed: from.u64()? }))?,
@@ -82,8 +86,8 @@ pub(crate) fn decode_interval(place: &Place, index: u32, bytes: &[u8]) -> Result
 }
 
 fn list<T>(
-    from: &mut Source,
-    item: impl Fn(&mut Source) -> Result<T, CodecError>,
+    from: &mut ByteReader,
+    item: impl Fn(&mut ByteReader) -> Result<T, CodecError>,
 ) -> Result<Vec<T>, CodecError> {
     let count = from.count()?;
     (0..count).map(|_| item(from)).collect()
@@ -110,7 +114,7 @@ fn put_flow(flow: &Flow, into: &mut Vec<u8>) {
     }
 }
 
-fn flow(from: &mut Source) -> Result<Flow, CodecError> {
+fn flow(from: &mut ByteReader) -> Result<Flow, CodecError> {
     Ok(Flow {
         waiting_at_start: from.u64()?,
         due: from.u64()?,
@@ -146,7 +150,7 @@ fn put_kind(kind: &KindTotals, into: &mut Vec<u8>) {
     put(kind.in_flight_at_end, into);
 }
 
-fn kind(from: &mut Source) -> Result<KindTotals, CodecError> {
+fn kind(from: &mut ByteReader) -> Result<KindTotals, CodecError> {
     let response = moments(0, from)?;
     let connect = moments(response.n, from)?;
     let first_byte = moments(connect.n, from)?;
@@ -163,7 +167,7 @@ fn kind(from: &mut Source) -> Result<KindTotals, CodecError> {
     Ok(KindTotals { ok, failed, in_flight_at_end: from.u64()? })
 }
 
-/// Returns the outcome with a number if it comes after the last one: each stands once, in order.
+/// Returns the outcome with a number if it comes after the last one: each occurs once, in order.
 fn outcome_after(last: Option<Outcome>, number: u64) -> Result<Outcome, CodecError> {
     u8::try_from(number)
         .ok()
@@ -192,7 +196,7 @@ fn put_moments(moments: &Moments, n_before: u64, into: &mut Vec<u8>) {
     }
 }
 
-fn moments(n_before: u64, from: &mut Source) -> Result<Moments, CodecError> {
+fn moments(n_before: u64, from: &mut ByteReader) -> Result<Moments, CodecError> {
     let first = from.u128()?;
     let (n, is_constant) = (unfolded(first >> 1, n_before)?, first & 1 == 1);
     if n == 0 {
@@ -212,15 +216,15 @@ fn moments(n_before: u64, from: &mut Source) -> Result<Moments, CodecError> {
     })
 }
 
-/// Returns the place of a number in the order origin, origin − 1, origin + 1, origin − 2, and so on.
+/// Returns the position of a number in the order origin, origin − 1, origin + 1, origin − 2, and so on.
 fn folded(number: u64, origin: u64) -> u128 {
     let distance = u128::from(number.abs_diff(origin));
     if number < origin { 2 * distance - 1 } else { 2 * distance }
 }
 
-fn unfolded(place: u128, origin: u64) -> Result<u64, CodecError> {
-    let distance = u64::try_from(place.div_ceil(2)).map_err(|_| CodecError::TooLarge)?;
-    let number = if place % 2 == 1 { origin.checked_sub(distance) } else { origin.checked_add(distance) };
+fn unfolded(position: u128, origin: u64) -> Result<u64, CodecError> {
+    let distance = u64::try_from(position.div_ceil(2)).map_err(|_| CodecError::TooLarge)?;
+    let number = if position % 2 == 1 { origin.checked_sub(distance) } else { origin.checked_add(distance) };
     number.ok_or(CodecError::TooLarge)
 }
 
@@ -238,7 +242,7 @@ fn put_sut(sut: Option<&SutUse>, into: &mut Vec<u8>) {
     }
 }
 
-fn sut(from: &mut Source) -> Result<Option<SutUse>, CodecError> {
+fn sut(from: &mut ByteReader) -> Result<Option<SutUse>, CodecError> {
     match from.u64()? {
         0 => Ok(None),
         1 => Ok(Some(SutUse { cpu: Nanos(from.u64()?), throttled: Nanos(from.u64()?) })),

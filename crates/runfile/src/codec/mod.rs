@@ -1,5 +1,5 @@
 //! The stored form of records: variable-length integers in a fixed order, the same bytes for the
-//! same record. What stands in columns of its own (place, phase, times) is not repeated here.
+//! same record. Fields with columns of their own (key, phase, times) are not repeated here.
 
 mod detail;
 mod interval;
@@ -10,7 +10,7 @@ mod tests;
 
 pub(crate) use detail::{decode_detail, encode_detail};
 pub(crate) use interval::{decode_interval, encode_interval};
-pub(crate) use resource::{Told, decode_resource, encode_resource};
+pub(crate) use resource::{LastReadings, decode_resource, encode_resource};
 
 use stats::HistogramError;
 use thiserror::Error;
@@ -24,12 +24,12 @@ pub enum CodecError {
     /// The bytes go on after the end of the record.
     #[error("record is followed by {0} more bytes")]
     Trailing(usize),
-    /// The first number names a form that this build does not know.
+    /// The first number names a version that this build does not know.
     #[error("record has version {found}, expected at most {newest}")]
     Version {
         /// The version stored.
         found: u64,
-        /// The newest form that this build reads.
+        /// The newest version that this build reads.
         newest: u64,
     },
     /// A number does not fit its range.

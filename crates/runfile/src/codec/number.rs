@@ -1,4 +1,4 @@
-//! Variable-length integers, and lengths that cannot ask for more than there is.
+//! Variable-length integers, and lengths that are limited to the bytes that are left.
 
 use std::ops::RangeInclusive;
 
@@ -6,7 +6,7 @@ use stats::Histogram;
 
 use super::CodecError;
 
-/// Appends an integer in groups of seven bits, lowest first; the top bit of a byte says that more follow.
+/// Appends an integer in groups of seven bits, lowest first; the top bit of a byte marks that more follow.
 pub(crate) fn put(value: impl Into<u128>, into: &mut Vec<u8>) {
     let mut value = value.into();
     while 0x80 <= value {
@@ -23,16 +23,16 @@ pub(crate) fn put_histogram(histogram: &Histogram, into: &mut Vec<u8>) {
     into.extend_from_slice(&bytes);
 }
 
-/// Takes numbers off the front of bytes from anywhere.
-pub(crate) struct Source<'a>(&'a [u8]);
+/// A reader of numbers from untrusted bytes.
+pub(crate) struct ByteReader<'a>(&'a [u8]);
 
-impl<'a> Source<'a> {
+impl<'a> ByteReader<'a> {
     /// Begins at the first byte and checks that the record is of one of the versions given; returns which.
     pub(crate) fn new(
         bytes: &'a [u8],
         versions: RangeInclusive<u64>,
-    ) -> Result<(Source<'a>, u64), CodecError> {
-        let mut source = Source(bytes);
+    ) -> Result<(ByteReader<'a>, u64), CodecError> {
+        let mut source = ByteReader(bytes);
         let found = source.u64()?;
         match versions.contains(&found) {
             true => Ok((source, found)),
@@ -69,7 +69,8 @@ impl<'a> Source<'a> {
         self.u128()?.try_into().map_err(|_| CodecError::TooLarge)
     }
 
-    /// Reads how many items follow; each takes at least one byte, so more than are left cannot be.
+    /// Reads the number of items that follow; each takes at least one byte, so there cannot be more than bytes are
+    /// left.
     pub(crate) fn count(&mut self) -> Result<usize, CodecError> {
         let count = usize::try_from(self.u64()?).map_err(|_| CodecError::TooLarge)?;
         if self.0.len() < count { Err(CodecError::Truncated) } else { Ok(count) }
@@ -82,7 +83,7 @@ impl<'a> Source<'a> {
         Ok(Histogram::from_bytes(bytes)?)
     }
 
-    /// Checks that nothing is left.
+    /// Checks that no bytes are left.
     pub(crate) fn finish(self) -> Result<(), CodecError> {
         if self.0.is_empty() { Ok(()) } else { Err(CodecError::Trailing(self.0.len())) }
     }

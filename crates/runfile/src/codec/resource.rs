@@ -1,4 +1,4 @@
-//! The stored form of what a machine told: what changed since its last record of the same load point.
+//! The stored form of the readings of a machine: differences from its last record of the same load point.
 //!
 //! Layout, all numbers of variable length: version; how many values are new or differ, and for each how far its
 //! series is beyond the one before it (the first one: beyond 0), and the difference to its last value (a new one: to
@@ -10,19 +10,19 @@ use std::collections::BTreeMap;
 use model::ResourceRecord;
 
 use super::CodecError;
-use super::number::{Source, put};
+use super::number::{ByteReader, put};
 
-/// The form written today; any change of the layout raises it.
+/// The current version; any change of the layout raises it.
 const VERSION: u64 = 1;
 
 /// The last values of each machine in the current load point, from which differences are encoded.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct LastReadings {
     load_point: Option<u32>,
     machines: BTreeMap<u32, BTreeMap<u32, u64>>,
 }
 
-impl Told {
+impl LastReadings {
     /// Returns the last values of a machine; none at the start of a load point.
     fn of(&mut self, load_point: u32, machine: u32) -> &mut BTreeMap<u32, u64> {
         if self.load_point.replace(load_point) != Some(load_point) {
@@ -32,9 +32,9 @@ impl Told {
     }
 }
 
-/// Writes the values of a record, whose series must rise; `told` goes on to it.
-pub(crate) fn encode_resource(told: &mut Told, record: &ResourceRecord) -> Vec<u8> {
-    let last = told.of(record.load_point, record.machine);
+/// Writes the values of a record, whose series must rise, and updates `last_readings`.
+pub(crate) fn encode_resource(last_readings: &mut LastReadings, record: &ResourceRecord) -> Vec<u8> {
+    let last = last_readings.of(record.load_point, record.machine);
     let now: BTreeMap<u32, u64> = record.values.iter().copied().collect();
     let mut bytes = Vec::with_capacity(256);
     put(VERSION, &mut bytes);
@@ -64,13 +64,13 @@ pub(crate) fn encode_resource(told: &mut Told, record: &ResourceRecord) -> Vec<u
 /// Reads the values of a record back; records must come in the order in which they were written. Any bytes are safe
 /// to pass.
 pub(crate) fn decode_resource(
-    told: &mut Told,
+    last_readings: &mut LastReadings,
     load_point: u32,
     machine: u32,
     bytes: &[u8],
 ) -> Result<Vec<(u32, u64)>, CodecError> {
-    let last = told.of(load_point, machine);
-    let (mut from, _) = Source::new(bytes, VERSION..=VERSION)?;
+    let last = last_readings.of(load_point, machine);
+    let (mut from, _) = ByteReader::new(bytes, VERSION..=VERSION)?;
     let mut series = 0u32;
     for _ in 0..from.count()? {
         series = series.checked_add(from.u32()?).ok_or(CodecError::TooLarge)?;
@@ -111,16 +111,18 @@ mod tests {
     /// By hand: series 3 at 10, 4 at 20; then 3 stands still, 4 fell by 1, 9 is new; then 4 is gone.
     #[test]
     fn only_what_changed_is_written() {
-        let mut told = Told::default();
-        let bytes = |told: &mut Told, values: &[(u32, u64)]| encode_resource(told, &record(0, 0, values));
-        assert_eq!(bytes(&mut told, &[(3, 10), (4, 20)]), [1, 2, 3, 20, 1, 40, 0]);
-        assert_eq!(bytes(&mut told, &[(3, 10), (4, 19), (9, 1)]), [1, 2, 4, 1, 5, 2, 0]);
-        assert_eq!(bytes(&mut told, &[(3, 10), (9, 1)]), [1, 0, 1, 4]);
-        assert_eq!(bytes(&mut told, &[(3, 10), (9, 1)]), [1, 0, 0]);
+        let mut last_readings = LastReadings::default();
+        let bytes = |last_readings: &mut LastReadings, values: &[(u32, u64)]| {
+            encode_resource(last_readings, &record(0, 0, values))
+        };
+        assert_eq!(bytes(&mut last_readings, &[(3, 10), (4, 20)]), [1, 2, 3, 20, 1, 40, 0]);
+        assert_eq!(bytes(&mut last_readings, &[(3, 10), (4, 19), (9, 1)]), [1, 2, 4, 1, 5, 2, 0]);
+        assert_eq!(bytes(&mut last_readings, &[(3, 10), (9, 1)]), [1, 0, 1, 4]);
+        assert_eq!(bytes(&mut last_readings, &[(3, 10), (9, 1)]), [1, 0, 0]);
     }
 
     proptest! {
-        /// Goal: machines that take turns, series that come and go, and a new load point do not disturb one another.
+        /// Goal: machines in turn, series that come and go, and a new load point do not disturb one another.
         #[test]
         fn records_come_back_in_order(
             rows in prop::collection::vec(
@@ -131,7 +133,7 @@ mod tests {
                 .map(|(point, machine, values)| record(point, machine, &values.into_iter().collect::<Vec<_>>()))
                 .collect();
             rows.sort_by_key(|row| row.load_point);
-            let (mut writes, mut reads) = (Told::default(), Told::default());
+            let (mut writes, mut reads) = (LastReadings::default(), LastReadings::default());
             for row in rows {
                 let bytes = encode_resource(&mut writes, &row);
                 let values = decode_resource(&mut reads, row.load_point, row.machine, &bytes).unwrap();
@@ -141,7 +143,7 @@ mod tests {
 
         #[test]
         fn any_bytes_are_values_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
-            let _ = decode_resource(&mut Told::default(), 0, 0, &bytes);
+            let _ = decode_resource(&mut LastReadings::default(), 0, 0, &bytes);
         }
 
         #[test]

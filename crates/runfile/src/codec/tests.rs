@@ -1,4 +1,4 @@
-//! Records survive being stored, and nothing else passes for one.
+//! Records are read back as they were, and other bytes are refused.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use stats::{Histogram, Moments};
 use units::Nanos;
 
 use super::*;
-use crate::rows::Place;
+use crate::rows::RecordKey;
 
-const PLACE: Place =
-    Place { load_point: 3, agent: 1, phase: Phase::Steady, start: Nanos(1), end: Nanos(1_000_000_001) };
+const KEY: RecordKey =
+    RecordKey { load_point: 3, agent: 1, phase: Phase::Steady, start: Nanos(1), end: Nanos(1_000_000_001) };
 
 fn histogram() -> impl Strategy<Value = Histogram> {
     prop::collection::vec(any::<u64>(), 0..4).prop_map(|values| {
@@ -22,7 +22,7 @@ fn histogram() -> impl Strategy<Value = Histogram> {
     })
 }
 
-/// Any moments, also such as no values have: what was recorded must come back, not what should have been.
+/// Any moments, also impossible ones: the codec must return exactly the recorded ones.
 fn moments() -> impl Strategy<Value = Moments> {
     let recorded = prop::collection::vec(any::<u64>(), 0..4).prop_map(|values| {
         let mut moments = Moments::default();
@@ -89,12 +89,12 @@ fn interval() -> impl Strategy<Value = IntervalRecord> {
     parts.prop_map(|(index, flow, (kinds, units), (response, service, lateness), health, sut)| {
         let (threads, cpu, run_queue) = (health.0, Nanos(health.1), Nanos(health.2));
         IntervalRecord {
-            load_point: PLACE.load_point,
-            agent: PLACE.agent,
+            load_point: KEY.load_point,
+            agent: KEY.agent,
             index,
-            phase: PLACE.phase,
-            start: PLACE.start,
-            end: PLACE.end,
+            phase: KEY.phase,
+            start: KEY.start,
+            end: KEY.end,
             flow,
             kinds,
             units: units.into_iter().map(|(ok, failed)| UnitTotals { ok, failed }).collect(),
@@ -111,7 +111,7 @@ fn interval() -> impl Strategy<Value = IntervalRecord> {
 fn detail() -> impl Strategy<Value = DetailRecord> {
     let failed = prop::collection::btree_map((any::<u16>(), outcome()), histogram(), 0..3);
     (prop::collection::vec(histogram(), 0..3), failed, histogram()).prop_map(|(response, failed, connect)| {
-        let Place { load_point, agent, phase, start, end } = PLACE;
+        let RecordKey { load_point, agent, phase, start, end } = KEY;
         DetailRecord { load_point, agent, phase, start, end, response, failed, connect }
     })
 }
@@ -121,14 +121,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn intervals_come_back_as_they_were(record in interval()) {
+    fn intervals_are_read_back_unchanged(record in interval()) {
         let bytes = encode_interval(&record);
-        prop_assert_eq!(decode_interval(&PLACE, record.index, &bytes), Ok(record));
+        prop_assert_eq!(decode_interval(&KEY, record.index, &bytes), Ok(record));
     }
 
     #[test]
-    fn details_come_back_as_they_were(record in detail()) {
-        prop_assert_eq!(decode_detail(&PLACE, &encode_detail(&record)), Ok(record));
+    fn details_are_read_back_unchanged(record in detail()) {
+        prop_assert_eq!(decode_detail(&KEY, &encode_detail(&record)), Ok(record));
     }
 
     #[test]
@@ -136,24 +136,24 @@ proptest! {
         let versioned = [&[1], bytes.as_slice()].concat();
         let newer = [&[2], bytes.as_slice()].concat();
         for bytes in [&bytes, &versioned, &newer] {
-            let _ = decode_interval(&PLACE, 0, bytes);
-            let _ = decode_detail(&PLACE, bytes);
+            let _ = decode_interval(&KEY, 0, bytes);
+            let _ = decode_detail(&KEY, bytes);
         }
     }
 
-    /// A cut record never passes for a whole one, nor does one with something behind it.
+    /// A truncated record is never accepted, nor is one with trailing bytes.
     #[test]
     fn cut_and_lengthened_records_are_refused(record in interval(), cut in any::<prop::sample::Index>()) {
         let bytes = encode_interval(&record);
-        prop_assert!(decode_interval(&PLACE, 0, &bytes[..cut.index(bytes.len())]).is_err());
+        prop_assert!(decode_interval(&KEY, 0, &bytes[..cut.index(bytes.len())]).is_err());
         let longer = [bytes.as_slice(), &[0]].concat();
-        prop_assert_eq!(decode_interval(&PLACE, 0, &longer), Err(CodecError::Trailing(1)));
+        prop_assert_eq!(decode_interval(&KEY, 0, &longer), Err(CodecError::Trailing(1)));
     }
 }
 
-/// By hand: 3, 3, 3 has n 3, three above nothing, which is place 6 of 0, −1, 1, −2 …, so 2·6 + 1 for a constant; a 3.
-/// 1, 5 has n 2, one below 3, which is place 1, so 2·1; a 1, range 4, Σ(x − a) 4, Σ(x − a)² 16. Then n 0, two
-/// below 2, which is place 3, so 2·3 + 1, as nothing is constant; and twice the same n again.
+/// By hand: 3, 3, 3 has n 3, three above nothing, which is position 6 of 0, −1, 1, −2 …, so 2·6 + 1 for a constant; a
+/// 3. 1, 5 has n 2, one below 3, which is position 1, so 2·1; a 1, range 4, Σ(x − a) 4, Σ(x − a)² 16. Then n 0, two
+/// below 2, which is position 3, so 2·3 + 1, as nothing is constant; and twice the same n again.
 #[test]
 fn moments_are_stored_as_distances_from_the_smallest() {
     let mut record = IntervalRecord { kinds: vec![KindTotals::default()], ..empty() };
@@ -167,7 +167,7 @@ fn moments_are_stored_as_distances_from_the_smallest() {
 
 #[test]
 fn a_newer_form_is_named() {
-    assert_eq!(decode_interval(&PLACE, 0, &[3, 0, 0]), Err(CodecError::Version { found: 3, newest: 2 }));
+    assert_eq!(decode_interval(&KEY, 0, &[3, 0, 0]), Err(CodecError::Version { found: 3, newest: 2 }));
 }
 
 /// An interval without connections that were left open has the bytes that it always had; others have one more number.
@@ -178,8 +178,8 @@ fn connections_left_open_are_stored_behind_all_else() {
     let bytes = encode_interval(&left);
     assert_eq!((before[0], bytes[0]), (1, 2));
     assert_eq!(bytes[1..], [&before[1..], &[0xac, 0x02]].concat());
-    let place = Place::of(&left);
-    assert_eq!(decode_interval(&place, 0, &bytes), Ok(left));
+    let key = RecordKey::of(&left);
+    assert_eq!(decode_interval(&key, 0, &bytes), Ok(left));
 }
 
 fn empty() -> IntervalRecord {
@@ -212,5 +212,5 @@ fn a_repeated_outcome_is_refused() {
     assert_eq!(bytes[21..25], [1, Outcome::Reset as u8, 1, 0]);
     bytes[21] = 2;
     bytes.splice(25..25, [Outcome::Reset as u8, 1, 0]);
-    assert_eq!(decode_interval(&PLACE, 0, &bytes), Err(CodecError::Outcome(2)));
+    assert_eq!(decode_interval(&KEY, 0, &bytes), Err(CodecError::Outcome(2)));
 }

@@ -1,4 +1,4 @@
-//! The keys of seals: Ed25519 (RFC 8032), written in hexadecimal digits behind the name of what they are.
+//! The keys of seals: Ed25519 (RFC 8032), written in hexadecimal digits after a prefix for their kind.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,12 +14,12 @@ const PUBLIC: &str = "ed25519:";
 /// The prefix of a secret key, in its file.
 const SECRET: &str = "ed25519-secret:";
 
-/// A key that seals are made with. Its secret is shown nowhere but in [`SealKey::secret_text`].
+/// A key for making seals. Its secret is shown only by [`SealKey::secret_text`].
 #[derive(Debug)]
 pub struct SealKey(SigningKey);
 
 impl SealKey {
-    /// Makes a key of 32 bytes that nobody else can know.
+    /// Makes a key of 32 secret random bytes.
     pub fn new(secret: [u8; 32]) -> SealKey {
         SealKey(SigningKey::from_bytes(&secret))
     }
@@ -58,7 +58,7 @@ impl SealKey {
     }
 }
 
-/// The public half of a key. Being as short as a fingerprint, it is its own: `ed25519:` and 64 digits.
+/// The public half of a key. It is short enough to be its own fingerprint: `ed25519:` and 64 digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PublicKey(VerifyingKey);
 
@@ -68,8 +68,8 @@ impl PublicKey {
         self.0.as_bytes()
     }
 
-    /// Returns whether a message was signed with this key. Weak keys and signatures in another form than the usual one
-    /// are refused: whoever made one could fit it to several messages.
+    /// Returns whether a message was signed with this key. Weak keys and non-canonical signatures are refused: their
+    /// maker could fit one to several messages.
     pub(super) fn signed(&self, message: &[u8], signature: &[u8; 64]) -> bool {
         self.0.verify_strict(message, &Signature::from_bytes(signature)).is_ok()
     }
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_file_gives_its_key_again() {
+    fn a_key_file_gives_back_its_key() {
         let key = SealKey::new([7; 32]);
         let text = key.secret_text();
         assert_eq!(SealKey::parse(&text).unwrap().public(), key.public());
@@ -140,14 +140,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_point_of_the_curve_is_no_key() {
+    fn bytes_that_are_no_point_of_the_curve_are_no_key() {
         let hex = |digits: &str| format!("ed25519:{}", digits.repeat(32));
         for wrong in [String::new(), hex("0"), hex("xx"), hex("02"), hex("d7").to_uppercase()] {
             assert_eq!(wrong.parse::<PublicKey>(), Err(KeyError::Public), "{wrong}");
         }
     }
 
-    /// A key of small order takes one signature for many messages.
+    /// A key of small order accepts one signature for many messages.
     #[test]
     fn weak_keys_sign_nothing() {
         let mut identity = [0; 32];

@@ -1,11 +1,11 @@
-//! Seals: who vouches for a run file, and that it is still the one.
+//! Seals: signatures of run files.
 //!
-//! A run file is never written to after its run, so its seal is a file of its own. Why it is made so:
+//! A run file is never written to after its run, so its seal is a file of its own. The reasons are in
 //! `docs/design/seal.md`.
 //!
-//! - [`Seal`]: making and checking one
-//! - `sealed_file`: what it says about the run file
-//! - `key`: who says so
+//! - [`Seal`]: making and checking a seal
+//! - `sealed_file`: its statements about the run file
+//! - `key`: the keys of signers
 //! - `text`: its JSON form; `hex`: bytes as digits
 
 mod hex;
@@ -23,7 +23,7 @@ pub use sealed_file::SealedFile;
 pub use text::SealTextError;
 
 use crate::chain::Digest;
-use crate::{Finding, Run, RunFileError, image};
+use crate::{Run, RunFileError, VerifyFinding, image};
 
 /// A signed statement about a run file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,29 +40,29 @@ pub struct Seal {
 /// A reason why a run file was not sealed.
 #[derive(Debug, Error)]
 pub enum SealError {
-    /// It cannot be read.
+    /// The run file cannot be read.
     #[error(transparent)]
     RunFile(#[from] RunFileError),
-    /// The run goes on, or was killed: the file is not yet all of its record.
-    #[error("`{}` has no end: only the file of a run that came to its end can be sealed", .0.display())]
+    /// The run is in progress, or was killed: its record is not complete.
+    #[error("`{}` has no ending: only the file of a run that has ended can be sealed", .0.display())]
     Unfinished(PathBuf),
-    /// The file is not as it was written.
-    #[error("`{}` is not as it was written: {first}", .path.display())]
+    /// The file was changed after it was written.
+    #[error("`{}` was changed after it was written: {first}", .path.display())]
     Changed {
         /// The run file.
         path: PathBuf,
         /// The first thing that is wrong with it.
-        first: Box<Finding>,
+        first: Box<VerifyFinding>,
     },
 }
 
 /// A disagreement between a seal and a run file, or a fault of the seal itself.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SealFinding {
-    /// The signature does not belong to what the seal says.
-    #[error("the seal was changed: its signature is not that of `{0}` for what it says")]
+    /// The signature does not belong to the statements of the seal.
+    #[error("the seal was changed: its signature is not that of `{0}` for its statements")]
     Forged(PublicKey),
-    /// The run file is not what the seal says.
+    /// The run file differs from a statement of the seal.
     #[error("`{name}` was `{sealed}` when the run file was sealed, is `{found}` now")]
     Differs {
         /// The statement.
@@ -75,7 +75,7 @@ pub enum SealFinding {
 }
 
 impl Seal {
-    /// Seals a run file that came to its end, after a check that it is as it was written.
+    /// Seals the file of a run that has ended, after checking that the file is unchanged.
     ///
     /// `at` is the time now.
     ///
@@ -120,7 +120,7 @@ impl Seal {
     }
 }
 
-/// Returns what is signed: the hash of all that a seal says, each field behind its length.
+/// Returns the signed message: the hash of all statements, each field behind its length.
 fn message(file: &SealedFile, at: WallTime, signer: &PublicKey) -> [u8; 32] {
     let mut digest = Digest::new("plimsoll seal 1");
     for (name, value) in file.statements() {

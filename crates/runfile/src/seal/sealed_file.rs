@@ -21,7 +21,7 @@ pub struct SealedFile {
     pub file_blake3: Hash,
     /// Hash of the plan as it is stored.
     pub plan_blake3: Hash,
-    /// Hash of the last interval record, which stands for all of them; that of the header if there is none.
+    /// Hash of the last interval record, which covers all of them; that of the header if there is none.
     pub records_blake3: Hash,
 }
 

@@ -8,7 +8,7 @@ use units::WallTime;
 use super::hex::{from_hex, to_hex};
 use super::{Seal, SealedFile};
 
-/// The version of this form.
+/// The version of this format.
 const FORMAT: u64 = 1;
 
 /// A reason why a text is not a seal.
@@ -17,14 +17,14 @@ pub enum SealTextError {
     /// A text that is not JSON.
     #[error("the seal is not JSON: {0}")]
     NotJson(String),
-    /// Another form than this build knows.
+    /// A format that this build does not know.
     #[error("expected a seal of format {FORMAT}, found {0}")]
     Format(String),
-    /// A key is missing or has a value that it cannot have.
+    /// A key is missing or has an invalid value.
     #[error("`{0}` of the seal is missing or not valid")]
     Key(&'static str),
-    /// It has keys that seals do not have: nobody signed them.
-    #[error("the seal has more in it than was signed")]
+    /// There are keys that seals do not have, which are not signed.
+    #[error("the seal has keys that are not signed")]
     More,
 }
 
@@ -52,7 +52,7 @@ impl Seal {
     ///
     /// The text is not a seal, or has anything in it that is not signed.
     ///
-    /// Whether its signature is right is for [`Seal::check`] to say.
+    /// It does not check the signature; see [`Seal::check`].
     pub fn parse(text: &str) -> Result<Seal, SealTextError> {
         let value: Value =
             serde_json::from_str(text).map_err(|error| SealTextError::NotJson(error.to_string()))?;
@@ -116,19 +116,19 @@ mod tests {
     }
 
     #[test]
-    fn a_seal_comes_back() {
+    fn a_seal_is_read_back() {
         assert_eq!(Seal::parse(&seal().json().to_string()), Ok(seal()));
     }
 
     #[test]
-    fn what_is_not_signed_is_refused() {
+    fn unsigned_keys_are_refused() {
         let check = |key: &str, value: Value, expected: &str| {
             let mut changed = seal().json();
             changed[key] = value;
             assert_eq!(Seal::parse(&changed.to_string()).unwrap_err().to_string(), expected);
         };
         check("format", json!(2), "expected a seal of format 1, found 2");
-        check("note", json!("audited"), "the seal has more in it than was signed");
+        check("note", json!("audited"), "the seal has keys that are not signed");
         check("file_bytes", json!(-1), "`file_bytes` of the seal is missing or not valid");
         check("file_blake3", json!("AB"), "`file_blake3` of the seal is missing or not valid");
         check("benchmark_version", json!(1.0), "`benchmark_version` of the seal is missing or not valid");

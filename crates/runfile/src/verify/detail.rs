@@ -6,7 +6,7 @@ use model::{DetailRecord, IntervalRecord, Outcome};
 use rusqlite::{Row, params};
 use stats::{Histogram, Moments};
 
-use super::{Finding, unreadable};
+use super::{VerifyFinding, unreadable};
 use crate::rows::{DetailRow, IntervalRow};
 use crate::{Run, RunFileError};
 
@@ -22,14 +22,14 @@ struct Covered {
     failed: BTreeMap<(u16, Outcome), u64>,
 }
 
-/// Compares every detail with its intervals, and whether each interval has one detail.
-pub(super) fn verify(run: &Run, findings: &mut Vec<Finding>) {
+/// Compares every detail with its intervals, and checks that each interval has one detail.
+pub(super) fn verify(run: &Run, findings: &mut Vec<VerifyFinding>) {
     if let Err(why) = verify_all(run, findings) {
         findings.push(unreadable(why));
     }
 }
 
-fn verify_all(run: &Run, findings: &mut Vec<Finding>) -> Result<(), RunFileError> {
+fn verify_all(run: &Run, findings: &mut Vec<VerifyFinding>) -> Result<(), RunFileError> {
     let failed = |why| run.damaged("detail", why);
     let sql = format!("{} ORDER BY id", DetailRow::SELECT);
     let mut statement = run.database.prepare(&sql).map_err(failed)?;
@@ -38,7 +38,7 @@ fn verify_all(run: &Run, findings: &mut Vec<Finding>) -> Result<(), RunFileError
     while let Some(row) = rows.next().map_err(failed)? {
         let row = DetailRow::of(row).map_err(failed)?;
         let n = u64::from(row.last_interval).saturating_sub(u64::from(row.first_interval)) + 1;
-        *covered.entry((row.place.load_point, row.place.agent)).or_insert(0) += n;
+        *covered.entry((row.key.load_point, row.key.agent)).or_insert(0) += n;
         let what = match differences(run, &row) {
             Ok(what) => what,
             Err(why) => {
@@ -46,8 +46,8 @@ fn verify_all(run: &Run, findings: &mut Vec<Finding>) -> Result<(), RunFileError
                 continue;
             }
         };
-        let (load_point, agent, first_interval) = (row.place.load_point, row.place.agent, row.first_interval);
-        findings.extend(what.into_iter().map(|what| Finding::DetailDiffers {
+        let (load_point, agent, first_interval) = (row.key.load_point, row.key.agent, row.first_interval);
+        findings.extend(what.into_iter().map(|what| VerifyFinding::DetailDiffers {
             load_point,
             agent,
             first_interval,
@@ -60,7 +60,7 @@ fn verify_all(run: &Run, findings: &mut Vec<Finding>) -> Result<(), RunFileError
 fn verify_coverage(
     run: &Run,
     mut covered: BTreeMap<(u32, u32), u64>,
-    findings: &mut Vec<Finding>,
+    findings: &mut Vec<VerifyFinding>,
 ) -> Result<(), RunFileError> {
     let sql = "SELECT load_point, agent, count(*) FROM interval GROUP BY load_point, agent";
     let read = |row: &Row| <(u32, u32, u32)>::try_from(row);
@@ -68,7 +68,7 @@ fn verify_coverage(
         crate::rows::all(&run.database, sql, [], read).map_err(|why| run.damaged("interval", why))?;
     let mut compare = |(load_point, agent), intervals, detailed| {
         if intervals != detailed {
-            findings.push(Finding::DetailCoverage { load_point, agent, intervals, detailed });
+            findings.push(VerifyFinding::DetailCoverage { load_point, agent, intervals, detailed });
         }
     };
     for (load_point, agent, n) in intervals {
@@ -79,7 +79,7 @@ fn verify_coverage(
     Ok(())
 }
 
-/// Returns what a detail has otherwise than its intervals.
+/// Returns the parts in which a detail differs from its intervals.
 fn differences(run: &Run, row: &DetailRow) -> Result<Vec<&'static str>, RunFileError> {
     let detail = run.detail_of(row)?;
     let covered = covered_by(run, row)?;
@@ -113,12 +113,12 @@ fn covered_by(run: &Run, row: &DetailRow) -> Result<Covered, RunFileError> {
     );
     let failed = |why| run.damaged("interval", why);
     let mut statement = run.database.prepare(&sql).map_err(failed)?;
-    let range = params![row.place.load_point, row.place.agent, row.first_interval, row.last_interval];
+    let range = params![row.key.load_point, row.key.agent, row.first_interval, row.last_interval];
     let mut rows = statement.query(range).map_err(failed)?;
     let mut covered = Covered { same_phase: true, ..Covered::default() };
     while let Some(interval) = rows.next().map_err(failed)? {
         let interval = run.interval_of(&IntervalRow::of(interval).map_err(failed)?)?;
-        covered.same_phase &= interval.phase == row.place.phase;
+        covered.same_phase &= interval.phase == row.key.phase;
         covered.add(&interval);
     }
     Ok(covered)
@@ -133,11 +133,11 @@ impl Covered {
         if self.kinds.len() < interval.kinds.len() {
             self.kinds.resize(interval.kinds.len(), Moments::default());
         }
-        for (place, kind) in interval.kinds.iter().enumerate() {
-            self.kinds[place].merge(&kind.ok.response);
+        for (index, kind) in interval.kinds.iter().enumerate() {
+            self.kinds[index].merge(&kind.ok.response);
             self.n_connect = self.n_connect.saturating_add(kind.ok.connect.n);
             for (outcome, failed) in &kind.failed {
-                let n = self.failed.entry((place as u16, *outcome)).or_default();
+                let n = self.failed.entry((index as u16, *outcome)).or_default();
                 *n = n.saturating_add(failed.n);
             }
         }

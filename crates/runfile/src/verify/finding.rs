@@ -4,11 +4,11 @@ use thiserror::Error;
 
 /// One thing that is wrong with a run file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum Finding {
+pub enum VerifyFinding {
     /// The header is not the one that was written.
     #[error("the header was changed")]
     HeaderChanged,
-    /// The record or its place is not what was written, or what came before it is not.
+    /// The record, its key or a record before it was changed.
     #[error(
         "interval {index} of load point {load_point}, agent {agent}: its hash does not follow from the one before"
     )]
@@ -17,22 +17,22 @@ pub enum Finding {
         load_point: u32,
         /// Index of the load agent.
         agent: u32,
-        /// Place of the interval within the load point.
+        /// Index of the interval within the load point.
         index: u32,
     },
-    /// Intervals are not there although later ones are.
+    /// Intervals are missing although later ones are present.
     #[error("load point {load_point}, agent {agent}: interval {expected} is missing, {found} follows")]
     MissingInterval {
         /// Index of the load point.
         load_point: u32,
         /// Index of the load agent.
         agent: u32,
-        /// The first one that is not there.
+        /// The first missing interval.
         expected: u32,
-        /// The one that stands in its place.
+        /// The interval found instead.
         found: u32,
     },
-    /// A plain column says something else than the record beside it.
+    /// A plain column differs from the record beside it.
     #[error(
         "interval {index} of load point {load_point}, agent {agent}: column `{column}` holds {stored}, its record {recorded}"
     )]
@@ -41,7 +41,7 @@ pub enum Finding {
         load_point: u32,
         /// Index of the load agent.
         agent: u32,
-        /// Place of the interval within the load point.
+        /// Index of the interval within the load point.
         index: u32,
         /// The column.
         column: &'static str,
@@ -86,13 +86,13 @@ pub enum Finding {
         /// The number found.
         found: u64,
     },
-    /// A table is not the one that was written.
+    /// A table was changed.
     #[error("table `{table}` was changed after the run ended")]
     TableChanged {
         /// The table.
         table: &'static str,
     },
-    /// The list that was made when the run ended has no row for a table.
+    /// The inventory made at the end of the run has no row for a table.
     #[error("table `{table}` is not in the inventory")]
     NotListed {
         /// The table.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use blake3::Hash;
 
-use super::{Finding, unreadable};
+use super::{VerifyFinding, unreadable};
 use crate::chain::link;
 use crate::rows::{FIGURES, IntervalRow, figures};
 use crate::{Run, RunFileError};
@@ -15,19 +15,19 @@ pub(super) struct Chain {
     pub(super) last: Hash,
 }
 
-/// Follows the chain through all intervals. After a break it goes on from the hash that is stored, so that
-/// one change is one finding.
-pub(super) fn verify(run: &Run, findings: &mut Vec<Finding>) -> Chain {
+/// Follows the chain through all intervals. After a break it continues from the stored hash, so that one change is
+/// one finding.
+pub(super) fn verify(run: &Run, findings: &mut Vec<VerifyFinding>) -> Chain {
     let mut chain = Chain { n_rows: 0, last: run.header_hash };
     let mut next = BTreeMap::new();
     let passed = run.each_interval(|row| {
         chain.n_rows += 1;
         verify_link(&row, &chain.last, findings);
         chain.last = row.hash;
-        let (load_point, agent) = (row.place.load_point, row.place.agent);
+        let (load_point, agent) = (row.key.load_point, row.key.agent);
         let expected = next.insert((load_point, agent), row.index.saturating_add(1)).unwrap_or(0);
         if expected != row.index {
-            findings.push(Finding::MissingInterval { load_point, agent, expected, found: row.index });
+            findings.push(VerifyFinding::MissingInterval { load_point, agent, expected, found: row.index });
         }
         verify_columns(run, &row, findings);
         Ok::<(), RunFileError>(())
@@ -38,24 +38,31 @@ pub(super) fn verify(run: &Run, findings: &mut Vec<Finding>) -> Chain {
     chain
 }
 
-fn verify_link(row: &IntervalRow, previous: &Hash, findings: &mut Vec<Finding>) {
-    if link(previous, &row.place, row.index, &row.record) != row.hash {
-        let (load_point, agent, index) = (row.place.load_point, row.place.agent, row.index);
-        findings.push(Finding::BrokenChain { load_point, agent, index });
+fn verify_link(row: &IntervalRow, previous: &Hash, findings: &mut Vec<VerifyFinding>) {
+    if link(previous, &row.key, row.index, &row.record) != row.hash {
+        let (load_point, agent, index) = (row.key.load_point, row.key.agent, row.index);
+        findings.push(VerifyFinding::BrokenChain { load_point, agent, index });
     }
 }
 
-fn verify_columns(run: &Run, row: &IntervalRow, findings: &mut Vec<Finding>) {
+fn verify_columns(run: &Run, row: &IntervalRow, findings: &mut Vec<VerifyFinding>) {
     let record = match run.interval_of(row) {
         Ok(record) => record,
         Err(why) => return findings.push(unreadable(why)),
     };
     let recorded = figures(&record);
-    for (place, column) in FIGURES.into_iter().enumerate() {
-        let (stored, recorded) = (row.figures[place], recorded[place]);
+    for (index, column) in FIGURES.into_iter().enumerate() {
+        let (stored, recorded) = (row.figures[index], recorded[index]);
         if stored != recorded {
             let (load_point, agent, index) = (record.load_point, record.agent, record.index);
-            findings.push(Finding::ColumnDiffers { load_point, agent, index, column, stored, recorded });
+            findings.push(VerifyFinding::ColumnDiffers {
+                load_point,
+                agent,
+                index,
+                column,
+                stored,
+                recorded,
+            });
         }
     }
 }

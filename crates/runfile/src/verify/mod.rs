@@ -1,10 +1,10 @@
-//! Whether a run file is as it was written, and whether its parts agree.
+//! Verification that a run file is unchanged and that its parts agree.
 
 mod detail;
 mod finding;
 mod interval;
 
-pub use finding::Finding;
+pub use finding::VerifyFinding;
 
 use blake3::Hash;
 use rusqlite::OptionalExtension;
@@ -15,13 +15,13 @@ use crate::schema::hashed_tables;
 use crate::{Run, RunFileError};
 
 impl Run {
-    /// Checks everything in the file that can be checked without knowing what the numbers mean: hashes and
-    /// their chain, missing rows, columns against records, details against intervals. Decodes all records,
-    /// each of them once or twice; holds a few at a time.
+    /// Checks everything in the file that does not need the meaning of the numbers: hashes and their chain, missing
+    /// rows, columns against records, details against intervals. Decodes all records, each of them once or twice;
+    /// holds a few at a time.
     ///
-    /// Returns what was found, in the order header, intervals, details, tables; empty if all is well. Rows that
+    /// Returns the findings, in the order header, intervals, details, tables; empty if all is well. Rows that
     /// cannot be read are findings too. Tables are covered only in a finished file.
-    pub fn verify(&self) -> Vec<Finding> {
+    pub fn verify(&self) -> Vec<VerifyFinding> {
         let mut findings = Vec::new();
         self.verify_header(&mut findings);
         let chain = interval::verify(self, &mut findings);
@@ -32,17 +32,21 @@ impl Run {
         findings
     }
 
-    fn verify_header(&self, findings: &mut Vec<Finding>) {
+    fn verify_header(&self, findings: &mut Vec<VerifyFinding>) {
         let as_planned = HeaderRow::of(self.header());
         let row = &self.header_row;
         let columns = |row: &HeaderRow| (row.benchmark.clone(), row.benchmark_version, row.n_modifications);
         if header_hash(row) != self.header_hash || columns(row) != columns(&as_planned) {
-            findings.push(Finding::HeaderChanged);
+            findings.push(VerifyFinding::HeaderChanged);
         }
     }
 
     /// Compares the tables with the inventory that was written when the run ended.
-    fn verify_tables(&self, chain: &interval::Chain, findings: &mut Vec<Finding>) -> rusqlite::Result<()> {
+    fn verify_tables(
+        &self,
+        chain: &interval::Chain,
+        findings: &mut Vec<VerifyFinding>,
+    ) -> rusqlite::Result<()> {
         let n_listed: i64 =
             self.database.query_row("SELECT count(*) FROM inventory", [], |row| row.get(0))?;
         let has_ending = self.ended().is_some();
@@ -62,17 +66,17 @@ impl Run {
         table: &'static str,
         rows_found: u64,
         hash: Hash,
-        findings: &mut Vec<Finding>,
+        findings: &mut Vec<VerifyFinding>,
     ) -> rusqlite::Result<()> {
         let sql = "SELECT n_rows, blake3 FROM inventory WHERE table_name = ?";
         let read = |row: &rusqlite::Row| Ok((row.get::<_, i64>(0)?, Hash::from_bytes(row.get(1)?)));
         let listed = self.database.query_row(sql, [table], read).optional()?;
         let finding = match listed {
-            None => Finding::NotListed { table },
+            None => VerifyFinding::NotListed { table },
             Some((n_rows, _)) if u64::try_from(n_rows) != Ok(rows_found) => {
-                Finding::RowCount { table, listed: n_rows, found: rows_found }
+                VerifyFinding::RowCount { table, listed: n_rows, found: rows_found }
             }
-            Some((_, listed)) if listed != hash => Finding::TableChanged { table },
+            Some((_, listed)) if listed != hash => VerifyFinding::TableChanged { table },
             Some(_) => return Ok(()),
         };
         findings.push(finding);
@@ -81,9 +85,9 @@ impl Run {
 }
 
 /// Turns a row that cannot be read into a finding.
-fn unreadable(why: RunFileError) -> Finding {
+fn unreadable(why: RunFileError) -> VerifyFinding {
     match why {
-        RunFileError::Damaged { place, why, .. } => Finding::Unreadable { place, why },
-        other => Finding::Unreadable { place: "file".to_owned(), why: other.to_string() },
+        RunFileError::Damaged { place, why, .. } => VerifyFinding::Unreadable { place, why },
+        other => VerifyFinding::Unreadable { place: "file".to_owned(), why: other.to_string() },
     }
 }

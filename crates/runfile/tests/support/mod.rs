@@ -219,7 +219,7 @@ pub fn finished_run(path: &Path, n_load_points: u32, n_seconds: u32) {
 pub fn records(path: &Path) -> Vec<Record> {
     let mut records = Vec::new();
     let extent = Run::open(path).unwrap().records(|record| records.push(record)).unwrap();
-    assert_eq!(extent, runfile::Extent::All);
+    assert_eq!(extent, runfile::ReadExtent::All);
     records
 }
 

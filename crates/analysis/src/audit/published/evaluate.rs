@@ -159,6 +159,7 @@ type Pair = (Option<Range>, Option<Range>);
 /// Pairs two lists cell by cell, or a number with each cell of a list.
 ///
 /// # Errors
+///
 /// If the lists are not of the same length.
 pub(super) fn paired(left: Value, right: Value) -> Result<Vec<Pair>, String> {
     match (left, right) {

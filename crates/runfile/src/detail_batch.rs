@@ -1,14 +1,15 @@
-//! Detail of several intervals put together.
+//! Batches of the detail of several intervals.
 
 use model::DetailRecord;
 use stats::Histogram;
 use units::Nanos;
 
-/// The longest stretch that the detail of intervals is joined to.
-pub(crate) const STRETCH_MAX: Nanos = Nanos::from_secs(10);
+/// The longest batch of detail.
+pub(crate) const BATCH_LENGTH_MAX: Nanos = Nanos::from_secs(10);
 
-/// The detail of consecutive intervals of one load point, agent and phase, and the rows that hold it so far.
-pub(crate) struct Stretch {
+/// A batch of the detail of consecutive intervals of one load point, agent and phase, with the rows that hold it so
+/// far.
+pub(crate) struct DetailBatch {
     pub(crate) detail: DetailRecord,
     pub(crate) first_interval: u32,
     pub(crate) last_interval: u32,
@@ -16,25 +17,25 @@ pub(crate) struct Stretch {
     pub(crate) rows: Vec<i64>,
 }
 
-impl Stretch {
-    /// Returns whether the interval's detail continues the stretch and leaves it short enough.
-    pub(crate) fn takes(&self, detail: &DetailRecord, interval: u32) -> bool {
+impl DetailBatch {
+    /// Returns whether the interval's detail continues the batch and leaves it short enough.
+    pub(crate) fn accepts(&self, detail: &DetailRecord, interval: u32) -> bool {
         let own = &self.detail;
         (own.load_point, own.agent, own.phase) == (detail.load_point, detail.agent, detail.phase)
             && self.last_interval.checked_add(1) == Some(interval)
-            && detail.end.saturating_sub(own.start) <= STRETCH_MAX
+            && detail.end.saturating_sub(own.start) <= BATCH_LENGTH_MAX
     }
 
     /// Adds the next interval's detail, which is in a row of its own.
     pub(crate) fn add(&mut self, detail: &DetailRecord, interval: u32, row: i64) {
-        absorb(&mut self.detail, detail);
+        append(&mut self.detail, detail);
         self.last_interval = interval;
         self.rows.push(row);
     }
 }
 
 /// Adds the histograms of `other`, which follows `own` in time.
-fn absorb(own: &mut DetailRecord, other: &DetailRecord) {
+fn append(own: &mut DetailRecord, other: &DetailRecord) {
     own.end = other.end;
     own.connect.merge(&other.connect);
     if own.response.len() < other.response.len() {
