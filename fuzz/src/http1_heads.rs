@@ -1,7 +1,7 @@
 //! Heads of HTTP/1.
 
 use http1::{
-    HEAD_BYTES_MAX, INTERIM_BYTES_MAX, Parsed, RequestMethod, headers, parse_final_response, parse_reply,
+    HEAD_BYTES_MAX, INTERIM_BYTES_MAX, Parsed, RequestMethod, headers, parse_final_response, parse_encoded_response,
     parse_request, parse_response,
 };
 
@@ -14,7 +14,7 @@ pub fn response(bytes: &[u8]) {
         // The first byte of the end decides, not what is behind it.
         assert_eq!(parse_response(&bytes[..length], method), parsed);
         assert!(matches!(parse_response(&bytes[..length - 1], method), Ok(Parsed::Partial)));
-        let Ok(Parsed::Complete { head: reply, .. }) = parse_reply(bytes, method) else {
+        let Ok(Parsed::Complete { head: reply, .. }) = parse_encoded_response(bytes, method) else {
             panic!("one of the two reads it");
         };
         assert_eq!(reply.head, head);

@@ -9,7 +9,7 @@ use crate::head::Framing;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("connection closed before the end of the body{}", missing_text(*missing))]
 pub struct Truncated {
-    /// The bytes that were still to come, if the framing tells.
+    /// Number of missing bytes, if the framing tells it.
     pub missing: Option<u64>,
 }
 
@@ -17,7 +17,7 @@ fn missing_text(missing: Option<u64>) -> String {
     missing.map(|bytes| format!(", {bytes} bytes missing")).unwrap_or_default()
 }
 
-/// Follows one body through the bytes after its head.
+/// A reader that follows one body through the bytes after its head.
 #[derive(Debug, Clone)]
 pub struct BodyReader {
     state: State,
@@ -79,7 +79,7 @@ impl BodyReader {
         Ok(Decoded { consumed: taken, data: 0..taken, done: self.is_done() })
     }
 
-    /// Takes note that the connection has ended, which completes a body that is framed so.
+    /// Records that the connection has ended, which completes a body that is framed by it.
     ///
     /// # Errors
     ///
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn truncation_says_how_much_is_missing() {
+    fn truncation_tells_how_much_is_missing() {
         assert_eq!(
             Truncated { missing: Some(2) }.to_string(),
             "connection closed before the end of the body, 2 bytes missing"

@@ -1,4 +1,4 @@
-//! The chunked transfer coding, decoded as the bytes come (RFC 9112 §7.1).
+//! The chunked transfer coding, decoded as the bytes arrive (RFC 9112 §7.1).
 //!
 //! | state | byte | next | note |
 //! |---|---|---|---|
@@ -81,7 +81,7 @@ enum State {
     Done,
 }
 
-/// Decodes one chunked body; forgets nothing between calls and copies nothing.
+/// A decoder of one chunked body; it keeps its state between calls and copies nothing.
 #[derive(Debug, Clone)]
 pub struct ChunkDecoder {
     state: State,
@@ -128,7 +128,7 @@ impl ChunkDecoder {
         Ok(Decoded { consumed: at, data: at..at, done: self.is_done() })
     }
 
-    /// Takes content of the current chunk, as much as is there.
+    /// Takes as much content of the current chunk as is available.
     fn take(&mut self, available: usize) -> usize {
         let taken = usize::try_from(self.remaining).unwrap_or(usize::MAX).min(available);
         self.remaining -= taken as u64;
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_refused_with_its_reason() {
+    fn malformed_bodies_are_refused_with_a_reason() {
         use ChunkError::{Extension, LineEnd, Size, Trailer};
         let cases: [(&[u8], ChunkError); 26] = [
             (b"\r\n", Size),

@@ -4,17 +4,17 @@ use thiserror::Error;
 
 use crate::{HEAD_BYTES_MAX, HEADERS_MAX, INTERIM_BYTES_MAX};
 
-/// The reason for refusing a head; whoever sent it cannot be understood safely any more.
+/// The reason for refusing a head, after which its sender can no longer be understood safely.
 ///
 /// After any of these the connection has to be closed: where the next message begins is not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum HeadError {
-    /// The bytes are not what the grammar of RFC 9112 says.
+    /// The bytes do not follow the grammar of RFC 9112.
     #[error("malformed head: {0}")]
     Malformed(Malformed),
-    /// The head is larger than we are willing to hold.
+    /// The head exceeds a limit.
     #[error("oversized head: {0}")]
-    Oversized(Limit),
+    Oversized(HeadLimit),
     /// The start line names another protocol or version.
     #[error("expected version HTTP/1.0 or HTTP/1.1 in the start line")]
     UnsupportedVersion,
@@ -73,7 +73,7 @@ pub enum Malformed {
 
 /// The limit that a head exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum Limit {
+pub enum HeadLimit {
     /// [`HEAD_BYTES_MAX`].
     #[error("more than {HEAD_BYTES_MAX} bytes")]
     Bytes,
@@ -86,11 +86,11 @@ pub enum Limit {
 }
 
 impl HeadError {
-    /// Translates an error of the parser; `start_line` says what its first line should have been.
+    /// Translates an error of the parser; `start_line` is the expected kind of first line.
     pub(crate) fn from_parser(error: httparse::Error, start_line: Malformed) -> HeadError {
         match error {
             httparse::Error::Version => HeadError::UnsupportedVersion,
-            httparse::Error::TooManyHeaders => HeadError::Oversized(Limit::Headers),
+            httparse::Error::TooManyHeaders => HeadError::Oversized(HeadLimit::Headers),
             httparse::Error::Status | httparse::Error::Token => HeadError::Malformed(start_line),
             httparse::Error::HeaderName => HeadError::Malformed(Malformed::FieldName),
             httparse::Error::HeaderValue => HeadError::Malformed(Malformed::FieldValue),

@@ -6,11 +6,11 @@ pub struct Fields<'a> {
     rest: &'a [u8],
 }
 
-/// Returns the header lines of `head`, of which [`parse_response`](crate::parse_response) or
-/// [`parse_request`](crate::parse_request) has said that it is complete.
+/// Returns the header lines of `head`, which [`parse_response`](crate::parse_response) or
+/// [`parse_request`](crate::parse_request) found to be complete.
 ///
 /// `head` may go on after its end; the lines are those before the first empty one. Values come
-/// without the blanks around them. Of other bytes it returns what looks like header lines.
+/// without the blanks around them. From other bytes it returns anything that looks like header lines.
 pub fn headers(head: &[u8]) -> Fields<'_> {
     let head = head.strip_prefix(b"\r\n").unwrap_or(head);
     Fields { rest: split_line(head).map_or(&[], |(_start_line, rest)| rest) }
@@ -63,12 +63,12 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_line_before_a_request_is_no_end() {
+    fn an_empty_line_before_a_request_does_not_end_the_head() {
         assert_eq!(header(b"\r\nGET / HTTP/1.0\r\nHost: h\r\n\r\n", "host"), Some(&b"h"[..]));
     }
 
     #[test]
-    fn bytes_that_are_no_head_have_no_headers() {
+    fn bytes_that_are_not_a_head_have_no_headers() {
         for bytes in
             [&b""[..], b"\r\n", b"\r\n\r\n", b"HTTP/1.1 200 OK", b"HTTP/1.1 200 OK\r\n", b"a\r\nb: c"]
         {

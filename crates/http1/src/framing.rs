@@ -2,7 +2,7 @@
 
 use httparse::Header;
 
-use crate::error::{HeadError, Limit, Malformed};
+use crate::error::{HeadError, HeadLimit, Malformed};
 use crate::head::{HEAD_BYTES_MAX, Parsed, Version, offset_in};
 
 /// The combined framing fields of one head, collected line by line.
@@ -29,20 +29,22 @@ impl FramingFields {
         }
     }
 
-    /// Takes one header line into account. Told apart by length first: most lines are none of ours.
+    /// Adds one header line. Compares the length of its name first, because most lines are not framing fields.
     #[inline]
     pub(crate) fn note(&mut self, name: &str, value: &[u8]) -> Result<(), HeadError> {
         match name.len() {
             10 if name.eq_ignore_ascii_case("connection") => self.note_connection(value),
             14 if name.eq_ignore_ascii_case("content-length") => self.note_length(value)?,
-            16 if name.eq_ignore_ascii_case("content-encoding") => self.encoded |= names_coding(value),
+            16 if name.eq_ignore_ascii_case("content-encoding") => {
+                self.encoded |= names_content_coding(value)
+            }
             17 if name.eq_ignore_ascii_case("transfer-encoding") => self.note_coding(value)?,
             _ => {}
         }
         Ok(())
     }
 
-    /// Checks what no single line can show: a length beside a transfer coding (RFC 9112 §6.3 item 3).
+    /// Checks the combination of lines: a length beside a transfer coding (RFC 9112 §6.3 item 3).
     pub(crate) fn check(&self) -> Result<(), HeadError> {
         if self.chunked && self.length.is_some() {
             return Err(HeadError::LengthWithTransferEncoding);
@@ -94,7 +96,7 @@ impl FramingFields {
 
 /// Returns whether a line of `Content-Encoding` names a coding of the body. `identity` is none (RFC 9110 §8.4.1),
 /// though no server should name it.
-pub fn names_coding(value: &[u8]) -> bool {
+pub fn names_content_coding(value: &[u8]) -> bool {
     let mut codings = value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
     codings.any(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case(b"identity"))
 }
@@ -118,12 +120,12 @@ pub(crate) fn head_window(buf: &[u8]) -> &[u8] {
 /// Returns `Partial` for an unfinished head, or an error if it is already too long.
 pub(crate) fn unfinished<T>(window: &[u8]) -> Result<Parsed<T>, HeadError> {
     if window.len() == HEAD_BYTES_MAX {
-        return Err(HeadError::Oversized(Limit::Bytes));
+        return Err(HeadError::Oversized(HeadLimit::Bytes));
     }
     Ok(Parsed::Partial)
 }
 
-/// Refuses a head in which any line ends with a bare LF, which the parser lets pass.
+/// Refuses a head in which any line ends with a bare LF, which the parser accepts.
 ///
 /// Every header line begins right after the LF of the line before it, so it is enough to look two
 /// bytes back from each, and at the four bytes that end the head.

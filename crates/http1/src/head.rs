@@ -2,13 +2,13 @@
 
 /// The most bytes that a head may have, the empty line at its end included: 64 KiB.
 ///
-/// Eight times what common servers send or accept (8 KiB), so that only a fault or an attack meets it.
+/// Eight times what common servers send or accept (8 KiB), so that only a fault or an attack reaches it.
 pub const HEAD_BYTES_MAX: usize = 64 * 1024;
 
 /// The most bytes that interim responses (1xx) before a final one may have, all together.
 ///
-/// A client takes any number of them (RFC 9110 section 15.2), but no server has that much to say before it answers.
-/// It is more than a head may have, so that a number of bytes tells which limit was passed.
+/// A client accepts any number of them (RFC 9110 section 15.2), but no server sends that many bytes before its final
+/// response. It is more than a head may have, so that the number of bytes tells which limit was exceeded.
 pub const INTERIM_BYTES_MAX: usize = 1 << 20;
 
 /// The most header lines that a head may have.
@@ -18,12 +18,12 @@ pub const HEADERS_MAX: usize = 128;
 /// Keeps the common case within 1 KiB of stack.
 pub(crate) const HEADERS_USUAL: usize = 32;
 
-/// The outcome of parsing bytes that may not be all there yet.
+/// The result of parsing bytes that may not be complete yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parsed<T> {
     /// An incomplete head: nothing wrong so far, but it does not end within the given bytes.
     Partial,
-    /// The whole head was there.
+    /// A complete head.
     Complete {
         /// The parsed head.
         head: T,
@@ -50,7 +50,7 @@ impl Version {
         }
     }
 
-    /// Translates the parser's minor version, which it has checked to be 0 or 1.
+    /// Converts the parser's minor version, which it has checked to be 0 or 1.
     pub(crate) fn from_minor(minor: Option<u8>) -> Version {
         if minor == Some(0) { Version::Http10 } else { Version::Http11 }
     }
@@ -69,18 +69,18 @@ pub enum Framing {
     ToEof,
 }
 
-/// The request methods that the project tells apart; names are case-sensitive (RFC 9110 §9.1).
+/// The request methods that the project distinguishes; names are case-sensitive (RFC 9110 §9.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestMethod {
     /// GET, for the content of the target.
     Get,
     /// HEAD: as GET, but only for the head; its response never has a body.
     Head,
-    /// Hands content to the target to process.
+    /// POST, which hands content to the target to process.
     Post,
-    /// Replaces the target's content.
+    /// PUT, which replaces the target's content.
     Put,
-    /// Removes the target's content.
+    /// DELETE, which removes the target's content.
     Delete,
     /// OPTIONS, for what may be done with the target, or with the server (`*`).
     Options,

@@ -33,13 +33,15 @@ mod write;
 
 pub use body::{BodyReader, Truncated};
 pub use chunk::{CHUNK_EXTENSION_BYTES_MAX, CHUNK_TRAILER_BYTES_MAX, ChunkDecoder, ChunkError, Decoded};
-pub use error::{HeadError, Limit, Malformed};
+pub use error::{HeadError, HeadLimit, Malformed};
 pub use fields::{Fields, header, headers};
-pub use framing::names_coding;
+pub use framing::names_content_coding;
 pub use head::{
     Framing, HEAD_BYTES_MAX, HEADERS_MAX, INTERIM_BYTES_MAX, Parsed, RequestMethod, Version, is_token_byte,
 };
 pub use request::{RequestHead, is_host, parse_request};
-pub use response::{ReplyHead, ResponseHead, parse_final_response, parse_reply, parse_response};
+pub use response::{
+    EncodedResponseHead, ResponseHead, parse_encoded_response, parse_final_response, parse_response,
+};
 pub use template::{RequestError, RequestOptions, RequestTemplate, check_path, content_length};
 pub use write::{LAST_CHUNK, WriteError, reason_phrase, write_chunk, write_response_head};

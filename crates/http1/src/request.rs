@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use httparse::{Header, Request, Status};
 
-use crate::error::{HeadError, Limit, Malformed};
+use crate::error::{HeadError, HeadLimit, Malformed};
 use crate::framing::{FramingFields, check_line_ends, head_window, unfinished};
 use crate::head::{Framing, HEADERS_MAX, HEADERS_USUAL, Parsed, RequestMethod, Version, offset_in};
 
@@ -15,24 +15,24 @@ use crate::head::{Framing, HEADERS_MAX, HEADERS_USUAL, Parsed, RequestMethod, Ve
 /// absolute `http://h/p?q` they are `h` and `/p?q`, and `Host` does not count then (§3.2.2).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestHead {
-    /// The method, as far as the project tells them apart.
+    /// The method, as far as the project distinguishes it.
     pub method: RequestMethod,
     /// The method's name as sent.
     pub method_name: Range<usize>,
     /// Path and query, as sent: visible ASCII, and UTF-8 that is not percent-encoded. `*` of OPTIONS and `host:port` of
     /// CONNECT stand as they are; empty if an absolute form has no path, which means `/`.
     pub target: Range<usize>,
-    /// The host that is meant, with its port if given; `None` only for HTTP/1.0 without `Host`.
+    /// The requested host, with its port if given; `None` only for HTTP/1.0 without `Host`.
     pub host: Option<Range<usize>>,
     /// The version that the client speaks.
     pub version: Version,
     /// The framing of the body; never [`Framing::ToEof`].
     pub framing: Framing,
-    /// Whether the client can take another response on the connection (RFC 9112 §9.3).
+    /// Whether the client can accept another response on the connection (RFC 9112 §9.3).
     pub keep_alive: bool,
 }
 
-/// Parses the head at the start of `buf`, of which one empty line before it is part (RFC 9112 §2.2).
+/// Parses the head at the start of `buf`, including one empty line before it (RFC 9112 §2.2).
 ///
 /// `buf` may go on with a body or further requests; give the same bytes and more after a
 /// [`Parsed::Partial`]. Allocates nothing.
@@ -43,7 +43,7 @@ pub struct RequestHead {
 /// a way that another server could read differently; see [`HeadError`].
 pub fn parse_request(buf: &[u8]) -> Result<Parsed<RequestHead>, HeadError> {
     match parse::<HEADERS_USUAL>(buf) {
-        Err(HeadError::Oversized(Limit::Headers)) => parse_long(buf),
+        Err(HeadError::Oversized(HeadLimit::Headers)) => parse_long(buf),
         outcome => outcome,
     }
 }
@@ -112,10 +112,10 @@ fn framing(fields: &FramingFields) -> Framing {
     fields.length.map_or(Framing::None, Framing::Length)
 }
 
-/// Splits a request target into authority, if its form has one, and what is asked for there.
+/// Splits a request target into its authority, if its form has one, and the rest.
 fn split_target(method: RequestMethod, target: &[u8]) -> Result<(Option<&[u8]>, &[u8]), HeadError> {
     let malformed = HeadError::Malformed(Malformed::Target);
-    // UTF-8 that is not percent-encoded is no URI, but browsers and old links have it: whoever reads on encodes it.
+    // UTF-8 that is not percent-encoded is no URI, but browsers and old links send it: the caller encodes it.
     if !target.iter().all(|byte| (byte.is_ascii_graphic() && *byte != b'#') || !byte.is_ascii()) {
         return Err(malformed);
     }
@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     /// Returns a request in words: method name, target, host, version, framing, keep-alive.
-    fn told(text: &str) -> Result<String, HeadError> {
+    fn described(text: &str) -> Result<String, HeadError> {
         let Parsed::Complete { head, length } = parse_request(text.as_bytes())? else {
             return Ok("partial".into());
         };
@@ -187,11 +187,11 @@ mod tests {
 
     /// Returns the same for an HTTP/1.1 request for `/` on host `h` with these further lines.
     fn with_lines(lines: &str) -> Result<String, HeadError> {
-        told(&format!("POST / HTTP/1.1\r\nHost: h\r\n{lines}\r\n"))
+        described(&format!("POST / HTTP/1.1\r\nHost: h\r\n{lines}\r\n"))
     }
 
     #[test]
-    fn request_lines_and_hosts_are_understood() {
+    fn request_lines_and_hosts_are_parsed() {
         let cases = [
             ("GET /a?b HTTP/1.1\r\nHost: h:80\r\n\r\n", "GET /a?b h:80 Http11 None keep"),
             ("\r\nGET / HTTP/1.1\r\nhOST:h\r\n\r\n", "GET / h Http11 None keep"),
@@ -213,12 +213,12 @@ mod tests {
             ),
         ];
         for (text, expected) in cases {
-            assert_eq!(told(text).as_deref(), Ok(expected), "{text:?}");
+            assert_eq!(described(text).as_deref(), Ok(expected), "{text:?}");
         }
     }
 
     #[test]
-    fn requests_that_others_could_read_differently_are_refused() {
+    fn ambiguous_requests_are_refused() {
         use HeadError::{
             ConflictingLengths, InvalidLength, LengthWithTransferEncoding, RepeatedChunked, RepeatedHost,
             UnknownTransferEncoding,
@@ -248,22 +248,22 @@ mod tests {
             Ok("POST / h Http11 Length(5) keep")
         );
         let old = "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n";
-        assert_eq!(told(old), Err(HeadError::TransferEncodingOnHttp10));
+        assert_eq!(described(old), Err(HeadError::TransferEncodingOnHttp10));
     }
 
     #[test]
-    fn hosts_are_demanded_and_checked() {
-        assert_eq!(told("GET / HTTP/1.1\r\n\r\n"), Err(HeadError::MissingHost));
-        assert_eq!(told("GET http://a/ HTTP/1.1\r\n\r\n"), Err(HeadError::MissingHost));
+    fn hosts_are_required_and_checked() {
+        assert_eq!(described("GET / HTTP/1.1\r\n\r\n"), Err(HeadError::MissingHost));
+        assert_eq!(described("GET http://a/ HTTP/1.1\r\n\r\n"), Err(HeadError::MissingHost));
         for host in ["a b", "a/b", "u@h", "a\\b", "a?b", "a#b", "h\u{e9}", "<a>", "\"a\""] {
             let text = format!("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n");
-            assert_eq!(told(&text), Err(HeadError::InvalidHost), "{host:?}");
+            assert_eq!(described(&text), Err(HeadError::InvalidHost), "{host:?}");
         }
-        assert_eq!(told("GET http://u@h/ HTTP/1.1\r\nHost: h\r\n\r\n"), Err(HeadError::InvalidHost));
+        assert_eq!(described("GET http://u@h/ HTTP/1.1\r\nHost: h\r\n\r\n"), Err(HeadError::InvalidHost));
     }
 
     #[test]
-    fn targets_have_a_form_that_the_method_allows() {
+    fn targets_must_have_a_form_that_the_method_allows() {
         let refused = [
             "a",
             "*",
@@ -279,20 +279,20 @@ mod tests {
         ];
         for target in refused {
             let text = format!("GET {target} HTTP/1.1\r\nHost: h\r\n\r\n");
-            assert_eq!(told(&text), Err(HeadError::Malformed(Malformed::Target)), "{target:?}");
+            assert_eq!(described(&text), Err(HeadError::Malformed(Malformed::Target)), "{target:?}");
         }
-        // What is no character of a URI in any encoding is not even a request line.
+        // Bytes that are no character of a URI in any encoding are not even a request line.
         assert_eq!(
-            told("GET /a\u{7f}b HTTP/1.1\r\nHost: h\r\n\r\n"),
+            described("GET /a\u{7f}b HTTP/1.1\r\nHost: h\r\n\r\n"),
             Err(HeadError::Malformed(Malformed::RequestLine))
         );
         assert_eq!(
-            told("GET /caf\u{e9}?\u{20ac} HTTP/1.1\r\nHost: h\r\n\r\n").as_deref(),
+            described("GET /caf\u{e9}?\u{20ac} HTTP/1.1\r\nHost: h\r\n\r\n").as_deref(),
             Ok("GET /caf\u{e9}?\u{20ac} h Http11 None keep")
         );
         for target in ["/", "h", "h:", ":80", "*"] {
             let text = format!("CONNECT {target} HTTP/1.1\r\nHost: h\r\n\r\n");
-            assert_eq!(told(&text), Err(HeadError::Malformed(Malformed::Target)), "{target:?}");
+            assert_eq!(described(&text), Err(HeadError::Malformed(Malformed::Target)), "{target:?}");
         }
     }
 
@@ -323,11 +323,11 @@ mod tests {
             ("GET / HTTP/1.0\r\nA: b\rc\r\n\r\n", FieldValue),
         ];
         for (text, part) in cases {
-            assert_eq!(told(text), Err(HeadError::Malformed(part)), "{text:?}");
+            assert_eq!(described(text), Err(HeadError::Malformed(part)), "{text:?}");
         }
         for version in ["HTTP/2.0", "HTTP/1.2", "http/1.1", "HTTQ/1.1"] {
             let text = format!("GET / {version}\r\n\r\n");
-            assert_eq!(told(&text), Err(HeadError::UnsupportedVersion), "{version:?}");
+            assert_eq!(described(&text), Err(HeadError::UnsupportedVersion), "{version:?}");
         }
     }
 
@@ -337,21 +337,24 @@ mod tests {
         let both = format!("{one}GET /2 HTTP/1.1\r\nHost: h\r\n\r\n");
         let Ok(Parsed::Complete { length, .. }) = parse_request(both.as_bytes()) else { panic!() };
         assert_eq!(length, one.len());
-        assert_eq!(told(&both[length..]).as_deref(), Ok("GET /2 h Http11 None keep"));
+        assert_eq!(described(&both[length..]).as_deref(), Ok("GET /2 h Http11 None keep"));
     }
 
     #[test]
-    fn nothing_or_half_a_line_is_partial() {
+    fn no_bytes_or_half_a_line_are_partial() {
         for text in ["", "\r", "\r\n", "\r\n\r", "G", "GET", "GET /", "GET / HTTP/1.1\r\nHost: h\r\n\r"] {
-            assert_eq!(told(text).as_deref(), Ok("partial"), "{text:?}");
+            assert_eq!(described(text).as_deref(), Ok("partial"), "{text:?}");
         }
     }
 
     #[test]
     fn requests_are_bounded() {
         assert!(with_lines(&"A: b\r\n".repeat(HEADERS_MAX - 1)).is_ok());
-        assert_eq!(with_lines(&"A: b\r\n".repeat(HEADERS_MAX)), Err(HeadError::Oversized(Limit::Headers)));
+        assert_eq!(
+            with_lines(&"A: b\r\n".repeat(HEADERS_MAX)),
+            Err(HeadError::Oversized(HeadLimit::Headers))
+        );
         let long = format!("GET /{} HTTP/1.0\r\n\r\n", "x".repeat(crate::HEAD_BYTES_MAX));
-        assert_eq!(told(&long), Err(HeadError::Oversized(Limit::Bytes)));
+        assert_eq!(described(&long), Err(HeadError::Oversized(HeadLimit::Bytes)));
     }
 }

@@ -218,7 +218,7 @@ fn check_headers(headers: &[(String, String)]) -> Result<(), RequestError> {
     Ok(())
 }
 
-/// Returns the length that a request has to announce: that of its body, and none without a body but for the
+/// Returns the length that a request has to declare: that of its body, and none without a body except for the
 /// methods that are expected to have one (RFC 9110 §8.6).
 pub fn content_length(method: &str, body: &[u8]) -> Option<usize> {
     (!body.is_empty() || matches!(method, "POST" | "PUT" | "PATCH")).then_some(body.len())
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_that_would_say_two_things_are_refused() {
+    fn contradictory_headers_are_refused() {
         for name in ["Host", "HOST", "content-length", "Transfer-Encoding", "Connection", "TE", "Upgrade"] {
             let refused = with("GET", &[(name, "x")], b"");
             assert_eq!(refused, Err(RequestError::Reserved { name: name.into() }));

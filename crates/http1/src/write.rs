@@ -175,7 +175,7 @@ fn push_framing(out: &mut Vec<u8>, head: &ResponseHead) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// Writes what differs from the version's default, and every close, which old clients like to see.
+/// Writes `Connection` where it differs from the version's default, and every close, for old clients.
 fn push_connection(out: &mut Vec<u8>, head: &ResponseHead) {
     if matches!(head.status, 100..=199) {
         return; // Interim: the final response decides.
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn heads_say_framing_and_what_becomes_of_the_connection() {
+    fn heads_have_framing_and_connection_fields() {
         use Framing::{Chunked, Length, None, ToEof};
         use Version::{Http10, Http11};
         let cases = [
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn heads_that_would_mean_something_else_are_refused() {
+    fn heads_with_another_meaning_are_refused() {
         let fine = head(200, Version::Http11, Framing::Length(0), true);
         for (name, value) in
             [("", "x"), ("a b", "x"), ("a:", "x"), ("a", "x\r\nSet-Cookie: y"), ("a", "\0"), ("a\r", "")]

@@ -7,7 +7,7 @@ use http1::{
 };
 use proptest::prelude::*;
 
-/// Bytes that look enough like HTTP to reach deep into the parsers: two in five are a whole head.
+/// Bytes enough like HTTP to reach deep into the parsers: two in five are a complete head.
 fn http_like() -> impl Strategy<Value = Vec<u8>> {
     let start = prop::sample::select(vec![
         "HTTP/1.1 200 OK\r\n",
@@ -44,7 +44,7 @@ fn http_like() -> impl Strategy<Value = Vec<u8>> {
         })
 }
 
-/// Response heads that mean the same after they have been written to a GET.
+/// Response heads with the same meaning after they were written for a GET.
 fn response_head() -> impl Strategy<Value = ResponseHead> {
     let framing =
         prop_oneof![any::<u64>().prop_map(Framing::Length), Just(Framing::Chunked), Just(Framing::ToEof),];
@@ -101,7 +101,7 @@ fn decode(pieces: &[&[u8]]) -> (Vec<u8>, usize, Result<bool, ChunkError>) {
 
 proptest! {
     #[test]
-    fn no_bytes_make_anything_panic(bytes in prop_oneof![http_like(), prop::collection::vec(any::<u8>(), 0..300)]) {
+    fn no_bytes_cause_a_panic(bytes in prop_oneof![http_like(), prop::collection::vec(any::<u8>(), 0..300)]) {
         for method in [RequestMethod::Get, RequestMethod::Head, RequestMethod::Connect] {
             let _ = parse_response(&bytes, method);
         }

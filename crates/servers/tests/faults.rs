@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::time::Duration;
 
 use common::{Client, Failure, Reply, content, start};
-use http1::{Framing, HeadError, Limit, Malformed, RequestMethod};
+use http1::{Framing, HeadError, HeadLimit, Malformed, RequestMethod};
 use servers::web::{FaultPlan, WebServer};
 use units::{Clock, Nanos, RealClock};
 
@@ -58,7 +58,7 @@ fn wrong_status_is_500() {
 fn malformed_and_oversized_heads_are_refused() {
     let malformed = HeadError::Malformed(Malformed::StatusLine);
     assert_eq!(outcome("malformed-head"), Err(Failure::Head(malformed)));
-    assert_eq!(outcome("oversized-head"), Err(Failure::Head(HeadError::Oversized(Limit::Bytes))));
+    assert_eq!(outcome("oversized-head"), Err(Failure::Head(HeadError::Oversized(HeadLimit::Bytes))));
     assert_eq!(outcome("duplicate-lengths"), Err(Failure::Head(HeadError::ConflictingLengths)));
 }
 

@@ -11,7 +11,9 @@
 //!
 //! No socket, no clock: tests feed it bytes.
 
-use http1::{BodyReader, Framing, HeadError, INTERIM_BYTES_MAX, Parsed, ReplyHead, parse_reply};
+use http1::{
+    BodyReader, EncodedResponseHead, Framing, HeadError, INTERIM_BYTES_MAX, Parsed, parse_encoded_response,
+};
 use model::Outcome;
 
 use super::check::Check;
@@ -95,7 +97,7 @@ impl<'a> ReplyReader<'a> {
     fn read_head(&mut self, input: &[u8]) -> Progress {
         let mut rest = input;
         loop {
-            let (reply, length) = match parse_reply(rest, self.prepared.method()) {
+            let (reply, length) = match parse_encoded_response(rest, self.prepared.method()) {
                 Ok(Parsed::Complete { head, length }) => (head, length),
                 Ok(Parsed::Partial) => {
                     self.state = State::Head(rest.to_vec());
@@ -117,8 +119,8 @@ impl<'a> ReplyReader<'a> {
         }
     }
 
-    fn begin_body(&mut self, reply: ReplyHead, rest: &[u8]) -> Progress {
-        let ReplyHead { head, encoded } = reply;
+    fn begin_body(&mut self, reply: EncodedResponseHead, rest: &[u8]) -> Progress {
+        let EncodedResponseHead { head, encoded } = reply;
         if head.status != self.prepared.request.status {
             return failed(Outcome::WrongStatus, u64::from(head.status));
         }

@@ -314,7 +314,7 @@ impl<W: Wire> Connection<W> {
             Ok(Parsed::Complete { head, length }) if length <= bytes_max => Examined::Request(head, length),
             Ok(Parsed::Partial) if self.kept.len() < bytes_max => Examined::Partial,
             Ok(_) => too_large(&self.kept[..self.kept.len().min(bytes_max)]),
-            Err(http1::HeadError::Oversized(http1::Limit::Bytes)) => too_large(&self.kept),
+            Err(http1::HeadError::Oversized(http1::HeadLimit::Bytes)) => too_large(&self.kept),
             Err(error) => {
                 let (status, reason) = refusal(error);
                 Examined::Refused(status, reason)

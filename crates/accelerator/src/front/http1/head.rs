@@ -1,6 +1,6 @@
 //! The head of a reply, and what a request's head says besides what the parser tells.
 
-use http1::{Framing, HeadError, Limit, RequestHead, Version, header, reason_phrase};
+use http1::{Framing, HeadError, HeadLimit, RequestHead, Version, header, reason_phrase};
 
 use crate::front::memo::HeadNotes;
 use crate::front::peer::Peer;
@@ -49,7 +49,9 @@ fn write_start(out: &mut Vec<u8>, status: u16, lines: &HeaderLines) {
 pub(super) fn refusal(error: HeadError) -> (u16, &'static str) {
     match error {
         HeadError::Malformed(_) => (400, "malformed-head"),
-        HeadError::Oversized(Limit::Bytes | Limit::Headers | Limit::Interim) => (431, "head-too-large"),
+        HeadError::Oversized(HeadLimit::Bytes | HeadLimit::Headers | HeadLimit::Interim) => {
+            (431, "head-too-large")
+        }
         HeadError::UnsupportedVersion => (505, "unsupported-version"),
         HeadError::InvalidLength => (400, "invalid-length"),
         HeadError::ConflictingLengths => (400, "conflicting-lengths"),

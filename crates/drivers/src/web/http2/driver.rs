@@ -12,7 +12,7 @@ use h2::RecvStream;
 use h2::client::{ResponseFuture, SendRequest};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http::{HeaderMap, Response};
-use http1::{INTERIM_BYTES_MAX, names_coding};
+use http1::{INTERIM_BYTES_MAX, names_content_coding};
 use model::{Marks, Outcome, Reply, WebRequest};
 use units::{Clock, Nanos};
 
@@ -257,7 +257,7 @@ fn check_head(
 }
 
 fn is_encoded(headers: &HeaderMap) -> bool {
-    headers.get_all(CONTENT_ENCODING).iter().any(|value| names_coding(value.as_bytes()))
+    headers.get_all(CONTENT_ENCODING).iter().any(|value| names_content_coding(value.as_bytes()))
 }
 
 fn announced(headers: &HeaderMap) -> Option<u64> {
