@@ -2,7 +2,7 @@
 
 use fleet::{Event, Observer};
 use model::Plan;
-use telemetry::{Endpoint, Options, RunName, Telemetry, TelemetryError};
+use telemetry::{Endpoint, Options, RunLabels, Telemetry, TelemetryError};
 
 use crate::arguments::{MetricsArguments, MonitorArgument};
 use crate::exit::{Exit, Failure};
@@ -62,7 +62,7 @@ impl Audience {
 }
 
 fn start(plans: &[Plan], labels: &[String], metrics: &MetricsArguments) -> Result<Telemetry, Failure> {
-    let name = |(plan, label): (&Plan, &String)| RunName {
+    let name = |(plan, label): (&Plan, &String)| RunLabels {
         benchmark: plan.benchmark.id.clone(),
         version: plan.benchmark.version,
         server: label.clone(),
@@ -91,7 +91,7 @@ impl Observer for Audience {
     fn event(&mut self, event: Event<'_>) {
         if let Some(telemetry) = &mut self.telemetry {
             match &event {
-                Event::Turn(place) => telemetry.turn(*place),
+                Event::Turn(place) => telemetry.select_run(*place),
                 Event::LoadPoint(point) => telemetry.load_point(*point),
                 Event::Interval(record) => telemetry.interval(record),
                 _ => {}

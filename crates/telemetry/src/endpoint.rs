@@ -8,7 +8,7 @@ use http1::{RequestError, RequestOptions, RequestTemplate, Version};
 use model::{ForbiddenObserver, check_observer, foreign_text, without_credentials};
 use thiserror::Error;
 
-/// The path of collectors, where none is given.
+/// The default path of collectors.
 const DEFAULT_PATH: &str = "/v1/metrics";
 
 /// An address that takes metrics by OTLP over plain HTTP.
@@ -16,7 +16,7 @@ const DEFAULT_PATH: &str = "/v1/metrics";
 pub struct Endpoint {
     /// Host and port as they were given.
     authority: String,
-    /// The same with a port in any case.
+    /// Host and port, always with a port.
     address: String,
     path: String,
 }
@@ -33,12 +33,12 @@ pub enum EndpointError {
     /// A text that is not a URL for a push.
     #[error("expected `http://HOST:4318/v1/metrics`, found `{0}`")]
     Form(String),
-    /// Nobody may be told of a run there.
+    /// A host that metrics must not be pushed to.
     #[error("metrics are not pushed to `{host}`: {why}")]
     Forbidden {
         /// The host as given.
         host: String,
-        /// The address that it leads to.
+        /// The forbidden address of the host.
         why: ForbiddenObserver,
     },
     /// A host or path that no request can have.
@@ -69,13 +69,13 @@ impl FromStr for Endpoint {
         }
         let path = if path.len() <= 1 { DEFAULT_PATH } else { path };
         let endpoint = Endpoint { authority: authority.to_owned(), address, path: path.to_owned() };
-        // A mistake is told now and not by every push.
+        // A mistake is reported now and not with every push.
         endpoint.request(b"")?;
         Ok(endpoint)
     }
 }
 
-/// Without credentials in its query.
+/// Writes the endpoint without credentials in its query.
 impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "http://{}{}", self.authority, without_credentials(&self.path))
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn endpoints_are_taken_apart() {
+    fn endpoints_are_parsed() {
         for (text, address, shown) in [
             ("http://collector:4318/v1/metrics", "collector:4318", "http://collector:4318/v1/metrics"),
             ("http://127.0.0.1:4318", "127.0.0.1:4318", "http://127.0.0.1:4318/v1/metrics"),
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_endpoint_is_refused_with_the_reason() {
+    fn other_texts_are_refused_with_the_reason() {
         let refused = |text: &str| text.parse::<Endpoint>().unwrap_err().to_string();
         assert!(
             refused("https://c/v1/metrics")
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_told_where_cloud_machines_keep_their_metadata() {
+    fn metadata_services_are_refused() {
         let check = |text: &str| text.parse::<Endpoint>().unwrap().check();
         for host in [
             "169.254.169.254",
@@ -166,7 +166,7 @@ mod tests {
             let error = check(&format!("http://{host}:4318/v1/metrics")).unwrap_err();
             assert!(matches!(error, EndpointError::Forbidden { .. }), "{host}: {error}");
         }
-        // Most collectors are somewhere on the Internet; 134744072 is 8.8.8.8. Nothing is sent there by this.
+        // Most collectors are somewhere on the Internet; 134744072 is 8.8.8.8. The check sends nothing there.
         for host in ["127.0.0.1", "[::1]", "10.0.0.1", "8.8.8.8", "134744072", "localhost"] {
             assert_eq!(check(&format!("http://{host}:4318")), Ok(()), "{host}");
         }

@@ -1,183 +1,201 @@
-//! The metrics, a line each: name, unit, sort, what it is, and where its values come from.
+//! The metrics, a line each: name, unit, kind, description, and the source of its values.
 //!
-//! | sort | Prometheus | OTLP |
+//! | kind | Prometheus | OTLP |
 //! |---|---|---|
 //! | total | counter, `_total` | sum, monotonic, cumulative |
 //! | level | gauge | gauge |
 //! | distribution | histogram | histogram, cumulative |
 //!
 //! A name in Prometheus' form is the OTLP name with underscores, the unit, and `_total`: the rule by which collectors
-//! translate, so that both ways lead to the same series.
+//! translate, so that both exports give the same series.
 
 use model::{Load, Outcome};
 
-use crate::response::Response;
+use crate::response_histogram::ResponseHistogram;
 use crate::totals::RunTotals;
 
-/// The sort of a metric.
+/// The kind of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sort {
-    /// Only grows.
+pub(crate) enum MetricKind {
+    /// A counter, which only grows.
     Total,
-    /// Stands where it stands.
+    /// A gauge.
     Level,
     /// A histogram.
     Distribution,
 }
 
-/// The unit of a metric: as OTLP has it (UCUM), and what Prometheus' names end with.
+/// The unit of a metric: its UCUM code for OTLP and the suffix of Prometheus' names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Unit {
+pub(crate) struct MetricUnit {
     pub(crate) ucum: &'static str,
     pub(crate) suffix: &'static str,
 }
 
-const OPERATIONS: Unit = Unit { ucum: "{operation}", suffix: "" };
-const PER_SECOND: Unit = Unit { ucum: "{operation}/s", suffix: "_per_second" };
-const SECONDS: Unit = Unit { ucum: "s", suffix: "_seconds" };
-const BYTES: Unit = Unit { ucum: "By", suffix: "_bytes" };
-const RATIO: Unit = Unit { ucum: "1", suffix: "_ratio" };
-const USERS: Unit = Unit { ucum: "{user}", suffix: "" };
-const CPUS: Unit = Unit { ucum: "{cpu}", suffix: "" };
-const NONE: Unit = Unit { ucum: "", suffix: "" };
+const OPERATIONS: MetricUnit = MetricUnit { ucum: "{operation}", suffix: "" };
+const PER_SECOND: MetricUnit = MetricUnit { ucum: "{operation}/s", suffix: "_per_second" };
+const SECONDS: MetricUnit = MetricUnit { ucum: "s", suffix: "_seconds" };
+const BYTES: MetricUnit = MetricUnit { ucum: "By", suffix: "_bytes" };
+const RATIO: MetricUnit = MetricUnit { ucum: "1", suffix: "_ratio" };
+const USERS: MetricUnit = MetricUnit { ucum: "{user}", suffix: "" };
+const CPUS: MetricUnit = MetricUnit { ucum: "{cpu}", suffix: "" };
+const NONE: MetricUnit = MetricUnit { ucum: "", suffix: "" };
 
-/// A metric with all that is said about it.
-pub(crate) struct Family {
+/// A metric family: name, unit, kind, description and values.
+pub(crate) struct MetricFamily {
     /// The name in OTLP.
     pub(crate) name: &'static str,
-    pub(crate) unit: Unit,
-    pub(crate) sort: Sort,
+    pub(crate) unit: MetricUnit,
+    pub(crate) kind: MetricKind,
     /// A sentence.
-    pub(crate) about: &'static str,
-    /// The values of one run; `true` of the one that goes on.
-    pub(crate) points: fn(&RunTotals, bool) -> Vec<Point<'_>>,
+    pub(crate) description: &'static str,
+    /// The values of one run; `true` for the current run.
+    pub(crate) points: fn(&RunTotals, bool) -> Vec<DataPoint<'_>>,
 }
 
-/// One value, with the labels that tell it from others of its run.
-pub(crate) struct Point<'a> {
+/// A data point: one value, with the labels that distinguish it within its run.
+pub(crate) struct DataPoint<'a> {
     pub(crate) labels: Vec<(&'static str, String)>,
-    pub(crate) value: Value<'a>,
+    pub(crate) value: MetricValue<'a>,
 }
 
-/// A value.
-pub(crate) enum Value<'a> {
+/// The value of a data point.
+pub(crate) enum MetricValue<'a> {
     Count(u64),
     Number(f64),
-    Distribution(&'a Response),
+    Distribution(&'a ResponseHistogram),
 }
 
 /// All metrics.
-pub(crate) const FAMILIES: &[Family] = &[
-    family("plimsoll.run.info", NONE, Sort::Level, "What runs now: always 1.", info),
-    family("plimsoll.operations", OPERATIONS, Sort::Total, "Completed operations, by outcome.", |run, _| {
-        let point = |(outcome, n): (&Outcome, &u64)| Point {
-            labels: vec![("outcome", outcome.name().to_owned())],
-            value: Value::Count(*n),
-        };
-        run.completed.iter().map(point).collect()
-    }),
-    family("plimsoll.operations.due", OPERATIONS, Sort::Total, "Operations that fell due.", |run, _| {
-        one(Value::Count(run.due))
-    }),
+pub(crate) const FAMILIES: &[MetricFamily] = &[
+    family("plimsoll.run.info", NONE, MetricKind::Level, "What runs now: always 1.", info),
+    family(
+        "plimsoll.operations",
+        OPERATIONS,
+        MetricKind::Total,
+        "Completed operations, by outcome.",
+        |run, _| {
+            let point = |(outcome, n): (&Outcome, &u64)| DataPoint {
+                labels: vec![("outcome", outcome.name().to_owned())],
+                value: MetricValue::Count(*n),
+            };
+            run.completed.iter().map(point).collect()
+        },
+    ),
+    family(
+        "plimsoll.operations.due",
+        OPERATIONS,
+        MetricKind::Total,
+        "Operations that fell due.",
+        |run, _| one(MetricValue::Count(run.due)),
+    ),
     family(
         "plimsoll.operations.skipped",
         OPERATIONS,
-        Sort::Total,
+        MetricKind::Total,
         "Operations given up before they were started.",
-        |run, _| one(Value::Count(run.skipped)),
+        |run, _| one(MetricValue::Count(run.skipped)),
     ),
     family(
         "plimsoll.operations.abandoned",
         OPERATIONS,
-        Sort::Total,
+        MetricKind::Total,
         "Operations given up in flight, because the load point ended.",
-        |run, _| one(Value::Count(run.abandoned)),
+        |run, _| one(MetricValue::Count(run.abandoned)),
     ),
     family(
         "plimsoll.reply",
         BYTES,
-        Sort::Total,
+        MetricKind::Total,
         "Replies of successful operations, heads and bodies.",
-        |run, _| one(Value::Count(run.reply_bytes)),
+        |run, _| one(MetricValue::Count(run.reply_bytes)),
     ),
     family(
         "plimsoll.response",
         SECONDS,
-        Sort::Distribution,
+        MetricKind::Distribution,
         "Response time of successful operations, from due to done.",
-        |run, _| one(Value::Distribution(&run.response)),
+        |run, _| one(MetricValue::Distribution(&run.response)),
     ),
-    family("plimsoll.users", USERS, Sort::Level, "Users of a closed loop.", |run, runs_now| {
-        let users = run.point.map(|point| point.load).filter(|load| runs_now && load.is_closed());
+    family("plimsoll.users", USERS, MetricKind::Level, "Users of a closed loop.", |run, is_current| {
+        let users = run.point.map(|point| point.load).filter(|load| is_current && load.is_closed());
         maybe(users.map(Load::level))
     }),
     family(
         "plimsoll.offered",
         PER_SECOND,
-        Sort::Level,
+        MetricKind::Level,
         "Rate of an open loop, as planned.",
-        |run, runs_now| {
-            let rate = run.point.map(|point| point.load).filter(|load| runs_now && !load.is_closed());
+        |run, is_current| {
+            let rate = run.point.map(|point| point.load).filter(|load| is_current && !load.is_closed());
             maybe(rate.map(Load::level))
         },
     ),
-    family("plimsoll.in_flight", OPERATIONS, Sort::Level, "Operations in flight.", |run, runs_now| {
-        maybe(runs_now.then_some(run.in_flight as f64))
-    }),
-    family("plimsoll.generator.cpu", SECONDS, Sort::Total, "CPU time of the load threads.", |run, _| {
-        one(Value::Number(run.generator_cpu.as_secs_f64()))
-    }),
+    family(
+        "plimsoll.in_flight",
+        OPERATIONS,
+        MetricKind::Level,
+        "Operations in flight.",
+        |run, is_current| maybe(is_current.then_some(run.in_flight as f64)),
+    ),
+    family(
+        "plimsoll.generator.cpu",
+        SECONDS,
+        MetricKind::Total,
+        "CPU time of the load threads.",
+        |run, _| one(MetricValue::Number(run.generator_cpu.as_secs_f64())),
+    ),
     family(
         "plimsoll.generator.busy",
         RATIO,
-        Sort::Level,
+        MetricKind::Level,
         "Share of the load threads' time that they used in the last second.",
-        |run, runs_now| maybe(run.generator_busy.filter(|_| runs_now)),
+        |run, is_current| maybe(run.generator_busy.filter(|_| is_current)),
     ),
     family(
         "plimsoll.sut.cpu",
         SECONDS,
-        Sort::Total,
+        MetricKind::Total,
         "CPU time of the server, where it can be seen.",
         |run, _| maybe(run.sut_cpu.map(units::Nanos::as_secs_f64)),
     ),
     family(
         "plimsoll.sut.cpus",
         CPUS,
-        Sort::Level,
+        MetricKind::Level,
         "CPUs that the server used in the last second, where they can be seen.",
-        |run, runs_now| maybe(run.sut_cpus.filter(|_| runs_now)),
+        |run, is_current| maybe(run.sut_cpus.filter(|_| is_current)),
     ),
 ];
 
 const fn family(
     name: &'static str,
-    unit: Unit,
-    sort: Sort,
-    about: &'static str,
-    points: fn(&RunTotals, bool) -> Vec<Point<'_>>,
-) -> Family {
-    Family { name, unit, sort, about, points }
+    unit: MetricUnit,
+    kind: MetricKind,
+    description: &'static str,
+    points: fn(&RunTotals, bool) -> Vec<DataPoint<'_>>,
+) -> MetricFamily {
+    MetricFamily { name, unit, kind, description, points }
 }
 
-impl Family {
+impl MetricFamily {
     /// Returns the name in Prometheus' form.
     pub(crate) fn prometheus_name(&self) -> String {
-        let total = if self.sort == Sort::Total { "_total" } else { "" };
+        let total = if self.kind == MetricKind::Total { "_total" } else { "" };
         format!("{}{}{total}", self.name.replace('.', "_"), self.unit.suffix)
     }
 }
 
-fn one(value: Value) -> Vec<Point> {
-    vec![Point { labels: Vec::new(), value }]
+fn one(value: MetricValue) -> Vec<DataPoint> {
+    vec![DataPoint { labels: Vec::new(), value }]
 }
 
-fn maybe(value: Option<f64>) -> Vec<Point<'static>> {
-    value.map_or_else(Vec::new, |value| one(Value::Number(value)))
+fn maybe(value: Option<f64>) -> Vec<DataPoint<'static>> {
+    value.map_or_else(Vec::new, |value| one(MetricValue::Number(value)))
 }
 
-fn info(run: &RunTotals, runs_now: bool) -> Vec<Point<'_>> {
-    if !runs_now {
+fn info(run: &RunTotals, is_current: bool) -> Vec<DataPoint<'_>> {
+    if !is_current {
         return Vec::new();
     }
     let mut labels = vec![
@@ -189,7 +207,7 @@ fn info(run: &RunTotals, runs_now: bool) -> Vec<Point<'_>> {
         let number = u64::from(point.index) + 1;
         labels.extend([("load_point", number.to_string()), ("load", point.load.to_string())]);
     }
-    vec![Point { labels, value: Value::Count(1) }]
+    vec![DataPoint { labels, value: MetricValue::Count(1) }]
 }
 
 #[cfg(test)]
@@ -212,10 +230,10 @@ mod tests {
 
     #[test]
     fn every_metric_has_a_name_of_its_own_and_a_sentence() {
-        let names: BTreeSet<String> = FAMILIES.iter().map(Family::prometheus_name).collect();
+        let names: BTreeSet<String> = FAMILIES.iter().map(MetricFamily::prometheus_name).collect();
         assert_eq!(names.len(), FAMILIES.len());
         for family in FAMILIES {
-            assert!(family.about.ends_with('.'), "{}", family.name);
+            assert!(family.description.ends_with('.'), "{}", family.name);
         }
         for name in
             ["plimsoll_operations_total", "plimsoll_response_seconds", "plimsoll_generator_busy_ratio"]

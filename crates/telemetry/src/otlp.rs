@@ -6,11 +6,11 @@
 use serde_json::{Value as Json, json};
 use units::WallTime;
 
-use crate::families::{FAMILIES, Family, Point, Sort, Value};
-use crate::response::BOUNDS;
+use crate::families::{DataPoint, FAMILIES, MetricFamily, MetricKind, MetricValue};
+use crate::response_histogram::BOUNDS;
 use crate::totals::Snapshot;
 
-/// `AGGREGATION_TEMPORALITY_CUMULATIVE`: every push says all, so one that is lost loses nothing.
+/// `AGGREGATION_TEMPORALITY_CUMULATIVE`: every push has all totals, so a lost push loses nothing.
 const CUMULATIVE: u32 = 2;
 
 /// Makes the body of a push.
@@ -31,25 +31,24 @@ pub(crate) fn request(snapshot: &Snapshot, now: WallTime) -> Json {
 }
 
 /// Returns a metric; `None` if it has no values.
-fn metric(family: &Family, snapshot: &Snapshot, now: WallTime) -> Option<Json> {
+fn metric(family: &MetricFamily, snapshot: &Snapshot, now: WallTime) -> Option<Json> {
     let mut points = Vec::new();
-    for (place, run) in snapshot.runs.iter().enumerate() {
-        let of_run = (family.points)(run, place == snapshot.turn);
+    for (index, run) in snapshot.runs.iter().enumerate() {
+        let of_run = (family.points)(run, index == snapshot.current);
         points.extend(of_run.iter().map(|point| data_point(point, &run.name.server, snapshot.began, now)));
     }
-    let (sort, mut data) = match family.sort {
-        Sort::Total => ("sum", json!({ "aggregationTemporality": CUMULATIVE, "isMonotonic": true })),
-        Sort::Level => ("gauge", json!({})),
-        Sort::Distribution => ("histogram", json!({ "aggregationTemporality": CUMULATIVE })),
+    let (kind, mut data) = match family.kind {
+        MetricKind::Total => ("sum", json!({ "aggregationTemporality": CUMULATIVE, "isMonotonic": true })),
+        MetricKind::Level => ("gauge", json!({})),
+        MetricKind::Distribution => ("histogram", json!({ "aggregationTemporality": CUMULATIVE })),
     };
     let is_empty = points.is_empty();
     data["dataPoints"] = points.into();
-    let metric =
-        json!({ "name": family.name, "description": family.about, "unit": family.unit.ucum, sort: data });
+    let metric = json!({ "name": family.name, "description": family.description, "unit": family.unit.ucum, kind: data });
     (!is_empty).then_some(metric)
 }
 
-fn data_point(point: &Point, server: &str, began: WallTime, now: WallTime) -> Json {
+fn data_point(point: &DataPoint, server: &str, began: WallTime, now: WallTime) -> Json {
     let own = point.labels.iter().map(|(name, value)| attribute(name, value));
     let attributes: Vec<Json> = std::iter::once(attribute("server", server)).chain(own).collect();
     let mut json = json!({
@@ -58,9 +57,9 @@ fn data_point(point: &Point, server: &str, began: WallTime, now: WallTime) -> Js
         "timeUnixNano": unix_nano(now),
     });
     match point.value {
-        Value::Count(count) => json["asInt"] = count.to_string().into(),
-        Value::Number(number) => json["asDouble"] = number.into(),
-        Value::Distribution(response) => {
+        MetricValue::Count(count) => json["asInt"] = count.to_string().into(),
+        MetricValue::Number(number) => json["asDouble"] = number.into(),
+        MetricValue::Distribution(response) => {
             json["count"] = response.n().to_string().into();
             json["sum"] = response.sum_s().into();
             json["bucketCounts"] = response.counts.iter().map(u64::to_string).collect();
@@ -133,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_are_of_the_run_that_goes_on() {
+    fn gauges_are_of_the_current_run() {
         let request = request(&snapshot(), WallTime(12_000));
         let points = &named(&request, "plimsoll.users")["gauge"]["dataPoints"];
         assert_eq!(points.as_array().unwrap().len(), 1);
@@ -142,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hostile_name_is_a_text_like_any_other() {
+    fn a_hostile_name_is_exported_as_plain_text() {
         let request = request(&hostile(), WallTime(0));
         let attribute = &named(&request, "plimsoll.reply")["sum"]["dataPoints"][0]["attributes"][0];
         assert_eq!(attribute["value"]["stringValue"], "a\"b\\c\nd");

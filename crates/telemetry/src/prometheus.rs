@@ -1,11 +1,11 @@
-//! The text form of Prometheus, version 0.0.4.
+//! The text exposition format of Prometheus, version 0.0.4.
 //!
-//! Source: Prometheus, "Exposition formats", text format; names as OpenMetrics 1.0 wants them.
+//! Source: Prometheus, "Exposition formats", text format; names follow OpenMetrics 1.0.
 
 use std::fmt::Write;
 
-use crate::families::{FAMILIES, Family, Point, Sort, Value};
-use crate::response::{BOUNDS, Response};
+use crate::families::{DataPoint, FAMILIES, MetricFamily, MetricKind, MetricValue};
+use crate::response_histogram::{BOUNDS, ResponseHistogram};
 use crate::totals::Snapshot;
 
 /// The content type of the text.
@@ -16,40 +16,45 @@ pub(crate) fn text(snapshot: &Snapshot) -> String {
     FAMILIES.iter().map(|family| family_text(family, snapshot)).collect()
 }
 
-fn family_text(family: &Family, snapshot: &Snapshot) -> String {
+fn family_text(family: &MetricFamily, snapshot: &Snapshot) -> String {
     let name = family.prometheus_name();
     let mut samples = String::new();
-    for (place, run) in snapshot.runs.iter().enumerate() {
-        for point in (family.points)(run, place == snapshot.turn) {
+    for (index, run) in snapshot.runs.iter().enumerate() {
+        for point in (family.points)(run, index == snapshot.current) {
             sample(&mut samples, &name, &run.name.server, &point);
         }
     }
     if samples.is_empty() {
         return samples;
     }
-    let sort = match family.sort {
-        Sort::Total => "counter",
-        Sort::Level => "gauge",
-        Sort::Distribution => "histogram",
+    let kind = match family.kind {
+        MetricKind::Total => "counter",
+        MetricKind::Level => "gauge",
+        MetricKind::Distribution => "histogram",
     };
-    format!("# HELP {name} {}\n# TYPE {name} {sort}\n{samples}", family.about)
+    format!("# HELP {name} {}\n# TYPE {name} {kind}\n{samples}", family.description)
 }
 
-fn sample(out: &mut String, name: &str, server: &str, point: &Point) {
+fn sample(out: &mut String, name: &str, server: &str, point: &DataPoint) {
     let mut labels = format!("server=\"{}\"", escaped(server));
     for (label, value) in &point.labels {
         labels += &format!(",{label}=\"{}\"", escaped(value));
     }
     // Writing to a string does not fail.
     let _ = match point.value {
-        Value::Count(count) => writeln!(out, "{name}{{{labels}}} {count}"),
-        Value::Number(number) => writeln!(out, "{name}{{{labels}}} {number}"),
-        Value::Distribution(response) => distribution(out, name, &labels, response),
+        MetricValue::Count(count) => writeln!(out, "{name}{{{labels}}} {count}"),
+        MetricValue::Number(number) => writeln!(out, "{name}{{{labels}}} {number}"),
+        MetricValue::Distribution(response) => distribution(out, name, &labels, response),
     };
 }
 
-/// Buckets are summed up from the first one, as the format wants them.
-fn distribution(out: &mut String, name: &str, labels: &str, response: &Response) -> std::fmt::Result {
+/// Writes cumulative buckets, as the format requires.
+fn distribution(
+    out: &mut String,
+    name: &str,
+    labels: &str,
+    response: &ResponseHistogram,
+) -> std::fmt::Result {
     let bounds = BOUNDS.iter().map(|bound| bound.as_secs_f64().to_string()).chain(["+Inf".to_owned()]);
     let mut sum: u64 = 0;
     for (bound, count) in bounds.zip(response.counts) {

@@ -1,7 +1,7 @@
 //! The endpoint that Prometheus scrapes: `GET /metrics`, and nothing else.
 //!
-//! A connection carries one request. Everything that a stranger could make grow has a bound: connections at a time
-//! (others wait in the queue of the listener), bytes of a head, time.
+//! A connection carries one request. Everything that a client could make grow has a limit: concurrent connections
+//! (others wait in the accept backlog), bytes of a head, time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use crate::totals::Snapshot;
 /// The most scrapes that are answered at a time.
 const CONNECTIONS_MAX: usize = 16;
 
-/// The longest that a scrape may take, from connection to last byte.
+/// The time limit of a scrape, from connection to last byte.
 const TIME_MAX: Duration = Duration::from_secs(5);
 
 /// The most bytes that a request may have.
@@ -32,57 +32,60 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// The path of the metrics.
 const PATH: &str = "/metrics";
 
-/// Answers scrapes until it is dropped.
+/// Serves scrapes until it is dropped.
 pub(crate) async fn serve(listener: TcpListener, snapshots: watch::Receiver<Arc<Snapshot>>) {
-    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let permits = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     loop {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+        let Ok(permit) = Arc::clone(&permits).acquire_owned().await else { return };
         let Ok((stream, _)) = listener.accept().await else {
-            // No descriptor is left, perhaps; the next attempt at once would only take time from the load.
+            // Perhaps the process is out of descriptors; retrying at once would only take CPU time from the load.
             sleep(PAUSE).await;
             continue;
         };
         let snapshots = snapshots.clone();
         tokio::spawn(async move {
-            // Who hangs up or is too slow gets no answer.
-            let _ = timeout(TIME_MAX, answer(stream, &snapshots)).await;
-            drop(place);
+            // A client that hangs up or is too slow gets no response.
+            let _ = timeout(TIME_MAX, serve_connection(stream, &snapshots)).await;
+            drop(permit);
         });
     }
 }
 
-async fn answer(mut stream: TcpStream, snapshots: &watch::Receiver<Arc<Snapshot>>) -> std::io::Result<()> {
-    let mut came = Vec::new();
-    let reply = loop {
-        match parse_request(&came) {
-            Err(_) => break reply(400, RequestMethod::Get, "text/plain", "not a request of HTTP/1\n"),
-            Ok(Parsed::Complete { head, .. }) => break reply_to(&came, &head, snapshots),
-            Ok(Parsed::Partial) if HEAD_BYTES_MAX <= came.len() => {
-                break reply(431, RequestMethod::Get, "text/plain", "too long\n");
+async fn serve_connection(
+    mut stream: TcpStream,
+    snapshots: &watch::Receiver<Arc<Snapshot>>,
+) -> std::io::Result<()> {
+    let mut received = Vec::new();
+    let response = loop {
+        match parse_request(&received) {
+            Err(_) => break response(400, RequestMethod::Get, "text/plain", "not an HTTP/1 request\n"),
+            Ok(Parsed::Complete { head, .. }) => break respond(&received, &head, snapshots),
+            Ok(Parsed::Partial) if HEAD_BYTES_MAX <= received.len() => {
+                break response(431, RequestMethod::Get, "text/plain", "too long\n");
             }
-            Ok(Parsed::Partial) if stream.read_buf(&mut came).await? == 0 => return Ok(()),
+            Ok(Parsed::Partial) if stream.read_buf(&mut received).await? == 0 => return Ok(()),
             Ok(Parsed::Partial) => {}
         }
     };
-    stream.write_all(&reply).await?;
+    stream.write_all(&response).await?;
     stream.shutdown().await
 }
 
-fn reply_to(came: &[u8], head: &RequestHead, snapshots: &watch::Receiver<Arc<Snapshot>>) -> Vec<u8> {
-    let target = String::from_utf8_lossy(&came[head.target.clone()]);
+fn respond(received: &[u8], head: &RequestHead, snapshots: &watch::Receiver<Arc<Snapshot>>) -> Vec<u8> {
+    let target = String::from_utf8_lossy(&received[head.target.clone()]);
     let path = target.split('?').next().unwrap_or_default();
     match (path, head.method) {
         (PATH, RequestMethod::Get | RequestMethod::Head) => {
-            // Taken out at once: whoever tells what happens does not wait for the text.
+            // Cloned at once, so that updates do not wait for the text.
             let snapshot = Arc::clone(&snapshots.borrow());
-            reply(200, head.method, CONTENT_TYPE, &text(&snapshot))
+            response(200, head.method, CONTENT_TYPE, &text(&snapshot))
         }
-        (PATH, _) => reply(405, head.method, "text/plain", "GET only\n"),
-        _ => reply(404, head.method, "text/plain", "metrics are at /metrics\n"),
+        (PATH, _) => response(405, head.method, "text/plain", "GET only\n"),
+        _ => response(404, head.method, "text/plain", "metrics are at /metrics\n"),
     }
 }
 
-fn reply(status: u16, method: RequestMethod, content_type: &str, body: &str) -> Vec<u8> {
+fn response(status: u16, method: RequestMethod, content_type: &str, body: &str) -> Vec<u8> {
     let framing = Framing::Length(body.len() as u64);
     let head = ResponseHead { status, version: Version::Http11, framing, keep_alive: false };
     let mut out = Vec::new();
@@ -90,7 +93,7 @@ fn reply(status: u16, method: RequestMethod, content_type: &str, body: &str) -> 
     if status == 405 {
         fields.push(("Allow", b"GET, HEAD"));
     }
-    write_response_head(&mut out, &head, &fields).expect("a head of our own");
+    write_response_head(&mut out, &head, &fields).expect("our own head is valid");
     if method != RequestMethod::Head {
         out.extend_from_slice(body.as_bytes());
     }

@@ -1,4 +1,4 @@
-//! The thread on which metrics are handed over, and what tells it what happens.
+//! The thread that exports metrics, and the handle that updates it.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -15,7 +15,7 @@ use units::wall;
 use crate::endpoint::{Endpoint, EndpointError};
 use crate::push::{closed, push_until_closed};
 use crate::server::serve;
-use crate::totals::{RunName, RunTotals, Snapshot};
+use crate::totals::{RunLabels, RunTotals, Snapshot};
 
 /// The receivers of metrics.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -31,9 +31,9 @@ pub struct Options {
 /// A reason why there are no metrics.
 #[derive(Debug, Error)]
 pub enum TelemetryError {
-    /// Nobody can listen there.
+    /// The address cannot be listened on.
     #[error(
-        "nobody can scrape metrics at `{address}`: {why}\nhint: choose another address, such as `127.0.0.1:0`"
+        "metrics cannot be served at `{address}`: {why}\nhint: choose another address, such as `127.0.0.1:0`"
     )]
     Listen {
         /// The address.
@@ -41,15 +41,15 @@ pub enum TelemetryError {
         /// The error of the system.
         why: io::Error,
     },
-    /// Nobody may be told of a run there.
+    /// The endpoint of a push is not allowed.
     #[error(transparent)]
     Push(#[from] EndpointError),
     /// The thread cannot be started.
-    #[error("metrics cannot be handed over: {0}")]
+    #[error("metrics cannot be exported: {0}")]
     System(#[from] io::Error),
 }
 
-/// Hands metrics over while runs go on, in which it is told what happens.
+/// A handle to the exporter of live metrics, which is updated during runs.
 #[derive(Debug)]
 pub struct Telemetry {
     totals: Snapshot,
@@ -60,71 +60,71 @@ pub struct Telemetry {
 }
 
 impl Telemetry {
-    /// Begins to hand over metrics of runs, which are told apart by their places. `prepare` is what the thread does
-    /// first: standing back from the load, for instance.
+    /// Starts to export metrics of runs, which are selected by their indexes. The thread first calls `prepare`, for
+    /// instance to lower its priority.
     ///
     /// # Errors
     ///
-    /// If nobody can listen at the address, nothing may be pushed to the collector, or no thread can be started.
+    /// The address cannot be listened on, the collector is not allowed, or no thread can be started.
     pub fn start(
         options: Options,
-        runs: Vec<RunName>,
+        runs: Vec<RunLabels>,
         prepare: impl FnOnce() + Send + 'static,
     ) -> Result<Telemetry, TelemetryError> {
         options.push.as_ref().map_or(Ok(()), Endpoint::check)?;
         let listener = options.listen.map(listen).transpose()?;
         let address = listener.as_ref().map(TcpListener::local_addr).transpose()?;
         let runs = runs.into_iter().map(RunTotals::new).collect();
-        let totals = Snapshot { program: options.program, began: wall(), runs, turn: 0 };
+        let totals = Snapshot { program: options.program, began: wall(), runs, current: 0 };
         let (sender, snapshots) = watch::channel(Arc::new(totals.clone()));
         let (warn, warnings) = channel();
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let work = move || {
             prepare();
-            hand_over(runtime, listener, options.push, snapshots, warn);
+            export(runtime, listener, options.push, snapshots, warn);
         };
         let thread = std::thread::Builder::new().name("telemetry".to_owned()).spawn(work)?;
         Ok(Telemetry { totals, sender, address, warnings, thread })
     }
 
-    /// Returns where Prometheus may scrape: the port too, where the system chose it.
+    /// Returns the address at which Prometheus may scrape, with the port that the system chose.
     pub fn address(&self) -> Option<SocketAddr> {
         self.address
     }
 
-    /// Selects the run at this index, to which what follows belongs.
-    pub fn turn(&mut self, place: usize) {
-        self.totals.turn = place;
+    /// Selects the run at this index, to which all further updates belong.
+    pub fn select_run(&mut self, index: usize) {
+        self.totals.current = index;
     }
 
-    /// A load point begins.
+    /// Begins a load point.
     pub fn load_point(&mut self, point: LoadPoint) {
-        self.tell(|run| run.load_point(point));
+        self.update(|run| run.load_point(point));
     }
 
-    /// An interval is over, of all load threads together.
+    /// Adds an interval of all load threads together.
     pub fn interval(&mut self, record: &IntervalRecord) {
-        self.tell(|run| run.interval(record));
+        self.update(|run| run.interval(record));
     }
 
-    /// Returns a warning that was not returned yet.
+    /// Returns the next warning, if there is one.
     pub fn warning(&mut self) -> Option<String> {
         self.warnings.try_recv().ok()
     }
 
-    /// Pushes for the last time, if anything is pushed, and ends the endpoint. Returns the warnings that are left.
+    /// Pushes for the last time, if there is a push, and closes the endpoint. Returns the remaining warnings.
     pub fn end(self) -> Vec<String> {
         let Telemetry { sender, warnings, thread, .. } = self;
         drop(sender);
-        // It is our own mistake if it panicked, and no reason to lose the run; the panic has told itself.
+        // A panic of the thread is our own mistake and no reason to lose the run; it was already printed.
         let _ = thread.join();
         warnings.try_iter().collect()
     }
 
-    fn tell(&mut self, change: impl FnOnce(&mut RunTotals)) {
-        let Some(run) = self.totals.runs.get_mut(self.totals.turn) else { return };
+    fn update(&mut self, change: impl FnOnce(&mut RunTotals)) {
+        let Some(run) = self.totals.runs.get_mut(self.totals.current) else { return };
         change(run);
-        // Takes the place of the state before, whether anybody has seen it or not.
+        // Replaces the state before, whether it was read or not.
         self.sender.send_replace(Arc::new(self.totals.clone()));
     }
 }
@@ -137,20 +137,20 @@ fn listen(address: SocketAddr) -> Result<TcpListener, TelemetryError> {
     listening.map_err(|why| TelemetryError::Listen { address, why })
 }
 
-/// Answers scrapes and pushes until nobody tells any more what happens.
-fn hand_over(
+/// Serves scrapes and pushes until the channel is closed.
+fn export(
     runtime: Runtime,
     listener: Option<TcpListener>,
     push: Option<Endpoint>,
     mut snapshots: watch::Receiver<Arc<Snapshot>>,
     warn: Sender<String>,
 ) {
-    // Nobody is left to hear of what nobody listens to.
+    // A warning that nobody receives any more is dropped.
     let warn = |text| drop(warn.send(text));
     runtime.block_on(async {
         match listener.map(tokio::net::TcpListener::from_std) {
             Some(Ok(listener)) => drop(tokio::spawn(serve(listener, snapshots.clone()))),
-            Some(Err(why)) => warn(format!("nobody can scrape metrics: {why}")),
+            Some(Err(why)) => warn(format!("metrics cannot be served: {why}")),
             None => {}
         }
         match &push {
@@ -158,6 +158,6 @@ fn hand_over(
             None => closed(&mut snapshots).await,
         }
     });
-    // The look-up of a name may still be under way, and has no end that we could wait for.
+    // Name resolution may still be in progress, and cannot be interrupted.
     runtime.shutdown_background();
 }

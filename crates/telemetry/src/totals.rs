@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use model::{IntervalRecord, LoadPoint, Outcome, Phase};
 use units::{Nanos, WallTime};
 
-use crate::response::Response;
+use crate::response_histogram::ResponseHistogram;
 
 /// The labels by which one of several interleaved runs is told apart.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RunName {
+pub struct RunLabels {
     /// The benchmark's id.
     pub benchmark: String,
     /// The benchmark's version.
     pub version: u32,
-    /// The server as it is called beside the others.
+    /// The label of the server.
     pub server: String,
 }
 
@@ -27,19 +27,19 @@ pub(crate) struct Snapshot {
     pub(crate) began: WallTime,
     /// The runs in the order in which they are interleaved.
     pub(crate) runs: Vec<RunTotals>,
-    /// Place of the one that goes on.
-    pub(crate) turn: usize,
+    /// The index of the current run.
+    pub(crate) current: usize,
 }
 
 /// The totals of one run, in all phases.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RunTotals {
-    pub(crate) name: RunName,
-    /// The load point that runs, or ran last.
+    pub(crate) name: RunLabels,
+    /// The current load point, or the last one.
     pub(crate) point: Option<LoadPoint>,
     /// The phase of the last interval.
     pub(crate) phase: Option<Phase>,
-    /// Completed operations by how they ended.
+    /// Completed operations by outcome.
     pub(crate) completed: BTreeMap<Outcome, u64>,
     pub(crate) due: u64,
     pub(crate) skipped: u64,
@@ -47,8 +47,8 @@ pub(crate) struct RunTotals {
     /// Bytes of the replies of successful operations.
     pub(crate) reply_bytes: u64,
     /// Response times of successful operations.
-    pub(crate) response: Response,
-    /// At the end of the last interval.
+    pub(crate) response: ResponseHistogram,
+    /// Operations in flight at the end of the last interval.
     pub(crate) in_flight: u64,
     pub(crate) generator_cpu: Nanos,
     /// Share of the load threads' time that was used in the last interval.
@@ -60,8 +60,8 @@ pub(crate) struct RunTotals {
 
 impl RunTotals {
     /// Makes the totals of a run that has not begun.
-    pub(crate) fn new(name: RunName) -> RunTotals {
-        // What will be counted is there from the beginning, so that the first failures are a rise and not a new series.
+    pub(crate) fn new(name: RunLabels) -> RunTotals {
+        // The counter exists from the beginning, so that the first operations are an increase and not a new series.
         RunTotals { name, completed: [(Outcome::Ok, 0)].into(), ..RunTotals::default() }
     }
 
@@ -72,7 +72,7 @@ impl RunTotals {
         self.in_flight = 0;
     }
 
-    /// Adds what happened in an interval of all load threads together.
+    /// Adds an interval of all load threads together.
     pub(crate) fn interval(&mut self, record: &IntervalRecord) {
         self.phase = Some(record.phase);
         self.due += record.flow.due;
@@ -134,12 +134,12 @@ pub(crate) mod tests {
         }
     }
 
-    fn name(server: &str) -> RunName {
-        RunName { benchmark: "web96".to_owned(), version: 1, server: server.to_owned() }
+    fn name(server: &str) -> RunLabels {
+        RunLabels { benchmark: "web96".to_owned(), version: 1, server: server.to_owned() }
     }
 
     fn of(runs: Vec<RunTotals>) -> Snapshot {
-        Snapshot { program: "0.1.0".to_owned(), began: WallTime(2_000), runs, turn: 0 }
+        Snapshot { program: "0.1.0".to_owned(), began: WallTime(2_000), runs, current: 0 }
     }
 
     /// Two runs of which one has had one second.
@@ -155,7 +155,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn totals_grow_and_levels_are_those_of_the_last_second() {
+    fn totals_grow_and_gauges_are_those_of_the_last_second() {
         let mut run = RunTotals::new(name("nginx"));
         run.interval(&second());
         let idle = Health { cpu: Nanos::from_millis(100), ..second().health };

@@ -1,4 +1,4 @@
-//! Metrics as they arrive on the other side, over loopback.
+//! Metrics as a client and a collector receive them, over loopback.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -6,11 +6,11 @@ use std::thread::JoinHandle;
 
 use model::{Flow, IntervalRecord, KindTotals, Load, LoadPoint, Phase};
 use serde_json::Value;
-use telemetry::{Options, RunName, Telemetry, TelemetryError};
+use telemetry::{Options, RunLabels, Telemetry, TelemetryError};
 use units::Nanos;
 
 fn start(options: Options) -> Telemetry {
-    let run = RunName { benchmark: "web96".to_owned(), version: 1, server: "nginx".to_owned() };
+    let run = RunLabels { benchmark: "web96".to_owned(), version: 1, server: "nginx".to_owned() };
     Telemetry::start(options, vec![run], || {}).unwrap()
 }
 
@@ -18,7 +18,7 @@ fn scraped() -> Telemetry {
     start(Options { listen: Some("127.0.0.1:0".parse().unwrap()), ..Options::default() })
 }
 
-/// A second in which so many operations succeeded.
+/// A second in which `n` operations succeeded.
 fn second(n: u64) -> IntervalRecord {
     let mut kind = KindTotals::default();
     (0..n).for_each(|_| kind.ok.response.record(1_000_000));
@@ -31,30 +31,36 @@ fn second(n: u64) -> IntervalRecord {
     }
 }
 
-fn ask(address: SocketAddr, request: &str) -> String {
+fn send_request(address: SocketAddr, request: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(request.as_bytes()).unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    answer
+    let mut response = String::new();
+    stream.read_to_string(&mut response).unwrap();
+    response
 }
 
 fn scrape(address: SocketAddr) -> String {
-    ask(address, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+    send_request(address, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
 }
 
 #[test]
-fn a_scrape_shows_what_was_told_last() {
+fn a_scrape_shows_the_last_update() {
     let mut telemetry = scraped();
     let address = telemetry.address().unwrap();
     telemetry.load_point(LoadPoint { index: 0, load: Load::Users(20) });
-    // Nobody looks for a long time; nothing is lost and nobody waits.
+    // No scrape for a long time: nothing is lost and no update waits.
     (0..1_000).for_each(|_| telemetry.interval(&second(3)));
-    let answer = scrape(address);
-    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
-    assert!(answer.contains("\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n"), "{answer}");
-    assert!(answer.contains("plimsoll_operations_total{server=\"nginx\",outcome=\"ok\"} 3000\n"), "{answer}");
-    assert!(answer.contains("phase=\"steady\",load_point=\"1\",load=\"20 users\"} 1\n"), "{answer}");
+    let response = scrape(address);
+    assert!(response.starts_with("HTTP/1.1 200 OK\r\n"), "{response}");
+    assert!(
+        response.contains("\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n"),
+        "{response}"
+    );
+    assert!(
+        response.contains("plimsoll_operations_total{server=\"nginx\",outcome=\"ok\"} 3000\n"),
+        "{response}"
+    );
+    assert!(response.contains("phase=\"steady\",load_point=\"1\",load=\"20 users\"} 1\n"), "{response}");
     assert_eq!(telemetry.end(), [""; 0]);
     assert!(TcpStream::connect(address).is_err(), "the endpoint is still there");
 }
@@ -70,17 +76,17 @@ fn only_metrics_are_served() {
         ("nonsense\r\n\r\n", "400 Bad Request"),
         (&format!("GET /metrics HTTP/1.0\r\nX: {}", "x".repeat(8_192)), "431 "),
     ] {
-        let answer = ask(address, request);
-        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{request:.40}: {answer:.200}");
-        assert!(answer.contains("\r\nConnection: close\r\n"), "{answer:.200}");
+        let response = send_request(address, request);
+        assert!(response.starts_with(&format!("HTTP/1.1 {status}")), "{request:.40}: {response:.200}");
+        assert!(response.contains("\r\nConnection: close\r\n"), "{response:.200}");
     }
-    let head = ask(address, "HEAD /metrics HTTP/1.0\r\n\r\n");
+    let head = send_request(address, "HEAD /metrics HTTP/1.0\r\n\r\n");
     assert!(head.starts_with("HTTP/1.1 200 OK") && head.ends_with("\r\n\r\n"), "{head}");
 }
 
-/// Sixteen places; more connections that say nothing must not keep a scrape out for ever, nor end the program.
+/// Sixteen slots: more silent connections must not block a scrape for ever, nor end the program.
 #[test]
-fn who_says_nothing_does_not_keep_others_out() {
+fn silent_connections_do_not_block_others() {
     let telemetry = scraped();
     let address = telemetry.address().unwrap();
     let silent: Vec<TcpStream> = (0..15).map(|_| TcpStream::connect(address).unwrap()).collect();
@@ -93,17 +99,17 @@ fn who_says_nothing_does_not_keep_others_out() {
 }
 
 #[test]
-fn an_address_that_is_taken_is_told() {
+fn an_address_in_use_is_an_error() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap();
     let options = Options { listen: Some(address), ..Options::default() };
     let error = Telemetry::start(options, Vec::new(), || {}).unwrap_err();
     assert!(matches!(error, TelemetryError::Listen { .. }), "{error}");
-    assert!(error.to_string().starts_with(&format!("nobody can scrape metrics at `{address}`: ")), "{error}");
+    assert!(error.to_string().starts_with(&format!("metrics cannot be served at `{address}`: ")), "{error}");
 }
 
-/// Takes one push, answers it, and returns its head and body.
-fn collector(answer: &'static str) -> (Options, JoinHandle<(String, Value)>) {
+/// Accepts one push, responds to it, and returns its head and body.
+fn collector(response: &'static str) -> (Options, JoinHandle<(String, Value)>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let thread = std::thread::spawn(move || {
@@ -112,13 +118,13 @@ fn collector(answer: &'static str) -> (Options, JoinHandle<(String, Value)>) {
         let mut piece = [0; 4_096];
         loop {
             let n = stream.read(&mut piece).unwrap();
-            assert_ne!(n, 0, "the push was cut off");
+            assert_ne!(n, 0, "the push was truncated");
             came.extend_from_slice(&piece[..n]);
             let text = String::from_utf8_lossy(&came).into_owned();
             if let Some((head, body)) = text.split_once("\r\n\r\n")
                 && let Ok(body) = serde_json::from_str(body)
             {
-                stream.write_all(answer.as_bytes()).unwrap();
+                stream.write_all(response.as_bytes()).unwrap();
                 return (head.to_owned(), body);
             }
         }
@@ -127,8 +133,8 @@ fn collector(answer: &'static str) -> (Options, JoinHandle<(String, Value)>) {
 }
 
 #[test]
-fn the_end_is_pushed_with_all_that_was_told() {
-    // The connection is kept although it was asked to be closed.
+fn the_last_push_has_all_updates() {
+    // The connection stays open although the request asks to close it.
     let (options, collector) = collector("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}");
     let mut telemetry = start(options);
     telemetry.interval(&second(3));
@@ -147,7 +153,7 @@ fn a_collector_that_refuses_is_a_warning() {
     let (options, collector) = collector("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
     let url = options.push.clone().unwrap();
     let warnings = start(options).end();
-    assert_eq!(warnings, [format!("metrics are not pushed to `{url}`: it answered with status 404")]);
+    assert_eq!(warnings, [format!("metrics are not pushed to `{url}`: it responded with status 404")]);
     collector.join().unwrap();
 }
 

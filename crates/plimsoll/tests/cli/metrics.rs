@@ -91,7 +91,7 @@ fn what_a_collector_says_is_escaped_and_bounded() {
     });
     let lab = Lab::new();
     let ended = lab.run(&[&RUN[..], &["--duration", "1", "--otlp", &url]].concat());
-    let line = ended.stderr.lines().find(|line| line.contains("did not take all")).expect("a warning");
+    let line = ended.stderr.lines().find(|line| line.contains("rejected some of them")).expect("a warning");
     assert!(line.contains(r"\u{1b}[31mRED\u{1b}]0;owned\u{7}\nerror: forged x"), "{line}");
     assert!(line.len() < 600, "{line}");
     assert!(
@@ -156,7 +156,7 @@ fn what_cannot_be_done_is_told_before_the_run() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     for (arguments, said) in [
-        (["--prometheus", &address], format!("error: nobody can scrape metrics at `{address}`: ")),
+        (["--prometheus", &address], format!("error: metrics cannot be served at `{address}`: ")),
         (["--prometheus", "9464"], "invalid socket address".to_owned()),
         (["--otlp", "https://collector/v1/metrics"], "plain HTTP only, found `https://collector".to_owned()),
         (["--otlp", "collector:4318"], "expected `http://HOST:4318/v1/metrics`".to_owned()),

@@ -1,4 +1,4 @@
-//! The response time in buckets that do not change, as monitoring systems want it.
+//! The response time in fixed buckets, as monitoring systems require.
 
 use stats::Histogram;
 use units::Nanos;
@@ -27,24 +27,24 @@ pub(crate) const BOUNDS: [Nanos; 18] = [
 
 /// A histogram of response times with fixed bounds, since the run began.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Response {
-    /// Per bucket, not summed up; the last one is beyond all bounds.
+pub(crate) struct ResponseHistogram {
+    /// Counts by bucket, not cumulative; the last one is beyond all bounds.
     pub(crate) counts: [u64; BOUNDS.len() + 1],
     /// The exact sum, in ns.
     pub(crate) sum_ns: u128,
 }
 
-impl Response {
+impl ResponseHistogram {
     /// Adds the values of a histogram. Those within a thousandth below a bound may be counted above it.
     pub(crate) fn add(&mut self, histogram: &Histogram) {
         for bucket in histogram.buckets() {
-            let place = BOUNDS.partition_point(|bound| *bound < bucket.high);
-            self.counts[place] = self.counts[place].saturating_add(bucket.count);
+            let index = BOUNDS.partition_point(|bound| *bound < bucket.high);
+            self.counts[index] = self.counts[index].saturating_add(bucket.count);
         }
         self.sum_ns = self.sum_ns.saturating_add(histogram.sum());
     }
 
-    /// Returns how many values there are.
+    /// Returns the number of values.
     pub(crate) fn n(&self) -> u64 {
         self.counts.iter().fold(0, |sum, count| sum.saturating_add(*count))
     }
@@ -59,14 +59,14 @@ impl Response {
 mod tests {
     use super::*;
 
-    /// 99.9 µs and the 90 µs before it end by 100 µs, 101 µs does not; 2 h is beyond all bounds.
+    /// 90 µs and 99.9 µs are within 100 µs, 101 µs is not; 2 h is beyond all bounds.
     #[test]
     fn values_are_counted_up_to_the_bound_above_them() {
         let mut histogram = Histogram::new();
         for nanos in [90_000, 99_900, 101_000, 150_000_000, 7_200_000_000_000] {
             histogram.record(Nanos(nanos));
         }
-        let mut response = Response::default();
+        let mut response = ResponseHistogram::default();
         response.add(&histogram);
         response.add(&Histogram::new());
         let found: Vec<(usize, u64)> =
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_rise() {
+    fn bounds_are_increasing() {
         assert!(BOUNDS.is_sorted_by(|one, next| one < next));
     }
 }
