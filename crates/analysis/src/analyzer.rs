@@ -8,14 +8,14 @@ use model::{
 
 use crate::attribute::attribute;
 use crate::find_max::replay;
+use crate::first_occurrence::FirstOccurrence;
 use crate::fold::{PointFold, Resources};
 use crate::judge::{RunEvidence, judge_load_point, judge_run, mark_overload};
 use crate::metrics::{curve, headline, measure};
 use crate::rules::Evidence;
-use crate::tally::Tally;
-use crate::{Analysis, LoadPointResult, ResourceUse};
+use crate::{Analysis, LoadPointResult, ResourceUsage};
 
-/// Takes the records of a run and makes the analysis of it.
+/// The analyzer, which folds the records of a run into its analysis.
 ///
 /// Interval records come in the order of load point, index and agent, already split from their
 /// details; details in any order, before or after the intervals they belong to.
@@ -23,36 +23,36 @@ use crate::{Analysis, LoadPointResult, ResourceUse};
 pub struct Analyzer {
     plan: Plan,
     points: BTreeMap<u32, PointFold>,
-    unplanned: Tally,
+    unplanned: FirstOccurrence,
     machines: Vec<Machine>,
     series: Vec<Series>,
     resources: BTreeMap<u32, Resources>,
 }
 
 impl Analyzer {
-    /// Makes an analyzer that has seen nothing.
+    /// Makes an analyzer without records.
     pub fn new(plan: &Plan) -> Analyzer {
         Analyzer {
             plan: plan.clone(),
             points: BTreeMap::new(),
-            unplanned: Tally::default(),
+            unplanned: FirstOccurrence::default(),
             machines: Vec::new(),
             series: Vec::new(),
             resources: BTreeMap::new(),
         }
     }
 
-    /// Takes the next machine that is watched; its number is its place.
+    /// Adds the next monitored machine; its number is its index.
     pub fn machine(&mut self, machine: Machine) {
         self.machines.push(machine);
     }
 
-    /// Takes what the values of the next series are; its number is its place. Comes before its first value.
+    /// Adds the next series, before its first value; its number is its index.
     pub fn series(&mut self, series: Series) {
         self.series.push(series);
     }
 
-    /// Folds what a machine told; before or after the intervals of its load point.
+    /// Folds the readings of a machine, before or after the intervals of its load point.
     pub fn resource(&mut self, record: &ResourceRecord) {
         let phases = &self.plan.phases;
         let steady = || Resources::new(phases.start_of(Phase::Steady), phases.end_of(Phase::Steady));
@@ -60,7 +60,7 @@ impl Analyzer {
         fold.record(record, &self.series);
     }
 
-    /// Takes a load point that a search adds to its plan. One that is planned already is no news.
+    /// Adds a load point of a search to the plan. One that is already planned changes nothing.
     pub fn load_point(&mut self, point: LoadPoint) {
         if self.plan.search.is_some() && self.plan.load_points.iter().all(|known| known.index != point.index)
         {
@@ -68,7 +68,7 @@ impl Analyzer {
         }
     }
 
-    /// Returns the result of a load point whose last record has come, while others may follow.
+    /// Returns the result of a load point whose records are complete, while others may follow.
     pub fn result(&mut self, index: u32) -> Option<LoadPointResult> {
         let fold = self.points.get_mut(&index)?;
         fold.close();
@@ -90,7 +90,7 @@ impl Analyzer {
         }
     }
 
-    /// Takes an example of a failure; the earliest of each outcome and load point is kept.
+    /// Adds an example of a failure; the earliest of each outcome and load point is kept.
     pub fn example(&mut self, example: Example) {
         if let Some(point) = self.point(example.load_point) {
             point.example(example);
@@ -146,11 +146,11 @@ impl Analyzer {
     }
 }
 
-fn used(fold: Option<&Resources>, machines: &[Machine], series: &[Series]) -> ResourceUse {
-    fold.map_or_else(ResourceUse::default, |fold| ResourceUse::of(fold, machines, series))
+fn used(fold: Option<&Resources>, machines: &[Machine], series: &[Series]) -> ResourceUsage {
+    fold.map_or_else(ResourceUsage::default, |fold| ResourceUsage::of(fold, machines, series))
 }
 
-fn result_of(plan: &Plan, fold: &PointFold, interrupted: bool, resources: ResourceUse) -> LoadPointResult {
+fn result_of(plan: &Plan, fold: &PointFold, interrupted: bool, resources: ResourceUsage) -> LoadPointResult {
     let mut result = LoadPointResult { resources, ..measure(plan, fold) };
     result.verdict = judge_load_point(&Evidence { plan, fold, result: &result, interrupted });
     result

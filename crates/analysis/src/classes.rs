@@ -1,4 +1,4 @@
-//! Response times in classes: of each second only how many operations were how slow, for a picture over time.
+//! Response times in classes: counts of operations per class and second, for a heat map.
 
 use stats::Histogram;
 use units::Nanos;
@@ -20,7 +20,7 @@ pub struct TimeClasses {
     counts: Vec<(u8, u64)>,
 }
 
-/// Returns the shortest time of a class; that of the next class is where it ends.
+/// Returns the shortest time of a class; the class ends at that of the next one.
 pub fn class_start(class: u8) -> Nanos {
     match class.checked_sub(1) {
         None => Nanos::ZERO,
@@ -32,8 +32,8 @@ pub fn class_start(class: u8) -> Nanos {
 }
 
 impl TimeClasses {
-    /// Counts the times of a histogram. Buckets are three digits fine: one on the border of two classes counts where its
-    /// shortest time belongs.
+    /// Counts the times of a histogram. Buckets have three digits: one on the border of two classes counts in the
+    /// class of its shortest time.
     pub fn of(times: &Histogram) -> TimeClasses {
         let mut counts: Vec<(u8, u64)> = Vec::new();
         let mut class = 0;
@@ -49,12 +49,12 @@ impl TimeClasses {
         TimeClasses { counts }
     }
 
-    /// Returns the classes that hold something, with how many, by rising class.
+    /// Returns the classes that are not empty, with their counts, by rising class.
     pub fn counts(&self) -> &[(u8, u64)] {
         &self.counts
     }
 
-    /// Returns how many operations there are in all classes.
+    /// Returns the number of operations in all classes.
     pub fn n(&self) -> u64 {
         self.counts.iter().map(|(_, n)| n).sum()
     }

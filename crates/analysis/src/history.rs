@@ -1,4 +1,4 @@
-//! Published results: the best of every system that a published report measured, for a run to be set beside.
+//! Published results: the best one of every system in a published report, for comparison with a run.
 
 use model::{PublishedReport, QuantityForm};
 
@@ -26,7 +26,7 @@ pub struct PublishedResult {
 }
 
 impl PublishedResult {
-    /// Returns how many of these systems do as much as one that performs `rate` operations per second.
+    /// Returns the number of these systems that together perform `rate` operations per second.
     pub fn equivalents(&self, rate: f64) -> f64 {
         rate / self.rate
     }
@@ -34,8 +34,8 @@ impl PublishedResult {
 
 /// Returns the highest rate of every system, test and benchmark of a report, in its order.
 ///
-/// Only what names a benchmark, a system and a rate is a result. Where a system stands in several tables, the first one
-/// counts: others repeat it.
+/// Only rows with a benchmark, a system and a rate are results. Where a system is in several tables, the first one
+/// counts: the others repeat it.
 pub fn published_results(report: &PublishedReport) -> Vec<PublishedResult> {
     let mut results: Vec<(&str, PublishedResult)> = Vec::new();
     for row in Row::all(report) {

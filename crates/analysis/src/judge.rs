@@ -1,11 +1,11 @@
-//! Verdicts: what the findings of the rules make of a load point and of a run.
+//! Verdicts on load points and runs, from the findings of the rules.
 
 use model::{CertificateCheck, Ending, Plan, Tls};
 
-use crate::find_max::Found;
-use crate::rules::{Evidence, Finding, Gravity, RULES};
-use crate::tally::Tally;
-use crate::{LoadPointResult, Reason, State, Verdict};
+use crate::find_max::SearchResult;
+use crate::first_occurrence::FirstOccurrence;
+use crate::rules::{Evidence, RULES, RuleFinding, Severity};
+use crate::{LoadPointResult, Reason, Verdict, VerdictState};
 
 /// The evidence for the verdict on a run besides the plan.
 pub(crate) struct RunEvidence<'a> {
@@ -13,36 +13,37 @@ pub(crate) struct RunEvidence<'a> {
     pub(crate) ending: &'a Ending,
     /// The judged load points.
     pub(crate) load_points: &'a [LoadPointResult],
-    /// Records that belong to no planned load point.
-    pub(crate) unplanned: &'a Tally,
+    /// Records of unplanned load points.
+    pub(crate) unplanned: &'a FirstOccurrence,
     /// The result of a search.
-    pub(crate) found: Option<&'a Found>,
+    pub(crate) found: Option<&'a SearchResult>,
 }
 
-/// Applies all rules to a load point: incomplete if one says so, else invalid if one is broken, else valid.
+/// Applies all rules to a load point: incomplete if a finding is, else invalid if a rule is broken, else valid.
 pub(crate) fn judge_load_point(evidence: &Evidence) -> Verdict {
     let index = evidence.result.index;
-    let findings: Vec<Finding> = RULES.iter().flat_map(|rule| rule(evidence)).collect();
-    let worst = findings.iter().map(|finding| finding.gravity).max();
+    let findings: Vec<RuleFinding> = RULES.iter().flat_map(|rule| rule(evidence)).collect();
+    let worst = findings.iter().map(|finding| finding.severity).max();
     let state = match worst {
-        None | Some(Gravity::Remark) => State::Valid,
-        Some(Gravity::Invalid) => State::Invalid,
-        Some(Gravity::Incomplete) => State::Incomplete,
+        None | Some(Severity::Remark) => VerdictState::Valid,
+        Some(Severity::Invalid) => VerdictState::Invalid,
+        Some(Severity::Incomplete) => VerdictState::Incomplete,
     };
     let (remarks, reasons): (Vec<_>, Vec<_>) =
-        findings.into_iter().partition(|finding| finding.gravity == Gravity::Remark);
-    let reasons_of = |findings: Vec<Finding>| findings.into_iter().map(|f| f.reason(Some(index))).collect();
+        findings.into_iter().partition(|finding| finding.severity == Severity::Remark);
+    let reasons_of =
+        |findings: Vec<RuleFinding>| findings.into_iter().map(|f| f.reason(Some(index))).collect();
     Verdict { state, reasons: reasons_of(reasons), remarks: reasons_of(remarks) }
 }
 
-/// Judges a run: incomplete if it did not end by itself, valid if every planned load point is there and valid,
-/// but for those at which the server was overloaded ([`mark_overload`]).
+/// Judges a run: incomplete if it did not end by itself, valid if every planned load point is present and valid,
+/// except those at which the server was overloaded ([`mark_overload`]).
 ///
 /// Its reasons and remarks are its own (without load point) followed by those of the load points.
 pub(crate) fn judge_run(plan: &Plan, evidence: &RunEvidence) -> Verdict {
     let mut own = ending_findings(evidence.ending);
     own.extend(missing_load_points(plan, evidence));
-    own.extend(evidence.unplanned.text().map(|text| Finding::invalid("load-points", text)));
+    own.extend(evidence.unplanned.text().map(|text| RuleFinding::invalid("load-points", text)));
     let mut reasons: Vec<Reason> = own.into_iter().map(|finding| finding.reason(None)).collect();
     let said = modified(plan).into_iter().chain(unverified(plan));
     let mut remarks: Vec<Reason> = said.map(|finding| finding.reason(None)).collect();
@@ -51,16 +52,16 @@ pub(crate) fn judge_run(plan: &Plan, evidence: &RunEvidence) -> Verdict {
         reasons.extend(search_finding(evidence).map(|finding| finding.reason(None)));
     }
     for point in evidence.load_points {
-        // A search has to meet loads that are too high: that is how it knows.
-        let may_fail = searched || point.verdict.state == State::Overloaded;
+        // A search has to try loads that are too high.
+        let may_fail = searched || point.verdict.state == VerdictState::Overloaded;
         let told = if may_fail { &mut remarks } else { &mut reasons };
         told.extend(point.verdict.reasons.iter().cloned());
         remarks.extend(point.verdict.remarks.iter().cloned());
     }
     let state = match evidence.ending {
-        Ending::Complete if reasons.is_empty() => State::Valid,
-        Ending::Complete => State::Invalid,
-        Ending::Stopped(_) | Ending::Missing => State::Incomplete,
+        Ending::Complete if reasons.is_empty() => VerdictState::Valid,
+        Ending::Complete => VerdictState::Invalid,
+        Ending::Stopped(_) | Ending::Missing => VerdictState::Incomplete,
     };
     Verdict { state, reasons, remarks }
 }
@@ -69,15 +70,15 @@ pub(crate) fn judge_run(plan: &Plan, evidence: &RunEvidence) -> Verdict {
 /// A generator that was not healthy breaks other rules.
 const MISSED_BY_OVERLOAD: [&str; 2] = ["delivered", "errors"];
 
-/// Marks the load points of an open loop at which the server was overloaded: invalid for nothing but what overload makes
-/// them miss, while all that offered less were delivered, at least one.
+/// Marks the load points of an open loop at which the server was overloaded: invalid only by rules that overload
+/// breaks, while all load points with less load, at least one, were delivered.
 ///
-/// They show where the server's capacity ends; the run is not invalid for their sake.
+/// They show where the server's capacity ends; they do not make the run invalid.
 pub(crate) fn mark_overload(load_points: &mut [LoadPointResult]) {
     let is_missed = |point: &LoadPointResult| {
         let rules = || point.verdict.reasons.iter().map(|reason| reason.rule);
         !point.load.is_closed()
-            && point.verdict.state == State::Invalid
+            && point.verdict.state == VerdictState::Invalid
             && rules().any(|rule| rule == "delivered")
             && rules().all(|rule| MISSED_BY_OVERLOAD.contains(&rule))
     };
@@ -85,42 +86,42 @@ pub(crate) fn mark_overload(load_points: &mut [LoadPointResult]) {
     let is_overload = |index: usize| {
         let level = load_points[index].load.level();
         let lower = || (0..load_points.len()).filter(|other| load_points[*other].load.level() < level);
-        let is_valid = |other: usize| load_points[other].verdict.state == State::Valid;
+        let is_valid = |other: usize| load_points[other].verdict.state == VerdictState::Valid;
         missed[index] && lower().any(is_valid) && lower().all(|other| is_valid(other) || missed[other])
     };
     let overloaded: Vec<usize> = (0..load_points.len()).filter(|index| is_overload(*index)).collect();
     for index in overloaded {
-        load_points[index].verdict.state = State::Overloaded;
+        load_points[index].verdict.state = VerdictState::Overloaded;
     }
 }
 
 /// Reports that a search came to its end without an answer.
-fn search_finding(evidence: &RunEvidence) -> Option<Finding> {
+fn search_finding(evidence: &RunEvidence) -> Option<RuleFinding> {
     if *evidence.ending != Ending::Complete {
         return None;
     }
     match evidence.found {
-        None => Some(Finding::invalid("search", "the search did not come to its end".to_owned())),
+        None => Some(RuleFinding::invalid("search", "the search did not finish".to_owned())),
         Some(found) if found.max.is_none() => {
-            Some(Finding::invalid("search", "no load point is valid and within the limits".to_owned()))
+            Some(RuleFinding::invalid("search", "no load point is valid and within the limits".to_owned()))
         }
         Some(_) => None,
     }
 }
 
-fn ending_findings(ending: &Ending) -> Vec<Finding> {
+fn ending_findings(ending: &Ending) -> Vec<RuleFinding> {
     let text = match ending {
         Ending::Complete => return Vec::new(),
         Ending::Stopped(reason) => format!("the run was stopped: {reason}"),
         Ending::Missing => {
-            "the run file has no end: the program or the machine died, or the disk was full".to_owned()
+            "the run file has no ending: the program or the machine died, or the disk was full".to_owned()
         }
     };
-    vec![Finding::incomplete("ending", text)]
+    vec![RuleFinding::incomplete("ending", text)]
 }
 
-/// Load points of the plan without any record. In a run that was stopped they are no news.
-fn missing_load_points(plan: &Plan, evidence: &RunEvidence) -> Option<Finding> {
+/// Reports load points of the plan without any record, unless the run was stopped.
+fn missing_load_points(plan: &Plan, evidence: &RunEvidence) -> Option<RuleFinding> {
     let recorded = |index: u32| evidence.load_points.iter().any(|point| point.index == index);
     let missing: Vec<String> = plan
         .load_points
@@ -131,14 +132,14 @@ fn missing_load_points(plan: &Plan, evidence: &RunEvidence) -> Option<Finding> {
     let complete = *evidence.ending == Ending::Complete;
     (complete && !missing.is_empty()).then(|| {
         let (missing, planned) = (missing.join(", "), plan.load_points.len());
-        Finding::invalid("load-points", format!("nothing was recorded of load point {missing} of {planned}"))
+        RuleFinding::invalid("load-points", format!("load point {missing} of {planned} has no records"))
     })
 }
 
-fn modified(plan: &Plan) -> Option<Finding> {
+fn modified(plan: &Plan) -> Option<RuleFinding> {
     let what: Vec<&str> = plan.modifications.iter().map(|one| one.what.as_str()).collect();
     (!what.is_empty()).then(|| {
-        Finding::remark(
+        RuleFinding::remark(
             "modified",
             format!("differs from the benchmark's definition in: {}", what.join(", ")),
         )
@@ -146,10 +147,12 @@ fn modified(plan: &Plan) -> Option<Finding> {
 }
 
 /// Reports that the server was not verified, where its certificate was not checked.
-fn unverified(plan: &Plan) -> Option<Finding> {
+fn unverified(plan: &Plan) -> Option<RuleFinding> {
     let is_unverified = plan.protocol.tls != Tls::Off && plan.sut.certificates == CertificateCheck::Off;
     is_unverified.then(|| {
-        let text = "the server's certificate was not verified (`--insecure`): any was accepted".to_owned();
-        Finding::remark("certificate", text).hint("`--ca FILE` accepts those of an authority of yours")
+        let text = "the server's certificate was not verified (`--insecure`): any certificate was accepted"
+            .to_owned();
+        RuleFinding::remark("certificate", text)
+            .hint("to trust your own certificate authority, use `--ca FILE`")
     })
 }

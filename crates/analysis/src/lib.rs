@@ -1,13 +1,12 @@
 //! Records to metrics, rules to verdict: pure functions of the run file.
 //!
-//! [`Analyzer`] takes the records of a run one by one and answers with an [`Analysis`]; what it
-//! holds meanwhile does not grow with the length of the run, but for one small line per second.
-//! [`FindMax`] says which load points to run to find the highest load that is acceptable.
-//! [`attribute`] names what held each load point back.
-//! [`compare`] puts runs side by side, [`scaling`] those of one server on groups of CPUs.
-//! [`price`] divides what a system costs by what it did.
-//! [`audit`] holds numbers that somebody stated against what they must follow from; [`history`] has the results of
-//! published reports.
+//! [`Analyzer`] takes the records of a run one by one and returns an [`Analysis`]; its memory does
+//! not grow with the length of the run, except for one small line per second.
+//! [`FindMax`] chooses the load points to run to find the highest acceptable load.
+//! [`attribute`] names the bottleneck of each load point.
+//! [`compare`] compares runs, [`scaling`] those of one server on groups of CPUs.
+//! [`price`] divides the price of a system by its performance.
+//! [`audit`] compares stated numbers with their sources; [`history`] has the results of published reports.
 
 mod analyzer;
 pub mod attribute;
@@ -15,6 +14,7 @@ pub mod audit;
 mod classes;
 pub mod compare;
 pub mod find_max;
+mod first_occurrence;
 mod fold;
 pub mod history;
 mod judge;
@@ -24,14 +24,13 @@ mod resources;
 mod result;
 mod rules;
 pub mod scaling;
-mod tally;
 
 pub use analyzer::Analyzer;
 pub use classes::{TimeClasses, class_start};
 pub use find_max::{
-    Compliance, End, FIND_MAX_TOLERANCE, FindMax, FindMaxError, Found, Goal, Judged, LevelKind, Maximum,
-    Measured, NoData, Range, Step, comply, judge,
+    Compliance, FIND_MAX_TOLERANCE, FindMax, FindMaxError, JudgedPoint, LevelKind, LevelRange, Maximum,
+    Measured, NoData, SearchEnd, SearchGoal, SearchResult, SearchStep, comply, judge,
 };
 pub use metrics::values_needed;
-pub use resources::{ResourceUse, SeriesUse};
+pub use resources::{ResourceUsage, SeriesUsage};
 pub use result::*;

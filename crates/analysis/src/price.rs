@@ -1,4 +1,4 @@
-//! Price ÷ performance: what a priced configuration costs for each unit of what it did.
+//! Price/performance of a priced configuration.
 //!
 //! Source: NotesBench (price ÷ users, price ÷ NotesMark) and TPC-C (price of three years ÷ throughput).
 
@@ -7,12 +7,12 @@ use units::{Money, UnitPrice};
 
 use crate::{Analysis, LoadPointResult};
 
-/// Operations that cloud prices are told for.
+/// The number of operations that cloud prices are given for.
 const MANY: f64 = 1e6;
 
 const SECONDS_PER_HOUR: f64 = 3600.0;
 
-/// A priced configuration against what it did.
+/// Price/performance of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PricePerformance {
     /// The sum of the list.
@@ -23,19 +23,19 @@ pub struct PricePerformance {
     pub load_points: Vec<PointPrice>,
 }
 
-/// A priced configuration against what it did at one load point.
+/// Price/performance of one load point.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PointPrice {
     /// Total ÷ users; `None` in an open loop.
     pub per_user: Option<UnitPrice>,
     /// Total ÷ successful operations per second; `None` if there were none.
     pub per_rate: Option<UnitPrice>,
-    /// 10⁶ · p / (3600 · X) for p the price of an hour of everything and X successful operations per second: what a
-    /// million of them cost at this rate. `None` where anything is bought, and if there were no operations.
+    /// 10⁶ · p / (3600 · X) with p the price of an hour of the whole list and X successful operations per second: the
+    /// price of a million of them at this rate. `None` where anything is bought, and if there were no operations.
     pub per_million: Option<UnitPrice>,
 }
 
-/// Holds a price list against an analysis.
+/// Divides the prices of a list by the results of an analysis.
 pub fn price_performance(list: &PriceList, analysis: &Analysis) -> PricePerformance {
     let total = list.total();
     let headline = analysis.headline.as_ref();
@@ -54,7 +54,7 @@ fn point_price(list: &PriceList, total: Money, point: &LoadPointResult) -> Point
     }
 }
 
-/// Returns what a million operations cost by the hour, at so many per second.
+/// Returns the price of a million operations at `rate` per second, if everything is paid by the hour.
 fn per_million(list: &PriceList, rate: f64) -> Option<UnitPrice> {
     let value = MANY * list.per_hour()?.as_f64() / (SECONDS_PER_HOUR * rate);
     (0.0 < rate && value.is_finite()).then_some(UnitPrice { value, currency: list.currency })

@@ -6,7 +6,7 @@ use crate::fold::{Resources, SeriesFold};
 
 /// The use of one series in the steady phase.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SeriesUse {
+pub struct SeriesUsage {
     /// The series: counter, instance and machine.
     pub series: Series,
     /// Number of readings.
@@ -23,21 +23,21 @@ pub struct SeriesUse {
 
 /// The use of all machines, series by series in the order of the run file; empty if nothing was monitored.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct ResourceUse {
-    /// The machines; their numbers are their places.
+pub struct ResourceUsage {
+    /// The machines; their numbers are their indexes.
     pub machines: Vec<Machine>,
     /// Sorted by machine, counter, instance.
-    pub series: Vec<SeriesUse>,
+    pub series: Vec<SeriesUsage>,
 }
 
-impl SeriesUse {
-    fn of(series: &Series, fold: &SeriesFold) -> SeriesUse {
+impl SeriesUsage {
+    fn of(series: &Series, fold: &SeriesFold) -> SeriesUsage {
         let seconds = fold.last_at.saturating_sub(fold.first_at).as_secs_f64();
         let value = match series.counter.kind() {
             CounterKind::Total => (0.0 < seconds).then(|| fold.grown as f64 / seconds),
             CounterKind::Level => Some(fold.sum as f64 / fold.n as f64),
         };
-        SeriesUse {
+        SeriesUsage {
             series: series.clone(),
             readings: fold.n,
             resets: fold.resets,
@@ -48,20 +48,20 @@ impl SeriesUse {
     }
 }
 
-impl ResourceUse {
-    pub(crate) fn of(fold: &Resources, machines: &[Machine], known: &[Series]) -> ResourceUse {
-        let mut series: Vec<SeriesUse> = fold
+impl ResourceUsage {
+    pub(crate) fn of(fold: &Resources, machines: &[Machine], known: &[Series]) -> ResourceUsage {
+        let mut series: Vec<SeriesUsage> = fold
             .series
             .iter()
-            .filter_map(|(number, fold)| Some(SeriesUse::of(known.get(*number as usize)?, fold)))
+            .filter_map(|(number, fold)| Some(SeriesUsage::of(known.get(*number as usize)?, fold)))
             .collect();
         series.sort_by(|one, other| one.series.cmp(&other.series));
-        ResourceUse { machines: machines.to_vec(), series }
+        ResourceUsage { machines: machines.to_vec(), series }
     }
 
-    /// Returns the uses of a counter where the server runs: of the first machine that has it, those with nothing but the
-    /// server on them before those that it shares.
-    pub fn of_sut(&self, counter: Counter) -> impl Iterator<Item = &SeriesUse> {
+    /// Returns the uses of a counter where the server runs: of the first machine that has it, machines of the server
+    /// alone before shared ones.
+    pub fn of_sut(&self, counter: Counter) -> impl Iterator<Item = &SeriesUsage> {
         let has = |role: MachineRole| {
             let mut found = self.series.iter().filter(|one| one.series.counter == counter);
             found.find(|one| self.role(one) == Some(role)).map(|one| one.series.machine)
@@ -94,8 +94,8 @@ impl ResourceUse {
         self.of_sut(counter).map(|one| one.series.instance.as_str())
     }
 
-    /// Returns what takes place on the machine of a series.
-    pub fn role(&self, one: &SeriesUse) -> Option<MachineRole> {
+    /// Returns the role of the machine of a series.
+    pub fn role(&self, one: &SeriesUsage) -> Option<MachineRole> {
         self.machines.get(one.series.machine as usize).map(|machine| machine.role)
     }
 }

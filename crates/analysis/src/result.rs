@@ -6,8 +6,8 @@ use units::Nanos;
 
 use crate::attribute::Attribution;
 use crate::classes::TimeClasses;
-use crate::find_max::Found;
-use crate::resources::ResourceUse;
+use crate::find_max::SearchResult;
+use crate::resources::ResourceUsage;
 
 /// The analysis of a run file.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,8 +25,8 @@ pub struct Analysis {
     /// The figure that the benchmark is known by; `None` without a valid load point.
     pub headline: Option<HeadlineFigure>,
     /// The result of a search; `None` of a run without one, or whose search did not come to its end.
-    pub found: Option<Found>,
-    /// The judgement on the whole run.
+    pub found: Option<SearchResult>,
+    /// The verdict on the whole run.
     pub verdict: Verdict,
 }
 
@@ -39,8 +39,8 @@ impl Analysis {
         (0.0 < n).then(|| sum(|point| point.response.histogram.sum() as f64 / 1e9) / n)
     }
 
-    /// Returns the index of the load point from which on more load brought no more rate: [`Curve::saturation`] where a
-    /// greater load was run. `None` where none was, for then the rate may still have grown beyond it.
+    /// Returns the index of the load point beyond which more load brought no more throughput: [`Curve::saturation`]
+    /// where a greater load was run. `None` where none was, because the rate might have grown further.
     pub fn saturation(&self) -> Option<usize> {
         let index = self.curve.saturation?;
         let level = self.load_points.get(index)?.load.level();
@@ -48,7 +48,7 @@ impl Analysis {
     }
 }
 
-/// The numbers of one load point, from its steady phase unless said otherwise.
+/// The numbers of one load point, from its steady phase unless stated otherwise.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadPointResult {
     /// Index in the load plan.
@@ -57,7 +57,7 @@ pub struct LoadPointResult {
     pub load: Load,
     /// Length of the steady phase as recorded; shorter than planned if the run ended in it.
     pub length: Nanos,
-    /// The judgement on this load point.
+    /// The verdict on this load point.
     pub verdict: Verdict,
     /// Totals over all kinds.
     pub total: KindResult,
@@ -69,7 +69,7 @@ pub struct LoadPointResult {
     pub delivered_ratio: Option<f64>,
     /// Successful operations per second: n / T.
     pub rate: f64,
-    /// The same per user: n / (T·N); `None` in an open loop.
+    /// Successful operations per second and user: n / (T·N); `None` in an open loop.
     pub rate_per_user: Option<f64>,
     /// 95 % interval for the rate by batch means over the seconds of the phase; `None` if too few.
     pub rate_interval: Option<(f64, f64)>,
@@ -77,7 +77,8 @@ pub struct LoadPointResult {
     pub steadiness: SteadyState,
     /// The end of the warm-up, from the start of the load point: the start of full load if no later transient was
     /// seen.
-    /// From the rate of all seconds at full load ([`stats::warm_up_cut`]); `None` if they are too few, or do not show it.
+    /// From the rate of all seconds at full load ([`stats::warm_up_cut`]); `None` if they are too few, or do not show
+    /// it.
     pub warm_up: Option<Nanos>,
     /// Failed operations (timed out ones included) per second: E / T.
     pub error_rate: f64,
@@ -112,12 +113,12 @@ pub struct LoadPointResult {
     pub connect: Option<TimeSummary>,
     /// Operations in flight at the end of the steady phase: not counted in any rate.
     pub in_flight_at_end: u64,
-    /// Body bytes that those were to bring, by the sizes of their objects.
+    /// Body bytes of the replies to those operations, by the sizes of their objects.
     pub in_flight_body_bytes: u64,
     /// The summed time that those operations had been in flight by then.
     pub in_flight_age: Nanos,
-    /// Successes whose connection was to end with the reply and was left open by the peer; each was waited for up to
-    /// [`model::CLOSE_WAIT_MAX`], and that wait is part of its response time.
+    /// Successful operations whose connection was to end with the reply and was left open by the peer; the driver
+    /// waited up to [`model::CLOSE_WAIT_MAX`] for each, and that wait is part of its response time.
     pub left_open: u64,
     /// Failures per outcome, most frequent first.
     pub failures: Vec<(Outcome, u64)>,
@@ -136,7 +137,7 @@ pub struct LoadPointResult {
     /// CPU time of the SUT per operation, in seconds.
     pub sut_cpu_per_operation: Option<f64>,
     /// The use of machines and services; empty if nothing was monitored.
-    pub resources: ResourceUse,
+    pub resources: ResourceUsage,
     /// The bottleneck; `None` if nothing was monitored, and while the run goes on.
     pub attribution: Option<Attribution>,
     /// Second by second, all phases.
@@ -146,7 +147,7 @@ pub struct LoadPointResult {
 }
 
 impl LoadPointResult {
-    /// Returns how many T1 lines the throughput would fill, by the rule of thumb of the Apple report.
+    /// Returns the number of T1 lines that the throughput would fill, by the rule of thumb of the Apple report.
     pub fn t1_lines(&self) -> f64 {
         stats::t1_lines(self.throughput_mbit)
     }
@@ -171,24 +172,24 @@ pub struct KindResult {
     /// Pages of this kind that were completed; `None` where the benchmark does not count pages or in a kind's row.
     pub units_ok: Option<u64>,
     /// Time to connect.
-    pub connect: FourStatistics,
+    pub connect: SummaryStatistics,
     /// Time to the first byte, from sent.
-    pub first_byte: FourStatistics,
+    pub first_byte: SummaryStatistics,
     /// Response time.
-    pub response: FourStatistics,
+    pub response: SummaryStatistics,
     /// Head and body.
-    pub reply_bytes: FourStatistics,
+    pub reply_bytes: SummaryStatistics,
     /// Body.
-    pub body_bytes: FourStatistics,
+    pub body_bytes: SummaryStatistics,
     /// Bytes moved: body, head, both.
-    pub bytes: BytesMoved,
+    pub bytes: BytesTransferred,
     /// Percentiles of the response time.
     pub percentiles: TimeSummary,
 }
 
-/// Mean, population deviation, least and greatest; all `None` if there was nothing.
+/// Mean, population deviation, least and greatest; all `None` if there were no values.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct FourStatistics {
+pub struct SummaryStatistics {
     /// Arithmetic mean.
     pub mean: Option<f64>,
     /// Population standard deviation, √|E\[x²\] − E\[x\]²|.
@@ -201,7 +202,7 @@ pub struct FourStatistics {
 
 /// Bytes received by successful operations.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct BytesMoved {
+pub struct BytesTransferred {
     /// Bodies.
     pub body: u64,
     /// Heads.
@@ -232,7 +233,7 @@ impl TimeSummary {
     }
 }
 
-/// Whether the steady phase was a steady state, told from a value per second ([`stats::steadiness`]).
+/// The tests whether the steady phase was a steady state, from a value per second ([`stats::steadiness`]).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SteadyState {
     /// The steadiness of the rate.
@@ -244,15 +245,16 @@ pub struct SteadyState {
 /// One percentile with its 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Percentile {
-    /// Which, from 0 to 1.
+    /// The quantile, from 0 to 1.
     pub q: f64,
     /// The value.
     pub value: Nanos,
     /// Lower and upper end of its 95 % interval.
     ///
-    /// Of the response time over all kinds: by batches of seconds ([`stats::Batches`]), `None` if the phase is too short
-    /// for that. Of single kinds, service time, lateness and time to connect: by order statistics, which take values for
-    /// independent, because histograms of their seconds are not kept; too narrow where values queue behind each other.
+    /// Of the response time over all kinds: by batches of seconds ([`stats::Batches`]), `None` if the phase is too
+    /// short for that. Of single kinds, service time, lateness and time to connect: by order statistics, which assume
+    /// independent values, because histograms of their seconds are not kept; too narrow where values queue behind
+    /// each other.
     pub interval: Option<(Nanos, Nanos)>,
     /// Number of values behind it.
     pub n: u64,
@@ -286,8 +288,8 @@ pub struct TimelinePoint {
 pub struct Curve {
     /// Index into `load_points` of the one with the highest rate.
     pub peak: Option<usize>,
-    /// The smallest load with at least 97 % of the highest rate; whether the server was saturated there is said by
-    /// [`Analysis::saturation`].
+    /// The smallest load with at least 97 % of the highest rate; see [`Analysis::saturation`] for whether the server
+    /// was saturated there.
     pub saturation: Option<usize>,
     /// The load with the greatest rate ÷ response time.
     pub knee: Option<usize>,
@@ -306,32 +308,32 @@ pub struct HeadlineFigure {
     pub response_mean: f64,
 }
 
-/// A judgement. A load point or run that is not valid says why.
+/// A verdict. It has reasons if the load point or run is not valid.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
-    /// The judgement.
-    pub state: State,
+    /// The state.
+    pub state: VerdictState,
     /// The reasons why it is not valid; empty if it is.
     pub reasons: Vec<Reason>,
     /// Remarks that a reader must know although it is valid.
     pub remarks: Vec<Reason>,
 }
 
-/// The judgements.
+/// The states of a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
-    /// The numbers can be trusted as far as the rules can tell.
+pub enum VerdictState {
+    /// No rule was broken.
     Valid,
     /// The overload of a load point of an open loop: more was offered than the server could do, while it kept up with
     /// less. It shows where the capacity ends and counts for nothing else; a run is never called so.
     Overloaded,
     /// A rule was broken.
     Invalid,
-    /// The run or load point did not come to its end.
+    /// The run or load point did not finish.
     Incomplete,
 }
 
-/// A reason: a value, prose is made of it at the edge by [`Reason::text`].
+/// A reason of a verdict, with its text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reason {
     /// Name of the rule: `conservation`, `little`, `generator-busy`, `errors`, `steady-length`…

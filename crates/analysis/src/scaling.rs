@@ -8,20 +8,20 @@ use units::Ratio;
 
 use crate::LoadPointResult;
 use crate::attribute::Bottleneck;
-use crate::compare::{Compared, best_point};
+use crate::compare::{RunInput, best_point};
 use crate::metrics::CONFIDENCE;
 
-/// The busy share of its CPUs at its peak from which a pass says something about scaling: below, it was not the CPUs that
-/// held the server back. Source: the CPU-scalability method of the order-entry specification (2.2).
+/// The busy share of its CPUs at its peak from which a pass is evidence about scaling: below, something else held the
+/// server back. Source: the CPU-scalability method of the order-entry specification (2.2).
 pub const BUSY_MIN: f64 = 0.95;
 
-/// One server on groups of CPUs.
+/// The scaling of one server over groups of CPUs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scaling {
     /// The server: `nginx`.
     pub server: String,
     /// The groups by rising number of CPUs; at least two.
-    pub groups: Vec<Group>,
+    pub groups: Vec<CpuGroup>,
     /// Amdahl's law through the peaks.
     pub amdahl: Result<Amdahl, FitError>,
     /// The universal scalability law through the peaks.
@@ -30,7 +30,7 @@ pub struct Scaling {
 
 /// The passes on one number of CPUs.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Group {
+pub struct CpuGroup {
     /// Number of CPUs.
     pub cpus: usize,
     /// The highest valid rate of each pass, in operations/s; not empty.
@@ -43,27 +43,27 @@ pub struct Group {
     pub busy: Option<f64>,
     /// The bottleneck there; `None` if nothing was monitored.
     pub bottleneck: Option<Bottleneck>,
-    /// Compared with one CPU; `None` if there was no pass on one.
+    /// Speed-up over one CPU; `None` if there was no pass on one.
     pub speed_up: Option<SpeedUp>,
 }
 
-impl Group {
-    /// Returns whether the CPUs were what held the server back, so that the pass says how it scales.
+impl CpuGroup {
+    /// Returns whether the CPUs held the server back, so that the pass shows its scaling.
     pub fn is_bound_by_cpus(&self) -> bool {
         self.busy.is_some_and(|busy| BUSY_MIN <= busy)
     }
 }
 
 /// Returns the scaling of every server that was run on groups of at least two sizes.
-pub(crate) fn scalings(runs: &[Compared]) -> Vec<Scaling> {
-    let mut servers: BTreeMap<String, Vec<&Compared>> = BTreeMap::new();
+pub(crate) fn scalings(runs: &[RunInput]) -> Vec<Scaling> {
+    let mut servers: BTreeMap<String, Vec<&RunInput>> = BTreeMap::new();
     for run in runs.iter().filter(|run| !run.plan.sut.cpus.is_empty() && run.plan.sut.quota.is_none()) {
         servers.entry(server(&run.plan.sut)).or_default().push(run);
     }
     servers.into_iter().filter_map(|(server, runs)| scaling(server, &runs)).collect()
 }
 
-/// Returns what tells a server from others besides its CPUs: `nginx, php-fpm × 4, behind varnish`.
+/// Returns the label that distinguishes a server apart from its CPUs: `nginx, php-fpm × 4, behind varnish`.
 fn server(sut: &SutPlan) -> String {
     let gateway = sut.gateway.map(|gateway| format!("{} × {}", gateway.kind.name(), gateway.workers));
     let accelerator = sut.accelerator.as_ref().map(|accelerator| format!("behind {}", accelerator.name));
@@ -71,12 +71,12 @@ fn server(sut: &SutPlan) -> String {
     [Some(sut.name.clone())].into_iter().chain(more).flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn scaling(server: String, runs: &[&Compared]) -> Option<Scaling> {
+fn scaling(server: String, runs: &[&RunInput]) -> Option<Scaling> {
     let mut by_size: BTreeMap<usize, Vec<&LoadPointResult>> = BTreeMap::new();
     for run in runs {
         by_size.entry(run.plan.sut.cpus.len()).or_default().extend(best_point(run.analysis));
     }
-    let mut groups: Vec<Group> =
+    let mut groups: Vec<CpuGroup> =
         by_size.into_iter().filter_map(|(cpus, peaks)| group(cpus, &peaks)).collect();
     if groups.len() < 2 {
         return None;
@@ -89,11 +89,11 @@ fn scaling(server: String, runs: &[&Compared]) -> Option<Scaling> {
     Some(Scaling { server, groups, amdahl, usl })
 }
 
-fn group(cpus: usize, peaks: &[&LoadPointResult]) -> Option<Group> {
+fn group(cpus: usize, peaks: &[&LoadPointResult]) -> Option<CpuGroup> {
     let highest = peaks.iter().max_by(|one, other| one.rate.total_cmp(&other.rate))?;
     let mut rates: Vec<f64> = peaks.iter().map(|peak| peak.rate).collect();
     rates.sort_by(f64::total_cmp);
-    Some(Group {
+    Some(CpuGroup {
         cpus,
         rate: median(&rates)?,
         rates,
@@ -105,7 +105,7 @@ fn group(cpus: usize, peaks: &[&LoadPointResult]) -> Option<Group> {
 }
 
 /// Fits both laws: with intervals from the repeats if there are any, else from the residuals.
-fn fits(groups: &[Group], seed: u64) -> (Result<Amdahl, FitError>, Result<Usl, FitError>) {
+fn fits(groups: &[CpuGroup], seed: u64) -> (Result<Amdahl, FitError>, Result<Usl, FitError>) {
     let confidence: Ratio = CONFIDENCE;
     if groups.iter().any(|group| 1 < group.rates.len()) {
         let repeats: Vec<Repeats> = groups

@@ -1,6 +1,6 @@
 //! The document model: what a report says, apart from how it looks.
 
-use analysis::State;
+use analysis::VerdictState;
 
 use crate::charts::Chart;
 
@@ -29,7 +29,7 @@ pub struct Document {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Banner {
     /// The judgement.
-    pub state: State,
+    pub state: VerdictState,
     /// The judgement in a sentence.
     pub text: Text,
     /// Why the run is not valid; empty if it is.

@@ -1,6 +1,6 @@
 //! How servers scale with their CPUs: table, curve and fits.
 
-use analysis::scaling::{BUSY_MIN, Group, Scaling};
+use analysis::scaling::{BUSY_MIN, CpuGroup, Scaling};
 use stats::{Estimate, FitError, FitQuality, Prediction};
 
 use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
@@ -43,7 +43,7 @@ fn not_full(scaling: &Scaling) -> Option<Block> {
     })
 }
 
-fn limited(group: &Group) -> String {
+fn limited(group: &CpuGroup) -> String {
     let by =
         group.bottleneck.map_or(String::new(), |bottleneck| format!(", limited by {}", bottleneck.name()));
     format!("{} CPUs ({} busy{by})", group.cpus, numbers::percent(group.busy, 0))
@@ -69,7 +69,7 @@ fn table(scalings: &[Scaling], rate_heading: &str) -> Table {
     )
 }
 
-fn row(server: &str, group: &Group) -> Row {
+fn row(server: &str, group: &CpuGroup) -> Row {
     let speed_up = group.speed_up.as_ref();
     let range = match (group.rates.first(), group.rates.last()) {
         (Some(low), Some(high)) if 1 < group.rates.len() => numbers::figure_interval(Some((*low, *high))),
@@ -185,7 +185,7 @@ fn estimate(estimate: &Estimate, decimals: usize) -> Cell {
 fn chart(scalings: &[Scaling], rate_heading: &str) -> Chart {
     let mut series = Vec::new();
     for (style, scaling) in scalings.iter().enumerate() {
-        let point = |group: &Group| {
+        let point = |group: &CpuGroup| {
             let range = group.rates.first().copied().zip(group.rates.last().copied());
             let drawn = Point::new(group.cpus as f64, group.rate);
             Point {

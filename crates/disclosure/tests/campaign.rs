@@ -4,8 +4,8 @@ mod fixture;
 
 use std::collections::BTreeSet;
 
-use analysis::compare::{Compared, Unlike, compare};
-use analysis::{State, Verdict};
+use analysis::compare::{MismatchPolicy, RunInput, compare};
+use analysis::{Verdict, VerdictState};
 use disclosure::charts::{Palette, standalone};
 use disclosure::{
     Block, CampaignRun, Document, Figure, PriceSheet, campaign_document, comparison_sections, render,
@@ -69,7 +69,7 @@ fn of_benchmark(id: &str, mut fixture: Fixture) -> Fixture {
 /// Three benchmarks; of the first two servers, of the last a run that is not valid.
 fn campaign() -> Vec<Named> {
     let mut broken = of_benchmark("dynpage", fixture::thinking());
-    let verdict = Verdict { state: State::Incomplete, reasons: vec![], remarks: vec![] };
+    let verdict = Verdict { state: VerdictState::Incomplete, reasons: vec![], remarks: vec![] };
     broken.analysis.verdict = verdict;
     vec![
         named("webstone/nginx", "nginx", usual()),
@@ -154,7 +154,7 @@ fn a_campaign_says_of_every_benchmark_what_a_report_has_to_say() {
         titles[..4],
         ["Executive overview", "WebStone 2.0.1-style", "SPECweb96-style", "Dynamic page"]
     );
-    assert_eq!(document.banner.state, State::Incomplete);
+    assert_eq!(document.banner.state, VerdictState::Incomplete);
     for section in &document.sections[1..4] {
         let headings: Vec<&str> = section
             .blocks
@@ -266,9 +266,9 @@ fn a_campaign_without_runs_says_so() {
 fn a_comparison_gains_bars_curves_and_configurations() {
     let all = campaign();
     let pair = &runs(&all)[..2];
-    let compared: Vec<Compared> = pair
+    let compared: Vec<RunInput> = pair
         .iter()
-        .map(|run| Compared {
+        .map(|run| RunInput {
             name: run.name,
             server: run.server,
             program: "plimsoll 0.1.0",
@@ -278,7 +278,7 @@ fn a_comparison_gains_bars_curves_and_configurations() {
             began: &[],
         })
         .collect();
-    let comparison = compare(&compared, Unlike::Compared).unwrap();
+    let comparison = compare(&compared, MismatchPolicy::Allow).unwrap();
     let sections = comparison_sections(pair, &comparison);
     let ids: Vec<&str> = sections.iter().map(|section| section.id).collect();
     assert_eq!(ids, ["beside", "configurations", "disclosure", "production"]);

@@ -2,7 +2,9 @@
 
 mod fixture;
 
-use analysis::compare::{Basis, Compared, Comparison, Metric, PlanDifference, Unlike, compare};
+use analysis::compare::{
+    Basis, ComparedMetric, Comparison, MismatchPolicy, PlanDifference, RunInput, compare,
+};
 use disclosure::{charts, render};
 use disclosure::{
     comparison_changes, comparison_document, comparison_overall, comparison_summary, comparison_table,
@@ -20,14 +22,17 @@ fn runs() -> [(&'static str, Fixture); 3] {
     }
     let mut dead = fixture::quick();
     dead.analysis.headline = None;
-    dead.analysis.load_points.iter_mut().for_each(|point| point.verdict.state = analysis::State::Invalid);
+    dead.analysis
+        .load_points
+        .iter_mut()
+        .for_each(|point| point.verdict.state = analysis::VerdictState::Invalid);
     [("nginx", fixture::valid()), ("apache", faster), ("a|b<c>", dead)]
 }
 
 fn compared(runs: &[(&'static str, Fixture)]) -> Comparison {
-    let runs: Vec<Compared> = runs
+    let runs: Vec<RunInput> = runs
         .iter()
-        .map(|(name, fixture)| Compared {
+        .map(|(name, fixture)| RunInput {
             name,
             server: name,
             program: &fixture.provenance.program,
@@ -37,23 +42,26 @@ fn compared(runs: &[(&'static str, Fixture)]) -> Comparison {
             began: &[],
         })
         .collect();
-    compare(&runs, Unlike::Refused).unwrap()
+    compare(&runs, MismatchPolicy::Refuse).unwrap()
 }
 
-/// The comparison with what an interval would say: a difference of a fifth at three loads, and none that holds elsewhere.
+/// The comparison with what an interval would say: a difference of a fifth at three loads, and none that holds
+/// elsewhere.
 fn certain() -> Comparison {
     let mut comparison = compared(&runs());
     let findings = [ComparisonFinding::Higher, ComparisonFinding::NoEvidence, ComparisonFinding::Higher];
     for (level, finding) in comparison.levels.iter_mut().zip(findings) {
-        for change in level.figures[1].changes.iter_mut().filter(|change| change.metric == Metric::Rate) {
+        for change in
+            level.figures[1].changes.iter_mut().filter(|change| change.metric == ComparedMetric::Rate)
+        {
             change.finding = finding;
             (change.interval, change.detectable) = (Some((1.151, 1.252)), Some(0.034));
         }
     }
     let overall = &mut comparison.sides[1].overall;
-    for change in overall.iter_mut().filter(|change| change.metric == Metric::Rate) {
+    for change in overall.iter_mut().filter(|change| change.metric == ComparedMetric::Rate) {
         (change.interval, change.detectable) = (Some((1.151, 1.252)), Some(0.034));
-        (change.finding, change.basis) = (ComparisonFinding::Higher, Basis::Turns(3));
+        (change.finding, change.basis) = (ComparisonFinding::Higher, Basis::Interleaved(3));
     }
     comparison
 }
@@ -124,7 +132,7 @@ fn every_finding_has_its_sentence() {
         for change in &mut level.figures[1].changes {
             (change.finding, change.ratio, change.interval, change.detectable) =
                 (finding, ratio, interval, interval.map(|_| 0.051));
-            if change.metric != Metric::Rate && finding != ComparisonFinding::Lower {
+            if change.metric != ComparedMetric::Rate && finding != ComparisonFinding::Lower {
                 change.finding = ComparisonFinding::NoEvidence;
             }
         }
@@ -186,7 +194,7 @@ fn what_differs_in_the_configuration_has_a_column_for_each_side() {
     // A file's lines stay in their cell.
     let mut comparison = comparison;
     comparison.configuration[0].values[0] = Some("one;\ntwo;".to_owned());
-    assert_eq!(configuration_table(&comparison).unwrap().plain_rows()[0][2], "2 lines of its own");
+    assert_eq!(configuration_table(&comparison).unwrap().plain_rows()[0][2], "2 differing lines");
     let html = render::html(&comparison_document(&comparison, &[]));
     assert!(html.contains("<td class=\"l listing\">one;\ntwo;</td>"), "each on a line of its own");
     assert!(render::markdown(&comparison_document(&comparison, &[])).contains("one;<br>two;"));
@@ -195,7 +203,7 @@ fn what_differs_in_the_configuration_has_a_column_for_each_side() {
 #[test]
 fn what_is_not_alike_stands_above_everything() {
     let mut comparison = certain();
-    comparison.unlike.push(PlanDifference {
+    comparison.plan_differences.push(PlanDifference {
         what: "seed",
         run: "apache".to_owned(),
         from: "nginx".to_owned(),
@@ -276,7 +284,7 @@ fn markdown_of_a_server_on_groups_of_cpus() {
 fn sweep(slow: f64) -> [(&'static str, Fixture); 2] {
     let (mut stopped, full) = (fixture::open_loop(), fixture::open_loop());
     let top = &mut stopped.analysis.load_points[2];
-    (top.verdict.state, top.rate) = (analysis::State::Overloaded, slow);
+    (top.verdict.state, top.rate) = (analysis::VerdictState::Overloaded, slow);
     let (headline, before) = (stopped.analysis.headline.as_mut().unwrap(), 1);
     headline.load_point = before;
     [("apache", stopped), ("apache behind plimsoll", full)]
@@ -294,7 +302,7 @@ fn a_comparison_of_offered_rates_opens_with_the_answer() {
     );
     assert!(answer.ends_with("; apache stopped near 240/s."), "{answer}");
     let document = comparison_document(&comparison, &[]);
-    assert_eq!(document.banner.state, analysis::State::Valid, "overload is no fault of a run");
+    assert_eq!(document.banner.state, analysis::VerdictState::Valid, "overload is no fault of a run");
     let banner = format!("{:?}", document.banner.text);
     assert!(banner.contains("all that was offered") && banner.contains("2 of 2 runs valid"), "{banner}");
     assert!(render::markdown(&document).contains("↑\u{a0}overloaded"));

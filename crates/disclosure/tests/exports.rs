@@ -5,7 +5,7 @@ mod fixture;
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use analysis::{Reason, State};
+use analysis::{Reason, VerdictState};
 use base64::Engine;
 use disclosure::render::{self, IntervalLog, Ndjson};
 use flate2::read::ZlibDecoder;
@@ -96,8 +96,9 @@ fn take_number(bytes: &mut &[u8]) -> i64 {
 
 /// Decodes a histogram: lowest value and count of each bucket that is not empty.
 ///
-/// Written from the description of HdrHistogram's V2 encoding, not from the library that wrote it: a cookie and a length
-/// around zlib, 40 bytes of head, then counts in the order of values, a negative number standing for that many zeros.
+/// Written from the description of HdrHistogram's V2 encoding, not from the library that wrote it: a cookie and a
+/// length around zlib, 40 bytes of head, then counts in the order of values, a negative number standing for that many
+/// zeros.
 fn decode(text: &str) -> Vec<(u64, u64)> {
     let bytes = base64::engine::general_purpose::STANDARD.decode(text).unwrap();
     let word = |bytes: &[u8], at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
@@ -421,13 +422,13 @@ fn what_is_not_decided_does_not_pass() {
     fixture.plan.limits = parse_limits("delivered>90%").unwrap();
     fixture.analysis.load_points.truncate(1);
     let xml = render::junit(&[fixture.report()]);
-    assert!(xml.contains("failures=\"1\"") && xml.contains("a closed loop requests no rate"), "{xml}");
+    assert!(xml.contains("failures=\"1\"") && xml.contains("a closed loop has no offered rate"), "{xml}");
 }
 
 #[test]
 fn hostile_reasons_stay_within_their_attribute() {
     let mut fixture = fixture::hostile();
-    fixture.analysis.verdict.state = State::Invalid;
+    fixture.analysis.verdict.state = VerdictState::Invalid;
     let text = format!("{}\u{1b}", fixture::HOSTILE);
     fixture.analysis.verdict.reasons = vec![Reason { rule: "errors", load_point: None, text, hint: None }];
     let xml = render::junit(&[fixture.report()]);

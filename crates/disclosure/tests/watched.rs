@@ -3,9 +3,9 @@
 mod fixture;
 
 use analysis::attribute::{
-    Attribution, Bottleneck, Bounds, CAUSES, Certainty, Demand, DemandUnit, Sign, Signs,
+    Attribution, Bottleneck, CAUSES, Certainty, DemandUnit, Indicator, Indicators, RateBounds, ResourceDemand,
 };
-use analysis::{ResourceUse, SeriesUse};
+use analysis::{ResourceUsage, SeriesUsage};
 use disclosure::{Document, outline, render};
 use fixture::Fixture;
 use model::{Counter, Machine, MachineRole, Series};
@@ -23,25 +23,25 @@ fn watched() -> Fixture {
 }
 
 fn attribution(busy: f64, place: usize) -> Attribution {
-    let signs: Signs = [
-        (Sign::AllowanceBusy, busy),
-        (Sign::ProcessorUse, busy),
-        (Sign::CpuBusy, busy - 0.1),
-        (Sign::DiskBusy, 0.043),
-        (Sign::QueueBacklog, 0.0),
-        (Sign::ListenOverflows, 0.25),
-        (Sign::SwitchGrowth, 1.125),
+    let indicators: Indicators = [
+        (Indicator::AllowanceBusy, busy),
+        (Indicator::ProcessorUse, busy),
+        (Indicator::CpuBusy, busy - 0.1),
+        (Indicator::DiskBusy, 0.043),
+        (Indicator::QueueBacklog, 0.0),
+        (Indicator::ListenOverflows, 0.25),
+        (Indicator::SwitchGrowth, 1.125),
     ]
     .into();
     let bottleneck = [Bottleneck::None, Bottleneck::Processor][usize::from(0 < place)];
     let cause = CAUSES.iter().find(|cause| cause.bottleneck == Bottleneck::Processor).unwrap();
-    let cpu = Demand {
+    let cpu = ResourceDemand {
         resource: "CPU".to_owned(),
         per_operation: 0.000_812,
         unit: DemandUnit::Seconds,
         rate_max: Some(431.03),
     };
-    let reads = Demand {
+    let reads = ResourceDemand {
         resource: "disk sda, requests".to_owned(),
         per_operation: 0.0125,
         unit: DemandUnit::Requests,
@@ -50,16 +50,16 @@ fn attribution(busy: f64, place: usize) -> Attribution {
     Attribution {
         bottleneck,
         certainty: if place == 1 { Certainty::Probable } else { Certainty::Certain },
-        evidence: if 0 < place { cause.evidence(&signs) } else { Vec::new() },
-        signs,
+        evidence: if 0 < place { cause.evidence(&indicators) } else { Vec::new() },
+        indicators,
         demands: vec![cpu, reads],
-        bounds: Bounds { rate_max: Some(431.03), users: Some(1.5) },
+        bounds: RateBounds { rate_max: Some(431.03), users: Some(1.5) },
     }
 }
 
 /// Nine CPUs, which are summed up, and some of everything else.
-fn resources(busy: f64, resets: bool) -> ResourceUse {
-    let one = |counter, instance: &str, value| SeriesUse {
+fn resources(busy: f64, resets: bool) -> ResourceUsage {
+    let one = |counter, instance: &str, value| SeriesUsage {
         series: Series { machine: 0, counter, instance: instance.to_owned() },
         readings: 9,
         resets: u32::from(resets),
@@ -67,7 +67,7 @@ fn resources(busy: f64, resets: bool) -> ResourceUse {
         min: value as u64,
         max: value as u64,
     };
-    let mut series: Vec<SeriesUse> =
+    let mut series: Vec<SeriesUsage> =
         (0..9).map(|cpu| one(Counter::CpuUser, &cpu.to_string(), busy * 1e6)).collect();
     series.extend([
         one(Counter::ContextSwitches, "", 29_059.0),
@@ -76,7 +76,7 @@ fn resources(busy: f64, resets: bool) -> ResourceUse {
         one(Counter::DiskReadBytes, "sda", 36_061_179.0),
         one(Counter::MonitorCpu, "", 810.0),
     ]);
-    ResourceUse {
+    ResourceUsage {
         machines: vec![Machine { name: "this machine".to_owned(), role: MachineRole::Both }],
         series,
     }
@@ -131,7 +131,7 @@ fn a_full_watched_run_fits_into_four_hundred_kilobytes() {
     for point in &mut fixture.analysis.load_points {
         point.attribution = Some(attribution(0.97, 1));
         point.resources = resources(0.97, false);
-        let every = Counter::ALL.iter().map(|counter| SeriesUse {
+        let every = Counter::ALL.iter().map(|counter| SeriesUsage {
             series: Series { machine: 0, counter: *counter, instance: "eth0".into() },
             readings: 600,
             resets: 0,

@@ -61,7 +61,7 @@ fn the_file_set_is_disclosed_as_the_original_does() {
 #[test]
 fn an_overload_at_the_end_is_told_in_the_banner() {
     let mut fixture = fixture::classes();
-    fixture.analysis.load_points[1].verdict.state = analysis::State::Overloaded;
+    fixture.analysis.load_points[1].verdict.state = analysis::VerdictState::Overloaded;
     let text = format!("{:?}", outline(&fixture.report()).banner.text);
     assert!(
         text.contains("1 of 2 load points valid") && text.contains("show where its capacity ends"),

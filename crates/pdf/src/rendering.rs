@@ -105,7 +105,7 @@ impl Moment {
 
 #[cfg(test)]
 mod tests {
-    use analysis::State;
+    use analysis::VerdictState;
     use disclosure::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
     use disclosure::{
         Banner, Block, Cell, Column, Figure, Hero, NoteKind, Row, Section, Table, Text, Tile, Tone,
@@ -153,7 +153,7 @@ mod tests {
             title: says.into(),
             subtitle: says.into(),
             banner: Banner {
-                state: State::Invalid,
+                state: VerdictState::Invalid,
                 text: text(),
                 reasons: vec![text()],
                 modified: vec![text()],
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_report_becomes_a_pdf_that_conforms() {
-        for state in [State::Valid, State::Invalid, State::Incomplete] {
+        for state in [VerdictState::Valid, VerdictState::Invalid, VerdictState::Incomplete] {
             let mut document = document("Rate → 10 µs", 5);
             document.banner.state = state;
             let pdf = render(&document, NOON).unwrap();

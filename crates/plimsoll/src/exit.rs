@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io;
 use std::process::ExitCode;
 
-use analysis::State;
+use analysis::VerdictState;
 use drivers::web::CertificateProblem;
 use fleet::{FleetError, LoadError, VerifyError};
 use model::{Diagnostics, Ending, Problem, escaped};
@@ -45,9 +45,9 @@ impl From<Exit> for ExitCode {
 
 impl Exit {
     /// Returns what a run's verdict and ending come to.
-    pub fn of_run(state: State, ending: &Ending) -> Exit {
+    pub fn of_run(state: VerdictState, ending: &Ending) -> Exit {
         match (state, ending) {
-            (State::Valid, _) => Exit::Valid,
+            (VerdictState::Valid, _) => Exit::Valid,
             (_, Ending::Stopped(reason)) if reason == fleet::INTERRUPTED => Exit::Interrupted,
             _ => Exit::Invalid,
         }

@@ -1,6 +1,6 @@
 //! What a run comes to beside its verdict: the limits that its user set, and what a search found.
 
-use analysis::find_max::{Compliance, End, Found, comply, counts};
+use analysis::find_max::{Compliance, SearchEnd, SearchResult, comply, counts};
 use analysis::{Analysis, LoadPointResult};
 use model::{Load, Plan};
 
@@ -50,20 +50,20 @@ pub fn text(plan: &Plan, analysis: &Analysis) -> Vec<String> {
     lines
 }
 
-fn found_text(most: Load, found: &Found) -> String {
+fn found_text(most: Load, found: &SearchResult) -> String {
     let points = format!("found with {} load points", found.n_runs);
     let Some(max) = found.max else {
         return format!("Highest load: none; even the least is too much ({points}).");
     };
     let at = most.at_level(max.level);
     let end = match (found.end, found.fails_at) {
-        (End::Range, _) => "at least: the search ended there, `--max-load` lets it go on".to_owned(),
-        (End::Generator, _) => {
+        (SearchEnd::Range, _) => "at least: the search ended there, `--max-load` lets it go on".to_owned(),
+        (SearchEnd::Generator, _) => {
             "at least: beyond it the load generator was the limit, not the server".to_owned()
         }
-        (End::TooFew, _) => "too few operations to decide about more".to_owned(),
-        (End::Server, Some(level)) => format!("{} is too much", most.at_level(level)),
-        (End::Server, None) => "more brings no more throughput".to_owned(),
+        (SearchEnd::TooFew, _) => "too few operations to decide about more".to_owned(),
+        (SearchEnd::Server, Some(level)) => format!("{} is too much", most.at_level(level)),
+        (SearchEnd::Server, None) => "more brings no more throughput".to_owned(),
     };
     let noisy = if found.is_noisy { "; load points contradicted one another, so repeat it" } else { "" };
     format!("Highest load: {at}, {:.1} operations per second ({end}; {points}{noisy}).", max.throughput)

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use analysis::attribute::sentence;
-use analysis::{Analysis, Analyzer, State};
+use analysis::{Analysis, Analyzer, VerdictState};
 use disclosure::{PriceSheet, Provenance, Report};
 use model::{Ending, Plan, Testbed};
 use runfile::{ReadExtent, Record, Run, RunFileError};
@@ -108,9 +108,9 @@ impl Results {
     pub fn verdict_text(&self) -> String {
         let Analysis { verdict, modifications, .. } = &self.analysis;
         let word = match verdict.state {
-            State::Valid => "VALID",
-            State::Overloaded | State::Invalid => "INVALID",
-            State::Incomplete => "INCOMPLETE",
+            VerdictState::Valid => "VALID",
+            VerdictState::Overloaded | VerdictState::Invalid => "INVALID",
+            VerdictState::Incomplete => "INCOMPLETE",
         };
         let mut lines = Vec::new();
         let modified = if modifications.is_empty() { "" } else { ", modified" };

@@ -120,7 +120,7 @@ fn a_run_without_an_end_is_not_sealed() {
     let mut writer = Writer::create(&path, &header(1)).unwrap();
     writer.interval(Synthesis::new(1, 3).second(0, 0, 0, Phase::Steady)).unwrap();
     let error = Seal::new(&Run::open(&path).unwrap(), &key(), AT).unwrap_err();
-    assert!(error.to_string().contains("has no end"), "{error}");
+    assert!(error.to_string().contains("has no ending"), "{error}");
 }
 
 #[test]

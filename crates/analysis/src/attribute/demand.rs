@@ -3,7 +3,7 @@
 use model::{Counter, Load, Plan};
 use stats::saturation_users;
 
-use super::passed::Passed;
+use super::load_interfaces::LoadInterfaces;
 use crate::LoadPointResult;
 
 /// The unit of a demand.
@@ -19,7 +19,7 @@ pub enum DemandUnit {
 
 /// The demand of an operation on one resource.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Demand {
+pub struct ResourceDemand {
     /// The resource: `CPU`, `disk sda, time`.
     pub resource: String,
     /// Per completed operation, failed ones included.
@@ -35,21 +35,21 @@ pub struct Demand {
 /// With demands Dₖ (s per operation and server) and think time Z: X ≤ 1 ÷ D_max, N* = (Z + ΣDₖ) ÷ D_max.
 /// Source: Denning and Buzen 1978, The Operational Analysis of Queueing Network Models, asymptotic bounds.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Bounds {
+pub struct RateBounds {
     /// The highest rate, in operations/s.
     pub rate_max: Option<f64>,
-    /// The number of users from which the bound rules; of a closed loop.
+    /// The number of users of a closed loop from which the bound applies.
     pub users: Option<f64>,
 }
 
-/// A demand, with the time for which it keeps its resource busy where that is known.
-type Found = (Demand, Option<stats::Demand>);
+/// A demand, with the busy time of its resource where that is known.
+type Found = (ResourceDemand, Option<stats::Demand>);
 
-/// Returns the demands of a load point, the one that allows the least first, and the bounds.
-pub(super) fn demands(plan: &Plan, point: &LoadPointResult) -> (Vec<Demand>, Bounds) {
+/// Returns the demands of a load point, that with the lowest maximum rate first, and the bounds.
+pub(super) fn demands(plan: &Plan, point: &LoadPointResult) -> (Vec<ResourceDemand>, RateBounds) {
     let operations = point.rate + point.error_rate;
     if operations <= 0.0 {
-        return (Vec::new(), Bounds::default());
+        return (Vec::new(), RateBounds::default());
     }
     let mut found: Vec<Found> = cpu(plan, point).into_iter().collect();
     found.extend(disks(point, operations));
@@ -62,14 +62,14 @@ pub(super) fn demands(plan: &Plan, point: &LoadPointResult) -> (Vec<Demand>, Bou
         Load::Users(_) => saturation_users(point.thinking_mean / point.rate, &busy),
         Load::Rate { .. } => None,
     };
-    (found.into_iter().map(|(demand, _)| demand).collect(), Bounds { rate_max, users })
+    (found.into_iter().map(|(demand, _)| demand).collect(), RateBounds { rate_max, users })
 }
 
 /// Returns the demand of CPU time. An allowance of less than a CPU is a slower CPU.
 fn cpu(plan: &Plan, point: &LoadPointResult) -> Option<Found> {
     let per_operation = point.sut_cpu_per_operation.filter(|cpu| 0.0 < *cpu)?;
     let allowance = plan.sut.allowance();
-    let demand = Demand {
+    let demand = ResourceDemand {
         resource: "CPU".to_owned(),
         per_operation,
         unit: DemandUnit::Seconds,
@@ -92,7 +92,7 @@ fn disks(point: &LoadPointResult, operations: f64) -> Vec<Found> {
         let mut add = |what: &str, per_operation, unit, time: Option<f64>| {
             let resource = format!("disk {disk}, {what}");
             let rate_max = time.map(|time| 1.0 / time);
-            demands.push((Demand { resource, per_operation, unit, rate_max }, time.map(alone)));
+            demands.push((ResourceDemand { resource, per_operation, unit, rate_max }, time.map(alone)));
         };
         add("time", busy, DemandUnit::Seconds, Some(busy));
         let requests = of(Counter::DiskReads) + of(Counter::DiskWrites);
@@ -104,13 +104,13 @@ fn disks(point: &LoadPointResult, operations: f64) -> Vec<Found> {
 }
 
 fn networks(point: &LoadPointResult, operations: f64) -> Vec<Found> {
-    let (uses, passed) = (&point.resources, Passed::of(point));
+    let (uses, load_interfaces) = (&point.resources, LoadInterfaces::of(point));
     let of_interface = |name: &str| {
         let sent = uses.sut_value(Counter::NetSentBytes, name)?;
         let bytes = sent.max(uses.sut_value(Counter::NetReceivedBytes, name)?) / operations;
         let speed = uses.sut_value(Counter::NetSpeed, name).filter(|speed| 0.0 < *speed);
         let time = speed.map(|speed| 8.0 * bytes / speed);
-        let demand = Demand {
+        let demand = ResourceDemand {
             resource: format!("network {name}"),
             per_operation: bytes,
             unit: DemandUnit::Bytes,
@@ -118,11 +118,11 @@ fn networks(point: &LoadPointResult, operations: f64) -> Vec<Found> {
         };
         (0.0 < bytes).then(|| (demand, time.map(alone)))
     };
-    let names = uses.sut_instances(Counter::NetSentBytes).filter(|name| passed.holds(name));
+    let names = uses.sut_instances(Counter::NetSentBytes).filter(|name| load_interfaces.holds(name));
     names.filter_map(of_interface).collect()
 }
 
-/// Makes the demand of a resource that there is once.
+/// Makes the demand on a single resource.
 fn alone(busy: f64) -> stats::Demand {
     stats::Demand { busy, servers: 1.0 }
 }

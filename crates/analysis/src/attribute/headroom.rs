@@ -3,7 +3,7 @@
 use model::{Counter, MachineRole, Plan};
 
 use crate::LoadPointResult;
-use crate::resources::{ResourceUse, SeriesUse};
+use crate::resources::{ResourceUsage, SeriesUsage};
 
 /// One CPU of the machine that made the load.
 struct Cpu {
@@ -12,12 +12,12 @@ struct Cpu {
     busy: f64,
 }
 
-/// Returns how many times the load the generator could have made by the CPU time that was left to it, from 1; `None` if
-/// the machine that made the load was not watched, or the generator used nothing.
+/// Returns the multiple of the load that the generator could have made with the idle CPU time, from 1; `None` if the
+/// load machine was not monitored, or the generator used no CPU time.
 ///
-/// Of CPUs of its own: (G + I) ÷ G, with G what its threads used of them and I what was idle. Where it shares CPUs with
-/// the server, more load needs more of both, and whatever else runs there goes on: (G + S + I) ÷ (G + S), with I idle on
-/// all CPUs and S what the server used. Never more than its threads could use, T ÷ G.
+/// On CPUs of its own: (G + I) ÷ G, with G the time that its threads used and I the idle time. Where it shares CPUs
+/// with the server, more load needs more of both, and other programs continue: (G + S + I) ÷ (G + S), with I the idle
+/// time of all CPUs and S the time that the server used. Never more than its threads could use, T ÷ G.
 pub fn generator_headroom(plan: &Plan, point: &LoadPointResult) -> Option<f64> {
     let threads = f64::from(plan.load_threads);
     let generator = point.generator_busy * threads;
@@ -36,7 +36,7 @@ pub fn generator_headroom(plan: &Plan, point: &LoadPointResult) -> Option<f64> {
             (generator + own) / generator
         }
         false => {
-            // Of a server that is not seen nothing is known: it may be all that the generator does not use.
+            // The use of an unmonitored server is unknown: it may be all that the generator does not use.
             let busy: f64 = cpus.iter().map(|cpu| cpu.busy).sum();
             let server = match role {
                 MachineRole::Load => 0.0,
@@ -48,13 +48,13 @@ pub fn generator_headroom(plan: &Plan, point: &LoadPointResult) -> Option<f64> {
     Some(left.min(threads / generator).max(1.0))
 }
 
-/// Returns the CPUs of the machine that makes the load, and what takes place there.
-fn cpus_of_generator(uses: &ResourceUse) -> Option<(MachineRole, Vec<Cpu>)> {
-    let makes_load = |one: &&SeriesUse| uses.role(one).is_some_and(|role| role != MachineRole::Sut);
-    let idle: Vec<&SeriesUse> =
+/// Returns the CPUs of the load machine, and its role.
+fn cpus_of_generator(uses: &ResourceUsage) -> Option<(MachineRole, Vec<Cpu>)> {
+    let makes_load = |one: &&SeriesUsage| uses.role(one).is_some_and(|role| role != MachineRole::Sut);
+    let idle: Vec<&SeriesUsage> =
         uses.series.iter().filter(|one| one.series.counter == Counter::CpuIdle).filter(makes_load).collect();
     let role = uses.role(idle.first()?)?;
-    let cpu = |one: &&SeriesUse| {
+    let cpu = |one: &&SeriesUsage| {
         let (machine, name) = (one.series.machine, &one.series.instance);
         let sum = |modes: &[Counter]| -> f64 {
             let of_cpu = uses.series.iter().filter(|other| {

@@ -1,30 +1,30 @@
 //! The bottleneck of a load point with the numbers behind it, and the run's sentence about it.
 //!
-//! - `sign`: what tells how close a resource is to its limit
-//! - `read`: from what machines told to signs
+//! - `indicator`: how close a resource is to its limit
+//! - `read`: indicators from the metrics of machines
 //! - `cause`: the table of rules
-//! - `passed`: which network interfaces the load passes
-//! - `headroom`: how much more load the generator could have made
-//! - `demand`: what an operation costs of each resource, and the bounds that follow
+//! - `load_interfaces`: the network interfaces that the load passes
+//! - `headroom`: the headroom of the load generator
+//! - `demand`: the demand of an operation on each resource, and the bounds that follow
 //! - `sentence`: where the bottleneck moves
 
 mod cause;
 mod demand;
 mod headroom;
-mod passed;
+mod indicator;
+mod load_interfaces;
 mod read;
 mod sentence;
-mod sign;
 
 pub use cause::{CAUSES, Cause, Condition, Threshold};
-pub use demand::{Bounds, Demand, DemandUnit};
+pub use demand::{DemandUnit, RateBounds, ResourceDemand};
 pub use headroom::generator_headroom;
+pub use indicator::{Indicator, IndicatorUnit, Indicators};
 pub use sentence::sentence;
-pub use sign::{Sign, SignUnit, Signs};
 
+use load_interfaces::LoadInterfaces;
 use model::Plan;
-use passed::Passed;
-use read::{Own, own_signs, with_relative};
+use read::{PointIndicators, point_indicators, with_relative};
 use units::Nanos;
 
 use crate::LoadPointResult;
@@ -38,23 +38,23 @@ pub enum Bottleneck {
     Processor,
     /// Memory: paging, or a limit.
     Memory,
-    /// The number of requests that disks take.
+    /// The number of requests that disks can serve.
     DiskOperations,
-    /// The bytes that disks move.
+    /// The bytes that disks can transfer.
     DiskBandwidth,
-    /// A link, or what queues before it.
+    /// A link, or the queue before it.
     Network,
     /// The queue of connections that wait to be accepted is too short.
     AcceptBacklog,
     /// All workers are in use.
     WorkerLimit,
-    /// Threads take turns instead of working.
+    /// Context switches: threads take turns instead of working.
     Scheduler,
-    /// A lock, or something else that is waited for and that no counter shows.
+    /// A lock, or another wait that no counter shows.
     Waiting,
     /// The generator: the load point is not valid.
     Generator,
-    /// Several resources are half used, or too little is known.
+    /// No single bottleneck: several resources are half used, or too little is known.
     Undetermined,
 }
 
@@ -77,7 +77,7 @@ impl Bottleneck {
         }
     }
 
-    /// Returns how a sentence says it: `processor-bound`.
+    /// Returns the form for a sentence: `processor-bound`.
     pub fn adjective(self) -> &'static str {
         match self {
             Bottleneck::None => "not limited",
@@ -101,7 +101,7 @@ impl Bottleneck {
 pub enum Certainty {
     /// A limit was seen to be reached, for long enough.
     Certain,
-    /// It was concluded from other signs, or seen for a short time only.
+    /// The bottleneck was concluded from other indicators, or seen for a short time only.
     Probable,
 }
 
@@ -115,7 +115,8 @@ impl Certainty {
     }
 }
 
-/// A steady phase that is shorter than this rests on so few readings that its bottleneck is only probable. A house rule.
+/// The shortest steady phase with a certain bottleneck: in a shorter one it rests on so few readings that it is only
+/// probable. A house rule.
 const LENGTH_MIN: Nanos = Nanos::from_secs(5);
 
 /// The bottleneck of one load point, with its evidence.
@@ -125,18 +126,18 @@ pub struct Attribution {
     pub bottleneck: Bottleneck,
     /// The certainty of the bottleneck.
     pub certainty: Certainty,
-    /// The conditions that named it, with what was found; empty if none did.
+    /// The conditions that named it, with the values found; empty if none did.
     pub evidence: Vec<(Condition, f64)>,
     /// The indicators of all resources, as far as known.
-    pub signs: Signs,
+    pub indicators: Indicators,
     /// The demands of an operation on each resource, the one that bounds the rate most first.
-    pub demands: Vec<Demand>,
+    pub demands: Vec<ResourceDemand>,
     /// The bounds that follow from the demands.
-    pub bounds: Bounds,
+    pub bounds: RateBounds,
 }
 
 impl Attribution {
-    /// Returns how a sentence says it: `probably network-bound`.
+    /// Returns the form for a sentence: `probably network-bound`.
     pub fn adjective(&self) -> String {
         let adjective = self.bottleneck.adjective();
         match (self.certainty, self.bottleneck) {
@@ -156,11 +157,14 @@ impl Attribution {
         }
     }
 
-    /// Returns the two resources that are used most, as shares of what they can give; fewer if not known.
-    pub fn most_used(&self) -> Vec<(Sign, f64)> {
-        const USES: [Sign; 4] = [Sign::ProcessorUse, Sign::DiskBusy, Sign::NetworkBusy, Sign::WorkersBusy];
-        let mut uses: Vec<(Sign, f64)> =
-            USES.into_iter().filter_map(|sign| Some((sign, *self.signs.get(&sign)?))).collect();
+    /// Returns the two resources that are used most, as shares of their capacity; fewer if not known.
+    pub fn most_used(&self) -> Vec<(Indicator, f64)> {
+        const USES: [Indicator; 4] =
+            [Indicator::ProcessorUse, Indicator::DiskBusy, Indicator::NetworkBusy, Indicator::WorkersBusy];
+        let mut uses: Vec<(Indicator, f64)> = USES
+            .into_iter()
+            .filter_map(|indicator| Some((indicator, *self.indicators.get(&indicator)?)))
+            .collect();
         uses.sort_by(|one, other| other.1.total_cmp(&one.1));
         uses.truncate(2);
         uses
@@ -169,20 +173,20 @@ impl Attribution {
 
 /// Attributes all load points of a run; the same order.
 pub(crate) fn attribute(plan: &Plan, points: &[LoadPointResult]) -> Vec<Attribution> {
-    let own: Vec<Own> = points.iter().map(|point| own_signs(plan, point)).collect();
+    let own: Vec<PointIndicators> = points.iter().map(|point| point_indicators(plan, point)).collect();
     let pairs = || points.iter().zip(&own);
     let lowest = pairs().min_by(|(one, _), (other, _)| one.load.level().total_cmp(&other.load.level()));
     let Some(lowest) = lowest else { return Vec::new() };
     pairs()
         .map(|(point, own)| {
-            let signs = with_relative(own, point, lowest, points);
-            let cause = cause::find_cause(&signs);
+            let indicators = with_relative(own, point, lowest, points);
+            let cause = cause::find_cause(&indicators);
             let (demands, bounds) = demand::demands(plan, point);
             Attribution {
                 bottleneck: cause.map_or(Bottleneck::Undetermined, |cause| cause.bottleneck),
                 certainty: certainty(point, cause),
-                evidence: cause.map(|cause| cause.evidence(&signs)).unwrap_or_default(),
-                signs,
+                evidence: cause.map(|cause| cause.evidence(&indicators)).unwrap_or_default(),
+                indicators,
                 demands,
                 bounds,
             }
@@ -191,14 +195,14 @@ pub(crate) fn attribute(plan: &Plan, points: &[LoadPointResult]) -> Vec<Attribut
 }
 
 fn certainty(point: &LoadPointResult, cause: Option<&Cause>) -> Certainty {
-    // Its faults are broken rules, whatever else is known.
+    // The generator's faults are broken rules, whatever else is known.
     if cause.is_some_and(|cause| cause.bottleneck == Bottleneck::Generator) {
         return Certainty::Certain;
     }
     let is_indirect = cause.is_some_and(|cause| cause.is_indirect);
-    // Where no route was recorded, an interface is only taken for the load's.
-    let may_be_foreign =
-        cause.is_some_and(|cause| cause.bottleneck == Bottleneck::Network) && !Passed::of(point).is_recorded;
+    // Where no route was recorded, an interface is only assumed to be the load's.
+    let may_be_foreign = cause.is_some_and(|cause| cause.bottleneck == Bottleneck::Network)
+        && !LoadInterfaces::of(point).is_recorded;
     match is_indirect || may_be_foreign || point.length < LENGTH_MIN {
         true => Certainty::Probable,
         false => Certainty::Certain,

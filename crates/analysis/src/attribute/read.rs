@@ -2,28 +2,28 @@
 
 use model::{Counter, GatewayKind, Load, MachineRole, Plan};
 
-use super::passed::Passed;
-use super::{Sign, Signs};
-use crate::resources::{ResourceUse, SeriesUse};
-use crate::{LoadPointResult, State};
+use super::load_interfaces::LoadInterfaces;
+use super::{Indicator, Indicators};
+use crate::resources::{ResourceUsage, SeriesUsage};
+use crate::{LoadPointResult, VerdictState};
 
-/// The interface over which a machine talks to itself: it has no speed and is never a limit.
+/// The loopback interface: it has no speed and is never a limit.
 const LOOPBACK: &str = "lo";
 
 /// The indicators of a load point by itself, with the values that later ones are compared with.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Own {
+pub(super) struct PointIndicators {
     /// The indicators.
-    pub(super) signs: Signs,
+    pub(super) indicators: Indicators,
     /// Mean time of a request to the busiest disk, in s.
     disk_time: Option<f64>,
     /// Context switches per operation.
     switches: Option<f64>,
 }
 
-/// Reads the signs that need no other load point.
-pub(super) fn own_signs(plan: &Plan, point: &LoadPointResult) -> Own {
-    let mut reader = Reader { plan, point, uses: &point.resources, signs: Signs::new() };
+/// Reads the indicators that need no other load point.
+pub(super) fn point_indicators(plan: &Plan, point: &LoadPointResult) -> PointIndicators {
+    let mut reader = Reader { plan, point, uses: &point.resources, indicators: Indicators::new() };
     reader.processors();
     reader.memory();
     reader.disks();
@@ -31,27 +31,27 @@ pub(super) fn own_signs(plan: &Plan, point: &LoadPointResult) -> Own {
     reader.workers();
     let disk_time = busiest_disk(reader.uses).and_then(|(name, _)| disk_time(reader.uses, &name));
     let switches = reader.per_operation(reader.uses.sut_sum(Counter::ContextSwitches));
-    Own { signs: reader.signs, disk_time, switches }
+    PointIndicators { indicators: reader.indicators, disk_time, switches }
 }
 
-/// Reads the signs of one load point, resource by resource.
+/// A reader of the indicators of one load point, resource by resource.
 struct Reader<'a> {
     plan: &'a Plan,
     point: &'a LoadPointResult,
-    uses: &'a ResourceUse,
-    signs: Signs,
+    uses: &'a ResourceUsage,
+    indicators: Indicators,
 }
 
 impl Reader<'_> {
-    fn put(&mut self, sign: Sign, value: Option<f64>) {
+    fn put(&mut self, indicator: Indicator, value: Option<f64>) {
         if let Some(value) = value.filter(|value| value.is_finite()) {
-            self.signs.insert(sign, value);
+            self.indicators.insert(indicator, value);
         }
     }
 
-    /// Puts the sum of a counter where the server runs.
-    fn put_sum(&mut self, sign: Sign, counter: Counter) {
-        self.put(sign, self.uses.sut_sum(counter));
+    /// Sets an indicator to the sum of a counter where the server runs.
+    fn put_sum(&mut self, indicator: Indicator, counter: Counter) {
+        self.put(indicator, self.uses.sut_sum(counter));
     }
 
     fn per_operation(&self, amount: Option<f64>) -> Option<f64> {
@@ -61,19 +61,19 @@ impl Reader<'_> {
     fn processors(&mut self) {
         let (uses, point) = (self.uses, self.point);
         let cpus = busy_cpus(self.plan, uses);
-        self.put(Sign::AllowanceBusy, point.sut_busy);
-        // On a machine that others use as well, its CPUs may be busy without the server.
-        self.put(Sign::ProcessorUse, point.sut_busy.or_else(|| self.beside_generator(&cpus)));
-        self.put(Sign::ServerCpus, point.sut_cpus);
-        self.put(Sign::CpuBusy, mean(&cpus));
+        self.put(Indicator::AllowanceBusy, point.sut_busy);
+        // On a machine with other programs, its CPUs may be busy without the server.
+        self.put(Indicator::ProcessorUse, point.sut_busy.or_else(|| self.beside_generator(&cpus)));
+        self.put(Indicator::ServerCpus, point.sut_cpus);
+        self.put(Indicator::CpuBusy, mean(&cpus));
         let thread = uses.sut_sum(Counter::SutBusiestThread).map(|micros| micros / 1e6);
-        self.put(Sign::BusiestThread, thread);
-        self.put(Sign::CpuBusiest, cpus.iter().copied().max_by(f64::total_cmp));
+        self.put(Indicator::BusiestThread, thread);
+        self.put(Indicator::CpuBusiest, cpus.iter().copied().max_by(f64::total_cmp));
         let throttled = ratio(uses.sut_sum(Counter::SutThrottledPeriods), uses.sut_sum(Counter::SutPeriods));
-        self.put(Sign::Throttled, throttled);
-        self.put(Sign::CpuPressure, own_share(uses, Counter::SutPressureCpu, Counter::PressureCpu));
+        self.put(Indicator::Throttled, throttled);
+        self.put(Indicator::CpuPressure, own_share(uses, Counter::SutPressureCpu, Counter::PressureCpu));
         let n_cpus = uses.sut_instances(Counter::CpuIdle).count();
-        self.put(Sign::RunnablePerCpu, ratio(uses.sut_sum(Counter::Runnable), Some(n_cpus as f64)));
+        self.put(Indicator::RunnablePerCpu, ratio(uses.sut_sum(Counter::Runnable), Some(n_cpus as f64)));
     }
 
     /// Returns the busy share of the server's CPUs, without the generator's part where both share them.
@@ -89,57 +89,60 @@ impl Reader<'_> {
 
     fn memory(&mut self) {
         let uses = self.uses;
-        self.put(Sign::MemoryPressure, own_share(uses, Counter::SutPressureMemory, Counter::PressureMemory));
+        self.put(
+            Indicator::MemoryPressure,
+            own_share(uses, Counter::SutPressureMemory, Counter::PressureMemory),
+        );
         let refaults = uses.sut_sum(Counter::SutRefaults).or_else(|| uses.sut_sum(Counter::Refaults));
-        self.put(Sign::RefaultsPerOperation, self.per_operation(refaults));
-        self.put_sum(Sign::MemoryLimitHits, Counter::SutMemoryHits);
+        self.put(Indicator::RefaultsPerOperation, self.per_operation(refaults));
+        self.put_sum(Indicator::MemoryLimitHits, Counter::SutMemoryHits);
     }
 
     fn disks(&mut self) {
         let uses = self.uses;
-        self.put(Sign::DiskBusy, busiest_disk(uses).map(|(_, busy)| busy));
-        self.put(Sign::IoPressure, own_share(uses, Counter::SutPressureIo, Counter::PressureIo));
-        self.put(Sign::DiskRequestBytes, request_bytes(uses));
+        self.put(Indicator::DiskBusy, busiest_disk(uses).map(|(_, busy)| busy));
+        self.put(Indicator::IoPressure, own_share(uses, Counter::SutPressureIo, Counter::PressureIo));
+        self.put(Indicator::DiskRequestBytes, request_bytes(uses));
         let own = uses.sut_sum(Counter::SutReads).zip(uses.sut_sum(Counter::SutWrites));
         let own = self.per_operation(own.map(|(reads, writes)| reads + writes));
-        self.put(Sign::DiskRequestsPerOperation, own);
+        self.put(Indicator::DiskRequestsPerOperation, own);
         let share = self.plan.sut.disk.unwrap_or_default();
         let requests = [(Counter::SutReads, share.reads), (Counter::SutWrites, share.writes)];
-        self.put(Sign::DiskOperationsOfShare, of_share(uses, requests));
+        self.put(Indicator::DiskOperationsOfShare, of_share(uses, requests));
         let bytes = [(Counter::SutReadBytes, share.read_bytes), (Counter::SutWriteBytes, share.write_bytes)];
-        self.put(Sign::DiskBytesOfShare, of_share(uses, bytes));
+        self.put(Indicator::DiskBytesOfShare, of_share(uses, bytes));
     }
 
     fn network(&mut self) {
         let uses = self.uses;
-        let passed = Passed::of(self.point);
-        self.put(Sign::NetworkBusy, network_busy(uses, &passed));
-        self.put(Sign::QueueBacklog, passed.sum(uses, Counter::QueueBacklog));
-        self.put(Sign::QueueDrops, passed.sum(uses, Counter::QueueDrops));
-        // Requests for a connection that are sent again are a matter of listeners.
+        let load_interfaces = LoadInterfaces::of(self.point);
+        self.put(Indicator::NetworkBusy, network_busy(uses, &load_interfaces));
+        self.put(Indicator::QueueBacklog, load_interfaces.sum(uses, Counter::QueueBacklog));
+        self.put(Indicator::QueueDrops, load_interfaces.sum(uses, Counter::QueueDrops));
+        // Retransmitted SYN segments concern listeners.
         let connects = uses.sut_sum(Counter::TcpSynRetransmits).unwrap_or(0.0);
         let again = uses.sut_sum(Counter::TcpRetransmits).map(|again| (again - connects).max(0.0));
-        self.put(Sign::Retransmits, ratio(again, uses.sut_sum(Counter::TcpSegmentsSent)));
-        self.put_sum(Sign::ListenOverflows, Counter::ListenOverflows);
-        self.put_sum(Sign::SynRetransmits, Counter::TcpSynRetransmits);
-        self.put_sum(Sign::AcceptQueue, Counter::AcceptQueue);
+        self.put(Indicator::Retransmits, ratio(again, uses.sut_sum(Counter::TcpSegmentsSent)));
+        self.put_sum(Indicator::ListenOverflows, Counter::ListenOverflows);
+        self.put_sum(Indicator::SynRetransmits, Counter::TcpSynRetransmits);
+        self.put_sum(Indicator::AcceptQueue, Counter::AcceptQueue);
     }
 
     fn workers(&mut self) {
         let (busy, all) = (Counter::ServiceBusy, Counter::ServiceWorkers);
-        self.put(Sign::WorkersBusy, ratio(self.uses.sut_sum(busy), self.uses.sut_sum(all)));
-        self.put(Sign::InFlightPerWorker, in_flight_per_worker(self.plan, self.point));
-        self.put(Sign::GeneratorFault, Some(generator_faults(self.point)));
+        self.put(Indicator::WorkersBusy, ratio(self.uses.sut_sum(busy), self.uses.sut_sum(all)));
+        self.put(Indicator::InFlightPerWorker, in_flight_per_worker(self.plan, self.point));
+        self.put(Indicator::GeneratorFault, Some(generator_faults(self.point)));
     }
 }
 
-/// Adds the signs that follow from a comparison with the lowest load, and with all lower ones.
+/// Adds the indicators that follow from a comparison with the lowest load, and with all lower ones.
 pub(super) fn with_relative(
-    own: &Own,
+    own: &PointIndicators,
     point: &LoadPointResult,
-    (lowest, base): (&LoadPointResult, &Own),
+    (lowest, base): (&LoadPointResult, &PointIndicators),
     points: &[LoadPointResult],
-) -> Signs {
+) -> Indicators {
     let lower = points.iter().filter(|other| other.load.level() < point.load.level());
     let highest = lower.max_by(|one, other| one.rate.total_cmp(&other.rate));
     let growth = highest.and_then(|highest| ratio(Some(point.rate), Some(highest.rate)));
@@ -147,25 +150,25 @@ pub(super) fn with_relative(
     let of_load = growth.zip(load_growth).and_then(|(rate, load)| ratio(Some(rate - 1.0), Some(load - 1.0)));
     let is_lowest = point.index == lowest.index;
     let beyond = |growth: Option<f64>| growth.filter(|_| !is_lowest);
-    let mut signs = own.signs.clone();
-    for (sign, value) in [
-        (Sign::RateOfIdeal, rate_of_ideal(point, lowest)),
-        (Sign::DiskGrowth, beyond(ratio(own.disk_time, base.disk_time))),
-        (Sign::SwitchGrowth, beyond(ratio(own.switches, base.switches))),
-        (Sign::RateGrowth, growth),
-        (Sign::RateOfLoadGrowth, of_load),
+    let mut indicators = own.indicators.clone();
+    for (indicator, value) in [
+        (Indicator::RateOfIdeal, rate_of_ideal(point, lowest)),
+        (Indicator::DiskGrowth, beyond(ratio(own.disk_time, base.disk_time))),
+        (Indicator::SwitchGrowth, beyond(ratio(own.switches, base.switches))),
+        (Indicator::RateGrowth, growth),
+        (Indicator::RateOfLoadGrowth, of_load),
     ] {
         if let Some(value) = value.filter(|value| value.is_finite()) {
-            signs.insert(sign, value);
+            indicators.insert(indicator, value);
         }
     }
-    signs
+    indicators
 }
 
-/// Returns the rate of a load point relative to what it would be if nothing had to wait: N ÷ (Z + R₁), with Z the think
-/// time as it was and R₁ the mean response time at the lowest load; in an open loop relative to what fell due.
+/// Returns the rate of a load point relative to the ideal rate without any waiting: N ÷ (Z + R₁), with Z the measured
+/// think time and R₁ the mean response time at the lowest load; in an open loop relative to the due operations.
 ///
-/// The lowest load can only be its own measure where nothing waits there for sure: with one user, or with think times.
+/// The lowest load can only be its own reference where surely nothing waits there: with one user, or with think times.
 fn rate_of_ideal(point: &LoadPointResult, lowest: &LoadPointResult) -> Option<f64> {
     let Load::Users(users) = point.load else { return point.delivered_ratio };
     let thinks = 0.0 < point.thinking_mean;
@@ -176,25 +179,26 @@ fn rate_of_ideal(point: &LoadPointResult, lowest: &LoadPointResult) -> Option<f6
     ratio(Some(point.rate), Some(f64::from(users) / (think + lowest.response.mean?)))
 }
 
-/// Returns how many operations were in progress for each worker that makes pages; `None` where no number of workers holds.
+/// Returns the number of operations in progress per worker that makes pages; `None` where the number of workers is
+/// not fixed.
 fn in_flight_per_worker(plan: &Plan, point: &LoadPointResult) -> Option<f64> {
     let gateway = plan.sut.gateway.filter(|gateway| gateway.kind != GatewayKind::Cgi)?;
     ratio(Some(point.in_flight_mean), Some(f64::from(gateway.workers)))
 }
 
-/// Returns the broken rules that concern the generator.
+/// Returns the number of broken rules that concern the generator.
 fn generator_faults(point: &LoadPointResult) -> f64 {
     let broken = |rule: &&crate::Reason| rule.rule.starts_with("generator-");
     match point.verdict.state {
-        State::Valid => 0.0,
+        VerdictState::Valid => 0.0,
         _ => point.verdict.reasons.iter().filter(broken).count() as f64,
     }
 }
 
 /// Returns the busy share of each of the server's CPUs: those that the plan gives it on a shared machine, else all.
-fn busy_cpus(plan: &Plan, uses: &ResourceUse) -> Vec<f64> {
-    let shared = |one: &SeriesUse| uses.role(one) == Some(MachineRole::Both);
-    let of_server = |one: &&SeriesUse| {
+fn busy_cpus(plan: &Plan, uses: &ResourceUsage) -> Vec<f64> {
+    let shared = |one: &SeriesUsage| uses.role(one) == Some(MachineRole::Both);
+    let of_server = |one: &&SeriesUsage| {
         let given = &plan.sut.cpus;
         !shared(one) || given.is_empty() || one.series.instance.parse().is_ok_and(|cpu| given.contains(&cpu))
     };
@@ -202,20 +206,20 @@ fn busy_cpus(plan: &Plan, uses: &ResourceUse) -> Vec<f64> {
     instances.filter_map(|one| busy(uses, &one.series.instance)).collect()
 }
 
-fn busy(uses: &ResourceUse, cpu: &str) -> Option<f64> {
+fn busy(uses: &ResourceUsage, cpu: &str) -> Option<f64> {
     let sum = |modes: &[Counter]| -> f64 { modes.iter().filter_map(|mode| uses.sut_value(*mode, cpu)).sum() };
     let (busy, idle) = (sum(&Counter::CPU_BUSY), sum(&Counter::CPU_IDLE));
     ratio(Some(busy), Some(busy + idle))
 }
 
-/// Returns the share of time of the server's own counter, of the machine's if it has none of its own.
-fn own_share(uses: &ResourceUse, own: Counter, of_machine: Counter) -> Option<f64> {
+/// Returns the share of time of the server's own counter, or of the machine's if the server has none of its own.
+fn own_share(uses: &ResourceUsage, own: Counter, of_machine: Counter) -> Option<f64> {
     uses.sut_share(own).or_else(|| uses.sut_share(of_machine))
 }
 
-/// Returns the disk that was busiest and its busy share; Windows tells how long disks were idle instead.
-fn busiest_disk(uses: &ResourceUse) -> Option<(String, f64)> {
-    let share = |one: &SeriesUse| Some((one.series.instance.clone(), one.value? / 1e6));
+/// Returns the disk that was busiest and its busy share; Windows reports the idle time of disks instead.
+fn busiest_disk(uses: &ResourceUsage) -> Option<(String, f64)> {
+    let share = |one: &SeriesUsage| Some((one.series.instance.clone(), one.value? / 1e6));
     let busy = uses.of_sut(Counter::DiskBusy).filter_map(share);
     let idle = uses.of_sut(Counter::DiskIdle).filter_map(share);
     let busy = busy.chain(idle.map(|(disk, idle)| (disk, (1.0 - idle).max(0.0))));
@@ -223,14 +227,14 @@ fn busiest_disk(uses: &ResourceUse) -> Option<(String, f64)> {
 }
 
 /// Returns the mean time of a request to a disk, in s; `None` if it had none.
-fn disk_time(uses: &ResourceUse, disk: &str) -> Option<f64> {
+fn disk_time(uses: &ResourceUsage, disk: &str) -> Option<f64> {
     let of = |counter| uses.sut_value(counter, disk);
     let time = of(Counter::DiskReadTime)? + of(Counter::DiskWriteTime)?;
     ratio(Some(time / 1e6), Some(of(Counter::DiskReads)? + of(Counter::DiskWrites)?))
 }
 
 /// Returns the bytes of a request to the disks: the server's own where they are counted, else all.
-fn request_bytes(uses: &ResourceUse) -> Option<f64> {
+fn request_bytes(uses: &ResourceUsage) -> Option<f64> {
     let sum = |counters: [Counter; 2]| Some(uses.sut_sum(counters[0])? + uses.sut_sum(counters[1])?);
     let own = ratio(
         sum([Counter::SutReadBytes, Counter::SutWriteBytes]),
@@ -245,14 +249,14 @@ fn request_bytes(uses: &ResourceUse) -> Option<f64> {
 }
 
 /// Returns the greatest use of a limit on disk traffic; `None` if none is set, or if none is counted.
-fn of_share(uses: &ResourceUse, limits: [(Counter, Option<u64>); 2]) -> Option<f64> {
+fn of_share(uses: &ResourceUsage, limits: [(Counter, Option<u64>); 2]) -> Option<f64> {
     let used =
         limits.into_iter().filter_map(|(counter, limit)| ratio(uses.sut_sum(counter), Some(limit? as f64)));
     used.max_by(f64::total_cmp)
 }
 
-fn network_busy(uses: &ResourceUse, passed: &Passed) -> Option<f64> {
-    let is_link = |name: &str| name != LOOPBACK && passed.holds(name);
+fn network_busy(uses: &ResourceUsage, load_interfaces: &LoadInterfaces) -> Option<f64> {
+    let is_link = |name: &str| name != LOOPBACK && load_interfaces.holds(name);
     let speeds = uses.of_sut(Counter::NetSpeed).filter(|one| is_link(&one.series.instance));
     let busy = speeds.filter_map(|one| {
         let bytes = |counter| uses.sut_value(counter, &one.series.instance);
@@ -266,7 +270,7 @@ fn mean(values: &[f64]) -> Option<f64> {
     ratio(Some(values.iter().sum()), Some(values.len() as f64))
 }
 
-/// Returns part ÷ whole; `None` if either is not known or the whole is nothing.
+/// Returns part ÷ whole; `None` if either is not known or the whole is zero.
 fn ratio(part: Option<f64>, whole: Option<f64>) -> Option<f64> {
     let whole = whole.filter(|whole| 0.0 < *whole)?;
     Some(part? / whole)

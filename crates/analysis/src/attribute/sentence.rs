@@ -2,25 +2,25 @@
 
 use model::Load;
 
-use super::{Bottleneck, Certainty, Sign};
+use super::{Bottleneck, Certainty, Indicator};
 use crate::LoadPointResult;
 
 /// Neighboring load points with the same bottleneck.
-struct Range<'a> {
+struct LoadRange<'a> {
     bottleneck: Bottleneck,
     points: Vec<&'a LoadPointResult>,
 }
 
-/// Returns what a run's bottleneck was, to stand behind a colon, without a full stop: `processor-bound from 4 to 8 clients;
-/// no single bottleneck found from 12 to 40 clients (CPU 78 %, disk 71 %); probably bound by disk operations above 40
-/// clients`. `user` names one user. `None` if no load point has an attribution.
+/// Returns a clause about a run's bottleneck, to stand behind a colon, without a full stop: `processor-bound from 4
+/// to 8 clients; no single bottleneck found from 12 to 40 clients (CPU 78 %, disk 71 %); probably bound by disk
+/// operations above 40 clients`. `user` names one user. `None` if no load point has an attribution.
 ///
-/// Load points by rising load; those at which nothing was the limit are left out if there are others.
+/// Load points by rising load; those without a limit are left out if there are others.
 pub fn sentence(points: &[LoadPointResult], user: &str) -> Option<String> {
     let mut sorted: Vec<&LoadPointResult> = points.iter().filter(|one| one.attribution.is_some()).collect();
     sorted.sort_by(|one, other| one.load.level().total_cmp(&other.load.level()));
     let ranges = ranges(&sorted);
-    let bound: Vec<&Range> = ranges.iter().filter(|range| range.bottleneck != Bottleneck::None).collect();
+    let bound: Vec<&LoadRange> = ranges.iter().filter(|range| range.bottleneck != Bottleneck::None).collect();
     match (ranges.first(), bound.is_empty()) {
         (None, _) => None,
         (Some(_), true) => Some("none was reached at the loads tested".to_owned()),
@@ -31,19 +31,19 @@ pub fn sentence(points: &[LoadPointResult], user: &str) -> Option<String> {
     }
 }
 
-fn ranges<'a>(sorted: &[&'a LoadPointResult]) -> Vec<Range<'a>> {
-    let mut ranges: Vec<Range> = Vec::new();
+fn ranges<'a>(sorted: &[&'a LoadPointResult]) -> Vec<LoadRange<'a>> {
+    let mut ranges: Vec<LoadRange> = Vec::new();
     for point in sorted {
         let Some(bottleneck) = point.attribution.as_ref().map(|one| one.bottleneck) else { continue };
         match ranges.last_mut() {
             Some(range) if range.bottleneck == bottleneck => range.points.push(point),
-            _ => ranges.push(Range { bottleneck, points: vec![point] }),
+            _ => ranges.push(LoadRange { bottleneck, points: vec![point] }),
         }
     }
     ranges
 }
 
-fn clause(range: &Range, all: &[Range], user: &str) -> String {
+fn clause(range: &LoadRange, all: &[LoadRange], user: &str) -> String {
     let (first, last) = (range.points[0].load, range.points[range.points.len() - 1].load);
     let is_last = all.last().is_some_and(|other| std::ptr::eq(other.points[0], range.points[0]));
     let before = all.iter().take_while(|other| !std::ptr::eq(other.points[0], range.points[0])).last();
@@ -58,8 +58,8 @@ fn clause(range: &Range, all: &[Range], user: &str) -> String {
     }
 }
 
-impl Range<'_> {
-    /// Returns how a sentence says it; what is certain at one load of the range is so for the range.
+impl LoadRange<'_> {
+    /// Returns the form for a sentence; a bottleneck that is certain at one load of the range is certain for the range.
     fn adjective(&self) -> String {
         let attributions = || self.points.iter().filter_map(|point| point.attribution.as_ref());
         let certain = attributions().find(|one| one.certainty == Certainty::Certain);
@@ -67,28 +67,28 @@ impl Range<'_> {
     }
 }
 
-/// Returns what was used most in a range: the two resources with the highest use at any of its load points.
-fn most_used(range: &Range) -> String {
+/// Returns the most used resources of a range: the two resources with the highest use at any of its load points.
+fn most_used(range: &LoadRange) -> String {
     let uses = range.points.iter().filter_map(|point| Some(point.attribution.as_ref()?.most_used()));
     let highest = uses.max_by(|one, other| {
-        let first = |uses: &[(Sign, f64)]| uses.first().map_or(0.0, |(_, value)| *value);
+        let first = |uses: &[(Indicator, f64)]| uses.first().map_or(0.0, |(_, value)| *value);
         first(one).total_cmp(&first(other))
     });
     let texts: Vec<String> = highest
         .unwrap_or_default()
         .iter()
-        .map(|(sign, value)| format!("{} {:.0} %", resource(*sign), 100.0 * value))
+        .map(|(indicator, value)| format!("{} {:.0} %", resource(*indicator), 100.0 * value))
         .collect();
     if texts.is_empty() { String::new() } else { format!(" ({})", texts.join(", ")) }
 }
 
 /// Returns the resource that a share is of.
-fn resource(sign: Sign) -> &'static str {
-    match sign {
-        Sign::ProcessorUse => "CPU",
-        Sign::DiskBusy => "disk",
-        Sign::NetworkBusy => "network",
-        Sign::WorkersBusy => "workers",
+fn resource(indicator: Indicator) -> &'static str {
+    match indicator {
+        Indicator::ProcessorUse => "CPU",
+        Indicator::DiskBusy => "disk",
+        Indicator::NetworkBusy => "network",
+        Indicator::WorkersBusy => "workers",
         other => other.name(),
     }
 }

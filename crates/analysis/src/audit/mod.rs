@@ -1,19 +1,19 @@
-//! Audits: numbers that somebody stated, held against what they must follow from.
+//! Audits: stated numbers, compared with the values that follow from their sources.
 //!
-//! [`audit_results`] compares a result table with the one recomputed from a run file. [`audit_report`] has no records
-//! to go by: it asks whether all numbers of a published report can be true at once.
+//! [`audit_results`] compares a result table with the one recomputed from a run file. [`audit_report`] has no records:
+//! it checks whether all numbers of a published report can be true at once.
 
 mod published;
 mod results;
 
 pub(crate) use published::{Entry, Row};
 pub use published::{PublishedFinding, audit_report};
-pub use results::{COLUMNS, Column, StatedRow, audit_results};
+pub use results::{COLUMNS, ResultColumn, StatedRow, audit_results};
 
 /// A finding of an audit: a figure or statement that does not follow.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Finding {
-    /// Which check failed: `changed cell`, `exchanged columns`, `little`, `errors`, `load factor`…
+pub struct AuditFinding {
+    /// The check that failed: `changed cell`, `exchanged columns`, `little`, `errors`, `load factor`…
     pub check: &'static str,
     /// The row that it concerns, from 0; `None` for the whole table.
     pub row: Option<usize>,
@@ -21,8 +21,8 @@ pub struct Finding {
     pub text: String,
 }
 
-impl Finding {
-    fn new(check: &'static str, row: Option<usize>, text: String) -> Finding {
-        Finding { check, row, text }
+impl AuditFinding {
+    fn new(check: &'static str, row: Option<usize>, text: String) -> AuditFinding {
+        AuditFinding { check, row, text }
     }
 }

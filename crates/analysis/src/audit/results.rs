@@ -1,45 +1,45 @@
-//! A stated result table against the one recomputed from the records.
+//! Comparison of a stated result table with the one recomputed from the records.
 
 use std::collections::BTreeMap;
 
 use units::{Nanos, Ratio};
 
-use super::Finding;
+use super::AuditFinding;
 use crate::{Analysis, LoadPointResult};
 
-/// A column of the result table: its name in files, and what it holds.
-pub struct Column {
+/// A column of the result table: its name in files, and its values.
+pub struct ResultColumn {
     /// Its name, unit last.
     pub name: &'static str,
     value: fn(&LoadPointResult) -> Option<f64>,
 }
 
 /// All columns, in the order of the table.
-pub const COLUMNS: &[Column] = &[
-    Column { name: "load", value: |point| Some(point.load.level()) },
-    Column { name: "length_s", value: |point| Some(point.length.as_secs_f64()) },
-    Column { name: "operations", value: |point| Some(point.total.n as f64) },
-    Column { name: "errors", value: |point| Some(point.total.errors as f64) },
-    Column { name: "offered_per_s", value: |point| point.offered_rate },
-    Column { name: "rate_per_s", value: |point| Some(point.rate) },
-    Column { name: "errors_per_s", value: |point| Some(point.error_rate) },
-    Column { name: "error_level", value: |point| point.error_level },
-    Column { name: "response_mean_s", value: |point| point.response.mean },
-    Column { name: "load_factor", value: |point| Some(point.load_factor) },
-    Column { name: "throughput_mbit", value: |point| Some(point.throughput_mbit) },
-    Column { name: "client_throughput_mbit", value: |point| point.client_throughput_mbit },
-    Column { name: "pages_per_minute", value: |point| point.pages_per_minute },
-    Column { name: "body_bytes", value: |point| Some(point.total.bytes.body as f64) },
-    Column { name: "bytes", value: |point| Some(point.total.bytes.total as f64) },
-    Column { name: "response_p50_s", value: |point| percentile(point, 0.5) },
-    Column { name: "response_p90_s", value: |point| percentile(point, 0.9) },
-    Column { name: "response_p99_s", value: |point| percentile(point, 0.99) },
-    Column { name: "response_p999_s", value: |point| percentile(point, 0.999) },
-    Column { name: "response_max_s", value: |point| point.response.max.map(Nanos::as_secs_f64) },
-    Column { name: "service_mean_s", value: |point| point.service.mean },
+pub const COLUMNS: &[ResultColumn] = &[
+    ResultColumn { name: "load", value: |point| Some(point.load.level()) },
+    ResultColumn { name: "length_s", value: |point| Some(point.length.as_secs_f64()) },
+    ResultColumn { name: "operations", value: |point| Some(point.total.n as f64) },
+    ResultColumn { name: "errors", value: |point| Some(point.total.errors as f64) },
+    ResultColumn { name: "offered_per_s", value: |point| point.offered_rate },
+    ResultColumn { name: "rate_per_s", value: |point| Some(point.rate) },
+    ResultColumn { name: "errors_per_s", value: |point| Some(point.error_rate) },
+    ResultColumn { name: "error_level", value: |point| point.error_level },
+    ResultColumn { name: "response_mean_s", value: |point| point.response.mean },
+    ResultColumn { name: "load_factor", value: |point| Some(point.load_factor) },
+    ResultColumn { name: "throughput_mbit", value: |point| Some(point.throughput_mbit) },
+    ResultColumn { name: "client_throughput_mbit", value: |point| point.client_throughput_mbit },
+    ResultColumn { name: "pages_per_minute", value: |point| point.pages_per_minute },
+    ResultColumn { name: "body_bytes", value: |point| Some(point.total.bytes.body as f64) },
+    ResultColumn { name: "bytes", value: |point| Some(point.total.bytes.total as f64) },
+    ResultColumn { name: "response_p50_s", value: |point| percentile(point, 0.5) },
+    ResultColumn { name: "response_p90_s", value: |point| percentile(point, 0.9) },
+    ResultColumn { name: "response_p99_s", value: |point| percentile(point, 0.99) },
+    ResultColumn { name: "response_p999_s", value: |point| percentile(point, 0.999) },
+    ResultColumn { name: "response_max_s", value: |point| point.response.max.map(Nanos::as_secs_f64) },
+    ResultColumn { name: "service_mean_s", value: |point| point.service.mean },
 ];
 
-/// One row of a result table as somebody states it.
+/// A stated row of a result table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StatedRow {
     /// Index of the load point.
@@ -59,16 +59,16 @@ impl StatedRow {
 
 /// Compares a stated table with the recomputed one, cell by cell.
 ///
-/// `tolerance` is the relative difference that rounding may leave, from 0. A column that is not
-/// stated in any row is not missed; one that is stated in some rows is. Findings in the order of
-/// the rows, whole columns first; empty if everything follows.
-pub fn audit_results(stated: &[StatedRow], recomputed: &Analysis, tolerance: Ratio) -> Vec<Finding> {
+/// `tolerance` is the relative difference that rounding may leave, from 0. A column that no row states is not
+/// missing; one that only some rows state is. Findings in the order of the rows, whole columns first; empty if all
+/// cells agree.
+pub fn audit_results(stated: &[StatedRow], recomputed: &Analysis, tolerance: Ratio) -> Vec<AuditFinding> {
     let mut findings = Vec::new();
     let mut pairs = Vec::new();
     for (row, stated) in stated.iter().enumerate() {
         match recomputed.load_points.iter().find(|point| point.index == stated.load_point) {
-            Some(point) => pairs.push(Compared::new(row, stated, StatedRow::of(point), tolerance)),
-            None => findings.push(Finding::new(
+            Some(point) => pairs.push(ComparedRow::new(row, stated, StatedRow::of(point), tolerance)),
+            None => findings.push(AuditFinding::new(
                 "extra row",
                 Some(row),
                 format!("load point {} is stated, but was not recorded", stated.load_point + 1),
@@ -78,12 +78,16 @@ pub fn audit_results(stated: &[StatedRow], recomputed: &Analysis, tolerance: Rat
     for point in &recomputed.load_points {
         if !stated.iter().any(|row| row.load_point == point.index) {
             let text = format!("load point {} was recorded, but is not stated", point.index + 1);
-            findings.push(Finding::new("missing row", None, text));
+            findings.push(AuditFinding::new("missing row", None, text));
         }
     }
     let whole = exchanged_everywhere(&pairs);
     findings.extend(whole.map(|(one, other)| {
-        Finding::new("exchanged columns", None, format!("`{one}` and `{other}` are exchanged in every row"))
+        AuditFinding::new(
+            "exchanged columns",
+            None,
+            format!("`{one}` and `{other}` are exchanged in every row"),
+        )
     }));
     let columns = stated_columns(stated);
     findings.extend(pairs.iter().flat_map(|pair| pair.findings(&columns, whole)));
@@ -91,7 +95,7 @@ pub fn audit_results(stated: &[StatedRow], recomputed: &Analysis, tolerance: Rat
 }
 
 /// A stated row and the recomputed one.
-struct Compared<'a> {
+struct ComparedRow<'a> {
     row: usize,
     stated: &'a BTreeMap<String, f64>,
     recomputed: BTreeMap<String, f64>,
@@ -99,11 +103,11 @@ struct Compared<'a> {
 }
 
 /// Names of two columns.
-type Exchange<'a> = (&'a str, &'a str);
+type ColumnPair<'a> = (&'a str, &'a str);
 
-impl<'a> Compared<'a> {
-    fn new(row: usize, stated: &'a StatedRow, recomputed: StatedRow, tolerance: Ratio) -> Compared<'a> {
-        Compared { row, stated: &stated.cells, recomputed: recomputed.cells, tolerance: tolerance.0 }
+impl<'a> ComparedRow<'a> {
+    fn new(row: usize, stated: &'a StatedRow, recomputed: StatedRow, tolerance: Ratio) -> ComparedRow<'a> {
+        ComparedRow { row, stated: &stated.cells, recomputed: recomputed.cells, tolerance: tolerance.0 }
     }
 
     fn same(&self, one: f64, other: f64) -> bool {
@@ -116,7 +120,7 @@ impl<'a> Compared<'a> {
     }
 
     /// Returns the pairs of columns of which each has the other's value.
-    fn exchanges(&self) -> Vec<Exchange<'a>> {
+    fn exchanges(&self) -> Vec<ColumnPair<'a>> {
         let wrong: Vec<&str> =
             self.stated.keys().map(String::as_str).filter(|name| self.differs(name)).collect();
         let crossed = |one: &str, other: &str| self.same(self.stated[one], self.recomputed[other]);
@@ -129,20 +133,20 @@ impl<'a> Compared<'a> {
     }
 
     /// Returns what is wrong in this row besides an exchange of whole columns.
-    fn findings(&self, columns: &[&str], whole: Option<Exchange>) -> Vec<Finding> {
+    fn findings(&self, columns: &[&str], whole: Option<ColumnPair>) -> Vec<AuditFinding> {
         let mut findings = Vec::new();
         let mut explained: Vec<&str> = whole.map(|(one, other)| vec![one, other]).unwrap_or_default();
         for (one, other) in self.exchanges().into_iter().filter(|pair| Some(*pair) != whole) {
             explained.extend([one, other]);
             let text = format!("`{one}` and `{other}` are exchanged");
-            findings.push(Finding::new("exchanged columns", Some(self.row), text));
+            findings.push(AuditFinding::new("exchanged columns", Some(self.row), text));
         }
         let others = columns.iter().filter(|name| !explained.contains(name));
         findings.extend(others.filter_map(|name| self.cell(name)));
         findings
     }
 
-    fn cell(&self, name: &str) -> Option<Finding> {
+    fn cell(&self, name: &str) -> Option<AuditFinding> {
         let (check, text) = match (self.stated.get(name), self.recomputed.get(name)) {
             (Some(stated), Some(found)) if !self.same(*stated, *found) => {
                 ("changed cell", format!("`{name}` is stated as {stated}, the records give {found}"))
@@ -155,14 +159,14 @@ impl<'a> Compared<'a> {
             }
             _ => return None,
         };
-        Some(Finding::new(check, Some(self.row), text))
+        Some(AuditFinding::new(check, Some(self.row), text))
     }
 }
 
 /// Returns the two columns that are exchanged in every row, of which there are at least two.
-fn exchanged_everywhere<'a>(pairs: &[Compared<'a>]) -> Option<Exchange<'a>> {
+fn exchanged_everywhere<'a>(pairs: &[ComparedRow<'a>]) -> Option<ColumnPair<'a>> {
     let first = pairs.first()?.exchanges();
-    let everywhere = |exchange: &Exchange| pairs.iter().all(|pair| pair.exchanges().contains(exchange));
+    let everywhere = |exchange: &ColumnPair| pairs.iter().all(|pair| pair.exchanges().contains(exchange));
     first.into_iter().find(|exchange| 1 < pairs.len() && everywhere(exchange))
 }
 

@@ -8,33 +8,34 @@ use stats::{
 use units::{Ratio, WallTime};
 
 use super::figures::is_valid;
-use super::turns::in_turns;
-use super::{Compared, Comparison, Metric, best_point, point_at};
+use super::interleaving::interleaved_pairs;
+use super::{ComparedMetric, Comparison, RunInput, best_point, point_at};
 use crate::LoadPointResult;
 
 /// The assumed deviation of a figure from run to run, relative to it, where too few runs of one server are there to
 /// measure it.
 ///
-/// A house rule. The rounds that `docs/bench-generator.md` lists differ by 1 to 5 % on a machine with nothing else to do.
+/// A house rule. The rounds that `docs/bench-generator.md` lists differ by 1 to 5 % on a machine with nothing else to
+/// do.
 pub const BETWEEN_RUNS: Ratio = Ratio(0.02);
 
-/// A schedule sets the rate of a run that delivered no less than this part of it. A house rule.
+/// The delivered ratio from which the schedule, not the server, sets the rate of a run. A house rule.
 const SCHEDULED: f64 = 0.999;
 
-/// The probability that anything is told where nothing differs.
+/// The significance level: the probability of any false alarm where nothing differs.
 const ALPHA: Ratio = Ratio(0.05);
 
 /// The change of a figure from the baseline's.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Change {
-    /// Which figure.
-    pub metric: Metric,
-    /// Over how many loads; 1 at a single one.
+    /// The figure.
+    pub metric: ComparedMetric,
+    /// Number of loads that it covers; 1 for a single one.
     pub n_loads: usize,
     /// The figure ÷ the baseline's; of several runs the ratio of geometric means.
     pub ratio: f64,
-    /// The interval for the ratio by which it was decided: all those of a comparison hold together with 95 % confidence.
-    /// `None` if runs are too few and their phases too short for one.
+    /// The interval for the ratio by which it was decided: all those of a comparison hold together with 95 %
+    /// confidence. `None` if runs are too few and their phases too short for one.
     pub interval: Option<(f64, f64)>,
     /// The confidence of this interval by itself, from 0.95.
     pub confidence: Ratio,
@@ -42,8 +43,8 @@ pub struct Change {
     pub p: Option<f64>,
     /// The finding among all that were compared.
     pub finding: ComparisonFinding,
-    /// The smallest difference that is found in four of five such comparisons among as many others, as a ratio above none (0.03: 3 %); `None`
-    /// without an interval.
+    /// The smallest difference that is detected in four of five such comparisons among as many others, as a ratio
+    /// above no difference (0.03: 3 %); `None` without an interval.
     pub detectable: Option<f64>,
     /// The basis of the interval.
     pub basis: Basis,
@@ -52,11 +53,11 @@ pub struct Change {
 /// The basis of an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Basis {
-    /// Pairs of repetitions that took turns, with their number.
-    Turns(usize),
-    /// Repetitions that took no turns: so many of the baseline, so many of the other.
+    /// Interleaved repetitions: the number of pairs.
+    Interleaved(usize),
+    /// Repetitions that were not interleaved: the numbers of the baseline and of the other.
     Repetitions(usize, usize),
-    /// The seconds of too few runs to be repetitions; up to [`BETWEEN_RUNS`] is taken for granted.
+    /// The seconds of too few runs to be repetitions, with an assumed deviation of [`BETWEEN_RUNS`] between runs.
     Phases,
 }
 
@@ -70,7 +71,7 @@ struct Value {
     between: f64,
 }
 
-/// A comparison of one figure at one place, before it is known what holds.
+/// The compared ratio of one figure at one load, before its significance is decided.
 #[derive(Debug, Clone, Copy)]
 struct ComparedRatio {
     ratio: f64,
@@ -78,20 +79,22 @@ struct ComparedRatio {
     basis: Basis,
 }
 
-/// One figure of one side: over all loads, and at each.
+/// The comparison of one figure of one side: over all loads, and at each.
 struct FigureComparison {
     side: usize,
-    metric: Metric,
+    metric: ComparedMetric,
     overall: Option<ComparedRatio>,
     n_loads: usize,
     levels: Vec<Option<ComparedRatio>>,
 }
 
-/// Fills in how all sides differ from the first, figure by figure: at each load, over all loads, and at their best.
-pub(super) fn fill(comparison: &mut Comparison, runs: &[Compared], groups: &[Vec<usize>]) {
+/// Fills in the changes of all sides from the first, figure by figure: at each load, over all loads, and at their best.
+pub(super) fn fill(comparison: &mut Comparison, runs: &[RunInput], groups: &[Vec<usize>]) {
     let others = || 1..groups.len();
     let figure_comparisons: Vec<FigureComparison> = others()
-        .flat_map(|side| Metric::ALL.map(|metric| compare_figure(comparison, runs, groups, side, metric)))
+        .flat_map(|side| {
+            ComparedMetric::ALL.map(|metric| compare_figure(comparison, runs, groups, side, metric))
+        })
         .collect();
     let bests: Vec<Option<ComparedRatio>> =
         others().map(|side| best(runs, [&groups[0], &groups[side]])).collect();
@@ -116,7 +119,7 @@ pub(super) fn fill(comparison: &mut Comparison, runs: &[Compared], groups: &[Vec
         others().zip(bests.iter().zip(&significance[figure_comparisons.len()..]))
     {
         if let (Some(best), Some(found)) = (&mut comparison.sides[side].best, found) {
-            best.figures.changes.push(found.change(Metric::Rate, significance.overall));
+            best.figures.changes.push(found.change(ComparedMetric::Rate, significance.overall));
         }
     }
 }
@@ -139,7 +142,7 @@ impl ComparedRatio {
         }
         let values = |side: &[Value]| side.iter().map(|one| one.value).collect::<Vec<f64>>();
         let began = |side: &[Value]| side.iter().map(|one| one.began).collect::<Vec<_>>();
-        if let Some(pairs) = in_turns(&began(a), &began(b)) {
+        if let Some(pairs) = interleaved_pairs(&began(a), &began(b)) {
             let pairs: Vec<(f64, f64)> =
                 pairs.iter().map(|(one, other)| (a[*one].value, b[*other].value)).collect();
             let (from, to): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
@@ -147,7 +150,7 @@ impl ComparedRatio {
             return Some(ComparedRatio {
                 ratio,
                 log_ratio: LogRatio::of_pairs(&pairs, seed),
-                basis: Basis::Turns(pairs.len()),
+                basis: Basis::Interleaved(pairs.len()),
             });
         }
         let (from, to) = (values(a), values(b));
@@ -159,7 +162,7 @@ impl ComparedRatio {
         Some(ComparedRatio { ratio: ratio_of(&from, &to), log_ratio, basis })
     }
 
-    fn change(&self, metric: Metric, decision: Decision) -> Change {
+    fn change(&self, metric: ComparedMetric, decision: Decision) -> Change {
         let log_ratio = self.log_ratio.as_ref();
         let confidence = decision.confidence();
         let interval = log_ratio.and_then(|found| found.ratio(confidence));
@@ -192,10 +195,10 @@ fn ratio_of(a: &[f64], b: &[f64]) -> f64 {
 /// Compares one figure of a side with the baseline's.
 fn compare_figure(
     comparison: &Comparison,
-    runs: &[Compared],
+    runs: &[RunInput],
     groups: &[Vec<usize>],
     side: usize,
-    metric: Metric,
+    metric: ComparedMetric,
 ) -> FigureComparison {
     let seed = runs[0].plan.seed;
     let (base, other) = (&groups[0], &groups[side]);
@@ -207,7 +210,7 @@ fn compare_figure(
         loads.map(|load| [base, other].map(|group| at(group, load))).collect();
     let known = |side: &[Option<Value>]| side.iter().copied().flatten().collect::<Vec<Value>>();
     let levels = table.iter().map(|[a, b]| ComparedRatio::of(&known(a), &known(b), seed)).collect();
-    // Over all loads only those count that every run has, so that all runs are measured by the same.
+    // Over all loads only those count that every run has, so that all runs are compared at the same loads.
     let whole: Vec<_> = table.iter().filter(|sides| sides.iter().flatten().all(Option::is_some)).collect();
     let over = |side: usize, group: &[usize]| {
         let run = |run| over_loads(&whole.iter().filter_map(|row| row[side][run]).collect::<Vec<Value>>());
@@ -218,35 +221,37 @@ fn compare_figure(
 }
 
 /// Returns a figure of a load point; `None` if it is not valid, or not known.
-fn value(run: &Compared, point: &LoadPointResult, metric: Metric) -> Option<Value> {
+fn value(run: &RunInput, point: &LoadPointResult, metric: ComparedMetric) -> Option<Value> {
     let began = run.began.iter().find(|(index, _)| *index == point.index).map(|(_, began)| *began);
     let value = metric.of(point).filter(|_| is_valid(point))?;
     Some(Value { value, shown: metric.shown(point), began, between: between_runs(point, metric) })
 }
 
-/// Returns by how much a figure is taken to differ from run to run.
+/// Returns the assumed deviation of a figure from run to run.
 ///
-/// What differs is how fast the server is, so rates differ as far as the server sets them: in an open loop that was
-/// delivered not at all, in a closed one by the part of the cycle that users wait for replies, since of X = N ÷ (R + Z)
-/// follows dX ÷ X = −(dR ÷ R) · R ÷ (R + Z).
-fn between_runs(point: &LoadPointResult, metric: Metric) -> f64 {
+/// The speed of the server varies, so rates vary as far as the server sets them: not at all in an open loop that was
+/// delivered, and in a closed one by the part of the cycle in which users wait for replies, since X = N ÷ (R + Z)
+/// gives dX ÷ X = −(dR ÷ R) · R ÷ (R + Z).
+fn between_runs(point: &LoadPointResult, metric: ComparedMetric) -> f64 {
     let part = match (metric, point.delivered_ratio) {
-        (Metric::Rate, Some(delivered)) if SCHEDULED <= delivered => 0.0,
-        (Metric::Rate, None) => part_waiting(point),
+        (ComparedMetric::Rate, Some(delivered)) if SCHEDULED <= delivered => 0.0,
+        (ComparedMetric::Rate, None) => part_waiting(point),
         _ => 1.0,
     };
     BETWEEN_RUNS.0 * part
 }
 
-/// Returns R ÷ (R + Z): of the users, the part that is waiting for a reply on average.
+/// Returns R ÷ (R + Z), the average part of users that wait for a reply.
 fn part_waiting(point: &LoadPointResult) -> f64 {
     let part = point.in_flight_mean / (point.in_flight_mean + point.thinking_mean);
     if part.is_finite() { part.clamp(0.0, 1.0) } else { 1.0 }
 }
 
-/// Returns the geometric mean of a run's figures at several loads, with the error that follows; begun with the first.
+/// Returns the geometric mean of a run's figures at several loads, with the error that follows and the start time of
+/// the first.
 ///
-/// Of a mean of logarithms the squared error is Σ e² ÷ n², with Satterthwaite's degrees of freedom, (Σ e²)² ÷ Σ (e⁴ ÷ ν).
+/// Of a mean of logarithms the squared error is Σ e² ÷ n², with Satterthwaite's degrees of freedom, (Σ e²)² ÷ Σ (e⁴ ÷
+/// ν).
 fn over_loads(values: &[Value]) -> Option<Value> {
     let (first, n) = (values.first()?, values.len() as f64);
     let value = (values.iter().map(|one| one.value.ln()).sum::<f64>() / n).exp();
@@ -266,9 +271,9 @@ fn first_degrees_of_freedom(all: &[MeasuredFigure]) -> f64 {
 }
 
 /// Compares the highest valid rates of two sides.
-fn best(runs: &[Compared], [base, other]: [&Vec<usize>; 2]) -> Option<ComparedRatio> {
+fn best(runs: &[RunInput], [base, other]: [&Vec<usize>; 2]) -> Option<ComparedRatio> {
     let of = |group: &[usize]| -> Vec<Value> {
-        let best = |run: &usize| value(&runs[*run], best_point(runs[*run].analysis)?, Metric::Rate);
+        let best = |run: &usize| value(&runs[*run], best_point(runs[*run].analysis)?, ComparedMetric::Rate);
         group.iter().filter_map(best).collect()
     };
     ComparedRatio::of(&of(base), &of(other), runs[0].plan.seed)

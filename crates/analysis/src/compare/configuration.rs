@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use model::{Fact, FactSection, FactState, Testbed};
 
-use super::Compared;
+use super::RunInput;
 use super::run_values::RunValues;
 
-/// Facts that differ from run to run by themselves, and say nothing about a configuration.
+/// Facts that vary from run to run by themselves, and are not part of a configuration.
 pub const READINGS: [&str; 9] = [
     "address",
     "frequency now",
@@ -20,11 +20,11 @@ pub const READINGS: [&str; 9] = [
     "uptime",
 ];
 
-/// Sections that make a server what it is; besides them those about configuration.
+/// Sections that identify a server, besides those about configuration.
 const SERVER: [&str; 6] =
     ["Server", "Accelerator", "Gateway", "System under test", "Kernel settings", "Processor vulnerabilities"];
 
-/// Facts about the machine without which a server is not the same.
+/// Facts about the machine that identify a server.
 const MACHINE: [(&str, &str); 9] = [
     ("Machine", "model"),
     ("Processor", "model"),
@@ -52,7 +52,7 @@ pub struct ConfigurationDifference {
     pub values: Vec<Option<String>>,
 }
 
-/// Returns whether a fact makes the server what it is, so that runs with different ones are no repetitions.
+/// Returns whether a fact identifies the server, so that runs with different values are not repetitions.
 pub(super) fn identifies(section: &FactSection, fact: &Fact) -> bool {
     let (title, name) = (section.title.as_str(), fact.name.as_str());
     let is_servers = SERVER.contains(&title) || title.ends_with("configuration");
@@ -60,18 +60,18 @@ pub(super) fn identifies(section: &FactSection, fact: &Fact) -> bool {
     is_known && (is_servers || MACHINE.contains(&(title, name)))
 }
 
-/// Returns a fact's value without what its run chose for itself alone: ports and folders.
+/// Returns a fact's value without the values chosen for its run alone: ports and folders.
 pub fn plain_value(testbed: &Testbed, section: &FactSection, fact: &Fact) -> String {
     let value = fact.value.trim_end();
     match section.title.as_str() {
-        // A server that was there already is known by its address.
+        // An external server is identified by its address.
         "System under test" => value.to_owned(),
         _ => RunValues::of(testbed).masked(value, &fact.name),
     }
 }
 
 /// Lists the facts that differ between sides, section by section, in the order in which runs have them.
-pub(super) fn differences(runs: &[Compared], groups: &[Vec<usize>]) -> Vec<ConfigurationDifference> {
+pub(super) fn differences(runs: &[RunInput], groups: &[Vec<usize>]) -> Vec<ConfigurationDifference> {
     let mut seen = BTreeSet::new();
     let mut found: Vec<ConfigurationDifference> = Vec::new();
     for run in groups.iter().map(|group| &runs[group[0]]) {
@@ -88,9 +88,9 @@ pub(super) fn differences(runs: &[Compared], groups: &[Vec<usize>]) -> Vec<Confi
     found
 }
 
-/// Returns how a fact differs; `None` if it does not.
+/// Returns the difference of a fact; `None` if there is none.
 fn difference(
-    runs: &[Compared],
+    runs: &[RunInput],
     groups: &[Vec<usize>],
     section: &str,
     name: &str,
@@ -113,7 +113,7 @@ fn difference(
     })
 }
 
-fn value(run: &Compared, section: &str, name: &str) -> Option<String> {
+fn value(run: &RunInput, section: &str, name: &str) -> Option<String> {
     let mut facts = run
         .testbed
         .sections
@@ -125,7 +125,7 @@ fn value(run: &Compared, section: &str, name: &str) -> Option<String> {
     Some(plain_value(run.testbed, section, fact))
 }
 
-/// Leaves of texts of several lines those that not all have; of a text that only one has, how long it is.
+/// Reduces texts of several lines to the lines that not all have; a text that only one has, to its length.
 fn only_differing_lines(values: Vec<Option<String>>) -> Vec<Option<String>> {
     if !values.iter().flatten().any(|value| value.contains('\n')) {
         return values;
@@ -137,8 +137,8 @@ fn only_differing_lines(values: Vec<Option<String>>) -> Vec<Option<String>> {
         let lines: Vec<&str> = text.lines().filter(|line| !is_common(line)).collect();
         match (known.len(), lines.len()) {
             (1, _) => format!("{} lines", text.lines().count()),
-            (_, 0) => "the same lines, elsewhere or fewer times".to_owned(),
-            (_, n) if N_LINES_MAX < n => format!("{n} lines of its own"),
+            (_, 0) => "the same lines in another order or number".to_owned(),
+            (_, n) if N_LINES_MAX < n => format!("{n} differing lines"),
             _ => lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join("\n"),
         }
     };

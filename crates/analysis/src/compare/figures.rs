@@ -4,17 +4,16 @@ use model::Load;
 use stats::Estimate;
 use units::Nanos;
 
-use super::{Change, Metric};
+use super::{Change, ComparedMetric};
 use crate::metrics::CONFIDENCE;
-use crate::{LoadPointResult, State};
+use crate::{LoadPointResult, VerdictState};
 
 /// The highest valid load of a side.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Best {
-    /// At which load: of several runs, that of the highest rate.
+    /// The load; of several runs, that of the highest rate.
     pub load: Load,
-    /// Whether that was all that was offered, so that the rate says nothing about what the side could do: the highest load of
-    /// an open loop.
+    /// Whether that was the highest load offered by an open loop, so that the rate is not the limit of the side.
     pub is_all_offered: bool,
     /// The figures at the highest valid load of each run.
     pub figures: Figures,
@@ -25,15 +24,15 @@ pub struct Best {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figures {
     /// The judgement: valid if one of the runs is, at this load.
-    pub state: State,
+    pub state: VerdictState,
     /// Number of runs behind the figures.
     pub n_runs: usize,
     /// Number of them that are valid at this load.
     pub n_valid: usize,
     /// Successful operations per second.
     pub rate: f64,
-    /// 95 % interval for it: of one run by its seconds, of three or more by how they scatter; `None` of two, and if too few
-    /// seconds.
+    /// 95 % interval for the rate: of one run from its seconds, of three or more from their scatter; `None` of two,
+    /// and with too few seconds.
     pub rate_interval: Option<(f64, f64)>,
     /// Mean response time in seconds; `None` if nothing succeeded.
     pub response_mean: Option<f64>,
@@ -49,12 +48,12 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Puts the same load of several runs together. Without changes, which need all sides.
+    /// Combines the same load of several runs. Without changes, which need all sides.
     pub(super) fn of(points: &[&LoadPointResult]) -> Figures {
         let valid: Vec<&LoadPointResult> = points.iter().copied().filter(|point| is_valid(point)).collect();
         let state = match (valid.is_empty(), points.first()) {
-            (false, _) => State::Valid,
-            (true, point) => point.map_or(State::Incomplete, |point| point.verdict.state),
+            (false, _) => VerdictState::Valid,
+            (true, point) => point.map_or(VerdictState::Incomplete, |point| point.verdict.state),
         };
         let (n_runs, n_valid) = (points.len(), valid.len());
         let shown = if valid.is_empty() { points } else { &valid };
@@ -66,25 +65,25 @@ impl Figures {
             rate: mean(&|point| Some(point.rate)).unwrap_or(0.0),
             rate_interval: rate_interval(shown),
             response_mean: mean(&|point| point.response.mean),
-            response_p99: mean(&|point| Metric::ResponseP99.of(point)).map(Nanos::from_secs_f64),
+            response_p99: mean(&|point| ComparedMetric::ResponseP99.of(point)).map(Nanos::from_secs_f64),
             sut_cpus: mean(&|point| point.sut_cpus),
             sut_cpu_per_operation: mean(&|point| point.sut_cpu_per_operation),
             changes: Vec::new(),
         }
     }
 
-    /// Returns how a figure differs from the baseline's; `None` of the baseline, and if it was not compared.
-    pub fn change(&self, metric: Metric) -> Option<&Change> {
+    /// Returns the change of a figure from the baseline's; `None` of the baseline, and if it was not compared.
+    pub fn change(&self, metric: ComparedMetric) -> Option<&Change> {
         self.changes.iter().find(|change| change.metric == metric)
     }
 }
 
 /// Returns whether a load point may be compared.
 pub(super) fn is_valid(point: &LoadPointResult) -> bool {
-    point.verdict.state == State::Valid && 0.0 < point.rate
+    point.verdict.state == VerdictState::Valid && 0.0 < point.rate
 }
 
-/// Returns the geometric mean of what is known of it; the only value as it is. `None` if it is known of none.
+/// Returns the geometric mean of the known values; a single value as it is. `None` if no value is known.
 fn geometric_mean(points: &[&LoadPointResult], of: &dyn Fn(&LoadPointResult) -> Option<f64>) -> Option<f64> {
     let values: Vec<f64> = points.iter().filter_map(|point| of(point)).collect();
     match values.as_slice() {

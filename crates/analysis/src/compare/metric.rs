@@ -1,13 +1,13 @@
-//! The figures in which servers are compared.
+//! The metrics in which servers are compared.
 
 use model::Phase;
 use stats::{MeasuredFigure, StandardError, standard_error};
 
 use crate::{LoadPointResult, Percentile, TimelinePoint};
 
-/// A figure in which servers are compared.
+/// A metric in which servers are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Metric {
+pub enum ComparedMetric {
     /// Successful operations per second.
     Rate,
     /// Mean response time, in s.
@@ -18,46 +18,50 @@ pub enum Metric {
     CpuPerOperation,
 }
 
-impl Metric {
-    /// All of them, in the order in which they are told.
-    pub const ALL: [Metric; 4] =
-        [Metric::Rate, Metric::ResponseMean, Metric::ResponseP99, Metric::CpuPerOperation];
+impl ComparedMetric {
+    /// All metrics, in the order of reports.
+    pub const ALL: [ComparedMetric; 4] = [
+        ComparedMetric::Rate,
+        ComparedMetric::ResponseMean,
+        ComparedMetric::ResponseP99,
+        ComparedMetric::CpuPerOperation,
+    ];
 
-    /// Returns its name where a program reads it: `rate`.
+    /// Returns its name in machine-readable output: `rate`.
     pub fn name(self) -> &'static str {
         match self {
-            Metric::Rate => "rate",
-            Metric::ResponseMean => "response_mean",
-            Metric::ResponseP99 => "response_p99",
-            Metric::CpuPerOperation => "sut_cpu_per_operation",
+            ComparedMetric::Rate => "rate",
+            ComparedMetric::ResponseMean => "response_mean",
+            ComparedMetric::ResponseP99 => "response_p99",
+            ComparedMetric::CpuPerOperation => "sut_cpu_per_operation",
         }
     }
 
-    /// Returns whether more of it is better.
+    /// Returns whether higher values are better.
     pub fn is_better_higher(self) -> bool {
-        self == Metric::Rate
+        self == ComparedMetric::Rate
     }
 
     /// Returns the figure of a load point; `None` if it is not known.
     pub(super) fn of(self, point: &LoadPointResult) -> Option<f64> {
         let value = match self {
-            Metric::Rate => Some(point.rate),
-            Metric::ResponseMean => point.response.mean,
-            Metric::ResponseP99 => point.response.percentile(0.99).map(|p99| p99.value.as_secs_f64()),
-            Metric::CpuPerOperation => point.sut_cpu_per_operation,
+            ComparedMetric::Rate => Some(point.rate),
+            ComparedMetric::ResponseMean => point.response.mean,
+            ComparedMetric::ResponseP99 => point.response.percentile(0.99).map(|p99| p99.value.as_secs_f64()),
+            ComparedMetric::CpuPerOperation => point.sut_cpu_per_operation,
         };
         value.filter(|value| 0.0 < *value && value.is_finite())
     }
 
-    /// Returns the figure with the error that its own phase shows; `None` if the phase is too short for one.
+    /// Returns the figure with its standard error from its own phase; `None` if the phase is too short for one.
     pub(super) fn shown(self, point: &LoadPointResult) -> Option<MeasuredFigure> {
         let error = match self {
-            Metric::Rate => standard_error(&seconds(point, |second| Some((second.rate, 1.0)))),
-            Metric::ResponseMean => standard_error(&seconds(point, |second| {
+            ComparedMetric::Rate => standard_error(&seconds(point, |second| Some((second.rate, 1.0)))),
+            ComparedMetric::ResponseMean => standard_error(&seconds(point, |second| {
                 Some((second.rate * second.response_mean.unwrap_or(0.0), second.rate))
             })),
-            Metric::ResponseP99 => percentile_error(point.response.percentile(0.99)?),
-            Metric::CpuPerOperation => standard_error(&seconds(point, |second| {
+            ComparedMetric::ResponseP99 => percentile_error(point.response.percentile(0.99)?),
+            ComparedMetric::CpuPerOperation => standard_error(&seconds(point, |second| {
                 Some((second.sut_cpus?, second.rate + second.error_rate))
             })),
         };
@@ -72,7 +76,8 @@ fn seconds(point: &LoadPointResult, of: impl Fn(&TimelinePoint) -> Option<(f64, 
 
 /// Returns the error of a percentile from its interval, which at least ten batches bound.
 ///
-/// ln(high ÷ low) is twice t(9) errors: so the interval comes out again at 95 %, and rather wider than narrower beyond.
+/// ln(high ÷ low) is twice t(9) errors: so the interval is reproduced at 95 %, and at other levels is rather wider
+/// than narrower.
 fn percentile_error(percentile: &Percentile) -> Option<StandardError> {
     /// Student's quantile at 0.975 with 9 degrees of freedom.
     const T: f64 = 2.262_157;

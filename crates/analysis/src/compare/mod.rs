@@ -1,42 +1,42 @@
-//! Runs side by side: which are alike, how much they differ and how sure that is, and what differs in their servers.
+//! Comparison of runs: repetitions, changes and their significance, and differences between the servers.
 //!
-//! Like is compared only with like: benchmark and version, files, mix, protocol, phases, load points, seed and generator
-//! must be the same ([`PlanDifference`]). Runs of the same server are repetitions and stand together as one [`Side`]; the
-//! first side is the baseline. What holds of a difference is decided over all figures at all loads at once
-//! ([`stats::tell`]), so that comparing much does not make up differences.
+//! Only like runs are compared: benchmark and version, files, mix, protocol, phases, load points, seed and generator
+//! must be the same ([`PlanDifference`]). Runs of the same server are repetitions and form one [`Side`]; the
+//! first side is the baseline. Significance is decided over all figures at all loads at once
+//! ([`stats::decide_significance`]), so that many comparisons do not create false differences.
 
-mod alike;
 mod change;
 mod configuration;
 mod figures;
+mod interleaving;
 mod metric;
+mod plan_difference;
 mod run_values;
 mod sides;
-mod turns;
 
 use std::fmt::Write;
 
 use model::{BenchmarkId, Load, Modification, Plan, Testbed};
 use units::WallTime;
 
-pub use alike::PlanDifference;
 pub use change::{BETWEEN_RUNS, Basis, Change};
 pub use configuration::{ConfigurationDifference, READINGS, plain_value};
 pub use figures::{Best, Figures};
-pub use metric::Metric;
+pub use metric::ComparedMetric;
+pub use plan_difference::PlanDifference;
 pub use sides::{Side, is_all_offered};
 
 use crate::scaling::{Scaling, scalings};
-use crate::{Analysis, LoadPointResult, State};
+use crate::{Analysis, LoadPointResult, VerdictState};
 
-/// A run that is to be compared.
+/// A run as the input of a comparison.
 #[derive(Debug, Clone, Copy)]
-pub struct Compared<'a> {
+pub struct RunInput<'a> {
     /// The name of the run: `nginx #2`, or that of its file. Different for each.
     pub name: &'a str,
     /// The name of its server: `nginx`.
     pub server: &'a str,
-    /// The program that made the load, with its version.
+    /// The load generator, with its version.
     pub program: &'a str,
     /// Its plan.
     pub plan: &'a Plan,
@@ -44,20 +44,20 @@ pub struct Compared<'a> {
     pub analysis: &'a Analysis,
     /// The machines and the server as found.
     pub testbed: &'a Testbed,
-    /// The start time of each load point, by its index; those that are missing took no turns with others.
+    /// The start time of each load point, by its index; load points that are missing were not interleaved with others.
     pub began: &'a [(u32, WallTime)],
 }
 
-/// Whether runs are compared that are not alike.
+/// The policy for runs of different plans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unlike {
-    /// They are refused, with what differs.
-    Refused,
-    /// They are compared at the loads that all of them have, and what differs is listed.
-    Compared,
+pub enum MismatchPolicy {
+    /// They are refused, with their differences.
+    Refuse,
+    /// They are compared at the loads that all of them have, and their differences are listed.
+    Allow,
 }
 
-/// Runs side by side.
+/// A comparison of runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
     /// The benchmark of the first.
@@ -65,7 +65,7 @@ pub struct Comparison {
     /// Deviations from its definition, in any of the runs; each once.
     pub modifications: Vec<Modification>,
     /// The differences other than the server; empty if like was compared with like.
-    pub unlike: Vec<PlanDifference>,
+    pub plan_differences: Vec<PlanDifference>,
     /// The runs in the order given; not empty.
     pub runs: Vec<ComparedRun>,
     /// The servers; not empty. The first is the baseline.
@@ -84,12 +84,12 @@ pub struct ComparedRun {
     /// The name of the run.
     pub name: String,
     /// The judgement on it.
-    pub state: State,
+    pub state: VerdictState,
     /// The side that it belongs to.
     pub side: usize,
 }
 
-/// One load, as all sides carried it.
+/// One load, with the figures of all sides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComparedLevel {
     /// The offered load.
@@ -101,7 +101,7 @@ pub struct ComparedLevel {
 /// A reason why runs cannot be compared.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum CompareError {
-    /// There is nothing to compare.
+    /// There are too few runs.
     #[error("expected two runs or more to compare, found {found}")]
     TooFew {
         /// Number of runs found.
@@ -122,19 +122,19 @@ fn list(differences: &[PlanDifference]) -> String {
     })
 }
 
-/// Compares runs; the first one's side is what the others are measured by.
+/// Compares runs; the first one's side is the baseline.
 ///
 /// # Errors
 ///
-/// Fewer than two runs, or runs of different plans unless they are to be compared all the same.
-pub fn compare(runs: &[Compared], unlike: Unlike) -> Result<Comparison, CompareError> {
+/// Fewer than two runs, or runs of different plans unless `mismatch` allows them.
+pub fn compare(runs: &[RunInput], mismatch: MismatchPolicy) -> Result<Comparison, CompareError> {
     let [first, others @ ..] = runs else { return Err(CompareError::TooFew { found: 0 }) };
     if others.is_empty() {
         return Err(CompareError::TooFew { found: 1 });
     }
     let differences: Vec<PlanDifference> =
-        others.iter().flat_map(|other| alike::differences(first, other)).collect();
-    if unlike == Unlike::Refused && !differences.is_empty() {
+        others.iter().flat_map(|other| plan_difference::differences(first, other)).collect();
+    if mismatch == MismatchPolicy::Refuse && !differences.is_empty() {
         return Err(CompareError::Differ { differences });
     }
     let groups = sides::groups(runs);
@@ -142,7 +142,7 @@ pub fn compare(runs: &[Compared], unlike: Unlike) -> Result<Comparison, CompareE
     let mut comparison = Comparison {
         benchmark: first.plan.benchmark.clone(),
         modifications: modifications(runs),
-        unlike: differences,
+        plan_differences: differences,
         runs: compared_runs(runs, &groups),
         sides: sides::sides(runs, &groups),
         levels: loads.iter().map(|load| level(runs, &groups, *load)).collect(),
@@ -153,7 +153,7 @@ pub fn compare(runs: &[Compared], unlike: Unlike) -> Result<Comparison, CompareE
     Ok(comparison)
 }
 
-fn modifications(runs: &[Compared]) -> Vec<Modification> {
+fn modifications(runs: &[RunInput]) -> Vec<Modification> {
     let mut all: Vec<Modification> = Vec::new();
     for change in runs.iter().flat_map(|run| &run.analysis.modifications) {
         if !all.contains(change) {
@@ -163,9 +163,9 @@ fn modifications(runs: &[Compared]) -> Vec<Modification> {
     all
 }
 
-fn compared_runs(runs: &[Compared], groups: &[Vec<usize>]) -> Vec<ComparedRun> {
+fn compared_runs(runs: &[RunInput], groups: &[Vec<usize>]) -> Vec<ComparedRun> {
     let side = |index: usize| groups.iter().position(|group| group.contains(&index)).unwrap_or(0);
-    let run = |(index, run): (usize, &Compared)| ComparedRun {
+    let run = |(index, run): (usize, &RunInput)| ComparedRun {
         name: run.name.to_owned(),
         state: run.analysis.verdict.state,
         side: side(index),
@@ -174,7 +174,7 @@ fn compared_runs(runs: &[Compared], groups: &[Vec<usize>]) -> Vec<ComparedRun> {
 }
 
 /// Returns the loads that all runs have, in the order of the first; each once.
-fn loads(runs: &[Compared]) -> Vec<Load> {
+fn loads(runs: &[RunInput]) -> Vec<Load> {
     let mut loads: Vec<Load> = Vec::new();
     for point in &runs[0].analysis.load_points {
         if !loads.contains(&point.load) && runs.iter().all(|run| point_at(run, point.load).is_some()) {
@@ -184,12 +184,12 @@ fn loads(runs: &[Compared]) -> Vec<Load> {
     loads
 }
 
-/// Returns a run's load point at a load: the last, if a search came there several times.
-fn point_at<'a>(run: &Compared<'a>, load: Load) -> Option<&'a LoadPointResult> {
+/// Returns a run's load point at a load: the last, if a search ran it several times.
+fn point_at<'a>(run: &RunInput<'a>, load: Load) -> Option<&'a LoadPointResult> {
     run.analysis.load_points.iter().rev().find(|point| point.load == load)
 }
 
-fn level(runs: &[Compared], groups: &[Vec<usize>], load: Load) -> ComparedLevel {
+fn level(runs: &[RunInput], groups: &[Vec<usize>], load: Load) -> ComparedLevel {
     let of_side = |group: &Vec<usize>| {
         let points: Vec<&LoadPointResult> =
             group.iter().filter_map(|run| point_at(&runs[*run], load)).collect();
@@ -203,8 +203,8 @@ pub(crate) fn best_point(analysis: &Analysis) -> Option<&LoadPointResult> {
 }
 
 impl Comparison {
-    /// Returns the side that carried most; `None` if none did, and if several answered all that was offered, of which
-    /// nobody knows which could have done more.
+    /// Returns the side with the highest rate; `None` if there is none, and if several served all that was offered,
+    /// so that their limits are unknown.
     pub fn leader(&self) -> Option<usize> {
         match self.leaders().as_slice() {
             [only] => Some(*only),
@@ -212,7 +212,7 @@ impl Comparison {
         }
     }
 
-    /// Returns the side with the highest rate, or all that answered as much as was offered at most.
+    /// Returns the side with the highest rate, or all that served the highest offered rate.
     pub fn leaders(&self) -> Vec<usize> {
         let bests =
             || self.sides.iter().enumerate().filter_map(|(index, side)| Some((index, side.best.as_ref()?)));

@@ -2,23 +2,23 @@
 
 use model::{RUN_VALUES, Testbed};
 
-/// The fact that says where the file set is, which may have been asked for: there alone the folder is left as it is.
+/// The fact with the folder of the file set, which may have been asked for: only there the folder is not masked.
 const FILE_SET: (&str, &str) = ("file set in", "root");
 
 /// Texts before a number that changes from run to run: of the server's folder, or a port. For runs that did not
 /// record their values.
 const BEFORE_NUMBERS: [&str; 4] = ["plimsoll-sut-", "127.0.0.1:", "127.0.0.2:", "127.0.0.2 parent "];
 
-/// The values of one run by their names, the longest first: of two folders one may lie in the other.
+/// The values of one run by their names, the longest first: one folder may be inside another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RunValues<'a> {
     values: Vec<(&'a str, &'a str)>,
-    /// Whether the run wrote them down itself.
+    /// Whether the run recorded them itself.
     are_recorded: bool,
 }
 
 impl<'a> RunValues<'a> {
-    /// Returns the values that a run wrote down; of an older run the ports at which it answered.
+    /// Returns the values that a run recorded; of an older run the ports of its server.
     pub(super) fn of(testbed: &'a Testbed) -> RunValues<'a> {
         let section = testbed.sections.iter().find(|section| section.title == RUN_VALUES);
         let mut values: Vec<(&str, &str)> = match section {
@@ -32,7 +32,7 @@ impl<'a> RunValues<'a> {
         RunValues { values, are_recorded: section.is_some() }
     }
 
-    /// Returns the text of a fact with the names of these values in their places, in braces as recipes have them.
+    /// Returns the text of a fact with these values replaced by their names, in braces as in recipes.
     pub(super) fn masked(&self, text: &str, fact: &str) -> String {
         let is_kept = |name: &str| (fact, name) == FILE_SET;
         let values = self.values.iter().filter(|(name, _)| !is_kept(name));
@@ -44,7 +44,7 @@ impl<'a> RunValues<'a> {
     }
 }
 
-/// Returns the ports at which server and accelerator answered.
+/// Returns the ports of server and accelerator.
 fn ports(testbed: &Testbed) -> impl Iterator<Item = (&'static str, &str)> {
     let of_section = |(title, name): (&'static str, &'static str)| {
         let section = testbed.sections.iter().find(move |section| section.title == title)?;
@@ -55,7 +55,7 @@ fn ports(testbed: &Testbed) -> impl Iterator<Item = (&'static str, &str)> {
     [("Server", "port"), ("Accelerator", "accelerator_port")].into_iter().filter_map(of_section)
 }
 
-/// Replaces a value wherever it stands as a whole token.
+/// Replaces a value wherever it is a whole token.
 fn without(text: &str, value: &str, name: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
@@ -103,7 +103,7 @@ fn without_number_after(value: &str, before: &str) -> String {
     let mut plain = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         plain.push_str(before);
-        // What was masked already is followed by no number.
+        // A masked value is not followed by a number.
         if !part.starts_with('{') {
             plain.push('…');
         }
@@ -134,7 +134,7 @@ mod tests {
 
     /// The reported case: `server.port = 35913` is no `address:port`.
     #[test]
-    fn a_port_is_masked_wherever_it_stands_as_a_whole_token() {
+    fn a_port_is_masked_wherever_it_is_a_whole_token() {
         let (one, other) = (recorded("35913", "/dev/shm/a-1"), recorded("41002", "/dev/shm/a-12"));
         for template in
             ["server.port = P", "listen P;", "127.0.0.1:P", "host 127.0.0.2 parent P 0", "[P]", "P"]
@@ -159,19 +159,19 @@ mod tests {
             plain(&one, &text("/dev/shm/a-1")),
             "pid {work_dir}/server.pid; root \"{root}\"; -p{work_dir}"
         );
-        assert_eq!(plain(&one, "/dev/shm/a-12/x"), "/dev/shm/a-12/x", "another one's folder");
+        assert_eq!(plain(&one, "/dev/shm/a-12/x"), "/dev/shm/a-12/x", "the folder of another run");
     }
 
     /// A file set on another disk was asked for to compare disks.
     #[test]
-    fn the_folder_of_the_file_set_is_shown_where_it_is_said() {
+    fn the_folder_of_the_file_set_is_shown_in_its_own_fact() {
         let testbed = recorded("35913", "/dev/shm/a-1");
         let section = FactSection::new("Server", []);
         let of = |name: &str| plain_value(&testbed, &section, &Fact::found(name, "/dev/shm/a-1/root"));
         assert_eq!((of("file set in"), of("command line")), ("{work_dir}/root".into(), "{root}".into()));
     }
 
-    /// Runs of before values were written down.
+    /// Runs of versions that did not record values.
     #[test]
     fn of_older_runs_the_port_follows_from_the_address() {
         let testbed = |port: &str| {

@@ -1,10 +1,10 @@
-//! Which runs are repetitions of one another: the same plan, server and configuration.
+//! Sides of a comparison: runs with the same plan, server and configuration are repetitions.
 
 use model::{Fact, FactSection, Load};
 
 use super::configuration::{identifies, plain_value};
-use super::{Best, Change, Compared, Figures, alike, best_point};
-use crate::{Analysis, LoadPointResult, State};
+use super::{Best, Change, Figures, RunInput, best_point, plan_difference};
+use crate::{Analysis, LoadPointResult, VerdictState};
 
 /// A server with its settings, and the runs of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,8 +13,8 @@ pub struct Side {
     pub name: String,
     /// Its runs, in the order given; not empty.
     pub runs: Vec<usize>,
-    /// The judgement: valid if all of its runs are; else that of the first that is not.
-    pub state: State,
+    /// The verdict: valid if all of its runs are; else that of the first that is not.
+    pub state: VerdictState,
     /// Its own figure; `None` if no run has a valid load point.
     pub best: Option<Best>,
     /// The changes from the baseline over all loads together: the geometric means over the loads at which all runs of
@@ -23,7 +23,7 @@ pub struct Side {
 }
 
 /// Groups runs into sides, by the order of their first runs.
-pub(super) fn groups(runs: &[Compared]) -> Vec<Vec<usize>> {
+pub(super) fn groups(runs: &[RunInput]) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (index, run) in runs.iter().enumerate() {
         match groups.iter_mut().find(|group| are_repetitions(&runs[group[0]], run)) {
@@ -34,17 +34,17 @@ pub(super) fn groups(runs: &[Compared]) -> Vec<Vec<usize>> {
     groups
 }
 
-fn are_repetitions(one: &Compared, other: &Compared) -> bool {
-    // How a quota came about (which calibration) does not move a number.
-    let sut = |run: &Compared| model::SutPlan { quota_reason: String::new(), ..run.plan.sut.clone() };
+fn are_repetitions(one: &RunInput, other: &RunInput) -> bool {
+    // The origin of a quota (its calibration) does not move a number.
+    let sut = |run: &RunInput| model::SutPlan { quota_reason: String::new(), ..run.plan.sut.clone() };
     one.server == other.server
         && sut(one) == sut(other)
-        && alike::differences(one, other).is_empty()
+        && plan_difference::differences(one, other).is_empty()
         && identity(one) == identity(other)
 }
 
-/// Returns the facts that make the server what it is.
-fn identity<'a>(run: &Compared<'a>) -> Vec<(&'a str, &'a str, String)> {
+/// Returns the facts that identify the server.
+fn identity<'a>(run: &RunInput<'a>) -> Vec<(&'a str, &'a str, String)> {
     let of_section = |section: &'a FactSection| {
         let facts = section.facts.iter().filter(move |fact: &&Fact| identifies(section, fact));
         facts.map(move |fact| {
@@ -54,14 +54,14 @@ fn identity<'a>(run: &Compared<'a>) -> Vec<(&'a str, &'a str, String)> {
     run.testbed.sections.iter().flat_map(of_section).collect()
 }
 
-/// Makes the sides; without what differs from the baseline.
-pub(super) fn sides(runs: &[Compared], groups: &[Vec<usize>]) -> Vec<Side> {
+/// Makes the sides, without changes from the baseline.
+pub(super) fn sides(runs: &[RunInput], groups: &[Vec<usize>]) -> Vec<Side> {
     let side = |group: &Vec<usize>| {
         let states = || group.iter().map(|run| runs[*run].analysis.verdict.state);
         Side {
             name: name(runs, groups, group),
             runs: group.clone(),
-            state: states().find(|state| *state != State::Valid).unwrap_or(State::Valid),
+            state: states().find(|state| *state != VerdictState::Valid).unwrap_or(VerdictState::Valid),
             best: best(runs, group),
             overall: Vec::new(),
         }
@@ -69,8 +69,8 @@ pub(super) fn sides(runs: &[Compared], groups: &[Vec<usize>]) -> Vec<Side> {
     groups.iter().map(side).collect()
 }
 
-/// Returns what the server is called; of several that are called the same, with what its first run is called.
-fn name(runs: &[Compared], groups: &[Vec<usize>], group: &[usize]) -> String {
+/// Returns the name of a side: that of its server, with the name of its first run if several have the same.
+fn name(runs: &[RunInput], groups: &[Vec<usize>], group: &[usize]) -> String {
     let first = &runs[group[0]];
     let namesakes = groups.iter().filter(|other| runs[other[0]].server == first.server).count();
     match namesakes {
@@ -80,7 +80,7 @@ fn name(runs: &[Compared], groups: &[Vec<usize>], group: &[usize]) -> String {
     }
 }
 
-fn best(runs: &[Compared], group: &[usize]) -> Option<Best> {
+fn best(runs: &[RunInput], group: &[usize]) -> Option<Best> {
     let points: Vec<&LoadPointResult> =
         group.iter().filter_map(|run| best_point(runs[*run].analysis)).collect();
     let highest = points.iter().max_by(|one, other| one.rate.total_cmp(&other.rate))?;

@@ -1,4 +1,4 @@
-//! A limit held against a load point: met, missed, or not decidable, with the numbers.
+//! Compliance of a load point with a limit: met, missed, or undecidable, with the numbers.
 
 use std::fmt;
 
@@ -15,18 +15,18 @@ const MARGIN: f64 = 0.10;
 /// The compliance of a load point with a limit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Compliance {
-    /// The limit is kept.
+    /// The limit is met.
     Met(Measured),
-    /// It is not.
+    /// The limit is missed.
     Missed(Measured),
-    /// There is nothing to decide it by, so it is not met.
+    /// There is no value to decide it, so it is not met.
     Undecided(NoData),
 }
 
 /// A measured value, in the unit of [`Limit::value`]: s, a ratio from 0 to 1, or operations/s.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measured {
-    /// The limit that it is held against.
+    /// The limit.
     pub limit: Limit,
     /// The value.
     pub value: f64,
@@ -37,20 +37,20 @@ pub struct Measured {
 /// A reason why a limit cannot be decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoData {
-    /// No operation that would count was completed.
+    /// No operation was completed.
     Nothing,
-    /// Too few for this percentile.
+    /// Too few values for this percentile.
     TooFew {
         /// Successful operations.
         n: u64,
         /// Number of values that the percentile needs.
         needed: u64,
     },
-    /// A closed loop requests no rate of which something could be delivered.
+    /// A closed loop has no offered rate.
     ClosedLoop,
 }
 
-/// Holds a limit against a load point. What was not measured does not meet any limit.
+/// Compares a load point with a limit. A value that was not measured meets no limit.
 pub fn comply(limit: Limit, result: &LoadPointResult) -> Compliance {
     match measure(limit.metric(), result) {
         Err(reason) => Compliance::Undecided(reason),
@@ -67,8 +67,8 @@ impl Compliance {
         matches!(self, Compliance::Met(_))
     }
 
-    /// Returns whether noise cannot have decided: the whole interval is on one side of the limit, and a percentile
-    /// is off it by at least a tenth.
+    /// Returns whether the result is clear, not decided by noise: the whole interval is on one side of the limit, and
+    /// a percentile is off it by at least a tenth.
     pub fn is_clear(&self) -> bool {
         let (Compliance::Met(measured) | Compliance::Missed(measured)) = self else { return false };
         let Measured { limit, value, interval } = *measured;
@@ -84,13 +84,11 @@ impl fmt::Display for Compliance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Compliance::Met(measured) | Compliance::Missed(measured) => measured.fmt(f),
-            Compliance::Undecided(NoData::Nothing) => f.write_str("nothing was completed"),
+            Compliance::Undecided(NoData::Nothing) => f.write_str("no operation completed"),
             Compliance::Undecided(NoData::TooFew { n, needed }) => {
                 write!(f, "{n} response times are too few for the percentile, which needs {needed}")
             }
-            Compliance::Undecided(NoData::ClosedLoop) => {
-                f.write_str("a closed loop requests no rate of which a part could be delivered")
-            }
+            Compliance::Undecided(NoData::ClosedLoop) => f.write_str("a closed loop has no offered rate"),
         }
     }
 }

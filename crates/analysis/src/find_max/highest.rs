@@ -1,23 +1,24 @@
 //! The highest level that passes: exponential growth, then a bracket that narrows.
 
 use super::history::Level;
-use super::{End, FindMax, LevelKind, Step};
+use super::{FindMax, LevelKind, SearchEnd, SearchStep};
 
-/// Growth of the level while throughput grows with it: half as many steps as doubling for one more later.
+/// Growth factor of the level while throughput grows with it: half as many steps as doubling, and one more later.
 pub(super) const GROWTH: f64 = 4.0;
 
-/// Growth once a closed loop's throughput lags behind its users: the server is near its limit.
+/// Growth factor once a closed loop's throughput lags behind its users: the server is near its limit.
 const GROWTH_NEAR: f64 = 2.0;
 
 /// Throughput per user, relative to the level before, from which it still grows with the level.
 const IN_PROPORTION: f64 = 0.75;
 
-/// Returns what to do after the greatest pass and the least fail, if there is one; the table is in the module above.
-pub(super) fn next(search: &FindMax, pass: &Level, fail: Option<&Level>) -> Step {
+/// Returns the next step after the highest pass and the lowest fail, if there is one; see the table of the parent
+/// module.
+pub(super) fn next(search: &FindMax, pass: &Level, fail: Option<&Level>) -> SearchStep {
     match fail {
-        None if pass.level < search.range.most => Step::Run(grow(search, pass)),
-        None if pass.is_unsure() => Step::Run(pass.level),
-        None => search.done(Some(pass.maximum()), End::Range),
+        None if pass.level < search.range.most => SearchStep::Run(grow(search, pass)),
+        None if pass.is_unsure() => SearchStep::Run(pass.level),
+        None => search.done(Some(pass.maximum()), SearchEnd::Range),
         Some(fail) => narrow(search, pass, fail),
     }
 }
@@ -29,19 +30,19 @@ fn grow(search: &FindMax, pass: &Level) -> f64 {
     search.grown(pass.level, if lags { GROWTH_NEAR } else { GROWTH })
 }
 
-fn narrow(search: &FindMax, pass: &Level, fail: &Level) -> Step {
+fn narrow(search: &FindMax, pass: &Level, fail: &Level) -> SearchStep {
     let history = &search.history;
     if history.has_pass_above_fail() && fail.was_run_once() {
-        return Step::Run(fail.level);
+        return SearchStep::Run(fail.level);
     }
     if !search.is_settled(pass.level, fail.level) {
-        return Step::Run(probe(search, pass.level, fail.level));
+        return SearchStep::Run(probe(search, pass.level, fail.level));
     }
     if pass.is_unsure() {
-        return Step::Run(pass.level);
+        return SearchStep::Run(pass.level);
     }
     if history.is_doubtful(fail) {
-        return Step::Run(fail.level);
+        return SearchStep::Run(fail.level);
     }
     search.done(Some(pass.maximum()), fail.end())
 }
@@ -64,7 +65,7 @@ fn delivered(search: &FindMax) -> Option<f64> {
     let fails = search.history.above_passes().iter();
     let overloaded = fails.filter(|fail| {
         !fail.passes()
-            && fail.end() == End::Server
+            && fail.end() == SearchEnd::Server
             && fail.throughput() < fail.level / (1.0 + search.tolerance)
     });
     overloaded.map(Level::throughput).filter(|rate| 0.0 < *rate).max_by(f64::total_cmp)
@@ -92,17 +93,17 @@ mod tests {
     use units::{Purpose, Rng};
 
     use crate::find_max::script::{clear, play, search, unclear};
-    use crate::find_max::{End, Found, Goal, Judged, LevelKind};
+    use crate::find_max::{JudgedPoint, LevelKind, SearchEnd, SearchGoal, SearchResult};
 
-    fn users(least: f64, most: f64, server: impl FnMut(f64, usize) -> Judged) -> (String, Found) {
-        play(search(least, most, LevelKind::Users, Goal::HighestPass), server)
+    fn users(least: f64, most: f64, server: impl FnMut(f64, usize) -> JudgedPoint) -> (String, SearchResult) {
+        play(search(least, most, LevelKind::Users, SearchGoal::HighestPass), server)
     }
 
-    fn rates(least: f64, most: f64, server: impl FnMut(f64, usize) -> Judged) -> (String, Found) {
-        play(search(least, most, LevelKind::Rate, Goal::HighestPass), server)
+    fn rates(least: f64, most: f64, server: impl FnMut(f64, usize) -> JudgedPoint) -> (String, SearchResult) {
+        play(search(least, most, LevelKind::Rate, SearchGoal::HighestPass), server)
     }
 
-    fn level(found: &Found) -> Option<f64> {
+    fn level(found: &SearchResult) -> Option<f64> {
         found.max.map(|max| max.level)
     }
 
@@ -111,7 +112,7 @@ mod tests {
     fn users_grow_fourfold_then_twofold_then_are_bisected() {
         let (asked, found) = users(1.0, 5000.0, |n, _| clear(n <= 100.0, 10.0 * n.min(50.0)));
         assert_eq!(asked, "1+ 4+ 16+ 64+ 256- 128- 91+ 108- 99+ 103- 101- 100+");
-        assert_eq!((level(&found), found.fails_at, found.end), (Some(100.0), Some(101.0), End::Server));
+        assert_eq!((level(&found), found.fails_at, found.end), (Some(100.0), Some(101.0), SearchEnd::Server));
         assert!(!found.is_noisy);
     }
 
@@ -138,7 +139,7 @@ mod tests {
     fn the_least_level_fails_twice_before_nothing_is_found() {
         let (asked, found) = users(10.0, 100.0, |_, _| clear(false, 5.0));
         assert_eq!(asked, "10- 10-");
-        assert_eq!((found.max, found.end, found.fails_at), (None, End::Server, Some(10.0)));
+        assert_eq!((found.max, found.end, found.fails_at), (None, SearchEnd::Server, Some(10.0)));
     }
 
     /// Too few operations below 20 users, and a server for 100: the range begins where something can be said.
@@ -147,25 +148,25 @@ mod tests {
         let server = |most: f64| {
             move |users: f64, _| {
                 let has_too_few = users < 20.0;
-                Judged { has_too_few, ..clear(!has_too_few && users <= most, users.min(most)) }
+                JudgedPoint { has_too_few, ..clear(!has_too_few && users <= most, users.min(most)) }
             }
         };
         let (asked, found) = users(1.0, 5000.0, server(100.0));
         assert_eq!(asked, "1- 4- 16- 64+ 256- 128- 91+ 108- 99+ 103- 101- 100+");
-        assert_eq!((level(&found), found.end), (Some(100.0), End::Server));
+        assert_eq!((level(&found), found.end), (Some(100.0), SearchEnd::Server));
         let (asked, found) = users(1.0, 5000.0, server(10.0));
         assert_eq!(asked, "1- 4- 16- 64- 64-");
-        assert_eq!((found.max, found.end), (None, End::Server));
+        assert_eq!((found.max, found.end), (None, SearchEnd::Server));
         let (asked, found) = users(1.0, 10.0, server(100.0));
         assert_eq!(asked, "1- 4- 10- 10-");
-        assert_eq!((found.max, found.end), (None, End::TooFew));
+        assert_eq!((found.max, found.end), (None, SearchEnd::TooFew));
     }
 
     #[test]
     fn the_end_of_the_range_is_at_least() {
         let (asked, found) = users(10.0, 100.0, |users, _| clear(true, users));
         assert_eq!(asked, "10+ 40+ 100+");
-        assert_eq!((level(&found), found.end, found.fails_at), (Some(100.0), End::Range, None));
+        assert_eq!((level(&found), found.end, found.fails_at), (Some(100.0), SearchEnd::Range, None));
         let (asked, found) = users(7.0, 7.0, |users, _| unclear(clear(true, users)));
         assert_eq!((asked.as_str(), level(&found)), ("7+ 7+", Some(7.0)));
     }
@@ -173,22 +174,26 @@ mod tests {
     /// The generator ends at 300 users, the server would at 1,000.
     #[test]
     fn a_limit_of_the_generator_is_no_maximum_of_the_server() {
-        let server =
-            |users: f64, _| Judged { is_generator_limited: 300.0 < users, ..clear(users <= 300.0, users) };
+        let server = |users: f64, _| JudgedPoint {
+            is_generator_limited: 300.0 < users,
+            ..clear(users <= 300.0, users)
+        };
         let (_, found) = users(1.0, 5000.0, server);
-        assert_eq!(found.end, End::Generator);
+        assert_eq!(found.end, SearchEnd::Generator);
         assert!(294.0 <= level(&found).unwrap());
         let (_, found) = users(400.0, 5000.0, server);
-        assert_eq!((found.max, found.end), (None, End::Generator));
+        assert_eq!((found.max, found.end), (None, SearchEnd::Generator));
     }
 
     /// The generator would end at 300 users, the server does at 100: the first fails say nothing, the last does.
     #[test]
     fn a_server_that_ends_before_the_generator_is_found() {
-        let server =
-            |users: f64, _| Judged { is_generator_limited: 300.0 < users, ..clear(users <= 100.0, users) };
+        let server = |users: f64, _| JudgedPoint {
+            is_generator_limited: 300.0 < users,
+            ..clear(users <= 100.0, users)
+        };
         let (_, found) = users(30.0, 5000.0, server);
-        assert_eq!((level(&found), found.end), (Some(100.0), End::Server));
+        assert_eq!((level(&found), found.end), (Some(100.0), SearchEnd::Server));
     }
 
     #[test]
@@ -213,7 +218,7 @@ mod tests {
     #[test]
     fn a_pass_above_a_fail_is_noisy_and_does_not_count() {
         let server = |users: f64, _| clear(users != 40.0 && users <= 500.0, users);
-        let mut search = search(10.0, 1000.0, LevelKind::Users, Goal::HighestPass);
+        let mut search = search(10.0, 1000.0, LevelKind::Users, SearchGoal::HighestPass);
         [40.0, 160.0].into_iter().for_each(|level| search.observe(level, server(level, 0)));
         let (asked, found) = play(search, server);
         assert_eq!(asked, "10+ 40- 20+ 28+ 33+ 36+ 38+ 39+");
@@ -229,7 +234,7 @@ mod tests {
                 let served = if collapses && capacity < level { capacity * capacity / level } else { level.min(capacity) };
                 clear(level <= capacity, served)
             };
-            let (asked, found) = play(search(1.0, 1e6, kind, Goal::HighestPass), server);
+            let (asked, found) = play(search(1.0, 1e6, kind, SearchGoal::HighestPass), server);
             let found_level = level(&found).unwrap();
             prop_assert!(found_level <= capacity, "{}", asked);
             prop_assert!(capacity < (found_level * 1.02).max(found_level + 1.0) * 1.0001, "{}", asked);
@@ -241,8 +246,8 @@ mod tests {
         fn a_search_ends_whatever_is_answered(seed: u64, width in 0.0..2.0f64, closed: bool, peak: bool) {
             let mut rng = Rng::new(seed, Purpose::Simulation, 0);
             let kind = if closed { LevelKind::Users } else { LevelKind::Rate };
-            let goal = if peak { Goal::PeakThroughput } else { Goal::HighestPass };
-            let server = |level: f64, _| Judged {
+            let goal = if peak { SearchGoal::PeakThroughput } else { SearchGoal::HighestPass };
+            let server = |level: f64, _| JudgedPoint {
                 passes: level < 500.0 * (1.0 + width * (rng.uniform() - 0.5)),
                 throughput: level.min(500.0) * (0.5 + rng.uniform()),
                 is_generator_limited: rng.uniform() < 0.1,

@@ -1,8 +1,8 @@
 //! The observations of a search, per level.
 
-use super::{End, Judged, Maximum};
+use super::{JudgedPoint, Maximum, SearchEnd};
 
-/// All observations of a search, sorted by level.
+/// The observations of a search, sorted by level.
 #[derive(Debug, Clone, Default)]
 pub(super) struct History {
     levels: Vec<Level>,
@@ -14,11 +14,11 @@ pub(super) struct History {
 pub(super) struct Level {
     pub(super) level: f64,
     /// The runs with their positions in the order of all observations; not empty.
-    runs: Vec<(usize, Judged)>,
+    runs: Vec<(usize, JudgedPoint)>,
 }
 
 impl History {
-    pub(super) fn observe(&mut self, level: f64, judged: Judged) {
+    pub(super) fn observe(&mut self, level: f64, judged: JudgedPoint) {
         let run = (self.n_runs, judged);
         self.n_runs += 1;
         let at = self.levels.partition_point(|known| known.level < level);
@@ -73,8 +73,8 @@ impl History {
         self.has_pass_above_fail() || self.levels.iter().any(is_mixed)
     }
 
-    /// Returns whether the answer of a failing level, run once, should be heard again before it ends the search:
-    /// noise could have decided it, or much has passed since, as after an accident that does not come back.
+    /// Returns whether a failing level, run once, should be repeated before it ends the search: noise could have
+    /// decided it, or several levels have passed since, as after a one-time disturbance.
     pub(super) fn is_doubtful(&self, fail: &Level) -> bool {
         const PASSES_SINCE: usize = 2;
         let [(at, judged)] = fail.runs[..] else { return false };
@@ -98,25 +98,25 @@ impl Level {
         self.runs.len() == 1
     }
 
-    /// Returns whether it was run once, and noise could have decided the answer.
+    /// Returns whether it was run once, and noise could have decided the result.
     pub(super) fn is_unsure(&self) -> bool {
-        matches!(self.runs[..], [(_, Judged { is_clear: false, .. })])
+        matches!(self.runs[..], [(_, JudgedPoint { is_clear: false, .. })])
     }
 
-    /// Returns the mean throughput of the runs with the answer of the level.
+    /// Returns the mean throughput of the runs with the level's own result.
     pub(super) fn throughput(&self) -> f64 {
         let alike = self.runs.iter().filter(|(_, run)| run.passes == self.passes());
         let (n, sum) = alike.fold((0.0, 0.0), |(n, sum), (_, run)| (n + 1.0, sum + run.throughput));
         sum / n
     }
 
-    /// Returns whose limit a failing level shows.
-    pub(super) fn end(&self) -> End {
+    /// Returns which limit a failing level shows.
+    pub(super) fn end(&self) -> SearchEnd {
         let generator = self.runs.iter().any(|(_, run)| run.is_generator_limited);
-        if generator { End::Generator } else { End::Server }
+        if generator { SearchEnd::Generator } else { SearchEnd::Server }
     }
 
-    /// Returns whether it failed for want of operations only.
+    /// Returns whether it failed only because of too few operations.
     pub(super) fn has_too_few(&self) -> bool {
         self.runs.iter().all(|(_, run)| run.has_too_few)
     }

@@ -3,35 +3,35 @@
 use model::{Comparison, Limit, Metric, Rules, Unit};
 
 use super::{Compliance, NoData, comply};
-use crate::{LoadPointResult, State};
+use crate::{LoadPointResult, VerdictState};
 
-/// A load point as the search sees it.
+/// The judged result of a load point, as a search needs it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Judged {
+pub struct JudgedPoint {
     /// Whether it is valid and meets the limits.
     pub passes: bool,
     /// Successful operations per second.
     pub throughput: f64,
-    /// Whether the generator was what limited it, so that failing says nothing about the server.
+    /// Whether the generator limited it, so that a failure tells nothing about the server.
     pub is_generator_limited: bool,
-    /// Whether noise cannot have decided; what is not clear is repeated where the answer depends on it.
+    /// Whether the result is clear, not decided by noise; an unclear one is repeated where the search depends on it.
     pub is_clear: bool,
-    /// Whether it fails for nothing but want of operations, of which more load brings more: too few for a
-    /// percentile, or for the rules. A low level with too few decides nothing; it never passes.
+    /// Whether it fails only because of too few operations, for a percentile or for the rules; more load brings more.
+    /// A low level with too few decides nothing; it never passes.
     pub has_too_few: bool,
 }
 
 /// Judges a load point for the search: it passes if its verdict is valid and it meets all limits.
 ///
 /// Limits of the rate do not count here: every low level misses them, however good the server.
-/// [`comply`] holds them against the load point that was found. The delivered part of an open loop's
+/// [`comply`] checks them for the load point that was found. The delivered part of an open loop's
 /// rate and the errors that a benchmark allows are part of the verdict.
 ///
 /// A pass is clear if all limits, those of `rules` included, are clearly met; a fail, if one is clearly missed.
-pub fn judge(result: &LoadPointResult, limits: &[Limit], rules: &Rules) -> Judged {
+pub fn judge(result: &LoadPointResult, limits: &[Limit], rules: &Rules) -> JudgedPoint {
     let steering = limits.iter().filter(|limit| limit.metric() != Metric::Rate);
     let asked: Vec<Compliance> = steering.map(|limit| comply(*limit, result)).collect();
-    let passes = result.verdict.state == State::Valid && asked.iter().all(Compliance::is_met);
+    let passes = result.verdict.state == VerdictState::Valid && asked.iter().all(Compliance::is_met);
     let has_too_few = !passes && lacks_operations(result, &asked);
     let ruled = limits_of(rules, result.load.is_closed()).map(|limit| comply(limit, result));
     let all: Vec<Compliance> = asked.into_iter().chain(ruled).collect();
@@ -42,7 +42,7 @@ pub fn judge(result: &LoadPointResult, limits: &[Limit], rules: &Rules) -> Judge
     };
     let of_generator = result.verdict.reasons.iter().any(|reason| reason.rule.starts_with("generator-"));
     let is_generator_limited = !passes && of_generator;
-    Judged { passes, throughput: result.rate, is_generator_limited, is_clear, has_too_few }
+    JudgedPoint { passes, throughput: result.rate, is_generator_limited, is_clear, has_too_few }
 }
 
 fn lacks_operations(result: &LoadPointResult, asked: &[Compliance]) -> bool {

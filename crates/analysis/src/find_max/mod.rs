@@ -1,8 +1,8 @@
 //! The search for the highest load, as a state machine without input, output or clock.
 //!
-//! [`FindMax::next`] says which load point to run, the caller runs it, [`judge`]s its result and
-//! hands that to [`FindMax::observe`]; what comes next follows from everything observed so far, so
-//! a search can be repeated from a run file. There are two searches, see [`Goal`].
+//! [`FindMax::next`] returns the load point to run, the caller runs it, [`judge`]s its result and
+//! passes that to [`FindMax::observe`]; the next step follows from all observations so far, so a
+//! search can be replayed from a run file. There are two searches, see [`SearchGoal`].
 //!
 //! | observed so far | next |
 //! |---|---|
@@ -16,17 +16,17 @@
 //! | the greatest pass and the least fail are farther apart than the tolerance | a level between them |
 //! | they are not, and noise could have decided one of them | that one again |
 //! | they are not | done |
-//! | forty load points | done: the answers do not settle |
+//! | forty load points | done: the results do not converge |
 //!
-//! "Between" is the geometric mean, because a tolerance is a ratio. An open loop knows more: what an
-//! overloaded server still delivered is near what it can carry, so the search looks there first and
+//! "Between" is the geometric mean, because a tolerance is a ratio. An open loop knows more: the rate that
+//! an overloaded server still delivered is near its capacity, so the search tries that first and
 //! widens its steps from there. The search for a peak differs in the last four rows, see `peak.rs`.
 //!
-//! - `history`: what was observed, per level
+//! - `history`: the observations, per level
 //! - `highest`, `peak`: the two searches
-//! - `compliance`: a limit held against a load point
-//! - `judged`: what the search must know of a load point
-//! - `replay`: the search of a plan, while it runs and once more from its results
+//! - `compliance`: comparison of a load point with a limit
+//! - `judged`: the judged result of a load point
+//! - `replay`: the search of a plan, during the run and replayed from its results
 
 mod compliance;
 mod highest;
@@ -40,7 +40,7 @@ mod script;
 use units::Ratio;
 
 pub use compliance::{Compliance, Measured, NoData, comply};
-pub use judged::{Judged, judge};
+pub use judged::{JudgedPoint, judge};
 pub(crate) use replay::replay;
 pub use replay::{begin, counts, next_load, observe};
 
@@ -49,13 +49,13 @@ use history::{History, Level};
 /// A tolerance that leaves room for the noise of single load points within 3 %.
 pub const FIND_MAX_TOLERANCE: Ratio = Ratio(0.02);
 
-/// The most load points of a search. One without noise needs 22 at most, from 1 to a million; one that needs more than
-/// this gets answers that contradict one another.
+/// The most load points of a search. Without noise it needs 22 at most, from 1 to a million; with more than this its
+/// results contradict each other.
 pub const RUNS_MAX: usize = 40;
 
 /// The range of levels of a search, ends included.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Range {
+pub struct LevelRange {
     /// The least level: users, or operations per second.
     pub least: f64,
     /// The greatest level.
@@ -73,7 +73,7 @@ pub enum LevelKind {
 
 /// The goal of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Goal {
+pub enum SearchGoal {
     /// The highest level that passes: its load point is valid and meets all limits. For an open loop,
     /// and for a closed loop with limits; the throughput is that of this level, which in a closed
     /// loop need not be the greatest.
@@ -85,25 +85,25 @@ pub enum Goal {
 
 /// The next step of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Step {
+pub enum SearchStep {
     /// Run a load point at this level (again, if it was run before).
     Run(f64),
     /// The end of the search.
-    Done(Found),
+    Done(SearchResult),
 }
 
 /// The result of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Found {
-    /// The level that was looked for; `None` if even the least one fails.
+pub struct SearchResult {
+    /// The level found; `None` if even the least one fails.
     pub max: Option<Maximum>,
     /// The reason why the search went no higher.
-    pub end: End,
+    pub end: SearchEnd,
     /// The lowest level that fails, if one does.
     pub fails_at: Option<f64>,
-    /// Whether answers contradicted each other: a level both passed and failed, or one passed above one that fails.
+    /// Whether results contradicted each other: a level both passed and failed, or one passed above one that fails.
     pub is_noisy: bool,
-    /// Load points that were run, repeats included.
+    /// Number of load points that were run, repeats included.
     pub n_runs: usize,
 }
 
@@ -118,14 +118,14 @@ pub struct Maximum {
 
 /// A reason why a search went no higher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum SearchEnd {
     /// The server: more load fails, or brings no more throughput.
     Server,
     /// The range: its end passes (and brings more throughput), so the maximum is *at least* this.
     Range,
-    /// The end without a decision: even the greatest level brings too few operations, see [`Judged::has_too_few`].
+    /// The end without a decision: even the greatest level brings too few operations, see [`JudgedPoint::has_too_few`].
     TooFew,
-    /// The generator limited the next level, so this is no server's maximum but *at least* what it carries.
+    /// The generator limited the next level, so the server's maximum is *at least* this.
     Generator,
 }
 
@@ -133,25 +133,25 @@ pub enum End {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum FindMaxError {
     /// The range is empty, or its ends are not levels.
-    #[error("expected a range of levels above 0 that rises, found {least} to {most}")]
+    #[error("expected a rising range of levels above 0, found {least} to {most}")]
     Range {
         /// Its least level.
         least: f64,
         /// Its greatest level.
         most: f64,
     },
-    /// The tolerance is not one.
+    /// The tolerance is out of range.
     #[error("expected a tolerance from 0.1 % to 50 %, found {0}")]
     Tolerance(Ratio),
 }
 
-/// A search under way.
+/// A search in progress.
 #[derive(Debug, Clone)]
 pub struct FindMax {
-    range: Range,
+    range: LevelRange,
     tolerance: f64,
     kind: LevelKind,
-    goal: Goal,
+    goal: SearchGoal,
     history: History,
 }
 
@@ -163,8 +163,13 @@ impl FindMax {
     ///
     /// If the range does not rise from above zero (users: from whole number to whole number), or the tolerance
     /// is not from 0.1 % to 50 %.
-    pub fn new(range: Range, tolerance: Ratio, kind: LevelKind, goal: Goal) -> Result<FindMax, FindMaxError> {
-        let Range { least, most } = range;
+    pub fn new(
+        range: LevelRange,
+        tolerance: Ratio,
+        kind: LevelKind,
+        goal: SearchGoal,
+    ) -> Result<FindMax, FindMaxError> {
+        let LevelRange { least, most } = range;
         let are_levels = kind == LevelKind::Rate || (least.fract() == 0.0 && most.fract() == 0.0);
         if !(0.0 < least && least <= most && most.is_finite() && are_levels) {
             return Err(FindMaxError::Range { least, most });
@@ -175,36 +180,36 @@ impl FindMax {
         Ok(FindMax { range, tolerance: tolerance.0, kind, goal, history: History::default() })
     }
 
-    /// Returns what to do next; the same until something is observed.
-    pub fn next(&self) -> Step {
+    /// Returns the next step; the same until the next observation.
+    pub fn next(&self) -> SearchStep {
         let history = &self.history;
         if RUNS_MAX <= history.n_runs() {
             return self.give_up();
         }
         if let Some(tied) = history.tied() {
-            return Step::Run(tied.level);
+            return SearchStep::Run(tied.level);
         }
         match (history.passes().last(), history.lowest_fail(), self.goal) {
-            (None, None, _) => Step::Run(self.range.least),
+            (None, None, _) => SearchStep::Run(self.range.least),
             (None, Some(fail), _) => self.none_passes(fail),
-            (Some(pass), fail, Goal::HighestPass) => highest::next(self, pass, fail),
-            (Some(pass), fail, Goal::PeakThroughput) => peak::next(self, pass, fail),
+            (Some(pass), fail, SearchGoal::HighestPass) => highest::next(self, pass, fail),
+            (Some(pass), fail, SearchGoal::PeakThroughput) => peak::next(self, pass, fail),
         }
     }
 
-    /// No level passes below one that fails: the least decides, and it is heard twice.
-    fn none_passes(&self, fail: &Level) -> Step {
+    /// No level passes below one that fails: the least decides, and it is run twice.
+    fn none_passes(&self, fail: &Level) -> SearchStep {
         if self.range.least < fail.level {
-            return Step::Run(self.range.least);
+            return SearchStep::Run(self.range.least);
         }
         if fail.was_run_once() {
-            return Step::Run(fail.level);
+            return SearchStep::Run(fail.level);
         }
-        self.done(None, if fail.has_too_few() { End::TooFew } else { fail.end() })
+        self.done(None, if fail.has_too_few() { SearchEnd::TooFew } else { fail.end() })
     }
 
-    /// Takes what a load point at a level showed.
-    pub fn observe(&mut self, level: f64, judged: Judged) {
+    /// Adds the result of a load point at a level.
+    pub fn observe(&mut self, level: f64, judged: JudgedPoint) {
         if judged.has_too_few && self.history.is_undecided() && level < self.range.most {
             self.history.pass_over();
             self.range.least = self.grown(level, highest::GROWTH);
@@ -227,7 +232,7 @@ impl FindMax {
         is_apart.then(|| if is_inside(level) { level } else { (low * high).sqrt() })
     }
 
-    /// Returns whether two levels are as near to each other as the search distinguishes.
+    /// Returns whether two levels are within the tolerance of each other.
     fn is_settled(&self, low: f64, high: f64) -> bool {
         high / low <= 1.0 + self.tolerance || self.between(low, high, (low * high).sqrt()).is_none()
     }
@@ -237,23 +242,23 @@ impl FindMax {
         (level * factor).min(self.range.most)
     }
 
-    /// Ends a search whose answers do not settle, with the best of what passed below everything that fails.
-    fn give_up(&self) -> Step {
+    /// Ends a search whose results do not converge, with the best level that passed below all that fail.
+    fn give_up(&self) -> SearchStep {
         let passes = self.history.passes();
         let best = match self.goal {
-            Goal::HighestPass => passes.last(),
-            Goal::PeakThroughput => {
+            SearchGoal::HighestPass => passes.last(),
+            SearchGoal::PeakThroughput => {
                 passes.iter().max_by(|one, other| one.throughput().total_cmp(&other.throughput()))
             }
         };
-        let end = self.history.lowest_fail().map_or(End::Range, Level::end);
+        let end = self.history.lowest_fail().map_or(SearchEnd::Range, Level::end);
         self.done(best.map(Level::maximum), end)
     }
 
-    fn done(&self, max: Option<Maximum>, end: End) -> Step {
+    fn done(&self, max: Option<Maximum>, end: SearchEnd) -> SearchStep {
         let fails_at = self.history.lowest_fail().map(|fail| fail.level);
         let (is_noisy, n_runs) = (self.history.is_noisy(), self.history.n_runs());
-        Step::Done(Found { max, end, fails_at, is_noisy, n_runs })
+        SearchStep::Done(SearchResult { max, end, fails_at, is_noisy, n_runs })
     }
 }
 

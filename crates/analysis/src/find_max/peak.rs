@@ -1,4 +1,4 @@
-//! The greatest throughput: growth until it stops, then only where the curve can still hide more.
+//! The search for the greatest throughput: growth until it stops, then only where the curve can still be higher.
 //!
 //! | observed so far | next |
 //! |---|---|
@@ -12,9 +12,9 @@
 //! Convexity: for networks with a product form. A server that thrashes is concave around its peak.)
 
 use super::history::Level;
-use super::{End, FindMax, Step};
+use super::{FindMax, SearchEnd, SearchStep};
 
-/// Growth of the level: small enough that the peak is not far from three neighbours.
+/// Growth of the level: small enough that the peak is not far from three neighbors.
 const GROWTH: f64 = 2.0;
 
 /// The least ratio of two levels between which a rise is told from noise.
@@ -23,14 +23,14 @@ const WELL_BELOW: f64 = 1.4;
 /// A level and its throughput.
 type Point = (f64, f64);
 
-/// Returns what to do after the greatest pass and the least fail, if there is one.
-pub(super) fn next(search: &FindMax, pass: &Level, fail: Option<&Level>) -> Step {
+/// Returns the next step after the highest pass and the lowest fail, if there is one.
+pub(super) fn next(search: &FindMax, pass: &Level, fail: Option<&Level>) -> SearchStep {
     if fail.is_none() && pass.level < search.range.most && rises(search) {
-        return Step::Run(search.grown(pass.level, GROWTH));
+        return SearchStep::Run(search.grown(pass.level, GROWTH));
     }
     let passes = search.history.passes();
     match hidden(search, passes, fail) {
-        Some(level) => Step::Run(level),
+        Some(level) => SearchStep::Run(level),
         None => finish(search, passes, fail),
     }
 }
@@ -79,7 +79,7 @@ fn line(one: Point, two: Point) -> impl Fn(f64) -> f64 {
     move |x| one.1 + slope * (x - one.0)
 }
 
-fn finish(search: &FindMax, passes: &[Level], fail: Option<&Level>) -> Step {
+fn finish(search: &FindMax, passes: &[Level], fail: Option<&Level>) -> SearchStep {
     let enough = greatest(passes) * (1.0 - search.tolerance / 2.0);
     let chosen = passes.iter().find(|level| enough <= level.throughput());
     // Only where the curve still rises does its end matter; a rise below the best level is noise.
@@ -87,10 +87,10 @@ fn finish(search: &FindMax, passes: &[Level], fail: Option<&Level>) -> Step {
     let still_rises = is_last && rises(search);
     let fail = fail.filter(|_| still_rises);
     match fail {
-        Some(fail) if search.history.is_doubtful(fail) => Step::Run(fail.level),
+        Some(fail) if search.history.is_doubtful(fail) => SearchStep::Run(fail.level),
         Some(fail) => search.done(chosen.map(Level::maximum), fail.end()),
-        None if still_rises => search.done(chosen.map(Level::maximum), End::Range),
-        None => search.done(chosen.map(Level::maximum), End::Server),
+        None if still_rises => search.done(chosen.map(Level::maximum), SearchEnd::Range),
+        None => search.done(chosen.map(Level::maximum), SearchEnd::Server),
     }
 }
 
@@ -104,13 +104,13 @@ mod tests {
     use units::{Purpose, Rng};
 
     use crate::find_max::script::{clear, play, search};
-    use crate::find_max::{End, Found, Goal, Judged, LevelKind};
+    use crate::find_max::{JudgedPoint, LevelKind, SearchEnd, SearchGoal, SearchResult};
 
-    fn peak(least: f64, most: f64, server: impl FnMut(f64, usize) -> Judged) -> (String, Found) {
-        play(search(least, most, LevelKind::Users, Goal::PeakThroughput), server)
+    fn peak(least: f64, most: f64, server: impl FnMut(f64, usize) -> JudgedPoint) -> (String, SearchResult) {
+        play(search(least, most, LevelKind::Users, SearchGoal::PeakThroughput), server)
     }
 
-    fn level(found: &Found) -> Option<f64> {
+    fn level(found: &SearchResult) -> Option<f64> {
         found.max.map(|max| max.level)
     }
 
@@ -119,7 +119,7 @@ mod tests {
     fn a_plateau_is_found_where_it_begins() {
         let (asked, found) = peak(1.0, 1000.0, |users, _| clear(true, 10.0 * users.min(8.0)));
         assert_eq!(asked, "1+ 2+ 4+ 8+ 16+ 11+");
-        assert_eq!((level(&found), found.end), (Some(8.0), End::Server));
+        assert_eq!((level(&found), found.end), (Some(8.0), SearchEnd::Server));
     }
 
     /// 50 users carry most; more than that fall back.
@@ -129,14 +129,14 @@ mod tests {
         let (asked, found) = peak(1.0, 1000.0, |users, _| clear(true, curve(users)));
         assert_eq!(asked, "1+ 2+ 4+ 8+ 16+ 32+ 64+ 128+ 45+ 54+ 49+ 51+ 50+");
         assert!(49.0 <= curve(level(&found).unwrap()));
-        assert_eq!(found.end, End::Server);
+        assert_eq!(found.end, SearchEnd::Server);
     }
 
     #[test]
     fn throughput_that_grows_to_the_end_is_at_least() {
         let (asked, found) = peak(1.0, 100.0, |users, _| clear(true, users));
         assert_eq!(asked, "1+ 2+ 4+ 8+ 16+ 32+ 64+ 100+");
-        assert_eq!((level(&found), found.end), (Some(100.0), End::Range));
+        assert_eq!((level(&found), found.end), (Some(100.0), SearchEnd::Range));
     }
 
     /// Throughput grows, but from 30 users on there are errors.
@@ -144,7 +144,7 @@ mod tests {
     fn a_peak_ends_where_load_points_fail() {
         let (asked, found) = peak(1.0, 100.0, |users, _| clear(users < 30.0, users));
         assert_eq!(asked, "1+ 2+ 4+ 8+ 16+ 32- 23+ 27+ 29+ 30-");
-        assert_eq!((level(&found), found.end, found.fails_at), (Some(29.0), End::Server, Some(30.0)));
+        assert_eq!((level(&found), found.end, found.fails_at), (Some(29.0), SearchEnd::Server, Some(30.0)));
     }
 
     proptest! {

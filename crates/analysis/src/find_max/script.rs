@@ -1,34 +1,40 @@
-//! Searches against servers that are functions of the level, and what they asked, as text.
+//! Scripts of searches against servers that are functions of the level, as text.
 
 use units::Ratio;
 
-use super::{FIND_MAX_TOLERANCE, FindMax, Found, Goal, Judged, LevelKind, RUNS_MAX, Range, Step};
+use super::{
+    FIND_MAX_TOLERANCE, FindMax, JudgedPoint, LevelKind, LevelRange, RUNS_MAX, SearchGoal, SearchResult,
+    SearchStep,
+};
 
-pub(super) fn search(least: f64, most: f64, kind: LevelKind, goal: Goal) -> FindMax {
-    FindMax::new(Range { least, most }, FIND_MAX_TOLERANCE, kind, goal).unwrap()
+pub(super) fn search(least: f64, most: f64, kind: LevelKind, goal: SearchGoal) -> FindMax {
+    FindMax::new(LevelRange { least, most }, FIND_MAX_TOLERANCE, kind, goal).unwrap()
 }
 
-/// Answers of a server without noise: passes up to a level, carries so much.
-pub(super) fn clear(passes: bool, throughput: f64) -> Judged {
-    Judged { passes, throughput, is_generator_limited: false, is_clear: true, has_too_few: false }
+/// Makes a result without noise: whether it passes, and its throughput.
+pub(super) fn clear(passes: bool, throughput: f64) -> JudgedPoint {
+    JudgedPoint { passes, throughput, is_generator_limited: false, is_clear: true, has_too_few: false }
 }
 
-pub(super) fn unclear(judged: Judged) -> Judged {
-    Judged { is_clear: false, ..judged }
+pub(super) fn unclear(judged: JudgedPoint) -> JudgedPoint {
+    JudgedPoint { is_clear: false, ..judged }
 }
 
-/// Plays a search to its end; `server` gets the level and how many load points were run before. Returns what was
-/// asked (`+` for a pass, `-` for a fail) and found.
-pub(super) fn play(mut search: FindMax, mut server: impl FnMut(f64, usize) -> Judged) -> (String, Found) {
+/// Plays a search to its end; `server` gets the level and the number of load points before it. Returns the levels
+/// (`+` for a pass, `-` for a fail) and the result.
+pub(super) fn play(
+    mut search: FindMax,
+    mut server: impl FnMut(f64, usize) -> JudgedPoint,
+) -> (String, SearchResult) {
     let mut asked = Vec::new();
     let n_before = search.history.n_runs();
     loop {
         match search.next() {
-            Step::Done(found) => {
+            SearchStep::Done(found) => {
                 assert_eq!(found.n_runs, n_before + asked.len());
                 return (asked.join(" "), found);
             }
-            Step::Run(level) => {
+            SearchStep::Run(level) => {
                 assert!(asked.len() < RUNS_MAX, "does not end: {}", asked.join(" "));
                 let judged = server(level, asked.len());
                 asked.push(format!("{level}{}", if judged.passes { '+' } else { '-' }));
@@ -40,5 +46,5 @@ pub(super) fn play(mut search: FindMax, mut server: impl FnMut(f64, usize) -> Ju
 
 /// Returns whether a search with these arguments is refused.
 pub(super) fn is_refused(least: f64, most: f64, tolerance: f64, kind: LevelKind) -> bool {
-    FindMax::new(Range { least, most }, Ratio(tolerance), kind, Goal::HighestPass).is_err()
+    FindMax::new(LevelRange { least, most }, Ratio(tolerance), kind, SearchGoal::HighestPass).is_err()
 }

@@ -4,7 +4,7 @@ use model::{Flow, IntervalRecord};
 use stats::Histogram;
 use units::Nanos;
 
-/// Totals of one agent. Parts are judged one by one: a saturated one must not hide behind an idle one.
+/// The totals of one agent. Agents are judged one by one: a saturated one must not hide behind an idle one.
 #[derive(Debug, Default)]
 pub(crate) struct AgentTotals {
     /// CPU time of its load threads.
@@ -13,9 +13,9 @@ pub(crate) struct AgentTotals {
     pub(crate) run_queue: Nanos,
     /// Length of its intervals times its load threads, in ns.
     pub(crate) thread_ns: u128,
-    /// Lateness of what it started.
+    /// Lateness of the operations it started.
     pub(crate) lateness: Histogram,
-    /// Lateness in intervals at whose ends it had places left: what was late there was its own fault.
+    /// Lateness in intervals at whose ends it had free slots: that lateness was its own fault.
     pub(crate) lateness_own: Histogram,
     /// Number of intervals in which its slots were full.
     pub(crate) intervals_full: u64,
@@ -23,7 +23,7 @@ pub(crate) struct AgentTotals {
     pub(crate) in_flight_at_start: u64,
     /// The summed time that those had been in flight by then, in ns.
     pub(crate) age_at_start_ns: u128,
-    /// State at the end of its last interval of the phase.
+    /// The flow at the end of its last interval of the phase.
     pub(crate) end: Flow,
     /// Number of operations in flight at that moment, per operation kind.
     pub(crate) in_flight_kinds: Vec<u64>,

@@ -5,7 +5,7 @@ use units::{Nanos, Ratio};
 
 use crate::metrics::{CONFIDENCE, QUANTILES};
 
-/// Batches while the steady phase goes on; then only the intervals, because batches need a few MB.
+/// The batches during the steady phase; afterwards only the intervals, because batches need a few MB.
 #[derive(Debug)]
 pub(crate) enum QuantileIntervals {
     /// Seconds may follow.
@@ -22,7 +22,7 @@ impl QuantileIntervals {
         }
     }
 
-    /// Makes the intervals and lets the batches go.
+    /// Makes the intervals and drops the batches.
     pub(super) fn close(&mut self) {
         if let QuantileIntervals::Open(batches) = self {
             let interval = |q| {
@@ -33,7 +33,8 @@ impl QuantileIntervals {
         }
     }
 
-    /// Returns the 95 % interval for one of [`QUANTILES`]; `None` if the phase is too short for one, and before the end.
+    /// Returns the 95 % interval for one of [`QUANTILES`]; `None` if the phase is too short for one, and before its
+    /// end.
     pub(crate) fn of(&self, q: f64) -> Option<(Nanos, Nanos)> {
         let QuantileIntervals::Closed(intervals) = self else { return None };
         intervals[QUANTILES.iter().position(|known| *known == q)?]

@@ -6,7 +6,7 @@ use model::{DetailRecord, Example, IntervalRecord, LoadPoint, Outcome, Phase, Pl
 
 use super::{Seconds, SteadyTotals};
 use crate::rules::conservation::Ledger;
-use crate::rules::time_axis::Axis;
+use crate::rules::time_axis::TimeAxis;
 
 /// The fold of one load point.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub(crate) struct PointFold {
     /// Checks of conservation, done record by record.
     pub(crate) ledger: Ledger,
     /// Checks of the time axis, done record by record.
-    pub(crate) axis: Axis,
+    pub(crate) axis: TimeAxis,
 }
 
 impl PointFold {
@@ -33,7 +33,7 @@ impl PointFold {
             seconds: Seconds::default(),
             examples: BTreeMap::new(),
             ledger: Ledger::new(plan, point),
-            axis: Axis::new(plan),
+            axis: TimeAxis::new(plan),
         }
     }
 
@@ -68,9 +68,9 @@ impl PointFold {
         self.axis.close();
     }
 
-    /// Returns whether nearly all places of an open loop were taken at an end of the interval.
+    /// Returns whether nearly all slots of an open loop were taken at an end of the interval.
     ///
-    /// Places are dealt out to load threads, so that one thread may have none left while another has.
+    /// Slots are divided over load threads, so that one thread may have none left while another has.
     fn places_full(&self, record: &IntervalRecord) -> bool {
         const NEARLY_ALL: f64 = 0.9;
         let places = f64::from(self.point.load.in_flight_max()) * self.steady.share_of(record);

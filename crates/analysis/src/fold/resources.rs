@@ -41,12 +41,12 @@ pub(crate) struct Resources {
 }
 
 impl Resources {
-    /// Begins with the times at which the steady phase begins and ends.
+    /// Makes a fold of the steady phase between these times.
     pub(crate) fn new(start: Nanos, end: Nanos) -> Resources {
         Resources { window: (start.saturating_sub(SLACK), end + SLACK), series: BTreeMap::new() }
     }
 
-    /// Folds what a machine told. `known` says what the series are; numbers beyond it are passed over.
+    /// Folds the readings of a machine. `known` has the series; numbers beyond it are skipped.
     pub(crate) fn record(&mut self, record: &ResourceRecord, known: &[Series]) {
         let (start, end) = self.window;
         if record.at < start || end < record.at {
@@ -91,7 +91,7 @@ impl SeriesFold {
         self.max = self.max.max(value);
     }
 
-    /// Adds what a total grew by. One that fell went around at 32 bits if it was close to that, else it began again.
+    /// Adds the growth of a total. One that fell has wrapped at 32 bits if it was close to that, else it was reset.
     fn grow(&mut self, value: u64) {
         let grown = match value.checked_sub(self.last) {
             Some(grown) => grown,
@@ -135,14 +135,14 @@ mod tests {
 
     /// By hand: 100 → 150 (+50), begins again at 20 (+20), → 60 (+40).
     #[test]
-    fn a_total_that_begins_again_counts_from_zero() {
+    fn a_total_that_is_reset_counts_from_zero() {
         let fold = folded(Counter::DiskReads, &[(10, 100), (11, 150), (12, 20), (13, 60)]).unwrap();
         assert_eq!((fold.grown, fold.resets), (110, 1));
     }
 
     /// By hand: 2³² − 10 → 5: 15 bytes more.
     #[test]
-    fn a_total_of_32_bits_goes_around() {
+    fn a_total_of_32_bits_wraps() {
         let fold = folded(Counter::NetSentBytes, &[(10, (1 << 32) - 10), (11, 5)]).unwrap();
         assert_eq!((fold.grown, fold.resets), (15, 0));
     }

@@ -11,7 +11,7 @@ use crate::metrics::values_needed;
 /// The totals of one interval of all agents.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Second {
-    /// Place within the load point.
+    /// Index within the load point.
     pub(crate) index: u32,
     /// Its phase.
     pub(crate) phase: Phase,
@@ -37,15 +37,15 @@ pub(crate) struct Second {
     pub(crate) sut_cpu: Option<Nanos>,
 }
 
-/// The seconds of a load point. Holds the whole histogram of the second under way, and batches of those of the steady
-/// phase until that is over.
+/// The seconds of a load point. Holds the whole histogram of the current second, and batches of those of the steady
+/// phase until its end.
 #[derive(Debug, Default)]
 pub(crate) struct Seconds {
     /// The finished seconds, in order; all of them once closed.
     pub(crate) all: Vec<Second>,
     /// Response times in classes, of the same seconds.
     pub(crate) classes: Vec<TimeClasses>,
-    /// Intervals for percentiles of the steady phase; there once closed.
+    /// Intervals for percentiles of the steady phase; available once closed.
     pub(crate) intervals: QuantileIntervals,
     current: Option<Second>,
     response: Histogram,
@@ -105,7 +105,7 @@ impl Seconds {
         self.response.merge(&record.response);
     }
 
-    /// Finishes the second under way and the steady phase: no record follows.
+    /// Finishes the current second and the steady phase: no record follows.
     pub(crate) fn close(&mut self) {
         self.close_second();
         self.intervals.close();

@@ -7,7 +7,7 @@ use stats::{Histogram, Moments};
 use units::Nanos;
 
 use super::AgentTotals;
-use crate::rules::time_axis::Last;
+use crate::rules::time_axis::LastInterval;
 
 /// The totals of the steady phase, from which the metrics of a load point are made.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub(crate) struct SteadyTotals {
     pub(crate) kinds: Vec<KindSums>,
     /// Complete units.
     pub(crate) units_ok: u64,
-    /// Units that were broken off.
+    /// Units that were abandoned.
     pub(crate) units_failed: u64,
     /// Response time, all kinds.
     pub(crate) response: Histogram,
@@ -97,7 +97,12 @@ impl SteadyTotals {
     }
 
     /// Adds an interval. `before` is what its agent recorded just before it, if anything.
-    pub(crate) fn interval(&mut self, record: &IntervalRecord, before: Option<Last>, places_full: bool) {
+    pub(crate) fn interval(
+        &mut self,
+        record: &IntervalRecord,
+        before: Option<LastInterval>,
+        places_full: bool,
+    ) {
         let length = record.end.saturating_sub(record.start);
         if self.index_last != Some(record.index) {
             self.length = self.length.saturating_add(length);
@@ -128,7 +133,7 @@ impl SteadyTotals {
         self.agent(record, before).add(record, places_full);
     }
 
-    /// Adds the detail of a stretch.
+    /// Adds a batch of detail.
     pub(crate) fn detail(&mut self, record: &DetailRecord) {
         for (sums, histogram) in self.kinds.iter_mut().zip(&record.response) {
             sums.histogram.merge(histogram);
@@ -173,7 +178,7 @@ impl SteadyTotals {
 
     /// Returns X·(R + Z) of a closed loop: total response time and think time ÷ T.
     ///
-    /// Users think until they are back; the part of it after due is in their response time already.
+    /// Users think until they are back; the part after due is already in their response time.
     pub(crate) fn users_seen(&self) -> f64 {
         let lateness: f64 = self.agents.values().map(|agent| agent.lateness.sum() as f64).sum();
         let thinking = (self.thinking_ns as f64 - lateness) / 1e9;
@@ -186,8 +191,8 @@ impl SteadyTotals {
         (at_start, saturating_sum(self.agents.values().map(|agent| agent.end.in_flight_at_end)))
     }
 
-    /// Returns the body bytes that the operations in flight at the end of the phase were to bring, with the
-    /// mean sizes as defined.
+    /// Returns the body bytes of the replies to the operations in flight at the end of the phase, by the defined mean
+    /// sizes.
     pub(crate) fn in_flight_body_bytes(&self, plan: &Plan) -> u64 {
         let bytes =
             plan.workload.requests.iter().map(|request| request.body_moments().map_or(0.0, |(mean, _)| mean));
@@ -199,7 +204,7 @@ impl SteadyTotals {
         saturating_sum(self.agents.values().map(of_agent))
     }
 
-    /// Returns for how long those had been in flight at that moment, summed over them, in ns.
+    /// Returns the summed ages of those operations at that moment, in ns.
     pub(crate) fn ages_at_ends_ns(&self) -> (u128, u128) {
         let sum = |of: fn(&AgentTotals) -> u128| self.agents.values().map(of).fold(0, u128::saturating_add);
         (sum(|agent| agent.age_at_start_ns), sum(|agent| agent.end.in_flight_age_ns))
@@ -213,7 +218,7 @@ impl SteadyTotals {
     }
 
     /// Returns the totals of a record's agent; new ones begin with the state that it had before.
-    fn agent(&mut self, record: &IntervalRecord, before: Option<Last>) -> &mut AgentTotals {
+    fn agent(&mut self, record: &IntervalRecord, before: Option<LastInterval>) -> &mut AgentTotals {
         self.agents.entry(record.agent).or_insert_with(|| AgentTotals {
             in_flight_at_start: record.flow.in_flight_at_start,
             age_at_start_ns: before.map_or(0, |last| last.flow.in_flight_age_ns),

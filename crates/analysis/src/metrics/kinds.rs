@@ -5,7 +5,7 @@ use stats::Moments;
 
 use super::times::{four, summary};
 use crate::fold::{KindSums, SteadyTotals};
-use crate::{BytesMoved, KindResult, TimeSummary};
+use crate::{BytesTransferred, KindResult, TimeSummary};
 
 /// Times are recorded in ns and reported in s.
 const NANOS: f64 = 1e9;
@@ -23,7 +23,7 @@ pub(super) fn kinds(plan: &Plan, totals: &SteadyTotals) -> Vec<KindResult> {
 
 /// Makes the statistics over all kinds: sums of the kinds' sums, never means of their means.
 ///
-/// An open loop schedules single operations: there is no page to be counted.
+/// An open loop schedules single operations: there are no pages to count.
 pub(super) fn total(plan: &Plan, load: Load, totals: &SteadyTotals, response: &TimeSummary) -> KindResult {
     let counts_pages = plan.workload.counts_pages && load.is_closed();
     let mut all = KindSums::default();
@@ -61,8 +61,8 @@ fn statistics(name: &str, sums: &KindSums, percentiles: TimeSummary) -> KindResu
     }
 }
 
-fn moved(sums: &KindSums) -> BytesMoved {
+fn moved(sums: &KindSums) -> BytesTransferred {
     let whole = |sum: u128| u64::try_from(sum).unwrap_or(u64::MAX);
     let (body, total) = (whole(sums.body_bytes.sum), whole(sums.reply_bytes.sum));
-    BytesMoved { body, head: total.saturating_sub(body), total }
+    BytesTransferred { body, head: total.saturating_sub(body), total }
 }

@@ -9,14 +9,14 @@ use units::Nanos;
 use super::times::summary;
 use super::{kinds, steady, timeline};
 use crate::fold::{AgentTotals, PointFold, SteadyTotals};
-use crate::{LoadPointResult, ResourceUse, State, TimeSummary, Verdict};
+use crate::{LoadPointResult, ResourceUsage, TimeSummary, Verdict, VerdictState};
 
 /// Bytes of a KB, as WebBench has it.
 const KB: f64 = 1024.0;
 
-/// Makes all numbers of a load point; its verdict is still open.
+/// Makes all numbers of a load point, without its verdict.
 ///
-/// Only what the steady phase recorded counts, divided by the recorded length T of that phase.
+/// Only the records of the steady phase count, divided by the recorded length T of that phase.
 pub(crate) fn measure(plan: &Plan, fold: &PointFold) -> LoadPointResult {
     let (totals, load) = (&fold.steady, fold.point.load);
     let length = totals.length.as_secs_f64();
@@ -35,7 +35,7 @@ pub(crate) fn measure(plan: &Plan, fold: &PointFold) -> LoadPointResult {
         index: fold.point.index,
         load,
         length: totals.length,
-        verdict: Verdict { state: State::Valid, reasons: Vec::new(), remarks: Vec::new() },
+        verdict: Verdict { state: VerdictState::Valid, reasons: Vec::new(), remarks: Vec::new() },
         kinds: kinds::kinds(plan, totals),
         offered_rate: (!load.is_closed()).then(|| per_second(totals.due as f64)),
         delivered_ratio: (!load.is_closed() && 0 < totals.due).then(|| n / totals.due as f64),
@@ -70,7 +70,7 @@ pub(crate) fn measure(plan: &Plan, fold: &PointFold) -> LoadPointResult {
         sut_cpus,
         sut_busy: sut_cpus.zip(plan.sut.allowance()).map(|(cpus, allowance)| ratio(cpus, allowance)),
         sut_cpu_per_operation: sut_cpus.and_then(|cpus| per_operation(cpus * length)),
-        resources: ResourceUse::default(),
+        resources: ResourceUsage::default(),
         attribution: None,
         timeline: timeline::timeline(&fold.seconds),
         time_classes: fold.seconds.classes.clone(),
@@ -79,7 +79,7 @@ pub(crate) fn measure(plan: &Plan, fold: &PointFold) -> LoadPointResult {
     }
 }
 
-/// Summarizes the response time, with intervals that allow for seconds that resemble their neighbors.
+/// Summarizes the response time, with intervals that allow for autocorrelation of seconds.
 fn response(fold: &PointFold) -> TimeSummary {
     let mut response = summary(fold.steady.response.clone());
     for percentile in &mut response.percentiles {

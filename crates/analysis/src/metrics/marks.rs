@@ -3,15 +3,15 @@
 use model::Plan;
 use stats::{CurvePoint, knee, peak, saturation_point};
 
-use crate::find_max::{Found, counts};
-use crate::{Curve, HeadlineFigure, LoadPointResult, State};
+use crate::find_max::{SearchResult, counts};
+use crate::{Curve, HeadlineFigure, LoadPointResult, VerdictState};
 
 /// Finds peak, saturation and knee over the valid load points, or over all if none is valid.
 pub(crate) fn curve(load_points: &[LoadPointResult]) -> Curve {
     let candidates = |only_valid: bool| -> Vec<(usize, CurvePoint)> {
         let points = load_points.iter().enumerate();
         points
-            .filter(|(_, p)| !only_valid || p.verdict.state == State::Valid)
+            .filter(|(_, p)| !only_valid || p.verdict.state == VerdictState::Valid)
             .filter_map(curve_point)
             .collect()
     };
@@ -36,12 +36,12 @@ pub(crate) fn curve(load_points: &[LoadPointResult]) -> Curve {
 pub(crate) fn headline(
     plan: &Plan,
     load_points: &[LoadPointResult],
-    found: Option<&Found>,
+    found: Option<&SearchResult>,
 ) -> Option<HeadlineFigure> {
     let valid = load_points
         .iter()
         .enumerate()
-        .filter(|(_, point)| point.verdict.state == State::Valid && counts(plan, found, point));
+        .filter(|(_, point)| point.verdict.state == VerdictState::Valid && counts(plan, found, point));
     // Of equal rates the first, at the smaller load, as for the peak.
     let (index, best) = valid.rev().max_by(|(_, one), (_, other)| one.rate.total_cmp(&other.rate))?;
     Some(HeadlineFigure {

@@ -15,7 +15,7 @@ pub(super) fn steady_state(seconds: &Seconds) -> SteadyState {
     SteadyState { rate: steadiness(&rates, &limit), response: steadiness(&responses, &limit) }
 }
 
-/// Returns when the warm-up was over, from the start of the load point, by the rate at full load.
+/// Returns the end of the warm-up, from the start of the load point, by the rate at full load.
 pub(super) fn warm_up(seconds: &Seconds) -> Option<Nanos> {
     let (starts, rates): (Vec<Nanos>, Vec<f64>) =
         seconds.full_load().map(|second| (second.start, second.rate())).unzip();

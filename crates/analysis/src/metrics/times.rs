@@ -3,7 +3,7 @@
 use stats::{Histogram, Moments, batch_mean_interval};
 use units::Ratio;
 
-use crate::{FourStatistics, Percentile, TimeSummary};
+use crate::{Percentile, SummaryStatistics, TimeSummary};
 
 /// The percentiles of every time.
 pub(crate) const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
@@ -11,10 +11,10 @@ pub(crate) const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
 /// Confidence of every interval that is printed.
 pub(crate) const CONFIDENCE: Ratio = Ratio(0.95);
 
-/// Batches for an interval of a mean: enough for a narrow t, few enough to outlast the SUT's memory.
+/// Batches for an interval of a mean: enough for a narrow t, few enough to outlast the SUT's autocorrelation.
 const N_BATCHES: (usize, usize) = (10, 20);
 
-/// Returns how many values a quantile needs before an interval with 95 % confidence exists for it.
+/// Returns the number of values from which a 95 % interval exists for a quantile.
 ///
 /// The smallest n with pⁿ ≤ 0.025, p = max(q, 1 − q): only then does an order statistic bound the
 /// quantile on its far side. p50 needs 6 values, p90 36, p99 368, p99.9 3,688. `u64::MAX` for 0 and 1.
@@ -27,7 +27,7 @@ pub fn values_needed(q: Ratio) -> u64 {
 }
 
 /// Makes the summary of a histogram whose single seconds are not known: without an interval for the mean, and with
-/// intervals for percentiles that take values for independent (order statistics).
+/// intervals for percentiles that assume independent values (order statistics).
 pub(crate) fn summary(histogram: Histogram) -> TimeSummary {
     let percentiles = QUANTILES.iter().filter_map(|q| percentile(&histogram, *q)).collect();
     let mean = (0 < histogram.n()).then(|| histogram.sum() as f64 / 1e9 / histogram.n() as f64);
@@ -43,8 +43,8 @@ pub(crate) fn interval_of(seconds: &[f64]) -> Option<(f64, f64)> {
 }
 
 /// Returns the four statistics that WebStone prints, values divided by `unit`.
-pub(crate) fn four(moments: &Moments, unit: f64) -> FourStatistics {
-    FourStatistics {
+pub(crate) fn four(moments: &Moments, unit: f64) -> SummaryStatistics {
+    SummaryStatistics {
         mean: moments.mean().map(|value| value / unit),
         deviation: moments.deviation().map(|value| value / unit),
         min: moments.min().map(|value| value as f64 / unit),
@@ -89,6 +89,6 @@ mod tests {
         [2, 4, 4, 4, 5, 5, 7, 9].into_iter().for_each(|value| moments.record(value));
         let found = four(&moments, 1e9);
         assert_eq!([found.mean, found.deviation, found.min, found.max], [5e-9, 2e-9, 2e-9, 9e-9].map(Some));
-        assert_eq!(four(&Moments::default(), 1.0), FourStatistics::default());
+        assert_eq!(four(&Moments::default(), 1.0), SummaryStatistics::default());
     }
 }

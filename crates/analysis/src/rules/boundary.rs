@@ -1,19 +1,19 @@
-//! The boundaries of the steady phase: no storm of samples that belong to another phase.
+//! The boundaries of the steady phase: no burst of samples that belong to another phase.
 
-use super::{Evidence, Finding};
+use super::{Evidence, RuleFinding};
 use crate::fold::Second;
 
-/// Times the median second's rate, from which the first or last second is a storm.
+/// Multiple of the median second's rate from which the first or last second is a burst.
 const STORM: f64 = 2.0;
 
-/// Standard deviations of a Poisson count that it must lie above the median besides.
+/// Standard deviations of a Poisson count by which it must also exceed the median.
 const DEVIATIONS: f64 = 5.0;
 
 /// The fewest seconds with a median to compare with.
 const SECONDS_MIN: usize = 3;
 
 /// Reports a first or last steady second with far more operations than the median one.
-pub(super) fn check(evidence: &Evidence) -> Vec<Finding> {
+pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     let seconds: Vec<&Second> = evidence.fold.seconds.steady().collect();
     if seconds.len() < SECONDS_MIN {
         return Vec::new();
@@ -25,17 +25,17 @@ pub(super) fn check(evidence: &Evidence) -> Vec<Finding> {
     ends.iter().filter_map(|(name, second)| storm(name, second, median)).collect()
 }
 
-fn storm(name: &str, second: &Second, median: f64) -> Option<Finding> {
+fn storm(name: &str, second: &Second, median: f64) -> Option<RuleFinding> {
     let expected = median * second.length();
     let completed = second.completed();
     let excessive =
         STORM * expected < completed && expected + DEVIATIONS * expected.sqrt().max(1.0) < completed;
     excessive.then(|| {
         let text = format!(
-            "{completed} operations completed in the {name} second of the steady phase, {expected:.0} in the median one; \
+            "{completed} operations completed in the {name} second of the steady phase, {expected:.0} in the median second; \
              they belong to another phase"
         );
-        Finding::invalid("phase-boundary", text).hint("a longer settle phase keeps a start-up wave out of it")
+        RuleFinding::invalid("phase-boundary", text).hint("use a longer settle phase to keep a start-up burst out of the steady phase")
     })
 }
 

@@ -1,14 +1,14 @@
-//! Conservation: what went in is what came out, in every interval and in every sum.
+//! Conservation: every operation that enters is accounted for, in every interval and in every sum.
 
 use std::collections::BTreeMap;
 
 use model::{DetailRecord, Flow, IntervalRecord, KindTotals, LoadPoint, Outcome, Phase, Plan};
 use stats::{Histogram, Moments};
 
-use super::{Evidence, Finding};
-use crate::tally::Tally;
+use super::{Evidence, RuleFinding};
+use crate::first_occurrence::FirstOccurrence;
 
-const BROKEN: &str = "the record contradicts itself; run it again, and report this if it happens again";
+const BROKEN: &str = "the record contradicts itself; repeat the run, and report this if it happens again";
 
 /// The bookkeeping of a load point: identities checked interval by interval, and sums per phase, with
 /// which the details must agree.
@@ -17,9 +17,9 @@ pub(crate) struct Ledger {
     body_limits: Vec<Option<(u64, u64)>>,
     open_loop: bool,
     phases: BTreeMap<Phase, Sums>,
-    flow: Tally,
-    totals: Tally,
-    bytes: Tally,
+    flow: FirstOccurrence,
+    totals: FirstOccurrence,
+    bytes: FirstOccurrence,
 }
 
 /// Sums of one phase from intervals and from details, side by side.
@@ -30,7 +30,7 @@ struct Sums {
     failed: BTreeMap<(u16, Outcome), [u64; 2]>,
 }
 
-/// The extent of a set of values as the intervals have it and as the details have it.
+/// The extents of a set of values according to the intervals and to the details.
 #[derive(Debug, Clone, Copy, Default)]
 struct Pair {
     intervals: Extent,
@@ -52,9 +52,9 @@ impl Ledger {
             body_limits: plan.workload.requests.iter().map(|request| request.body_limits()).collect(),
             open_loop: !point.load.is_closed(),
             phases: BTreeMap::new(),
-            flow: Tally::default(),
-            totals: Tally::default(),
-            bytes: Tally::default(),
+            flow: FirstOccurrence::default(),
+            totals: FirstOccurrence::default(),
+            bytes: FirstOccurrence::default(),
         }
     }
 
@@ -76,7 +76,7 @@ impl Ledger {
         self.phases.entry(record.phase).or_default().interval(record);
     }
 
-    /// Adds the detail of a stretch.
+    /// Adds a batch of detail.
     pub(crate) fn detail(&mut self, record: &DetailRecord) {
         self.phases.entry(record.phase).or_default().detail(record);
     }
@@ -146,7 +146,7 @@ fn broken_identity(flow: &Flow, before: Flow) -> Option<String> {
         .or_else(|| (ok < left_open).then(|| format!("{left_open} connections left open by {ok} successes")))
 }
 
-/// Returns what is wrong with the sizes of a kind's successful replies, all of which carry the whole object.
+/// Returns the fault in the sizes of a kind's successful replies, all of which carry the whole object.
 fn broken_bytes(totals: &KindTotals, defined: Option<(u64, u64)>) -> Option<String> {
     let (reply, body, n) = (totals.ok.reply_bytes, totals.ok.body_bytes, totals.ok.response.n);
     if reply.n != n || body.n != n {
@@ -245,8 +245,8 @@ impl From<&Moments> for Extent {
     }
 }
 
-/// Reports every kind of contradiction once, with its first place.
-pub(super) fn check(evidence: &Evidence) -> Vec<Finding> {
+/// Reports every kind of contradiction once, with its first occurrence.
+pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     let ledger = &evidence.fold.ledger;
     let details = ledger
         .phases
@@ -258,5 +258,8 @@ pub(super) fn check(evidence: &Evidence) -> Vec<Finding> {
         ("conservation", ledger.bytes.text()),
         ("conservation", details),
     ];
-    found.into_iter().filter_map(|(rule, text)| Some(Finding::invalid(rule, text?).hint(BROKEN))).collect()
+    found
+        .into_iter()
+        .filter_map(|(rule, text)| Some(RuleFinding::invalid(rule, text?).hint(BROKEN)))
+        .collect()
 }

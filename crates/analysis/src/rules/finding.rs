@@ -4,8 +4,8 @@ use crate::Reason;
 
 /// The severity of a finding; the most severe one decides the verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Gravity {
-    /// Valid, but a reader must know.
+pub(crate) enum Severity {
+    /// A remark: valid, but a reader must know.
     Remark,
     /// A finding that makes a load point or run invalid.
     Invalid,
@@ -13,30 +13,30 @@ pub(crate) enum Gravity {
     Incomplete,
 }
 
-/// One thing that a rule found.
+/// A finding of a rule.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Finding {
-    pub(crate) gravity: Gravity,
+pub(crate) struct RuleFinding {
+    pub(crate) severity: Severity,
     pub(crate) rule: &'static str,
     pub(crate) text: String,
     pub(crate) hint: Option<&'static str>,
 }
 
-impl Finding {
-    pub(crate) fn remark(rule: &'static str, text: String) -> Finding {
-        Finding { gravity: Gravity::Remark, rule, text, hint: None }
+impl RuleFinding {
+    pub(crate) fn remark(rule: &'static str, text: String) -> RuleFinding {
+        RuleFinding { severity: Severity::Remark, rule, text, hint: None }
     }
 
-    pub(crate) fn invalid(rule: &'static str, text: String) -> Finding {
-        Finding { gravity: Gravity::Invalid, rule, text, hint: None }
+    pub(crate) fn invalid(rule: &'static str, text: String) -> RuleFinding {
+        RuleFinding { severity: Severity::Invalid, rule, text, hint: None }
     }
 
-    pub(crate) fn incomplete(rule: &'static str, text: String) -> Finding {
-        Finding { gravity: Gravity::Incomplete, rule, text, hint: None }
+    pub(crate) fn incomplete(rule: &'static str, text: String) -> RuleFinding {
+        RuleFinding { severity: Severity::Incomplete, rule, text, hint: None }
     }
 
-    pub(crate) fn hint(self, hint: &'static str) -> Finding {
-        Finding { hint: Some(hint), ..self }
+    pub(crate) fn hint(self, hint: &'static str) -> RuleFinding {
+        RuleFinding { hint: Some(hint), ..self }
     }
 
     /// Turns the finding into the reason of a verdict.

@@ -1,8 +1,8 @@
-//! Histograms agree with the exact sums kept beside them, second moment included.
+//! Consistency of histograms with the exact sums kept beside them, second moment included.
 
 use stats::{Histogram, Moments};
 
-use super::{Evidence, Finding};
+use super::{Evidence, RuleFinding};
 
 const HINT: &str = "percentiles from such a histogram mean nothing, whatever its mean";
 
@@ -10,7 +10,7 @@ const HINT: &str = "percentiles from such a histogram mean nothing, whatever its
 ///
 /// Each bucket bounds its values from below and above, so Σ count·low² ≤ Σx² ≤ Σ count·high². A
 /// histogram of means instead of values keeps count and sum, and fails here.
-pub(super) fn check(evidence: &Evidence) -> Vec<Finding> {
+pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     let totals = &evidence.fold.steady;
     let mut all = Moments::default();
     totals.kinds.iter().for_each(|kind| all.merge(&kind.response));
@@ -20,7 +20,7 @@ pub(super) fn check(evidence: &Evidence) -> Vec<Finding> {
         findings.push(text.map(|text| format!("response times of `{}`: {text}", kind.name)));
     }
     let first = findings.into_iter().flatten().next();
-    first.map(|text| Finding::invalid("histogram", text).hint(HINT)).into_iter().collect()
+    first.map(|text| RuleFinding::invalid("histogram", text).hint(HINT)).into_iter().collect()
 }
 
 /// Returns the moment that the histogram cannot have.
@@ -33,13 +33,13 @@ fn broken(exact: &Moments, histogram: &Histogram) -> Option<String> {
         values.fold(0u128, u128::saturating_add)
     };
     let low = |bucket: stats::Bucket| bucket.low.max(min).0;
-    // What lies beyond the last bucket has no edge but the largest value.
+    // Values beyond the last bucket are bounded only by the largest value.
     let high = |bucket: stats::Bucket| if 0 < histogram.beyond() { max.0 } else { bucket.high.min(max).0 };
     for (power, moment, name) in [(1, exact.sum, "sum"), (2, exact.sum_squares, "sum of squares")] {
         let (least, most) = (sum(&low, power), sum(&high, power));
         if moment < least || most < moment {
             return Some(format!(
-                "their exact {name} is {:.4e}, the histogram's lies from {:.4e} to {:.4e}",
+                "their exact {name} is {:.4e}, that of the histogram is between {:.4e} and {:.4e}",
                 moment as f64, least as f64, most as f64
             ));
         }

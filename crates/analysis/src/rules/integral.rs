@@ -1,8 +1,8 @@
-//! Two ways to the same area: response times summed up, and operations in flight integrated.
+//! Two ways to the same integral: the sum of response times, and the integral of operations in flight.
 
-use super::{Evidence, Finding};
+use super::{Evidence, RuleFinding};
 
-/// Part of the larger area by which the two may differ.
+/// Part of the larger value by which the two may differ.
 const GAP_MAX: f64 = 0.01;
 
 const HINT: &str = "response times that leave out waiting hide a stall (coordinated omission)";
@@ -12,7 +12,7 @@ const HINT: &str = "response times that leave out waiting hide a stall (coordina
 /// An operation is in flight from sent to done and late from due to sent, so over a phase
 /// Σr(ok) + Σr(failed) + age(end) − age(start) = ∫ in flight + Σ lateness, but for the lateness of
 /// the operations in flight at either end, which is allowed for by their number times the greatest.
-pub(super) fn check(evidence: &Evidence) -> Vec<Finding> {
+pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     let totals = &evidence.fold.steady;
     let (age_start, age_end) = totals.ages_at_ends_ns();
     let (flying_start, flying_end) = totals.in_flight_at_ends();
@@ -27,8 +27,8 @@ pub(super) fn check(evidence: &Evidence) -> Vec<Finding> {
         return Vec::new();
     }
     let text = format!(
-        "response times sum up to {summed:.3} s, operations in flight and lateness to {integrated:.3} s, \
-         allowed are {allowed:.3} s of difference"
+        "response times sum up to {summed:.3} s, operations in flight and lateness to {integrated:.3} s; \
+         the difference may be at most {allowed:.3} s"
     );
-    vec![Finding::invalid("response-integral", text).hint(HINT)]
+    vec![RuleFinding::invalid("response-integral", text).hint(HINT)]
 }

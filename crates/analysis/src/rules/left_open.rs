@@ -2,19 +2,19 @@
 
 use model::CLOSE_WAIT_MAX;
 
-use super::{Evidence, Finding};
+use super::{Evidence, RuleFinding};
 
 /// Remarks on connections that the server left open after a complete reply.
-pub(super) fn check(evidence: &Evidence) -> Vec<Finding> {
+pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     let (left_open, n) = (evidence.result.left_open, evidence.result.total.n);
     if left_open == 0 {
         return Vec::new();
     }
     let text = format!(
-        "the server left {left_open} of {n} connections open after a complete reply that was to be their last; each was \
-         waited for up to {CLOSE_WAIT_MAX} and then closed by the load generator, and the wait is part of the response time"
+        "the server left {left_open} of {n} connections open after a complete last reply; the load generator waited up to \
+         {CLOSE_WAIT_MAX} for each and then closed it, and the wait is part of the response time"
     );
-    vec![Finding::remark("left-open", text).hint(
-        "let the server close a connection when it is asked to (RFC 9112 section 9.6), or measure with `--keep-alive`",
+    vec![RuleFinding::remark("left-open", text).hint(
+        "make the server close connections on request (RFC 9112 section 9.6), or measure with `--keep-alive`",
     )]
 }

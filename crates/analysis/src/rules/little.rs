@@ -1,46 +1,46 @@
-//! Little's law on a closed loop: N = X·(R + Z), or the load point says why not.
+//! Little's law on a closed loop: N = X·(R + Z), or a gap that is explained.
 
-use super::{Evidence, Finding};
+use super::{Evidence, RuleFinding};
 
 /// Part of all users' time that may be unaccounted for.
 const USER_TIME_GAP_MAX: f64 = 0.01;
 
 const USERS_HINT: &str = "some users did not run, or the generator was too slow to let them";
 
-/// One thing that Little's law in its plain form leaves out, in users.
+/// An explanation of a gap that the plain form of Little's law leaves out, in users.
 struct Explanation {
     users: f64,
     text: String,
 }
 
 /// Checks users' time and Little's law; an open loop has no N.
-pub(super) fn check(evidence: &Evidence) -> Vec<Finding> {
+pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     if !evidence.result.load.is_closed() || evidence.result.length.0 == 0 {
         return Vec::new();
     }
     user_time(evidence).or_else(|| little(evidence)).into_iter().collect()
 }
 
-/// Every user is at any moment in flight or thinking (until it is back, however late).
+/// Checks that every user is at any moment in flight or thinking (until it is back, however late).
 ///
 /// So N·T = ∫ in flight + ∫ thinking.
-fn user_time(evidence: &Evidence) -> Option<Finding> {
+fn user_time(evidence: &Evidence) -> Option<RuleFinding> {
     let totals = &evidence.fold.steady;
     let expected = evidence.result.load.level() * evidence.result.length.as_secs_f64();
     let found = totals.in_flight_ns.saturating_add(totals.thinking_ns) as f64 / 1e9;
     let gap = (found - expected).abs() / expected;
-    // Not `limit < gap`: no users make the gap not a number.
+    // Not `limit < gap`: without users the gap is not a number.
     let holds = gap <= USER_TIME_GAP_MAX;
     (!holds).then(|| {
         let text = format!(
-            "users spent {found:.1} s in flight or thinking, their number times the length is {expected:.1} s"
+            "users spent {found:.1} s in flight or thinking, but their number times the length is {expected:.1} s"
         );
-        Finding::invalid("user-time", text).hint(USERS_HINT)
+        RuleFinding::invalid("user-time", text).hint(USERS_HINT)
     })
 }
 
-/// Tries the plain law, then what it leaves out, the fewest explanations first.
-fn little(evidence: &Evidence) -> Option<Finding> {
+/// Checks the plain law, then with explanations of the gap, the fewest first.
+fn little(evidence: &Evidence) -> Option<RuleFinding> {
     let users = evidence.result.load.level();
     let seen = evidence.fold.steady.users_seen();
     let limit = evidence.plan.rules.little_gap_max;
@@ -63,9 +63,9 @@ fn little(evidence: &Evidence) -> Option<Finding> {
     } else {
         let text =
             format!("{gap}; failed operations and those in flight at the ends explain {both:.2} of it");
-        return Some(Finding::invalid("little", text));
+        return Some(RuleFinding::invalid("little", text));
     };
-    Some(Finding::remark("little", format!("{gap}, explained: {explained}")))
+    Some(RuleFinding::remark("little", format!("{gap}, explained: {explained}")))
 }
 
 fn explanations(evidence: &Evidence) -> [Explanation; 2] {
@@ -83,7 +83,7 @@ fn explanations(evidence: &Evidence) -> [Explanation; 2] {
         Explanation {
             users: ends,
             text: format!(
-                "long operations were cut by the ends of the phase ({flying} in flight at its end), {ends:.2} users"
+                "long operations were cut off by the ends of the phase ({flying} in flight at its end), {ends:.2} users"
             ),
         },
     ]

@@ -2,23 +2,23 @@
 
 use units::Ratio;
 
-use super::{Evidence, Finding};
+use super::{Evidence, RuleFinding};
 
 /// Standard deviations of a binomial count that are chance. With four, a run of ten load points and eight kinds is
-/// condemned by chance once in two hundred times; with three it would be once in five.
+/// rejected by chance once in two hundred times; with three it would be once in five.
 const DEVIATIONS: f64 = 4.0;
 
-/// Expected operations of a kind below which its count is too skew for that to hold.
+/// Expected operations of a kind below which its count is too skewed for that to hold.
 const EXPECTED_MIN: f64 = 25.0;
 
-const HINT: &str = "failures or a time limit that hit one kind more than the others shift the mix; a longer steady phase brings it nearer";
+const HINT: &str = "failures or a time limit that affect one kind more than the others shift the mix; a longer steady phase reduces the gap";
 
 /// Reports kinds whose share of all completed operations is too far from the expected one.
 ///
 /// A share s of n operations deviates from the expected p by |s − p| ÷ p, at most `share_gap_max` of
-/// the kind's request, and besides by more than four times √(p·(1 − p) ÷ n), the binomial deviation,
-/// so that chance does not condemn a short phase; nor is a kind judged of which fewer than 25 operations are expected.
-pub(super) fn check(evidence: &Evidence) -> Vec<Finding> {
+/// the kind's share, and also by more than four times √(p·(1 − p) ÷ n), the binomial deviation,
+/// so that chance does not reject a short phase; a kind with fewer than 25 expected operations is not judged.
+pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     let workload = &evidence.plan.workload;
     let kinds = workload.requests.iter().zip(&evidence.result.kinds).enumerate();
     kinds
@@ -31,13 +31,13 @@ pub(super) fn check(evidence: &Evidence) -> Vec<Finding> {
             };
             let limit = request.share_gap_max.filter(|limit| share.is_off(*limit))?;
             let text = format!(
-                "`{}` is {} of all completed operations, expected are {}; the share may be off by {} of itself",
+                "`{}` is {} of all completed operations, expected {}; the share may deviate by {} of itself",
                 request.name,
                 Ratio(share.found),
                 Ratio(share.expected),
                 Ratio(limit)
             );
-            Some(Finding::invalid("mix", text).hint(HINT))
+            Some(RuleFinding::invalid("mix", text).hint(HINT))
         })
         .collect()
 }
@@ -63,7 +63,8 @@ mod tests {
     use super::*;
 
     /// By hand: p = 0.01, n = 10,000: deviation √(0.01 · 0.99 ÷ 10,000) = 0.000995, four of them 0.00398.
-    /// A limit of 10 % is 0.001; so chance decides here, and at n = 1,000,000 (0.000398) the limit does. Of 2000 only 20 are expected.
+    /// A limit of 10 % is 0.001; so chance decides here, and at n = 1,000,000 (0.000398) the limit does. Of 2000 only
+    /// 20 are expected.
     #[test]
     fn a_share_is_off_beyond_its_limit_and_beyond_chance() {
         let is_off = |found, n| Share { found, expected: 0.01, n }.is_off(0.1);

@@ -1,6 +1,6 @@
-//! The rules that a load point must keep, one file each; `docs/design/measurement-rules.md` says why.
+//! The rules that a load point must keep, one file each; the reasons are in `docs/design/measurement-rules.md`.
 //!
-//! A rule looks at the evidence and answers with findings. Rules that need every single record
+//! A rule takes the evidence and returns findings. Rules that need every single record
 //! (conservation, time axis) also hold the bookkeeping that the fold feeds.
 
 mod boundary;
@@ -26,7 +26,7 @@ mod warm_up;
 
 use model::Plan;
 
-pub(crate) use finding::{Finding, Gravity};
+pub(crate) use finding::{RuleFinding, Severity};
 
 use crate::LoadPointResult;
 use crate::fold::PointFold;
@@ -39,12 +39,12 @@ pub(crate) struct Evidence<'a> {
     pub(crate) fold: &'a PointFold,
     /// Its numbers.
     pub(crate) result: &'a LoadPointResult,
-    /// Whether the run ended in this load point, before its time.
+    /// Whether the run ended early in this load point.
     pub(crate) interrupted: bool,
 }
 
 /// A rule: a pure function of the evidence.
-pub(crate) type Rule = fn(&Evidence) -> Vec<Finding>;
+pub(crate) type Rule = fn(&Evidence) -> Vec<RuleFinding>;
 
 /// All rules, in the order in which their findings are reported: first what makes the record itself
 /// doubtful, then what the record says about generator and server, then how far the numbers reach.

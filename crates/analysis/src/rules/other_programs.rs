@@ -1,19 +1,20 @@
-//! Other programs on a machine that was measured: named with what they used.
+//! Other programs on a measured machine, named with their CPU use.
 
 use model::{Counter, MachineRole};
 
-use super::{Evidence, Finding};
+use super::{Evidence, RuleFinding};
 use crate::LoadPointResult;
 
-/// Together they are worth a remark from this many CPUs on. A house rule: a tenth of a CPU is what intervals notice.
+/// The total use, in CPUs, from which other programs are reported. A house rule: a tenth of a CPU shows in the
+/// intervals.
 const CPUS_MIN: f64 = 0.1;
 
 /// The most programs that are named; a program that used less than this of a CPU is not.
 const N_NAMED: usize = 3;
 const SHARE_MIN: f64 = 0.02;
 
-/// Remarks on programs that neither are the server nor make the load.
-pub(super) fn check(evidence: &Evidence) -> Vec<Finding> {
+/// Reports programs that are neither the server nor the load generator.
+pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     let used = others(evidence.result);
     let sum: f64 = used.iter().map(|(_, cpus)| cpus).sum();
     if sum < CPUS_MIN {
@@ -24,7 +25,7 @@ pub(super) fn check(evidence: &Evidence) -> Vec<Finding> {
         _ => "",
     };
     let text = format!("other programs used {sum:.2} CPUs: {}{server}", listed(&used));
-    vec![Finding::remark("other-programs", text)]
+    vec![RuleFinding::remark("other-programs", text)]
 }
 
 /// Returns a clause about the other users of the machine, to stand behind what they may have disturbed; empty if
@@ -39,7 +40,7 @@ pub(super) fn clause(point: &LoadPointResult) -> String {
     }
 }
 
-/// Returns the programs on machines that make load, with the CPUs that each used, the busiest first.
+/// Returns the programs on load machines with the CPUs that each used, the busiest first.
 fn others(point: &LoadPointResult) -> Vec<(&str, f64)> {
     let uses = &point.resources;
     let series = uses.series.iter().filter(|one| one.series.counter == Counter::OtherCpu);
@@ -56,7 +57,7 @@ fn listed(used: &[(&str, f64)]) -> String {
     let texts: Vec<String> =
         named.map(|(name, cpus)| format!("{name} {:.0} % of one", 100.0 * cpus)).collect();
     match texts.is_empty() {
-        true => "none of them much".to_owned(),
+        true => "none of them above 2 % of a CPU".to_owned(),
         false => texts.join(", "),
     }
 }

@@ -1,18 +1,18 @@
 //! The steady phase has the length that the plan gives it: rates are divided by nothing else.
 
-use super::{Evidence, Finding};
+use super::{Evidence, RuleFinding};
 
 /// Reports a steady phase that is not as long as planned.
-pub(super) fn check(evidence: &Evidence) -> Vec<Finding> {
+pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     let (found, planned) = (evidence.result.length, evidence.plan.phases.steady);
     if found == planned {
         return Vec::new();
     }
-    let text = format!("{found} of the steady phase are recorded, {planned} are planned");
+    let text = format!("{found} of the steady phase were recorded, {planned} were planned");
     let cut_short = evidence.interrupted && found < planned;
     vec![if cut_short {
-        Finding::incomplete("steady-length", text)
+        RuleFinding::incomplete("steady-length", text)
     } else {
-        Finding::invalid("steady-length", text)
+        RuleFinding::invalid("steady-length", text)
     }]
 }

@@ -1,30 +1,30 @@
-//! Steady state: rate and response time neither drift nor wander over the steady phase.
+//! Steady state: rate and response time neither drift nor vary over the steady phase.
 
 use stats::{Estimate, Steadiness};
 
-use super::{Evidence, Finding};
+use super::{Evidence, RuleFinding};
 use crate::SteadyState;
 
-/// Remarks on a rate or mean response time that breaks the house rule for a steady state by more than chance.
-pub(super) fn check(evidence: &Evidence) -> Vec<Finding> {
+/// Reports a rate or mean response time that breaks the house rule for a steady state by more than chance.
+pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     let SteadyState { rate, response } = evidence.result.steadiness;
     let found = [("rate", rate), ("mean response time", response)];
     found.into_iter().filter_map(|(what, steadiness)| finding(what, steadiness)).collect()
 }
 
-fn finding(what: &str, steadiness: Steadiness) -> Option<Finding> {
+fn finding(what: &str, steadiness: Steadiness) -> Option<RuleFinding> {
     let (text, hint) = match steadiness {
         Steadiness::Steady { .. } | Steadiness::TooFew => return None,
         Steadiness::Drifting { by: Estimate { value, low, high } } => (
             format!(
-                "the {what} {} by {:.1} % over the steady phase (95 % interval {:+.1} to {:+.1} %), it never reached a \
+                "the {what} {} by {:.1} % over the steady phase (95 % CI {:+.1} to {:+.1} %); it never reached a \
                  steady state",
                 if value < 0.0 { "fell" } else { "rose" },
                 100.0 * value.abs(),
                 100.0 * low,
                 100.0 * high
             ),
-            "a longer settle phase, or a server that leaks or warms up",
+            "use a longer settle phase; the server may leak or still warm up",
         ),
         Steadiness::Unsteady { variation, by_chance } => (
             format!(
@@ -33,8 +33,8 @@ fn finding(what: &str, steadiness: Steadiness) -> Option<Finding> {
                 100.0 * variation.0,
                 100.0 * by_chance.0
             ),
-            "the timeline shows when; something else may run on the server from time to time",
+            "see the timeline; another program may run on the server from time to time",
         ),
     };
-    Some(Finding::remark("steady-state", text).hint(hint))
+    Some(RuleFinding::remark("steady-state", text).hint(hint))
 }

@@ -1,9 +1,9 @@
-//! Think times: as long as the workload says, so that users are no more and no less eager than meant.
+//! Think times: as long as the workload defines, so that users offer the intended load.
 
 use model::{Phase, Think};
 use units::Nanos;
 
-use super::{Evidence, Finding};
+use super::{Evidence, RuleFinding};
 
 /// Part of the mean think time by which the measured one may differ besides chance.
 const GAP_MAX: f64 = 0.02;
@@ -11,8 +11,8 @@ const GAP_MAX: f64 = 0.02;
 /// Standard errors of a mean that are chance.
 const ERRORS: f64 = 3.0;
 
-/// Compares the measured mean think time with the nominal one, and the turns of users with their bound.
-pub(super) fn check(evidence: &Evidence) -> Vec<Finding> {
+/// Compares the measured mean think time with the nominal one, and the cycle rate of users with its bound.
+pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     let think = evidence.plan.workload.think;
     if !evidence.result.load.is_closed() || think.mean() == Nanos::ZERO {
         return Vec::new();
@@ -20,10 +20,10 @@ pub(super) fn check(evidence: &Evidence) -> Vec<Finding> {
     mean(evidence, think).into_iter().chain(bound(evidence, think)).collect()
 }
 
-/// Users think after each page: mean = (∫ thinking − Σ lateness) ÷ pages that ended.
+/// Checks the mean think time; users think after each page: mean = (∫ thinking − Σ lateness) ÷ pages that ended.
 ///
-/// Lateness is what a user is back later than it should.
-fn mean(evidence: &Evidence, think: Think) -> Option<Finding> {
+/// Lateness is the time by which a user is back too late.
+fn mean(evidence: &Evidence, think: Think) -> Option<RuleFinding> {
     let totals = &evidence.fold.steady;
     let thinking = totals.thinking_ns as f64 - totals.lateness().sum() as f64;
     let (found, nominal) = (thinking / totals.units() as f64, think.mean().0 as f64);
@@ -31,25 +31,25 @@ fn mean(evidence: &Evidence, think: Think) -> Option<Finding> {
     let gap = (found / nominal - 1.0).abs();
     (found.is_finite() && tolerance(evidence, think) < gap).then(|| {
         let found = Nanos::from_secs_f64((found / 1e9).max(0.0));
-        let text = format!("users thought for {found} on the mean, {} are meant", think.mean());
-        Finding::remark("think", text).hint("the generator was late, or the steady phase is short")
+        let text = format!("users thought for {found} on average, {} expected", think.mean());
+        RuleFinding::remark("think", text).hint("the generator was late, or the steady phase is short")
     })
 }
 
-/// No server can make N users turn more often than N ÷ Z times per second (interactive law, R = 0).
-fn bound(evidence: &Evidence, think: Think) -> Option<Finding> {
+/// Checks that N users do not complete more than N ÷ Z cycles per second (interactive law, R = 0).
+fn bound(evidence: &Evidence, think: Think) -> Option<RuleFinding> {
     let (users, length) = (evidence.result.load.level(), evidence.result.length.as_secs_f64());
     let rate = evidence.fold.steady.units() as f64 / length;
     let bound = stats::interactive_bound(users, 0.0, think.mean().as_secs_f64())?;
-    // Where nothing precedes the phase, every user begins in it with a page for which it did not think.
+    // Where no phase precedes it, every user begins in it with a page before which it did not think.
     let is_first = evidence.plan.phases.start_of(Phase::Steady) == Nanos::ZERO;
     let begun = if is_first { users / length } else { 0.0 };
     (bound * (1.0 + tolerance(evidence, think)) + begun < rate).then(|| {
         let text = format!(
-            "users turned {rate:.2} times per second; {users} users who think for {} can turn {bound:.2} times at most",
+            "users completed {rate:.2} cycles per second; {users} users with a think time of {} can complete at most {bound:.2}",
             think.mean()
         );
-        Finding::invalid("interactive-law", text).hint("users did not think as long as they should")
+        RuleFinding::invalid("interactive-law", text).hint("users did not think as long as defined")
     })
 }
 

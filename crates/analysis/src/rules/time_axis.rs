@@ -1,19 +1,19 @@
-//! The time axis: seconds follow each other without gap, overlap or idle stretch, phases as planned.
+//! The time axis: seconds follow each other without gap, overlap or idle span, phases as planned.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Flow, IntervalRecord, Phase, Phases, Plan};
 use units::Nanos;
 
-use super::{Evidence, Finding};
-use crate::tally::Tally;
+use super::{Evidence, RuleFinding};
+use crate::first_occurrence::FirstOccurrence;
 
 /// The longest that one interval may be.
 const INTERVAL_MAX: Nanos = Nanos::from_secs(1);
 
 /// The end of an agent's last interval.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Last {
+pub(crate) struct LastInterval {
     index: u32,
     end: Nanos,
     /// The flow of its last interval.
@@ -22,33 +22,33 @@ pub(crate) struct Last {
 
 /// Checks of the time axis of a load point, record by record.
 #[derive(Debug)]
-pub(crate) struct Axis {
+pub(crate) struct TimeAxis {
     phases: Phases,
     load_threads: u32,
-    last: BTreeMap<u32, Last>,
-    /// Index, agents and load threads of the steady second under way.
+    last: BTreeMap<u32, LastInterval>,
+    /// Index, agents and load threads of the current steady second.
     current: Option<(u32, BTreeSet<u32>, u32)>,
     agents: Option<BTreeSet<u32>>,
-    order: Tally,
+    order: FirstOccurrence,
     /// Steady seconds in which an agent or a load thread is missing.
-    pub(super) absent: Tally,
+    pub(super) absent: FirstOccurrence,
 }
 
-impl Axis {
-    pub(crate) fn new(plan: &Plan) -> Axis {
-        Axis {
+impl TimeAxis {
+    pub(crate) fn new(plan: &Plan) -> TimeAxis {
+        TimeAxis {
             phases: plan.phases,
             load_threads: plan.load_threads,
             last: BTreeMap::new(),
             current: None,
             agents: None,
-            order: Tally::default(),
-            absent: Tally::default(),
+            order: FirstOccurrence::default(),
+            absent: FirstOccurrence::default(),
         }
     }
 
-    /// Returns where an agent's record stands; `None` before its first interval.
-    pub(crate) fn last_of(&self, agent: u32) -> Option<Last> {
+    /// Returns the end of an agent's record; `None` before its first interval.
+    pub(crate) fn last_of(&self, agent: u32) -> Option<LastInterval> {
         self.last.get(&agent).copied()
     }
 
@@ -57,7 +57,8 @@ impl Axis {
             let (index, agent) = (record.index, record.agent);
             self.order.note(|| format!("interval {index} of agent {agent} {broken}"));
         }
-        self.last.insert(record.agent, Last { index: record.index, end: record.end, flow: record.flow });
+        self.last
+            .insert(record.agent, LastInterval { index: record.index, end: record.end, flow: record.flow });
         self.attend(record);
     }
 
@@ -75,37 +76,37 @@ impl Axis {
         });
     }
 
-    /// Returns how far the record reaches: the end of the agent that ends first.
+    /// Returns the end of the record: that of the agent that ends first.
     fn end(&self) -> Nanos {
         self.last.values().map(|last| last.end).min().unwrap_or_default()
     }
 
-    /// Returns what is wrong with the place of an interval.
+    /// Returns the fault in the index, time or phase of an interval.
     fn broken(&self, record: &IntervalRecord) -> Option<String> {
         let (index, start) = match self.last.get(&record.agent) {
             Some(last) => (last.index.saturating_add(1), last.end),
             None => (0, Nanos::ZERO),
         };
         if record.index != index {
-            return Some(format!("stands where interval {index} belongs"));
+            return Some(format!("is in the place of interval {index}"));
         }
         if record.start != start {
-            return Some(format!("begins at {}, the one before it ends at {start}", record.start));
+            return Some(format!("begins at {}, but the one before it ends at {start}", record.start));
         }
         let length = record.end.saturating_sub(record.start);
         if length == Nanos::ZERO || INTERVAL_MAX < length {
-            return Some(format!("is {length} long, not up to {INTERVAL_MAX}"));
+            return Some(format!("is {length} long, more than {INTERVAL_MAX}"));
         }
         let planned = self.phases.at(record.start);
         let fits =
             record.phase == planned && (planned == Phase::Drain || record.end <= self.phases.end_of(planned));
         (!fits).then(|| {
             let (from, to, phase) = (record.start, record.end, record.phase.name());
-            format!("from {from} to {to} is called {phase}; by the plan it begins in {}", planned.name())
+            format!("from {from} to {to} has phase {phase}; by the plan it begins in {}", planned.name())
         })
     }
 
-    /// Notes who is present in a second of the steady phase. Threads leave a drain one by one.
+    /// Counts the agents and load threads in a second of the steady phase. Threads leave a drain one by one.
     fn attend(&mut self, record: &IntervalRecord) {
         if record.phase != Phase::Steady {
             return self.close();
@@ -119,15 +120,15 @@ impl Axis {
     }
 }
 
-/// Reports gaps, and a record that ends before the plan does although the run went on.
-pub(super) fn check(evidence: &Evidence) -> Vec<Finding> {
+/// Reports gaps, and a record that ends before the plan although the run continued.
+pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     let axis = &evidence.fold.axis;
-    let mut findings: Vec<Finding> =
-        axis.order.text().map(|text| Finding::invalid("time-axis", text)).into_iter().collect();
+    let mut findings: Vec<RuleFinding> =
+        axis.order.text().map(|text| RuleFinding::invalid("time-axis", text)).into_iter().collect();
     let (end, planned) = (axis.end(), axis.phases.issuing());
     if end < planned && !evidence.interrupted {
-        let text = format!("the record of the load point ends at {end}, by the plan at {planned}");
-        findings.push(Finding::invalid("time-axis", text));
+        let text = format!("the record of the load point ends at {end}, the plan at {planned}");
+        findings.push(RuleFinding::invalid("time-axis", text));
     }
     findings
 }

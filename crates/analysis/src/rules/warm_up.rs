@@ -1,9 +1,9 @@
-//! Warm-up: it is over before the steady phase begins, or soon after.
+//! Warm-up: it must end before the steady phase begins, or soon after.
 
 use model::Phase;
 use stats::warm_up_errors;
 
-use super::{Evidence, Finding};
+use super::{Evidence, RuleFinding};
 use crate::fold::Second;
 
 /// Part of the steady phase into which the warm-up may reach: the rest outweighs it ninefold.
@@ -12,11 +12,11 @@ const REACH_MAX: f64 = 0.1;
 /// The least difference between the warm-up and the rest, in standard errors.
 ///
 /// The cut alone reaches this far in 18 to 34 % of simulated series of 60 s that have no warm-up, and in 9 to 13 % of
-/// 120 s. With this it does so in at most 3 %, and in 4 to 7 % if seconds remember (φ = 0.8): see the tests.
+/// 120 s. With this it does so in at most 3 %, and in 4 to 7 % with autocorrelation (φ = 0.8): see the tests.
 const ERRORS_MIN: f64 = 4.0;
 
-/// Remarks on a warm-up that reaches into the steady phase by more than a tenth of it, and that chance does not explain.
-pub(super) fn check(evidence: &Evidence) -> Vec<Finding> {
+/// Reports a warm-up that reaches into the steady phase by more than a tenth of it, beyond chance.
+pub(super) fn check(evidence: &Evidence) -> Vec<RuleFinding> {
     let length = evidence.result.length.as_secs_f64();
     let Some(end) = evidence.result.warm_up else { return Vec::new() };
     let begin = evidence.plan.phases.start_of(Phase::Steady);
@@ -27,9 +27,9 @@ pub(super) fn check(evidence: &Evidence) -> Vec<Finding> {
         return Vec::new();
     }
     let text = format!(
-        "the rate warmed up until {reach:.0} s into the steady phase of {length:.0} s (MSER-5), a tenth of it is tolerated"
+        "the warm-up lasted until {reach:.0} s into the steady phase of {length:.0} s (MSER-5); a tenth of it is tolerated"
     );
-    vec![Finding::remark("warm-up", text).hint("a longer settle phase")]
+    vec![RuleFinding::remark("warm-up", text).hint("use a longer settle phase")]
 }
 
 /// Returns whether the first `n_before` rates differ from the rest by more than chance.

@@ -1,6 +1,6 @@
-//! Bottlenecks named from what machines told.
+//! Bottlenecks named from the metrics of machines.
 
-use analysis::attribute::{Bottleneck, Certainty, Sign, generator_headroom, sentence};
+use analysis::attribute::{Bottleneck, Certainty, Indicator, generator_headroom, sentence};
 use analysis::{Analysis, Analyzer};
 use model::{Counter, Ending, Load, LoadPoint, Machine, MachineRole, ResourceRecord, Series};
 use units::Nanos;
@@ -25,8 +25,8 @@ const SERIES: [(Counter, &str); 7] = [
     (Counter::DiskReads, "sda"),
 ];
 
-/// Runs load points of (users, response time, what the machine shows), 1 s of settling and 12 s measured, on a server that
-/// is watched from outside.
+/// Runs load points of (users, response time, what the machine shows), 1 s of settling and 12 s measured, on a server
+/// that is monitored from outside.
 fn run(points: &[(u32, u64, Shown)]) -> Analysis {
     let mut plan = plan(Load::Users(1), 1, 12);
     plan.sut.quota = None;
@@ -62,8 +62,8 @@ fn named(analysis: &Analysis) -> Vec<Bottleneck> {
     analysis.load_points.iter().map(|point| point.attribution.as_ref().unwrap().bottleneck).collect()
 }
 
-/// The example of the order-entry specification, 9.8: one client waits for nothing; then the CPUs are full; then CPUs and disk
-/// are half used and more load brings more; above 40 clients the disk is full.
+/// The example of the order-entry specification, 9.8: one client waits for nothing; then the CPUs are full; then CPUs
+/// and disk are half used and more load brings more; above 40 clients the disk is full.
 #[test]
 fn the_bottleneck_moves_as_specified() {
     let shown = |cpu, runnable, disk| Shown { cpu, runnable, disk };
@@ -88,8 +88,8 @@ fn the_bottleneck_moves_as_specified() {
     );
 }
 
-/// By hand: 8 users at 110 ms are 72.7/s. CPUs: 2 × 0.98 ÷ 72.7 = 27 ms an operation are not seen from outside; the disk is
-/// busy 0.3 ÷ 72.7 = 4.1 ms and takes 100 ÷ 72.7 = 1.375 requests an operation, so it allows 242/s.
+/// By hand: 8 users at 110 ms are 72.7/s. CPUs: 2 × 0.98 ÷ 72.7 = 27 ms an operation are not seen from outside; the
+/// disk is busy 0.3 ÷ 72.7 = 4.1 ms and takes 100 ÷ 72.7 = 1.375 requests an operation, so it allows 242/s.
 #[test]
 fn demands_and_bounds_follow_from_use_and_rate() {
     let analysis = run(&[(8, 110, Shown { cpu: 0.5, runnable: 1, disk: 0.3 })]);
@@ -105,23 +105,23 @@ fn demands_and_bounds_follow_from_use_and_rate() {
 }
 
 #[test]
-fn evidence_says_what_was_found_and_asked_for() {
+fn evidence_has_values_and_thresholds() {
     let analysis = run(&[(4, 60, Shown { cpu: 0.97, runnable: 5, disk: 0.2 })]);
     let attribution = analysis.load_points[0].attribution.as_ref().unwrap();
-    let found: Vec<(Sign, f64)> =
-        attribution.evidence.iter().map(|(condition, value)| (condition.sign, *value)).collect();
-    assert_eq!(found, [(Sign::ProcessorUse, 0.97)]);
+    let found: Vec<(Indicator, f64)> =
+        attribution.evidence.iter().map(|(condition, value)| (condition.indicator, *value)).collect();
+    assert_eq!(found, [(Indicator::ProcessorUse, 0.97)]);
 }
 
 #[test]
-fn a_run_that_was_not_watched_names_nothing() {
-    let analysis = crate::record::Scene::closed().analyze();
+fn a_run_that_was_not_monitored_has_no_attribution() {
+    let analysis = crate::record::RecordedRun::closed().analyze();
     assert_eq!(analysis.load_points[0].attribution, None);
     assert_eq!(sentence(&analysis.load_points, "client"), None);
 }
 
-/// Runs 4 users at 60 ms on the machine that also makes the load, with what each interface shows: bytes per second, bytes
-/// queued, and whether the run's route leads there (`None`: not recorded).
+/// Runs 4 users at 60 ms on the machine that also makes the load, with what each interface shows: bytes per second,
+/// bytes queued, and whether the run's route leads there (`None`: not recorded).
 fn with_interfaces(length: u64, interfaces: &[(&str, u64, u64, Option<bool>)]) -> Analysis {
     let mut plan = plan(Load::Users(4), 1, length);
     plan.sut.quota = None;
@@ -158,7 +158,7 @@ fn with_interfaces(length: u64, interfaces: &[(&str, u64, u64, Option<bool>)]) -
 
 /// The reported case: load over loopback, and another process's interface with a queue.
 #[test]
-fn a_queue_at_an_interface_that_the_load_does_not_pass_is_no_bottleneck() {
+fn a_queue_at_an_interface_without_the_load_is_no_bottleneck() {
     let judged = |interfaces: &[(&str, u64, u64, Option<bool>)]| {
         let analysis = with_interfaces(12, interfaces);
         let attribution = analysis.load_points[0].attribution.clone().unwrap();
@@ -175,7 +175,7 @@ fn a_queue_at_an_interface_that_the_load_does_not_pass_is_no_bottleneck() {
 }
 
 #[test]
-fn what_was_seen_for_a_short_time_is_only_probable() {
+fn a_bottleneck_of_a_short_phase_is_only_probable() {
     let judged = |length| {
         let analysis = with_interfaces(length, &[("lo", 1 << 30, 90_000, Some(true))]);
         (
@@ -214,10 +214,10 @@ fn headroom(load_cpus: &[u32], sut_cpus: &[u32], busy: [f64; 2], generator: f64)
 
 /// The reported case: 36 % of the generator's CPU on a machine that was 89 % busy is no room for 2.8 times the load.
 ///
-/// By hand. Own CPU, busy 0.5, of it 0.36 the generator: (0.36 + 0.5) ÷ 0.36. Shared CPUs, 0.22 idle of 2: (0.36 + 0.4 +
-/// 0.22) ÷ (0.36 + 0.4). Where all of its thread is idle time: 1 ÷ 0.36.
+/// By hand. Own CPU, busy 0.5, of it 0.36 the generator: (0.36 + 0.5) ÷ 0.36. Shared CPUs, 0.22 idle of 2: (0.36 +
+/// 0.4 + 0.22) ÷ (0.36 + 0.4). Where all of its thread is idle time: 1 ÷ 0.36.
 #[test]
-fn what_the_generator_had_left_is_what_was_idle() {
+fn the_headroom_of_the_generator_is_the_idle_time() {
     let near =
         |found: Option<f64>, expected: f64| assert!((found.unwrap() - expected).abs() < 1e-9, "{found:?}");
     near(headroom(&[1], &[0], [0.9, 0.5], 0.36), 0.86 / 0.36);
@@ -225,6 +225,6 @@ fn what_the_generator_had_left_is_what_was_idle() {
     near(headroom(&[0, 1], &[0, 1], [0.89, 0.89], 0.36), 0.98 / 0.76);
     near(headroom(&[1], &[0], [0.9, 0.36], 0.36), 1.0 / 0.36);
     near(headroom(&[1], &[0], [0.1, 1.0], 0.36), 1.0);
-    let unwatched = crate::record::Scene::closed().analyze();
+    let unwatched = crate::record::RecordedRun::closed().analyze();
     assert_eq!(generator_headroom(&plan(Load::Users(1), 1, 12), &unwatched.load_points[0]), None);
 }

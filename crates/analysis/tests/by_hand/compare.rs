@@ -1,12 +1,12 @@
 //! Comparisons of runs whose numbers are known.
 
-use analysis::compare::{Basis, CompareError, Compared, Comparison, Metric, Unlike, compare};
-use analysis::{Analysis, State};
+use analysis::compare::{Basis, CompareError, ComparedMetric, Comparison, MismatchPolicy, RunInput, compare};
+use analysis::{Analysis, VerdictState};
 use model::{Ending, FactSection, Load, LoadPoint, Modification, Plan, Testbed};
 use stats::ComparisonFinding;
 use units::{Nanos, WallTime};
 
-use crate::record::{Scene, ms, plan, records, users};
+use crate::record::{RecordedRun, ms, plan, records, users};
 
 static NOTHING: Testbed = Testbed { sections: Vec::new() };
 
@@ -27,14 +27,14 @@ fn run_of(steady: u64, n_levels: u32, response: impl Fn(usize) -> Nanos) -> Run 
         records(&plan, index as usize, 0, &operations)
     };
     let records = (0..n_levels).flat_map(of_point).collect();
-    let scene = Scene { plan, records, ending: Ending::Complete };
-    let analysis = scene.analyze();
-    (scene.plan, analysis)
+    let recorded = RecordedRun { plan, records, ending: Ending::Complete };
+    let analysis = recorded.analyze();
+    (recorded.plan, analysis)
 }
 
-/// A run of a machine of which nothing is known, that took no turns.
-pub fn seen_as<'a>(name: &'a str, server: &'a str, run: &'a Run) -> Compared<'a> {
-    Compared {
+/// A run of an unknown machine that was not interleaved.
+pub fn seen_as<'a>(name: &'a str, server: &'a str, run: &'a Run) -> RunInput<'a> {
+    RunInput {
         name,
         server,
         program: "plimsoll",
@@ -45,15 +45,15 @@ pub fn seen_as<'a>(name: &'a str, server: &'a str, run: &'a Run) -> Compared<'a>
     }
 }
 
-fn compared<'a>(name: &'a str, run: &'a Run) -> Compared<'a> {
+fn compared<'a>(name: &'a str, run: &'a Run) -> RunInput<'a> {
     seen_as(name, name, run)
 }
 
-fn like(runs: &[Compared]) -> Comparison {
-    compare(runs, Unlike::Refused).unwrap()
+fn like(runs: &[RunInput]) -> Comparison {
+    compare(runs, MismatchPolicy::Refuse).unwrap()
 }
 
-/// Times of load points for the runs of a comparison: all runs take turns, in this order at every load.
+/// Times of load points for the runs of a comparison: all runs are interleaved, in this order at every load.
 fn turns<const N: usize>() -> [[(u32, WallTime); 2]; N] {
     std::array::from_fn(|run| [0, 1].map(|index| (index as u32, WallTime((index * 100 + run) as i64))))
 }
@@ -67,12 +67,12 @@ fn the_faster_server_has_the_higher_ratio() {
     assert_eq!(loads, [4.0, 8.0]);
     for level in &found.levels {
         assert!(level.figures[0].changes.is_empty(), "the baseline");
-        let rate = level.figures[1].change(Metric::Rate).unwrap();
+        let rate = level.figures[1].change(ComparedMetric::Rate).unwrap();
         assert!((rate.ratio - 2.0).abs() < 0.02, "{rate:?}");
         let (low, high) = rate.interval.unwrap();
         assert!(1.8 < low && low < rate.ratio && rate.ratio < high && high < 2.2, "{rate:?}");
         assert_eq!((rate.finding, rate.basis), (ComparisonFinding::Higher, Basis::Phases));
-        let response = level.figures[1].change(Metric::ResponseMean).unwrap();
+        let response = level.figures[1].change(ComparedMetric::ResponseMean).unwrap();
         assert!(
             (response.ratio - 0.5).abs() < 0.01 && response.finding == ComparisonFinding::Lower,
             "{response:?}"
@@ -81,7 +81,7 @@ fn the_faster_server_has_the_higher_ratio() {
         assert_eq!(level.figures[0].response_p99, Some(ms(120)));
     }
     let [slow, fast] = &found.sides[..] else { panic!("two sides") };
-    assert_eq!((slow.name.as_str(), slow.state, slow.overall.len()), ("slow", State::Valid, 0));
+    assert_eq!((slow.name.as_str(), slow.state, slow.overall.len()), ("slow", VerdictState::Valid, 0));
     assert_eq!(fast.overall[0].n_loads, 2);
     assert!(
         (fast.overall[0].ratio - 2.0).abs() < 0.02 && fast.overall[0].finding == ComparisonFinding::Higher
@@ -89,10 +89,10 @@ fn the_faster_server_has_the_higher_ratio() {
     // The best of both, at 8 users.
     let best = fast.best.as_ref().unwrap();
     assert_eq!(best.load, Load::Users(8));
-    assert!((best.figures.change(Metric::Rate).unwrap().ratio - 2.0).abs() < 0.02);
+    assert!((best.figures.change(ComparedMetric::Rate).unwrap().ratio - 2.0).abs() < 0.02);
 }
 
-/// The same run twice: nothing is told, and nothing is certain but for what the seconds show.
+/// The same run twice: no significant difference, and only the seconds bound it.
 #[test]
 fn a_run_does_not_differ_from_itself() {
     let one = run(60, 2);
@@ -106,14 +106,14 @@ fn a_run_does_not_differ_from_itself() {
     }
 }
 
-/// Two servers that both deliver what a schedule asks for have the same rate, and nothing about it is left to chance;
-/// as soon as one falls behind, its rate is its own. Of users who think 99 % of the time it is nearly so.
+/// Two servers that both deliver the scheduled rate have exactly the same rate; as soon as one falls behind, it sets
+/// its own rate. With users who think 99 % of the time it is nearly so.
 #[test]
 fn rates_that_the_load_set_are_alike() {
     let (mut one, mut other) = (run(60, 1), run(60, 1));
     let finding = |one: &Run, other: &Run| {
         let found = like(&[compared("one", one), compared("other", other)]);
-        found.levels[0].figures[1].change(Metric::Rate).unwrap().finding
+        found.levels[0].figures[1].change(ComparedMetric::Rate).unwrap().finding
     };
     let deliver = |run: &mut Run, ratio| {
         run.1.load_points[0].delivered_ratio = Some(ratio);
@@ -135,14 +135,14 @@ fn rates_that_the_load_set_are_alike() {
     assert_eq!(finding(&one, &one), ComparisonFinding::Alike);
 }
 
-/// Three runs of each in turns, at 100, 110, 120 ms and 10 % less: pairs whose ratio is always 1 ÷ 0.9.
+/// Three interleaved runs of each, at 100, 110, 120 ms and 10 % less: pairs whose ratio is always 1 ÷ 0.9.
 #[test]
-fn repetitions_in_turns_are_pairs() {
+fn interleaved_repetitions_are_pairs() {
     let times = [100, 110, 120].map(|time| [run(time, 2), run(time * 9 / 10, 2)]);
     let began = turns::<6>();
     let names = ["a #1", "b #1", "a #2", "b #2", "a #3", "b #3"];
-    let runs: Vec<Compared> = (0..6)
-        .map(|k| Compared { began: &began[k], ..seen_as(names[k], &names[k][..1], &times[k / 2][k % 2]) })
+    let runs: Vec<RunInput> = (0..6)
+        .map(|k| RunInput { began: &began[k], ..seen_as(names[k], &names[k][..1], &times[k / 2][k % 2]) })
         .collect();
     let found = like(&runs);
     let sides: Vec<(&str, &[usize])> =
@@ -150,49 +150,49 @@ fn repetitions_in_turns_are_pairs() {
     assert_eq!(sides, [("a", [0, 2, 4].as_slice()), ("b", &[1, 3, 5])]);
     assert_eq!(found.runs.iter().map(|run| run.side).collect::<Vec<_>>(), [0, 1, 0, 1, 0, 1]);
     let b = &found.levels[0].figures[1];
-    let rate = b.change(Metric::Rate).unwrap();
-    assert_eq!((rate.basis, rate.finding, b.n_valid), (Basis::Turns(3), ComparisonFinding::Higher, 3));
+    let rate = b.change(ComparedMetric::Rate).unwrap();
+    assert_eq!((rate.basis, rate.finding, b.n_valid), (Basis::Interleaved(3), ComparisonFinding::Higher, 3));
     assert!((rate.ratio - 1.0 / 0.9).abs() < 0.02, "{rate:?}");
     // Figures are geometric means, so that their ratio is the ratio.
     assert!((b.rate / found.levels[0].figures[0].rate / rate.ratio - 1.0).abs() < 1e-9);
     // One after the other they are no pairs.
-    let runs: Vec<Compared> = runs.iter().map(|run| Compared { began: &[], ..*run }).collect();
-    let rate = *like(&runs).levels[0].figures[1].change(Metric::Rate).unwrap();
+    let runs: Vec<RunInput> = runs.iter().map(|run| RunInput { began: &[], ..*run }).collect();
+    let rate = *like(&runs).levels[0].figures[1].change(ComparedMetric::Rate).unwrap();
     assert_eq!(rate.basis, Basis::Repetitions(3, 3));
 }
 
-/// A phase of nine seconds says nothing of its own noise.
+/// A phase of nine seconds is too short to show its own noise.
 #[test]
 fn runs_that_are_too_short_are_not_called_noisy() {
     let runs = [run_of(9, 1, |_| ms(60)), run_of(9, 1, |_| ms(120))];
     let found = like(&[compared("one", &runs[0]), compared("other", &runs[1])]);
-    let rate = found.levels[0].figures[1].change(Metric::Rate).unwrap();
+    let rate = found.levels[0].figures[1].change(ComparedMetric::Rate).unwrap();
     assert_eq!((rate.finding, rate.interval, rate.detectable), (ComparisonFinding::TooShort, None, None));
     assert!((rate.ratio - 0.5).abs() < 0.01);
 }
 
 #[test]
-fn what_is_not_valid_has_no_ratio() {
+fn invalid_load_points_have_no_ratio() {
     let (one, mut other) = (run(120, 2), run(60, 2));
-    other.1.load_points[1].verdict.state = State::Invalid;
+    other.1.load_points[1].verdict.state = VerdictState::Invalid;
     let found = like(&[compared("one", &one), compared("other", &other)]);
     let n_changes: Vec<_> = found.levels.iter().map(|level| level.figures[1].changes.len()).collect();
     assert!(0 < n_changes[0] && n_changes[1] == 0, "{n_changes:?}");
-    assert_eq!(found.levels[1].figures[1].state, State::Invalid);
+    assert_eq!(found.levels[1].figures[1].state, VerdictState::Invalid);
     assert_eq!(found.sides[1].overall[0].n_loads, 1, "over the loads that are valid in both");
 }
 
-/// One of three repetitions is not valid: the other two are what is compared, and that they are two.
+/// One of three repetitions is not valid: only the other two are compared, and counted.
 #[test]
 fn an_invalid_repetition_does_not_count() {
     let base = run(120, 1);
     let mut runs = [run(60, 1), run(60, 1), run(6, 1)];
-    runs[2].1.load_points[0].verdict.state = State::Invalid;
+    runs[2].1.load_points[0].verdict.state = VerdictState::Invalid;
     let mut all = vec![compared("base", &base)];
     all.extend(["b #1", "b #2", "b #3"].iter().zip(&runs).map(|(name, run)| seen_as(name, "b", run)));
     let figures = &like(&all).levels[0].figures[1];
-    assert_eq!((figures.state, figures.n_runs, figures.n_valid), (State::Valid, 3, 2));
-    assert!((figures.change(Metric::Rate).unwrap().ratio - 2.0).abs() < 0.02);
+    assert_eq!((figures.state, figures.n_runs, figures.n_valid), (VerdictState::Valid, 3, 2));
+    assert!((figures.change(ComparedMetric::Rate).unwrap().ratio - 2.0).abs() < 0.02);
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn runs_of_different_plans_are_refused_with_what_differs() {
     // Where a server has its programs is its own affair.
     other.0.workload.requests[0].path = "/cgi-bin/small".parse().unwrap();
     let both = [compared("one", &one), compared("other", &other)];
-    let why = compare(&both, Unlike::Refused).unwrap_err();
+    let why = compare(&both, MismatchPolicy::Refuse).unwrap_err();
     assert_eq!(
         why.to_string(),
         "the runs differ in more than the server:\n  \
@@ -217,8 +217,8 @@ fn runs_of_different_plans_are_refused_with_what_differs() {
          `other` differs from `one` in modifications (steady phase 9 s, not nothing)\n  \
          `other` differs from `one` in load generator (1 thread, not 2 threads)"
     );
-    assert_eq!(compare(&both, Unlike::Compared).unwrap().unlike.len(), 5);
-    assert_eq!(compare(&both[..1], Unlike::Refused), Err(CompareError::TooFew { found: 1 }));
+    assert_eq!(compare(&both, MismatchPolicy::Allow).unwrap().plan_differences.len(), 5);
+    assert_eq!(compare(&both[..1], MismatchPolicy::Refuse), Err(CompareError::TooFew { found: 1 }));
 }
 
 #[test]
@@ -226,7 +226,7 @@ fn other_load_points_and_other_benchmarks_are_not_alike() {
     let (one, mut other) = (run(60, 2), run(60, 3));
     let text = |other: &Run| {
         let both = [compared("one", &one), compared("other", other)];
-        compare(&both, Unlike::Refused).unwrap_err().to_string()
+        compare(&both, MismatchPolicy::Refuse).unwrap_err().to_string()
     };
     assert!(
         text(&other).ends_with("in load points (3 from 4 users to 16 users, not 2 from 4 users to 8 users)")
@@ -237,7 +237,7 @@ fn other_load_points_and_other_benchmarks_are_not_alike() {
     assert!(text(&other).contains("in benchmark (another, not test)") && !text(&other).contains("version"));
     // All the same: at the loads that both have.
     let both = [compared("one", &one), compared("other", &other)];
-    assert_eq!(compare(&both, Unlike::Compared).unwrap().levels.len(), 2);
+    assert_eq!(compare(&both, MismatchPolicy::Allow).unwrap().levels.len(), 2);
 }
 
 fn testbed(version: &str, folder: u32, kernel: &str) -> Testbed {
@@ -256,16 +256,16 @@ fn testbed(version: &str, folder: u32, kernel: &str) -> Testbed {
     }
 }
 
-/// Runs of one server that differ in what is made anew for every run are repetitions; another version is another side.
+/// Runs of one server that differ only in values made for each run are repetitions; another version is another side.
 #[test]
-fn what_differs_in_the_configuration_is_listed() {
+fn differences_of_configuration_are_listed() {
     let run = run(60, 1);
     let beds = [testbed("1.22", 11, "6.1"), testbed("1.22", 12, "6.1"), testbed("1.24", 13, "6.1")];
     let names = ["first", "second", "third"];
-    let runs: Vec<Compared> = names
+    let runs: Vec<RunInput> = names
         .iter()
         .zip(&beds)
-        .map(|(name, bed)| Compared { testbed: bed, ..seen_as(name, "nginx", &run) })
+        .map(|(name, bed)| RunInput { testbed: bed, ..seen_as(name, "nginx", &run) })
         .collect();
     let found = like(&runs);
     let sides: Vec<&str> = found.sides.iter().map(|side| side.name.as_str()).collect();
@@ -289,18 +289,18 @@ fn what_differs_in_the_configuration_is_listed() {
 fn another_machine_is_another_side() {
     let run = run(60, 1);
     let beds = [testbed("1.22", 11, "6.1"), testbed("1.22", 12, "6.5")];
-    let runs: Vec<Compared> = ["one", "other"]
+    let runs: Vec<RunInput> = ["one", "other"]
         .iter()
         .zip(&beds)
-        .map(|(name, bed)| Compared { testbed: bed, ..seen_as(name, "nginx", &run) })
+        .map(|(name, bed)| RunInput { testbed: bed, ..seen_as(name, "nginx", &run) })
         .collect();
     let found = like(&runs);
     assert_eq!(found.sides.len(), 2);
     assert_eq!(found.configuration[0].values, [Some("6.1".to_owned()), Some("6.5".to_owned())]);
 }
 
-/// The reported case: "too noisy" stood beside an interval that left out "no difference", because that was the interval of
-/// the comparison by itself. Whatever was found, the interval and the finding that are shown follow from one decision.
+/// The reported case: "too noisy" stood beside an interval that left out "no difference", because that was the
+/// interval of the comparison by itself. The interval and the finding always follow from one decision.
 #[test]
 fn no_interval_contradicts_its_finding() {
     let runs = [run_of(12, 2, |_| ms(60)), run_of(12, 2, |k| ms(60 + k as u64 % 3))];

@@ -1,6 +1,6 @@
 //! Every metric by hand, the working shown; audits of stated results; endings.
 
-#[path = "../museum/record.rs"]
+#[path = "../faulty_records/record.rs"]
 mod record;
 
 mod attribute;

@@ -1,11 +1,11 @@
 //! The numbers of a load point that is small enough to be worked out on paper.
 
-use analysis::{Analysis, FourStatistics, LoadPointResult};
+use analysis::{Analysis, LoadPointResult, SummaryStatistics};
 use model::{Connection, Load, Outcome};
 use stats::MBIT;
 use units::{Nanos, Ratio};
 
-use crate::record::{Operation, Scene, ms, plan, s};
+use crate::record::{Operation, RecordedRun, ms, plan, s};
 
 #[track_caller]
 fn near(found: f64, expected: f64) {
@@ -13,7 +13,7 @@ fn near(found: f64, expected: f64) {
 }
 
 #[track_caller]
-fn four(found: &FourStatistics, mean: f64, deviation: f64, min: f64, max: f64) {
+fn four(found: &SummaryStatistics, mean: f64, deviation: f64, min: f64, max: f64) {
     for (found, expected) in
         [(found.mean, mean), (found.deviation, deviation), (found.min, min), (found.max, max)]
     {
@@ -35,10 +35,10 @@ fn operations() -> Vec<Operation> {
     user(0, ms(500), ms(1), 8).chain(user(1, ms(1_500), ms(3), 3)).collect()
 }
 
-fn scene(operations: &[Operation]) -> Scene {
+fn recorded(operations: &[Operation]) -> RecordedRun {
     let mut plan = plan(Load::Users(2), 0, 4);
     plan.rules.operations_min = 1;
-    Scene::of(plan, operations)
+    RecordedRun::of(plan, operations)
 }
 
 fn only(analysis: &Analysis) -> &LoadPointResult {
@@ -49,7 +49,7 @@ fn only(analysis: &Analysis) -> &LoadPointResult {
 /// n = 7 + 2 = 9, Σr = 7 · 0.5 + 2 · 1.5 = 6.5 s, P = 9 pages (each page is one file).
 #[test]
 fn webstones_rates_and_loads() {
-    let analysis = scene(&operations()).analyze();
+    let analysis = recorded(&operations()).analyze();
     let point = only(&analysis);
     assert_eq!((point.total.n, point.total.errors, point.length), (9, 0, s(4)));
     near(point.rate, 9.0 / 4.0);
@@ -67,7 +67,7 @@ fn webstones_rates_and_loads() {
 /// Bodies 7 · 500 + 2 · 5,125 = 13,750 B, heads 9 · 200 = 1,800 B, both 15,550 B = 124,400 bits.
 #[test]
 fn webstones_throughputs_in_2_to_the_20_bits() {
-    let analysis = scene(&operations()).analyze();
+    let analysis = recorded(&operations()).analyze();
     let point = only(&analysis);
     let bytes = point.total.bytes;
     assert_eq!((bytes.body, bytes.head, bytes.total), (13_750, 1_800, 15_550));
@@ -84,7 +84,7 @@ fn webstones_throughputs_in_2_to_the_20_bits() {
 /// deviation √(6,031,250 − 2,334,104.938) = 1,922.796; head and body: 200 more, the same deviation.
 #[test]
 fn webstones_statistics_in_total() {
-    let analysis = scene(&operations()).analyze();
+    let analysis = recorded(&operations()).analyze();
     let total = &only(&analysis).total;
     four(&total.response, 6.5 / 9.0, 0.415_739_710, 0.5, 1.5);
     four(&total.connect, 0.013 / 9.0, 0.000_831_479, 0.001, 0.003);
@@ -98,7 +98,7 @@ fn webstones_statistics_in_total() {
 
 #[test]
 fn webstones_statistics_per_file() {
-    let analysis = scene(&operations()).analyze();
+    let analysis = recorded(&operations()).analyze();
     let [small, large] = &only(&analysis).kinds[..] else { panic!("two kinds") };
     assert_eq!((small.name.as_str(), small.object_bytes, small.n), ("/small", Some(500), 7));
     assert_eq!((large.name.as_str(), large.object_bytes, large.n), ("/large", Some(5125), 2));
@@ -115,7 +115,7 @@ fn webstones_statistics_per_file() {
 /// In flight all the time: 2 users. Missing from L = 1.625: the ages at the end, (0.5 + 1.0) ÷ 4 = 0.375.
 #[test]
 fn operations_in_flight_at_the_end_close_littles_law() {
-    let analysis = scene(&operations()).analyze();
+    let analysis = recorded(&operations()).analyze();
     let point = only(&analysis);
     near(point.in_flight_mean, 2.0);
     near(point.thinking_mean, 0.0);
@@ -131,9 +131,9 @@ fn operations_in_flight_at_the_end_close_littles_law() {
 fn failures_count_in_rates_of_their_own() {
     let mut operations = operations();
     operations[8].outcome = Outcome::Reset;
-    let mut scene = scene(&operations);
-    scene.plan.rules.error_ratio_max = 0.5;
-    let analysis = scene.analyze();
+    let mut recorded = recorded(&operations);
+    recorded.plan.rules.error_ratio_max = 0.5;
+    let analysis = recorded.analyze();
     let point = only(&analysis);
     assert_eq!((point.total.n, point.total.errors, point.completed()), (8, 1, 9));
     near(point.error_rate, 0.25);
@@ -145,11 +145,11 @@ fn failures_count_in_rates_of_their_own() {
     assert_eq!(point.total.bytes.body, 7 * 500 + 5_125);
 }
 
-/// The records say: 1 s of CPU time per second on 2 threads, 20 ms in the run queue; the server uses
+/// The records have: 1 s of CPU time per second on 2 threads, 20 ms in the run queue; the server uses
 /// 0.25 CPUs of 0.5. Per operation: 4 s ÷ 9 and 1 s ÷ 9.
 #[test]
 fn the_machines_use() {
-    let analysis = scene(&operations()).analyze();
+    let analysis = recorded(&operations()).analyze();
     let point = only(&analysis);
     near(point.generator_busy, 0.5);
     near(point.generator_run_queue, 0.01);
@@ -160,13 +160,13 @@ fn the_machines_use() {
 }
 
 #[test]
-fn what_cannot_be_known_is_none() {
-    let mut scene = scene(&operations());
-    scene.plan.protocol.connection = Connection::KeepAlive { requests_max: None };
-    scene.plan.workload.counts_pages = false;
-    scene.plan.sut.quota = None;
-    scene.records[2].sut = None;
-    let analysis = scene.analyze();
+fn unknown_values_are_none() {
+    let mut recorded = recorded(&operations());
+    recorded.plan.protocol.connection = Connection::KeepAlive { requests_max: None };
+    recorded.plan.workload.counts_pages = false;
+    recorded.plan.sut.quota = None;
+    recorded.records[2].sut = None;
+    let analysis = recorded.analyze();
     let point = only(&analysis);
     assert_eq!((point.sut_cpus, point.sut_busy, point.sut_cpu_per_operation), (None, None, None));
     assert_eq!((&point.connect, &point.lateness, point.pages_per_minute), (&None, &None, None));
@@ -176,7 +176,7 @@ fn what_cannot_be_known_is_none() {
 /// Seconds of A and B: done at 0.5 | 1.0, 1.5, 1.5 | 2.0, 2.5 | 3.0, 3.0, 3.5; in the drain 4.0 and 4.5.
 #[test]
 fn the_timeline_has_every_second() {
-    let analysis = scene(&operations()).analyze();
+    let analysis = recorded(&operations()).analyze();
     let timeline = &only(&analysis).timeline;
     assert_eq!(timeline.iter().map(|second| second.at).collect::<Vec<_>>(), [0.5, 1.5, 2.5, 3.5, 4.5]);
     assert_eq!(timeline.iter().map(|second| second.rate).collect::<Vec<_>>(), [1.0, 3.0, 2.0, 3.0, 2.0]);
@@ -188,7 +188,7 @@ fn the_timeline_has_every_second() {
 /// 20 s at a rate of 133 or 134 per second: 10 users, 150 ms for two operations. The intervals hold the means.
 #[test]
 fn intervals_hold_the_means() {
-    let analysis = Scene::closed().analyze();
+    let analysis = RecordedRun::closed().analyze();
     let point = only(&analysis);
     let (low, high) = point.rate_interval.unwrap();
     assert!(low <= point.rate && point.rate <= high && high - low < 10.0, "{low} {high}");
@@ -197,10 +197,11 @@ fn intervals_hold_the_means() {
     assert!(low <= mean && mean <= high && high - low < 0.01, "{low} {mean} {high}");
 }
 
-/// Ten users for 20 s, in every other pair of seconds 50 ms, else 100 ms: values of a second are alike, so that 2,600 of
-/// them are worth few, and the median may be either. Ranks of independent values would say 50 ms and no more.
+/// Ten users for 20 s, in every other pair of seconds 50 ms, else 100 ms: values of a second are alike, so that the
+/// effective sample size of 2,600 is small, and the median may be either. Ranks of independent values would give 50
+/// ms alone.
 #[test]
-fn intervals_of_percentiles_allow_for_seconds_that_are_alike() {
+fn intervals_of_percentiles_allow_for_autocorrelation() {
     let plan = plan(Load::Users(10), 2, 20);
     let mut operations = Vec::new();
     for user in 0..10 {
@@ -212,7 +213,7 @@ fn intervals_of_percentiles_allow_for_seconds_that_are_alike() {
             due = done;
         }
     }
-    let analysis = Scene::of(plan, &operations).analyze();
+    let analysis = RecordedRun::of(plan, &operations).analyze();
     let point = only(&analysis);
     let whole = point.response.histogram.quantile_interval(Ratio(0.5), Ratio(0.95)).unwrap();
     assert!(whole.low == ms(50) && whole.high < ms(51), "{whole:?}");
@@ -227,7 +228,7 @@ fn intervals_of_percentiles_allow_for_seconds_that_are_alike() {
 fn a_percentile_of_a_short_phase_has_no_interval() {
     let plan = plan(Load::Users(10), 2, 8);
     let operations = crate::record::users(&plan, 10, |_, _| ms(70), ms(0));
-    let analysis = Scene::of(plan, &operations).analyze();
+    let analysis = RecordedRun::of(plan, &operations).analyze();
     let p99 = *only(&analysis).response.percentile(0.99).unwrap();
     assert_eq!(
         (p99.value, p99.interval),
@@ -238,7 +239,7 @@ fn a_percentile_of_a_short_phase_has_no_interval() {
 /// 200/s for 20 s, each 5 ms from sending: nothing waits, so service and response time are the same.
 #[test]
 fn an_open_loop_has_offered_rate_and_lateness() {
-    let analysis = Scene::open(Nanos::ZERO).analyze();
+    let analysis = RecordedRun::open(Nanos::ZERO).analyze();
     let point = only(&analysis);
     near(point.offered_rate.unwrap(), 200.0);
     near(point.delivered_ratio.unwrap(), 1.0);

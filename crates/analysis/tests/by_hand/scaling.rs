@@ -1,12 +1,12 @@
 //! Passes on groups of CPUs.
 
 use analysis::Analysis;
-use analysis::compare::{Compared, Unlike, compare};
+use analysis::compare::{MismatchPolicy, RunInput, compare};
 use model::{Load, Plan};
 use units::Nanos;
 
 use crate::compare::seen_as;
-use crate::record::{Scene, ms, plan, users};
+use crate::record::{RecordedRun, ms, plan, users};
 
 /// A pass of a server on `cpus` CPUs that carried `rate`, its CPUs `busy`.
 fn pass(name: &str, cpus: u32, rate: f64, busy: f64) -> (Plan, Analysis) {
@@ -15,23 +15,23 @@ fn pass(name: &str, cpus: u32, rate: f64, busy: f64) -> (Plan, Analysis) {
     plan.sut.cpus = (0..cpus).collect();
     plan.sut.quota = None;
     let operations = users(&plan, 4, |_, _| ms(60), Nanos::ZERO);
-    let mut analysis = Scene::of(plan.clone(), &operations).analyze();
+    let mut analysis = RecordedRun::of(plan.clone(), &operations).analyze();
     (analysis.load_points[0].rate, analysis.load_points[0].sut_busy) = (rate, Some(busy));
     (plan, analysis)
 }
 
-fn compared(passes: &[(Plan, Analysis)]) -> Vec<Compared<'_>> {
+fn compared(passes: &[(Plan, Analysis)]) -> Vec<RunInput<'_>> {
     passes.iter().map(|pass| seen_as(&pass.0.sut.name, &pass.0.sut.name, pass)).collect()
 }
 
-/// The example of the order-entry specification, 9.7: X = 1000, 1900, 3400, 5200 on 1, 2, 4, 8 CPUs; S = 1, 1.9, 3.4, 5.2;
-/// E = 1, 0.95, 0.85, 0.65; Karp–Flatt 0.05263, 0.05882, 0.07692; Amdahl λ 1050.559, σ 0.0870945; USL λ 997.5327, σ 0.0395061,
-/// κ 0.00460886, with one degree of freedom and so a warning.
+/// The example of the order-entry specification, 9.7: X = 1000, 1900, 3400, 5200 on 1, 2, 4, 8 CPUs; S = 1, 1.9, 3.4,
+/// 5.2; E = 1, 0.95, 0.85, 0.65; Karp–Flatt 0.05263, 0.05882, 0.07692; Amdahl λ 1050.559, σ 0.0870945; USL λ
+/// 997.5327, σ 0.0395061, κ 0.00460886, with one degree of freedom and so a warning.
 #[test]
 fn speed_up_and_laws_follow_from_the_peaks() {
     let rates = [(1, 1000.0), (2, 1900.0), (4, 3400.0), (8, 5200.0)];
     let passes: Vec<_> = rates.iter().map(|(cpus, rate)| pass("nginx", *cpus, *rate, 0.99)).collect();
-    let comparison = compare(&compared(&passes), Unlike::Refused).unwrap();
+    let comparison = compare(&compared(&passes), MismatchPolicy::Refuse).unwrap();
     let [scaling] = &comparison.scalings[..] else { panic!("one server") };
     let of = |of: fn(&stats::SpeedUp) -> f64| -> Vec<f64> {
         scaling.groups.iter().map(|group| of(group.speed_up.as_ref().unwrap())).collect()
@@ -53,7 +53,7 @@ fn speed_up_and_laws_follow_from_the_peaks() {
 fn repeats_of_a_group_count_by_their_median() {
     let passes = [(1, 90.0), (2, 190.0), (1, 120.0), (2, 210.0), (1, 100.0)]
         .map(|(cpus, rate)| pass("nginx", cpus, rate, 0.97));
-    let scaling = &compare(&compared(&passes), Unlike::Refused).unwrap().scalings[0];
+    let scaling = &compare(&compared(&passes), MismatchPolicy::Refuse).unwrap().scalings[0];
     let groups: Vec<(usize, f64, usize)> =
         scaling.groups.iter().map(|group| (group.cpus, group.rate, group.rates.len())).collect();
     assert_eq!(groups, [(1, 100.0, 3), (2, 200.0, 2)]);
@@ -61,9 +61,9 @@ fn repeats_of_a_group_count_by_their_median() {
 }
 
 #[test]
-fn a_pass_whose_cpus_were_not_full_says_so() {
+fn a_pass_whose_cpus_were_not_full_is_marked() {
     let passes = [pass("nginx", 1, 100.0, 0.96), pass("nginx", 2, 150.0, 0.80)];
-    let scaling = &compare(&compared(&passes), Unlike::Refused).unwrap().scalings[0];
+    let scaling = &compare(&compared(&passes), MismatchPolicy::Refuse).unwrap().scalings[0];
     let bound: Vec<bool> = scaling.groups.iter().map(|group| group.is_bound_by_cpus()).collect();
     assert_eq!(bound, [true, false]);
 }
@@ -72,7 +72,7 @@ fn a_pass_whose_cpus_were_not_full_says_so() {
 fn servers_are_told_apart_and_one_size_does_not_scale() {
     let passes = [("nginx", 1), ("apache", 1), ("nginx", 2), ("caddy", 2)]
         .map(|(name, cpus)| pass(name, cpus, 100.0 * f64::from(cpus), 0.99));
-    let comparison = compare(&compared(&passes), Unlike::Refused).unwrap();
+    let comparison = compare(&compared(&passes), MismatchPolicy::Refuse).unwrap();
     let servers: Vec<&str> = comparison.scalings.iter().map(|one| one.server.as_str()).collect();
     assert_eq!(servers, ["nginx"]);
 }

@@ -1,11 +1,11 @@
 //! Audits of stated result tables.
 
 use analysis::Analysis;
-use analysis::audit::{Finding, StatedRow, audit_results};
+use analysis::audit::{AuditFinding, StatedRow, audit_results};
 use model::{Ending, Load, LoadPoint};
 use units::Ratio;
 
-use crate::record::{Scene, ms, plan, records, users};
+use crate::record::{RecordedRun, ms, plan, records, users};
 
 /// Two load points with different numbers.
 fn analysis() -> Analysis {
@@ -13,18 +13,18 @@ fn analysis() -> Analysis {
     plan.load_points.push(LoadPoint { index: 1, load: Load::Users(8) });
     let mut all = records(&plan, 0, 0, &users(&plan, 4, |_, _| ms(70), ms(0)));
     all.extend(records(&plan, 1, 0, &users(&plan, 8, |_, _| ms(110), ms(0))));
-    Scene { plan, records: all, ending: Ending::Complete }.analyze()
+    RecordedRun { plan, records: all, ending: Ending::Complete }.analyze()
 }
 
 fn stated(analysis: &Analysis) -> Vec<StatedRow> {
     analysis.load_points.iter().map(StatedRow::of).collect()
 }
 
-fn audit(stated: &[StatedRow], analysis: &Analysis) -> Vec<Finding> {
+fn audit(stated: &[StatedRow], analysis: &Analysis) -> Vec<AuditFinding> {
     audit_results(stated, analysis, Ratio(1e-9))
 }
 
-fn checks(findings: &[Finding]) -> Vec<(&str, Option<usize>)> {
+fn checks(findings: &[AuditFinding]) -> Vec<(&str, Option<usize>)> {
     findings.iter().map(|finding| (finding.check, finding.row)).collect()
 }
 
@@ -35,7 +35,7 @@ fn exchange(row: &mut StatedRow, one: &str, other: &str) {
 }
 
 #[test]
-fn a_table_that_follows_has_no_findings() {
+fn a_correct_table_has_no_findings() {
     let analysis = analysis();
     assert!(audit(&stated(&analysis), &analysis).is_empty());
 }
@@ -57,7 +57,7 @@ fn every_changed_cell_is_found() {
 }
 
 #[test]
-fn exchanged_columns_are_named_once() {
+fn swapped_columns_are_named_once() {
     let analysis = analysis();
     let mut wrong = stated(&analysis);
     wrong.iter_mut().for_each(|row| exchange(row, "rate_per_s", "load_factor"));
@@ -67,7 +67,7 @@ fn exchanged_columns_are_named_once() {
 }
 
 #[test]
-fn cells_exchanged_in_one_row_are_named() {
+fn cells_swapped_in_one_row_are_named() {
     let analysis = analysis();
     let mut wrong = stated(&analysis);
     exchange(&mut wrong[1], "response_mean_s", "throughput_mbit");

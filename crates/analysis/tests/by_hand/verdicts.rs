@@ -1,34 +1,35 @@
 //! Endings of runs, and their verdicts.
 
-use analysis::State;
+use analysis::VerdictState;
 use model::{Ending, Load, LoadPoint, Modification};
 use stats::Steadiness;
 use units::Nanos;
 
 use crate::record::{
-    Operation, Scene, assert_caught, assert_valid, ms, plan, records, remarks, rules_broken, scheduled, users,
+    Operation, RecordedRun, assert_caught, assert_valid, ms, plan, records, remarks, rules_broken, scheduled,
+    users,
 };
 
 /// Two load points of 4 and 8 users.
-fn two_load_points() -> Scene {
+fn two_load_points() -> RecordedRun {
     let mut plan = plan(Load::Users(4), 1, 6);
     plan.load_points.push(LoadPoint { index: 1, load: Load::Users(8) });
     let mut all = records(&plan, 0, 0, &users(&plan, 4, |_, _| ms(70), ms(0)));
     all.extend(records(&plan, 1, 0, &users(&plan, 8, |_, _| ms(70), ms(0))));
-    Scene { plan, records: all, ending: Ending::Complete }
+    RecordedRun { plan, records: all, ending: Ending::Complete }
 }
 
 /// Cut after 4 s of the second load point: its steady phase has 3 s of 6, the first is as good as ever.
 #[test]
 fn a_run_that_died_is_incomplete_and_keeps_its_finished_load_points() {
-    let mut scene = two_load_points();
-    assert_valid(&scene.analyze());
-    scene.records.retain(|record| record.load_point == 0 || record.index < 4);
-    scene.ending = Ending::Missing;
-    let analysis = scene.analyze();
-    assert_eq!(analysis.verdict.state, State::Incomplete);
-    let states: Vec<State> = analysis.load_points.iter().map(|point| point.verdict.state).collect();
-    assert_eq!(states, [State::Valid, State::Incomplete]);
+    let mut recorded = two_load_points();
+    assert_valid(&recorded.analyze());
+    recorded.records.retain(|record| record.load_point == 0 || record.index < 4);
+    recorded.ending = Ending::Missing;
+    let analysis = recorded.analyze();
+    assert_eq!(analysis.verdict.state, VerdictState::Incomplete);
+    let states: Vec<VerdictState> = analysis.load_points.iter().map(|point| point.verdict.state).collect();
+    assert_eq!(states, [VerdictState::Valid, VerdictState::Incomplete]);
     assert_eq!(rules_broken(&analysis), ["ending", "steady-length"]);
     assert_eq!(analysis.load_points[1].length, Nanos::from_secs(3));
     // 8 users ÷ 70 ms: what was recorded is divided by what was recorded.
@@ -39,40 +40,40 @@ fn a_run_that_died_is_incomplete_and_keeps_its_finished_load_points() {
 
 #[test]
 fn a_run_stopped_between_load_points_is_incomplete() {
-    let mut scene = two_load_points();
-    scene.records.retain(|record| record.load_point == 0);
-    scene.ending = Ending::Stopped("interrupted".to_owned());
-    let analysis = scene.analyze();
-    assert_eq!(analysis.verdict.state, State::Incomplete);
+    let mut recorded = two_load_points();
+    recorded.records.retain(|record| record.load_point == 0);
+    recorded.ending = Ending::Stopped("interrupted".to_owned());
+    let analysis = recorded.analyze();
+    assert_eq!(analysis.verdict.state, VerdictState::Incomplete);
     assert_eq!(analysis.verdict.reasons[0].text, "the run was stopped: interrupted");
     assert_eq!(rules_broken(&analysis), ["ending"]);
-    scene.ending = Ending::Complete;
-    assert_caught(&scene.analyze(), "load-points");
+    recorded.ending = Ending::Complete;
+    assert_caught(&recorded.analyze(), "load-points");
 }
 
 #[test]
 fn a_run_whose_end_lacks_only_the_ramp_down_keeps_its_last_load_point() {
-    let mut scene = two_load_points();
-    scene.records.retain(|record| record.load_point == 0 || record.index < 7);
-    scene.ending = Ending::Missing;
-    assert_eq!(scene.analyze().load_points[1].verdict.state, State::Valid);
+    let mut recorded = two_load_points();
+    recorded.records.retain(|record| record.load_point == 0 || record.index < 7);
+    recorded.ending = Ending::Missing;
+    assert_eq!(recorded.analyze().load_points[1].verdict.state, VerdictState::Valid);
 }
 
 #[test]
 fn a_record_of_an_unplanned_load_point_is_found() {
-    let mut scene = two_load_points();
-    scene.plan.load_points.pop();
-    let text = assert_caught(&scene.analyze(), "load-points");
+    let mut recorded = two_load_points();
+    recorded.plan.load_points.pop();
+    let text = assert_caught(&recorded.analyze(), "load-points");
     assert!(text.starts_with("a record belongs to load point 1, which is not in the plan; and"), "{text}");
 }
 
 #[test]
 fn deviations_from_the_benchmark_are_a_remark() {
-    let mut scene = two_load_points();
+    let mut recorded = two_load_points();
     let modification =
         |what: &str| Modification { what: what.to_owned(), standard: "a".to_owned(), ours: "b".to_owned() };
-    scene.plan.modifications = vec![modification("load"), modification("steady phase")];
-    let analysis = scene.analyze();
+    recorded.plan.modifications = vec![modification("load"), modification("steady phase")];
+    let analysis = recorded.analyze();
     assert_valid(&analysis);
     assert_eq!(
         remarks(&analysis, "modified"),
@@ -83,53 +84,54 @@ fn deviations_from_the_benchmark_are_a_remark() {
 
 #[test]
 fn a_certificate_that_was_not_verified_is_a_remark() {
-    let mut scene = two_load_points();
-    scene.plan.sut.certificates = model::CertificateCheck::Off;
-    assert!(remarks(&scene.analyze(), "certificate").is_empty(), "there is none without TLS");
-    scene.plan.protocol.tls = model::Tls::Full;
-    let analysis = scene.analyze();
+    let mut recorded = two_load_points();
+    recorded.plan.sut.certificates = model::CertificateCheck::Off;
+    assert!(remarks(&recorded.analyze(), "certificate").is_empty(), "there is none without TLS");
+    recorded.plan.protocol.tls = model::Tls::Full;
+    let analysis = recorded.analyze();
     assert_valid(&analysis);
-    let text = "the server's certificate was not verified (`--insecure`): any was accepted";
+    let text = "the server's certificate was not verified (`--insecure`): any certificate was accepted";
     assert_eq!(remarks(&analysis, "certificate"), [text]);
-    scene.plan.sut.certificates = model::CertificateCheck::System;
-    assert!(remarks(&scene.analyze(), "certificate").is_empty());
+    recorded.plan.sut.certificates = model::CertificateCheck::System;
+    assert!(remarks(&recorded.analyze(), "certificate").is_empty());
 }
 
-/// Goal: what was waited for is said. Method: in two steady seconds of the first load point servers left 3 and 4 open.
+/// Goal: connections left open are reported. Method: in two steady seconds of the first load point the server left 3
+/// and 4 open.
 #[test]
 fn connections_left_open_are_a_remark_with_their_number() {
-    let mut scene = two_load_points();
-    assert!(remarks(&scene.analyze(), "left-open").is_empty());
+    let mut recorded = two_load_points();
+    assert!(remarks(&recorded.analyze(), "left-open").is_empty());
     let steady = |record: &&mut model::IntervalRecord| {
         record.load_point == 0 && record.phase == model::Phase::Steady && 4 <= record.flow.ok
     };
-    let mut seconds = scene.records.iter_mut().filter(steady);
+    let mut seconds = recorded.records.iter_mut().filter(steady);
     seconds.next().unwrap().flow.left_open = 3;
     seconds.next().unwrap().flow.left_open = 4;
-    let analysis = scene.analyze();
+    let analysis = recorded.analyze();
     assert_valid(&analysis);
     let (point, texts) = (&analysis.load_points[0], remarks(&analysis, "left-open"));
     assert_eq!((point.left_open, analysis.load_points[1].left_open), (7, 0));
-    let begin = format!("the server left 7 of {} connections open after a complete reply", point.total.n);
+    let begin = format!("the server left 7 of {} connections open after a complete last reply", point.total.n);
     assert!(texts.len() == 1 && texts[0].starts_with(&begin), "{texts:?}");
-    assert!(texts[0].contains("each was waited for up to 1.00 s"), "{texts:?}");
+    assert!(texts[0].contains("the load generator waited up to 1.00 s for each"), "{texts:?}");
 }
 
-/// 200/s offered, 20 places, 125 ms each: 160/s can be delivered.
+/// 200/s offered, 20 slots, 125 ms each: 160/s can be delivered.
 #[test]
 fn an_open_loop_that_is_not_delivered_is_invalid() {
-    let plan = Scene::open(Nanos::ZERO).plan;
+    let plan = RecordedRun::open(Nanos::ZERO).plan;
     let operations = scheduled(&plan, 0, ms(125), Nanos::ZERO);
-    let analysis = Scene::of(plan, &operations).analyze();
+    let analysis = RecordedRun::of(plan, &operations).analyze();
     let text = assert_caught(&analysis, "delivered");
-    assert_eq!(text, "160.0 of 200.0 operations per second were delivered, at least 95 % must be");
+    assert_eq!(text, "160.0 of 200.0 operations per second were delivered, at least 95 % are required");
     // They were late because the places were taken, which is no fault of the generator.
     assert_eq!(rules_broken(&analysis), ["delivered"]);
 }
 
-/// Rates offered in turn with 20 places, 125 ms each: more than 160/s cannot be delivered.
-fn sweep(rates: &[f64]) -> Scene {
-    let mut plan = Scene::open(Nanos::ZERO).plan;
+/// Rates offered in turn with 20 slots, 125 ms each: more than 160/s cannot be delivered.
+fn sweep(rates: &[f64]) -> RecordedRun {
+    let mut plan = RecordedRun::open(Nanos::ZERO).plan;
     let load = |per_second| Load::Rate { per_second, arrivals: model::Arrivals::Constant, in_flight_max: 20 };
     plan.load_points = (0..).zip(rates).map(|(index, rate)| LoadPoint { index, load: load(*rate) }).collect();
     let of_point = |index: usize| {
@@ -137,61 +139,64 @@ fn sweep(rates: &[f64]) -> Scene {
         records(&plan, index, 0, &operations)
     };
     let records = (0..rates.len()).flat_map(of_point).collect();
-    Scene { plan, records, ending: Ending::Complete }
+    RecordedRun { plan, records, ending: Ending::Complete }
 }
 
-fn states(analysis: &analysis::Analysis) -> Vec<State> {
+fn states(analysis: &analysis::Analysis) -> Vec<VerdictState> {
     analysis.load_points.iter().map(|point| point.verdict.state).collect()
 }
 
-/// The reported case: a sweep that was meant to pass the capacity was called invalid. Load points above it show where it
-/// ends, and are never the headline.
+/// The reported case: a sweep that was meant to pass the capacity was called invalid. Load points above it show where
+/// it ends, and are never the headline.
 #[test]
 fn load_above_the_capacity_is_overload_and_leaves_the_run_valid() {
     let analysis = sweep(&[100.0, 200.0]).analyze();
     assert_valid(&analysis);
-    assert_eq!(states(&analysis), [State::Valid, State::Overloaded]);
+    assert_eq!(states(&analysis), [VerdictState::Valid, VerdictState::Overloaded]);
     assert_eq!(remarks(&analysis, "delivered").len(), 1);
     assert_eq!(analysis.headline.unwrap().load_point, 0);
     let several = sweep(&[300.0, 50.0, 100.0, 200.0]).analyze();
     assert_valid(&several);
-    assert_eq!(states(&several), [State::Overloaded, State::Valid, State::Valid, State::Overloaded]);
+    assert_eq!(
+        states(&several),
+        [VerdictState::Overloaded, VerdictState::Valid, VerdictState::Valid, VerdictState::Overloaded]
+    );
 }
 
 #[test]
 fn a_load_that_fails_where_more_was_delivered_or_nothing_was_is_no_overload() {
     // Nothing shows that the server can do anything.
     let alone = sweep(&[200.0, 300.0]).analyze();
-    assert_eq!(states(&alone), [State::Invalid, State::Invalid]);
+    assert_eq!(states(&alone), [VerdictState::Invalid, VerdictState::Invalid]);
     assert_caught(&alone, "delivered");
     // Something else is wrong with it.
     let mut broken = sweep(&[100.0, 200.0]);
     broken.records.last_mut().unwrap().flow.due += 1;
     let broken = broken.analyze();
     assert_eq!(rules_broken(&broken), ["conservation", "delivered"]);
-    assert_eq!(states(&broken), [State::Valid, State::Invalid]);
+    assert_eq!(states(&broken), [VerdictState::Valid, VerdictState::Invalid]);
     // Something is wrong with a lower load, so that it is not the load that decides.
     let mut below = sweep(&[50.0, 100.0, 200.0]);
     below.records[0].flow.due += 1;
-    assert_eq!(states(&below.analyze()), [State::Invalid, State::Valid, State::Invalid]);
+    assert_eq!(states(&below.analyze()), [VerdictState::Invalid, VerdictState::Valid, VerdictState::Invalid]);
 }
 
 /// One operation that never fell due, and one that fell due twice.
 #[test]
 fn an_open_loop_that_leaves_its_schedule_is_invalid() {
-    let plan = Scene::open(Nanos::ZERO).plan;
+    let plan = RecordedRun::open(Nanos::ZERO).plan;
     let right = scheduled(&plan, 0, ms(5), Nanos::ZERO);
     let mut fewer = right.clone();
     fewer.remove(2_000);
-    let text = assert_caught(&Scene::of(plan.clone(), &fewer).analyze(), "schedule");
+    let text = assert_caught(&RecordedRun::of(plan.clone(), &fewer).analyze(), "schedule");
     assert_eq!(text, "3999 operations fell due in the steady phase, the schedule has 4000");
     let mut more = right;
     more.push(Operation { ..more[2_000] });
-    assert_eq!(rules_broken(&Scene::of(plan, &more).analyze()), ["schedule"]);
+    assert_eq!(rules_broken(&RecordedRun::of(plan, &more).analyze()), ["schedule"]);
 }
 
 /// Ten users whose response time is `response` of the time in s, over settle 2 s and a steady phase.
-fn responding_in(steady: u64, response: impl Fn(f64) -> Nanos) -> Scene {
+fn responding_in(steady: u64, response: impl Fn(f64) -> Nanos) -> RecordedRun {
     let plan = plan(Load::Users(10), 2, steady);
     let mut operations = Vec::new();
     for user in 0..10 {
@@ -203,15 +208,15 @@ fn responding_in(steady: u64, response: impl Fn(f64) -> Nanos) -> Scene {
             due = done;
         }
     }
-    Scene::of(plan, &operations)
+    RecordedRun::of(plan, &operations)
 }
 
 /// By hand: 72 ms at the beginning of the steady phase, 112 ms at its end: 40 of 92 ms on average. The rate falls
 /// from 139 to 89, by 50 of 110.
 #[test]
 fn a_drift_is_a_remark() {
-    let scene = responding_in(40, |time| Nanos::from_secs_f64(0.070 + 0.001 * time));
-    let analysis = scene.analyze();
+    let recorded = responding_in(40, |time| Nanos::from_secs_f64(0.070 + 0.001 * time));
+    let analysis = recorded.analyze();
     assert_valid(&analysis);
     let texts = remarks(&analysis, "steady-state");
     assert!(texts[0].starts_with("the rate fell by 4"), "{texts:?}");
@@ -219,15 +224,15 @@ fn a_drift_is_a_remark() {
     assert_eq!(texts.len(), 2);
 }
 
-/// A mean response time of 140 ms, but 165 for a fifth of the phase, in its middle: no trend, but no steady state. Times are
-/// spread over 120 ms, so that the two steps are not all that varies.
+/// A mean response time of 140 ms, but 165 for a fifth of the phase, in its middle: no trend, but no steady state.
+/// Times are spread over 120 ms, so that the two steps are not all that varies.
 #[test]
 fn a_hump_is_a_remark() {
-    let scene = responding_in(120, |time| {
+    let recorded = responding_in(120, |time| {
         let least = if (50.0..74.0).contains(&time) { 105 } else { 80 };
         ms(least + ((time * 1e6) as u64).wrapping_mul(2_654_435_761) / 65_536 % 121)
     });
-    let analysis = scene.analyze();
+    let analysis = recorded.analyze();
     assert_valid(&analysis);
     let texts = remarks(&analysis, "steady-state");
     assert!(texts[0].starts_with("the rate varied by 11"), "{texts:?}");
@@ -242,38 +247,38 @@ fn a_steady_phase_and_one_too_short_to_tell_have_no_remark() {
     let state = steady.load_points[0].steadiness;
     assert!(matches!(state.rate, Steadiness::Steady { .. }), "{state:?}");
     assert!(matches!(state.response, Steadiness::Steady { .. }), "{state:?}");
-    let short = Scene::closed().analyze();
+    let short = RecordedRun::closed().analyze();
     assert_eq!(short.load_points[0].steadiness.rate, Steadiness::TooFew);
     for analysis in [steady, short] {
         assert!(remarks(&analysis, "steady-state").is_empty());
     }
 }
 
-/// By hand: of 60 s at full load the first 12 are slower, 10 of them in the steady phase of 58 s: more than a tenth. Of 4 s,
-/// 2 are. The cut goes in steps of 5 s.
+/// By hand: of 60 s at full load the first 12 are slower, 10 of them in the steady phase of 58 s: more than a tenth.
+/// Of 4 s, 2 are. The cut goes in steps of 5 s.
 #[test]
 fn a_warm_up_that_reaches_into_the_steady_phase_is_a_remark() {
     let warm_up_of = |end: f64| {
-        let scene = responding_in(58, |time| if time < end { ms(125) } else { ms(50) });
-        let analysis = scene.analyze();
+        let recorded = responding_in(58, |time| if time < end { ms(125) } else { ms(50) });
+        let analysis = recorded.analyze();
         (analysis.load_points[0].warm_up, remarks(&analysis, "warm-up"))
     };
     let (end, texts) = warm_up_of(12.0);
     assert_eq!(end, Some(Nanos::from_secs(15)));
-    assert!(texts[0].starts_with("the rate warmed up until 13 s into the steady phase of 58 s"), "{texts:?}");
+    assert!(texts[0].starts_with("the warm-up lasted until 13 s into the steady phase of 58 s"), "{texts:?}");
     assert_eq!(warm_up_of(4.0), (Some(Nanos::from_secs(5)), vec![]));
     // The replies of the very first operations are missing in the first second, of which the cut takes five.
     assert_eq!(warm_up_of(0.0), (Some(Nanos::from_secs(5)), vec![]));
-    let short = Scene::closed().analyze();
+    let short = RecordedRun::closed().analyze();
     assert_eq!(short.load_points[0].warm_up, None);
 }
 
 /// A body that is shorter than its object would have been a wrong length, not a success.
 #[test]
 fn bytes_that_are_not_those_of_the_objects_are_caught() {
-    let mut scene = two_load_points();
-    scene.records[3].kinds[1].ok.body_bytes.sum -= 1;
-    let text = assert_caught(&scene.analyze(), "conservation");
+    let mut recorded = two_load_points();
+    recorded.records[3].kinds[1].ok.body_bytes.sum -= 1;
+    let text = assert_caught(&recorded.analyze(), "conservation");
     assert!(text.starts_with("interval 3 of agent 0, kind 1: bodies have "), "{text}");
 }
 
@@ -308,8 +313,8 @@ fn every_miscount_of_the_flow_is_caught() {
 /// Goal: no panic on any numbers that a damaged file may bring. Everything is as large as it can be.
 #[test]
 fn damaged_records_are_invalid_and_no_more() {
-    let mut scene = two_load_points();
-    for record in &mut scene.records {
+    let mut recorded = two_load_points();
+    for record in &mut recorded.records {
         let most = u64::MAX;
         let moments =
             stats::Moments { n: most, sum: u128::MAX, sum_squares: u128::MAX, min: most, max: most };
@@ -337,10 +342,10 @@ fn damaged_records_are_invalid_and_no_more() {
         record.health = model::Health { threads: u32::MAX, cpu: Nanos::MAX, run_queue: Nanos::MAX };
         record.sut = Some(model::SutUse { cpu: Nanos::MAX, throttled: Nanos::MAX });
     }
-    assert_caught(&scene.analyze(), "time-axis");
-    scene.records.iter_mut().for_each(|record| record.kinds.clear());
-    assert_caught(&scene.analyze(), "conservation");
-    scene.records.iter_mut().for_each(|record| (record.start, record.end) = (Nanos::ZERO, Nanos::MAX));
-    scene.records.reverse();
-    assert_caught(&scene.analyze(), "time-axis");
+    assert_caught(&recorded.analyze(), "time-axis");
+    recorded.records.iter_mut().for_each(|record| record.kinds.clear());
+    assert_caught(&recorded.analyze(), "conservation");
+    recorded.records.iter_mut().for_each(|record| (record.start, record.end) = (Nanos::ZERO, Nanos::MAX));
+    recorded.records.reverse();
+    assert_caught(&recorded.analyze(), "time-axis");
 }

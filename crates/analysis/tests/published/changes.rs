@@ -1,4 +1,4 @@
-//! Single cells that were changed, and columns that were exchanged.
+//! Changed single cells, and swapped columns.
 
 use std::collections::HashSet;
 
@@ -67,8 +67,9 @@ fn found(report: &PublishedReport, belongs: impl Fn(&str) -> bool) -> (usize, us
     (n_found, n)
 }
 
-/// Goal: of the 84 WebStone rows, every column is tied to others by a law. What is missed: rates of errors that make a whole
-/// number again, throughputs that come nearer to those of the other rows, and cells in which something was found before.
+/// Goal: of the 84 WebStone rows, every column is tied to others by a law. What is missed: rates of errors that make
+/// a whole number again, throughputs that come nearer to those of the other rows, and cells in which something was
+/// found before.
 #[test]
 fn a_cell_of_a_web_table_that_was_changed_by_a_tenth_is_found() {
     let report = parsed(&text("apple-network-server-1996"));
@@ -77,9 +78,9 @@ fn a_cell_of_a_web_table_that_was_changed_by_a_tenth_is_found() {
     assert!(0.93 * n as f64 <= n_found as f64, "{n_found} of {n}");
 }
 
-/// Goal: figures of one dimension are found in each other's place, in one row and in all, and what the laws find stays.
+/// Goal: swapped figures of one dimension are found, in one row and in all, and the findings of the laws stay.
 #[test]
-fn exchanged_columns_are_found_in_one_row_and_in_all() {
+fn swapped_columns_are_found_in_one_row_and_in_all() {
     let report = parsed(&text("apple-network-server-1996"));
     let table = report.tables.iter().position(|table| table.id == "webstone-1-700-200").expect("a table");
     let place = |id: &str| report.tables[table].column(id).expect("a column");
@@ -112,9 +113,9 @@ fn exchanged_columns_are_found_in_one_row_and_in_all() {
     assert!(of_law(&exchange(0..8, "latency", "load-factor"), "exchanged").is_empty());
 }
 
-/// Goal: whatever cell is changed, the audit answers. Prints in how many cells of each report a change is found.
+/// Goal: the audit ends whatever cell is changed. Prints the number of cells of each report in which a change is found.
 #[test]
-fn every_report_answers_to_changes() {
+fn every_report_can_be_audited_after_changes() {
     for name in REPORTS {
         let (n_found, n) = found(&parsed(&text(name)), |_| true);
         println!("{name}: {n_found} of {n} changes by a tenth found");

@@ -19,7 +19,7 @@ fn check(name: &str, expected: &[Expected]) {
     assert!(left.is_empty(), "{name}: found besides: {left:#?}");
 }
 
-/// One wrong digit, one copied cell, and what the text says beyond its tables.
+/// One wrong digit, one copied cell, and statements of the text beyond its tables.
 #[test]
 fn apple_network_server() {
     check(
@@ -99,7 +99,7 @@ fn ibm_xseries_365() {
     );
 }
 
-/// One model with two clocks, and a text that does not go by its table.
+/// One model with two clocks, and a text that does not agree with its table.
 #[test]
 fn novell_bordermanager() {
     let caches = "Caches of the two processors";
@@ -131,6 +131,6 @@ fn proliant_8000() {
 fn a_wrong_unit_is_found() {
     let text = text("apple-network-server-1996").replace("unit = \"Mibit/s\"", "unit = \"Mbit/s\"");
     let units =
-        findings(&text).into_iter().filter(|finding| finding.text.contains("is the unit right?")).count();
+        findings(&text).into_iter().filter(|finding| finding.text.contains("check the unit")).count();
     assert_eq!(units, 4, "in two tables what a run samples of large files hides it");
 }

@@ -1,4 +1,4 @@
-//! Every law on reports that are not among the five: a clean one raises nothing, one changed figure is found.
+//! Every law on small reports: a clean one has no findings, one changed figure is found.
 
 use super::findings;
 
@@ -20,7 +20,7 @@ fn laws(text: &str) -> Vec<&'static str> {
     findings(text).into_iter().map(|finding| finding.law).collect()
 }
 
-/// Asserts that the clean report raises nothing, and each change of it just one finding of this law.
+/// Asserts that the clean report has no findings, and each change of it exactly one finding of this law.
 #[track_caller]
 fn check(law: &str, clean: &str, changes: &[(&str, &str)]) {
     assert_eq!(laws(clean), [""; 0], "{:#?}", findings(clean));
@@ -33,7 +33,7 @@ fn check(law: &str, clean: &str, changes: &[(&str, &str)]) {
 
 /// An order-entry result: 2,000 terminals, 12 s keying and thinking, 8 hours of nothing but New-Order.
 #[test]
-fn interactive_users_go_round_once_per_response_and_think_time() {
+fn interactive_users_obey_the_response_time_law() {
     let clean = record(
         r#"{ id = "users", is = "users", value = "2,000" },
         { id = "rate", is = "rate", value = "9,756.1 /min" },
@@ -56,7 +56,7 @@ fn totals_are_rate_times_length() {
 }
 
 #[test]
-fn what_is_counted_is_whole() {
+fn counts_are_whole_numbers() {
     let clean = record(
         r#"{ id = "error-rate", is = "error-rate", value = "0.0167 /s" },
         { id = "length", is = "duration", value = "300 s" },
@@ -82,7 +82,7 @@ fn disks_obey_littles_law_and_utilization() {
 }
 
 #[test]
-fn utilization_over_several_servers_says_over_how_many() {
+fn utilization_over_several_servers_needs_their_number() {
     let clean = record(
         r#"{ id = "busy", is = "utilization", value = "648 %" },
         { id = "cpus", is = "servers", value = "8" },"#,
@@ -152,7 +152,7 @@ fn shares_are_a_whole_together() {
 }
 
 #[test]
-fn rows_stand_as_announced() {
+fn rows_are_in_the_announced_order() {
     let columns = r#"{ id = "when", is = "date", order = "rising" },
         { id = "model", is = "text" },
         { id = "clock", is = "figure", unit = "MHz", by = ["model"] },
@@ -218,9 +218,9 @@ fn claims_are_computed() {
     check("claim", &clean, &[("4 | 0", "4 | 1"), ("1 | 0\n", ""), ("= 2\"", "= 3\"")]);
 }
 
-/// Reported: a percentile above the maximum was called an exchange of the maximum with a share.
+/// Reported: a percentile above the maximum was called a swap of the maximum with a share.
 #[test]
-fn what_breaks_an_order_is_not_called_an_exchange() {
+fn a_broken_order_is_not_called_a_swap() {
     let columns = r#"{ id = "kind", is = "text" }, { id = "mix", is = "ratio", class = "a", per = "b" },
         { id = "p90", is = "percentile-90", unit = "s" }, { id = "most", is = "response-max", unit = "s" },"#;
     let text = table("", columns, "a | 44 % | 1.31 | 1.20\nb | 44 % | 1.32 | 1.21\nc | 12 % | 1.33 | 1.22");
@@ -270,7 +270,7 @@ fn configured_sizes_are_exact() {
 }
 
 #[test]
-fn totals_come_of_one_window() {
+fn totals_are_of_one_window() {
     let clean = record(
         r#"{ id = "length", is = "duration", value = "4 h" },
         { id = "sent", is = "operations", class = "sent", value = "389,821" },
@@ -286,7 +286,7 @@ fn totals_come_of_one_window() {
 }
 
 #[test]
-fn users_do_no_more_than_is_asked_of_them() {
+fn users_do_no_more_than_is_offered() {
     let clean = record(
         r#"{ id = "expected", is = "offered-rate", per = "users", value = "85 /8h" },
         { id = "measured", is = "rate", per = "users", value = "83.8 /8h" },"#,
@@ -335,7 +335,7 @@ fn constant_columns_and_repeated_tables_are_compared() {
 }
 
 #[test]
-fn most_rows_settle_a_value() {
+fn the_majority_of_rows_determines_a_value() {
     let columns = r#"{ id = "n", is = "count" }, { id = "model", is = "text" },
         { id = "clock", is = "figure", unit = "MHz", by = ["model"] },"#;
     let of = |rows: &str| findings(&table("", columns, rows));

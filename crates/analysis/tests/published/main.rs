@@ -1,6 +1,6 @@
-//! Published reports: what the laws find in the five that are written down, in changed ones, and in others.
+//! Audits of published reports: the five in `data/published`, mutations of them, and small ones.
 //!
-//! `mutations` changes every cell of the five; `ties` says which of these changes contradict something printed.
+//! `mutations` changes every cell of the five; `ties` tells which of these changes contradict something printed.
 
 mod changes;
 mod golden;

@@ -1,9 +1,9 @@
-//! Every single cell of the five reports, changed as misprints change it: what contradicts something else that is
-//! printed in the same report must be found.
+//! Mutations of every single cell of the five reports, as misprints change them: a change that contradicts something
+//! else in the same report must be found.
 //!
-//! Which changes contradict is not asked of the laws. It is written down in `ties`, by reading the reports: a change of
-//! a cell counts unless it is written there that nothing else in the report says what this cell is (`Free`), or how
-//! far what else is said leaves it open. The rules are told in `docs/published.md`.
+//! The laws do not decide which changes contradict. That is written in `ties`, by reading the reports: a change of a
+//! cell counts unless `ties` states that nothing else in the report determines this cell (`Free`), or how far it is
+//! left open. The rules are in `docs/published.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -18,20 +18,20 @@ use super::{REPORTS, text};
 /// published-changes` sets it.
 const ALL: &str = "PLIMSOLL_PUBLISHED_CHANGES";
 
-/// Every how many changes the sample takes one. A prime, so that no column is passed over.
+/// The sample takes one of this many changes. A prime, so that no column is skipped.
 const SAMPLE: usize = 41;
 
 /// Part of the contradictory changes that must be found.
 const FOUND_MIN: f64 = 0.95;
 
-/// A cell as it stands in the file.
+/// A cell of the file.
 #[derive(Debug, Clone)]
 pub(super) struct Cell {
     pub(super) table: String,
     /// The row, from 0.
     pub(super) row: usize,
     pub(super) column: String,
-    /// Whether it is one of the places where a figure is printed once more.
+    /// Whether it repeats a figure printed elsewhere.
     pub(super) is_again: bool,
     span: Range<usize>,
     pub(super) text: String,
@@ -91,7 +91,7 @@ fn cells(text: &str) -> Vec<Cell> {
     cells
 }
 
-/// Returns what stands in quotes after each occurrence of `key`.
+/// Returns the text in quotes after each occurrence of `key`.
 fn quoted<'a>(line: &'a str, key: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
     line.match_indices(key).map(move |(at, _)| {
         let start = at + key.len();
@@ -235,7 +235,7 @@ fn identity(finding: &PublishedFinding) -> (String, String, String) {
     (finding.law.to_owned(), finding.place.clone(), what)
 }
 
-/// Returns how many findings are about the same.
+/// Returns the number of findings by identity.
 fn identities(findings: &[PublishedFinding]) -> BTreeMap<(String, String, String), usize> {
     let mut identities = BTreeMap::new();
     for finding in findings {
@@ -310,7 +310,9 @@ fn changes_that_contradict_something_printed_are_found() {
     let of_report = |name: &'static str| std::thread::spawn(move || tally(name, |index| index % step == 0));
     let threads = REPORTS.map(|name| (name, of_report(name)));
     let tallies = threads.map(|(name, thread)| (name, thread.join().expect("the changes of a report")));
-    println!("| report | changes | contradictions | detected | share | of these, file refused | also detected |");
+    println!(
+        "| report | changes | contradictions | detected | share | of these, file refused | also detected |"
+    );
     println!("|---|---|---|---|---|---|---|");
     let (mut n, mut n_found) = (0, 0);
     for (name, tally) in &tallies {
@@ -336,7 +338,7 @@ fn changes_that_contradict_something_printed_are_found() {
     assert!(FOUND_MIN * n as f64 <= n_found as f64, "{n_found} of {n} found: {tallies:#?}");
 }
 
-/// Goal: what is written in `ties` is about cells that are there.
+/// Goal: `ties` names only cells that exist.
 #[test]
 fn ties_are_about_cells_that_exist() {
     for name in REPORTS {

@@ -9,7 +9,7 @@ use super::mutations::Change;
 /// A tie of the cells of some columns to other printed figures.
 pub(super) struct Tie {
     pub(super) table: &'static str,
-    /// Ids of columns, parted by spaces; `*` for all.
+    /// Ids of columns, separated by spaces; `*` for all.
     pub(super) columns: &'static str,
     /// The first row, from 0.
     from: usize,
@@ -48,12 +48,12 @@ const fn of(table: &'static str, columns: &'static str, how: How) -> Tie {
     Tie { table, columns, from: 0, how }
 }
 
-/// The same for the rows from one on.
+/// Returns the tie for the rows from one on.
 const fn from(from: usize, tie: Tie) -> Tie {
     Tie { from, ..tie }
 }
 
-/// Returns what is known of the cells of a report.
+/// Returns the ties of the cells of a report.
 pub(super) fn of_report(name: &str) -> &'static [Tie] {
     match name {
         "apple-network-server-1996" => APPLE,
@@ -218,7 +218,7 @@ const IBM_365: &[Tie] = &[
     of("report-names", "*", Free),
 ];
 
-/// Of 35 systems three are spoken of in the text; results are sorted, and many a name holds the clock.
+/// The text mentions three of 35 systems; results are sorted, and many names contain the clock.
 const NOVELL: &[Tie] = &[
     from(3, of("uniprocessors", "date", Published)),
     from(3, of("uniprocessors", "vendor processor memory", Free)),
@@ -250,7 +250,7 @@ const NOVELL: &[Tie] = &[
     of("mtu-study", "internet fddi-inflation", Free),
 ];
 
-/// Procedures: what the text says once of the machines, and what it says again of both.
+/// Procedures: statements about one machine, printed once, and about both, printed twice.
 const PROLIANT: &[Tie] = &[
     of("issue", "date", Published),
     of("proliant-8000", "processor clock architecture controller-cache", Free),

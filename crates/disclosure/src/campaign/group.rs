@@ -1,7 +1,7 @@
 //! The runs of one benchmark, put together by server.
 
-use analysis::compare::{Compared, Comparison, Side, Unlike, compare, is_all_offered};
-use analysis::{LoadPointResult, State};
+use analysis::compare::{Comparison, MismatchPolicy, RunInput, Side, compare, is_all_offered};
+use analysis::{LoadPointResult, VerdictState};
 
 use super::CampaignRun;
 use crate::report::Words;
@@ -23,7 +23,7 @@ pub(crate) struct Entry<'a> {
     /// Its number: colors and dashes follow it.
     pub(crate) place: usize,
     /// The judgement on its runs.
-    pub(crate) state: State,
+    pub(crate) state: VerdictState,
     /// The run with its highest valid rate; the first if there is none.
     pub(crate) run: CampaignRun<'a>,
     /// The load point with that rate; `None` if no load point is valid.
@@ -54,9 +54,9 @@ pub(crate) fn groups<'a>(runs: &[CampaignRun<'a>]) -> Vec<Group<'a>> {
 
 impl<'a> Group<'a> {
     fn new(runs: Vec<CampaignRun<'a>>) -> Group<'a> {
-        let compared: Vec<Compared> = runs.iter().map(CampaignRun::compared).collect();
+        let compared: Vec<RunInput> = runs.iter().map(CampaignRun::compared).collect();
         // One run alone is no error here.
-        let comparison = compare(&compared, Unlike::Compared).ok();
+        let comparison = compare(&compared, MismatchPolicy::Allow).ok();
         Group { runs, comparison }
     }
 

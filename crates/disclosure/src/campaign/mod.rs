@@ -18,8 +18,8 @@ mod scatter;
 mod side_by_side;
 mod test_disclosure;
 
-use analysis::State;
-use analysis::compare::Compared;
+use analysis::VerdictState;
+use analysis::compare::RunInput;
 use units::WallTime;
 
 pub use extras::comparison_sections;
@@ -44,10 +44,10 @@ pub struct CampaignRun<'a> {
 
 impl<'a> CampaignRun<'a> {
     /// Returns what a comparison takes of it.
-    pub fn compared(&self) -> Compared<'a> {
+    pub fn compared(&self) -> RunInput<'a> {
         let Report { analysis, plan, testbed, provenance, .. } = self.report;
         let (name, server, began) = (self.name, self.server, self.began);
-        Compared { name, server, program: &provenance.program, plan, analysis, testbed, began }
+        RunInput { name, server, program: &provenance.program, plan, analysis, testbed, began }
     }
 }
 
@@ -114,19 +114,19 @@ fn servers<'r, 'a: 'r>(runs: impl IntoIterator<Item = &'r CampaignRun<'a>>) -> V
 
 fn banner(runs: &[CampaignRun], groups: &[Group]) -> Banner {
     let state = |run: &CampaignRun| run.report.analysis.verdict.state;
-    let n_valid = runs.iter().filter(|run| state(run) == State::Valid).count();
-    let worst = match runs.iter().any(|run| state(run) == State::Incomplete) {
-        true => State::Incomplete,
-        false => State::Invalid,
+    let n_valid = runs.iter().filter(|run| state(run) == VerdictState::Valid).count();
+    let worst = match runs.iter().any(|run| state(run) == VerdictState::Incomplete) {
+        true => VerdictState::Incomplete,
+        false => VerdictState::Invalid,
     };
-    let not_valid = runs.iter().filter(|run| state(run) != State::Valid);
+    let not_valid = runs.iter().filter(|run| state(run) != VerdictState::Valid);
     let reasons = not_valid.map(|run| {
         let text = Text::default().strong(format!("{}, {}", run.report.analysis.benchmark.title, run.name));
         text.plain(format!(": run {}", state_text(state(run))))
     });
     let modified = groups.iter().filter(|group| group.is_modified());
     Banner {
-        state: if n_valid == runs.len() && !runs.is_empty() { State::Valid } else { worst },
+        state: if n_valid == runs.len() && !runs.is_empty() { VerdictState::Valid } else { worst },
         text: format!("{n_valid} of {} runs valid.", runs.len()).into(),
         reasons: reasons.collect(),
         modified: modified.map(|group| Text::from(group.modified_text())).collect(),

@@ -1,7 +1,7 @@
 //! What a comparison under a schedule comes to, in one sentence: who answered all that was offered, and where others
 //! stopped.
 
-use analysis::State;
+use analysis::VerdictState;
 use analysis::compare::{Best, Comparison, Side};
 use model::Load;
 
@@ -55,7 +55,7 @@ fn stop(comparison: &Comparison, side: usize) -> Option<String> {
     let best = comparison.sides[side].best.as_ref()?;
     let figures = || comparison.levels.iter().map(|level| &level.figures[side]);
     let overloaded =
-        figures().filter(|figures| figures.state == State::Overloaded).map(|figures| figures.rate);
+        figures().filter(|figures| figures.state == VerdictState::Overloaded).map(|figures| figures.rate);
     match overloaded.reduce(f64::max) {
         Some(rate) => Some(format!("stopped near {}", rounded(rate.max(best.figures.rate)))),
         None => Some(format!("is only known to answer {}", rate_text(best.load))),

@@ -1,6 +1,6 @@
 //! Rate and response time of all sides against the load.
 
-use analysis::State;
+use analysis::VerdictState;
 use analysis::compare::{ComparedLevel, Comparison, Figures};
 
 use super::words;
@@ -14,7 +14,7 @@ pub(super) fn chart(comparison: &Comparison) -> Chart {
                 let figures = level.figures.get(side)?;
                 let drawn = Point::new(level.load.level(), value(figures)?);
                 let range = figures.rate_interval.filter(|_| ranges);
-                Some(Point { range, hollow: figures.state != State::Valid, ..drawn })
+                Some(Point { range, hollow: figures.state != VerdictState::Valid, ..drawn })
             };
             Series {
                 name: comparison.sides[side].name.clone(),

@@ -57,7 +57,7 @@ fn cut(value: &str) -> String {
         return line.to_owned();
     }
     if 1 < n_lines {
-        return format!("{n_lines} lines of its own");
+        return format!("{n_lines} differing lines");
     }
     let start: String = line.chars().take(WIDTH_MAX - 1).collect();
     format!("{start}…")

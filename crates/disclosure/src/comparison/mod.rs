@@ -6,7 +6,7 @@ mod configuration;
 mod sentences;
 mod tables;
 
-use analysis::State;
+use analysis::VerdictState;
 use analysis::compare::Comparison;
 use model::Load;
 
@@ -47,25 +47,25 @@ pub fn comparison_document(comparison: &Comparison, provenance: &[Provenance]) -
 }
 
 fn banner(comparison: &Comparison) -> Banner {
-    let not_valid: Vec<_> = comparison.runs.iter().filter(|run| run.state != State::Valid).collect();
-    let worst = if not_valid.iter().any(|run| run.state == State::Incomplete) {
-        State::Incomplete
+    let not_valid: Vec<_> = comparison.runs.iter().filter(|run| run.state != VerdictState::Valid).collect();
+    let worst = if not_valid.iter().any(|run| run.state == VerdictState::Incomplete) {
+        VerdictState::Incomplete
     } else {
-        State::Invalid
+        VerdictState::Invalid
     };
     let counted =
         format!("{} of {} runs valid", comparison.runs.len() - not_valid.len(), comparison.runs.len());
     let answer = comparison_answer(comparison).map_or(String::new(), |answer| format!("{answer} "));
-    let alike = match comparison.unlike.is_empty() {
+    let alike = match comparison.plan_differences.is_empty() {
         true => "all of the same benchmark, workload, protocol, phases, load, seed and generator",
         false => "not of the same plan, and compared all the same",
     };
     let invalid = not_valid.iter().map(|run| {
         Text::default().strong(run.name.clone()).plain(format!(": run {}", state_text(run.state)))
     });
-    let unlike = comparison.unlike.iter().map(|one| Text::from(format!("not alike: {one}")));
+    let unlike = comparison.plan_differences.iter().map(|one| Text::from(format!("not alike: {one}")));
     Banner {
-        state: if not_valid.is_empty() { State::Valid } else { worst },
+        state: if not_valid.is_empty() { VerdictState::Valid } else { worst },
         text: Text::default().sentence(&format!("{answer}{counted}; {alike}.")),
         reasons: invalid.chain(unlike).collect(),
         modified: comparison.modifications.iter().map(modification_text).collect(),

@@ -1,6 +1,6 @@
 //! What a comparison says, in sentences.
 
-use analysis::compare::{BETWEEN_RUNS, Basis, Change, ComparedLevel, Comparison, Metric, Side};
+use analysis::compare::{BETWEEN_RUNS, Basis, Change, ComparedLevel, ComparedMetric, Comparison, Side};
 use stats::ComparisonFinding;
 
 use super::{comparison_answer, words};
@@ -45,7 +45,8 @@ fn side_text(comparison: &Comparison, words: Words, index: usize) -> String {
 /// Returns the load at which the first side's rate is highest, of those at which both are valid.
 fn main_level(comparison: &Comparison, side: usize) -> Option<(&ComparedLevel, &Change)> {
     let levels = comparison.levels.iter();
-    let compared = levels.filter_map(|level| Some((level, level.figures[side].change(Metric::Rate)?)));
+    let compared =
+        levels.filter_map(|level| Some((level, level.figures[side].change(ComparedMetric::Rate)?)));
     compared.max_by(|(one, _), (other, _)| one.figures[0].rate.total_cmp(&other.figures[0].rate))
 }
 
@@ -94,16 +95,20 @@ fn told_clause(change: &Change) -> Option<String> {
     };
     let (much, as_much) = (amount(change), times(change.ratio));
     let clause = match (change.metric, is_times(change), is_less) {
-        (Metric::Rate, ..) => return None,
-        (Metric::ResponseMean, true, _) => format!("its responses take {as_much} as long"),
-        (Metric::ResponseMean, false, true) => format!("its responses take {much} less time"),
-        (Metric::ResponseMean, false, false) => format!("its responses take {much} longer"),
-        (Metric::ResponseP99, true, _) => format!("its 99th percentile is {as_much} as high"),
-        (Metric::ResponseP99, false, true) => format!("its 99th percentile is {much} lower"),
-        (Metric::ResponseP99, false, false) => format!("its 99th percentile is {much} higher"),
-        (Metric::CpuPerOperation, true, _) => format!("it uses {as_much} the CPU time per operation"),
-        (Metric::CpuPerOperation, false, true) => format!("it uses {much} less CPU time per operation"),
-        (Metric::CpuPerOperation, false, false) => format!("it uses {much} more CPU time per operation"),
+        (ComparedMetric::Rate, ..) => return None,
+        (ComparedMetric::ResponseMean, true, _) => format!("its responses take {as_much} as long"),
+        (ComparedMetric::ResponseMean, false, true) => format!("its responses take {much} less time"),
+        (ComparedMetric::ResponseMean, false, false) => format!("its responses take {much} longer"),
+        (ComparedMetric::ResponseP99, true, _) => format!("its 99th percentile is {as_much} as high"),
+        (ComparedMetric::ResponseP99, false, true) => format!("its 99th percentile is {much} lower"),
+        (ComparedMetric::ResponseP99, false, false) => format!("its 99th percentile is {much} higher"),
+        (ComparedMetric::CpuPerOperation, true, _) => format!("it uses {as_much} the CPU time per operation"),
+        (ComparedMetric::CpuPerOperation, false, true) => {
+            format!("it uses {much} less CPU time per operation")
+        }
+        (ComparedMetric::CpuPerOperation, false, false) => {
+            format!("it uses {much} more CPU time per operation")
+        }
     };
     Some(format!("{clause}{}", in_brackets(change)))
 }
@@ -112,7 +117,7 @@ fn told_clause(change: &Change) -> Option<String> {
 fn overall_sentence(comparison: &Comparison, words: Words, index: usize) -> Option<String> {
     let side = &comparison.sides[index];
     let mut overall = side.overall.iter();
-    let rate = overall.find(|change| change.metric == Metric::Rate && 1 < change.n_loads)?;
+    let rate = overall.find(|change| change.metric == ComparedMetric::Rate && 1 < change.n_loads)?;
     let whole = match rate.finding {
         ComparisonFinding::Higher | ComparisonFinding::Lower if is_times(rate) => {
             format!("{} the {}", times(rate.ratio), words.rate)
@@ -138,7 +143,8 @@ fn tally(comparison: &Comparison, side: usize) -> String {
         (ComparisonFinding::TooShort, "too short"),
         (ComparisonFinding::TooNoisy, "too noisy"),
     ];
-    let rates = || comparison.levels.iter().filter_map(|level| level.figures[side].change(Metric::Rate));
+    let rates =
+        || comparison.levels.iter().filter_map(|level| level.figures[side].change(ComparedMetric::Rate));
     let counted = WORDS.iter().filter_map(|(finding, word)| {
         let n = rates().filter(|change| change.finding == *finding).count();
         (0 < n).then(|| format!("{word} at {n}"))
@@ -184,7 +190,7 @@ fn changes(comparison: &Comparison) -> impl Iterator<Item = &Change> {
 
 fn basis_sentence(basis: Basis) -> String {
     match basis {
-        Basis::Turns(n) => {
+        Basis::Interleaved(n) => {
             format!("{ADJUSTED} They rest on {n} repetitions of each server, which took turns.")
         }
         Basis::Repetitions(a, b) => format!(
@@ -207,8 +213,8 @@ pub(super) fn finding_text(change: &Change) -> String {
         (ComparisonFinding::NoEvidence, _) => "· no difference found",
         (ComparisonFinding::TooShort, _) => "~ too short",
         (ComparisonFinding::TooNoisy, _) => "~ too noisy",
-        (_, Metric::CpuPerOperation) if is_better => "▲ less",
-        (_, Metric::CpuPerOperation) => "▼ more",
+        (_, ComparedMetric::CpuPerOperation) if is_better => "▲ less",
+        (_, ComparedMetric::CpuPerOperation) => "▼ more",
         _ if is_better => "▲ faster",
         _ => "▼ slower",
     };

@@ -1,7 +1,7 @@
 //! Tables of a comparison.
 
-use analysis::State;
-use analysis::compare::{Change, Comparison, Figures, Metric, Side};
+use analysis::VerdictState;
+use analysis::compare::{Change, ComparedMetric, Comparison, Figures, Side};
 
 use super::sentences::{finding_text, percent};
 use super::words;
@@ -35,7 +35,7 @@ pub fn comparison_summary(comparison: &Comparison) -> Table {
 
 /// Says how many of several runs are valid; nothing of a single one.
 fn repeats(comparison: &Comparison, side: &Side) -> String {
-    let valid = side.runs.iter().filter(|run| comparison.runs[**run].state == State::Valid).count();
+    let valid = side.runs.iter().filter(|run| comparison.runs[**run].state == VerdictState::Valid).count();
     if side.runs.len() == 1 { String::new() } else { format!("{valid} of {}", side.runs.len()) }
 }
 
@@ -53,7 +53,7 @@ pub fn comparison_table(comparison: &Comparison) -> Table {
                 n => format!("{} of {n}", figures.n_valid),
             };
             cells.push(Cell::with(state_text(figures.state).to_owned(), repeats));
-            Row { cells, tone: if figures.state == State::Valid { Tone::Plain } else { Tone::Bad } }
+            Row { cells, tone: if figures.state == VerdictState::Valid { Tone::Plain } else { Tone::Bad } }
         })
     });
     Table::new("The same load on each", columns, rows.collect()).note(
@@ -118,12 +118,12 @@ fn change_row(words: Words, load: String, side: &Side, change: &Change) -> Row {
     Row { cells, tone: Tone::Plain }
 }
 
-fn metric_text(words: Words, metric: Metric) -> &'static str {
+fn metric_text(words: Words, metric: ComparedMetric) -> &'static str {
     match metric {
-        Metric::Rate => words.rate_heading,
-        Metric::ResponseMean => words.response_heading,
-        Metric::ResponseP99 => "p99",
-        Metric::CpuPerOperation => "Server CPU/operation",
+        ComparedMetric::Rate => words.rate_heading,
+        ComparedMetric::ResponseMean => words.response_heading,
+        ComparedMetric::ResponseP99 => "p99",
+        ComparedMetric::CpuPerOperation => "Server CPU/operation",
     }
 }
 
@@ -146,8 +146,8 @@ fn figure_cells(figures: Option<&Figures>, is_baseline: bool) -> Vec<Cell> {
     let rate = numbers::figure(value(|figures| Some(figures.rate)));
     let interval = figures.and_then(|figures| figures.rate_interval);
     let interval = numbers::figure_interval(interval);
-    let change = figures.and_then(|figures| figures.change(Metric::Rate));
-    let is_measure = is_baseline && figures.is_some_and(|figures| figures.state == State::Valid);
+    let change = figures.and_then(|figures| figures.change(ComparedMetric::Rate));
+    let is_measure = is_baseline && figures.is_some_and(|figures| figures.state == VerdictState::Valid);
     let ratio = match change {
         Some(change) => ratio_cell(change),
         None if is_measure => "1".into(),

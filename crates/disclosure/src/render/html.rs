@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use analysis::State;
+use analysis::VerdictState;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use model::escaped;
 
@@ -61,11 +61,11 @@ impl Anchors {
     }
 }
 
-fn state_word(state: State) -> &'static str {
+fn state_word(state: VerdictState) -> &'static str {
     match state {
-        State::Valid => "valid",
-        State::Overloaded | State::Invalid => "invalid",
-        State::Incomplete => "incomplete",
+        VerdictState::Valid => "valid",
+        VerdictState::Overloaded | VerdictState::Invalid => "invalid",
+        VerdictState::Incomplete => "incomplete",
     }
 }
 
@@ -95,9 +95,9 @@ fn opening(document: &Document) -> Markup {
 
 fn banner(banner: &Banner) -> Markup {
     let sign = match banner.state {
-        State::Valid => "M6 13l5 5 9-11",
-        State::Overloaded | State::Invalid => "M7 7l12 12M19 7L7 19",
-        State::Incomplete => "M13 5v9h6",
+        VerdictState::Valid => "M6 13l5 5 9-11",
+        VerdictState::Overloaded | VerdictState::Invalid => "M7 7l12 12M19 7L7 19",
+        VerdictState::Incomplete => "M13 5v9h6",
     };
     html! {
         div class={ "banner " (state_word(banner.state)) } role="status" {
@@ -116,7 +116,7 @@ fn banner(banner: &Banner) -> Markup {
     }
 }
 
-fn hero_html(hero: &Hero, state: State) -> Markup {
+fn hero_html(hero: &Hero, state: VerdictState) -> Markup {
     html! {
         div class={ "hero " (state_word(state)) } {
             div class="value" { (hero.value) }

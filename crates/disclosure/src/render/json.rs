@@ -4,8 +4,8 @@
 
 use analysis::attribute::sentence;
 use analysis::{
-    FourStatistics, KindResult, LoadPointResult, Percentile, Reason, State, TimeSummary, TimelinePoint,
-    Verdict,
+    KindResult, LoadPointResult, Percentile, Reason, SummaryStatistics, TimeSummary, TimelinePoint, Verdict,
+    VerdictState,
 };
 use model::{Ending, Load};
 use serde_json::{Value, json};
@@ -70,12 +70,12 @@ fn provenance(report: &Report) -> Value {
 }
 
 /// Returns the word for a judgement.
-pub(super) fn state(state: State) -> &'static str {
+pub(super) fn state(state: VerdictState) -> &'static str {
     match state {
-        State::Valid => "valid",
-        State::Overloaded => "overloaded",
-        State::Invalid => "invalid",
-        State::Incomplete => "incomplete",
+        VerdictState::Valid => "valid",
+        VerdictState::Overloaded => "overloaded",
+        VerdictState::Invalid => "invalid",
+        VerdictState::Incomplete => "incomplete",
     }
 }
 
@@ -213,7 +213,7 @@ fn kind(kind: &KindResult) -> Value {
     })
 }
 
-fn four(four: FourStatistics) -> Value {
+fn four(four: SummaryStatistics) -> Value {
     json!({ "mean": four.mean, "deviation": four.deviation, "min": four.min, "max": four.max })
 }
 

@@ -1,7 +1,7 @@
 //! A comparison as JSON: every figure of every side, every difference, and what differs in plans and configuration.
 
 use analysis::compare::{
-    Basis, Change, Comparison, ConfigurationDifference, Figures, Metric, PlanDifference, Side,
+    Basis, Change, ComparedMetric, Comparison, ConfigurationDifference, Figures, PlanDifference, Side,
 };
 use analysis::scaling::Scaling;
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ pub fn comparison_json(comparison: &Comparison) -> Value {
         },
         "text": comparison_text(comparison),
         "modifications": comparison.modifications,
-        "unlike": comparison.unlike.iter().map(unlike).collect::<Vec<_>>(),
+        "unlike": comparison.plan_differences.iter().map(unlike).collect::<Vec<_>>(),
         "runs": runs.collect::<Vec<_>>(),
         "sides": comparison.sides.iter().map(side).collect::<Vec<_>>(),
         "levels": levels.collect::<Vec<_>>(),
@@ -70,7 +70,7 @@ fn figures(figures: &Figures) -> Value {
         "valid_runs": figures.n_valid,
         "rate_per_s": figures.rate,
         "rate_interval_per_s": figures.rate_interval,
-        "rate_ratio": figures.change(Metric::Rate).map(|change| change.ratio),
+        "rate_ratio": figures.change(ComparedMetric::Rate).map(|change| change.ratio),
         "response_mean_s": figures.response_mean,
         "response_p99_s": figures.response_p99.map(seconds),
         "sut_cpus": figures.sut_cpus,
@@ -81,7 +81,7 @@ fn figures(figures: &Figures) -> Value {
 
 fn change(change: &Change) -> Value {
     let (basis, pairs) = match change.basis {
-        Basis::Turns(n) => ("turns", Some([n, n])),
+        Basis::Interleaved(n) => ("turns", Some([n, n])),
         Basis::Repetitions(a, b) => ("repetitions", Some([a, b])),
         Basis::Phases => ("phases", None),
     };

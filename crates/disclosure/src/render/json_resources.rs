@@ -1,15 +1,15 @@
 //! JSON of what machines told and what held a load point back.
 
 use analysis::attribute::{Attribution, Condition, DemandUnit, Threshold};
-use analysis::{LoadPointResult, ResourceUse};
+use analysis::{LoadPointResult, ResourceUsage};
 use serde_json::{Map, Value, json};
 
 /// Renders what held a load point back; `null` if nothing was watched.
 pub(super) fn bottleneck(point: &LoadPointResult) -> Value {
     let Some(attribution) = &point.attribution else { return Value::Null };
-    let Attribution { bottleneck, certainty, evidence, signs, demands, bounds } = attribution;
-    let signs: Map<String, Value> =
-        signs.iter().map(|(sign, value)| (sign.name().to_owned(), (*value).into())).collect();
+    let Attribution { bottleneck, certainty, evidence, indicators, demands, bounds } = attribution;
+    let indicators: Map<String, Value> =
+        indicators.iter().map(|(indicator, value)| (indicator.name().to_owned(), (*value).into())).collect();
     let demand = |unit| match unit {
         DemandUnit::Seconds => "s",
         DemandUnit::Requests => "requests",
@@ -19,7 +19,7 @@ pub(super) fn bottleneck(point: &LoadPointResult) -> Value {
         "name": bottleneck.name(),
         "certainty": certainty.name(),
         "evidence": evidence.iter().map(|(condition, value)| found(condition, *value)).collect::<Vec<_>>(),
-        "signs": signs,
+        "signs": indicators,
         "demands": demands.iter().map(|one| json!({
             "resource": one.resource,
             "per_operation": one.per_operation,
@@ -36,13 +36,13 @@ fn found(condition: &Condition, value: f64) -> Value {
         Threshold::AtLeast(least) => ("at least", least),
         Threshold::Below(limit) => ("below", limit),
     };
-    json!({ "sign": condition.sign.name(), "value": value, "comparison": comparison, "threshold": threshold })
+    json!({ "sign": condition.indicator.name(), "value": value, "comparison": comparison, "threshold": threshold })
 }
 
 /// Renders every counter that was read, one object each: totals as what they grew by per second, levels as their mean.
-pub(super) fn counters(uses: &ResourceUse) -> Value {
+pub(super) fn counters(uses: &ResourceUsage) -> Value {
     let machine = |number: u32| uses.machines.get(number as usize).map(|machine| machine.name.as_str());
-    let one = |one: &analysis::SeriesUse| {
+    let one = |one: &analysis::SeriesUsage| {
         let series = &one.series;
         json!({
             "machine": machine(series.machine),

@@ -1,12 +1,12 @@
-//! JUnit XML, which build servers show: one suite per run, with a case for its verdict, one per load point and limit that
-//! its user set, and one for a search.
+//! JUnit XML, which build servers show: one suite per run, with a case for its verdict, one per load point and limit
+//! that its user set, and one for a search.
 //!
 //! A limit that is missed is a failure; a run or load point that is not valid is an error, whatever its numbers are.
 //!
 //! Source: there is no standard; the elements and attributes that Ant's formatter writes and others read.
 
 use analysis::find_max::{comply, counts};
-use analysis::{LoadPointResult, Reason, State, Verdict};
+use analysis::{LoadPointResult, Reason, Verdict, VerdictState};
 use model::{Limit, is_command};
 
 use super::json::state;
@@ -61,7 +61,7 @@ fn cases(report: &Report) -> Vec<Case> {
     }];
     if plan.search.is_some() {
         let outcome = match &analysis.found {
-            None => Outcome::Error("the search did not come to its end".to_owned()),
+            None => Outcome::Error("the search did not finish".to_owned()),
             Some(found) if found.max.is_none() => {
                 Outcome::Failure("even the least load is too much".to_owned())
             }
@@ -88,7 +88,7 @@ fn limit_case(limit: Limit, point: &LoadPointResult) -> Case {
 fn judged(verdict: &Verdict, outcome: Outcome) -> Outcome {
     let text = |reason: &Reason| format!("{} (rule `{}`)", reason.text, reason.rule);
     match verdict.state {
-        State::Valid => outcome,
+        VerdictState::Valid => outcome,
         other => {
             let reasons: Vec<String> = verdict.reasons.iter().map(text).collect();
             Outcome::Error(format!("{}: {}", state(other), reasons.join("; ")))

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use analysis::State;
+use analysis::VerdictState;
 use model::escaped;
 
 use crate::{Align, Banner, Block, Document, NoteKind, Row, Section, Span, Table, Text, Tone};
@@ -27,9 +27,9 @@ pub fn markdown(document: &Document) -> String {
 
 fn banner(banner: &Banner, out: &mut String) {
     let word = match banner.state {
-        State::Valid => "✓ VALID",
-        State::Overloaded | State::Invalid => "✕ INVALID",
-        State::Incomplete => "◐ INCOMPLETE",
+        VerdictState::Valid => "✓ VALID",
+        VerdictState::Overloaded | VerdictState::Invalid => "✕ INVALID",
+        VerdictState::Incomplete => "◐ INCOMPLETE",
     };
     let _ = writeln!(out, "> **{word}** {}", text(&banner.text));
     for reason in &banner.reasons {

@@ -1,7 +1,9 @@
 //! What held the server back at each load point, with the numbers that say so.
 
-use analysis::attribute::{Attribution, CAUSES, Cause, Condition, Sign, SignUnit, Threshold, sentence};
-use analysis::{LoadPointResult, State};
+use analysis::attribute::{
+    Attribution, CAUSES, Cause, Condition, Indicator, IndicatorUnit, Threshold, sentence,
+};
+use analysis::{LoadPointResult, VerdictState};
 
 use super::{attributed, hollow_note, is_doubtful, load_axis};
 use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
@@ -9,16 +11,16 @@ use crate::report::load_number;
 use crate::{Block, Column, Figure, Report, Row, Section, Table, Text, Tone, numbers};
 
 /// Shares that are drawn against the load, each with the number of its color.
-const DRAWN: [(Sign, usize); 5] = [
-    (Sign::ProcessorUse, 1),
-    (Sign::CpuBusy, 0),
-    (Sign::DiskBusy, 2),
-    (Sign::NetworkBusy, 3),
-    (Sign::WorkersBusy, 4),
+const DRAWN: [(Indicator, usize); 5] = [
+    (Indicator::ProcessorUse, 1),
+    (Indicator::CpuBusy, 0),
+    (Indicator::DiskBusy, 2),
+    (Indicator::NetworkBusy, 3),
+    (Indicator::WorkersBusy, 4),
 ];
 
 /// More load points than this do not find room beside one another.
-const SIGNS_MAX: usize = 10;
+const INDICATORS_MAX: usize = 10;
 
 pub fn section(report: &Report) -> Option<Section> {
     let user = report.analysis.benchmark.headline.user_name();
@@ -28,7 +30,7 @@ pub fn section(report: &Report) -> Option<Section> {
     blocks.push(Block::Figure(Box::new(figure(report))));
     let known: Vec<(&LoadPointResult, &Attribution)> = attributed(report).collect();
     let mut tables: Vec<Block> =
-        known.chunks(SIGNS_MAX).map(|some| Block::Table(signs(report, some))).collect();
+        known.chunks(INDICATORS_MAX).map(|some| Block::Table(indicators(report, some))).collect();
     tables.push(Block::Table(rules()));
     blocks.push(Block::Fold { title: "All signs, rules and thresholds".into(), blocks: tables });
     Some(Section { id: "bottleneck", title: "Bottleneck".into(), blocks })
@@ -47,9 +49,9 @@ fn table(report: &Report) -> Table {
         let used: Vec<String> = attribution
             .most_used()
             .iter()
-            .map(|(sign, value)| format!("{} {}", sign.name(), sign_text(*sign, *value)))
+            .map(|(indicator, value)| format!("{} {}", indicator.name(), indicator_text(*indicator, *value)))
             .collect();
-        let tone = if point.verdict.state == State::Valid { Tone::Plain } else { Tone::Bad };
+        let tone = if point.verdict.state == VerdictState::Valid { Tone::Plain } else { Tone::Bad };
         let name = attribution.name();
         Row::plain([load_number(point.load), name, dash(evidence.join("; ")), dash(used.join(", "))])
             .tone(tone)
@@ -62,27 +64,27 @@ fn table(report: &Report) -> Table {
 
 /// Returns what was found and what it was held against: `disk busy 97 % (at least 90 %)`.
 fn found_text(condition: &Condition, value: f64) -> String {
-    let Condition { sign, .. } = *condition;
-    format!("{} {} ({})", sign.name(), sign_text(sign, value), threshold_text(condition))
+    let Condition { indicator, .. } = *condition;
+    format!("{} {} ({})", indicator.name(), indicator_text(indicator, value), threshold_text(condition))
 }
 
 fn threshold_text(condition: &Condition) -> String {
     match condition.threshold {
-        Threshold::AtLeast(least) => format!("at least {}", sign_text(condition.sign, least)),
-        Threshold::Below(limit) => format!("below {}", sign_text(condition.sign, limit)),
+        Threshold::AtLeast(least) => format!("at least {}", indicator_text(condition.indicator, least)),
+        Threshold::Below(limit) => format!("below {}", indicator_text(condition.indicator, limit)),
     }
 }
 
-/// Writes the value of a sign with its unit.
-fn sign_text(sign: Sign, value: f64) -> String {
-    match sign.unit() {
-        SignUnit::Share => numbers::percent(value, 0),
-        SignUnit::Factor => format!("{} ×", numbers::figure(value)),
-        SignUnit::Count if value.fract() == 0.0 => numbers::fixed(value, 0),
-        SignUnit::Count => numbers::figure(value),
-        SignUnit::PerSecond => format!("{}/s", numbers::figure(value)),
-        SignUnit::PerOperation => numbers::figure(value),
-        SignUnit::Bytes => numbers::bytes(value as u64),
+/// Writes the value of an indicator with its unit.
+fn indicator_text(indicator: Indicator, value: f64) -> String {
+    match indicator.unit() {
+        IndicatorUnit::Share => numbers::percent(value, 0),
+        IndicatorUnit::Factor => format!("{} ×", numbers::figure(value)),
+        IndicatorUnit::Count if value.fract() == 0.0 => numbers::fixed(value, 0),
+        IndicatorUnit::Count => numbers::figure(value),
+        IndicatorUnit::PerSecond => format!("{}/s", numbers::figure(value)),
+        IndicatorUnit::PerOperation => numbers::figure(value),
+        IndicatorUnit::Bytes => numbers::bytes(value as u64),
     }
 }
 
@@ -98,7 +100,8 @@ fn rules() -> Table {
         Column::words("These must hold where they are known"),
     ];
     let conditions = |all: &[Condition]| {
-        let one = |condition: &Condition| format!("{} {}", condition.sign.name(), threshold_text(condition));
+        let one =
+            |condition: &Condition| format!("{} {}", condition.indicator.name(), threshold_text(condition));
         dash(all.iter().map(one).collect::<Vec<_>>().join(", "))
     };
     let row = |cause: &Cause| {
@@ -117,12 +120,12 @@ fn figure(report: &Report) -> Figure {
 }
 
 fn chart(report: &Report) -> Chart {
-    let series = |(sign, style): (Sign, usize)| {
+    let series = |(indicator, style): (Indicator, usize)| {
         let points = attributed(report).filter_map(|(point, attribution)| {
-            let drawn = Point::new(point.load.level(), *attribution.signs.get(&sign)?);
+            let drawn = Point::new(point.load.level(), *attribution.indicators.get(&indicator)?);
             Some(Point { hollow: is_doubtful(point), ..drawn })
         });
-        Series { name: sign.name().to_owned(), style, draw: Draw::Points, points: points.collect() }
+        Series { name: indicator.name().to_owned(), style, draw: Draw::Points, points: points.collect() }
     };
     Chart {
         id: "use-chart",
@@ -141,36 +144,42 @@ fn chart(report: &Report) -> Chart {
 
 /// Returns the drawn shares, a row per load point.
 fn shares(report: &Report) -> Table {
-    let drawn: Vec<Sign> =
-        DRAWN.iter().map(|(sign, _)| *sign).filter(|sign| is_known(report, *sign)).collect();
+    let drawn: Vec<Indicator> = DRAWN
+        .iter()
+        .map(|(indicator, _)| *indicator)
+        .filter(|indicator| is_known(report, *indicator))
+        .collect();
     let mut columns = vec![Column::numbers(report.words().load, "")];
-    columns.extend(drawn.iter().map(|sign| Column::numbers(sign.name(), "%")));
+    columns.extend(drawn.iter().map(|indicator| Column::numbers(indicator.name(), "%")));
     let row = |(point, attribution): (&LoadPointResult, &Attribution)| {
         let mut cells = vec![load_number(point.load)];
-        let of = |sign: &Sign| attribution.signs.get(sign).map(|share| 100.0 * share);
-        cells.extend(drawn.iter().map(|sign| numbers::fixed(of(sign), 1)));
+        let of = |indicator: &Indicator| attribution.indicators.get(indicator).map(|share| 100.0 * share);
+        cells.extend(drawn.iter().map(|indicator| numbers::fixed(of(indicator), 1)));
         Row::plain(cells)
     };
     Table::new("Use of resources", columns, attributed(report).map(row).collect())
 }
 
-fn is_known(report: &Report, sign: Sign) -> bool {
-    attributed(report).any(|(_, attribution)| attribution.signs.contains_key(&sign))
+fn is_known(report: &Report, indicator: Indicator) -> bool {
+    attributed(report).any(|(_, attribution)| attribution.indicators.contains_key(&indicator))
 }
 
-/// Returns all signs that are known at any load point, a row each, with a column for each of some load points.
-fn signs(report: &Report, some: &[(&LoadPointResult, &Attribution)]) -> Table {
+/// Returns all indicators that are known at any load point, a row each, with a column for each of some load points.
+fn indicators(report: &Report, some: &[(&LoadPointResult, &Attribution)]) -> Table {
     let mut columns = vec![Column::words("Sign")];
     columns.extend(some.iter().map(|(point, _)| Column::numbers(load_number(point.load), "")));
-    let row = |sign: &Sign| {
+    let row = |indicator: &Indicator| {
         let of = |attribution: &Attribution| {
-            attribution.signs.get(sign).map_or(numbers::ABSENT.to_owned(), |value| sign_text(*sign, *value))
+            attribution
+                .indicators
+                .get(indicator)
+                .map_or(numbers::ABSENT.to_owned(), |value| indicator_text(*indicator, *value))
         };
-        let mut cells = vec![sign.name().to_owned()];
+        let mut cells = vec![indicator.name().to_owned()];
         cells.extend(some.iter().map(|(_, attribution)| of(attribution)));
         Row::plain(cells)
     };
-    let known = Sign::ALL.iter().filter(|sign| is_known(report, **sign));
+    let known = Indicator::ALL.iter().filter(|indicator| is_known(report, **indicator));
     let caption = format!("Signs of a bottleneck, per number of {}", report.words().load_noun);
     Table::new(caption, columns, known.map(row).collect())
 }

@@ -1,7 +1,7 @@
 //! What an operation costs of each resource, and the rate that this allows.
 
 use analysis::LoadPointResult;
-use analysis::attribute::{Attribution, Demand, DemandUnit};
+use analysis::attribute::{Attribution, DemandUnit, ResourceDemand};
 
 use super::attributed;
 use crate::report::load_number;
@@ -57,7 +57,7 @@ fn unit_text(unit: DemandUnit) -> &'static str {
     }
 }
 
-fn demand_text(demand: Option<&Demand>) -> String {
+fn demand_text(demand: Option<&ResourceDemand>) -> String {
     let value = demand.map(|demand| match demand.unit {
         DemandUnit::Seconds => demand.per_operation * 1e6,
         DemandUnit::Requests | DemandUnit::Bytes => demand.per_operation,

@@ -1,6 +1,6 @@
 //! Per-file statistics, as WebStone prints them for every file and in total.
 
-use analysis::{FourStatistics, KindResult, LoadPointResult};
+use analysis::{KindResult, LoadPointResult, SummaryStatistics};
 
 use crate::report::load_number;
 use crate::{Block, Column, NoteKind, Report, Row, Section, Table, Tone, numbers};
@@ -135,10 +135,10 @@ fn lines(kind: &KindResult, tone: Tone) -> impl Iterator<Item = Row> + use<> {
     })
 }
 
-fn times(four: FourStatistics) -> [String; 4] {
+fn times(four: SummaryStatistics) -> [String; 4] {
     [four.mean, four.deviation, four.min, four.max].map(numbers::seconds)
 }
 
-fn sizes(four: FourStatistics) -> [String; 4] {
+fn sizes(four: SummaryStatistics) -> [String; 4] {
     [four.mean, four.deviation, four.min, four.max].map(numbers::figure)
 }

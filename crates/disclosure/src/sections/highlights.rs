@@ -1,7 +1,7 @@
 //! Highlights of a run: sentences that follow from its numbers.
 
 use analysis::attribute::{generator_headroom, sentence};
-use analysis::{Analysis, LoadPointResult, State};
+use analysis::{Analysis, LoadPointResult, VerdictState};
 
 use crate::report::Words;
 use crate::{Report, Text, numbers};
@@ -30,7 +30,8 @@ pub(crate) fn highlights(report: &Report) -> Vec<Text> {
 fn peak(report: &Report, point: &LoadPointResult) -> Text {
     let words = report.words();
     let rate = format!("{} {}", numbers::figure(point.rate), words.rate);
-    let is_any_valid = report.analysis.load_points.iter().any(|point| point.verdict.state == State::Valid);
+    let is_any_valid =
+        report.analysis.load_points.iter().any(|point| point.verdict.state == VerdictState::Valid);
     let begin = match (&report.analysis.headline, is_any_valid) {
         (Some(_), _) => "The highest valid rate is ",
         (None, true) => "There is no headline; the highest rate that was seen is ",
@@ -151,11 +152,11 @@ fn errors(analysis: &Analysis) -> Text {
 
 fn verdict(report: &Report) -> Text {
     let (verdict, points) = (&report.analysis.verdict, &report.analysis.load_points);
-    let n_valid = points.iter().filter(|point| point.verdict.state == State::Valid).count();
+    let n_valid = points.iter().filter(|point| point.verdict.state == VerdictState::Valid).count();
     let word = match verdict.state {
-        State::Valid => "valid",
-        State::Overloaded | State::Invalid => "not valid",
-        State::Incomplete => "incomplete",
+        VerdictState::Valid => "valid",
+        VerdictState::Overloaded | VerdictState::Invalid => "not valid",
+        VerdictState::Incomplete => "incomplete",
     };
     let modified = match report.analysis.modifications.len() {
         0 => String::new(),

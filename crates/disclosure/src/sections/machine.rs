@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use analysis::{LoadPointResult, SeriesUse};
+use analysis::{LoadPointResult, SeriesUsage};
 use model::{Counter, CounterKind, CounterUnit};
 
 use crate::report::load_number;
@@ -77,7 +77,7 @@ fn lines(points: &[LoadPointResult], machine: u32) -> Vec<Line> {
 
 /// Returns the value of a line at a load point; of all instances their sum.
 fn value(point: &LoadPointResult, (machine, counter, instance): &Line) -> Option<f64> {
-    let belongs = |one: &&SeriesUse| {
+    let belongs = |one: &&SeriesUsage| {
         let series = &one.series;
         series.machine == *machine
             && series.counter == *counter

@@ -32,7 +32,7 @@ mod timeline;
 mod workload;
 
 use analysis::attribute::Attribution;
-use analysis::{LoadPointResult, Reason, State};
+use analysis::{LoadPointResult, Reason, VerdictState};
 
 pub use opening::headline_text;
 pub(crate) use opening::modification_text;
@@ -102,12 +102,12 @@ fn attributed<'a>(report: &'a Report) -> impl Iterator<Item = (&'a LoadPointResu
 }
 
 /// Returns the word for a judgement, with a sign that can be told apart without color.
-pub(crate) fn state_text(state: State) -> &'static str {
+pub(crate) fn state_text(state: VerdictState) -> &'static str {
     match state {
-        State::Valid => "✓\u{a0}valid",
-        State::Overloaded => "↑\u{a0}overloaded",
-        State::Invalid => "✕\u{a0}invalid",
-        State::Incomplete => "◐\u{a0}incomplete",
+        VerdictState::Valid => "✓\u{a0}valid",
+        VerdictState::Overloaded => "↑\u{a0}overloaded",
+        VerdictState::Invalid => "✕\u{a0}invalid",
+        VerdictState::Incomplete => "◐\u{a0}incomplete",
     }
 }
 
@@ -160,7 +160,7 @@ fn curve_marks(report: &Report) -> Vec<Mark> {
 
 /// Returns whether the numbers of a load point may be doubted.
 pub(crate) fn is_doubtful(point: &LoadPointResult) -> bool {
-    point.verdict.state != State::Valid
+    point.verdict.state != VerdictState::Valid
 }
 
 /// Says in a figure's caption how points look that may be doubted, if there are any.

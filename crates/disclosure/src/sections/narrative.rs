@@ -1,7 +1,7 @@
 //! The measurement explained: what happens as the load grows, range by range.
 
-use analysis::attribute::{Attribution, Condition, SignUnit};
-use analysis::{LoadPointResult, State};
+use analysis::attribute::{Attribution, Condition, IndicatorUnit};
+use analysis::{LoadPointResult, VerdictState};
 
 use crate::report::Words;
 use crate::{Block, NoteKind, Report, Section, Text, numbers};
@@ -36,7 +36,7 @@ pub fn section(report: &Report) -> Option<Section> {
 fn by_load<'a>(report: &Report<'a>) -> Vec<&'a LoadPointResult> {
     let all = || report.analysis.load_points.iter();
     let mut points: Vec<&LoadPointResult> =
-        all().filter(|point| point.verdict.state == State::Valid).collect();
+        all().filter(|point| point.verdict.state == VerdictState::Valid).collect();
     if points.is_empty() {
         points = all().collect();
     }
@@ -166,12 +166,12 @@ fn evidence(here: &[&LoadPointResult]) -> Option<String> {
 }
 
 fn value_text(condition: &Condition, value: f64) -> String {
-    let value = match condition.sign.unit() {
-        SignUnit::Share => numbers::percent(value, 0),
-        SignUnit::Bytes => numbers::bytes(value as u64),
+    let value = match condition.indicator.unit() {
+        IndicatorUnit::Share => numbers::percent(value, 0),
+        IndicatorUnit::Bytes => numbers::bytes(value as u64),
         _ => numbers::figure(value),
     };
-    format!("{} {value}", condition.sign.name())
+    format!("{} {value}", condition.indicator.name())
 }
 
 fn errors(here: &[&LoadPointResult]) -> Option<String> {

@@ -1,6 +1,6 @@
 //! What stands above all sections: verdict, deviations, headline.
 
-use analysis::{Analysis, State};
+use analysis::{Analysis, VerdictState};
 use model::{Ending, Modification};
 
 use super::{reason_text, state_text};
@@ -80,22 +80,26 @@ pub fn banner(report: &Report) -> Banner {
 
 fn sentence(report: &Report) -> Text {
     let points = &report.analysis.load_points;
-    let n_valid = points.iter().filter(|point| point.verdict.state == State::Valid).count();
+    let n_valid = points.iter().filter(|point| point.verdict.state == VerdictState::Valid).count();
     let counted = format!("{n_valid} of {} load points valid", report.plan.load_points.len());
     match (report.analysis.verdict.state, &report.analysis.ending) {
-        (State::Valid, _) => {
+        (VerdictState::Valid, _) => {
             let checked = "Conservation, Little’s law, errors and the health of the generator were checked on each of them.";
             format!("{counted}. {checked}{}", beyond(report, n_valid)).into()
         }
-        (State::Invalid | State::Overloaded, _) => {
+        (VerdictState::Invalid | VerdictState::Overloaded, _) => {
             format!("{counted}. The run as a whole is not, because:").into()
         }
-        (State::Incomplete, Ending::Stopped(why)) => format!("{counted}. The run was stopped: {why}.").into(),
-        (State::Incomplete, Ending::Missing) => format!(
+        (VerdictState::Incomplete, Ending::Stopped(why)) => {
+            format!("{counted}. The run was stopped: {why}.").into()
+        }
+        (VerdictState::Incomplete, Ending::Missing) => format!(
             "{counted}. The run file has no end: program or machine died; every finished second is here."
         )
         .into(),
-        (State::Incomplete, Ending::Complete) => format!("{counted}. A part of the run is missing.").into(),
+        (VerdictState::Incomplete, Ending::Complete) => {
+            format!("{counted}. A part of the run is missing.").into()
+        }
     }
 }
 

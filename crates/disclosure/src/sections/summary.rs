@@ -1,6 +1,6 @@
 //! Executive overview: what was found, what was tested.
 
-use analysis::State;
+use analysis::VerdictState;
 use model::{Connection, Load};
 
 use super::highlights::highlights;
@@ -189,15 +189,15 @@ fn verdicts(report: &Report) -> String {
     let points = &report.analysis.load_points;
     let n = |state| points.iter().filter(|point| point.verdict.state == state).count();
     let missing = report.plan.load_points.len().saturating_sub(points.len());
-    let overloaded = match n(State::Overloaded) {
+    let overloaded = match n(VerdictState::Overloaded) {
         0 => String::new(),
         n => format!("{n} overloaded, "),
     };
     format!(
         "{} load points valid, {overloaded}{} invalid, {} incomplete, {missing} not begun",
-        n(State::Valid),
-        n(State::Invalid),
-        n(State::Incomplete),
+        n(VerdictState::Valid),
+        n(VerdictState::Invalid),
+        n(VerdictState::Incomplete),
     )
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use analysis::compare::{CompareError, Compared, Comparison, Unlike, compare};
+use analysis::compare::{CompareError, Comparison, MismatchPolicy, RunInput, compare};
 use disclosure::CampaignRun;
 use runfile::summary;
 use serde_json::json;
@@ -27,10 +27,10 @@ pub fn perform(arguments: &CompareArguments, as_json: bool) -> Result<Exit, Fail
     let names = run_names(&read, &servers, &names);
     let named = names.iter().zip(&servers).zip(&read);
     let runs: Vec<CampaignRun> = named.map(|((name, server), run)| run.campaign_run(name, server)).collect();
-    let compared: Vec<Compared> = runs.iter().map(CampaignRun::compared).collect();
-    let unlike = if arguments.anyway { Unlike::Compared } else { Unlike::Refused };
-    let comparison = compare(&compared, unlike)?;
-    comparison.unlike.iter().for_each(|difference| warn(format!("not alike: {difference}")));
+    let compared: Vec<RunInput> = runs.iter().map(CampaignRun::compared).collect();
+    let mismatch = if arguments.anyway { MismatchPolicy::Allow } else { MismatchPolicy::Refuse };
+    let comparison = compare(&compared, mismatch)?;
+    comparison.plan_differences.iter().for_each(|difference| warn(format!("not alike: {difference}")));
     let written = write_documents(arguments, &paths, &comparison, &runs)?;
     if as_json {
         let mut value = disclosure::render::comparison_json(&comparison);

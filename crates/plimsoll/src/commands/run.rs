@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use analysis::compare::{Compared, Unlike, compare};
+use analysis::compare::{MismatchPolicy, RunInput, compare};
 use disclosure::CampaignRun;
 use drivers::web::Trust;
 use fleet::{Monitoring, RunRequest};
@@ -489,10 +489,10 @@ fn finish_several(
         .iter()
         .map(|(candidate, _, results, _)| results.campaign_run(&candidate.label, &candidate.title))
         .collect();
-    let compared: Vec<Compared> = runs.iter().map(CampaignRun::compared).collect();
+    let compared: Vec<RunInput> = runs.iter().map(CampaignRun::compared).collect();
     let comparison = match compared.len() {
         0 | 1 => None,
-        _ => compare(&compared, Unlike::Refused).map_err(warn).ok(),
+        _ => compare(&compared, MismatchPolicy::Refuse).map_err(warn).ok(),
     };
     if wanted.as_json {
         let runs = read.iter().map(|(_, file, results, written)| value(file, results, written.clone()));

@@ -22,7 +22,7 @@ fn check(lab: &Lab, run: &Path) -> usize {
     lab.run(&["report", name, "--format", "text"])
         .expect(0)
         .prints("INCOMPLETE")
-        .prints("the run file has no end");
+        .prints("the run file has no ending");
     lab.run(&["audit", name]).expect(0);
     let report = lab.report(run);
     assert_eq!(report["verdict"]["state"], "incomplete");

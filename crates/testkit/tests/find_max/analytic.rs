@@ -1,6 +1,6 @@
 //! The search against the formula of a queue.
 
-use analysis::{Goal, LevelKind};
+use analysis::{LevelKind, SearchGoal};
 use testkit::{Law, Server, phases, with_seed};
 use units::Nanos;
 
@@ -21,7 +21,7 @@ fn the_highest_rate_of_a_single_queue_is_that_of_the_formula() {
                 name: "",
                 seed,
                 kind: LevelKind::Rate,
-                goal: Goal::HighestPass,
+                goal: SearchGoal::HighestPass,
                 limits: "p99<20ms",
                 least: 200.0,
                 most: 2000.0,

@@ -1,6 +1,6 @@
 //! Closed loops: the most users that pass, and the peak of throughput.
 
-use analysis::{End, Found, Goal, LevelKind};
+use analysis::{LevelKind, SearchEnd, SearchGoal, SearchResult};
 use testkit::{Law, Server, Window, phases};
 use units::Nanos;
 
@@ -11,12 +11,12 @@ const fn ms(milliseconds: u64) -> Nanos {
 }
 
 #[track_caller]
-fn check(name: &'static str, seed: u64, limits: &'static str, server: fn(f64) -> Server) -> Found {
-    let goal = if limits.is_empty() { Goal::PeakThroughput } else { Goal::HighestPass };
+fn check(name: &'static str, seed: u64, limits: &'static str, server: fn(f64) -> Server) -> SearchResult {
+    let goal = if limits.is_empty() { SearchGoal::PeakThroughput } else { SearchGoal::HighestPass };
     let (kind, phases, noise) = (LevelKind::Users, phases(2, 10), Noise::Shared);
     let (least, most) = (1.0, 150.0);
     let found = Scenario { name, seed, kind, goal, limits, least, most, phases, server, noise }.check();
-    assert_eq!(found.end, End::Server);
+    assert_eq!(found.end, SearchEnd::Server);
     found
 }
 

@@ -1,6 +1,6 @@
 //! Limits held against load points whose numbers are known.
 
-use analysis::{Compliance, Goal, LevelKind, LoadPointResult, NoData, comply, judge};
+use analysis::{Compliance, LevelKind, LoadPointResult, NoData, SearchGoal, comply, judge};
 use model::{Rules, parse_limits};
 use testkit::{Law, Server, phases};
 use units::Nanos;
@@ -14,7 +14,7 @@ fn point(error_ratio: f64) -> LoadPointResult {
         1.0 => |_| Server { error_ratio: 1.0, ..Server::new(Law::Fixed(Nanos::from_millis(10)), Some(1)) },
         _ => unreachable!("none or all"),
     };
-    let (kind, goal) = (LevelKind::Users, Goal::HighestPass);
+    let (kind, goal) = (LevelKind::Users, SearchGoal::HighestPass);
     let (least, most, phases, noise) = (1.0, 1.0, phases(1, 10), Noise::Shared);
     Scenario { name: "", seed: 31, kind, goal, limits: "", least, most, phases, server, noise }.run(1.0, 0)
 }

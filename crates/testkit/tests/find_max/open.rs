@@ -1,6 +1,6 @@
 //! Open loops: the highest rate that passes.
 
-use analysis::{End, Found, Goal, LevelKind};
+use analysis::{LevelKind, SearchEnd, SearchGoal, SearchResult};
 use testkit::{Law, Server, Window, phases};
 use units::Nanos;
 
@@ -10,7 +10,7 @@ use crate::scenario::{Noise, Scenario};
 const SERVICE: Nanos = Nanos::from_millis(2);
 
 #[track_caller]
-fn check(name: &'static str, seed: u64, limits: &'static str, server: fn(f64) -> Server) -> Found {
+fn check(name: &'static str, seed: u64, limits: &'static str, server: fn(f64) -> Server) -> SearchResult {
     check_for(10, name, seed, limits, server)
 }
 
@@ -22,11 +22,11 @@ fn check_for(
     seed: u64,
     limits: &'static str,
     server: fn(f64) -> Server,
-) -> Found {
-    let (kind, goal, phases) = (LevelKind::Rate, Goal::HighestPass, phases(1, steady));
+) -> SearchResult {
+    let (kind, goal, phases) = (LevelKind::Rate, SearchGoal::HighestPass, phases(1, steady));
     let (least, most, noise) = (150.0, 900.0, Noise::Shared);
     let found = Scenario { name, seed, kind, goal, limits, least, most, phases, server, noise }.check();
-    assert_eq!(found.end, End::Server);
+    assert_eq!(found.end, SearchEnd::Server);
     found
 }
 

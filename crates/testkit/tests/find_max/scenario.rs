@@ -1,7 +1,8 @@
 //! One server, one question: answered by a sweep and by the search.
 
 use analysis::{
-    FIND_MAX_TOLERANCE, FindMax, Found, Goal, Judged, LevelKind, LoadPointResult, Range, Step, judge,
+    FIND_MAX_TOLERANCE, FindMax, JudgedPoint, LevelKind, LevelRange, LoadPointResult, SearchGoal,
+    SearchResult, SearchStep, judge,
 };
 use model::{Arrivals, Phases, Rules, parse_limits};
 use testkit::{Server, Simulation, closed_plan, open_plan, with_seed};
@@ -20,7 +21,7 @@ pub struct Scenario {
     pub name: &'static str,
     pub seed: u64,
     pub kind: LevelKind,
-    pub goal: Goal,
+    pub goal: SearchGoal,
     /// As on the command line; empty for none.
     pub limits: &'static str,
     pub least: f64,
@@ -52,27 +53,27 @@ impl Scenario {
         analysis.load_points.remove(0)
     }
 
-    fn judge(&self, level: f64, run: u64) -> Judged {
+    fn judge(&self, level: f64, run: u64) -> JudgedPoint {
         let limits =
             if self.limits.is_empty() { Vec::new() } else { parse_limits(self.limits).expect("limits") };
         judge(&self.run(level, run), &limits, &Rules::default())
     }
 
     /// Searches.
-    pub fn search(&self) -> Found {
-        let range = Range { least: self.least, most: self.most };
+    pub fn search(&self) -> SearchResult {
+        let range = LevelRange { least: self.least, most: self.most };
         let mut search = FindMax::new(range, FIND_MAX_TOLERANCE, self.kind, self.goal).expect("a search");
         for run in 0.. {
             match search.next() {
-                Step::Done(found) => return found,
-                Step::Run(level) => search.observe(level, self.judge(level, run)),
+                SearchStep::Done(found) => return found,
+                SearchStep::Run(level) => search.observe(level, self.judge(level, run)),
             }
         }
         unreachable!("every search ends")
     }
 
     /// Runs every level of the grid once.
-    fn sweep(&self) -> Vec<(f64, Judged)> {
+    fn sweep(&self) -> Vec<(f64, JudgedPoint)> {
         let levels = self.grid();
         levels.into_iter().map(|level| (level, self.judge(level, 0))).collect()
     }
@@ -89,13 +90,13 @@ impl Scenario {
 
     /// Sweeps, searches, prints both and checks that they agree.
     #[track_caller]
-    pub fn check(&self) -> Found {
+    pub fn check(&self) -> SearchResult {
         let mut answer = None;
         with_seed(self.seed, |_| {
             let (sweep, found) = (self.sweep(), self.search());
             let (swept, searched) = match self.goal {
-                Goal::HighestPass => (highest(&sweep), found.max.map_or(0.0, |max| max.level)),
-                Goal::PeakThroughput => (greatest(&sweep), found.max.map_or(0.0, |max| max.throughput)),
+                SearchGoal::HighestPass => (highest(&sweep), found.max.map_or(0.0, |max| max.level)),
+                SearchGoal::PeakThroughput => (greatest(&sweep), found.max.map_or(0.0, |max| max.throughput)),
             };
             let part = found.n_runs as f64 / sweep.len() as f64;
             println!(
@@ -110,7 +111,7 @@ impl Scenario {
             let gap = (searched - swept).abs();
             // Users come whole: one more or less is as near as a search can be.
             let near =
-                if self.kind == LevelKind::Users && self.goal == Goal::HighestPass { 1.0 } else { 0.0 };
+                if self.kind == LevelKind::Users && self.goal == SearchGoal::HighestPass { 1.0 } else { 0.0 };
             assert!(gap <= (WITHIN * swept).max(near), "{swept} by the sweep, {searched} by the search");
             assert!(part <= PART, "{} of {} load points", found.n_runs, sweep.len());
             answer = Some(found);
@@ -119,10 +120,10 @@ impl Scenario {
     }
 }
 
-fn highest(sweep: &[(f64, Judged)]) -> f64 {
+fn highest(sweep: &[(f64, JudgedPoint)]) -> f64 {
     sweep.iter().filter(|(_, judged)| judged.passes).map(|(level, _)| *level).fold(0.0, f64::max)
 }
 
-fn greatest(sweep: &[(f64, Judged)]) -> f64 {
+fn greatest(sweep: &[(f64, JudgedPoint)]) -> f64 {
     sweep.iter().filter(|(_, judged)| judged.passes).map(|(_, judged)| judged.throughput).fold(0.0, f64::max)
 }

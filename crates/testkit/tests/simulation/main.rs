@@ -12,7 +12,7 @@ mod time_limit;
 mod timestamps;
 mod users;
 
-use analysis::{Analysis, LoadPointResult, State};
+use analysis::{Analysis, LoadPointResult, VerdictState};
 use units::Nanos;
 
 const fn s(seconds: u64) -> Nanos {
@@ -37,7 +37,7 @@ fn close(what: &str, found: f64, expected: f64, within: f64) {
 /// Checks that a run is valid; if not, its reasons are shown.
 #[track_caller]
 fn assert_valid(analysis: &Analysis) {
-    assert_eq!(analysis.verdict.state, State::Valid, "{:#?}", analysis.verdict.reasons);
+    assert_eq!(analysis.verdict.state, VerdictState::Valid, "{:#?}", analysis.verdict.reasons);
 }
 
 /// Returns the rules that made remarks on a load point.

@@ -1,6 +1,6 @@
 //! Only what completes inside steady is measured; what is left over is counted.
 
-use analysis::State;
+use analysis::VerdictState;
 use model::{Arrivals, Flow, IntervalRecord, Load, Phase, Phases};
 use testkit::{
     Law, Recording, Server, Simulation, Window, assert_conserved, closed_plan, open_plan, phases, with_seed,
@@ -126,7 +126,7 @@ fn a_run_that_is_asked_to_stop_ends_early_with_a_partial_interval() {
         let found = simulation.analyze();
         assert_eq!(
             (found.verdict.state, found.load_points[0].verdict.state),
-            (State::Incomplete, State::Incomplete)
+            (VerdictState::Incomplete, VerdictState::Incomplete)
         );
         let reasons: Vec<_> = found.load_points[0].verdict.reasons.iter().map(|reason| reason.rule).collect();
         assert_eq!(reasons, ["steady-length"]);
@@ -141,6 +141,11 @@ fn threads_that_leave_the_drain_at_different_times_are_all_there() {
         plan.load_threads = 2;
         // User 0 and user 1 draw different times; the longest are several seconds.
         let found = Simulation::new(plan, Server::new(Law::Exponential(ms(1_500)), None)).analyze();
-        assert_eq!(found.load_points[0].verdict.state, State::Valid, "{:#?}", found.load_points[0].verdict);
+        assert_eq!(
+            found.load_points[0].verdict.state,
+            VerdictState::Valid,
+            "{:#?}",
+            found.load_points[0].verdict
+        );
     });
 }

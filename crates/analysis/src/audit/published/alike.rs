@@ -1,4 +1,4 @@
-//! The same figure of the same system is the same wherever it is printed.
+//! Checks that a figure of a system is the same wherever it is printed.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use model::{
 
 use super::PublishedFinding;
 use super::entry::{Entry, Row};
-use super::range::Range;
+use super::range::ValueRange;
 
 /// Quantities that are results of a test; others, such as memory, may differ from test to test.
 const RESULTS: [QuantityForm; 12] = [
@@ -31,7 +31,7 @@ const RESULTS: [QuantityForm; 12] = [
 pub(super) fn check(report: &PublishedReport) -> Vec<PublishedFinding> {
     let mut findings: Vec<PublishedFinding> = report.tables.iter().flat_map(of_cells).collect();
     let rows = Row::all(report);
-    // For each figure the first place of every table that has it.
+    // For each figure the first occurrence in every table that has it.
     let mut seen: HashMap<Identity, Vec<(&Row, Entry)>> = HashMap::new();
     for row in &rows {
         for entry in row.entries.iter() {
@@ -90,7 +90,7 @@ fn unlike(first: &Row, one: &Entry, row: &Row, other: &Entry) -> Option<Publishe
     (!are_same(one.number, other.number)).then(|| PublishedFinding::of_row("alike", row, &[*other], text()))
 }
 
-/// Checks the figures of a record that say where else they are printed.
+/// Checks the figures of a record that name another place where they are printed.
 fn of_cells(table: &PublishedTable) -> Vec<PublishedFinding> {
     let cells = table.rows.iter().enumerate().flat_map(|(row, cells)| {
         table.columns.iter().zip(cells).map(move |(column, cell)| (row, column, cell))
@@ -126,9 +126,12 @@ pub(super) fn are_alike(one: &PublishedValue, other: &PublishedValue) -> bool {
 
 /// Returns whether two printed numbers can be the same: of the same precision, they have the same digits.
 fn are_same(one: &Printed, other: &Printed) -> bool {
-    let (left, right) = (Range::of(one), Range::of(other));
+    let (left, right) = (ValueRange::of(one), ValueRange::of(other));
     match one.half == other.half {
-        true => one.dimension == other.dimension && Range::exact(one.value).meets(Range::exact(other.value)),
+        true => {
+            one.dimension == other.dimension
+                && ValueRange::exact(one.value).meets(ValueRange::exact(other.value))
+        }
         false => one.dimension == other.dimension && left.meets(right),
     }
 }

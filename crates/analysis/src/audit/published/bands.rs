@@ -7,10 +7,10 @@ use super::PublishedFinding;
 use super::entry::{Entry, Row};
 use super::written::decimals;
 
-/// Rows from which the others say what one should be.
+/// The fewest rows with a band.
 const ROWS_MIN: usize = 4;
 
-/// Half width of a band in standard deviations, which are told from the median deviation.
+/// Half width of a band in standard deviations, which are estimated from the median deviation.
 const DEVIATIONS: f64 = 5.0;
 
 /// Standard deviations per median absolute deviation, for a normal distribution: 1 ÷ Φ⁻¹(¾).
@@ -80,12 +80,12 @@ impl Bands {
         Bands { bands, findings }
     }
 
-    /// Returns what does not hold for the table as a whole.
+    /// Returns the findings about the table as a whole.
     pub(super) fn table_findings(&self) -> &[PublishedFinding] {
         &self.findings
     }
 
-    /// Returns where a row is far from the others.
+    /// Returns the findings about a row that is far from the others.
     pub(super) fn row_findings(&self, row: &Row) -> Vec<PublishedFinding> {
         self.bands.iter().filter_map(|band| band.check(row)).collect()
     }
@@ -144,7 +144,7 @@ fn band(values: &[f64], least: f64) -> Option<(f64, f64)> {
     Some((middle, (DEVIATIONS * DEVIATIONS_PER_MAD * spread).max(least * middle)))
 }
 
-/// Data per operation are the body and some heads.
+/// Checks that data per operation are the body and some heads.
 fn body(
     table: &PublishedTable,
     rows: &[Row],
@@ -156,7 +156,7 @@ fn body(
     let least = (1.0 - BELOW_BODY_MAX) * body.range().low;
     let most = (1.0 + ABOVE_BODY_MAX) * body.range().high + HEAD_MAX;
     let text = format!(
-        "throughput ÷ rate is {} B per operation in the middle of the rows, the workload says {}; is the unit right?",
+        "throughput ÷ rate is {} B per operation in the middle of the rows, but {} by the workload; check the unit",
         decimals(middle, 0),
         body.shown()
     );

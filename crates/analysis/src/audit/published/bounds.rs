@@ -4,7 +4,7 @@ use model::QuantityForm as Form;
 
 use super::PublishedFinding;
 use super::entry::{Entry, Row};
-use super::range::Range;
+use super::range::ValueRange;
 
 /// Least operations in progress ÷ users without think time. The published WebStone rows with most errors reach 0.90.
 const IN_PROGRESS_SHARE_MIN: f64 = 0.85;
@@ -41,7 +41,7 @@ fn negative(row: &Row, entry: &Entry) -> Option<PublishedFinding> {
     })
 }
 
-/// Users do no more each than was asked of them.
+/// Checks that no user does more operations than were offered per user.
 fn offered_per_user(row: &Row, class: Option<&str>) -> Option<PublishedFinding> {
     let per_user = |form| row.per(form, Some("users"), class);
     more(row, "offered", [per_user(Form::Rate)?, per_user(Form::OfferedRate)?], OFFERED_SLACK)
@@ -62,27 +62,27 @@ fn more(row: &Row, law: &'static str, [less, more]: [Entry; 2], slack: f64) -> O
         .then(|| PublishedFinding::of_row(law, row, &[less, more], text()))
 }
 
-/// Users who never think are nearly always waiting for a reply.
+/// Checks that users who never think nearly always wait for a reply.
 fn idle_users(row: &Row, class: Option<&str>) -> Option<PublishedFinding> {
     row.find(Form::Think, class).filter(|think| think.number.value == 0.0)?;
     let [in_progress, users] = pair(row, class, Form::InProgress, Form::Users)?;
-    let least = users.range().times(Range::exact(IN_PROGRESS_SHARE_MIN));
+    let least = users.range().times(ValueRange::exact(IN_PROGRESS_SHARE_MIN));
     let text = || format!("{} is far below {}, who do not think", in_progress.shown(), users.shown());
     (!least.may_be_at_most(in_progress.range()))
         .then(|| PublishedFinding::of_row("users", row, &[in_progress, users], text()))
 }
 
-/// Two numbers of a class, at least one of which is not that of all classes.
+/// Returns two numbers of a class, at least one of which is not that of all classes.
 fn pair<'a>(row: &Row<'a>, class: Option<&str>, one: Form, other: Form) -> Option<[Entry<'a>; 2]> {
     let (one, other) = (row.find(one, class)?, row.find(other, class)?);
     (one.class == class || other.class == class).then_some([one, other])
 }
 
-/// A server is busy for all of the time at most, and a sum over several says over how many.
+/// Checks that a server is not busy for more than all of the time, and that a sum over several states their number.
 fn utilization(row: &Row, entry: &Entry) -> Option<PublishedFinding> {
     let servers = row.find(Form::Servers, entry.class);
-    let most = servers.map_or(Range::exact(1.0), |servers| servers.range());
-    // That it is summed may be said without the number.
+    let most = servers.map_or(ValueRange::exact(1.0), |servers| servers.range());
+    // The report may state that it is a sum without the number.
     let is_declared = servers.is_none() && row.declares(Form::Servers, entry.class);
     if entry.range().may_be_at_most(most) || is_declared {
         return None;
@@ -90,7 +90,10 @@ fn utilization(row: &Row, entry: &Entry) -> Option<PublishedFinding> {
     let text = match servers {
         Some(servers) => format!("{} is more than 100 % of each of {}", entry.shown(), servers.shown()),
         None => {
-            format!("{} is more than 100 %, and it is not said over how many it is summed", entry.shown())
+            format!(
+                "{} is more than 100 %, and the report does not state over how many it is summed",
+                entry.shown()
+            )
         }
     };
     let entries: Vec<Entry> = [*entry].into_iter().chain(servers).collect();

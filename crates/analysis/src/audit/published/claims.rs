@@ -7,7 +7,7 @@ use model::{
 
 use super::PublishedFinding;
 use super::evaluate::{Context, Value, paired};
-use super::range::Range;
+use super::range::ValueRange;
 use super::{words, written};
 
 /// Checks the definitions of figures, then the claims.
@@ -25,7 +25,7 @@ fn definitions(report: &PublishedReport, table: &PublishedTable) -> Vec<Publishe
             [("equals", Comparator::Equal, &column.equals), ("within", Comparator::AtMost, &column.within)];
         for (law, comparator, expression) in rules {
             let Some(expression) = expression else { continue };
-            // What holds for all rows is checked once.
+            // A column that holds for all rows is checked once.
             let n_rows = if table.column(&column.id).is_some() { table.rows.len() } else { 1 };
             for row in 0..n_rows {
                 let context = Context { report, own: Some((table, row)) };
@@ -48,7 +48,7 @@ fn definition(
     let given = || table.given.iter().find(|(given, _)| given.id == column.id).map(|(_, cell)| cell);
     let cell = table.column(&column.id).map(|place| &table.rows[row][place]).or_else(given)?;
     let number = cell.value.number()?;
-    let own = Value::One(Some(Range::of(number)));
+    let own = Value::One(Some(ValueRange::of(number)));
     let objection = objection(context, own, comparator, expression, number)?;
     let key = table.row_key(row);
     let place =
@@ -62,7 +62,7 @@ fn definition(
     })
 }
 
-/// Returns why a value cannot compare so with an expression.
+/// Returns the contradiction between a value and an expression, if any.
 fn objection(
     context: &Context,
     own: Value,
@@ -79,9 +79,9 @@ fn objection(
         Err(error) => return Some(error),
     };
     let wrong = pairs.into_iter().find(|(own, other)| !holds(*own, comparator, *other))?;
-    // At most the highest that it can be.
-    let shown = |range: Range| match comparator {
-        Comparator::AtMost => Range::exact(range.high),
+    // At most the highest possible value.
+    let shown = |range: ValueRange| match comparator {
+        Comparator::AtMost => ValueRange::exact(range.high),
         _ => range,
     };
     let found = wrong.1.map(|range| written::range(shown(range), &number.unit, number.scale));
@@ -119,7 +119,7 @@ fn contradiction(context: &Context, comparison: &Statement) -> Option<String> {
         pairs.into_iter().find(|(left, right)| !holds(*left, comparison.comparator, *right))?;
     let unit = [&comparison.right, &comparison.left].into_iter().find_map(|side| unit_in(context, side));
     let (unit, scale) = unit.unwrap_or(("", 1.0));
-    let side = |range: Option<Range>| {
+    let side = |range: Option<ValueRange>| {
         range.map_or_else(
             || "a figure that is not given".to_owned(),
             |range| written::range(range, unit, scale),
@@ -128,8 +128,8 @@ fn contradiction(context: &Context, comparison: &Statement) -> Option<String> {
     Some(format!("left {}, right {}", side(left), side(right)))
 }
 
-/// Returns whether a comparison can be true of some values of the ranges; not, if one is not given.
-fn holds(left: Option<Range>, comparator: Comparator, right: Option<Range>) -> bool {
+/// Returns whether a comparison can be true of some values of the ranges; false if one is not given.
+fn holds(left: Option<ValueRange>, comparator: Comparator, right: Option<ValueRange>) -> bool {
     let (Some(left), Some(right)) = (left, right) else { return false };
     match comparator {
         Comparator::Equal => left.overlaps(right),
@@ -137,7 +137,7 @@ fn holds(left: Option<Range>, comparator: Comparator, right: Option<Range>) -> b
         Comparator::Below => left.may_be_below(right),
         Comparator::AtLeast => right.may_be_at_most(left),
         Comparator::Above => right.may_be_below(left),
-        // A comparison with words, which is not made here.
+        // A comparison with words, which is made in `words`.
         Comparator::In => false,
     }
 }

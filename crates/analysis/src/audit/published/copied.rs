@@ -13,14 +13,14 @@ const SHARED_MIN: usize = 2;
 /// Significant digits that a shared figure must have.
 const DIGITS_MIN: usize = 3;
 
-/// Significant digits that the shared figures must have together: with fewer, chance makes many a pair alike.
+/// Significant digits that the shared figures must have together: with fewer, many pairs are alike by chance.
 const DIGITS_SHARED_MIN: usize = 8;
 
-/// The most rows that a figure is remembered of: one that more have says nothing, and every pair of them would be
-/// compared.
+/// The most rows that a figure is remembered of: one that more rows have is no evidence, and every pair of them would
+/// be compared.
 const SHARERS_MAX: usize = 8;
 
-/// Significant digits from which equal figures of two quantities say something.
+/// Significant digits from which equal figures of two quantities are evidence.
 const DIGITS_MIN_IN_ROW: usize = 4;
 
 /// Quantities whose values no two systems share by chance to three digits and more.
@@ -35,7 +35,7 @@ const MEASURED: [QuantityForm; 8] = [
     QuantityForm::Score,
 ];
 
-/// Checks all pairs of rows of different systems, and rows in which something else was found.
+/// Checks all pairs of rows of different systems, and rows with other findings.
 pub(super) fn check(report: &PublishedReport, findings: &[PublishedFinding]) -> Vec<PublishedFinding> {
     let rows = Row::all(report);
     let mut copies = Vec::new();
@@ -77,7 +77,7 @@ impl<'a> Figure<'a> {
     }
 }
 
-/// Two systems do not measure the same.
+/// Checks that two systems do not have the same measured figures.
 fn of_systems(earlier: &Row, row: &Row) -> Option<PublishedFinding> {
     let differ = earlier.subject? != row.subject?;
     let shared: Vec<Entry> =
@@ -109,7 +109,7 @@ fn is_same(one: &Entry, other: &Entry) -> bool {
         && one.number.value == other.number.value
 }
 
-/// A figure that breaks a law and has the digits of another quantity of its row was copied from there, or there from it.
+/// Checks figures that break a law and have the digits of another quantity of their row: one was copied from the other.
 fn within_row(row: &Row, suspect: &HashSet<&(String, usize, String)>) -> Vec<PublishedFinding> {
     let is_suspect =
         |entry: &Entry| suspect.contains(&(row.table.id.clone(), row.index, entry.column.id.clone()));

@@ -1,18 +1,18 @@
-//! The rows of a report as laws see them: figures of one system at one load.
+//! The rows of a report, as input of the laws: figures of one system at one load.
 
 use model::{
     Printed, PublishedColumn, PublishedQuantity, PublishedReport, PublishedTable, PublishedValue,
     QuantityForm,
 };
 
-use super::range::Range;
+use super::range::ValueRange;
 use super::written::{digits, with_unit};
 
 /// One row of a table, or a record, with what holds for all rows of its table.
 #[derive(Debug, Clone)]
 pub(crate) struct Row<'a> {
     pub(crate) table: &'a PublishedTable,
-    /// The place in the table's rows.
+    /// The index in the table's rows.
     pub(super) index: usize,
     /// The system that it is about.
     pub(crate) subject: Option<&'a str>,
@@ -23,7 +23,7 @@ pub(crate) struct Row<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entry<'a> {
     pub(super) column: &'a PublishedColumn,
-    /// The place of the column; `None` for what holds for all rows.
+    /// The index of the column; `None` for a figure that holds for all rows.
     pub(super) place: Option<usize>,
     pub(crate) class: Option<&'a str>,
     pub(crate) number: &'a Printed,
@@ -40,7 +40,7 @@ impl<'a> Row<'a> {
         (0..table.rows.len()).map(move |index| Row::new(table, index))
     }
 
-    /// Returns one row of a table, by its place from 0.
+    /// Returns one row of a table, by its index from 0.
     pub(super) fn new(table: &'a PublishedTable, index: usize) -> Row<'a> {
         let cells = &table.rows[index];
         let word = |form: QuantityForm| {
@@ -121,7 +121,7 @@ impl<'a> Row<'a> {
         })
     }
 
-    /// Returns how findings name the row: the title of its table, and what tells it from the others.
+    /// Returns the name of the row in findings: the title of its table, and its key.
     pub(super) fn place(&self) -> String {
         let key = self.table.row_key(self.index);
         match key.is_empty() {
@@ -132,11 +132,11 @@ impl<'a> Row<'a> {
 }
 
 impl Entry<'_> {
-    pub(super) fn range(&self) -> Range {
-        Range::of(self.number)
+    pub(super) fn range(&self) -> ValueRange {
+        ValueRange::of(self.number)
     }
 
-    /// Returns name and number as findings show them: `rate` 285.12 /s.
+    /// Returns name and number for findings: `rate` 285.12 /s.
     pub(super) fn shown(&self) -> String {
         format!("`{}` {}", self.column.name, self.written())
     }

@@ -4,15 +4,15 @@ use model::{
     Expression, Function, Operator, PublishedCell, PublishedReport, PublishedTable, PublishedValue, Reference,
 };
 
-use super::range::Range;
+use super::range::ValueRange;
 
 /// The value of an expression.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Value {
     /// One number; `None` if it is not given.
-    One(Option<Range>),
-    /// A list of them.
-    Many(Vec<Option<Range>>),
+    One(Option<ValueRange>),
+    /// A list of numbers.
+    Many(Vec<Option<ValueRange>>),
 }
 
 /// The context of an expression: the row that names without a table refer to.
@@ -26,8 +26,8 @@ impl Context<'_> {
     /// Computes an expression; the error is a clause.
     pub(super) fn evaluate(&self, expression: &Expression) -> Result<Value, String> {
         match expression {
-            Expression::Number(number) => Ok(Value::One(Some(Range::of(number)))),
-            Expression::Text(text) => Err(format!("`{text}` is no number")),
+            Expression::Number(number) => Ok(Value::One(Some(ValueRange::of(number)))),
+            Expression::Text(text) => Err(format!("`{text}` is not a number")),
             Expression::Figure(reference) => self.figure(reference),
             Expression::Call(function, arguments) => self.call(*function, arguments),
             Expression::Binary(operator, left, right) => {
@@ -39,8 +39,8 @@ impl Context<'_> {
     fn figure(&self, reference: &Reference) -> Result<Value, String> {
         let number = |cell: &PublishedCell| match &cell.value {
             PublishedValue::Absent => Ok(None),
-            PublishedValue::Number(number) => Ok(Some(Range::of(number))),
-            other => Err(format!("`{}` is no number", other.text())),
+            PublishedValue::Number(number) => Ok(Some(ValueRange::of(number))),
+            other => Err(format!("`{}` is not a number", other.text())),
         };
         match self.cells(reference)? {
             Cells::One(cell) => Ok(Value::One(number(cell)?)),
@@ -50,7 +50,7 @@ impl Context<'_> {
 
     /// Returns the cells that a reference means.
     pub(super) fn cells(&self, reference: &Reference) -> Result<Cells<'_>, String> {
-        let nowhere = || format!("`{}` leads nowhere", reference.column);
+        let nowhere = || format!("`{}` does not exist", reference.column);
         let named = |name: &String| self.report.tables.iter().find(|table| table.id == *name);
         let (table, row) = match (&reference.table, self.own) {
             (Some(name), _) => {
@@ -83,11 +83,11 @@ impl Context<'_> {
                 Value::Many(list) => numbers.extend(list),
             }
         }
-        let numbers: Vec<Range> = numbers.into_iter().flatten().collect();
+        let numbers: Vec<ValueRange> = numbers.into_iter().flatten().collect();
         Ok(Value::One(apply(function, &numbers)))
     }
 
-    /// Counts what is there, words included.
+    /// Counts the given cells, words included.
     fn count(&self, arguments: &[Expression]) -> Result<Value, String> {
         let mut n = 0;
         for argument in arguments {
@@ -104,7 +104,7 @@ impl Context<'_> {
                 },
             };
         }
-        Ok(Value::One(Some(Range::exact(n as f64))))
+        Ok(Value::One(Some(ValueRange::exact(n as f64))))
     }
 }
 
@@ -114,16 +114,20 @@ pub(super) enum Cells<'a> {
     Many(Vec<&'a PublishedCell>),
 }
 
-/// Applies a function to what is given; `None` if nothing is.
-fn apply(function: Function, numbers: &[Range]) -> Option<Range> {
-    let each = |of: fn(f64) -> f64| numbers.first().map(|one| Range { low: of(one.low), high: of(one.high) });
+/// Applies a function to the given numbers; `None` if there are none.
+fn apply(function: Function, numbers: &[ValueRange]) -> Option<ValueRange> {
+    let each =
+        |of: fn(f64) -> f64| numbers.first().map(|one| ValueRange { low: of(one.low), high: of(one.high) });
     let ends = |pick: fn(f64, f64) -> f64| {
-        numbers.iter().copied().reduce(|a, b| Range { low: pick(a.low, b.low), high: pick(a.high, b.high) })
+        numbers
+            .iter()
+            .copied()
+            .reduce(|a, b| ValueRange { low: pick(a.low, b.low), high: pick(a.high, b.high) })
     };
-    let sum = || numbers.iter().copied().reduce(Range::plus);
+    let sum = || numbers.iter().copied().reduce(ValueRange::plus);
     match function {
         Function::Sum => sum(),
-        Function::Mean => sum()?.over(Range::exact(numbers.len() as f64)),
+        Function::Mean => sum()?.over(ValueRange::exact(numbers.len() as f64)),
         Function::Min => ends(f64::min),
         Function::Max => ends(f64::max),
         Function::First => numbers.first().copied(),
@@ -131,8 +135,8 @@ fn apply(function: Function, numbers: &[Range]) -> Option<Range> {
         Function::Sqrt => each(|number| number.max(0.0).sqrt()),
         Function::Ceil => each(f64::ceil),
         Function::Floor => each(f64::floor),
-        // Counted before, because words count as well.
-        Function::Count => Some(Range::exact(numbers.len() as f64)),
+        // Counted above, because words count as well.
+        Function::Count => Some(ValueRange::exact(numbers.len() as f64)),
     }
 }
 
@@ -143,8 +147,8 @@ fn binary(operator: Operator, left: Value, right: Value) -> Result<Value, String
             Operator::Plus => Some(left.plus(right)),
             Operator::Minus => Some(left.minus(right)),
             Operator::Times => Some(left.times(right)),
-            // A file that divides by what is printed as zero was refused; here rounding may have made it zero.
-            Operator::Over => Some(left.over(right).unwrap_or(Range::ANY)),
+            // A file that divides by a printed zero was refused; here rounding may have made it zero.
+            Operator::Over => Some(left.over(right).unwrap_or(ValueRange::ANY)),
         }
     };
     match (left, right) {
@@ -153,14 +157,14 @@ fn binary(operator: Operator, left: Value, right: Value) -> Result<Value, String
     }
 }
 
-/// Two numbers that belong together; `None` where one is not given.
-type Pair = (Option<Range>, Option<Range>);
+/// A pair of numbers; `None` where one is not given.
+type Pair = (Option<ValueRange>, Option<ValueRange>);
 
 /// Pairs two lists cell by cell, or a number with each cell of a list.
 ///
 /// # Errors
 ///
-/// If the lists are not of the same length.
+/// The lists are not of the same length.
 pub(super) fn paired(left: Value, right: Value) -> Result<Vec<Pair>, String> {
     match (left, right) {
         (Value::One(left), Value::One(right)) => Ok(vec![(left, right)]),

@@ -1,8 +1,8 @@
-//! The laws of rows and bands, and figures that were exchanged: those after whose exchange back nothing is broken.
+//! The laws of rows and bands, and swapped figures: those that break no law after they are swapped back.
 //!
-//! The search for them has a bound that does not depend on the table: every row that is judged once more costs its
-//! figures times its classes, and after [`WORK_MAX`] of these it ends without a diagnosis. What was found by the laws
-//! stays in any case.
+//! The cost of the search has a limit that does not depend on the table: every row that is judged again costs its
+//! figures times its classes, and after [`WORK_MAX`] of these the search ends without a diagnosis. The findings of the
+//! laws stay in any case.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,22 +12,22 @@ use super::bands::Bands;
 use super::entry::Row;
 use super::{PublishedFinding, row_findings};
 
-/// Part of the rows that must break a law before a whole column comes under suspicion.
+/// Part of the rows that must break a law before a whole column is suspected.
 const SUSPECT_MIN: f64 = 0.5;
 
-/// Part of the rows that may still do so after the columns were exchanged back.
+/// Part of the rows that may still do so after the columns were swapped back.
 const RESTORED_MAX: f64 = 0.2;
 
-/// Rows from which one can tell a column from a cell.
+/// The fewest rows for the suspicion of a whole column.
 const ROWS_MIN: usize = 3;
 
-/// Rows that are tried for columns that were exchanged in all rows; what mends these is then tried in every row.
+/// Rows that are tried for columns swapped in all rows; a pair that repairs these is then tried in every row.
 const SAMPLE: usize = 16;
 
 /// The most that the search may cost: figures times classes of each row that is judged again.
 const WORK_MAX: usize = 50_000;
 
-/// Laws of order: exchanging what they compare always mends them, which says nothing.
+/// Laws of order: swapping the compared figures always repairs them, which is no evidence.
 const OF_ORDER: [&str; 5] = ["percentiles", "users", "offered", "processors", "negative"];
 
 /// Checks the rows of a table.
@@ -43,7 +43,7 @@ pub(super) fn check_table(table: &PublishedTable) -> Vec<PublishedFinding> {
     findings
 }
 
-/// A search for what was exchanged.
+/// A search for swapped figures.
 struct Search<'a> {
     table: &'a PublishedTable,
     rows: &'a [Row<'a>],
@@ -54,7 +54,7 @@ struct Search<'a> {
 impl Search<'_> {
     fn perform(&mut self, findings: &[PublishedFinding]) -> Vec<PublishedFinding> {
         let n = self.rows.len();
-        // Of a table as a whole, every row may be wrong.
+        // A finding about the whole table may concern every row.
         let of_table = findings.iter().any(|finding| finding.cells.is_empty());
         let broken: Vec<usize> = if of_table { (0..n).collect() } else { rows_of(findings) };
         if n < ROWS_MIN || broken.is_empty() {
@@ -63,7 +63,7 @@ impl Search<'_> {
         if SUSPECT_MIN * n as f64 <= broken.len() as f64
             && let Some((one, other)) = self.in_all_rows(&broken, findings)
         {
-            let text = format!("{} stand in each other's place in every row", self.names(one, other));
+            let text = format!("{} are swapped in every row", self.names(one, other));
             let place = self.table.title.clone();
             return vec![PublishedFinding { law: "exchanged", place, text, cells: Vec::new() }];
         }
@@ -85,7 +85,7 @@ impl Search<'_> {
         exchanged
     }
 
-    /// Returns the two columns of a row whose exchange alone leaves nothing broken there.
+    /// Returns the two columns of a row that break no law once they are swapped.
     fn in_row(&mut self, row: usize, findings: &[&PublishedFinding]) -> Option<(usize, usize)> {
         let mut found = None;
         for (one, other) in self.pairs(findings.iter().copied(), row) {
@@ -100,7 +100,7 @@ impl Search<'_> {
         found
     }
 
-    /// Returns the two columns whose exchange in all rows mends most of them, if there is only one such pair.
+    /// Returns the two columns whose swap in all rows repairs most of them, if there is only one such pair.
     fn in_all_rows(&mut self, broken: &[usize], findings: &[PublishedFinding]) -> Option<(usize, usize)> {
         let step = broken.len().div_ceil(SAMPLE);
         let sample: Vec<usize> = broken.iter().copied().step_by(step).collect();
@@ -116,15 +116,15 @@ impl Search<'_> {
         }
         let (one, other) = found?;
         let all: Vec<usize> = (0..self.rows.len()).collect();
-        // Once more, in every row: no more than the laws have cost already.
+        // Tried again in every row: this costs no more than the laws did.
         self.work_left = usize::MAX;
         let left = self.broken_after(&all, one, other);
         self.work_left = 0;
         (left? as f64 <= RESTORED_MAX * all.len() as f64).then_some((one, other))
     }
 
-    /// Returns in how many of these rows something is broken after two columns were exchanged in them; `None` at the
-    /// end of the search.
+    /// Returns the number of these rows that break a law after two columns were swapped in them; `None` at the end of
+    /// the search.
     fn broken_after(&mut self, places: &[usize], one: usize, other: usize) -> Option<usize> {
         let exchanges: Vec<Option<Exchange>> =
             places.iter().map(|row| Exchange::of(&self.rows[*row], one, other)).collect();
@@ -142,7 +142,7 @@ impl Search<'_> {
         Some(changed.iter().filter(is_broken).count())
     }
 
-    /// Returns the pairs of columns that may have been exchanged in a row: one is cited by a finding that is not about
+    /// Returns the pairs of columns that may have been swapped in a row: one is cited by a finding that is not about
     /// order alone, both are of one dimension, and they are not the same quantity of the same class.
     fn pairs<'f>(
         &self,
@@ -179,7 +179,7 @@ impl Search<'_> {
         pairs
     }
 
-    /// Counts the judging of a row; `None` if there was too much of it.
+    /// Counts the cost of judging a row; `None` if the limit is exceeded.
     fn spend(&mut self, row: &Row) -> Option<()> {
         let work = row.entries.len() * row.classes().len();
         let left = self.work_left.checked_sub(work);
@@ -188,7 +188,7 @@ impl Search<'_> {
     }
 
     fn exchanged(&self, row: usize, one: usize, other: usize) -> PublishedFinding {
-        let text = format!("{} stand in each other's place", self.names(one, other));
+        let text = format!("{} are swapped", self.names(one, other));
         let column = |place: usize| self.table.columns[place].id.clone();
         let cells = [one, other].map(|place| (self.table.id.clone(), row, column(place)));
         PublishedFinding { law: "exchanged", place: self.rows[row].place(), text, cells: cells.to_vec() }
@@ -206,7 +206,7 @@ fn rows_of(findings: &[PublishedFinding]) -> Vec<usize> {
     rows.into_iter().collect()
 }
 
-/// The digits of two figures of a row in each other's place; the units stay with the columns.
+/// The swapped digits of two figures of a row; the units stay with the columns.
 struct Exchange {
     one: (usize, Printed),
     other: (usize, Printed),

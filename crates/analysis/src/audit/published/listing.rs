@@ -1,4 +1,5 @@
-//! Rows stand as the report says: sorted, at the announced levels, dated before it, with one value where one is settled.
+//! Checks of rows against the report: sorted, at the announced levels, dated before it, with one value where one is
+//! determined.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -33,7 +34,7 @@ fn finding(
     PublishedFinding { law, place, text, cells: vec![(table.id.clone(), row, column.id.clone())] }
 }
 
-/// Rows rise or fall by a column.
+/// Checks that rows rise or fall by a column.
 fn order(table: &PublishedTable, place: usize, column: &PublishedColumn) -> Vec<PublishedFinding> {
     let Some(order) = column.order else { return Vec::new() };
     let wrong = match order {
@@ -59,7 +60,7 @@ fn compare(one: &PublishedValue, other: &PublishedValue) -> Option<Ordering> {
     }
 }
 
-/// The rows have the values that the report announces, in their order.
+/// Checks that the rows have the values that the report announces, in their order.
 fn levels(table: &PublishedTable, place: usize, column: &PublishedColumn) -> Option<PublishedFinding> {
     if column.levels.is_empty() {
         return None;
@@ -121,7 +122,7 @@ fn constant(table: &PublishedTable, place: usize, column: &PublishedColumn) -> V
     unlike(table, place, column, "constant", &rows, "")
 }
 
-/// Returns the rows whose value is not that of most of these rows. If no value is that of most, nobody knows which
+/// Returns the rows whose value is not that of most of these rows. If no value has a majority, it is unknown which
 /// one is right, and one finding names one row of each.
 fn unlike(
     table: &PublishedTable,

@@ -1,14 +1,14 @@
-//! The audit of a published report: can all its numbers be true at once?
+//! The audit of a published report: whether all its numbers can be true at once.
 //!
-//! There are no records to go by. Every printed number stands for a range, and a law is broken where no values in
-//! the ranges obey it. Laws are general: nothing here knows a report or a benchmark.
+//! There are no records. Every printed number stands for a range, and a law is broken if no values in the ranges
+//! obey it. Laws are general: nothing here knows a report or a benchmark.
 //!
-//! - `range`: arithmetic on ranges; `written`: how numbers are shown
-//! - `entry`: rows as laws see them
+//! - `range`: arithmetic on ranges; `written`: the format of numbers
+//! - `entry`: rows as input of the laws
 //! - `product`: laws of the form a = b · c; `window`, `bounds`, `whole`, `shares`, `percentiles`: of one row
 //! - `price`, `alike`, `copied`: of one system, wherever it stands; `repeats`: of two tables
 //! - `bands`, `listing`, `exchange`: of one table
-//! - `evaluate`, `claims`, `words`: what the report says itself
+//! - `evaluate`, `claims`, `words`: the report's own statements
 
 mod alike;
 mod bands;
@@ -50,7 +50,7 @@ pub struct PublishedFinding {
 /// A law about single rows.
 type RowLaw = fn(&Row) -> Vec<PublishedFinding>;
 
-/// Laws of single rows. What breaks none of them after two columns change places was exchanged.
+/// Laws of single rows. A row that breaks none of them after two columns are swapped had these columns swapped.
 const ROW_LAWS: [RowLaw; 6] =
     [product::check, window::check, bounds::check, whole::check, shares::check_row, percentiles::check];
 
@@ -76,7 +76,7 @@ thread_local! {
     static N_JUDGED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
-/// Returns what single rows break.
+/// Returns the findings of the laws of single rows.
 fn row_findings(row: &Row) -> Vec<PublishedFinding> {
     #[cfg(test)]
     N_JUDGED.set(N_JUDGED.get() + 1);

@@ -1,10 +1,10 @@
-//! Percentiles rise, and means lie within what percentiles and extremes allow.
+//! Checks that percentiles rise, and that means are within the bounds of percentiles and extremes.
 
 use model::{PublishedQuantity, QuantityForm};
 
 use super::PublishedFinding;
 use super::entry::{Entry, Row};
-use super::range::Range;
+use super::range::ValueRange;
 
 /// The share by which a mean may pass what its percentiles allow: ways to take a percentile differ by one operation.
 const MEAN_SLACK: f64 = 0.01;
@@ -24,7 +24,7 @@ pub(super) fn check(row: &Row) -> Vec<PublishedFinding> {
     findings
 }
 
-/// Returns where in the order of response times a quantity stands: the minimum first, the maximum last.
+/// Returns the rank of a quantity in the order of response times: the minimum first, the maximum last.
 fn rank(quantity: PublishedQuantity) -> Option<f64> {
     match quantity {
         PublishedQuantity::Percentile(number) => Some(number),
@@ -47,7 +47,7 @@ fn ranked<'a>(row: &Row<'a>, class: Option<&str>) -> Vec<(f64, Entry<'a>)> {
     ranked
 }
 
-/// Minimum, percentiles and maximum stand in this order; the mean lies between minimum and maximum.
+/// Checks that minimum, percentiles and maximum are in this order, and the mean between minimum and maximum.
 fn rising(row: &Row, class: Option<&str>, ranked: &[(f64, Entry)]) -> Vec<PublishedFinding> {
     let mut pairs: Vec<[Entry; 2]> = ranked.windows(2).map(|pair| [pair[0].1, pair[1].1]).collect();
     if let Some(mean) = row.exactly(QuantityForm::Response, class) {
@@ -63,7 +63,7 @@ fn rising(row: &Row, class: Option<&str>, ranked: &[(f64, Entry)]) -> Vec<Publis
     pairs.into_iter().filter(is_broken).map(finding).collect()
 }
 
-/// The mean lies between what percentiles and extremes allow.
+/// Checks that the mean is within the bounds of percentiles and extremes.
 ///
 /// Between two neighbors p₁ < p₂ of the values v₁ ≤ v₂ lie (p₂ − p₁) % of the operations, each of v₁ to v₂, so
 /// Σ (p₂ − p₁) · v₁ ≤ 100 · mean ≤ Σ (p₂ − p₁) · v₂. Without a minimum the first v₁ is 0; without a maximum (or a
@@ -74,30 +74,30 @@ fn mean(row: &Row, class: Option<&str>, ranked: &[(f64, Entry)]) -> Option<Publi
     if !ranked.iter().any(has_percentile) {
         return None;
     }
-    let (mut least, mut most) = (Range::ZERO, Range::ZERO);
-    let (mut below, mut low) = (0.0, Range::ZERO);
+    let (mut least, mut most) = (ValueRange::ZERO, ValueRange::ZERO);
+    let (mut below, mut low) = (0.0, ValueRange::ZERO);
     for (rank, entry) in ranked {
         let (percent, value) = (rank.clamp(0.0, 100.0), entry.range());
-        let part = Range::exact((percent - below) / 100.0);
+        let part = ValueRange::exact((percent - below) / 100.0);
         least = least.plus(part.times(low));
         most = most.plus(part.times(value));
         (below, low) = (percent, value);
     }
-    // What lies above the last percentile is at least that.
-    least = least.plus(Range::exact((100.0 - below) / 100.0).times(low));
-    let most = if 100.0 <= below { most } else { Range::ANY };
+    // Values above the last percentile are at least that.
+    least = least.plus(ValueRange::exact((100.0 - below) / 100.0).times(low));
+    let most = if 100.0 <= below { most } else { ValueRange::ANY };
     let is_low = !least.may_be_at_most(mean.range().widened(MEAN_SLACK));
     let is_high = !mean.range().may_be_at_most(most.widened(MEAN_SLACK));
     let text = || {
         let (bound, side) = if is_low { (least.low, "at least") } else { (most.high, "at most") };
         let bound = mean.in_its_unit(bound);
-        format!("{} cannot be: percentiles and extremes make it {side} {bound}", mean.shown())
+        format!("{} is impossible: by percentiles and extremes it is {side} {bound}", mean.shown())
     };
     let entries: Vec<Entry> = [mean].into_iter().chain(ranked.iter().map(|(_, entry)| *entry)).collect();
     (is_low || is_high).then(|| PublishedFinding::of_row("percentiles", row, &entries, text()))
 }
 
-/// A mean or percentile of all classes lies between the smallest and the greatest of the classes.
+/// Checks that a mean or percentile of all classes is between the smallest and the greatest of the classes.
 fn between_classes(row: &Row) -> Vec<PublishedFinding> {
     let is_time = |quantity| {
         matches!(quantity, PublishedQuantity::Percentile(_) | PublishedQuantity::Of(QuantityForm::Response))

@@ -1,4 +1,4 @@
-//! Prices: whatever a price was divided by, multiplied again it is the same price; and a system has one.
+//! Prices: every quotient of a price, multiplied by its divisor, is the same price; and a system has one price.
 
 use std::collections::HashMap;
 
@@ -6,27 +6,27 @@ use model::{PublishedReport, QuantityForm};
 
 use super::PublishedFinding;
 use super::entry::{Entry, Row};
-use super::range::Range;
+use super::range::ValueRange;
 use super::written::decimals;
 
 /// A price that follows from figures of one row and class.
-struct Source<'a> {
+struct ImpliedPrice<'a> {
     row: &'a Row<'a>,
     entries: Vec<Entry<'a>>,
-    range: Range,
+    range: ValueRange,
     /// Number of processors, if the row says so.
     processors: Option<f64>,
 }
 
 /// The prices of every system that has a name, in the order in which the report names them.
 #[derive(Default)]
-struct Systems<'a> {
+struct SystemPrices<'a> {
     places: HashMap<&'a str, usize>,
-    prices: Vec<Vec<Source<'a>>>,
+    prices: Vec<Vec<ImpliedPrice<'a>>>,
 }
 
-impl<'a> Systems<'a> {
-    fn keep(&mut self, subject: Option<&'a str>, source: Option<Source<'a>>) {
+impl<'a> SystemPrices<'a> {
+    fn keep(&mut self, subject: Option<&'a str>, source: Option<ImpliedPrice<'a>>) {
         let (Some(subject), Some(source)) = (subject, source) else { return };
         let place = *self.places.entry(subject).or_insert(self.prices.len());
         if place == self.prices.len() {
@@ -40,7 +40,7 @@ impl<'a> Systems<'a> {
 pub(super) fn check(report: &PublishedReport) -> Vec<PublishedFinding> {
     let rows = Row::all(report);
     let mut findings = Vec::new();
-    let mut systems = Systems::default();
+    let mut systems = SystemPrices::default();
     for row in &rows {
         for class in row.classes() {
             let sources = implied(row, class);
@@ -56,41 +56,41 @@ pub(super) fn check(report: &PublishedReport) -> Vec<PublishedFinding> {
 }
 
 /// Returns the prices that the quotients of a class imply.
-fn implied<'a>(row: &'a Row<'a>, class: Option<&str>) -> Vec<Source<'a>> {
+fn implied<'a>(row: &'a Row<'a>, class: Option<&str>) -> Vec<ImpliedPrice<'a>> {
     let quotients = row.entries.iter().filter(|entry| {
         entry.class == class && entry.column.quantity == model::PublishedQuantity::Of(QuantityForm::Price)
     });
     quotients.filter_map(|quotient| of_quotient(row, quotient)).collect()
 }
 
-fn of_quotient<'a>(row: &'a Row<'a>, quotient: &Entry<'a>) -> Option<Source<'a>> {
+fn of_quotient<'a>(row: &'a Row<'a>, quotient: &Entry<'a>) -> Option<ImpliedPrice<'a>> {
     let per = quotient.column.per.as_deref()?;
     let form = QuantityForm::ALL.iter().find(|form| form.name() == per)?;
     let divisor = row.find(*form, quotient.class)?;
-    // What was divided by is the figure as printed: 2,917 per minute, not 48.6 per second.
-    let printed = divisor.range().times(Range::exact(1.0 / divisor.number.scale));
+    // The divisor is the figure as printed: 2,917 per minute, not 48.6 per second.
+    let printed = divisor.range().times(ValueRange::exact(1.0 / divisor.number.scale));
     let range = quotient.range().times(printed);
     let processors = processors(row, quotient.class);
-    Some(Source { row, entries: vec![*quotient, divisor], range, processors })
+    Some(ImpliedPrice { row, entries: vec![*quotient, divisor], range, processors })
 }
 
-fn stated<'a>(row: &'a Row<'a>) -> Option<Source<'a>> {
+fn stated<'a>(row: &'a Row<'a>) -> Option<ImpliedPrice<'a>> {
     let price = row.every(QuantityForm::Price).next()?;
     let processors = processors(row, price.class);
-    Some(Source { row, entries: vec![price], range: price.range(), processors })
+    Some(ImpliedPrice { row, entries: vec![price], range: price.range(), processors })
 }
 
 fn processors(row: &Row, class: Option<&str>) -> Option<f64> {
     row.find(QuantityForm::Processors, class).map(|entry| entry.number.value)
 }
 
-/// Returns whether two sources are of machines with different numbers of processors, which have different prices.
-fn differ(one: &Source, other: &Source) -> bool {
+/// Returns whether two prices are of machines with different numbers of processors.
+fn differ(one: &ImpliedPrice, other: &ImpliedPrice) -> bool {
     one.processors.zip(other.processors).is_some_and(|(one, other)| one != other)
 }
 
-/// Returns two sources that cannot be the same price.
-fn disjoint<'s, 'a>(sources: &'s [Source<'a>]) -> Option<[&'s Source<'a>; 2]> {
+/// Returns two implied prices that cannot be equal.
+fn disjoint<'s, 'a>(sources: &'s [ImpliedPrice<'a>]) -> Option<[&'s ImpliedPrice<'a>; 2]> {
     let pairs = sources
         .iter()
         .enumerate()
@@ -98,17 +98,17 @@ fn disjoint<'s, 'a>(sources: &'s [Source<'a>]) -> Option<[&'s Source<'a>; 2]> {
     pairs.into_iter().find(|[one, other]| !one.range.meets(other.range))
 }
 
-/// Returns one source for several that agree, with the range that they have in common.
-fn common(sources: Vec<Source>) -> Option<Source> {
+/// Returns one implied price for several that agree, with their common range.
+fn common(sources: Vec<ImpliedPrice>) -> Option<ImpliedPrice> {
     sources.into_iter().reduce(|one, other| {
         let range = one.range.common(other.range).unwrap_or(one.range);
         let entries = one.entries.into_iter().chain(other.entries).collect();
-        Source { row: one.row, entries, range, processors: one.processors }
+        ImpliedPrice { row: one.row, entries, range, processors: one.processors }
     })
 }
 
 /// Returns each price of a system that is not the one that is stated or, without such, the first.
-fn of_one_system(sources: &[Source]) -> Vec<PublishedFinding> {
+fn of_one_system(sources: &[ImpliedPrice]) -> Vec<PublishedFinding> {
     let reference = sources.iter().find(|source| source.entries.len() == 1).or(sources.first());
     let Some(reference) = reference else { return Vec::new() };
     let others =
@@ -116,13 +116,13 @@ fn of_one_system(sources: &[Source]) -> Vec<PublishedFinding> {
     others.map(|other| finding(reference, other, "are of one system, and imply")).collect()
 }
 
-fn finding(one: &Source, other: &Source, verb: &str) -> PublishedFinding {
-    let figures = |source: &Source| {
+fn finding(one: &ImpliedPrice, other: &ImpliedPrice, verb: &str) -> PublishedFinding {
+    let figures = |source: &ImpliedPrice| {
         let figures: Vec<String> = source.entries.iter().map(Entry::shown).collect();
         let class = source.entries[0].class.map_or(String::new(), |class| format!("{class}: "));
         format!("{class}{}", figures.join(" · "))
     };
-    let price = |range: Range| match range.high - range.low {
+    let price = |range: ValueRange| match range.high - range.low {
         0.0 => decimals(range.low, 2),
         _ => format!("{} to {}", decimals(range.low, 0), decimals(range.high, 0)),
     };

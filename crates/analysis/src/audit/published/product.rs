@@ -4,9 +4,9 @@ use model::QuantityForm as Form;
 
 use super::PublishedFinding;
 use super::entry::{Entry, Row};
-use super::range::Range;
+use super::range::ValueRange;
 
-/// A quantity, and what it is divided by.
+/// A quantity and its divisor.
 type Term = (Form, Option<&'static str>);
 
 /// Whether a factor multiplies or divides.
@@ -68,7 +68,7 @@ const fn summed(law: ProductLaw) -> ProductLaw {
 /// The share by which users may differ from rate · (response + think): the law is exact for infinitely long runs
 /// only.
 ///
-/// Source: the bound of the house for its own load points.
+/// Source: our own bound for load points.
 const INTERACTIVE_SLACK: f64 = 0.03;
 
 /// Checks all such laws.
@@ -105,8 +105,8 @@ fn over_classes(row: &Row, law: &ProductLaw, classes: &[Option<&str>]) -> Option
         (class.is_some() && factors.iter().all(|(factor, _)| factor.class == *class)).then_some(factors)
     };
     let parts: Vec<Vec<(Entry, Power)>> = classes.iter().filter_map(own).collect();
-    let products: Vec<Range> = parts.iter().filter_map(|part| product(part)).collect();
-    let sum = products.iter().fold(Range::ZERO, |sum, product| sum.plus(*product));
+    let products: Vec<ValueRange> = parts.iter().filter_map(|part| product(part)).collect();
+    let sum = products.iter().fold(ValueRange::ZERO, |sum, product| sum.plus(*product));
     if products.len() < 2 || sum.widened(law.slack).meets(whole_range(law, &whole)) {
         return None;
     }
@@ -133,8 +133,8 @@ fn factors<'a>(row: &Row<'a>, law: &ProductLaw, class: Option<&str>) -> Option<V
 }
 
 /// Returns the product; `None` if a divisor can be zero.
-fn product(factors: &[(Entry, Power)]) -> Option<Range> {
-    factors.iter().try_fold(Range::exact(1.0), |product, (factor, power)| match power {
+fn product(factors: &[(Entry, Power)]) -> Option<ValueRange> {
+    factors.iter().try_fold(ValueRange::exact(1.0), |product, (factor, power)| match power {
         Times => Some(product.times(factor.range())),
         Over => product.over(factor.range()),
     })
@@ -142,14 +142,14 @@ fn product(factors: &[(Entry, Power)]) -> Option<Range> {
 
 /// Little's load factor is allowed a whole unit of its last digit: WebStone drops the fraction of the total response
 /// time, up to 1 s, before it divides.
-fn whole_range(law: &ProductLaw, whole: &Entry) -> Range {
+fn whole_range(law: &ProductLaw, whole: &Entry) -> ValueRange {
     match law.whole.0 {
-        Form::InProgress => Range::of_truncated(whole.number),
+        Form::InProgress => ValueRange::of_truncated(whole.number),
         _ => whole.range(),
     }
 }
 
-fn text(whole: &Entry, factors: &[(Entry, Power)], product: Range) -> String {
+fn text(whole: &Entry, factors: &[(Entry, Power)], product: ValueRange) -> String {
     let agreeing: Vec<String> =
         factors.iter().filter_map(|factor| agreeing(whole, factor, product)).collect();
     format!(
@@ -162,7 +162,7 @@ fn text(whole: &Entry, factors: &[(Entry, Power)], product: Range) -> String {
 }
 
 /// Returns the value of one factor with which the law would hold.
-fn agreeing(whole: &Entry, (factor, power): &(Entry, Power), product: Range) -> Option<String> {
+fn agreeing(whole: &Entry, (factor, power): &(Entry, Power), product: ValueRange) -> Option<String> {
     let off = whole.number.value / product.middle();
     let value = match power {
         Times => factor.number.value * off,
@@ -184,7 +184,7 @@ fn product_text(factors: &[(Entry, Power)]) -> String {
     text
 }
 
-/// Users = rate · (response time + think time), where users think.
+/// Checks users = rate · (response time + think time), where users think.
 fn interactive(row: &Row, class: Option<&str>) -> Option<PublishedFinding> {
     let [users, rate, response, think] = [Form::Users, Form::Rate, Form::Response, Form::Think]
         .map(|form| if form == Form::Rate { row.exactly(form, class) } else { row.find(form, class) });

@@ -1,4 +1,4 @@
-//! A table that repeats the figures of another one has the same.
+//! Checks that a table that repeats the figures of another one has the same figures.
 
 use std::collections::HashMap;
 

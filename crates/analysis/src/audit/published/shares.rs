@@ -1,15 +1,15 @@
-//! Parts of a whole lie between nothing and all of it, and are all of it together.
+//! Checks that parts of a whole are from 0 to 100 %, and 100 % together.
 
 use model::{PublishedQuantity, PublishedTable, QuantityForm};
 
 use super::PublishedFinding;
 use super::entry::{Entry, Row};
-use super::range::Range;
+use super::range::ValueRange;
 use super::written::digits;
 
 /// Checks the shares of a row, one by one.
 pub(super) fn check_row(row: &Row) -> Vec<PublishedFinding> {
-    let outside = |entry: &Entry| !entry.range().may_be_at_most(Range::exact(1.0));
+    let outside = |entry: &Entry| !entry.range().may_be_at_most(ValueRange::exact(1.0));
     let finding = |entry: Entry| {
         PublishedFinding::of_row("shares", row, &[entry], format!("{} is more than the whole", entry.shown()))
     };
@@ -38,8 +38,8 @@ fn of_column<'a>(rows: &[Row<'a>], place: usize) -> Vec<Entry<'a>> {
 }
 
 fn together(table: &PublishedTable, group: &[Entry]) -> Option<PublishedFinding> {
-    let sum = group.iter().fold(Range::ZERO, |sum, entry| sum.plus(entry.range()));
-    if sum.meets(Range::exact(1.0)) {
+    let sum = group.iter().fold(ValueRange::ZERO, |sum, entry| sum.plus(entry.range()));
+    if sum.meets(ValueRange::exact(1.0)) {
         return None;
     }
     let names: Vec<String> = group.iter().map(|entry| entry.number.text.clone()).collect();

@@ -4,10 +4,10 @@ use model::QuantityForm as Form;
 
 use super::PublishedFinding;
 use super::entry::{Entry, Row};
-use super::range::Range;
+use super::range::ValueRange;
 use super::written::digits;
 
-/// Rates of which only few happen, so that a whole number says something.
+/// Rates of rare events, for which a whole number is evidence.
 const RARE: [(Form, &str); 1] = [(Form::ErrorRate, "errors")];
 
 /// Checks the numbers of a row.
@@ -26,7 +26,7 @@ pub(super) fn check(row: &Row) -> Vec<PublishedFinding> {
 
 fn fraction(row: &Row, entry: &Entry) -> Option<PublishedFinding> {
     let is_fraction = entry.column.quantity.is_counted() && entry.number.value.fract() != 0.0;
-    let text = || format!("{} is counted, and no whole number", entry.shown());
+    let text = || format!("{} is a count, but not a whole number", entry.shown());
     is_fraction.then(|| PublishedFinding::of_row("whole", row, &[*entry], text()))
 }
 
@@ -34,10 +34,10 @@ fn fraction(row: &Row, entry: &Entry) -> Option<PublishedFinding> {
 fn count(row: &Row, rate: &Entry, what: &str) -> Option<PublishedFinding> {
     let length = row.find(Form::Duration, rate.class)?;
     let count = rate.range().times(length.range());
-    let whole = Range::exact(count.middle().round());
+    let whole = ValueRange::exact(count.middle().round());
     let text = || {
         let found = digits(count.middle());
-        format!("{} · {} = {found} {what}, no whole number", rate.shown(), length.shown())
+        format!("{} · {} = {found} {what}, not a whole number", rate.shown(), length.shown())
     };
     (!count.meets(whole)).then(|| PublishedFinding::of_row("whole", row, &[*rate, length], text()))
 }

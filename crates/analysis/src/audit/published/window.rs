@@ -1,21 +1,21 @@
-//! Whatever was counted over a run, its total divided by its rate is the length of one and the same window.
+//! Checks that total ÷ rate of everything counted over a run is the length of the same window.
 
 use model::QuantityForm as Form;
 
 use super::PublishedFinding;
 use super::entry::{Entry, Row};
-use super::range::Range;
+use super::range::ValueRange;
 use super::written;
 
 /// A total, its rate, and the window that they make.
 struct Window<'a> {
     total: Entry<'a>,
     rate: Entry<'a>,
-    range: Range,
+    range: ValueRange,
 }
 
-/// Checks the totals of a row against each other, where none of them agrees with a stated length: of those, the law
-/// `total` says which do not.
+/// Checks the totals of a row against each other, where none of them agrees with a stated length; otherwise the law
+/// `total` names those that do not.
 pub(super) fn check(row: &Row) -> Vec<PublishedFinding> {
     let windows = windows(row);
     let agrees = |window: &Window| {
@@ -40,7 +40,7 @@ fn windows<'a>(row: &Row<'a>) -> Vec<Window<'a>> {
             let (Some(total), Some(rate)) = (row.exactly(total, class), row.exactly(rate, class)) else {
                 continue;
             };
-            // What has a window of its own says nothing of the others.
+            // A total with its own window is no evidence about the others.
             if class.is_some() && row.exactly(Form::Duration, class).is_some() {
                 continue;
             }
@@ -55,6 +55,6 @@ fn finding(row: &Row, odd: &Window, other: &Window) -> PublishedFinding {
         let seconds = written::range(window.range, "s", 1.0);
         format!("{} ÷ {} is {seconds}", window.total.shown(), window.rate.shown())
     };
-    let text = format!("{}, {}: one window was measured", shown(odd), shown(other));
+    let text = format!("{}, {}: both should be the same window", shown(odd), shown(other));
     PublishedFinding::of_row("window", row, &[odd.total, odd.rate, other.total, other.rate], text)
 }

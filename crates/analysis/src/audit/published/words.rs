@@ -47,7 +47,7 @@ pub(super) fn contradiction(context: &Context, statement: &Statement) -> Option<
     };
     for place in 0..n {
         let (Some(one), Some(other)) = (at(&left, place), at(&right, place)) else {
-            return Some(format!("{} figures stand against {}", left.len(), right.len()));
+            return Some(format!("{} figures are compared with {}", left.len(), right.len()));
         };
         if !holds(&left[one], statement.comparator, &right[other]) {
             return Some(format!("left {}, right {}", left[one].shown(), right[other].shown()));
@@ -114,7 +114,7 @@ fn holds(left: &Word, comparator: Comparator, right: &Word) -> bool {
     }
 }
 
-/// Returns whether words stand in others, as whole words.
+/// Returns whether words occur in others, as whole words.
 fn stands_in(part: &str, whole: &str) -> bool {
     let is_end = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
     !part.is_empty()
@@ -123,7 +123,7 @@ fn stands_in(part: &str, whole: &str) -> bool {
         })
 }
 
-/// Returns whether a number stands in words: 266 in `IBM PC Server 330 266MHz/512KB`, 150 in `604: 150, 200`.
+/// Returns whether a number occurs in words: 266 in `IBM PC Server 330 266MHz/512KB`, 150 in `604: 150, 200`.
 fn is_number_in(digits: &str, whole: &str) -> bool {
     let is_same = |found: &str| match (found.parse::<f64>(), digits.parse::<f64>()) {
         (Ok(found), Ok(number)) => found == number,

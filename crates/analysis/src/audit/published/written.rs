@@ -1,6 +1,6 @@
-//! Numbers as findings show them.
+//! The format of numbers in findings.
 
-use super::range::Range;
+use super::range::ValueRange;
 
 /// Significant digits of computed numbers.
 const DIGITS: i32 = 5;
@@ -14,7 +14,7 @@ pub(super) fn digits(value: f64) -> String {
     decimals(value, usize::try_from(DIGITS - before).unwrap_or(0))
 }
 
-/// Writes a number with so many decimals, but no zeros at the end of them, and with commas between thousands.
+/// Writes a number with at most `decimals` decimals, without trailing zeros, and with commas between thousands.
 pub(super) fn decimals(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
@@ -41,7 +41,7 @@ pub(super) fn with_unit(number: &str, unit: &str) -> String {
 }
 
 /// Writes a range in a unit of `scale` base units: one number, if both ends look alike.
-pub(super) fn range(range: Range, unit: &str, scale: f64) -> String {
+pub(super) fn range(range: ValueRange, unit: &str, scale: f64) -> String {
     let (low, high) = (digits(range.low / scale), digits(range.high / scale));
     match low == high {
         true => with_unit(&low, unit),
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn a_range_that_looks_like_one_number_is_written_as_one() {
-        assert_eq!(range(Range { low: 0.2, high: 0.4 }, "s", 1.0), "0.2 to 0.4 s");
-        assert_eq!(range(Range { low: 60.0, high: 60.000_01 }, "min", 60.0), "1 min");
+        assert_eq!(range(ValueRange { low: 0.2, high: 0.4 }, "s", 1.0), "0.2 to 0.4 s");
+        assert_eq!(range(ValueRange { low: 60.0, high: 60.000_01 }, "min", 60.0), "1 min");
     }
 }

@@ -12,7 +12,7 @@ mod table;
 mod words;
 mod writer;
 
-use analysis::State;
+use analysis::VerdictState;
 
 use crate::Document;
 use writer::Writer;
@@ -48,11 +48,11 @@ pub fn typst(document: &Document) -> Manuscript {
     Manuscript { main, files }
 }
 
-fn state_word(state: State) -> &'static str {
+fn state_word(state: VerdictState) -> &'static str {
     match state {
-        State::Valid => "valid",
-        State::Overloaded | State::Invalid => "invalid",
-        State::Incomplete => "incomplete",
+        VerdictState::Valid => "valid",
+        VerdictState::Overloaded | VerdictState::Invalid => "invalid",
+        VerdictState::Incomplete => "incomplete",
     }
 }
 

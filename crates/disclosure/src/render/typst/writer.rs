@@ -126,7 +126,7 @@ fn tile(tile: &Tile) -> String {
 
 #[cfg(test)]
 mod tests {
-    use analysis::State;
+    use analysis::VerdictState;
     use proptest::prelude::*;
 
     use super::super::words::tests::read_literals;
@@ -163,7 +163,7 @@ mod tests {
             title: says.into(),
             subtitle: says.into(),
             banner: Banner {
-                state: State::Invalid,
+                state: VerdictState::Invalid,
                 text: text(),
                 reasons: vec![text()],
                 modified: vec![text()],

@@ -3,7 +3,7 @@
 use stats::Histogram;
 use units::Ratio;
 
-use crate::record::{Scene, assert_caught, assert_valid};
+use crate::record::{RecordedRun, assert_caught, assert_valid};
 use crate::tamper::rebuild_response;
 
 /// Keeps count, sum, smallest and largest of each kind, and puts everything else at the mean.
@@ -27,15 +27,15 @@ fn flatten(histogram: &Histogram) -> Histogram {
 
 #[test]
 fn a_histogram_of_means_cannot_have_the_exact_sum_of_squares() {
-    let mut scene = Scene::closed();
-    assert_valid(&scene.analyze());
-    for record in &mut scene.records {
+    let mut recorded = RecordedRun::closed();
+    assert_valid(&recorded.analyze());
+    for record in &mut recorded.records {
         for kind in &mut record.kinds {
             kind.ok.response_histogram = flatten(&kind.ok.response_histogram);
         }
         rebuild_response(record);
     }
-    let analysis = scene.analyze();
+    let analysis = recorded.analyze();
     let response = &analysis.load_points[0].response.histogram;
     let apart = response.quantile(Ratio(0.9)).unwrap().as_secs_f64() / response.mean().unwrap().as_secs_f64();
     assert!((apart - 1.0).abs() < 0.05, "p90 is {apart} of the mean");
@@ -46,23 +46,23 @@ fn a_histogram_of_means_cannot_have_the_exact_sum_of_squares() {
 /// The plain form: one mean per second. Smallest and largest already differ.
 #[test]
 fn one_mean_per_second_contradicts_the_extremes() {
-    let mut scene = Scene::closed();
-    for record in &mut scene.records {
+    let mut recorded = RecordedRun::closed();
+    for record in &mut recorded.records {
         let mean = record.response.mean();
         let n = record.response.n();
         record.response = Histogram::new();
         (0..n).for_each(|_| record.response.record(mean.unwrap()));
     }
-    assert_caught(&scene.analyze(), "conservation");
+    assert_caught(&recorded.analyze(), "conservation");
 }
 
 #[test]
 fn details_that_are_not_those_of_the_intervals_are_caught() {
-    let scene = Scene::closed();
-    let analysis = scene.analyze_details(|detail| detail.response.swap(0, 1));
+    let recorded = RecordedRun::closed();
+    let analysis = recorded.analyze_details(|detail| detail.response.swap(0, 1));
     // The two kinds have the same times here, so that exchanging them changes nothing.
     assert_valid(&analysis);
-    let analysis = scene.analyze_details(|detail| detail.response[0] = Histogram::new());
+    let analysis = recorded.analyze_details(|detail| detail.response[0] = Histogram::new());
     let text = assert_caught(&analysis, "conservation");
     assert!(text.starts_with("settle phase: response times of kind 0: 0 with sum 0 ns"), "{text}");
 }

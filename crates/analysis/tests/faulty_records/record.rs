@@ -1,8 +1,8 @@
-//! Makes the records of a run from a list of operations: exactly, by the definitions, without an engine.
+//! A maker of the records of a run from a list of operations: exact, by the definitions, without an engine.
 
 use std::collections::BTreeMap;
 
-use analysis::{Analysis, Analyzer, State};
+use analysis::{Analysis, Analyzer, VerdictState};
 use model::{
     Arrivals, BenchmarkId, Connection, DetailRecord, Ending, Flow, Headline, Health, HttpVersion,
     IntervalRecord, KindTotals, Load, LoadPoint, Outcome, Page, Phase, Phases, Plan, Protocol, Request,
@@ -30,7 +30,7 @@ pub struct Operation {
 
 /// A run as recorded, to be tampered with.
 #[derive(Debug, Clone)]
-pub struct Scene {
+pub struct RecordedRun {
     pub plan: Plan,
     pub records: Vec<IntervalRecord>,
     pub ending: Ending,
@@ -90,27 +90,28 @@ pub fn plan(load: Load, settle: u64, steady: u64) -> Plan {
     }
 }
 
-impl Scene {
-    /// Ten users, settle 2 s, steady 20 s; response 100 ms and 50 ms by turns, so that 1 s is no multiple of a turn.
-    pub fn closed() -> Scene {
+impl RecordedRun {
+    /// Ten users, settle 2 s, steady 20 s; response 100 ms and 50 ms alternately, so that 1 s is no multiple of a
+    /// cycle.
+    pub fn closed() -> RecordedRun {
         let plan = plan(Load::Users(10), 2, 20);
         let operations = users(&plan, 10, |_, k| if k % 2 == 0 { ms(100) } else { ms(50) }, Nanos::ZERO);
-        Scene::of(plan, &operations)
+        RecordedRun::of(plan, &operations)
     }
 
-    /// 200 operations/s at equal distances, 20 places, settle 2 s, steady 20 s, response 5 ms; a server
+    /// 200 operations/s at equal intervals, 20 slots, settle 2 s, steady 20 s, response 5 ms; a server
     /// that does nothing for `stall` from second 10.
-    pub fn open(stall: Nanos) -> Scene {
+    pub fn open(stall: Nanos) -> RecordedRun {
         let load = Load::Rate { per_second: 200.0, arrivals: Arrivals::Constant, in_flight_max: 20 };
         let plan = plan(load, 2, 20);
         let operations = scheduled(&plan, 0, ms(5), stall);
-        Scene::of(plan, &operations)
+        RecordedRun::of(plan, &operations)
     }
 
     /// Makes the records of the first load point.
-    pub fn of(plan: Plan, operations: &[Operation]) -> Scene {
+    pub fn of(plan: Plan, operations: &[Operation]) -> RecordedRun {
         let records = records(&plan, 0, 0, operations);
-        Scene { plan, records, ending: Ending::Complete }
+        RecordedRun { plan, records, ending: Ending::Complete }
     }
 
     /// Splits the details off and analyzes.
@@ -118,7 +119,7 @@ impl Scene {
         self.analyze_details(|_| {})
     }
 
-    /// The same with details that were tampered with.
+    /// Analyzes with changed details.
     pub fn analyze_details(&self, tamper: impl Fn(&mut DetailRecord)) -> Analysis {
         let mut analyzer = Analyzer::new(&self.plan);
         for record in &self.records {
@@ -157,7 +158,7 @@ pub fn users(plan: &Plan, n: u32, response: impl Fn(u32, usize) -> Nanos, think:
 }
 
 /// Operations on the schedule of a load point: each takes `service` from its sending, nothing is done
-/// while the server stalls, and one that finds no place waits.
+/// while the server stalls, and one without a free slot waits.
 pub fn scheduled(plan: &Plan, load_point: usize, service: Nanos, stall: Nanos) -> Vec<Operation> {
     let Load::Rate { per_second, arrivals, in_flight_max } = plan.load_points[load_point].load else {
         panic!("an open loop")
@@ -323,25 +324,25 @@ fn complete(record: &mut IntervalRecord, operation: &Operation, paced: bool) {
 /// Fails unless the run and all its load points are valid.
 #[track_caller]
 pub fn assert_valid(analysis: &Analysis) {
-    assert_eq!(analysis.verdict.state, State::Valid, "{:#?}", analysis.verdict.reasons);
+    assert_eq!(analysis.verdict.state, VerdictState::Valid, "{:#?}", analysis.verdict.reasons);
     assert!(analysis.headline.is_some());
 }
 
-/// Fails unless the run is invalid and `rule` is among the reasons; returns what it says.
+/// Fails unless the run is invalid and `rule` is among the reasons; returns its text.
 #[track_caller]
 pub fn assert_caught(analysis: &Analysis, rule: &str) -> String {
-    assert_eq!(analysis.verdict.state, State::Invalid, "{:#?}", analysis.verdict);
+    assert_eq!(analysis.verdict.state, VerdictState::Invalid, "{:#?}", analysis.verdict);
     let reason = analysis.verdict.reasons.iter().find(|reason| reason.rule == rule);
     reason.unwrap_or_else(|| panic!("no `{rule}` in {:#?}", analysis.verdict.reasons)).text.clone()
 }
 
-/// The rules that gave reasons against the run, each once.
+/// Returns the rules among the reasons, each once.
 pub fn rules_broken(analysis: &Analysis) -> Vec<&'static str> {
     let rules: BTreeMap<&str, ()> = analysis.verdict.reasons.iter().map(|reason| (reason.rule, ())).collect();
     rules.into_keys().collect()
 }
 
-/// The texts of the remarks of a rule.
+/// Returns the texts of the remarks of a rule.
 pub fn remarks(analysis: &Analysis, rule: &str) -> Vec<String> {
     let of_rule = analysis.verdict.remarks.iter().filter(|remark| remark.rule == rule);
     of_rule.map(|remark| remark.text.clone()).collect()

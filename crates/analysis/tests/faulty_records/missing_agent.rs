@@ -3,7 +3,7 @@
 use model::{Arrivals, IntervalRecord, Load};
 
 use crate::record::{
-    Operation, Scene, assert_caught, assert_valid, ms, plan, records, rules_broken, scheduled, users,
+    Operation, RecordedRun, assert_caught, assert_valid, ms, plan, records, rules_broken, scheduled, users,
 };
 
 /// Two agents with one load thread and half of the operations each.
@@ -21,37 +21,37 @@ fn two_agents(plan: &model::Plan, parts: [&[Operation]; 2]) -> Vec<IntervalRecor
     all
 }
 
-fn closed() -> Scene {
+fn closed() -> RecordedRun {
     let plan = plan(Load::Users(10), 2, 20);
     let operations = users(&plan, 10, |_, _| ms(70), ms(0));
     let (one, other) = operations.split_at(operations.len() / 2);
     let records = two_agents(&plan, [one, other]);
-    Scene { plan, records, ending: model::Ending::Complete }
+    RecordedRun { plan, records, ending: model::Ending::Complete }
 }
 
-fn open() -> Scene {
+fn open() -> RecordedRun {
     let load = Load::Rate { per_second: 200.0, arrivals: Arrivals::Poisson, in_flight_max: 50 };
     let plan = plan(load, 2, 20);
     let operations = scheduled(&plan, 0, ms(5), ms(0));
     let part = |agent| operations.iter().skip(agent).step_by(2).copied().collect::<Vec<_>>();
     let records = two_agents(&plan, [&part(0), &part(1)]);
-    Scene { plan, records, ending: model::Ending::Complete }
+    RecordedRun { plan, records, ending: model::Ending::Complete }
 }
 
 #[test]
 fn two_agents_together_are_valid() {
-    for scene in [closed(), open()] {
-        let analysis = scene.analyze();
+    for recorded in [closed(), open()] {
+        let analysis = recorded.analyze();
         assert_valid(&analysis);
-        assert_eq!(analysis.load_points[0].timeline.len(), scene.records.len() / 2);
+        assert_eq!(analysis.load_points[0].timeline.len(), recorded.records.len() / 2);
     }
 }
 
 #[test]
-fn the_whole_record_of_an_agent_is_missed() {
-    let without = |scene: Scene| {
-        let records = scene.records.into_iter().filter(|record| record.agent == 0).collect();
-        Scene { records, ..scene }.analyze()
+fn a_missing_agent_is_reported() {
+    let without = |recorded: RecordedRun| {
+        let records = recorded.records.into_iter().filter(|record| record.agent == 0).collect();
+        RecordedRun { records, ..recorded }.analyze()
     };
     assert_eq!(rules_broken(&without(closed())), ["load-agents", "user-time"]);
     assert_eq!(rules_broken(&without(open())), ["load-agents", "schedule"]);
@@ -59,23 +59,23 @@ fn the_whole_record_of_an_agent_is_missed() {
 
 /// Threads leave a drain when their last operation is done, each at its own time.
 #[test]
-fn an_agent_that_leaves_the_drain_first_is_not_missed() {
-    let mut scene = closed();
+fn an_agent_that_leaves_the_drain_first_is_not_reported() {
+    let mut recorded = closed();
     let drained = |record: &IntervalRecord| record.phase == model::Phase::Drain && record.agent == 1;
-    let place = scene.records.iter().position(drained).expect("a drain");
-    let last = &mut scene.records[place - 2];
+    let place = recorded.records.iter().position(drained).expect("a drain");
+    let last = &mut recorded.records[place - 2];
     assert_eq!(last.flow.in_flight_at_end, 5);
     (last.flow.abandoned, last.flow.in_flight_at_end) = (5, 0);
     last.kinds.iter_mut().for_each(|kind| kind.in_flight_at_end = 0);
-    scene.records.remove(place);
-    assert_valid(&scene.analyze());
+    recorded.records.remove(place);
+    assert_valid(&recorded.analyze());
 }
 
 #[test]
-fn an_agent_that_stops_early_is_missed() {
-    let mut scene = closed();
-    scene.records.retain(|record| record.agent == 0 || record.index < 15);
-    let analysis = scene.analyze();
+fn an_agent_that_stops_early_is_reported() {
+    let mut recorded = closed();
+    recorded.records.retain(|record| record.agent == 0 || record.index < 15);
+    let analysis = recorded.analyze();
     let text = assert_caught(&analysis, "load-agents");
     assert!(text.starts_with("interval 15 has records of 1 load agents, the first one of 2; and"), "{text}");
     assert_caught(&analysis, "user-time");

@@ -3,13 +3,13 @@
 use analysis::audit::{StatedRow, audit_results};
 use units::Ratio;
 
-use crate::record::{Scene, assert_caught, assert_valid, s};
+use crate::record::{RecordedRun, assert_caught, assert_valid, s};
 use crate::tamper::steady;
 
 /// The stated rate counts the 2 s of the settle phase as well: n ÷ 22 s instead of n ÷ 20 s.
 #[test]
 fn a_rate_over_all_phases_is_a_changed_cell() {
-    let analysis = Scene::closed().analyze();
+    let analysis = RecordedRun::closed().analyze();
     let mut stated = StatedRow::of(&analysis.load_points[0]);
     assert!(audit_results(std::slice::from_ref(&stated), &analysis, Ratio(1e-6)).is_empty());
     stated.cells.entry("rate_per_s".to_owned()).and_modify(|rate| *rate *= 20.0 / 22.0);
@@ -20,13 +20,13 @@ fn a_rate_over_all_phases_is_a_changed_cell() {
 }
 
 #[test]
-fn a_second_deleted_from_the_record_is_missed() {
-    let whole = Scene::closed();
+fn a_second_deleted_from_the_record_is_reported() {
+    let whole = RecordedRun::closed();
     assert_valid(&whole.analyze());
     for second in [2, 11, 21] {
-        let mut scene = whole.clone();
-        scene.records.remove(second);
-        let analysis = scene.analyze();
+        let mut recorded = whole.clone();
+        recorded.records.remove(second);
+        let analysis = recorded.analyze();
         assert_caught(&analysis, "steady-length");
         assert_caught(&analysis, "time-axis");
     }
@@ -35,10 +35,10 @@ fn a_second_deleted_from_the_record_is_missed() {
 /// A last second that is twice as long keeps the chain, and divides by too much.
 #[test]
 fn a_stretched_second_is_found() {
-    let mut scene = Scene::closed();
-    let last = steady(&mut scene).last().unwrap();
+    let mut recorded = RecordedRun::closed();
+    let last = steady(&mut recorded).last().unwrap();
     last.end += s(1);
-    let analysis = scene.analyze();
+    let analysis = recorded.analyze();
     assert_caught(&analysis, "steady-length");
     assert_caught(&analysis, "time-axis");
 }

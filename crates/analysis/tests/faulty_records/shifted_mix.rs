@@ -2,11 +2,11 @@
 
 use model::{Load, Plan};
 
-use crate::record::{Operation, Scene, assert_caught, assert_valid, ms, plan, rules_broken, scheduled};
+use crate::record::{Operation, RecordedRun, assert_caught, assert_valid, ms, plan, rules_broken, scheduled};
 
 /// Two kinds, half of the operations each, may be off by 5 % of that.
 fn open() -> (Plan, Vec<Operation>) {
-    let mut plan = Scene::open(ms(0)).plan;
+    let mut plan = RecordedRun::open(ms(0)).plan;
     plan.workload.requests.iter_mut().for_each(|request| request.share_gap_max = Some(0.05));
     let operations = scheduled(&plan, 0, ms(5), ms(0));
     (plan, operations)
@@ -16,19 +16,19 @@ fn open() -> (Plan, Vec<Operation>) {
 #[test]
 fn a_generator_that_prefers_small_files_is_caught() {
     let (plan, mut operations) = open();
-    assert_valid(&Scene::of(plan.clone(), &operations).analyze());
+    assert_valid(&RecordedRun::of(plan.clone(), &operations).analyze());
     operations.iter_mut().skip(1).step_by(10).for_each(|operation| operation.kind = 0);
-    let analysis = Scene::of(plan.clone(), &operations).analyze();
+    let analysis = RecordedRun::of(plan.clone(), &operations).analyze();
     let text = assert_caught(&analysis, "mix");
     assert_eq!(
         text,
-        "`/small` is 60.0 % of all completed operations, expected are 50.0 %; the share may be off by 5.0 % of itself"
+        "`/small` is 60.0 % of all completed operations, expected 50.0 %; the share may deviate by 5.0 % of itself"
     );
     assert_eq!(rules_broken(&analysis), ["mix"]);
     // A benchmark that sets no limit is not judged by its mix.
     let mut free = plan;
     free.workload.requests.iter_mut().for_each(|request| request.share_gap_max = None);
-    assert_valid(&Scene::of(free, &operations).analyze());
+    assert_valid(&RecordedRun::of(free, &operations).analyze());
 }
 
 /// 4,000 operations: half of them ± 1.58 % is one deviation. 52 % are within the limit, whatever chance says;
@@ -37,13 +37,13 @@ fn a_generator_that_prefers_small_files_is_caught() {
 fn shares_within_the_limit_or_within_chance_pass() {
     let (plan, mut operations) = open();
     operations.iter_mut().skip(1).step_by(50).for_each(|operation| operation.kind = 0);
-    assert_valid(&Scene::of(plan.clone(), &operations).analyze());
+    assert_valid(&RecordedRun::of(plan.clone(), &operations).analyze());
 
     let mut short = plan;
     short.phases.steady = ms(1_000);
     let mut operations = scheduled(&short, 0, ms(5), ms(0));
     operations.iter_mut().skip(1).step_by(24).for_each(|operation| operation.kind = 0);
-    let analysis = Scene::of(short, &operations).analyze();
+    let analysis = RecordedRun::of(short, &operations).analyze();
     assert_valid(&analysis);
     let [small, large] = &analysis.load_points[0].kinds[..] else { panic!("two kinds") };
     assert_eq!((small.n, large.n), (108, 92));
@@ -58,5 +58,5 @@ fn failed_operations_are_part_of_the_mix() {
     plan.workload.requests.iter_mut().for_each(|request| request.share_gap_max = Some(0.05));
     let mut operations = crate::record::users(&plan, 10, |_, _| ms(70), ms(0));
     operations.iter_mut().filter(|one| one.kind == 1).for_each(|one| one.outcome = model::Outcome::Reset);
-    assert_eq!(rules_broken(&Scene::of(plan, &operations).analyze()), [""; 0]);
+    assert_eq!(rules_broken(&RecordedRun::of(plan, &operations).analyze()), [""; 0]);
 }

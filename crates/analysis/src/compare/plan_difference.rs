@@ -1,14 +1,14 @@
-//! Whether runs are alike but for the server: everything that could move a number has to be the same.
+//! Differences between the plans of two runs: everything except the server that could move a number must be the same.
 //!
-//! Paths may differ, since servers run programs at different places; so may what a server is allowed, its CPUs and its
-//! settings, which are what is compared.
+//! Paths may differ, since servers run programs under different paths; so may the server's limits, its CPUs and its
+//! settings, which are compared.
 
 use std::fmt;
 
 use model::{Modification, Phases, Plan, Protocol, Request, Workload};
 use units::Nanos;
 
-use super::Compared;
+use super::RunInput;
 
 /// A difference between two runs other than the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,11 +37,11 @@ impl fmt::Display for PlanDifference {
     }
 }
 
-/// One check: what it is about, whether both are alike, and how each has it where that fits into a line.
+/// A check: its name, whether both plans agree, and the setting of each where that fits into a line.
 type Check = (&'static str, bool, [String; 2]);
 
-/// Names what must be the same and is not.
-pub(super) fn differences(first: &Compared, other: &Compared) -> Vec<PlanDifference> {
+/// Returns the settings that must be the same and differ.
+pub(super) fn differences(first: &RunInput, other: &RunInput) -> Vec<PlanDifference> {
     let (a, b) = (first.plan, other.plan);
     let plans = benchmark(a, b).into_iter().chain(workload(&a.workload, &b.workload)).chain(course(a, b));
     let broken = plans.chain(generator(first, other)).filter(|(_, alike, _)| !alike);
@@ -62,7 +62,7 @@ fn benchmark(a: &Plan, b: &Plan) -> [Check; 2] {
     let is_same = a.benchmark.id == b.benchmark.id;
     [
         ("benchmark", is_same, both(a, b, id)),
-        // Versions of different benchmarks have nothing to do with one another.
+        // Versions of different benchmarks are unrelated.
         ("benchmark version", !is_same || a.benchmark.version == b.benchmark.version, both(a, b, version)),
     ]
 }
@@ -86,7 +86,7 @@ fn without_path(request: &Request) -> Request {
 
 /// Checks the offered load, its protocol and length, and the rules of the result.
 fn course(a: &Plan, b: &Plan) -> [Check; 7] {
-    // The load points of a search follow from what it finds.
+    // The load points of a search follow from its results.
     let load = |plan: &Plan| {
         let points: Vec<_> = plan.load_points.iter().map(|point| point.load).collect();
         (plan.search, if plan.search.is_some() { Vec::new() } else { points })
@@ -107,7 +107,7 @@ fn course(a: &Plan, b: &Plan) -> [Check; 7] {
     ]
 }
 
-fn generator(first: &Compared, other: &Compared) -> [Check; 3] {
+fn generator(first: &RunInput, other: &RunInput) -> [Check; 3] {
     let (a, b) = (first.plan, other.plan);
     let threads = |plan: &Plan| match plan.load_threads {
         1 => "1 thread".to_owned(),
@@ -151,14 +151,16 @@ fn load_text(plan: &Plan) -> String {
 fn protocol_text(protocol: &Protocol) -> String {
     let connection = match protocol.connection {
         model::Connection::PerRequest => "a connection per request",
-        model::Connection::Sessions => "connections for sessions",
-        model::Connection::KeepAlive { requests_max: None } => "kept connections",
-        model::Connection::KeepAlive { requests_max: Some(_) } => "connections kept for a number of requests",
+        model::Connection::Sessions => "a connection per session",
+        model::Connection::KeepAlive { requests_max: None } => "keep-alive connections",
+        model::Connection::KeepAlive { requests_max: Some(_) } => {
+            "keep-alive connections with a request limit"
+        }
     };
     format!("HTTP/{}{}, {connection}", protocol.http.name(), protocol.tls.clause())
 }
 
-/// Names the phases whose lengths differ.
+/// Lists the phases whose lengths differ.
 fn phases_text(a: &Phases, b: &Phases) -> [String; 2] {
     type Length = fn(&Phases) -> Nanos;
     const LENGTHS: [(&str, Length); 6] = [

@@ -1,9 +1,9 @@
-//! Which network interfaces the load passes: what happens at the others is not its bottleneck.
+//! The network interfaces that the load passes; the others are never its bottleneck.
 
 use model::Counter;
 
 use crate::LoadPointResult;
-use crate::resources::ResourceUse;
+use crate::resources::ResourceUsage;
 
 /// The least share of the traffic that the load brought back that an interface must have carried to be the load's,
 /// where no route was recorded. A house rule: heads and frames make it more, readings that are a little apart less.
@@ -11,21 +11,21 @@ const CARRIED_MIN: f64 = 0.8;
 
 /// The interfaces that the load passes where the server runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Passed {
+pub(super) struct LoadInterfaces {
     names: Vec<String>,
-    /// Whether they are those of the route, which the run looked up; else those that carried enough to be.
+    /// Whether they are those of the recorded route; else they are those with enough traffic.
     pub(super) is_recorded: bool,
 }
 
-impl Passed {
-    pub(super) fn of(point: &LoadPointResult) -> Passed {
+impl LoadInterfaces {
+    pub(super) fn of(point: &LoadPointResult) -> LoadInterfaces {
         let uses = &point.resources;
         let on_route =
             uses.of_sut(Counter::NetRoute).filter(|one| one.value.is_some_and(|value| 0.5 < value));
         let names: Vec<String> = on_route.map(|one| one.series.instance.clone()).collect();
         match names.is_empty() {
-            false => Passed { names, is_recorded: true },
-            true => Passed { names: carriers(point, uses), is_recorded: false },
+            false => LoadInterfaces { names, is_recorded: true },
+            true => LoadInterfaces { names: carriers(point, uses), is_recorded: false },
         }
     }
 
@@ -35,7 +35,7 @@ impl Passed {
     }
 
     /// Returns the sum of a counter over these interfaces; `None` if none of them has it.
-    pub(super) fn sum(&self, uses: &ResourceUse, counter: Counter) -> Option<f64> {
+    pub(super) fn sum(&self, uses: &ResourceUsage, counter: Counter) -> Option<f64> {
         let values: Vec<f64> = uses
             .of_sut(counter)
             .filter(|one| self.holds(&one.series.instance))
@@ -46,7 +46,7 @@ impl Passed {
 }
 
 /// Returns the interfaces that sent or received enough to have carried the load.
-fn carriers(point: &LoadPointResult, uses: &ResourceUse) -> Vec<String> {
+fn carriers(point: &LoadPointResult, uses: &ResourceUsage) -> Vec<String> {
     let brought = point.total.bytes.total as f64 / point.length.as_secs_f64();
     let carried = |name: &str| {
         let of = |counter| uses.sut_value(counter, name).unwrap_or(0.0);

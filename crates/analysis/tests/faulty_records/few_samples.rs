@@ -2,12 +2,12 @@
 
 use model::Load;
 
-use crate::record::{Scene, assert_caught, assert_valid, ms, plan, remarks, users};
+use crate::record::{RecordedRun, assert_caught, assert_valid, ms, plan, remarks, users};
 
 fn percentiles(users_n: u32) -> (Vec<f64>, analysis::Analysis) {
     let plan = plan(Load::Users(users_n), 1, 10);
     let operations = users(&plan, users_n, |_, _| ms(100), ms(0));
-    let analysis = Scene::of(plan, &operations).analyze();
+    let analysis = RecordedRun::of(plan, &operations).analyze();
     let qs = analysis.load_points[0].response.percentiles.iter().map(|one| one.q).collect();
     (qs, analysis)
 }
@@ -32,6 +32,6 @@ fn percentiles_appear_with_enough_values_only() {
 fn a_load_point_with_hardly_any_operations_is_invalid() {
     let plan = plan(Load::Users(1), 1, 9);
     let operations = users(&plan, 1, |_, _| ms(100), ms(0));
-    let text = assert_caught(&Scene::of(plan, &operations).analyze(), "operations");
+    let text = assert_caught(&RecordedRun::of(plan, &operations).analyze(), "operations");
     assert_eq!(text, "90 operations succeeded in the steady phase, at least 100 are needed");
 }

@@ -1,16 +1,16 @@
-//! A sample storm at a phase boundary: what belongs to another phase is counted in the first second.
+//! A burst of samples at a phase boundary: samples of another phase are counted in the first second.
 
 use model::{Load, Outcome};
 
-use crate::record::{Operation, Scene, assert_caught, assert_valid, ms, plan, s, users};
+use crate::record::{Operation, RecordedRun, assert_caught, assert_valid, ms, plan, s, users};
 
 /// The operations of the settle phase were buffered and counted when the steady phase began: the
 /// first second completes more than was in flight and started.
 #[test]
 fn samples_counted_late_break_conservation() {
-    let mut scene = Scene::closed();
-    assert_valid(&scene.analyze());
-    let (before, after) = scene.records.split_at_mut(2);
+    let mut recorded = RecordedRun::closed();
+    assert_valid(&recorded.analyze());
+    let (before, after) = recorded.records.split_at_mut(2);
     for (kind, early) in after[0].kinds.iter_mut().zip(&before[1].kinds) {
         kind.ok.response.merge(&early.ok.response);
         kind.ok.response_histogram.merge(&early.ok.response_histogram);
@@ -20,18 +20,18 @@ fn samples_counted_late_break_conservation() {
     let early = before[1].response.clone();
     after[0].response.merge(&early);
     after[0].flow.ok += early.n();
-    assert_caught(&scene.analyze(), "conservation");
+    assert_caught(&recorded.analyze(), "conservation");
 }
 
-/// A start-up wave: 300 operations that were sent in the settle phase all complete as the steady phase begins.
+/// A start-up burst: 300 operations that were sent in the settle phase all complete as the steady phase begins.
 #[test]
-fn a_wave_that_the_settle_phase_let_through_is_caught() {
+fn a_burst_after_the_settle_phase_is_caught() {
     let plan = plan(Load::Users(300), 2, 20);
     let mut operations = users(&plan, 10, |_, _| ms(100), ms(0));
     let wave =
         Operation { kind: 0, due: s(0), sent: s(0), done: ms(2_500), connect: ms(1), outcome: Outcome::Ok };
     operations.extend(std::iter::repeat_n(wave, 290));
-    let text = assert_caught(&Scene::of(plan, &operations).analyze(), "phase-boundary");
+    let text = assert_caught(&RecordedRun::of(plan, &operations).analyze(), "phase-boundary");
     assert!(
         text.starts_with(
             "390 operations completed in the first second of the steady phase, 100 in the median"

@@ -4,15 +4,15 @@ use model::Outcome;
 use stats::{Histogram, Moments};
 use units::Nanos;
 
-use crate::record::{Scene, assert_caught, assert_valid, ms, plan, remarks, users};
+use crate::record::{RecordedRun, assert_caught, assert_valid, ms, plan, remarks, users};
 use crate::tamper::rebuild_response;
 
 /// A tool that takes the time of the first byte for the response time, here 60 % of it.
 #[test]
 fn response_times_that_stop_too_early_are_caught() {
-    let mut scene = Scene::closed();
-    assert_valid(&scene.analyze());
-    for record in &mut scene.records {
+    let mut recorded = RecordedRun::closed();
+    assert_valid(&recorded.analyze());
+    for record in &mut recorded.records {
         for kind in &mut record.kinds {
             let mut histogram = Histogram::new();
             let mut moments = Moments::default();
@@ -27,7 +27,7 @@ fn response_times_that_stop_too_early_are_caught() {
         }
         rebuild_response(record);
     }
-    let analysis = scene.analyze();
+    let analysis = recorded.analyze();
     let text = assert_caught(&analysis, "little");
     assert!(text.contains("for N = 10, a gap of 40.1 %"), "{text}");
     assert_caught(&analysis, "response-integral");
@@ -40,7 +40,7 @@ fn a_gap_that_failures_explain_is_a_remark() {
     plan.rules.error_ratio_max = 0.2;
     let mut operations = users(&plan, 10, |_, _| ms(70), ms(0));
     operations.iter_mut().step_by(10).for_each(|operation| operation.outcome = Outcome::Reset);
-    let analysis = Scene::of(plan, &operations).analyze();
+    let analysis = RecordedRun::of(plan, &operations).analyze();
     assert_valid(&analysis);
     let text = &remarks(&analysis, "little")[0];
     assert!(
@@ -56,11 +56,11 @@ fn a_gap_that_long_operations_explain_is_a_remark() {
     let mut plan = plan(model::Load::Users(4), 0, 20);
     plan.rules.operations_min = 1;
     let operations = users(&plan, 4, |_, _| ms(7_300), ms(0));
-    let analysis = Scene::of(plan, &operations).analyze();
+    let analysis = RecordedRun::of(plan, &operations).analyze();
     assert_valid(&analysis);
     let text = &remarks(&analysis, "little")[0];
     assert!(
-        text.contains("long operations were cut by the ends of the phase (4 in flight at its end)"),
+        text.contains("long operations were cut off by the ends of the phase (4 in flight at its end)"),
         "{text}"
     );
 }
@@ -69,7 +69,7 @@ fn a_gap_that_long_operations_explain_is_a_remark() {
 fn thinking_users_close_the_law() {
     let plan = plan(model::Load::Users(10), 2, 20);
     let operations = users(&plan, 10, |_, _| ms(30), ms(90));
-    let analysis = Scene::of(plan, &operations).analyze();
+    let analysis = RecordedRun::of(plan, &operations).analyze();
     assert_valid(&analysis);
     let point = &analysis.load_points[0];
     // 120 ms per turn, a quarter of it in flight: 2.5 of 10 users, and 7.5 think.
@@ -85,7 +85,7 @@ fn late_users_close_the_law() {
     let plan = plan(model::Load::Users(10), 2, 20);
     let mut operations = users(&plan, 10, |_, _| ms(42), ms(90));
     operations.iter_mut().for_each(|operation| operation.sent += ms(12));
-    let analysis = Scene::of(plan, &operations).analyze();
+    let analysis = RecordedRun::of(plan, &operations).analyze();
     assert_valid(&analysis);
     let point = &analysis.load_points[0];
     assert!((point.service.mean.unwrap() - 0.030).abs() < 1e-9);

@@ -1,13 +1,13 @@
 //! A merge of parts that were themselves invalid: the sum looks healthy.
 
-use analysis::State;
+use analysis::VerdictState;
 use model::{Ending, IntervalRecord, Load, LoadPoint};
 use units::Nanos;
 
-use crate::record::{Scene, assert_caught, assert_valid, ms, plan, records, users};
+use crate::record::{RecordedRun, assert_caught, assert_valid, ms, plan, records, users};
 
 /// Two agents with one load thread each; CPU time per second of either, in ms.
-fn two_agents(cpu: [u64; 2]) -> Scene {
+fn two_agents(cpu: [u64; 2]) -> RecordedRun {
     let plan = plan(Load::Users(10), 2, 20);
     let operations = users(&plan, 10, |_, _| ms(70), ms(0));
     let (one, other) = operations.split_at(operations.len() / 2);
@@ -20,7 +20,7 @@ fn two_agents(cpu: [u64; 2]) -> Scene {
         record.sut = record.sut.filter(|_| record.agent == 0);
         record.health.cpu = Nanos::from_millis(cpu[record.agent as usize]);
     }
-    Scene { plan, records: all, ending: Ending::Complete }
+    RecordedRun { plan, records: all, ending: Ending::Complete }
 }
 
 /// One machine at 99 %, the other at 11 %: 55 % on average, and half of the load came from a saturated generator.
@@ -41,17 +41,17 @@ fn a_run_with_an_invalid_load_point_is_invalid() {
     let mut all = records(&plan, 0, 0, &users(&plan, 10, |_, _| ms(70), ms(0)));
     let mut second = records(&plan, 1, 0, &users(&plan, 20, |_, _| ms(70), ms(0)));
     all.extend(second.clone());
-    let good = Scene { plan, records: all.clone(), ending: Ending::Complete };
+    let good = RecordedRun { plan, records: all.clone(), ending: Ending::Complete };
     let analysis = good.analyze();
     assert_valid(&analysis);
     assert_eq!((analysis.headline.unwrap().load_point, analysis.curve.peak), (1, Some(1)));
     second.iter_mut().for_each(|record| record.health.cpu = ms(1_990));
     all.truncate(all.len() - second.len());
     all.extend(second);
-    let analysis = Scene { records: all, ..good }.analyze();
+    let analysis = RecordedRun { records: all, ..good }.analyze();
     assert_caught(&analysis, "generator-busy");
-    let states: Vec<State> = analysis.load_points.iter().map(|point| point.verdict.state).collect();
-    assert_eq!(states, [State::Valid, State::Invalid]);
+    let states: Vec<VerdictState> = analysis.load_points.iter().map(|point| point.verdict.state).collect();
+    assert_eq!(states, [VerdictState::Valid, VerdictState::Invalid]);
     assert_eq!(analysis.headline.unwrap().load_point, 0);
     assert_eq!(analysis.curve.peak, Some(0));
 }

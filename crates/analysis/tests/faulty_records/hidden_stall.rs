@@ -1,14 +1,14 @@
 //! Latency that hides a stall (coordinated omission): service time reported as response time.
 
-use crate::record::{Scene, assert_caught, assert_valid, remarks, s};
+use crate::record::{RecordedRun, assert_caught, assert_valid, remarks, s};
 use crate::tamper::rebuild_response;
 
-/// The server stalls for 1 s at 200/s with 20 places: 180 operations wait for a place, up to 1 s.
+/// The server stalls for 1 s at 200/s with 20 slots: 180 operations wait for a slot, up to 1 s.
 #[test]
 fn response_times_from_sending_are_caught_where_operations_waited() {
-    let mut scene = Scene::open(s(1));
-    assert_valid(&scene.analyze());
-    for record in &mut scene.records {
+    let mut recorded = RecordedRun::open(s(1));
+    assert_valid(&recorded.analyze());
+    for record in &mut recorded.records {
         // The tool knows service times only: the histograms are exchanged, and the exact sums follow.
         for kind in &mut record.kinds {
             kind.ok.response = stats::Moments::default();
@@ -32,14 +32,14 @@ fn response_times_from_sending_are_caught_where_operations_waited() {
         }
         rebuild_response(record);
     }
-    let analysis = scene.analyze();
+    let analysis = recorded.analyze();
     assert_caught(&analysis, "response-integral");
 }
 
-/// With the times from due, the stall is in the percentiles; the service time beside them shows less of it.
+/// With times from the due time, the stall is in the percentiles; the service time shows less of it.
 #[test]
 fn response_time_shows_the_stall_and_service_time_does_not() {
-    let analysis = Scene::open(s(1)).analyze();
+    let analysis = RecordedRun::open(s(1)).analyze();
     let point = &analysis.load_points[0];
     let at = |summary: &analysis::TimeSummary, q: f64| {
         summary.percentiles.iter().find(|one| one.q == q).unwrap().value.as_millis_f64()
@@ -49,7 +49,7 @@ fn response_time_shows_the_stall_and_service_time_does_not() {
     // due at 10 s + 39.5 ÷ 200 s, 817.5 ms before. A bucket there is 0.5 ms wide.
     assert!((at(&point.response, 0.99) - 817.5).abs() < 0.6, "{}", at(&point.response, 0.99));
     assert!(at(&point.service, 0.99) < 6.0, "{}", at(&point.service, 0.99));
-    assert!(remarks(&analysis, "places")[0].starts_with("all 20 places for operations in flight were taken"));
+    assert!(remarks(&analysis, "places")[0].starts_with("all 20 slots for operations in flight were taken"));
     // The longest is the one in flight: due 2.5 ms before the stall, done 5 ms after it.
     assert_eq!(point.response.max, Some(units::Nanos(1_007_500_000)));
 }

@@ -1,51 +1,51 @@
-//! The signs by which a bottleneck is recognized: what each of them measures, and in what.
+//! The indicators by which a bottleneck is recognized, with their units.
 
 use std::collections::BTreeMap;
 
 /// The unit of an indicator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SignUnit {
+pub enum IndicatorUnit {
     /// A ratio from 0 to 1, printed in percent.
     Share,
-    /// Times as much.
+    /// A factor.
     Factor,
-    /// Things.
+    /// A count.
     Count,
-    /// Things per second.
+    /// A count per second.
     PerSecond,
-    /// Things per operation.
+    /// A count per operation.
     PerOperation,
     /// Bytes.
     Bytes,
 }
 
-/// Makes the enum and its tables from one line per sign: variant, name, unit, what it is.
-macro_rules! signs {
+/// Makes the enum and its tables from one line per indicator: variant, name, unit, description.
+macro_rules! indicators {
     ($($variant:ident $name:literal $unit:ident $about:literal;)*) => {
         /// An indicator of how close a resource is to its limit.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum Sign {
+        pub enum Indicator {
             $(#[doc = $about] $variant,)*
         }
 
-        impl Sign {
-            /// All signs, in the order of the report.
-            pub const ALL: &[Sign] = &[$(Sign::$variant),*];
+        impl Indicator {
+            /// All indicators, in the order of the report.
+            pub const ALL: &[Indicator] = &[$(Indicator::$variant),*];
 
             /// Returns the name for people.
             pub fn name(self) -> &'static str {
-                match self { $(Sign::$variant => $name,)* }
+                match self { $(Indicator::$variant => $name,)* }
             }
 
-            /// Returns in what it is measured.
-            pub fn unit(self) -> SignUnit {
-                match self { $(Sign::$variant => SignUnit::$unit,)* }
+            /// Returns its unit.
+            pub fn unit(self) -> IndicatorUnit {
+                match self { $(Indicator::$variant => IndicatorUnit::$unit,)* }
             }
         }
     };
 }
 
-signs! {
+indicators! {
     AllowanceBusy "server CPU of its allowance" Share "CPU time of the server's processes ÷ what its CPUs and quota allow.";
     ProcessorUse "processor use" Share "The server's use of its allowance where that is seen, else the busy share of its CPUs.";
     ServerCpus "CPUs used by the server" Count "CPU time of the server's processes per second.";
@@ -82,4 +82,4 @@ signs! {
 }
 
 /// The indicators of a load point; those that are not known are missing.
-pub type Signs = BTreeMap<Sign, f64>;
+pub type Indicators = BTreeMap<Indicator, f64>;

@@ -1,15 +1,19 @@
-//! Which repetitions of two sides followed each other, so that what drifts on the machine concerns both.
+//! Pairing of interleaved repetitions of two sides, so that a drift of the machine affects both.
 
 use units::WallTime;
 
 /// The fewest pairs that count as repetitions.
 const N_PAIRS_MIN: usize = 3;
 
-/// Pairs the repetitions of two sides that took turns: places in `a` and `b` of those that followed each other.
+/// Returns the pairs of interleaved repetitions of two sides: indexes in `a` and `b` of those that followed each other.
 ///
-/// By the order in time; two neighbors of different sides are a pair, one between pairs is left out (its partner may not
-/// be valid). `None` with fewer than three pairs, as when all of one side came before the other, or if a time is missing.
-pub(super) fn in_turns(a: &[Option<WallTime>], b: &[Option<WallTime>]) -> Option<Vec<(usize, usize)>> {
+/// By the order in time; two neighbors of different sides are a pair, one between pairs is left out (its partner may
+/// not be valid). `None` with fewer than three pairs, as when all of one side came before the other, or if a time is
+/// missing.
+pub(super) fn interleaved_pairs(
+    a: &[Option<WallTime>],
+    b: &[Option<WallTime>],
+) -> Option<Vec<(usize, usize)>> {
     let of = |side: &[Option<WallTime>], is_b: bool| -> Option<Vec<(WallTime, bool, usize)>> {
         side.iter().enumerate().map(|(place, began)| Some(((*began)?, is_b, place))).collect()
     };
@@ -43,11 +47,11 @@ mod tests {
             let at = order.char_indices().filter(|(_, one)| *one == letter);
             at.map(|(index, _)| Some(WallTime(index as i64))).collect::<Vec<_>>()
         };
-        in_turns(&times('a'), &times('b'))
+        interleaved_pairs(&times('a'), &times('b'))
     }
 
     #[test]
-    fn neighbors_are_pairs() {
+    fn neighbors_of_different_sides_are_pairs() {
         let all = Some(vec![(0, 0), (1, 1), (2, 2)]);
         assert_eq!(paired("ababab"), all);
         assert_eq!(paired("bababa"), all);
@@ -57,8 +61,8 @@ mod tests {
     }
 
     #[test]
-    fn one_side_after_the_other_is_no_turn() {
+    fn one_side_after_the_other_is_not_interleaved() {
         assert_eq!(paired("aaabbb"), None);
-        assert_eq!(in_turns(&[Some(WallTime(1)), None], &[Some(WallTime(2)); 2]), None);
+        assert_eq!(interleaved_pairs(&[Some(WallTime(1)), None], &[Some(WallTime(2)); 2]), None);
     }
 }

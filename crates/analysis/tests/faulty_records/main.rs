@@ -1,0 +1,27 @@
+//! Faulty records: published mistakes of load tools, one file each.
+//!
+//! Every file shows that correct data pass and that the mistake is caught by the named rule.
+
+mod record;
+mod tamper;
+
+mod error_counters;
+mod few_samples;
+mod hidden_stall;
+mod idle_gap;
+mod impatient_users;
+mod invalid_parts;
+mod missing_agent;
+mod no_data;
+mod percentile_is_mean;
+mod phase_boundary_storm;
+mod saturated_generator;
+mod shifted_mix;
+mod users_over_response_time;
+mod wrong_run_length;
+
+#[test]
+fn correct_data_pass() {
+    record::assert_valid(&record::RecordedRun::closed().analyze());
+    record::assert_valid(&record::RecordedRun::open(record::ms(0)).analyze());
+}
