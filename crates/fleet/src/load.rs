@@ -311,7 +311,7 @@ impl LoadThread<'_> {
             time_limit: protocol.time_limit,
             origin: self.origin,
         };
-        let mix = Pages::new(plan, point.load.level());
+        let mix = Pages::new(plan, point.load);
         let mut outbox = Outbox::new(sender);
         // The only choice of a driver: behind it everything is known to the compiler.
         match (protocol.http, protocol.tls) {

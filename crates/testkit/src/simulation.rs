@@ -102,7 +102,7 @@ impl Simulation {
         let station = Station::new(self.server, object_bytes, self.plan.seed, point.index);
         let cast = Cast {
             station: Rc::new(RefCell::new(station)),
-            mix: Rc::new(Pages::new(&self.plan, point.load.level())),
+            mix: Rc::new(Pages::new(&self.plan, point.load)),
             outbox: Outbox::default(),
             n_running: Rc::new(Cell::new(self.plan.load_threads)),
         };

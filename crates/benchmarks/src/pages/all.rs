@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use model::{Mix, Plan, WebRequest};
+use model::{Load, Mix, Plan, WebRequest};
 
 use super::{PageMix, PageSchedule, PageUser};
 
@@ -16,9 +16,9 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Makes those of a plan at a level of load (users, or operations per second).
-    pub fn new(plan: &Plan, level: f64) -> Pages {
-        let workload = &plan.workload;
+    /// Makes those of a plan at a load.
+    pub fn new(plan: &Plan, load: Load) -> Pages {
+        let (workload, level) = (&plan.workload, load.level());
         Pages {
             mix: Arc::new(PageMix::new(workload, plan.protocol.connection, level)),
             schedule: PageSchedule::new(workload, plan.seed, level),

@@ -86,27 +86,22 @@ fn load_points(definition: &Definition, overrides: &Overrides) -> Vec<LoadPoint>
         true => &definition.quick.levels,
         false => &definition.load.levels,
     };
-    match (&overrides.rates, &overrides.load) {
-        (Some(rates), _) => points(definition, overrides, LoadUnit::Rate, rates),
-        (None, Some(users)) => {
-            let users: Vec<f64> = users.iter().map(|users| f64::from(*users)).collect();
-            points(definition, overrides, LoadUnit::Users, &users)
-        }
-        (None, None) => {
-            let unit = definition.load.unit;
-            points(definition, overrides, unit, &levels.list(overrides.max_load, unit))
-        }
-    }
-}
-
-fn points(definition: &Definition, overrides: &Overrides, unit: LoadUnit, levels: &[f64]) -> Vec<LoadPoint> {
     let arrivals = overrides.arrivals.unwrap_or(definition.open_loop.arrivals);
     let in_flight_max = overrides.in_flight_max.unwrap_or(definition.open_loop.in_flight_max);
-    let load = |level: f64| match unit {
-        LoadUnit::Users => Load::Users(level as u32),
-        LoadUnit::Rate => Load::Rate { per_second: level, arrivals, in_flight_max },
+    let rate = |per_second| Load::Rate { per_second, arrivals, in_flight_max };
+    let loads: Vec<Load> = match (&overrides.rates, &overrides.load, definition.load.unit) {
+        (Some(rates), _, _) => rates.iter().copied().map(rate).collect(),
+        (None, Some(users), _) => users.iter().copied().map(Load::Users).collect(),
+        (None, None, unit @ LoadUnit::Rate) => {
+            levels.list(overrides.max_load, unit).into_iter().map(rate).collect()
+        }
+        // Levels of users in a definition are whole.
+        (None, None, unit @ LoadUnit::Users) => {
+            let users = levels.list(overrides.max_load, unit).into_iter().map(|level| level as u32);
+            users.map(Load::Users).collect()
+        }
     };
-    (0..).zip(levels).map(|(index, level)| LoadPoint { index, load: load(*level) }).collect()
+    (0..).zip(loads).map(|(index, load)| LoadPoint { index, load }).collect()
 }
 
 /// The highest level of a search without a given maximum, as a multiple of the benchmark's own highest load.
