@@ -13,15 +13,6 @@ pub struct Demand {
 }
 
 impl Demand {
-    /// Makes the demand from a measurement: D = U·m ÷ X, where U is the share of time that each server was busy.
-    ///
-    /// X rate (operations/s). `None` if the rate is not above zero.
-    ///
-    /// Source: the utilization law, U = X·D ÷ m (Denning and Buzen 1978).
-    pub fn from_utilization(utilization: units::Ratio, servers: f64, rate: f64) -> Option<Demand> {
-        (0.0 < rate).then(|| Demand { busy: utilization.0 * servers / rate, servers })
-    }
-
     /// Returns the share of the time between two operations at full speed, D ÷ m, in s.
     fn per_server(&self) -> f64 {
         self.busy / self.servers
@@ -62,7 +53,6 @@ fn totals(demands: &[Demand]) -> Option<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use units::Ratio;
 
     use super::*;
 
@@ -82,15 +72,6 @@ mod tests {
         near(asymptotic_bound(9.0, 0.4, &demands), 20.0);
         near(asymptotic_bound(15.0, 0.4, &demands), 1.0 / 0.03);
         near(asymptotic_bound(30.0, 0.4, &demands), 1.0 / 0.03);
-    }
-
-    /// By hand: two CPUs 60 % busy at 300/s: 0.6 · 2 ÷ 300 = 4 ms each, so 500/s at most.
-    #[test]
-    fn a_demand_follows_from_utilization_and_rate() {
-        let demand = Demand::from_utilization(Ratio(0.6), 2.0, 300.0).unwrap();
-        assert!((demand.busy - 0.004).abs() < 1e-15);
-        assert!((asymptotic_bound(1e9, 0.0, &[demand]).unwrap() - 500.0).abs() < 1e-9);
-        assert_eq!(Demand::from_utilization(Ratio(0.6), 2.0, 0.0), None);
     }
 
     #[test]

@@ -18,12 +18,10 @@ mod knees;
 mod law;
 mod least_squares;
 mod median;
-mod mm;
 mod moments;
 mod order;
 mod regression;
 mod scaling;
-mod stall;
 mod steady;
 mod warm_up;
 
@@ -45,13 +43,11 @@ pub use law::{
     utilization_bound, weighted_harmonic_mean,
 };
 pub use median::median;
-pub use mm::{erlang_c, mg1_response, mm1_response, mm1_response_quantile, mmc_response};
 pub use moments::Moments;
 pub use regression::Line;
 pub use scaling::{
     Amdahl, FitError, FitQuality, Prediction, Repeats, ScalingPoint, SpeedUp, Usl, serial_share_of_ratio,
     speed_ups,
 };
-pub use stall::Stall;
 pub use steady::{Steadiness, SteadyLimit, steadiness};
 pub use warm_up::{warm_up_cut, warm_up_errors};

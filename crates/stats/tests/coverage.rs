@@ -5,7 +5,7 @@
 mod queues;
 
 use queues::{CAPACITY, Service};
-use stats::{Estimate, Histogram, Quantile, batch_mean_interval, batch_quantile_interval, mg1_response};
+use stats::{Estimate, Histogram, Quantile, batch_mean_interval, batch_quantile_interval};
 use units::{Nanos, Ratio};
 
 const CONFIDENCE: Ratio = Ratio(0.95);
@@ -40,7 +40,9 @@ impl Case {
                 Service::BRANCHES.map(|(p, mean)| 2.0 * p * mean * mean).iter().sum::<f64>() - 1.0
             }
         };
-        mg1_response(self.rate(), 1.0 / CAPACITY, variation_squared).expect("it has a steady state")
+        // Pollaczek and Khinchine: R = S + ρ·S·(1 + v) ÷ (2·(1 − ρ)).
+        let (service, busy) = (1.0 / CAPACITY, self.rate() / CAPACITY);
+        service + busy * service * (1.0 + variation_squared) / (2.0 * (1.0 - busy))
     }
 
     /// The true share of response times above `time` (s).

@@ -7,6 +7,7 @@
 //!
 //! - `plan`: short ways to a plan
 //! - `law`, `server`: what is simulated
+//! - `queues`, `stall`: what theory says of it
 //! - `driver`: what the engine asks for
 //! - `stage`: the executor that moves the clock
 //! - `simulation`: a run from plan to records and analysis
@@ -24,15 +25,19 @@ pub mod golden;
 mod json_schema;
 mod law;
 mod plan;
+mod queues;
 mod seed;
 mod server;
 mod simulation;
 mod stage;
+mod stall;
 
 pub use conservation::assert_conserved;
 pub use json_schema::{closed, schema_faults};
 pub use law::Law;
 pub use plan::{closed_plan, one_object, open_plan, phases};
+pub use queues::{mg1_response, mm1_response, mm1_response_quantile, mmc_response};
 pub use seed::with_seed;
 pub use server::{Request, Server, Window};
 pub use simulation::{Recording, Simulation};
+pub use stall::Stall;

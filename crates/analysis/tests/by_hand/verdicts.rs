@@ -112,7 +112,8 @@ fn connections_left_open_are_a_remark_with_their_number() {
     assert_valid(&analysis);
     let (point, texts) = (&analysis.load_points[0], remarks(&analysis, "left-open"));
     assert_eq!((point.left_open, analysis.load_points[1].left_open), (7, 0));
-    let begin = format!("the server left 7 of {} connections open after a complete last reply", point.total.n);
+    let begin =
+        format!("the server left 7 of {} connections open after a complete last reply", point.total.n);
     assert!(texts.len() == 1 && texts[0].starts_with(&begin), "{texts:?}");
     assert!(texts[0].contains("the load generator waited up to 1.00 s for each"), "{texts:?}");
 }

@@ -130,7 +130,6 @@ fn proliant_8000() {
 #[test]
 fn a_wrong_unit_is_found() {
     let text = text("apple-network-server-1996").replace("unit = \"Mibit/s\"", "unit = \"Mbit/s\"");
-    let units =
-        findings(&text).into_iter().filter(|finding| finding.text.contains("check the unit")).count();
+    let units = findings(&text).into_iter().filter(|finding| finding.text.contains("check the unit")).count();
     assert_eq!(units, 4, "in two tables what a run samples of large files hides it");
 }

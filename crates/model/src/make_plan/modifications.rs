@@ -1,6 +1,6 @@
 //! Deviations of a run from its benchmark's definition.
 
-use super::points;
+use super::load_points;
 use crate::{
     Arrivals, Connection, Definition, Load, LoadPoint, Modification, Overrides, Pick, Plan, Search, Tls,
     WorkloadSource, load_text, time_text,
@@ -53,10 +53,15 @@ fn ours_text(plan: &Plan) -> String {
 
 /// Returns the load points of the definition. The maximum of steps is for a run to choose: it is no modification.
 fn standard_points(definition: &Definition, overrides: &Overrides) -> Vec<LoadPoint> {
-    let unit = definition.load.unit;
-    let levels = definition.load.levels.list(overrides.max_load, unit);
-    let standard = Overrides { arrivals: None, in_flight_max: None, ..overrides.clone() };
-    points(definition, &standard, unit, &levels)
+    let standard = Overrides {
+        quick: false,
+        load: None,
+        rates: None,
+        arrivals: None,
+        in_flight_max: None,
+        ..overrides.clone()
+    };
+    load_points(definition, &standard)
 }
 
 fn pick_row(definition: &Definition, name: &str, pick: &Pick) -> Option<(String, String, String)> {

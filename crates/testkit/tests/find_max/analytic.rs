@@ -14,7 +14,7 @@ use crate::scenario::{Noise, Scenario};
 fn the_highest_rate_of_a_single_queue_is_that_of_the_formula() {
     let limit = 0.020;
     let expected = 1000.0 + 0.01_f64.ln() / limit;
-    assert!((stats::mm1_response_quantile(expected, 0.001, 0.99).unwrap() - limit).abs() < 1e-9);
+    assert!((testkit::mm1_response_quantile(expected, 0.001, 0.99).unwrap() - limit).abs() < 1e-9);
     for seed in [21, 22] {
         with_seed(seed, |seed| {
             let search = Scenario {

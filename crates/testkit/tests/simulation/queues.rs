@@ -31,7 +31,7 @@ fn check_one_worker(seed: u64, rho: f64) {
     with_seed(seed, |seed| {
         let server = Server::new(Law::Exponential(us(400)), Some(1));
         let rate = rho * server.capacity();
-        check(seed, server, rate, stats::mm1_response(rate, 400e-6));
+        check(seed, server, rate, testkit::mm1_response(rate, 400e-6));
     });
 }
 
@@ -56,7 +56,7 @@ fn check_several_workers(seed: u64, workers: u32) {
         let service = us(500 * u64::from(workers));
         let server = Server::new(Law::Exponential(service), Some(workers));
         let rate = 0.7 * server.capacity();
-        check(seed, server, rate, stats::mmc_response(rate, service.as_secs_f64(), workers));
+        check(seed, server, rate, testkit::mmc_response(rate, service.as_secs_f64(), workers));
     });
 }
 
@@ -74,7 +74,7 @@ fn eight_workers_follow_erlang() {
 fn check_any_service(seed: u64, law: Law) {
     with_seed(seed, |seed| {
         let rate = 0.6 / law.mean();
-        let expected = stats::mg1_response(rate, law.mean(), law.variation_squared());
+        let expected = testkit::mg1_response(rate, law.mean(), law.variation_squared());
         check(seed, Server::new(law, Some(1)), rate, expected);
     });
 }

@@ -1,7 +1,7 @@
 //! A server that freezes once: measured from the due time it shows, measured from sending it hides.
 
 use model::Arrivals;
-use stats::Stall;
+use testkit::Stall;
 use testkit::{Law, Server, Simulation, Window, closed_plan, open_plan, phases, with_seed};
 
 use crate::{assert_valid, close, quantile, s, us};

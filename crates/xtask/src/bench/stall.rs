@@ -1,6 +1,6 @@
 //! A server that stops for one second: does the open loop see it as its users would?
 //!
-//! The expected values are `stats::Stall`'s. They need the rate at which the server works off what has
+//! The expected values are `testkit::Stall`'s. They need the rate at which the server works off what has
 //! piled up. It follows from the mean: the delays of the stall and of the drain after it are the area
 //! of a triangle, λ·D²/(2(1 − ρ)) operation-seconds, so that over λ·T operations the mean rises by
 //!
@@ -14,7 +14,7 @@ use std::process::Stdio;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use stats::Stall;
+use testkit::Stall;
 
 use super::SERVER_CPU;
 use super::figures::word;
@@ -69,7 +69,7 @@ fn table(point: &Value) -> Result<String> {
         "\n## A stall\n\n\
         `plimsoll serve web` stops once for {LENGTH:.1} s in {RUN:.0} s at {RATE:.0}/s, at most {PLACES} operations in flight. \
         The drain, from the mean delay: {capacity:.0}/s. Response times from the due time; computed as in \
-        `stats::Stall`; within 1 %. The service time, from when an operation was sent, shows it to few.\n\n\
+        `testkit::Stall`; within 1 %. The service time, from when an operation was sent, shows it to few.\n\n\
         | | computed | measured | gap | | service time |\n|---|---:|---:|---:|---|---:|\n"
     );
     for (name, q) in [("p99", 0.99), ("p99.9", 0.999)] {

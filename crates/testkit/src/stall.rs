@@ -30,7 +30,7 @@ pub struct Stall {
 
 impl Stall {
     /// Returns the length of stall and drain together, in s: D ÷ (1 − ρ). `None` if the queue never drains (λ ≥ μ).
-    pub fn disturbance(&self) -> Option<f64> {
+    fn disturbance(&self) -> Option<f64> {
         let spare = 1.0 - self.rate / self.capacity;
         (0.0 < spare).then(|| self.length / spare)
     }

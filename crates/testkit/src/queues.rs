@@ -37,7 +37,7 @@ pub fn mmc_response(rate: f64, service: f64, servers: u32) -> Option<f64> {
 /// C = B ÷ (1 − ρ·(1 − B)). `None` unless a < c.
 ///
 /// Source: Erlang 1917; the recursion follows from the ratio of successive terms of the loss formula.
-pub fn erlang_c(offered: f64, servers: u32) -> Option<f64> {
+fn erlang_c(offered: f64, servers: u32) -> Option<f64> {
     if !(0.0 <= offered && offered < f64::from(servers)) {
         return None;
     }
