@@ -9,7 +9,7 @@ use analysis::audit::audit_report;
 use benchmarks::webstone::Filelist;
 use drivers::web::Target;
 use model::{
-    CalendarDate, Definition, DiskShare, Expression, Notes, PathPattern, Pick, PriceList, Printed,
+    CalendarDate, Definition, DiskShare, Expression, Notes, PathPattern, Pick, PriceList, PrintedNumber,
     PublishedQuantity, PublishedReport, Statement, parse_bytes, parse_limits, parse_load, parse_rates,
     parse_time,
 };
@@ -117,7 +117,7 @@ pub fn scrape(bytes: &[u8]) {
 
 pub fn published(bytes: &[u8]) {
     with_text(bytes, |text| {
-        let _ = (CalendarDate::parse(text), PublishedQuantity::parse(text), Printed::parse(text, "s", true));
+        let _ = (CalendarDate::parse(text), PublishedQuantity::parse(text), PrintedNumber::parse(text, "s", true));
         shown(Expression::parse(text));
         shown(Statement::parse(text));
         match PublishedReport::parse("fuzz.toml", text) {

@@ -10,7 +10,7 @@ use common::{Bench, Peer, SMALL, clock, connection, protocol, read_request, righ
 use drivers::Policy;
 use drivers::web::{Origin, OriginSetup, PlainDriver, Target, Trust};
 use model::{
-    Connection, Count, HttpVersion, Letters, Outcome, Parameter, Protocol, ReplyBody, Request, Secrets,
+    Connection, Count, GeneratedText, HttpVersion, Outcome, Parameter, Protocol, ReplyBody, Request, Secrets,
     WebRequest, Workload,
 };
 
@@ -175,7 +175,7 @@ fn letters_of_the_seed_in_the_path_are_expected() {
     };
     let letters = |seed| {
         let mut body = vec![0; 300];
-        Letters::new(seed).fill(&mut body);
+        GeneratedText::new(seed).fill(&mut body);
         reply(&body)
     };
     let requests = [0, 9, 9].map(|number| WebRequest { number, ..WebRequest::first(0) });

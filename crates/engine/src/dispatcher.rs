@@ -30,22 +30,22 @@ struct State {
 /// The operations of one share, in order.
 struct Turns {
     schedule: Schedule,
-    slice: u64,
-    n_slices: u64,
+    share: u64,
+    n_shares: u64,
     next: Option<(u64, Nanos)>,
 }
 
 impl Turns {
     fn new(schedule: Schedule, assignment: &Assignment) -> Turns {
-        let (slice, n_slices) = (assignment.slice.into(), assignment.n_slices.into());
-        let mut turns = Turns { schedule, slice, n_slices, next: None };
+        let (share, n_shares) = (assignment.share.into(), assignment.n_shares.into());
+        let mut turns = Turns { schedule, share, n_shares, next: None };
         turns.step();
         turns
     }
 
     fn step(&mut self) -> Option<(u64, Nanos)> {
-        let (slice, n_slices) = (self.slice, self.n_slices);
-        let next = self.schedule.find(|(k, _)| k % n_slices == slice);
+        let (share, n_shares) = (self.share, self.n_shares);
+        let next = self.schedule.find(|(k, _)| k % n_shares == share);
         std::mem::replace(&mut self.next, next)
     }
 }

@@ -68,7 +68,7 @@ impl Recorder {
             phases: setup.phases,
             is_paced: false,
             arrivals: None,
-            current: empty_interval(setup.point.index, setup.assignment.slice),
+            current: empty_interval(setup.point.index, setup.assignment.share),
             n_units,
             in_flight: TimeIntegral::default(),
             in_flight_kinds: vec![0; n_kinds],
@@ -87,8 +87,8 @@ impl Recorder {
 
     /// Counts due operations by this share of the schedule.
     pub fn follow(&mut self, schedule: Schedule, assignment: &Assignment) {
-        let (slice, n_slices) = (u64::from(assignment.slice), u64::from(assignment.n_slices));
-        let is_ours = move |(k, _): &(u64, Nanos)| k % n_slices == slice;
+        let (share, n_shares) = (u64::from(assignment.share), u64::from(assignment.n_shares));
+        let is_ours = move |(k, _): &(u64, Nanos)| k % n_shares == share;
         let mut schedule: Box<dyn Iterator<Item = Nanos>> =
             Box::new(schedule.filter(is_ours).map(|(_, due)| due));
         let next = schedule.next();

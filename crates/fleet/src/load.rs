@@ -15,7 +15,7 @@ use drivers::web::{
 use engine::{Driver, HealthProbe, PointSetup, Sink, run_point_on_this_thread};
 use model::{
     Assignment, Example, HttpVersion, IntervalRecord, LoadPoint, Plan, Secrets, SutUse, Tls, WebRequest,
-    slice,
+    partition,
 };
 use testbed::{RunningSut, SchedStat, SutError, lower_priority, pin_current_thread};
 use thiserror::Error;
@@ -117,7 +117,7 @@ impl Prepared {
     /// Divides a load point among the load threads of a plan. Connections are not opened: that belongs to their first
     /// operation.
     pub(crate) fn new(point: LoadPoint, plan: &Plan) -> Prepared {
-        Prepared { point, assignments: slice(point.index, point.load, plan.load_threads), origin: None }
+        Prepared { point, assignments: partition(point.index, point.load, plan.load_threads), origin: None }
     }
 
     /// Has it begin as soon as its threads can be ready.
@@ -284,7 +284,7 @@ struct LoadThread<'a> {
 
 impl LoadThread<'_> {
     fn run(self, sender: Sender<Message>) -> Result<HandshakeCounts, LoadError> {
-        let thread = self.assignment.slice;
+        let thread = self.assignment.share;
         let result = self.run_here(sender);
         if result.is_err() {
             // The others must not wait for the end of a load point that is lost.
@@ -298,7 +298,7 @@ impl LoadThread<'_> {
 
     fn run_here(&self, sender: Sender<Message>) -> Result<HandshakeCounts, Failure> {
         let PointWork { plan, point, aim, clock } = self.work;
-        if let Some(cpu) = plan.load_cpus.get(self.assignment.slice as usize) {
+        if let Some(cpu) = plan.load_cpus.get(self.assignment.share as usize) {
             pin_current_thread(&[*cpu])?;
         }
         let Plan { protocol, phases, seed, .. } = plan;

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use model::{
-    FOREIGN_CHARS_MAX, Machine, MachineRole, Reading, foreign_text, is_command, without_credentials,
+    FOREIGN_CHARS_MAX, Machine, MachineRole, Reading, foreign_text, is_terminal_control, without_credentials,
 };
 use testbed::{LocalMachine, RunningSut, ServiceStatus, THIS_MACHINE, Watch, WatchError};
 use units::{Clock, Nanos, RealClock};
@@ -67,7 +67,7 @@ impl Watcher {
 
 /// Makes a name that a machine told fit to be stored and shown; most are already.
 fn make_printable(name: &mut String) {
-    if FOREIGN_CHARS_MAX < name.len() || name.contains(is_command) {
+    if FOREIGN_CHARS_MAX < name.len() || name.contains(is_terminal_control) {
         *name = foreign_text(name);
     }
 }

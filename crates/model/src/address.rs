@@ -1,4 +1,4 @@
-//! Kinds of network addresses, by which a connection is allowed or refused after name resolution.
+//! Kinds of network addresses. A connection is allowed or refused by the kind of its address after name resolution.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -9,20 +9,20 @@ pub enum AddressKind {
     Loopback,
     /// A private network (RFC 1918, RFC 4193).
     Private,
-    /// Link-local: cloud machines keep their metadata there.
+    /// Link-local, the range of most clouds' metadata services.
     LinkLocal,
-    /// A metadata service of a cloud, though its range is a private one.
+    /// A metadata service of a cloud in a private range.
     Metadata,
-    /// An address that is not of one host: unspecified, broadcast, multicast.
+    /// An address that belongs to no single host: unspecified, broadcast, multicast.
     NotOneHost,
-    /// Somebody's address on the Internet, or one reserved for something else.
+    /// A public address, or one reserved for other purposes.
     Public,
 }
 
 impl AddressKind {
-    /// Returns what an address belongs to. An IPv4 address mapped into an IPv6 one counts as itself; one that
-    /// a gateway would have to translate does so only where it is forbidden: loopback or a private network
-    /// behind somebody's gateway is not ours, and counts as public.
+    /// Returns the kind of an address. An IPv4 address mapped into an IPv6 one has its own kind. One that a gateway
+    /// would have to translate has its own kind only if that is forbidden: loopback or a private network behind
+    /// another's gateway is not ours, and counts as public.
     pub fn of(address: IpAddr) -> AddressKind {
         let address = match address.to_canonical() {
             IpAddr::V4(address) => return AddressKind::of_v4(address),
@@ -58,13 +58,13 @@ impl AddressKind {
         }
     }
 
-    /// Returns whether somebody who watches a run may be there: a collector, or an exporter of metrics. Anywhere but where
-    /// cloud machines keep their metadata, and where no single host is.
+    /// Returns whether an observer of a run (a collector, or an exporter of metrics) may have such an address: any
+    /// but those of metadata services and those of no single host.
     pub fn may_observe(self) -> bool {
         matches!(self, AddressKind::Loopback | AddressKind::Private | AddressKind::Public)
     }
 
-    /// Returns what it belongs to, in words: `a public address`.
+    /// Returns the kind in words: `a public address`.
     pub fn name(self) -> &'static str {
         match self {
             AddressKind::Loopback => "a loopback address",
@@ -107,7 +107,7 @@ fn translated_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     }
 }
 
-/// The addresses of somebody who would watch a run cannot be used.
+/// A reason why an observer's addresses are refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no connection is made to `{address}`: it is {}", kind.name())]
 pub struct ForbiddenObserver {
@@ -117,11 +117,11 @@ pub struct ForbiddenObserver {
     pub kind: AddressKind,
 }
 
-/// Checks the addresses that a name has: whoever is to be told of a run, or to tell of it, may be at each of them.
+/// Checks that a run may be observed from all addresses of a name.
 ///
 /// # Errors
 ///
-/// The first where nobody may be.
+/// The first forbidden address.
 pub fn check_observer(addresses: &[SocketAddr]) -> Result<(), ForbiddenObserver> {
     let kinds = addresses.iter().map(|address| (address.ip(), AddressKind::of(address.ip())));
     match kinds.into_iter().find(|(_, kind)| !kind.may_observe()) {
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn observers_may_be_anywhere_but_where_metadata_is() {
+    fn observers_may_have_any_address_but_those_of_metadata_services() {
         let refused = |address: &str| check_observer(&[SocketAddr::new(address.parse().unwrap(), 4318)]);
         for address in
             ["127.0.0.1", "10.0.0.1", "192.168.1.1", "::1", "fd00::1", "8.8.8.8", "2606:4700::1111"]

@@ -1,14 +1,13 @@
 //! The content of the files of a data set: a function of (content seed, object, position).
 //!
-//! A fixed block of printable text follows from the seed. Each stretch of [`CHUNK_BYTES`] bytes of
-//! an object is a piece of that block, and where the piece begins follows from (seed, object,
-//! chunk). So any part of any object can be made or checked without the rest, a check is one
-//! comparison of memory per chunk, the block stays in the second-level cache, and a stretch that
-//! was swapped, repeated or taken from another object does not pass.
+//! The seed determines a fixed block of printable text. Each chunk of [`CHUNK_BYTES`] bytes of an object is a piece
+//! of that block; (seed, object, chunk) determines its offset. So any part of any object can be made or checked
+//! without the rest, a check is one memory comparison per chunk, the block stays in the second-level cache, and a
+//! chunk that was swapped, repeated or taken from another object does not pass.
 
 use units::{Purpose, Rng, mix_bits};
 
-/// Number of bytes that follow from one draw of a starting position.
+/// Length of a chunk: the bytes that one draw of a starting position determines.
 pub const CHUNK_BYTES: usize = 4096;
 
 /// Length of the block that the chunks are cut from: small enough for a second-level cache.
@@ -25,14 +24,14 @@ pub struct Content {
 }
 
 impl Content {
-    /// Makes the content that belongs to a content seed.
+    /// Makes the content of a content seed.
     pub fn new(seed: u64) -> Content {
         let mut rng = Rng::new(seed, Purpose::Content, 0);
         let block = (0..BLOCK_BYTES).map(|_| ALPHABET[rng.below(64) as usize]).collect();
         Content { seed, block }
     }
 
-    /// Returns the number by which the content of an object is made, of one of so many kinds of requests: different
+    /// Returns the number that determines the content of an object of one of `n_kinds` kinds of requests: different
     /// for all objects of all kinds, and the same at every level of load.
     #[inline]
     pub fn object(n_kinds: usize, kind: u16, number: u64) -> u32 {
@@ -98,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn any_cut_of_an_object_gives_the_same_bytes() {
+    fn any_split_of_an_object_gives_the_same_bytes() {
         let content = Content::new(2001);
         let all = whole(&content, 3, 20_000);
         for (offset, length) in [(0, 1), (1, 4096), (4095, 2), (4096, 4096), (9_999, 10_001)] {
@@ -110,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn one_changed_byte_is_found_and_placed() {
+    fn one_changed_byte_is_found_with_its_index() {
         let content = Content::new(2001);
         let right = whole(&content, 0, 51_250);
         for position in [0, 1, 4095, 4096, 51_249] {

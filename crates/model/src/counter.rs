@@ -20,9 +20,9 @@ pub enum CounterUnit {
 /// The behavior of a counter over time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CounterKind {
-    /// Only grows, but for a restart of what counts: what happened is the difference of two readings.
+    /// A monotonic count, reset only when its source restarts; the difference of two readings counts the events.
     Total,
-    /// Stands where it stands: a queue, a size.
+    /// A gauge: the length of a queue, a size.
     Level,
 }
 
@@ -49,37 +49,37 @@ impl CounterKind {
     }
 }
 
-/// Makes the enum, its list and its tables from one line per counter: variant, name, kind, unit, what it is.
+/// Makes the enum, its list and its tables from one line per counter: variant, name, kind, unit, description.
 macro_rules! counters {
-    ($($variant:ident $name:literal $kind:ident $unit:ident $about:literal;)*) => {
-        /// A performance counter. Its instance (a CPU, a disk, an interface, a program) is said by the series.
+    ($($variant:ident $name:literal $kind:ident $unit:ident $description:literal;)*) => {
+        /// A performance counter. The series names its instance (a CPU, a disk, an interface, a program).
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Counter {
-            $(#[doc = $about] $variant,)*
+            $(#[doc = $description] $variant,)*
         }
 
         impl Counter {
             /// All counters, in the order of the report.
             pub const ALL: &[Counter] = &[$(Counter::$variant),*];
 
-            /// Returns the name in files and exports: what it belongs to, a dot, what it counts.
+            /// Returns the name in files and exports: the group, a dot, the quantity.
             pub fn name(self) -> &'static str {
                 match self { $(Counter::$variant => $name,)* }
             }
 
-            /// Returns how it behaves over time.
+            /// Returns the behavior over time.
             pub fn kind(self) -> CounterKind {
                 match self { $(Counter::$variant => CounterKind::$kind,)* }
             }
 
-            /// Returns in what it counts.
+            /// Returns the unit.
             pub fn unit(self) -> CounterUnit {
                 match self { $(Counter::$variant => CounterUnit::$unit,)* }
             }
 
-            /// Returns what it is: a sentence.
-            pub fn about(self) -> &'static str {
-                match self { $(Counter::$variant => $about,)* }
+            /// Returns the description: a sentence.
+            pub fn description(self) -> &'static str {
+                match self { $(Counter::$variant => $description,)* }
             }
         }
     };
@@ -89,49 +89,49 @@ counters! {
     // Instance: the number of the CPU.
     CpuUser "cpu.user" Total Micros "Time in user mode, guests included.";
     CpuNice "cpu.nice" Total Micros "Time in user mode at low priority.";
-    CpuSystem "cpu.system" Total Micros "Time in the kernel on behalf of processes.";
+    CpuSystem "cpu.system" Total Micros "Time in kernel mode on behalf of processes.";
     CpuIrq "cpu.irq" Total Micros "Time in interrupt handlers.";
-    CpuSoftirq "cpu.softirq" Total Micros "Time in deferred interrupt work, such as the network's.";
-    CpuSteal "cpu.steal" Total Micros "Time that the host of a virtual machine gave to others.";
+    CpuSoftirq "cpu.softirq" Total Micros "Time in softirqs: deferred interrupt work such as network processing.";
+    CpuSteal "cpu.steal" Total Micros "Time stolen by the hypervisor to run other virtual machines.";
     CpuIdle "cpu.idle" Total Micros "Idle time.";
-    CpuIowait "cpu.iowait" Total Micros "Idle time while input or output was under way.";
+    CpuIowait "cpu.iowait" Total Micros "Idle time with an outstanding disk I/O request.";
     CpuFrequency "cpu.frequency" Level Hertz "Clock frequency.";
 
-    ContextSwitches "system.context_switches" Total Count "Switches from one thread to another.";
+    ContextSwitches "system.context_switches" Total Count "Context switches.";
     Interrupts "system.interrupts" Total Count "Interrupts served.";
-    Forks "system.forks" Total Count "Processes and threads made.";
-    Runnable "system.runnable" Level Count "Threads that run or wait for a CPU.";
-    Blocked "system.blocked" Level Count "Threads that wait for a disk.";
+    Forks "system.forks" Total Count "Processes and threads created.";
+    Runnable "system.runnable" Level Count "Runnable threads: running or waiting for a CPU.";
+    Blocked "system.blocked" Level Count "Threads blocked on disk I/O.";
     OpenFiles "system.open_files" Level Count "Open files.";
 
-    PressureCpu "pressure.cpu_some" Total Micros "Time in which a thread waited for a CPU.";
-    PressureMemory "pressure.memory_some" Total Micros "Time in which a thread waited for memory.";
-    PressureMemoryFull "pressure.memory_full" Total Micros "Time in which all threads waited for memory.";
-    PressureIo "pressure.io_some" Total Micros "Time in which a thread waited for input or output.";
-    PressureIoFull "pressure.io_full" Total Micros "Time in which all threads waited for input or output.";
+    PressureCpu "pressure.cpu_some" Total Micros "Time in which at least one thread waited for a CPU (PSI some).";
+    PressureMemory "pressure.memory_some" Total Micros "Time in which at least one thread waited for memory (PSI some).";
+    PressureMemoryFull "pressure.memory_full" Total Micros "Time in which all non-idle threads waited for memory (PSI full).";
+    PressureIo "pressure.io_some" Total Micros "Time in which at least one thread waited for I/O (PSI some).";
+    PressureIoFull "pressure.io_full" Total Micros "Time in which all non-idle threads waited for I/O (PSI full).";
 
     MemoryTotal "memory.total" Level Bytes "Memory of the machine.";
-    MemoryAvailable "memory.available" Level Bytes "Memory that can be had without paging.";
-    MemoryCached "memory.cached" Level Bytes "Memory that holds file pages.";
-    MemoryDirty "memory.dirty" Level Bytes "File pages that wait to be written.";
-    SwapUsed "memory.swap_used" Level Bytes "Memory that was paged out.";
-    PagedIn "paging.in" Total Bytes "Read from disks into pages.";
-    PagedOut "paging.out" Total Bytes "Written from pages to disks.";
+    MemoryAvailable "memory.available" Level Bytes "Memory available without swapping.";
+    MemoryCached "memory.cached" Level Bytes "Page cache.";
+    MemoryDirty "memory.dirty" Level Bytes "Dirty pages waiting for writeback.";
+    SwapUsed "memory.swap_used" Level Bytes "Swap space in use.";
+    PagedIn "paging.in" Total Bytes "Bytes paged in from disks.";
+    PagedOut "paging.out" Total Bytes "Bytes paged out to disks.";
     SwappedIn "paging.swapped_in" Total Count "Pages read from swap.";
     SwappedOut "paging.swapped_out" Total Count "Pages written to swap.";
-    MajorFaults "paging.major_faults" Total Count "Page faults that needed a disk.";
-    Refaults "paging.refaults" Total Count "Pages needed again soon after they were evicted.";
+    MajorFaults "paging.major_faults" Total Count "Major page faults: those that read from a disk.";
+    Refaults "paging.refaults" Total Count "Refaults: page faults on recently evicted pages.";
 
     // Instance: the block device.
     DiskReads "disk.reads" Total Count "Reads completed.";
     DiskWrites "disk.writes" Total Count "Writes completed.";
     DiskReadBytes "disk.read_bytes" Total Bytes "Bytes read.";
     DiskWriteBytes "disk.write_bytes" Total Bytes "Bytes written.";
-    DiskReadTime "disk.read_time" Total Micros "Time that reads took, summed over them.";
-    DiskWriteTime "disk.write_time" Total Micros "Time that writes took, summed over them.";
-    DiskBusy "disk.busy" Total Micros "Time in which anything was under way.";
-    DiskIdle "disk.idle" Total Micros "Time in which nothing was under way: what Windows tells in place of the busy time.";
-    DiskQueueTime "disk.queue_time" Total Micros "Requests under way, integrated over time.";
+    DiskReadTime "disk.read_time" Total Micros "Time of all reads, summed.";
+    DiskWriteTime "disk.write_time" Total Micros "Time of all writes, summed.";
+    DiskBusy "disk.busy" Total Micros "Time with at least one request in flight.";
+    DiskIdle "disk.idle" Total Micros "Time without a request in flight; Windows reports it instead of the busy time.";
+    DiskQueueTime "disk.queue_time" Total Micros "Requests in flight, integrated over time.";
 
     // Instance: the network interface.
     NetReceivedBytes "net.received_bytes" Total Bytes "Bytes received.";
@@ -142,62 +142,62 @@ counters! {
     NetDrops "net.drops" Total Count "Packets dropped, both directions.";
     NetSpeed "net.speed" Level BitsPerSecond "Speed of the link.";
     QueueDrops "net.queue_drops" Total Count "Packets that the queueing discipline dropped.";
-    QueueOverlimits "net.queue_overlimits" Total Count "Packets that the queueing discipline held back.";
-    QueueBacklog "net.queue_backlog" Level Bytes "Bytes that wait in the queueing discipline.";
+    QueueOverlimits "net.queue_overlimits" Total Count "Packets that the queueing discipline delayed (overlimits).";
+    QueueBacklog "net.queue_backlog" Level Bytes "Bytes queued in the queueing discipline.";
 
-    NetRoute "net.route" Level Count "1: the load's way to the server leads through this interface.";
+    NetRoute "net.route" Level Count "1 if the load reaches the server through this interface.";
 
-    TcpActiveOpens "tcp.active_opens" Total Count "Connections made from here.";
-    TcpPassiveOpens "tcp.passive_opens" Total Count "Connections made to here.";
+    TcpActiveOpens "tcp.active_opens" Total Count "Connections opened by this machine (active opens).";
+    TcpPassiveOpens "tcp.passive_opens" Total Count "Connections accepted by this machine (passive opens).";
     TcpSegmentsSent "tcp.segments_sent" Total Count "Segments sent.";
-    TcpRetransmits "tcp.retransmits" Total Count "Segments sent again.";
-    TcpSynRetransmits "tcp.syn_retransmits" Total Count "Requests for a connection sent again.";
+    TcpRetransmits "tcp.retransmits" Total Count "Segments retransmitted.";
+    TcpSynRetransmits "tcp.syn_retransmits" Total Count "SYN segments retransmitted.";
     TcpResetsSent "tcp.resets_sent" Total Count "Resets sent.";
-    ListenOverflows "tcp.listen_overflows" Total Count "Connections refused because an accept queue was full.";
-    ListenDrops "tcp.listen_drops" Total Count "Requests for a connection dropped by listeners.";
+    ListenOverflows "tcp.listen_overflows" Total Count "Connections dropped because an accept queue was full.";
+    ListenDrops "tcp.listen_drops" Total Count "Connection requests dropped by listeners.";
     TcpInUse "tcp.in_use" Level Count "TCP sockets in use.";
     TcpTimeWait "tcp.time_wait" Level Count "Connections in TIME-WAIT.";
     // Instance: the listener's port.
-    AcceptQueue "tcp.accept_queue" Level Count "Connections that wait to be accepted.";
-    AcceptQueueMax "tcp.accept_queue_max" Level Count "Connections that may wait to be accepted.";
+    AcceptQueue "tcp.accept_queue" Level Count "Connections in the accept queue.";
+    AcceptQueueMax "tcp.accept_queue_max" Level Count "Capacity of the accept queue (backlog).";
 
     // The server's processes together.
     SutCpu "sut.cpu" Total Micros "CPU time of the server's processes.";
     SutCpuUser "sut.cpu_user" Total Micros "CPU time of the server's processes in user mode.";
     SutCpuSystem "sut.cpu_system" Total Micros "CPU time of the server's processes in the kernel.";
     SutBusiestThread "sut.busiest_thread" Level Micros "CPU time per second of the server's busiest thread.";
-    SutPeriods "sut.periods" Total Count "Periods of the server's CPU quota.";
-    SutThrottledPeriods "sut.throttled_periods" Total Count "Periods in which the quota was used up.";
-    SutThrottled "sut.throttled" Total Micros "Time for which the quota held the server back.";
+    SutPeriods "sut.periods" Total Count "Enforcement periods of the server's CPU quota.";
+    SutThrottledPeriods "sut.throttled_periods" Total Count "Enforcement periods in which the server was throttled.";
+    SutThrottled "sut.throttled" Total Micros "Time for which the CPU quota throttled the server.";
     SutProcesses "sut.processes" Level Count "Processes of the server.";
-    SutMemory "sut.memory" Level Bytes "Memory of the server's processes, file pages included.";
-    SutMemoryMax "sut.memory_max" Level Bytes "The limit on that memory.";
-    SutMemoryHits "sut.memory_limit_hits" Total Count "How often the limit on memory was met.";
-    SutRefaults "sut.refaults" Total Count "File and other pages of the server needed again soon after they were evicted.";
-    SutMajorFaults "sut.major_faults" Total Count "Page faults of the server that needed a disk.";
+    SutMemory "sut.memory" Level Bytes "Memory of the server's processes, page cache included.";
+    SutMemoryMax "sut.memory_max" Level Bytes "Memory limit of the server.";
+    SutMemoryHits "sut.memory_limit_hits" Total Count "Number of times the server reached its memory limit.";
+    SutRefaults "sut.refaults" Total Count "Refaults of the server: page faults on recently evicted pages.";
+    SutMajorFaults "sut.major_faults" Total Count "Major page faults of the server: those that read from a disk.";
     SutReads "sut.reads" Total Count "Reads by the server's processes that reached a disk.";
     SutWrites "sut.writes" Total Count "Writes by the server's processes that reached a disk.";
     SutReadBytes "sut.read_bytes" Total Bytes "Bytes that the server's processes read from disks.";
     SutWriteBytes "sut.write_bytes" Total Bytes "Bytes that the server's processes wrote to disks.";
-    SutIoWait "sut.io_wait" Total Micros "Time that the server's requests to disks waited or were held back, summed over them.";
-    SutPressureCpu "sut.pressure_cpu" Total Micros "Time in which a thread of the server waited for a CPU.";
-    SutPressureMemory "sut.pressure_memory" Total Micros "Time in which a thread of the server waited for memory.";
-    SutPressureIo "sut.pressure_io" Total Micros "Time in which a thread of the server waited for input or output.";
+    SutIoWait "sut.io_wait" Total Micros "Time that the server's disk requests were queued or throttled, summed over them.";
+    SutPressureCpu "sut.pressure_cpu" Total Micros "Time in which at least one thread of the server waited for a CPU (PSI some).";
+    SutPressureMemory "sut.pressure_memory" Total Micros "Time in which at least one thread of the server waited for memory (PSI some).";
+    SutPressureIo "sut.pressure_io" Total Micros "Time in which at least one thread of the server waited for I/O (PSI some).";
     // Instance: the program's name.
     ProcessCpu "process.cpu" Total Micros "CPU time of a program's processes.";
     ProcessMemory "process.memory" Level Bytes "Resident memory of a program's processes.";
     ProcessCount "process.count" Level Count "Processes of a program.";
-    ProcessRunning "process.running" Level Count "Threads of a program that run or wait for a CPU.";
-    ProcessWaiting "process.waiting" Level Count "Threads of a program that wait for something else than a CPU or a disk.";
-    ProcessBlocked "process.blocked" Level Count "Threads of a program that wait for a disk.";
+    ProcessRunning "process.running" Level Count "Runnable threads of a program: running or waiting for a CPU.";
+    ProcessWaiting "process.waiting" Level Count "Threads of a program that wait for something other than a CPU or a disk.";
+    ProcessBlocked "process.blocked" Level Count "Threads of a program blocked on disk I/O.";
 
     // Instance: the program's name.
     OtherCpu "other.cpu" Total Micros "CPU time of a program that is neither the server nor this one.";
 
-    // What only the server knows.
-    ServiceWorkers "service.workers" Level Count "Workers, or connections, that the server can have at most.";
-    ServiceBusy "service.busy" Level Count "Workers that serve a request.";
-    ServiceIdle "service.idle" Level Count "Workers, or connections, that wait for a request.";
+    // Counters that only the server itself can report.
+    ServiceWorkers "service.workers" Level Count "Maximum number of workers or connections of the server.";
+    ServiceBusy "service.busy" Level Count "Workers serving a request.";
+    ServiceIdle "service.idle" Level Count "Workers or connections waiting for a request.";
     ServiceConnections "service.connections" Level Count "Open connections.";
     ServiceAccepted "service.accepted" Total Count "Connections accepted.";
     ServiceRequests "service.requests" Total Count "Requests served.";
@@ -217,7 +217,7 @@ impl Counter {
         Counter::CpuSteal,
     ];
 
-    /// The modes in which a CPU is idle; what is waited for meanwhile is a disk's business.
+    /// The modes in which a CPU is idle, iowait included.
     pub const CPU_IDLE: [Counter; 2] = [Counter::CpuIdle, Counter::CpuIowait];
 
     /// Returns the counter of a name; `None` if there is none.
@@ -240,7 +240,7 @@ mod tests {
     fn every_name_leads_back_to_its_counter() {
         for counter in Counter::ALL {
             assert_eq!(Counter::from_name(counter.name()), Some(*counter));
-            assert!(counter.about().ends_with('.'), "{counter}");
+            assert!(counter.description().ends_with('.'), "{counter}");
         }
         assert_eq!(Counter::from_name("cpu"), None);
     }

@@ -1,4 +1,4 @@
-//! Credentials in texts: known by the names beside them, left out of whatever is stored or printed.
+//! Credentials in texts, recognized by the names beside them and removed from stored and printed texts.
 //!
 //! - [`is_credential_name`]: `Authorization`, `X-Api-Key`, `session_token`
 //! - [`without_credentials`]: a text without the values of such names, without passwords in URLs
@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-/// The text in the place of a credential.
+/// The text that replaces a credential.
 pub const REDACTED: &str = "[redacted]";
 
 /// Names that are credentials as a whole, in lower case, with hyphens between words.
@@ -43,7 +43,7 @@ const LAST_WORDS: [&str; 15] = [
     "userpwd",
 ];
 
-/// The same for words that are written together: `authtoken`.
+/// Names that end in one of these texts are credentials, also when written together: `authtoken`.
 const LAST_LETTERS: [&str; 5] = ["apikey", "passwd", "password", "secret", "token"];
 
 /// Words before `key` that make it a credential: `X-Api-Key`.
@@ -62,7 +62,7 @@ const KEYS: [&str; 12] = [
     "subscription",
 ];
 
-/// Words between which and their value the credential's own form stands (RFC 9110 §11.1).
+/// Authentication schemes, which precede the credential (RFC 9110 §11.1).
 const SCHEMES: [&str; 7] = ["aws4-hmac-sha256", "basic", "bearer", "digest", "negotiate", "ntlm", "token"];
 
 /// Directives of configurations after which a header's name and value follow.
@@ -94,7 +94,7 @@ pub fn is_credential_name(name: &str) -> bool {
     }
 }
 
-/// Takes a name apart into words in lower case: at `-` and `_`, and where a capital follows a small letter.
+/// Splits a name into words in lower case: at `-` and `_`, and before a capital that follows a small letter.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before = '-';
@@ -119,7 +119,7 @@ pub fn is_credential(name: &str, value: &str) -> bool {
     is_credential_name(name) || is_scheme || !credential_spans(value).is_empty()
 }
 
-/// Returns a text with [`REDACTED`] in the place of credentials.
+/// Returns a text with [`REDACTED`] for credentials.
 pub fn without_credentials(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
@@ -131,8 +131,8 @@ pub fn without_credentials(text: &str) -> String {
     out + &text[done..]
 }
 
-/// Returns the words of a command line with [`REDACTED`] in the place of credentials. Unlike in a text, the value of an
-/// option may be the next word, and has an end.
+/// Returns the words of a command line with [`REDACTED`] for credentials. Unlike in a text, the value of an option
+/// may be the next word, and ends with it.
 pub fn words_without_credentials(words: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut is_value = false;
     let mut shown = Vec::new();
@@ -146,7 +146,7 @@ pub fn words_without_credentials(words: impl IntoIterator<Item = String>) -> Vec
     shown
 }
 
-/// Returns where credentials stand in a text, in bytes: apart, in order, at character boundaries, none empty.
+/// Returns the spans of credentials in a text, in bytes: disjoint, in order, at character boundaries, none empty.
 pub(crate) fn credential_spans(text: &str) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
     spans.extend(user_infos(text));
@@ -194,7 +194,7 @@ fn named(text: &str) -> Vec<Range<usize>> {
     spans
 }
 
-/// Returns the value of the name that stands from `start` to `end`.
+/// Returns the value of the name at `start..end`.
 fn value_after(text: &str, start: usize, end: usize) -> Option<Range<usize>> {
     let before = text[..start].chars().next_back();
     let quote = before.filter(|c| matches!(c, '"' | '\''));
@@ -233,7 +233,7 @@ fn skip_blanks(text: &str, at: usize) -> usize {
     at + text[at..].len() - text[at..].trim_start_matches([' ', '\t']).len()
 }
 
-/// Returns what stands in the quotes that open at `open`; to the end of the line if they do not close.
+/// Returns the text in the quotes that open at `open`; to the end of the line if they do not close.
 fn quoted(text: &str, open: usize, quote: char) -> Range<usize> {
     let start = open + 1;
     let mut is_escaped = false;
@@ -249,7 +249,7 @@ fn quoted(text: &str, open: usize, quote: char) -> Range<usize> {
     start..text.len()
 }
 
-/// Returns the word at `start`, with the next one if it is the name of a scheme.
+/// Returns the word at `start`, with the next one if it is an authentication scheme.
 fn word(text: &str, start: usize) -> Range<usize> {
     let is_end = |c: char| c.is_whitespace() || "&;,\"'`)}>".contains(c);
     let end_from = |at: usize| text[at..].find(is_end).map_or(text.len(), |length| at + length);
@@ -266,7 +266,7 @@ fn end_of_line(text: &str, start: usize, quote: Option<char>) -> usize {
     text[start..].find(is_end).map_or(text.len(), |length| start + length)
 }
 
-/// Finds what follows `Bearer` and `Basic`, where it does not look like a word of a sentence.
+/// Finds the credentials after `Bearer` and `Basic`, unless they look like words of a sentence.
 fn bare(text: &str) -> Vec<Range<usize>> {
     let is_token = |c: char| c.is_ascii_alphanumeric() || "-._~+/=".contains(c);
     let lower = text.to_ascii_lowercase();

@@ -1,14 +1,14 @@
-//! Mistakes in texts that people write: what is wrong, where exactly, and what to write instead.
+//! Diagnostics of texts that people write: each has a message, a position and a hint.
 
 use std::cmp::Reverse;
 use std::fmt;
 use std::ops::Range;
 
 use crate::credentials::credential_spans;
-use crate::foreign::{escaped, is_command};
+use crate::foreign::{escaped, is_terminal_control};
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
-/// The most mistakes of one text that are shown: in a file of the wrong kind every line would be one.
+/// The most mistakes of one text that are shown: a file of the wrong kind has one in every line.
 const SHOWN_MAX: usize = 20;
 
 /// One mistake in a text.
@@ -16,7 +16,7 @@ const SHOWN_MAX: usize = 20;
 pub struct Diagnostic {
     /// The message: `unknown key `steddy` in `phases``.
     pub message: String,
-    /// The place of the mistake, in bytes from the start of the text.
+    /// The position of the mistake, in bytes from the start of the text.
     pub span: Range<usize>,
     /// The text beside the pointer; may be empty.
     pub label: String,
@@ -36,8 +36,8 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// Gathers the mistakes of a text, in the order of the text. What they quote is made fit for a terminal, and
-    /// credentials in it are masked.
+    /// Collects the mistakes of a text, in the order of the text. Quoted parts are escaped for a terminal, and their
+    /// credentials are masked.
     pub fn new(file_name: &str, text: &str, mut problems: Vec<Diagnostic>) -> Diagnostics {
         for problem in &mut problems {
             problem.message = printable(&problem.message);
@@ -55,8 +55,8 @@ impl Diagnostics {
         (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
     }
 
-    /// Writes the mistakes for people: message, file and line, a pointer to the place, and the hint.
-    /// With `color`, terminal colors are used.
+    /// Writes the mistakes for people: message, file and line, a pointer to the position, and the hint. With `color`,
+    /// terminal colors are used.
     pub fn render(&self, color: bool) -> String {
         let renderer = if color { Renderer::styled() } else { Renderer::plain() };
         let shown = self.problems.iter().take(SHOWN_MAX);
@@ -79,7 +79,7 @@ impl Diagnostics {
         }
     }
 
-    /// Returns the nearest place at or before `at` where a character begins.
+    /// Returns the nearest character boundary at or before `at`.
     fn boundary(&self, at: usize) -> usize {
         self.text.floor_char_boundary(at.min(self.text.len()))
     }
@@ -93,10 +93,10 @@ impl fmt::Display for Diagnostics {
 
 impl std::error::Error for Diagnostics {}
 
-/// Returns a text in which credentials are asterisks and commands to a terminal question marks, everything else at its
-/// place.
+/// Returns a text of the same layout, with asterisks for credentials and question marks for terminal control
+/// characters.
 fn masked(text: &str) -> String {
-    let is_kept = |c: char| matches!(c, '\n' | '\r' | '\t') || !is_command(c);
+    let is_kept = |c: char| matches!(c, '\n' | '\r' | '\t') || !is_terminal_control(c);
     let mut masked = String::with_capacity(text.len());
     for c in text.chars() {
         match is_kept(c) {
@@ -110,13 +110,13 @@ fn masked(text: &str) -> String {
     masked
 }
 
-/// Writes characters as escapes with which a text could take over a terminal; a message has one line.
+/// Returns a message as one line, with terminal control characters as escapes.
 fn printable(text: &str) -> String {
     escaped(text).replace('\n', "\\n").replace('\t', "\\t")
 }
 
-/// Returns the candidate that is most like what was written, if any is near enough to be a slip of the keyboard;
-/// of several equally near, the one that begins alike.
+/// Returns the candidate with the smallest edit distance, if it is small enough for a typing mistake; of several, the
+/// one with the same beginning.
 pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let distance = |candidate: &str| strsim::damerau_levenshtein(written, candidate);
     let in_common =
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn only_slips_of_the_keyboard_are_guessed() {
+    fn suggestions_cover_only_typing_mistakes() {
         let keys = ["ramp-up", "settle", "steady"];
         assert_eq!(nearest("steddy", keys), Some("steady"));
         assert_eq!(nearest("ramp_up", keys), Some("ramp-up"));
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_cannot_send_commands_to_the_terminal() {
+    fn a_text_cannot_control_the_terminal() {
         let problem = Diagnostic {
             message: "unknown key `\u{1b}[2J`".into(),
             span: 0..3,
@@ -173,7 +173,7 @@ mod tests {
         };
         let text = "\u{1b}[2J\u{7} = 1 # \u{9b}2J \u{202e}\r\n";
         let shown = Diagnostics::new("f\u{9b}", text, vec![problem]).to_string();
-        assert!(shown.chars().all(|c| c == '\n' || !is_command(c)), "{shown:?}");
+        assert!(shown.chars().all(|c| c == '\n' || !is_terminal_control(c)), "{shown:?}");
     }
 
     #[test]

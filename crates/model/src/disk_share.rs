@@ -8,7 +8,7 @@ use units::Bytes;
 
 use crate::{nearest, parse_bytes};
 
-/// Limits on the traffic of the server with the disk that holds its files, per second each. At least one is set.
+/// Limits per second on the traffic of the server with the disk that holds its files. At least one is set.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct DiskShare {
@@ -31,7 +31,7 @@ pub struct DiskShareError(String);
 const NAMES: [&str; 4] = ["reads", "writes", "read-bytes", "write-bytes"];
 
 impl DiskShare {
-    fn place(&mut self, name: &str) -> Option<&mut Option<u64>> {
+    fn field_mut(&mut self, name: &str) -> Option<&mut Option<u64>> {
         Some(match name {
             "reads" => &mut self.reads,
             "writes" => &mut self.writes,
@@ -49,18 +49,18 @@ impl FromStr for DiskShare {
         let mut share = DiskShare::default();
         for item in text.split(',') {
             let (name, number) = item.split_once('=').ok_or_else(|| wrong(item))?;
-            let place = share.place(name).ok_or_else(|| unknown(name))?;
+            let field = share.field_mut(name).ok_or_else(|| unknown(name))?;
             let number = if name.ends_with("bytes") { bytes(number, item)? } else { number.parse().ok() };
             let number = number.filter(|number| 0 < *number).ok_or_else(|| wrong(item))?;
-            if place.replace(number).is_some() {
-                return Err(DiskShareError(format!("`{name}` is said twice")));
+            if field.replace(number).is_some() {
+                return Err(DiskShareError(format!("`{name}` is given twice")));
             }
         }
         Ok(share)
     }
 }
 
-/// Reads a size; `None` if it is none at all.
+/// Reads a size; `None` if the text is not a size.
 fn bytes(text: &str, item: &str) -> Result<Option<u64>, DiskShareError> {
     // The common slip, and the only one for which there is something better to say than what a size is.
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -85,7 +85,7 @@ fn unknown(name: &str) -> DiskShareError {
 }
 
 impl fmt::Display for DiskShare {
-    /// Writes what may be done in a second: `50 reads/s, 5.00 MiB/s read`.
+    /// Writes the limits per second: `50 reads/s, 5.00 MiB/s read`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let number = |number: Option<u64>, what: &str| number.map(|number| format!("{number} {what}/s"));
         let size = |size: Option<u64>, what: &str| size.map(|size| format!("{}/s {what}", Bytes(size)));
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_share_is_refused() {
+    fn invalid_shares_are_refused() {
         for (text, part) in [
             ("", "expected a number above zero"),
             ("reads", "found `reads`"),
@@ -122,7 +122,7 @@ mod tests {
             ("read-bytes=x", "found `read-bytes=x`"),
             ("read-bytes=5000000", "`read-bytes=5000000` is without a unit: write `read-bytes=5000000B` for"),
             ("raeds=5", "did you mean `reads`?"),
-            ("reads=5,reads=6", "`reads` is said twice"),
+            ("reads=5,reads=6", "`reads` is given twice"),
         ] {
             let error = text.parse::<DiskShare>().unwrap_err().to_string();
             assert!(error.contains(part), "{text}: {error}");

@@ -1,32 +1,32 @@
-//! Texts of others, made fit to be printed and stored: servers, collectors, programs that were started, files of
-//! strangers.
+//! Escaping of foreign text, that is, untrusted text from servers, collectors, started programs and other people's
+//! files, before it is printed or stored.
 //!
-//! - [`foreign_text`]: one line, escaped and bounded; for whatever a peer says
+//! - [`foreign_text`]: one line, escaped and bounded; for any text from a peer
 //! - [`escaped_json`]: the same for JSON
 //! - [`escaped`]: any length and any number of lines, escaped; for the last step before a terminal or a page
 //!
-//! An escape sequence could color the terminal, set its title or write over what stands there; a line break could
-//! forge a line of ours; letters that turn the direction of writing make a text read as another.
+//! An escape sequence could color the terminal, set its title or overwrite other output; a line break could forge a
+//! line of output; a bidirectional control could make a text look like another.
 
 use std::borrow::Cow;
 
 /// The most characters of a foreign text that are shown.
 pub const FOREIGN_CHARS_MAX: usize = 300;
 
-/// Returns a foreign text as one line without commands to a terminal. Of a longer one the beginning is kept, and it is
-/// said how long it was.
+/// Returns a foreign text as one line without terminal control characters. A longer text is truncated, with a note of
+/// its length.
 pub fn foreign_text(text: &str) -> String {
     let mut shown = String::new();
     for (n, c) in text.trim_end().chars().enumerate() {
         if n == FOREIGN_CHARS_MAX {
             return format!("{shown}… ({} bytes in all)", text.len());
         }
-        push(&mut shown, c, is_command(c));
+        push(&mut shown, c, is_terminal_control(c));
     }
     shown
 }
 
-/// Returns foreign bytes as [`foreign_text`]; what is not UTF-8 becomes `U+FFFD`.
+/// Returns foreign bytes as [`foreign_text`]; invalid UTF-8 becomes `U+FFFD`.
 pub fn foreign_bytes(bytes: &[u8]) -> String {
     // Four bytes make a character at most; one more shows that there is more.
     let kept = &bytes[..bytes.len().min(4 * (FOREIGN_CHARS_MAX + 1))];
@@ -40,9 +40,9 @@ pub fn foreign_bytes(bytes: &[u8]) -> String {
     }
 }
 
-/// Returns a text of several lines without commands to a terminal; line breaks (`\n`, `\r\n`) and tabs stay.
+/// Returns a text of several lines without terminal control characters; line breaks (`\n`, `\r\n`) and tabs stay.
 pub fn escaped(text: &str) -> Cow<'_, str> {
-    let is_kept = |c: char| matches!(c, '\n' | '\t') || !is_command(c);
+    let is_kept = |c: char| matches!(c, '\n' | '\t') || !is_terminal_control(c);
     if text.chars().all(is_kept) {
         return Cow::Borrowed(text);
     }
@@ -55,10 +55,10 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Returns a JSON text with escapes of JSON in the place of commands to a terminal, which can only be in its strings;
-/// line breaks stay. `serde_json` escapes C0 and no others.
+/// Returns a JSON text with terminal control characters, which can only be in its strings, as JSON escapes; line
+/// breaks stay. `serde_json` escapes C0 controls only.
 pub fn escaped_json(json: &str) -> Cow<'_, str> {
-    let is_kept = |c: char| c == '\n' || !is_command(c);
+    let is_kept = |c: char| c == '\n' || !is_terminal_control(c);
     if json.chars().all(is_kept) {
         return Cow::Borrowed(json);
     }
@@ -82,10 +82,10 @@ fn push(shown: &mut String, c: char, escape: bool) {
     }
 }
 
-/// Returns whether a character commands a terminal or a page instead of being shown: controls (C0, DEL, C1), breaks of
-/// lines and paragraphs, what changes the direction of writing or is invisible (Unicode 16.0, chapters 23.1 to 23.4 and
-/// 23.9), and what stands for no character.
-pub fn is_command(c: char) -> bool {
+/// Returns whether a character controls a terminal or a page instead of being shown: controls (C0, DEL, C1), line and
+/// paragraph separators, bidirectional controls and invisible characters (Unicode 16.0, chapters 23.1 to 23.4 and
+/// 23.9), and noncharacters.
+pub fn is_terminal_control(c: char) -> bool {
     c.is_control()
         || matches!(c,
             '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
@@ -98,7 +98,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn commands_to_a_terminal_are_shown_as_what_they_are() {
+    fn terminal_control_characters_are_shown_as_escapes() {
         assert_eq!(
             foreign_text("\u{1b}[31mRED\u{1b}]0;owned\u{7}\nerror: forged\r\u{9b}2J\u{202e}x\u{7f}"),
             r"\u{1b}[31mRED\u{1b}]0;owned\u{7}\nerror: forged\r\u{9b}2J\u{202e}x\u{7f}"
@@ -127,12 +127,12 @@ mod tests {
         #[test]
         fn nothing_that_commands_is_left(text in "(?s).{0,400}", bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
             for shown in [foreign_text(&text), foreign_bytes(&bytes)] {
-                prop_assert!(!shown.contains(is_command), "{:?}", shown);
+                prop_assert!(!shown.contains(is_terminal_control), "{:?}", shown);
                 let most = FOREIGN_CHARS_MAX * r"\u{10ffff}".len() + 40;
                 prop_assert!(shown.chars().count() <= most);
             }
             let shown = escaped(&text).replace("\r\n", "\n");
-            prop_assert!(!shown.contains(|c| is_command(c) && c != '\n' && c != '\t'));
+            prop_assert!(!shown.contains(|c| is_terminal_control(c) && c != '\n' && c != '\t'));
         }
     }
 }

@@ -1,9 +1,9 @@
-//! Parts that the JSON Schemas of our languages share.
+//! Shared parts of the JSON Schemas.
 
 use schemars::Schema;
 use schemars::transform::{RecursiveTransform, Transform};
 
-/// Takes out of a schema that values may be null, which schemars says of every `Option`: TOML has no null.
+/// Removes null from the types of a schema: schemars allows it for every `Option`, but TOML has no null.
 pub(crate) fn without_null(mut schema: Schema) -> Schema {
     RecursiveTransform(forbid_null).transform(&mut schema);
     schema
@@ -56,7 +56,7 @@ mod testing {
         found
     }
 
-    /// Asserts that the file of this name below `schemas/` holds the schema; else writes the one that it should be.
+    /// Asserts that the file of this name below `schemas/` holds the schema; else writes the expected one.
     pub(crate) fn is_published(name: &str, schema: Schema) {
         let schema = serde_json::to_string_pretty(&schema).unwrap() + "\n";
         let published = format!("{}/../../schemas/{name}", env!("CARGO_MANIFEST_DIR"));
@@ -87,7 +87,7 @@ mod testing {
         }
     }
 
-    /// Returns what a schema says after following its references.
+    /// Returns a schema with its references resolved.
     fn resolve<'a>(root: &'a Value, schema: &'a Value) -> Vec<&'a Value> {
         let mut found = vec![schema];
         if let Some(name) = schema["$ref"].as_str() {

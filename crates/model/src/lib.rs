@@ -1,4 +1,4 @@
-//! The nouns of a run: benchmark, workload, load plan, records; plan and slice.
+//! The nouns of a run: benchmark, workload, load plan, records; plans and how they are partitioned.
 //!
 //! Everything here is a value or a pure function: no input, no output, no clock.
 
@@ -11,8 +11,8 @@ mod diagnostics;
 mod disk_share;
 mod field;
 mod foreign;
+mod generated_text;
 mod language_schema;
-mod letters;
 mod limit;
 mod load;
 mod make_plan;
@@ -20,6 +20,7 @@ mod merge;
 mod notes;
 mod operation;
 mod overrides;
+mod partition;
 mod phase;
 mod plan;
 mod price_list;
@@ -29,7 +30,6 @@ mod record;
 mod resource;
 mod schedule;
 mod secret;
-mod slice;
 mod testbed;
 mod user;
 mod with_serde;
@@ -49,14 +49,19 @@ pub use definition::{
 pub use diagnostics::{Diagnostic, Diagnostics, nearest};
 pub use disk_share::{DiskShare, DiskShareError};
 pub use field::{Field, Privacy};
-pub use foreign::{FOREIGN_CHARS_MAX, escaped, escaped_json, foreign_bytes, foreign_text, is_command};
-pub use letters::{LETTERS_MARKUP, Letters};
-pub use limit::{Comparison, Limit, LimitError, Metric, PercentileRank, Unit, limits_text, parse_limits};
+pub use foreign::{
+    FOREIGN_CHARS_MAX, escaped, escaped_json, foreign_bytes, foreign_text, is_terminal_control,
+};
+pub use generated_text::{GENERATED_MARKUP, GeneratedText};
+pub use limit::{
+    Limit, LimitComparison, LimitError, LimitMetric, LimitUnit, PercentileRank, limits_text, parse_limits,
+};
 pub use load::{Arrivals, Load, LoadPoint};
 pub use make_plan::{Problem, make_plan};
 pub use notes::{NOTES_FORMAT, Notes, notes_schema};
 pub use operation::{Kinded, Marks, Outcome, Reply, WebRequest};
 pub use overrides::{DEFAULT_SEED, Overrides};
+pub use partition::{Assignment, partition};
 pub use phase::{Phase, Phases};
 pub use plan::{
     Accelerator, BenchmarkId, CLOSE_WAIT_MAX, CertificateCheck, Connection, Gateway, GatewayKind, Headline,
@@ -68,8 +73,8 @@ pub use price_list::{
 };
 pub use published::{
     Annotation, AnnotationKind, CalendarDate, Claim, Comparator, Dimension, Expression, Function, Operator,
-    Order, PUBLISHED_FORMAT, Printed, PublishedCell, PublishedColumn, PublishedQuantity, PublishedReport,
-    PublishedTable, PublishedValue, QuantityForm, Reference, Repeat, Statement, published_schema,
+    PUBLISHED_FORMAT, PrintedNumber, PublishedCell, PublishedColumn, PublishedQuantity, PublishedReport,
+    PublishedTable, PublishedValue, QuantityForm, Reference, Repeat, RowOrder, Statement, published_schema,
 };
 pub use record::{
     DetailRecord, Ending, Example, FailedTotals, Flow, Health, IntervalRecord, KindTotals, OkTotals, SutUse,
@@ -78,7 +83,6 @@ pub use record::{
 pub use resource::{Machine, MachineRole, Reading, ResourceRecord, Series};
 pub use schedule::Schedule;
 pub use secret::{MissingSecret, PlacedSecret, RequestPart, Secret, SecretSource, Secrets};
-pub use slice::{Assignment, slice};
 pub use testbed::{Fact, FactSection, FactState, LOAD_MACHINE, RUN_VALUES, Testbed};
 pub use user::{Mix, Step, User};
 pub use workload::{

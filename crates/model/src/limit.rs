@@ -24,7 +24,7 @@ const SECONDS_MAX: f64 = 3600.0;
 
 /// The metric that a limit is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Metric {
+pub enum LimitMetric {
     /// A percentile of the response time.
     Percentile(PercentileRank),
     /// Arithmetic mean of the response time.
@@ -45,7 +45,7 @@ pub struct PercentileRank(u32);
 
 /// The comparison between a value and its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Comparison {
+pub enum LimitComparison {
     /// `<`
     Below,
     /// `<=`
@@ -58,7 +58,7 @@ pub enum Comparison {
 
 /// The unit in which a limit was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
+pub enum LimitUnit {
     /// None: a ratio from 0 to 1, or operations per second.
     Plain,
     /// Nanoseconds.
@@ -83,58 +83,60 @@ pub enum Unit {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Limit {
-    metric: Metric,
-    comparison: Comparison,
+    metric: LimitMetric,
+    comparison: LimitComparison,
     amount: f64,
-    unit: Unit,
+    unit: LimitUnit,
 }
 
-/// A mistake in a list of limits, with its place.
+/// A mistake in a list of limits, with its position.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct LimitError {
     /// The message: what was expected and what was found.
     pub message: String,
-    /// The place, in bytes from the start of the list.
+    /// The position, in bytes from the start of the list.
     pub span: Range<usize>,
     /// The remedy: what to write instead.
     pub hint: String,
 }
 
 /// All metrics that are no percentile.
-const METRICS: &[(&str, Metric)] = &[
-    ("mean", Metric::Mean),
-    ("max", Metric::Max),
-    ("errors", Metric::Errors),
-    ("delivered", Metric::Delivered),
-    ("rate", Metric::Rate),
+const METRICS: &[(&str, LimitMetric)] = &[
+    ("mean", LimitMetric::Mean),
+    ("max", LimitMetric::Max),
+    ("errors", LimitMetric::Errors),
+    ("delivered", LimitMetric::Delivered),
+    ("rate", LimitMetric::Rate),
 ];
 
-/// Percentiles that are offered where a name is not known.
+/// Percentiles that the hint for an unknown name lists.
 const PERCENTILES: [&str; 5] = ["p50", "p90", "p95", "p99", "p99.9"];
 
-/// The longer ones first, because a text is matched from its start.
-const COMPARISONS: &[(&str, Comparison)] = &[
-    ("<=", Comparison::AtMost),
-    ("<", Comparison::Below),
-    (">=", Comparison::AtLeast),
-    (">", Comparison::Above),
+/// Comparisons by their signs, longer ones first, because a text is matched from its start.
+const COMPARISONS: &[(&str, LimitComparison)] = &[
+    ("<=", LimitComparison::AtMost),
+    ("<", LimitComparison::Below),
+    (">=", LimitComparison::AtLeast),
+    (">", LimitComparison::Above),
 ];
 
 /// Names, units, and their size in s.
-const TIME_UNITS: &[(&str, Unit, f64)] = &[
-    ("ns", Unit::Ns, 1e-9),
-    ("us", Unit::Us, 1e-6),
-    ("µs", Unit::Us, 1e-6),
-    ("ms", Unit::Ms, 1e-3),
-    ("s", Unit::S, 1.0),
-    ("min", Unit::Min, 60.0),
-    ("h", Unit::H, 3600.0),
+const TIME_UNITS: &[(&str, LimitUnit, f64)] = &[
+    ("ns", LimitUnit::Ns, 1e-9),
+    ("us", LimitUnit::Us, 1e-6),
+    ("µs", LimitUnit::Us, 1e-6),
+    ("ms", LimitUnit::Ms, 1e-3),
+    ("s", LimitUnit::S, 1.0),
+    ("min", LimitUnit::Min, 60.0),
+    ("h", LimitUnit::H, 3600.0),
 ];
 
-const SHARE_UNITS: &[(&str, Unit, f64)] = &[("%", Unit::Percent, 0.01), ("", Unit::Plain, 1.0)];
+const SHARE_UNITS: &[(&str, LimitUnit, f64)] =
+    &[("%", LimitUnit::Percent, 0.01), ("", LimitUnit::Plain, 1.0)];
 
-const RATE_UNITS: &[(&str, Unit, f64)] = &[("/s", Unit::PerSecond, 1.0), ("", Unit::Plain, 1.0)];
+const RATE_UNITS: &[(&str, LimitUnit, f64)] =
+    &[("/s", LimitUnit::PerSecond, 1.0), ("", LimitUnit::Plain, 1.0)];
 
 impl PercentileRank {
     /// Reads the name of a percentile: `p`, a number above 0 and below 100, at most three decimals.
@@ -155,11 +157,11 @@ impl PercentileRank {
     }
 }
 
-impl fmt::Display for Metric {
+impl fmt::Display for LimitMetric {
     /// Writes the name as it is read: `p99.9`, `errors`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Metric::Percentile(rank) => write!(f, "p{}", f64::from(rank.0) / 1000.0),
+            LimitMetric::Percentile(rank) => write!(f, "p{}", f64::from(rank.0) / 1000.0),
             metric => {
                 let named = METRICS.iter().find(|(_, known)| known == metric);
                 f.write_str(named.expect("every metric but percentiles has a name").0)
@@ -168,58 +170,58 @@ impl fmt::Display for Metric {
     }
 }
 
-impl Metric {
-    /// Returns which quantile of the response time it is, from 0 to 1; `None` if it is something else.
+impl LimitMetric {
+    /// Returns the quantile of the response time, from 0 to 1; `None` for other metrics.
     pub fn quantile(self) -> Option<f64> {
         match self {
-            Metric::Percentile(rank) => Some(rank.quantile()),
+            LimitMetric::Percentile(rank) => Some(rank.quantile()),
             _ => None,
         }
     }
 
-    /// Returns whether it is a time, in s.
+    /// Returns whether the metric is a time, in s.
     pub fn is_time(self) -> bool {
-        self.quantile().is_some() || matches!(self, Metric::Mean | Metric::Max)
+        self.quantile().is_some() || matches!(self, LimitMetric::Mean | LimitMetric::Max)
     }
 
-    /// Returns whether less is better, so that its limits are upper ones.
+    /// Returns whether lower values are better, so that its limits are upper ones.
     fn is_better_below(self) -> bool {
-        !matches!(self, Metric::Delivered | Metric::Rate)
+        !matches!(self, LimitMetric::Delivered | LimitMetric::Rate)
     }
 
-    fn units(self) -> &'static [(&'static str, Unit, f64)] {
+    fn units(self) -> &'static [(&'static str, LimitUnit, f64)] {
         match self {
-            Metric::Errors | Metric::Delivered => SHARE_UNITS,
-            Metric::Rate => RATE_UNITS,
+            LimitMetric::Errors | LimitMetric::Delivered => SHARE_UNITS,
+            LimitMetric::Rate => RATE_UNITS,
             _ => TIME_UNITS,
         }
     }
 
-    /// Returns the sort of limit that can be written for it.
+    /// Returns an example of a limit on the metric.
     fn example(self) -> String {
         let rest = match self {
-            Metric::Errors => "<0.1%",
-            Metric::Delivered => ">=95%",
-            Metric::Rate => ">=500/s",
+            LimitMetric::Errors => "<0.1%",
+            LimitMetric::Delivered => ">=95%",
+            LimitMetric::Rate => ">=500/s",
             _ => "<50ms",
         };
         format!("{self}{rest}")
     }
 }
 
-impl Comparison {
-    /// Returns whether a value compares so with a limit; false for what is not a number.
+impl LimitComparison {
+    /// Returns whether a value compares so with a limit; false for NaN.
     pub fn holds(self, value: f64, limit: f64) -> bool {
         match self {
-            Comparison::Below => value < limit,
-            Comparison::AtMost => value <= limit,
-            Comparison::Above => limit < value,
-            Comparison::AtLeast => limit <= value,
+            LimitComparison::Below => value < limit,
+            LimitComparison::AtMost => value <= limit,
+            LimitComparison::Above => limit < value,
+            LimitComparison::AtLeast => limit <= value,
         }
     }
 
     fn is_upper(self) -> bool {
-        matches!(self, Comparison::Below | Comparison::AtMost)
+        matches!(self, LimitComparison::Below | LimitComparison::AtMost)
     }
 }
 
@@ -229,10 +231,15 @@ impl Limit {
     /// # Errors
     ///
     /// The message, if comparison or unit do not fit the metric, or no load point could ever meet the limit.
-    pub fn new(metric: Metric, comparison: Comparison, amount: f64, unit: Unit) -> Result<Limit, String> {
+    pub fn new(
+        metric: LimitMetric,
+        comparison: LimitComparison,
+        amount: f64,
+        unit: LimitUnit,
+    ) -> Result<Limit, String> {
         if comparison.is_upper() != metric.is_better_below() {
-            let side = if metric.is_better_below() { "above" } else { "below" };
-            return Err(format!("`{metric}` is limited from {side}"));
+            let side = if metric.is_better_below() { "an upper" } else { "a lower" };
+            return Err(format!("`{metric}` needs {side} limit"));
         }
         if !metric.units().iter().any(|(_, known, _)| *known == unit) {
             return Err(format!("the unit is not one of `{metric}`"));
@@ -241,8 +248,8 @@ impl Limit {
         if limit.can_be_met() { Ok(limit) } else { Err(format!("`{limit}` {}", limit.reach())) }
     }
 
-    /// Returns what it is about.
-    pub fn metric(self) -> Metric {
+    /// Returns the metric that the limit is on.
+    pub fn metric(self) -> LimitMetric {
         self.metric
     }
 
@@ -260,9 +267,9 @@ impl Limit {
     fn can_be_met(self) -> bool {
         let value = self.value();
         match self.metric {
-            Metric::Errors => (0.0..=1.0).contains(&value) && self.allows(0.0),
-            Metric::Delivered => 0.0 < value && self.allows(1.0),
-            Metric::Rate => 0.0 < value && value <= RATE_MAX,
+            LimitMetric::Errors => (0.0..=1.0).contains(&value) && self.allows(0.0),
+            LimitMetric::Delivered => 0.0 < value && self.allows(1.0),
+            LimitMetric::Rate => 0.0 < value && value <= RATE_MAX,
             _ => 0.0 < value && value <= SECONDS_MAX,
         }
     }
@@ -270,11 +277,11 @@ impl Limit {
     /// Returns the range in which a limit of this metric must lie.
     fn reach(self) -> String {
         match self.metric {
-            Metric::Errors => "cannot be met: errors are from 0 to 100 %".to_owned(),
-            Metric::Delivered => {
-                "cannot be met, or says nothing: what is delivered is above 0 and up to 100 %".to_owned()
+            LimitMetric::Errors => "cannot be met: errors are from 0 to 100 %".to_owned(),
+            LimitMetric::Delivered => {
+                "cannot be met or has no effect: the delivered share is above 0 and up to 100 %".to_owned()
             }
-            Metric::Rate => format!("is not a rate above 0 and up to {RATE_MAX} per second"),
+            LimitMetric::Rate => format!("is not a rate above 0 and up to {RATE_MAX} per second"),
             _ => "is not a time above 0 and up to 1 h".to_owned(),
         }
     }
@@ -317,7 +324,7 @@ pub fn parse_limits(text: &str) -> Result<Vec<Limit>, LimitError> {
         start += item.len() + 1;
         let limit = piece.limit()?;
         if limits.iter().any(|other| other.metric == limit.metric) {
-            let message = format!("`{}` is limited twice", limit.metric);
+            let message = format!("`{}` is listed twice", limit.metric);
             return Err(piece.error(message, "leave one of them out"));
         }
         limits.push(limit);
@@ -330,7 +337,7 @@ pub fn limits_text(limits: &[Limit]) -> String {
     limits.iter().map(Limit::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// A part of the list, and where it stands.
+/// A part of the list, with its position.
 #[derive(Clone, Copy)]
 struct Piece<'a> {
     text: &'a str,
@@ -343,7 +350,7 @@ impl<'a> Piece<'a> {
         Piece { text: self.text.trim(), start: self.start + lead }
     }
 
-    /// Cuts the part in two; `at` is the start of a character.
+    /// Splits the part at `at`, the start of a character.
     fn cut(self, at: usize) -> (Piece<'a>, Piece<'a>) {
         let (left, right) = self.text.split_at(at);
         let right = Piece { text: right, start: self.start + at };
@@ -372,9 +379,9 @@ impl<'a> Piece<'a> {
         Limit::new(metric, *comparison, number, unit).map_err(|message| self.error(message, &hint))
     }
 
-    fn metric(self) -> Result<Metric, LimitError> {
+    fn metric(self) -> Result<LimitMetric, LimitError> {
         if let Some(rank) = PercentileRank::parse(self.text) {
-            return Ok(Metric::Percentile(rank));
+            return Ok(LimitMetric::Percentile(rank));
         }
         if let Some((_, metric)) = METRICS.iter().find(|(name, _)| *name == self.text) {
             return Ok(*metric);
@@ -395,7 +402,7 @@ impl<'a> Piece<'a> {
         Err(self.error(format!("expected a metric, found `{}`", self.text), &hint))
     }
 
-    fn amount(self, metric: Metric, hint: &str) -> Result<(f64, Unit), LimitError> {
+    fn amount(self, metric: LimitMetric, hint: &str) -> Result<(f64, LimitUnit), LimitError> {
         let digits = self.text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(self.text.len());
         let (number, unit) = self.cut(digits);
         let Ok(amount) = number.text.parse::<f64>() else {
@@ -464,7 +471,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_itself_is_allowed_where_it_says_so() {
+    fn a_value_equal_to_the_limit_is_allowed_by_inclusive_limits() {
         let allows = |text: &str, value| parse_limits(text).unwrap()[0].allows(value);
         for (text, least, limit, most) in [
             ("mean<1s", true, false, false),
@@ -478,7 +485,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_placed_and_have_a_remedy() {
+    fn mistakes_have_a_position_and_a_hint() {
         const WHOLE: &str = "write metric, comparison and value, such as `p99<50ms,errors<0.1%`";
         for (text, place, message, hint) in [
             ("", "", "expected a limit, found ``", WHOLE),
@@ -507,8 +514,8 @@ mod tests {
             ),
             ("p99<50 sec", "sec", "`sec` is not a unit of `p99`", "write a limit such as `p99<50ms`"),
             ("errors<1ms", "ms", "`ms` is not a unit of `errors`", "write a limit such as `errors<0.1%`"),
-            ("p99>50ms", "p99>50ms", "`p99` is limited from above", "write a limit such as `p99<50ms`"),
-            ("rate<5", "rate<5", "`rate` is limited from below", "write a limit such as `rate>=500/s`"),
+            ("p99>50ms", "p99>50ms", "`p99` needs an upper limit", "write a limit such as `p99<50ms`"),
+            ("rate<5", "rate<5", "`rate` needs a lower limit", "write a limit such as `rate>=500/s`"),
             (
                 "errors<0%",
                 "errors<0%",
@@ -521,7 +528,7 @@ mod tests {
                 "`mean<2h` is not a time above 0 and up to 1 h",
                 "write a limit such as `mean<50ms`",
             ),
-            ("p99<1s, p99<=2s", "p99<=2s", "`p99` is limited twice", "leave one of them out"),
+            ("p99<1s, p99<=2s", "p99<=2s", "`p99` is listed twice", "leave one of them out"),
         ] {
             let error = parse_limits(text).expect_err(text);
             let found = (&text[error.span.clone()], error.message.as_str(), error.hint.as_str());
@@ -547,7 +554,7 @@ mod tests {
         let comparison = |index: usize| COMPARISONS[index].1;
         let metric = prop_oneof![
             (0..METRICS.len()).prop_map(|index| METRICS[index].1),
-            (1..100_000u32).prop_map(|rank| Metric::Percentile(PercentileRank(rank))),
+            (1..100_000u32).prop_map(|rank| LimitMetric::Percentile(PercentileRank(rank))),
         ];
         (metric, 0..COMPARISONS.len(), 0..7usize, prop_oneof![0.0..1.0f64, 0.0..4000.0f64]).prop_filter_map(
             "makes no sense",

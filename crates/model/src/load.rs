@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LoadPoint {
-    /// Place in the load plan, from 0.
+    /// Index in the load plan, from 0.
     pub index: u32,
     /// The offered load.
     pub load: Load,
@@ -63,7 +63,7 @@ impl Load {
         }
     }
 
-    /// Returns the number that stands for the load on the axis of a chart: users, or operations per second.
+    /// Returns the level of load as a number: users, or operations per second.
     pub fn level(self) -> f64 {
         match self {
             Load::Users(users) => f64::from(users),
@@ -71,7 +71,7 @@ impl Load {
         }
     }
 
-    /// Returns how many operations can be in flight at most.
+    /// Returns the maximum number of operations in flight.
     pub fn in_flight_max(self) -> u32 {
         match self {
             Load::Users(users) => users,

@@ -3,7 +3,7 @@
 use crate::{FailedTotals, Flow, Health, IntervalRecord, KindTotals, OkTotals, UnitTotals};
 
 impl IntervalRecord {
-    /// Adds what another thread or agent recorded in the same interval of the same load point.
+    /// Adds the record of another thread or agent for the same interval of the same load point.
     ///
     /// The interval ends where the longer of the two ends: threads leave a drain at different times.
     pub fn merge(&mut self, other: &IntervalRecord) {
@@ -23,7 +23,7 @@ impl IntervalRecord {
         self.health.merge(other.health);
     }
 
-    /// Adds the service times of another part; a part without any has its response times for them.
+    /// Adds the service times of another part; a part without any uses its response times.
     fn merge_service(&mut self, other: &IntervalRecord) {
         match (self.service.n(), other.service.n()) {
             (0, 0) => {}
@@ -125,9 +125,9 @@ mod tests {
         IntervalRecord { end: Nanos::from_secs(1), response, service, ..IntervalRecord::empty(0, 0) }
     }
 
-    /// Goal: a thread whose users have not thought yet has no service times of its own; the whole has them all.
+    /// Goal: a thread without think times yet records no service times of its own; the merged record has all of them.
     #[test]
-    fn service_times_that_are_the_response_times_are_not_lost() {
+    fn service_times_equal_to_response_times_are_kept() {
         for (one, other) in [((&[5, 6], &[]), (&[9], &[7])), ((&[9], &[7]), (&[5, 6], &[]))]
             as [((&[u64], &[u64]), (&[u64], &[u64])); 2]
         {

@@ -1,8 +1,8 @@
-//! An operator's notes: what no program can read, as TOML that people write.
+//! An operator's notes: facts that no program can read, written as TOML.
 //!
 //! A table per group of fields, a key per field ([`Field`]); `[load]` has the same tables for a machine that only made
-//! the load, `[other]` names of the writer's choice. What is said never takes the place of what was found; `withhold`
-//! names fields whose values are kept back.
+//! the load, `[other]` has names of the operator's choice. A note never replaces a fact that was found; `withhold`
+//! names fields whose values are not disclosed.
 
 use schemars::Schema;
 use serde_json::{Map, Value, json};
@@ -10,27 +10,27 @@ use toml::de::DeValue;
 
 use crate::Field;
 use crate::diagnostics::{Diagnostics, nearest};
-use crate::reader::{Fault, Table, line, list, read_toml, whole_u32};
+use crate::reader::{Table, ValueError, line, list, read_toml, whole_u32};
 use crate::testbed::{Fact, FactSection, FactState, LOAD_MACHINE};
 use crate::withheld::Withheld;
 
 /// The version of the form of notes.
 pub const NOTES_FORMAT: u32 = 1;
 
-/// Heading of what an operator says under names of their own.
+/// Heading of the notes under names of the operator's choice.
 const OTHER: &str = "Other notes";
 
 /// The notes of an operator about a testbed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Notes {
     /// The notes in the order of the report.
-    told: Vec<Told>,
+    notes: Vec<Note>,
     withheld: Withheld,
 }
 
-/// One thing that was said, and where in the report it belongs.
+/// A note: its value, and its section and name in the report.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Told {
+struct Note {
     section: String,
     name: String,
     value: String,
@@ -51,64 +51,65 @@ impl Notes {
     #[must_use]
     pub fn with(mut self, section: &str, name: &str, text: &str) -> Notes {
         let [section, name, value] = [section, name, text].map(str::to_owned);
-        self.told.push(Told { section, name, value });
+        self.notes.push(Note { section, name, value });
         self
     }
 
-    /// Takes out what is kept back, then adds what was said: in the place of what is not disclosed, else beside what was
-    /// found.
+    /// Removes the withheld values, then adds the notes: each replaces a fact that is not disclosed, else it follows
+    /// the fact that was found.
     pub fn merge_into(&self, sections: &mut Vec<FactSection>) {
         self.withheld.take_from(sections);
-        for told in &self.told {
+        for note in &self.notes {
             let fact =
-                Fact { state: FactState::Told, ..Fact::found(&told.name, &told.value).from(Field::NOTES) };
-            match sections.iter_mut().find(|section| section.title == told.section) {
+                Fact { state: FactState::Told, ..Fact::found(&note.name, &note.value).from(Field::NOTES) };
+            match sections.iter_mut().find(|section| section.title == note.section) {
                 Some(section) => add(section, fact),
-                None => sections.push(FactSection { title: told.section.clone(), facts: vec![fact] }),
+                None => sections.push(FactSection { title: note.section.clone(), facts: vec![fact] }),
             }
         }
     }
 }
 
-fn add(section: &mut FactSection, told: Fact) {
-    match section.facts.iter().position(|known| known.name == told.name) {
-        Some(at) if section.facts[at].state == FactState::NotDisclosed => section.facts[at] = told,
-        Some(at) => section.facts.insert(at + 1, told),
-        None => section.facts.push(told),
+fn add(section: &mut FactSection, note: Fact) {
+    match section.facts.iter().position(|known| known.name == note.name) {
+        Some(at) if section.facts[at].state == FactState::NotDisclosed => section.facts[at] = note,
+        Some(at) => section.facts.insert(at + 1, note),
+        None => section.facts.push(note),
     }
 }
 
 fn read_notes(mut top: Table) -> Option<Notes> {
     let format = top.required("format", whole_u32(NOTES_FORMAT..=NOTES_FORMAT));
     let withheld = Withheld::of(&top.optional("withhold", list(field)).unwrap_or_default());
-    let mut told = read_groups(&mut top, "", |_| true);
+    let mut notes = read_groups(&mut top, "", |_| true);
     if let Some(mut load) = top.optional_table("load") {
-        told.extend(read_groups(&mut load, LOAD_MACHINE, Field::is_of_machine));
+        notes.extend(read_groups(&mut load, LOAD_MACHINE, Field::is_of_machine));
         load.finish();
     }
     if let Some(mut other) = top.optional_table("other") {
-        let said = other.named(|_, value| line(value)).into_iter();
-        told.extend(said.map(|(name, value)| Told { section: OTHER.to_owned(), name, value }));
+        let others = other.named(|_, value| line(value)).into_iter();
+        notes.extend(others.map(|(name, value)| Note { section: OTHER.to_owned(), name, value }));
         other.finish();
     }
     top.finish();
-    format.map(|_| Notes { told, withheld })
+    format.map(|_| Notes { notes, withheld })
 }
 
 /// Reads the id of a field.
-fn field(value: &DeValue) -> Result<&'static Field, Fault> {
+fn field(value: &DeValue) -> Result<&'static Field, ValueError> {
     let written = line(value)?;
     Field::of(&written).ok_or_else(|| {
-        let fault = Fault::new(format!("expected fields such as `system.command-line`, found `{written}`"));
-        match meant(&written).as_slice() {
-            [] => fault.hint("a field is written as a table and a key of these notes, with a dot between"),
-            ids => fault.hint(format!("did you mean {}?", ids.join(" or "))),
+        let error =
+            ValueError::new(format!("expected fields such as `system.command-line`, found `{written}`"));
+        match candidates(&written).as_slice() {
+            [] => error.hint("a field is written as a table and a key of these notes, with a dot between"),
+            ids => error.hint(format!("did you mean {}?", ids.join(" or "))),
         }
     })
 }
 
-/// Returns the fields that somebody may have meant: called so in reports, or written almost so.
-fn meant(written: &str) -> Vec<String> {
+/// Returns the fields that a mistyped id may mean: those with this name in reports, or with a similar id.
+fn candidates(written: &str) -> Vec<String> {
     let words = |name: &str| name.to_lowercase().replace([' ', '_'], "-");
     let is_called = |field: &&Field| [words(field.name).as_str(), field.path().1].contains(&&*words(written));
     let called: Vec<&str> = Field::all().filter(is_called).map(|field| field.id).collect();
@@ -119,18 +120,18 @@ fn meant(written: &str) -> Vec<String> {
     ids.iter().map(|id| format!("`{id}`")).collect()
 }
 
-fn read_groups(table: &mut Table, before_title: &str, is_here: fn(&str) -> bool) -> Vec<Told> {
-    let mut told = Vec::new();
+fn read_groups(table: &mut Table, before_title: &str, is_here: fn(&str) -> bool) -> Vec<Note> {
+    let mut notes = Vec::new();
     for (group, title) in Field::groups().iter().filter(|(group, _)| is_here(group)) {
         let Some(mut keys) = table.optional_table(group) else { continue };
         for field in Field::all().filter(|field| field.path().0 == *group) {
             let value = keys.optional(field.path().1, line);
             let section = format!("{before_title}{title}");
-            told.extend(value.map(|value| Told { section, name: field.name_of(None), value }));
+            notes.extend(value.map(|value| Note { section, name: field.name_of(None), value }));
         }
         keys.finish();
     }
-    told
+    notes
 }
 
 /// Returns the JSON Schema (2020-12) of notes.
@@ -198,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_fills_what_is_missing_and_stands_beside_what_was_found() {
+    fn notes_replace_missing_facts_and_follow_found_ones() {
         let text = r#"
             format = 1
             [machine]
@@ -239,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_back_can_still_be_told() {
+    fn a_withheld_fact_can_be_replaced_by_a_note() {
         let text =
             "format = 1\nwithhold = [\"system.kernel\", \"system.init\"]\n[system]\nkernel = \"Linux 6.1\"\n";
         let notes = Notes::parse("notes.toml", text).unwrap();
@@ -254,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn slips_are_shown_where_they_are() {
+    fn mistakes_are_shown_at_their_position() {
         let text = "format = 1\n[machine]\nvendro = \"Dell\"\nmodel = 730\n[load.price]\ntotal = \"1\"\n";
         insta::assert_snapshot!(mistakes(text), @r#"
         error: unknown key `vendro` in `machine`
@@ -269,7 +270,7 @@ mod tests {
          --> notes.toml:4:9
           |
         4 | model = 730
-          |         ^^^ expected a text in quotes, found a whole number
+          |         ^^^ expected a string, found an integer
 
         error: unknown key `price` in `load`
          --> notes.toml:5:7
@@ -291,7 +292,7 @@ mod tests {
         assert!(
             mistakes("format = 1\nwithhold = [\"sytem.init\"]\n").contains("did you mean `system.init`?")
         );
-        assert!(mistakes("format = 1\nwithhold = \"system.init\"\n").contains("expected a list"));
+        assert!(mistakes("format = 1\nwithhold = \"system.init\"\n").contains("expected an array"));
         assert!(mistakes("[machine]\n").contains("`format` is missing"));
         assert!(mistakes("format = 2\n").contains("expected 1, found 2"));
     }
@@ -301,12 +302,12 @@ mod tests {
         let page = include_str!("../../../docs/inventory.md");
         let (_, rest) = page.split_once("```toml\n").unwrap();
         let notes = Notes::parse("inventory.md", rest.split("```").next().unwrap()).unwrap();
-        assert_eq!(notes.told.len(), 12);
+        assert_eq!(notes.notes.len(), 12);
     }
 
-    /// Goal: every field can be told, for both machines; the schema names the same keys as are read.
+    /// Goal: notes can contain every field, for both machines; the schema names the same keys as are read.
     #[test]
-    fn every_field_can_be_told_and_the_schema_names_it() {
+    fn notes_can_contain_every_field_and_the_schema_names_it() {
         let schema = notes_schema().to_value();
         let mut text = String::from("format = 1\n");
         for field in Field::all() {
@@ -322,7 +323,7 @@ mod tests {
         }
         let notes = Notes::parse("notes.toml", &text).unwrap();
         let n_machine = Field::all().filter(|field| Field::is_of_machine(field.path().0)).count();
-        assert_eq!(notes.told.len(), Field::all().count() + n_machine);
+        assert_eq!(notes.notes.len(), Field::all().count() + n_machine);
         assert!(schema["properties"]["load"]["properties"]["test"].is_null());
         let n_keys = schema["properties"].as_object().unwrap().len();
         assert_eq!(n_keys, Field::groups().len() + 4, "format, load, other, withhold");

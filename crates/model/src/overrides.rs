@@ -9,10 +9,10 @@ use crate::{Arrivals, Connection, HttpVersion, Limit, Pick, SutPlan, Tls};
 /// The seed of a run that names none.
 pub const DEFAULT_SEED: u64 = 1;
 
-/// The settings asked for by a run; everything that is `None` stays as the benchmark defines it.
+/// The settings that a run overrides; a field that is `None` stays as the benchmark defines it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Overrides {
-    /// Take the benchmark's short form; the other fields still win over it.
+    /// Whether the run uses the benchmark's short form; the other fields take precedence over it.
     pub quick: bool,
     /// Numbers of users, in the order in which they are run.
     pub load: Option<Vec<u32>>,
@@ -20,13 +20,13 @@ pub struct Overrides {
     pub rates: Option<Vec<f64>>,
     /// The highest load, for a benchmark whose load points are steps up to a maximum.
     pub max_load: Option<f64>,
-    /// Look for the highest load instead of running given load points.
+    /// Whether the run searches for the highest load instead of running given load points.
     pub find_max: bool,
     /// The limits of an acceptable result.
     pub limits: Vec<Limit>,
-    /// Open loop: when operations fall due.
+    /// Open loop: the distribution of due times.
     pub arrivals: Option<Arrivals>,
-    /// Open loop: how many operations may be in flight at most.
+    /// Open loop: the maximum number of operations in flight.
     pub in_flight_max: Option<u32>,
     /// Length of the ramp-up.
     pub ramp_up: Option<Nanos>,
@@ -52,7 +52,7 @@ pub struct Overrides {
     pub time_limit: Option<Nanos>,
     /// The name of the filelist that the workload was made from, if it is not the benchmark's own.
     pub filelist: Option<String>,
-    /// The seed of everything that users and schedules do; [`DEFAULT_SEED`] if absent.
+    /// The seed of all random choices of users and schedules; [`DEFAULT_SEED`] if absent.
     pub seed: Option<u64>,
     /// The system under test.
     pub sut: SutPlan,
@@ -65,7 +65,7 @@ pub struct Overrides {
 }
 
 impl Overrides {
-    /// Makes the overrides of a run by the book with this server, on one load thread.
+    /// Makes the overrides of a run as defined, with this server, on one load thread.
     pub fn new(sut: SutPlan) -> Overrides {
         Overrides {
             quick: false,

@@ -16,9 +16,9 @@ pub struct IntervalRecord {
     pub load_point: u32,
     /// Index of the load agent.
     pub agent: u32,
-    /// Place of the interval within the load point, from 0.
+    /// Index of the interval within the load point, from 0.
     pub index: u32,
-    /// The phase that all of the interval lies in.
+    /// The phase that contains the whole interval.
     pub phase: Phase,
     /// The start of the interval.
     pub start: Nanos,
@@ -171,14 +171,14 @@ pub struct Example {
 /// The bulky part of a record, too large to keep per second: histograms per kind, over one or several intervals of
 /// one phase.
 ///
-/// Written per second; a run file that closes merges them to stretches of ten seconds.
+/// Written per second; closing a run file merges them into batches of ten seconds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DetailRecord {
     /// Index of the load point.
     pub load_point: u32,
     /// Index of the load agent.
     pub agent: u32,
-    /// The phase that all of the stretch lies in.
+    /// The phase that contains the whole batch.
     pub phase: Phase,
     /// The start of the batch, from the start of the load point.
     pub start: Nanos,

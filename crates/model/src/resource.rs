@@ -29,7 +29,7 @@ impl MachineRole {
     }
 }
 
-/// A machine that is watched, or a service on it.
+/// A monitored machine, or a service on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Machine {
     /// The name for people: `this machine`, `http://sut:9100/metrics`.
@@ -38,7 +38,7 @@ pub struct Machine {
     pub role: MachineRole,
 }
 
-/// One counter of one instance on one machine: what a value belongs to.
+/// A time series: one counter of one instance on one machine.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Series {
     /// Number of the machine in the run file, from 0.
@@ -58,7 +58,7 @@ pub struct ResourceRecord {
     pub machine: u32,
     /// The time of the readings, from the start of the load point; readings before it are at its start.
     pub at: Nanos,
-    /// Value per series: its number in the run file, rising, and what was read, in the unit of the counter.
+    /// The series by its number in the run file, ascending, and the value in the unit of the counter.
     pub values: Vec<(u32, u64)>,
 }
 

@@ -1,7 +1,7 @@
 //! Secrets of requests: the plan says where each comes from, and never what it is.
 //!
-//! [`Secret`] is stored with the plan. Its value is in [`Secrets`], which cannot be written down: whoever makes requests
-//! puts the two together with [`Secrets::fill`].
+//! [`Secret`] is stored with the plan. Its value is in [`Secrets`], which cannot be written down: whoever makes
+//! requests puts the two together with [`Secrets::fill`].
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -55,7 +55,7 @@ pub enum SecretSource {
 }
 
 impl RequestPart {
-    /// Returns the key of a definition that says it: `headers.Authorization`.
+    /// Returns its key in a definition: `headers.Authorization`.
     pub fn key(&self) -> String {
         match self {
             RequestPart::Header(name) => format!("headers.{name}"),
@@ -65,7 +65,7 @@ impl RequestPart {
         }
     }
 
-    /// Returns the reason why a value cannot stand there, if any; never repeats the value.
+    /// Returns the reason why a value is not allowed there, if any; never repeats the value.
     pub fn fault(&self, value: &str) -> Option<&'static str> {
         let is_line = |c: char| c == '\t' || c == ' ' || c.is_ascii_graphic();
         match self {
@@ -76,7 +76,7 @@ impl RequestPart {
             RequestPart::Parameter(_)
                 if !value.chars().all(|c| c.is_ascii_graphic() && !"#{}".contains(c)) =>
             {
-                Some("it has characters that cannot stand in a path")
+                Some("it has characters that are not allowed in a path")
             }
             _ => None,
         }
@@ -143,14 +143,14 @@ impl Secrets {
         self.values.insert((kind, part.key()), value);
     }
 
-    /// Returns a text in which no value of these stands, for texts of a peer that may have repeated what it was sent.
-    pub fn strike_from<'a>(&'a self, text: &str) -> String {
-        // Of `Bearer abc` a peer may repeat the second word alone.
+    /// Returns a text without the values of these secrets, for texts of a peer that may repeat what it received.
+    pub fn redact_from<'a>(&'a self, text: &str) -> String {
+        // A peer may repeat only the second word of `Bearer abc`.
         let last_word = |value: &'_ str| value.rfind(' ').map_or(0, |at| at + 1);
         let whole_and_word = |value: &'a String| [value.as_str(), &value[last_word(value)..]];
         let mut values: Vec<&str> = self.values.values().flat_map(whole_and_word).collect();
         values.retain(|value| TELLING_BYTES_MIN <= value.len());
-        // One that is a part of another would leave the rest of that one.
+        // Longer values first: replacing a part of another value would leave the rest of that value.
         values.sort_by_key(|value| std::cmp::Reverse(value.len()));
         values.iter().fold(text.to_owned(), |text, value| text.replace(value, REDACTED))
     }
@@ -185,8 +185,8 @@ impl Secrets {
 }
 
 impl Request {
-    /// Takes out whatever looks like a credential and is not disclosed on purpose; returns what was taken, each with its
-    /// value. The request then says of each that it came from the definition.
+    /// Takes out whatever looks like a credential and is not disclosed on purpose; returns what was taken, each with
+    /// its value. The request then says of each that it came from the definition.
     pub fn take_credentials(&mut self) -> Vec<(Secret, String)> {
         let of = |part| Secret { part, prefix: String::new(), source: SecretSource::Definition };
         let mut taken = Vec::new();
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_out_can_be_put_back_and_is_stored_nowhere() {
+    fn removed_secrets_can_be_restored_and_are_not_stored() {
         let mut stored = request();
         let taken = stored.take_credentials();
         let json = serde_json::to_string(&stored).unwrap();
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_disclosed_on_purpose_stays() {
+    fn values_disclosed_on_purpose_stay() {
         let disclosed = ["Authorization", "body", "path"].map(str::to_owned).to_vec();
         let mut open = Request { disclosed, ..request() };
         assert_eq!(open.take_credentials(), []);
@@ -290,13 +290,13 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_a_peer_repeats_is_struck() {
+    fn a_secret_that_a_peer_repeats_is_redacted() {
         let mut secrets = Secrets::default();
         secrets.insert(0, &RequestPart::Body, "abcd".into());
         secrets.insert(1, &RequestPart::Body, "abcdef".into());
         secrets.insert(2, &RequestPart::Body, "a".into());
         secrets.insert(3, &RequestPart::Body, "Bearer wxyz".into());
-        assert_eq!(secrets.strike_from("a abcd, abcdef"), "a [redacted], [redacted]");
-        assert_eq!(secrets.strike_from("Bearer wxyz wxyz"), "[redacted] [redacted]");
+        assert_eq!(secrets.redact_from("a abcd, abcdef"), "a [redacted], [redacted]");
+        assert_eq!(secrets.redact_from("Bearer wxyz wxyz"), "[redacted] [redacted]");
     }
 }

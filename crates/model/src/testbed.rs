@@ -7,13 +7,13 @@ use crate::credentials::{REDACTED, is_credential_name, without_credentials};
 /// The prefix of the titles of sections about a machine that made the load and did not run the server.
 pub const LOAD_MACHINE: &str = "Load machine: ";
 
-/// The prefix of the name of a variable that a program was started with.
+/// The prefix of the name of an environment variable that a program was started with.
 const ENVIRONMENT_VARIABLE: &str = "environment variable ";
 
 /// The title of the section with the values that the program chose for one run alone: ports and folders.
 ///
-/// The name of such a fact says which of them it is (`port`), its value stands as a whole token wherever the recipe's
-/// texts name it. Comparisons of configurations look past these values.
+/// The name of such a fact identifies the value (`port`); the value replaces its placeholder in the recipe's texts as
+/// a whole token. Comparisons of configurations ignore these values.
 pub const RUN_VALUES: &str = "Values chosen for this run";
 
 /// The facts found about the machines and the server.
@@ -23,7 +23,7 @@ pub struct Testbed {
     pub sections: Vec<FactSection>,
 }
 
-/// Facts that belong together.
+/// A section of related facts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FactSection {
     /// Heading: `System under test`, `Server configuration`.
@@ -37,7 +37,7 @@ pub struct FactSection {
 pub struct Fact {
     /// The name: `processor`, `net.core.somaxconn`.
     pub name: String,
-    /// The value with its unit; several lines for a file's text. Of what is not disclosed, why.
+    /// The value with its unit; several lines for a file's text; the reason, if the fact is not disclosed.
     pub value: String,
     /// The source: `/proc/cpuinfo`, `dpkg status`; empty where that was not recorded.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -47,20 +47,20 @@ pub struct Fact {
     pub state: FactState,
 }
 
-/// The state of a fact: whether it was found, and what is known or withheld.
+/// The state of a fact: found, told by the operator, or not disclosed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FactState {
     /// Found on the machine.
     #[default]
     Found,
-    /// Found, and what the system has where nobody changed it.
+    /// Found, with the system's default value.
     Usual,
-    /// Found, but what would name a person, a machine or a network, or is a credential, is left out of the value.
+    /// Found, but redacted: the value is without credentials and without names of persons, machines and networks.
     Redacted,
     /// A fact that was not found; the value says why.
     NotDisclosed,
-    /// Said by the operator.
+    /// Told by the operator in the notes.
     Told,
 }
 
@@ -101,14 +101,14 @@ impl Fact {
         Fact { source: source.to_owned(), ..self }
     }
 
-    /// Returns whether the value is a text of several lines, as a file's is.
+    /// Returns whether the value is a text of several lines, such as a file.
     pub fn is_text(&self) -> bool {
         self.value.trim_end().contains('\n')
     }
 }
 
 impl FactSection {
-    /// Returns the names of what is not disclosed by reason, in the order in which reasons occur.
+    /// Returns the names of the facts that are not disclosed, by reason, in the order in which reasons occur.
     pub fn missing(&self) -> Vec<(&str, Vec<&str>)> {
         let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
         for fact in self.facts.iter().filter(|fact| fact.state == FactState::NotDisclosed) {
@@ -120,8 +120,8 @@ impl FactSection {
         reasons
     }
 
-    /// Takes credentials out of values, of environment variables with such names, and of texts such as configurations.
-    /// What an operator has told is told on purpose.
+    /// Removes credentials from values: of environment variables with such names, and in texts such as
+    /// configurations. An operator's notes stay, because they are disclosed on purpose.
     pub fn leave_out_credentials(&mut self) {
         let is_shown = |fact: &&mut Fact| !matches!(fact.state, FactState::Told | FactState::NotDisclosed);
         for fact in self.facts.iter_mut().filter(is_shown) {
@@ -148,7 +148,7 @@ impl FactSection {
 mod tests {
     use super::*;
 
-    /// Older readers of the JSON form know name and value; a fact that says no more has no more.
+    /// Older readers of the JSON form know only name and value, so a plain fact is stored with these alone.
     #[test]
     fn a_plain_fact_is_written_as_before() {
         let plain = serde_json::to_string(&Fact::found("memory", "8 GiB")).unwrap();
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn credentials_are_left_out_of_facts_that_were_not_told() {
+    fn credentials_are_removed_from_facts_that_are_not_notes() {
         let told = Fact { state: FactState::Told, ..Fact::found("remark", "token=abc") };
         let mut section = FactSection {
             title: "Server".into(),
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_listed_by_reason() {
+    fn missing_facts_are_grouped_by_reason() {
         let fact = |name: &str, value: &str, state| Fact { state, ..Fact::found(name, value) };
         let facts = vec![
             fact("a", "no such file", FactState::NotDisclosed),
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn states_are_stored_as_json_has_them() {
+    fn states_are_stored_by_their_json_names() {
         for state in FactState::ALL {
             assert_eq!(serde_json::to_value(state).unwrap(), state.name());
         }

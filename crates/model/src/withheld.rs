@@ -1,5 +1,4 @@
-//! Facts that an operator withholds: the value of a field leaves the machine nowhere, nor does anything made of the
-//! same text.
+//! Facts that an operator withholds: neither the value of such a field nor any other text with that value is disclosed.
 
 use crate::testbed::{Fact, FactSection, FactState, LOAD_MACHINE};
 use crate::{Field, Privacy};
@@ -7,13 +6,13 @@ use crate::{Field, Privacy};
 /// The reason given for a fact that an operator withholds.
 pub const WITHHELD: &str = "withheld by the operator";
 
-/// The text in the place of a value that occurs in other texts.
+/// The text that replaces a withheld value in other texts.
 const LEFT_OUT: &str = "[withheld]";
 
-/// Shorter values stand in texts by chance.
+/// The shortest value that is replaced in other texts; shorter ones occur there by chance.
 const TELLING_BYTES_MIN: usize = 4;
 
-/// Fields whose values are made of the same text: none is kept back while another is shown.
+/// Fields with the same text in their values: withholding one withholds the others.
 const OF_SAME_TEXT: &[&[&str]] = &[
     &["system.command-line", "mitigation.command-line"],
     &["system.kernel", "system.build", "system.preemption"],
@@ -26,14 +25,14 @@ const SERVER_SECTIONS: [&str; 3] = ["Server", "Accelerator", "Gateway"];
 /// The suffix of the titles of sections with the texts of configurations.
 const CONFIGURATION: &str = " configuration";
 
-/// The fields that are kept back.
+/// The fields that are withheld.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Withheld {
     fields: Vec<&'static Field>,
 }
 
 impl Withheld {
-    /// Keeps back these fields, and with each those that are made of the same text.
+    /// Withholds these fields, and with each those that have the same text.
     pub(crate) fn of(asked: &[&'static Field]) -> Withheld {
         let ids: Vec<&str> = asked.iter().map(|field| field.id).collect();
         let is_asked = |id: &str| {
@@ -43,11 +42,11 @@ impl Withheld {
         Withheld { fields: Field::all().filter(|field| is_asked(field.id)).collect() }
     }
 
-    /// Takes the values out of sections, and out of other texts in which they stand.
+    /// Removes the values from sections, and from other texts that contain them.
     pub(crate) fn take_from(&self, sections: &mut [FactSection]) {
         let mut values: Vec<String> = Vec::new();
         for section in &mut *sections {
-            for fact in section.facts.iter_mut().filter(|fact| self.keeps_back(&section.title, fact)) {
+            for fact in section.facts.iter_mut().filter(|fact| self.withholds(&section.title, fact)) {
                 if fact.state != FactState::NotDisclosed && is_telling(&fact.value) {
                     values.push(fact.value.clone());
                 }
@@ -55,7 +54,7 @@ impl Withheld {
                 fact.state = FactState::NotDisclosed;
             }
         }
-        // One that is a part of another would leave the rest of that one.
+        // Longer values first: replacing a part of another value would leave the rest of that value.
         values.sort_by_key(|value| std::cmp::Reverse(value.len()));
         for section in sections {
             for fact in section.facts.iter_mut().filter(|fact| is_text(&section.title, fact)) {
@@ -64,7 +63,7 @@ impl Withheld {
         }
     }
 
-    fn keeps_back(&self, title: &str, fact: &Fact) -> bool {
+    fn withholds(&self, title: &str, fact: &Fact) -> bool {
         self.fields.iter().any(|field| is_of(field, title, &fact.name))
     }
 }
@@ -80,13 +79,13 @@ fn is_of(field: &Field, title: &str, name: &str) -> bool {
     let of_thing = name.split_once(": ").map_or(name, |(_, name)| name);
     is_here
         && match field.name {
-            // Facts are called by things alone: all that no other field has.
+            // The field has no name of its own: it covers all facts that no other field has.
             "" => !Field::all().any(|other| other.section() == section && other.name == of_thing),
             own => name == own || of_thing == own,
         }
 }
 
-/// Whether other values may stand in a fact's value, because it is a text of somebody's.
+/// Returns whether the value of a fact is free text, which may contain other values.
 fn is_text(title: &str, fact: &Fact) -> bool {
     let is_free = |field: &Field| field.privacy == Privacy::Text && is_of(field, title, &fact.name);
     fact.state != FactState::NotDisclosed && Field::all().any(is_free)
@@ -153,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_is_kept_back_with_what_is_made_of_the_same_text() {
+    fn a_field_is_withheld_with_all_fields_of_the_same_text() {
         insta::assert_snapshot!(changed(&["system.command-line"]), @r"
         Processor vulnerabilities: set on the command line: withheld by the operator
         Load machine: System: kernel command line: withheld by the operator
@@ -172,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_left_out_of_other_texts_too() {
+    fn a_withheld_value_is_removed_from_other_texts() {
         insta::assert_snapshot!(changed(&["system.init"]), @r"
         Load machine: System: kernel command line: quiet mitigations=auto init=/sbin/[withheld]
         Load machine: System: first process: withheld by the operator
@@ -180,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_values_the_longer_is_left_out_whole() {
+    fn of_two_overlapping_values_the_longer_is_removed_whole() {
         let system =
             [("first process", "systemd"), ("kernel command line", "quiet init=/bin/systemd 252.38")];
         let mut all = [section("System", &system), section("Software", &[("init system", "systemd 252.38")])];
@@ -189,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_of_things_are_kept_back_of_all_of_them() {
+    fn a_field_is_withheld_for_every_instance() {
         assert_eq!(changed(&["disk.model"]), "Disks: vda: model: withheld by the operator\n");
         assert_eq!(
             changed(&["mitigation.state"]),
@@ -198,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_back_says_so_whether_it_was_found_or_not() {
+    fn withheld_facts_say_so_whether_found_or_not() {
         let mut one = [section("System", &[("first process", "init")])];
         one[0].facts[0].state = FactState::NotDisclosed;
         Withheld::of(&[Field::of("system.init").unwrap()]).take_from(&mut one);

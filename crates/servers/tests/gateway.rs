@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use model::Letters;
+use model::GeneratedText;
 use servers::gateway::{Address, Gateway, GatewayOptions};
 use units::{Clock, Nanos, RealClock};
 
@@ -81,7 +81,7 @@ fn check(stream: &mut (impl Read + Write), keep: bool, size: usize, seed: u64) {
 
 fn check_answer(stream: &mut impl Read, size: usize, seed: u64) {
     let body = body(stream);
-    assert_eq!((body.len(), Letters::new(seed).matches(&body)), (size, Ok(())));
+    assert_eq!((body.len(), GeneratedText::new(seed).matches(&body)), (size, Ok(())));
 }
 
 fn is_closed(stream: &mut impl Read) -> bool {

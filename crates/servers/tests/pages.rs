@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use common::{Client, start};
 use http1::{Framing, RequestMethod};
-use model::Letters;
+use model::GeneratedText;
 use servers::gateway::Page;
 use servers::web::{AppOptions, AppServer, FaultPlan};
 use units::{Clock, Nanos, RealClock};
@@ -71,7 +71,7 @@ fn pages_can_be_spoiled_as_files_can() {
     let server = start(|options| options.faults = plan);
     let reply = Client::connect(server.address()).get("/dyn?size=1000&seed=3").unwrap();
     assert_eq!(reply.head.framing, Framing::Length(1000));
-    assert_eq!(Letters::new(3).matches(&reply.body), Err(500));
+    assert_eq!(GeneratedText::new(3).matches(&reply.body), Err(500));
 }
 
 /// Goal: a large page that nobody reads holds up nobody else.
@@ -82,7 +82,7 @@ fn a_slow_reader_of_a_page_does_not_hold_up_others() {
     slow.send("GET /dyn?size=10485760&seed=1 HTTP/1.1\r\nHost: h\r\n\r\n");
     check_all(&mut Client::connect(server.address()));
     let body = slow.reply(RequestMethod::Get).unwrap().body;
-    assert_eq!((body.len(), Letters::new(1).matches(&body)), (10_485_760, Ok(())));
+    assert_eq!((body.len(), GeneratedText::new(1).matches(&body)), (10_485_760, Ok(())));
 }
 
 fn start_app(workers: usize) -> AppServer {

@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use lab::{READY_MAX, ask, directory, files, get, request, resumes, value};
-use model::{Content, Gateway, GatewayKind, Letters};
+use model::{Content, Gateway, GatewayKind, GeneratedText};
 use rustls::version::{TLS12, TLS13};
 use testbed::{Recipe, RunningSut, Server, SutRequest};
 
@@ -106,7 +106,7 @@ fn check_pages(sut: &RunningSut, kind: GatewayKind) {
     for (path, prefix, bytes, seed) in pages {
         let body = get(sut, path);
         assert_eq!(body.len(), bytes, "{kind} {path}");
-        assert_eq!(Letters::new(seed).matches(&body[prefix..]), Ok(()), "{kind} {path}");
+        assert_eq!(GeneratedText::new(seed).matches(&body[prefix..]), Ok(()), "{kind} {path}");
     }
     let (status, _) = ask(sut, "/dyn?size=x");
     assert!(status.contains(" 400"), "{kind}: {status}");

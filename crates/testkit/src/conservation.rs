@@ -2,7 +2,7 @@
 
 use model::{Flow, IntervalRecord, Outcome};
 
-/// Checks every interval of one load point and the joints between them, slice by slice.
+/// Checks every interval of one load point and the joints between them, share by share.
 ///
 /// `records` as in [`crate::Recording`], of one load point.
 ///
@@ -10,13 +10,13 @@ use model::{Flow, IntervalRecord, Outcome};
 /// If an identity is broken.
 pub fn assert_conserved(records: &[IntervalRecord]) {
     assert!(!records.is_empty(), "nothing was recorded");
-    let n_slices = records.iter().map(|record| record.agent).max().unwrap_or(0) + 1;
-    for agent in 0..n_slices {
+    let n_shares = records.iter().map(|record| record.agent).max().unwrap_or(0) + 1;
+    for agent in 0..n_shares {
         let mut before = Flow::default();
         let mut end = units::Nanos::ZERO;
-        let slice: Vec<_> = records.iter().filter(|record| record.agent == agent).collect();
-        for (index, record) in slice.into_iter().enumerate() {
-            let place = format!("slice {agent}, interval {index}");
+        let share: Vec<_> = records.iter().filter(|record| record.agent == agent).collect();
+        for (index, record) in share.into_iter().enumerate() {
+            let place = format!("share {agent}, interval {index}");
             assert_eq!(record.index as usize, index, "{place}: order");
             assert_eq!(record.start, end, "{place}: begins where the one before ended");
             assert!(record.start < record.end, "{place}: has a length");

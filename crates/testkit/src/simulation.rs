@@ -7,7 +7,7 @@ use std::rc::Rc;
 use analysis::{Analysis, Analyzer};
 use benchmarks::pages::Pages;
 use engine::{PointSetup, Runtime, Sink, StopSignal, run_point};
-use model::{Assignment, Ending, Example, IntervalRecord, LoadPoint, Plan, slice};
+use model::{Assignment, Ending, Example, IntervalRecord, LoadPoint, Plan, partition};
 use units::{Clock, Nanos, SimClock};
 
 use crate::driver::SimDriver;
@@ -20,7 +20,7 @@ const ORIGIN: Nanos = Nanos(1_234_567_891);
 /// A run to be simulated.
 #[derive(Debug, Clone)]
 pub struct Simulation {
-    /// What is run. Its load threads all take part, each with its slice, side by side on one clock.
+    /// What is run. Its load threads all take part, each with its share, side by side on one clock.
     pub plan: Plan,
     /// What it is run against; a fresh one for each load point.
     pub server: Server,
@@ -33,7 +33,7 @@ pub struct Simulation {
 /// What a simulated run handed over.
 #[derive(Debug, Default)]
 pub struct Recording {
-    /// In the order of load point, index and slice (as `agent`).
+    /// In the order of load point, index and share (as `agent`).
     pub intervals: Vec<IntervalRecord>,
     /// In the order in which they came.
     pub examples: Vec<Example>,
@@ -61,7 +61,7 @@ impl Simulation {
         all
     }
 
-    /// Runs all load points and analyzes what they recorded, slices merged as a load agent does it.
+    /// Runs all load points and analyzes what they recorded, shares merged as a load agent does it.
     pub fn analyze(&self) -> Analysis {
         let mut analyzer = Analyzer::new(&self.plan);
         for point in self.load_points() {
@@ -106,8 +106,8 @@ impl Simulation {
             outbox: Outbox::default(),
             n_running: Rc::new(Cell::new(self.plan.load_threads)),
         };
-        for assignment in slice(point.index, point.load, self.plan.load_threads) {
-            self.start_slice(&stage, &cast, point, assignment);
+        for assignment in partition(point.index, point.load, self.plan.load_threads) {
+            self.start_share(&stage, &cast, point, assignment);
         }
         loop {
             stage.settle();
@@ -119,7 +119,7 @@ impl Simulation {
         }
     }
 
-    fn start_slice(&self, stage: &Stage, cast: &Cast, point: LoadPoint, assignment: Assignment) {
+    fn start_share(&self, stage: &Stage, cast: &Cast, point: LoadPoint, assignment: Assignment) {
         let Cast { station, mix, mut outbox, n_running } = cast.clone();
         let (clock, timers) = (stage.clock.clone(), Rc::clone(&stage.timers));
         let stop = StopAt { clock: clock.clone(), at: self.stop_at.map(|at| ORIGIN + at) };
@@ -151,7 +151,7 @@ impl Simulation {
     }
 }
 
-/// What the slices of a load point share.
+/// State that all shares of a load point use.
 #[derive(Clone)]
 struct Cast {
     station: Rc<RefCell<Station>>,
@@ -160,16 +160,16 @@ struct Cast {
     n_running: Rc<Cell<u32>>,
 }
 
-/// Merges the slices' records of each interval.
+/// Merges the shares' records of each interval.
 #[derive(Default)]
 struct Merging {
-    /// Intervals of which not all slices have come, by index.
+    /// Intervals of which not all shares have come, by index.
     open: BTreeMap<u32, (u32, IntervalRecord)>,
 }
 
 impl Merging {
-    /// Adds a record; gives the whole interval when all slices have come.
-    fn add(&mut self, record: IntervalRecord, n_slices: u32) -> Option<IntervalRecord> {
+    /// Adds a record; gives the whole interval when all shares have come.
+    fn add(&mut self, record: IntervalRecord, n_shares: u32) -> Option<IntervalRecord> {
         let index = record.index;
         let whole = match self.open.remove(&index) {
             Some((n, mut merged)) => {
@@ -179,7 +179,7 @@ impl Merging {
             // The whole is the record of one agent, whichever of its threads came first.
             None => (1, IntervalRecord { agent: 0, ..record }),
         };
-        if whole.0 == n_slices {
+        if whole.0 == n_shares {
             return Some(whole.1);
         }
         self.open.insert(index, whole);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use model::{Limit, Metric};
+use model::{Limit, LimitMetric};
 use units::{Nanos, Ratio};
 
 use crate::LoadPointResult;
@@ -104,10 +104,10 @@ impl fmt::Display for Measured {
     }
 }
 
-fn text(metric: Metric, value: f64) -> String {
+fn text(metric: LimitMetric, value: f64) -> String {
     match metric {
-        Metric::Errors | Metric::Delivered => format!("{:.2} %", 100.0 * value),
-        Metric::Rate => format!("{value:.1}/s"),
+        LimitMetric::Errors | LimitMetric::Delivered => format!("{:.2} %", 100.0 * value),
+        LimitMetric::Rate => format!("{value:.1}/s"),
         _ => Nanos::from_secs_f64(value).to_string(),
     }
 }
@@ -115,16 +115,16 @@ fn text(metric: Metric, value: f64) -> String {
 /// A value and its interval.
 type Value = (f64, Option<(f64, f64)>);
 
-fn measure(metric: Metric, result: &LoadPointResult) -> Result<Value, NoData> {
+fn measure(metric: LimitMetric, result: &LoadPointResult) -> Result<Value, NoData> {
     if let Some(q) = metric.quantile() {
         return quantile(Ratio(q), result);
     }
     match metric {
-        Metric::Errors => errors(result),
-        Metric::Delivered => delivered(result),
-        Metric::Rate if 0 < result.total.n => Ok((result.rate, result.rate_interval)),
-        Metric::Max => result.response.max.map(|max| (max.as_secs_f64(), None)).ok_or(NoData::Nothing),
-        Metric::Mean => {
+        LimitMetric::Errors => errors(result),
+        LimitMetric::Delivered => delivered(result),
+        LimitMetric::Rate if 0 < result.total.n => Ok((result.rate, result.rate_interval)),
+        LimitMetric::Max => result.response.max.map(|max| (max.as_secs_f64(), None)).ok_or(NoData::Nothing),
+        LimitMetric::Mean => {
             result.response.mean.map(|mean| (mean, result.response.mean_interval)).ok_or(NoData::Nothing)
         }
         _ => Err(NoData::Nothing),

@@ -1,6 +1,6 @@
 //! The verdict on a load point for a search.
 
-use model::{Comparison, Limit, Metric, Rules, Unit};
+use model::{Limit, LimitComparison, LimitMetric, LimitUnit, Rules};
 
 use super::{Compliance, NoData, comply};
 use crate::{LoadPointResult, VerdictState};
@@ -29,7 +29,7 @@ pub struct JudgedPoint {
 ///
 /// A pass is clear if all limits, those of `rules` included, are clearly met; a fail, if one is clearly missed.
 pub fn judge(result: &LoadPointResult, limits: &[Limit], rules: &Rules) -> JudgedPoint {
-    let steering = limits.iter().filter(|limit| limit.metric() != Metric::Rate);
+    let steering = limits.iter().filter(|limit| limit.metric() != LimitMetric::Rate);
     let asked: Vec<Compliance> = steering.map(|limit| comply(*limit, result)).collect();
     let passes = result.verdict.state == VerdictState::Valid && asked.iter().all(Compliance::is_met);
     let has_too_few = !passes && lacks_operations(result, &asked);
@@ -53,8 +53,13 @@ fn lacks_operations(result: &LoadPointResult, asked: &[Compliance]) -> bool {
 
 /// Returns the rules that are limits of something measured.
 fn limits_of(rules: &Rules, is_closed: bool) -> impl Iterator<Item = Limit> {
-    let errors = Limit::new(Metric::Errors, Comparison::AtMost, rules.error_ratio_max, Unit::Plain);
-    let delivered =
-        Limit::new(Metric::Delivered, Comparison::AtLeast, rules.delivered_ratio_min, Unit::Plain);
+    let errors =
+        Limit::new(LimitMetric::Errors, LimitComparison::AtMost, rules.error_ratio_max, LimitUnit::Plain);
+    let delivered = Limit::new(
+        LimitMetric::Delivered,
+        LimitComparison::AtLeast,
+        rules.delivered_ratio_min,
+        LimitUnit::Plain,
+    );
     [errors.ok(), delivered.ok().filter(|_| !is_closed)].into_iter().flatten()
 }

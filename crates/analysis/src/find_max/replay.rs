@@ -1,6 +1,6 @@
 //! The search of a plan, during the run and replayed from its results.
 
-use model::{Load, Metric, Plan};
+use model::{LimitMetric, Load, Plan};
 
 use super::{
     FIND_MAX_TOLERANCE, FindMax, FindMaxError, LevelKind, LevelRange, SearchGoal, SearchResult, SearchStep,
@@ -16,7 +16,7 @@ use crate::LoadPointResult;
 pub fn begin(plan: &Plan) -> Option<Result<FindMax, FindMaxError>> {
     let search = plan.search?;
     let is_closed = search.most.is_closed();
-    let steers = plan.limits.iter().any(|limit| limit.metric() != Metric::Rate);
+    let steers = plan.limits.iter().any(|limit| limit.metric() != LimitMetric::Rate);
     let kind = if is_closed { LevelKind::Users } else { LevelKind::Rate };
     let goal = if is_closed && !steers { SearchGoal::PeakThroughput } else { SearchGoal::HighestPass };
     let range = LevelRange { least: search.least.level(), most: search.most.level() };

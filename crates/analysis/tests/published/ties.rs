@@ -2,7 +2,7 @@
 //!
 //! A change of a cell contradicts something else that is printed, unless one of these says otherwise.
 
-use model::{CalendarDate, Printed, PublishedReport};
+use model::{CalendarDate, PrintedNumber, PublishedReport};
 
 use super::mutations::Change;
 
@@ -350,7 +350,7 @@ fn contradicts_web_stone(report: &PublishedReport, change: &Change, to: Option<f
     let Some(to) = to else { return true };
     let table = report.tables.iter().find(|table| table.id == change.cell.table).expect("a table");
     let place = |id: &str| table.column(id).expect("a column");
-    let printed = |row: usize, id: &str| -> Printed {
+    let printed = |row: usize, id: &str| -> PrintedNumber {
         table.rows[row][place(id)].value.number().cloned().expect("a number")
     };
     let as_printed = |row: usize, id: &str| {

@@ -175,7 +175,7 @@ impl Builder {
             Ok(bytes) if is_digits && bytes <= OBJECT_BYTES_MAX => Some(bytes),
             _ => {
                 let label = format!("expected a number of bytes up to {OBJECT_BYTES_MAX}");
-                self.reject(size.span(), "the size is not valid", &label, "write for instance `#500`");
+                self.reject(size.span(), "the size is not valid", &label, "write a size such as `#500`");
                 None
             }
         }
@@ -303,7 +303,7 @@ mod tests {
         3 | http://example.com/logo.gif 5 #2k
           |                                ^^ expected a number of bytes up to 1099511627776
           |
-          = hint: write for instance `#500`
+          = hint: write a size such as `#500`
         ");
     }
 
@@ -321,8 +321,8 @@ mod tests {
         7:4 `h` the weight is not valid: expected a whole number up to 1000000000
         8:1 `/../i` this is not a path that can be fetched: expected the path of a file, without empty parts, `.` and `..`
         9:1 `/j/` this is not a path that can be fetched: expected the path of a file, without empty parts, `.` and `..`
-        10:1 `/k?l` this is not a path that can be fetched: has characters that a plain path has not
-        11:1 `/é` this is not a path that can be fetched: has characters that a plain path has not
+        10:1 `/k?l` this is not a path that can be fetched: a plain path cannot contain some of its characters
+        11:1 `/é` this is not a path that can be fetched: a plain path cannot contain some of its characters
         12:4 `9999999999` the weight is not valid: expected a whole number up to 1000000000
         13:7 `9999999999999` the size is not valid: expected a number of bytes up to 1099511627776
         15:1 `/o` `/o` has two sizes, 1 and 2 bytes: was named above with another size
@@ -383,7 +383,9 @@ mod tests {
 
     #[test]
     fn control_characters_in_a_path_are_refused() {
-        assert!(mistakes("/a\u{1}\u{7f} 1 #1").contains("has characters that a plain path has not"));
+        assert!(
+            mistakes("/a\u{1}\u{7f} 1 #1").contains("a plain path cannot contain some of its characters")
+        );
     }
 
     #[test]

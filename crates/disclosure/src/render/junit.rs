@@ -7,7 +7,7 @@
 
 use analysis::find_max::{comply, counts};
 use analysis::{LoadPointResult, Reason, Verdict, VerdictState};
-use model::{Limit, is_command};
+use model::{Limit, is_terminal_control};
 
 use super::json::state;
 use crate::Report;
@@ -125,7 +125,7 @@ fn escaped(text: &str) -> String {
             // As they are, a reader would make blanks of them.
             '\t' | '\n' | '\r' => out.push_str(&format!("&#{};", letter as u32)),
             '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
-            command if is_command(command) => out.push('\u{fffd}'),
+            command if is_terminal_control(command) => out.push('\u{fffd}'),
             other => out.push(other),
         }
     }

@@ -90,7 +90,7 @@ fn value(point: &LoadPointResult, (machine, counter, instance): &Line) -> Option
 
 /// Returns what a counter is, without the full stop of its sentence.
 fn about(counter: Counter) -> String {
-    counter.about().trim_end_matches('.').to_owned()
+    counter.description().trim_end_matches('.').to_owned()
 }
 
 fn unit_text(counter: Counter) -> &'static str {

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use model::{Content, LETTERS_MARKUP, Letters, Outcome};
+use model::{Content, GENERATED_MARKUP, GeneratedText, Outcome};
 use units::mix_bits;
 
 use super::failure::Failure;
@@ -17,7 +17,7 @@ pub(crate) enum Check<'a> {
     /// An object of the file set.
     Content { content: &'a Content, object: u32, bytes: u64 },
     /// Letters, after the markup or not.
-    Letters { letters: Letters, markup: bool, bytes: u64 },
+    Letters { letters: GeneratedText, markup: bool, bytes: u64 },
     /// What came first for the same object.
     Seen { memory: &'a Memory, object: (u16, u64), digest: Digest },
     /// Something that contains a text; `matched` is how many of its bytes match the last ones seen.
@@ -52,7 +52,7 @@ impl Check<'_> {
             }
             Check::Letters { letters, markup, bytes } => {
                 not_beyond(*bytes, at, data)?;
-                let prefix: &[u8] = if *markup { LETTERS_MARKUP.as_bytes() } else { b"" };
+                let prefix: &[u8] = if *markup { GENERATED_MARKUP.as_bytes() } else { b"" };
                 let wrong = |index| Failure::new(Outcome::WrongBytes, at + index as u64);
                 let rest = check_prefix(prefix, at, data).map_err(wrong)?;
                 letters.matches(rest).map_err(|index| wrong(data.len() - rest.len() + index))
@@ -233,11 +233,11 @@ mod tests {
     #[test]
     fn letters_are_checked_to_the_byte_with_markup_and_without() {
         for markup in [false, true] {
-            let check = || Check::Letters { letters: Letters::new(7), markup, bytes: 200 };
-            let mut body = if markup { LETTERS_MARKUP.as_bytes().to_vec() } else { Vec::new() };
+            let check = || Check::Letters { letters: GeneratedText::new(7), markup, bytes: 200 };
+            let mut body = if markup { GENERATED_MARKUP.as_bytes().to_vec() } else { Vec::new() };
             let start = body.len();
             body.resize(200, 0);
-            Letters::new(7).fill(&mut body[start..]);
+            GeneratedText::new(7).fill(&mut body[start..]);
             for step in [1, 7, 60, 200] {
                 assert_eq!(run(check(), &body, step), Ok(()));
                 for place in [0, 30, 49, 50, 51, 199] {

@@ -217,7 +217,7 @@ impl Origin {
     #[cold]
     pub(crate) fn explain(&self, outcome: model::Outcome, words: impl ToString) -> Failure {
         // The words may be a peer's.
-        let words = without_credentials(&self.secrets.strike_from(&words.to_string()));
+        let words = without_credentials(&self.secrets.redact_from(&words.to_string()));
         self.explanation.replace(foreign_text(&words));
         Failure::new(outcome, 0)
     }

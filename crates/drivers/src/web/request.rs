@@ -1,7 +1,7 @@
 //! A kind of request, ready to be sent and its reply to be checked.
 
 use http1::{RequestError, RequestMethod, RequestOptions, RequestTemplate, check_path};
-use model::{Connection, Content, HttpVersion, Letters, Protocol, ReplyBody, Request, WebRequest};
+use model::{Connection, Content, GeneratedText, HttpVersion, Protocol, ReplyBody, Request, WebRequest};
 
 use super::check::{Check, Digest, Memory, Needle};
 
@@ -110,7 +110,7 @@ impl Prepared {
                 Check::Content { content, object: content_object, bytes }
             }
             ReplyBody::Letters { bytes, markup } => {
-                let letters = Letters::new(self.request.letters_seed(operation.number));
+                let letters = GeneratedText::new(self.request.letters_seed(operation.number));
                 Check::Letters { letters, markup: *markup, bytes: *bytes }
             }
             ReplyBody::Seen => {

@@ -8,7 +8,7 @@ use drivers::web::{PlainDriver, Trust};
 use engine::{Driver, PointSetup, Sink, run_point_on_this_thread};
 use model::{
     Arrivals, Connection, Example, Flow, IntervalRecord, Load, LoadPoint, Mix, Outcome, Phases, Step, User,
-    WebRequest, slice,
+    WebRequest, partition,
 };
 use units::{Clock, Nanos, Rng};
 
@@ -151,7 +151,7 @@ pub fn run_drivers<D: Driver<Operation = WebRequest> + 'static>(
     let began = clock.now();
     let setup = PointSetup {
         point: LoadPoint { index: 0, load },
-        assignment: slice(0, load, 1).remove(0),
+        assignment: partition(0, load, 1).remove(0),
         phases,
         seed: 1,
         time_limit,

@@ -16,13 +16,13 @@ pub const RATE_MAX: f64 = 10_000_000.0;
 /// The most load points of one run.
 pub const LOAD_POINTS_MAX: usize = 1000;
 
-/// A mistake in a list of load levels, with its place.
+/// A mistake in a list of load levels, with its position.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct LoadListError {
     /// The message: what was expected and what was found.
     pub message: String,
-    /// The place, in bytes from the start of the list.
+    /// The position, in bytes from the start of the list.
     pub span: Range<usize>,
     /// The remedy: what to write instead.
     pub hint: String,
@@ -80,7 +80,7 @@ fn parse(text: &str, number: impl Fn(&str) -> Result<f64, String>) -> Result<Vec
         start += item.len() + 1;
         for level in piece.levels(&number)? {
             if levels.contains(&level) {
-                return Err(piece.error(format!("{level} comes twice"), "leave one of them out"));
+                return Err(piece.error(format!("{level} is listed twice"), "leave one of them out"));
             }
             if levels.len() == LOAD_POINTS_MAX {
                 let message = format!("more than {LOAD_POINTS_MAX} load points");
@@ -92,7 +92,7 @@ fn parse(text: &str, number: impl Fn(&str) -> Result<f64, String>) -> Result<Vec
     Ok(levels)
 }
 
-/// A part of the list, and where it stands.
+/// A part of the list, with its position.
 #[derive(Clone, Copy)]
 struct Piece<'a> {
     text: &'a str,
@@ -100,7 +100,7 @@ struct Piece<'a> {
 }
 
 impl<'a> Piece<'a> {
-    /// Takes the white space around a part off.
+    /// Trims the white space around a part.
     fn new(text: &'a str, start: usize) -> Piece<'a> {
         Piece { text: text.trim(), start: start + text.len() - text.trim_start().len() }
     }
@@ -115,7 +115,7 @@ impl<'a> Piece<'a> {
         number(self.text).map_err(|message| self.error(message, HINT))
     }
 
-    /// Cuts the part in two at a separator, if that is there.
+    /// Splits the part at a separator, if it contains one.
     fn cut(self, separator: &str) -> (Piece<'a>, Option<Piece<'a>>) {
         match self.text.split_once(separator) {
             None => (self, None),
@@ -126,7 +126,7 @@ impl<'a> Piece<'a> {
         }
     }
 
-    /// Returns the levels that an item stands for: one, or those of a range.
+    /// Returns the levels of an item: one, or those of a range.
     fn levels(self, number: impl Fn(&str) -> Result<f64, String>) -> Result<Vec<f64>, LoadListError> {
         let (from, rest) = self.cut("..");
         let first = from.number(&number)?;
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_placed() {
+    fn mistakes_have_a_position() {
         let expected = |found: &str| format!("expected a number of users from 1 to 1000000, found `{found}`");
         for (list, place, message) in [
             ("", "", expected("")),
@@ -193,7 +193,7 @@ mod tests {
             ("10..20/5/5", "5/5", expected("5/5")),
             ("4, 20..10/5", "20..10/5", "the range falls from 20 to 10".into()),
             ("1..10/4", "1..10/4", "steps of 4 from 1 do not reach 10".into()),
-            ("1..5,3", "3", "3 comes twice".into()),
+            ("1..5,3", "3", "3 is listed twice".into()),
             ("1..5000", "1..5000", "more than 1000 load points".into()),
             ("1..1000,2000", "2000", "more than 1000 load points".into()),
         ] {
@@ -205,13 +205,13 @@ mod tests {
     }
 
     #[test]
-    fn a_range_that_misses_its_end_is_answered_with_two_that_do_not() {
+    fn a_range_that_misses_its_end_gets_a_hint_with_two_that_fit() {
         let hint = parse_load("1..10/4").unwrap_err().hint;
         assert_eq!(hint, "write `1..9/4`, or add the end: `1..9/4,10`");
     }
 
     #[test]
-    fn levels_are_written_as_they_are_read() {
+    fn levels_are_written_as_read() {
         for text in ["10..200/10", "1,2,5", "3..5", "7", "1,2", "200,100"] {
             assert_eq!(load_text(parse_load(text).unwrap().into_iter().map(f64::from)), text);
         }

@@ -1,9 +1,9 @@
 //! The definition language: a benchmark as a TOML text that people write, read and compare.
 //!
 //! - [`parse`](Definition::parse): text → [`Definition`], or everything that is wrong with it
-//! - `quantity`, `load_list`, `values`: how single values are written
-//! - `workload`, `request`, `parameter`, `reply`, `weight`: what is fetched
-//! - `secret`: values that are stored nowhere
+//! - `quantity`, `load_list`, `values`: the notation of single values
+//! - `workload`, `request`, `parameter`, `reply`, `weight`: the requests and their replies
+//! - `secret`: values that are never stored
 //! - `schema`: the published JSON Schema
 
 mod load_list;
@@ -74,8 +74,8 @@ pub struct Definition {
     /// The phases of every load point.
     #[schemars(with = "schema::PhasesText")]
     pub phases: Phases,
-    /// The short form that `--quick` runs. If absent: the lowest and the highest load, each for at most 5 s, with at most
-    /// 1 s of ramp-up, settle and ramp-down.
+    /// The short form that `--quick` runs. If absent: the lowest and the highest load, each for at most 5 s, with at
+    /// most 1 s of ramp-up, settle and ramp-down.
     #[schemars(with = "Option<schema::QuickTable>")]
     pub quick: QuickDefinition,
     /// Limits that the verdict depends on, where they differ from the measurement rules' own.
@@ -102,7 +102,7 @@ pub struct WorkloadDefinition {
     pub counts_pages: bool,
     /// The pause of users after each page.
     pub think: Think,
-    /// The parts of its requests that are stored nowhere.
+    /// The secret parts of its requests, which are never stored.
     pub secrets: Vec<PlacedSecret>,
 }
 
@@ -186,8 +186,8 @@ impl Levels {
         }
     }
 
-    /// Returns the levels, `max` in the place of a maximum that may be chosen. Levels of users are whole: they are
-    /// rounded up, and where that makes two of them one, there are fewer.
+    /// Returns the levels; `max` replaces a maximum that may be chosen. Numbers of users are rounded up, and
+    /// duplicates are removed.
     pub fn list(&self, max: Option<f64>, unit: LoadUnit) -> Vec<f64> {
         match self {
             Levels::List(levels) => levels.clone(),
@@ -231,10 +231,10 @@ pub struct QuickDefinition {
     pub phases: Phases,
 }
 
-/// The longest steady phase of a short form that is made.
+/// The longest steady phase of a default short form.
 const QUICK_STEADY_MAX: Nanos = Nanos::from_secs(5);
 
-/// The longest of each other phase with load.
+/// The longest of each other phase with load in a default short form.
 const QUICK_PHASE_MAX: Nanos = Nanos::from_secs(1);
 
 impl QuickDefinition {

@@ -4,7 +4,7 @@ use toml::de::DeValue;
 
 use super::request::Values;
 use super::secret::read_source;
-use crate::reader::{Fault, Table, list, text, whole};
+use crate::reader::{Table, ValueError, list, text, whole};
 use crate::workload::PATH_MAX;
 use crate::{Count, Parameter, PathPattern, Pick, REDACTED, RequestPart};
 
@@ -32,12 +32,12 @@ fn read_parameter(name: &str, table: &mut Table, values: &mut Values) -> Option<
     let pick = table.optional("pick", pick).unwrap_or(Pick::Uniform);
     if texts.is_some() {
         for key in ["from", "count"].into_iter().filter(|key| table.value(key).is_some()) {
-            table.reject(key, Fault::new("expected either `values` or `from` and `count`, found both"));
+            table.reject(key, ValueError::new("expected either `values` or `from` and `count`, found both"));
         }
     } else if table.value("count").is_none() && table.value("values").is_none() {
         table.reject(
             "count",
-            Fault::new("expected `count`, a number of values, or `values`, a list of texts"),
+            ValueError::new("expected `count`, a number of values, or `values`, a list of texts"),
         );
     }
     let parameter = match texts {
@@ -46,7 +46,7 @@ fn read_parameter(name: &str, table: &mut Table, values: &mut Values) -> Option<
     };
     let parameter = Parameter { pick, ..parameter };
     if let Err(error) = parameter.check(1.0) {
-        table.reject("pick", Fault::new(error.to_string()));
+        table.reject("pick", ValueError::new(error.to_string()));
     }
     Some(parameter)
 }
@@ -54,7 +54,7 @@ fn read_parameter(name: &str, table: &mut Table, values: &mut Values) -> Option<
 /// Reads a parameter whose only value is a secret.
 fn read_secret_parameter(name: &str, table: &mut Table, values: &mut Values) -> Option<Parameter> {
     let (prefix, source) = read_source(table);
-    let only = || Fault::new("a value from `env` or `file` is the only one");
+    let only = || ValueError::new("a value from `env` or `file` is the only one");
     for key in ["values", "from", "count", "pick"] {
         table.optional::<()>(key, |_| Err(only()));
     }
@@ -66,20 +66,20 @@ fn read_secret_parameter(name: &str, table: &mut Table, values: &mut Values) -> 
 }
 
 /// Reads one of several values; it may be empty.
-fn value(value: &DeValue) -> Result<String, Fault> {
+fn value(value: &DeValue) -> Result<String, ValueError> {
     let value = text(value)?;
     match value.chars().all(|c| c.is_ascii_graphic() && !"#{}".contains(c)) && value.len() <= PATH_MAX {
         true => Ok(value),
-        false => Err(Fault::new(format!("`{value}` cannot stand in a path"))),
+        false => Err(ValueError::new(format!("`{value}` is not allowed in a path"))),
     }
 }
 
-fn pick(value: &DeValue) -> Result<Pick, Fault> {
-    text(value)?.parse::<Pick>().map_err(|error| Fault::new(error.to_string()))
+fn pick(value: &DeValue) -> Result<Pick, ValueError> {
+    text(value)?.parse::<Pick>().map_err(|error| ValueError::new(error.to_string()))
 }
 
 /// Reads `100` or `"sqrt(20 * load)"`.
-fn count(value: &DeValue) -> Result<Count, Fault> {
+fn count(value: &DeValue) -> Result<Count, ValueError> {
     let DeValue::String(written) = value else {
         return whole(1..=COUNT_MAX)(value).map(Count::Fixed);
     };
@@ -90,10 +90,10 @@ fn count(value: &DeValue) -> Result<Count, Fault> {
     });
     match factor.filter(|factor| 0.0 < *factor && *factor <= FACTOR_MAX) {
         Some(factor) => Ok(Count::SquareRoot(factor)),
-        None => {
-            Err(Fault::new(format!("expected a number, or one that grows with the load, found `{written}`"))
-                .hint("write `100` or `\"sqrt(20 * load)\"`"))
-        }
+        None => Err(ValueError::new(format!(
+            "expected a number, or one that grows with the load, found `{written}`"
+        ))
+        .hint("write `100` or `\"sqrt(20 * load)\"`")),
     }
 }
 
@@ -108,22 +108,22 @@ pub(super) fn in_order(
     for name in path.names() {
         let Some(place) = parameters.iter().position(|(parameter, _)| parameter.name == *name) else {
             if !table.has_inside("parameters", name) {
-                let fault = Fault::new(format!("`{{{name}}}` has no values"));
-                table.reject("path", fault.hint(format!("add `parameters.{name} = {{ count = 100 }}`")));
+                let error = ValueError::new(format!("`{{{name}}}` has no values"));
+                table.reject("path", error.hint(format!("add `parameters.{name} = {{ count = 100 }}`")));
             }
             continue;
         };
         let (parameter, inner) = parameters.swap_remove(place);
         if !ordered.is_empty() && matches!(parameter.count, Count::SquareRoot(_)) {
-            let fault = Fault::new("only the first parameter of a path may grow with the load");
-            inner.reject("count", fault.hint("so that files keep their numbers; put it first in the path"));
+            let error = ValueError::new("only the first parameter of a path may grow with the load");
+            inner.reject("count", error.hint("so that files keep their numbers; put it first in the path"));
         }
         ordered.push(parameter);
         inner.finish();
     }
     for (parameter, inner) in parameters {
         let hint = format!("write `{{{}}}` where its value belongs in the path", parameter.name);
-        inner.reject_all(Fault::new(format!("`{path}` has no `{{{}}}`", parameter.name)).hint(hint));
+        inner.reject_all(ValueError::new(format!("`{path}` has no `{{{}}}`", parameter.name)).hint(hint));
         inner.finish();
     }
     (ordered.len() == path.names().len()).then_some(ordered)
@@ -134,7 +134,7 @@ mod tests {
     use crate::definition::parse::problems_of_request;
 
     #[test]
-    fn mistakes_of_parameters_are_placed() {
+    fn mistakes_in_parameters_have_a_position() {
         let found = problems_of_request([
             ("{ from = 10, count = 3, pick = \"zipf:1\" }", "5"),
             ("{ from = 10, count = 3, pick = \"zipf:1\" }", "{}"),
@@ -157,7 +157,7 @@ mod tests {
             ("[\"small\", \"large\"]", "[\"small\", \"a?b\"]"),
         ]);
         insta::assert_snapshot!(found, @r#"
-        line 19, `5`: `workload.requests.parameters.id` is not valid: expected a table, found a whole number
+        line 19, `5`: `workload.requests.parameters.id` is not valid: expected a table, found an integer
         line 19, `id`: `workload.requests.parameters.id.count` is not valid: expected `count`, a number of values, or `values`, a list of texts
         line 19, `0`: `workload.requests.parameters.id.count` is not valid: expected a whole number from 1 to 9007199254740992, found 0
         line 19, `-1`: `workload.requests.parameters.id.from` is not valid: expected a whole number from 0 to 9223372036854775807, found -1
@@ -170,12 +170,12 @@ mod tests {
         line 19, `"normal"`: `workload.requests.parameters.id.pick` is not valid: expected `uniform`, `zipf:1.0`, `poisson:5` or `weights:3,2,1`, found `normal`
         line 19, `kick`: unknown key `kick` in `workload.requests.parameters.id`: not a key of a definition
         line 18, `"weights:3,1,1"`: `workload.requests.parameters.size.pick` is not valid: 3 weights for 2 values
-        line 18, `[]`: `workload.requests.parameters.size.values` is not valid: expected a list, found an empty one
-        line 18, `["small", "a b"]`: `workload.requests.parameters.size.values` is not valid: `a b` cannot stand in a path
-        line 18, `["small", 5]`: `workload.requests.parameters.size.values` is not valid: expected a text in quotes, found a whole number
+        line 18, `[]`: `workload.requests.parameters.size.values` is not valid: expected an array, found an empty one
+        line 18, `["small", "a b"]`: `workload.requests.parameters.size.values` is not valid: `a b` is not allowed in a path
+        line 18, `["small", 5]`: `workload.requests.parameters.size.values` is not valid: expected a string, found an integer
         line 17, `"/images/{size}/{id:4}.png"`: `workload.requests.path` is not valid: two files have the path `/images/small/0010.png`
-        line 17, `"/images/{size}/{id:4}.png"`: `workload.requests.path` is not valid: `/images/../0010.png` is no path of a file: expected the path of a file, without empty parts, `.` and `..`
-        line 17, `"/images/{size}/{id:4}.png"`: `workload.requests.path` is not valid: `/images/a?b/0010.png` is no path of a file: has characters that a plain path has not
+        line 17, `"/images/{size}/{id:4}.png"`: `workload.requests.path` is not valid: `/images/../0010.png` is not the path of a file: expected the path of a file, without empty parts, `.` and `..`
+        line 17, `"/images/{size}/{id:4}.png"`: `workload.requests.path` is not valid: `/images/a?b/0010.png` is not the path of a file: a plain path cannot contain some of its characters
         "#);
     }
 }

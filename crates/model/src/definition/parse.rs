@@ -10,7 +10,7 @@ use super::{
     OpenLoopDefinition, ProtocolDefinition, QuickDefinition, USERS_MAX,
 };
 use crate::diagnostics::Diagnostics;
-use crate::reader::{Fault, Table, id, line, one_of, ratio, read_toml, whole, whole_u32};
+use crate::reader::{Table, ValueError, id, line, one_of, ratio, read_toml, whole, whole_u32};
 use crate::{Arrivals, Connection, Headline, HttpVersion, Phases, Rules, Tls};
 
 const FAMILIES: &[(&str, Family)] = &[("web", Family::Web)];
@@ -36,11 +36,11 @@ pub const STREAMS_MAX: u32 = 1000;
 /// The time limit of a definition that names none.
 const TIME_LIMIT: Nanos = Nanos::from_secs(60);
 
-/// Keys that definitions have, and no other of our languages.
+/// Keys that occur in definitions and in no other language of Plimsoll.
 const OWN_KEYS: [&str; 4] = ["workload", "protocol", "load", "phases"];
 
 impl Definition {
-    /// Returns whether a text was meant to be a definition, whatever is wrong with it.
+    /// Returns whether a text is apparently meant as a definition, even an invalid one.
     pub fn is_meant(text: &str) -> bool {
         let (entries, _) = DeTable::parse_recoverable(text);
         let entries = entries.get_ref();
@@ -127,10 +127,10 @@ fn read_load(mut table: Table) -> Option<LoadDefinition> {
     let users = read_levels(&mut table, "users", users);
     let rate = read_levels(&mut table, "rate", rates);
     if users.is_some() && rate.is_some() {
-        table.reject("rate", Fault::new("expected either `users` or `rate`, found both"));
+        table.reject("rate", ValueError::new("expected either `users` or `rate`, found both"));
     }
     if table.is_empty() {
-        table.reject("users", Fault::new("expected either `users` or `rate`, found neither"));
+        table.reject("users", ValueError::new("expected either `users` or `rate`, found neither"));
     }
     table.finish();
     match (users, rate) {
@@ -143,7 +143,7 @@ fn read_load(mut table: Table) -> Option<LoadDefinition> {
 fn read_levels(
     table: &mut Table,
     key: &'static str,
-    list: impl Fn(&DeValue) -> Result<Vec<f64>, Fault>,
+    list: impl Fn(&DeValue) -> Result<Vec<f64>, ValueError>,
 ) -> Option<Levels> {
     let Some(DeValue::Table(_)) = table.value(key) else {
         return table.optional(key, list).map(Levels::List);
@@ -180,7 +180,7 @@ fn read_quick(mut table: Table, unit: LoadUnit, full: Phases) -> Option<QuickDef
         LoadUnit::Rate => read_levels(&mut table, "rate", rates),
     };
     if levels.is_none() && table.value("users").is_none() && table.value("rate").is_none() {
-        table.reject("users", Fault::new("the levels of load must be given here"));
+        table.reject("users", ValueError::new("the levels of load must be given here"));
     }
     let mut part = |key, full| table.optional(key, time).unwrap_or(full);
     let (quiet, ramp_up) = (part("quiet", full.quiet), part("ramp-up", full.ramp_up));
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_left_out_has_its_default() {
+    fn optional_keys_have_defaults() {
         let (start, rest) = EVERY_KEY.split_once("[open-loop]").unwrap();
         let (_, quick) = rest.split_once("[quick]").unwrap();
         let (quick, _) = quick.split_once("[rules]").unwrap();
@@ -313,7 +313,7 @@ mod tests {
 
     /// Goal: the short form of a definition that has none takes seconds: the lowest and the highest load, 5 s each.
     #[test]
-    fn a_short_form_and_a_time_limit_are_made_where_none_is_given() {
+    fn a_short_form_and_a_time_limit_have_defaults() {
         let (start, _) = EVERY_KEY.split_once("[quick]").unwrap();
         let text = start.replace("time-limit = \"1.5 min\"\n", "");
         let definition = Definition::parse("my.toml", &text).unwrap();
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_meant_as_a_definition_is_known_with_all_its_mistakes() {
+    fn an_invalid_definition_is_recognized_as_a_definition() {
         assert!(Definition::is_meant(EVERY_KEY));
         assert!(Definition::is_meant(&EVERY_REQUEST_KEY.replace("[quick]", "[quik]\nx = ")));
         assert!(!Definition::is_meant("[[tables]]\nid = \"load\"\n"));
@@ -428,13 +428,13 @@ mod tests {
         for line in ["id = mine", "id = nginx", "id = info"] {
             let message = Definition::parse("my.toml", line).unwrap_err().to_string();
             let word = line.trim_start_matches("id = ");
-            let hint = format!("hint: a text stands in quotes: `\"{word}\"`");
+            let hint = format!("hint: write strings in quotes: `\"{word}\"`");
             assert!(message.contains(&hint), "{message}");
         }
     }
 
     #[test]
-    fn wrong_values_are_placed_and_explained() {
+    fn wrong_values_have_a_position_and_an_explanation() {
         let found: Vec<String> = [
             ("format = 1", "format = 2"),
             ("\"my-site\"", "\"My Site\""),
@@ -482,24 +482,24 @@ mod tests {
         line 3, `"My Site"`: `id` is not valid: expected a short name, found `My Site`
         line 4, `0`: `version` is not valid: expected a whole number from 1 to 4294967295, found 0
         line 4, `99999999999`: `version` is not valid: expected a whole number from 1 to 4294967295, found 99999999999
-        line 4, `"3"`: `version` is not valid: expected a whole number from 1 to 4294967295, found a text
-        line 5, `" "`: `title` is not valid: expected a text, found an empty one
+        line 4, `"3"`: `version` is not valid: expected a whole number from 1 to 4294967295, found a string
+        line 5, `" "`: `title` is not valid: expected a string, found an empty one
         line 6, `"two\nlines"`: `summary` is not valid: expected one line of at most 500 bytes
         line 12, `-7`: `workload.content-seed` is not valid: expected a whole number from 0 to 9223372036854775807, found -7
-        line 13, `"no"`: `workload.counts-pages` is not valid: expected `true` or `false`, found a text
+        line 13, `"no"`: `workload.counts-pages` is not valid: expected `true` or `false`, found a string
         line 13, `"0 s"`: `workload.think` is not valid: expected a time above zero
         line 13, `5`: `workload.think` is not valid: expected a time with its unit, found `5` without one
         line 13, `5`: `workload.think.exponential` is not valid: expected a time with its unit, found `5` without one
-        line 13, `[[workload.pages]]`: `workload.pages` is not valid: the pages of a filelist stand in it
+        line 13, `[[workload.pages]]`: `workload.pages` is not valid: a filelist defines its own pages
         line 13, `[[workload.requests]]`: `workload.requests` is not valid: expected either `filelist` or `requests`, found both
         line 10, `workload`: `workload.filelist` is not valid: expected either `filelist` or `requests`, found neither
-        line 11, `5`: `workload.requests` is not valid: expected tables, found a whole number
-        line 11, `[5]`: `workload.requests` is not valid: expected tables, found a whole number
-        line 16, `1.1`: `protocol.http` is not valid: expected a text in quotes, found a number
-        line 17, `false`: `protocol.tls` is not valid: expected a text in quotes, found true or false
+        line 11, `5`: `workload.requests` is not valid: expected tables, found an integer
+        line 11, `[5]`: `workload.requests` is not valid: expected tables, found an integer
+        line 16, `1.1`: `protocol.http` is not valid: expected a string, found a number
+        line 17, `false`: `protocol.tls` is not valid: expected a string, found a boolean
         line 18, `1001`: `protocol.streams` is not valid: expected a whole number from 1 to 1000, found 1001
         line 19, `0`: `protocol.connection.keep-alive.requests-max` is not valid: expected a whole number from 1 to 4294967295, found 0
-        line 19, `100`: `protocol.connection.keep-alive` is not valid: expected a table, found a whole number
+        line 19, `100`: `protocol.connection.keep-alive` is not valid: expected a table, found an integer
         line 19, `"forever"`: `protocol.connection` is not valid: expected `per-request` or `keep-alive` or `sessions`, found `forever`
         line 12, `"/index.html 1 #500"`: `workload.filelist.text` is not valid: expected either `file` or `text`, found both
         line 11, `filelist`: `workload.filelist.file` is not valid: expected either `file` or `text`, found neither
@@ -514,7 +514,7 @@ mod tests {
         line 47, `-0.1`: `rules.error-ratio-max` is not valid: expected a ratio from 0 to 1, found -0.1
         line 47, `"1 %"`: `rules.error-ratio-max` is not valid: expected a ratio from 0 to 1, found 1 %
         line 27, `1000001`: `open-loop.in-flight-max` is not valid: expected a whole number from 1 to 1000000, found 1000001
-        line 23, `[10, 20]`: `load.users` is not valid: expected load levels in quotes, found a list
+        line 23, `[10, 20]`: `load.users` is not valid: expected load levels in quotes, found an array
         line 23, `0`: `load.users` is not valid: expected a number of users from 1 to 1000000, found `0`
         "#);
     }
@@ -540,7 +540,7 @@ mod tests {
         line 58, `rate`: `load.rate.max` is missing: `max` must be given here
         line 58, `0`: `load.rate.max` is not valid: expected a number above 0 and up to 10000000, found 0
         line 58, `inf`: `load.rate.max` is not valid: expected a number above 0 and up to 10000000, found inf
-        line 58, `4`: `load.rate` is not valid: expected load levels in quotes, found a whole number
+        line 58, `4`: `load.rate` is not valid: expected load levels in quotes, found an integer
         ");
     }
 

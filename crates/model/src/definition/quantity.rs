@@ -3,10 +3,10 @@
 
 use units::{Bytes, Nanos};
 
-/// The longest time that can be written: longer ones are a slip.
+/// The longest time that is accepted: a longer one is probably a mistake.
 const TIME_MAX: Nanos = Nanos::from_secs(30 * 24 * 3600);
 
-/// The largest size that can be written, 1 PiB: larger ones are a slip.
+/// The largest size that is accepted, 1 PiB: a larger one is probably a mistake.
 const BYTES_MAX: Bytes = Bytes(1 << 50);
 
 const TIME_UNITS: &[(&str, f64)] = &[
@@ -20,7 +20,7 @@ const TIME_UNITS: &[(&str, f64)] = &[
     ("h", 3600e9),
 ];
 
-/// Units of 1024 are written with an `i`; `kB` and `MB` are left out because they are read both ways.
+/// Binary units have an `i`; `kB` and `MB` are not accepted because they are ambiguous.
 const SIZE_UNITS: &[(&str, f64)] =
     &[("B", 1.0), ("KiB", 1024.0), ("MiB", 1048576.0), ("GiB", 1073741824.0), ("TiB", 1099511627776.0)];
 
@@ -45,7 +45,7 @@ pub fn parse_time(text: &str) -> Result<Nanos, QuantityError> {
     let mut nanos = 0.0;
     let mut unit_before = f64::INFINITY;
     let mut rest = text.trim();
-    // One part is read by the same way as all others, so that every mistake in it gets the same message.
+    // A single part is read like several, so that the same mistake gets the same message.
     loop {
         let (part, after) = rest.split_at(part_end(rest));
         let (number, unit) = parse(part, "a time", TIME_UNITS, "600 s")?;
@@ -93,11 +93,11 @@ pub fn time_text(time: Nanos) -> String {
     format!("{} {unit}", time.0 / size)
 }
 
-/// Returns where the first part of a time ends: before the first digit that follows a unit.
+/// Returns the end of the first part of a time: before the first digit that follows a unit.
 fn part_end(text: &str) -> usize {
     let is_of_number = |c: char| c.is_ascii_digit() || c == '.';
     let unit = text.find(|c: char| !is_of_number(c)).unwrap_or(text.len());
-    // A text that does not begin with a number is one part: an error that shows it whole.
+    // A text that does not begin with a number is one part, so that the error shows all of it.
     let next = if unit == 0 { None } else { text[unit..].find(|c: char| c.is_ascii_digit()) };
     next.map_or(text.len(), |next| unit + next)
 }

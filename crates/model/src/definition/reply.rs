@@ -1,18 +1,18 @@
-//! Reading `reply`: the body of the reply that is right.
+//! Reading `reply`: the expected body.
 
 use toml::de::DeValue;
 
-use crate::reader::{Fault, Table, bytes, list, one_of, text, whole};
+use crate::reader::{Table, ValueError, bytes, list, one_of, text, whole};
 use crate::{Count, ReplyBody, Request};
 
-/// Replies that are said with one word.
+/// Replies that are written as one word.
 const REPLIES: &[(&str, ReplyBody)] =
     &[("empty", ReplyBody::Empty), ("seen", ReplyBody::Seen), ("any", ReplyBody::Any)];
 
-/// The smallest HTML page made of letters: its beginning takes most of it.
+/// The smallest generated HTML page: its markup takes up most of it.
 const HTML_LETTERS_MIN: u64 = 64;
 
-/// The longest text that is looked for in a reply.
+/// The longest text that a reply can be searched for.
 const CONTAINS_MAX: usize = 4096;
 
 /// Reads the reply of a request, a word or a table.
@@ -34,8 +34,8 @@ fn read_reply(mut table: Table) -> Option<ReplyBody> {
     let contains = table.optional("contains", contains);
     let given: Vec<&str> = table.keys().collect();
     if given.len() != 1 {
-        let fault = Fault::new("expected one of `file`, `letters`, `html-letters` and `contains`");
-        table.reject(given.get(1).copied().unwrap_or("file"), fault);
+        let error = ValueError::new("expected one of `file`, `letters`, `html-letters` and `contains`");
+        table.reject(given.get(1).copied().unwrap_or("file"), error);
     }
     table.finish();
     let file = file.map(ReplyBody::File);
@@ -44,27 +44,28 @@ fn read_reply(mut table: Table) -> Option<ReplyBody> {
     file.or(letters).or(html_letters).or(contains.map(ReplyBody::Contains))
 }
 
-fn contains(value: &DeValue) -> Result<String, Fault> {
+fn contains(value: &DeValue) -> Result<String, ValueError> {
     let found = text(value)?;
     match found.len() {
-        0 => Err(Fault::new("expected a text that the reply contains, found an empty one")
-            .hint("write `reply = \"any\"` if it may be anything")),
+        0 => Err(ValueError::new("expected a string that the reply contains, found an empty one")
+            .hint("write `reply = \"any\"` if any body is right")),
         1..=CONTAINS_MAX => Ok(found),
-        _ => Err(Fault::new(format!("expected at most {CONTAINS_MAX} bytes"))),
+        _ => Err(ValueError::new(format!("expected at most {CONTAINS_MAX} bytes"))),
     }
 }
 
-/// Checks what the right reply is against the rest of the request.
+/// Checks the expected reply against the rest of the request.
 pub(super) fn check_reply(table: &Table, request: &Request) {
     if !request.allows_body() && !matches!(request.reply, ReplyBody::Empty | ReplyBody::Any) {
         let why = if request.method == "HEAD" { "a reply to `HEAD`" } else { "a reply with this status" };
-        table.reject("reply", Fault::new(format!("{why} has no body")).hint("write `reply = \"empty\"`"));
+        table
+            .reject("reply", ValueError::new(format!("{why} has no body")).hint("write `reply = \"empty\"`"));
     }
     if let ReplyBody::File(sizes) = &request.reply
         && 1 < sizes.len()
     {
         let n_sizes = sizes.len();
-        let fault = match request.parameters.last().map(|parameter| (parameter.count, &parameter.name)) {
+        let error = match request.parameters.last().map(|parameter| (parameter.count, &parameter.name)) {
             Some((Count::Fixed(values), _)) if values == n_sizes as u64 => return,
             Some((Count::Fixed(values), name)) => format!("{n_sizes} sizes for {values} values of `{name}`"),
             Some((Count::SquareRoot(_), name)) => {
@@ -73,7 +74,7 @@ pub(super) fn check_reply(table: &Table, request: &Request) {
             None => format!("{n_sizes} sizes for one file"),
         };
         let hint = "give one size for all, or one for each value of the last parameter in the path";
-        table.reject("reply", Fault::new(fault).hint(hint));
+        table.reject("reply", ValueError::new(error).hint(hint));
     }
 }
 
@@ -82,7 +83,7 @@ mod tests {
     use crate::definition::parse::problems_of_request;
 
     #[test]
-    fn mistakes_of_replies_are_placed() {
+    fn mistakes_in_replies_have_a_position() {
         let found = problems_of_request([
             ("{ file = [1000, 2000, 3000] }", "{ file = [1000, 2000] }"),
             ("{ file = [1000, 2000, 3000] }", "{ file = -1 }"),
@@ -105,7 +106,7 @@ mod tests {
         insta::assert_snapshot!(found, @r#"
         line 20, `{ file = [1000, 2000] }`: `workload.requests.reply` is not valid: 2 sizes for 3 values of `id`
         line 20, `-1`: `workload.requests.reply.file` is not valid: expected a whole number from 0 to 1099511627776, found -1
-        line 20, `[1, "2", 3]`: `workload.requests.reply.file` is not valid: expected a whole number from 0 to 1099511627776, found a text
+        line 20, `[1, "2", 3]`: `workload.requests.reply.file` is not valid: expected a whole number from 0 to 1099511627776, found a string
         line 36, `"eny"`: `workload.requests.reply` is not valid: expected `empty` or `seen` or `any`, found `eny`
         line 36, `0`: `workload.requests.reply.letters` is not valid: expected a whole number from 1 to 10485760, found 0
         line 36, `1`: `workload.requests.reply.letters` is not valid: expected one of `file`, `letters`, `html-letters` and `contains`
@@ -113,13 +114,13 @@ mod tests {
         line 36, `bytes`: unknown key `bytes` in `workload.requests.reply`: not a key of a definition
         line 36, `{ file = [1, 2] }`: `workload.requests.reply` is not valid: 2 sizes for one file
         line 41, `63`: `workload.requests.reply.html-letters` is not valid: expected a whole number from 64 to 10485760, found 63
-        line 31, `""`: `workload.requests.reply.contains` is not valid: expected a text that the reply contains, found an empty one
+        line 31, `""`: `workload.requests.reply.contains` is not valid: expected a string that the reply contains, found an empty one
         line 44, `0`: `workload.pages.weight` is not valid: expected a number above 0 and up to 1000000000, found 0
         line 44, `1e3`: `workload.pages.weight` is not valid: expected a number above 0 and up to 1000000000, found 1e3
         line 43, `[[workload.pages]]`: `workload.pages.weight` is missing: `weight` must be given here
         line 45, `["image", "image", "leters"]`: `workload.pages.requests` is not valid: no request is called `leters`
-        line 45, `[]`: `workload.pages.requests` is not valid: expected a list, found an empty one
-        line 35, `5`: `workload.requests.weight` is not valid: the weights stand at `[[workload.pages]]`
+        line 45, `[]`: `workload.pages.requests` is not valid: expected an array, found an empty one
+        line 35, `5`: `workload.requests.weight` is not valid: the weights belong to `[[workload.pages]]`
         "#);
     }
 }

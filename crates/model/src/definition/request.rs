@@ -8,7 +8,7 @@ use super::parameter::{in_order, read_parameters};
 use super::reply::{check_reply, reply};
 use super::secret::{WrittenValue, read_value};
 use super::weight::Weight;
-use crate::reader::{Entry, Fault, Table, flag, line, ratio, text, whole_u32};
+use crate::reader::{NamedEntry, Table, ValueError, flag, line, ratio, text, whole_u32};
 use crate::workload::PATH_MAX;
 use crate::{PathPattern, PlacedSecret, Request, RequestPart, Secret, SecretSource};
 
@@ -29,8 +29,8 @@ const OWN_HEADERS: [&str; 10] = [
     "upgrade",
 ];
 
-/// Reads the request at `kind` and its weight, and adds what of it is secret. What concerns several requests is checked
-/// elsewhere.
+/// Reads the request at `kind` and its weight, and adds its secret parts. The caller checks what involves several
+/// requests.
 pub(super) fn read_request(
     kind: usize,
     table: &mut Table,
@@ -80,36 +80,36 @@ pub(super) fn read_request(
     Some((request, weight))
 }
 
-fn method(value: &DeValue) -> Result<String, Fault> {
+fn method(value: &DeValue) -> Result<String, ValueError> {
     let method = line(value)?;
     let is_plain = |c: char| c.is_ascii_uppercase() || c == '-';
     if !method.chars().all(is_plain) || method.starts_with('-') || 32 < method.len() {
-        let fault = Fault::new(format!("expected a method in capital letters, found `{method}`"));
-        return Err(fault.hint("write for instance `POST`"));
+        let error = ValueError::new(format!("expected a method in capital letters, found `{method}`"));
+        return Err(error.hint("write a method such as `POST`"));
     }
     match method.as_str() {
-        "CONNECT" => Err(Fault::new("`CONNECT` asks for a tunnel, which is no request that can be measured")),
+        "CONNECT" => Err(ValueError::new("`CONNECT` opens a tunnel, which cannot be measured")),
         _ => Ok(method),
     }
 }
 
-fn path(value: &DeValue) -> Result<PathPattern, Fault> {
+fn path(value: &DeValue) -> Result<PathPattern, ValueError> {
     let written = text(value)?;
     let is_visible = |c: char| c.is_ascii_graphic() && c != '#';
     if let Some((at, c)) = written.char_indices().find(|(_, c)| !is_visible(*c)) {
-        let fault = Fault::new(format!("`{}` cannot stand in a path", c.escape_default()));
-        return Err(fault
+        let error = ValueError::new(format!("`{}` is not allowed in a path", c.escape_default()));
+        return Err(error
             .hint("write it percent-encoded, such as `%20` for a space")
             .at(at..at + c.len_utf8()));
     }
     if PATH_MAX < written.len() {
-        return Err(Fault::new(format!(
+        return Err(ValueError::new(format!(
             "expected at most {PATH_MAX} characters: servers refuse longer ones"
         )));
     }
     written.parse::<PathPattern>().map_err(|error| {
         let at = written.len() - error.rest.len()..written.len();
-        Fault::new(error.problem.trim_end_matches(',')).at(at)
+        ValueError::new(error.problem.trim_end_matches(',')).at(at)
     })
 }
 
@@ -119,15 +119,15 @@ pub(super) struct Values {
     kind: usize,
     headers: Vec<(String, String)>,
     body: String,
-    /// Values from elsewhere, and those to be hidden though they do not look like credentials.
+    /// Values from the environment or files, and those to be hidden though they do not look like credentials.
     secrets: Vec<PlacedSecret>,
     disclosed: Vec<String>,
-    /// The places of literal values, by their keys.
+    /// The spans of literal values, by their keys.
     spans: Vec<(String, Range<usize>)>,
 }
 
 impl Values {
-    /// Adds a value that comes from elsewhere.
+    /// Adds a value from the environment or a file.
     pub(super) fn elsewhere(
         &mut self,
         part: RequestPart,
@@ -139,7 +139,7 @@ impl Values {
         self.secrets.push(PlacedSecret { kind: self.kind, span, secret, value: None });
     }
 
-    /// Adds a value as it is written; returns one that is to be shown, or looked at once more.
+    /// Adds a value as written; returns one that is to be shown, or to be checked for credentials.
     fn written(&mut self, part: RequestPart, value: WrittenValue, span: Range<usize>) -> Option<String> {
         match value {
             WrittenValue::Elsewhere { prefix, source } => {
@@ -175,26 +175,26 @@ fn read_body(table: &mut Table, values: &mut Values) {
     values.body = shown.unwrap_or_default();
 }
 
-fn body(value: &DeValue) -> Result<String, Fault> {
+fn body(value: &DeValue) -> Result<String, ValueError> {
     let body = text(value)?;
     match body.len() {
         0..=BODY_MAX => Ok(body),
-        _ => Err(Fault::new(format!("expected at most {BODY_MAX} bytes"))),
+        _ => Err(ValueError::new(format!("expected at most {BODY_MAX} bytes"))),
     }
 }
 
 fn read_headers(mut table: Table, values: &mut Values) {
     for (name, span, entry) in table.named_entries() {
-        if let Err(fault) = check_header_name(name) {
-            table.reject(name, fault);
+        if let Err(error) = check_header_name(name) {
+            table.reject(name, error);
             continue;
         }
         let written = match entry {
-            Entry::Table(inner) => read_value(inner, header_value),
-            Entry::Value(value) => match header_value(value) {
+            NamedEntry::Table(inner) => read_value(inner, header_value),
+            NamedEntry::Value(value) => match header_value(value) {
                 Ok(text) => Some(WrittenValue::Literal { text, disclose: None }),
-                Err(fault) => {
-                    table.reject(name, fault);
+                Err(error) => {
+                    table.reject(name, error);
                     None
                 }
             },
@@ -206,22 +206,22 @@ fn read_headers(mut table: Table, values: &mut Values) {
     table.finish();
 }
 
-fn check_header_name(name: &str) -> Result<(), Fault> {
+fn check_header_name(name: &str) -> Result<(), ValueError> {
     let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
     if name.is_empty() || !name.chars().all(is_token) {
-        return Err(Fault::new("this is not the name of a header field"));
+        return Err(ValueError::new("this is not the name of a header field"));
     }
     if OWN_HEADERS.contains(&name.to_ascii_lowercase().as_str()) {
-        let fault = Fault::new(format!("`{name}` is sent by the protocol itself"));
-        return Err(fault.hint("leave it out; `[protocol]` says how connections are used"));
+        let error = ValueError::new(format!("`{name}` is sent by the protocol itself"));
+        return Err(error.hint("leave it out; `[protocol]` says how connections are used"));
     }
     Ok(())
 }
 
-fn header_value(value: &DeValue) -> Result<String, Fault> {
+fn header_value(value: &DeValue) -> Result<String, ValueError> {
     let content = text(value)?;
     if content.trim() != content || !content.chars().all(|c| c == '\t' || c == ' ' || c.is_ascii_graphic()) {
-        return Err(Fault::new("expected one line of ASCII, without spaces around it"));
+        return Err(ValueError::new("expected one line of ASCII, without spaces around it"));
     }
     Ok(content)
 }
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn values_from_elsewhere_are_known_by_their_source_only() {
+    fn secret_values_appear_only_by_their_source() {
         let (request, secrets, text) = placed(
             "headers = { Authorization = { env = \"TOKEN\", prefix = \"Bearer \" }, X = { file = \"x.txt\" } }",
         );
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_of_secrets_are_placed() {
+    fn mistakes_in_secrets_have_a_position() {
         let found = problems_of_request([
             ("X-Trace = \"on\"", "X-Trace = { env = \"$TOKEN\" }"),
             ("X-Trace = \"on\"", "X-Trace = { env = \"A\", file = \"b\" }"),
@@ -368,8 +368,8 @@ mod tests {
         insta::assert_snapshot!(found, @r#"
         line 28, `"$TOKEN"`: `workload.requests.headers.X-Trace.env` is not valid: expected the name of an environment variable
         line 28, `X-Trace`: `workload.requests.headers.X-Trace` is not valid: expected one of `env`, `file` and `value`
-        line 28, `"b"`: `workload.requests.headers.X-Trace.prefix` is not valid: `prefix` stands before what `env` and `file` give
-        line 28, `true`: `workload.requests.headers.X-Trace.disclose` is not valid: what comes from elsewhere is never shown
+        line 28, `"b"`: `workload.requests.headers.X-Trace.prefix` is not valid: `prefix` is valid only with `env` or `file`
+        line 28, `true`: `workload.requests.headers.X-Trace.disclose` is not valid: a value from `env` or `file` is never shown
         line 28, `X-Trace`: `workload.requests.headers.X-Trace` is not valid: expected one of `env`, `file` and `value`
         line 29, `body`: `workload.requests.body` is not valid: expected one of `env`, `file` and `value`
         line 27, `"sqrt(20 * load)"`: `workload.requests.parameters.item.count` is not valid: a value from `env` or `file` is the only one
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_of_a_request_are_placed() {
+    fn mistakes_in_requests_have_a_position() {
         let found = problems_of_request([
             ("name = \"letters\"", "name = \"order\""),
             ("name = \"letters\"", ""),
@@ -405,17 +405,17 @@ mod tests {
         line 33, `[[workload.requests]]`: `workload.requests.name` is missing: `name` must be given here
         line 25, `"post"`: `workload.requests.method` is not valid: expected a method in capital letters, found `post`
         line 25, `"GET /x"`: `workload.requests.method` is not valid: expected a method in capital letters, found `GET /x`
-        line 25, `"CONNECT"`: `workload.requests.method` is not valid: `CONNECT` asks for a tunnel, which is no request that can be measured
+        line 25, `"CONNECT"`: `workload.requests.method` is not valid: `CONNECT` opens a tunnel, which cannot be measured
         line 35, `dyn`: `workload.requests.path` is not valid: expected a path that begins with `/`
-        line 35, ` `: `workload.requests.path` is not valid: ` ` cannot stand in a path
-        line 35, `"/a\r\nX: y"`: `workload.requests.path` is not valid: `\r` cannot stand in a path
+        line 35, ` `: `workload.requests.path` is not valid: ` ` is not allowed in a path
+        line 35, `"/a\r\nX: y"`: `workload.requests.path` is not valid: `\r` is not allowed in a path
         line 35, `{a`: `workload.requests.path` is not valid: `{` without `}`
         line 35, `"/{a}"`: `workload.requests.path` is not valid: `{a}` has no values
         line 36, `a`: `workload.requests.parameters.a` is not valid: `/dyn` has no `{a}`
         line 28, `"on\r\nHost: x"`: `workload.requests.headers.X-Trace` is not valid: expected one line of ASCII, without spaces around it
         line 28, `"on"`: `workload.requests.headers.X Trace` is not valid: this is not the name of a header field
         line 28, `"5"`: `workload.requests.headers.Content-Length` is not valid: `Content-Length` is sent by the protocol itself
-        line 28, `5`: `workload.requests.headers.X-Trace` is not valid: expected a text in quotes, found a whole number
+        line 28, `5`: `workload.requests.headers.X-Trace` is not valid: expected a string, found an integer
         line 29, `body`: `workload.requests.body` is not valid: expected one of `env`, `file` and `value`
         line 30, `100`: `workload.requests.status` is not valid: expected a whole number from 200 to 599, found 100
         line 31, `{ contains = "accepted" }`: `workload.requests.reply` is not valid: a reply with this status has no body

@@ -169,7 +169,7 @@ pub(super) enum ReplyText {
 pub(super) enum ReplyWord {
     /// No body.
     Empty,
-    /// Whatever came first for the same path: it must stay the same.
+    /// The body of the first reply for the same path: it must stay the same.
     Seen,
     /// Anything.
     Any,
@@ -179,12 +179,12 @@ pub(super) enum ReplyWord {
 #[derive(JsonSchema)]
 #[schemars(rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) struct ReplyTable {
-    /// A file that we give to the server, by its size in bytes; or one size for each value of the last parameter.
+    /// A file of the file set, by its size in bytes; or one size for each value of the last parameter.
     file: Option<SizesText>,
-    /// Number of letters that a program generates; their seed is the parameter `seed`, or 0.
+    /// Length of a generated text in letters; its seed is the parameter `seed`, or 0.
     #[schemars(range(min = 1, max = 10_485_760))]
     letters: Option<u64>,
-    /// An HTML page of so many bytes, made of letters by a program.
+    /// A generated HTML page of so many bytes.
     #[schemars(range(min = 64, max = 10_485_760))]
     html_letters: Option<u64>,
     /// Anything that contains this text.
@@ -267,7 +267,7 @@ pub(super) struct QuickTable {
     users: Option<LevelsText>,
     /// Operations per second, if the full form has a rate.
     rate: Option<LevelsText>,
-    /// A pause before each load point.
+    /// The pause before each load point.
     quiet: Option<TimeText>,
     /// Load rising.
     ramp_up: Option<TimeText>,
@@ -357,7 +357,7 @@ pub(super) enum ArrivalsText {
 pub(super) struct RulesText {
     /// Failed ÷ completed operations above which a load point is not valid.
     error_ratio_max: Option<RatioText>,
-    /// Relative gap in N = X·(R + Z) above which a load point must explain itself.
+    /// Relative gap in N = X·(R + Z) above which a load point needs an explanation.
     little_gap_max: Option<RatioText>,
     /// Busy part of the load CPUs from which the generator counts as the bottleneck.
     generator_busy_max: Option<RatioText>,
@@ -368,7 +368,7 @@ pub(super) struct RulesText {
     run_queue_ratio_max: Option<RatioText>,
     /// Part of its own CPU allowance from which the SUT counts as saturated.
     sut_saturated_min: Option<RatioText>,
-    /// Fewest completed operations for which a load point's numbers mean anything.
+    /// The fewest completed operations of a valid load point.
     operations_min: Option<u64>,
     /// Delivered ÷ offered rate below which an open-loop load point is not valid.
     delivered_ratio_min: Option<RatioText>,

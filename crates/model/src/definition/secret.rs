@@ -1,24 +1,24 @@
-//! Reading values that may be secrets: `{ env = "TOKEN", prefix = "Bearer " }`, `{ file = "token.txt" }`, and literal ones
-//! with `disclose`.
+//! Reading values that may be secrets: `{ env = "TOKEN", prefix = "Bearer " }`, `{ file = "token.txt" }`, and literal
+//! ones with `disclose`.
 
 use toml::de::DeValue;
 
 use crate::SecretSource;
-use crate::reader::{Fault, Table, flag, line, text};
+use crate::reader::{Table, ValueError, flag, line, text};
 
 /// The longest name of an environment variable.
 const NAME_MAX: usize = 200;
 
 /// A value as a definition has it.
 pub(super) enum WrittenValue {
-    /// It stands there; whether it is disclosed is said, or follows from its name.
+    /// A literal; the definition says whether it is disclosed, or its name decides.
     Literal {
         /// The value.
         text: String,
-        /// Whether it is shown, if the definition says so.
+        /// Whether it is shown, if the definition says.
         disclose: Option<bool>,
     },
-    /// It comes from elsewhere.
+    /// A value from the environment or a file.
     Elsewhere {
         /// The text before it.
         prefix: String,
@@ -27,10 +27,10 @@ pub(super) enum WrittenValue {
     },
 }
 
-/// Reads a value that is written as a table; `literal` reads one that stands there.
+/// Reads a value that is written as a table; `literal` reads a literal value.
 pub(super) fn read_value(
     mut table: Table,
-    literal: impl Fn(&DeValue) -> Result<String, Fault>,
+    literal: impl Fn(&DeValue) -> Result<String, ValueError>,
 ) -> Option<WrittenValue> {
     let (prefix, source) = read_source(&mut table);
     let value = table.optional("value", literal);
@@ -38,12 +38,12 @@ pub(super) fn read_value(
     let given: Vec<&str> =
         ["env", "file", "value"].into_iter().filter(|key| table.value(key).is_some()).collect();
     if given.len() != 1 {
-        table.reject_all(Fault::new("expected one of `env`, `file` and `value`"));
+        table.reject_all(ValueError::new("expected one of `env`, `file` and `value`"));
     } else if given == ["value"] && table.value("prefix").is_some() {
-        table.reject("prefix", Fault::new("`prefix` stands before what `env` and `file` give"));
+        table.reject("prefix", ValueError::new("`prefix` is valid only with `env` or `file`"));
     } else if given != ["value"] && table.value("disclose").is_some() {
-        let fault = Fault::new("what comes from elsewhere is never shown");
-        table.reject("disclose", fault.hint("`disclose` belongs to `value`"));
+        let error = ValueError::new("a value from `env` or `file` is never shown");
+        table.reject("disclose", error.hint("`disclose` belongs to `value`"));
     }
     table.finish();
     match (value, source) {
@@ -61,20 +61,20 @@ pub(super) fn read_source(table: &mut Table) -> (String, Option<SecretSource>) {
 }
 
 /// Reads the name of an environment variable (POSIX.1-2024, 8.1: no `=`).
-fn variable(value: &DeValue) -> Result<String, Fault> {
+fn variable(value: &DeValue) -> Result<String, ValueError> {
     let name = line(value)?;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
     match name.chars().all(is_plain) && name.len() <= NAME_MAX {
         true => Ok(name),
-        false => Err(Fault::new("expected the name of an environment variable")
+        false => Err(ValueError::new("expected the name of an environment variable")
             .hint("write it without `$`: `{ env = \"TOKEN\" }`")),
     }
 }
 
-fn one_line(value: &DeValue) -> Result<String, Fault> {
+fn one_line(value: &DeValue) -> Result<String, ValueError> {
     let prefix = text(value)?;
     match prefix.chars().all(|c| c == ' ' || c.is_ascii_graphic()) {
         true => Ok(prefix),
-        false => Err(Fault::new("expected one line of ASCII")),
+        false => Err(ValueError::new("expected one line of ASCII")),
     }
 }

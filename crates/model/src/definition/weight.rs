@@ -1,11 +1,11 @@
 //! Weights with decimals: `35`, `0.7`.
 //!
-//! Weights are shares, so all of a definition are multiplied by one power of ten that makes them whole: 0.7 and 0.3
-//! become 7 and 3, exactly.
+//! Only the ratios of weights count, so all weights of a definition are multiplied by the power of ten that makes
+//! them whole: 0.7 and 0.3 become 7 and 3, exactly.
 
 use toml::de::DeValue;
 
-use crate::reader::{Fault, kind};
+use crate::reader::{ValueError, kind};
 
 /// The largest weight.
 const WEIGHT_MAX: u64 = 1_000_000_000;
@@ -16,7 +16,7 @@ const DECIMALS_MAX: u32 = 9;
 /// A number above zero as it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Weight {
-    /// All digits, those behind the point included.
+    /// All digits, those after the point included.
     digits: u64,
     /// Number of digits after the point.
     decimals: u32,
@@ -24,7 +24,7 @@ pub(super) struct Weight {
 
 impl Weight {
     /// Reads a weight.
-    pub(super) fn read(value: &DeValue) -> Result<Weight, Fault> {
+    pub(super) fn read(value: &DeValue) -> Result<Weight, ValueError> {
         let written = match value {
             DeValue::Integer(number) if number.radix() == 10 => Ok(number.as_str()),
             DeValue::Float(number) => Ok(number.as_str()),
@@ -32,7 +32,7 @@ impl Weight {
             other => Err(kind(other)),
         };
         written.and_then(|text| Weight::parse(text).ok_or(text)).map_err(|found| {
-            Fault::new(format!("expected a number above 0 and up to {WEIGHT_MAX}, found {found}"))
+            ValueError::new(format!("expected a number above 0 and up to {WEIGHT_MAX}, found {found}"))
                 .hint(format!("write it with at most {DECIMALS_MAX} decimals and no exponent, such as `0.7`"))
         })
     }
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_weight_is_refused() {
+    fn invalid_weights_are_refused() {
         for text in ["0", "0.0", "-1", "1e3", "nan", "inf", "1000000001", "0.0000000001", "", "."] {
             assert_eq!(Weight::parse(text), None, "{text}");
         }

@@ -10,7 +10,7 @@ use super::values::time_above_zero;
 use super::weight::Weight;
 use super::{FilelistSource, WorkloadDefinition, WorkloadSource};
 use crate::diagnostics::nearest;
-use crate::reader::{Fault, Table, flag, line, list, text, whole};
+use crate::reader::{Table, ValueError, flag, line, list, text, whole};
 use crate::workload::{FileSetError, check_objects, file_path_fault};
 use crate::{Page, PlacedSecret, Request, Think};
 
@@ -37,16 +37,16 @@ pub(super) fn read_workload(mut table: Table, level_max: Option<f64>) -> Option<
     let has_filelist = table.value("filelist").is_some();
     match requests.is_some() || table.value("requests").is_some() {
         true if has_filelist => {
-            table.reject("requests", Fault::new("expected either `filelist` or `requests`, found both"));
+            table.reject("requests", ValueError::new("expected either `filelist` or `requests`, found both"));
         }
         false if !has_filelist => {
-            let fault = Fault::new("expected either `filelist` or `requests`, found neither");
-            table.reject("filelist", fault.hint("write `[[workload.requests]]`"));
+            let error = ValueError::new("expected either `filelist` or `requests`, found neither");
+            table.reject("filelist", error.hint("write `[[workload.requests]]`"));
         }
         _ => {}
     }
     if has_filelist && pages.is_some() {
-        table.reject("pages", Fault::new("the pages of a filelist stand in it"));
+        table.reject("pages", ValueError::new("a filelist defines its own pages"));
     }
     table.finish();
     let counts_pages = counts_pages.unwrap_or(pages.is_some());
@@ -68,22 +68,22 @@ fn read_filelist(mut table: Table) -> Option<FilelistSource> {
     let file = table.optional("file", line).map(FilelistSource::File);
     let inline = table.optional("text", text).map(FilelistSource::Text);
     if file.is_some() && inline.is_some() {
-        table.reject("text", Fault::new("expected either `file` or `text`, found both"));
+        table.reject("text", ValueError::new("expected either `file` or `text`, found both"));
     }
     if table.is_empty() {
-        table.reject("file", Fault::new("expected either `file` or `text`, found neither"));
+        table.reject("file", ValueError::new("expected either `file` or `text`, found neither"));
     }
     table.finish();
     file.or(inline)
 }
 
 /// Reads `"none"` or `"270 ms"`.
-fn fixed_think(value: &DeValue) -> Result<Think, Fault> {
+fn fixed_think(value: &DeValue) -> Result<Think, ValueError> {
     match value {
         DeValue::String(word) if word.as_ref() == "none" => Ok(Think::None),
         _ => {
             let hint = "write `\"none\"`, `\"270 ms\"` or `{ exponential = \"270 ms\" }`";
-            time_above_zero(value).map(Think::Fixed).map_err(|fault| fault.hint(hint))
+            time_above_zero(value).map(Think::Fixed).map_err(|error| error.hint(hint))
         }
     }
 }
@@ -127,17 +127,19 @@ fn read_requests(
 
 fn check_number(what: &str, tables: &[Table]) {
     if let Some(table) = tables.get(KINDS_MAX) {
-        table.reject_all(Fault::new(format!("more than {KINDS_MAX} {what}")));
+        table.reject_all(ValueError::new(format!("more than {KINDS_MAX} {what}")));
     }
 }
 
-/// Weights stand at the pages, or else at each request.
+/// Checks that the pages have the weights, or else each request has one.
 fn check_weights(tables: &[Table], has_pages: bool) {
     for table in tables {
         match (table.value("weight").is_some(), has_pages) {
-            (true, true) => table.reject("weight", Fault::new("the weights stand at `[[workload.pages]]`")),
+            (true, true) => {
+                table.reject("weight", ValueError::new("the weights belong to `[[workload.pages]]`"))
+            }
             (false, false) => table.reject_all(
-                Fault::new("`weight` must be given here")
+                ValueError::new("`weight` must be given here")
                     .hint("or write `[[workload.pages]]` with weights and the names of requests"),
             ),
             _ => {}
@@ -149,8 +151,8 @@ fn check_names(tables: &[Table], requests: &[Request]) {
     let mut known = HashMap::new();
     for (table, request) in tables.iter().zip(requests) {
         if known.insert(request.name.as_str(), ()).is_some() {
-            let fault = Fault::new(format!("another request is called `{}`", request.name));
-            table.reject("name", fault.hint("reports tell requests apart by their names"));
+            let error = ValueError::new(format!("another request is called `{}`", request.name));
+            table.reject("name", error.hint("reports tell requests apart by their names"));
         }
     }
 }
@@ -165,8 +167,8 @@ fn check_files(tables: &[Table], requests: &[Request], level_max: Option<f64>) {
         }
         FileSetError::Files(_) | FileSetError::Objects { .. } => "lower a `count`",
     };
-    let fault = Fault::new(error.to_string());
-    tables[kind].reject("path", if hint.is_empty() { fault } else { fault.hint(hint) });
+    let error = ValueError::new(error.to_string());
+    tables[kind].reject("path", if hint.is_empty() { error } else { error.hint(hint) });
 }
 
 fn read_pages(mut tables: Vec<Table>, requests: &[Request]) -> Option<Vec<Page>> {
@@ -177,8 +179,8 @@ fn read_pages(mut tables: Vec<Table>, requests: &[Request]) -> Option<Vec<Page>>
         let weight = table.required("weight", Weight::read);
         let requests = table.required("requests", list(index));
         if let Some(requests) = requests.as_ref().filter(|requests| PAGE_MAX < requests.len()) {
-            let fault = format!("expected at most {PAGE_MAX} requests, found {}", requests.len());
-            table.reject("requests", Fault::new(fault));
+            let error = format!("expected at most {PAGE_MAX} requests, found {}", requests.len());
+            table.reject("requests", ValueError::new(error));
         }
         read.push(weight.zip(requests));
     }
@@ -192,14 +194,14 @@ fn read_pages(mut tables: Vec<Table>, requests: &[Request]) -> Option<Vec<Page>>
 }
 
 /// Finds the request that a page names.
-fn request_index(value: &DeValue, requests: &[Request]) -> Result<u32, Fault> {
+fn request_index(value: &DeValue, requests: &[Request]) -> Result<u32, ValueError> {
     let name = text(value)?;
     let place = requests.iter().position(|request| request.name == name);
     place.map(|place| place as u32).ok_or_else(|| {
-        let fault = Fault::new(format!("no request is called `{name}`"));
+        let error = ValueError::new(format!("no request is called `{name}`"));
         match nearest(&name, requests.iter().map(|request| request.name.as_str())) {
-            Some(near) => fault.hint(format!("did you mean `{near}`?")),
-            None => fault,
+            Some(near) => error.hint(format!("did you mean `{near}`?")),
+            None => error,
         }
     })
 }
@@ -208,8 +210,8 @@ fn request_index(value: &DeValue, requests: &[Request]) -> Result<u32, Fault> {
 fn weigh(tables: &[Table], weights: &[Weight], requests: Vec<Vec<u32>>) -> Option<Vec<Page>> {
     let uses = requests.iter().map(Vec::len).max().unwrap_or(1) as u64;
     let Some(weights) = Weight::whole(weights, uses) else {
-        let fault = Fault::new("the sum of all weights is too large");
-        tables.first()?.reject("weight", fault.hint("write weights with fewer digits"));
+        let error = ValueError::new("the sum of all weights is too large");
+        tables.first()?.reject("weight", error.hint("write weights with fewer digits"));
         return None;
     };
     Some(weights.into_iter().zip(requests).map(|(weight, requests)| Page { weight, requests }).collect())

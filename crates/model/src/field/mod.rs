@@ -1,25 +1,24 @@
-//! The catalogue of what is asked about a machine: one line per field, so that what was not found can be named too.
+//! The catalogue of the fields of a testbed, one line each, so that a missing fact can be named too.
 //!
-//! An id is a group, which is a section of the report, a dot, and a key: the path under which an operator's notes
-//! tell it.
+//! An id is a group, which is a section of the report, a dot, and a key: the path of the field in an operator's notes.
 //!
 //! - `hardware`: machine, processor, memory, disks, network
-//! - `software`: operating system, limits, server, and what only an operator can say
+//! - `software`: operating system, limits, server, and fields that only an operator can fill
 
 mod hardware;
 mod software;
 
-/// One thing that is asked about a machine.
+/// A field of a testbed's description.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Field {
     /// Group and key: `processor.model`.
     pub id: &'static str,
-    /// The name in the report. Fields of disks and the like have the thing's name before it; such a field with an
-    /// empty name is called by the thing's name alone.
+    /// The name in the report. In fields of disks and other instances the instance's name precedes it; such a field
+    /// with an empty name is called by the instance's name alone.
     pub name: &'static str,
-    /// The source: files, with `{}` for the thing's name; [`Field::NOTES`] if only an operator can tell it.
+    /// The source: files, with `{}` for the instance's name; [`Field::NOTES`] if only an operator can fill it.
     pub source: &'static str,
-    /// The part of the value that is not shown unless asked for.
+    /// The part of the value that is hidden by default.
     pub privacy: Privacy,
 }
 
@@ -28,14 +27,14 @@ pub struct Field {
 pub enum Privacy {
     /// No part.
     Open,
-    /// Names and addresses may stand in it.
+    /// Names and addresses that it may contain.
     Text,
-    /// All of it: a serial number, as the word says.
+    /// All of it: a serial number.
     Whole(&'static str),
 }
 
 impl Field {
-    /// The source of what an operator alone can say.
+    /// The source of the fields that only an operator can fill.
     pub const NOTES: &str = "notes";
 
     /// Returns all fields in the order of the report.
@@ -48,12 +47,12 @@ impl Field {
         GROUPS
     }
 
-    /// Returns whether a group is about a machine, and not about the run or its server.
+    /// Returns whether a group describes a machine, not the run or its server.
     pub fn is_of_machine(group: &str) -> bool {
         !["test", "price", "server"].contains(&group)
     }
 
-    /// Returns the field of an id.
+    /// Returns the field with an id.
     pub fn of(id: &str) -> Option<&'static Field> {
         Field::all().find(|field| field.id == id)
     }
@@ -69,19 +68,19 @@ impl Field {
         GROUPS.iter().find(|(name, _)| *name == group).map_or("Other", |(_, title)| title)
     }
 
-    /// Returns what the report calls it: of one of several things with the thing's name.
-    pub fn name_of(&self, thing: Option<&str>) -> String {
-        match thing {
+    /// Returns the name in the report, with the name of the instance, if any.
+    pub fn name_of(&self, instance: Option<&str>) -> String {
+        match instance {
             None if self.name.is_empty() => self.path().1.to_owned(),
             None => self.name.to_owned(),
-            Some(thing) if self.name.is_empty() => thing.to_owned(),
-            Some(thing) => format!("{thing}: {}", self.name),
+            Some(instance) if self.name.is_empty() => instance.to_owned(),
+            Some(instance) => format!("{instance}: {}", self.name),
         }
     }
 
-    /// Returns where it is read, of one of several things with the thing's name.
-    pub fn source_of(&self, thing: Option<&str>) -> String {
-        self.source.replace("{}", thing.unwrap_or("*"))
+    /// Returns the source, with the name of the instance, if any.
+    pub fn source_of(&self, instance: Option<&str>) -> String {
+        self.source.replace("{}", instance.unwrap_or("*"))
     }
 
     const fn private(self, privacy: Privacy) -> Field {
@@ -93,7 +92,7 @@ const fn field(id: &'static str, name: &'static str, source: &'static str) -> Fi
     Field { id, name, source, privacy: Privacy::Open }
 }
 
-/// A field that an operator alone can say.
+/// Makes a field that only an operator can fill.
 const fn told(id: &'static str, name: &'static str) -> Field {
     field(id, name, Field::NOTES)
 }
@@ -159,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_of_a_group_stand_together() {
+    fn fields_of_a_group_are_adjacent() {
         let mut seen: Vec<&str> = Vec::new();
         for field in Field::all() {
             let (group, _) = field.path();
@@ -171,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_things_stand_before_the_field() {
+    fn names_of_instances_precede_the_field() {
         let scheduler = Field::of("disk.scheduler").unwrap();
         assert_eq!(scheduler.name_of(Some("vda")), "vda: scheduler");
         assert_eq!(scheduler.source_of(Some("vda")), "/sys/block/vda/queue/scheduler");

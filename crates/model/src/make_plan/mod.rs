@@ -1,4 +1,4 @@
-//! Planning: definition + workload + what the run asks for → plan, or a list of problems.
+//! Planning: definition + workload + the overrides of the run → plan, or a list of problems.
 
 mod modifications;
 mod problems;
@@ -15,8 +15,8 @@ use crate::{
 
 /// Makes the plan of a run. `workload` is the benchmark's own, or one made from `overrides.filelist`.
 ///
-/// Everything in which the run differs from the definition becomes a [`Modification`](crate::Modification); seed, server and load
-/// threads are no part of the definition.
+/// Everything in which the run differs from the definition becomes a [`Modification`](crate::Modification); seed,
+/// server and load threads are no part of the definition.
 ///
 /// # Errors
 ///
@@ -107,8 +107,8 @@ fn load_points(definition: &Definition, overrides: &Overrides) -> Vec<LoadPoint>
 /// The highest level of a search without a given maximum, as a multiple of the benchmark's own highest load.
 const SEARCH_FACTOR: f64 = 10.0;
 
-/// Returns from where to where a search goes: up to the maximum asked for, else beyond the benchmark's highest load, but
-/// not where more load needs more files. `None` if there are no levels.
+/// Returns the lowest and highest load of a search. The highest is the maximum given, else a multiple of the
+/// benchmark's highest load, unless more load needs more files. `None` if there are no levels.
 fn search(definition: &Definition, workload: &Workload, overrides: &Overrides) -> Option<Search> {
     let standard = load_points(definition, &Overrides { quick: false, ..overrides.clone() });
     let highest =
@@ -120,7 +120,7 @@ fn search(definition: &Definition, workload: &Workload, overrides: &Overrides) -
     Some(Search { least: highest.at_level(least), most: highest.at_level(most) })
 }
 
-/// Returns the workload with other picks for the parameters that are named.
+/// Returns the workload with other distributions for the named parameters.
 fn with_picks(mut workload: Workload, picks: &[(String, Pick)]) -> Workload {
     for (name, pick) in picks {
         let parameters = workload.requests.iter_mut().flat_map(|request| &mut request.parameters);
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_by_the_book_is_the_definition_and_nothing_else() {
+    fn a_run_without_overrides_follows_the_definition() {
         let plan = plan(&overrides()).unwrap();
         assert_eq!(plan.modifications, []);
         assert_eq!(plan.load_points.len(), 20);
@@ -201,7 +201,7 @@ mod tests {
 
     /// A closed loop is searched from one user to ten times the benchmark's highest load, unless told otherwise.
     #[test]
-    fn a_search_has_a_range_in_place_of_load_points() {
+    fn a_search_has_a_range_instead_of_load_points() {
         let search = Overrides { find_max: true, ..overrides() };
         let found = plan(&search).unwrap();
         assert_eq!(found.search, Some(Search { least: Load::Users(1), most: Load::Users(2000) }));
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_as_it_is_defined_is_no_modification() {
+    fn an_override_equal_to_the_definition_is_not_a_modification() {
         let same = Overrides {
             load: Some((1..=20).map(|step| step * 10).collect()),
             steady: Some(Nanos::from_secs(600)),
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn an_open_loop_takes_what_is_not_asked_for_from_the_definition() {
+    fn an_open_loop_takes_missing_settings_from_the_definition() {
         let open = Overrides { rates: Some(vec![100.0, 200.0, 300.0]), ..overrides() };
         let load = "open loop, 100..300/100 operations per second, Poisson arrivals, at most 50 in flight";
         assert_eq!(modifications(&open), [format!("load: closed loop, 10..200/10 users -> {load}")]);
@@ -339,7 +339,7 @@ mod tests {
     const KEPT: Connection = Connection::KeepAlive { requests_max: None };
 
     #[test]
-    fn a_highest_load_is_no_modification_but_other_picks_are() {
+    fn a_highest_load_is_not_a_modification_but_other_distributions_are() {
         let pick: Pick = "zipf:0.8".parse().unwrap();
         let plan = plan_of_steps(|run| {
             run.max_load = Some(1000.0);
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn protocols_that_do_not_go_together_are_refused() {
+    fn contradictory_protocol_settings_are_refused() {
         let problems = |change: fn(&mut Overrides)| plan_of_steps(change).unwrap_err();
         let sessions = Some(Connection::Sessions);
         assert_eq!(problems(|run| run.connection = Some(Connection::PerRequest)), [Problem::Http2PerRequest]);
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_counted_at_the_load_that_is_asked_for() {
+    fn files_are_counted_at_the_given_load() {
         let mut definition = steps();
         let WorkloadSource::Requests(requests, pages) = &mut definition.workload.source else {
             panic!("the definition has requests");

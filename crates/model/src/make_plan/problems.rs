@@ -6,7 +6,7 @@ use units::Nanos;
 
 use crate::workload::check_objects;
 use crate::{
-    Connection, Definition, FileSetError, HttpVersion, LOAD_POINTS_MAX, Levels, Limit, Load, Metric,
+    Connection, Definition, FileSetError, HttpVersion, LOAD_POINTS_MAX, Levels, Limit, LimitMetric, Load,
     Overrides, ParameterError, Plan, Protocol, RATE_MAX, STREAMS_MAX, Search, USERS_MAX,
 };
 
@@ -25,14 +25,14 @@ pub enum Problem {
     /// There is no load point, or there are too many.
     #[error("{0} load points: there must be from 1 to {LOAD_POINTS_MAX}")]
     NumberOfLoadPoints(usize),
-    /// A level of load comes twice.
-    #[error("the load point {0} comes twice")]
+    /// A level of load is listed twice.
+    #[error("the load point {0} is listed twice")]
     LoadPointTwice(f64),
-    /// Users and rates are asked for at once.
-    #[error("both numbers of users and rates are asked for")]
+    /// Both users and rates are given.
+    #[error("both numbers of users and rates are given")]
     LoadAndRates,
     /// A setting that only an open loop has.
-    #[error("`{0}` concerns an open loop, but the load is a number of users")]
+    #[error("`{0}` applies only to an open loop, but the load is a number of users")]
     OpenLoopOnly(&'static str),
     /// The limit of operations in flight is out of bounds.
     #[error("{0} operations in flight: the limit must be from 1 to {USERS_MAX}")]
@@ -44,22 +44,22 @@ pub enum Problem {
     #[error("the run would take {:.0} days, more than 30", .0.as_secs_f64() / 86_400.0)]
     TooLong(Nanos),
     /// Connections that carry no request.
-    #[error("a kept connection must be allowed at least one request")]
+    #[error("a persistent connection must allow at least one request")]
     NoRequests,
-    /// A highest load is asked for where the levels are a list.
-    #[error("a highest load of {0} is asked for, but the load points are a list")]
+    /// A highest load is given, but the levels are a list.
+    #[error("a highest load of {0} is given, but the load points are a list")]
     MaxLoadOfList(f64),
-    /// A highest load is asked for together with levels.
-    #[error("both a highest load and levels of load are asked for")]
+    /// Both a highest load and levels are given.
+    #[error("both a highest load and levels of load are given")]
     MaxLoadAndLevels,
     /// HTTP/2 with a connection per request.
-    #[error("HTTP/2 with a connection per request")]
+    #[error("HTTP/2 cannot use a connection per request")]
     Http2PerRequest,
     /// Sessions in an open loop.
-    #[error("connections for sessions, but the load is a rate: only users have sessions")]
+    #[error("session connections need users, but the load is a rate")]
     SessionsOfRate,
     /// Sessions on connections that users share.
-    #[error("connections for sessions, but {0} users share each")]
+    #[error("session connections cannot be shared, but {0} users share each")]
     SessionsShared(u32),
     /// Streams without HTTP/2.
     #[error("{0} users share a connection: only HTTP/2 has streams")]
@@ -67,15 +67,15 @@ pub enum Problem {
     /// The number of streams is out of bounds.
     #[error("{0} streams per connection: there must be from 1 to {STREAMS_MAX}")]
     Streams(u32),
-    /// A way of picking is asked for a parameter that does not exist.
+    /// A distribution is given for a parameter that does not exist.
     #[error("there is no parameter `{name}`; {known}")]
     NoParameter {
-        /// The name asked for.
+        /// The name given.
         name: String,
-        /// Which there are, as a sentence's end.
+        /// The parameters that exist, as the end of a sentence.
         known: String,
     },
-    /// The values of a parameter cannot be picked so.
+    /// The distribution does not fit the values of a parameter.
     #[error("parameter `{name}` of `{request}`: {error}")]
     Pick {
         /// The parameter.
@@ -93,11 +93,11 @@ pub enum Problem {
         /// The reason.
         error: FileSetError,
     },
-    /// A search has nowhere to go.
+    /// The range of a search is empty.
     #[error("a search from {0} to {1}: the highest load must be above the least")]
     SearchRange(f64, f64),
     /// A limit makes sense for an open loop only.
-    #[error("the limit `{0}` concerns an open loop, but the load is a number of users")]
+    #[error("the limit `{0}` applies only to an open loop, but the load is a number of users")]
     LimitOfRate(Limit),
     /// A local address is listed twice.
     #[error("the source address {0} is listed twice")]
@@ -109,12 +109,12 @@ pub enum Problem {
     #[error("CPU {0} is listed twice for load threads")]
     CpuTwice(u32),
     /// The server may use no CPU time.
-    #[error("a quota of {0} CPUs: it must be above zero")]
+    #[error("the quota of {0} CPUs must be above zero")]
     Quota(f64),
 }
 
 impl Problem {
-    /// Returns what to do about it.
+    /// Returns the remedy.
     pub fn hint(&self) -> &'static str {
         match self {
             Problem::Users(_) => "`--load 10..200/10` or `--load 1,2,5` lists numbers of users",
@@ -133,8 +133,8 @@ impl Problem {
             Problem::SessionsOfRate => "keep connections alive instead: `--keep-alive`",
             Problem::SessionsShared(_) => "let every user have a connection: `--streams 1`",
             Problem::StreamsWithoutHttp2(_) => "ask for HTTP/2: `--http 2`",
-            Problem::Streams(_) => "100 is what many servers allow",
-            Problem::NoParameter { .. } => "`plimsoll show` shows a benchmark's parameters",
+            Problem::Streams(_) => "many servers allow 100",
+            Problem::NoParameter { .. } => "`plimsoll show` lists the parameters of a benchmark",
             Problem::Pick { .. } => "`uniform` and `zipf:1.0` suit any number of values",
             Problem::Files { .. } => "lower the highest load, or the counts in the definition",
             Problem::SearchRange(..) => "`--max-load` says where the search ends",
@@ -147,7 +147,7 @@ impl Problem {
     }
 }
 
-/// Lists everything that is wrong with a plan and with what was asked for.
+/// Lists all problems of a plan and of its overrides.
 pub(super) fn problems(definition: &Definition, plan: &Plan, overrides: &Overrides) -> Vec<Problem> {
     let mut problems = load_problems(plan);
     problems.extend(max_load_problems(definition, overrides));
@@ -190,7 +190,7 @@ fn max_load_problems(definition: &Definition, overrides: &Overrides) -> Option<P
     }
 }
 
-/// Lists what does not go together in the way operations travel.
+/// Lists contradictory settings of connections and HTTP versions.
 fn protocol_problems(plan: &Plan) -> Vec<Problem> {
     let Protocol { http, connection, streams, .. } = plan.protocol;
     let is_open = plan.loads().any(|load| !load.is_closed());
@@ -208,7 +208,7 @@ fn protocol_problems(plan: &Plan) -> Vec<Problem> {
     rows.into_iter().filter(|(broken, _)| *broken).map(|(_, problem)| problem).collect()
 }
 
-/// Lists why the requests cannot be drawn or the files not laid out.
+/// Lists reasons why requests cannot be drawn or files cannot be created.
 fn workload_problems(plan: &Plan, overrides: &Overrides) -> Vec<Problem> {
     let load = plan.level_max();
     let parameters = || {
@@ -261,7 +261,7 @@ fn load_problems(plan: &Plan) -> Vec<Problem> {
     {
         problems.push(Problem::SearchRange(least.level(), most.level()));
     }
-    let is_of_rates = |limit: &&Limit| limit.metric() == Metric::Delivered;
+    let is_of_rates = |limit: &&Limit| limit.metric() == LimitMetric::Delivered;
     if plan.loads().any(Load::is_closed)
         && let Some(limit) = plan.limits.iter().find(is_of_rates)
     {
@@ -275,7 +275,7 @@ fn load_problems(plan: &Plan) -> Vec<Problem> {
     problems
 }
 
-/// Returns how long all load points take at most, without bringing the server up and down.
+/// Returns the longest duration of all load points together, without starting and stopping the server.
 fn run_length(plan: &Plan) -> Nanos {
     let phases = plan.phases;
     let parts = [phases.quiet, phases.ramp_up, phases.settle, phases.steady, phases.ramp_down, phases.drain];

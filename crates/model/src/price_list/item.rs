@@ -26,7 +26,7 @@ pub struct PriceItem {
 }
 
 impl PriceItem {
-    /// Returns what an hour of all of them costs; `None` if they are bought, or kept for money.
+    /// Returns the price per hour of all pieces; `None` if they are bought or have maintenance.
     pub(super) fn per_hour(&self) -> Option<Decimal> {
         match (&self.price, &self.maintenance) {
             (Price::PerHour { price, .. }, None) => {
@@ -37,14 +37,14 @@ impl PriceItem {
     }
 }
 
-/// A sort of thing, for subtotals.
+/// A kind of item, for subtotals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PriceKind {
     /// Machines and their parts.
     Hardware,
     /// Licenses and subscriptions.
     Software,
-    /// Keeping either: support, repair, new versions.
+    /// Maintenance of either: support, repair, new versions.
     Maintenance,
     /// Rented machines and services.
     Cloud,
@@ -62,7 +62,7 @@ impl PriceKind {
         PriceKind::Other,
     ];
 
-    /// Returns the word for it, in lists and in reports.
+    /// Returns the name in lists and reports.
     pub fn name(self) -> &'static str {
         match self {
             PriceKind::Hardware => "hardware",
@@ -109,7 +109,7 @@ pub enum TermUnit {
 }
 
 impl TermUnit {
-    /// Returns the word for it, in lists and in reports.
+    /// Returns the name in lists and reports.
     pub fn name(self) -> &'static str {
         match self {
             TermUnit::Hours => "hours",
@@ -132,9 +132,9 @@ impl TermUnit {
 /// A discount on a price.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Discount {
-    /// The part that is taken off, from 0 to 1.
+    /// The discount as a ratio from 0 to 1.
     pub ratio: Decimal,
-    /// The reason for the discount, and who gets it.
+    /// The reason for the discount and its recipients.
     pub reason: String,
 }
 
@@ -151,7 +151,7 @@ pub struct Maintenance {
     pub amount: Money,
 }
 
-/// Returns what pieces of one price come to; `None` if it is too large.
+/// Returns the price of all pieces; `None` if it is too large.
 pub(super) fn price_amount(
     quantity: u32,
     price: Price,
@@ -165,7 +165,7 @@ pub(super) fn price_amount(
     Money::rounded(product(quantity, price, times, discount)?, currency)
 }
 
-/// Returns what keeping pieces comes to; `None` if it is too large.
+/// Returns the price of maintenance for all pieces; `None` if it is too large.
 pub(super) fn maintenance_amount(
     quantity: u32,
     per_year: Decimal,

@@ -1,7 +1,7 @@
-//! Price lists: what a system under test costs, item by item, in one currency.
+//! Price lists: the price of a system under test, item by item, in one currency.
 //!
 //! - [`PriceList`]: the list; its sums
-//! - `item`: what one item costs, and how that follows from what is written
+//! - `item`: the price of an item and its computation
 //! - `parse`: text → [`PriceList`], or everything that is wrong with it
 //! - `schema`: the published JSON Schema
 
@@ -19,13 +19,13 @@ pub const PRICE_LIST_FORMAT: u32 = 1;
 /// A priced configuration. A list that exists is valid: it has items, and its total is an amount of money.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PriceList {
-    /// The title: what is priced.
+    /// The title: the priced configuration.
     pub title: String,
     /// The currency of all amounts.
     pub currency: Currency,
     /// The day for which the prices hold: `2026-11-01`.
     pub date: String,
-    /// The day from which all of it can be had, if that is later.
+    /// The day from which all items are available, if that is later.
     pub available: Option<String>,
     /// The items in the order of the list; not empty.
     items: Vec<PriceItem>,
@@ -50,7 +50,7 @@ impl PriceList {
         PriceKind::ALL.into_iter().filter(has).map(|kind| (kind, sum(kind))).collect()
     }
 
-    /// Returns what an hour of everything costs; `None` if anything is bought rather than paid for by the hour.
+    /// Returns the price of all items per hour; `None` if any is bought rather than paid for by the hour.
     pub fn per_hour(&self) -> Option<Decimal> {
         self.items.iter().try_fold(Decimal::ZERO, |sum, item| sum.checked_add(item.per_hour()?))
     }
@@ -63,7 +63,7 @@ impl PriceList {
         })
     }
 
-    /// Returns the sum of what is of certain kinds; `None` if it is too large.
+    /// Returns the sum of the items of certain kinds; `None` if it is too large.
     fn sum(&self, counts: impl Fn(PriceKind) -> bool) -> Option<Money> {
         let counted = self.amounts().filter(|(kind, _)| counts(*kind));
         counted.map(|(_, amount)| amount).try_fold(Money::zero(self.currency), Money::checked_add)

@@ -9,15 +9,15 @@ use super::{
     Discount, Maintenance, PRICE_LIST_FORMAT, Price, PriceItem, PriceKind, PriceList, Term, TermUnit,
 };
 use crate::diagnostics::Diagnostics;
-use crate::reader::{Fault, Table, kind, line, one_of, read_toml, text, whole_u32};
+use crate::reader::{Table, ValueError, kind, line, one_of, read_toml, text, whole_u32};
 
-/// The most items; more are a slip.
+/// The most items; more are probably a mistake.
 const ITEMS_MAX: usize = 1000;
 
-/// The most pieces of one item; more are a slip.
+/// The most pieces of one item; more are probably a mistake.
 const QUANTITY_MAX: u32 = 1_000_000;
 
-/// The longest term, in years, months or hours; longer ones are a slip.
+/// The longest term, in years, months or hours; a longer one is probably a mistake.
 const TERM_MAX: u32 = 1_000_000;
 
 const KINDS: [(&str, PriceKind); 5] = [
@@ -66,7 +66,7 @@ fn read_list(mut top: Table) -> Option<PriceList> {
     format?;
     let list = PriceList { title: title?, currency: currency?, date: date?, available, items: items? };
     if list.sum(|_| true).is_none() {
-        top.reject("item", Fault::new("the total is too large"));
+        top.reject("item", ValueError::new("the total is too large"));
         return None;
     }
     Some(list)
@@ -75,8 +75,8 @@ fn read_list(mut top: Table) -> Option<PriceList> {
 fn read_items(top: &mut Table, standard: &Standard) -> Option<Vec<PriceItem>> {
     let tables = top.required_tables("item")?;
     if tables.is_empty() || ITEMS_MAX < tables.len() {
-        let fault = Fault::new(format!("expected 1 to {ITEMS_MAX} items, found {}", tables.len()));
-        top.reject("item", fault.hint("each item begins with `[[item]]`"));
+        let error = ValueError::new(format!("expected 1 to {ITEMS_MAX} items, found {}", tables.len()));
+        top.reject("item", error.hint("each item begins with `[[item]]`"));
     }
     // All items are read, so that all mistakes are found.
     let items: Vec<Option<PriceItem>> = tables.into_iter().map(|table| read_item(table, standard)).collect();
@@ -121,8 +121,8 @@ fn read_price(table: &mut Table) -> Option<Price> {
         (false, true) => Some(Price::PerHour { price: per_hour?, term: term? }),
         (both, _) => {
             let found = if both { "both" } else { "neither" };
-            let fault = Fault::new(format!("expected either `unit-price` or `per-hour`, found {found}"));
-            table.reject(if both { "per-hour" } else { "unit-price" }, fault);
+            let error = ValueError::new(format!("expected either `unit-price` or `per-hour`, found {found}"));
+            table.reject(if both { "per-hour" } else { "unit-price" }, error);
             None
         }
     }
@@ -137,17 +137,18 @@ fn read_term(table: &mut Table) -> Option<Term> {
     match given.as_slice() {
         [] if !is_hourly || is_bought => None,
         [] => {
-            let fault = Fault::new("expected a term beside it: `hours`, `months` or `years`, found none");
-            table.reject("per-hour", fault.hint("a month has 730.5 hours, a year 8766"));
+            let error =
+                ValueError::new("expected a term beside it: `hours`, `months` or `years`, found none");
+            table.reject("per-hour", error.hint("a month has 730.5 hours, a year 8766"));
             None
         }
         [(key, _, _), ..] if !is_hourly => {
-            table.reject(key, Fault::new("a term stands beside `per-hour` only"));
+            table.reject(key, ValueError::new("a term stands beside `per-hour` only"));
             None
         }
         [(_, unit, number)] => Some(Term { number: (*number)?, unit: *unit }),
         [(first, _, _), (second, _, _), ..] => {
-            table.reject(second, Fault::new(format!("expected one term, found `{first}` as well")));
+            table.reject(second, ValueError::new(format!("expected one term, found `{first}` as well")));
             None
         }
     }
@@ -177,8 +178,8 @@ fn read_source(table: &mut Table, standard: &Standard) -> Option<String> {
     let own = table.optional("source", line);
     let source = own.or_else(|| standard.source.clone());
     if source.is_none() && table.value("source").is_none() {
-        let fault = Fault::new("expected a source, here or for the whole list, found neither");
-        table.reject("source", fault.hint("say who offers it at this price"));
+        let error = ValueError::new("expected a source, here or for the whole list, found neither");
+        table.reject("source", error.hint("say who offers it at this price"));
     }
     source
 }
@@ -186,61 +187,64 @@ fn read_source(table: &mut Table, standard: &Standard) -> Option<String> {
 /// Passes an amount on, or reports that there is none.
 fn in_range(table: &Table, amount: Option<Money>) -> Option<Money> {
     if amount.is_none() {
-        table.reject_all(Fault::new("the amount is too large"));
+        table.reject_all(ValueError::new("the amount is too large"));
     }
     amount
 }
 
-fn currency(value: &DeValue) -> Result<Currency, Fault> {
+fn currency(value: &DeValue) -> Result<Currency, ValueError> {
     let code = text(value)?;
     Currency::parse(&code).ok_or_else(|| {
-        Fault::new(format!("expected a code of three capital letters, found `{code}`"))
+        ValueError::new(format!("expected a code of three capital letters, found `{code}`"))
             .hint("write `USD` or `EUR`")
     })
 }
 
 /// Reads a day, as a date of TOML's own or as a text.
-fn date(value: &DeValue) -> Result<String, Fault> {
+fn date(value: &DeValue) -> Result<String, ValueError> {
     let found = match value {
         DeValue::Datetime(date) => Some(*date),
         DeValue::String(text) => text.parse::<Datetime>().ok(),
         other => {
             return Err(
-                Fault::new(format!("expected a day, found {}", kind(other))).hint("write `2026-11-01`")
+                ValueError::new(format!("expected a day, found {}", kind(other))).hint("write `2026-11-01`")
             );
         }
     };
     match found {
         Some(Datetime { date: Some(day), time: None, offset: None }) => Ok(day.to_string()),
-        _ => Err(Fault::new("expected a day").hint("write year, month and day: `2026-11-01`")),
+        _ => Err(ValueError::new("expected a day").hint("write year, month and day: `2026-11-01`")),
     }
 }
 
 /// Reads an amount of money in whole units of the currency, such as `1250.00`.
-fn amount(value: &DeValue) -> Result<Decimal, Fault> {
+fn amount(value: &DeValue) -> Result<Decimal, ValueError> {
     decimal(value).map_err(|found| {
-        Fault::new(format!("expected an amount from 0, found {found}")).hint(
+        ValueError::new(format!("expected an amount from 0, found {found}")).hint(
             "write digits and a point, such as `1250.00`, without quotes; the currency stands at the top",
         )
     })
 }
 
 /// Reads how long something lasts, in units that its key names.
-fn term_number(value: &DeValue) -> Result<Decimal, Fault> {
-    let number = decimal(value).map_err(|found| Fault::new(format!("expected a number, found {found}")))?;
+fn term_number(value: &DeValue) -> Result<Decimal, ValueError> {
+    let number =
+        decimal(value).map_err(|found| ValueError::new(format!("expected a number, found {found}")))?;
     if number == Decimal::ZERO || number.rounded(0).is_none_or(|whole| u128::from(TERM_MAX) < whole) {
-        return Err(Fault::new(format!("expected a number above 0 and up to {TERM_MAX}, found {number}")));
+        return Err(ValueError::new(format!(
+            "expected a number above 0 and up to {TERM_MAX}, found {number}"
+        )));
     }
     Ok(number)
 }
 
 /// Reads a ratio from 0 to 1 as it is written.
-fn exact_ratio(value: &DeValue) -> Result<Decimal, Fault> {
-    let fault = |found: &dyn std::fmt::Display| {
-        Fault::new(format!("expected a ratio from 0 to 1, found {found}")).hint("write 15 % as `0.15`")
+fn exact_ratio(value: &DeValue) -> Result<Decimal, ValueError> {
+    let error = |found: &dyn std::fmt::Display| {
+        ValueError::new(format!("expected a ratio from 0 to 1, found {found}")).hint("write 15 % as `0.15`")
     };
-    let ratio = decimal(value).map_err(|found| fault(&found))?;
-    if ratio.complement().is_some() { Ok(ratio) } else { Err(fault(&ratio)) }
+    let ratio = decimal(value).map_err(|found| error(&found))?;
+    if ratio.complement().is_some() { Ok(ratio) } else { Err(error(&ratio)) }
 }
 
 /// Reads a number as it is written; else returns what stands there.
@@ -280,7 +284,7 @@ mod tests {
     /// 16 × 0.0416 × 100 = 66.56; 1 × 12.5 × 730.5 × 6 = 54,787.50; 3 × 0.0075 × 8,766 × 1.5 × 0.9 = 266.26725;
     /// 49.90; 900.
     #[test]
-    fn amounts_follow_from_what_is_written() {
+    fn amounts_are_computed_exactly_from_the_list() {
         let list = list();
         let amounts: Vec<String> = list.items().iter().map(|item| item.amount.digits()).collect();
         assert_eq!(amounts, ["7140.00", "66.56", "54787.50", "266.27", "49.90", "900.00"]);
@@ -323,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_values_are_placed_and_explained() {
+    fn wrong_values_have_a_position_and_an_explanation() {
         for (piece, replacement, expected) in [
             ("format = 1", "format = 2", "`2`: `format` is not valid: expected 1, found 2"),
             (
@@ -334,7 +338,7 @@ mod tests {
             (
                 "date = 2026-11-01",
                 "date = 2026",
-                "`2026`: `date` is not valid: expected a day, found a whole number",
+                "`2026`: `date` is not valid: expected a day, found an integer",
             ),
             ("date = 2026-11-01", "date = \"1 Nov\"", "`\"1 Nov\"`: `date` is not valid: expected a day"),
             (
@@ -345,7 +349,7 @@ mod tests {
             (
                 "4200.00",
                 "\"4200.00\"",
-                "`\"4200.00\"`: `item.unit-price` is not valid: expected an amount from 0, found a text",
+                "`\"4200.00\"`: `item.unit-price` is not valid: expected an amount from 0, found a string",
             ),
             ("4200.00", "-1", "`-1`: `item.unit-price` is not valid: expected an amount from 0, found -1"),
             ("4200.00", "1e3", "`1e3`: `item.unit-price` is not valid: expected an amount from 0, found 1e3"),
@@ -418,7 +422,7 @@ mod tests {
         let message = |text: &str| PriceList::parse("prices.toml", text).unwrap_err().to_string();
         assert!(message(head).contains("`item` is missing"), "{}", message(head));
         assert!(message(&format!("{head}item = []")).contains("expected 1 to 1000 items, found 0"));
-        assert!(message(&format!("{head}item = 5")).contains("expected tables, found a whole number"));
+        assert!(message(&format!("{head}item = 5")).contains("expected tables, found an integer"));
     }
 
     #[test]

@@ -79,7 +79,7 @@ enum Kind {
     Hardware,
     /// Licenses and subscriptions.
     Software,
-    /// Keeping either: support, repair, new versions.
+    /// Maintenance of either: support, repair, new versions.
     Maintenance,
     /// Rented machines and services.
     Cloud,
@@ -91,10 +91,10 @@ enum Kind {
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Discount {
-    /// The part that is taken off: 15 % is `0.15`.
+    /// The discount as a ratio: 15 % is `0.15`.
     #[schemars(range(min = 0.0, max = 1.0))]
     ratio: f64,
-    /// The reason for the discount, and who gets it.
+    /// The reason for the discount and its recipients.
     #[schemars(length(min = 1, max = 500))]
     reason: String,
 }

@@ -1,8 +1,7 @@
-//! Whether expressions can be computed: units that can be added and compared, divisors that are not zero, words only
-//! where words can stand.
+//! Checks that expressions can be computed: units that can be added and compared, divisors that are not zero, texts
+//! only where they are allowed.
 //!
-//! What fails here is a mistake of the file. Whether a comparison holds is for the audit, which can therefore rely on
-//! what passed.
+//! A failure here is a mistake in the file. The audit checks whether a comparison holds, and relies on these checks.
 
 use super::expression::{Comparator, Expression, Function, Operator, Reference, Statement};
 use super::unit::Dimension;
@@ -15,9 +14,9 @@ struct Powers(Vec<(String, i32)>);
 /// The kind of value of an expression.
 #[derive(Debug, Clone, PartialEq)]
 enum Kind {
-    /// A kind that nothing given determines.
+    /// A kind that no given figure determines.
     Unknown,
-    /// The number 0 of the text itself, which has every unit.
+    /// The literal 0, which fits every unit.
     Zero,
     Number(Powers),
     Words,
@@ -68,7 +67,7 @@ impl Scope<'_> {
         let own = match &cell.value {
             PublishedValue::Number(number) => Kind::Number(Powers::of(&number.dimension)),
             PublishedValue::Absent => Kind::Unknown,
-            _ => return Err(format!("`{}` is no number", column.id)),
+            _ => return Err(format!("`{}` is not a number", column.id)),
         };
         let computed = self.outcome(expression)?;
         comparable(&own, Comparator::Equal, &computed.kind, None)
@@ -85,7 +84,7 @@ impl Scope<'_> {
             Expression::Figure(reference) => self.figure(reference),
             Expression::Call(Function::Count, arguments) => {
                 arguments.iter().try_for_each(|argument| self.outcome(argument).map(|_| ()))?;
-                // How many are given is left to the audit.
+                // The audit counts them.
                 Ok(Outcome { kind: Kind::Number(Powers::default()), values: Values::One(None) })
             }
             Expression::Call(function, arguments) => self.call(*function, arguments),
@@ -116,13 +115,13 @@ impl Scope<'_> {
         if let Some((_, cell)) = table.given.iter().find(|(column, _)| column.id == reference.column) {
             return of_cells(reference, &[cell], true);
         }
-        let Some(place) = table.column(&reference.column) else {
+        let Some(index) = table.column(&reference.column) else {
             return Ok(Outcome { kind: Kind::Words, values: Values::One(None) });
         };
         let is_one = row.is_some() || reference.key.is_some() || table.key.is_empty();
         let cells: Vec<&PublishedCell> = match row {
-            Some(row) => table.rows.get(row).into_iter().map(|row| &row[place]).collect(),
-            None => table.rows.iter().map(|row| &row[place]).collect(),
+            Some(row) => table.rows.get(row).into_iter().map(|row| &row[index]).collect(),
+            None => table.rows.iter().map(|row| &row[index]).collect(),
         };
         of_cells(reference, &cells, is_one)
     }
@@ -176,7 +175,7 @@ impl Scope<'_> {
     }
 }
 
-/// Returns what the cells of a reference are, which must be of one sort.
+/// Returns the kind and the values of the cells of a reference; they must be of one kind.
 fn of_cells(reference: &Reference, cells: &[&PublishedCell], is_one: bool) -> Result<Outcome, String> {
     let mut kind = Kind::Unknown;
     for cell in cells {
@@ -200,7 +199,7 @@ fn of_cells(reference: &Reference, cells: &[&PublishedCell], is_one: bool) -> Re
     Ok(Outcome { kind, values })
 }
 
-/// Returns what becomes of two sorts that an operator combines.
+/// Returns the kind that an operator gives for two kinds.
 fn combined(operator: Operator, left: &Kind, right: &Kind) -> Result<Kind, String> {
     for side in [left, right] {
         if matches!(side, Kind::Words | Kind::Date) {
@@ -232,7 +231,7 @@ fn comparable(
 ) -> Result<(), String> {
     if comparator == Comparator::In {
         return match (left, right) {
-            (Kind::Date, _) => Err("a date cannot stand in a text".to_owned()),
+            (Kind::Date, _) => Err("a text cannot contain a date".to_owned()),
             (_, Kind::Words | Kind::Unknown) => Ok(()),
             (_, other) => Err(format!("expected a text after `in`, found {other}")),
         };
@@ -253,7 +252,7 @@ fn comparable(
     }
 }
 
-/// Applies `of` to what belongs together: cell by cell, or a number with each cell of a list.
+/// Applies `of` to pairs of values: cell by cell, or a number with each cell of a list.
 fn paired(
     left: &Values,
     right: &Values,
@@ -321,7 +320,7 @@ impl Powers {
 }
 
 impl Kind {
-    /// Returns what the square root is.
+    /// Returns the kind of the square root.
     fn root(&self) -> Result<Kind, String> {
         match self {
             Kind::Number(powers) if powers.0.iter().any(|(_, power)| power % 2 != 0) => {

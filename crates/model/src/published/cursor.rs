@@ -3,7 +3,7 @@
 use super::expression::{
     COMPARATORS, Comparator, Expression, ExpressionError, FUNCTIONS, Operator, Reference,
 };
-use super::number::{HEXADECIMAL, Printed, digits_length};
+use super::number::{HEXADECIMAL, PrintedNumber, digits_length};
 
 /// The deepest nesting of brackets and functions.
 const DEPTH_MAX: usize = 32;
@@ -58,7 +58,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads what stands in brackets.
+    /// Reads an expression in parentheses.
     fn nested<T>(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T, ExpressionError>,
@@ -106,11 +106,11 @@ impl<'a> Cursor<'a> {
         let unit = unit_at(&rest[digits..]);
         let candidates = [(digits + unit.len(), unit), (number.len(), "")];
         for (length, unit) in candidates {
-            if let Ok(printed) = Printed::parse(number, unit, true) {
+            if let Ok(printed) = PrintedNumber::parse(number, unit, true) {
                 self.at = start + length;
                 let text = rest[..length].trim_end().to_owned();
                 let half = if sign == 0 { 0.0 } else { printed.half };
-                return Ok(Expression::Number(Printed { text, half, ..printed }));
+                return Ok(Expression::Number(PrintedNumber { text, half, ..printed }));
             }
         }
         Err(self.error("a number"))
@@ -189,14 +189,14 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Goes over white space; returns what stands there.
+    /// Skips white space; returns the rest.
     fn peek(&mut self) -> Option<char> {
         let rest = &self.text[self.at..];
         self.at += rest.len() - rest.trim_start().len();
         self.text[self.at..].chars().next()
     }
 
-    /// Goes over one character.
+    /// Skips one character.
     fn skip(&mut self) {
         self.at += self.text[self.at..].chars().next().map_or(0, char::len_utf8);
     }
@@ -208,7 +208,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Returns what may be a unit at the start of a text: `%`, `/min`, `Mbit/s`, `T1`.
+/// Returns the part at the start of a text that may be a unit: `%`, `/min`, `Mbit/s`, `T1`.
 fn unit_at(rest: &str) -> &str {
     let letters = |text: &str| text.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(text.len());
     if rest.starts_with('%') {

@@ -1,29 +1,30 @@
-//! Arithmetic on figures, as claims and definitions write it: `sum(disks.size * disks.number) <= 36.16 GB`.
+//! Arithmetic on figures, in claims and definitions: `sum(disks.size * disks.number) <= 36.16 GB`.
 //!
-//! Texts stand in quotes. Names may hold `-`, so minus stands between spaces. A name without a dot is a figure of the same row.
+//! Texts are in quotes. Names may contain `-`, so a minus sign needs spaces around it. A name without a dot is a
+//! figure of the same row.
 
 use super::cursor::Cursor;
-use super::number::Printed;
+use super::number::PrintedNumber;
 
 /// An expression computed from figures.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Expression {
-    /// A number of the text itself; exact, unless `~` stands before it.
-    Number(Printed),
-    /// A text of the comparison itself.
+    /// A literal number; exact, unless it has the prefix `~`.
+    Number(PrintedNumber),
+    /// A literal text.
     Text(String),
     /// A figure, or a column of figures.
     Figure(Reference),
     /// A function of lists or numbers.
     Call(Function, Vec<Expression>),
-    /// Two sides and what is done with them, cell by cell where they are lists.
+    /// An operator on two sides, applied cell by cell to lists.
     Binary(Operator, Box<Expression>, Box<Expression>),
 }
 
-/// Which figure is meant.
+/// A reference to a figure or a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference {
-    /// The record or table; the one in which the expression stands, if absent.
+    /// The record or table; the one that contains the expression, if absent.
     pub table: Option<String>,
     /// The key of the row; all rows, if absent.
     pub key: Option<Vec<String>>,
@@ -63,9 +64,9 @@ pub enum Function {
     Last,
     /// The square root of a number.
     Sqrt,
-    /// The next whole number from a number on.
+    /// The ceiling of a number.
     Ceil,
-    /// The whole number up to a number.
+    /// The floor of a number.
     Floor,
 }
 
@@ -82,7 +83,7 @@ pub enum Comparator {
     Above,
     /// ≥
     AtLeast,
-    /// A number or text that stands in a text
+    /// A number or text that a text contains.
     In,
 }
 
@@ -105,7 +106,7 @@ pub struct Statement {
 pub struct ExpressionError {
     /// The message: what was expected and found.
     pub message: String,
-    /// The place of the mistake, in bytes from the start of the text.
+    /// The position of the mistake, in bytes from the start of the text.
     pub at: usize,
 }
 
@@ -133,14 +134,14 @@ pub(super) const COMPARATORS: [(&str, Comparator); 6] = [
 ];
 
 impl Function {
-    /// Returns how expressions call it.
+    /// Returns the name in expressions.
     pub fn name(self) -> &'static str {
         FUNCTIONS.iter().find(|(_, function)| *function == self).map_or("", |(name, _)| name)
     }
 }
 
 impl Comparator {
-    /// Returns its sign.
+    /// Returns the symbol.
     pub fn sign(self) -> &'static str {
         match self {
             Comparator::Equal => "=",
@@ -154,7 +155,7 @@ impl Comparator {
 }
 
 impl Operator {
-    /// Returns its sign.
+    /// Returns the symbol.
     pub fn sign(self) -> &'static str {
         match self {
             Operator::Plus => "+",
@@ -170,7 +171,7 @@ impl Expression {
     ///
     /// # Errors
     ///
-    /// At the first place that does not fit.
+    /// The first syntax error.
     pub fn parse(text: &str) -> Result<Expression, ExpressionError> {
         let mut cursor = Cursor::new(text);
         let expression = cursor.sum()?;
@@ -197,7 +198,7 @@ impl Statement {
     ///
     /// # Errors
     ///
-    /// At the first place that does not fit.
+    /// The first syntax error.
     pub fn parse(text: &str) -> Result<Statement, ExpressionError> {
         let mut cursor = Cursor::new(text);
         let left = cursor.sum()?;
@@ -237,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn products_bind_before_sums_and_both_to_the_left() {
+    fn products_bind_tighter_than_sums_and_both_are_left_associative() {
         assert_eq!(read("1 + 2 * 3 - 4 / 2 / 2"), "((1 + (2 · 3)) − ((4 ÷ 2) ÷ 2))");
         assert_eq!(read("(1 + 2) * 3"), "((1 + 2) · 3)");
     }
@@ -281,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_named_with_its_place() {
+    fn syntax_errors_have_a_position() {
         let error =
             |text| Expression::parse(text).map(|_| String::new()).unwrap_or_else(|e| format!("{} {e}", e.at));
         assert_eq!(error("1 +"), "3 expected a number, a figure or a function, found the end");

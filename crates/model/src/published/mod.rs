@@ -1,12 +1,12 @@
-//! A report that somebody published, written down: what was printed, and what its text says of it.
+//! A published report, transcribed: the printed figures and the claims of the text.
 //!
-//! - `quantity`, `unit`, `number`, `date`: what single cells may be
+//! - `quantity`, `unit`, `number`, `date`: values of single cells
 //! - `expression`: arithmetic on figures; `cursor` reads it
-//! - `part`: records and tables; `check`: whether expressions can be computed, and of what unit they are
+//! - `part`: records and tables; `check`: units of expressions, and whether they can be computed
 //! - `parse`: text → [`PublishedReport`], or everything that is wrong with it
 //!
-//! A record is a table of one row, so everything after the parser knows tables only. What the language means is
-//! told in `docs/published.md`.
+//! A record is a table of one row, so everything after the parser knows tables only. `docs/published.md` describes
+//! the language.
 
 mod check;
 mod cursor;
@@ -21,7 +21,7 @@ mod unit;
 
 pub use date::CalendarDate;
 pub use expression::{Comparator, Expression, Function, Operator, Reference, Statement};
-pub use number::Printed;
+pub use number::PrintedNumber;
 pub use quantity::{PublishedQuantity, QuantityForm};
 pub use schema::published_schema;
 pub use unit::Dimension;
@@ -29,7 +29,7 @@ pub use unit::Dimension;
 /// The version of the language of published reports.
 pub const PUBLISHED_FORMAT: u32 = 1;
 
-/// A published report. One that exists is well formed; whether it is true is for the audit.
+/// A published report. A parsed one is well formed; the audit checks whether it is consistent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PublishedReport {
     /// The title as printed on the report.
@@ -44,7 +44,7 @@ pub struct PublishedReport {
     pub tables: Vec<PublishedTable>,
     /// The statements of the text about the numbers.
     pub claims: Vec<Claim>,
-    /// Remarks that follow from no law.
+    /// Remarks that no law implies.
     pub annotations: Vec<Annotation>,
 }
 
@@ -67,7 +67,7 @@ pub struct PublishedTable {
     pub is_paced: bool,
     /// Columns; their ids are all different.
     pub columns: Vec<PublishedColumn>,
-    /// Places of the columns that tell rows apart; empty for a record.
+    /// Indexes of the key columns, which distinguish rows; empty for a record.
     pub key: Vec<usize>,
     /// At least one; each with a cell per column.
     pub rows: Vec<Vec<PublishedCell>>,
@@ -104,10 +104,10 @@ pub struct PublishedColumn {
     /// The whole of which the figure is a part.
     pub within: Option<Expression>,
     /// The order of the rows that the report announces.
-    pub order: Option<Order>,
+    pub order: Option<RowOrder>,
     /// The values that the report announces, in order.
     pub levels: Vec<f64>,
-    /// Ids of the columns that settle its value.
+    /// Ids of the columns that determine its value.
     pub by: Vec<String>,
     /// Whether the report says, or means, that all rows have the same value.
     pub is_constant: bool,
@@ -115,7 +115,7 @@ pub struct PublishedColumn {
 
 /// The order of rows by a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
+pub enum RowOrder {
     /// From low to high.
     Rising,
     /// From high to low.
@@ -127,7 +127,7 @@ pub enum Order {
 pub struct PublishedCell {
     /// The value as printed.
     pub value: PublishedValue,
-    /// The same figure elsewhere: where, and what was printed there.
+    /// The same figure in other places: each place, and the value printed there.
     pub also: Vec<(String, PublishedValue)>,
 }
 
@@ -137,7 +137,7 @@ pub enum PublishedValue {
     /// No value, or a note that it is not available.
     Absent,
     /// A number.
-    Number(Printed),
+    Number(PrintedNumber),
     /// A date.
     Date(CalendarDate),
     /// Words.
@@ -159,7 +159,7 @@ pub struct Claim {
     pub basis: Option<String>,
 }
 
-/// A remark that follows from no law.
+/// A remark that no law implies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Annotation {
     /// The place in the report.
@@ -174,7 +174,7 @@ pub struct Annotation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, schemars::JsonSchema)]
 #[schemars(rename_all = "kebab-case")]
 pub enum AnnotationKind {
-    /// A slip in words or in a name.
+    /// A misprinted word or name.
     Misprint,
     /// A date that cannot be.
     Date,
@@ -204,14 +204,14 @@ impl AnnotationKind {
 
 impl PublishedValue {
     /// Returns the number, if it is one.
-    pub fn number(&self) -> Option<&Printed> {
+    pub fn number(&self) -> Option<&PrintedNumber> {
         match self {
             PublishedValue::Number(number) => Some(number),
             _ => None,
         }
     }
 
-    /// Returns what was printed; `NA` for nothing.
+    /// Returns the printed text; `NA` for no value.
     pub fn text(&self) -> &str {
         match self {
             PublishedValue::Absent => "NA",
@@ -223,7 +223,7 @@ impl PublishedValue {
 }
 
 impl PublishedTable {
-    /// Returns the place of the column with this id.
+    /// Returns the index of the column with this id.
     pub fn column(&self, id: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.id == id)
     }
@@ -243,8 +243,7 @@ impl PublishedTable {
         }
     }
 
-    /// Returns what tells a row from the others: the printed cells of the key columns, without commas in numbers.
-    /// Empty for a record.
+    /// Returns the key of a row: the printed cells of the key columns, without commas in numbers. Empty for a record.
     pub fn row_key(&self, row: usize) -> Vec<String> {
         self.key.iter().map(|column| self.cell_key(row, *column)).collect()
     }

@@ -1,15 +1,15 @@
-//! Numbers as printed: what they can have been before they were rounded.
+//! Printed numbers and the precision to which they were rounded.
 
 use super::unit::{Dimension, Unit};
 
 /// A printed number, in base units.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Printed {
+pub struct PrintedNumber {
     /// The number as printed, with its unit where that was printed beside it.
     pub text: String,
-    /// The number that the text says.
+    /// The value of the text.
     pub value: f64,
-    /// Half a unit of its last digit, or zero if it is exact.
+    /// Half a unit in its last digit, or zero if it is exact.
     pub half: f64,
     /// The name of its unit; empty for a plain number.
     pub unit: String,
@@ -19,16 +19,16 @@ pub struct Printed {
     pub dimension: Dimension,
 }
 
-impl Printed {
+impl PrintedNumber {
     /// Reads a number with or without a unit; `unit` is that of numbers without.
     ///
-    /// `is_exact` says that a number without decimals was not rounded; `~` before it says that it was. A number in
-    /// hexadecimal (`0x4470`) is exact. A negative number is read, because whether it can be true is for the audit.
+    /// With `is_exact`, a number without decimals was not rounded unless it has the prefix `~`. A hexadecimal number
+    /// (`0x4470`) is exact. Negative numbers are read, because the audit decides whether they are possible.
     ///
     /// # Errors
     ///
     /// A clause that says what was expected and found.
-    pub fn parse(text: &str, unit: &str, is_exact: bool) -> Result<Printed, String> {
+    pub fn parse(text: &str, unit: &str, is_exact: bool) -> Result<PrintedNumber, String> {
         let text = text.trim();
         let (rounded, rest) = match text.strip_prefix('~') {
             Some(rest) => (true, rest.trim_start()),
@@ -47,7 +47,7 @@ impl Printed {
         let unit = Unit::parse(name).ok_or_else(|| format!("expected a unit, found `{name}`"))?;
         let is_exact = (is_exact || is_hexadecimal) && decimals == 0 && !rounded;
         let half = if is_exact { 0.0 } else { 0.5 * 0.1f64.powi(decimals) };
-        Ok(Printed {
+        Ok(PrintedNumber {
             text: text.to_owned(),
             value: sign * value * unit.scale,
             half: half * unit.scale,
@@ -57,13 +57,13 @@ impl Printed {
         })
     }
 
-    /// Returns the same digits in the unit of another number, for columns that were exchanged.
-    pub fn in_unit_of(&self, other: &Printed) -> Printed {
+    /// Returns the same digits in the unit of another number, for exchanged columns.
+    pub fn in_unit_of(&self, other: &PrintedNumber) -> PrintedNumber {
         let (value, half) = (self.value / self.scale * other.scale, self.half / self.scale * other.scale);
-        Printed { text: self.text.clone(), value, half, ..other.clone() }
+        PrintedNumber { text: self.text.clone(), value, half, ..other.clone() }
     }
 
-    /// Returns how many significant digits were printed, zeros before the first other digit not counted.
+    /// Returns the number of significant digits that were printed, without leading zeros.
     pub fn n_digits(&self) -> usize {
         self.digits().chars().filter(char::is_ascii_digit).skip_while(|digit| *digit == '0').count()
     }
@@ -78,7 +78,7 @@ impl Printed {
 /// The prefixes of hexadecimal numbers.
 pub(super) const HEXADECIMAL: [&str; 2] = ["0x", "0X"];
 
-/// Returns how many bytes at the start of a text are digits of a number, with its point and commas.
+/// Returns the length in bytes of the number at the start of a text, with its point and commas.
 pub(super) fn digits_length(text: &str) -> usize {
     let is_digit: fn(char) -> bool = match HEXADECIMAL.iter().any(|prefix| text.starts_with(prefix)) {
         true => |c| c.is_ascii_alphanumeric(),
@@ -93,7 +93,7 @@ fn hexadecimal_number(digits: &str) -> Option<(f64, i32)> {
     Some((number as f64, 0))
 }
 
-/// Reads `1,234.50`: the number, and how many decimals it has. Commas part thousands, or there are none.
+/// Reads `1,234.50`: the number and its number of decimals. Commas may separate thousands.
 fn plain_number(digits: &str) -> Option<(f64, i32)> {
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
     if fraction.contains([',', '.']) || !thousands_are_parted(whole) {
@@ -117,7 +117,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn read(text: &str, unit: &str) -> (f64, f64) {
-        let printed = Printed::parse(text, unit, false).unwrap();
+        let printed = PrintedNumber::parse(text, unit, false).unwrap();
         (printed.value, printed.half)
     }
 
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_stands_for_what_rounds_to_it() {
+    fn a_number_covers_the_values_that_round_to_it() {
         near(read("285.12", "/s"), 285.12, 0.005);
         near(read("2,917", "/min"), 2917.0 / 60.0, 0.5 / 60.0);
         near(read("81 %", ""), 0.81, 0.005);
@@ -135,8 +135,8 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_exact_unless_they_say_otherwise() {
-        let half = |text| Printed::parse(text, "", true).unwrap().half;
+    fn counts_are_exact_unless_marked_as_rounded() {
+        let half = |text| PrintedNumber::parse(text, "", true).unwrap().half;
         assert_eq!([half("2,200"), half("~2,200"), half("1.5")], [0.0, 0.5, 0.05]);
     }
 
@@ -146,20 +146,20 @@ mod tests {
         near(read("−3", "s"), -3.0, 0.5);
         near(read("0x4470", ""), 17_520.0, 0.0);
         near(read("0xfffe B", ""), 65_534.0, 0.0);
-        let printed = Printed::parse("-12.50 s", "", false).unwrap();
+        let printed = PrintedNumber::parse("-12.50 s", "", false).unwrap();
         assert_eq!((printed.digits().as_str(), printed.n_digits()), ("12.50", 4));
     }
 
     #[test]
     fn significant_digits_are_counted() {
-        let n = |text| Printed::parse(text, "", false).unwrap().n_digits();
+        let n = |text| PrintedNumber::parse(text, "", false).unwrap().n_digits();
         assert_eq!([n("48.27"), n("0.0500"), n("1,234 B"), n("~7 T1"), n("0.0")], [4, 3, 4, 1, 0]);
-        assert_eq!(Printed::parse("~1,234.50 USD", "", false).unwrap().digits(), "1234.50");
+        assert_eq!(PrintedNumber::parse("~1,234.50 USD", "", false).unwrap().digits(), "1234.50");
     }
 
     #[test]
-    fn what_is_no_number_is_refused() {
-        let error = |text| Printed::parse(text, "s", false).unwrap_err();
+    fn texts_that_are_not_numbers_are_refused() {
+        let error = |text| PrintedNumber::parse(text, "s", false).unwrap_err();
         assert_eq!(error("12 secs"), "expected a unit, found `secs`");
         for text in
             ["", "x", "-", "--5", "- 5", "0x", "0xg", "1,23", "1234,567", "1.2.3", ",5", "1.2,345", "s", "."]
@@ -171,7 +171,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_answered(text: String, unit: String) {
-            let _ = Printed::parse(&text, &unit, true);
+            let _ = PrintedNumber::parse(&text, &unit, true);
         }
     }
 }

@@ -10,7 +10,7 @@ use super::{
     PublishedTable, Repeat,
 };
 use crate::diagnostics::{Diagnostics, nearest};
-use crate::reader::{Fault, Table, id, line, list, one_of, read_toml, text, whole_u32};
+use crate::reader::{Table, ValueError, id, line, list, one_of, read_toml, text, whole_u32};
 
 impl PublishedReport {
     /// Reads a published report; `file_name` is what messages call the text.
@@ -38,11 +38,12 @@ fn read_report(mut top: Table) -> Option<PublishedReport> {
     let mut read: Vec<Part> = records.collect();
     read.extend(tables.into_iter().map(|table| read_part(table, read_table)));
     check_ids(&read);
-    let places = Places::of(&read);
-    read.iter().for_each(|part| check_references(part, &places));
-    let claims: Vec<Option<Claim>> = claims.into_iter().map(|table| read_claim(table, &places)).collect();
+    let table_index = TableIndex::of(&read);
+    read.iter().for_each(|part| check_references(part, &table_index));
+    let claims: Vec<Option<Claim>> =
+        claims.into_iter().map(|table| read_claim(table, &table_index)).collect();
     let annotations: Vec<Option<Annotation>> = annotations.into_iter().map(read_annotation).collect();
-    let repeats: Vec<Vec<Repeat>> = read.iter().map(|part| complete_repeats(part, &places)).collect();
+    let repeats: Vec<Vec<Repeat>> = read.iter().map(|part| complete_repeats(part, &table_index)).collect();
     let with_repeats =
         |(part, repeats): (Part, Vec<Repeat>)| Some(PublishedTable { repeats, ..part.read?.table });
     let tables = read.into_iter().zip(repeats).map(with_repeats).collect::<Option<Vec<_>>>();
@@ -59,33 +60,33 @@ fn read_report(mut top: Table) -> Option<PublishedReport> {
     })
 }
 
-/// A record or table, and where to report what is wrong with it as a whole.
+/// A record or table, with its TOML table for reports of mistakes.
 struct Part<'a> {
     table: Table<'a>,
     read: Option<ReadPart>,
 }
 
 /// Records and tables, as far as they could be read.
-struct Places<'a> {
+struct TableIndex<'a> {
     tables: Vec<&'a PublishedTable>,
-    /// Ids of those of which something is missing.
+    /// Ids of the incomplete ones.
     partial: HashSet<&'a str>,
-    /// Whether one has no id, so that any may be it.
+    /// Whether one has no id, so that an unknown id may mean it.
     lacks_some: bool,
 }
 
-impl<'a> Places<'a> {
-    fn of(parts: &'a [Part]) -> Places<'a> {
+impl<'a> TableIndex<'a> {
+    fn of(parts: &'a [Part]) -> TableIndex<'a> {
         let read = || parts.iter().filter_map(|part| part.read.as_ref());
-        Places {
+        TableIndex {
             tables: read().map(|read| &read.table).collect(),
             partial: read().filter(|read| read.is_partial).map(|read| read.table.id.as_str()).collect(),
             lacks_some: parts.iter().any(|part| part.read.is_none()),
         }
     }
 
-    /// Returns a table; an error if there is none and none was lost, `None` if it may be one that was.
-    fn find(&self, name: &str) -> Result<Option<&'a PublishedTable>, Fault> {
+    /// Returns a table by its id; `None` if it may be one without an id, and an error if it cannot be.
+    fn find(&self, name: &str) -> Result<Option<&'a PublishedTable>, ValueError> {
         match self.tables.iter().find(|table| table.id == name) {
             Some(table) => Ok(Some(table)),
             None if self.lacks_some => Ok(None),
@@ -100,7 +101,7 @@ impl<'a> Places<'a> {
         Scope { tables: &self.tables, own }
     }
 
-    /// Returns whether something of what an expression refers to is missing, so that it cannot be checked.
+    /// Returns whether an expression refers to an incomplete table, so that it cannot be checked.
     fn lacks(&self, expression: &Expression) -> bool {
         let mut lacks = false;
         expression.references(&mut |reference| {
@@ -128,11 +129,11 @@ fn read_head(mut table: Table) -> Option<Head> {
     let publisher = table.required("publisher", line);
     let published = table.required("published", |value| {
         let written = text(value)?;
-        let fault = || {
-            Fault::new(format!("expected a date, found `{written}`"))
+        let error = || {
+            ValueError::new(format!("expected a date, found `{written}`"))
                 .hint("write `\"1996-09-09\"`, `\"1996-09\"` or `\"1996\"`")
         };
-        CalendarDate::parse(&written).ok_or_else(fault)
+        CalendarDate::parse(&written).ok_or_else(error)
     });
     let note = table.optional("note", text);
     table.finish();
@@ -147,26 +148,26 @@ fn check_ids(parts: &[Part]) {
         {
             part.table.reject(
                 "id",
-                Fault::new(format!("`{}` is the id of another record or table", read.table.id)),
+                ValueError::new(format!("`{}` is the id of another record or table", read.table.id)),
             );
         }
     }
 }
 
-/// Reports expressions of columns that name what is not there, or that cannot be computed.
-fn check_references(part: &Part, places: &Places) {
+/// Reports expressions of columns that have unknown references or cannot be computed.
+fn check_references(part: &Part, table_index: &TableIndex) {
     let Some(ReadPart { table: read, is_partial }) = &part.read else { return };
-    let own = read.columns.iter().enumerate().map(|(place, column)| (Some(place), column));
+    let own = read.columns.iter().enumerate().map(|(index, column)| (Some(index), column));
     let given = read.given.iter().map(|(column, _)| (None, column));
-    for (place, column) in own.chain(given) {
+    for (index, column) in own.chain(given) {
         for expression in column.equals.iter().chain(&column.within) {
-            if let Some(fault) = unresolved(expression, Some(read), places) {
-                part.table.reject("id", fault);
+            if let Some(error) = unresolved(expression, Some(read), table_index) {
+                part.table.reject("id", error);
             } else if !is_partial
-                && !places.lacks(expression)
-                && let Err(clause) = check_definition(read, place, column, expression, places)
+                && !table_index.lacks(expression)
+                && let Err(clause) = check_definition(read, index, column, expression, table_index)
             {
-                part.table.reject("id", Fault::new(format!("`{}`: {clause}", column.id)));
+                part.table.reject("id", ValueError::new(format!("`{}`: {clause}", column.id)));
             }
         }
     }
@@ -175,31 +176,31 @@ fn check_references(part: &Part, places: &Places) {
 /// Checks a definition in every row.
 fn check_definition(
     read: &PublishedTable,
-    place: Option<usize>,
+    index: Option<usize>,
     column: &PublishedColumn,
     expression: &Expression,
-    places: &Places,
+    table_index: &TableIndex,
 ) -> Result<(), String> {
-    match place {
-        Some(place) => read.rows.iter().enumerate().try_for_each(|(row, cells)| {
-            places.scope(Some((read, row))).check_definition(column, &cells[place], expression)
+    match index {
+        Some(index) => read.rows.iter().enumerate().try_for_each(|(row, cells)| {
+            table_index.scope(Some((read, row))).check_definition(column, &cells[index], expression)
         }),
         None => {
             let cell = read.given.iter().find(|(given, _)| given.id == column.id).map(|(_, cell)| cell);
             cell.map_or(Ok(()), |cell| {
-                places.scope(Some((read, 0))).check_definition(column, cell, expression)
+                table_index.scope(Some((read, 0))).check_definition(column, cell, expression)
             })
         }
     }
 }
 
-/// Returns what a table repeats, with the columns that both tables have where none are named; reports what is wrong.
-fn complete_repeats(part: &Part, places: &Places) -> Vec<Repeat> {
+/// Returns the repetitions of a table, with the common columns where none are named; reports mistakes.
+fn complete_repeats(part: &Part, table_index: &TableIndex) -> Vec<Repeat> {
     let Some(ReadPart { table: read, is_partial }) = &part.read else { return Vec::new() };
-    let complete = |repeat: &Repeat| match complete_repeat(read, *is_partial, repeat, places) {
+    let complete = |repeat: &Repeat| match complete_repeat(read, *is_partial, repeat, table_index) {
         Ok(repeat) => repeat,
-        Err(fault) => {
-            part.table.reject("repeats", fault);
+        Err(error) => {
+            part.table.reject("repeats", error);
             None
         }
     };
@@ -210,21 +211,21 @@ fn complete_repeat(
     read: &PublishedTable,
     is_partial: bool,
     repeat: &Repeat,
-    places: &Places,
-) -> Result<Option<Repeat>, Fault> {
-    let Some(other) = places.find(&repeat.table)? else { return Ok(None) };
-    if is_partial || places.partial.contains(other.id.as_str()) {
+    table_index: &TableIndex,
+) -> Result<Option<Repeat>, ValueError> {
+    let Some(other) = table_index.find(&repeat.table)? else { return Ok(None) };
+    if is_partial || table_index.partial.contains(other.id.as_str()) {
         return Ok(None);
     }
     if other.id == read.id {
-        return Err(Fault::new("a table cannot repeat itself"));
+        return Err(ValueError::new("a table cannot repeat itself"));
     }
-    for id in read.key.iter().map(|place| &read.columns[*place].id) {
+    for id in read.key.iter().map(|index| &read.columns[*index].id) {
         if other.column(id).is_none() {
-            return Err(Fault::new(format!("`{}` has no column `{id}` to find rows by", other.id)));
+            return Err(ValueError::new(format!("`{}` has no column `{id}` to find rows by", other.id)));
         }
     }
-    let is_key = |id: &str| read.column(id).is_some_and(|place| read.key.contains(&place));
+    let is_key = |id: &str| read.column(id).is_some_and(|index| read.key.contains(&index));
     let columns: Vec<String> = match repeat.columns.is_empty() {
         true => {
             let own = read.columns.iter().map(|column| column.id.as_str());
@@ -241,36 +242,44 @@ fn complete_repeat(
         }
     }
     match columns.is_empty() {
-        true => Err(Fault::new(format!("`{}` and `{}` have no column in common", read.id, other.id))),
+        true => Err(ValueError::new(format!("`{}` and `{}` have no column in common", read.id, other.id))),
         false => Ok(Some(Repeat { table: repeat.table.clone(), columns })),
     }
 }
 
-/// Returns what is wrong with the first reference that leads nowhere.
-fn unresolved(expression: &Expression, own: Option<&PublishedTable>, places: &Places) -> Option<Fault> {
+/// Returns the error of the first unresolved reference.
+fn unresolved(
+    expression: &Expression,
+    own: Option<&PublishedTable>,
+    table_index: &TableIndex,
+) -> Option<ValueError> {
     let mut first = None;
     expression.references(&mut |reference| {
         if first.is_none() {
-            first = objection(reference, own, places).err();
+            first = objection(reference, own, table_index).err();
         }
     });
     first
 }
 
-fn objection(reference: &Reference, own: Option<&PublishedTable>, places: &Places) -> Result<(), Fault> {
+fn objection(
+    reference: &Reference,
+    own: Option<&PublishedTable>,
+    table_index: &TableIndex,
+) -> Result<(), ValueError> {
     let table = match (&reference.table, own) {
-        (Some(name), _) => match places.find(name)? {
+        (Some(name), _) => match table_index.find(name)? {
             Some(table) => table,
             None => return Ok(()),
         },
         (None, Some(table)) => table,
         (None, None) => {
             let name = &reference.column;
-            return Err(Fault::new(format!("expected `table.{name}`, found `{name}` without a table")));
+            return Err(ValueError::new(format!("expected `table.{name}`, found `{name}` without a table")));
         }
     };
-    // What is missing there is reported there.
-    if places.partial.contains(table.id.as_str()) {
+    // Its missing parts have been reported.
+    if table_index.partial.contains(table.id.as_str()) {
         return Ok(());
     }
     let is_name = reference.table.is_some() && reference.key.is_none();
@@ -285,26 +294,26 @@ fn objection(reference: &Reference, own: Option<&PublishedTable>, places: &Place
     let Some(key) = &reference.key else { return Ok(()) };
     match table.row_of(key).is_some() {
         true => Ok(()),
-        false => Err(Fault::new(format!("`{}` has no row `{}`", table.id, key.join(", ")))),
+        false => Err(ValueError::new(format!("`{}` has no row `{}`", table.id, key.join(", ")))),
     }
 }
 
-fn suggested(label: String, near: Option<&str>) -> Fault {
+fn suggested(label: String, near: Option<&str>) -> ValueError {
     match near {
-        Some(near) => Fault::new(label).hint(format!("did you mean `{near}`?")),
-        None => Fault::new(label),
+        Some(near) => ValueError::new(label).hint(format!("did you mean `{near}`?")),
+        None => ValueError::new(label),
     }
 }
 
-fn read_claim(mut table: Table, places: &Places) -> Option<Claim> {
+fn read_claim(mut table: Table, table_index: &TableIndex) -> Option<Claim> {
     let claim_id = table.required("id", id);
     let at = table.optional("at", line);
     let words = table.required("text", line);
     let written = table.required("says", list(text)).unwrap_or_default();
-    let says = written.iter().filter_map(|written| match read_statement(written, places) {
+    let says = written.iter().filter_map(|written| match read_statement(written, table_index) {
         Ok(statement) => Some(statement),
-        Err(fault) => {
-            table.reject("says", fault);
+        Err(error) => {
+            table.reject("says", error);
             None
         }
     });
@@ -314,15 +323,16 @@ fn read_claim(mut table: Table, places: &Places) -> Option<Claim> {
     Some(Claim { id: claim_id?, at, text: words?, says, basis })
 }
 
-fn read_statement(written: &str, places: &Places) -> Result<Statement, Fault> {
-    let statement = Statement::parse(written).map_err(|error| Fault::new(format!("`{written}`: {error}")))?;
+fn read_statement(written: &str, table_index: &TableIndex) -> Result<Statement, ValueError> {
+    let statement =
+        Statement::parse(written).map_err(|error| ValueError::new(format!("`{written}`: {error}")))?;
     let sides = [&statement.left, &statement.right];
-    if let Some(fault) = sides.into_iter().find_map(|side| unresolved(side, None, places)) {
-        return Err(fault);
+    if let Some(error) = sides.into_iter().find_map(|side| unresolved(side, None, table_index)) {
+        return Err(error);
     }
-    if !sides.into_iter().any(|side| places.lacks(side)) {
-        let checked = places.scope(None).check_statement(&statement);
-        checked.map_err(|clause| Fault::new(format!("`{written}`: {clause}")))?;
+    if !sides.into_iter().any(|side| table_index.lacks(side)) {
+        let checked = table_index.scope(None).check_statement(&statement);
+        checked.map_err(|clause| ValueError::new(format!("`{written}`: {clause}")))?;
     }
     Ok(statement)
 }
@@ -338,7 +348,7 @@ fn read_annotation(mut table: Table) -> Option<Annotation> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::published::{Order, PublishedValue};
+    use crate::published::{PublishedValue, RowOrder};
     use proptest::prelude::*;
 
     const EVERY_KEY: &str = include_str!("every_key.toml");
@@ -370,7 +380,7 @@ mod tests {
         assert!(web.is_paced);
         assert_eq!(web.key, [0]);
         assert_eq!(web.columns[0].levels, [10.0, 20.0]);
-        assert_eq!(web.columns[0].order, Some(Order::Rising));
+        assert_eq!(web.columns[0].order, Some(RowOrder::Rising));
         assert_eq!(web.rows[1][1].value, PublishedValue::Absent);
         assert_eq!(web.given[0].1.value.number().unwrap().value, 600.0);
         assert_eq!(web.row_key(1), ["20"]);
@@ -385,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_named_with_what_to_write() {
+    fn mistakes_have_a_message_and_a_hint() {
         let problems = [
             ("is = \"rate\", class", "is = \"rates\", class"),
             ("value = \"7,666 /s\"", "value = \"7,666 KiB\""),
@@ -410,7 +420,7 @@ mod tests {
         .map(|(piece, slip)| problem(piece, slip));
         insta::assert_snapshot!(problems.join("\n"), @r#"
         `record.figures.is` is not valid: there is no quantity `rates` (did you mean `rate`?)
-        `record.figures.value` is not valid: `7,666 KiB` is no value of `rate`, whose unit is one like /s
+        `record.figures.value` is not valid: `7,666 KiB` is not a value of `rate`, which takes units such as /s
         `table.rows` is not valid: row 2: expected 3 cells, found 2: `20 | NA`
         `table.rows` is not valid: row 2, `rate`: expected a number, found `ten`
         `claim.says` is not valid: there is no record or table `disk` (did you mean `disks`?)
@@ -423,7 +433,7 @@ mod tests {
         `table.key` is not valid: expected ids of columns, found `client`
         `report.published` is not valid: expected a date, found `9.9.96` (write `"1996-09-09"`, `"1996-09"` or `"1996"`)
         unknown key `placed` in `table`: not a key of a published report (did you mean `paced`?)
-        `table.columns` is not valid: `by` names `client`, which is no column
+        `table.columns` is not valid: `by` names `client`, which is not a column
         `table.rows` is not valid: rows 1 and 2 have the same key `10` (name the columns that tell rows apart in `key`; for what was measured twice add one, such as `run`)
         `table.repeats` is not valid: there is no record or table `wed` (did you mean `web`?)
         `record.repeats` is not valid: `summary` has no column `reads`
@@ -466,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_may_come_twice() {
+    fn levels_may_repeat() {
         let text = EVERY_KEY.replacen("levels = \"10..20/10\"", "levels = \"4, 8, 16, 16, 20\"", 1);
         let report = PublishedReport::parse("my.toml", &text).unwrap();
         assert_eq!(report.tables[2].columns[0].levels, [4.0, 8.0, 16.0, 16.0, 20.0]);
@@ -487,7 +497,7 @@ mod tests {
 
     /// Reported: figures of different units were compared without a word.
     #[test]
-    fn claims_that_cannot_be_computed_are_mistakes_of_the_file() {
+    fn claims_that_cannot_be_computed_are_mistakes_in_the_file() {
         for right in [
             "1 s = 1000 ms",
             "disks.reads = 1 /min",
@@ -545,7 +555,7 @@ mod tests {
         `disks.what < 'x'`: texts can be compared by `=` and `in` only
         `disks.when = 'soon'`: expected a date, found `soon`
         `disks.when = disks.what`: a date cannot be compared with a text
-        `disks.when in 'May 98'`: a date cannot stand in a text
+        `disks.when in 'May 98'`: a text cannot contain a date
         `disks.what in disks.users`: expected a text after `in`, found a plain number
         `sqrt(web.busy) = 1`: `sqrt` takes one number
         `web.rate = web-again.rate`: a list of 2 and one of 1 cannot be paired

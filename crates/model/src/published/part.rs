@@ -7,17 +7,17 @@ use toml::de::DeValue;
 use super::expression::Expression;
 use super::unit::Unit;
 use super::{
-    CalendarDate, Order, Printed, PublishedCell, PublishedColumn, PublishedQuantity, PublishedTable,
-    PublishedValue, QuantityForm, Repeat,
+    CalendarDate, PrintedNumber, PublishedCell, PublishedColumn, PublishedQuantity, PublishedTable,
+    PublishedValue, QuantityForm, Repeat, RowOrder,
 };
 use crate::diagnostics::nearest;
 use crate::parse_rates;
-use crate::reader::{Fault, Table, flag, id, line, list, one_of, text};
+use crate::reader::{Table, ValueError, flag, id, line, list, one_of, text};
 
-/// Texts in the place of a number that a report does not give.
+/// Texts that mark a missing number.
 const ABSENT: [&str; 4] = ["", "-", "NA", "n/a"];
 
-const ORDERS: &[(&str, Order)] = &[("rising", Order::Rising), ("falling", Order::Falling)];
+const ORDERS: &[(&str, RowOrder)] = &[("rising", RowOrder::Rising), ("falling", RowOrder::Falling)];
 
 /// The most levels that a report can announce for one column.
 const LEVELS_MAX: usize = 10_000;
@@ -25,14 +25,14 @@ const LEVELS_MAX: usize = 10_000;
 /// A record or table as far as it could be read.
 pub(super) struct ReadPart {
     pub(super) table: PublishedTable,
-    /// Whether a figure, a column or a row is missing because something was wrong with it, which is reported.
+    /// Whether a figure, a column or a row is missing because of a mistake, which is reported.
     pub(super) is_partial: bool,
 }
 
 /// A figure or column as far as it could be read.
 struct ReadColumn {
     column: PublishedColumn,
-    /// The unit of its values; `None` if they cannot be looked at, because what they are is not known.
+    /// The unit of its values; `None` if they cannot be checked, because the quantity is unknown.
     unit: Option<String>,
 }
 
@@ -59,7 +59,7 @@ fn read_head(table: &mut Table) -> Head {
     }
 }
 
-/// Reads what a table repeats; which columns both have is seen when all tables are read.
+/// Reads the repetitions of a table; their common columns are determined after all tables are read.
 fn read_repeats(table: &mut Table) -> Vec<Repeat> {
     let repeats = table.optional_tables("repeats").unwrap_or_default();
     let read = |mut repeat: Table| {
@@ -75,7 +75,7 @@ pub(super) fn read_record(table: &mut Table) -> Option<ReadPart> {
     let head = read_head(table);
     let (figures, is_partial) = read_figures(table, "figures");
     if figures.is_empty() && !is_partial {
-        table.reject("figures", Fault::new("expected at least one figure, found none"));
+        table.reject("figures", ValueError::new("expected at least one figure, found none"));
     }
     let (columns, row) = figures.into_iter().unzip();
     build(head, columns, vec![row], Vec::new(), Vec::new(), false, is_partial)
@@ -92,7 +92,7 @@ pub(super) fn read_table(table: &mut Table) -> Option<ReadPart> {
     let (columns, lacks_columns) = read_columns(table);
     let key = read_key(table, &columns, lacks_columns);
     let written = table.required("rows", text);
-    // If a column is missing, nothing can be said of the rows.
+    // If a column is missing, the rows cannot be checked.
     let (rows, lacks_rows) = match written.filter(|_| !lacks_columns) {
         Some(written) => read_rows(table, &columns, &written),
         None => (Vec::new(), true),
@@ -147,22 +147,22 @@ fn read_figures(table: &mut Table, key: &'static str) -> (Vec<(PublishedColumn, 
 
 fn read_figure(mut table: Table) -> Option<(PublishedColumn, PublishedCell)> {
     let read = read_column(&mut table);
-    let cell = |value: &DeValue| -> Result<PublishedValue, Fault> {
+    let cell = |value: &DeValue| -> Result<PublishedValue, ValueError> {
         let written = text(value)?;
         match &read {
-            Some(read) => read_cell(read, &written).map_err(Fault::new),
+            Some(read) => read_cell(read, &written).map_err(ValueError::new),
             None => Ok(PublishedValue::Absent),
         }
     };
-    // A value that was refused, which is reported, leaves the figure in its place: others may refer to it.
+    // A figure whose value was refused and reported stays, because other expressions may refer to it.
     let value = table.required("value", cell).unwrap_or(PublishedValue::Absent);
     let elsewhere = match table.value("also") {
         Some(_) => table.required_tables("also").unwrap_or_default(),
         None => Vec::new(),
     };
-    let also = elsewhere.into_iter().filter_map(|mut place| {
-        let (at, value) = (place.required("at", line), place.required("value", cell));
-        place.finish();
+    let also = elsewhere.into_iter().filter_map(|mut entry| {
+        let (at, value) = (entry.required("at", line), entry.required("value", cell));
+        entry.finish();
         Some((at?, value?))
     });
     let also = also.collect();
@@ -174,7 +174,7 @@ fn read_figure(mut table: Table) -> Option<(PublishedColumn, PublishedCell)> {
 fn read_columns(table: &mut Table) -> (Vec<ReadColumn>, bool) {
     let Some(columns) = table.required_tables("columns") else { return (Vec::new(), true) };
     if columns.is_empty() {
-        table.reject("columns", Fault::new("expected at least one column, found none"));
+        table.reject("columns", ValueError::new("expected at least one column, found none"));
         return (Vec::new(), true);
     }
     let n = columns.len();
@@ -189,7 +189,7 @@ fn read_columns(table: &mut Table) -> (Vec<ReadColumn>, bool) {
     (read, is_partial)
 }
 
-/// Reads what a figure or a column is; `None` without an id.
+/// Reads the description of a figure or a column; `None` without an id.
 fn read_column(table: &mut Table) -> Option<ReadColumn> {
     let column_id = table.required("id", id);
     let name = table.optional("name", line);
@@ -209,45 +209,45 @@ fn read_column(table: &mut Table) -> Option<ReadColumn> {
     let id = column_id?;
     let name = name.unwrap_or_else(|| id.clone());
     let unit = unit.filter(|_| quantity.is_some());
-    // What is not known may be anything.
+    // Values of an unknown quantity are not checked.
     let quantity = quantity.unwrap_or(PublishedQuantity::Of(QuantityForm::Figure));
     let column =
         PublishedColumn { id, name, quantity, class, per, equals, within, order, levels, by, is_constant };
     Some(ReadColumn { column, unit })
 }
 
-fn quantity(value: &DeValue) -> Result<PublishedQuantity, Fault> {
+fn quantity(value: &DeValue) -> Result<PublishedQuantity, ValueError> {
     let written = text(value)?;
     PublishedQuantity::parse(&written).ok_or_else(|| {
-        let fault = Fault::new(format!("there is no quantity `{written}`"));
+        let error = ValueError::new(format!("there is no quantity `{written}`"));
         match nearest(&written, QuantityForm::ALL.iter().map(|form| form.name())) {
-            Some(near) => fault.hint(format!("did you mean `{near}`?")),
-            None => fault.hint("`figure` and `count` stand for anything that no law knows"),
+            Some(near) => error.hint(format!("did you mean `{near}`?")),
+            None => error.hint("`figure` and `count` suit anything that no law describes"),
         }
     })
 }
 
-fn unit(value: &DeValue) -> Result<String, Fault> {
+fn unit(value: &DeValue) -> Result<String, ValueError> {
     let written = text(value)?;
     match Unit::parse(&written) {
         Some(_) => Ok(written),
-        None => Err(Fault::new(format!("expected a unit, found `{written}`"))),
+        None => Err(ValueError::new(format!("expected a unit, found `{written}`"))),
     }
 }
 
-fn expression(value: &DeValue) -> Result<Expression, Fault> {
+fn expression(value: &DeValue) -> Result<Expression, ValueError> {
     let written = text(value)?;
-    Expression::parse(&written).map_err(|error| Fault::new(format!("`{written}`: {error}")))
+    Expression::parse(&written).map_err(|error| ValueError::new(format!("`{written}`: {error}")))
 }
 
-/// Reads announced levels. Other than the levels of a run, they may come twice.
-fn levels(value: &DeValue) -> Result<Vec<f64>, Fault> {
+/// Reads announced levels. Unlike the levels of a run, they may repeat.
+fn levels(value: &DeValue) -> Result<Vec<f64>, ValueError> {
     let written = text(value)?;
     let mut levels = Vec::new();
     for item in written.split(',') {
-        levels.extend(parse_rates(item).map_err(|error| Fault::new(error.message).hint(error.hint))?);
+        levels.extend(parse_rates(item).map_err(|error| ValueError::new(error.message).hint(error.hint))?);
         if LEVELS_MAX < levels.len() {
-            return Err(Fault::new(format!("expected at most {LEVELS_MAX} levels")));
+            return Err(ValueError::new(format!("expected at most {LEVELS_MAX} levels")));
         }
     }
     Ok(levels)
@@ -257,33 +257,34 @@ fn check_column_ids<'a>(table: &Table, key: &str, columns: impl Iterator<Item = 
     let mut seen: HashSet<&str> = HashSet::new();
     for column in columns {
         if !seen.insert(&column.id) {
-            table.reject(key, Fault::new(format!("two figures have the id `{}`", column.id)));
+            table.reject(key, ValueError::new(format!("two figures have the id `{}`", column.id)));
         }
     }
 }
 
-/// Reads the ids of the columns that tell rows apart; the first column, if absent. `None` if something is wrong.
+/// Reads the ids of the key columns; the first column, if absent. `None` after a mistake.
 fn read_key(table: &mut Table, columns: &[ReadColumn], lacks_columns: bool) -> Option<Vec<usize>> {
     if table.value("key").is_none() {
         return Some(vec![0]);
     }
     let ids = table.required("key", list(id))?;
-    let place = |id: &String| columns.iter().position(|read| read.column.id == *id);
-    let places: Option<Vec<usize>> = ids.iter().map(place).collect();
-    if places.is_none() && !lacks_columns {
-        table.reject("key", Fault::new(format!("expected ids of columns, found `{}`", ids.join("`, `"))));
+    let index_of = |id: &String| columns.iter().position(|read| read.column.id == *id);
+    let indices: Option<Vec<usize>> = ids.iter().map(index_of).collect();
+    if indices.is_none() && !lacks_columns {
+        table
+            .reject("key", ValueError::new(format!("expected ids of columns, found `{}`", ids.join("`, `"))));
     }
-    places
+    indices
 }
 
 fn check_by(table: &Table, columns: &[PublishedColumn]) {
     let is_there = |id: &String| columns.iter().any(|column| column.id == *id);
     for id in columns.iter().flat_map(|column| &column.by).filter(|id| !is_there(id)) {
-        table.reject("columns", Fault::new(format!("`by` names `{id}`, which is no column")));
+        table.reject("columns", ValueError::new(format!("`by` names `{id}`, which is not a column")));
     }
 }
 
-/// Reports rows that nothing tells apart.
+/// Reports rows with the same key.
 fn check_keys(table: &Table, read: &PublishedTable) {
     let mut seen: HashMap<Vec<String>, usize> = HashMap::new();
     for row in 0..read.rows.len() {
@@ -292,7 +293,7 @@ fn check_keys(table: &Table, read: &PublishedTable) {
             let label = format!("rows {} and {} have the same key `{}`", first + 1, row + 1, key.join(", "));
             let hint = "name the columns that tell rows apart in `key`; \
                         for what was measured twice add one, such as `run`";
-            table.reject("rows", Fault::new(label).hint(hint));
+            table.reject("rows", ValueError::new(label).hint(hint));
         } else {
             seen.insert(key, row);
         }
@@ -308,15 +309,15 @@ fn read_rows(table: &Table, columns: &[ReadColumn], written: &str) -> (Vec<Vec<P
         if cells.len() != columns.len() {
             let (number, expected, found) = (index + 1, columns.len(), cells.len());
             let label = format!("row {number}: expected {expected} cells, found {found}: `{line}`");
-            table.reject("rows", Fault::new(label));
+            table.reject("rows", ValueError::new(label));
             is_partial = true;
             continue;
         }
         let cell = |(read, written): (&ReadColumn, &str)| {
-            let value = read_cell(read, written).unwrap_or_else(|fault| {
+            let value = read_cell(read, written).unwrap_or_else(|error| {
                 is_partial = true;
-                let label = format!("row {}, `{}`: {fault}", index + 1, read.column.id);
-                table.reject("rows", Fault::new(label));
+                let label = format!("row {}, `{}`: {error}", index + 1, read.column.id);
+                table.reject("rows", ValueError::new(label));
                 PublishedValue::Absent
             });
             PublishedCell { value, also: Vec::new() }
@@ -324,13 +325,13 @@ fn read_rows(table: &Table, columns: &[ReadColumn], written: &str) -> (Vec<Vec<P
         rows.push(columns.iter().zip(cells).map(cell).collect());
     }
     if rows.is_empty() && !is_partial {
-        table.reject("rows", Fault::new("expected at least one row, found none"));
+        table.reject("rows", ValueError::new("expected at least one row, found none"));
         is_partial = true;
     }
     (rows, is_partial)
 }
 
-/// Reads what was printed, as its column wants it; the error is a clause.
+/// Reads a printed value by the quantity of its column; the error is a clause.
 fn read_cell(read: &ReadColumn, written: &str) -> Result<PublishedValue, String> {
     let (column, written) = (&read.column, written.trim());
     let Some(unit) = &read.unit else { return Ok(PublishedValue::Absent) };
@@ -344,10 +345,10 @@ fn read_cell(read: &ReadColumn, written: &str) -> Result<PublishedValue, String>
         let date = CalendarDate::parse(written);
         return date.map(PublishedValue::Date).ok_or_else(|| format!("expected a date, found `{written}`"));
     }
-    let number = Printed::parse(written, unit, column.quantity.is_exact() && column.per.is_none())?;
+    let number = PrintedNumber::parse(written, unit, column.quantity.is_exact() && column.per.is_none())?;
     if !column.quantity.allows(&number.dimension, column.per.is_some()) {
         let (name, hint) = (column.quantity.name(), column.quantity.unit_hint());
-        return Err(format!("`{written}` is no value of `{name}`, whose unit is one like {hint}"));
+        return Err(format!("`{written}` is not a value of `{name}`, which takes units such as {hint}"));
     }
     Ok(PublishedValue::Number(number))
 }

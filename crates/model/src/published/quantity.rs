@@ -1,4 +1,4 @@
-//! The quantities that laws know.
+//! The quantities of published figures.
 
 use super::unit::Dimension;
 
@@ -26,7 +26,7 @@ enum Writing {
     Words,
 }
 
-/// Which dimension numbers must have.
+/// The dimension that numbers must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Measure {
     Plain,
@@ -50,7 +50,7 @@ macro_rules! quantities {
             /// Every quantity.
             pub const ALL: &[QuantityForm] = &[$(QuantityForm::$name,)*];
 
-            /// Returns how files call it.
+            /// Returns the name in files.
             pub fn name(self) -> &'static str {
                 match self {
                     $(QuantityForm::$name => $text,)*
@@ -152,7 +152,7 @@ impl PublishedQuantity {
         Some(PublishedQuantity::Of(*form))
     }
 
-    /// Returns how files call it.
+    /// Returns the name in files.
     pub fn name(self) -> String {
         match self {
             PublishedQuantity::Of(form) => form.name().to_owned(),
@@ -160,7 +160,7 @@ impl PublishedQuantity {
         }
     }
 
-    /// Returns whether its values can be below zero: nothing is known of a `figure` or a `score`.
+    /// Returns whether its values can be below zero: a `figure` or a `score` may be anything.
     pub fn can_be_negative(self) -> bool {
         matches!(self, PublishedQuantity::Of(QuantityForm::Figure | QuantityForm::Score))
     }
@@ -185,7 +185,7 @@ impl PublishedQuantity {
         self.writing() == Writing::Words
     }
 
-    /// Returns whether a number of this dimension can be a value of it, or of it per something.
+    /// Returns whether a number of this dimension can be a value of the quantity, or of its ratio to a divisor.
     pub(super) fn allows(self, dimension: &Dimension, is_per: bool) -> bool {
         let measure = match self.writing() {
             Writing::Counted => Measure::Plain,
@@ -200,7 +200,7 @@ impl PublishedQuantity {
             | (Measure::Data, Dimension::Data)
             | (Measure::DataPerTime, Dimension::DataPerTime)
             | (Measure::Money, Dimension::Money(_)) => true,
-            // So many operations per user in a day are a rate per user.
+            // Operations per user in a day are a rate per user.
             (Measure::Plain, Dimension::PerTime) => is_per,
             _ => false,
         }
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_and_what_is_set_are_exact() {
+    fn counts_and_settings_are_exact() {
         let is_exact = |text| PublishedQuantity::parse(text).unwrap().is_exact();
         let names = ["users", "duration", "capacity", "size", "rate", "percentile-95"];
         assert_eq!(names.map(is_exact), [true, true, true, false, false, false]);

@@ -24,7 +24,7 @@ struct Report {
     /// The version of this language: 1.
     #[schemars(range(min = 1, max = 1))]
     format: u32,
-    /// Whose report it is.
+    /// The head of the report.
     report: Head,
     /// Figures that belong together.
     record: Option<Vec<Record>>,
@@ -32,7 +32,7 @@ struct Report {
     table: Option<Vec<PublishedTable>>,
     /// The statements of the text about the numbers.
     claim: Option<Vec<Claim>>,
-    /// Remarks that follow from no law.
+    /// Remarks that no law implies.
     annotation: Option<Vec<Annotation>>,
 }
 
@@ -90,7 +90,7 @@ struct PublishedTable {
     benchmark: Option<Id>,
     /// Whether every user's script sets the pace, so that the rate per user is nearly the same in all rows.
     paced: Option<bool>,
-    /// Ids of the columns that tell rows apart; if absent: the first column.
+    /// Ids of the key columns, which distinguish rows; if absent: the first column.
     #[schemars(length(min = 1))]
     key: Option<Vec<Id>>,
     /// The tables whose figures it repeats.
@@ -100,7 +100,7 @@ struct PublishedTable {
     /// The columns.
     #[schemars(length(min = 1))]
     columns: Vec<Figure>,
-    /// A row per line, cells parted by `|`.
+    /// A row per line, cells separated by `|`.
     rows: String,
 }
 
@@ -139,14 +139,14 @@ struct Figure {
     order: Option<OrderName>,
     /// The values that the report announces, in order: `10..200/10`; one may come twice.
     levels: Option<String>,
-    /// Ids of the columns that settle its value.
+    /// Ids of the columns that determine its value.
     #[schemars(length(min = 1))]
     by: Option<Vec<Id>>,
     /// Whether all rows have the same value.
     constant: Option<bool>,
     /// The value as printed, with or without its unit; `NA` or `-` if it is not given. Columns have none.
     value: Option<String>,
-    /// The same figure where it is printed once more. Columns have none.
+    /// Other places where the same figure is printed. Columns have none.
     also: Option<Vec<Elsewhere>>,
 }
 

@@ -1,4 +1,4 @@
-//! Units as reports print them, and what they are in base units.
+//! Printed units and their scales in base units.
 
 /// The dimension of a unit. The base units are s, /s, B, B/s and Hz; parts are ratios.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub enum Dimension {
     Money(String),
 }
 
-/// A unit: what it is a unit of, and how many base units it has.
+/// A unit: its dimension and its size in base units.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Unit {
     pub(super) dimension: Dimension,
@@ -86,7 +86,7 @@ fn of(table: &[(&str, f64)], text: &str) -> Option<f64> {
     table.iter().find(|(name, _)| *name == text).map(|(_, scale)| *scale)
 }
 
-/// Reads `s` or, of several, `8h`; in s.
+/// Reads `s` or, with a number, `8h`; in s.
 fn times(text: &str) -> Option<f64> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_unit_is_none() {
+    fn unknown_units_are_refused() {
         for text in ["sec", "/sec", "/0h", "B/", "/", "Mbit/s/s", "usd", "USDX", "mb", "1s", " s"] {
             assert_eq!(Unit::parse(text), None, "{text}");
         }

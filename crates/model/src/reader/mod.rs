@@ -1,4 +1,4 @@
-//! Reading TOML that people write, with all mistakes collected and every one placed.
+//! Reading TOML that people write; all mistakes are collected, each with its position.
 //!
 //! - [`read_toml`]: text → value, or everything that is wrong with it
 //! - `table`: tables, key by key
@@ -9,7 +9,7 @@ mod value;
 
 use toml::de::DeTable;
 
-pub(crate) use table::{Entry, Fault, Source, Table, kind};
+pub(crate) use table::{NamedEntry, Table, TomlSource, ValueError, kind};
 pub(crate) use value::{bytes, flag, id, line, list, one_of, ratio, text, whole, whole_u32};
 
 use crate::diagnostics::{Diagnostic, Diagnostics};
@@ -32,7 +32,7 @@ pub(crate) fn read_toml<T>(
         let problems = syntax.iter().map(|error| syntax_problem(text, error)).collect();
         return Err(Diagnostics::new(file_name, text, problems));
     }
-    let source = Source::new(what, text);
+    let source = TomlSource::new(what, text);
     let value = read(Table::root(&source, entries.get_ref()));
     let problems = source.into_problems();
     match value {
@@ -41,11 +41,12 @@ pub(crate) fn read_toml<T>(
     }
 }
 
-/// The usual mistake is a text without quotes; the reader takes one that begins with `n` or `i` for a number.
+/// Returns the diagnostic of a syntax error. The usual mistake is a string without quotes; the TOML parser takes one
+/// that begins with `n` or `i` for a number.
 fn syntax_problem(text: &str, error: &toml::de::Error) -> Diagnostic {
     let (span, label) = (error.span().unwrap_or(0..0), error.message().to_owned());
     let is_value = label.starts_with("string values must be quoted") || label.starts_with("invalid float");
     let word = text.get(span.clone()).filter(|word| is_value && word.starts_with(char::is_alphabetic));
-    let hint = word.map(|word| format!("a text stands in quotes: `\"{word}\"`"));
+    let hint = word.map(|word| format!("write strings in quotes: `\"{word}\"`"));
     Diagnostic { message: "this is not TOML".to_owned(), span, label, hint }
 }

@@ -1,7 +1,7 @@
 //! A TOML table that is read key by key.
 //!
-//! A table is asked for each key that it may have, then [`Table::finish`] reports what nobody asked for. So the
-//! list of valid keys is the reading code itself.
+//! The caller reads each key that a table may have, then [`Table::finish`] reports the keys that were not read. So
+//! the reading code itself is the list of valid keys.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -12,53 +12,53 @@ use toml::de::{DeString, DeTable, DeValue};
 use crate::diagnostics::{Diagnostic, nearest};
 
 /// A reason why a value does not fit its key.
-pub(crate) struct Fault {
+pub(crate) struct ValueError {
     /// The message: what was expected and what was found.
     pub(crate) label: String,
     /// The remedy: what to write instead.
     pub(crate) hint: Option<String>,
-    /// The place inside a string, in bytes from its first character; all of the value if absent.
+    /// The position inside a string, in bytes from its first character; the whole value if absent.
     pub(crate) inside: Option<Range<usize>>,
 }
 
-impl Fault {
-    pub(crate) fn new(label: impl Into<String>) -> Fault {
-        Fault { label: label.into(), hint: None, inside: None }
+impl ValueError {
+    pub(crate) fn new(label: impl Into<String>) -> ValueError {
+        ValueError { label: label.into(), hint: None, inside: None }
     }
 
-    pub(crate) fn at(self, inside: Range<usize>) -> Fault {
-        Fault { inside: Some(inside), ..self }
+    pub(crate) fn at(self, inside: Range<usize>) -> ValueError {
+        ValueError { inside: Some(inside), ..self }
     }
 
-    pub(crate) fn hint(self, hint: impl Into<String>) -> Fault {
-        Fault { hint: Some(hint.into()), ..self }
+    pub(crate) fn hint(self, hint: impl Into<String>) -> ValueError {
+        ValueError { hint: Some(hint.into()), ..self }
     }
 }
 
-/// The text that is read and what was found wrong with it so far.
-pub(crate) struct Source<'a> {
+/// The text that is read and the problems found in it so far.
+pub(crate) struct TomlSource<'a> {
     /// The kind of the text: `a definition`.
     what: &'static str,
     text: &'a str,
     problems: RefCell<Vec<Diagnostic>>,
 }
 
-impl<'a> Source<'a> {
-    pub(crate) fn new(what: &'static str, text: &'a str) -> Source<'a> {
-        Source { what, text, problems: RefCell::default() }
+impl<'a> TomlSource<'a> {
+    pub(crate) fn new(what: &'static str, text: &'a str) -> TomlSource<'a> {
+        TomlSource { what, text, problems: RefCell::default() }
     }
 
     pub(crate) fn into_problems(self) -> Vec<Diagnostic> {
         self.problems.into_inner()
     }
 
-    fn report(&self, message: String, span: Range<usize>, fault: Fault) {
-        let span = fault.inside.and_then(|inside| self.inside_string(&span, inside)).unwrap_or(span);
-        let problem = Diagnostic { message, span, label: fault.label, hint: fault.hint };
+    fn report(&self, message: String, span: Range<usize>, error: ValueError) {
+        let span = error.inside.and_then(|inside| self.inside_string(&span, inside)).unwrap_or(span);
+        let problem = Diagnostic { message, span, label: error.label, hint: error.hint };
         self.problems.borrow_mut().push(problem);
     }
 
-    /// Returns where a part of a string stands in the text; `None` if the string is not written plainly.
+    /// Returns the span of a part of a string in the text; `None` if the string has escapes or several lines.
     fn inside_string(&self, value: &Range<usize>, inside: Range<usize>) -> Option<Range<usize>> {
         let written = self.text.get(value.clone())?;
         let is_plain =
@@ -69,7 +69,7 @@ impl<'a> Source<'a> {
 }
 
 /// A value under a name that its writer chose.
-pub(crate) enum Entry<'a> {
+pub(crate) enum NamedEntry<'a> {
     /// Anything but a table.
     Value(&'a DeValue<'a>),
     /// A table.
@@ -78,18 +78,18 @@ pub(crate) enum Entry<'a> {
 
 /// One table that is being read.
 pub(crate) struct Table<'a> {
-    source: &'a Source<'a>,
+    source: &'a TomlSource<'a>,
     /// Dotted path; empty for the whole file.
     path: String,
-    /// The place that missing keys point at.
+    /// The span that messages on missing keys show.
     span: Range<usize>,
     entries: &'a DeTable<'a>,
     asked: Vec<&'a str>,
 }
 
 impl<'a> Table<'a> {
-    /// Begins with the table that the file is.
-    pub(crate) fn root(source: &'a Source<'a>, entries: &'a DeTable<'a>) -> Table<'a> {
+    /// Begins with the top-level table of a file.
+    pub(crate) fn root(source: &'a TomlSource<'a>, entries: &'a DeTable<'a>) -> Table<'a> {
         Table { source, path: String::new(), span: 0..0, entries, asked: Vec::new() }
     }
 
@@ -97,14 +97,14 @@ impl<'a> Table<'a> {
     pub(crate) fn optional<T>(
         &mut self,
         key: &'static str,
-        read: impl Fn(&DeValue) -> Result<T, Fault>,
+        read: impl Fn(&DeValue) -> Result<T, ValueError>,
     ) -> Option<T> {
         let (_, value) = self.entry(key)?;
         match read(value.get_ref()) {
             Ok(read) => Some(read),
-            Err(fault) => {
+            Err(error) => {
                 let message = format!("`{}` is not valid", self.path_of(key));
-                self.source.report(message, value.span(), fault);
+                self.source.report(message, value.span(), error);
                 None
             }
         }
@@ -114,27 +114,27 @@ impl<'a> Table<'a> {
     pub(crate) fn required<T>(
         &mut self,
         key: &'static str,
-        read: impl Fn(&DeValue) -> Result<T, Fault>,
+        read: impl Fn(&DeValue) -> Result<T, ValueError>,
     ) -> Option<T> {
         self.require(key);
         self.optional(key, read)
     }
 
-    /// Goes into a table that may be absent.
+    /// Enters a table that may be absent.
     pub(crate) fn optional_table(&mut self, key: &'static str) -> Option<Table<'a>> {
         let (name, value) = self.entry(key)?;
         let path = self.path_of(key);
         match value.get_ref() {
             DeValue::Table(entries) => Some(self.inner(path, name.span(), entries)),
             other => {
-                let fault = Fault::new(format!("expected a table, found {}", kind(other)));
-                self.source.report(format!("`{path}` is not valid"), value.span(), fault);
+                let error = ValueError::new(format!("expected a table, found {}", kind(other)));
+                self.source.report(format!("`{path}` is not valid"), value.span(), error);
                 None
             }
         }
     }
 
-    /// Goes into the tables of a list that may be absent, written as `[[key]]`.
+    /// Enters the tables of an array that may be absent, written as `[[key]]`.
     pub(crate) fn optional_tables(&mut self, key: &'static str) -> Option<Vec<Table<'a>>> {
         let (name, value) = self.entry(key)?;
         let path = self.path_of(key);
@@ -148,12 +148,13 @@ impl<'a> Table<'a> {
             }
             other => Err(kind(other)),
         };
-        let fault =
-            |found| Fault::new(format!("expected tables, found {found}")).hint(format!("write `[[{path}]]`"));
-        found.map_err(|found| self.reject(key, fault(found))).ok()
+        let error = |found| {
+            ValueError::new(format!("expected tables, found {found}")).hint(format!("write `[[{path}]]`"))
+        };
+        found.map_err(|found| self.reject(key, error(found))).ok()
     }
 
-    /// Goes into all tables of a table whose keys are names that its writer chose.
+    /// Enters all tables of a table whose keys are names that its writer chose.
     pub(crate) fn named_tables(&mut self) -> Vec<(&'a str, Table<'a>)> {
         let mut tables = Vec::new();
         for (name, value) in self.entries {
@@ -164,8 +165,8 @@ impl<'a> Table<'a> {
                     tables.push((name.get_ref().as_ref(), self.inner(path, name.span(), entries)));
                 }
                 other => {
-                    let fault = Fault::new(format!("expected a table, found {}", kind(other)));
-                    self.reject(name.get_ref(), fault);
+                    let error = ValueError::new(format!("expected a table, found {}", kind(other)));
+                    self.reject(name.get_ref(), error);
                 }
             }
         }
@@ -173,25 +174,28 @@ impl<'a> Table<'a> {
     }
 
     /// Reads all values of a table whose keys are names that its writer chose.
-    pub(crate) fn named<T>(&mut self, read: impl Fn(&str, &DeValue) -> Result<T, Fault>) -> Vec<(String, T)> {
+    pub(crate) fn named<T>(
+        &mut self,
+        read: impl Fn(&str, &DeValue) -> Result<T, ValueError>,
+    ) -> Vec<(String, T)> {
         let mut values = Vec::new();
         for (name, value) in self.entries {
             self.asked.push(name.get_ref());
             match read(name.get_ref(), value.get_ref()) {
                 Ok(read) => values.push((name.get_ref().to_string(), read)),
-                Err(fault) => self.reject(name.get_ref(), fault),
+                Err(error) => self.reject(name.get_ref(), error),
             }
         }
         values
     }
 
-    /// Returns all entries of a table whose keys are names that its writer chose, each with the place of its value.
-    pub(crate) fn named_entries(&mut self) -> Vec<(&'a str, Range<usize>, Entry<'a>)> {
+    /// Returns all entries of a table whose keys are names that its writer chose, each with the span of its value.
+    pub(crate) fn named_entries(&mut self) -> Vec<(&'a str, Range<usize>, NamedEntry<'a>)> {
         let entry = |(name, value): (&'a Spanned<DeString<'a>>, &'a Spanned<DeValue<'a>>)| {
             let path = self.path_of(name.get_ref());
             let entry = match value.get_ref() {
-                DeValue::Table(entries) => Entry::Table(self.inner(path, name.span(), entries)),
-                other => Entry::Value(other),
+                DeValue::Table(entries) => NamedEntry::Table(self.inner(path, name.span(), entries)),
+                other => NamedEntry::Value(other),
             };
             (name.get_ref().as_ref(), value.span(), entry)
         };
@@ -200,64 +204,64 @@ impl<'a> Table<'a> {
         entries
     }
 
-    /// Goes into a table that must be there.
+    /// Enters a table that must be there.
     pub(crate) fn required_table(&mut self, key: &'static str) -> Option<Table<'a>> {
         self.require(key);
         self.optional_table(key)
     }
 
-    /// Returns whether nothing at all stands in the table.
+    /// Returns whether the table is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Returns the keys that stand in the table.
+    /// Returns the keys of the table.
     pub(crate) fn keys(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         self.entries.keys().map(|key| key.get_ref().as_ref())
     }
 
-    /// Returns whether a table that stands in this one has a key.
+    /// Returns whether a table within this one has a key.
     pub(crate) fn has_inside(&self, table: &str, key: &str) -> bool {
         matches!(self.value(table), Some(DeValue::Table(entries)) if entries.contains_key(key))
     }
 
-    /// Returns the value of a key as it stands there, for a decision on how to read it.
+    /// Returns the raw value of a key, for a decision on how to read it.
     pub(crate) fn value(&self, key: &str) -> Option<&'a DeValue<'a>> {
         self.entries.get(key).map(Spanned::get_ref)
     }
 
-    /// Returns where the value of a key stands; the table's own place if it has none.
+    /// Returns the span of the value of a key; that of the table if the key is absent.
     pub(crate) fn span_of(&self, key: &str) -> Range<usize> {
         self.entries.get(key).map_or_else(|| self.span.clone(), Spanned::span)
     }
 
-    /// Returns where the table stands.
+    /// Returns the span of the table.
     pub(crate) fn span(&self) -> Range<usize> {
         self.span.clone()
     }
 
     /// Reports a mistake that concerns the value of a key together with others.
-    pub(crate) fn reject(&self, key: &str, fault: Fault) {
-        self.source.report(format!("`{}` is not valid", self.path_of(key)), self.span_of(key), fault);
+    pub(crate) fn reject(&self, key: &str, error: ValueError) {
+        self.source.report(format!("`{}` is not valid", self.path_of(key)), self.span_of(key), error);
     }
 
     /// Reports a mistake that concerns the table as a whole.
-    pub(crate) fn reject_all(&self, fault: Fault) {
-        self.source.report(format!("`{}` is not valid", self.path), self.span.clone(), fault);
+    pub(crate) fn reject_all(&self, error: ValueError) {
+        self.source.report(format!("`{}` is not valid", self.path), self.span.clone(), error);
     }
 
-    /// Goes into the tables of a list that must be there.
+    /// Enters the tables of an array that must be there.
     pub(crate) fn required_tables(&mut self, key: &'static str) -> Option<Vec<Table<'a>>> {
         self.require(key);
         self.optional_tables(key)
     }
 
-    /// Reports all keys that nobody asked for; the last thing that is done with a table.
+    /// Reports all keys that were not read; the last thing that is done with a table.
     pub(crate) fn finish(self) {
         self.report_unknown();
     }
 
-    /// Reports all keys that nobody asked for so far, of a table of which more is to be said later.
+    /// Reports all keys that were not read so far, of a table that stays in use.
     pub(crate) fn report_unknown(&self) {
         for key in self.entries.keys() {
             if self.asked.iter().any(|asked| asked == key.get_ref()) {
@@ -268,8 +272,8 @@ impl<'a> Table<'a> {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("keys here are {}", self.asked.join(", ")),
             };
-            let fault = Fault::new(format!("not a key of {}", self.source.what)).hint(hint);
-            self.source.report(format!("unknown key `{}`{place}", key.get_ref()), key.span(), fault);
+            let error = ValueError::new(format!("not a key of {}", self.source.what)).hint(hint);
+            self.source.report(format!("unknown key `{}`{place}", key.get_ref()), key.span(), error);
         }
     }
 
@@ -284,8 +288,8 @@ impl<'a> Table<'a> {
 
     fn require(&self, key: &'static str) {
         if !self.entries.contains_key(key) {
-            let fault = Fault::new(format!("`{key}` must be given here"));
-            self.source.report(format!("`{}` is missing", self.path_of(key)), self.span.clone(), fault);
+            let error = ValueError::new(format!("`{key}` must be given here"));
+            self.source.report(format!("`{}` is missing", self.path_of(key)), self.span.clone(), error);
         }
     }
 
@@ -294,20 +298,20 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Returns where a table of a list stands: where it begins, or the list if it has no place of its own.
+/// Returns the span of a table in an array: its own, or that of the array if it has none.
 fn place(item: &Spanned<DeValue>, list: &Spanned<DeString>) -> Range<usize> {
     if item.span().is_empty() { list.span() } else { item.span() }
 }
 
-/// Returns what a value is, in words.
+/// Returns the TOML type of a value, with its article.
 pub(crate) fn kind(value: &DeValue) -> &'static str {
     match value {
-        DeValue::String(_) => "a text",
-        DeValue::Integer(_) => "a whole number",
+        DeValue::String(_) => "a string",
+        DeValue::Integer(_) => "an integer",
         DeValue::Float(_) => "a number",
-        DeValue::Boolean(_) => "true or false",
+        DeValue::Boolean(_) => "a boolean",
         DeValue::Datetime(_) => "a date",
-        DeValue::Array(_) => "a list",
+        DeValue::Array(_) => "an array",
         DeValue::Table(_) => "a table",
     }
 }

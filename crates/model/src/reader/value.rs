@@ -1,12 +1,12 @@
-//! Reading single values: what each may be, and what to say if it is not.
+//! Readers of single values, with the errors for invalid ones.
 
 use std::ops::RangeInclusive;
 
 use toml::de::DeValue;
 
-use super::{Fault, kind};
+use super::{ValueError, kind};
 use crate::diagnostics::nearest;
-use crate::foreign::is_command;
+use crate::foreign::is_terminal_control;
 
 /// The longest title or summary.
 const LINE_MAX: usize = 500;
@@ -15,40 +15,40 @@ const LINE_MAX: usize = 500;
 const ID_MAX: usize = 64;
 
 /// Reads a text.
-pub(crate) fn text(value: &DeValue) -> Result<String, Fault> {
+pub(crate) fn text(value: &DeValue) -> Result<String, ValueError> {
     match value {
         DeValue::String(text) => Ok(text.to_string()),
-        other => Err(Fault::new(format!("expected a text in quotes, found {}", kind(other)))),
+        other => Err(ValueError::new(format!("expected a string, found {}", kind(other)))),
     }
 }
 
 /// Reads a text of one line that is not empty.
-pub(crate) fn line(value: &DeValue) -> Result<String, Fault> {
+pub(crate) fn line(value: &DeValue) -> Result<String, ValueError> {
     let line = text(value)?;
     if line.trim().is_empty() {
-        return Err(Fault::new("expected a text, found an empty one"));
+        return Err(ValueError::new("expected a string, found an empty one"));
     }
-    if line.contains(is_command) || LINE_MAX < line.len() {
-        return Err(Fault::new(format!("expected one line of at most {LINE_MAX} bytes")));
+    if line.contains(is_terminal_control) || LINE_MAX < line.len() {
+        return Err(ValueError::new(format!("expected one line of at most {LINE_MAX} bytes")));
     }
     Ok(line)
 }
 
-/// Reads a name that can be typed and be part of a file's name.
-pub(crate) fn id(value: &DeValue) -> Result<String, Fault> {
+/// Reads a name that is easy to type and can be part of a file name.
+pub(crate) fn id(value: &DeValue) -> Result<String, ValueError> {
     let id = line(value)?;
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '.';
     let starts_well = id.starts_with(|c: char| c.is_ascii_alphanumeric());
     if !starts_well || !id.chars().all(is_plain) || ID_MAX < id.len() {
         let hint =
             "use lower-case letters, digits, `-` and `.`, a letter or digit first, such as `my-site-1`";
-        return Err(Fault::new(format!("expected a short name, found `{id}`")).hint(hint));
+        return Err(ValueError::new(format!("expected a short name, found `{id}`")).hint(hint));
     }
     Ok(id)
 }
 
 /// Reads a whole number within limits.
-pub(crate) fn whole(limits: RangeInclusive<u64>) -> impl Fn(&DeValue) -> Result<u64, Fault> {
+pub(crate) fn whole(limits: RangeInclusive<u64>) -> impl Fn(&DeValue) -> Result<u64, ValueError> {
     move |value| {
         let expected = match (limits.start(), limits.end()) {
             (least, most) if least == most => format!("expected {least}"),
@@ -64,23 +64,23 @@ pub(crate) fn whole(limits: RangeInclusive<u64>) -> impl Fn(&DeValue) -> Result<
             DeValue::Float(number) => number.as_str(),
             other => kind(other),
         };
-        Err(Fault::new(format!("{expected}, found {found}")))
+        Err(ValueError::new(format!("{expected}, found {found}")))
     }
 }
 
-/// Reads the size of a file in bytes: at most 1 TiB, larger ones are a slip.
-pub(crate) fn bytes(value: &DeValue) -> Result<u64, Fault> {
+/// Reads the size of a file in bytes: at most 1 TiB, a larger one is probably a mistake.
+pub(crate) fn bytes(value: &DeValue) -> Result<u64, ValueError> {
     whole(0..=1 << 40)(value)
 }
 
 /// Reads a whole number within limits that fit 32 bits.
-pub(crate) fn whole_u32(limits: RangeInclusive<u32>) -> impl Fn(&DeValue) -> Result<u32, Fault> {
+pub(crate) fn whole_u32(limits: RangeInclusive<u32>) -> impl Fn(&DeValue) -> Result<u32, ValueError> {
     let read = whole(u64::from(*limits.start())..=u64::from(*limits.end()));
     move |value| read(value).map(|number| number as u32)
 }
 
 /// Reads a ratio from 0 to 1.
-pub(crate) fn ratio(value: &DeValue) -> Result<f64, Fault> {
+pub(crate) fn ratio(value: &DeValue) -> Result<f64, ValueError> {
     let found = match value {
         DeValue::Integer(number) => number.as_str(),
         DeValue::Float(number) => number.as_str(),
@@ -90,44 +90,44 @@ pub(crate) fn ratio(value: &DeValue) -> Result<f64, Fault> {
     let is_number = matches!(value, DeValue::Integer(_) | DeValue::Float(_));
     match found.parse::<f64>() {
         Ok(ratio) if is_number && (0.0..=1.0).contains(&ratio) => Ok(ratio),
-        _ => {
-            Err(Fault::new(format!("expected a ratio from 0 to 1, found {found}"))
-                .hint("write 1 % as `0.01`"))
-        }
+        _ => Err(ValueError::new(format!("expected a ratio from 0 to 1, found {found}"))
+            .hint("write 1 % as `0.01`")),
     }
 }
 
 /// Reads a list; `read` reads each item.
 pub(crate) fn list<T>(
-    read: impl Fn(&DeValue) -> Result<T, Fault>,
-) -> impl Fn(&DeValue) -> Result<Vec<T>, Fault> {
+    read: impl Fn(&DeValue) -> Result<T, ValueError>,
+) -> impl Fn(&DeValue) -> Result<Vec<T>, ValueError> {
     move |value| match value {
-        DeValue::Array(items) if items.is_empty() => Err(Fault::new("expected a list, found an empty one")),
+        DeValue::Array(items) if items.is_empty() => {
+            Err(ValueError::new("expected an array, found an empty one"))
+        }
         DeValue::Array(items) => items.iter().map(|item| read(item.get_ref())).collect(),
-        other => Err(Fault::new(format!("expected a list, found {}", kind(other)))),
+        other => Err(ValueError::new(format!("expected an array, found {}", kind(other)))),
     }
 }
 
 /// Reads true or false.
-pub(crate) fn flag(value: &DeValue) -> Result<bool, Fault> {
+pub(crate) fn flag(value: &DeValue) -> Result<bool, ValueError> {
     match value {
         DeValue::Boolean(flag) => Ok(*flag),
-        other => Err(Fault::new(format!("expected `true` or `false`, found {}", kind(other)))),
+        other => Err(ValueError::new(format!("expected `true` or `false`, found {}", kind(other)))),
     }
 }
 
 /// Reads one of several words.
-pub(crate) fn one_of<T: Clone>(choices: &[(&'static str, T)]) -> impl Fn(&DeValue) -> Result<T, Fault> {
+pub(crate) fn one_of<T: Clone>(choices: &[(&'static str, T)]) -> impl Fn(&DeValue) -> Result<T, ValueError> {
     move |value| {
         let written = text(value)?;
         if let Some((_, choice)) = choices.iter().find(|(word, _)| *word == written) {
             return Ok(choice.clone());
         }
         let words: Vec<String> = choices.iter().map(|(word, _)| format!("`{word}`")).collect();
-        let fault = Fault::new(format!("expected {}, found `{written}`", words.join(" or ")));
+        let error = ValueError::new(format!("expected {}, found `{written}`", words.join(" or ")));
         match nearest(&written, choices.iter().map(|(word, _)| *word)) {
-            Some(near) => Err(fault.hint(format!("did you mean `{near}`?"))),
-            None => Err(fault),
+            Some(near) => Err(error.hint(format!("did you mean `{near}`?"))),
+            None => Err(error),
         }
     }
 }

@@ -26,7 +26,7 @@ pub struct FileSet {
 /// One file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SetFile {
-    /// The number by which its content is made.
+    /// The number that determines its content.
     pub object: u32,
     /// Path on the server, beginning with `/`.
     pub path: String,
@@ -60,7 +60,7 @@ impl Workload {
         })
     }
 
-    /// Lists the files at a level of load: what the server must hold, largest load first to last the same files.
+    /// Lists the files that the server must hold at a level of load; a higher load only appends files.
     ///
     /// A plan has at most [`FILES_MAX`] of them.
     pub fn file_set(&self, level: f64) -> FileSet {
@@ -77,7 +77,7 @@ impl Workload {
     }
 }
 
-/// A reason why the objects of a workload cannot be told apart, or be files.
+/// A reason why the objects of a workload cannot be distinguished, or cannot be files.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FileSetError {
     /// There are too many files.
@@ -90,7 +90,7 @@ pub enum FileSetError {
         request: String,
     },
     /// A path is no plain path of a file.
-    #[error("`{path}` is no path of a file: {fault}")]
+    #[error("`{path}` is not the path of a file: {fault}")]
     Path {
         /// The path.
         path: String,
@@ -113,7 +113,7 @@ pub(crate) fn check_objects(requests: &[Request], level: f64) -> Result<(), (usi
     for (kind, request) in requests.iter().enumerate() {
         let objects = request.objects(level);
         let is_file = matches!(request.reply, ReplyBody::File(_));
-        // The numbers by which contents are made have 32 bits.
+        // The numbers that determine contents have 32 bits.
         let numbers = if is_file { u64::from(u32::MAX) / requests.len() as u64 } else { i64::MAX as u64 };
         n_files = n_files.saturating_add(if is_file { objects } else { 0 });
         if FILES_MAX < n_files {
@@ -136,7 +136,7 @@ fn check_paths(requests: &[Request], level: f64) -> Result<(), (usize, FileSetEr
         }
         hashes.push(hash(&path));
     }
-    // The paths of ten million files are too many to keep; only those with a hash that comes twice are.
+    // The paths of ten million files take too much memory; only those with a repeated hash are kept.
     hashes.sort_unstable();
     let twice: HashSet<u64> =
         hashes.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
@@ -176,7 +176,10 @@ pub fn file_path_fault(path: &str) -> Option<(&'static str, &'static str)> {
     } else if !path.starts_with('/') {
         Some(("expected a path that begins with `/`", ""))
     } else if !path.chars().all(is_allowed) {
-        Some(("has characters that a plain path has not", "use letters, digits, `/` and -._~!$&'()*+,;=:@"))
+        Some((
+            "a plain path cannot contain some of its characters",
+            "use letters, digits, `/` and -._~!$&'()*+,;=:@",
+        ))
     } else if steps.any(|step| matches!(step, "" | "." | "..")) {
         Some(("expected the path of a file, without empty parts, `.` and `..`", ""))
     } else if PATH_MAX < path.len() {
@@ -202,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_cannot_be_told_apart_or_laid_out_are_refused() {
+    fn files_with_equal_or_invalid_paths_are_refused() {
         let ten = Count::Fixed(10);
         let big = Count::Fixed(20_000_000);
         let faults = [
@@ -222,8 +225,8 @@ mod tests {
         2: two files have the path `/a`
         0: two files have the path `/110`
         1: two files have the path `/d7`
-        1: `/0/../x` is no path of a file: expected the path of a file, without empty parts, `.` and `..`
-        0: `/x?id=0` is no path of a file: has characters that a plain path has not
+        1: `/0/../x` is not the path of a file: expected the path of a file, without empty parts, `.` and `..`
+        0: `/x?id=0` is not the path of a file: a plain path cannot contain some of its characters
         0: 20000000 files; there may be at most 10000000
         0: 316227767 files; there may be at most 10000000
         0: the parameters of `files` have too many values together

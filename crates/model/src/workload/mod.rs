@@ -1,8 +1,8 @@
-//! Workloads: what users ask for, how often, and what must come back.
+//! Workloads: requests, their weights and the expected replies.
 //!
-//! - `request`: one kind of request, and the reply that is right
+//! - `request`: a kind of request and its expected reply
 //! - `path`: paths with parameters
-//! - `parameter`: how many values a parameter has, and how one is picked
+//! - `parameter`: the values of a parameter and their distribution
 //! - `sampler`: drawing requests at one level of load
 //! - `file_set`: the files that the server is given
 
@@ -76,7 +76,7 @@ pub struct Workload {
     pub requests: Vec<Request>,
     /// The pages; not empty.
     pub pages: Vec<Page>,
-    /// Whether the benchmark speaks of pages; if not, each page is one request and units are not reported.
+    /// Whether the benchmark counts pages; if not, each page is one request and units are not reported.
     pub counts_pages: bool,
     /// The pause after each page.
     pub think: Think,
@@ -91,7 +91,8 @@ impl Workload {
         Weights::new(self.pages.iter().map(|page| page.weight)).expect("a workload has pages with weights")
     }
 
-    /// Returns the weights of the kinds of requests: Σ over pages of the page's weight × how often it is in it.
+    /// Returns the weights of the kinds of requests: Σ over pages of the page's weight × the number of times that the
+    /// page has the request.
     pub fn request_weights(&self) -> Vec<u64> {
         let mut weights = vec![0u64; self.requests.len()];
         for page in &self.pages {
@@ -130,7 +131,7 @@ impl Workload {
         weights.get(kind).map_or(0.0, |weight| *weight as f64 / total)
     }
 
-    /// Returns the number by which the content of an object is made, see [`Content::object`].
+    /// Returns the number that determines the content of an object, see [`Content::object`].
     pub fn content_object(&self, kind: u16, number: u64) -> u32 {
         Content::object(self.requests.len(), kind, number)
     }

@@ -1,4 +1,4 @@
-//! Parameters of a request: how many values there are, and how one is picked.
+//! Parameters of a request: their values and distributions.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use units::Weights;
 /// Weights are whole numbers: probabilities are multiplied with this before they are rounded.
 const WEIGHT_SCALE: f64 = (1u64 << 40) as f64;
 
-/// The most values of a parameter that are not all alike: for each a probability is kept.
+/// The most values of a parameter that are not equally likely: a probability is stored for each.
 const VALUES_MAX: u64 = 10_000_000;
 
 /// The greatest weight of a value.
@@ -33,22 +33,22 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    /// Makes a parameter with numbers for values, all alike.
+    /// Makes a parameter with numbers for values, equally likely.
     pub fn numbers(name: &str, first: u64, count: Count) -> Parameter {
         Parameter { name: name.to_owned(), first, texts: Vec::new(), count, pick: Pick::Uniform }
     }
 
-    /// Makes a parameter with texts for values, all alike.
+    /// Makes a parameter with texts for values, equally likely.
     pub fn texts(name: &str, texts: Vec<String>) -> Parameter {
         let count = Count::Fixed(texts.len() as u64);
         Parameter { texts, ..Parameter::numbers(name, 0, count) }
     }
 
-    /// Checks that values can be picked as it says at a level of load.
+    /// Checks that the distribution fits the number of values at a level of load.
     ///
     /// # Errors
     ///
-    /// If weights are not one per value, or values that are not all alike are too many.
+    /// If there is not one weight per value, or there are too many values that are not equally likely.
     pub fn check(&self, level: f64) -> Result<(), ParameterError> {
         let values = self.count.at(level);
         match (&self.pick, self.count) {
@@ -107,18 +107,18 @@ impl Count {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pick {
-    /// All alike: p = 1/n.
+    /// Uniform: p = 1/n.
     Uniform,
     /// Zipf with this exponent: p ∝ i⁻ˢ.
     Zipf(f64),
-    /// The bump of a Poisson distribution with this mean, cut to 1…n: p ∝ mⁱ/i!.
+    /// A Poisson distribution with this mean, truncated to 1…n: p ∝ mⁱ/i!.
     Poisson(f64),
     /// These weights, one per value.
     Weights(Vec<f64>),
 }
 
 impl Pick {
-    /// Returns the relative probabilities of `n` values; `None` if all are alike.
+    /// Returns the relative probabilities of `n` values; `None` if they are equal.
     fn relative(&self, n: u64) -> Option<Vec<f64>> {
         match self {
             Pick::Uniform => None,
@@ -135,11 +135,11 @@ impl Pick {
         }
     }
 
-    /// Returns what to draw from; `None` if all `n` values are alike.
+    /// Returns the weights to draw from; `None` if all `n` values are equally likely.
     pub(super) fn weights(&self, n: u64) -> Option<Weights> {
         let relative = self.relative(n)?;
         let total: f64 = relative.iter().sum();
-        // Rounded up, so that no value with a chance loses it.
+        // Rounded up, so that no value with a probability above zero loses it.
         Weights::new(relative.iter().map(|p| (p / total * WEIGHT_SCALE).ceil() as u64))
     }
 
@@ -229,7 +229,7 @@ mod tests {
 
     /// The table of `web.md` 4.2, in percent.
     #[test]
-    fn poisson_with_mean_five_is_the_published_bump() {
+    fn poisson_with_mean_five_has_the_published_probabilities() {
         let p: Vec<f64> =
             Pick::Poisson(5.0).probabilities(9).iter().map(|p| (p * 1e5).round() / 1e3).collect();
         assert_eq!(p, [3.504, 8.760, 14.600, 18.251, 18.251, 15.209, 10.863, 6.790, 3.772]);
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_picked_is_refused() {
+    fn distributions_that_do_not_fit_are_refused() {
         let check = |pick: &str, count| {
             let pick = pick.parse().unwrap();
             Parameter { pick, ..Parameter::numbers("id", 0, count) }.check(1e6)
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_with_a_small_chance_keeps_it() {
+    fn a_value_with_a_small_probability_keeps_it() {
         let weights = Pick::Weights(vec![1.0, 1e-15]).weights(2).unwrap();
         assert_eq!(weights.total(), (1 << 40) + 1);
     }

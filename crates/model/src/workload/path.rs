@@ -15,7 +15,7 @@ pub struct PathPattern {
     names: Vec<String>,
 }
 
-/// A value that takes the place of a parameter's name.
+/// A value that replaces a parameter's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PathValue<'a> {
     /// A number, with as many leading zeros as the pattern asks for.
@@ -27,7 +27,7 @@ pub enum PathValue<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Piece {
     Text(String),
-    /// The value of a parameter, by its place among the names.
+    /// The value of a parameter, by its index among the names.
     Value {
         parameter: usize,
         digits: usize,
@@ -50,7 +50,7 @@ impl PathPattern {
         &self.names
     }
 
-    /// Appends the path; `value` gives the values, by their places among the names.
+    /// Appends the path; `value` gives the values, by their indexes among the names.
     pub fn write<'a>(&self, value: impl Fn(usize) -> PathValue<'a>, out: &mut Vec<u8>) {
         for piece in &self.pieces {
             match piece {
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn values_stand_where_their_names_stand() {
+    fn values_replace_their_names_in_the_path() {
         assert_eq!(written("/plain", &[]), "/plain");
         assert_eq!(written("/spec/dir{d:5}/class0_{f}", &[7, 3]), "/spec/dir00007/class0_3");
         assert_eq!(
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_place() {
+    fn errors_have_a_position() {
         let problem = |text: &str| text.parse::<PathPattern>().unwrap_err().to_string();
         let found =
             ["", "a", "/{", "/}", "/{}", "/a{b c}", "/{a:x}", "/{a:21}", "/{a{b}}"].map(problem).join("\n");

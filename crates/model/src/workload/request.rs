@@ -1,4 +1,4 @@
-//! One kind of request, and the reply that is right.
+//! A kind of request and its expected reply.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,13 +22,13 @@ pub struct Request {
     pub headers: Vec<(String, String)>,
     /// The body that is sent; empty for none.
     pub body: String,
-    /// The status of the right reply.
+    /// The status of the expected reply.
     pub status: u16,
-    /// The body of the right reply.
+    /// The body of the expected reply.
     pub reply: ReplyBody,
     /// Relative deviation of this kind's share of all requests above which a load point is not valid.
     pub share_gap_max: Option<f64>,
-    /// The parts whose values are stored nowhere.
+    /// The secret parts; their values are never stored.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<Secret>,
     /// Parts that look like credentials and are shown on purpose: names of header fields, `body`, `path`.
@@ -40,19 +40,19 @@ pub struct Request {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReplyBody {
-    /// A file of the file set, with content that we made. Sizes in bytes: one for all, or one per value of the
-    /// last parameter.
+    /// A file of the file set, with generated content. Sizes in bytes: one for all, or one per value of the last
+    /// parameter.
     File(Vec<u64>),
-    /// Letters that a program made ([`crate::Letters`]); their seed is the value of the parameter `seed`, 0 without.
+    /// Generated text ([`crate::GeneratedText`]); its seed is the value of the parameter `seed`, or 0 without one.
     Letters {
         /// Length of the whole body in bytes.
         bytes: u64,
-        /// Whether the body begins with [`crate::LETTERS_MARKUP`].
+        /// Whether the body begins with [`crate::GENERATED_MARKUP`].
         markup: bool,
     },
     /// No body.
     Empty,
-    /// Whatever came first for the same object: length and hash must stay the same.
+    /// The same body as in the first reply for the object: length and hash must not change.
     Seen,
     /// Anything.
     Any,
@@ -61,7 +61,7 @@ pub enum ReplyBody {
 }
 
 impl ReplyBody {
-    /// The largest page of letters that programs make, 10 MiB: what is asked for must not take a server's memory.
+    /// The largest generated page, 10 MiB, so that a request cannot exhaust the memory of a server.
     pub const LETTERS_BYTES_MAX: u64 = 10 << 20;
 }
 
@@ -86,19 +86,19 @@ impl Request {
         }
     }
 
-    /// Returns whether it has more objects at higher load.
+    /// Returns whether the request has more objects at higher load.
     pub fn grows_with_load(&self) -> bool {
         self.parameters.iter().any(|parameter| matches!(parameter.count, Count::SquareRoot(_)))
     }
 
-    /// Returns how many objects it has at a level of load (users, or operations per second).
+    /// Returns the number of its objects at a level of load (users, or operations per second).
     pub fn objects(&self, level: f64) -> u64 {
         self.parameters
             .iter()
             .fold(1, |product: u64, parameter| product.saturating_mul(parameter.count.at(level)))
     }
 
-    /// Returns the value of the parameter at `place` for an object: its number, or the index of its text.
+    /// Returns the value of a parameter, by its index, for an object: its number, or the index of its text.
     pub fn value(&self, place: usize, number: u64) -> u64 {
         let following = self.parameters[place + 1..].iter();
         // Only the first count can depend on the load, and nothing is divided by that.
@@ -129,12 +129,12 @@ impl Request {
         String::from_utf8(path).expect("a pattern is text")
     }
 
-    /// Returns whether the right reply can have a body at all (RFC 9112 §6.3).
+    /// Returns whether the expected reply can have a body at all (RFC 9112 §6.3).
     pub fn allows_body(&self) -> bool {
         self.method != "HEAD" && !matches!(self.status, 204 | 304)
     }
 
-    /// Returns the length of the right body of an object; `None` if it is not known.
+    /// Returns the length of the expected body of an object; `None` if it is not known.
     #[inline]
     pub fn body_bytes(&self, number: u64) -> Option<u64> {
         match &self.reply {
@@ -145,7 +145,7 @@ impl Request {
         }
     }
 
-    /// Returns the least and the greatest length of a right body; `None` if it is not known.
+    /// Returns the least and the greatest length of the expected body; `None` if it is not known.
     pub fn body_limits(&self) -> Option<(u64, u64)> {
         match &self.reply {
             ReplyBody::File(sizes) => Some((*sizes.iter().min()?, *sizes.iter().max()?)),
@@ -159,7 +159,7 @@ impl Request {
         place.map_or(0, |place| self.value(place, number))
     }
 
-    /// Returns E\[b\] and E\[b²\] of the length of the right body, in bytes.
+    /// Returns E\[b\] and E\[b²\] of the length of the expected body, in bytes.
     pub fn body_moments(&self) -> Option<(f64, f64)> {
         let moments = |sizes: &[u64], p: &[f64]| {
             let sum = |power| sizes.iter().zip(p).map(|(size, p)| (*size as f64).powi(power) * p).sum();
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn values_can_be_texts_and_begin_anywhere() {
+    fn values_can_be_texts_or_numbers_from_any_start() {
         let request = Request {
             path: "/{directory}f{n:2}".parse().unwrap(),
             parameters: vec![

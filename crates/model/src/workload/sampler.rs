@@ -14,7 +14,7 @@ pub struct Sampler {
 #[derive(Debug, Clone)]
 struct Choice {
     count: u64,
-    /// None if all values are alike.
+    /// `None` if all values are equally likely.
     weights: Option<Weights>,
 }
 

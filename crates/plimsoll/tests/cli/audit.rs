@@ -136,7 +136,10 @@ fn a_report_that_can_be_true_raises_nothing() {
 fn what_is_no_report_is_shown_with_its_place() {
     let lab = Lab::new();
     lab.write("unit.toml", &REPORT.replace("285.12 /s", "285.12 KiB"));
-    lab.run(&["audit", "unit.toml"]).expect(2).says("`285.12 KiB` is no value of `rate`").says("unit.toml:");
+    lab.run(&["audit", "unit.toml"])
+        .expect(2)
+        .says("`285.12 KiB` is not a value of `rate`")
+        .says("unit.toml:");
     lab.write("key.toml", &REPORT.replace("publisher", "publishr"));
     lab.run(&["audit", "key.toml"]).expect(2).says("did you mean `publisher`?");
     lab.run(&["audit", "none.toml"]).expect(2).says("cannot read `none.toml`");
@@ -166,8 +169,8 @@ fn a_run_file_of_a_stranger_commands_no_terminal() {
     for command in commands {
         let ended = lab.run(&command);
         let said = ended.stdout + &ended.stderr;
-        let is_command = |c: char| model::is_command(c) && !matches!(c, '\n' | '\r' | '\t');
-        let found = said.find(is_command).map(|at| said[at..].chars().take(30).collect::<String>());
+        let is_terminal_control = |c: char| model::is_terminal_control(c) && !matches!(c, '\n' | '\r' | '\t');
+        let found = said.find(is_terminal_control).map(|at| said[at..].chars().take(30).collect::<String>());
         assert!(!said.is_empty() && found.is_none(), "{command:?}: {found:?}");
     }
 }

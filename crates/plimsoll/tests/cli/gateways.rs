@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
-use model::{FileSet, Gateway, GatewayKind, Letters, SetFile};
+use model::{FileSet, Gateway, GatewayKind, GeneratedText, SetFile};
 use testbed::{Limits, Recipe, RunningSut, Server, SutRequest, Transport};
 
 const READY_MAX: Duration = Duration::from_secs(20);
@@ -45,7 +45,7 @@ fn check(name: &str) {
         ] {
             let body = get(&sut, path);
             assert_eq!(body.len(), bytes, "{kind} {path}");
-            assert_eq!(Letters::new(seed).matches(&body[prefix..]), Ok(()), "{kind} {path}");
+            assert_eq!(GeneratedText::new(seed).matches(&body[prefix..]), Ok(()), "{kind} {path}");
         }
         assert_eq!(get(&sut, "/small.html").len(), 500, "{kind}");
     }

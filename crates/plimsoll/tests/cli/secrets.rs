@@ -216,7 +216,7 @@ fn a_secret_without_a_value_is_told_with_key_and_place_before_anything_starts() 
       --> ./mine.toml:14:12
        |
     14 | parameters.t = { env = "PLIMSOLL_TEST_T" }
-       |            ^ the environment variable `PLIMSOLL_TEST_T` cannot be used: it has characters that cannot stand in a path
+       |            ^ the environment variable `PLIMSOLL_TEST_T` cannot be used: it has characters that are not allowed in a path
        |
        = hint: set it for the run: `PLIMSOLL_TEST_T=… plimsoll run …`
 

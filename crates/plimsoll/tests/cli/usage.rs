@@ -63,7 +63,7 @@ fn bad_lists_of_loads_are_shown_with_their_place() {
     hint: write a range with a step such as `10..200/10`, or a list such as `1,2,5`
     "#);
     insta::assert_snapshot!(load("3,3"), @r#"
-    error: invalid value '3,3' for '--load <LIST>': 3 comes twice
+    error: invalid value '3,3' for '--load <LIST>': 3 is listed twice
       3,3
         ^
     hint: leave one of them out
@@ -146,11 +146,11 @@ fn settings_that_a_server_does_not_have_are_told() {
 #[test]
 fn protocols_that_do_not_fit_are_told() {
     insta::assert_snapshot!(refused(&["run", "one-object", "--rate", "100", "--connection", "sessions"]), @r"
-    error: connections for sessions, but the load is a rate: only users have sessions
+    error: session connections need users, but the load is a rate
     hint: keep connections alive instead: `--keep-alive`
     ");
     insta::assert_snapshot!(refused(&["run", "one-object", "--http", "2", "--connection", "per-request"]), @r"
-    error: HTTP/2 with a connection per request
+    error: HTTP/2 cannot use a connection per request
     hint: keep connections alive: `--keep-alive`
     ");
     for arguments in [

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use model::{LETTERS_MARKUP, Letters, ReplyBody};
+use model::{GENERATED_MARKUP, GeneratedText, ReplyBody};
 use units::Nanos;
 
 use super::pause::Pause;
@@ -32,7 +32,7 @@ const DYN_SEND: Kind = Kind { size_usual: 10_240, ..DYN };
 /// WebBench: a small page of HTML.
 const SIMPLE: Kind = Kind {
     content_type: "text/html",
-    prefix: LETTERS_MARKUP,
+    prefix: GENERATED_MARKUP,
     size_usual: 1024,
     size_min: 64,
     refusal: "expected `size=N` with N from 64 to 10485760 and `seed=S` with S below 2^64\n",
@@ -181,7 +181,7 @@ fn parse_decimal(digits: &[u8]) -> Option<u64> {
 pub struct PageBody {
     /// What of the fixed beginning has not been taken.
     prefix: &'static [u8],
-    letters: Letters,
+    letters: GeneratedText,
     /// How many bytes have not been taken, those of the beginning included.
     left: usize,
 }
@@ -189,7 +189,7 @@ pub struct PageBody {
 impl PageBody {
     /// `length` is at least that of the prefix.
     fn new(prefix: &'static str, length: usize, seed: u64) -> PageBody {
-        PageBody { prefix: prefix.as_bytes(), letters: Letters::new(seed), left: length }
+        PageBody { prefix: prefix.as_bytes(), letters: GeneratedText::new(seed), left: length }
     }
 
     /// Returns how many bytes are left.

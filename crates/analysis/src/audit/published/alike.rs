@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use model::{
-    Printed, PublishedCell, PublishedColumn, PublishedQuantity, PublishedReport, PublishedTable,
+    PrintedNumber, PublishedCell, PublishedColumn, PublishedQuantity, PublishedReport, PublishedTable,
     PublishedValue, QuantityForm,
 };
 
@@ -125,7 +125,7 @@ pub(super) fn are_alike(one: &PublishedValue, other: &PublishedValue) -> bool {
 }
 
 /// Returns whether two printed numbers can be the same: of the same precision, they have the same digits.
-fn are_same(one: &Printed, other: &Printed) -> bool {
+fn are_same(one: &PrintedNumber, other: &PrintedNumber) -> bool {
     let (left, right) = (ValueRange::of(one), ValueRange::of(other));
     match one.half == other.half {
         true => {

@@ -1,7 +1,7 @@
 //! Checks of the report's own statements about its numbers: definitions, parts, claims.
 
 use model::{
-    Claim, Comparator, Dimension, Expression, Function, Printed, PublishedColumn, PublishedReport,
+    Claim, Comparator, Dimension, Expression, Function, PrintedNumber, PublishedColumn, PublishedReport,
     PublishedTable, Reference, Statement,
 };
 
@@ -68,7 +68,7 @@ fn objection(
     own: Value,
     comparator: Comparator,
     expression: &Expression,
-    number: &Printed,
+    number: &PrintedNumber,
 ) -> Option<String> {
     let computed = match context.evaluate(expression) {
         Ok(value) => value,

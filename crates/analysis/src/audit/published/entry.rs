@@ -1,7 +1,7 @@
 //! The rows of a report, as input of the laws: figures of one system at one load.
 
 use model::{
-    Printed, PublishedColumn, PublishedQuantity, PublishedReport, PublishedTable, PublishedValue,
+    PrintedNumber, PublishedColumn, PublishedQuantity, PublishedReport, PublishedTable, PublishedValue,
     QuantityForm,
 };
 
@@ -26,7 +26,7 @@ pub(crate) struct Entry<'a> {
     /// The index of the column; `None` for a figure that holds for all rows.
     pub(super) place: Option<usize>,
     pub(crate) class: Option<&'a str>,
-    pub(crate) number: &'a Printed,
+    pub(crate) number: &'a PrintedNumber,
 }
 
 impl<'a> Row<'a> {

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Printed, PublishedTable};
+use model::{PrintedNumber, PublishedTable};
 
 use super::bands::Bands;
 use super::entry::Row;
@@ -208,8 +208,8 @@ fn rows_of(findings: &[PublishedFinding]) -> Vec<usize> {
 
 /// The swapped digits of two figures of a row; the units stay with the columns.
 struct Exchange {
-    one: (usize, Printed),
-    other: (usize, Printed),
+    one: (usize, PrintedNumber),
+    other: (usize, PrintedNumber),
 }
 
 impl Exchange {

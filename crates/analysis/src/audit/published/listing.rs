@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use model::{CalendarDate, Order, PublishedColumn, PublishedTable, PublishedValue};
+use model::{CalendarDate, PublishedColumn, PublishedTable, PublishedValue, RowOrder};
 
 use super::PublishedFinding;
 use super::entry::Row;
@@ -38,8 +38,8 @@ fn finding(
 fn order(table: &PublishedTable, place: usize, column: &PublishedColumn) -> Vec<PublishedFinding> {
     let Some(order) = column.order else { return Vec::new() };
     let wrong = match order {
-        Order::Rising => Ordering::Greater,
-        Order::Falling => Ordering::Less,
+        RowOrder::Rising => Ordering::Greater,
+        RowOrder::Falling => Ordering::Less,
     };
     let value = |row: usize| &table.rows[row][place].value;
     let is_wrong = |row: &usize| compare(value(row - 1), value(*row)) == Some(wrong);

@@ -1,6 +1,6 @@
 //! The values that a rounded number can have been: arithmetic on ranges.
 
-use model::Printed;
+use model::PrintedNumber;
 
 /// Relative slack for the rounding of decimal to binary fractions.
 const HAIR: f64 = 1e-9;
@@ -23,12 +23,12 @@ impl ValueRange {
     }
 
     /// Returns the values that a printed number can have been.
-    pub(super) fn of(number: &Printed) -> ValueRange {
+    pub(super) fn of(number: &PrintedNumber) -> ValueRange {
         ValueRange { low: number.value - number.half, high: number.value + number.half }
     }
 
     /// Returns the values that a printed number can have been if its last digit may be off by one unit.
-    pub(super) fn of_truncated(number: &Printed) -> ValueRange {
+    pub(super) fn of_truncated(number: &PrintedNumber) -> ValueRange {
         ValueRange { low: number.value - 2.0 * number.half, high: number.value + 2.0 * number.half }
     }
 

@@ -308,7 +308,7 @@ mod tests {
         }
         let body = output.windows(4).position(|four| four == b"\r\n\r\n").unwrap() + 4;
         assert_eq!((output.len() - body, records), (100_000, 6));
-        assert_eq!(model::Letters::new(7).matches(&output[body..]), Ok(()));
+        assert_eq!(model::GeneratedText::new(7).matches(&output[body..]), Ok(()));
     }
 
     proptest! {
