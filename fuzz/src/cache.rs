@@ -1,8 +1,8 @@
-//! What the policy of the cache reads from fields.
+//! Fields that the cache policy parses.
 
 use accelerator::policy::{EntityTag, Variant, Vary, parse_date, write_date};
 
-/// A date that was read is written so that it reads the same again.
+/// Checks that a parsed date is written so that it parses to the same again.
 pub fn cache_fields(bytes: &[u8]) {
     let _ = EntityTag::parse(bytes);
     if let Some(date) = parse_date(bytes) {
@@ -11,8 +11,8 @@ pub fn cache_fields(bytes: &[u8]) {
     variant(bytes);
 }
 
-/// Lines: what `Vary` says, then the request. A variant is the same after it was stored, and where lines that it does not
-/// depend on come as well.
+/// Checks that a variant is the same after it was stored, and with lines that it does not depend on. Input lines: `Vary`,
+/// then the request.
 fn variant(bytes: &[u8]) {
     let mut lines = bytes.split(|byte| *byte == b'\n');
     let vary = Vary::read([(&b"vary"[..], lines.next().unwrap_or_default())].into_iter());

@@ -1,4 +1,4 @@
-//! Records of the accelerator's cache on disk.
+//! Records of the accelerator's disk tier.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,14 +6,14 @@ use std::sync::{Arc, LazyLock};
 
 use accelerator::policy::{DotSegments, Key, Settings};
 use accelerator::store::disk::DiskSettings;
-use accelerator::store::{Object, Store, StoreSettings};
+use accelerator::store::{StoredResponse, Store, StoreSettings};
 
 static FOLDER: LazyLock<PathBuf> =
     LazyLock::new(|| std::env::temp_dir().join(format!("plimsoll-fuzz-{}", std::process::id())));
 
 const BODY: &[u8] = b"body";
 
-/// The head of a record, which a right body follows: what comes of it is written, and read as the same.
+/// Opens a record with this head and a valid body; an object that is found is written, and found again unchanged.
 pub fn record(bytes: &[u8]) {
     let _ = fs::remove_dir_all(&*FOLDER);
     fs::create_dir_all(&*FOLDER).expect("a folder");
@@ -31,7 +31,7 @@ pub fn record(bytes: &[u8]) {
     }
 }
 
-/// Puts the checksums in, which no input would guess.
+/// Inserts the checksums, which no input would guess.
 fn segment(mut head: Vec<u8>) -> Vec<u8> {
     if let Some(place) = head.get_mut(16..52) {
         place[..4].copy_from_slice(&(BODY.len() as u32).to_le_bytes());
@@ -49,7 +49,7 @@ fn open() -> Store {
     Store::open(&settings).expect("a store")
 }
 
-fn fetch(store: &Store, key: &Key) -> Vec<Arc<Object>> {
+fn fetch(store: &Store, key: &Key) -> Vec<Arc<StoredResponse>> {
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a thread without sockets");
     runtime.block_on(store.fetch(key, &Settings::default()))
 }

@@ -6,7 +6,7 @@
 
 mod cache;
 mod cache_disk;
-mod front;
+mod frontend;
 mod http1_bodies;
 mod http1_heads;
 mod pages;
@@ -46,10 +46,10 @@ const TARGETS: &[Target] = &[
     ("published", texts::published),
     ("cache-fields", cache::cache_fields),
     ("cache-disk", cache_disk::record),
-    ("cache-key", front::cache_key),
-    ("proxy", front::proxy),
-    ("front-requests", front::requests),
-    ("front-http2", front::http2),
+    ("cache-key", frontend::cache_key),
+    ("proxy", frontend::proxy),
+    ("front-requests", frontend::requests),
+    ("front-http2", frontend::http2),
     ("accelerator", texts::accelerator),
     ("notes", texts::notes),
     ("prices", texts::prices),

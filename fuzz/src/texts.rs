@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use accelerator::config::Config;
-use accelerator::front::Network;
+use accelerator::frontend::Network;
 use accelerator::origin::OriginServer;
 use analysis::audit::audit_report;
 use benchmarks::webstone::Filelist;

@@ -1,18 +1,18 @@
 //! The web server accelerator: a caching reverse proxy in front of a web server.
 //!
 //! ```text
-//!  client ─► front ─ Inbound ─► exchange ─┬─► store       what is kept, in memory and on disk
-//!     ▲      (HTTP/1, HTTP/2,             ├─► flight      one request for many that wait
-//!     │       TLS, limits)                └─► origin      connections to the servers behind, health, balance
-//!     └──────────── Reply ◄────┘
-//!                        policy decides everything, as pure functions; operation watches it
+//! client ─► frontend ─ Request ─► exchange ─┬─► store      stored responses, in memory and on disk
+//!    ▲      (HTTP/1, HTTP/2,                ├─► flight     request collapsing
+//!    │       TLS, limits)                   └─► origin     load balancing, connections to origin servers, health
+//!    └──────────── Response ◄────┘
+//!                     policy decides everything, as pure functions; operation observes it
 //! ```
 //!
-//! It knows nothing of the laboratory that measures it.
+//! The crate does not depend on the laboratory that measures it.
 
 pub mod config;
 pub mod exchange;
-pub mod front;
+pub mod frontend;
 pub mod message;
 pub mod operation;
 pub mod origin;

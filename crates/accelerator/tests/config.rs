@@ -1,11 +1,11 @@
-//! What operators write: the example has every key with its default, the schema says the same, mistakes are explained.
+//! The configuration: the example has every key with its default, the schema agrees, errors are explained.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::Path;
 
-use accelerator::config::{Config, Overrides, Settings, Size, config_schema};
-use accelerator::operation::{LogForm, LogSettings};
+use accelerator::config::{Config, ConfigOverrides, Settings, Size, config_schema};
+use accelerator::operation::{LogFormat, LogSettings};
 use accelerator::origin::Balance;
 use accelerator::policy::SetCookie;
 use serde_json::Value as Json;
@@ -28,7 +28,7 @@ fn complaint(text: &str) -> String {
     }
 }
 
-/// The example with the lines that are commented out: those of prose have a blank after `#`.
+/// The example with the commented-out keys enabled: comment lines have a blank after `#`.
 fn whole_example() -> String {
     let line = |line: &str| match line.strip_prefix('#') {
         Some(rest) if rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '[') => {
@@ -44,7 +44,7 @@ fn the_example_spells_out_the_defaults() {
     assert_eq!(settings(EXAMPLE), settings(MINIMAL));
 }
 
-/// The keys of a table and of those in it, by path; statuses are keys of their own.
+/// Collects the keys of a table and its subtables, by path; statuses count as keys.
 fn keys_of_table(path: &str, value: &Value, keys: &mut BTreeSet<String>) {
     match value {
         Value::Table(table) => {
@@ -107,7 +107,7 @@ fn the_schema_allows_no_null_which_toml_does_not_have() {
 }
 
 #[test]
-fn what_is_written_reaches_the_part_that_it_is_for() {
+fn every_key_reaches_its_component() {
     let text = r#"
         name = "edge-1"
         workers = 3
@@ -149,7 +149,7 @@ fn what_is_written_reaches_the_part_that_it_is_for() {
         (settings.workers.map(Into::into), settings.stop_timeout),
         (Some(3_usize), Nanos::from_secs(5))
     );
-    let limits = settings.front.limits;
+    let limits = settings.frontend.limits;
     assert_eq!(limits.head_timeout, Nanos::from_millis(1500));
     assert_eq!((limits.connections_per_address, limits.body_bytes_max), (Some(7), 2 << 20));
     let origin = &settings.origin;
@@ -169,11 +169,11 @@ fn what_is_written_reaches_the_part_that_it_is_for() {
     assert!(settings.exchange.bypass[0].matches("/admin/x"));
     assert_eq!((settings.store.bytes, settings.store.object_bytes_max), (100 << 20, 1 << 20));
     assert_eq!(settings.store.disk.expect("a disk").bytes, 1 << 30);
-    assert_eq!(settings.log, Some(LogSettings { file: "/var/log/a.log".into(), form: LogForm::Json }));
+    assert_eq!(settings.log, Some(LogSettings { file: "/var/log/a.log".into(), form: LogFormat::Json }));
 }
 
 #[test]
-fn a_slip_is_answered_with_its_place_and_the_nearest_key() {
+fn an_unknown_key_is_reported_with_its_position_and_the_nearest_key() {
     let text = format!("{MINIMAL}[memory]\nsise = \"1 GiB\"\n");
     let expected = "`a.toml:4:1`: unknown key `sise`";
     let complaint = complaint(&text);
@@ -184,7 +184,7 @@ fn a_slip_is_answered_with_its_place_and_the_nearest_key() {
 }
 
 #[test]
-fn a_value_of_the_wrong_sort_is_answered_with_its_place_and_what_was_expected() {
+fn a_wrong_value_is_reported_with_its_position_and_the_expected_one() {
     for (line, place, message) in [
         (
             "[limits]\nhead-timeout = \"10\"",
@@ -221,7 +221,7 @@ fn a_value_of_the_wrong_sort_is_answered_with_its_place_and_what_was_expected() 
         ),
         ("[[cache]]\nbypass = []", "3:", "\nhint: only sections that may be repeated"),
         ("[disk]\nfolder = \"cache\"", "3:", "missing key `size`"),
-        ("[[listen]]\naddress = \"[::]:80\"\nproxy-from = [\"10/8\"]", "5:", "address/prefix"),
+        ("[[listen]]\naddress = \"[::]:80\"\nproxy-from = [\"10/8\"]", "5:", "an address or a network"),
         ("[limits]\nconnections-max = 0", "4:19", "expected a number from 1"),
         ("[http2]\nstreams-max = -1", "4:15", "expected a number from 1 to 4294967295"),
         ("[tls]\nversion-min = 1.2", "4:15", "expected a string\nhint: write it in quotation marks"),
@@ -241,22 +241,25 @@ fn a_value_of_the_wrong_sort_is_answered_with_its_place_and_what_was_expected() 
 }
 
 #[test]
-fn what_does_not_go_together_is_refused_with_what_to_do() {
+fn conflicting_keys_are_refused_with_a_hint() {
     for (text, message) in [
-        ("", "no server to stand before is given\nhint: name it by `--origin"),
+        ("", "no origin server is given\nhint: name it by `--origin"),
         (
             "[[listen]]\naddress = \"[::]:443\"\ntls = true",
-            "`[::]:443` is to speak TLS, and there is no certificate",
+            "`[::]:443` needs TLS, but there is no certificate",
         ),
         (
             "[[listen]]\naddress = \"[::]:80\"\n[[listen]]\naddress = \"[::]:80\"",
-            "`[::]:80` is to be listened at twice",
+            "`[::]:80` is listed twice as a listener",
         ),
         ("[memory]\nsize = \"1 KiB\"", "expected at least `1 MiB`"),
         ("[memory]\nobject-max = \"1 TiB\"", "`object-max` of `[memory]` is more than its `size`"),
         ("[disk]\nfolder = \"cache\"\nsize = \"1 MiB\"", "expected at least `16 MiB` as `size` of `[disk]`"),
         ("[limits]\nhead-max = \"1 MiB\"", "`head-max` of `[limits]` is more than `64 KiB`"),
-        ("[admin]\nlisten = \"0.0.0.0:1\"", "could be used by anybody\nhint: listen on `127.0.0.1`"),
+        (
+            "[admin]\nlisten = \"0.0.0.0:1\"",
+            "anybody could use the admin page at `0.0.0.0:1`\nhint: listen on `127.0.0.1`",
+        ),
         (
             "[admin]\nlisten = \"127.0.0.1:1\"\nhosts = [\"a.example\", \"b:80\"]",
             "expected names without a port as `hosts` of `[admin]`, found `b:80`",
@@ -278,7 +281,7 @@ fn what_does_not_go_together_is_refused_with_what_to_do() {
 }
 
 #[test]
-fn no_time_at_all_is_not_taken_for_no_limit() {
+fn a_zero_timeout_is_refused() {
     for (section, keys) in [
         ("tls", &["handshake-timeout"][..]),
         ("limits", &["head-timeout", "body-timeout", "idle-timeout", "write-timeout", "tunnel-timeout"]),
@@ -294,10 +297,10 @@ fn no_time_at_all_is_not_taken_for_no_limit() {
 }
 
 #[test]
-fn a_command_line_outweighs_the_file_and_needs_none() {
+fn the_command_line_overrides_the_file_and_works_without() {
     let address: SocketAddr = "127.0.0.1:1".parse().expect("an address");
     let url = |text: &str| text.to_owned().try_into().expect("a URL");
-    let overrides = Overrides {
+    let overrides = ConfigOverrides {
         origins: vec![url("http://b:2"), url("http://c:3")],
         listens: vec![address],
         memory: Some(Size(64 << 20)),
@@ -307,7 +310,7 @@ fn a_command_line_outweighs_the_file_and_needs_none() {
     };
     let alone = Config::of(&overrides).expect("no file").settings().expect("right");
     assert_eq!(alone.origin.servers.len(), 2);
-    assert_eq!((alone.front.listens.len(), alone.front.listens[0].address), (1, address));
+    assert_eq!((alone.frontend.listens.len(), alone.frontend.listens[0].address), (1, address));
     assert_eq!((alone.store.bytes, alone.workers.map(Into::into)), (64 << 20, Some(2_usize)));
     assert_eq!(alone.admin.map(|admin| (admin.listen, admin.token)), Some((address, None)));
 
@@ -317,8 +320,10 @@ fn a_command_line_outweighs_the_file_and_needs_none() {
     let file = folder.path().join("accelerator.toml");
     let admin = "[admin]\nlisten = \"127.0.0.1:9\"\ntoken-file = \"token\"\n[access-log]\nfile = \"a.log\"\n";
     std::fs::write(&file, format!("name = \"n\"\n{MINIMAL}{admin}")).expect("a file");
-    let both =
-        Config::of(&Overrides { file: Some(file), ..overrides }).expect("a file").settings().expect("right");
+    let both = Config::of(&ConfigOverrides { file: Some(file), ..overrides })
+        .expect("a file")
+        .settings()
+        .expect("right");
     assert_eq!((both.exchange.name.as_str(), both.origin.servers[0].address.as_str()), ("n", "b:2"));
     let admin = both.admin.expect("a page");
     assert_eq!((admin.listen, admin.token.as_deref()), (address, Some(token)));
@@ -327,7 +332,7 @@ fn a_command_line_outweighs_the_file_and_needs_none() {
 }
 
 #[test]
-fn a_token_has_to_be_long_and_without_blanks() {
+fn a_token_must_be_long_and_without_blanks() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("token");
     let text = format!("{MINIMAL}[admin]\nlisten = \"127.0.0.1:9\"\ntoken-file = {file:?}\n");
@@ -337,9 +342,9 @@ fn a_token_has_to_be_long_and_without_blanks() {
     }
 }
 
-/// Goal: lifetimes are guessed unless the operator says otherwise, or has named one for what gives none.
+/// Goal: heuristic lifetimes are used unless the operator switches them off or sets a default lifetime.
 #[test]
-fn lifetimes_are_guessed_unless_the_operator_knows_better() {
+fn heuristics_are_on_unless_a_default_lifetime_is_set() {
     let guessed = |text: &str| {
         let config =
             Config::parse("a.toml", &format!("{MINIMAL}{text}\n")).unwrap_or_else(|error| panic!("{error}"));

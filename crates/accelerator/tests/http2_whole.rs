@@ -1,5 +1,5 @@
-//! The whole way: a client's connection, TLS, HTTP/2 or PROXY header, the cache, and a server behind that reads what
-//! comes as strictly as any.
+//! End to end: a client's connection, TLS, HTTP/2 or PROXY header, the cache, and an origin server with a strict
+//! parser.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -13,7 +13,6 @@ use accelerator::config::Config;
 use accelerator::operation::{Accelerator, Notices};
 use bytes::Bytes;
 use h2::client::SendRequest;
-use http::Request;
 use http1::{BodyReader, Parsed, RequestHead, header, parse_request};
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
@@ -22,18 +21,18 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-/// The places of the listeners in the configuration.
+/// The indices of the listeners in the configuration.
 const TLS: usize = 0;
 const PLAIN: usize = 1;
 const PROXIED: usize = 2;
 const PROXIED_TLS: usize = 3;
 const SUSPICIOUS: usize = 4;
 
-/// A server behind: keeps the heads that came, as text.
+/// An origin server that records the heads it receives, as text.
 struct Origin {
     address: SocketAddr,
     heads: Arc<Mutex<Vec<String>>>,
-    /// Lets the second half of `/halves` go.
+    /// Releases the second half of `/halves`.
     go: Sender<()>,
 }
 
@@ -52,14 +51,14 @@ impl Origin {
         Origin { address, heads, go }
     }
 
-    /// The heads of requests for a target.
+    /// Returns the heads of requests for a target.
     fn heads(&self, target: &str) -> Vec<String> {
         let heads = self.heads.lock().unwrap();
         heads.iter().filter(|head| head.split(' ').nth(1) == Some(target)).cloned().collect()
     }
 }
 
-/// Answers requests until the connection ends; what is no request ends it.
+/// Answers requests until the connection ends; an invalid request ends it.
 fn converse(stream: std::net::TcpStream, heads: &Mutex<Vec<String>>, go: &Mutex<Receiver<()>>) {
     let (mut input, mut output) = (BufReader::new(stream.try_clone().unwrap()), stream);
     loop {
@@ -117,20 +116,20 @@ fn answer(
 }
 
 /// An accelerator in front of an origin.
-struct Bench {
+struct Fixture {
     accelerator: Accelerator,
     origin: Origin,
     certificate: CertificateDer<'static>,
     folder: TempDir,
 }
 
-impl Bench {
-    fn start() -> Bench {
+impl Fixture {
+    fn start() -> Fixture {
         let (origin, folder) = (Origin::start(), TempDir::new().unwrap());
         let certificate = make_certificate(folder.path());
         let config = config(&origin, folder.path());
         let accelerator = Accelerator::start(config.settings().unwrap(), Notices::default()).unwrap();
-        Bench { accelerator, origin, certificate, folder }
+        Fixture { accelerator, origin, certificate, folder }
     }
 
     fn address(&self, place: usize) -> SocketAddr {
@@ -163,7 +162,7 @@ fn config(origin: &Origin, folder: &Path) -> Config {
     Config::parse("test.toml", &text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// Shakes hands, offering one protocol.
+/// Performs a TLS handshake, offering one protocol.
 async fn secure(
     stream: TcpStream,
     certificate: &CertificateDer<'static>,
@@ -178,7 +177,7 @@ async fn secure(
     TlsConnector::from(Arc::new(config)).connect(ServerName::try_from("localhost").unwrap(), stream).await
 }
 
-/// Speaks HTTP/2 over a connection.
+/// Starts HTTP/2 on a connection.
 async fn speak<S>(stream: S) -> SendRequest<Bytes>
 where
     S: AsyncRead + AsyncWrite + Unpin + 'static,
@@ -191,7 +190,7 @@ where
 /// Sends a request with a body, if it has one, and returns status, fields and body of the reply.
 async fn ask(
     send: &mut SendRequest<Bytes>,
-    request: Request<()>,
+    request: http::Request<()>,
     body: Option<&'static [u8]>,
 ) -> Result<(http::response::Parts, Vec<u8>), h2::Error> {
     *send = send.clone().ready().await?;
@@ -212,11 +211,11 @@ async fn rest(body: &mut h2::RecvStream) -> Result<Vec<u8>, h2::Error> {
     Ok(content)
 }
 
-fn get(target: &str) -> Request<()> {
-    Request::get(format!("https://localhost{target}")).body(()).unwrap()
+fn get(target: &str) -> http::Request<()> {
+    http::Request::get(format!("https://localhost{target}")).body(()).unwrap()
 }
 
-/// Sends a request of HTTP/1 and returns all that comes until the connection ends.
+/// Sends a request of HTTP/1 and returns all input until the connection ends.
 async fn ask_http1(mut stream: impl AsyncRead + AsyncWrite + Unpin, before: &[u8], target: &str) -> String {
     let request = format!("GET {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     stream.write_all(&[before, request.as_bytes()].concat()).await.unwrap();
@@ -233,11 +232,11 @@ fn run<T>(future: impl Future<Output = T>) -> T {
 }
 
 #[test]
-fn what_comes_by_http2_goes_on_by_http1_and_is_kept() {
-    let bench = Bench::start();
+fn http2_requests_are_forwarded_as_http1_and_stored() {
+    let fixture = Fixture::start();
     run(async {
-        let stream = TcpStream::connect(bench.address(TLS)).await.unwrap();
-        let mut send = speak(secure(stream, &bench.certificate, b"h2").await.unwrap()).await;
+        let stream = TcpStream::connect(fixture.address(TLS)).await.unwrap();
+        let mut send = speak(secure(stream, &fixture.certificate, b"h2").await.unwrap()).await;
         let mut request = get("/kept");
         for (name, value) in
             [("cookie", "a=1"), ("cookie", "b=2"), ("te", "trailers"), ("x-forwarded-for", "9.9.9.9")]
@@ -249,49 +248,49 @@ fn what_comes_by_http2_goes_on_by_http1_and_is_kept() {
             assert_eq!((head.status.as_u16(), &*body), (200, &b"kept"[..]));
             assert!(head.headers.contains_key("date") && !head.headers.contains_key("keep-alive"));
         }
-        let heads = bench.origin.heads("/kept");
+        let heads = fixture.origin.heads("/kept");
         let [head] = &heads[..] else { panic!("{heads:?}") };
         assert!(head.starts_with("GET /kept HTTP/1.1\r\n"), "{head}");
         assert_eq!(header(head.as_bytes(), "host"), Some(&b"localhost"[..]));
         assert_eq!(header(head.as_bytes(), "cookie"), Some(&b"a=1; b=2"[..]));
         assert_eq!(header(head.as_bytes(), "te"), None);
         assert!(!head.contains("9.9.9.9"), "nobody decides for others: {head}");
-        let stream = TcpStream::connect(bench.address(TLS)).await.unwrap();
-        let stream = secure(stream, &bench.certificate, b"http/1.1").await.unwrap();
+        let stream = TcpStream::connect(fixture.address(TLS)).await.unwrap();
+        let stream = secure(stream, &fixture.certificate, b"http/1.1").await.unwrap();
         assert!(ask_http1(stream, b"", "/kept").await.ends_with("\r\n\r\nkept"), "the same by HTTP/1");
-        assert_eq!(bench.origin.heads("/kept").len(), 1);
+        assert_eq!(fixture.origin.heads("/kept").len(), 1);
     });
 }
 
 #[test]
-fn bodies_go_both_ways_in_a_framing_of_their_own() {
-    let bench = Bench::start();
+fn bodies_are_reframed_both_ways() {
+    let fixture = Fixture::start();
     run(async {
-        let mut send = speak(TcpStream::connect(bench.address(PLAIN)).await.unwrap()).await;
+        let mut send = speak(TcpStream::connect(fixture.address(PLAIN)).await.unwrap()).await;
         const BODY: &[u8] = b"0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n";
         for announced in [None, Some(BODY.len())] {
-            let mut request = Request::post("http://localhost/echo").body(()).unwrap();
+            let mut request = http::Request::post("http://localhost/echo").body(()).unwrap();
             if let Some(length) = announced {
                 request.headers_mut().insert("content-length", length.into());
             }
             let (head, body) = ask(&mut send, request, Some(BODY)).await.unwrap();
             assert_eq!((head.status.as_u16(), &*body), (200, BODY));
         }
-        assert_eq!(bench.origin.heads("/echo").len(), 2);
-        assert!(bench.origin.heads("/smuggled").is_empty());
+        assert_eq!(fixture.origin.heads("/echo").len(), 2);
+        assert!(fixture.origin.heads("/smuggled").is_empty());
     });
 }
 
-/// Goal: what a body consists of is there before the rest of it, and a body that breaks off is not taken for whole.
+/// Goal: pieces of a body are forwarded before the rest, and a truncated body does not count as complete.
 #[test]
-fn bodies_are_passed_on_as_they_come() {
-    let bench = Bench::start();
+fn bodies_are_streamed() {
+    let fixture = Fixture::start();
     run(async {
-        let mut send = speak(TcpStream::connect(bench.address(PLAIN)).await.unwrap()).await;
+        let mut send = speak(TcpStream::connect(fixture.address(PLAIN)).await.unwrap()).await;
         let (response, _) = send.send_request(get("/halves"), true).unwrap();
         let mut body = response.await.unwrap().into_body();
         assert_eq!(&body.data().await.unwrap().unwrap()[..], b"first");
-        bench.origin.go.send(()).unwrap();
+        fixture.origin.go.send(()).unwrap();
         assert_eq!(rest(&mut body).await.unwrap(), b"second");
         assert!(body.trailers().await.unwrap().is_none());
         let error = ask(&mut send, get("/broken"), None).await.err().unwrap();
@@ -301,69 +300,69 @@ fn bodies_are_passed_on_as_they_come() {
 }
 
 #[test]
-fn a_plain_port_takes_either_version() {
-    let bench = Bench::start();
+fn a_plain_port_accepts_http1_and_http2() {
+    let fixture = Fixture::start();
     run(async {
-        let stream = TcpStream::connect(bench.address(PLAIN)).await.unwrap();
+        let stream = TcpStream::connect(fixture.address(PLAIN)).await.unwrap();
         assert!(ask_http1(stream, b"", "/kept").await.ends_with("\r\n\r\nkept"));
-        let mut send = speak(TcpStream::connect(bench.address(PLAIN)).await.unwrap()).await;
+        let mut send = speak(TcpStream::connect(fixture.address(PLAIN)).await.unwrap()).await;
         assert_eq!(ask(&mut send, get("/kept"), None).await.unwrap().1, b"kept");
     });
 }
 
 const PROXY_LINE: &[u8] = b"PROXY TCP4 192.0.2.7 198.51.100.1 4711 443\r\n";
 
-/// Whom the origin was told about.
-fn told(bench: &Bench, target: &str) -> Option<String> {
-    let heads = bench.origin.heads(target);
+/// Returns the client address that the origin was told.
+fn told(fixture: &Fixture, target: &str) -> Option<String> {
+    let heads = fixture.origin.heads(target);
     let value = header(heads.last()?.as_bytes(), "x-forwarded-for")?;
     Some(String::from_utf8(value.to_vec()).unwrap())
 }
 
-/// A request that is passed on with what is known of its client.
-fn post(target: &str) -> Request<()> {
-    Request::post(format!("https://localhost{target}")).body(()).unwrap()
+/// A request that is forwarded with the client's address.
+fn post(target: &str) -> http::Request<()> {
+    http::Request::post(format!("https://localhost{target}")).body(()).unwrap()
 }
 
 #[test]
-fn trusted_proxies_say_who_the_client_is() {
-    let bench = Bench::start();
+fn trusted_proxies_set_the_client_address() {
+    let fixture = Fixture::start();
     run(async {
         let binary =
             [&b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c"[..], &[192, 0, 2, 8, 198, 51, 100, 1, 1, 1, 1, 187]]
                 .concat();
         for (target, start, client) in [("/line", PROXY_LINE, "192.0.2.7"), ("/binary", &binary, "192.0.2.8")]
         {
-            let mut stream = TcpStream::connect(bench.address(PROXIED)).await.unwrap();
+            let mut stream = TcpStream::connect(fixture.address(PROXIED)).await.unwrap();
             stream.write_all(start).await.unwrap();
             let mut send = speak(stream).await;
             assert_eq!(ask(&mut send, post(target), Some(b"x")).await.unwrap().1, b"x");
-            assert_eq!(told(&bench, target).as_deref(), Some(client));
+            assert_eq!(told(&fixture, target).as_deref(), Some(client));
         }
-        let mut stream = TcpStream::connect(bench.address(PROXIED_TLS)).await.unwrap();
+        let mut stream = TcpStream::connect(fixture.address(PROXIED_TLS)).await.unwrap();
         stream.write_all(PROXY_LINE).await.unwrap();
-        let mut send = speak(secure(stream, &bench.certificate, b"h2").await.unwrap()).await;
+        let mut send = speak(secure(stream, &fixture.certificate, b"h2").await.unwrap()).await;
         assert_eq!(ask(&mut send, post("/secure"), Some(b"x")).await.unwrap().1, b"x");
-        assert_eq!(told(&bench, "/secure").as_deref(), Some("192.0.2.7"));
-        let stream = TcpStream::connect(bench.address(PROXIED)).await.unwrap();
+        assert_eq!(told(&fixture, "/secure").as_deref(), Some("192.0.2.7"));
+        let stream = TcpStream::connect(fixture.address(PROXIED)).await.unwrap();
         assert!(ask_http1(stream, PROXY_LINE, "/kept").await.ends_with("\r\n\r\nkept"));
     });
 }
 
 #[test]
-fn headers_that_are_missing_wrong_or_from_others_are_not_believed() {
-    let bench = Bench::start();
+fn missing_invalid_or_untrusted_proxy_headers_are_refused() {
+    let fixture = Fixture::start();
     run(async {
         for start in [&b""[..], b"PROXY TCP4 192.0.2.7\r\n", b"PROXY TCP9 a b c d\r\n"] {
-            let stream = TcpStream::connect(bench.address(PROXIED)).await.unwrap();
+            let stream = TcpStream::connect(fixture.address(PROXIED)).await.unwrap();
             assert_eq!(ask_http1_or_reset(stream, start).await, "", "closed without an answer");
         }
         for place in [SUSPICIOUS, PLAIN] {
-            let stream = TcpStream::connect(bench.address(place)).await.unwrap();
+            let stream = TcpStream::connect(fixture.address(place)).await.unwrap();
             let reply = ask_http1_or_reset(stream, PROXY_LINE).await;
             assert!(reply.starts_with("HTTP/1.1 505 "), "taken for HTTP, which it is not: {reply}");
         }
-        assert!(bench.origin.heads("/never").is_empty());
+        assert!(fixture.origin.heads("/never").is_empty());
     });
 }
 
@@ -377,23 +376,24 @@ async fn ask_http1_or_reset(mut stream: TcpStream, before: &[u8]) -> String {
 }
 
 #[test]
-fn a_reload_shows_another_certificate_and_stopping_lets_requests_end() {
-    let mut bench = Bench::start();
+fn reload_changes_the_certificate_and_stop_completes_requests() {
+    let mut fixture = Fixture::start();
     run(async {
-        let connect = async |bench: &Bench| TcpStream::connect(bench.address(TLS)).await.unwrap();
-        let mut send = speak(secure(connect(&bench).await, &bench.certificate, b"h2").await.unwrap()).await;
-        let old = bench.certificate.clone();
-        bench.certificate = make_certificate(bench.folder.path());
-        let config = config(&bench.origin, bench.folder.path());
-        bench.accelerator.reload(config.settings().unwrap()).unwrap();
-        assert!(secure(connect(&bench).await, &old, b"h2").await.is_err());
-        assert!(secure(connect(&bench).await, &bench.certificate, b"h2").await.is_ok());
+        let connect = async |fixture: &Fixture| TcpStream::connect(fixture.address(TLS)).await.unwrap();
+        let mut send =
+            speak(secure(connect(&fixture).await, &fixture.certificate, b"h2").await.unwrap()).await;
+        let old = fixture.certificate.clone();
+        fixture.certificate = make_certificate(fixture.folder.path());
+        let config = config(&fixture.origin, fixture.folder.path());
+        fixture.accelerator.reload(config.settings().unwrap()).unwrap();
+        assert!(secure(connect(&fixture).await, &old, b"h2").await.is_err());
+        assert!(secure(connect(&fixture).await, &fixture.certificate, b"h2").await.is_ok());
         let (response, _) = send.send_request(get("/halves"), true).unwrap();
         let mut body = response.await.unwrap().into_body();
         assert_eq!(&body.data().await.unwrap().unwrap()[..], b"first");
-        let Bench { accelerator, origin, .. } = bench;
+        let Fixture { accelerator, origin, .. } = fixture;
         let stopping = thread::spawn(move || accelerator.stop());
-        // The goodbye says that it has begun.
+        // GOAWAY shows that the stop has begun.
         while ask(&mut send, get("/kept"), None).await.is_ok() {}
         origin.go.send(()).unwrap();
         assert_eq!(rest(&mut body).await.unwrap(), b"second");

@@ -1,4 +1,4 @@
-//! The accelerator as a whole, started, reloaded and stopped while clients go on.
+//! The accelerator as a whole: started, reloaded and stopped while clients go on.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -12,7 +12,7 @@ use accelerator::operation::{Accelerator, Notices};
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
-/// An origin that answers every request with its own path, which may be stored for an hour; counts requests.
+/// Starts an origin that answers every request with its own path, with a lifetime of an hour; counts requests.
 fn origin() -> (SocketAddr, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -50,7 +50,7 @@ fn settings(text: &str) -> Settings {
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Sends a request on a connection that is kept, and returns the body of the answer; `None` if there was no answer.
+/// Sends a request on a persistent connection, and returns the body of the response; `None` without a response.
 fn ask(stream: &mut BufReader<TcpStream>, path: &str) -> Option<String> {
     let request = format!("GET {path} HTTP/1.1\r\nHost: h\r\n\r\n");
     stream.get_mut().write_all(request.as_bytes()).ok()?;
@@ -75,7 +75,7 @@ fn ask(stream: &mut BufReader<TcpStream>, path: &str) -> Option<String> {
 }
 
 #[test]
-fn no_request_is_dropped_while_settings_change() {
+fn no_request_is_dropped_during_reloads() {
     let (origin, _) = origin();
     let text = |name: &str, more: &str| {
         let fixed = "workers = 2\n[[listen]]\naddress = \"127.0.0.1:0\"\n[[origin.server]]\nurl = ";
@@ -84,7 +84,7 @@ fn no_request_is_dropped_while_settings_change() {
     let mut accelerator = Accelerator::start(settings(&text("a", "")), Notices::default()).unwrap();
     let address = accelerator.addresses()[0];
     let is_over = AtomicBool::new(false);
-    let (replied, replies) = channel();
+    let (replied, responses) = channel();
     std::thread::scope(|scope| {
         let clients: Vec<_> = (0..4)
             .map(|client| {
@@ -93,7 +93,7 @@ fn no_request_is_dropped_while_settings_change() {
                     let mut stream = BufReader::new(TcpStream::connect(address).unwrap());
                     let mut n = 0;
                     while !is_over.load(Ordering::Relaxed) {
-                        // Hits, misses, and hits that another client has made.
+                        // Hits, misses, and hits that another client has caused.
                         let path = format!("/{}/{}", client % 2, n / 3);
                         assert_eq!(ask(&mut stream, &path), Some(path), "request {n} of client {client}");
                         n += 1;
@@ -106,7 +106,7 @@ fn no_request_is_dropped_while_settings_change() {
         for k in 0..40 {
             let more = if k % 2 == 0 { "[cache]\nstatus-detail = \"off\"\n" } else { "" };
             accelerator.reload(settings(&text(["b", "c"][k % 2], more))).unwrap();
-            assert_eq!(replies.iter().take(50).count(), 50, "clients go on meanwhile");
+            assert_eq!(responses.iter().take(50).count(), 50, "clients go on meanwhile");
         }
         is_over.store(true, Ordering::Relaxed);
         for client in clients {
@@ -117,7 +117,7 @@ fn no_request_is_dropped_while_settings_change() {
 }
 
 #[test]
-fn an_address_that_is_no_longer_named_is_given_up_and_the_store_outlives_it() {
+fn reload_closes_removed_listeners_and_keeps_the_store() {
     let (origin, asked) = origin();
     let free = || TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let (first, second) = (free(), free());
@@ -133,14 +133,14 @@ fn an_address_that_is_no_longer_named_is_given_up_and_the_store_outlives_it() {
     assert_eq!(accelerator.addresses(), [second]);
     assert_eq!(get(second).as_deref(), Some("/one"));
     assert_eq!(asked.load(Ordering::Relaxed), 1, "the second is a hit");
-    // Workers give it up by themselves.
+    // Workers close it by themselves.
     assert!((0..100_000).any(|_| TcpStream::connect(first).is_err()));
     accelerator.stop();
 }
 
 #[test]
-fn what_waits_for_the_next_start_is_told_as_long_as_it_waits() {
-    let (notices, heard) = Notices::new();
+fn settings_that_need_a_restart_are_reported_at_every_reload() {
+    let (notices, received) = Notices::new();
     let text = |more: &str| {
         settings(&format!(
             "{more}\n[[listen]]\naddress = \"127.0.0.1:0\"\n[[origin.server]]\nurl = \"http://a:1\"\n"
@@ -149,7 +149,7 @@ fn what_waits_for_the_next_start_is_told_as_long_as_it_waits() {
     let mut accelerator = Accelerator::start(text("workers = 1"), notices).unwrap();
     let mut told = |more: &str| -> Vec<String> {
         accelerator.reload(text(more)).unwrap();
-        heard.try_iter().map(|notice| notice.text.split(" has").next().unwrap().to_owned()).collect()
+        received.try_iter().map(|notice| notice.text.split(" has").next().unwrap().to_owned()).collect()
     };
     let both = ["`workers`", "`[memory]` or `[disk]`"];
     assert_eq!(told("workers = 2\n[memory]\nsize = \"8 MiB\""), both);
@@ -159,7 +159,7 @@ fn what_waits_for_the_next_start_is_told_as_long_as_it_waits() {
     accelerator.stop();
 }
 
-/// Makes a certificate for `localhost`, writes it where the settings say, and returns it.
+/// Makes a certificate for `localhost`, writes it to the configured files, and returns it.
 fn make_certificate(folder: &Path) -> CertificateDer<'static> {
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     std::fs::write(folder.join("chain.pem"), made.cert.pem()).unwrap();
@@ -167,7 +167,7 @@ fn make_certificate(folder: &Path) -> CertificateDer<'static> {
     made.cert.der().clone()
 }
 
-/// Asks over TLS, trusting this certificate alone; `None` if another one is shown.
+/// Sends a request over TLS, trusting this certificate alone; `None` if another one is shown.
 fn ask_over_tls(address: SocketAddr, trusted: &CertificateDer<'static>) -> Option<String> {
     let mut roots = RootCertStore::empty();
     roots.add(trusted.clone()).unwrap();
@@ -187,7 +187,7 @@ fn ask_over_tls(address: SocketAddr, trusted: &CertificateDer<'static>) -> Optio
 }
 
 #[test]
-fn a_renewed_certificate_is_shown_after_a_reload_and_a_broken_one_is_not() {
+fn reload_loads_renewed_certificates_and_rejects_broken_ones() {
     let (origin, _) = origin();
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name);

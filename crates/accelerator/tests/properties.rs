@@ -1,14 +1,14 @@
-//! What holds for any head, any settings and any time.
+//! Properties for any head, any settings and any time.
 
 use accelerator::policy::{
-    Answer, DotSegments, EntityTag, Key, NotStored, Ranges, Request, Response, Reuse, Scheme, Settings,
-    Store, Stored, Times, Variant, answer, conditional, content_range, freshen, lifetime, merge, parse_date,
-    ranges, reuse, store, stored_lines, write_date,
+    CacheDecision, DotSegments, EntityTag, Key, NotStored, Ranges, RequestMeta, ResponseMeta, Reuse, Scheme,
+    Settings, StoreDecision, StoredMeta, Times, Variant, conditional, content_range, decide, freshen,
+    lifetime, merge, parse_date, ranges, reuse, store, stored_lines, write_date,
 };
 use proptest::prelude::*;
 use units::{Nanos, WallTime};
 
-/// When all responses are received: Sun, 06 Nov 1994 08:49:37 GMT.
+/// The time of receipt of all responses: Sun, 06 Nov 1994 08:49:37 GMT.
 const RECEIVED: i64 = 784_111_777_000;
 
 type Fields = Vec<(String, String)>;
@@ -85,26 +85,26 @@ fn lines(fields: &Fields) -> impl Iterator<Item = (&[u8], &[u8])> + Clone {
     fields.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes()))
 }
 
-fn request(fields: &Fields) -> Request {
-    Request::read(b"GET", lines(fields), false)
+fn request(fields: &Fields) -> RequestMeta {
+    RequestMeta::read(b"GET", lines(fields), false)
 }
 
-fn response(status: u16, fields: &Fields) -> Response {
+fn response(status: u16, fields: &Fields) -> ResponseMeta {
     let times = Times { requested: WallTime(RECEIVED), received: WallTime(RECEIVED) };
-    Response::read(status, lines(fields), times, &Settings::default())
+    ResponseMeta::read(status, lines(fields), times, &Settings::default())
 }
 
-fn stored(fields: &Fields) -> Stored {
+fn stored(fields: &Fields) -> StoredMeta {
     let response = response(200, fields);
     let variant = Variant::of(&response.vary, lines(&Vec::new()), &[]).unwrap_or_default();
-    Stored::new(response, variant, 1000, &Settings::default())
+    StoredMeta::new(response, variant, 1000, &Settings::default())
 }
 
 fn later(milliseconds: u32) -> WallTime {
     WallTime(RECEIVED + i64::from(milliseconds))
 }
 
-/// Fields with another `Cache-Control` line somewhere: any value, and at its end this directive.
+/// Fields with another `Cache-Control` line somewhere: any value, and this directive at its end.
 fn with_directive(directive: &'static str) -> impl Strategy<Value = Fields> {
     (fields(), value(), any::<prop::sample::Index>()).prop_map(move |(mut fields, value, index)| {
         fields.retain(|(name, _)| name != "CDN-Cache-Control");
@@ -116,26 +116,26 @@ fn with_directive(directive: &'static str) -> impl Strategy<Value = Fields> {
 
 proptest! {
     #[test]
-    fn any_two_heads_are_decided(asking in fields(), answering in fields(), status in 100u16..1000, after in any::<i32>()) {
+    fn any_two_heads_get_a_decision(asking in fields(), answering in fields(), status in 100u16..1000, after in any::<i32>()) {
         let (request, response) = (request(&asking), response(status, &answering));
         let settings = Settings::default();
         let now = WallTime(RECEIVED + i64::from(after));
         let _ = store(&request, &response, &settings);
         let stored = stored(&answering);
-        let _ = answer(&request, lines(&asking), &[&stored, &stored], now, &settings);
+        let _ = decide(&request, lines(&asking), &[&stored, &stored], now, &settings);
         let _ = conditional(&[&stored]);
         let _ = freshen(&[&stored], &response);
         let _ = merge(lines(&answering), lines(&asking), &response);
     }
 
     #[test]
-    fn any_bytes_are_read(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+    fn parsers_accept_any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
         let names: [&[u8]; 6] = [b"Cache-Control", b"CDN-Cache-Control", b"ETag", b"Vary", b"Age", b"Range"];
         let head: Vec<(&[u8], &[u8])> = names.iter().map(|&name| (name, bytes.as_slice())).collect();
         let times = Times { requested: WallTime(RECEIVED), received: WallTime(RECEIVED) };
-        let response = Response::read(200, head.iter().copied(), times, &Settings::default());
+        let response = ResponseMeta::read(200, head.iter().copied(), times, &Settings::default());
         prop_assert!(response.vary.fields().len() <= bytes.len());
-        let _ = Request::read(&bytes, head.iter().copied(), true);
+        let _ = RequestMeta::read(&bytes, head.iter().copied(), true);
         let _ = parse_date(&bytes);
         if let Some(tag) = EntityTag::parse(&bytes) {
             prop_assert_eq!(tag.to_bytes(), bytes.clone());
@@ -143,9 +143,9 @@ proptest! {
         let _ = Key::new(Scheme::Http, &bytes, &bytes, DotSegments::Resolved);
     }
 
-    /// What is stale stays stale: time makes nothing fresher.
+    /// Stale responses stay stale: time makes nothing fresher.
     #[test]
-    fn freshness_ends_once(answering in fields(), asking in fields(), first in any::<u32>(), second in any::<u32>()) {
+    fn stale_responses_stay_stale(answering in fields(), asking in fields(), first in any::<u32>(), second in any::<u32>()) {
         let (stored, request, settings) = (stored(&answering), request(&asking), Settings::default());
         let (early, late) = (later(first.min(second)), later(first.max(second)));
         prop_assert!(stored.age(early) <= stored.age(late));
@@ -155,18 +155,18 @@ proptest! {
     }
 
     #[test]
-    fn no_store_is_never_stored(answering in with_directive("no-store"), asking in fields()) {
+    fn responses_with_no_store_are_never_stored(answering in with_directive("no-store"), asking in fields()) {
         let decision = store(&request(&asking), &response(200, &answering), &Settings::default());
-        prop_assert!(matches!(decision, Store::No(_)), "{decision:?}");
+        prop_assert!(matches!(decision, StoreDecision::No(_)), "{decision:?}");
     }
 
     #[test]
-    fn a_client_that_forbids_it_is_never_stored(answering in fields(), asking in with_directive("no-store")) {
+    fn requests_with_no_store_are_never_stored(answering in fields(), asking in with_directive("no-store")) {
         let decision = store(&request(&asking), &response(200, &answering), &Settings::default());
-        prop_assert_eq!(decision, Store::No(NotStored::RequestNoStore));
+        prop_assert_eq!(decision, StoreDecision::No(NotStored::RequestNoStore));
     }
 
-    /// Whatever else a response says: a cookie reaches nobody but the client that asked.
+    /// Whatever else a response says, a cookie reaches only the client that asked.
     #[test]
     fn cookies_are_never_among_stored_lines(answering in fields()) {
         let response = response(200, &answering);
@@ -177,12 +177,12 @@ proptest! {
     }
 
     #[test]
-    fn what_needs_validation_is_never_served(
+    fn responses_that_need_validation_are_never_served(
         answering in with_directive("no-cache"), asking in fields(), after in any::<u32>(),
     ) {
         let stored = stored(&answering);
-        let decision = answer(&request(&asking), lines(&asking), &[&stored], later(after), &Settings::default());
-        let is_served = matches!(decision, Answer::Serve { .. });
+        let decision = decide(&request(&asking), lines(&asking), &[&stored], later(after), &Settings::default());
+        let is_served = matches!(decision, CacheDecision::Serve { .. });
         prop_assert!(!is_served, "{decision:?}");
     }
 
@@ -190,7 +190,7 @@ proptest! {
     #[test]
     fn ranges_lie_in_the_body(value in "bytes=([0-9]{0,3}-[0-9]{0,4},?){1,4}", body_bytes in 0u64..2000) {
         let asking = vec![("Range".to_owned(), value)];
-        let stored = Stored { body_bytes, ..stored(&Vec::new()) };
+        let stored = StoredMeta { body_bytes, ..stored(&Vec::new()) };
         let found = match ranges(&request(&asking), lines(&asking), &stored, &Settings::default()) {
             Ranges::One(range) => vec![range],
             Ranges::Several(ranges) => ranges,
@@ -211,12 +211,12 @@ proptest! {
     }
 
     #[test]
-    fn dates_are_read_as_they_are_written(seconds in 0i64..253_402_300_800) {
+    fn dates_round_trip(seconds in 0i64..253_402_300_800) {
         let time = WallTime(seconds * 1000);
         prop_assert_eq!(parse_date(write_date(time).as_bytes()), Some(time));
     }
 
-    /// A key is its own key: what the origin gets is what the next cache would make of it.
+    /// A key is its own key: normalizing a normalized target changes nothing.
     #[test]
     fn keys_are_in_normal_form(target in "/[a-zA-Z0-9%./;|{}?=&~-]{0,20}") {
         if let Ok(key) = Key::new(Scheme::Http, b"Example.org:80", target.as_bytes(), DotSegments::Resolved) {
@@ -226,7 +226,7 @@ proptest! {
     }
 
     #[test]
-    fn dots_never_survive_in_a_path(target in "/[.%2eEfFc5;/\\\\]{0,16}") {
+    fn paths_never_keep_dot_segments(target in "/[.%2eEfFc5;/\\\\]{0,16}") {
         if let Ok(key) = Key::new(Scheme::Http, b"a", target.as_bytes(), DotSegments::Resolved) {
             let path = key.target().split('?').next().unwrap();
             prop_assert!(!path.split('/').any(|segment| segment == "." || segment == ".."), "{path}");

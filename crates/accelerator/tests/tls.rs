@@ -1,11 +1,12 @@
-//! TLS as clients see it: which certificate they are shown, what is agreed on, and what a reload changes.
+//! TLS from the clients' view: certificates by server name, ALPN, and reloads.
 
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use accelerator::front::tls::{
-    Accepted, CertificateFiles, HandshakeFailure, Tls, TlsError, TlsSettings, TlsVersion, UnknownNames,
+use accelerator::frontend::tls::{
+    AcceptedTls, CertificateFiles, HandshakeFailure, MinTlsVersion, TlsContext, TlsError, TlsSettings,
+    UnknownNames,
 };
 use rustls::client::Resumption;
 use rustls::crypto::ring;
@@ -31,7 +32,7 @@ impl Folder {
         CertificateFiles { certificate: path("crt"), key: path("key") }
     }
 
-    /// Makes a certificate for these names and writes it to a file, over what was there.
+    /// Makes a certificate for these names and writes it to a file, replacing an older one.
     fn make(&self, file: &str, names: &[&str]) -> CertificateDer<'static> {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         let made = rcgen::generate_simple_self_signed(names).unwrap();
@@ -49,7 +50,7 @@ impl Folder {
 
 const BOTH: &[&SupportedProtocolVersion] = &[&TLS13, &TLS12];
 
-/// A client that trusts these certificates, speaks these versions and offers these protocols.
+/// Makes a client that trusts these certificates, speaks these versions and offers these protocols.
 fn client(
     trusted: &[&CertificateDer<'static>],
     versions: &[&'static SupportedProtocolVersion],
@@ -71,18 +72,23 @@ fn client(
 /// Both ends of a connection after the handshake.
 struct Pair {
     client: TlsStream<DuplexStream>,
-    server: Accepted<DuplexStream>,
+    server: AcceptedTls<DuplexStream>,
 }
 
 impl Pair {
-    /// The certificate that the client was shown.
+    /// Returns the certificate that the client was shown.
     fn shown(&self) -> &CertificateDer<'static> {
         &self.client.get_ref().1.peer_certificates().unwrap()[0]
     }
 }
 
-/// Shakes hands. The error is the client's, or the server's if the client noticed none.
-async fn connect(tls: &Tls, config: &Arc<ClientConfig>, name: &str, http2: bool) -> Result<Pair, String> {
+/// Performs the handshake. The error is the client's, or the server's if the client noticed none.
+async fn connect(
+    tls: &TlsContext,
+    config: &Arc<ClientConfig>,
+    name: &str,
+    http2: bool,
+) -> Result<Pair, String> {
     let (near, far) = tokio::io::duplex(64 * 1024);
     let name = ServerName::try_from(name.to_owned()).unwrap();
     let connecting = TlsConnector::from(Arc::clone(config)).connect(name, near);
@@ -96,11 +102,11 @@ fn run<T>(future: impl Future<Output = T>) -> T {
 }
 
 #[test]
-fn each_name_gets_its_certificate() {
+fn each_server_name_gets_its_certificate() {
     let folder = Folder::new();
     let one = folder.make("one", &["example.org", "www.example.org"]);
     let wild = folder.make("wild", &["*.example.org", "*.Example.net"]);
-    let tls = Tls::load(&folder.settings(&["one", "wild"])).unwrap();
+    let tls = TlsContext::load(&folder.settings(&["one", "wild"])).unwrap();
     let config = client(&[&one, &wild], BOTH, &[]);
     run(async {
         let cases = [
@@ -118,14 +124,14 @@ fn each_name_gets_its_certificate() {
 }
 
 #[test]
-fn a_name_without_certificate_gets_the_first_or_nothing() {
+fn unknown_names_get_the_first_certificate_or_an_alert() {
     let folder = Folder::new();
     let first = folder.make("first", &["first.example"]);
     let second = folder.make("second", &["second.example", "*.second.example"]);
     let settings = folder.settings(&["first", "second"]);
     let config = client(&[&first, &second], BOTH, &[]);
     run(async {
-        let tls = Tls::load(&settings).unwrap();
+        let tls = TlsContext::load(&settings).unwrap();
         for name in ["other.example", "a.b.second.example", "192.0.2.1"] {
             let error = connect(&tls, &config, name, false).await.err().unwrap();
             assert!(
@@ -144,10 +150,10 @@ fn a_name_without_certificate_gets_the_first_or_nothing() {
 }
 
 #[test]
-fn http2_is_agreed_on_where_both_want_it() {
+fn http2_is_negotiated_where_both_offer_it() {
     let folder = Folder::new();
     let certificate = folder.make("one", &["localhost"]);
-    let tls = Tls::load(&folder.settings(&["one"])).unwrap();
+    let tls = TlsContext::load(&folder.settings(&["one"])).unwrap();
     run(async {
         let cases: [(&[&str], bool, bool); 6] = [
             (&["h2", "http/1.1"], true, true),
@@ -169,11 +175,11 @@ fn http2_is_agreed_on_where_both_want_it() {
 }
 
 #[test]
-fn a_reload_concerns_new_connections_and_a_bad_one_nobody() {
+fn reload_affects_new_connections_and_a_bad_one_none() {
     let folder = Folder::new();
     let old = folder.make("one", &["localhost"]);
     let settings = folder.settings(&["one"]);
-    let tls = Tls::load(&settings).unwrap();
+    let tls = TlsContext::load(&settings).unwrap();
     run(async {
         let mut before = connect(&tls, &client(&[&old], BOTH, &[]), "localhost", false).await.unwrap();
         let new = folder.make("one", &["localhost"]);
@@ -202,14 +208,14 @@ fn sessions_are_resumed_across_a_reload() {
     let certificate = folder.make("one", &["localhost"]);
     let settings = folder.settings(&["one"]);
     for version in [&TLS12, &TLS13] {
-        let tls = Tls::load(&settings).unwrap();
+        let tls = TlsContext::load(&settings).unwrap();
         let mut config = (*client(&[&certificate], &[version], &[])).clone();
         config.resumption = Resumption::in_memory_sessions(8);
         let config = Arc::new(config);
         run(async {
             for kind in [HandshakeKind::Full, HandshakeKind::Resumed, HandshakeKind::Resumed] {
                 let mut pair = connect(&tls, &config, "localhost", false).await.unwrap();
-                // What carries the tickets of TLS 1.3 is read with the first byte after them.
+                // The frames with the tickets of TLS 1.3 are read together with the first byte after them.
                 pair.server.stream.write_all(b"x").await.unwrap();
                 pair.server.stream.flush().await.unwrap();
                 assert_eq!(pair.client.read_u8().await.unwrap(), b'x');
@@ -221,11 +227,11 @@ fn sessions_are_resumed_across_a_reload() {
 }
 
 #[test]
-fn versions_below_the_least_are_refused() {
+fn versions_below_the_minimum_are_refused() {
     let folder = Folder::new();
     let certificate = folder.make("one", &["localhost"]);
-    let settings = TlsSettings { version_min: TlsVersion::Tls13, ..folder.settings(&["one"]) };
-    let tls = Tls::load(&settings).unwrap();
+    let settings = TlsSettings { version_min: MinTlsVersion::Tls13, ..folder.settings(&["one"]) };
+    let tls = TlsContext::load(&settings).unwrap();
     run(async {
         let error =
             connect(&tls, &client(&[&certificate], &[&TLS12], &[]), "localhost", false).await.err().unwrap();
@@ -235,12 +241,12 @@ fn versions_below_the_least_are_refused() {
 }
 
 #[test]
-fn handshakes_that_stall_or_are_none_end() {
+fn stalled_and_invalid_handshakes_end() {
     let folder = Folder::new();
     folder.make("one", &["localhost"]);
     let mut settings = folder.settings(&["one"]);
     settings.handshake_timeout = Nanos::from_millis(30);
-    let tls = Tls::load(&settings).unwrap();
+    let tls = TlsContext::load(&settings).unwrap();
     run(async {
         let (_silent, far) = tokio::io::duplex(1024);
         let failure = tls.accept(far, true).await.unwrap_err();
@@ -256,13 +262,13 @@ fn handshakes_that_stall_or_are_none_end() {
 }
 
 #[test]
-fn files_that_do_not_fit_are_named() {
+fn unusable_certificate_files_are_named() {
     let folder = Folder::new();
     folder.make("one", &["localhost"]);
     folder.make("two", &["localhost"]);
     let problem = |certificate: PathBuf, key: PathBuf| {
         let certificates = vec![CertificateFiles { certificate, key }];
-        Tls::load(&TlsSettings { certificates, ..TlsSettings::default() }).unwrap_err().to_string()
+        TlsContext::load(&TlsSettings { certificates, ..TlsSettings::default() }).unwrap_err().to_string()
     };
     let (one, two) = (folder.files("one"), folder.files("two"));
     let absent = folder.0.path().join("none.crt");
@@ -274,5 +280,5 @@ fn files_that_do_not_fit_are_named() {
     assert!(text.contains("no certificate found"), "{text}");
     let text = problem(one.certificate, two.key);
     assert!(text.contains("one.crt") && text.contains("two.key"), "{text}");
-    assert!(matches!(Tls::load(&TlsSettings::default()), Err(TlsError::NoCertificate)));
+    assert!(matches!(TlsContext::load(&TlsSettings::default()), Err(TlsError::NoCertificate)));
 }

@@ -26,7 +26,7 @@ const BINARY_ONLY: [&str; 6] =
     ["clap", "clap_complete", "clap_mangen", "anstream", "indicatif", "comfy-table"];
 
 /// The only files in which `unsafe` may stand; each says at its head why it is sound.
-const UNSAFE: [&str; 2] = ["crates/accelerator/src/front/deferred.rs", "crates/engine/src/descriptor.rs"];
+const UNSAFE: [&str; 2] = ["crates/accelerator/src/frontend/deferred.rs", "crates/engine/src/descriptor.rs"];
 
 /// Crates that print, read the environment and exit; `testkit` is used by tests only.
 const SPEAKING: [&str; 3] = ["plimsoll", "xtask", "testkit"];

@@ -1,4 +1,4 @@
-//! The section about what is stored and reused: `[cache]`.
+//! The section `[cache]`: storing and reuse.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,82 +9,84 @@ use units::{Nanos, Ratio};
 
 use super::quantity::Time;
 use super::time;
-use crate::exchange::Detail;
+use crate::exchange::CacheStatusDetail;
 use crate::policy::{DotSegments, Heuristic, SetCookie, Settings, StaleSettings};
 
-/// What is stored, for how long, and when it is used.
+/// Storing and reuse of responses.
 ///
-/// The defaults do what RFC 9111 says; all that they guess is a lifetime where only the date of change is given.
+/// The defaults follow RFC 9111; the only heuristic is a lifetime where nothing but the time of the last change is
+/// given.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct CacheSection {
-    /// Paths, with their queries, that are passed on and never stored; `*` stands for any text.
+    /// Paths, with their queries, that bypass the cache; `*` matches any text.
     pub bypass: Vec<String>,
-    /// How long a response lives that does not say so; by default it is validated before each use, or not stored if it
-    /// cannot be.
+    /// The lifetime of a response that sets none; by default it is validated before each use, or not stored if it
+    /// cannot be validated.
     pub default_lifetime: Option<Time>,
-    /// The least lifetime of a response that has one; never that of one with `no-cache` or `must-revalidate`.
+    /// The minimum lifetime of a response that has one; does not apply to `no-cache` or `must-revalidate`.
     pub lifetime_min: Option<Time>,
-    /// The longest lifetime.
+    /// The maximum lifetime.
     pub lifetime_max: Option<Time>,
-    /// How long responses with these statuses live that do not say so: `404 = "10 s"`.
+    /// The lifetimes of responses with these statuses that set none: `404 = "10 s"`.
     pub statuses: BTreeMap<StatusKey, Time>,
-    /// Guess the lifetime of a response that only says when it was last changed; on by default, but not beside a
-    /// `default-lifetime`.
+    /// The heuristic lifetime of a response that only has `Last-Modified`; on by default, but off if
+    /// `default-lifetime` is set.
     pub heuristic: Option<HeuristicSection>,
-    /// Fields to heed before `Cache-Control`, the most specific first (RFC 9213).
+    /// Fields that take precedence over `Cache-Control`, the most specific first (RFC 9213).
     pub targets: Option<Vec<String>>,
-    /// What happens to responses that set a cookie.
+    /// The treatment of responses that set a cookie.
     pub set_cookie: Option<SetCookieChoice>,
-    /// Whether clients may demand fresher answers by `Cache-Control` and `Pragma`.
+    /// Whether clients may demand fresher responses by `Cache-Control` and `Pragma`.
     pub obey_clients: Option<bool>,
-    /// Whether responses are stored that say that the request's own fields were at fault, such as 400 or 431.
+    /// Whether responses are stored whose status blames the request's own fields: 400 or 431, for example.
     pub store_request_errors: Option<bool>,
-    /// The content codings that `Accept-Encoding` is reduced to, most wanted first; left as it is by default.
+    /// The content codings that `Accept-Encoding` is reduced to, most wanted first; unchanged by default.
     pub codings: Option<Vec<String>>,
-    /// What happens to paths with the segments `.` and `..`.
+    /// The treatment of paths with the segments `.` and `..`.
     pub dot_segments: Option<DotSegmentsChoice>,
-    /// Responses that one URL may have beside each other because of `Vary`.
+    /// The most variants of one URL (`Vary`).
     pub variants_max: Option<u32>,
-    /// Ranges that one request may ask for.
+    /// The most ranges of one request.
     pub ranges_max: Option<u32>,
-    /// How long requests do not wait for each other after a response that could not be stored.
+    /// The time for which requests are not collapsed after a response that could not be stored.
     pub hit_for_miss: Option<Time>,
-    /// How long a request waits for a response that another one asks for; then it asks by itself.
+    /// The longest time that a collapsed request waits for the response; then it is fetched uncollapsed.
     pub collapse_wait: Option<Time>,
-    /// How much replies tell by `Cache-Status` (RFC 9211).
+    /// The amount of detail in `Cache-Status` (RFC 9211).
     pub status_detail: Option<DetailChoice>,
-    /// When stale responses are used.
+    /// The use of stale responses.
     pub stale: StaleSection,
 }
 
-/// When stale responses are used.
+/// The use of stale responses.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct StaleSection {
-    /// For so long after their end, while no server can be reached.
+    /// The time after expiry while no server can be reached.
     pub disconnected: Option<Time>,
-    /// For so long when a server answers with an error; for responses without `stale-if-error`.
+    /// The time after expiry when a server answers with an error; for responses without `stale-if-error`.
     pub if_error: Option<Time>,
-    /// For so long while they are fetched anew; for responses without `stale-while-revalidate`.
+    /// The time after expiry while they are refreshed; for responses without `stale-while-revalidate`.
     pub while_revalidating: Option<Time>,
-    /// Whether these two count beside `s-maxage`, which strictly forbids them.
+    /// Whether these two apply despite `s-maxage`, which strictly forbids them.
     pub despite_s_maxage: Option<bool>,
 }
 
-/// A lifetime guessed from how long a response has not changed (RFC 9111 §4.2.2); never that of a URL with a query.
+/// Heuristic lifetimes, from the time that a response has not changed (RFC 9111 §4.2.2); never for a URL with a
+/// query.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct HeuristicSection {
-    /// Whether lifetimes are guessed; `true` by default.
+    /// Whether heuristic lifetimes are used; `true` by default.
     pub enabled: Option<bool>,
-    /// The part of the time since the last change, above 0 and up to 0.1, which is the default.
+    /// The fraction of the time since the last change, above 0 and up to 0.1, which is the default.
     pub fraction: Option<Fraction>,
-    /// The longest lifetime that is guessed; `1 h` by default.
+    /// The longest heuristic lifetime; `1 h` by default.
     pub lifetime_max: Option<Time>,
 }
 
-/// A part of at most a tenth.
+/// A fraction of at most a tenth.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(try_from = "f64")]
 pub struct Fraction(f64);
@@ -111,7 +113,7 @@ impl JsonSchema for Fraction {
     }
 }
 
-/// A status as a key: `404`.
+/// A status code as a key: `404`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "String")]
 pub struct StatusKey(u16);
@@ -139,17 +141,17 @@ impl JsonSchema for StatusKey {
     }
 }
 
-/// What happens to responses that set a cookie.
+/// The treatment of responses that set a cookie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SetCookieChoice {
     /// They are not stored.
     NotStored,
-    /// They are stored without it: the rest is for everybody.
+    /// They are stored without it: the rest is the same for all clients.
     StoredWithout,
 }
 
-/// What happens to paths with dot segments.
+/// The treatment of paths with dot segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DotSegmentsChoice {
@@ -159,71 +161,73 @@ pub enum DotSegmentsChoice {
     Refused,
 }
 
-/// How much replies tell by `Cache-Status`.
+/// The amount of detail in `Cache-Status`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DetailChoice {
-    /// Nothing.
+    /// No `Cache-Status`.
     Off,
-    /// Hit or not, why not, and for how long.
+    /// Hit or not, the reason, and the time to live.
     On,
-    /// The key and the reason as well: to look for a fault.
+    /// The key and the name of the reason as well: for debugging.
     Detailed,
 }
 
 impl CacheSection {
-    /// Returns what is stored and reused, with what is not given as it usually is.
+    /// Returns the settings of the policy, with defaults for what is not given.
     pub(super) fn settings(&self) -> Settings {
-        let usual = Settings::default();
+        let default_value = Settings::default();
         let lifetimes = self.statuses.iter().map(|(status, time)| (status.0, time.0));
         Settings {
-            heuristic: self.heuristic(usual.heuristic),
-            default_lifetime: self.default_lifetime.map(|time| time.0).or(usual.default_lifetime),
+            heuristic: self.heuristic(default_value.heuristic),
+            default_lifetime: self.default_lifetime.map(|time| time.0).or(default_value.default_lifetime),
             lifetimes_of_statuses: lifetimes.collect::<Vec<(u16, Nanos)>>(),
-            lifetime_min: time(self.lifetime_min, usual.lifetime_min),
-            lifetime_max: time(self.lifetime_max, usual.lifetime_max),
-            targets: self.targets.as_deref().map_or(usual.targets, lower_case),
-            set_cookie: self.set_cookie.map_or(usual.set_cookie, SetCookie::from),
-            is_obeying_clients: self.obey_clients.unwrap_or(usual.is_obeying_clients),
-            is_storing_request_errors: self.store_request_errors.unwrap_or(usual.is_storing_request_errors),
+            lifetime_min: time(self.lifetime_min, default_value.lifetime_min),
+            lifetime_max: time(self.lifetime_max, default_value.lifetime_max),
+            targets: self.targets.as_deref().map_or(default_value.targets, lower_case),
+            set_cookie: self.set_cookie.map_or(default_value.set_cookie, SetCookie::from),
+            is_obeying_clients: self.obey_clients.unwrap_or(default_value.is_obeying_clients),
+            is_storing_request_errors: self
+                .store_request_errors
+                .unwrap_or(default_value.is_storing_request_errors),
             stale: self.stale.settings(),
-            variants_max: self.variants_max.map_or(usual.variants_max, |n| n as usize),
-            ranges_max: self.ranges_max.map_or(usual.ranges_max, |n| n as usize),
-            codings: self.codings.as_deref().map_or(usual.codings, lower_case),
-            dot_segments: self.dot_segments.map_or(usual.dot_segments, DotSegments::from),
-            hit_for_miss: time(self.hit_for_miss, usual.hit_for_miss),
+            variants_max: self.variants_max.map_or(default_value.variants_max, |n| n as usize),
+            ranges_max: self.ranges_max.map_or(default_value.ranges_max, |n| n as usize),
+            codings: self.codings.as_deref().map_or(default_value.codings, lower_case),
+            dot_segments: self.dot_segments.map_or(default_value.dot_segments, DotSegments::from),
+            hit_for_miss: time(self.hit_for_miss, default_value.hit_for_miss),
         }
     }
 }
 
 impl CacheSection {
-    /// Returns how lifetimes are guessed. An operator who has named a lifetime for what gives none meant that one.
-    fn heuristic(&self, usual: Option<Heuristic>) -> Option<Heuristic> {
+    /// Returns the heuristic. An operator who sets a default lifetime wants that one instead.
+    fn heuristic(&self, default_value: Option<Heuristic>) -> Option<Heuristic> {
         match &self.heuristic {
             Some(section) => section.settings(),
-            None => usual.filter(|_| self.default_lifetime.is_none()),
+            None => default_value.filter(|_| self.default_lifetime.is_none()),
         }
     }
 }
 
 impl StaleSection {
     fn settings(&self) -> StaleSettings {
-        let usual = StaleSettings::default();
+        let default_value = StaleSettings::default();
         StaleSettings {
-            disconnected: time(self.disconnected, usual.disconnected),
-            if_error: time(self.if_error, usual.if_error),
-            while_revalidating: time(self.while_revalidating, usual.while_revalidating),
-            is_allowed_by_s_maxage: self.despite_s_maxage.unwrap_or(usual.is_allowed_by_s_maxage),
+            disconnected: time(self.disconnected, default_value.disconnected),
+            if_error: time(self.if_error, default_value.if_error),
+            while_revalidating: time(self.while_revalidating, default_value.while_revalidating),
+            is_allowed_by_s_maxage: self.despite_s_maxage.unwrap_or(default_value.is_allowed_by_s_maxage),
         }
     }
 }
 
 impl HeuristicSection {
     fn settings(&self) -> Option<Heuristic> {
-        let usual = Heuristic::default();
+        let default_value = Heuristic::default();
         let heuristic = Heuristic {
-            fraction: self.fraction.map_or(usual.fraction, |fraction| Ratio(fraction.0)),
-            lifetime_max: time(self.lifetime_max, usual.lifetime_max),
+            fraction: self.fraction.map_or(default_value.fraction, |fraction| Ratio(fraction.0)),
+            lifetime_max: time(self.lifetime_max, default_value.lifetime_max),
         };
         self.enabled.unwrap_or(true).then_some(heuristic)
     }
@@ -247,12 +251,12 @@ impl From<DotSegmentsChoice> for DotSegments {
     }
 }
 
-impl From<DetailChoice> for Detail {
-    fn from(choice: DetailChoice) -> Detail {
+impl From<DetailChoice> for CacheStatusDetail {
+    fn from(choice: DetailChoice) -> CacheStatusDetail {
         match choice {
-            DetailChoice::Off => Detail::Off,
-            DetailChoice::On => Detail::On,
-            DetailChoice::Detailed => Detail::Detailed,
+            DetailChoice::Off => CacheStatusDetail::Off,
+            DetailChoice::On => CacheStatusDetail::On,
+            DetailChoice::Detailed => CacheStatusDetail::Detailed,
         }
     }
 }

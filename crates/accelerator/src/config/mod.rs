@@ -1,13 +1,13 @@
-//! What an operator writes, in TOML, and what it means to the parts.
+//! The configuration of an accelerator, in TOML.
 //!
-//! Whatever is left out is as the part that it concerns has it by default. Files are named relative to the folder of the
-//! configuration.
+//! Every key that is left out has the default of the component that it concerns. Files are named relative to the
+//! folder of the configuration.
 //!
 //! - `quantity`: times, sizes, networks
 //! - `listen`, `origin`, `cache`, `operation`: the sections
-//! - `settings`: from the sections to what the parts go by
+//! - `settings`: from the sections to the components' settings
 //! - `schema`: the JSON Schema that is published
-//! - `error`: mistakes, with their place and what to do
+//! - `error`: errors, with their position and a hint
 
 mod cache;
 mod error;
@@ -49,74 +49,74 @@ pub use settings::Settings;
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(title = "Plimsoll accelerator configuration")]
 pub struct Config {
-    /// How this cache calls itself in `Via` and `Cache-Status`; `plimsoll` by default. Caches in a row need different
+    /// The name of this cache in `Via` and `Cache-Status`; `plimsoll` by default. Caches in a chain need different
     /// names.
     pub name: Option<String>,
-    /// How many threads serve clients; by default as many as there are CPUs that it may use.
+    /// The number of threads that serve clients; by default the number of CPUs that it may use.
     pub workers: Option<NonZeroU16>,
-    /// How long requests may take that are in flight when it is asked to stop; 30 s by default.
+    /// The time that requests in flight get when it is asked to stop; 30 s by default.
     pub stop_timeout: Option<Time>,
-    /// The host that requests of HTTP/1.0 mean that name none; without it they are refused.
+    /// The host of HTTP/1.0 requests that name none; without it they are refused.
     pub default_host: Option<String>,
-    /// Where it listens; `127.0.0.1:8000` by default.
+    /// The listeners; `127.0.0.1:8000` by default.
     #[serde(rename = "listen")]
     pub listens: Vec<ListenSection>,
     /// Certificates.
     pub tls: TlsSection,
     /// HTTP/2.
     pub http2: Http2Section,
-    /// What clients may ask of us.
+    /// The limits on clients.
     pub limits: LimitsSection,
-    /// The servers behind.
+    /// The origin servers.
     pub origin: OriginSection,
-    /// What is stored, for how long, and when it is used.
+    /// Storing and reuse of responses.
     pub cache: CacheSection,
-    /// What is kept in memory.
+    /// The memory tier.
     pub memory: MemorySection,
-    /// What is kept on disk; nothing by default.
+    /// The disk tier; none by default.
     pub disk: Option<DiskSection>,
-    /// A line per request; none by default.
+    /// The access log; none by default.
     pub access_log: Option<LogSection>,
-    /// The page of the operator; off by default.
+    /// The admin page; off by default.
     pub admin: Option<AdminSection>,
-    /// The folder that files are named relative to.
+    /// The folder that file names are relative to.
     #[serde(skip)]
     pub base: Base,
 }
 
-/// The folder that a configuration's files are named relative to; by default the current one.
+/// The folder that a configuration's file names are relative to; by default the current one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Base(PathBuf);
 
 impl Base {
-    /// Returns where a file is that a configuration names.
+    /// Returns the path of a file that a configuration names.
     pub(crate) fn path(&self, file: &Path) -> PathBuf {
         self.0.join(file)
     }
 }
 
-/// What a command line says besides a configuration, or instead of one.
+/// The command-line arguments that replace or supplement a configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Overrides {
-    /// The configuration's file.
+pub struct ConfigOverrides {
+    /// The configuration file.
     pub file: Option<PathBuf>,
-    /// The servers behind, in place of those of the file.
+    /// The origin servers, in place of those of the file.
     pub origins: Vec<Url>,
-    /// Where it listens, in place of what the file says; plain HTTP/1.
+    /// The listeners, in place of those of the file; plain HTTP/1.
     pub listens: Vec<SocketAddr>,
-    /// How much memory stored responses take, in bytes.
+    /// The memory for stored responses, in bytes.
     pub memory: Option<Size>,
-    /// How many threads serve clients.
+    /// The number of threads that serve clients.
     pub workers: Option<NonZeroU16>,
-    /// Where the operator's page is.
+    /// The address of the admin page.
     pub admin: Option<SocketAddr>,
 }
 
 impl Config {
-    /// Reads a configuration from a text; `file_name` is what messages call it.
+    /// Parses a configuration; `file_name` is for messages.
     ///
     /// # Errors
-    /// The first mistake, with its place: syntax, an unknown key, a value of the wrong sort.
+    /// The first error, with its position: syntax, an unknown key, a value of the wrong type.
     pub fn parse(file_name: &str, text: &str) -> Result<Config, ConfigError> {
         toml::from_str(text).map_err(|error| ConfigError::of_toml(file_name, text, &error))
     }
@@ -133,11 +133,11 @@ impl Config {
         Ok(Config { base: Base(folder), ..Config::parse(&shown, &text)? })
     }
 
-    /// Reads what a command line asks for: its file, if it names one, and what it says besides.
+    /// Makes the configuration for a command line: its file, if it names one, and its other arguments.
     ///
     /// # Errors
     /// As [`Config::load`].
-    pub fn of(overrides: &Overrides) -> Result<Config, ConfigError> {
+    pub fn of(overrides: &ConfigOverrides) -> Result<Config, ConfigError> {
         let mut config = match &overrides.file {
             Some(file) => Config::load(file)?,
             None => Config::default(),
@@ -160,22 +160,22 @@ impl Config {
     }
 }
 
-/// Returns a time that was given, or the usual one.
-fn time(given: Option<Time>, usual: Nanos) -> Nanos {
-    given.map_or(usual, |time| time.0)
+/// Returns a given time, or the default.
+fn time(given: Option<Time>, default_value: Nanos) -> Nanos {
+    given.map_or(default_value, |time| time.0)
 }
 
-/// Returns a size that was given, or the usual one.
-fn size(given: Option<Size>, usual: u64) -> u64 {
-    given.map_or(usual, |size| size.0)
+/// Returns a given size, or the default.
+fn size(given: Option<Size>, default_value: u64) -> u64 {
+    given.map_or(default_value, |size| size.0)
 }
 
 /// As [`size`], for sizes that fit memory.
-fn bytes(given: Option<Size>, usual: usize) -> usize {
-    given.map_or(usual, |size| usize::try_from(size.0).unwrap_or(usize::MAX))
+fn bytes(given: Option<Size>, default_value: usize) -> usize {
+    given.map_or(default_value, |size| usize::try_from(size.0).unwrap_or(usize::MAX))
 }
 
-/// Returns a number that was given, or the usual one.
-fn count(given: Option<NonZeroU64>, usual: usize) -> usize {
-    given.map_or(usual, |n| usize::try_from(n.get()).unwrap_or(usize::MAX))
+/// Returns a given number, or the default.
+fn count(given: Option<NonZeroU64>, default_value: usize) -> usize {
+    given.map_or(default_value, |n| usize::try_from(n.get()).unwrap_or(usize::MAX))
 }

@@ -1,4 +1,4 @@
-//! Sections about the machine and who runs it: `[memory]`, `[disk]`, `[access-log]`, `[admin]`.
+//! The sections about the machine and its operator: `[memory]`, `[disk]`, `[access-log]`, `[admin]`.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -8,94 +8,94 @@ use serde::Deserialize;
 
 use super::quantity::Size;
 use super::{Base, ConfigError};
-use crate::operation::{AdminSettings, LogForm, LogSettings};
+use crate::operation::{AdminSettings, LogFormat, LogSettings};
 
-/// What is kept in memory.
+/// The memory tier.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct MemorySection {
-    /// How much memory stored responses take, everything counted, remembered heads too.
+    /// The memory for stored responses, everything counted, including remembered heads.
     pub size: Option<Size>,
-    /// The largest response that is kept; at most a quarter of what one shard of the store may hold counts.
+    /// The largest response that is stored; at most a quarter of a shard's limit counts.
     pub object_max: Option<Size>,
-    /// How much responses may take that are on their way and are going to be stored.
+    /// The memory for responses on their way into the store.
     pub filling_max: Option<Size>,
-    /// How much of request heads each thread remembers with the answers to them; `0 B` for none.
+    /// The memory per thread for remembered request heads; `0 B` for none.
     pub heads_max: Option<Size>,
 }
 
-/// What is kept on disk.
+/// The disk tier.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct DiskSection {
     /// The folder, which belongs to one accelerator alone.
     pub folder: PathBuf,
-    /// How much of it is used, 16 MiB or more.
+    /// The most disk space to use, 16 MiB or more.
     pub size: Size,
 }
 
-/// A line per request.
+/// The access log.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct LogSection {
     /// The file, which is appended to.
     pub file: PathBuf,
-    /// Its form, `combined` by default.
+    /// Its format, `combined` by default.
     #[serde(default)]
     pub form: LogFormChoice,
 }
 
 impl LogSection {
-    /// Returns where the log goes.
+    /// Returns the settings of the log.
     pub(super) fn settings(&self, base: &Base) -> LogSettings {
         LogSettings { file: base.path(&self.file), form: self.form.into() }
     }
 }
 
-/// The form of the access log.
+/// The format of the access log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LogFormChoice {
-    /// NCSA's common log.
+    /// The NCSA common log format.
     Common,
     /// The same with `Referer` and `User-Agent`, as Apache and nginx write it.
     #[default]
     Combined,
-    /// An object per line, with how it was answered.
+    /// A JSON object per line, including the cache status.
     Json,
 }
 
-impl From<LogFormChoice> for LogForm {
-    fn from(choice: LogFormChoice) -> LogForm {
+impl From<LogFormChoice> for LogFormat {
+    fn from(choice: LogFormChoice) -> LogFormat {
         match choice {
-            LogFormChoice::Common => LogForm::Common,
-            LogFormChoice::Combined => LogForm::Combined,
-            LogFormChoice::Json => LogForm::Json,
+            LogFormChoice::Common => LogFormat::Common,
+            LogFormChoice::Combined => LogFormat::Combined,
+            LogFormChoice::Json => LogFormat::Json,
         }
     }
 }
 
-/// The page of the operator: figures, metrics, purge. Off without this section.
+/// The admin page: status, metrics, purge. Off without this section.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct AdminSection {
     /// Address and port: `127.0.0.1:8079`; anything but loopback needs `token-file`.
     #[schemars(with = "String")]
     pub listen: SocketAddr,
-    /// A file with the token that changes must show (`Authorization: Bearer …`), 16 characters or more.
+    /// The file with the token that commands must show (`Authorization: Bearer …`), 16 characters or more.
     ///
-    /// Without it nothing can be changed. On other addresses than loopback it is asked for everywhere.
+    /// Without it no commands are accepted. On addresses other than loopback the token is required for everything.
     pub token_file: Option<PathBuf>,
-    /// Names besides the address and `localhost` that browsers may use for the page: `["status.example.com"]`.
+    /// The names besides the address and `localhost` by which browsers may call the page: `["status.example.com"]`.
     #[serde(default)]
     pub hosts: Vec<String>,
 }
 
 impl AdminSection {
-    /// The fewest characters of a token.
+    /// The shortest token, in characters.
     const TOKEN_MIN: usize = 16;
 
-    /// Returns where the page is, with the token read from its file.
+    /// Returns the settings of the page, with the token read from its file.
     pub(super) fn settings(&self, base: &Base) -> Result<AdminSettings, ConfigError> {
         let token = self.token_file.as_ref().map(|file| {
             let file = base.path(file);

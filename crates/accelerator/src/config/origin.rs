@@ -1,4 +1,4 @@
-//! The section about the servers behind: `[origin]`.
+//! The section about the origin servers: `[origin]`.
 
 use std::num::NonZeroU64;
 use std::path::PathBuf;
@@ -9,52 +9,52 @@ use serde::Deserialize;
 use super::quantity::{Statuses, Time, Url};
 use super::{Base, count, time};
 use crate::exchange::Forwarded;
-use crate::origin::{Balance, HealthSettings, OriginServer, OriginSettings, Probe, TlsSettings};
+use crate::origin::{Balance, HealthSettings, OriginServer, OriginSettings, OriginTlsSettings, Probe};
 
-/// The servers behind, and how they are asked.
+/// The origin servers, with time limits and connection limits.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct OriginSection {
     /// The servers; at least one.
     #[serde(rename = "server")]
     pub servers: Vec<ServerSection>,
-    /// Which of them gets a request.
+    /// The load balancing between them.
     pub balance: Option<BalanceChoice>,
-    /// What `Host` says to them; by default what the client said.
+    /// The value of `Host`; by default that of the client.
     pub host: Option<String>,
-    /// How they are told what the client asked for and who it is.
+    /// The fields that tell the servers about the client's side.
     pub forwarded: Option<ForwardedChoice>,
-    /// The longest time to find a server's address, connect, and shake hands if by TLS.
+    /// The longest time to resolve a server's name, connect, and complete a TLS handshake.
     pub connect_timeout: Option<Time>,
-    /// The longest time from the end of a request to the end of the head of its reply.
+    /// The longest time from the end of a request to the end of the head of its response.
     pub first_byte_timeout: Option<Time>,
     /// The longest time between two pieces of a body.
     pub between_bytes_timeout: Option<Time>,
-    /// How long a connection is kept that nobody uses; less than the servers do.
+    /// The time that an idle connection is kept; less than the servers' own.
     pub idle_timeout: Option<Time>,
-    /// Connections to one server that nobody uses, of each thread.
+    /// The most idle connections to one server, per thread.
     pub idle_max: Option<u32>,
-    /// Requests to one server that are under way at a time.
+    /// The most requests in progress to one server.
     pub connections_max: Option<NonZeroU64>,
-    /// Requests that wait because all servers have so many; others fail at once.
+    /// The most requests that wait while all servers are at that limit; others fail at once.
     pub waiting_max: Option<u32>,
-    /// How many times more a request is sent, if it is safe and nothing of a reply has come.
+    /// The most retries of a request, if it is safe and no byte of a response has come.
     pub retries: Option<u32>,
-    /// How servers behind `https://` prove who they are.
+    /// The verification of servers with `https://`.
     pub tls: OriginTlsSection,
-    /// When a server counts as down.
+    /// The health checks.
     pub health: HealthSection,
-    /// How servers are asked whether they are well; by default they are not.
+    /// The health probe; none by default.
     pub probe: Option<ProbeSection>,
 }
 
-/// A server behind.
+/// An origin server.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ServerSection {
-    /// Where it is: `http://127.0.0.1:8080`, `https://app.internal`.
+    /// Its URL: `http://127.0.0.1:8080`, `https://app.internal`.
     pub url: Url,
-    /// Its share of the requests, as against those of the others; 1 by default.
+    /// Its weight relative to the others; 1 by default.
     #[serde(default = "one")]
     pub weight: u32,
 }
@@ -63,86 +63,86 @@ fn one() -> u32 {
     1
 }
 
-/// Which server gets a request.
+/// The load balancing between servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BalanceChoice {
     /// One after the other, by weight.
     RoundRobin,
-    /// The one that has the fewest requests under way for its weight.
+    /// The server with the fewest requests in progress for its weight.
     LeastConnections,
-    /// Always the same for the same URL.
+    /// The same server for the same URL.
     Hash,
 }
 
-/// How servers are told about the client's side.
+/// The fields that tell servers about the client's side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ForwardedChoice {
-    /// Not at all.
+    /// None.
     Off,
-    /// By `X-Forwarded-For`, `X-Forwarded-Host` and `X-Forwarded-Proto`.
+    /// `X-Forwarded-For`, `X-Forwarded-Host` and `X-Forwarded-Proto`.
     Separate,
-    /// By `Forwarded` (RFC 7239).
+    /// `Forwarded` (RFC 7239).
     Standard,
 }
 
-/// How servers prove who they are.
+/// The verification of servers with TLS.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct OriginTlsSection {
-    /// The certificates (PEM) that theirs must be signed by; by default those that the system trusts.
+    /// The certificates (PEM) of the trusted authorities; by default those of the system.
     pub ca_file: Option<PathBuf>,
-    /// The name that they must prove; by default the host of each one's URL.
+    /// The name that servers must prove; by default the host of each URL.
     pub server_name: Option<String>,
 }
 
-/// When a server counts as down, and when as up again.
+/// The health checks of servers.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct HealthSection {
-    /// After how many failures in a row it is down; 0 for never.
+    /// The failures in a row after which a server is down; 0 for never.
     pub fall: Option<u32>,
-    /// After how many good probes in a row it is up again.
+    /// The good probes in a row after which it is up again.
     pub rise: Option<u32>,
-    /// Without probes, how long it is left alone before one request is tried with it.
+    /// Without probes, the time until one trial request is sent to a server that is down.
     pub trial_after: Option<Time>,
 }
 
-/// A request by which a server shows that it is well.
+/// The health probe.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ProbeSection {
-    /// What is asked for.
+    /// The path to request.
     pub path: Option<String>,
-    /// How often.
+    /// The time from one probe to the next.
     pub interval: Option<Time>,
-    /// The longest time until the head of the reply is there.
+    /// The longest time until the head of the response has arrived.
     pub timeout: Option<Time>,
-    /// The statuses that say so.
+    /// The statuses that count as good.
     pub statuses: Option<Statuses>,
 }
 
 impl OriginSection {
-    /// Returns how the servers are asked, with what is not given as it usually is.
+    /// Returns the origin settings, with defaults for what is not given.
     pub(super) fn settings(&self, base: &Base) -> OriginSettings {
-        let usual = OriginSettings::default();
+        let default_value = OriginSettings::default();
         OriginSettings {
             servers: self.servers.iter().map(ServerSection::settings).collect(),
-            balance: self.balance.map_or(usual.balance, Balance::from),
-            host: self.host.clone().or(usual.host),
-            tls: TlsSettings {
+            balance: self.balance.map_or(default_value.balance, Balance::from),
+            host: self.host.clone().or(default_value.host),
+            tls: OriginTlsSettings {
                 ca_file: self.tls.ca_file.as_ref().map(|file| base.path(file)),
                 server_name: self.tls.server_name.clone(),
             },
-            connect_timeout: time(self.connect_timeout, usual.connect_timeout),
-            first_byte_timeout: time(self.first_byte_timeout, usual.first_byte_timeout),
-            between_bytes_timeout: time(self.between_bytes_timeout, usual.between_bytes_timeout),
-            idle_timeout: time(self.idle_timeout, usual.idle_timeout),
-            idle_max: self.idle_max.map_or(usual.idle_max, |n| n as usize),
-            connections_max: count(self.connections_max, usual.connections_max),
-            waiting_max: self.waiting_max.map_or(usual.waiting_max, |n| n as usize),
-            retries: self.retries.unwrap_or(usual.retries),
+            connect_timeout: time(self.connect_timeout, default_value.connect_timeout),
+            first_byte_timeout: time(self.first_byte_timeout, default_value.first_byte_timeout),
+            between_bytes_timeout: time(self.between_bytes_timeout, default_value.between_bytes_timeout),
+            idle_timeout: time(self.idle_timeout, default_value.idle_timeout),
+            idle_max: self.idle_max.map_or(default_value.idle_max, |n| n as usize),
+            connections_max: count(self.connections_max, default_value.connections_max),
+            waiting_max: self.waiting_max.map_or(default_value.waiting_max, |n| n as usize),
+            retries: self.retries.unwrap_or(default_value.retries),
             health: self.health.settings(self.probe.as_ref()),
         }
     }
@@ -156,24 +156,24 @@ impl ServerSection {
 
 impl HealthSection {
     fn settings(&self, probe: Option<&ProbeSection>) -> HealthSettings {
-        let usual = HealthSettings::default();
+        let default_value = HealthSettings::default();
         HealthSettings {
-            probe: probe.map(ProbeSection::settings).or(usual.probe),
-            fall: self.fall.unwrap_or(usual.fall),
-            rise: self.rise.unwrap_or(usual.rise),
-            trial_after: time(self.trial_after, usual.trial_after),
+            probe: probe.map(ProbeSection::settings).or(default_value.probe),
+            fall: self.fall.unwrap_or(default_value.fall),
+            rise: self.rise.unwrap_or(default_value.rise),
+            trial_after: time(self.trial_after, default_value.trial_after),
         }
     }
 }
 
 impl ProbeSection {
     fn settings(&self) -> Probe {
-        let usual = Probe::default();
+        let default_value = Probe::default();
         Probe {
-            path: self.path.clone().unwrap_or(usual.path),
-            interval: time(self.interval, usual.interval),
-            timeout: time(self.timeout, usual.timeout),
-            statuses: self.statuses.as_ref().map_or(usual.statuses, |statuses| statuses.0.clone()),
+            path: self.path.clone().unwrap_or(default_value.path),
+            interval: time(self.interval, default_value.interval),
+            timeout: time(self.timeout, default_value.timeout),
+            statuses: self.statuses.as_ref().map_or(default_value.statuses, |statuses| statuses.0.clone()),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Values as people write them: times and sizes with their units, networks, statuses.
+//! Values with units as people write them: times, sizes, networks, statuses.
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -7,19 +7,19 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use units::Nanos;
 
-use crate::front::Network;
+use crate::frontend::Network;
 use crate::origin::OriginServer;
 
 const TIME_UNITS: &[(&str, f64)] = &[("ms", 1e6), ("s", 1e9), ("min", 60e9), ("h", 3_600e9), ("d", 86_400e9)];
 
-/// Units of 1024 are written with an `i`; `kB` and `MB` are left out because they are read both ways.
+/// Units of 1024 are written with an `i`; `kB` and `MB` are left out because they are ambiguous.
 const SIZE_UNITS: &[(&str, f64)] =
     &[("B", 1.0), ("KiB", 1024.0), ("MiB", 1048576.0), ("GiB", 1073741824.0), ("TiB", 1099511627776.0)];
 
-/// The longest time that can be written, ten years: longer ones are a slip.
+/// The longest time, ten years: a longer one is an error.
 const TIME_MAX: f64 = 3_653.0 * 86_400e9;
 
-/// The largest size that can be written, 1 PiB: larger ones are a slip.
+/// The largest size, 1 PiB: a larger one is an error.
 const SIZE_MAX: f64 = (1_u64 << 50) as f64;
 
 /// A time: `10 s`.
@@ -32,12 +32,12 @@ pub struct Time(pub Nanos);
 #[serde(try_from = "String")]
 pub struct Size(pub u64);
 
-/// A server behind, by its address: `http://127.0.0.1:8080`.
+/// An origin server, by its URL: `http://127.0.0.1:8080`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
 pub struct Url(#[schemars(with = "String")] pub OriginServer);
 
-/// Peers: an address, or all that begin alike, `10.0.0.0/8`.
+/// Peers: an address or a network, `10.0.0.0/8`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
 pub struct Peers(#[schemars(with = "String")] pub Network);
@@ -78,7 +78,7 @@ impl TryFrom<String> for Url {
     type Error = String;
 
     fn try_from(text: String) -> Result<Url, String> {
-        text.parse().map(Url).map_err(|error: crate::origin::AddressError| error.to_string())
+        text.parse().map(Url).map_err(|error: crate::origin::OriginAddressError| error.to_string())
     }
 }
 
@@ -86,7 +86,7 @@ impl TryFrom<String> for Peers {
     type Error = String;
 
     fn try_from(text: String) -> Result<Peers, String> {
-        text.parse().map(Peers).map_err(|error: crate::front::NoNetwork| error.to_string())
+        text.parse().map(Peers).map_err(|error: crate::frontend::NetworkParseError| error.to_string())
     }
 }
 
@@ -98,18 +98,23 @@ impl TryFrom<String> for Statuses {
         let (first, last) = text.split_once('-').unwrap_or((&text, &text));
         match (status(first), status(last)) {
             (Some(first), Some(last)) if first <= last => Ok(Statuses(first..=last)),
-            _ => Err(format!("expected a status or a range of them such as `200-399`, found `{text}`")),
+            _ => Err(format!(
+                "expected a status or a range of statuses, `200-399` for example, found `{text}`"
+            )),
         }
     }
 }
 
-/// Reads a number and a unit; gives the number of smallest units. Errors: what was expected, and a hint.
+/// Reads a number and a unit; returns the number of smallest units.
+///
+/// # Errors
+/// A message with a hint.
 fn parse(text: &str, what: &str, units: &[(&str, f64)], example: &str) -> Result<f64, String> {
     let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
     let wrong = |found: &str| {
         let names = names.join(", ");
         format!(
-            "expected {what}, found {found}\nhint: write a number and a unit, such as `{example}`; units are {names}"
+            "expected {what}, found {found}\nhint: write a number and a unit, `{example}` for example; units are {names}"
         )
     };
     let text = text.trim();
@@ -123,7 +128,7 @@ fn parse(text: &str, what: &str, units: &[(&str, f64)], example: &str) -> Result
     found.map(|(_, size)| number * size).ok_or_else(|| wrong(&format!("the unit `{unit}`")))
 }
 
-/// Says in the schema what a text has to look like.
+/// Adds the format of a text to the schema.
 macro_rules! text_schema {
     ($type:ident, $about:literal, $pattern:literal) => {
         impl JsonSchema for $type {
@@ -155,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_with_units_are_read() {
+    fn quantities_are_parsed() {
         let time = |text: &str| Time::try_from(text.to_owned()).map(|time| time.0);
         for (text, nanos) in [
             ("250ms", Nanos::from_millis(250)),
@@ -172,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_refused_with_what_was_expected() {
+    fn invalid_quantities_are_refused_with_a_message() {
         for text in ["", "s", "10", "-1 s", "1e3 s", "1.2.3 s", "10 sec", "10 us", "9999 d", "5 MiB"] {
             assert!(Time::try_from(text.to_owned()).is_err(), "{text}");
         }
@@ -185,7 +190,7 @@ mod tests {
         assert_eq!(
             Time::try_from("10".to_owned()).unwrap_err(),
             "expected a time, found `10` without a unit\n\
-             hint: write a number and a unit, such as `10 s`; units are ms, s, min, h, d"
+             hint: write a number and a unit, `10 s` for example; units are ms, s, min, h, d"
         );
     }
 }

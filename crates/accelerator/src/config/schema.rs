@@ -5,10 +5,10 @@ use schemars::{Schema, schema_for};
 
 use super::Config;
 
-/// Returns the JSON Schema of configurations, with what their keys mean.
+/// Returns the JSON Schema of configurations, with descriptions of all keys.
 pub fn config_schema() -> Schema {
     let mut schema = schema_for!(Config);
-    // schemars says of every `Option` that it may be null, and is by default; TOML does not have that.
+    // schemars allows null for every `Option`, and makes it the default; TOML has no null.
     RecursiveTransform(forbid_null).transform(&mut schema);
     schema
 }
@@ -29,7 +29,7 @@ fn forbid_null(schema: &mut Schema) {
     if let [serde_json::Value::Object(only)] = choices.as_slice() {
         let only = only.clone();
         schema.remove("anyOf");
-        // What is said where it is used comes first, before what the type says of itself.
+        // The description of the key comes before that of its type.
         for (key, value) in only {
             if schema.get(&key).is_none() {
                 schema.insert(key, value);

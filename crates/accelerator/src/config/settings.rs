@@ -1,4 +1,4 @@
-//! From the sections to what the parts go by, and what no single value can be blamed for.
+//! Conversion of the sections to the components' settings, and checks across sections.
 
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
@@ -6,66 +6,66 @@ use std::num::NonZeroUsize;
 use units::Nanos;
 
 use super::{Config, ConfigError, ListenSection, Time, bytes, size, time};
-use crate::exchange::{Detail, ExchangeSettings, Forwarded};
-use crate::front::FrontSettings;
-use crate::front::tls::TlsSettings;
+use crate::exchange::{CacheStatusDetail, ExchangeSettings, Forwarded};
+use crate::frontend::FrontendSettings;
+use crate::frontend::tls::TlsSettings;
 use crate::operation::{AdminSettings, LogSettings};
 use crate::origin::OriginSettings;
 use crate::store::disk::DiskSettings;
 use crate::store::{Pattern, StoreSettings};
 
-/// Where an accelerator listens that was not told.
+/// The default listener.
 const LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8000);
 
-/// How long requests in flight may take at the end, unless it is said.
+/// The default stop timeout.
 const STOP_TIMEOUT: Nanos = Nanos::from_secs(30);
 
-/// How much responses may take that are on their way into the store, unless it is said.
+/// The default memory for responses on their way into the store.
 const FILLING_BYTES_MAX: u64 = 64 << 20;
 
-/// Less memory than this is a slip.
+/// The least memory; less is an error.
 const MEMORY_MIN: u64 = 1 << 20;
 
-/// More threads than this are a slip.
+/// The most threads; more are an error.
 const WORKERS_MAX: u16 = 1024;
 
-/// What all parts go by.
+/// The settings of all components.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// How many threads serve clients; as many as there are CPUs if `None`.
+    /// The number of threads that serve clients; the number of CPUs if `None`.
     pub workers: Option<NonZeroUsize>,
-    /// How long requests may take that are in flight when it is asked to stop.
+    /// The time that requests in flight get when it is asked to stop.
     pub stop_timeout: Nanos,
-    /// Where clients come in.
-    pub front: FrontSettings,
-    /// What listeners with TLS show; `None` if there are none.
+    /// The frontend.
+    pub frontend: FrontendSettings,
+    /// TLS; `None` if no listener speaks it.
     pub tls: Option<TlsSettings>,
-    /// How requests are decided.
+    /// The exchange.
     pub exchange: ExchangeSettings,
-    /// The servers behind.
+    /// The origin servers.
     pub origin: OriginSettings,
-    /// What is kept.
+    /// The store.
     pub store: StoreSettings,
     /// Bytes of memory for responses that are on their way into the store.
     pub filling_bytes_max: u64,
-    /// Where requests are logged.
+    /// The access log.
     pub log: Option<LogSettings>,
-    /// The operator's page.
+    /// The admin page.
     pub admin: Option<AdminSettings>,
 }
 
 impl Config {
-    /// Returns what the parts go by; reads the file with the token, if there is one.
+    /// Returns the components' settings; reads the token file, if there is one.
     ///
     /// # Errors
-    /// What does not go together, and a token that cannot be read.
+    /// A conflict between keys, or a token that cannot be read.
     pub fn settings(&self) -> Result<Settings, ConfigError> {
         self.check()?;
         let admin = self.admin.as_ref().map(|admin| admin.settings(&self.base)).transpose()?;
         Ok(Settings {
             workers: self.workers.map(NonZeroUsize::from),
             stop_timeout: time(self.stop_timeout, STOP_TIMEOUT),
-            front: self.front(),
+            frontend: self.frontend(),
             tls: self.has_certificate().then(|| self.tls.settings(&self.base)),
             exchange: self.exchange(),
             origin: self.origin.settings(&self.base),
@@ -76,41 +76,44 @@ impl Config {
         })
     }
 
-    fn front(&self) -> FrontSettings {
-        let usual = FrontSettings::default();
+    fn frontend(&self) -> FrontendSettings {
+        let default_value = FrontendSettings::default();
         let own = [ListenSection::plain(LISTEN)];
         let listens = if self.listens.is_empty() { &own[..] } else { &self.listens };
-        FrontSettings {
+        FrontendSettings {
             listens: listens.iter().map(ListenSection::settings).collect(),
             limits: self.limits.settings(),
             http2: self.http2.settings(),
-            memo_bytes_max: bytes(self.memory.heads_max, usual.memo_bytes_max),
+            memo_bytes_max: bytes(self.memory.heads_max, default_value.memo_bytes_max),
         }
     }
 
     fn exchange(&self) -> ExchangeSettings {
-        let usual = ExchangeSettings::default();
+        let default_value = ExchangeSettings::default();
         ExchangeSettings {
             policy: self.cache.settings(),
-            name: self.name.clone().unwrap_or(usual.name),
-            cache_status: self.cache.status_detail.map_or(usual.cache_status, Detail::from),
-            collapse_wait: time(self.cache.collapse_wait, usual.collapse_wait),
-            forwarded: self.origin.forwarded.map_or(usual.forwarded, Forwarded::from),
+            name: self.name.clone().unwrap_or(default_value.name),
+            cache_status: self
+                .cache
+                .status_detail
+                .map_or(default_value.cache_status, CacheStatusDetail::from),
+            collapse_wait: time(self.cache.collapse_wait, default_value.collapse_wait),
+            forwarded: self.origin.forwarded.map_or(default_value.forwarded, Forwarded::from),
             bypass: self.cache.bypass.iter().map(|text| Pattern::new(text)).collect(),
-            default_host: self.default_host.clone().or(usual.default_host),
+            default_host: self.default_host.clone().or(default_value.default_host),
         }
     }
 
     fn store(&self) -> StoreSettings {
-        let usual = StoreSettings::default();
+        let default_value = StoreSettings::default();
         let disk = self
             .disk
             .as_ref()
             .map(|disk| DiskSettings { directory: self.base.path(&disk.folder), bytes: disk.size.0 });
         StoreSettings {
-            bytes: size(self.memory.size, usual.bytes),
-            object_bytes_max: size(self.memory.object_max, usual.object_bytes_max),
-            disk: disk.or(usual.disk),
+            bytes: size(self.memory.size, default_value.bytes),
+            object_bytes_max: size(self.memory.object_max, default_value.object_bytes_max),
+            disk: disk.or(default_value.disk),
         }
     }
 
@@ -118,7 +121,7 @@ impl Config {
         !self.tls.certificates.is_empty()
     }
 
-    /// Looks for what does not go together.
+    /// Checks keys against each other.
     fn check(&self) -> Result<(), ConfigError> {
         let checks = [
             self.check_origin(),
@@ -134,7 +137,7 @@ impl Config {
     fn check_origin(&self) -> Option<String> {
         let hint =
             "name it by `--origin http://HOST:PORT`, or in the file: `[[origin.server]]` with `url = \"…\"`";
-        self.origin.servers.is_empty().then(|| format!("no server to stand before is given\nhint: {hint}"))
+        self.origin.servers.is_empty().then(|| format!("no origin server is given\nhint: {hint}"))
     }
 
     fn check_names(&self) -> Option<String> {
@@ -142,13 +145,13 @@ impl Config {
             return Some(format!("expected letters, digits and `-._` as `name`, found `{name}`"));
         }
         let host = self.default_host.as_ref().filter(|host| !is_host(host))?;
-        Some(format!("expected a host, with its port if it has one, as `default-host`, found `{host}`"))
+        Some(format!("expected `host` or `host:port` as `default-host`, found `{host}`"))
     }
 
     fn check_listens(&self) -> Option<String> {
         if let Some(listen) = self.listens.iter().find(|listen| listen.tls && !self.has_certificate()) {
             return Some(format!(
-                "`{}` is to speak TLS, and there is no certificate\n\
+                "`{}` needs TLS, but there is no certificate\n\
                  hint: add `[[tls.certificate]]` with `chain` and `key`",
                 listen.address
             ));
@@ -157,11 +160,11 @@ impl Config {
             || self.listens.iter().map(|listen| listen.address).filter(|address| address.port() != 0);
         let twice = addresses()
             .enumerate()
-            .find(|(place, address)| addresses().take(*place).any(|one| one == *address));
-        twice.map(|(_, address)| format!("`{address}` is to be listened at twice"))
+            .find(|(index, address)| addresses().take(*index).any(|one| one == *address));
+        twice.map(|(_, address)| format!("`{address}` is listed twice as a listener"))
     }
 
-    /// Looks for limits that no wait would ever keep: zero does not mean that there is none.
+    /// Checks the time limits: zero does not mean that there is none.
     fn check_times(&self) -> Option<String> {
         let Config { limits, origin, .. } = self;
         let probe = origin.probe.as_ref();
@@ -180,16 +183,16 @@ impl Config {
         ];
         let (section, key, _) = times.into_iter().find(|(.., time)| *time == Some(Time(Nanos::ZERO)))?;
         Some(format!(
-            "expected more than `0 s` as `{key}` of `[{section}]`\nhint: leave it out for the usual time"
+            "expected more than `0 s` as `{key}` of `[{section}]`\nhint: leave it out for the default"
         ))
     }
 
     fn check_sizes(&self) -> Option<String> {
         if self.workers.is_some_and(|workers| WORKERS_MAX < workers.get()) {
-            return Some(format!("expected at most {WORKERS_MAX} `workers`\nhint: one per CPU is best"));
+            return Some(format!("expected at most {WORKERS_MAX} `workers`\nhint: use one per CPU"));
         }
-        let usual = StoreSettings::default();
-        let memory = size(self.memory.size, usual.bytes);
+        let default_value = StoreSettings::default();
+        let memory = size(self.memory.size, default_value.bytes);
         if memory < MEMORY_MIN {
             return Some("expected at least `1 MiB` as `size` of `[memory]`".to_owned());
         }
@@ -215,8 +218,8 @@ impl Config {
         let is_open = !admin.listen.ip().is_loopback() && admin.token_file.is_none();
         is_open.then(|| {
             format!(
-                "the operator's page at `{}` could be used by anybody\n\
-                 hint: listen on `127.0.0.1`, or name a `token-file` in `[admin]`",
+                "anybody could use the admin page at `{}`\n\
+                 hint: listen on `127.0.0.1`, or set `token-file` in `[admin]`",
                 admin.listen
             )
         })

@@ -1,190 +1,201 @@
-//! The origin asked for what may be stored.
+//! Fetching of responses that may be stored.
 
 use std::rc::Rc;
 use std::sync::Arc;
 
 use units::{Nanos, wall};
 
-use super::errand::Errand;
-use super::error_page::Fault;
-use super::flight::{Lead, Outcome};
-use super::flow::FlowReader;
+use super::error_page::LocalError;
+use super::flight::{FlightOutcome, Leader};
 use super::handle::Exchange;
-use super::interims::Interims;
-use super::outgoing::{Purpose, outgoing};
+use super::interim_relay::InterimRelay;
+use super::origin_fetch::OriginFetch;
+use super::streaming::StreamingReader;
+use super::upstream_request::{Purpose, upstream_request};
 use crate::message::HeaderLines;
-use crate::origin::{OriginFailure, OriginReply};
-use crate::policy::{Failure, NotStored, Response, Store, Variant, hit_for_miss, store};
-use crate::store::{Object, Purge, Removal, Since};
+use crate::origin::{OriginFailure, UpstreamResponse};
+use crate::policy::{FetchFailure, NotStored, ResponseMeta, StoreDecision, Variant, hit_for_miss, store};
+use crate::store::{Purge, Removal, RemovalsSeen, StoredResponse};
 
-/// What asking the origin has brought.
+/// The outcome of a fetch.
 #[derive(Debug)]
-pub(super) enum Fetched {
+pub(super) enum FetchOutcome {
     /// A response that is on its way into the store.
-    Kept {
-        /// Its body, for whoever asked.
-        reader: FlowReader,
-        /// Its lines, for whoever asked.
+    Storing {
+        /// The body, for the client that asked.
+        reader: StreamingReader,
+        /// The lines, for the client that asked.
         lines: HeaderLines,
     },
-    /// A response that is only for whoever asked.
+    /// A response for the client that asked alone.
     Relayed {
         /// The response.
-        reply: OriginReply,
-        /// Why it is not stored; `None` if nobody wanted to store it: the reply to a HEAD.
+        response: UpstreamResponse,
+        /// The reason why it is not stored; `None` for a response to HEAD, which is never stored.
         why: Option<NotStored>,
     },
-    /// A stored response is still good.
+    /// A stored response that the origin has validated.
     Validated {
-        /// The stored response, brought up to date.
-        object: Arc<Object>,
-        /// How long the origin took to say so.
+        /// The stored response, freshened.
+        object: Arc<StoredResponse>,
+        /// The time that the origin took.
         waited: Nanos,
     },
-    /// An error with this status that a stale response may stand in for.
+    /// An error with this status that a stale response may replace.
     Error(u16),
-    /// No answer.
-    Failed(Fault),
+    /// No response.
+    Failed(LocalError),
 }
 
 impl Exchange {
-    /// Asks the origin, and starts to store what comes back if that is allowed.
+    /// Asks the origin, and starts to store the response if that is allowed.
     ///
-    /// With `is_own` the request goes with its own conditions and ranges unless something stored is to be validated.
-    /// A `lead` learns what comes of it, `interims` what comes before the reply.
+    /// With `is_uncollapsed` the client's own conditions and ranges are forwarded, unless a stored response is to be
+    /// validated. A `leader` announces the outcome to its followers; `interims` takes the interim responses.
     pub(super) async fn fetch(
         self: &Rc<Self>,
-        errand: &Rc<Errand>,
-        is_own: bool,
-        lead: Option<Lead>,
-        interims: &Interims,
-    ) -> Fetched {
-        let since = self.shared.store.since(errand.ask.key.as_str());
-        let is_own = is_own && errand.against.is_empty();
-        let purpose = if is_own { Purpose::Own } else { errand.filling() };
-        let mut sent = self.send(errand, &purpose, interims).await;
-        if let Ok(reply) = &sent
-            && reply.status == 304
-            && !is_own
+        fetch: &Rc<OriginFetch>,
+        is_uncollapsed: bool,
+        leader: Option<Leader>,
+        interims: &InterimRelay,
+    ) -> FetchOutcome {
+        let since = self.shared.store.since(fetch.request.key.as_str());
+        let is_uncollapsed = is_uncollapsed && fetch.against.is_empty();
+        let purpose = if is_uncollapsed { Purpose::Own } else { fetch.fill_purpose() };
+        let mut sent = self.send(fetch, &purpose, interims).await;
+        if let Ok(response) = &sent
+            && response.status == 304
+            && !is_uncollapsed
         {
-            if let Some(object) = self.freshened(errand, reply, since) {
-                settle(lead.as_ref(), Outcome::Again);
-                return Fetched::Validated { object, waited: reply.waited };
+            if let Some(object) = self.freshened(fetch, response, since) {
+                settle(leader.as_ref(), FlightOutcome::StoreChanged);
+                return FetchOutcome::Validated { object, waited: response.waited };
             }
-            sent = self.send(errand, &Errand::filling_anew(), interims).await;
+            sent = self.send(fetch, &OriginFetch::fill_unconditionally(), interims).await;
         }
         match sent {
-            Ok(reply) if reply.status == 304 && !is_own => {
-                self.failure(lead, Fault { status: 502, reason: "origin-not-modified" })
+            Ok(response) if response.status == 304 && !is_uncollapsed => {
+                self.failure(leader, LocalError { status: 502, reason: "origin-not-modified" })
             }
-            Ok(reply) => self.arrived(errand, reply, is_own, since, lead, interims).await,
-            Err(failure) => self.failure(lead, Fault::from(&failure)),
+            Ok(response) => self.arrived(fetch, response, is_uncollapsed, since, leader, interims).await,
+            Err(failure) => self.failure(leader, LocalError::from(&failure)),
         }
     }
 
     async fn send(
         &self,
-        errand: &Errand,
+        fetch: &OriginFetch,
         purpose: &Purpose,
-        interims: &Interims,
-    ) -> Result<OriginReply, OriginFailure> {
-        self.origins.send(&outgoing(&errand.ask, purpose, &self.settings), interims.clone()).await
+        interims: &InterimRelay,
+    ) -> Result<UpstreamResponse, OriginFailure> {
+        self.origin.send(&upstream_request(&fetch.request, purpose, &self.settings), interims.clone()).await
     }
 
-    fn failure(&self, lead: Option<Lead>, fault: Fault) -> Fetched {
-        // What is wrong with this one request says nothing about those of others.
-        let is_own = fault.status < 500;
-        settle(lead.as_ref(), if is_own { Outcome::Alone } else { Outcome::Failed(fault) });
-        Fetched::Failed(fault)
+    fn failure(&self, leader: Option<Leader>, error: LocalError) -> FetchOutcome {
+        // A fault of this one request says nothing about the requests of others.
+        let is_uncollapsed = error.status < 500;
+        settle(
+            leader.as_ref(),
+            if is_uncollapsed { FlightOutcome::NotShareable } else { FlightOutcome::Failed(error) },
+        );
+        FetchOutcome::Failed(error)
     }
 
-    /// Decides what becomes of a response that is not about a stored one.
+    /// Decides what to do with a response other than a 304.
     async fn arrived(
         self: &Rc<Self>,
-        errand: &Rc<Errand>,
-        reply: OriginReply,
-        is_own: bool,
-        since: Since,
-        lead: Option<Lead>,
-        interims: &Interims,
-    ) -> Fetched {
+        fetch: &Rc<OriginFetch>,
+        response: UpstreamResponse,
+        is_uncollapsed: bool,
+        since: RemovalsSeen,
+        leader: Option<Leader>,
+        interims: &InterimRelay,
+    ) -> FetchOutcome {
         let policy = &self.settings.policy;
-        let response =
-            Response::read(reply.status, reply.lines.iter(), reply.times, policy).of(&errand.ask.key);
-        let failure = Failure::Status(reply.status);
-        if errand.stand_in(failure, wall(), policy).is_some() {
-            settle(lead.as_ref(), Outcome::Error(reply.status));
-            return Fetched::Error(reply.status);
+        let meta = ResponseMeta::read(response.status, response.lines.iter(), response.times, policy)
+            .of(&fetch.request.key);
+        let failure = FetchFailure::Status(response.status);
+        if fetch.stale_substitute(failure, wall(), policy).is_some() {
+            settle(leader.as_ref(), FlightOutcome::Error(response.status));
+            return FetchOutcome::Error(response.status);
         }
-        if errand.ask.is_head() {
-            self.note_head(errand, &reply, &response, since);
-            return Fetched::Relayed { reply, why: None };
+        if fetch.request.is_head() {
+            self.note_head(fetch, &response, &meta, since);
+            return FetchOutcome::Relayed { response, why: None };
         }
-        match self.storable(errand, &reply, &response) {
-            Ok(variant) => self.keep(errand, reply, response, variant, since, lead),
+        match self.storable(fetch, &response, &meta) {
+            Ok(variant) => self.start_fill(fetch, response, meta, variant, since, leader),
             Err(why) => {
-                self.remember_not_stored(errand, why, reply.status);
-                let is_error = 500 <= reply.status;
-                settle(lead.as_ref(), if is_error { Outcome::Error(reply.status) } else { Outcome::Alone });
-                if !is_own && errand.ask.request.has_range && may_have_parts(&reply) {
-                    // Its connection may serve for the part.
-                    drop(reply);
-                    return self.part(errand, why, interims).await;
+                self.note_not_stored(fetch, why, response.status);
+                let is_error = 500 <= response.status;
+                settle(
+                    leader.as_ref(),
+                    if is_error {
+                        FlightOutcome::Error(response.status)
+                    } else {
+                        FlightOutcome::NotShareable
+                    },
+                );
+                if !is_uncollapsed && fetch.request.meta.has_range && may_have_parts(&response) {
+                    // Its connection may be reused for the part.
+                    drop(response);
+                    return self.part(fetch, why, interims).await;
                 }
-                Fetched::Relayed { reply, why: Some(why) }
+                FetchOutcome::Relayed { response, why: Some(why) }
             }
         }
     }
 
-    /// Asks once more for just the part that is wanted: the whole was asked for to be kept, and is not for that.
-    async fn part(&self, errand: &Errand, why: NotStored, interims: &Interims) -> Fetched {
-        match self.send(errand, &Purpose::Own, interims).await {
-            Ok(reply) => Fetched::Relayed { reply, why: Some(why) },
-            Err(failure) => Fetched::Failed(Fault::from(&failure)),
+    /// Fetches once more, just the ranges that the client wants: the whole was fetched to be stored, and is not
+    /// stored.
+    async fn part(&self, fetch: &OriginFetch, why: NotStored, interims: &InterimRelay) -> FetchOutcome {
+        match self.send(fetch, &Purpose::Own, interims).await {
+            Ok(response) => FetchOutcome::Relayed { response, why: Some(why) },
+            Err(failure) => FetchOutcome::Failed(LocalError::from(&failure)),
         }
     }
 
-    /// Decides whether a response may be stored, and returns as which variant.
+    /// Decides whether a response may be stored, and returns its variant.
     fn storable(
         &self,
-        errand: &Errand,
-        reply: &OriginReply,
-        response: &Response,
+        fetch: &OriginFetch,
+        response: &UpstreamResponse,
+        meta: &ResponseMeta,
     ) -> Result<Variant, NotStored> {
         let policy = &self.settings.policy;
-        if let Store::No(why) = store(&errand.ask.request, response, policy) {
+        if let StoreDecision::No(why) = store(&fetch.request.meta, meta, policy) {
             return Err(why);
         }
         let bytes_max = self.shared.store.object_bytes_max() as u64;
-        if reply.content_length.is_some_and(|length| bytes_max < length) {
+        if response.content_length.is_some_and(|length| bytes_max < length) {
             return Err(NotStored::TooLarge);
         }
-        let variant = Variant::of(&response.vary, errand.ask.lines(), &policy.codings);
+        let variant = Variant::of(&meta.vary, fetch.request.lines(), &policy.codings);
         variant.ok_or(NotStored::VariesByEverything)
     }
 
-    /// Takes note that a response was not stored: the next requests for it wait for nobody, and what the origin has
-    /// replaced by it is not served any more.
-    pub(super) fn remember_not_stored(&self, errand: &Errand, why: NotStored, status: u16) {
-        let (key, now) = (errand.ask.key.as_str(), wall());
-        if errand.stale.is_some() && status < 500 && why.is_lasting() {
+    /// Notes that a response was not stored: the next requests for it are not collapsed, and the stored response that
+    /// it replaces is removed.
+    pub(super) fn note_not_stored(&self, fetch: &OriginFetch, why: NotStored, status: u16) {
+        let (key, now) = (fetch.request.key.as_str(), wall());
+        if fetch.stale.is_some() && status < 500 && why.is_persistent() {
             self.shared.store.purge(&Purge::Key(key.to_owned()), Removal::Delete, now);
         }
-        if let Some(mark) = hit_for_miss(why, now, &self.settings.policy) {
-            self.shared.store.set_mark(key, mark);
+        if let Some(hit_for_miss) = hit_for_miss(why, now, &self.settings.policy) {
+            self.shared.store.set_hit_for_miss(key, hit_for_miss);
         }
     }
 }
 
-/// Tells whether the origin may have parts of what it has answered with: not of errors, and not if it says so.
-fn may_have_parts(reply: &OriginReply) -> bool {
-    let ranges = reply.lines.get("accept-ranges").unwrap_or_default();
-    reply.status == 200 && !ranges.eq_ignore_ascii_case(b"none")
+/// Returns whether the origin may support ranges of this response: not of errors, and not if it says so.
+fn may_have_parts(response: &UpstreamResponse) -> bool {
+    let ranges = response.lines.get("accept-ranges").unwrap_or_default();
+    response.status == 200 && !ranges.eq_ignore_ascii_case(b"none")
 }
 
-/// Says what came of a flight, if there is one.
-pub(super) fn settle(lead: Option<&Lead>, outcome: Outcome) {
-    if let Some(lead) = lead {
-        lead.settle(outcome);
+/// Announces the outcome of a flight, if there is one.
+pub(super) fn settle(leader: Option<&Leader>, outcome: FlightOutcome) {
+    if let Some(leader) = leader {
+        leader.settle(outcome);
     }
 }

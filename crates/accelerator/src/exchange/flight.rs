@@ -1,14 +1,14 @@
-//! Requests for the same that wait for each other: one leads and asks the origin, the others follow.
+//! Request collapsing: of concurrent requests for the same response one leads and asks the origin, the others follow.
 //!
-//! | state | event | next | what followers do |
+//! | state | event | next | followers |
 //! |---|---|---|---|
-//! | waiting | the head of a response that may be kept | arriving | read the flow if it suits them, else go alone |
-//! | waiting | the stored response is still good | again | look into the store again |
-//! | waiting | a response that may not be kept | alone | go, all at once, each by itself |
-//! | waiting | the origin answers with an error | error | take what is stale if they may, else go alone |
-//! | waiting | the origin does not answer | failed | take what is stale if they may, else the same error |
-//! | waiting | the leader is gone | alone | as above |
-//! | arriving | the last byte, or too many of them | – | new ones find the store, or lead a flight of their own |
+//! | waiting | the head of a response that may be stored | streaming | read along if it matches, else fetch uncollapsed |
+//! | waiting | the stored response is validated | store changed | look up again |
+//! | waiting | a response that may not be stored | not shareable | fetch uncollapsed, all at once |
+//! | waiting | the origin answers with an error | error | serve stale if they may, else fetch uncollapsed |
+//! | waiting | the origin does not answer | failed | serve stale if they may, else the same error |
+//! | waiting | the leader is gone | not shareable | as above |
+//! | streaming | the last byte, or too many of them | – | new requests find the store, or lead a flight of their own |
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,12 +16,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
 
-use super::error_page::Fault;
-use super::flow::Arriving;
+use super::error_page::LocalError;
+use super::streaming::StreamingResponse;
 use crate::policy::Variant;
-use crate::store::Since;
+use crate::store::RemovalsSeen;
 
-/// What is being asked for under all keys; shared by all threads.
+/// The fetches in progress under all keys; shared by all threads.
 #[derive(Debug)]
 pub struct Flights {
     table: Mutex<HashMap<FlightKey, Arc<Flight>>>,
@@ -29,88 +29,89 @@ pub struct Flights {
     filling_bytes_max: u64,
 }
 
-/// What the followers of a flight have in common: the key, and the fields that responses under it depend on as far as
-/// that is known.
+/// The key by which requests are collapsed: the cache key, and the values of the fields that responses under it
+/// depend on as far as those are known.
 type FlightKey = (Box<str>, Variant);
 
-/// A request that others wait for.
+/// A fetch that followers wait for.
 #[derive(Debug)]
 pub(super) struct Flight {
-    outcome: watch::Receiver<Option<Outcome>>,
-    since: Since,
+    outcome: watch::Receiver<Option<FlightOutcome>>,
+    since: RemovalsSeen,
 }
 
-/// What came of a flight.
+/// The outcome of a flight.
 #[derive(Debug, Clone)]
-pub(super) enum Outcome {
-    /// A response that all of them may have is on its way.
-    Arriving(Arc<Arriving>),
-    /// The store has changed.
-    Again,
-    /// There is nothing to share.
-    Alone,
-    /// The origin has answered with this status, an error of its own.
+pub(super) enum FlightOutcome {
+    /// A response that all followers may share is arriving.
+    Streaming(Arc<StreamingResponse>),
+    /// The store has changed: look up again.
+    StoreChanged,
+    /// There is no response to share.
+    NotShareable,
+    /// The origin has answered with this error status.
     Error(u16),
     /// The origin has not answered.
-    Failed(Fault),
+    Failed(LocalError),
 }
 
-/// What somebody is who wants the same as perhaps others.
+/// The role of a request in a collapsed fetch: leader or follower.
 #[derive(Debug)]
-pub(super) enum Boarding {
-    /// The first.
-    Lead(Lead),
-    /// One of those after it.
-    Follow(Arc<Flight>),
+pub(super) enum Join {
+    /// The first request.
+    Leader(Leader),
+    /// A later request.
+    Follower(Arc<Flight>),
 }
 
-/// The right and duty to say what comes of a flight; if it is dropped without, its followers go alone.
+/// The leader of a flight, which has to announce its outcome; if it is dropped without, its followers fetch
+/// uncollapsed.
 #[derive(Debug)]
-pub(super) struct Lead {
+pub(super) struct Leader {
     flights: Arc<Flights>,
     key: FlightKey,
     flight: Arc<Flight>,
-    outcome: watch::Sender<Option<Outcome>>,
+    outcome: watch::Sender<Option<FlightOutcome>>,
 }
 
-/// The part of [`Flights::filling_bytes`] that one response takes, given back when it is dropped.
+/// A reservation of memory for one response, out of [`Flights::filling_bytes`]; released when it is dropped.
 #[derive(Debug)]
-pub(super) struct Filling {
+pub(super) struct FillReservation {
     flights: Arc<Flights>,
     bytes: u64,
 }
 
 impl Flights {
-    /// Makes an empty table. Responses that arrive take at most `filling_bytes_max` of memory together; beyond that they
-    /// are not kept.
+    /// Makes an empty table. Responses on their way into the store take at most `filling_bytes_max` of memory
+    /// together; beyond that they are not stored.
     pub fn new(filling_bytes_max: u64) -> Flights {
         Flights { table: Mutex::new(HashMap::new()), filling_bytes: AtomicU64::new(0), filling_bytes_max }
     }
 
-    /// Returns how many flights are under way.
+    /// Returns the number of flights in progress.
     pub fn in_progress(&self) -> usize {
         self.table().len()
     }
 
-    /// Returns how many bytes of memory responses take that are not in the store yet.
+    /// Returns the bytes of memory of responses on their way into the store.
     pub fn filling_bytes(&self) -> u64 {
         self.filling_bytes.load(Ordering::Relaxed)
     }
 
     /// Makes the caller a follower of the flight for this key, or the leader of a new one.
     ///
-    /// `since` is that of the caller's look into the store. Who comes after something was thrown out follows no flight
-    /// that began before it.
-    pub(super) fn board(self: &Arc<Self>, key: &str, variant: Variant, since: Since) -> Boarding {
+    /// `since` is from the caller's lookup. A request that comes after a removal does not follow a flight that began
+    /// before it.
+    pub(super) fn join(self: &Arc<Self>, key: &str, variant: Variant, since: RemovalsSeen) -> Join {
         let key = (Box::from(key), variant);
         let mut table = self.table();
         match table.get(&key) {
-            Some(flight) if flight.since == since => Boarding::Follow(Arc::clone(flight)),
+            Some(flight) if flight.since == since => Join::Follower(Arc::clone(flight)),
             _ => {
                 let (sender, receiver) = watch::channel(None);
                 let flight = Arc::new(Flight { outcome: receiver, since });
                 table.insert(key.clone(), Arc::clone(&flight));
-                Boarding::Lead(Lead { flights: Arc::clone(self), key, flight, outcome: sender })
+                Join::Leader(Leader { flights: Arc::clone(self), key, flight, outcome: sender })
             }
         }
     }
@@ -121,26 +122,26 @@ impl Flights {
 }
 
 impl Flight {
-    /// Waits for what comes of it; any number may wait at once.
-    pub async fn outcome(&self) -> Outcome {
+    /// Waits for the outcome; any number of followers may wait at once.
+    pub async fn outcome(&self) -> FlightOutcome {
         let mut outcome = self.outcome.clone();
         match outcome.wait_for(Option::is_some).await {
-            Ok(found) => found.clone().unwrap_or(Outcome::Alone),
-            Err(_) => Outcome::Alone,
+            Ok(found) => found.clone().unwrap_or(FlightOutcome::NotShareable),
+            Err(_) => FlightOutcome::NotShareable,
         }
     }
 }
 
-impl Lead {
-    /// Says what comes of the flight. Unless it is arriving, the flight ends.
-    pub fn settle(&self, outcome: Outcome) {
-        if !matches!(outcome, Outcome::Arriving(_)) {
+impl Leader {
+    /// Announces the outcome. Unless that is a response in progress, the flight ends.
+    pub fn settle(&self, outcome: FlightOutcome) {
+        if !matches!(outcome, FlightOutcome::Streaming(_)) {
             self.detach();
         }
         self.outcome.send_replace(Some(outcome));
     }
 
-    /// Ends the flight for those who come from now on.
+    /// Ends the flight for requests to come.
     pub fn detach(&self) {
         let mut table = self.flights.table();
         if table.get(&self.key).is_some_and(|flight| Arc::ptr_eq(flight, &self.flight)) {
@@ -149,35 +150,35 @@ impl Lead {
     }
 }
 
-impl Drop for Lead {
+impl Drop for Leader {
     fn drop(&mut self) {
         self.detach();
     }
 }
 
-impl Filling {
-    /// Begins with nothing.
-    pub fn new(flights: &Arc<Flights>) -> Filling {
-        Filling { flights: Arc::clone(flights), bytes: 0 }
+impl FillReservation {
+    /// Makes an empty reservation.
+    pub fn new(flights: &Arc<Flights>) -> FillReservation {
+        FillReservation { flights: Arc::clone(flights), bytes: 0 }
     }
 
-    /// Takes room for more bytes; `false` if there is none.
-    pub fn take(&mut self, bytes: u64) -> bool {
+    /// Reserves more bytes; `false` if the limit is exceeded.
+    pub fn reserve(&mut self, bytes: u64) -> bool {
         let before = self.flights.filling_bytes.fetch_add(bytes, Ordering::Relaxed);
         self.bytes += bytes;
         before.saturating_add(bytes) <= self.flights.filling_bytes_max
     }
 
-    /// Gives all of it back.
-    pub fn give_back(&mut self) {
+    /// Releases all bytes.
+    pub fn release(&mut self) {
         self.flights.filling_bytes.fetch_sub(self.bytes, Ordering::Relaxed);
         self.bytes = 0;
     }
 }
 
-impl Drop for Filling {
+impl Drop for FillReservation {
     fn drop(&mut self) {
-        self.give_back();
+        self.release();
     }
 }
 
@@ -194,64 +195,67 @@ mod tests {
         Arc::new(Flights::new(100))
     }
 
-    fn board(flights: &Arc<Flights>, store: &Store) -> Boarding {
-        flights.board(KEY, Variant::default(), store.since(KEY))
+    fn join(flights: &Arc<Flights>, store: &Store) -> Join {
+        flights.join(KEY, Variant::default(), store.since(KEY))
     }
 
-    fn lead(flights: &Arc<Flights>, store: &Store) -> Lead {
-        let Boarding::Lead(lead) = board(flights, store) else { panic!("a flight is under way") };
-        lead
+    fn leader(flights: &Arc<Flights>, store: &Store) -> Leader {
+        let Join::Leader(leader) = join(flights, store) else { panic!("a flight is under way") };
+        leader
     }
 
-    fn follow(flights: &Arc<Flights>, store: &Store) -> Arc<Flight> {
-        let Boarding::Follow(flight) = board(flights, store) else { panic!("no flight is under way") };
+    fn follower(flights: &Arc<Flights>, store: &Store) -> Arc<Flight> {
+        let Join::Follower(flight) = join(flights, store) else { panic!("no flight is under way") };
         flight
     }
 
     #[tokio::test]
-    async fn the_first_leads_and_all_others_learn_what_comes_of_it() {
+    async fn the_first_request_leads_and_followers_get_the_outcome() {
         let (flights, store) = (flights(), Store::in_memory(1 << 20));
-        let lead = lead(&flights, &store);
-        let (one, other) = (follow(&flights, &store), follow(&flights, &store));
-        let (outcome, ()) = tokio::join!(one.outcome(), async { lead.settle(Outcome::Again) });
-        assert!(matches!(outcome, Outcome::Again));
+        let lead = leader(&flights, &store);
+        let (one, other) = (follower(&flights, &store), follower(&flights, &store));
+        let (outcome, ()) = tokio::join!(one.outcome(), async { lead.settle(FlightOutcome::StoreChanged) });
+        assert!(matches!(outcome, FlightOutcome::StoreChanged));
         drop(lead);
-        assert!(matches!(other.outcome().await, Outcome::Again), "late, but told all the same");
+        assert!(
+            matches!(other.outcome().await, FlightOutcome::StoreChanged),
+            "late, but notified all the same"
+        );
         assert_eq!(flights.in_progress(), 0);
     }
 
     #[tokio::test]
-    async fn a_leader_that_is_gone_leaves_its_followers_to_themselves() {
+    async fn followers_of_a_dropped_leader_fetch_uncollapsed() {
         let (flights, store) = (flights(), Store::in_memory(1 << 20));
-        let lead = lead(&flights, &store);
-        let flight = follow(&flights, &store);
+        let lead = leader(&flights, &store);
+        let flight = follower(&flights, &store);
         let (outcome, ()) = tokio::join!(flight.outcome(), async { drop(lead) });
-        assert!(matches!(outcome, Outcome::Alone));
-        assert!(matches!(board(&flights, &store), Boarding::Lead(_)));
+        assert!(matches!(outcome, FlightOutcome::NotShareable));
+        assert!(matches!(join(&flights, &store), Join::Leader(_)));
     }
 
     #[test]
-    fn nobody_follows_a_flight_that_began_before_something_was_thrown_out() {
+    fn requests_after_a_removal_do_not_follow_an_earlier_flight() {
         let (flights, store) = (flights(), Store::in_memory(1 << 20));
-        let early = lead(&flights, &store);
-        follow(&flights, &store);
+        let early = leader(&flights, &store);
+        follower(&flights, &store);
         store.invalidate(KEY, WallTime(0));
-        let late = lead(&flights, &store);
+        let late = leader(&flights, &store);
         drop(early);
-        follow(&flights, &store);
+        follower(&flights, &store);
         drop(late);
         assert_eq!(flights.in_progress(), 0);
     }
 
     #[test]
-    fn room_for_what_arrives_is_limited_and_given_back() {
+    fn memory_for_responses_in_progress_is_limited_and_released() {
         let flights = flights();
-        let (mut one, mut other) = (Filling::new(&flights), Filling::new(&flights));
-        assert!(one.take(60) && other.take(40) && !one.take(1));
+        let (mut one, mut other) = (FillReservation::new(&flights), FillReservation::new(&flights));
+        assert!(one.reserve(60) && other.reserve(40) && !one.reserve(1));
         assert_eq!(flights.filling_bytes(), 101);
         drop(one);
         assert_eq!(flights.filling_bytes(), 40);
-        other.give_back();
+        other.release();
         assert_eq!(flights.filling_bytes(), 0);
     }
 }

@@ -1,4 +1,4 @@
-//! Requests, decided one by one.
+//! The handling of a request, from the client's head to the decision.
 
 use std::fmt;
 use std::rc::Rc;
@@ -6,39 +6,39 @@ use std::sync::Arc;
 
 use units::{WallTime, wall};
 
-use super::ask::Ask;
-use super::errand::Errand;
-use super::error_page::{ALLOWED, Fault, error_page};
+use super::cache_request::CacheRequest;
+use super::error_page::{ALLOWED, LocalError, error_page};
 use super::flight::Flights;
 use super::hit::{Hit, serve};
 use super::memo::Memo;
-use super::relay::Passing;
+use super::origin_fetch::OriginFetch;
+use super::relay::BypassReason;
 use super::settings::ExchangeSettings;
-use crate::message::{Handling, HeaderLines, HitPath, Inbound, Reply, ReplyBody, RequestBody};
-use crate::origin::Origins;
-use crate::policy::{Answer, Reuse, StaleReason, Stored, answer, write_date};
-use crate::store::{EpochSeen, Found, Object, Store};
+use crate::message::{Handling, HeaderLines, HitPath, Request, RequestBody, Response, ResponseBody};
+use crate::origin::OriginClient;
+use crate::policy::{CacheDecision, Reuse, StaleReason, StoredMeta, decide, write_date};
+use crate::store::{EpochSeen, Lookup, Store, StoredResponse};
 
-/// What all threads share.
+/// The state that the exchanges of all threads share.
 #[derive(Debug, Clone)]
-pub struct Shared {
-    /// What is stored.
+pub struct SharedCache {
+    /// The store.
     pub store: Arc<Store>,
-    /// What is being asked for.
+    /// The fetches in progress.
     pub flights: Arc<Flights>,
 }
 
-/// Answers requests on one thread: within a `LocalSet` or a local runtime of tokio, as it starts tasks of its own.
+/// The request handler of one thread: within a `LocalSet` or a local runtime of tokio, because it spawns local tasks.
 pub struct Exchange {
-    pub(super) shared: Shared,
+    pub(super) shared: SharedCache,
     pub(super) settings: Arc<ExchangeSettings>,
-    pub(super) origins: Origins,
+    pub(super) origin: OriginClient,
 }
 
 impl Exchange {
-    /// Makes the exchange of the calling thread. New settings want a new one; both share what is stored.
-    pub fn new(shared: Shared, settings: Arc<ExchangeSettings>, origins: Origins) -> Rc<Exchange> {
-        Rc::new(Exchange { shared, settings, origins })
+    /// Makes the exchange of the calling thread. New settings need a new exchange; both share the store.
+    pub fn new(shared: SharedCache, settings: Arc<ExchangeSettings>, origin: OriginClient) -> Rc<Exchange> {
+        Rc::new(Exchange { shared, settings, origin })
     }
 
     /// Returns the settings.
@@ -46,100 +46,109 @@ impl Exchange {
         &self.settings
     }
 
-    /// Returns what all threads share.
-    pub fn shared(&self) -> &Shared {
+    /// Returns the shared state.
+    pub fn shared(&self) -> &SharedCache {
         &self.shared
     }
 
-    /// Returns the stored response that a front remembers if it still answers the request, and notes that it did.
+    /// Returns the stored response of a memo if it still answers the request, and counts a hit.
     ///
-    /// No lock, no allocation.
+    /// Takes no lock and allocates nothing.
     #[inline]
-    pub fn recall(&self, memo: &Memo, now: WallTime) -> Option<Arc<Object>> {
+    pub fn recall(&self, memo: &Memo, now: WallTime) -> Option<Arc<StoredResponse>> {
         let object = memo.object(now)?;
         object.note_hit();
         Some(object)
     }
 
-    /// Answers a request; `body` also takes the interim responses that the origin sends before its reply to it.
+    /// Answers a request; `body` also takes the interim responses that the origin sends before the final one.
     ///
-    /// May be dropped while it waits, which says that the client is gone. What others wait for goes on without it.
-    pub async fn handle<B: RequestBody>(self: &Rc<Self>, inbound: Inbound, body: B) -> Reply {
+    /// Dropping the future means that the client is gone. A fetch that others wait for goes on without it.
+    pub async fn handle<B: RequestBody>(self: &Rc<Self>, inbound: Request, body: B) -> Response {
         let is_head = inbound.method_name == b"HEAD";
-        let ask = match Ask::read(inbound, &self.settings) {
-            Ok(ask) => ask,
-            Err(fault) => return self.error(fault, is_head),
+        let request = match CacheRequest::read(inbound, &self.settings) {
+            Ok(request) => request,
+            Err(error) => return self.error(error, is_head),
         };
-        if ask.forwards_left() == Some(0) {
+        if request.max_forwards() == Some(0) {
             return options(wall());
         }
-        if self.is_bypassed(&ask) {
-            return Box::pin(self.relay(ask, body, Passing::BYPASS)).await;
+        if self.is_bypassed(&request) {
+            return Box::pin(self.relay(request, body, BypassReason::OPERATOR)).await;
         }
-        let mut found = self.shared.store.lookup(ask.key.as_str());
+        let mut found = self.shared.store.lookup(request.key.as_str());
         let mut path = HitPath::Memory;
-        if self.is_worth_a_look_on_disk(&ask, &found) {
-            found = Box::pin(self.look_on_disk(&ask, found)).await;
+        if self.should_look_on_disk(&request, &found) {
+            found = Box::pin(self.look_on_disk(&request, found)).await;
             path = HitPath::Disk;
         }
         let now = wall();
-        match self.decide(&ask, &found.objects, now) {
-            Answer::Serve { index, how, content } => {
+        match self.decide(&request, &found.objects, now) {
+            CacheDecision::Serve { index, how: reuse, content } => {
                 let object = found.objects.swap_remove(index);
-                self.hit(ask, Hit { object, how, content, path }, found.epoch, now)
+                self.hit(request, Hit { object, reuse, content, path }, found.epoch, now)
             }
-            Answer::Pass(why) => Box::pin(self.relay(ask, body, why.into())).await,
-            Answer::Miss(why) => {
-                let is_marked = found.mark.is_some_and(|mark| mark.is_valid(now));
-                let errand = Errand::miss(ask, why, found.objects, &self.settings.policy);
-                Box::pin(self.run(errand, is_marked, body)).await
+            CacheDecision::Pass(why) => Box::pin(self.relay(request, body, why.into())).await,
+            CacheDecision::Miss(why) => {
+                let is_hit_for_miss =
+                    found.hit_for_miss.is_some_and(|hit_for_miss| hit_for_miss.is_valid(now));
+                let fetch = OriginFetch::miss(request, why, found.objects, &self.settings.policy);
+                Box::pin(self.fetch_missing(fetch, is_hit_for_miss, body)).await
             }
-            Answer::Validate { index, why } => {
-                let errand = Errand::validation(ask, why, found.objects.swap_remove(index));
-                Box::pin(self.run(errand, false, body)).await
+            CacheDecision::Validate { index, why } => {
+                let fetch = OriginFetch::validation(request, why, found.objects.swap_remove(index));
+                Box::pin(self.fetch_missing(fetch, false, body)).await
             }
-            Answer::OnlyIfCached => self.error(Fault { status: 504, reason: "only-if-cached" }, is_head),
+            CacheDecision::OnlyIfCached => {
+                self.error(LocalError { status: 504, reason: "only-if-cached" }, is_head)
+            }
         }
     }
 
-    /// Decides what becomes of a request.
-    pub(super) fn decide(&self, ask: &Ask, objects: &[Arc<Object>], now: WallTime) -> Answer {
-        let stored: Vec<&Stored> = objects.iter().map(|object| &object.stored).collect();
-        answer(&ask.request, ask.lines(), &stored, now, &self.settings.policy)
+    /// Decides what to do with a request.
+    pub(super) fn decide(
+        &self,
+        request: &CacheRequest,
+        objects: &[Arc<StoredResponse>],
+        now: WallTime,
+    ) -> CacheDecision {
+        let stored: Vec<&StoredMeta> = objects.iter().map(|object| &object.stored).collect();
+        decide(&request.meta, request.lines(), &stored, now, &self.settings.policy)
     }
 
-    /// Makes the reply to a request that fails or is refused here.
-    pub(super) fn error(&self, fault: Fault, is_head: bool) -> Reply {
-        error_page(fault.status, fault.reason, is_head, &self.settings, wall())
+    /// Makes the response to a request that fails or is refused here.
+    pub(super) fn error(&self, error: LocalError, is_head: bool) -> Response {
+        error_page(error.status, error.reason, is_head, &self.settings, wall())
     }
 
-    fn is_bypassed(&self, ask: &Ask) -> bool {
-        self.settings.bypass.iter().any(|pattern| pattern.matches(ask.target()))
+    fn is_bypassed(&self, request: &CacheRequest) -> bool {
+        self.settings.bypass.iter().any(|pattern| pattern.matches(request.target()))
     }
 
-    fn is_worth_a_look_on_disk(&self, ask: &Ask, found: &Found) -> bool {
+    fn should_look_on_disk(&self, request: &CacheRequest, found: &Lookup) -> bool {
         found.objects.is_empty()
-            && ask.request.is_retrieval()
-            && self.shared.store.is_on_disk(ask.key.as_str())
+            && request.meta.is_retrieval()
+            && self.shared.store.is_on_disk(request.key.as_str())
     }
 
-    /// Returns what the disk has, which is in memory then, unless that has no room for it.
-    async fn look_on_disk(&self, ask: &Ask, before: Found) -> Found {
-        let objects = self.shared.store.fetch(&ask.key, &self.settings.policy).await;
+    /// Returns what the disk tier has; it is in memory afterwards, unless there is no room for it.
+    async fn look_on_disk(&self, request: &CacheRequest, before: Lookup) -> Lookup {
+        let objects = self.shared.store.fetch(&request.key, &self.settings.policy).await;
         if objects.is_empty() {
             return before;
         }
-        let found = self.shared.store.lookup(ask.key.as_str());
-        if found.objects.is_empty() { Found { objects, ..found } } else { found }
+        let found = self.shared.store.lookup(request.key.as_str());
+        if found.objects.is_empty() { Lookup { objects, ..found } } else { found }
     }
 
-    fn hit(self: &Rc<Self>, ask: Ask, hit: Hit, epoch: EpochSeen, now: WallTime) -> Reply {
-        let mut reply = serve(&ask, &hit.object, &hit.content, hit.told(), now, &self.settings);
-        reply.memo = hit.memorable(&ask).map(|kind| Memo::new(&hit.object, epoch, now, kind));
-        if matches!(hit.how, Reuse::Stale { why: StaleReason::WhileRevalidating, .. }) {
-            self.refresh(ask, &hit.object);
+    fn hit(self: &Rc<Self>, request: CacheRequest, hit: Hit, epoch: EpochSeen, now: WallTime) -> Response {
+        let mut response =
+            serve(&request, &hit.object, &hit.content, hit.cache_status(), now, &self.settings);
+        response.memo = hit.memo_kind(&request).map(|kind| Memo::new(&hit.object, epoch, now, kind));
+        if matches!(hit.reuse, Reuse::Stale { why: StaleReason::WhileRevalidating, .. }) {
+            self.refresh(request, &hit.object);
         }
-        reply
+        response
     }
 }
 
@@ -149,12 +158,12 @@ impl fmt::Debug for Exchange {
     }
 }
 
-/// Answers an OPTIONS that goes no further (RFC 9110 §7.6.2, §9.3.7).
-fn options(now: WallTime) -> Reply {
+/// Answers an OPTIONS request that is not forwarded (RFC 9110 §7.6.2, §9.3.7).
+fn options(now: WallTime) -> Response {
     let mut lines = HeaderLines::new();
     lines.push(b"Date", write_date(now).as_bytes());
     lines.push(b"Allow", ALLOWED);
     lines.push_number(b"Content-Length", 0);
     let handling = Handling { path: HitPath::Pass, reason: "max-forwards", origin_time: None };
-    Reply { status: 200, lines, body: ReplyBody::Empty, handling, memo: None }
+    Response { status: 200, lines, body: ResponseBody::Empty, handling, memo: None }
 }

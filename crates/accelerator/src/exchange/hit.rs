@@ -1,87 +1,95 @@
-//! Answers from the store.
+//! Responses from the store.
 
 use std::sync::Arc;
 
 use units::WallTime;
 
-use super::ask::Ask;
+use super::cache_request::CacheRequest;
+use super::cache_status::CacheStatus;
 use super::lines::{is_without_body, stored_head};
 use super::memo::MemoKind;
-use super::ranges::Parts;
+use super::ranges::PartialResponse;
 use super::settings::ExchangeSettings;
-use super::told::Told;
-use crate::message::{HitPath, Reply, ReplyBody};
-use crate::policy::{Content, Ranges, RequestDirectives, Reuse};
-use crate::store::Object;
+use crate::message::{HitPath, Response, ResponseBody};
+use crate::policy::{Ranges, RequestDirectives, ResponseContent, Reuse};
+use crate::store::StoredResponse;
 
-/// A stored response that answers a request, as policy has decided.
+/// A stored response that answers a request, as the policy has decided.
 #[derive(Debug)]
 pub(super) struct Hit {
     /// The stored response.
-    pub object: Arc<Object>,
+    pub object: Arc<StoredResponse>,
     /// Whether it is fresh.
-    pub how: Reuse,
-    /// What the client gets of it.
-    pub content: Content,
-    /// Where it was found.
+    pub reuse: Reuse,
+    /// The content that the client gets.
+    pub content: ResponseContent,
+    /// The tier in which it was found.
     pub path: HitPath,
 }
 
 impl Hit {
-    /// Returns how it is told.
-    pub fn told(&self) -> Told {
-        match self.how {
-            Reuse::Stale { why, .. } => Told::hit(HitPath::Stale, why.name(), self.object.origin_time),
-            _ => Told::fresh(self.path, &self.object),
+    /// Returns the cache status to report.
+    pub fn cache_status(&self) -> CacheStatus {
+        match self.reuse {
+            Reuse::Stale { why, .. } => CacheStatus::hit(HitPath::Stale, why.name(), self.object.origin_time),
+            _ => CacheStatus::fresh(self.path, &self.object),
         }
     }
 
-    /// Returns what a front may remember of it; `None` if it is not to remember it.
+    /// Returns the kind of memo that the frontend may remember; `None` if it must not remember any.
     ///
-    /// Only what is fresh, and was asked for without any special wish: else the answer may depend on the time in more
+    /// Only for fresh responses to requests without directives: otherwise the answer may depend on the time in more
     /// ways.
-    pub fn memorable(&self, ask: &Ask) -> Option<MemoKind> {
-        let is_part = matches!(&self.content, Content::Response(ranges) if *ranges != Ranges::NotAsked);
-        let is_plain = !is_part && ask.request.directives == RequestDirectives::default();
-        (is_plain && matches!(self.how, Reuse::Fresh { .. })).then(|| kind_of(ask, &self.content))
+    pub fn memo_kind(&self, request: &CacheRequest) -> Option<MemoKind> {
+        let is_part =
+            matches!(&self.content, ResponseContent::Response(ranges) if *ranges != Ranges::NotAsked);
+        let is_plain = !is_part && request.meta.directives == RequestDirectives::default();
+        (is_plain && matches!(self.reuse, Reuse::Fresh { .. })).then(|| kind_of(request, &self.content))
     }
 }
 
-/// Makes the reply that gives a client what it gets of a stored response.
+/// Makes the response that gives a client its part of a stored response.
 pub(super) fn serve(
-    ask: &Ask,
-    object: &Arc<Object>,
-    content: &Content,
-    told: Told,
+    request: &CacheRequest,
+    object: &Arc<StoredResponse>,
+    content: &ResponseContent,
+    cache_status: CacheStatus,
     now: WallTime,
     settings: &ExchangeSettings,
-) -> Reply {
+) -> Response {
     object.note_hit();
-    let parts = Parts { object, told, now, settings };
+    let parts = PartialResponse { object, cache_status, now, settings };
     match content {
-        Content::Response(Ranges::One(range)) => parts.one(*range),
-        Content::Response(Ranges::Several(ranges)) => parts.several(ranges),
-        Content::Response(Ranges::Refused(_)) => parts.none(),
-        Content::Response(Ranges::NotAsked | Ranges::Ignored(_)) | Content::NotModified(_) => {
-            let kind = kind_of(ask, content);
-            let lines = stored_head(object, kind, now, &told, settings);
+        ResponseContent::Response(Ranges::One(range)) => parts.single_range(*range),
+        ResponseContent::Response(Ranges::Several(ranges)) => parts.multiple_ranges(ranges),
+        ResponseContent::Response(Ranges::Refused(_)) => parts.not_satisfiable(),
+        ResponseContent::Response(Ranges::NotAsked | Ranges::Ignored(_))
+        | ResponseContent::NotModified(_) => {
+            let kind = kind_of(request, content);
+            let lines = stored_head(object, kind, now, &cache_status, settings);
             let status = if kind == MemoKind::NotModified { 304 } else { object.status() };
-            Reply { status, lines, body: body_of(object, kind), handling: told.handling(), memo: None }
+            Response {
+                status,
+                lines,
+                body: body_of(object, kind),
+                handling: cache_status.handling(),
+                memo: None,
+            }
         }
     }
 }
 
-fn kind_of(ask: &Ask, content: &Content) -> MemoKind {
+fn kind_of(request: &CacheRequest, content: &ResponseContent) -> MemoKind {
     match content {
-        Content::NotModified(_) => MemoKind::NotModified,
-        Content::Response(_) if ask.is_head() => MemoKind::HeadOnly,
-        Content::Response(_) => MemoKind::Whole,
+        ResponseContent::NotModified(_) => MemoKind::NotModified,
+        ResponseContent::Response(_) if request.is_head() => MemoKind::HeadOnly,
+        ResponseContent::Response(_) => MemoKind::Whole,
     }
 }
 
-fn body_of(object: &Object, kind: MemoKind) -> ReplyBody {
+fn body_of(object: &StoredResponse, kind: MemoKind) -> ResponseBody {
     if kind != MemoKind::Whole || is_without_body(object.status()) {
-        return ReplyBody::Empty;
+        return ResponseBody::Empty;
     }
-    ReplyBody::Pieces(vec![object.body.clone()])
+    ResponseBody::Pieces(vec![object.body.clone()])
 }

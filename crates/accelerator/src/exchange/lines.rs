@@ -1,35 +1,40 @@
-//! The header lines of replies.
+//! Header lines of responses.
 
 use http1::Version;
 use units::WallTime;
 
+use super::cache_status::CacheStatus;
 use super::memo::MemoKind;
 use super::settings::ExchangeSettings;
-use super::told::Told;
 use crate::message::{HeaderLines, HitPath};
 use crate::policy::{
-    Response, ResponseField, Stored, age_field, names_of_connection, response_field, stays_in_not_modified,
-    stored_lines, via_field, write_date,
+    ResponseField, ResponseMeta, StoredMeta, age_field, names_of_connection, response_field,
+    stays_in_not_modified, stored_lines, via_field, write_date,
 };
-use crate::store::Object;
+use crate::store::StoredResponse;
 
 /// Room for what is added to stored lines: `Content-Length`, `Age`, `Cache-Status`.
 const ADDED_BYTES: usize = 160;
 
-/// Returns the lines of a reply from the store: those stored, `Content-Length`, `Age` and `Cache-Status`.
+/// Returns the lines of a response from the store: the stored lines, `Content-Length`, `Age` and `Cache-Status`.
 ///
 /// Pure; changes with the second of `now`.
-pub fn hit_lines(object: &Object, kind: MemoKind, now: WallTime, settings: &ExchangeSettings) -> HeaderLines {
-    let told = Told::fresh(HitPath::Memory, object);
-    stored_head(object, kind, now, &told, settings)
-}
-
-/// As [`hit_lines`], whatever way the request went.
-pub(super) fn stored_head(
-    object: &Object,
+pub fn hit_lines(
+    object: &StoredResponse,
     kind: MemoKind,
     now: WallTime,
-    told: &Told,
+    settings: &ExchangeSettings,
+) -> HeaderLines {
+    let cache_status = CacheStatus::fresh(HitPath::Memory, object);
+    stored_head(object, kind, now, &cache_status, settings)
+}
+
+/// As [`hit_lines`], with any cache status.
+pub(super) fn stored_head(
+    object: &StoredResponse,
+    kind: MemoKind,
+    now: WallTime,
+    cache_status: &CacheStatus,
     settings: &ExchangeSettings,
 ) -> HeaderLines {
     let mut lines = match kind {
@@ -39,40 +44,40 @@ pub(super) fn stored_head(
     if kind != MemoKind::NotModified {
         push_length(&mut lines, object.status(), Some(object.body.len() as u64));
     }
-    finish_stored(&mut lines, object, now, told, settings);
+    finish_stored(&mut lines, object, now, cache_status, settings);
     lines
 }
 
-/// Appends what every reply from the store has: `Age` and `Cache-Status`.
+/// Appends `Age` and `Cache-Status`, which every response from the store has.
 pub(super) fn finish_stored(
     lines: &mut HeaderLines,
-    object: &Object,
+    object: &StoredResponse,
     now: WallTime,
-    told: &Told,
+    cache_status: &CacheStatus,
     settings: &ExchangeSettings,
 ) {
     lines.push_number(b"Age", age_field(object.stored.age(now)));
-    told.write(lines, Some((&object.stored, now)), &object.key, settings);
+    cache_status.write(lines, Some((&object.stored, now)), &object.key, settings);
 }
 
-/// Returns the lines of a reply that is not in the store yet but comes as if it were: those kept and `Age`.
-pub(super) fn stored_lines_with_age(kept: &HeaderLines, stored: &Stored, now: WallTime) -> HeaderLines {
+/// Returns the lines of a response that is still on its way into the store: the lines to store and `Age`.
+pub(super) fn stored_lines_with_age(kept: &HeaderLines, stored: &StoredMeta, now: WallTime) -> HeaderLines {
     let mut lines = kept.with_room(ADDED_BYTES);
     lines.push_number(b"Age", age_field(stored.age(now)));
     lines
 }
 
-/// Returns those lines that a 304 has.
+/// Returns the lines that a 304 keeps.
 pub(super) fn of_not_modified(lines: &HeaderLines) -> HeaderLines {
     only(lines, stays_in_not_modified)
 }
 
-/// Returns those lines that a 416 has: nothing that describes the response, or lets a cache keep the refusal.
+/// Returns the lines that a 416 keeps: none that describe the response, or let a cache store the refusal.
 pub(super) fn of_range_refused(lines: &HeaderLines) -> HeaderLines {
     only(lines, |name| name.eq_ignore_ascii_case(b"date"))
 }
 
-/// Returns the lines whose names are wanted, and `Via`.
+/// Returns the wanted lines, and `Via`.
 fn only(lines: &HeaderLines, is_wanted: impl Fn(&[u8]) -> bool) -> HeaderLines {
     let mut kept = HeaderLines::with_capacity(256);
     lines
@@ -82,19 +87,19 @@ fn only(lines: &HeaderLines, is_wanted: impl Fn(&[u8]) -> bool) -> HeaderLines {
     kept
 }
 
-/// Appends `Content-Length` if the length is known and the status lets a reply have one (RFC 9110 §8.6).
+/// Appends `Content-Length` if the length is known and the status allows it (RFC 9110 §8.6).
 pub(super) fn push_length(lines: &mut HeaderLines, status: u16, length: Option<u64>) {
     if let Some(length) = length.filter(|_| !is_without_body(status)) {
         lines.push_number(b"Content-Length", length);
     }
 }
 
-/// Tells whether a reply with this status never has a body (RFC 9110 §6.4.1).
+/// Returns whether a response with this status never has a body (RFC 9110 §6.4.1).
 pub(super) fn is_without_body(status: u16) -> bool {
     status < 200 || status == 204 || status == 304
 }
 
-/// Returns the lines of an origin's reply as they go on to the client that asked; without `Content-Length`.
+/// Returns the lines of an origin's response to forward to the client that asked; without `Content-Length`.
 pub(super) fn forwarded(
     lines: &HeaderLines,
     version: Version,
@@ -107,23 +112,23 @@ pub(super) fn forwarded(
             || ended.iter().any(|one| one.as_bytes().eq_ignore_ascii_case(name))
     };
     let kept = lines.iter().filter(|(name, _)| !is_ended(name));
-    passed_on(kept, version, received, settings)
+    with_date_and_via(kept, version, received, settings)
 }
 
-/// Returns the lines of an origin's reply as they are kept for all; without `Content-Length` and `Age`.
+/// Returns the lines of an origin's response to store for all; without `Content-Length` and `Age`.
 pub(super) fn kept(
     lines: &HeaderLines,
-    response: &Response,
+    meta: &ResponseMeta,
     version: Version,
     settings: &ExchangeSettings,
 ) -> HeaderLines {
-    let kept = stored_lines(lines.iter(), response).into_iter();
+    let kept = stored_lines(lines.iter(), meta).into_iter();
     let kept = kept.filter(|(name, _)| !name.eq_ignore_ascii_case(b"age"));
-    passed_on(kept, version, response.times.received, settings)
+    with_date_and_via(kept, version, meta.times.received, settings)
 }
 
-/// Collects lines, adding what every reply gets that passes here: `Date` if it has none (RFC 9110 §6.6.1), and `Via`.
-fn passed_on<'a>(
+/// Collects lines and adds `Date` if it is missing (RFC 9110 §6.6.1), and `Via`.
+fn with_date_and_via<'a>(
     lines: impl Iterator<Item = (&'a [u8], &'a [u8])>,
     version: Version,
     received: WallTime,

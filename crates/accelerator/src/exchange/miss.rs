@@ -1,4 +1,4 @@
-//! Requests that the store does not answer: alone, or together with others that want the same.
+//! Requests that the store cannot answer, collapsed with others or alone.
 
 use std::pin::pin;
 use std::rc::Rc;
@@ -9,248 +9,268 @@ use tokio::sync::oneshot;
 use tokio::task::{spawn_local, yield_now};
 use units::{Nanos, wall};
 
-use super::ask::Ask;
-use super::errand::Errand;
-use super::error_page::Fault;
-use super::fetch::Fetched;
-use super::flight::{Boarding, Flight, Lead, Outcome};
-use super::flow::Arriving;
+use super::cache_request::CacheRequest;
+use super::cache_status::CacheStatus;
+use super::error_page::LocalError;
+use super::fetch::FetchOutcome;
+use super::flight::{Flight, FlightOutcome, Join, Leader};
 use super::handle::Exchange;
 use super::hit;
-use super::interims::Interims;
+use super::interim_relay::InterimRelay;
 use super::lines::stored_lines_with_age;
-use super::told::Told;
-use crate::message::{HitPath, Reply, RequestBody};
-use crate::policy::{Answer, Failure, MissReason, Variant, answer, content};
-use crate::store::Object;
+use super::origin_fetch::OriginFetch;
+use super::streaming::StreamingResponse;
+use crate::message::{HitPath, RequestBody, Response};
+use crate::policy::{CacheDecision, FetchFailure, MissReason, Variant, content, decide};
+use crate::store::StoredResponse;
 
-/// How many flights a request follows: one, and another if the first has shown on which fields responses depend, so
-/// that those who want the same variant find together.
+/// The most flights that a request follows: one, and another if the first has shown on which fields responses depend,
+/// so that requests for one variant are collapsed.
 const FLIGHTS_MAX: usize = 2;
 
-/// What following a flight has come to.
+/// The outcome of following a flight.
 #[derive(Debug)]
-enum Followed {
-    /// An answer.
-    Served(Box<Reply>),
-    /// A response that is for requests with other values in the fields it depends on; these are the request's own.
+enum FollowOutcome {
+    /// A response.
+    Served(Box<Response>),
+    /// A response that does not match, because of a field it depends on; holds the request's own variant.
     OtherVariant(Variant),
-    /// A response that does not suit this request, or none in time.
+    /// A response that does not match this request, or none in time.
     Unsuitable,
-    /// A response that is for the leader only.
-    NothingToShare,
+    /// A response for the leader only.
+    NotShareable,
 }
 
-impl Followed {
-    fn served(reply: Reply) -> Followed {
-        Followed::Served(Box::new(reply))
+impl FollowOutcome {
+    fn served(response: Response) -> FollowOutcome {
+        FollowOutcome::Served(Box::new(response))
     }
 }
 
 impl Exchange {
-    /// Gets what the store does not have. `is_marked` if responses under the key have turned out not to be storable:
-    /// then nobody waits for anybody. Meanwhile `client` gets the interim responses to what is asked for it.
-    pub(super) async fn run<B: RequestBody>(
+    /// Fetches what the store does not have. If `is_hit_for_miss`, responses under the key are known not to be
+    /// storable, and requests are not collapsed. Meanwhile `client` gets the interim responses.
+    pub(super) async fn fetch_missing<B: RequestBody>(
         self: &Rc<Self>,
-        errand: Errand,
-        is_marked: bool,
+        fetch: OriginFetch,
+        is_hit_for_miss: bool,
         mut client: B,
-    ) -> Reply {
-        let (interims, mut came) = Interims::channel();
-        let mut getting = pin!(self.get(errand, is_marked, interims));
-        let reply = loop {
-            // A client that takes nothing any more will not take the reply either.
+    ) -> Response {
+        let (interims, mut received) = InterimRelay::channel();
+        let mut fetching = pin!(self.fetch_collapsed(fetch, is_hit_for_miss, interims));
+        let response = loop {
+            // A client that does not take an interim response will not take the final one either.
             tokio::select! {
                 biased;
-                Some(interim) = came.recv() => drop(client.send_interim(interim).await),
-                reply = &mut getting => break reply,
+                Some(interim) = received.recv() => drop(client.send_interim(interim).await),
+                response = &mut fetching => break response,
             }
         };
-        while let Ok(interim) = came.try_recv() {
+        while let Ok(interim) = received.try_recv() {
             drop(client.send_interim(interim).await);
         }
-        reply
+        response
     }
 
-    async fn get(self: &Rc<Self>, errand: Errand, is_marked: bool, interims: Interims) -> Reply {
-        if errand.ask.is_loop(&self.settings.name) {
-            return self.error(Fault { status: 508, reason: "loop" }, errand.ask.is_head());
+    async fn fetch_collapsed(
+        self: &Rc<Self>,
+        fetch: OriginFetch,
+        is_hit_for_miss: bool,
+        interims: InterimRelay,
+    ) -> Response {
+        if fetch.request.is_loop(&self.settings.name) {
+            return self.error(LocalError { status: 508, reason: "loop" }, fetch.request.is_head());
         }
-        let errand = Rc::new(errand);
-        if is_marked || !errand.is_shareable || !errand.ask.is_sociable(&self.settings) {
-            return self.alone(&errand, true, &interims).await;
+        let fetch = Rc::new(fetch);
+        if is_hit_for_miss || !fetch.is_shareable || !fetch.request.can_collapse(&self.settings) {
+            return self.fetch_uncollapsed(&fetch, true, &interims).await;
         }
-        let mut variant = errand.variant.clone();
+        let mut variant = fetch.variant.clone();
         for _ in 0..FLIGHTS_MAX {
-            let flight = match self.board(&errand, variant.clone()) {
-                Boarding::Lead(lead) => return self.lead(errand, lead, interims).await,
-                Boarding::Follow(flight) => flight,
+            let flight = match self.join(&fetch, variant.clone()) {
+                Join::Leader(leader) => return self.fetch_as_leader(fetch, leader, interims).await,
+                Join::Follower(flight) => flight,
             };
-            match self.follow(&errand, &flight).await {
-                Followed::Served(reply) => return *reply,
-                Followed::OtherVariant(own) => variant = own,
-                Followed::Unsuitable => break,
-                Followed::NothingToShare => return self.alone(&errand, true, &interims).await,
+            match self.wait_as_follower(&fetch, &flight).await {
+                FollowOutcome::Served(response) => return *response,
+                FollowOutcome::OtherVariant(own) => variant = own,
+                FollowOutcome::Unsuitable => break,
+                FollowOutcome::NotShareable => {
+                    return self.fetch_uncollapsed(&fetch, true, &interims).await;
+                }
             }
         }
-        self.alone(&errand, false, &interims).await
+        self.fetch_uncollapsed(&fetch, false, &interims).await
     }
 
-    /// Brings a stale response up to date, unless somebody is at it already.
-    pub(super) fn refresh(self: &Rc<Self>, ask: Ask, object: &Arc<Object>) {
-        let errand = Rc::new(Errand::refresh(ask, Arc::clone(object)));
-        if errand.ask.is_loop(&self.settings.name) {
+    /// Refreshes a stale response in the background, unless a refresh is in progress.
+    pub(super) fn refresh(self: &Rc<Self>, request: CacheRequest, object: &Arc<StoredResponse>) {
+        let fetch = Rc::new(OriginFetch::refresh(request, Arc::clone(object)));
+        if fetch.request.is_loop(&self.settings.name) {
             return;
         }
-        let Boarding::Lead(lead) = self.board(&errand, errand.variant.clone()) else {
+        let Join::Leader(leader) = self.join(&fetch, fetch.variant.clone()) else {
             return;
         };
-        // Another refresh may have ended between the look into the store and boarding.
-        let found = self.shared.store.lookup(errand.ask.key.as_str());
+        // Another refresh may have ended between the lookup and joining.
+        let found = self.shared.store.lookup(fetch.request.key.as_str());
         if found.objects.iter().any(|one| Arc::ptr_eq(one, object)) {
             let exchange = Rc::clone(self);
-            spawn_local(
-                async move { exchange.fetch(&errand, false, Some(lead), &Interims::for_nobody()).await },
-            );
+            spawn_local(async move {
+                exchange.fetch(&fetch, false, Some(leader), &InterimRelay::discarding()).await
+            });
         } else {
-            lead.settle(Outcome::Again);
+            leader.settle(FlightOutcome::StoreChanged);
         }
     }
 
-    fn board(&self, errand: &Errand, variant: Variant) -> Boarding {
-        let key = errand.ask.key.as_str();
-        self.shared.flights.board(key, variant, self.shared.store.since(key))
+    fn join(&self, fetch: &OriginFetch, variant: Variant) -> Join {
+        let key = fetch.request.key.as_str();
+        self.shared.flights.join(key, variant, self.shared.store.since(key))
     }
 
-    /// Asks for itself. `is_own` if with its own conditions and ranges, as the response is hardly one to be kept.
-    async fn alone(self: &Rc<Self>, errand: &Rc<Errand>, is_own: bool, interims: &Interims) -> Reply {
-        let fetched = self.fetch(errand, is_own, None, interims).await;
-        if matches!(fetched, Fetched::Kept { .. }) {
-            // What has come whole with its head is in the store before its reply begins, which then says so.
+    /// Fetches for this request alone. `is_uncollapsed` if its own conditions and ranges are forwarded, as the
+    /// response is unlikely to be stored.
+    async fn fetch_uncollapsed(
+        self: &Rc<Self>,
+        fetch: &Rc<OriginFetch>,
+        is_uncollapsed: bool,
+        interims: &InterimRelay,
+    ) -> Response {
+        let fetched = self.fetch(fetch, is_uncollapsed, None, interims).await;
+        if matches!(fetched, FetchOutcome::Storing { .. }) {
+            // A response that arrived together with its head is in the store before it is forwarded, and says so.
             yield_now().await;
         }
-        self.reply(errand, fetched)
+        self.response_for(fetch, fetched)
     }
 
-    /// Asks for all that want the same, in a task that goes on if this client leaves.
-    async fn lead(self: &Rc<Self>, errand: Rc<Errand>, lead: Lead, interims: Interims) -> Reply {
-        // Another flight may have landed between the look into the store and boarding.
-        if let Some(reply) = self.again(&errand) {
-            lead.settle(Outcome::Again);
-            return reply;
+    /// Fetches for all followers, in a task that goes on if this client leaves.
+    async fn fetch_as_leader(
+        self: &Rc<Self>,
+        fetch: Rc<OriginFetch>,
+        leader: Leader,
+        interims: InterimRelay,
+    ) -> Response {
+        // Another flight may have ended between the lookup and joining.
+        if let Some(response) = self.look_up_again(&fetch) {
+            leader.settle(FlightOutcome::StoreChanged);
+            return response;
         }
         let (sender, receiver) = oneshot::channel();
-        let (exchange, task_errand) = (Rc::clone(self), Rc::clone(&errand));
+        let (exchange, task_fetch) = (Rc::clone(self), Rc::clone(&fetch));
         spawn_local(async move {
-            let fetched = exchange.fetch(&task_errand, false, Some(lead), &interims).await;
+            let fetched = exchange.fetch(&task_fetch, false, Some(leader), &interims).await;
             // The client may be gone.
             let _ = sender.send(fetched);
         });
         match receiver.await {
-            Ok(fetched) => self.reply(&errand, fetched),
-            Err(_) => self.error(Fault { status: 502, reason: "abandoned" }, errand.ask.is_head()),
+            Ok(fetched) => self.response_for(&fetch, fetched),
+            Err(_) => self.error(LocalError { status: 502, reason: "abandoned" }, fetch.request.is_head()),
         }
     }
 
-    /// Waits for what another gets, but not for ever.
-    async fn follow(&self, errand: &Errand, flight: &Flight) -> Followed {
+    /// Waits for the leader's response, for a limited time.
+    async fn wait_as_follower(&self, fetch: &OriginFetch, flight: &Flight) -> FollowOutcome {
         let wait = Duration::from_nanos(self.settings.collapse_wait.0);
         let served = match tokio::time::timeout(wait, flight.outcome()).await {
             Err(_) => None,
-            Ok(Outcome::Alone) => return Followed::NothingToShare,
-            Ok(Outcome::Arriving(arriving)) => return self.join(errand, &arriving),
-            Ok(Outcome::Again) => self.again(errand),
-            Ok(Outcome::Error(status)) => self.stale_instead(errand, Failure::Status(status)),
-            Ok(Outcome::Failed(fault)) => Some(self.failed(errand, fault)),
+            Ok(FlightOutcome::NotShareable) => return FollowOutcome::NotShareable,
+            Ok(FlightOutcome::Streaming(streaming)) => return self.attach(fetch, &streaming),
+            Ok(FlightOutcome::StoreChanged) => self.look_up_again(fetch),
+            Ok(FlightOutcome::Error(status)) => self.stale_instead(fetch, FetchFailure::Status(status)),
+            Ok(FlightOutcome::Failed(error)) => Some(self.failed(fetch, error)),
         };
-        served.map_or(Followed::Unsuitable, Followed::served)
+        served.map_or(FollowOutcome::Unsuitable, FollowOutcome::served)
     }
 
-    /// Looks into the store again; `None` if it still has no answer.
-    fn again(&self, errand: &Errand) -> Option<Reply> {
-        let (ask, now) = (&errand.ask, wall());
-        let found = self.shared.store.lookup(ask.key.as_str());
-        let Answer::Serve { index, content, .. } = self.decide(ask, &found.objects, now) else {
+    /// Looks up the store again; `None` if it still cannot answer.
+    fn look_up_again(&self, fetch: &OriginFetch) -> Option<Response> {
+        let (request, now) = (&fetch.request, wall());
+        let found = self.shared.store.lookup(request.key.as_str());
+        let CacheDecision::Serve { index, content, .. } = self.decide(request, &found.objects, now) else {
             return None;
         };
         let object = &found.objects[index];
-        let told = collapsed(errand, object.origin_time);
-        Some(hit::serve(ask, object, &content, told, now, &self.settings))
+        let cache_status = collapsed(fetch, object.origin_time);
+        Some(hit::serve(request, object, &content, cache_status, now, &self.settings))
     }
 
-    /// Reads along with a response on its way, if it suits the request and its beginning is still there.
-    fn join(&self, errand: &Errand, arriving: &Arc<Arriving>) -> Followed {
-        let (ask, now) = (&errand.ask, wall());
+    /// Reads along with a response in progress, if it matches the request and its beginning is still in memory.
+    fn attach(&self, fetch: &OriginFetch, streaming: &Arc<StreamingResponse>) -> FollowOutcome {
+        let (request, now) = (&fetch.request, wall());
         let policy = &self.settings.policy;
-        let content = match answer(&ask.request, ask.lines(), &[&arriving.stored], now, policy) {
-            Answer::Serve { content, .. } => content,
-            Answer::Miss(MissReason::VaryMiss) => {
-                let own = Variant::of(&arriving.stored.response.vary, ask.lines(), &policy.codings);
-                return own.map_or(Followed::Unsuitable, Followed::OtherVariant);
+        let content = match decide(&request.meta, request.lines(), &[&streaming.stored], now, policy) {
+            CacheDecision::Serve { content, .. } => content,
+            CacheDecision::Miss(MissReason::VaryMiss) => {
+                let own = Variant::of(&streaming.stored.response.vary, request.lines(), &policy.codings);
+                return own.map_or(FollowOutcome::Unsuitable, FollowOutcome::OtherVariant);
             }
-            _ => return Followed::Unsuitable,
+            _ => return FollowOutcome::Unsuitable,
         };
-        let Some(reader) = arriving.reader() else { return Followed::Unsuitable };
-        let lines = stored_lines_with_age(&arriving.lines, &arriving.stored, now);
-        let told = collapsed(errand, arriving.origin_time);
-        Followed::served(self.flowing(ask, reader, lines, &content, told))
+        let Some(reader) = streaming.reader() else { return FollowOutcome::Unsuitable };
+        let lines = stored_lines_with_age(&streaming.lines, &streaming.stored, now);
+        let cache_status = collapsed(fetch, streaming.origin_time);
+        FollowOutcome::served(self.streaming_response(request, reader, lines, &content, cache_status))
     }
 
-    /// Returns what the client gets of what the origin has given.
-    fn reply(&self, errand: &Errand, fetched: Fetched) -> Reply {
-        let (ask, policy) = (&errand.ask, &self.settings.policy);
+    /// Makes the client's response from the outcome of a fetch.
+    fn response_for(&self, fetch: &OriginFetch, fetched: FetchOutcome) -> Response {
+        let (request, policy) = (&fetch.request, &self.settings.policy);
         match fetched {
-            Fetched::Kept { reader, lines } => {
-                let arriving = Arc::clone(reader.arriving());
-                let content = content(&ask.request, ask.lines(), &arriving.stored, policy);
-                let waited = Some(arriving.origin_time);
-                let told = Told::forwarded(errand.why, HitPath::Miss, errand.reason, waited);
-                let told = told.with_stored(arriving.is_stored());
-                self.flowing(ask, reader, lines, &content, told)
+            FetchOutcome::Storing { reader, lines } => {
+                let streaming = Arc::clone(reader.streaming());
+                let content = content(&request.meta, request.lines(), &streaming.stored, policy);
+                let waited = Some(streaming.origin_time);
+                let cache_status = CacheStatus::forwarded(fetch.why, HitPath::Miss, fetch.reason, waited);
+                let cache_status = cache_status.with_stored(streaming.is_stored());
+                self.streaming_response(request, reader, lines, &content, cache_status)
             }
-            Fetched::Validated { object, waited } => {
-                let told = Told::forwarded(errand.why, HitPath::Revalidated, errand.reason, Some(waited));
-                let content = content(&ask.request, ask.lines(), &object.stored, policy);
-                hit::serve(ask, &object, &content, told.with_status(304), wall(), &self.settings)
+            FetchOutcome::Validated { object, waited } => {
+                let cache_status =
+                    CacheStatus::forwarded(fetch.why, HitPath::Revalidated, fetch.reason, Some(waited));
+                let content = content(&request.meta, request.lines(), &object.stored, policy);
+                hit::serve(request, &object, &content, cache_status.with_status(304), wall(), &self.settings)
             }
-            Fetched::Relayed { reply, why } => {
+            FetchOutcome::Relayed { response, why } => {
                 let (path, reason) = match why {
                     Some(why) => (HitPath::Pass, why.name()),
-                    None => (HitPath::Miss, errand.reason),
+                    None => (HitPath::Miss, fetch.reason),
                 };
-                let told = Told::forwarded(errand.why, path, reason, Some(reply.waited));
-                self.relayed(ask, reply, told)
+                let cache_status = CacheStatus::forwarded(fetch.why, path, reason, Some(response.waited));
+                self.relayed(request, response, cache_status)
             }
-            Fetched::Error(status) => {
-                let fault = Fault { status, reason: "origin-error" };
-                let reply = self.stale_instead(errand, Failure::Status(status));
-                reply.unwrap_or_else(|| self.error(fault, ask.is_head()))
+            FetchOutcome::Error(status) => {
+                let error = LocalError { status, reason: "origin-error" };
+                let response = self.stale_instead(fetch, FetchFailure::Status(status));
+                response.unwrap_or_else(|| self.error(error, request.is_head()))
             }
-            Fetched::Failed(fault) => self.failed(errand, fault),
+            FetchOutcome::Failed(error) => self.failed(fetch, error),
         }
     }
 
-    /// Returns what the client gets if the origin gave no answer.
-    fn failed(&self, errand: &Errand, fault: Fault) -> Reply {
-        let stale = self.stale_instead(errand, Failure::NoAnswer);
-        stale.unwrap_or_else(|| self.error(fault, errand.ask.is_head()))
+    /// Makes the client's response if the origin did not answer.
+    fn failed(&self, fetch: &OriginFetch, error: LocalError) -> Response {
+        let stale = self.stale_instead(fetch, FetchFailure::NoAnswer);
+        stale.unwrap_or_else(|| self.error(error, fetch.request.is_head()))
     }
 
     /// Returns a stale response in place of an error, if that is allowed.
-    fn stale_instead(&self, errand: &Errand, failure: Failure) -> Option<Reply> {
-        let (ask, now) = (&errand.ask, wall());
-        let (object, why) = errand.stand_in(failure, now, &self.settings.policy)?;
-        let told = Told::forwarded(errand.why, HitPath::Stale, why.name(), Some(object.origin_time));
-        let told = match failure {
-            Failure::Status(status) => told.with_status(status),
-            Failure::NoAnswer => told,
+    fn stale_instead(&self, fetch: &OriginFetch, failure: FetchFailure) -> Option<Response> {
+        let (request, now) = (&fetch.request, wall());
+        let (object, why) = fetch.stale_substitute(failure, now, &self.settings.policy)?;
+        let cache_status =
+            CacheStatus::forwarded(fetch.why, HitPath::Stale, why.name(), Some(object.origin_time));
+        let cache_status = match failure {
+            FetchFailure::Status(status) => cache_status.with_status(status),
+            FetchFailure::NoAnswer => cache_status,
         };
-        let content = content(&ask.request, ask.lines(), &object.stored, &self.settings.policy);
-        Some(hit::serve(ask, object, &content, told, now, &self.settings))
+        let content = content(&request.meta, request.lines(), &object.stored, &self.settings.policy);
+        Some(hit::serve(request, object, &content, cache_status, now, &self.settings))
     }
 }
 
-/// Returns how it is told that a request got what another had asked for.
-fn collapsed(errand: &Errand, saved: Nanos) -> Told {
-    Told::forwarded(errand.why, HitPath::Collapsed, errand.reason, Some(saved)).with_collapsed()
+/// Returns the cache status of a collapsed request.
+fn collapsed(fetch: &OriginFetch, saved: Nanos) -> CacheStatus {
+    CacheStatus::forwarded(fetch.why, HitPath::Collapsed, fetch.reason, Some(saved)).with_collapsed()
 }

@@ -1,23 +1,23 @@
-//! The one place where a request is decided and carried out: from the store, from a response that others wait for
-//! too, or from the origin.
+//! The exchange: decides a request and carries the decision out, from the store, from a response in progress, or from
+//! the origin.
 //!
 //! ```text
-//!  Inbound ─► Ask ─ store ─► policy::answer ─┬─ Serve ──► hit: lines, 304, ranges, a Memo; stale: one refresh
-//!             (key,          and marks       ├─ Miss ───► flight ─┬─ leader: fetch ─► Flow ─► store
-//!              loop,                         ├─ Validate ► flight ┘  followers: read the Flow, look again, or go
-//!              bypass)                       │                       by themselves
-//!                                            ├─ Pass ───► relay: nothing read, nothing stored, much invalidated
-//!                                            └─ OnlyIfCached ─► error page
+//! Request ─► CacheRequest ─ store ─► policy::decide ─┬─ Serve ──► hit: lines, 304, ranges, a Memo; stale: one refresh
+//!            (key,          and hit-                 ├─ Miss ───► flight ─┬─ leader: fetch ─► stream ─► store
+//!             loop,         for-miss                 ├─ Validate ► flight ┘  followers: read along, look up again, or
+//!             bypass)                                │                       fetch uncollapsed
+//!                                                    ├─ Pass ───► relay: not read, not stored, unsafe methods invalidate
+//!                                                    └─ OnlyIfCached ─► error page
 //! ```
 //!
-//! What may be done is decided by [`policy`](crate::policy); this module only does it.
+//! [`policy`](crate::policy) decides what may be done; this module only does it.
 
 mod settings;
 
-mod ask;
-mod errand;
+mod cache_request;
+mod cache_status;
 mod handle;
-mod told;
+mod origin_fetch;
 
 mod hit;
 mod lines;
@@ -25,13 +25,13 @@ mod memo;
 mod ranges;
 
 mod flight;
-mod flow;
 mod miss;
+mod streaming;
 
 mod fetch;
-mod interims;
-mod keep;
-mod outgoing;
+mod fill;
+mod interim_relay;
+mod upstream_request;
 mod validate;
 
 mod error_page;
@@ -44,10 +44,10 @@ mod test_support;
 
 pub use error_page::error_page;
 pub use flight::Flights;
-pub use handle::{Exchange, Shared};
+pub use handle::{Exchange, SharedCache};
 pub use lines::hit_lines;
 pub use memo::{Memo, MemoKind};
-pub use prefill::Prefilled;
+pub use prefill::PrefillReport;
 pub use relay::Tunnel;
-pub use settings::{Detail, ExchangeSettings, Forwarded};
+pub use settings::{CacheStatusDetail, ExchangeSettings, Forwarded};
 pub use stream::BodyStream;

@@ -1,29 +1,29 @@
-//! The store filled before anybody asks.
+//! Filling of the store before clients ask.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::rc::Rc;
 
 use super::handle::Exchange;
-use crate::message::{ClientVersion, HeaderLines, HitPath, Inbound, NoBody, Reply, ReplyBody};
+use crate::message::{ClientVersion, HeaderLines, HitPath, NoBody, Request, Response, ResponseBody};
 use crate::policy::Scheme;
 
-/// What came of a request to fill the store.
+/// The result of a prefill.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Prefilled {
-    /// How many URLs are stored now, or were already.
+pub struct PrefillReport {
+    /// The number of URLs that are stored now, or were already.
     pub stored: usize,
-    /// How many the origin has answered with what is not stored.
+    /// The number of URLs whose response was not stored.
     pub passed: usize,
-    /// Those that failed, with the name of the reason.
+    /// The URLs that failed, with the name of the reason.
     pub failed: Vec<(String, &'static str)>,
 }
 
 impl Exchange {
-    /// Asks for URLs one after the other, as a client without any wishes would, so that those who come later find them.
+    /// Fetches URLs one after the other, as a client without directives would.
     ///
-    /// URLs are absolute, such as `http://example.org/a`: scheme and host as clients will use them.
-    pub async fn prefill(self: &Rc<Self>, urls: &[String]) -> Prefilled {
-        let mut prefilled = Prefilled::default();
+    /// URLs are absolute, with scheme and host as clients will use them: `http://example.org/a`.
+    pub async fn prefill(self: &Rc<Self>, urls: &[String]) -> PrefillReport {
+        let mut prefilled = PrefillReport::default();
         for url in urls {
             match self.fill(url).await {
                 Ok(HitPath::Pass) => prefilled.passed += 1,
@@ -35,26 +35,26 @@ impl Exchange {
     }
 
     async fn fill(self: &Rc<Self>, url: &str) -> Result<HitPath, &'static str> {
-        let reply = self.handle(request(url).ok_or("url")?, NoBody).await;
-        let handling = reply.handling;
+        let response = self.handle(request(url).ok_or("url")?, NoBody).await;
+        let handling = response.handling;
         if handling.path == HitPath::Error {
             return Err(handling.reason);
         }
-        drain(reply).await.map_err(|()| "incomplete")?;
+        drain(response).await.map_err(|()| "incomplete")?;
         Ok(handling.path)
     }
 }
 
 /// Reads a body to its end.
-async fn drain(reply: Reply) -> Result<(), ()> {
-    if let ReplyBody::Stream(mut stream) = reply.body {
+async fn drain(response: Response) -> Result<(), ()> {
+    if let ResponseBody::Stream(mut stream) = response.body {
         while stream.next().await.map_err(|_| ())?.is_some() {}
     }
     Ok(())
 }
 
-/// Makes the request for a URL; `None` if it is none.
-fn request(url: &str) -> Option<Inbound> {
+/// Makes the request for a URL; `None` if it is not valid.
+fn request(url: &str) -> Option<Request> {
     let schemes = [("http://", Scheme::Http), ("https://", Scheme::Https)];
     let (rest, scheme) =
         schemes.iter().find_map(|(text, scheme)| Some((url.strip_prefix(text)?, *scheme)))?;
@@ -62,7 +62,7 @@ fn request(url: &str) -> Option<Inbound> {
     let (authority, target) = rest.split_at(end);
     let target = target.split('#').next().unwrap_or_default();
     let slash = if target.starts_with('/') { "" } else { "/" };
-    Some(Inbound {
+    Some(Request {
         method_name: b"GET".to_vec(),
         scheme,
         authority: authority.as_bytes().to_vec(),
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_become_requests_as_clients_send_them() {
+    fn prefill_urls_become_client_requests() {
         for (url, authority, target) in
             [("http://a", "a", "/"), ("http://a:81/b?c#d", "a:81", "/b?c"), ("https://a?b", "a", "/?b")]
         {

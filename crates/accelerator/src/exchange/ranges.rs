@@ -1,41 +1,41 @@
-//! Parts of a stored response (RFC 9110 §14, §15.3.7, §15.5.17).
+//! Ranges of a stored response (RFC 9110 §14, §15.3.7, §15.5.17).
 
 use std::hash::{BuildHasher, RandomState};
 
 use bytes::Bytes;
 use units::WallTime;
 
+use super::cache_status::CacheStatus;
 use super::lines::{finish_stored, of_range_refused};
 use super::settings::ExchangeSettings;
-use super::told::Told;
-use crate::message::{HeaderLines, Reply, ReplyBody};
+use crate::message::{HeaderLines, Response, ResponseBody};
 use crate::policy::{ByteRange, content_range};
-use crate::store::Object;
+use crate::store::StoredResponse;
 
-/// What a reply with parts is made of.
+/// A maker of partial responses.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Parts<'a> {
+pub(super) struct PartialResponse<'a> {
     /// The stored response.
-    pub object: &'a Object,
-    /// How it came to be served.
-    pub told: Told,
-    /// When.
+    pub object: &'a StoredResponse,
+    /// The cache status to report.
+    pub cache_status: CacheStatus,
+    /// The current time.
     pub now: WallTime,
-    /// How replies are written.
+    /// The settings of the exchange.
     pub settings: &'a ExchangeSettings,
 }
 
-impl Parts<'_> {
-    /// Returns a 206 with one part.
-    pub fn one(&self, range: ByteRange) -> Reply {
+impl PartialResponse<'_> {
+    /// Returns a 206 with a single range.
+    pub fn single_range(&self, range: ByteRange) -> Response {
         let body = part(&self.object.body, range);
         let mut lines = self.object.lines.with_room(256);
         lines.push(b"Content-Range", self.content_range(Some(range)).as_bytes());
-        self.reply(206, lines, vec![body])
+        self.response(206, lines, vec![body])
     }
 
-    /// Returns a 206 with several parts, in the form `multipart/byteranges` (RFC 9110 §14.6).
-    pub fn several(&self, ranges: &[ByteRange]) -> Reply {
+    /// Returns a 206 with several ranges, as `multipart/byteranges` (RFC 9110 §14.6).
+    pub fn multiple_ranges(&self, ranges: &[ByteRange]) -> Response {
         let boundary = boundary();
         let content_type = self.object.lines.get("content-type");
         let mut pieces = Vec::with_capacity(2 * ranges.len() + 1);
@@ -52,35 +52,41 @@ impl Parts<'_> {
         let mut lines = self.object.lines.with_room(256);
         lines.remove("content-type");
         lines.push(b"Content-Type", format!("multipart/byteranges; boundary={boundary}").as_bytes());
-        self.reply(206, lines, pieces)
+        self.response(206, lines, pieces)
     }
 
-    /// Returns a 416, which says how long the whole is.
-    pub fn none(&self) -> Reply {
+    /// Returns a 416, which tells the length of the whole.
+    pub fn not_satisfiable(&self) -> Response {
         let mut lines = of_range_refused(&self.object.lines);
         lines.push(b"Content-Range", self.content_range(None).as_bytes());
-        self.reply(416, lines, Vec::new())
+        self.response(416, lines, Vec::new())
     }
 
     fn content_range(&self, range: Option<ByteRange>) -> String {
         content_range(range, self.object.body.len() as u64)
     }
 
-    fn reply(&self, status: u16, mut lines: HeaderLines, pieces: Vec<Bytes>) -> Reply {
+    fn response(&self, status: u16, mut lines: HeaderLines, pieces: Vec<Bytes>) -> Response {
         let length: usize = pieces.iter().map(Bytes::len).sum();
         lines.push_number(b"Content-Length", length as u64);
-        finish_stored(&mut lines, self.object, self.now, &self.told, self.settings);
-        Reply { status, lines, body: ReplyBody::Pieces(pieces), handling: self.told.handling(), memo: None }
+        finish_stored(&mut lines, self.object, self.now, &self.cache_status, self.settings);
+        Response {
+            status,
+            lines,
+            body: ResponseBody::Pieces(pieces),
+            handling: self.cache_status.handling(),
+            memo: None,
+        }
     }
 }
 
-/// Returns a part of a body; policy has found it within.
+/// Returns a range of a body; the policy has found it within.
 fn part(body: &Bytes, range: ByteRange) -> Bytes {
     let end = (range.last as usize).saturating_add(1).min(body.len());
     body.slice((range.first as usize).min(end)..end)
 }
 
-/// Returns a text that no body has but by a chance of 2⁻¹²⁸, whoever wrote it.
+/// Returns a boundary that occurs in no body but by a chance of 2⁻¹²⁸, whoever wrote it.
 fn boundary() -> String {
     let random = || RandomState::new().hash_one(0_u64);
     format!("{:016x}{:016x}", random(), random())
@@ -91,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_never_leaves_its_body() {
+    fn a_range_never_exceeds_its_body() {
         let body = Bytes::from_static(b"abcdef");
         let range = |first, last| ByteRange { first, last };
         assert_eq!(part(&body, range(1, 3)), "bcd");
@@ -101,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn boundaries_differ_and_are_tokens() {
+    fn multipart_boundaries_differ_and_are_tokens() {
         let (one, other) = (boundary(), boundary());
         assert_ne!(one, other);
         assert!(one.len() == 32 && one.bytes().all(|byte| byte.is_ascii_alphanumeric()));

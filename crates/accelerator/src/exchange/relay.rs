@@ -1,65 +1,71 @@
-//! Requests that are none for the cache, and replies that are for one client only.
+//! Requests that bypass the cache, and responses for one client only.
 
 use std::rc::Rc;
 
 use units::wall;
 
-use super::ask::Ask;
-use super::error_page::Fault;
+use super::cache_request::CacheRequest;
+use super::cache_status::CacheStatus;
+use super::error_page::LocalError;
 use super::handle::Exchange;
 use super::lines::{self, is_without_body, push_length};
-use super::outgoing::{Purpose, outgoing};
 use super::stream::BodyStream;
-use super::told::Told;
-use crate::message::{HeaderLines, HitPath, Reply, ReplyBody, RequestBody};
-use crate::origin::{OriginReply, OriginTunnel};
+use super::upstream_request::{Purpose, upstream_request};
+use crate::message::{HeaderLines, HitPath, RequestBody, Response, ResponseBody};
+use crate::origin::{OriginTunnel, UpstreamResponse};
 use crate::policy::{Forward, Invalidation, PassReason, invalidation};
 
-/// The way to the origin after a 101: what the client sends is written to it, what is read from it goes to the client.
+/// The connection to the origin after a 101: bytes are relayed both ways.
 ///
-/// What came right after the head is read first.
+/// Bytes that came right after the head are read first.
 pub type Tunnel = Box<OriginTunnel>;
 
-/// Why a request is passed on untouched by the cache.
+/// The reason for which a request bypasses the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Passing {
+pub(super) struct BypassReason {
     why: Forward,
     reason: &'static str,
 }
 
-impl Passing {
-    /// The operator wants it so for this target.
-    pub const BYPASS: Passing = Passing { why: Forward::Bypass, reason: "bypass" };
+impl BypassReason {
+    /// The operator's `bypass` names the target.
+    pub const OPERATOR: BypassReason = BypassReason { why: Forward::Bypass, reason: "bypass" };
 }
 
-impl From<PassReason> for Passing {
-    fn from(reason: PassReason) -> Passing {
+impl From<PassReason> for BypassReason {
+    fn from(reason: PassReason) -> BypassReason {
         let why = if reason == PassReason::Method { Forward::Method } else { Forward::Bypass };
-        Passing { why, reason: reason.name() }
+        BypassReason { why, reason: reason.name() }
     }
 }
 
 impl Exchange {
-    /// Passes a request on with its body, and what comes back to its client.
-    pub(super) async fn relay<B: RequestBody>(self: &Rc<Self>, ask: Ask, body: B, passing: Passing) -> Reply {
-        if ask.is_loop(&self.settings.name) {
-            return self.error(Fault { status: 508, reason: "loop" }, ask.is_head());
+    /// Forwards a request with its body, and returns the response to its client.
+    pub(super) async fn relay<B: RequestBody>(
+        self: &Rc<Self>,
+        request: CacheRequest,
+        body: B,
+        bypass: BypassReason,
+    ) -> Response {
+        if request.is_loop(&self.settings.name) {
+            return self.error(LocalError { status: 508, reason: "loop" }, request.is_head());
         }
-        let request = outgoing(&ask, &Purpose::Pass, &self.settings);
-        let sent = self.origins.send(&request, body).await;
+        let upstream = upstream_request(&request, &Purpose::Pass, &self.settings);
+        let sent = self.origin.send(&upstream, body).await;
         match sent {
-            Ok(reply) => {
-                self.invalidate(&ask, &reply);
-                let told = Told::forwarded(passing.why, HitPath::Pass, passing.reason, Some(reply.waited));
-                self.relayed(&ask, reply, told)
+            Ok(response) => {
+                self.invalidate(&request, &response);
+                let cache_status =
+                    CacheStatus::forwarded(bypass.why, HitPath::Pass, bypass.reason, Some(response.waited));
+                self.relayed(&request, response, cache_status)
             }
-            Err(failure) => self.error(Fault::from(&failure), ask.is_head()),
+            Err(failure) => self.error(LocalError::from(&failure), request.is_head()),
         }
     }
 
-    /// Makes what is stored unusable without validation that an unsafe request may have changed.
-    fn invalidate(&self, ask: &Ask, reply: &OriginReply) {
-        let changed = invalidation(&ask.request, &ask.key, reply.status, reply.lines.iter());
+    /// Invalidates the stored responses that an unsafe request may have changed.
+    fn invalidate(&self, request: &CacheRequest, response: &UpstreamResponse) {
+        let changed = invalidation(&request.meta, &request.key, response.status, response.lines.iter());
         if let Invalidation::Keys(keys) = changed {
             let now = wall();
             for key in &keys {
@@ -68,34 +74,40 @@ impl Exchange {
         }
     }
 
-    /// Makes the reply that gives one client what the origin has sent.
-    pub(super) fn relayed(&self, ask: &Ask, reply: OriginReply, told: Told) -> Reply {
-        let status = reply.status;
-        let mut lines = lines::forwarded(&reply.lines, reply.version, reply.times.received, &self.settings);
+    /// Makes the response that gives one client what the origin has sent.
+    pub(super) fn relayed(
+        &self,
+        request: &CacheRequest,
+        response: UpstreamResponse,
+        cache_status: CacheStatus,
+    ) -> Response {
+        let status = response.status;
+        let mut lines =
+            lines::forwarded(&response.lines, response.version, response.times.received, &self.settings);
         if status != 304 {
-            push_length(&mut lines, status, reply.content_length);
+            push_length(&mut lines, status, response.content_length);
         }
-        told.write(&mut lines, None, &ask.key, &self.settings);
+        cache_status.write(&mut lines, None, &request.key, &self.settings);
         let body = if status == 101 {
-            tunnel(reply, &mut lines)
-        } else if ask.is_head() || is_without_body(status) || reply.body.is_ended() {
-            ReplyBody::Empty
+            tunnel(response, &mut lines)
+        } else if request.is_head() || is_without_body(status) || response.body.is_ended() {
+            ResponseBody::Empty
         } else {
-            ReplyBody::Stream(BodyStream::of_origin(reply.body))
+            ResponseBody::Stream(BodyStream::of_origin(response.body))
         };
-        Reply { status, lines, body, handling: told.handling(), memo: None }
+        Response { status, lines, body, handling: cache_status.handling(), memo: None }
     }
 }
 
-/// Turns a 101 into a tunnel, and says to what protocol: that line else ends here.
-fn tunnel(reply: OriginReply, lines: &mut HeaderLines) -> ReplyBody {
-    reply
+/// Turns a 101 into a tunnel, and adds `Upgrade`, which is otherwise not forwarded.
+fn tunnel(response: UpstreamResponse, lines: &mut HeaderLines) -> ResponseBody {
+    response
         .lines
         .iter()
         .filter(|(name, _)| name.eq_ignore_ascii_case(b"upgrade"))
         .for_each(|(name, value)| lines.push(name, value));
-    match reply.body.into_tunnel() {
-        Some(origin) => ReplyBody::Tunnel(Box::new(origin)),
-        None => ReplyBody::Empty,
+    match response.body.into_tunnel() {
+        Some(origin) => ResponseBody::Tunnel(Box::new(origin)),
+        None => ResponseBody::Empty,
     }
 }

@@ -1,4 +1,4 @@
-//! What an operator may set about the exchange.
+//! The settings of the exchange.
 
 use units::Nanos;
 
@@ -8,38 +8,38 @@ use crate::store::Pattern;
 /// The settings of an exchange; a plain value, replaced as a whole on reload.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExchangeSettings {
-    /// What may be stored and reused.
+    /// The settings of the cache policy.
     pub policy: policy::Settings,
-    /// How this cache calls itself in `Via` and `Cache-Status`; a token.
+    /// The name of this cache in `Via` and `Cache-Status`; a token.
     ///
-    /// Caches in a row need different names: a request that names this one in its `Via` is taken for a loop.
+    /// Caches in a chain need different names: a request whose `Via` has this name is considered a loop.
     pub name: String,
-    /// How much responses tell about their handling.
-    pub cache_status: Detail,
-    /// How long a request waits for the head of a response that another asks for; then it asks by itself.
+    /// The amount of detail in `Cache-Status`.
+    pub cache_status: CacheStatusDetail,
+    /// The longest time that a collapsed request waits for the head of the response; then it is fetched uncollapsed.
     pub collapse_wait: Nanos,
-    /// How the origin is told what the client asked for, and who it is.
+    /// The fields that tell the origin about the client's side.
     pub forwarded: Forwarded,
-    /// Targets (path and query) that are passed on untouched by the cache.
+    /// The targets (path and query) that bypass the cache.
     pub bypass: Vec<Pattern>,
-    /// The host that is meant by HTTP/1.0 requests without one; without it they are refused.
+    /// The host of HTTP/1.0 requests without one; `None` refuses them.
     pub default_host: Option<String>,
 }
 
-/// How much responses tell by `Cache-Status` (RFC 9211).
+/// The amount of detail in `Cache-Status` (RFC 9211).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Detail {
-    /// Nothing.
+pub enum CacheStatusDetail {
+    /// No `Cache-Status`.
     Off,
-    /// Hit or not, and why; time to live.
+    /// Hit or not, and the reason; time to live.
     On,
-    /// Key and the name of the reason as well: for those who look for a fault.
+    /// The key and the name of the reason as well: for debugging.
     Detailed,
 }
 
-/// The fields by which the origin is told about the client's side.
+/// The fields that tell the origin about the client's side.
 ///
-/// The client's address goes only with requests whose response nobody else gets: it is no part of the key.
+/// The client's address is forwarded only with requests whose response is not shared: it is not part of the key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Forwarded {
     /// None.
@@ -55,7 +55,7 @@ impl Default for ExchangeSettings {
         ExchangeSettings {
             policy: policy::Settings::default(),
             name: "plimsoll".to_owned(),
-            cache_status: Detail::On,
+            cache_status: CacheStatusDetail::On,
             collapse_wait: Nanos::from_secs(10),
             forwarded: Forwarded::Separate,
             bypass: Vec::new(),

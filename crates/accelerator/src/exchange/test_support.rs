@@ -1,18 +1,18 @@
 //! Requests for tests.
 
-use crate::message::{ClientVersion, HeaderLines, Inbound};
+use crate::message::{ClientVersion, HeaderLines, Request};
 use crate::policy::Scheme;
 
 /// Makes a GET without header lines.
-pub(super) fn get(target: &str) -> Inbound {
+pub(super) fn get(target: &str) -> Request {
     inbound("GET", target, &[])
 }
 
 /// Makes a request without a body.
-pub(super) fn inbound(method: &str, target: &str, lines: &[(&str, &str)]) -> Inbound {
+pub(super) fn inbound(method: &str, target: &str, lines: &[(&str, &str)]) -> Request {
     let mut all = HeaderLines::new();
     lines.iter().for_each(|(name, value)| all.push(name.as_bytes(), value.as_bytes()));
-    Inbound {
+    Request {
         method_name: method.as_bytes().to_vec(),
         scheme: Scheme::Http,
         authority: b"example.org".to_vec(),

@@ -1,55 +1,62 @@
-//! Stored responses brought up to date.
+//! Freshening of stored responses.
 
 use std::sync::Arc;
 
 use http1::RequestMethod;
 use units::wall;
 
-use super::errand::Errand;
 use super::handle::Exchange;
 use super::lines;
+use super::origin_fetch::OriginFetch;
 use crate::message::HeaderLines;
-use crate::origin::OriginReply;
+use crate::origin::UpstreamResponse;
 use crate::policy::{
-    Freshened, HeadUpdate, Request, Response, Store, Stored, Variant, freshen, head_update, merge, store,
+    Freshened, HeadUpdate, RequestMeta, ResponseMeta, StoreDecision, StoredMeta, Variant, freshen,
+    head_update, merge, store,
 };
-use crate::store::{Object, Purge, Removal, Since};
+use crate::store::{Purge, Removal, RemovalsSeen, StoredResponse};
 
-/// A reply that brings stored responses up to date.
+/// A response that freshens stored responses.
 struct Update<'a> {
-    errand: &'a Errand,
+    fetch: &'a OriginFetch,
     lines: HeaderLines,
-    response: &'a Response,
-    since: Since,
+    meta: &'a ResponseMeta,
+    since: RemovalsSeen,
 }
 
 impl Exchange {
-    /// Brings up to date what a 304 is about, and returns what answers the request; `None` if it is about nothing that
-    /// was asked about.
+    /// Freshens the stored responses that a 304 selects, and returns the one that answers the request; `None` if it
+    /// selects none of those that were validated.
     pub(super) fn freshened(
         &self,
-        errand: &Errand,
-        reply: &OriginReply,
-        since: Since,
-    ) -> Option<Arc<Object>> {
-        let response = Response::read(304, reply.lines.iter(), reply.times, &self.settings.policy);
-        let Freshened::Update(indices) = freshen(&errand.stored(), &response) else {
+        fetch: &OriginFetch,
+        response: &UpstreamResponse,
+        since: RemovalsSeen,
+    ) -> Option<Arc<StoredResponse>> {
+        let meta = ResponseMeta::read(304, response.lines.iter(), response.times, &self.settings.policy);
+        let Freshened::Update(indices) = freshen(&fetch.stored(), &meta) else {
             return None;
         };
-        let update = self.update_by(errand, reply, &response, since);
+        let update = self.update_by(fetch, response, &meta, since);
         let mut answer = None;
-        for old in indices.iter().filter_map(|&index| errand.against.get(index)) {
+        for old in indices.iter().filter_map(|&index| fetch.against.get(index)) {
             answer = Some(self.update(old, &update));
         }
         answer
     }
 
-    /// Takes note of what a reply to HEAD says about the stored response that suits the request.
-    pub(super) fn note_head(&self, errand: &Errand, reply: &OriginReply, response: &Response, since: Since) {
-        let Some(old) = &errand.stale else { return };
-        match head_update(&old.stored, response) {
+    /// Applies a response to HEAD to the stored response that matches the request.
+    pub(super) fn note_head(
+        &self,
+        fetch: &OriginFetch,
+        response: &UpstreamResponse,
+        meta: &ResponseMeta,
+        since: RemovalsSeen,
+    ) {
+        let Some(old) = &fetch.stale else { return };
+        match head_update(&old.stored, meta) {
             HeadUpdate::Update => {
-                self.update(old, &self.update_by(errand, reply, response, since));
+                self.update(old, &self.update_by(fetch, response, meta, since));
             }
             HeadUpdate::Stale(_) => {
                 let mut stored = old.stored.clone();
@@ -62,56 +69,57 @@ impl Exchange {
 
     fn update_by<'a>(
         &self,
-        errand: &'a Errand,
-        reply: &OriginReply,
-        response: &'a Response,
-        since: Since,
+        fetch: &'a OriginFetch,
+        response: &UpstreamResponse,
+        meta: &'a ResponseMeta,
+        since: RemovalsSeen,
     ) -> Update<'a> {
-        let lines = lines::forwarded(&reply.lines, reply.version, reply.times.received, &self.settings);
-        Update { errand, lines, response, since }
+        let lines =
+            lines::forwarded(&response.lines, response.version, response.times.received, &self.settings);
+        Update { fetch, lines, meta, since }
     }
 
-    /// Returns a stored response as an update makes it, and puts it in the place of the old one.
+    /// Returns a freshened copy of a stored response, and puts it in the place of the old one.
     ///
-    /// If the update says that it is not to be stored, it is thrown out; this one request still gets it.
-    fn update(&self, old: &Arc<Object>, update: &Update) -> Arc<Object> {
+    /// If the update forbids storing, the stored response is removed; this one request still gets the copy.
+    fn update(&self, old: &Arc<StoredResponse>, update: &Update) -> Arc<StoredResponse> {
         let policy = &self.settings.policy;
-        let merged = merge(old.lines.iter(), update.lines.iter(), update.response);
+        let merged = merge(old.lines.iter(), update.lines.iter(), update.meta);
         let pairs = merged.iter().map(|(name, value)| (name.as_slice(), value.as_slice()));
-        let ask = &update.errand.ask;
-        let response =
-            Response::read(old.status(), pairs.clone(), update.response.times, policy).of(&ask.key);
-        let request = Request { method: RequestMethod::Get, ..ask.request };
-        let storable = store(&request, &response, policy);
-        let own = Variant::of(&response.vary, ask.lines(), &policy.codings).unwrap_or_default();
-        let is_as_before = response.vary == old.stored.response.vary;
+        let request = &update.fetch.request;
+        let meta =
+            ResponseMeta::read(old.status(), pairs.clone(), update.meta.times, policy).of(&request.key);
+        let as_get = RequestMeta { method: RequestMethod::Get, ..request.meta };
+        let storable = store(&as_get, &meta, policy);
+        let own = Variant::of(&meta.vary, request.lines(), &policy.codings).unwrap_or_default();
+        let is_as_before = meta.vary == old.stored.response.vary;
         let variant = if is_as_before { old.stored.variant.clone() } else { own.clone() };
-        let stored = Stored::new(response, variant, old.stored.body_bytes, policy);
+        let stored = StoredMeta::new(meta, variant, old.stored.body_bytes, policy);
         let new = Arc::new(old.updated(stored, lines_of(pairs)));
         match storable {
-            Store::Yes(_) => self.put(old, &new, own, update.since),
-            Store::No(why) if why.is_lasting() => {
+            StoreDecision::Yes(_) => self.put(old, &new, own, update.since),
+            StoreDecision::No(why) if why.is_persistent() => {
                 let key = Purge::Key(new.key.as_str().to_owned());
                 self.shared.store.purge(&key, Removal::Delete, wall());
             }
-            Store::No(_) => {}
+            StoreDecision::No(_) => {}
         }
         new
     }
 
-    /// Puts an updated response in the place of the old one; beside it also as the variant of the request that has
-    /// brought the update, if that is another: the origin has said that it suits that too.
-    fn put(&self, old: &Arc<Object>, new: &Arc<Object>, own: Variant, since: Since) {
+    /// Replaces the old response by the freshened one; also stores it as the variant of the request that led to the
+    /// update, if that is another one: the origin has said that it matches that too.
+    fn put(&self, old: &Arc<StoredResponse>, new: &Arc<StoredResponse>, own: Variant, since: RemovalsSeen) {
         self.shared.store.replace(old, new, since);
         if own != new.stored.variant {
-            let stored = Stored { variant: own, ..new.stored.clone() };
+            let stored = StoredMeta { variant: own, ..new.stored.clone() };
             let other = Arc::new(new.updated(stored, new.lines.clone()));
             self.shared.store.insert(&other, since, &self.settings.policy);
         }
     }
 }
 
-/// Collects lines as they are stored: without those that every reply gets anew.
+/// Collects lines for storing, without those that are written anew for every response.
 fn lines_of<'a>(pairs: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> HeaderLines {
     let mut lines = HeaderLines::with_capacity(512);
     let is_anew =

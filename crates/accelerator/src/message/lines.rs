@@ -1,8 +1,8 @@
-//! Header lines in one piece of memory.
+//! Header lines in one allocation.
 
-/// Header lines as they stand in an HTTP/1 head: `Name: value CR LF`, one after the other, without the empty line.
+/// Header lines as in an HTTP/1 head: `Name: value CR LF`, one after the other, without the empty line.
 ///
-/// One allocation however many lines there are, and an HTTP/1 head is written by copying it.
+/// One allocation however many lines there are; an HTTP/1 head is written by copying it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HeaderLines(Vec<u8>);
 
@@ -60,7 +60,7 @@ impl HeaderLines {
         self.push(name, &digits[start..]);
     }
 
-    /// Returns the lines as pairs of name and value, in order; what policy reads.
+    /// Returns the lines as pairs of name and value, in order, in the form that the policy reads.
     pub fn iter(&self) -> LinesIter<'_> {
         LinesIter(&self.0)
     }
@@ -86,12 +86,12 @@ impl HeaderLines {
         &self.0
     }
 
-    /// Gives back memory that is not used.
+    /// Frees unused capacity.
     pub fn shrink(&mut self) {
         self.0.shrink_to_fit();
     }
 
-    /// Returns how many bytes of memory the lines take.
+    /// Returns the bytes of memory that the lines take.
     pub fn capacity(&self) -> usize {
         self.0.capacity()
     }
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_a_head_come_back_as_pairs() {
+    fn lines_of_a_head_iterate_as_pairs() {
         let lines = HeaderLines::of_head(b"HTTP/1.1 200 OK\r\nA:  b c \r\nEmpty:\r\n\r\nbody: x\r\n");
         assert_eq!(lines.as_bytes(), b"A: b c\r\nEmpty: \r\n");
         let pairs: Vec<_> = lines.iter().collect();
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn removing_takes_every_line_of_the_name() {
+    fn remove_deletes_every_line_of_the_name() {
         let mut lines = HeaderLines::new();
         for (name, value) in [("A", "1"), ("b", "2"), ("a", "3")] {
             lines.push(name.as_bytes(), value.as_bytes());

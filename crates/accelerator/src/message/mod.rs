@@ -1,11 +1,11 @@
-//! What fronts, cache and origins hand each other: a request, a reply, header lines.
+//! The messages that frontend, exchange and origin pass to each other: requests, responses, header lines.
 
-mod inbound;
 mod interim;
 mod lines;
-mod reply;
+mod request;
+mod response;
 
-pub use inbound::{BodyError, ClientVersion, Inbound, NoBody, RequestBody};
 pub use interim::Interim;
 pub use lines::{HeaderLines, LinesIter};
-pub use reply::{Handling, HitPath, Reply, ReplyBody};
+pub use request::{BodyError, ClientVersion, NoBody, Request, RequestBody};
+pub use response::{Handling, HitPath, Response, ResponseBody};

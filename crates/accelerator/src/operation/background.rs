@@ -1,4 +1,4 @@
-//! The thread beside the workers: probes the servers behind, and answers at the operator's page.
+//! The background thread: probes the origin servers, and serves the admin page.
 
 use std::io;
 use std::net;
@@ -12,72 +12,72 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::{LocalSet, spawn_local};
 
 use super::admin;
-use super::parts::{Current, Parts};
+use super::components::{ActiveConfig, Components};
 use crate::origin;
 
-/// A handle to the thread.
+/// A handle of the thread.
 #[derive(Debug)]
 pub(super) struct Background {
-    orders: UnboundedSender<Order>,
+    updates: UnboundedSender<BackgroundUpdate>,
     thread: JoinHandle<()>,
 }
 
-/// What the thread does until it is told otherwise.
+/// The state that the thread works with, until the next update.
 #[derive(Debug)]
-pub(super) struct Order {
-    pub(super) current: Arc<Current>,
-    /// Where the page is from now on; `None` where it was, if it is to be anywhere.
+pub(super) struct BackgroundUpdate {
+    pub(super) current: Arc<ActiveConfig>,
+    /// The new listener of the admin page; `None` to keep the current one, if there is one.
     pub(super) listener: Option<net::TcpListener>,
 }
 
 impl Background {
-    /// Starts the thread with its first order.
+    /// Starts the thread with its first state.
     ///
     /// # Errors
-    /// If the system has no thread, or no descriptor to wait for several things with.
-    pub(super) fn start(parts: Arc<Parts>, first: Order) -> io::Result<Background> {
+    /// If the system has no thread, or no descriptor for an event loop.
+    pub(super) fn start(components: Arc<Components>, first: BackgroundUpdate) -> io::Result<Background> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
-        let (orders, received) = unbounded_channel();
+        let (updates, received) = unbounded_channel();
         // The receiver is still here.
-        let _ = orders.send(first);
-        let work = move || LocalSet::new().block_on(&runtime, perform(parts, received));
+        let _ = updates.send(first);
+        let work = move || LocalSet::new().block_on(&runtime, run_updates(components, received));
         let thread = std::thread::Builder::new().name("operator".to_owned()).spawn(work)?;
-        Ok(Background { orders, thread })
+        Ok(Background { updates, thread })
     }
 
-    /// Gives another order.
-    pub(super) fn order(&self, order: Order) {
-        let _ = self.orders.send(order);
+    /// Sends an update.
+    pub(super) fn update(&self, update: BackgroundUpdate) {
+        let _ = self.updates.send(update);
     }
 
-    /// Ends the thread, and whatever it does.
+    /// Ends the thread and its tasks.
     pub(super) fn stop(self) {
-        drop(self.orders);
-        // It is our own mistake if it panicked; the panic has told itself.
+        drop(self.updates);
+        // A panic of the thread is a bug here, and has been reported by the panic itself.
         let _ = self.thread.join();
     }
 }
 
-/// Follows orders until there are no more.
-async fn perform(parts: Arc<Parts>, mut orders: UnboundedReceiver<Order>) {
+/// Applies updates until there are no more.
+async fn run_updates(components: Arc<Components>, mut updates: UnboundedReceiver<BackgroundUpdate>) {
     let mut listener = None;
     let mut tasks = Vec::new();
-    while let Some(order) = orders.recv().await {
-        // Requests that are being answered go on.
+    while let Some(update) = updates.recv().await {
+        // Requests in progress go on.
         tasks.drain(..).for_each(|task: tokio::task::JoinHandle<()>| task.abort());
-        let current = order.current;
-        match order.listener.map(TcpListener::from_std) {
+        let current = update.current;
+        match update.listener.map(TcpListener::from_std) {
             Some(Ok(new)) => listener = Some(Rc::new(new)),
-            Some(Err(why)) => parts.notices.warn(format!("the operator's page cannot be reached: {why}")),
+            Some(Err(why)) => components.notices.warn(format!("the admin page cannot be served: {why}")),
             None if current.settings.admin.is_none() => listener = None,
             None => {}
         }
         let servers = Arc::clone(&current.servers);
         tasks.push(spawn_local(async move {
-            origin::watch(servers).await;
+            origin::run_probes(servers).await;
         }));
         if let Some(listener) = &listener {
-            tasks.push(spawn_local(admin::serve(Rc::clone(listener), Arc::clone(&parts), current)));
+            tasks.push(spawn_local(admin::serve(Rc::clone(listener), Arc::clone(&components), current)));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The figures in the text form of Prometheus, version 0.0.4.
+//! Metrics in the Prometheus text format, version 0.0.4.
 //!
 //! Source: Prometheus, "Exposition formats", text format.
 
@@ -6,17 +6,17 @@ use std::fmt::Write;
 
 use super::status::Status;
 use crate::message::HitPath;
-use crate::origin::{Condition, ServerReport};
+use crate::origin::{ServerReport, ServerState};
 use crate::store::disk::DiskUsage;
 
-/// The content type of the text.
+/// The content type of the format.
 pub(crate) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// A metric: its name without the prefix, its sort, what it is, and its samples.
-struct Family {
+/// A metric family: its name without the prefix, its type, its help text, and its samples.
+struct MetricFamily {
     name: &'static str,
-    sort: &'static str,
-    about: &'static str,
+    kind: &'static str,
+    help: &'static str,
     samples: fn(&Status) -> Vec<Sample>,
 }
 
@@ -25,40 +25,40 @@ type Sample = (Vec<(&'static str, String)>, f64);
 
 const PREFIX: &str = "plimsoll_accelerator_";
 
-const FAMILIES: &[Family] = &[
-    total("replies_total", "Replies by the way they went and the reason.", |status| {
-        let named = status.totals.replies.iter().filter_map(|((path, reason), n)| {
+const FAMILIES: &[MetricFamily] = &[
+    counter("replies_total", "Responses by path and reason.", |status| {
+        let named = status.totals.responses.iter().filter_map(|((path, reason), n)| {
             Some((HitPath::ALL.get(usize::from(*path))?.name().to_owned(), (*reason).to_owned(), *n))
         });
         named.map(|(path, reason, n)| (vec![("path", path), ("reason", reason)], n as f64)).collect()
     }),
-    total("reply_bytes_total", "Bytes of replies, heads and bodies, by the way they went.", |status| {
+    counter("reply_bytes_total", "Bytes of responses, heads and bodies, by path.", |status| {
         by_path(|path| status.totals.bytes[path as usize] as f64)
     }),
-    total("statuses_total", "Replies by the first digit of their status.", |status| {
+    counter("statuses_total", "Responses by the first digit of their status.", |status| {
         let names = ["1xx", "2xx", "3xx", "4xx", "5xx", "other"];
         let statuses = names.into_iter().zip(status.totals.statuses);
         statuses.map(|(name, n)| (vec![("class", name.to_owned())], n as f64)).collect()
     }),
-    total(
+    counter(
         "origin_seconds_total",
-        "Time that the origin took to answer (revalidated, miss, pass), or would have taken (all others).",
+        "Time that the origin took to respond (revalidated, miss, pass), or would have taken (all others).",
         |status| by_path(|path| status.totals.origin_time[path as usize].as_secs_f64()),
     ),
-    total("connections_total", "Connections of clients that were accepted.", |status| {
+    counter("connections_total", "Accepted client connections.", |status| {
         one(status.totals.connections_opened as f64)
     }),
-    level("connections", "Connections of clients.", |status| one(status.totals.connections() as f64)),
-    total("connections_refused_total", "Connections that were refused or broken off, by reason.", |status| {
+    gauge("connections", "Open client connections.", |status| one(status.totals.connections() as f64)),
+    counter("connections_refused_total", "Refused or aborted client connections, by reason.", |status| {
         let refused = status.totals.refused.iter();
         refused.map(|(reason, n)| (vec![("reason", (*reason).to_owned())], *n as f64)).collect()
     }),
-    level("objects", "Stored responses in memory.", |status| one(status.usage.objects as f64)),
-    level("memory_bytes", "Memory that stored responses take, everything counted.", |status| {
+    gauge("objects", "Stored responses in memory.", |status| one(status.usage.objects as f64)),
+    gauge("memory_bytes", "Memory of stored responses, everything counted.", |status| {
         one(status.usage.bytes as f64)
     }),
-    level("memory_bytes_max", "The limit of that.", |status| one(status.usage.bytes_max as f64)),
-    total("changes_total", "What became of responses in the store.", |status| {
+    gauge("memory_bytes_max", "The limit on that.", |status| one(status.usage.bytes_max as f64)),
+    counter("changes_total", "Changes of responses in the store.", |status| {
         let usage = &status.usage;
         let changes = [
             ("inserted", usage.inserted),
@@ -70,14 +70,14 @@ const FAMILIES: &[Family] = &[
         ];
         changes.into_iter().map(|(name, n)| (vec![("change", name.to_owned())], n as f64)).collect()
     }),
-    level(
+    gauge(
         "disk_objects",
-        "Stored responses on disk; without a disk absent, as all that follow on it.",
+        "Stored responses on disk; absent without a disk tier, like the other disk metrics.",
         |status| of_disk(status, |disk| disk.objects),
     ),
-    level("disk_bytes", "Disk that they take.", |status| of_disk(status, |disk| disk.bytes)),
-    level("disk_bytes_max", "The limit of that.", |status| of_disk(status, |disk| disk.bytes_max)),
-    total("disk_operations_total", "What became of responses on disk.", |status| {
+    gauge("disk_bytes", "Disk space of stored responses.", |status| of_disk(status, |disk| disk.bytes)),
+    gauge("disk_bytes_max", "The limit on that.", |status| of_disk(status, |disk| disk.bytes_max)),
+    counter("disk_operations_total", "Operations of the disk tier.", |status| {
         let Some(disk) = &status.usage.disk else { return Vec::new() };
         let counts = [
             ("written", disk.written),
@@ -89,42 +89,44 @@ const FAMILIES: &[Family] = &[
         ];
         counts.into_iter().map(|(name, n)| (vec![("operation", name.to_owned())], n as f64)).collect()
     }),
-    level("flights", "Responses that are being fetched, for however many clients.", |status| {
-        one(status.flights as f64)
+    gauge("flights", "Fetches in progress, for any number of clients.", |status| one(status.flights as f64)),
+    gauge("filling_bytes", "Memory of responses in progress.", |status| one(status.filling_bytes as f64)),
+    gauge("server_up", "Whether an origin server is up.", |status| {
+        by_server(status, |server| f64::from(server.condition == ServerState::Up))
     }),
-    level("filling_bytes", "Memory that they take.", |status| one(status.filling_bytes as f64)),
-    level("server_up", "Whether a server behind gets requests.", |status| {
-        by_server(status, |server| f64::from(server.condition == Condition::Up))
-    }),
-    level("server_in_use", "Requests that a server is working on.", |status| {
+    gauge("server_in_use", "Requests in progress to an origin server.", |status| {
         by_server(status, |server| server.in_use as f64)
     }),
-    total("server_requests_total", "Requests that a server has got.", |status| {
+    counter("server_requests_total", "Requests sent to an origin server.", |status| {
         by_server(status, |server| server.requests as f64)
     }),
-    total("server_connections_total", "Connections that were made to a server.", |status| {
+    counter("server_connections_total", "Connections opened to an origin server.", |status| {
         by_server(status, |server| server.connections as f64)
     }),
-    total("server_failures_total", "Requests that a server has not answered, or not in full.", |status| {
-        by_server(status, |server| server.failures as f64)
-    }),
-    total("log_lines_dropped_total", "Lines of the access log that were dropped.", |status| {
+    counter(
+        "server_failures_total",
+        "Requests that an origin server did not answer, or not in full.",
+        |status| by_server(status, |server| server.failures as f64),
+    ),
+    counter("log_lines_dropped_total", "Dropped lines of the access log.", |status| {
         one(status.log_dropped as f64)
     }),
-    total("reloads_total", "How often other settings have come into force.", |status| {
-        one(status.reloads as f64)
-    }),
-    level("start_time_seconds", "When it was started, in seconds since 1970.", |status| {
+    counter("reloads_total", "Number of reloads.", |status| one(status.reloads as f64)),
+    gauge("start_time_seconds", "Time of the start, in seconds since 1970.", |status| {
         one(status.began.0 as f64 / 1000.0)
     }),
 ];
 
-const fn total(name: &'static str, about: &'static str, samples: fn(&Status) -> Vec<Sample>) -> Family {
-    Family { name, sort: "counter", about, samples }
+const fn counter(
+    name: &'static str,
+    help: &'static str,
+    samples: fn(&Status) -> Vec<Sample>,
+) -> MetricFamily {
+    MetricFamily { name, kind: "counter", help, samples }
 }
 
-const fn level(name: &'static str, about: &'static str, samples: fn(&Status) -> Vec<Sample>) -> Family {
-    Family { name, sort: "gauge", about, samples }
+const fn gauge(name: &'static str, help: &'static str, samples: fn(&Status) -> Vec<Sample>) -> MetricFamily {
+    MetricFamily { name, kind: "gauge", help, samples }
 }
 
 fn one(value: f64) -> Vec<Sample> {
@@ -153,7 +155,7 @@ pub(crate) fn text(status: &Status) -> String {
             continue;
         }
         // Writing to a string does not fail.
-        let _ = writeln!(out, "# HELP {name} {}\n# TYPE {name} {}", family.about, family.sort);
+        let _ = writeln!(out, "# HELP {name} {}\n# TYPE {name} {}", family.help, family.kind);
         for (labels, value) in samples {
             let labels: Vec<String> =
                 labels.iter().map(|(label, value)| format!("{label}=\"{}\"", escaped(value))).collect();
@@ -180,13 +182,13 @@ mod tests {
             let name = format!("`{PREFIX}{}`", family.name);
             assert!(page.contains(&name), "{name} is not in docs/accelerator.md");
             assert!(
-                family.about.ends_with('.') && family.name.ends_with("_total") == (family.sort == "counter")
+                family.help.ends_with('.') && family.name.ends_with("_total") == (family.kind == "counter")
             );
         }
     }
 
     #[test]
-    fn a_scrape_has_replies_by_way_and_reason() {
+    fn a_scrape_has_responses_by_path_and_reason() {
         let text = text(&example());
         for line in [
             "# TYPE plimsoll_accelerator_replies_total counter",
@@ -204,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_cannot_break_its_line() {
+    fn label_values_are_escaped() {
         let mut status = example();
         status.servers[0].address = "a\"b\\c\nd".to_owned();
         assert!(text(&status).contains("{server=\"a\\\"b\\\\c\\nd\"} 0\n"));

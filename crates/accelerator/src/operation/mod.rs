@@ -1,27 +1,27 @@
-//! Running the accelerator: starting, reloading and stopping it, counting what it does, and telling about it.
+//! Operation of the accelerator: start, reload and stop, counters, logs and the admin page.
 //!
-//! - `lifecycle`: [`Accelerator`], all parts put together, and its life
-//! - `parts`: what is shared by all that looks at it from outside
-//! - `background`: the thread beside the workers
-//! - `counters`: what each worker counts
+//! - `lifecycle`: [`Accelerator`], which assembles all parts
+//! - `components`: the state shared by admin page, metrics and lifecycle
+//! - `background`: the thread for probes and the admin page
+//! - `counters`: counters of each worker
 //! - `access_log`: a line per request, which never makes a request wait
-//! - `notice`: what is told to whoever runs it; this crate never prints
-//! - `status`: how it does at a moment
+//! - `notice`: notices for the operator; this crate never prints
+//! - `status`: a snapshot of the accelerator
 //! - `metrics`: the same for Prometheus
-//! - `admin`: the page, figures and orders of its own listener
+//! - `admin`: the page, metrics and commands on a listener of its own
 
 mod access_log;
 mod admin;
 mod background;
+mod components;
 mod counters;
 mod lifecycle;
 mod metrics;
 mod notice;
-mod parts;
 mod status;
 
-pub use access_log::{AccessLog, LogEntry, LogFile, LogForm, LogSettings, LogWriter};
+pub use access_log::{AccessLog, LogEntry, LogFile, LogFormat, LogSettings, LogWriter};
 pub use admin::AdminSettings;
-pub use counters::{Counters, Totals};
+pub use counters::{CounterTotals, WorkerCounters};
 pub use lifecycle::{Accelerator, StartError};
-pub use notice::{Notice, Notices, Severity};
+pub use notice::{Notice, NoticeLevel, Notices};

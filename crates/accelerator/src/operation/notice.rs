@@ -1,4 +1,4 @@
-//! What the accelerator has to say to whoever runs it: this crate never prints.
+//! Notices for the operator: this crate never prints.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -6,45 +6,45 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use units::{WallTime, wall};
 
-/// How many notices are kept for the admin page; the oldest go.
+/// The most notices that are kept for the admin page; the oldest go.
 const KEPT_MAX: usize = 100;
 
-/// How many may wait for whoever reads them; what comes then is kept only.
+/// The most notices that may wait for their reader; further ones are kept only.
 const WAITING_MAX: usize = 1_000;
 
-/// How much a notice matters.
+/// The level of a notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Severity {
-    /// Good to know.
+pub enum NoticeLevel {
+    /// Information.
     Info,
-    /// Somebody should look at it.
+    /// A warning: the operator should look at it.
     Warning,
 }
 
-impl Severity {
+impl NoticeLevel {
     /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
-            Severity::Info => "info",
-            Severity::Warning => "warning",
+            NoticeLevel::Info => "info",
+            NoticeLevel::Warning => "warning",
         }
     }
 }
 
-/// Something that happened, in a sentence.
+/// A notice: an event, described in a clause.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
-    /// When.
+    /// The time of the event.
     pub time: WallTime,
-    /// How much it matters.
-    pub severity: Severity,
+    /// Its level.
+    pub severity: NoticeLevel,
     /// A clause in lower case without full stop; a hint may follow on a line of its own.
     pub text: String,
 }
 
-/// Where notices go: a handle that is cloned to every part that may have something to say.
+/// A channel for notices: a handle that is cloned to every part that may send some.
 ///
-/// Telling never waits. The default is one that nobody listens to.
+/// Sending never waits. The default has no reader.
 #[derive(Debug, Clone, Default)]
 pub struct Notices {
     kept: Arc<Mutex<VecDeque<Notice>>>,
@@ -52,31 +52,31 @@ pub struct Notices {
 }
 
 impl Notices {
-    /// Makes a handle and what its notices come out of.
+    /// Makes a handle and the receiver of its notices.
     pub fn new() -> (Notices, Receiver<Notice>) {
         let (sender, receiver) = sync_channel(WAITING_MAX);
         (Notices { kept: Arc::default(), listener: Some(sender) }, receiver)
     }
 
-    /// Tells what is good to know.
+    /// Sends information.
     pub fn info(&self, text: impl Into<String>) {
-        self.tell(Severity::Info, text.into());
+        self.notify(NoticeLevel::Info, text.into());
     }
 
-    /// Tells what somebody should look at.
+    /// Sends a warning.
     pub fn warn(&self, text: impl Into<String>) {
-        self.tell(Severity::Warning, text.into());
+        self.notify(NoticeLevel::Warning, text.into());
     }
 
-    /// Returns the latest notices, the newest last.
+    /// Returns the latest notices, newest last.
     pub fn recent(&self) -> Vec<Notice> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 
-    fn tell(&self, severity: Severity, text: String) {
+    fn notify(&self, severity: NoticeLevel, text: String) {
         let notice = Notice { time: wall(), severity, text };
         if let Some(listener) = &self.listener {
-            // Full, or nobody is left: it is kept all the same.
+            // The channel is full, or has no reader: the notice is kept all the same.
             let _ = listener.try_send(notice.clone());
         }
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -92,22 +92,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn notices_reach_the_listener_and_the_latest_are_kept() {
+    fn notices_reach_the_receiver_and_the_latest_are_kept() {
         let (notices, listener) = Notices::new();
         for k in 0..=KEPT_MAX {
             notices.clone().warn(format!("notice {k}"));
         }
         notices.info("the last");
-        let heard: Vec<Notice> = listener.try_iter().collect();
-        assert_eq!(heard.len(), KEPT_MAX + 2);
-        assert_eq!(heard[0].text, "notice 0");
+        let received: Vec<Notice> = listener.try_iter().collect();
+        assert_eq!(received.len(), KEPT_MAX + 2);
+        assert_eq!(received[0].text, "notice 0");
         let kept = notices.recent();
         assert_eq!((kept.len(), &*kept[0].text), (KEPT_MAX, "notice 2"));
-        assert_eq!(kept.last().map(|last| (last.severity, &*last.text)), Some((Severity::Info, "the last")));
+        assert_eq!(
+            kept.last().map(|last| (last.severity, &*last.text)),
+            Some((NoticeLevel::Info, "the last"))
+        );
     }
 
     #[test]
-    fn telling_nobody_and_telling_too_much_is_no_mistake() {
+    fn notices_without_receiver_or_beyond_the_queue_are_kept() {
         let (notices, listener) = Notices::new();
         (0..WAITING_MAX + 10).for_each(|_| notices.info("again"));
         assert_eq!(listener.try_iter().count(), WAITING_MAX);

@@ -1,52 +1,52 @@
-//! How the accelerator does at a moment: what page, JSON and metrics are made of.
+//! A snapshot of the accelerator, for the page, JSON and metrics.
 
 use serde_json::{Value, json};
 use units::WallTime;
 
 use super::access_log::Stamp;
-use super::counters::Totals;
+use super::counters::CounterTotals;
 use super::notice::Notice;
 use crate::message::HitPath;
-use crate::origin::{Condition, ServerReport};
+use crate::origin::{ServerReport, ServerState};
 use crate::store::disk::DiskUsage;
-use crate::store::{HotObject, Usage};
+use crate::store::{HotObject, StoreUsage};
 
-/// How the accelerator does.
+/// A snapshot of the accelerator.
 #[derive(Debug, Clone)]
 pub(crate) struct Status {
-    /// How it calls itself.
+    /// Its name in `Via`.
     pub(crate) name: String,
-    /// When it was started.
+    /// The time of its start.
     pub(crate) began: WallTime,
-    /// The moment.
+    /// The time of the snapshot.
     pub(crate) now: WallTime,
-    /// What the workers have counted.
-    pub(crate) totals: Totals,
-    /// What is stored.
-    pub(crate) usage: Usage,
-    /// The objects that are used most, unless nobody wants to know.
+    /// The totals over all workers.
+    pub(crate) totals: CounterTotals,
+    /// The usage of the store.
+    pub(crate) usage: StoreUsage,
+    /// The most used objects, if they were asked for.
     pub(crate) hottest: Vec<HotObject>,
-    /// The servers behind.
+    /// The origin servers.
     pub(crate) servers: Vec<ServerReport>,
-    /// Responses that are being fetched, for however many.
+    /// Fetches in progress, for any number of clients.
     pub(crate) flights: usize,
-    /// Bytes of them in memory.
+    /// The bytes of memory that they take.
     pub(crate) filling_bytes: u64,
-    /// Lines of the access log that were dropped.
+    /// Dropped lines of the access log.
     pub(crate) log_dropped: u64,
-    /// How often other settings have come into force.
+    /// The number of reloads.
     pub(crate) reloads: u64,
-    /// What was told last, the newest at the end.
+    /// The latest notices, newest last.
     pub(crate) notices: Vec<Notice>,
 }
 
 impl Status {
-    /// Returns for how many seconds it has been running.
+    /// Returns the seconds since the start.
     pub(crate) fn up_s(&self) -> u64 {
         u64::try_from((self.now.0 - self.began.0) / 1000).unwrap_or(0)
     }
 
-    /// Returns everything as JSON.
+    /// Returns the snapshot as JSON.
     pub(crate) fn json(&self) -> Value {
         let mut stamp = Stamp::default();
         let totals = &self.totals;
@@ -56,7 +56,7 @@ impl Status {
             "began": stamp.iso(self.began),
             "up_s": self.up_s(),
             "reloads": self.reloads,
-            "replies": totals.replies(),
+            "replies": totals.responses(),
             "hit_ratio": totals.hit_ratio(),
             "paths": HitPath::ALL.map(|path| self.path_json(path)),
             "statuses": {
@@ -80,12 +80,12 @@ impl Status {
     }
 
     fn path_json(&self, path: HitPath) -> Value {
-        let of_path = self.totals.replies.iter().filter(|((one, _), _)| *one == path as u8);
+        let of_path = self.totals.responses.iter().filter(|((one, _), _)| *one == path as u8);
         let reasons: serde_json::Map<String, Value> =
             of_path.map(|((_, reason), n)| ((*reason).to_owned(), json!(n))).collect();
         json!({
             "path": path.name(),
-            "replies": self.totals.replies_of(path),
+            "replies": self.totals.responses_by(path),
             "bytes": self.totals.bytes[path as usize],
             "origin_s": self.totals.origin_time[path as usize].as_secs_f64(),
             "reasons": reasons,
@@ -128,7 +128,7 @@ fn disk_json(disk: &DiskUsage) -> Value {
 fn server_json(server: &ServerReport) -> Value {
     json!({
         "address": server.address,
-        "is_up": server.condition == Condition::Up,
+        "is_up": server.condition == ServerState::Up,
         "in_use": server.in_use,
         "requests": server.requests,
         "connections": server.connections,
@@ -145,15 +145,15 @@ fn notice_json(notice: &Notice, stamp: &mut Stamp) -> Value {
     json!({ "time": stamp.iso(notice.time), "severity": notice.severity.name(), "text": notice.text })
 }
 
-/// Makes a status for tests of what is made of it.
+/// Makes a snapshot for tests.
 #[cfg(test)]
 pub(crate) fn example() -> Status {
     use units::Nanos;
 
     use crate::message::Handling;
-    use crate::operation::{Counters, Severity};
+    use crate::operation::{NoticeLevel, WorkerCounters};
 
-    let counters = Counters::default();
+    let counters = WorkerCounters::default();
     let handling = |path, reason| Handling { path, reason, origin_time: Some(Nanos::from_millis(250)) };
     for _ in 0..3 {
         counters.note(&handling(HitPath::Memory, "fresh"), 200, 1_000);
@@ -164,7 +164,7 @@ pub(crate) fn example() -> Status {
     let hot = HotObject { key: "http://h/<b>\"".to_owned(), status: 200, body_bytes: 800, hits: 3 };
     let server = ServerReport {
         address: "127.0.0.1:8080".to_owned(),
-        condition: Condition::Down,
+        condition: ServerState::Down,
         in_use: 1,
         requests: 2,
         connections: 1,
@@ -173,15 +173,21 @@ pub(crate) fn example() -> Status {
     };
     let notice = Notice {
         time: WallTime(1_000),
-        severity: Severity::Warning,
+        severity: NoticeLevel::Warning,
         text: "`127.0.0.1:8080` is down".to_owned(),
     };
     Status {
         name: "edge".to_owned(),
         began: WallTime(0),
         now: WallTime(61_000),
-        totals: Totals::of([&counters]),
-        usage: Usage { objects: 1, bytes: 2_048, bytes_max: 1 << 20, inserted: 1, ..Usage::default() },
+        totals: CounterTotals::of([&counters]),
+        usage: StoreUsage {
+            objects: 1,
+            bytes: 2_048,
+            bytes_max: 1 << 20,
+            inserted: 1,
+            ..StoreUsage::default()
+        },
         hottest: vec![hot],
         servers: vec![server],
         flights: 2,
@@ -197,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_json_has_sums_and_shares() {
+    fn the_json_has_totals_and_ratios() {
         let json = example().json();
         assert_eq!((&json["replies"], &json["hit_ratio"]), (&json!(4), &json!(0.75)));
         assert_eq!(

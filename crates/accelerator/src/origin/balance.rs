@@ -1,4 +1,4 @@
-//! Which server gets a request.
+//! Load balancing between origin servers.
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -10,45 +10,46 @@ use super::settings::Balance;
 /// A server that may get the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Candidate {
-    /// Which of the servers it is.
+    /// The index of the server.
     pub(super) index: usize,
-    /// Its share; not zero.
+    /// The weight; not zero.
     pub(super) weight: u32,
-    /// How many requests are under way.
+    /// The number of requests in progress.
     pub(super) in_use: usize,
-    /// Tells it from the others, whatever their order.
+    /// A value that identifies the server, whatever the order of servers.
     pub(super) salt: u64,
 }
 
-/// Chooses servers for one thread.
+/// A load balancer for one thread.
 #[derive(Debug)]
 pub(super) struct Balancer {
     rule: Balance,
-    /// What each server still has to get to have its share.
+    /// The credit of each server, for weighted round robin.
     credits: RefCell<Vec<i64>>,
 }
 
 impl Balancer {
-    /// Makes a balancer for as many servers.
+    /// Makes a balancer for this many servers.
     pub(super) fn new(rule: Balance, servers: usize) -> Balancer {
         Balancer { rule, credits: RefCell::new(vec![0; servers]) }
     }
 
-    /// Returns the index of the server that gets the request with this key; `None` if there is no candidate.
+    /// Returns the index of the server for the request with this key; `None` if there is no candidate.
     pub(super) fn choose(&self, candidates: &[Candidate], key_hash: u64) -> Option<usize> {
         match self.rule {
-            Balance::RoundRobin => self.in_turn(candidates.iter()),
+            Balance::RoundRobin => self.round_robin(candidates.iter()),
             Balance::LeastConnections => {
-                let least = candidates.iter().min_by(|one, other| by_load(one, other))?;
-                self.in_turn(candidates.iter().filter(|one| by_load(one, least).is_eq()))
+                let least = candidates.iter().min_by(|one, other| compare_load(one, other))?;
+                self.round_robin(candidates.iter().filter(|one| compare_load(one, least).is_eq()))
             }
-            Balance::Hash => nearest(candidates, key_hash),
+            Balance::Hash => rendezvous(candidates, key_hash),
         }
     }
 
-    /// Gives everyone credit by weight and lets who has most pay for all: the turns of one server are spread evenly
-    /// among those of the others (5, 1, 1 gives `a a b a c a a`).
-    fn in_turn<'a>(&self, candidates: impl Iterator<Item = &'a Candidate>) -> Option<usize> {
+    /// Smooth weighted round robin: gives each server credit by its weight and lets the one with most credit pay for
+    /// all, so that the turns of one server are spread evenly among the others' (weights 5, 1, 1 give `a a b a c a
+    /// a`).
+    fn round_robin<'a>(&self, candidates: impl Iterator<Item = &'a Candidate>) -> Option<usize> {
         let mut credits = self.credits.borrow_mut();
         let mut total = 0;
         let mut best: Option<(usize, i64)> = None;
@@ -66,20 +67,20 @@ impl Balancer {
     }
 }
 
-/// Compares (n + 1) / w, n requests under way besides this one, w the weight.
-fn by_load(one: &Candidate, other: &Candidate) -> Ordering {
+/// Compares (n + 1) / w, with n requests in progress besides this one and w the weight.
+fn compare_load(one: &Candidate, other: &Candidate) -> Ordering {
     let load = |one: &Candidate, other: &Candidate| (one.in_use as u128 + 1) * u128::from(other.weight);
     load(one, other).cmp(&load(other, one))
 }
 
-/// Returns the server with the least −ln(u) / w, u from 0 to 1 by hash of key and server, w the weight.
+/// Returns the server with the least −ln(u) / w, with u from 0 to 1 by hash of key and server, and w the weight.
 ///
-/// Each server has its share of the keys, and when one comes or goes only its own keys move. Needs no ring of points,
-/// as there are few servers.
+/// Each server has its share of the keys, and when one comes or goes only its own keys move. Needs no hash ring, as
+/// there are few servers.
 ///
 /// Source: weighted rendezvous hashing; the least of exponential variables with rates w falls to each in proportion
 /// to w.
-fn nearest(candidates: &[Candidate], key_hash: u64) -> Option<usize> {
+fn rendezvous(candidates: &[Candidate], key_hash: u64) -> Option<usize> {
     let distance = |candidate: &Candidate| {
         let bits = mix_bits(mix_bits(key_hash) ^ candidate.salt) >> 11;
         let uniform = (bits + 1) as f64 / (1u64 << 53) as f64;
@@ -105,14 +106,14 @@ mod tests {
     }
 
     #[test]
-    fn turns_are_spread_by_weight() {
+    fn round_robin_interleaves_by_weight() {
         let (balancer, candidates) = (Balancer::new(Balance::RoundRobin, 3), candidates(&[5, 1, 1]));
         let turns: Vec<_> = (0..14).filter_map(|_| balancer.choose(&candidates, 0)).collect();
         assert_eq!(turns, [0, 0, 1, 0, 2, 0, 0, 0, 0, 1, 0, 2, 0, 0]);
     }
 
     #[test]
-    fn servers_that_are_no_candidates_lose_their_turn() {
+    fn servers_that_are_not_candidates_are_skipped() {
         let (balancer, candidates) = (Balancer::new(Balance::RoundRobin, 3), candidates(&[1, 1, 1]));
         let turns: Vec<_> = (0..4).filter_map(|_| balancer.choose(&candidates[1..], 0)).collect();
         assert_eq!(turns, [1, 2, 1, 2]);
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_loaded_for_its_weight_is_chosen_and_equals_take_turns() {
+    fn least_connections_is_weighted_and_ties_take_turns() {
         let balancer = Balancer::new(Balance::LeastConnections, 3);
         let mut candidates = candidates(&[1, 1, 2]);
         (candidates[0].in_use, candidates[1].in_use, candidates[2].in_use) = (1, 2, 4);
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_stay_where_they_are_when_another_server_goes() {
+    fn hashed_keys_stay_when_another_server_goes() {
         let (balancer, candidates) = (Balancer::new(Balance::Hash, 3), candidates(&[1, 1, 2]));
         let mut counts = [0; 3];
         for key in 0..4000 {

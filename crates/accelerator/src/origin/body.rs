@@ -1,4 +1,4 @@
-//! The body of a reply as it comes.
+//! The body of an origin's response as it arrives.
 
 use bytes::{Bytes, BytesMut};
 use http1::BodyReader;
@@ -6,18 +6,18 @@ use units::Nanos;
 
 use super::connection::{Connection, read_more};
 use super::deadline::within;
-use super::seat::Seat;
+use super::server_permit::ServerPermit;
 use super::tunnel::OriginTunnel;
 use crate::message::BodyError;
 
-/// How much is read at a time.
+/// The number of bytes that are read at a time.
 const READ_BYTES: usize = 64 * 1024;
 
-/// Pieces below this are put together as far as they are there already: a chunk of one byte would cost more to pass on
-/// than it carries.
-const GATHERED_BELOW: usize = 4 * 1024;
+/// Pieces below this size are joined as far as they have arrived: a chunk of one byte would cost more to pass on than
+/// it carries.
+const COALESCE_BELOW: usize = 4 * 1024;
 
-/// The body of a reply. Its connection is kept for others once all of it was taken, and closed when dropped before.
+/// The body of a response. Its connection is reused once all of it was read, and closed if it is dropped before.
 #[derive(Debug)]
 pub struct OriginBody(State);
 
@@ -33,23 +33,28 @@ enum State {
 struct Open {
     connection: Connection,
     reader: BodyReader,
-    /// Whether the connection may be used for another request once the body has ended.
+    /// Whether the connection may be reused once the body has ended.
     is_reusable: bool,
     between_bytes: Nanos,
-    seat: Seat,
+    permit: ServerPermit,
 }
 
 impl OriginBody {
-    /// Makes the body that comes over this connection.
+    /// Makes the body that arrives over this connection.
     pub(super) fn new(
-        seat: Seat,
+        permit: ServerPermit,
         connection: Connection,
         reader: BodyReader,
         is_reusable: bool,
         between_bytes: Nanos,
     ) -> OriginBody {
-        let mut body =
-            OriginBody(State::Open(Box::new(Open { connection, reader, is_reusable, between_bytes, seat })));
+        let mut body = OriginBody(State::Open(Box::new(Open {
+            connection,
+            reader,
+            is_reusable,
+            between_bytes,
+            permit,
+        })));
         body.close_if_done();
         body
     }
@@ -61,11 +66,10 @@ impl OriginBody {
 
     /// Returns the next piece, never an empty one; `None` once the body is complete.
     ///
-    /// May be dropped while it waits; nothing is lost. A piece may hold more memory than its length: copy what is kept
-    /// for long.
+    /// Cancel safe. A piece may hold more memory than its length: copy what is kept for long.
     ///
     /// # Errors
-    /// A body that ends early, is malformed or too slow, now and from now on.
+    /// A body that ends early, is malformed or too slow, now and on every later call.
     pub async fn next(&mut self) -> Result<Option<Bytes>, BodyError> {
         let open = match &mut self.0 {
             State::Open(open) => open,
@@ -78,21 +82,21 @@ impl OriginBody {
                 Ok(piece)
             }
             Err(error) => {
-                open.seat.broke_off();
+                open.permit.note_aborted();
                 self.0 = State::Broken(error.clone());
                 Err(error)
             }
         }
     }
 
-    /// Tells whether the body is complete and all of it was taken.
+    /// Returns whether the body is complete and all of it was read.
     ///
-    /// `false` says nothing: of a body in chunks the end may be known only when asked for.
+    /// `false` means nothing: the end of a chunked body may not be known before the next read.
     pub fn is_ended(&self) -> bool {
         matches!(self.0, State::Ended | State::Upgraded(_))
     }
 
-    /// Returns the connection of a 101; `None` of any other reply.
+    /// Returns the connection of a 101; `None` for any other response.
     pub fn into_tunnel(self) -> Option<OriginTunnel> {
         match self.0 {
             State::Upgraded(tunnel) => Some(*tunnel),
@@ -100,15 +104,15 @@ impl OriginBody {
         }
     }
 
-    /// Gives the connection back once the body is complete.
+    /// Returns the connection to the pool once the body is complete.
     fn close_if_done(&mut self) {
         if !matches!(&self.0, State::Open(open) if open.reader.is_done()) {
             return;
         }
         if let State::Open(open) = std::mem::replace(&mut self.0, State::Ended) {
-            // What came after the body nobody has asked for; whose it is nobody knows.
+            // Bytes after the body belong to no request, so the connection is not reused.
             let is_reusable = open.is_reusable && open.connection.buffer.is_empty();
-            open.seat.leave(is_reusable.then_some(open.connection));
+            open.permit.release(is_reusable.then_some(open.connection));
         }
     }
 }
@@ -138,10 +142,10 @@ impl Open {
     }
 }
 
-/// Takes what the buffer has of the body: the next piece in place, or several small ones in one.
+/// Takes the buffered part of the body: the next piece in place, or several small ones joined.
 fn buffered(buffer: &mut BytesMut, reader: &mut BodyReader) -> Result<Bytes, BodyError> {
     let first = next_piece(buffer, reader)?;
-    if GATHERED_BELOW <= first.len() || buffer.is_empty() || reader.is_done() {
+    if COALESCE_BELOW <= first.len() || buffer.is_empty() || reader.is_done() {
         return Ok(first);
     }
     let mut all = Vec::from(first);
@@ -169,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn small_chunks_come_as_one_piece_with_their_end() {
+    fn small_chunks_are_joined() {
         let (piece, rest, done) =
             taken(b"1\r\na\r\n1;x\r\nb\r\n1\r\nc\r\n0\r\nA: b\r\n\r\nmore", Framing::Chunked);
         assert_eq!((piece, rest, done), (Ok(Bytes::from_static(b"abc")), 4, true));
@@ -185,14 +189,14 @@ mod tests {
     }
 
     #[test]
-    fn a_length_leaves_what_is_not_of_the_body() {
+    fn content_length_leaves_later_bytes_in_the_buffer() {
         assert_eq!(taken(b"abcd", Framing::Length(3)), (Ok(Bytes::from_static(b"abc")), 1, true));
         assert_eq!(taken(b"ab", Framing::Length(3)), (Ok(Bytes::from_static(b"ab")), 0, false));
         assert_eq!(taken(b"", Framing::Length(3)), (Ok(Bytes::new()), 0, false));
     }
 
     #[test]
-    fn a_bad_chunk_is_an_error_even_behind_good_ones() {
+    fn a_bad_chunk_after_good_ones_is_an_error() {
         let (piece, ..) = taken(b"1\r\na\r\n-1\r\n", Framing::Chunked);
         assert!(matches!(piece, Err(BodyError::Malformed(_))), "{piece:?}");
     }

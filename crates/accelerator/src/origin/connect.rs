@@ -14,9 +14,9 @@ use super::failure::OriginFailure;
 use super::servers::Server;
 use super::stream::Stream;
 
-/// Makes a connection, by TLS if the server is asked so, all within a time limit.
+/// Opens a connection, with TLS if the server needs it, within a time limit.
 ///
-/// What can be tried instead gets its part of it: old addresses if the server's name is not found in time, the next
+/// Each alternative gets its part of the limit: cached addresses if the name cannot be resolved in time, the next
 /// address if one does not answer.
 pub(super) async fn connect(server: &Server, now: Nanos, limit: Nanos) -> Result<Connection, OriginFailure> {
     server.counts.connections.fetch_add(1, Ordering::Relaxed);
@@ -26,7 +26,7 @@ pub(super) async fn connect(server: &Server, now: Nanos, limit: Nanos) -> Result
 async fn establish(server: &Server, now: Nanos, limit: Nanos) -> Result<Connection, OriginFailure> {
     let addresses = server.resolver.addresses(now, Nanos(limit.0 / 2)).await?;
     let socket = reach(&addresses, limit).await?;
-    // Whoever waits for a reply has sent all there is; waiting for more would only delay it.
+    // A writer that waits for a response has sent all there is; waiting for more would only delay it.
     socket.set_nodelay(true).map_err(|error| OriginFailure::Unreachable(error.kind()))?;
     let Some((config, name)) = &server.tls else {
         return Ok(Connection::new(Stream::Plain(socket)));
@@ -36,7 +36,7 @@ async fn establish(server: &Server, now: Nanos, limit: Nanos) -> Result<Connecti
     Ok(Connection::new(Stream::Tls(Box::new(stream))))
 }
 
-/// Connects to the first address that accepts; each has an equal part of the time limit to do so.
+/// Connects to the first address that accepts; each has an equal part of the time limit.
 async fn reach(addresses: &[SocketAddr], limit: Nanos) -> Result<TcpStream, OriginFailure> {
     let share = Nanos(limit.0 / addresses.len().max(1) as u64);
     let mut failed = OriginFailure::ConnectTimedOut;
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_that_does_not_answer_leaves_time_for_the_next() {
+    fn an_unresponsive_address_leaves_time_for_the_next() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         runtime.block_on(async {
             let any = "127.0.0.1:0".parse().expect("an address");

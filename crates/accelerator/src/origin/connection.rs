@@ -1,4 +1,4 @@
-//! One connection to a server.
+//! A connection to a server.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 
 use super::stream::Stream;
 
-/// A connection, and what has come over it and is not yet taken.
+/// A connection, and the bytes received over it that are not yet consumed.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) stream: Stream,
@@ -15,24 +15,24 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Makes a connection over which nothing has come.
+    /// Makes a connection over which nothing was received.
     pub(super) fn new(stream: Stream) -> Connection {
         Connection { stream, buffer: BytesMut::new() }
     }
 
-    /// Tells whether the connection is as it should be while nobody uses it.
-    pub(super) fn is_quiet(&self) -> bool {
-        self.buffer.is_empty() && self.stream.is_quiet()
+    /// Returns whether an idle connection is still usable.
+    pub(super) fn is_reusable(&self) -> bool {
+        self.buffer.is_empty() && self.stream.is_reusable()
     }
 }
 
-/// Reads what is there, about `room` bytes at most, behind what the buffer has; zero if the other side has ended.
+/// Reads about `room` bytes at most, behind those in the buffer; returns zero if the other side has closed.
 pub(super) async fn read_more<S: AsyncRead + Unpin>(
     stream: &mut S,
     buffer: &mut BytesMut,
     room: usize,
 ) -> io::Result<usize> {
-    // What is left of the last piece of memory is used up first, unless that would make for many small reads.
+    // The rest of the last allocation is used up first, unless that would make for many small reads.
     if buffer.capacity() - buffer.len() < room / 4 {
         buffer.reserve(room);
     }

@@ -1,10 +1,10 @@
-//! Limits on waiting.
+//! Time limits.
 
 use std::time::Duration;
 
 use units::Nanos;
 
-/// Waits for an outcome no longer than `limit`; then it is the error that `late` makes.
+/// Waits for an outcome no longer than `limit`; then returns the error that `late` makes.
 pub(super) async fn within<T, E>(
     limit: Nanos,
     future: impl Future<Output = Result<T, E>>,

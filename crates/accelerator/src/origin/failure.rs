@@ -1,4 +1,4 @@
-//! Why an origin gave no reply.
+//! Failures of requests to the origin.
 
 use std::io;
 
@@ -7,62 +7,63 @@ use thiserror::Error;
 
 use crate::message::BodyError;
 
-/// Why a request got no reply from any server.
+/// The reason for which no server has answered a request.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum OriginFailure {
     /// No server is up.
     #[error("all origin servers are down")]
     AllDown,
-    /// All servers that are up have as many requests as they may, for longer than may be waited.
-    #[error("all origin servers have as many requests as they may")]
+    /// All servers that are up are at their request limit, and no permit came free in time.
+    #[error("all origin servers are at their request limit")]
     Busy,
-    /// A server's name has no address.
-    #[error("origin server's name has no address: {0}")]
+    /// The name of the server has no address.
+    #[error("origin server's name cannot be resolved: {0}")]
     Unresolved(String),
-    /// A server accepts no connection.
+    /// No server accepted a connection.
     #[error("no connection to the origin server: {0}")]
     Unreachable(io::ErrorKind),
-    /// No connection came about in time.
+    /// No connection was established in time.
     #[error("no connection to the origin server within the time limit")]
     ConnectTimedOut,
-    /// A server does not prove who it is, or does not speak TLS.
+    /// The server did not prove its identity, or does not speak TLS.
     #[error("no TLS with the origin server: {0}")]
     Tls(String),
-    /// The connection ended before anything of a reply came.
-    #[error("origin server closed the connection before it replied")]
+    /// The connection ended before any byte of a response.
+    #[error("origin server closed the connection before it responded")]
     Closed,
-    /// The connection ended before all of the request was sent. The server may not want this body, or not wait as long
+    /// The connection ended before all of the request was sent. The server may refuse this body, or not wait as long
     /// as the client takes.
-    #[error("origin server closed the connection before it had taken the request")]
+    #[error("origin server closed the connection before it had received the request")]
     NotTaken,
-    /// The connection ended within the head of a reply, or between an interim one and the reply.
-    #[error("origin server closed the connection within the head of its reply")]
+    /// The connection ended within the head of a response, or between an interim response and the final one.
+    #[error("origin server closed the connection within the head of its response")]
     Truncated,
     /// The request could not be sent in time.
-    #[error("origin server did not take the request within the time limit")]
+    #[error("origin server did not receive the request within the time limit")]
     SendTimedOut,
-    /// The head of the reply was not complete in time.
-    #[error("origin server did not reply within the time limit")]
+    /// The head of the response was not complete in time.
+    #[error("origin server did not respond within the time limit")]
     TimedOut,
-    /// The head of the reply is not what HTTP wants, or its framing is ambiguous.
-    #[error("origin server's reply is not HTTP: {0}")]
+    /// The head of the response is not valid HTTP, or its framing is ambiguous.
+    #[error("origin server's response is not valid HTTP: {0}")]
     Malformed(#[from] HeadError),
-    /// Interim replies (1xx) took more bytes than anyone has use for.
-    #[error("origin server sent too many interim replies")]
+    /// The interim responses (1xx) took too many bytes.
+    #[error("origin server sent too many interim responses")]
     TooManyInterim,
-    /// The server changed the protocol without being asked to.
-    #[error("origin server changed to a protocol that was not asked for")]
+    /// The server switched protocols without being asked to.
+    #[error("origin server switched to a protocol that was not requested")]
     UnwantedUpgrade,
-    /// The body of the request ended early or was malformed; the client's fault.
+    /// The body of the request ended early or was malformed: the client's fault.
     #[error("body of the request: {0}")]
     RequestBody(#[from] BodyError),
-    /// The request has characters that would break its head, such as a line end in its target; the client's fault.
-    #[error("request has characters that no head may have")]
+    /// The request has characters that would break its head, a line end in its target for example: the client's
+    /// fault.
+    #[error("request has characters that are not allowed in a head")]
     Unsendable,
 }
 
 impl OriginFailure {
-    /// Returns the status that the client gets: 502, 503 or 504, of a bad request 400, 408 or 413.
+    /// Returns the status for the client: 502, 503 or 504, for a bad request 400, 408 or 413.
     pub fn status(&self) -> u16 {
         match self {
             OriginFailure::AllDown | OriginFailure::Busy => 503,
@@ -105,20 +106,21 @@ impl OriginFailure {
         }
     }
 
-    /// Tells whether it says that the server is not well, rather than the request, the load or this machine.
-    pub(super) fn is_of_server(&self) -> bool {
+    /// Returns whether the failure counts against the server's health, rather than the request, the load or this
+    /// machine.
+    pub(super) fn is_server_fault(&self) -> bool {
         match self {
             OriginFailure::AllDown
             | OriginFailure::Busy
             | OriginFailure::NotTaken
             | OriginFailure::RequestBody(_)
             | OriginFailure::Unsendable => false,
-            OriginFailure::Unreachable(kind) => is_of_peer(*kind),
+            OriginFailure::Unreachable(kind) => is_peer_error(*kind),
             _ => true,
         }
     }
 
-    /// Tells whether the server cannot have seen anything of the request.
+    /// Returns whether the server cannot have seen any part of the request.
     pub(super) fn is_before_sending(&self) -> bool {
         matches!(
             self,
@@ -130,8 +132,8 @@ impl OriginFailure {
     }
 }
 
-/// Tells whether an error in connecting comes from the other side: not if this one has no file or port left.
-fn is_of_peer(kind: io::ErrorKind) -> bool {
+/// Returns whether a connect error comes from the other side: not if this machine has no file or port left.
+fn is_peer_error(kind: io::ErrorKind) -> bool {
     use io::ErrorKind::{
         ConnectionAborted, ConnectionRefused, ConnectionReset, HostUnreachable, NetworkUnreachable, TimedOut,
     };
@@ -151,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clients_get_gateway_errors_for_servers_and_client_errors_for_themselves() {
+    fn failures_map_to_gateway_or_client_errors() {
         use OriginFailure::*;
         let cases = [
             (AllDown, 503, false),
@@ -174,8 +176,8 @@ mod tests {
             (RequestBody(BodyError::TimedOut), 408, false),
             (Unsendable, 400, false),
         ];
-        for (failure, status, is_of_server) in cases {
-            assert_eq!((failure.status(), failure.is_of_server()), (status, is_of_server), "{failure}");
+        for (failure, status, is_server_fault) in cases {
+            assert_eq!((failure.status(), failure.is_server_fault()), (status, is_server_fault), "{failure}");
             assert!(failure.name().starts_with(if status < 500 { "request-" } else { "origin-" }));
         }
     }

@@ -1,4 +1,4 @@
-//! The head of a reply.
+//! Heads of an origin's responses.
 
 use bytes::BytesMut;
 use http1::{Framing, HEAD_BYTES_MAX, Parsed, RequestMethod, ResponseHead, header, parse_response};
@@ -9,94 +9,95 @@ use super::failure::OriginFailure;
 use crate::message::{HeaderLines, Interim};
 use crate::policy::{ResponseField, names_of_connection, response_field};
 
-/// The most bytes that all interim replies (1xx) before a reply may have. Servers send one or two of some hundred bytes.
+/// The most bytes of all interim responses (1xx) before a final one. Servers send one or two of some hundred bytes.
 const INTERIM_BYTES_MAX: usize = 256 * 1024;
 
-/// How much is read at a time: most heads and small bodies at once.
+/// The number of bytes that are read at a time: most heads and small bodies at once.
 const READ_BYTES: usize = 16 * 1024;
 
-/// The head of a reply.
+/// The head of a response.
 #[derive(Debug)]
-pub(super) struct Head {
+pub(super) struct UpstreamHead {
     pub(super) head: ResponseHead,
     pub(super) lines: HeaderLines,
-    /// How long the body is, or of a reply without one, would be.
+    /// The length of the body; for a response without one, the announced length.
     pub(super) content_length: Option<u64>,
 }
 
-/// What comes in answer to a request.
+/// A head received in answer to a request.
 #[derive(Debug)]
-pub(super) enum Heard {
-    /// An interim reply; more follows.
+pub(super) enum ReceivedHead {
+    /// An interim response; more follows.
     Interim(Interim),
-    /// The reply; the beginning of its body stays in the buffer.
-    Reply(Head),
+    /// The final response; the beginning of its body stays in the buffer.
+    Final(UpstreamHead),
 }
 
-/// Reads the heads that answer a request, one after the other: any number of interim ones within bounds, then the reply.
+/// A reader of the heads that answer a request: interim ones within a limit, then the final one.
 #[derive(Debug)]
-pub(super) struct Heads {
+pub(super) struct HeadReader {
     method: RequestMethod,
-    /// What interim replies have taken so far.
+    /// The bytes of interim responses so far.
     interim_bytes: usize,
 }
 
-impl Heads {
-    pub(super) fn new(method: RequestMethod) -> Heads {
-        Heads { method, interim_bytes: 0 }
+impl HeadReader {
+    pub(super) fn new(method: RequestMethod) -> HeadReader {
+        HeadReader { method, interim_bytes: 0 }
     }
 
-    /// Reads the next one. May be dropped while it waits; nothing is lost.
+    /// Reads the next head. Cancel safe.
     pub(super) async fn next<S: AsyncRead + Unpin>(
         &mut self,
         stream: &mut S,
         buffer: &mut BytesMut,
-    ) -> Result<Heard, OriginFailure> {
+    ) -> Result<ReceivedHead, OriginFailure> {
         let (head, bytes) = match next_head(stream, buffer, self.method).await {
-            // Something did come: the interim reply.
+            // Something was received: the interim response.
             Err(OriginFailure::Closed) if self.interim_bytes != 0 => return Err(OriginFailure::Truncated),
             outcome => outcome?,
         };
         if head.head.status == 101 || 200 <= head.head.status {
-            return Ok(Heard::Reply(head));
+            return Ok(ReceivedHead::Final(head));
         }
         self.interim_bytes += bytes;
         if INTERIM_BYTES_MAX < self.interim_bytes {
             return Err(OriginFailure::TooManyInterim);
         }
-        Ok(Heard::Interim(head.into_interim()))
+        Ok(ReceivedHead::Interim(head.into_interim()))
     }
 }
 
-/// Reads the head of the reply; interim replies but 101 are skipped. The body's beginning stays in the buffer.
+/// Reads the head of the final response, or of a 101; other interim responses are skipped. The body's beginning stays
+/// in the buffer.
 pub(super) async fn read_head<S: AsyncRead + Unpin>(
     stream: &mut S,
     buffer: &mut BytesMut,
     method: RequestMethod,
-) -> Result<Head, OriginFailure> {
-    let mut heads = Heads::new(method);
+) -> Result<UpstreamHead, OriginFailure> {
+    let mut reader = HeadReader::new(method);
     loop {
-        if let Heard::Reply(head) = heads.next(stream, buffer).await? {
+        if let ReceivedHead::Final(head) = reader.next(stream, buffer).await? {
             return Ok(head);
         }
     }
 }
 
-/// Reads the next head; returns also how many bytes it had.
+/// Reads the next head; also returns its length in bytes.
 async fn next_head<S: AsyncRead + Unpin>(
     stream: &mut S,
     buffer: &mut BytesMut,
     method: RequestMethod,
-) -> Result<(Head, usize), OriginFailure> {
+) -> Result<(UpstreamHead, usize), OriginFailure> {
     loop {
         if let Parsed::Complete { head, length } = parse_response(buffer, method)? {
-            return Ok((Head::new(head, &buffer.split_to(length), method), length));
+            return Ok((UpstreamHead::new(head, &buffer.split_to(length), method), length));
         }
         read_line(stream, buffer).await?;
     }
 }
 
-/// Reads until a line has ended since, or there is too much: a head that comes byte by byte is not parsed as often.
+/// Reads until a line has ended, or there is too much: a head that comes byte by byte is not parsed after each byte.
 async fn read_line<S: AsyncRead + Unpin>(stream: &mut S, buffer: &mut BytesMut) -> Result<(), OriginFailure> {
     loop {
         let before = buffer.len();
@@ -109,18 +110,19 @@ async fn read_line<S: AsyncRead + Unpin>(stream: &mut S, buffer: &mut BytesMut) 
     }
 }
 
-impl Head {
-    fn new(head: ResponseHead, bytes: &[u8], method: RequestMethod) -> Head {
+impl UpstreamHead {
+    fn new(head: ResponseHead, bytes: &[u8], method: RequestMethod) -> UpstreamHead {
         let content_length = match head.framing {
             Framing::Length(length) => Some(length),
             Framing::None if method == RequestMethod::Head || head.status == 304 => announced(bytes),
             Framing::None => Some(0),
             Framing::Chunked | Framing::ToEof => None,
         };
-        Head { head, lines: HeaderLines::of_head(bytes), content_length }
+        UpstreamHead { head, lines: HeaderLines::of_head(bytes), content_length }
     }
 
-    /// Returns what of an interim reply goes on: nothing about the connection, and no framing, of which it has none.
+    /// Returns the interim response to forward, without connection-specific fields and without framing, of which it
+    /// has none.
     fn into_interim(self) -> Interim {
         let ended = names_of_connection(self.lines.iter());
         let is_ended = |name: &[u8]| {
@@ -135,7 +137,7 @@ impl Head {
     }
 }
 
-/// Returns the length that a reply without a body announces; the parser has checked that it is one number.
+/// Returns the length that a response without a body announces; the parser has checked that it is one number.
 fn announced(head: &[u8]) -> Option<u64> {
     let value = header(head, "content-length")?;
     let first = value.split(|&byte| byte == b',').next()?;
@@ -146,8 +148,8 @@ fn announced(head: &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// Reads the head of a reply to `method` of which the pieces come one after the other.
-    fn read(pieces: &[&[u8]], method: RequestMethod) -> (Result<Head, OriginFailure>, BytesMut) {
+    /// Reads the head of a response to `method` that arrives in these pieces.
+    fn read(pieces: &[&[u8]], method: RequestMethod) -> (Result<UpstreamHead, OriginFailure>, BytesMut) {
         let mut stream = Pieces::of(pieces);
         let mut buffer = BytesMut::new();
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
@@ -155,7 +157,7 @@ mod tests {
         (head, buffer)
     }
 
-    /// A stream that gives one piece per read, then its end.
+    /// A stream that returns one piece per read, then its end.
     struct Pieces(std::collections::VecDeque<Vec<u8>>);
 
     impl Pieces {
@@ -182,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn heads_are_read_however_they_are_cut() {
+    fn heads_are_read_in_any_pieces() {
         let text = b"HTTP/1.1 103 x\r\nA: b\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab";
         for size in 1..text.len() {
             let pieces: Vec<_> = text.chunks(size).collect();
@@ -195,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_are_known_of_bodies_and_of_those_that_are_left_out() {
+    fn content_length_is_known_with_and_without_a_body() {
         use RequestMethod::{Get, Head};
         let cases = [
             (Get, 200, "Content-Length: 3, 3", Some(3)),
@@ -215,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_before_the_head_is_told_from_one_within() {
+    fn end_of_stream_before_and_within_the_head_differ() {
         let interim: &[u8] = b"HTTP/1.1 100 x\r\n\r\n";
         assert_eq!(failure(&[]), OriginFailure::Closed);
         assert_eq!(failure(&[b"H"]), OriginFailure::Truncated);
@@ -223,9 +225,9 @@ mod tests {
         assert_eq!(failure(&[interim, b"HTTP/1.1 200 OK\r\n"]), OriginFailure::Truncated);
     }
 
-    /// Any number may come; what they take together is bounded.
+    /// Their number is not limited; their total size is.
     #[test]
-    fn interim_replies_are_skipped_up_to_a_limit_of_bytes() {
+    fn interim_responses_are_skipped_up_to_a_byte_limit() {
         let interim = b"HTTP/1.1 102 x\r\n\r\n";
         let flood = |n: usize| [interim.repeat(n), b"HTTP/1.1 200 x\r\n\r\n".to_vec()].concat();
         let most = INTERIM_BYTES_MAX / interim.len();
@@ -235,21 +237,21 @@ mod tests {
     }
 
     #[test]
-    fn interim_replies_go_on_without_what_is_about_the_connection() {
+    fn interim_responses_lose_connection_specific_fields() {
         let text = b"HTTP/1.1 103 x\r\nLink: </a.css>\r\nConnection: x-mine, close\r\nX-Mine: 1\r\n\
             Keep-Alive: 5\r\nContent-Length: 0\r\nLink: </b.css>\r\n\r\nHTTP/1.1 200 x\r\n\r\n";
         let (mut stream, mut buffer) = (Pieces::of(&[text]), BytesMut::new());
-        let mut heads = Heads::new(RequestMethod::Get);
+        let mut reader = HeadReader::new(RequestMethod::Get);
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-        let first = runtime.block_on(heads.next(&mut stream, &mut buffer)).expect("well formed");
-        let Heard::Interim(Interim { status, lines }) = first else { panic!("{first:?}") };
+        let first = runtime.block_on(reader.next(&mut stream, &mut buffer)).expect("well formed");
+        let ReceivedHead::Interim(Interim { status, lines }) = first else { panic!("{first:?}") };
         assert_eq!((status, lines.as_bytes()), (103, &b"Link: </a.css>\r\nLink: </b.css>\r\n"[..]));
-        let second = runtime.block_on(heads.next(&mut stream, &mut buffer)).expect("well formed");
-        assert!(matches!(second, Heard::Reply(head) if head.head.status == 200));
+        let second = runtime.block_on(reader.next(&mut stream, &mut buffer)).expect("well formed");
+        assert!(matches!(second, ReceivedHead::Final(head) if head.head.status == 200));
     }
 
     #[test]
-    fn a_head_without_an_end_is_refused() {
+    fn an_endless_head_is_refused() {
         let line = b"a: b\r\n".to_vec();
         for endless in [line, b"a".to_vec(), vec![b'x'; 1000]] {
             let mut pieces = vec![&b"HTTP/1.1 200 OK\r\n"[..]];

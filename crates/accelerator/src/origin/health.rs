@@ -1,15 +1,15 @@
-//! Whether a server is up.
+//! Health of a server.
 //!
 //! | state | event | next | note |
 //! |---|---|---|---|
 //! | up, n failures | success, good probe | up, 0 | |
-//! | up, n failures | failure, bad probe | up, n + 1, or down | down once `fall` are reached |
-//! | down, n good | good probe | down, n + 1, or up | up once `rise` are reached |
-//! | down | failure, bad probe | down, 0 good | the next trial stays when it is due |
-//! | down | success | up, or as it was | a request that was tried; with probes only they count |
+//! | up, n failures | failure, bad probe | up, n + 1, or down | down once `fall` is reached |
+//! | down, n good | good probe | down, n + 1, or up | up once `rise` is reached |
+//! | down | failure, bad probe | down, 0 good | the time of the next trial does not change |
+//! | down | success | up, or unchanged | a trial request; with probes only probes count |
 //!
-//! Without probes a server that is down is tried with one request after a while, then with one more after the same
-//! while, until one succeeds.
+//! Without probes a server that is down gets one trial request after a while, then one more after the same while,
+//! until one succeeds.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -17,25 +17,25 @@ use units::Nanos;
 
 use super::settings::HealthSettings;
 
-/// Whether a server gets requests.
+/// The state of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Condition {
-    /// It does.
+pub enum ServerState {
+    /// It gets requests.
     Up,
-    /// It does not, as it has failed too often.
+    /// It gets none, because it has failed too often.
     Down,
 }
 
-/// What was found out about a server.
+/// An event in the health of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Event {
-    /// It has answered a request.
+pub(super) enum HealthEvent {
+    /// It answered a request.
     Success,
-    /// It has not.
+    /// It did not answer a request.
     Failure,
-    /// It has answered a probe as it should.
+    /// It answered a probe as expected.
     GoodProbe,
-    /// It has not.
+    /// It did not answer a probe as expected.
     BadProbe,
 }
 
@@ -46,26 +46,26 @@ enum State {
 }
 
 impl State {
-    fn condition(self) -> Condition {
+    fn condition(self) -> ServerState {
         match self {
-            State::Up { .. } => Condition::Up,
-            State::Down { .. } => Condition::Down,
+            State::Up { .. } => ServerState::Up,
+            State::Down { .. } => ServerState::Down,
         }
     }
 }
 
-/// The state of one server, shared by all threads.
+/// The health of one server, shared by all threads.
 #[derive(Debug)]
 pub(super) struct Health {
     fall: u32,
     rise: u32,
-    /// How long it is left alone; `None` if probes decide.
+    /// The time until a trial request; `None` if probes decide.
     trial_after: Option<Nanos>,
     state: Mutex<State>,
 }
 
 impl Health {
-    /// Makes the state of a server of which nothing is known: up.
+    /// Makes the health of a server that has not been contacted yet: up.
     pub(super) fn new(settings: &HealthSettings) -> Health {
         let trial_after = settings.probe.is_none().then_some(settings.trial_after);
         let state = Mutex::new(State::Up { failures: 0 });
@@ -73,11 +73,11 @@ impl Health {
     }
 
     /// Returns whether the server is up.
-    pub(super) fn condition(&self) -> Condition {
+    pub(super) fn condition(&self) -> ServerState {
         self.lock().condition()
     }
 
-    /// Tells whether the server may be asked: it is up, or to be tried.
+    /// Returns whether the server may get a request: it is up, or due for a trial.
     pub(super) fn is_candidate(&self, now: Nanos) -> bool {
         match *self.lock() {
             State::Up { .. } => true,
@@ -85,9 +85,10 @@ impl Health {
         }
     }
 
-    /// Takes note that a request goes to the server now; no other is tried with it for a while if it is down.
+    /// Notes that a request goes to the server now; if the server is down, this is its trial, and no other request is
+    /// sent to it for a while.
     ///
-    /// Returns whether it may: another thread may have been first.
+    /// Returns whether it may be sent: another thread may have been first.
     pub(super) fn enter(&self, now: Nanos) -> bool {
         match (&mut *self.lock(), self.trial_after) {
             (State::Up { .. }, _) => true,
@@ -99,8 +100,8 @@ impl Health {
         }
     }
 
-    /// Takes note of an event; returns the new condition if it is another than before.
-    pub(super) fn note(&self, event: Event, now: Nanos) -> Option<Condition> {
+    /// Notes an event; returns the new state if it differs from the one before.
+    pub(super) fn note(&self, event: HealthEvent, now: Nanos) -> Option<ServerState> {
         let mut state = self.lock();
         let before = state.condition();
         *state = self.after(*state, event, now);
@@ -108,22 +109,24 @@ impl Health {
         (condition != before).then_some(condition)
     }
 
-    fn after(&self, state: State, event: Event, now: Nanos) -> State {
+    fn after(&self, state: State, event: HealthEvent, now: Nanos) -> State {
         let up = State::Up { failures: 0 };
         match (state, event) {
-            (State::Up { .. }, Event::Success | Event::GoodProbe) => up,
-            (State::Up { failures }, Event::Failure | Event::BadProbe) => {
+            (State::Up { .. }, HealthEvent::Success | HealthEvent::GoodProbe) => up,
+            (State::Up { failures }, HealthEvent::Failure | HealthEvent::BadProbe) => {
                 let failures = failures.saturating_add(1);
                 let trial_at = now.saturating_add(self.trial_after.unwrap_or(Nanos::ZERO));
                 let is_down = self.fall != 0 && self.fall <= failures;
                 if is_down { State::Down { good: 0, trial_at } } else { State::Up { failures } }
             }
-            (State::Down { .. }, Event::Success) if self.trial_after.is_some() => up,
-            (State::Down { .. }, Event::Success) => state,
-            (State::Down { good, .. }, Event::GoodProbe) if self.rise <= good.saturating_add(1) => up,
-            (State::Down { good, trial_at }, Event::GoodProbe) => State::Down { good: good + 1, trial_at },
-            // The failure may be of a request sent long ago: it does not put off the trial.
-            (State::Down { trial_at, .. }, Event::Failure | Event::BadProbe) => {
+            (State::Down { .. }, HealthEvent::Success) if self.trial_after.is_some() => up,
+            (State::Down { .. }, HealthEvent::Success) => state,
+            (State::Down { good, .. }, HealthEvent::GoodProbe) if self.rise <= good.saturating_add(1) => up,
+            (State::Down { good, trial_at }, HealthEvent::GoodProbe) => {
+                State::Down { good: good + 1, trial_at }
+            }
+            // The failure may be of a request sent long ago: it does not delay the trial.
+            (State::Down { trial_at, .. }, HealthEvent::Failure | HealthEvent::BadProbe) => {
                 State::Down { good: 0, trial_at }
             }
         }
@@ -138,7 +141,7 @@ impl Health {
 mod tests {
     use super::super::settings::Probe;
     use super::*;
-    use Event::{BadProbe, Failure, GoodProbe, Success};
+    use HealthEvent::{BadProbe, Failure, GoodProbe, Success};
 
     /// Three failures bring it down, two good probes up; without probes it is tried every 5 s.
     fn health(is_probed: bool) -> Health {
@@ -146,31 +149,31 @@ mod tests {
         Health::new(&HealthSettings { probe, fall: 3, rise: 2, trial_after: Nanos::from_secs(5) })
     }
 
-    fn note_all(health: &Health, events: &[Event]) -> Vec<Option<Condition>> {
+    fn note_all(health: &Health, events: &[HealthEvent]) -> Vec<Option<ServerState>> {
         events.iter().map(|&event| health.note(event, Nanos::ZERO)).collect()
     }
 
     #[test]
-    fn failures_in_a_row_bring_a_server_down_and_a_success_between_them_forgives() {
+    fn consecutive_failures_bring_a_server_down_and_a_success_resets() {
         let health = health(true);
         let events = [Failure, Failure, Success, Failure, BadProbe, GoodProbe, Failure, Failure];
         assert_eq!(note_all(&health, &events), [None; 8]);
-        assert_eq!(health.note(Failure, Nanos::ZERO), Some(Condition::Down));
+        assert_eq!(health.note(Failure, Nanos::ZERO), Some(ServerState::Down));
         assert_eq!(health.note(Failure, Nanos::ZERO), None);
     }
 
     #[test]
-    fn good_probes_in_a_row_bring_it_up_and_nothing_else_does() {
+    fn only_consecutive_good_probes_bring_a_probed_server_up() {
         let health = health(true);
         note_all(&health, &[Failure; 3]);
         assert_eq!(note_all(&health, &[GoodProbe, BadProbe, GoodProbe, Success, Success]), [None; 5]);
         assert!(!health.is_candidate(Nanos::MAX) && !health.enter(Nanos::MAX));
-        assert_eq!(health.note(GoodProbe, Nanos::ZERO), Some(Condition::Up));
+        assert_eq!(health.note(GoodProbe, Nanos::ZERO), Some(ServerState::Up));
         assert!(health.enter(Nanos::ZERO));
     }
 
     #[test]
-    fn without_probes_one_request_at_a_time_is_tried_until_one_succeeds() {
+    fn without_probes_one_trial_request_at_a_time_until_success() {
         let health = health(false);
         note_all(&health, &[Failure; 3]);
         let (before, at, later) = (Nanos(4_999_999_999), Nanos::from_secs(5), Nanos::from_secs(10));
@@ -178,12 +181,12 @@ mod tests {
         assert!(health.enter(at) && !health.enter(at) && !health.is_candidate(at));
         assert_eq!(health.note(Failure, at), None);
         assert!(!health.enter(before) && health.enter(later));
-        assert_eq!(health.note(Success, later), Some(Condition::Up));
+        assert_eq!(health.note(Success, later), Some(ServerState::Up));
         assert!(health.enter(later) && health.enter(later));
     }
 
     #[test]
-    fn failures_of_requests_sent_before_do_not_put_off_the_trial() {
+    fn earlier_requests_that_fail_do_not_delay_the_trial() {
         let health = health(false);
         note_all(&health, &[Failure; 3]);
         assert_eq!(health.note(Failure, Nanos(4_999_999_999)), None);
@@ -191,9 +194,9 @@ mod tests {
     }
 
     #[test]
-    fn without_a_limit_nothing_brings_it_down() {
+    fn with_fall_zero_a_server_stays_up() {
         let health = Health::new(&HealthSettings { fall: 0, ..HealthSettings::default() });
         assert_eq!(note_all(&health, &[Failure; 100]), [None; 100]);
-        assert_eq!(health.condition(), Condition::Up);
+        assert_eq!(health.condition(), ServerState::Up);
     }
 }

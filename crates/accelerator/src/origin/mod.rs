@@ -1,20 +1,20 @@
-//! The servers behind: which of them gets a request, over what connection, and what came back.
+//! The client side of the proxy: load balancing, connections to the origin servers, and their responses.
 //!
 //! ```text
-//!  Servers (shared) ── settings, names, health of each; watch() probes them
+//! Servers (shared) ── settings, addresses, health of each; run_probes() probes them
 //!     ▲
-//!  Origins (one per thread) ── send ─► balance ─► pool or connect ─► upload ─► head ─► OriginReply
-//!                                ▲        │ another server, if nothing can have happened yet
-//!                                └────────┘
+//! OriginClient (one per thread) ── send ─► balance ─► pool or connect ─► upload ─► head ─► UpstreamResponse
+//!                                    ▲        │ another server, if the request cannot have taken effect yet
+//!                                    └────────┘
 //! ```
 //!
-//! Framing of requests is written here and nowhere else, framing of replies is read strictly; a connection on which
-//! anything was out of order is closed, never used again.
+//! The framing of requests is written here and nowhere else, that of responses is parsed strictly; a connection with
+//! any irregularity is closed, never reused.
 
 mod settings;
 
 mod failure;
-mod outgoing;
+mod upstream_request;
 
 mod health;
 mod probe;
@@ -22,10 +22,10 @@ mod report;
 mod servers;
 
 mod balance;
+mod client;
 mod deadline;
-mod origins;
 mod pool;
-mod seat;
+mod server_permit;
 
 mod connect;
 mod connection;
@@ -35,18 +35,20 @@ mod tls;
 
 mod body;
 mod head;
-mod reply;
 mod tunnel;
 mod upload;
+mod upstream_response;
 
 pub use body::OriginBody;
+pub use client::OriginClient;
 pub use failure::OriginFailure;
-pub use health::Condition;
-pub use origins::Origins;
-pub use outgoing::Outgoing;
-pub use probe::watch;
-pub use reply::OriginReply;
-pub use report::{Change, Notice, ServerReport};
-pub use servers::{Servers, SettingsError};
-pub use settings::{AddressError, Balance, HealthSettings, OriginServer, OriginSettings, Probe, TlsSettings};
+pub use health::ServerState;
+pub use probe::run_probes;
+pub use report::{OnServerChange, ServerChange, ServerReport};
+pub use servers::{OriginSettingsError, Servers};
+pub use settings::{
+    Balance, HealthSettings, OriginAddressError, OriginServer, OriginSettings, OriginTlsSettings, Probe,
+};
 pub use tunnel::OriginTunnel;
+pub use upstream_request::UpstreamRequest;
+pub use upstream_response::UpstreamResponse;

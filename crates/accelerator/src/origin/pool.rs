@@ -1,4 +1,4 @@
-//! Connections that nobody uses for the moment.
+//! A pool of idle connections.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -8,9 +8,9 @@ use units::Nanos;
 use super::connection::Connection;
 use super::settings::OriginSettings;
 
-/// How long a connection may have been idle for a request that must not be sent twice. Servers close connections that
-/// have been idle for seconds, and if that crosses with the request nobody knows whether it was seen.
-const YOUNG: Nanos = Nanos::from_secs(1);
+/// The longest idle time of a connection for a request that must not be sent twice. Servers close connections that
+/// have been idle for seconds, and if that crosses with the request it is unknown whether the server saw it.
+const RECENT_IDLE_MAX: Nanos = Nanos::from_secs(1);
 
 /// The idle connections of one thread.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(super) struct Pool {
     /// By server, those idle for longest first.
     idle: RefCell<Vec<VecDeque<Idle>>>,
     timeout: Nanos,
-    most: usize,
+    idle_max: usize,
 }
 
 #[derive(Debug)]
@@ -31,31 +31,31 @@ impl Pool {
     /// Makes an empty pool.
     pub(super) fn new(settings: &OriginSettings) -> Pool {
         let idle = settings.servers.iter().map(|_| VecDeque::new()).collect();
-        Pool { idle: RefCell::new(idle), timeout: settings.idle_timeout, most: settings.idle_max }
+        Pool { idle: RefCell::new(idle), timeout: settings.idle_timeout, idle_max: settings.idle_max }
     }
 
-    /// Takes the connection to a server that was used last and is still good, if there is one.
+    /// Takes the connection to a server that was used last and is still usable, if there is one.
     ///
-    /// Of a request that is not repeatable only if it was used just now.
+    /// For a request that is not repeatable only if it was used recently.
     pub(super) fn take(&self, server: usize, is_repeatable: bool, now: Nanos) -> Option<Connection> {
-        let limit = if is_repeatable { self.timeout } else { self.timeout.min(YOUNG) };
+        let limit = if is_repeatable { self.timeout } else { self.timeout.min(RECENT_IDLE_MAX) };
         let mut idle = self.idle.borrow_mut();
         let queue = idle.get_mut(server)?;
         while queue.back().is_some_and(|last| now.saturating_sub(last.since) < limit) {
             let connection = queue.pop_back()?.connection;
-            if connection.is_quiet() {
+            if connection.is_reusable() {
                 return Some(connection);
             }
         }
         None
     }
 
-    /// Keeps a connection over which nothing is under way; the one idle for longest goes if there are too many.
+    /// Puts an idle connection into the pool; the one idle for longest is closed if there are too many.
     pub(super) fn put(&self, server: usize, connection: Connection, now: Nanos) {
         let mut idle = self.idle.borrow_mut();
         let Some(queue) = idle.get_mut(server) else { return };
         queue.push_back(Idle { connection, since: now });
-        while self.most < queue.len() {
+        while self.idle_max < queue.len() {
             queue.pop_front();
         }
     }
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn the_youngest_is_taken_and_the_oldest_goes_when_there_are_too_many() {
+    fn the_pool_reuses_the_newest_and_evicts_the_oldest() {
         run(async {
             let (pool, mut ends) = (pool(), Vec::new());
             for _ in 0..3 {
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_is_too_old_sooner_for_a_request_that_must_not_be_repeated() {
+    fn unrepeatable_requests_need_a_recently_used_connection() {
         run(async {
             let pool = pool();
             let (connection, _peer) = connection().await;
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_that_ended_or_has_unasked_bytes_is_not_taken() {
+    fn closed_or_readable_idle_connections_are_not_reused() {
         run(async {
             let pool = pool();
             let (first, ended) = connection().await;

@@ -1,4 +1,4 @@
-//! Asking servers whether they are well.
+//! Health probes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,35 +12,35 @@ use super::connect::connect;
 use super::deadline::within;
 use super::failure::OriginFailure;
 use super::head::read_head;
-use super::health::Event;
+use super::health::HealthEvent;
 use super::servers::{Server, Servers};
 use super::settings::Probe;
 
-/// Probes all servers, each over a new connection every time, until dropped. Ends at once if none is to be probed.
+/// Probes all servers, each over a new connection every time, until dropped. Ends at once if probes are off.
 ///
 /// To be run once, on any thread; health is shared by all.
-pub async fn watch(servers: Arc<Servers>) {
+pub async fn run_probes(servers: Arc<Servers>) {
     let mut tasks = JoinSet::new();
     if let Some(probe) = &servers.settings.health.probe {
         for index in 0..servers.all.len() {
-            tasks.spawn(watch_one(Arc::clone(&servers), index, probe.clone()));
+            tasks.spawn(probe_server(Arc::clone(&servers), index, probe.clone()));
         }
     }
     while tasks.join_next().await.is_some() {}
 }
 
-async fn watch_one(servers: Arc<Servers>, index: usize, probe: Probe) {
+async fn probe_server(servers: Arc<Servers>, index: usize, probe: Probe) {
     let Some(server) = servers.all.get(index) else { return };
     loop {
-        let asking = ask(&servers, server, &probe);
+        let asking = send_probe(&servers, server, &probe);
         match within(probe.timeout, asking, || OriginFailure::TimedOut).await {
             Ok(status) => {
                 let is_good = probe.statuses.contains(&status);
-                let event = if is_good { Event::GoodProbe } else { Event::BadProbe };
-                servers.note(index, event, || format!("probe was answered with {status}"));
+                let event = if is_good { HealthEvent::GoodProbe } else { HealthEvent::BadProbe };
+                servers.note(index, event, || format!("probe returned {status}"));
             }
-            Err(failure) if failure.is_of_server() => {
-                servers.note(index, Event::BadProbe, || failure.to_string());
+            Err(failure) if failure.is_server_fault() => {
+                servers.note(index, HealthEvent::BadProbe, || failure.to_string());
             }
             Err(_of_this_machine) => {}
         }
@@ -48,8 +48,8 @@ async fn watch_one(servers: Arc<Servers>, index: usize, probe: Probe) {
     }
 }
 
-/// Returns the status that the server answers with.
-async fn ask(servers: &Servers, server: &Server, probe: &Probe) -> Result<u16, OriginFailure> {
+/// Returns the status of the server's response.
+async fn send_probe(servers: &Servers, server: &Server, probe: &Probe) -> Result<u16, OriginFailure> {
     let mut connection = connect(server, servers.now(), probe.timeout).await?;
     let host = servers.settings.host.as_ref().unwrap_or(&server.address);
     let request = format!(

@@ -1,36 +1,36 @@
-//! What operators see of the servers behind.
+//! Reports about the origin servers, for operators.
 
-use super::health::Condition;
+use super::health::ServerState;
 
-/// A server went down or came up.
+/// A change of a server's health: it went down or came up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Change<'a> {
+pub struct ServerChange<'a> {
     /// The server's address.
     pub address: &'a str,
-    /// What it is now.
-    pub condition: Condition,
-    /// What the last of the events was that led to it.
+    /// The new state.
+    pub condition: ServerState,
+    /// The last of the events that led to it.
     pub reason: &'a str,
 }
 
-/// Is told when a server goes down or comes up; must not block.
-pub type Notice = Box<dyn Fn(&Change<'_>) + Send + Sync>;
+/// A callback for changes of a server's health; must not block.
+pub type OnServerChange = Box<dyn Fn(&ServerChange<'_>) + Send + Sync>;
 
 /// The state of one server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerReport {
     /// Its address, `host:port`.
     pub address: String,
-    /// Whether it is up.
-    pub condition: Condition,
-    /// How many requests it is working on, over all threads.
+    /// The state.
+    pub condition: ServerState,
+    /// The number of requests in progress, over all threads.
     pub in_use: usize,
-    /// How many requests it has got.
+    /// The number of requests sent to it.
     pub requests: u64,
-    /// How many connections were made to it.
+    /// The number of connections opened to it.
     pub connections: u64,
-    /// How many requests it has not answered, or not in full.
+    /// The number of requests that it did not answer, or not in full.
     pub failures: u64,
-    /// How often it went down.
+    /// The number of times that it went down.
     pub times_down: u64,
 }

@@ -1,4 +1,4 @@
-//! From a server's name to its addresses.
+//! Name resolution of servers.
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -10,41 +10,41 @@ use units::Nanos;
 use super::deadline::within;
 use super::failure::OriginFailure;
 
-/// How long addresses are used before they are looked up again. The system does not say how long they are good for.
-const KNOWN_FOR: Nanos = Nanos::from_secs(10);
+/// The time that addresses are cached. The system does not report their time to live.
+const ADDRESS_TTL: Nanos = Nanos::from_secs(10);
 
 /// The addresses of one server, shared by all threads.
 #[derive(Debug)]
 pub(super) struct Resolver {
     /// `host:port`.
     address: String,
-    known: Mutex<Known>,
+    known: Mutex<CachedAddresses>,
 }
 
 #[derive(Debug)]
-struct Known {
+struct CachedAddresses {
     addresses: Arc<[SocketAddr]>,
     until: Nanos,
 }
 
 impl Resolver {
-    /// Makes a resolver; a number is its own address for ever.
+    /// Makes a resolver; a numeric address never changes.
     pub(super) fn new(address: &str) -> Resolver {
         let known = match address.parse::<SocketAddr>() {
-            Ok(number) => Known { addresses: Arc::new([number]), until: Nanos::MAX },
-            Err(_) => Known { addresses: Arc::new([]), until: Nanos::ZERO },
+            Ok(number) => CachedAddresses { addresses: Arc::new([number]), until: Nanos::MAX },
+            Err(_) => CachedAddresses { addresses: Arc::new([]), until: Nanos::ZERO },
         };
         Resolver { address: address.to_owned(), known: Mutex::new(known) }
     }
 
-    /// Returns the server's addresses, at least one; those known last if they cannot be looked up again within
+    /// Returns the server's addresses, at least one; the cached ones if they cannot be resolved again within
     /// `patience`.
     pub(super) async fn addresses(
         &self,
         now: Nanos,
         patience: Nanos,
     ) -> Result<Arc<[SocketAddr]>, OriginFailure> {
-        let last = match self.still_known(now) {
+        let last = match self.cached(now) {
             Ok(addresses) => return Ok(addresses),
             Err(last) => last,
         };
@@ -53,31 +53,34 @@ impl Resolver {
         match within(patience, looking, || ErrorKind::TimedOut.into()).await {
             Ok(addresses) if !addresses.is_empty() => {
                 let mut known = self.lock();
-                *known = Known { addresses: Arc::clone(&addresses), until: now.saturating_add(KNOWN_FOR) };
+                *known = CachedAddresses {
+                    addresses: Arc::clone(&addresses),
+                    until: now.saturating_add(ADDRESS_TTL),
+                };
                 Ok(addresses)
             }
             _ if !last.is_empty() => Ok(last),
-            Ok(_) => Err(OriginFailure::Unresolved(format!("`{}` has none", self.address))),
+            Ok(_) => Err(OriginFailure::Unresolved(format!("`{}` has no address", self.address))),
             Err(error) => Err(OriginFailure::Unresolved(error.to_string())),
         }
     }
 
-    /// Returns the addresses if they are still good; else, as error, what they were.
+    /// Returns the addresses if they are still valid; else, as error, the expired ones.
     ///
-    /// Only the one that finds them too old looks them up: for the others they are good for as long again.
-    fn still_known(&self, now: Nanos) -> Result<Arc<[SocketAddr]>, Arc<[SocketAddr]>> {
+    /// Only the caller that finds them expired resolves them again: for others they stay valid for as long again.
+    fn cached(&self, now: Nanos) -> Result<Arc<[SocketAddr]>, Arc<[SocketAddr]>> {
         let mut known = self.lock();
         let addresses = Arc::clone(&known.addresses);
         if now < known.until {
             return Ok(addresses);
         }
         if !addresses.is_empty() {
-            known.until = now.saturating_add(KNOWN_FOR);
+            known.until = now.saturating_add(ADDRESS_TTL);
         }
         Err(addresses)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Known> {
+    fn lock(&self) -> MutexGuard<'_, CachedAddresses> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -97,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_their_own_addresses() {
+    fn numeric_addresses_are_not_resolved() {
         for text in ["127.0.0.1:80", "[::1]:8080"] {
             let number = text.parse().expect("an address");
             assert_eq!(resolve(&Resolver::new(text), Nanos(u64::MAX - 1)), Ok(vec![number]));
@@ -105,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_looked_up() {
+    fn names_are_resolved() {
         let found = resolve(&Resolver::new("localhost:81"), Nanos::ZERO).expect("every system knows it");
         assert!(found.iter().all(|address| address.ip().is_loopback() && address.port() == 81), "{found:?}");
         let unknown = resolve(&Resolver::new(&unknown_name()), Nanos::ZERO);
@@ -113,21 +116,21 @@ mod tests {
     }
 
     #[test]
-    fn old_addresses_are_used_while_another_looks_them_up_or_nobody_can() {
+    fn expired_addresses_are_used_while_resolution_runs_or_fails() {
         let number: SocketAddr = "127.0.0.1:80".parse().expect("an address");
         let resolver = Resolver::new(&unknown_name());
-        *resolver.lock() = Known { addresses: Arc::new([number]), until: Nanos(5) };
-        assert_eq!(resolver.still_known(Nanos(4)).as_deref(), Ok(&[number][..]));
-        assert_eq!(resolver.still_known(Nanos(5)).as_deref().err(), Some(&Arc::from([number])));
-        assert_eq!(resolver.still_known(Nanos(5)).as_deref(), Ok(&[number][..]));
+        *resolver.lock() = CachedAddresses { addresses: Arc::new([number]), until: Nanos(5) };
+        assert_eq!(resolver.cached(Nanos(4)).as_deref(), Ok(&[number][..]));
+        assert_eq!(resolver.cached(Nanos(5)).as_deref().err(), Some(&Arc::from([number])));
+        assert_eq!(resolver.cached(Nanos(5)).as_deref(), Ok(&[number][..]));
         assert_eq!(resolve(&resolver, Nanos::from_secs(60)), Ok(vec![number]));
     }
 
     #[test]
-    fn old_addresses_are_used_when_looking_them_up_takes_too_long() {
+    fn expired_addresses_are_used_when_resolution_is_slow() {
         let number: SocketAddr = "192.0.2.1:80".parse().expect("an address");
         let resolver = Resolver::new("localhost:80");
-        *resolver.lock() = Known { addresses: Arc::new([number]), until: Nanos::ZERO };
+        *resolver.lock() = CachedAddresses { addresses: Arc::new([number]), until: Nanos::ZERO };
         // The one thread that could look anything up has something else to do.
         let mut builder = tokio::runtime::Builder::new_current_thread();
         let runtime = builder.enable_time().max_blocking_threads(1).build().expect("a runtime");

@@ -1,4 +1,4 @@
-//! The servers, as all threads share them.
+//! The origin servers, as all threads share them.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -11,21 +11,21 @@ use thiserror::Error;
 use tokio::sync::Semaphore;
 use units::{Clock, Nanos, RealClock, mix_bits};
 
-use super::health::{Condition, Event, Health};
-use super::outgoing::{is_host, is_target};
-use super::report::{Change, Notice, ServerReport};
+use super::health::{Health, HealthEvent, ServerState};
+use super::report::{OnServerChange, ServerChange, ServerReport};
 use super::resolve::Resolver;
-use super::settings::{AddressError, OriginServer, OriginSettings, split_port};
+use super::settings::{OriginAddressError, OriginServer, OriginSettings, split_port};
 use super::tls::client_config;
+use super::upstream_request::{is_host, is_target};
 
-/// The servers behind, their health and their limits; one for all threads.
+/// The origin servers, their health and their limits; one value for all threads.
 pub struct Servers {
     pub(super) settings: OriginSettings,
     pub(super) all: Vec<Server>,
     pub(super) clock: RealClock,
-    /// How many requests wait for a place with a server.
+    /// The number of requests that wait for a permit.
     pub(super) waiting: AtomicUsize,
-    notice: Notice,
+    on_change: OnServerChange,
 }
 
 /// One server.
@@ -33,77 +33,80 @@ pub struct Servers {
 pub(super) struct Server {
     pub(super) address: String,
     pub(super) weight: u32,
-    /// Tells the servers apart for [`Balance::Hash`](super::Balance::Hash), whatever their order.
+    /// A value that identifies the server for [`Balance::Hash`](super::Balance::Hash), whatever the order of servers.
     pub(super) salt: u64,
     pub(super) tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
     pub(super) resolver: Resolver,
     pub(super) health: Health,
-    /// As many places as there may be requests under way.
-    pub(super) places: Arc<Semaphore>,
-    pub(super) counts: Counts,
+    /// As many permits as requests may be in progress.
+    pub(super) permits: Arc<Semaphore>,
+    pub(super) counts: ServerCounters,
 }
 
-/// What has happened with a server; see [`ServerReport`].
+/// Counters of one server; see [`ServerReport`].
 #[derive(Debug, Default)]
-pub(super) struct Counts {
+pub(super) struct ServerCounters {
     pub(super) requests: AtomicU64,
     pub(super) connections: AtomicU64,
     pub(super) failures: AtomicU64,
     times_down: AtomicU64,
 }
 
-/// Why servers cannot be used as an operator wants them.
+/// The reason for which the servers cannot be used as configured.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum SettingsError {
-    /// None is named, or none has a weight.
+pub enum OriginSettingsError {
+    /// No server is named, or none has a weight.
     #[error("expected at least one origin server with a weight")]
     NoServer,
-    /// An address is none.
+    /// An address is not valid.
     #[error(transparent)]
-    Address(#[from] AddressError),
-    /// The host for `Host` is none.
-    #[error("expected `host` or `host:port` as the host that origin servers are told, found `{0}`")]
+    Address(#[from] OriginAddressError),
+    /// The value of `Host` is not valid.
+    #[error("expected `host` or `host:port` as the `Host` for origin servers, found `{0}`")]
     Host(String),
-    /// The target of probes is none.
-    #[error("expected a path such as `/health` as target of probes, found `{0}`")]
+    /// The target of probes is not valid.
+    #[error("expected a path, `/health` for example, as target of probes, found `{0}`")]
     ProbePath(String),
     /// Probes would follow each other without a pause.
     #[error("expected more than zero as interval of probes")]
     ProbeInterval,
     /// No request would ever be sent.
-    #[error("expected at least 1 as the most requests to one origin server")]
+    #[error("expected at least 1 as the request limit of an origin server")]
     NoConnections,
-    /// The certificates to trust cannot be read.
+    /// The trusted certificates cannot be read.
     #[error("expected certificates (PEM) in `{path}`: {reason}")]
     CaFile {
-        /// Where they should be.
+        /// Their file.
         path: PathBuf,
-        /// What is there.
+        /// The problem with it.
         reason: String,
     },
-    /// The system has no file of certificates to trust where systems have it.
-    #[error("the system has no certificates to trust\nhint: name a file of them as `ca_file`")]
+    /// The system has no trust store in any of the usual places.
+    #[error("the system has no trust store\nhint: set `ca-file` in `[origin.tls]`")]
     NoSystemCertificates,
     /// A server has no name that a certificate could prove.
-    #[error("expected a host name or number that a certificate can prove, found `{0}`")]
+    #[error("expected a host name or IP address that a certificate can prove, found `{0}`")]
     ServerName(String),
 }
 
 impl Servers {
-    /// Makes the servers, all up; `notice` is told of every change.
+    /// Makes the servers, all up; `on_change` is called for every change.
     ///
-    /// Certificates are read here, addresses of names when they are needed.
+    /// Certificates are read here, names are resolved when they are needed.
     ///
     /// # Errors
-    /// Settings by which no server could be asked.
-    pub fn new(settings: OriginSettings, notice: Notice) -> Result<Arc<Servers>, SettingsError> {
+    /// Settings with which no server could be asked.
+    pub fn new(
+        settings: OriginSettings,
+        on_change: OnServerChange,
+    ) -> Result<Arc<Servers>, OriginSettingsError> {
         check(&settings)?;
         let is_tls = settings.servers.iter().any(|server| server.tls);
         let config = is_tls.then(|| client_config(&settings.tls)).transpose()?;
         let all = settings.servers.iter().map(|server| Server::new(server, &settings, config.as_ref()));
         let all = all.collect::<Result<_, _>>()?;
         let (clock, waiting) = (RealClock::start(), AtomicUsize::new(0));
-        Ok(Arc::new(Servers { settings, all, clock, waiting, notice }))
+        Ok(Arc::new(Servers { settings, all, clock, waiting, on_change }))
     }
 
     /// Returns the state of every server, in the order of the settings.
@@ -111,17 +114,17 @@ impl Servers {
         self.all.iter().map(|server| server.report(&self.settings)).collect()
     }
 
-    /// Takes note of an event with a server; `reason` says what happened, for the notice.
-    pub(super) fn note(&self, index: usize, event: Event, reason: impl FnOnce() -> String) {
+    /// Notes an event of a server; `reason` describes the event, for the notice.
+    pub(super) fn note(&self, index: usize, event: HealthEvent, reason: impl FnOnce() -> String) {
         let Some(server) = self.all.get(index) else { return };
         let Some(condition) = server.health.note(event, self.clock.now()) else { return };
-        if condition == Condition::Down {
+        if condition == ServerState::Down {
             server.counts.times_down.fetch_add(1, Ordering::Relaxed);
         }
-        (self.notice)(&Change { address: &server.address, condition, reason: &reason() });
+        (self.on_change)(&ServerChange { address: &server.address, condition, reason: &reason() });
     }
 
-    /// Returns the time on the clock that health and idle connections go by.
+    /// Returns the time on the clock that health and idle connections use.
     pub(super) fn now(&self) -> Nanos {
         self.clock.now()
     }
@@ -138,11 +141,11 @@ impl Server {
         server: &OriginServer,
         settings: &OriginSettings,
         config: Option<&Arc<ClientConfig>>,
-    ) -> Result<Server, SettingsError> {
+    ) -> Result<Server, OriginSettingsError> {
         let address = server.address.clone();
         let host = match split_port(&address) {
             Some((host, Some(_))) => host,
-            _ => return Err(AddressError(address).into()),
+            _ => return Err(OriginAddressError(address).into()),
         };
         let tls = match config.filter(|_| server.tls) {
             Some(config) => Some((Arc::clone(config), server_name(host, settings)?)),
@@ -154,15 +157,15 @@ impl Server {
             tls,
             resolver: Resolver::new(&address),
             health: Health::new(&settings.health),
-            places: Arc::new(Semaphore::new(settings.connections_max.min(Semaphore::MAX_PERMITS))),
-            counts: Counts::default(),
+            permits: Arc::new(Semaphore::new(settings.connections_max.min(Semaphore::MAX_PERMITS))),
+            counts: ServerCounters::default(),
             address,
         })
     }
 
-    /// Returns how many requests are under way, as far as that can be known while it changes.
+    /// Returns the number of requests in progress; approximate while it changes.
     pub(super) fn in_use(&self, settings: &OriginSettings) -> usize {
-        settings.connections_max.saturating_sub(self.places.available_permits())
+        settings.connections_max.saturating_sub(self.permits.available_permits())
     }
 
     fn report(&self, settings: &OriginSettings) -> ServerReport {
@@ -179,30 +182,30 @@ impl Server {
     }
 }
 
-fn check(settings: &OriginSettings) -> Result<(), SettingsError> {
+fn check(settings: &OriginSettings) -> Result<(), OriginSettingsError> {
     if settings.servers.iter().all(|server| server.weight == 0) {
-        return Err(SettingsError::NoServer);
+        return Err(OriginSettingsError::NoServer);
     }
     if settings.connections_max == 0 {
-        return Err(SettingsError::NoConnections);
+        return Err(OriginSettingsError::NoConnections);
     }
     if let Some(host) = settings.host.as_ref().filter(|host| !is_host(host.as_bytes())) {
-        return Err(SettingsError::Host(host.clone()));
+        return Err(OriginSettingsError::Host(host.clone()));
     }
     let Some(probe) = &settings.health.probe else { return Ok(()) };
     if !probe.path.starts_with('/') || !is_target(probe.path.as_bytes()) {
-        return Err(SettingsError::ProbePath(probe.path.clone()));
+        return Err(OriginSettingsError::ProbePath(probe.path.clone()));
     }
     if probe.interval == Nanos::ZERO {
-        return Err(SettingsError::ProbeInterval);
+        return Err(OriginSettingsError::ProbeInterval);
     }
     Ok(())
 }
 
 /// Returns the name that a server must prove.
-fn server_name(host: &str, settings: &OriginSettings) -> Result<ServerName<'static>, SettingsError> {
+fn server_name(host: &str, settings: &OriginSettings) -> Result<ServerName<'static>, OriginSettingsError> {
     let name = settings.tls.server_name.as_deref().unwrap_or(host).trim_matches(['[', ']']);
-    ServerName::try_from(name.to_owned()).map_err(|_| SettingsError::ServerName(name.to_owned()))
+    ServerName::try_from(name.to_owned()).map_err(|_| OriginSettingsError::ServerName(name.to_owned()))
 }
 
 #[cfg(test)]
@@ -215,7 +218,7 @@ mod tests {
         OriginSettings { servers: addresses.iter().map(server).collect(), ..OriginSettings::default() }
     }
 
-    fn refused(settings: OriginSettings) -> Option<SettingsError> {
+    fn refused(settings: OriginSettings) -> Option<OriginSettingsError> {
         Servers::new(settings, Box::new(|_| ())).err()
     }
 
@@ -225,20 +228,20 @@ mod tests {
     }
 
     #[test]
-    fn settings_by_which_no_server_could_be_asked_are_refused() {
+    fn unusable_origin_settings_are_refused() {
         let weightless = vec![OriginServer { address: "a:1".to_owned(), weight: 0, tls: false }];
         let host = Some("a b".to_owned());
         let cases = [
-            (settings(&[]), SettingsError::NoServer),
-            (OriginSettings { servers: weightless, ..settings(&[]) }, SettingsError::NoServer),
-            (settings(&["a:1", "b"]), AddressError("b".to_owned()).into()),
-            (OriginSettings { host, ..settings(&["a:1"]) }, SettingsError::Host("a b".to_owned())),
-            (OriginSettings { connections_max: 0, ..settings(&["a:1"]) }, SettingsError::NoConnections),
+            (settings(&[]), OriginSettingsError::NoServer),
+            (OriginSettings { servers: weightless, ..settings(&[]) }, OriginSettingsError::NoServer),
+            (settings(&["a:1", "b"]), OriginAddressError("b".to_owned()).into()),
+            (OriginSettings { host, ..settings(&["a:1"]) }, OriginSettingsError::Host("a b".to_owned())),
+            (OriginSettings { connections_max: 0, ..settings(&["a:1"]) }, OriginSettingsError::NoConnections),
             (
                 probed(Probe { path: "/a b".to_owned(), ..Probe::default() }),
-                SettingsError::ProbePath("/a b".to_owned()),
+                OriginSettingsError::ProbePath("/a b".to_owned()),
             ),
-            (probed(Probe { interval: Nanos::ZERO, ..Probe::default() }), SettingsError::ProbeInterval),
+            (probed(Probe { interval: Nanos::ZERO, ..Probe::default() }), OriginSettingsError::ProbeInterval),
         ];
         for (settings, error) in cases {
             assert_eq!(refused(settings), Some(error));
@@ -247,18 +250,18 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_goes_down_is_noticed_once_with_the_reason() {
+    fn a_server_going_down_is_reported_once_with_the_reason() {
         let (sender, receiver) = std::sync::mpsc::channel();
-        let notice = move |change: &Change<'_>| {
+        let on_change = move |change: &ServerChange<'_>| {
             let text = format!("{} {:?}: {}", change.address, change.condition, change.reason);
             sender.send(text).expect("the test listens");
         };
-        let servers = Servers::new(settings(&["a:1", "b:2"]), Box::new(notice)).expect("valid");
+        let servers = Servers::new(settings(&["a:1", "b:2"]), Box::new(on_change)).expect("valid");
         for failure in ["one", "two", "three", "four"] {
-            servers.note(1, Event::Failure, || failure.to_owned());
+            servers.note(1, HealthEvent::Failure, || failure.to_owned());
         }
         assert_eq!(receiver.try_iter().collect::<Vec<_>>(), ["b:2 Down: three"]);
         let conditions = servers.report().into_iter().map(|one| (one.condition, one.times_down));
-        assert_eq!(conditions.collect::<Vec<_>>(), [(Condition::Up, 0), (Condition::Down, 1)]);
+        assert_eq!(conditions.collect::<Vec<_>>(), [(ServerState::Up, 0), (ServerState::Down, 1)]);
     }
 }

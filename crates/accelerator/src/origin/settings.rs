@@ -1,4 +1,4 @@
-//! What an operator says about the servers behind.
+//! The settings of the origin servers.
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -7,34 +7,34 @@ use std::str::FromStr;
 use thiserror::Error;
 use units::Nanos;
 
-/// Which servers are asked, and how long and how often.
+/// The origin servers, with time limits and connection limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OriginSettings {
     /// The servers; at least one.
     pub servers: Vec<OriginServer>,
-    /// Which of them gets a request.
+    /// The load balancing between them.
     pub balance: Balance,
-    /// What `Host` says to them; what the client named if `None`.
+    /// The value of `Host`; that of the client if `None`.
     pub host: Option<String>,
-    /// How servers prove who they are; used if one of them is asked by TLS.
-    pub tls: TlsSettings,
-    /// The longest time to find a server's address, connect, and shake hands if by TLS.
+    /// The verification of servers with TLS.
+    pub tls: OriginTlsSettings,
+    /// The longest time to resolve a server's name, connect, and complete a TLS handshake.
     pub connect_timeout: Nanos,
-    /// The longest time from the end of a request to the end of the head of its reply.
+    /// The longest time from the end of a request to the end of the head of its response.
     pub first_byte_timeout: Nanos,
-    /// The longest time between two pieces of a body, of the request as of the reply.
+    /// The longest time between two pieces of a body, of the request as of the response.
     pub between_bytes_timeout: Nanos,
-    /// How long a connection is kept that nobody uses. Below what servers allow, or they close it first.
+    /// The time that an idle connection is kept. It should be shorter than the servers' own, or they close it first.
     pub idle_timeout: Nanos,
-    /// The most connections to one server that nobody uses, of each thread.
+    /// The most idle connections to one server, per thread.
     pub idle_max: usize,
-    /// The most requests to one server that are under way at a time, over all threads.
+    /// The most requests in progress to one server, over all threads.
     pub connections_max: usize,
-    /// The most requests that wait because all servers have `connections_max`; others fail at once.
+    /// The most requests that wait while all servers have `connections_max`; others fail at once.
     pub waiting_max: usize,
-    /// How many times more a request is sent if that can do no harm, see [`Origins::send`](super::Origins::send).
+    /// The most retries of a request, see [`OriginClient::send`](super::OriginClient::send).
     pub retries: u32,
-    /// When a server counts as down.
+    /// The health checks.
     pub health: HealthSettings,
 }
 
@@ -44,7 +44,7 @@ impl Default for OriginSettings {
             servers: Vec::new(),
             balance: Balance::default(),
             host: None,
-            tls: TlsSettings::default(),
+            tls: OriginTlsSettings::default(),
             connect_timeout: Nanos::from_secs(3),
             first_byte_timeout: Nanos::from_secs(60),
             between_bytes_timeout: Nanos::from_secs(60),
@@ -62,27 +62,27 @@ impl Default for OriginSettings {
 /// One server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OriginServer {
-    /// Its host, by name or number, an IPv6 number in brackets; and its port: `host:port`.
+    /// Its host, a name or a number, an IPv6 number in brackets; and its port: `host:port`.
     pub address: String,
-    /// Its share of the requests, as against those of the others; none if zero.
+    /// Its weight relative to the others; no requests if zero.
     pub weight: u32,
-    /// Whether it is asked by TLS.
+    /// Whether it speaks TLS.
     pub tls: bool,
 }
 
-/// Why a text names no server.
+/// The error for a text that names no server.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("expected `http://host:port`, `https://host:port` or `host:port` as origin, found `{0}`")]
-pub struct AddressError(pub String);
+pub struct OriginAddressError(pub String);
 
 impl FromStr for OriginServer {
-    type Err = AddressError;
+    type Err = OriginAddressError;
 
-    /// Reads `http://host:port`, `https://host:port` or `host:port`; weight 1.
+    /// Parses `http://host:port`, `https://host:port` or `host:port`; weight 1.
     ///
     /// The port may be missing if a scheme is given. A single `/` may follow, no other path.
-    fn from_str(text: &str) -> Result<OriginServer, AddressError> {
-        let error = || AddressError(text.to_owned());
+    fn from_str(text: &str) -> Result<OriginServer, OriginAddressError> {
+        let error = || OriginAddressError(text.to_owned());
         let schemes = [("http://", false, Some(80)), ("https://", true, Some(443)), ("", false, None)];
         let found =
             schemes.iter().find_map(|(scheme, tls, port)| Some((strip_scheme(text, scheme)?, *tls, *port)));
@@ -94,13 +94,13 @@ impl FromStr for OriginServer {
     }
 }
 
-/// Returns the text after a scheme, whatever its case.
+/// Returns the text after a scheme, in any case.
 fn strip_scheme<'a>(text: &'a str, scheme: &str) -> Option<&'a str> {
     let start = text.get(..scheme.len())?;
     start.eq_ignore_ascii_case(scheme).then(|| &text[scheme.len()..])
 }
 
-/// Splits `host:port`; the port may be missing. `None` if either is none.
+/// Splits `host:port`; the port may be missing. `None` if either is not valid.
 pub(super) fn split_port(address: &str) -> Option<(&str, Option<u16>)> {
     let end_of_host = if address.starts_with('[') { address.find(']')? + 1 } else { 0 };
     let (host, port) = match address[end_of_host..].rfind(':') {
@@ -123,37 +123,37 @@ fn is_host(host: &str) -> bool {
     }
 }
 
-/// Which server gets a request, of those that are up.
+/// The load balancing between the servers that are up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Balance {
     /// One after the other, by weight; each thread for itself.
     #[default]
     RoundRobin,
-    /// The one that has the fewest requests under way for its weight.
+    /// The server with the fewest requests in progress for its weight.
     LeastConnections,
-    /// Always the same for the same key, by weight; others only while it is down or full.
+    /// The same server for the same key, by weight; others only while it is down or full.
     Hash,
 }
 
-/// How servers prove who they are.
+/// The verification of servers with TLS.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct TlsSettings {
-    /// The certificates (PEM) that servers' must be signed by; those that the system trusts if `None`.
+pub struct OriginTlsSettings {
+    /// The certificates (PEM) of the trusted authorities; those of the system if `None`.
     pub ca_file: Option<PathBuf>,
-    /// The name that servers must prove; the host of each one's address if `None`.
+    /// The name that servers must prove; the host of each address if `None`.
     pub server_name: Option<String>,
 }
 
-/// When a server counts as down, and when as up again.
+/// The health checks of servers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HealthSettings {
-    /// How servers are asked whether they are well; they are not if `None`.
+    /// The probe; `None` for no probes.
     pub probe: Option<Probe>,
-    /// After how many failures in a row it is down; never if zero.
+    /// The failures in a row after which a server is down; never if zero.
     pub fall: u32,
-    /// After how many good probes in a row it is up again.
+    /// The good probes in a row after which it is up again.
     pub rise: u32,
-    /// Without probes, how long it is left alone before one request is tried with it.
+    /// Without probes, the time until one trial request is sent to a server that is down.
     pub trial_after: Nanos,
 }
 
@@ -163,16 +163,16 @@ impl Default for HealthSettings {
     }
 }
 
-/// A question by which a server shows that it is well.
+/// A health probe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Probe {
-    /// The target that is asked for, by GET.
+    /// The target of the GET request.
     pub path: String,
-    /// The time from one question to the next.
+    /// The time from one probe to the next.
     pub interval: Nanos,
-    /// The longest time until the whole head of the reply is there.
+    /// The longest time until the whole head of the response has arrived.
     pub timeout: Nanos,
-    /// The statuses that say so.
+    /// The statuses that count as good.
     pub statuses: RangeInclusive<u16>,
 }
 
@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn servers_are_read_from_addresses_and_uris() {
+    fn servers_are_parsed_from_addresses_and_urls() {
         let cases = [
             ("http://127.0.0.1:8080", "127.0.0.1:8080", false),
             ("HTTP://Example.org/", "Example.org:80", false),
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_name_no_server_are_refused() {
+    fn invalid_server_addresses_are_refused() {
         for text in [
             "",
             "http://",
@@ -231,7 +231,7 @@ mod tests {
             "http://a//",
             "é:80",
         ] {
-            assert_eq!(text.parse::<OriginServer>(), Err(AddressError(text.to_owned())), "{text}");
+            assert_eq!(text.parse::<OriginServer>(), Err(OriginAddressError(text.to_owned())), "{text}");
         }
     }
 }

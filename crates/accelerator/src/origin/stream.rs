@@ -1,4 +1,4 @@
-//! A connection's bytes, with and without TLS.
+//! The byte stream of a connection, with and without TLS.
 
 use std::io;
 use std::pin::Pin;
@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
-/// The bytes of a connection to a server.
+/// The byte stream of a connection to a server.
 #[derive(Debug)]
 pub(super) enum Stream {
     Plain(TcpStream),
@@ -17,11 +17,13 @@ pub(super) enum Stream {
 }
 
 impl Stream {
-    /// Tells whether nothing has come, not even an end. On a connection that nobody uses anything is the end of it.
+    /// Returns whether nothing was received, not even an end. On an idle connection anything means that it cannot be
+    /// reused.
     ///
-    /// Asks the system, as the event loop may not have heard of it yet. With TLS a late ticket counts as well, at the
+    /// Asks the kernel, as the event loop may not have been told yet. With TLS a late session ticket counts as well,
+    /// at the cost of a new connection.
     /// cost of a new connection.
-    pub(super) fn is_quiet(&self) -> bool {
+    pub(super) fn is_reusable(&self) -> bool {
         let (socket, is_open) = match self {
             Stream::Plain(socket) => (socket, true),
             Stream::Tls(stream) => (stream.get_ref().0, stream.get_ref().1.wants_read()),

@@ -1,4 +1,4 @@
-//! Whom to trust.
+//! Trusted certificates.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 
-use super::servers::SettingsError;
-use super::settings::TlsSettings;
+use super::servers::OriginSettingsError;
+use super::settings::OriginTlsSettings;
 
-/// Where systems have the certificates that they trust, all in one file.
+/// The trust stores of common systems, all certificates in one file.
 const SYSTEM_FILES: [&str; 4] = [
     "/etc/ssl/certs/ca-certificates.crt", // Debian, Ubuntu, Arch, Gentoo
     "/etc/pki/tls/certs/ca-bundle.crt",   // Fedora, RHEL
@@ -19,8 +19,8 @@ const SYSTEM_FILES: [&str; 4] = [
     "/etc/ssl/cert.pem",                  // Alpine, the BSDs, macOS
 ];
 
-/// Makes the settings by which servers are asked by TLS: HTTP/1.1, TLS 1.2 and 1.3.
-pub(super) fn client_config(settings: &TlsSettings) -> Result<Arc<ClientConfig>, SettingsError> {
+/// Makes the TLS configuration towards servers: HTTP/1.1, TLS 1.2 and 1.3.
+pub(super) fn client_config(settings: &OriginTlsSettings) -> Result<Arc<ClientConfig>, OriginSettingsError> {
     let roots = match &settings.ca_file {
         Some(path) => named_roots(path)?,
         None => system_roots()?,
@@ -33,8 +33,8 @@ pub(super) fn client_config(settings: &TlsSettings) -> Result<Arc<ClientConfig>,
     Ok(Arc::new(config))
 }
 
-/// Reads the certificates of the operator's file; each must be good, and there must be one.
-fn named_roots(path: &Path) -> Result<RootCertStore, SettingsError> {
+/// Reads the certificates of the operator's file; each must be valid, and there must be one.
+fn named_roots(path: &Path) -> Result<RootCertStore, OriginSettingsError> {
     let mut roots = RootCertStore::empty();
     let certificates = CertificateDer::pem_file_iter(path).map_err(|error| unreadable(path, &error))?;
     for certificate in certificates {
@@ -47,45 +47,45 @@ fn named_roots(path: &Path) -> Result<RootCertStore, SettingsError> {
     Ok(roots)
 }
 
-/// Reads the system's certificates, as many as are good: some systems have one that is not.
-fn system_roots() -> Result<RootCertStore, SettingsError> {
+/// Reads the system's certificates, as many as are valid: some systems have one that is not.
+fn system_roots() -> Result<RootCertStore, OriginSettingsError> {
     let readable = |path: &&str| CertificateDer::pem_file_iter(path).ok();
     let certificates = SYSTEM_FILES.iter().find_map(readable);
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(certificates.into_iter().flatten().filter_map(Result::ok));
     if roots.is_empty() {
-        return Err(SettingsError::NoSystemCertificates);
+        return Err(OriginSettingsError::NoSystemCertificates);
     }
     Ok(roots)
 }
 
-fn unreadable(path: &Path, reason: &dyn std::fmt::Display) -> SettingsError {
-    SettingsError::CaFile { path: PathBuf::from(path), reason: reason.to_string() }
+fn unreadable(path: &Path, reason: &dyn std::fmt::Display) -> OriginSettingsError {
+    OriginSettingsError::CaFile { path: PathBuf::from(path), reason: reason.to_string() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn config(text: Option<&str>) -> Result<Arc<ClientConfig>, SettingsError> {
+    fn config(text: Option<&str>) -> Result<Arc<ClientConfig>, OriginSettingsError> {
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("ca.pem");
         if let Some(text) = text {
             std::fs::write(&path, text).expect("written");
         }
-        client_config(&TlsSettings { ca_file: Some(path), server_name: None })
+        client_config(&OriginTlsSettings { ca_file: Some(path), server_name: None })
     }
 
     #[test]
-    fn a_file_that_has_no_good_certificate_is_refused() {
+    fn a_file_without_a_valid_certificate_is_refused() {
         let broken = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
         for text in [None, Some(""), Some("none"), Some(broken)] {
-            assert!(matches!(config(text), Err(SettingsError::CaFile { .. })), "{text:?}");
+            assert!(matches!(config(text), Err(OriginSettingsError::CaFile { .. })), "{text:?}");
         }
     }
 
     #[test]
-    fn a_file_of_certificates_is_read() {
+    fn a_certificate_file_is_read() {
         let made = rcgen::generate_simple_self_signed(["a".to_owned()]).expect("a certificate");
         let config = config(Some(&made.cert.pem())).expect("good");
         assert_eq!(config.alpn_protocols, [b"http/1.1"]);

@@ -1,4 +1,4 @@
-//! A connection that has gone over to another protocol.
+//! A connection that was upgraded to another protocol.
 
 use std::io;
 use std::pin::Pin;
@@ -13,16 +13,16 @@ use super::stream::Stream;
 /// The bytes of a connection after a 101, both ways. Closed when dropped.
 #[derive(Debug)]
 pub struct OriginTunnel {
-    /// What came together with the head.
+    /// The bytes that came together with the head.
     leftover: Bytes,
     stream: Stream,
-    /// As long as it is open it takes a place with the server.
-    _place: OwnedSemaphorePermit,
+    /// The permit that the tunnel holds while it is open.
+    _permit: OwnedSemaphorePermit,
 }
 
 impl OriginTunnel {
-    pub(super) fn new(leftover: Bytes, stream: Stream, place: OwnedSemaphorePermit) -> OriginTunnel {
-        OriginTunnel { leftover, stream, _place: place }
+    pub(super) fn new(leftover: Bytes, stream: Stream, permit: OwnedSemaphorePermit) -> OriginTunnel {
+        OriginTunnel { leftover, stream, _permit: permit }
     }
 }
 

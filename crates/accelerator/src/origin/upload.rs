@@ -1,14 +1,14 @@
-//! A request on its way, and the beginning of its reply.
+//! Sending of a request and reading of the head of its response.
 //!
-//! | while sending | then |
+//! | while sending | action |
 //! |---|---|
-//! | the body of the request is complete | the head of the reply is waited for, within the time limit |
-//! | a refusal (400 and above) comes | no more is sent; the connection is closed after the reply |
-//! | another reply comes | the rest is sent first, nothing more is read until then |
-//! | an interim reply (1xx) comes | it is kept until all is sent, as the client is just being read |
-//! | the server takes no more | what it may have said before is waited for, a moment |
-//! | the server closes without a word | the request has failed, which says little about the server |
-//! | the client's body breaks off | the request has failed |
+//! | the body of the request is complete | waits for the head of the response, within the time limit |
+//! | an error response (400 and above) arrives | sends no more; the connection is closed after the response |
+//! | another response arrives | sends the rest first, and reads nothing more until then |
+//! | an interim response (1xx) arrives | keeps it until all is sent, because the client is being read |
+//! | the server takes no more | waits a moment for the response that it may have sent before |
+//! | the server closes without a response | fails, which says little about the server |
+//! | the client's body breaks off | fails |
 
 use std::pin::pin;
 
@@ -20,21 +20,21 @@ use units::Nanos;
 
 use super::deadline::within;
 use super::failure::OriginFailure;
-use super::head::{Head, Heads, Heard};
-use super::outgoing::Outgoing;
+use super::head::{HeadReader, ReceivedHead, UpstreamHead};
 use super::settings::OriginSettings;
+use super::upstream_request::UpstreamRequest;
 use crate::message::{BodyError, RequestBody};
 
-/// How long the reply is waited for of a server that has stopped to read the request.
-const LAST_WORD: Nanos = Nanos::from_secs(1);
+/// The time to wait for the response of a server that has stopped reading the request.
+const EARLY_RESPONSE_WAIT: Nanos = Nanos::from_secs(1);
 
-/// A request, ready to be sent.
+/// A request, encoded for sending.
 #[derive(Debug)]
-pub(super) struct Question {
-    /// Its head as it goes over the wire.
+pub(super) struct EncodedRequest {
+    /// Its head as sent.
     head: Vec<u8>,
     method: RequestMethod,
-    /// How its body is framed, if there is one that is not empty.
+    /// The framing of its body, if it has one that is not empty.
     body: Option<BodyLength>,
     allows_upgrade: bool,
 }
@@ -45,27 +45,27 @@ enum BodyLength {
     Chunked,
 }
 
-/// How long things may take.
+/// The time limits of an upload.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
+pub(super) struct UploadTimeouts {
     pub(super) first_byte: Nanos,
     pub(super) between_bytes: Nanos,
 }
 
-/// What came of a question.
+/// The outcome of an upload.
 #[derive(Debug)]
-pub(super) struct Answer {
-    pub(super) head: Head,
-    /// Whether all of the request was sent; the connection is of no use for others if not.
+pub(super) struct UploadOutcome {
+    pub(super) head: UpstreamHead,
+    /// Whether all of the request was sent; if not, the connection cannot be reused.
     pub(super) is_sent: bool,
 }
 
-impl Question {
-    /// Makes the question for the server that is known as `host`.
+impl EncodedRequest {
+    /// Encodes the request for the server whose `Host` is `host`.
     ///
     /// # Errors
-    /// [`OriginFailure::Unsendable`], see [`Outgoing::head`].
-    pub(super) fn new(request: &Outgoing, host: &[u8]) -> Result<Question, OriginFailure> {
+    /// [`OriginFailure::Unsendable`], see [`UpstreamRequest::head`].
+    pub(super) fn new(request: &UpstreamRequest, host: &[u8]) -> Result<EncodedRequest, OriginFailure> {
         let body = match request.content_length {
             _ if !request.has_body => None,
             Some(0) => None,
@@ -73,133 +73,139 @@ impl Question {
             None => Some(BodyLength::Chunked),
         };
         let (method, allows_upgrade) = (request.method(), request.upgrade.is_some());
-        Ok(Question { head: request.head(host)?, method, body, allows_upgrade })
+        Ok(EncodedRequest { head: request.head(host)?, method, body, allows_upgrade })
     }
 }
 
-impl From<&OriginSettings> for Limits {
-    fn from(settings: &OriginSettings) -> Limits {
-        Limits { first_byte: settings.first_byte_timeout, between_bytes: settings.between_bytes_timeout }
+impl From<&OriginSettings> for UploadTimeouts {
+    fn from(settings: &OriginSettings) -> UploadTimeouts {
+        UploadTimeouts {
+            first_byte: settings.first_byte_timeout,
+            between_bytes: settings.between_bytes_timeout,
+        }
     }
 }
 
-/// Sends a request and waits for the head of its reply. What comes after that stays in the buffer.
-pub(super) async fn ask<S, B>(
+/// Sends a request and waits for the head of its response. Bytes after the head stay in the buffer.
+pub(super) async fn send_request<S, B>(
     stream: &mut S,
     buffer: &mut BytesMut,
-    question: &Question,
+    encoded: &EncodedRequest,
     body: &mut B,
-    limits: Limits,
-) -> Result<Answer, OriginFailure>
+    limits: UploadTimeouts,
+) -> Result<UploadOutcome, OriginFailure>
 where
     S: AsyncRead + AsyncWrite + Unpin,
     B: RequestBody,
 {
-    let answer = match question.body {
-        None => ask_briefly(stream, buffer, question, body, limits).await?,
-        Some(length) => ask_at_length(stream, buffer, question, length, body, limits).await?,
+    let answer = match encoded.body {
+        None => send_without_body(stream, buffer, encoded, body, limits).await?,
+        Some(length) => send_with_body(stream, buffer, encoded, length, body, limits).await?,
     };
-    if answer.head.head.status == 101 && !question.allows_upgrade {
+    if answer.head.head.status == 101 && !encoded.allows_upgrade {
         return Err(OriginFailure::UnwantedUpgrade);
     }
     Ok(answer)
 }
 
-/// Asks without a body; `client` gets what comes before the reply.
-async fn ask_briefly<S: AsyncRead + AsyncWrite + Unpin, B: RequestBody>(
+/// Sends a request without a body; `client` gets the interim responses.
+async fn send_without_body<S: AsyncRead + AsyncWrite + Unpin, B: RequestBody>(
     stream: &mut S,
     buffer: &mut BytesMut,
-    question: &Question,
+    encoded: &EncodedRequest,
     client: &mut B,
-    limits: Limits,
-) -> Result<Answer, OriginFailure> {
-    write(stream, &question.head, limits.between_bytes).await?;
-    let head = hear(stream, buffer, Heads::new(question.method), client, limits.first_byte).await?;
-    Ok(Answer { head, is_sent: true })
+    limits: UploadTimeouts,
+) -> Result<UploadOutcome, OriginFailure> {
+    write(stream, &encoded.head, limits.between_bytes).await?;
+    let head =
+        read_response(stream, buffer, HeadReader::new(encoded.method), client, limits.first_byte).await?;
+    Ok(UploadOutcome { head, is_sent: true })
 }
 
-/// Waits for the reply; the client gets what comes before it.
+/// Waits for the final response; the client gets the interim ones.
 ///
-/// The limit is for all that the server sends. How long the client takes for its part does not make the server late.
-async fn hear<S: AsyncRead + Unpin, B: RequestBody>(
+/// The limit is for all that the server sends. The time that the client takes for its part does not count.
+async fn read_response<S: AsyncRead + Unpin, B: RequestBody>(
     stream: &mut S,
     buffer: &mut BytesMut,
-    mut heads: Heads,
+    mut head_reader: HeadReader,
     client: &mut B,
     limit: Nanos,
-) -> Result<Head, OriginFailure> {
+) -> Result<UpstreamHead, OriginFailure> {
     let began = Instant::now();
     loop {
         let left = limit.saturating_sub(Nanos::from_secs_f64(began.elapsed().as_secs_f64()));
-        match within(left, heads.next(stream, buffer), || OriginFailure::TimedOut).await? {
-            Heard::Reply(head) => return Ok(head),
-            Heard::Interim(interim) => client.send_interim(interim).await?,
+        match within(left, head_reader.next(stream, buffer), || OriginFailure::TimedOut).await? {
+            ReceivedHead::Final(head) => return Ok(head),
+            ReceivedHead::Interim(interim) => client.send_interim(interim).await?,
         }
     }
 }
 
-/// What happens first when a body is sent.
-enum First {
-    /// All of it is sent, or it cannot be.
+/// The first event while a body is sent.
+enum FirstEvent {
+    /// All of it is sent, or sending failed.
     Sent(Result<(), OriginFailure>),
-    /// A reply comes; whether all was sent.
-    Replied(Head, bool),
+    /// A response arrives; with whether all was sent.
+    Replied(UpstreamHead, bool),
 }
 
-/// Asks with a body, and listens while it is sent.
-async fn ask_at_length<S, B>(
+/// Sends a request with a body, and reads meanwhile.
+async fn send_with_body<S, B>(
     stream: &mut S,
     buffer: &mut BytesMut,
-    question: &Question,
+    encoded: &EncodedRequest,
     length: BodyLength,
     body: &mut B,
-    limits: Limits,
-) -> Result<Answer, OriginFailure>
+    limits: UploadTimeouts,
+) -> Result<UploadOutcome, OriginFailure>
 where
     S: AsyncRead + AsyncWrite + Unpin,
     B: RequestBody,
 {
     let (mut reader, mut writer) = tokio::io::split(stream);
-    let (mut heads, mut interims) = (Heads::new(question.method), Vec::new());
+    let (mut head_reader, mut interims) = (HeadReader::new(encoded.method), Vec::new());
     let first = {
-        let mut sending = pin!(send(&mut writer, &question.head, length, body, limits.between_bytes));
+        let mut sending = pin!(send(&mut writer, &encoded.head, length, body, limits.between_bytes));
         loop {
-            let heard = tokio::select! {
+            let received = tokio::select! {
                 biased;
-                heard = heads.next(&mut reader, buffer) => heard.map_err(while_sending)?,
-                sent = &mut sending => break First::Sent(sent),
+                received = head_reader.next(&mut reader, buffer) => received.map_err(while_sending)?,
+                sent = &mut sending => break FirstEvent::Sent(sent),
             };
-            match heard {
-                Heard::Interim(interim) => interims.push(interim),
-                Heard::Reply(head) if 400 <= head.head.status => break First::Replied(head, false),
-                Heard::Reply(head) => match sending.await {
+            match received {
+                ReceivedHead::Interim(interim) => interims.push(interim),
+                ReceivedHead::Final(head) if 400 <= head.head.status => {
+                    break FirstEvent::Replied(head, false);
+                }
+                ReceivedHead::Final(head) => match sending.await {
                     Err(failure @ OriginFailure::RequestBody(_)) => return Err(failure),
-                    sent => break First::Replied(head, sent.is_ok()),
+                    sent => break FirstEvent::Replied(head, sent.is_ok()),
                 },
             }
         }
     };
-    if let First::Sent(Err(failure @ OriginFailure::RequestBody(_))) = first {
+    if let FirstEvent::Sent(Err(failure @ OriginFailure::RequestBody(_))) = first {
         return Err(failure);
     }
     for interim in interims {
         body.send_interim(interim).await?;
     }
     match first {
-        First::Sent(Ok(())) => {
-            let head = hear(&mut reader, buffer, heads, body, limits.first_byte).await?;
-            Ok(Answer { head, is_sent: true })
+        FirstEvent::Sent(Ok(())) => {
+            let head = read_response(&mut reader, buffer, head_reader, body, limits.first_byte).await?;
+            Ok(UploadOutcome { head, is_sent: true })
         }
-        First::Sent(Err(failure)) => {
-            let head = hear(&mut reader, buffer, heads, body, LAST_WORD).await;
+        FirstEvent::Sent(Err(failure)) => {
+            let head = read_response(&mut reader, buffer, head_reader, body, EARLY_RESPONSE_WAIT).await;
             let head = head.map_err(|_| while_sending(failure))?;
-            Ok(Answer { head, is_sent: false })
+            Ok(UploadOutcome { head, is_sent: false })
         }
-        First::Replied(head, is_sent) => Ok(Answer { head, is_sent }),
+        FirstEvent::Replied(head, is_sent) => Ok(UploadOutcome { head, is_sent }),
     }
 }
 
-/// Tells an end of the connection before all was sent from one after.
+/// Tells a connection that ended before all was sent from one that ended after.
 fn while_sending(failure: OriginFailure) -> OriginFailure {
     if failure == OriginFailure::Closed { OriginFailure::NotTaken } else { failure }
 }
@@ -218,7 +224,7 @@ async fn send<W: AsyncWrite + Unpin, B: RequestBody>(
     }
 }
 
-/// Sends a body of known length, and no byte more: those would be another request.
+/// Sends a body of known length, and not a byte more: more bytes would be another request.
 async fn send_measured<W: AsyncWrite + Unpin, B: RequestBody>(
     writer: &mut W,
     length: u64,
@@ -227,7 +233,7 @@ async fn send_measured<W: AsyncWrite + Unpin, B: RequestBody>(
 ) -> Result<(), OriginFailure> {
     let mut missing = length;
     while let Some(piece) = body.next().await? {
-        let too_long = || BodyError::Malformed(format!("more than the {length} bytes announced"));
+        let too_long = || BodyError::Malformed(format!("longer than the {length} bytes announced"));
         missing = missing.checked_sub(piece.len() as u64).ok_or_else(too_long)?;
         write(writer, &piece, limit).await?;
     }
@@ -276,22 +282,23 @@ mod tests {
     use super::*;
     use crate::message::{HeaderLines, Interim};
 
-    const LIMITS: Limits = Limits { first_byte: Nanos::from_secs(60), between_bytes: Nanos::from_secs(60) };
+    const LIMITS: UploadTimeouts =
+        UploadTimeouts { first_byte: Nanos::from_secs(60), between_bytes: Nanos::from_secs(60) };
 
-    /// A body of these pieces, each of which has to be asked for twice.
-    struct Slow(VecDeque<&'static str>);
+    /// A body of these pieces, each of which is ready at the second poll.
+    struct SlowBody(VecDeque<&'static str>);
 
-    impl RequestBody for Slow {
+    impl RequestBody for SlowBody {
         async fn next(&mut self) -> Result<Option<Bytes>, BodyError> {
             tokio::task::yield_now().await;
             Ok(self.0.pop_front().map(|piece| Bytes::from_static(piece.as_bytes())))
         }
     }
 
-    fn question(content_length: Option<u64>) -> Question {
+    fn question(content_length: Option<u64>) -> EncodedRequest {
         let (target, authority) = (b"/".to_vec(), Vec::new());
         let (method_name, lines) = (b"PUT".to_vec(), HeaderLines::new());
-        let request = Outgoing {
+        let request = UpstreamRequest {
             method_name,
             target,
             authority,
@@ -302,17 +309,20 @@ mod tests {
             upgrade: None,
             key_hash: 0,
         };
-        Question::new(&request, b"h").expect("sendable")
+        EncodedRequest::new(&request, b"h").expect("sendable")
     }
 
-    /// Asks a server that has replied before it was asked; returns what it got.
-    fn ask_early(reply: &str, length: Option<u64>) -> (Result<Answer, OriginFailure>, String) {
+    /// Sends a request to a server that has responded already; returns what the server received.
+    fn send_to_early_responder(
+        response: &str,
+        length: Option<u64>,
+    ) -> (Result<UploadOutcome, OriginFailure>, String) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         runtime.block_on(async {
             let (mut own, mut peer) = duplex(1000);
-            peer.write_all(reply.as_bytes()).await.expect("room");
-            let (mut buffer, mut body) = (BytesMut::new(), Slow(["who", "le"].into()));
-            let answer = ask(&mut own, &mut buffer, &question(length), &mut body, LIMITS).await;
+            peer.write_all(response.as_bytes()).await.expect("room");
+            let (mut buffer, mut body) = (BytesMut::new(), SlowBody(["who", "le"].into()));
+            let answer = send_request(&mut own, &mut buffer, &question(length), &mut body, LIMITS).await;
             drop(own);
             (answer, read_all(peer).await)
         })
@@ -324,30 +334,30 @@ mod tests {
         text
     }
 
-    /// A server that takes nothing, and says this once it was told something.
-    struct Deaf {
-        reply: &'static [u8],
-        was_told: bool,
+    /// A server that reads nothing, and sends this response after the first attempt to write.
+    struct NonReadingServer {
+        response: &'static [u8],
+        was_written: bool,
     }
 
-    impl AsyncRead for Deaf {
+    impl AsyncRead for NonReadingServer {
         fn poll_read(
             self: Pin<&mut Self>,
             _context: &mut Context<'_>,
             buffer: &mut ReadBuf<'_>,
         ) -> Poll<io::Result<()>> {
             let this = self.get_mut();
-            if !this.was_told {
+            if !this.was_written {
                 return Poll::Pending; // Nobody is woken: it is asked again after it was told.
             }
-            buffer.put_slice(std::mem::take(&mut this.reply));
+            buffer.put_slice(std::mem::take(&mut this.response));
             Poll::Ready(Ok(()))
         }
     }
 
-    impl AsyncWrite for Deaf {
+    impl AsyncWrite for NonReadingServer {
         fn poll_write(self: Pin<&mut Self>, _context: &mut Context<'_>, _: &[u8]) -> Poll<io::Result<usize>> {
-            self.get_mut().was_told = true;
+            self.get_mut().was_written = true;
             Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()))
         }
 
@@ -361,12 +371,14 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_takes_no_more_may_still_say_why() {
+    fn a_server_that_stops_reading_may_still_respond() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-        let ask_deaf = |reply| {
-            let (mut server, mut buffer) = (Deaf { reply, was_told: false }, BytesMut::new());
-            let mut body = Slow(["whole"].into());
-            let answer = runtime.block_on(ask(&mut server, &mut buffer, &question(None), &mut body, LIMITS));
+        let ask_deaf = |response| {
+            let (mut server, mut buffer) =
+                (NonReadingServer { response, was_written: false }, BytesMut::new());
+            let mut body = SlowBody(["whole"].into());
+            let answer =
+                runtime.block_on(send_request(&mut server, &mut buffer, &question(None), &mut body, LIMITS));
             answer.map(|answer| (answer.head.head.status, answer.is_sent))
         };
         assert_eq!(ask_deaf(b"HTTP/1.1 400 x\r\nContent-Length: 0\r\n\r\n"), Ok((400, false)));
@@ -374,42 +386,43 @@ mod tests {
     }
 
     #[test]
-    fn an_early_refusal_ends_the_upload() {
-        let (answer, got) = ask_early("HTTP/1.1 413 x\r\nContent-Length: 0\r\n\r\n", Some(5));
+    fn an_early_error_response_ends_the_upload() {
+        let (answer, got) = send_to_early_responder("HTTP/1.1 413 x\r\nContent-Length: 0\r\n\r\n", Some(5));
         let answer = answer.expect("a reply");
         assert_eq!((answer.head.head.status, answer.is_sent), (413, false));
         assert!(!got.contains("who"), "{got}");
     }
 
     #[test]
-    fn after_any_other_early_reply_the_upload_is_completed() {
-        let (answer, got) = ask_early("HTTP/1.1 200 x\r\nContent-Length: 0\r\n\r\n", None);
+    fn other_early_responses_do_not_end_the_upload() {
+        let (answer, got) = send_to_early_responder("HTTP/1.1 200 x\r\nContent-Length: 0\r\n\r\n", None);
         let answer = answer.expect("a reply");
         assert_eq!((answer.head.head.status, answer.is_sent), (200, true));
         assert!(got.ends_with("\r\n\r\n3\r\nwho\r\n2\r\nle\r\n0\r\n\r\n"), "{got}");
     }
 
-    /// Goal: what comes before the reply reaches the client once its body has been read, and in order.
+    /// Goal: interim responses reach the client once its body has been read, and in order.
     #[test]
-    fn interim_replies_during_an_upload_go_on_after_it() {
+    fn interim_responses_during_an_upload_are_forwarded_after_it() {
         let interims = "HTTP/1.1 100 x\r\n\r\nHTTP/1.1 103 x\r\nLink: </a>\r\n\r\n";
-        let reply = format!("{interims}HTTP/1.1 200 x\r\nContent-Length: 0\r\n\r\n");
+        let response = format!("{interims}HTTP/1.1 200 x\r\nContent-Length: 0\r\n\r\n");
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let (answer, statuses) = runtime.block_on(async {
             let (mut own, mut peer) = duplex(1000);
-            peer.write_all(reply.as_bytes()).await.expect("room");
-            let mut body = Told(Slow(["who", "le"].into()), Vec::new());
-            let answer = ask(&mut own, &mut BytesMut::new(), &question(None), &mut body, LIMITS).await;
+            peer.write_all(response.as_bytes()).await.expect("room");
+            let mut body = InterimRecorder(SlowBody(["who", "le"].into()), Vec::new());
+            let answer =
+                send_request(&mut own, &mut BytesMut::new(), &question(None), &mut body, LIMITS).await;
             (answer, body.1)
         });
         assert_eq!(answer.expect("a reply").head.head.status, 200);
         assert_eq!(statuses, [(0, 100), (0, 103)], "pieces that were left to read, and status");
     }
 
-    /// A body, and the interim replies that came, each with how many pieces were left to read.
-    struct Told(Slow, Vec<(usize, u16)>);
+    /// A body, and the interim responses received, each with the number of pieces left to read.
+    struct InterimRecorder(SlowBody, Vec<(usize, u16)>);
 
-    impl RequestBody for Told {
+    impl RequestBody for InterimRecorder {
         async fn next(&mut self) -> Result<Option<Bytes>, BodyError> {
             self.0.next().await
         }
@@ -421,8 +434,8 @@ mod tests {
     }
 
     #[test]
-    fn a_body_that_breaks_off_after_an_early_reply_is_a_failure() {
-        let (answer, got) = ask_early("HTTP/1.1 200 x\r\nContent-Length: 0\r\n\r\n", Some(6));
+    fn a_truncated_body_after_an_early_response_is_a_failure() {
+        let (answer, got) = send_to_early_responder("HTTP/1.1 200 x\r\nContent-Length: 0\r\n\r\n", Some(6));
         assert_eq!(answer.expect_err("too short"), OriginFailure::RequestBody(BodyError::Truncated));
         assert!(got.ends_with("\r\n\r\nwhole"), "{got}");
     }

@@ -1,14 +1,14 @@
-//! How old a response is (RFC 9111 §4.2.3).
+//! Age of a response (RFC 9111 §4.2.3).
 
 use units::{Nanos, WallTime};
 
-use super::response::Response;
+use super::response_meta::ResponseMeta;
 
-impl Response {
-    /// Returns how old the response was when it came.
+impl ResponseMeta {
+    /// Returns the age of the response when it was received.
     ///
-    /// a = max(0, r − d, A + (r − q)): r the time it came, q the time it was asked for, d its `Date`, A its `Age`. The
-    /// greater of what clocks say and what caches on the way say, as either may be wrong or missing.
+    /// a = max(0, r − d, A + (r − q)): r the time of receipt, q the time of the request, d its `Date`, A its `Age`.
+    /// The greater of what clocks and what caches on the way say, as either may be wrong or missing.
     ///
     /// Source: RFC 9111 §4.2.3, corrected_initial_age.
     pub fn age_on_arrival(&self) -> Nanos {
@@ -17,9 +17,9 @@ impl Response {
         apparent.max(corrected)
     }
 
-    /// Returns how old the response is: its age on arrival and the time since.
+    /// Returns the current age: the age on receipt and the time since.
     ///
-    /// Never below the age on arrival, should the clock have been set back.
+    /// Never below the age on receipt, should the clock have been set back.
     pub fn age(&self, now: WallTime) -> Nanos {
         self.age_on_arrival().saturating_add(since(self.times.received, now))
     }
@@ -33,21 +33,21 @@ pub(super) fn since(earlier: WallTime, later: WallTime) -> Nanos {
 
 #[cfg(test)]
 mod tests {
-    use super::super::response::Times;
+    use super::super::response_meta::Times;
     use super::super::settings::Settings;
     use super::*;
 
     /// A response that came 10 s after its `Date`, having been asked for 2 s before.
-    fn response(age: &str) -> Response {
+    fn response(age: &str) -> ResponseMeta {
         let received = WallTime(784_111_787_000);
         let times = Times { requested: WallTime(received.0 - 2000), received };
         let lines: [(&[u8], &[u8]); 2] =
             [(b"Date", b"Sun, 06 Nov 1994 08:49:37 GMT"), (b"Age", age.as_bytes())];
-        Response::read(200, lines.iter().copied(), times, &Settings::default())
+        ResponseMeta::read(200, lines.iter().copied(), times, &Settings::default())
     }
 
     #[test]
-    fn the_greater_of_clock_and_field_counts() {
+    fn age_is_the_greater_of_clock_and_field() {
         for (age, seconds) in [("0", 10), ("8", 10), ("9", 11), ("3600", 3602), ("none", 10)] {
             assert_eq!(response(age).age_on_arrival(), Nanos::from_secs(seconds), "{age}");
         }
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_that_is_no_time_is_zero() {
+    fn reversed_times_have_zero_distance() {
         assert_eq!(since(WallTime(i64::MAX), WallTime(i64::MIN)), Nanos::ZERO);
         assert_eq!(since(WallTime(i64::MIN), WallTime(i64::MAX)), Nanos::MAX);
     }

@@ -1,27 +1,27 @@
-//! The field `Cache-Status`: how a request was handled (RFC 9211).
+//! The field `Cache-Status`: the handling of a request (RFC 9211).
 
 use std::fmt::Write;
 
 use http1::is_token_byte;
 use units::Nanos;
 
-use super::answer::MissReason;
-use super::reuse::Needs;
+use super::decision::MissReason;
+use super::reuse::ValidationReason;
 
 reasons! {
-    /// Why a request went to the origin.
+    /// The reason for which a request went to the origin.
     Forward {
-        /// The cache was told not to handle it.
+        /// The cache was configured not to handle it.
         Bypass = "bypass", "RFC 9211 §2.2";
         /// Its method has to be forwarded.
         Method = "method", "RFC 9211 §2.2";
         /// Nothing was stored under its key.
         UriMiss = "uri-miss", "RFC 9211 §2.2";
-        /// What was stored depends on fields in which it differs.
+        /// The stored responses depend on fields in which the request differs.
         VaryMiss = "vary-miss", "RFC 9211 §2.2";
-        /// Nothing stored would do.
+        /// No stored response was usable.
         Miss = "miss", "RFC 9211 §2.2";
-        /// A fresh response was stored, but the request's own directives forbade to use it.
+        /// A fresh response was stored, but the request's own directives did not allow its use.
         Request = "request", "RFC 9211 §2.2";
         /// A response was stored, but stale.
         Stale = "stale", "RFC 9211 §2.2";
@@ -39,59 +39,64 @@ impl From<MissReason> for Forward {
     }
 }
 
-impl From<Needs> for Forward {
-    fn from(reason: Needs) -> Forward {
+impl From<ValidationReason> for Forward {
+    fn from(reason: ValidationReason) -> Forward {
         match reason {
-            Needs::RequestNoCache | Needs::RequestMaxAge | Needs::RequestMinFresh => Forward::Request,
-            Needs::Stale | Needs::NoCache | Needs::Invalidated => Forward::Stale,
+            ValidationReason::RequestNoCache
+            | ValidationReason::RequestMaxAge
+            | ValidationReason::RequestMinFresh => Forward::Request,
+            ValidationReason::Stale | ValidationReason::NoCache | ValidationReason::Invalidated => {
+                Forward::Stale
+            }
         }
     }
 }
 
-/// How a request was handled.
+/// The handling of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Handled {
     /// Answered from the store.
     Hit,
     /// Forwarded.
     Forwarded {
-        /// Why.
+        /// The reason.
         why: Forward,
-        /// What the origin answered, if that is not what the client gets.
+        /// The status of the origin's response, if that is not what the client gets.
         status: Option<u16>,
         /// Whether the response was stored.
         is_stored: bool,
-        /// Whether it waited for another request, and if so, whether that one's response served it; `None` if not.
+        /// Whether it was collapsed with another request, and if so, whether that one's response served it; `None` if
+        /// not.
         collapsed: Option<bool>,
     },
 }
 
 /// One member of the field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CacheStatus<'a> {
+pub struct CacheStatusMember<'a> {
     /// The name of this cache.
     pub cache: &'a str,
-    /// How the request was handled.
+    /// The handling of the request.
     pub handled: Handled,
-    /// How long the response is fresh, or for how long it has not been.
+    /// The remaining freshness of the response, or the time since it became stale.
     pub freshness: Option<Freshness>,
     /// The key, if it is to be shown.
     pub key: Option<&'a str>,
-    /// What else is to be known, such as the name of a reason.
+    /// Further detail, for example the name of a reason.
     pub detail: Option<&'a str>,
 }
 
-/// How long a response is still fresh, or for how long it has not been.
+/// The remaining freshness of a response, or the time since it became stale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Freshness {
-    /// For this time to come.
-    Left(Nanos),
-    /// For this time it has not been.
-    Past(Nanos),
+    /// Fresh for this time.
+    Fresh(Nanos),
+    /// Stale for this time.
+    Stale(Nanos),
 }
 
-impl CacheStatus<'_> {
-    /// Appends the member to a text; a field that a response has already gets it after a comma (RFC 9211 §2).
+impl CacheStatusMember<'_> {
+    /// Appends the member to a text; a field that already exists gets it after a comma (RFC 9211 §2).
     pub fn write(&self, text: &mut String) {
         write_name(text, self.cache);
         match self.handled {
@@ -116,15 +121,15 @@ impl CacheStatus<'_> {
 }
 
 impl Freshness {
-    /// Returns whole seconds, below zero if they are past (RFC 9211 §2.4).
+    /// Returns whole seconds, negative if the response is stale (RFC 9211 §2.4).
     ///
-    /// Towards the past, so that it never says fresher than it is.
+    /// Rounded towards the past, so that it never says fresher than it is.
     fn seconds(self) -> i64 {
         const NANOS: u64 = 1_000_000_000;
         let whole = |seconds: u64| i64::try_from(seconds).unwrap_or(i64::MAX);
         match self {
-            Freshness::Left(time) => whole(time.0 / NANOS),
-            Freshness::Past(time) => -whole(time.0.div_ceil(NANOS)),
+            Freshness::Fresh(time) => whole(time.0 / NANOS),
+            Freshness::Stale(time) => -whole(time.0.div_ceil(NANOS)),
         }
     }
 }
@@ -143,7 +148,7 @@ fn write_number(text: &mut String, name: &str, number: Option<i64>) {
     }
 }
 
-/// Writes a boolean: its name alone if true, as structured fields have it (RFC 9651 §4.1.1.2).
+/// Writes a boolean: its name alone if true, as structured fields define it (RFC 9651 §4.1.1.2).
 fn write_flag(text: &mut String, name: &str, flag: Option<bool>) {
     match flag {
         None => {}
@@ -166,7 +171,7 @@ fn write_name(text: &mut String, name: &str) {
     }
 }
 
-/// Writes a string (RFC 9651 §3.3.3); what it cannot hold becomes a question mark.
+/// Writes a string (RFC 9651 §3.3.3); a character that it cannot hold becomes a question mark.
 fn write_string(text: &mut String, value: &str) {
     text.push('"');
     for character in value.chars() {
@@ -190,28 +195,28 @@ mod tests {
         collapsed: Some(false),
     };
 
-    fn written(status: &CacheStatus) -> String {
+    fn written(status: &CacheStatusMember) -> String {
         let mut text = String::new();
         status.write(&mut text);
         text
     }
 
-    fn status(handled: Handled) -> CacheStatus<'static> {
-        CacheStatus { cache: "plimsoll", handled, freshness: None, key: None, detail: None }
+    fn status(handled: Handled) -> CacheStatusMember<'static> {
+        CacheStatusMember { cache: "plimsoll", handled, freshness: None, key: None, detail: None }
     }
 
     #[test]
-    fn parameters_stand_as_structured_fields_have_them() {
-        let hit = CacheStatus {
-            freshness: Some(Freshness::Left(Nanos::from_millis(30_999))),
+    fn parameters_are_structured_fields() {
+        let hit = CacheStatusMember {
+            freshness: Some(Freshness::Fresh(Nanos::from_millis(30_999))),
             key: Some("http://a/\"b\\"),
             detail: Some("max-age"),
             ..status(Handled::Hit)
         };
         assert_eq!(written(&hit), r#"plimsoll; hit; ttl=30; key="http://a/\"b\\"; detail=max-age"#);
-        let stale = CacheStatus {
+        let stale = CacheStatusMember {
             cache: "cache 1",
-            freshness: Some(Freshness::Past(Nanos::from_millis(1))),
+            freshness: Some(Freshness::Stale(Nanos::from_millis(1))),
             detail: Some("\u{e9}"),
             ..status(FORWARDED)
         };
@@ -220,9 +225,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_a_structured_field() {
+    fn the_member_parses_as_a_structured_field() {
         for handled in [Handled::Hit, FORWARDED] {
-            let status = CacheStatus { key: Some("\"\\\u{0}"), detail: Some(""), ..status(handled) };
+            let status = CacheStatusMember { key: Some("\"\\\u{0}"), detail: Some(""), ..status(handled) };
             let list: sfv::List = sfv::Parser::new(&written(&status)).parse().unwrap();
             assert_eq!(list.len(), 1);
         }

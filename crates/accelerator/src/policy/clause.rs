@@ -1,8 +1,8 @@
-//! Reasons are values: one table per enum says what each is called and which clause it follows.
+//! Reasons as enums: one table per enum gives the name of each case and the clause it follows.
 
 /// Defines an enum of reasons from a table: case, name, clause.
 ///
-/// Adds `ALL`, `name()` and `clause()`. Names are lower case with dashes: they stand in logs, metrics and
+/// Adds `ALL`, `name()` and `clause()`. Names are lower case with dashes: they appear in logs, metrics and
 /// `Cache-Status`, and never change.
 macro_rules! reasons {
     (
@@ -26,7 +26,7 @@ macro_rules! reasons {
                 }
             }
 
-            /// Returns the clause that the reason follows, such as `RFC 9111 §3.5`.
+            /// Returns the clause that the reason follows: `RFC 9111 §3.5`, for example.
             pub const fn clause(self) -> &'static str {
                 match self {
                     $($reason::$case => $clause,)+

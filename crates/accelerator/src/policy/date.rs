@@ -1,4 +1,4 @@
-//! Dates in fields: seconds since 1970 as text (RFC 9110 §5.6.7).
+//! Dates in fields (RFC 9110 §5.6.7), as seconds since 1970.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -7,11 +7,11 @@ use units::WallTime;
 /// The longest of the three forms: `Wednesday, 06-Nov-94 08:49:37 GMT`.
 const DATE_BYTES_MAX: usize = 33;
 
-/// Reads a date in one of the three forms, whatever its case (RFC 9111 §4.2 asks caches for that).
+/// Reads a date in one of the three forms, in any case (RFC 9111 §4.2 asks caches for that).
 ///
-/// `None` for anything else: another zone than GMT, blanks or digits too many or too few, a time that does not exist,
-/// a day of the week that it is not, a year before 1970. Two digits of a year below 70 are of this century, which no
-/// more than fifty years in the future contradicts (RFC 9110 §5.6.7).
+/// `None` for anything else: a zone other than GMT, too many or too few blanks or digits, a time that does not exist,
+/// a wrong day of the week, a year before 1970. A two-digit year below 70 is of this century, which does not
+/// contradict the rule of at most fifty years in the future (RFC 9110 §5.6.7).
 pub fn parse_date(value: &[u8]) -> Option<WallTime> {
     if DATE_BYTES_MAX < value.len() {
         return None;
@@ -22,9 +22,9 @@ pub fn parse_date(value: &[u8]) -> Option<WallTime> {
     i64::try_from(since.as_millis()).ok().map(WallTime)
 }
 
-/// Writes a date in the form for sending: `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// Writes a date in the preferred form: `Sun, 06 Nov 1994 08:49:37 GMT`.
 ///
-/// Parts of a second are cut off. Times that the form has no room for become its ends, 1970 and 9999.
+/// Fractions of a second are cut off. Times that the form cannot express become its limits, 1970 and 9999.
 pub fn write_date(time: WallTime) -> String {
     /// The last second of 9999.
     const SECONDS_MAX: u64 = 253_402_300_799;
@@ -32,7 +32,7 @@ pub fn write_date(time: WallTime) -> String {
     httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(seconds))
 }
 
-/// Writes each word with one capital letter, and a zone of three at the end with three.
+/// Capitalizes each word, and a zone of three letters at the end.
 fn capitalized(text: &str) -> String {
     let mut inside_word = false;
     let put = |letter: char| {
@@ -55,7 +55,7 @@ mod tests {
     const TIME: WallTime = WallTime(784_111_777_000);
 
     #[test]
-    fn all_three_forms_are_read_whatever_their_case() {
+    fn all_three_date_forms_are_case_insensitive() {
         for text in [
             "Sun, 06 Nov 1994 08:49:37 GMT",
             "Sunday, 06-Nov-94 08:49:37 GMT",
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_date_is_refused() {
+    fn invalid_dates_are_refused() {
         for text in [
             "",
             "0",
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn years_of_two_digits_are_near() {
+    fn two_digit_years_are_within_fifty_years() {
         let year = |text: &str| parse_date(text.as_bytes()).map(write_date);
         let (later, earlier) = ("Friday, 06-Nov-26 08:49:37 GMT", "Saturday, 06-Nov-99 08:49:37 GMT");
         assert_eq!(year(later).as_deref(), Some("Fri, 06 Nov 2026 08:49:37 GMT"));
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_are_written_in_the_form_for_sending() {
+    fn dates_are_written_in_the_preferred_form() {
         assert_eq!(write_date(TIME), "Sun, 06 Nov 1994 08:49:37 GMT");
         assert_eq!(write_date(WallTime(TIME.0 + 999)), "Sun, 06 Nov 1994 08:49:37 GMT");
         assert_eq!(write_date(WallTime(i64::MIN)), "Thu, 01 Jan 1970 00:00:00 GMT");

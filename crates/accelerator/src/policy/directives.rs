@@ -1,20 +1,19 @@
 //! The directives of `Cache-Control` (RFC 9111 §5.2), a table for each direction.
 //!
-//! Names are known whatever their case, arguments plain or quoted; unknown directives are passed over (§5.2.3). What
-//! stands twice or cannot be read is taken the strictest way (§4.2.1): the shortest time, and none for what is no
-//! number.
+//! Names are case-insensitive, arguments plain or quoted; unknown directives are ignored (§5.2.3). A directive that
+//! is repeated or malformed is read the strictest way (§4.2.1): the shortest time, and zero for what is not a number.
 
 use units::Nanos;
 
 use super::list::{allocations_of, delta_seconds, directive, lower_token, members, unquote};
 use super::message::Lower;
 
-/// What a response says to caches.
+/// The directives of a response.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ResponseDirectives {
-    /// Its lifetime.
+    /// The lifetime.
     pub max_age: Option<Nanos>,
-    /// Its lifetime in shared caches, which outweighs the other.
+    /// The lifetime in shared caches, which takes precedence.
     pub s_maxage: Option<Nanos>,
     /// Not to be stored.
     pub no_store: bool,
@@ -22,40 +21,40 @@ pub struct ResponseDirectives {
     pub no_cache: Scope,
     /// For one user only, or these fields are.
     pub private: Scope,
-    /// To be stored though something else speaks against it.
+    /// May be stored although another rule forbids it.
     pub public: bool,
     /// Not to be used stale.
     pub must_revalidate: bool,
     /// Not to be used stale by shared caches.
     pub proxy_revalidate: bool,
-    /// To be stored only by caches that know the status, which need not heed `no-store` then.
+    /// To be stored only by caches that understand the status, which may ignore `no-store` then.
     pub must_understand: bool,
-    /// How long after its end it may be used while it is validated (RFC 5861 §3).
+    /// The time after expiry in which it may be used while it is validated (RFC 5861 §3).
     pub stale_while_revalidate: Option<Nanos>,
-    /// How long after its end it may be used instead of an error (RFC 5861 §4).
+    /// The time after expiry in which it may be used instead of an error (RFC 5861 §4).
     pub stale_if_error: Option<Nanos>,
 }
 
-/// What a request says to caches.
+/// The directives of a request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RequestDirectives {
-    /// The greatest age that is welcome.
+    /// The greatest acceptable age.
     pub max_age: Option<Nanos>,
-    /// How long the response shall still be fresh.
+    /// The time for which the response must still be fresh.
     pub min_fresh: Option<Nanos>,
-    /// How long after its end a response is welcome; 2³¹ s if at any time.
+    /// The acceptable time after expiry; 2³¹ s for any time.
     pub max_stale: Option<Nanos>,
-    /// How long after its end a response is welcome instead of an error (RFC 5861 §4).
+    /// The acceptable time after expiry if the origin fails (RFC 5861 §4).
     pub stale_if_error: Option<Nanos>,
-    /// Validated only.
+    /// Only after validation.
     pub no_cache: bool,
-    /// Neither the request nor its response are to be stored.
+    /// Neither the request nor its response may be stored.
     pub no_store: bool,
-    /// From the cache or not at all.
+    /// Only from the cache.
     pub only_if_cached: bool,
 }
 
-/// What `no-cache` and `private` are about.
+/// The scope of `no-cache` and `private`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Scope {
     /// The directive is absent.
@@ -68,7 +67,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// Returns the fields that the directive names; none if it is absent or about the whole response.
+    /// Returns the fields that the directive names; none if it is absent or applies to the whole response.
     pub fn fields(&self) -> &[String] {
         match self {
             Scope::Fields(names) => names,
@@ -76,14 +75,14 @@ impl Scope {
         }
     }
 
-    /// Returns the bytes of each piece of memory that it has allocated.
+    /// Returns the bytes of each heap allocation.
     pub(super) fn allocations(&self) -> impl Iterator<Item = usize> {
         let names = if let Scope::Fields(names) = self { Some(names) } else { None };
         names.into_iter().flat_map(allocations_of)
     }
 
-    /// Takes another occurrence into account. Without an argument, or with one that is no list of names, it is about
-    /// the whole response.
+    /// Adds another occurrence. Without an argument, or with one that is not a list of names, the scope is the whole
+    /// response.
     fn widen(&mut self, argument: Option<&[u8]>) {
         let names = argument.and_then(field_names).unwrap_or_default();
         if names.is_empty() {
@@ -98,12 +97,12 @@ impl Scope {
     }
 }
 
-/// Reads a list of field names; `None` if one of them is no name.
+/// Reads a list of field names; `None` if one of them is not a name.
 fn field_names(argument: &[u8]) -> Option<Vec<String>> {
     members(&unquote(argument)).map(lower_token).collect()
 }
 
-/// What a directive does to what is known so far.
+/// The effect of a directive on what is known so far.
 type Note<D> = fn(&mut D, Option<&[u8]>);
 
 /// The directives of responses (RFC 9111 §5.2.2, RFC 5861).
@@ -132,16 +131,16 @@ const OF_REQUESTS: [(&[u8], Note<RequestDirectives>); 7] = [
     (b"only-if-cached", |to, _| to.only_if_cached = true),
 ];
 
-/// The argument of a `max-stale` without one: however stale (RFC 9111 §5.2.1.2).
+/// The argument of a `max-stale` without one: any staleness (RFC 9111 §5.2.1.2).
 const ANY_TIME: &[u8] = b"2147483648";
 
-/// Keeps the shorter time; an argument that is no time is none.
+/// Keeps the shorter time; an argument that is not a time counts as zero.
 fn shorten(known: &mut Option<Nanos>, argument: Option<&[u8]>) {
     let time = read_seconds(argument).unwrap_or(Nanos::ZERO);
     *known = Some(known.map_or(time, |known| known.min(time)));
 }
 
-/// Keeps the longer time; an argument that is no time is longer than any.
+/// Keeps the longer time; an argument that is not a time counts as longer than any.
 fn lengthen(known: &mut Option<Nanos>, argument: Option<&[u8]>) {
     let time = read_seconds(argument).unwrap_or(Nanos::MAX);
     *known = Some(known.map_or(time, |known| known.max(time)));
@@ -152,7 +151,7 @@ fn read_seconds(argument: Option<&[u8]>) -> Option<Nanos> {
 }
 
 impl ResponseDirectives {
-    /// Takes one directive into account.
+    /// Adds one directive.
     pub(super) fn note(&mut self, name: &[u8], argument: Option<&[u8]>) {
         let name = Lower::new(name);
         if let Some((_, note)) = OF_RESPONSES.iter().find(|(known, _)| *known == name.as_bytes()) {
@@ -160,7 +159,7 @@ impl ResponseDirectives {
         }
     }
 
-    /// Takes the value of one `Cache-Control` line into account.
+    /// Adds the value of one `Cache-Control` line.
     pub fn note_line(&mut self, value: &[u8]) {
         for (name, argument) in members(value).map(directive) {
             self.note(name, argument);
@@ -169,7 +168,7 @@ impl ResponseDirectives {
 }
 
 impl RequestDirectives {
-    /// Takes the value of one `Cache-Control` line into account. Allocates nothing for what clients send.
+    /// Adds the value of one `Cache-Control` line. Allocates nothing for what clients send.
     pub fn note_line(&mut self, value: &[u8]) {
         for (name, argument) in members(value).map(directive) {
             let name = Lower::new(name);
@@ -205,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn every_directive_is_known_whatever_its_case() {
+    fn directives_are_case_insensitive() {
         let lower = "max-age=1, s-maxage=2, no-store, no-cache, private, public, must-revalidate, proxy-revalidate, \
                      must-understand, stale-while-revalidate=3, stale-if-error=4";
         let expected = ResponseDirectives {
@@ -227,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_directives_and_garbage_change_nothing() {
+    fn unknown_and_malformed_directives_are_ignored() {
         let lines = [
             "",
             ",,,",
@@ -244,13 +243,13 @@ mod tests {
     }
 
     #[test]
-    fn of_several_lifetimes_the_shortest_counts() {
+    fn the_shortest_of_several_lifetimes_counts() {
         assert_eq!(of_response(&["max-age=60, max-age=30", "max-age=90"]).max_age, seconds(30));
         assert_eq!(of_response(&["max-age=60, max-age=x"]).max_age, seconds(0));
     }
 
     #[test]
-    fn a_lifetime_that_is_no_number_is_none() {
+    fn a_non_numeric_lifetime_is_zero() {
         for argument in ["", "=", "=-1", "=1.5", "=6o", "='60'", "= 60", " =60", "=\"60"] {
             assert_eq!(of_response(&[&format!("max-age{argument}")]).max_age, seconds(0), "{argument}");
         }
@@ -258,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn scopes_name_fields_or_the_whole() {
+    fn scopes_are_fields_or_the_whole_response() {
         let no_cache = |line: &str| of_response(&[line]).no_cache;
         assert_eq!(no_cache("no-cache=\"Set-Cookie, X-A\""), fields(&["set-cookie", "x-a"]));
         assert_eq!(no_cache("no-cache=Set-Cookie"), fields(&["set-cookie"]));
@@ -271,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_requests_say_is_taken_the_strictest_way() {
+    fn request_directives_are_read_the_strictest_way() {
         assert_eq!(of_request("max-age=60, MAX-AGE=30").max_age, seconds(30));
         assert_eq!(of_request("min-fresh=60, min-fresh=30").min_fresh, seconds(60));
         assert_eq!(of_request("min-fresh=x").min_fresh, Some(Nanos::MAX));

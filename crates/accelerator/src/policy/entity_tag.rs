@@ -1,18 +1,18 @@
-//! Entity tags, and when two of them are the same (RFC 9110 §8.8.3).
+//! Entity tags and their comparison (RFC 9110 §8.8.3).
 
 use super::message::{Lines, values};
 
 /// An entity tag: `"xyzzy"`, or weak: `W/"xyzzy"`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct EntityTag {
-    /// Whether it stands for equivalent content, not for the same bytes.
+    /// Whether it identifies equivalent content rather than identical bytes.
     pub is_weak: bool,
-    /// What is between the quotation marks.
+    /// The text between the quotation marks.
     pub opaque: Vec<u8>,
 }
 
 impl EntityTag {
-    /// Reads a tag; `None` for anything else, such as one without quotation marks.
+    /// Reads a tag; `None` for anything else, a tag without quotation marks for example.
     pub fn parse(value: &[u8]) -> Option<EntityTag> {
         let (tag, rest) = split_tag(value)?;
         rest.is_empty().then(|| tag.to_owned())
@@ -24,18 +24,18 @@ impl EntityTag {
         [prefix, &self.opaque, b"\""].concat()
     }
 
-    /// Tells whether both stand for the same bytes (RFC 9110 §8.8.3.2): equal, and neither is weak.
-    pub fn is_strongly(&self, other: &EntityTag) -> bool {
+    /// Strong comparison (RFC 9110 §8.8.3.2): returns whether both are equal and neither is weak.
+    pub fn strongly_matches(&self, other: &EntityTag) -> bool {
         !self.is_weak && self == other
     }
 
-    /// Tells whether both stand for equivalent content (RFC 9110 §8.8.3.2): equal, weak or not.
-    pub fn is_weakly(&self, other: &EntityTag) -> bool {
+    /// Weak comparison (RFC 9110 §8.8.3.2): returns whether both are equal, weak or not.
+    pub fn weakly_matches(&self, other: &EntityTag) -> bool {
         self.opaque == other.opaque
     }
 }
 
-/// A tag that is still part of a field.
+/// A borrowed tag, still part of a field.
 #[derive(Debug, Clone, Copy)]
 struct TagPart<'a> {
     is_weak: bool,
@@ -48,7 +48,7 @@ impl TagPart<'_> {
     }
 }
 
-/// Splits a tag off the start; what is between the marks has no escapes, so a backslash is just one.
+/// Splits a tag off the start; there are no escapes between the marks, so a backslash is an ordinary character.
 fn split_tag(value: &[u8]) -> Option<(TagPart<'_>, &[u8])> {
     let (is_weak, rest) = value.strip_prefix(b"W/").map_or((false, value), |rest| (true, rest));
     let rest = rest.strip_prefix(b"\"")?;
@@ -58,34 +58,34 @@ fn split_tag(value: &[u8]) -> Option<(TagPart<'_>, &[u8])> {
     opaque.iter().all(is_tag_byte).then_some((TagPart { is_weak, opaque }, rest))
 }
 
-/// What `If-None-Match` lists.
+/// The result of `If-None-Match`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tags {
+pub enum TagMatch {
     /// There is no such field.
     Absent,
-    /// A tag that is weakly the given one, or `*`, is among them.
+    /// It lists a tag that weakly matches the given one, or `*`.
     Matching,
-    /// None of them is.
+    /// It lists no matching tag.
     Different,
 }
 
-impl Tags {
+impl TagMatch {
     /// Compares the tag of a stored response with all that `If-None-Match` lists, weakly (RFC 9110 §13.1.2).
     ///
-    /// `*` means any response at all. What is no tag matches nothing; tags after it on the line still count.
-    pub fn of_if_none_match<'a>(lines: impl Lines<'a>, stored: Option<&EntityTag>) -> Tags {
-        let mut outcome = Tags::Absent;
+    /// `*` matches any response. A malformed tag matches nothing; tags after it on the line still count.
+    pub fn of_if_none_match<'a>(lines: impl Lines<'a>, stored: Option<&EntityTag>) -> TagMatch {
+        let mut outcome = TagMatch::Absent;
         for value in values(lines, "if-none-match") {
-            outcome = Tags::Different;
+            outcome = TagMatch::Different;
             if value == b"*" || stored.is_some_and(|stored| lists(value, stored)) {
-                return Tags::Matching;
+                return TagMatch::Matching;
             }
         }
         outcome
     }
 }
 
-/// Tells whether a list of tags holds one that is weakly the same.
+/// Returns whether a list of tags holds one that weakly matches.
 fn lists(mut rest: &[u8], wanted: &EntityTag) -> bool {
     loop {
         let blank = |byte: &u8| b", \t".contains(byte);
@@ -111,14 +111,14 @@ mod tests {
     }
 
     #[test]
-    fn tags_come_back_as_they_were_written() {
+    fn entity_tags_round_trip() {
         for text in [r#""a""#, r#"W/"a""#, r#""""#, r#"W/"""#, r#""a,b\c'!""#, "\"\u{fc}\""] {
             assert_eq!(tag(text).to_bytes(), text.as_bytes(), "{text}");
         }
     }
 
     #[test]
-    fn what_is_no_tag_is_refused() {
+    fn invalid_entity_tags_are_refused() {
         for text in [
             "",
             "a",
@@ -147,31 +147,31 @@ mod tests {
             (r#""1""#, r#""1""#, true, true),
         ] {
             let (one, other) = (tag(one), tag(other));
-            assert_eq!((one.is_strongly(&other), one.is_weakly(&other)), (is_strong, is_weak));
-            assert_eq!((other.is_strongly(&one), other.is_weakly(&one)), (is_strong, is_weak));
+            assert_eq!((one.strongly_matches(&other), one.weakly_matches(&other)), (is_strong, is_weak));
+            assert_eq!((other.strongly_matches(&one), other.weakly_matches(&one)), (is_strong, is_weak));
         }
     }
 
     #[test]
-    fn lists_are_searched_to_the_end() {
+    fn tag_lists_are_searched_to_the_end() {
         let listed = |value: &str| {
             let lines: [(&[u8], &[u8]); 1] = [(b"If-None-Match", value.as_bytes())];
-            Tags::of_if_none_match(lines.iter().copied(), Some(&tag(r#""b""#)))
+            TagMatch::of_if_none_match(lines.iter().copied(), Some(&tag(r#""b""#)))
         };
         for value in
             [r#""b""#, r#"W/"b""#, r#""a","b""#, r#", "a" , W/"b","#, "*", r#"nonsense, "b""#, r#""a" "b""#]
         {
-            assert_eq!(listed(value), Tags::Matching, "{value}");
+            assert_eq!(listed(value), TagMatch::Matching, "{value}");
         }
         for value in ["", "b", r#""a""#, r#""a,b""#, r#""a", *"#, r#""b"#, r#"""#] {
-            assert_eq!(listed(value), Tags::Different, "{value}");
+            assert_eq!(listed(value), TagMatch::Different, "{value}");
         }
     }
 
     #[test]
     fn a_star_matches_a_response_without_a_tag() {
         let lines: [(&[u8], &[u8]); 1] = [(b"If-None-Match", b"*")];
-        assert_eq!(Tags::of_if_none_match(lines.iter().copied(), None), Tags::Matching);
-        assert_eq!(Tags::of_if_none_match(lines[1..].iter().copied(), None), Tags::Absent);
+        assert_eq!(TagMatch::of_if_none_match(lines.iter().copied(), None), TagMatch::Matching);
+        assert_eq!(TagMatch::of_if_none_match(lines[1..].iter().copied(), None), TagMatch::Absent);
     }
 }

@@ -1,17 +1,17 @@
-//! What is done when the origin does not answer, or answers with an error (RFC 9111 §4.2.4, §4.3.3; RFC 5861 §4).
+//! Responses when the origin fails (RFC 9111 §4.2.4, §4.3.3; RFC 5861 §4).
 
 use units::{Nanos, WallTime};
 
 use super::directives::Scope;
-use super::request::Request;
+use super::request_meta::RequestMeta;
 use super::reuse::{StaleReason, wishes};
 use super::settings::Settings;
 use super::status::is_error;
-use super::stored::Stored;
+use super::stored_meta::StoredMeta;
 
-/// How the origin failed.
+/// A failure of the origin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Failure {
+pub enum FetchFailure {
     /// It could not be reached, did not answer in time or broke off.
     NoAnswer,
     /// It answered with this status.
@@ -19,71 +19,71 @@ pub enum Failure {
 }
 
 reasons! {
-    /// Why a failure is passed on to the client although a response is stored.
-    PassedOn {
-        /// The status is none of those that a stale response may stand in for.
+    /// The reason for which no stale response replaces a failure.
+    NoStaleReason {
+        /// The status is not one of those that a stale response may replace.
         NotAnError = "not-an-error", "RFC 5861 §4";
         /// The origin forbids to use the response without validation.
         Forbidden = "forbidden", "RFC 9111 §4.2.4";
         /// An unsafe request has made the response invalid.
         Invalidated = "invalidated", "RFC 9111 §4.4";
-        /// The client wants a validated or a young response.
+        /// The client wants a validated or a younger response.
         Unwanted = "unwanted", "RFC 9111 §5.2.1";
         /// Nothing allows it, or no longer.
         NotAllowed = "not-allowed", "RFC 9111 §4.2.4";
     }
 }
 
-/// What the client gets when the origin failed.
+/// The decision about a failure of the origin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OnFailure {
-    /// The stored response.
+pub enum FailureDecision {
+    /// Serve the stored response.
     Stale {
-        /// How old it is.
+        /// Its age.
         age: Nanos,
-        /// How long it has been stale; zero if it is fresh.
+        /// The time since it became stale; zero if it is fresh.
         past: Nanos,
-        /// Why that is allowed.
+        /// The rule that allows it.
         why: StaleReason,
     },
-    /// The origin's error, or 504 if there is none.
-    PassOn(PassedOn),
+    /// Pass on the origin's error, or 504 if there is none.
+    PassOn(NoStaleReason),
 }
 
 /// Decides what the client gets if the origin fails when a stored response is to be validated.
 pub fn on_failure(
-    stored: &Stored,
-    request: &Request,
-    failure: Failure,
+    stored: &StoredMeta,
+    request: &RequestMeta,
+    failure: FetchFailure,
     now: WallTime,
     settings: &Settings,
-) -> OnFailure {
+) -> FailureDecision {
     if let Some(why) = objection(stored, request, failure, now, settings) {
-        return OnFailure::PassOn(why);
+        return FailureDecision::PassOn(why);
     }
     let age = stored.age(now);
     let past = age.saturating_sub(stored.lifetime.length);
     let said = stored.response.directives.stale_if_error;
     let own = said.unwrap_or(settings.stale.if_error);
     let wished = wishes(request, settings).stale_if_error.unwrap_or(Nanos::ZERO);
-    // No answer is an error like others: an origin that says how long it may be stood in for has the last word.
-    let is_cut_off = failure == Failure::NoAnswer && said.is_none();
+    // A missing response counts as an error: an origin that sets `stale-if-error` has the last word.
+    let is_cut_off = failure == FetchFailure::NoAnswer && said.is_none();
     let disconnected = if is_cut_off { settings.stale.disconnected } else { Nanos::ZERO };
     let windows = [(own.max(wished), StaleReason::IfError), (disconnected, StaleReason::Disconnected)];
     match windows.iter().find(|(window, _)| past < *window) {
-        Some((_, why)) => OnFailure::Stale { age, past, why: *why },
-        None => OnFailure::PassOn(PassedOn::NotAllowed),
+        Some((_, why)) => FailureDecision::Stale { age, past, why: *why },
+        None => FailureDecision::PassOn(NoStaleReason::NotAllowed),
     }
 }
 
-/// Returns what forbids the stored response whatever time has passed.
+/// Returns the reason that forbids the stored response whatever its age.
 fn objection(
-    stored: &Stored,
-    request: &Request,
-    failure: Failure,
+    stored: &StoredMeta,
+    request: &RequestMeta,
+    failure: FetchFailure,
     now: WallTime,
     settings: &Settings,
-) -> Option<PassedOn> {
+) -> Option<NoStaleReason> {
     let wishes = wishes(request, settings);
     let is_stale = !stored.is_fresh(now);
     let is_too_old =
@@ -91,10 +91,10 @@ fn objection(
     let is_forbidden = stored.response.directives.no_cache == Scope::Whole
         || (is_stale && stored.response.forbids_stale(settings));
     let objections = [
-        (matches!(failure, Failure::Status(status) if !is_error(status)), PassedOn::NotAnError),
-        (stored.is_invalid, PassedOn::Invalidated),
-        (is_forbidden, PassedOn::Forbidden),
-        (wishes.no_cache || is_too_old, PassedOn::Unwanted),
+        (matches!(failure, FetchFailure::Status(status) if !is_error(status)), NoStaleReason::NotAnError),
+        (stored.is_invalid, NoStaleReason::Invalidated),
+        (is_forbidden, NoStaleReason::Forbidden),
+        (wishes.no_cache || is_too_old, NoStaleReason::Unwanted),
     ];
     objections.iter().find(|(applies, _)| *applies).map(|(_, why)| *why)
 }

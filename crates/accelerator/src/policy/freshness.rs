@@ -1,71 +1,71 @@
-//! How long a response lives (RFC 9111 §4.2).
+//! Freshness lifetime of a response (RFC 9111 §4.2).
 
 use units::Nanos;
 
 use super::age::since;
 use super::directives::Scope;
-use super::response::{Expires, Response};
+use super::response_meta::{Expires, ResponseMeta};
 use super::settings::{Heuristic, Settings};
 use super::status::is_heuristically_cacheable;
 
 reasons! {
-    /// Where a lifetime comes from.
+    /// The source of a lifetime.
     LifetimeSource {
-        /// The directive for shared caches.
+        /// `s-maxage`.
         SMaxAge = "s-maxage", "RFC 9111 §5.2.2.10";
-        /// The directive for all caches.
+        /// `max-age`.
         MaxAge = "max-age", "RFC 9111 §5.2.2.1";
         /// The time between `Date` and `Expires`.
         Expires = "expires", "RFC 9111 §5.3";
-        /// An `Expires` that is no date: none.
+        /// An `Expires` that is not a date: lifetime zero.
         InvalidExpires = "invalid-expires", "RFC 9111 §5.3";
-        /// What the operator set for the status.
+        /// The operator's lifetime for the status.
         Status = "status", "RFC 9111 §4.2.2";
-        /// A part of the time since the last change; never of a URL with a query.
+        /// A fraction of the time since the last change; never for a URL with a query.
         Heuristic = "heuristic", "RFC 9111 §4.2.2";
-        /// What the operator set for responses that say nothing.
+        /// The operator's default lifetime.
         Default = "default", "RFC 9111 §4.2.2";
-        /// Nothing: none.
+        /// None: lifetime zero.
         Nothing = "nothing", "RFC 9111 §4.2.1";
     }
 }
 
 impl LifetimeSource {
-    /// Tells whether the origin itself has said how long the response lives.
+    /// Returns whether the origin itself has set the lifetime.
     pub fn is_explicit(self) -> bool {
         use LifetimeSource::{Expires, InvalidExpires, MaxAge, SMaxAge};
         matches!(self, SMaxAge | MaxAge | Expires | InvalidExpires)
     }
 }
 
-/// How long a response may be used from the time it was made, and who says so.
+/// The lifetime of a response, from the time it was generated, with its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lifetime {
     /// The age at which it becomes stale.
     pub length: Nanos,
-    /// Where that comes from.
+    /// Its source.
     pub source: LifetimeSource,
 }
 
-/// Returns how long a response lives: what its origin says, else what the operator says, else not at all.
+/// Returns the lifetime of a response: that set by its origin, else that set by the operator, else zero.
 ///
-/// An operator's bounds are applied; the lower one never to what has no lifetime or asks for validation.
+/// The operator's limits apply; the lower one never to a response without a lifetime or that demands validation.
 ///
-/// Source: RFC 9111 §4.2.1 for the order, §4.2.2 for what is guessed.
-pub fn lifetime(response: &Response, settings: &Settings) -> Lifetime {
+/// Source: RFC 9111 §4.2.1 for the order, §4.2.2 for heuristic lifetimes.
+pub fn lifetime(response: &ResponseMeta, settings: &Settings) -> Lifetime {
     let Lifetime { length, source } = explicit(response).unwrap_or_else(|| implicit(response, settings));
     let is_raised = source != LifetimeSource::Nothing && !asks_for_validation(response);
     let length = if is_raised { length.max(settings.lifetime_min) } else { length };
     Lifetime { length: length.min(settings.lifetime_max), source }
 }
 
-fn asks_for_validation(response: &Response) -> bool {
+fn asks_for_validation(response: &ResponseMeta) -> bool {
     let directives = &response.directives;
     directives.no_cache == Scope::Whole || directives.must_revalidate || directives.proxy_revalidate
 }
 
-/// Returns what the origin says; `None` if it says nothing.
-fn explicit(response: &Response) -> Option<Lifetime> {
+/// Returns the lifetime set by the origin; `None` if there is none.
+fn explicit(response: &ResponseMeta) -> Option<Lifetime> {
     let directives = &response.directives;
     let of = |length, source| Some(Lifetime { length, source });
     match (directives.s_maxage, directives.max_age, response.expires) {
@@ -77,15 +77,15 @@ fn explicit(response: &Response) -> Option<Lifetime> {
     }
 }
 
-/// Returns what the operator says of a response without a word about it, or what is guessed.
-fn implicit(response: &Response, settings: &Settings) -> Lifetime {
+/// Returns the lifetime set by the operator, or the heuristic one, for a response that sets none itself.
+fn implicit(response: &ResponseMeta, settings: &Settings) -> Lifetime {
     let of_status = settings.lifetimes_of_statuses.iter().find(|(status, _)| *status == response.status);
     if let Some((_, length)) = of_status {
         return Lifetime { length: *length, source: LifetimeSource::Status };
     }
     let may_be_guessed = is_heuristically_cacheable(response.status) || response.directives.public;
     let heuristic = settings.heuristic.filter(|_| !response.has_query && !response.has_pragma);
-    let guess = heuristic.and_then(|heuristic| guessed(response, heuristic));
+    let guess = heuristic.and_then(|heuristic| heuristic_length(response, heuristic));
     match (may_be_guessed, guess, settings.default_lifetime) {
         (true, Some(length), _) => Lifetime { length, source: LifetimeSource::Heuristic },
         (true, None, Some(length)) => Lifetime { length, source: LifetimeSource::Default },
@@ -93,8 +93,9 @@ fn implicit(response: &Response, settings: &Settings) -> Lifetime {
     }
 }
 
-/// Returns a part of the time between change and `Date`; `None` if the response does not say when it was changed.
-fn guessed(response: &Response, heuristic: Heuristic) -> Option<Nanos> {
+/// Returns a fraction of the time between change and `Date`; `None` if the response does not give the time of its
+/// change.
+fn heuristic_length(response: &ResponseMeta, heuristic: Heuristic) -> Option<Nanos> {
     let unchanged = since(response.last_modified?, response.date);
     let fraction = heuristic.fraction.0.clamp(0.0, Heuristic::FRACTION_MAX.0);
     let guess = Nanos::from_secs_f64(unchanged.as_secs_f64() * fraction);
@@ -106,21 +107,21 @@ mod tests {
     use units::{Ratio, WallTime};
 
     use super::super::key::{Key, Scheme};
-    use super::super::response::Times;
+    use super::super::response_meta::Times;
     use super::super::settings::DotSegments;
     use super::*;
 
     fn check(lines: &[(&str, &str)], settings: &Settings, seconds: u64, source: LifetimeSource) {
         let times = Times { requested: WallTime(784_111_777_000), received: WallTime(784_111_777_000) };
         let lines: Vec<_> = lines.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())).collect();
-        let response = Response::read(200, lines.iter().copied(), times, settings);
+        let response = ResponseMeta::read(200, lines.iter().copied(), times, settings);
         let expected = Lifetime { length: Nanos::from_secs(seconds), source };
         assert_eq!(lifetime(&response, settings), expected, "{lines:?}");
     }
 
     /// Unchanged for a day of 86,400 s: a tenth is 8,640 s, and half counts as a tenth.
     #[test]
-    fn guesses_are_bounded_by_a_tenth_and_by_the_operator() {
+    fn heuristic_lifetimes_are_limited_to_a_tenth_and_by_the_operator() {
         let changed = [("Last-Modified", "Sat, 05 Nov 1994 08:49:37 GMT")];
         for (fraction, bound, seconds) in [
             (0.1, 86_400, 8_640),
@@ -140,13 +141,14 @@ mod tests {
 
     /// A page that a query brings about may change with every request.
     #[test]
-    fn nothing_is_guessed_of_a_query() {
+    fn urls_with_a_query_get_no_heuristic_lifetime() {
         let lines: [(&[u8], &[u8]); 1] = [(b"Last-Modified", b"Sat, 05 Nov 1994 08:49:37 GMT")];
         let times = Times { requested: WallTime(784_111_777_000), received: WallTime(784_111_777_000) };
         let of = |target: &[u8]| {
             let key = Key::new(Scheme::Http, b"h", target, DotSegments::Resolved).unwrap();
             let settings = Settings::default();
-            lifetime(&Response::read(200, lines.iter().copied(), times, &settings).of(&key), &settings).source
+            lifetime(&ResponseMeta::read(200, lines.iter().copied(), times, &settings).of(&key), &settings)
+                .source
         };
         assert_eq!(of(b"/a"), LifetimeSource::Heuristic);
         for target in [&b"/a?b"[..], b"/a?", b"?b"] {
@@ -155,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_raise_and_lower_but_never_what_asks_for_validation() {
+    fn lifetime_limits_do_not_apply_to_responses_that_demand_validation() {
         let settings = Settings {
             lifetime_min: Nanos::from_secs(60),
             lifetime_max: Nanos::from_secs(600),

@@ -1,38 +1,38 @@
-//! Marks for keys whose responses cannot be stored, so that requests do not wait for each other in vain.
+//! Hit-for-miss: marks on keys whose responses cannot be stored, so that requests are not collapsed in vain.
 
 use units::{Nanos, WallTime};
 
 use super::settings::Settings;
 use super::store::NotStored;
 
-/// Says that requests for a key go to the origin at once, each by itself, until a time.
+/// A hit-for-miss mark: requests for a key go to the origin at once, uncollapsed, until it expires.
 ///
-/// The first response that can be stored takes the mark's place.
+/// The first response that can be stored replaces the mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mark {
-    /// Why the last response could not be stored.
+pub struct HitForMiss {
+    /// The reason why the last response could not be stored.
     pub why: NotStored,
-    /// When requests wait for each other again.
+    /// The time at which requests are collapsed again.
     pub until: WallTime,
 }
 
-impl Mark {
-    /// Tells whether the mark still counts.
+impl HitForMiss {
+    /// Returns whether the mark is still valid.
     pub fn is_valid(&self, now: WallTime) -> bool {
         now < self.until
     }
 }
 
-/// Returns the mark that a response leaves behind which was not stored.
+/// Returns the mark for the key of a response that was not stored.
 ///
-/// `None` if the reason lies with this one request or transfer: otherwise a single client could switch waiting off for
-/// all others. `None` too if the operator has set no time for marks.
-pub fn hit_for_miss(why: NotStored, now: WallTime, settings: &Settings) -> Option<Mark> {
-    if !why.is_lasting() || settings.hit_for_miss == Nanos::ZERO {
+/// `None` if the reason lies with this one request or transfer: otherwise a single client could switch off collapsing
+/// for all others. `None` too if the operator has set no time for marks.
+pub fn hit_for_miss(why: NotStored, now: WallTime, settings: &Settings) -> Option<HitForMiss> {
+    if !why.is_persistent() || settings.hit_for_miss == Nanos::ZERO {
         return None;
     }
     let milliseconds = i64::try_from(settings.hit_for_miss.0 / 1_000_000).unwrap_or(i64::MAX);
-    Some(Mark { why, until: WallTime(now.0.saturating_add(milliseconds)) })
+    Some(HitForMiss { why, until: WallTime(now.0.saturating_add(milliseconds)) })
 }
 
 #[cfg(test)]
@@ -40,14 +40,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_end() {
+    fn marks_expire() {
         let settings = Settings { hit_for_miss: Nanos::from_secs(10), ..Settings::default() };
         let mark = hit_for_miss(NotStored::NoStore, WallTime(5_000), &settings).unwrap();
         assert!(mark.is_valid(WallTime(14_999)) && !mark.is_valid(WallTime(15_000)));
     }
 
     #[test]
-    fn one_request_leaves_no_mark() {
+    fn reasons_of_one_request_leave_no_mark() {
         for why in [NotStored::RequestNoStore, NotStored::Method, NotStored::Incomplete] {
             assert_eq!(hit_for_miss(why, WallTime(0), &Settings::default()), None);
         }

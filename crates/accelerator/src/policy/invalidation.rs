@@ -1,42 +1,47 @@
-//! What an unsafe request makes invalid (RFC 9111 §4.4).
+//! Invalidation by unsafe requests (RFC 9111 §4.4).
 
 use super::key::Key;
 use super::message::{Lines, values};
-use super::request::Request;
+use super::request_meta::RequestMeta;
 
 reasons! {
-    /// Why everything stays valid.
-    Kept {
-        /// The method changes nothing.
+    /// The reason for which nothing is invalidated.
+    NotInvalidated {
+        /// The method is safe.
         Safe = "safe", "RFC 9110 §9.2.1";
         /// The request failed.
         Error = "error", "RFC 9111 §4.4";
     }
 }
 
-/// What a response to a request makes invalid.
+/// The effect of a response on what is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Invalidation {
-    /// Everything stored under these keys, each once; the first is that of the request.
+    /// Everything under these keys is invalidated, each once; the first is that of the request.
     Keys(Vec<Key>),
-    /// Nothing.
-    No(Kept),
+    /// Nothing is invalidated.
+    No(NotInvalidated),
 }
 
-/// Fields of a response that name what else has changed.
-const NAMING: [&str; 2] = ["location", "content-location"];
+/// Fields of a response that name other changed resources.
+const LOCATION_FIELDS: [&str; 2] = ["location", "content-location"];
 
-/// Decides what a response makes invalid: after an unsafe request that did not fail, its own key, and those that the
-/// response names if they are of the same origin. Of another origin nobody may have anything thrown out.
-pub fn invalidation<'a>(request: &Request, key: &Key, status: u16, response: impl Lines<'a>) -> Invalidation {
+/// Decides which keys a response invalidates: after an unsafe request that did not fail, its own key, and those that
+/// the response names if they are of the same origin. Nothing of another origin can be invalidated.
+pub fn invalidation<'a>(
+    request: &RequestMeta,
+    key: &Key,
+    status: u16,
+    response: impl Lines<'a>,
+) -> Invalidation {
     if request.is_safe {
-        return Invalidation::No(Kept::Safe);
+        return Invalidation::No(NotInvalidated::Safe);
     }
     if !(200..400).contains(&status) {
-        return Invalidation::No(Kept::Error);
+        return Invalidation::No(NotInvalidated::Error);
     }
     let mut keys = vec![key.clone()];
-    let named = NAMING.iter().flat_map(|name| values(response.clone(), name));
+    let named = LOCATION_FIELDS.iter().flat_map(|name| values(response.clone(), name));
     for other in named.filter_map(|reference| key.resolve(reference).ok()) {
         if other.origin() == key.origin() && !keys.contains(&other) {
             keys.push(other);

@@ -6,7 +6,7 @@ use super::list::number;
 use super::settings::DotSegments;
 use super::target::write_target;
 
-/// The scheme of the URIs that this cache answers for.
+/// The scheme of a URI that this cache serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scheme {
     /// `http`
@@ -24,7 +24,7 @@ impl Scheme {
         }
     }
 
-    /// Returns the port that is meant if none is given.
+    /// Returns the scheme's default port.
     fn default_port(self) -> u64 {
         match self {
             Scheme::Http => 80,
@@ -34,29 +34,29 @@ impl Scheme {
 }
 
 reasons! {
-    /// Why a request has no key; it is refused, not forwarded.
+    /// The reason for which a request has no key; it is refused, not forwarded.
     KeyRefused {
-        /// The authority names a user.
+        /// The authority has user information.
         UserInformation = "user-information", "RFC 9110 §4.2.4";
         /// The authority has no host.
         EmptyHost = "empty-host", "RFC 9110 §4.2.1";
-        /// The host is none.
+        /// The host is not valid.
         Host = "host", "RFC 9110 §7.2";
-        /// The port is none.
+        /// The port is not valid.
         Port = "port", "RFC 9110 §4.2.1";
-        /// The target is neither path nor absolute, such as `*`.
+        /// The target is neither a path nor absolute: `*`, for example.
         TargetForm = "target-form", "RFC 9112 §3.2";
         /// The target is too long: 414.
         TooLong = "too-long", "RFC 9110 §15.5.15";
-        /// The target has a character that no URI has.
+        /// The target has a character that is not allowed in a URI.
         Character = "character", "RFC 3986 §2";
-        /// The target has an encoded byte zero.
+        /// The target has an encoded null byte.
         NullByte = "null-byte", "RFC 3986 §7.3";
-        /// The path has a dot segment, and the operator wants none.
+        /// The path has a dot segment, and the operator refuses those.
         DotSegment = "dot-segment", "RFC 3986 §6.2.2.3";
-        /// The path has what only some servers take for a dot segment.
+        /// The path has a sequence that only some servers take for a dot segment.
         HiddenDotSegment = "hidden-dot-segment", "RFC 3986 §7.3";
-        /// The path leads out of the root.
+        /// The path leads above the root.
         AboveRoot = "above-root", "RFC 3986 §5.2.4";
         /// The reference has another scheme than `http` or `https`.
         OtherScheme = "other-scheme", "RFC 9110 §4.2";
@@ -70,23 +70,23 @@ impl KeyRefused {
     }
 }
 
-/// Under what a response is stored: its URI in normal form, such as `http://example.org/a?b`.
+/// A cache key: a URI in normal form, `http://example.org/a?b` for example.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Key {
     scheme: Scheme,
     text: String,
-    /// Where the target begins.
+    /// The position at which the target begins.
     origin_end: usize,
 }
 
 impl Key {
     /// Makes the key of a request: `authority` is its host with its port if given, `target` its path and query.
     ///
-    /// Forward the request with [`Key::target`], so that the origin sees what the key says.
+    /// Forward the request with [`Key::target`], so that the origin gets the resource that the key names.
     ///
     /// # Errors
     ///
-    /// Whatever could mean different things to this cache, other caches and the origin.
+    /// A host or target that this cache, other caches and the origin could read differently.
     pub fn new(
         scheme: Scheme,
         authority: &[u8],
@@ -102,7 +102,7 @@ impl Key {
         Ok(Key { scheme, text, origin_end })
     }
 
-    /// Makes the key of an absolute URI, such as one that an operator names.
+    /// Makes the key of an absolute URI, one that an operator names for example.
     ///
     /// # Errors
     ///
@@ -115,7 +115,7 @@ impl Key {
         Key::new(scheme, authority, target, dots)
     }
 
-    /// Returns how many bytes of memory its text takes.
+    /// Returns the bytes of memory that its text takes.
     pub fn capacity(&self) -> usize {
         self.text.capacity()
     }
@@ -125,17 +125,18 @@ impl Key {
         &self.text
     }
 
-    /// Returns scheme and authority: equal if two keys are of one origin (RFC 9110 §4.3.1).
+    /// Returns scheme and authority: equal for two keys of one origin (RFC 9110 §4.3.1).
     pub fn origin(&self) -> &str {
         &self.text[..self.origin_end]
     }
 
-    /// Returns path and query, as the origin is to get them.
+    /// Returns path and query, as the origin gets them.
     pub fn target(&self) -> &str {
         &self.text[self.origin_end..]
     }
 
-    /// Returns the key of a reference in a response to a request with this key, such as `Location` (RFC 3986 §5.2).
+    /// Returns the key of a reference in a response to a request with this key: `Location`, for example (RFC 3986
+    /// §5.2).
     ///
     /// # Errors
     ///
@@ -191,7 +192,7 @@ fn split_authority(rest: &[u8]) -> (&[u8], &[u8]) {
     rest.split_at(end)
 }
 
-/// Writes host and port in normal form: lower case, and no port if it is the scheme's own.
+/// Writes host and port in normal form: lower case, and without the scheme's default port.
 fn write_authority(text: &mut String, scheme: Scheme, authority: &[u8]) -> Result<(), KeyRefused> {
     if authority.contains(&b'@') {
         return Err(KeyRefused::UserInformation);
@@ -215,7 +216,8 @@ fn write_authority(text: &mut String, scheme: Scheme, authority: &[u8]) -> Resul
     Ok(())
 }
 
-/// Characters of host names and IPv4 addresses; others that RFC 3986 allows no name has.
+/// Returns whether a byte may stand in a host name or IPv4 address; other characters that RFC 3986 allows occur in no
+/// name.
 fn is_host_byte(byte: &u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._".contains(byte)
 }
@@ -244,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn authorities_have_one_form() {
+    fn authorities_are_normalized() {
         for (scheme, authority, expected) in [
             (Scheme::Http, "Example.ORG", "http://example.org/"),
             (Scheme::Http, "example.org:80", "http://example.org/"),
@@ -260,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_authority_is_refused() {
+    fn invalid_authorities_are_refused() {
         for (authority, reason) in [
             ("", KeyRefused::EmptyHost),
             (":80", KeyRefused::EmptyHost),
@@ -282,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn absolute_uris_have_keys_and_others_have_none() {
+    fn only_absolute_http_uris_have_keys() {
         let parse = |uri| Key::parse(uri, DotSegments::Resolved);
         for (uri, expected) in [
             ("HTTP://A:80/b/../c?d#e", "http://a/c?d"),
@@ -335,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_one_origin_say_so() {
+    fn keys_of_one_origin_share_it() {
         let one = Key::new(Scheme::Http, b"A:80", b"/b", DotSegments::Resolved).unwrap();
         assert_eq!((one.origin(), one.target()), ("http://a", "/b"));
     }

@@ -1,27 +1,28 @@
-//! What lists, directives and numbers in field values have in common.
+//! Lists, directives and numbers in field values.
 
 use std::borrow::Cow;
 
 use http1::is_token_byte;
 use units::Nanos;
 
-/// The largest number of seconds that a field can give; larger ones count as this (RFC 9111 §1.2.2).
+/// The largest number of seconds in a field; larger ones count as this (RFC 9111 §1.2.2).
 pub(super) const SECONDS_MAX: u64 = 1 << 31;
 
-/// Returns the bytes of each piece of memory that a list of names takes: its own, then that of each name.
+/// Returns the bytes of each heap allocation of a list of names: its own, then that of each name.
 pub(super) fn allocations_of(names: &Vec<String>) -> impl Iterator<Item = usize> {
     std::iter::once(names.capacity() * size_of::<String>()).chain(names.iter().map(String::capacity))
 }
 
-/// Returns the members of a comma-separated list without the blanks around them; empty ones are left out.
+/// Returns the members of a comma-separated list without surrounding blanks; empty ones are left out.
 ///
-/// Commas in a quoted string do not separate (RFC 9110 §5.6.1). From a quotation mark that is never closed on, marks
+/// Commas in a quoted string do not separate (RFC 9110 §5.6.1). After a quotation mark that is never closed, marks
+/// have no meaning: otherwise it would hide the members after it, and one of them may be `no-store`.
 /// mean nothing: otherwise it would hide the members after it, and one of them may be `no-store`.
 pub(super) fn members(value: &[u8]) -> Members<'_> {
     Members { rest: value, are_quotes_closed: true }
 }
 
-/// See [`members`].
+/// The iterator of [`members`].
 #[derive(Debug, Clone)]
 pub(super) struct Members<'a> {
     rest: &'a [u8],
@@ -62,7 +63,7 @@ impl Members<'_> {
     }
 }
 
-/// Returns the length of the quoted string at the start, its marks included; `None` if it is never closed.
+/// Returns the length of the quoted string at the start, including its marks; `None` if it is never closed.
 fn quoted_length(text: &[u8]) -> Option<usize> {
     let mut at = 1;
     while at < text.len() {
@@ -77,7 +78,7 @@ fn quoted_length(text: &[u8]) -> Option<usize> {
 
 /// Splits a member into a directive's name and argument: `max-age=60`, `no-cache="a, b"`, `public`.
 ///
-/// No blank may stand before the equals sign (RFC 9111 §5.2): the argument is empty then, which is no number.
+/// No blank is allowed before the equals sign (RFC 9111 §5.2): the argument is empty then, which is not a number.
 pub(super) fn directive(member: &[u8]) -> (&[u8], Option<&[u8]>) {
     let Some(equals) = member.iter().position(|&byte| byte == b'=') else {
         return (member, None);
@@ -87,7 +88,7 @@ pub(super) fn directive(member: &[u8]) -> (&[u8], Option<&[u8]>) {
     (name, Some(argument))
 }
 
-/// Returns the text of a quoted string, or what is not one as it is.
+/// Returns the text of a quoted string, or other text as it is.
 ///
 /// Directives take both forms (RFC 9111 §5.2).
 pub(super) fn unquote(argument: &[u8]) -> Cow<'_, [u8]> {
@@ -106,7 +107,7 @@ pub(super) fn unquote(argument: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(std::iter::from_fn(next).collect())
 }
 
-/// Reads a number; larger ones than fit count as the largest. `None` for anything but digits.
+/// Reads a number; one that does not fit counts as the largest. `None` for anything but digits.
 pub(super) fn number(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return None;
@@ -120,7 +121,7 @@ pub(super) fn delta_seconds(digits: &[u8]) -> Option<Nanos> {
     number(digits).map(|seconds| Nanos::from_secs(seconds.min(SECONDS_MAX)))
 }
 
-/// Tells whether this is a token, such as a field name (RFC 9110 §5.6.2).
+/// Returns whether a text is a token, a field name for example (RFC 9110 §5.6.2).
 pub(super) fn is_token(text: &[u8]) -> bool {
     !text.is_empty() && text.iter().all(|&byte| is_token_byte(byte))
 }
@@ -149,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quote_that_is_never_closed_hides_nothing() {
+    fn an_unclosed_quote_hides_no_members() {
         check_members(r#"no-cache="a, no-store"#, &[r#"no-cache="a"#, "no-store"]);
         check_members(r#"a="\", no-store"#, &[r#"a="\""#, "no-store"]);
         check_members("\"", &["\""]);
@@ -157,7 +158,7 @@ mod tests {
 
     /// 64 KiB of marks of which none is closed: a search from each of them would take 10⁹ steps.
     #[test]
-    fn many_open_quotes_cost_one_search() {
+    fn many_unclosed_quotes_cost_one_search() {
         let value = "\"\\".repeat(32 * 1024);
         assert_eq!(members(value.as_bytes()).count(), 1);
     }
@@ -179,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn quoted_arguments_are_read_as_plain_ones() {
+    fn quoted_arguments_equal_plain_ones() {
         for (argument, text) in [
             ("60", "60"),
             (r#""60""#, "60"),

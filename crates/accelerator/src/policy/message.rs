@@ -1,33 +1,33 @@
-//! Header lines as policy reads them.
+//! Header lines in the form that the policy reads.
 
-/// The header lines of one message: pairs of name and value in order, as often as they are asked for.
+/// The header lines of one message: pairs of name and value in order, which can be iterated repeatedly.
 ///
-/// [`http1::headers`] gives them, as does any slice of pairs by `iter().copied()`. Values come without the blanks
-/// around them.
+/// [`http1::headers`] returns them, as does any slice of pairs by `iter().copied()`. Values come without surrounding
+/// blanks.
 pub trait Lines<'a>: Iterator<Item = (&'a [u8], &'a [u8])> + Clone {}
 
 impl<'a, L> Lines<'a> for L where L: Iterator<Item = (&'a [u8], &'a [u8])> + Clone {}
 
-/// Returns the values of all lines of this name, whatever its case.
+/// Returns the values of all lines of this name, in any case.
 pub(super) fn values<'a>(lines: impl Lines<'a>, name: &str) -> impl Iterator<Item = &'a [u8]> + Clone {
     let has_name = move |line: &(&[u8], &[u8])| line.0.eq_ignore_ascii_case(name.as_bytes());
     lines.filter(has_name).map(|(_, value)| value)
 }
 
-/// The one value of a field that must stand only once.
+/// The value of a field that must not be repeated.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Single<'a> {
     /// No line has this name.
     #[default]
     Absent,
-    /// One line has it, or several that say the same.
+    /// One line has it, or several lines with the same value.
     Value(&'a [u8]),
-    /// Several lines differ, so that nobody knows what is meant.
+    /// Several lines with different values, so that none counts.
     Conflict,
 }
 
 impl<'a> Single<'a> {
-    /// Takes another line into account.
+    /// Adds another line.
     pub(super) fn note(&mut self, value: &'a [u8]) {
         *self = match *self {
             Single::Absent => Single::Value(value),
@@ -36,7 +36,7 @@ impl<'a> Single<'a> {
         };
     }
 
-    /// Returns the value if there is just one.
+    /// Returns the value if there is exactly one.
     pub(super) fn value(self) -> Option<&'a [u8]> {
         match self {
             Single::Value(value) => Some(value),
@@ -45,12 +45,12 @@ impl<'a> Single<'a> {
     }
 }
 
-/// The longest name that policy tells apart: `proxy-authentication-info`.
+/// The longest name that the policy knows: `proxy-authentication-info`.
 const NAME_BYTES_MAX: usize = 25;
 
-/// A name in lower case, without allocation, so that names stand as patterns of a `match`.
+/// A name in lower case, without allocation, for use in the patterns of a `match`.
 ///
-/// A name that is longer than any that is told apart comes empty.
+/// A name that is longer than any known one is empty.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lower {
     bytes: [u8; NAME_BYTES_MAX],
@@ -58,7 +58,7 @@ pub(super) struct Lower {
 }
 
 impl Lower {
-    /// Puts a name into lower case.
+    /// Converts a name to lower case.
     pub(super) fn new(name: &[u8]) -> Lower {
         let mut lower = Lower { bytes: [0; NAME_BYTES_MAX], length: 0 };
         if let Some(room) = lower.bytes.get_mut(..name.len()) {
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_lines_are_one_and_different_ones_none() {
+    fn equal_lines_count_once_and_conflicting_ones_not_at_all() {
         let single = |values: &[&'static str]| {
             let mut single = Single::default();
             values.iter().for_each(|value| single.note(value.as_bytes()));
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_lowered_and_long_ones_empty() {
+    fn names_are_lowercased_and_long_ones_empty() {
         assert_eq!(Lower::new(b"Proxy-Authentication-INFO").as_bytes(), b"proxy-authentication-info");
         assert_eq!(Lower::new(&[b'a'; NAME_BYTES_MAX + 1]).as_bytes(), b"");
     }

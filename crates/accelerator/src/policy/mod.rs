@@ -1,25 +1,25 @@
-//! What a shared cache may do, as pure functions: no socket, no store, no clock.
+//! The rules of a shared cache, as pure functions: no sockets, no store, no clock.
 //!
-//! Times are arguments, heads are pairs of name and value, and every answer is a value with its reason. A reason has
-//! a name, for logs, metrics and `Cache-Status`, and names the clause it follows.
+//! Times are arguments, heads are pairs of name and value, and every decision carries its reason. A reason has a
+//! name, for logs, metrics and `Cache-Status`, and names the clause it follows.
 //!
-//! The way of a request:
+//! The decisions about a request:
 //!
 //! ```text
-//!  Key::new ─ what object is meant ─► answer ─┬─ Pass            forward it; nothing is read or stored
-//!                                             ├─ Miss            forward it, then store ─► Stored, or NotStored
-//!                                             ├─ Validate        forward it with conditional; then freshen (304),
-//!                                             │                  store (another reply) or on_failure (none, or 5xx)
-//!                                             ├─ Serve           whole, 304 or ranges; fresh or stale
-//!                                             └─ OnlyIfCached    504
+//! Key::new ─ the resource ──────► decide ─┬─ Pass            forward it; nothing is read or stored
+//!                                         ├─ Miss            forward it, then store ─► StoredMeta, or NotStored
+//!                                         ├─ Validate        forward it with conditional; then freshen (304),
+//!                                         │                  store (another response) or on_failure (none, or 5xx)
+//!                                         ├─ Serve           whole, 304 or ranges; fresh or stale
+//!                                         └─ OnlyIfCached    504
 //! ```
 //!
-//! A reply to an unsafe request goes to [`invalidation()`], one to HEAD to [`head_update`].
+//! A response to an unsafe request goes to [`invalidation()`], one to HEAD to [`head_update`].
 //!
 //! Sources: RFC 9111 (caching), RFC 9110 (semantics), RFC 5861 (stale responses), RFC 9211 (`Cache-Status`), RFC 9213
-//! (targeted fields). Each was read for the rule; the cases in `tests/policy/` hold the rules clause by clause. Where
-//! the documents leave a choice, the stricter reading is taken: what cannot be read counts as stale, and of several
-//! values the one that allows least.
+//! (targeted fields). The cases in `tests/policy/` test them clause by clause. Where the documents leave a choice,
+//! the stricter reading is taken: a malformed value counts as stale, and of several values the most restrictive
+//! counts.
 
 #[macro_use]
 mod clause;
@@ -33,8 +33,8 @@ mod status;
 mod directives;
 mod entity_tag;
 mod normal;
-mod request;
-mod response;
+mod request_meta;
+mod response_meta;
 mod targeted;
 mod vary;
 mod weights;
@@ -44,15 +44,15 @@ mod error;
 mod freshness;
 mod reuse;
 mod store;
-mod stored;
+mod stored_meta;
 
 mod precondition;
 mod range;
 mod range_field;
 mod select;
 
-mod answer;
 mod cache_status;
+mod decision;
 mod hit_for_miss;
 mod invalidation;
 mod key;
@@ -61,15 +61,15 @@ mod target;
 mod update;
 mod validation;
 
-pub use answer::{Answer, Content, MissReason, PassReason, answer, content};
-pub use cache_status::{CacheStatus, Forward, Freshness, Handled};
+pub use cache_status::{CacheStatusMember, Forward, Freshness, Handled};
 pub use date::{parse_date, write_date};
+pub use decision::{CacheDecision, MissReason, PassReason, ResponseContent, content, decide};
 pub use directives::{RequestDirectives, ResponseDirectives, Scope};
-pub use entity_tag::{EntityTag, Tags};
-pub use error::{Failure, OnFailure, PassedOn, on_failure};
+pub use entity_tag::{EntityTag, TagMatch};
+pub use error::{FailureDecision, FetchFailure, NoStaleReason, on_failure};
 pub use freshness::{Lifetime, LifetimeSource, lifetime};
-pub use hit_for_miss::{Mark, hit_for_miss};
-pub use invalidation::{Invalidation, Kept, invalidation};
+pub use hit_for_miss::{HitForMiss, hit_for_miss};
+pub use invalidation::{Invalidation, NotInvalidated, invalidation};
 pub use key::{Key, KeyRefused, Scheme};
 pub use message::Lines;
 pub use normal::accept_encoding;
@@ -79,14 +79,14 @@ pub use outgoing::{
 };
 pub use precondition::{Condition, Precondition, precondition};
 pub use range::{ByteRange, RangeReason, Ranges, content_range, ranges};
-pub use request::{Request, is_safe};
-pub use response::{Expires, Response, Times};
-pub use reuse::{Needs, Reuse, StaleReason, reuse};
+pub use request_meta::{RequestMeta, is_safe};
+pub use response_meta::{Expires, ResponseMeta, Times};
+pub use reuse::{Reuse, StaleReason, ValidationReason, reuse};
 pub use select::{Selection, Superseded, select, superseded};
 pub use settings::{DotSegments, Heuristic, SetCookie, Settings, StaleSettings};
 pub use status::{is_heuristically_cacheable, is_understood};
-pub use store::{NotStored, Store, body_is_complete, store};
-pub use stored::Stored;
-pub use update::{Freshened, HeadUpdate, Line, Mismatch, NotFreshened, freshen, head_update, merge};
+pub use store::{NotStored, StoreDecision, body_is_complete, store};
+pub use stored_meta::StoredMeta;
+pub use update::{Freshened, HeadUpdate, Mismatch, NotFreshened, StoredLine, freshen, head_update, merge};
 pub use validation::{Conditional, conditional};
 pub use vary::{VARY_FIELDS_MAX, Variant, Vary};

@@ -1,14 +1,14 @@
-//! Request fields in a form in which what means the same is the same text (RFC 9111 §4.1).
+//! Request fields in a normal form, in which equivalent values are equal text (RFC 9111 §4.1).
 
 use super::message::{Lines, values};
 use super::weights::{Weighted, weighted, write_weighted};
 
-/// How the values of a field are written.
+/// The form of a field's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// Codings and charsets: order means nothing, only weights do.
+    /// Codings and charsets: order has no meaning, only weights do.
     Unordered,
-    /// Languages and media types: some servers take those of equal weight in their order (RFC 9110 §12.5.4).
+    /// Languages and media types: some servers honour the order of those of equal weight (RFC 9110 §12.5.4).
     Ordered,
     /// Pairs of a cookie, which may come in several lines (RFC 9113 §8.2.3).
     Pairs,
@@ -16,7 +16,7 @@ enum Form {
     Text,
 }
 
-/// Fields whose form is known.
+/// Fields with a known form.
 const FORMS: [(&str, Form); 5] = [
     ("accept-encoding", Form::Unordered),
     ("accept-charset", Form::Unordered),
@@ -27,7 +27,7 @@ const FORMS: [(&str, Form); 5] = [
 
 /// Returns the values of all lines of this name as one text; `None` if there is no such line.
 ///
-/// `name` in lower case. Of `accept-encoding` only `codings` are left if that is not empty, see [`reduced`].
+/// `name` in lower case. `accept-encoding` is reduced to `codings` unless that is empty, see [`reduced`].
 pub(super) fn normal<'a>(name: &str, lines: impl Lines<'a>, codings: &[String]) -> Option<Vec<u8>> {
     let form = FORMS.iter().find(|(known, _)| *known == name).map_or(Form::Text, |(_, form)| *form);
     let separator: &[u8] = if form == Form::Pairs { b"; " } else { b", " };
@@ -54,9 +54,9 @@ fn joined<'a>(mut lines: impl Iterator<Item = &'a [u8]>, separator: &[u8]) -> Op
     Some(text)
 }
 
-/// Puts the greatest weights first; of equal weights, by name if their order means nothing.
+/// Sorts by descending weight, and those of equal weight by name if their order has no meaning.
 ///
-/// Names that codings had before are replaced by those of today (RFC 9110 §8.4.1).
+/// Obsolete names of codings are replaced by the current ones (RFC 9110 §8.4.1).
 fn sorted(mut list: Vec<Weighted>, form: Form) -> Vec<Weighted> {
     if form == Form::Unordered {
         for one in &mut list {
@@ -78,7 +78,7 @@ fn reduced(list: &[Weighted], codings: &[String]) -> String {
     codings.iter().filter(accepts).map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the `Accept-Encoding` that the origin gets: reduced to `codings`; `None` to leave the client's as it is.
+/// Returns the `Accept-Encoding` for the origin, reduced to `codings`; `None` to leave the client's as it is.
 ///
 /// Empty if the client accepts none of them: the field then says that no coding is wanted (RFC 9110 §12.5.3).
 pub fn accept_encoding<'a>(lines: impl Lines<'a>, codings: &[String]) -> Option<String> {
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn codings_of_equal_weight_have_no_order() {
+    fn codings_of_equal_weight_are_unordered() {
         check("accept-encoding", &["gzip, deflate, br"], "br,deflate,gzip");
         check("accept-encoding", &["BR", "deflate ,X-GZIP"], "br,deflate,gzip");
         check("accept-encoding", &["gzip;q=0.5, br"], "br,gzip;q=500");
@@ -108,21 +108,21 @@ mod tests {
     }
 
     #[test]
-    fn languages_of_equal_weight_keep_theirs() {
+    fn languages_of_equal_weight_keep_their_order() {
         check("accept-language", &["en , DE"], "en,de");
         check("accept-language", &["de,en"], "de,en");
         check("accept-language", &["en;q=0.5, de"], "de,en;q=500");
     }
 
     #[test]
-    fn fields_of_unknown_form_are_joined_and_left_alone() {
+    fn fields_of_unknown_form_are_only_joined() {
         check("x-a", &["1,2", "B"], "1,2, B");
         check("accept", &["text/html;level=1, */*"], "text/html;level=1, */*");
         check("cookie", &["a=1", "b=2"], "a=1; b=2");
     }
 
     #[test]
-    fn codings_are_reduced_to_those_of_the_origin() {
+    fn accept_encoding_is_reduced_to_the_configured_codings() {
         let codings = ["br".to_owned(), "gzip".to_owned()];
         let reduced = |value: &str| {
             let lines: [(&[u8], &[u8]); 1] = [(b"Accept-Encoding", value.as_bytes())];

@@ -1,38 +1,38 @@
-//! Fields on their way: which go on, which are stored, which are added (RFC 9110 §7.6, RFC 9111 §3.1).
+//! Fields of forwarded and stored messages (RFC 9110 §7.6, RFC 9111 §3.1).
 
 use http1::Version;
 use units::Nanos;
 
 use super::list::{SECONDS_MAX, lower_token, members};
 use super::message::{Lines, Lower, values};
-use super::response::Response;
+use super::response_meta::ResponseMeta;
 
-/// What happens to a field of a request that is forwarded.
+/// The treatment of a field of a forwarded request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestField {
-    /// It goes to the origin.
+    /// It is forwarded to the origin.
     Forwarded,
-    /// It is about the client's connection and ends here (RFC 9110 §7.6.1).
+    /// It is connection-specific and not forwarded (RFC 9110 §7.6.1).
     Connection,
-    /// It asks for a part, or only for news: left out when the whole response is wanted for the store.
+    /// It asks for a range, or is conditional: left out when the whole response is wanted for the store.
     Partial,
-    /// It can change the response but is no part of the key: left out when the response may be stored, so that no
+    /// It can change the response but is not part of the key: left out when the response may be stored, so that no
     /// client decides what others get (RFC 9111 §7.1).
     Unkeyed,
 }
 
-/// What happens to a field of a response.
+/// The treatment of a field of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResponseField {
-    /// It is stored and goes on.
+    /// It is stored and forwarded.
     Stored,
-    /// It is about the origin's connection and ends here (RFC 9110 §7.6.1).
+    /// It is connection-specific and not forwarded (RFC 9110 §7.6.1).
     Connection,
-    /// It goes on to the client that asked but is not stored (RFC 9111 §3.1, §7.3).
+    /// It is forwarded to the client that asked but not stored (RFC 9111 §3.1, §7.3).
     Unstored,
 }
 
-/// Tells what happens to a field of a request, by its name in any case. See also [`names_of_connection`].
+/// Returns the treatment of a field of a request, by its name in any case. See also [`names_of_connection`].
 pub fn request_field(name: &[u8]) -> RequestField {
     match Lower::new(name).as_bytes() {
         b"connection"
@@ -67,7 +67,7 @@ pub fn request_field(name: &[u8]) -> RequestField {
     }
 }
 
-/// Tells what happens to a field of a response, by its name in any case. See also [`names_of_connection`].
+/// Returns the treatment of a field of a response, by its name in any case. See also [`names_of_connection`].
 pub fn response_field(name: &[u8]) -> ResponseField {
     match Lower::new(name).as_bytes() {
         b"connection" | b"keep-alive" | b"proxy-connection" | b"te" | b"trailer" | b"transfer-encoding"
@@ -82,9 +82,9 @@ pub fn response_field(name: &[u8]) -> ResponseField {
     }
 }
 
-/// Returns the names that `Connection` lists, in lower case: they end here too (RFC 9110 §7.6.1).
+/// Returns the names that `Connection` lists, in lower case: those fields are not forwarded either (RFC 9110 §7.6.1).
 ///
-/// Names without which a message means something else are not among them: nobody can have them removed.
+/// Fields without which a message means something else are not among them: no sender can have them removed.
 pub fn names_of_connection<'a>(lines: impl Lines<'a>) -> Vec<String> {
     const NEEDED: [&str; 8] = [
         "cache-control",
@@ -100,9 +100,9 @@ pub fn names_of_connection<'a>(lines: impl Lines<'a>) -> Vec<String> {
     names.filter(|name| !NEEDED.contains(&name.as_str())).collect()
 }
 
-/// Returns the lines of a response that are stored: all but those that end here, are for one client only, or are
-/// withheld by the response itself ([`Response::withheld`]).
-pub fn stored_lines<'a>(lines: impl Lines<'a>, response: &Response) -> Vec<(&'a [u8], &'a [u8])> {
+/// Returns the lines of a response that are stored: all except those that are connection-specific, for one client
+/// only, or withheld by the response itself ([`ResponseMeta::withheld`]).
+pub fn stored_lines<'a>(lines: impl Lines<'a>, response: &ResponseMeta) -> Vec<(&'a [u8], &'a [u8])> {
     let ended = names_of_connection(lines.clone());
     let is_stored = |name: &[u8]| {
         let is_name = |one: &str| one.as_bytes().eq_ignore_ascii_case(name);
@@ -113,9 +113,10 @@ pub fn stored_lines<'a>(lines: impl Lines<'a>, response: &Response) -> Vec<(&'a 
     lines.filter(|(name, _)| is_stored(name)).collect()
 }
 
-/// Tells whether a 304 made here has this field of the stored response, by its name in any case (RFC 9110 §15.4.5).
+/// Returns whether a 304 made here keeps this field of the stored response, by its name in any case (RFC 9110
+/// §15.4.5).
 ///
-/// The date of change only helps a client without a tag; it does no harm either.
+/// `Last-Modified` only helps a client without a tag; it does no harm either.
 pub fn stays_in_not_modified(name: &[u8]) -> bool {
     matches!(
         Lower::new(name).as_bytes(),
@@ -125,12 +126,13 @@ pub fn stays_in_not_modified(name: &[u8]) -> bool {
 
 /// Returns the value of `Age` in whole seconds (RFC 9111 §5.1).
 ///
-/// Every response that comes from the store without validation has one; it takes the place of any that is stored.
+/// Every response that is served without validation has one; it replaces any stored `Age`.
 pub fn age_field(age: Nanos) -> u64 {
     (age.0 / 1_000_000_000).min(SECONDS_MAX)
 }
 
-/// Returns the member that this cache appends to `Via` (RFC 9110 §7.6.3): the version it was spoken to in, and its name.
+/// Returns the member that this cache appends to `Via` (RFC 9110 §7.6.3): the version of the message received, and
+/// its name.
 pub fn via_field(version: Version, pseudonym: &str) -> String {
     let number = match version {
         Version::Http10 => "1.0",
@@ -139,7 +141,7 @@ pub fn via_field(version: Version, pseudonym: &str) -> String {
     format!("{number} {pseudonym}")
 }
 
-/// Tells whether a message has been here before: its `Via` names this cache, so forwarding it would never end.
+/// Returns whether a message has passed this cache before: its `Via` names it, so forwarding it would never end.
 pub fn passed_through<'a>(lines: impl Lines<'a>, pseudonym: &str) -> bool {
     let received_by =
         |member: &'a [u8]| member.split(u8::is_ascii_whitespace).filter(|part| !part.is_empty()).nth(1);
@@ -158,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_was_here_is_known_by_its_name() {
+    fn a_loop_is_detected_by_the_name_in_via() {
         let passed = |value: &str| {
             let lines: [(&[u8], &[u8]); 2] = [(b"Via", b"1.0 fred"), (b"via", value.as_bytes())];
             passed_through(lines.iter().copied(), "plimsoll")
@@ -174,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_known_whatever_their_case() {
+    fn field_names_are_case_insensitive() {
         assert_eq!(request_field(b"X-FORWARDED-HOST"), RequestField::Unkeyed);
         assert_eq!(request_field(b"transfer-ENCODING"), RequestField::Connection);
         assert_eq!(response_field(b"SET-COOKIE"), ResponseField::Unstored);

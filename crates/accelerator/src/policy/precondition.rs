@@ -1,51 +1,51 @@
-//! Conditions of a request, judged against a stored response (RFC 9111 §4.3.2, RFC 9110 §13).
+//! Evaluation of a request's conditions against a stored response (RFC 9111 §4.3.2, RFC 9110 §13).
 
 use super::date::parse_date;
-use super::entity_tag::Tags;
+use super::entity_tag::TagMatch;
 use super::message::{Lines, Single, values};
-use super::request::Request;
-use super::stored::Stored;
+use super::request_meta::RequestMeta;
+use super::stored_meta::StoredMeta;
 
 reasons! {
     /// The condition that decided.
     Condition {
-        /// The tags that the client has.
+        /// `If-None-Match`.
         IfNoneMatch = "if-none-match", "RFC 9110 §13.1.2";
-        /// The date of what the client has.
+        /// `If-Modified-Since`.
         IfModifiedSince = "if-modified-since", "RFC 9110 §13.1.3";
     }
 }
 
-/// What the conditions of a request come to.
+/// The result of a request's conditions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Precondition {
-    /// There is none that a cache may judge.
+    /// No condition that a cache may evaluate.
     Absent,
     /// The client has the response already: 304.
     NotModified(Condition),
-    /// The client has another.
+    /// The client has another response.
     Modified(Condition),
 }
 
-/// Judges the conditions of a request against the stored response that would answer it.
+/// Evaluates the conditions of a request against the stored response that would answer it.
 ///
-/// Only for GET and HEAD, and for stored responses that say that all is well (RFC 9110 §13.2.1). Of the two conditions
-/// that caches judge, tags outweigh dates (§13.2.2).
-pub fn precondition<'a>(request: &Request, lines: impl Lines<'a>, stored: &Stored) -> Precondition {
+/// Only for GET and HEAD, and for stored responses with a successful status (RFC 9110 §13.2.1). Of the two conditions
+/// that caches evaluate, tags take precedence over dates (§13.2.2).
+pub fn precondition<'a>(request: &RequestMeta, lines: impl Lines<'a>, stored: &StoredMeta) -> Precondition {
     if !request.has_condition || !request.is_retrieval() || !(200..300).contains(&stored.response.status) {
         return Precondition::Absent;
     }
-    match Tags::of_if_none_match(lines.clone(), stored.response.etag.as_ref()) {
-        Tags::Matching => Precondition::NotModified(Condition::IfNoneMatch),
-        Tags::Different => Precondition::Modified(Condition::IfNoneMatch),
-        Tags::Absent => modified_since(lines, stored),
+    match TagMatch::of_if_none_match(lines.clone(), stored.response.etag.as_ref()) {
+        TagMatch::Matching => Precondition::NotModified(Condition::IfNoneMatch),
+        TagMatch::Different => Precondition::Modified(Condition::IfNoneMatch),
+        TagMatch::Absent => modified_since(lines, stored),
     }
 }
 
-/// Compares `If-Modified-Since` with the date of change, or with `Date` without one (RFC 9111 §4.3.2).
+/// Compares `If-Modified-Since` with `Last-Modified`, or with `Date` without it (RFC 9111 §4.3.2).
 ///
-/// A field that stands several times or is no date does not count (RFC 9110 §13.1.3).
-fn modified_since<'a>(lines: impl Lines<'a>, stored: &Stored) -> Precondition {
+/// A repeated or malformed field does not count (RFC 9110 §13.1.3).
+fn modified_since<'a>(lines: impl Lines<'a>, stored: &StoredMeta) -> Precondition {
     let mut since = Single::Absent;
     values(lines, "if-modified-since").for_each(|value| since.note(value));
     let Some(since) = since.value().and_then(parse_date) else {

@@ -1,16 +1,16 @@
-//! Parts of a stored response (RFC 9110 §14).
+//! Ranges of a stored response (RFC 9110 §14).
 
 use http1::RequestMethod;
 
 use super::date::parse_date;
 use super::entity_tag::EntityTag;
 use super::message::{Lines, Single, values};
-use super::range_field::{Asked, RangeField, read};
-use super::request::Request;
+use super::range_field::{RangeField, RequestedRange, read};
+use super::request_meta::RequestMeta;
 use super::settings::Settings;
-use super::stored::Stored;
+use super::stored_meta::StoredMeta;
 
-/// A part of a body, both positions included.
+/// A range of a body, both positions included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ByteRange {
     /// The position of its first byte.
@@ -20,19 +20,19 @@ pub struct ByteRange {
 }
 
 reasons! {
-    /// Why the client gets the whole response, or none, although it asks for parts.
+    /// The reason for which a client that asks for ranges gets the whole response, or none.
     RangeReason {
-        /// Parts are for GET only.
+        /// Ranges are for GET only.
         Method = "method", "RFC 9110 §14.2";
-        /// The stored response is no 200.
+        /// The stored response is not a 200.
         Status = "status", "RFC 9110 §14.2";
-        /// The field stands several times, with different values.
+        /// The field is repeated with different values.
         Repeated = "repeated", "RFC 9110 §14.2";
         /// The unit is not bytes.
         Unit = "unit", "RFC 9110 §14.2";
-        /// The field cannot be read.
+        /// The field is malformed.
         Invalid = "invalid", "RFC 9110 §14.2";
-        /// The client has parts of another response.
+        /// `If-Range` names another response.
         IfRange = "if-range", "RFC 9110 §13.1.5";
         /// There are more ranges than the operator allows.
         TooMany = "too-many", "RFC 9110 §14.2";
@@ -43,23 +43,28 @@ reasons! {
     }
 }
 
-/// What a request gets of a stored response.
+/// The ranges of a stored response that a request gets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ranges {
-    /// All of it: it did not ask for parts.
+    /// The whole: the request did not ask for ranges.
     NotAsked,
-    /// All of it, though it asked for parts.
+    /// The whole, although the request asked for ranges.
     Ignored(RangeReason),
-    /// One part: 206.
+    /// A single range: 206.
     One(ByteRange),
-    /// Several parts, at least two: 206 in the form `multipart/byteranges`.
+    /// Several ranges, at least two: 206 as `multipart/byteranges`.
     Several(Vec<ByteRange>),
-    /// None of it: 416.
+    /// None: 416.
     Refused(RangeReason),
 }
 
-/// Decides which parts of a stored response answer a request that asks for parts.
-pub fn ranges<'a>(request: &Request, lines: impl Lines<'a>, stored: &Stored, settings: &Settings) -> Ranges {
+/// Decides which ranges of a stored response answer a request.
+pub fn ranges<'a>(
+    request: &RequestMeta,
+    lines: impl Lines<'a>,
+    stored: &StoredMeta,
+    settings: &Settings,
+) -> Ranges {
     if !request.has_range {
         return Ranges::NotAsked;
     }
@@ -85,10 +90,10 @@ pub fn ranges<'a>(request: &Request, lines: impl Lines<'a>, stored: &Stored, set
     }
 }
 
-/// Tells whether the parts that a client has are parts of the stored response; so too without `If-Range`.
+/// Evaluates `If-Range`: returns whether the client's ranges belong to the stored response; `true` without the field.
 ///
-/// Only what stands for the same bytes counts: a strong tag, or the very date of change if that is strong.
-fn if_range<'a>(lines: impl Lines<'a>, stored: &Stored) -> bool {
+/// Only identical bytes count: a strong tag, or exactly the stored `Last-Modified` if that is strong.
+fn if_range<'a>(lines: impl Lines<'a>, stored: &StoredMeta) -> bool {
     let mut field = Single::Absent;
     values(lines, "if-range").for_each(|value| field.note(value));
     let value = match field {
@@ -97,14 +102,14 @@ fn if_range<'a>(lines: impl Lines<'a>, stored: &Stored) -> bool {
         Single::Value(value) => value,
     };
     if let Some(tag) = EntityTag::parse(value) {
-        return stored.response.etag.as_ref().is_some_and(|stored| stored.is_strongly(&tag));
+        return stored.response.etag.as_ref().is_some_and(|stored| stored.strongly_matches(&tag));
     }
     let date = parse_date(value);
     date.is_some() && date == stored.response.last_modified && stored.response.is_last_modified_strong()
 }
 
-/// Finds the ranges in a body of this many bytes; those beyond its end fall away.
-fn within(asked: &[Asked], length: u64) -> Ranges {
+/// Resolves the ranges in a body of this many bytes; those beyond its end are dropped.
+fn within(asked: &[RequestedRange], length: u64) -> Ranges {
     let found: Vec<ByteRange> = asked.iter().filter_map(|one| resolve(*one, length)).collect();
     if 1 < overlaps(&found) {
         return Ranges::Refused(RangeReason::Overlapping);
@@ -117,15 +122,15 @@ fn within(asked: &[Asked], length: u64) -> Ranges {
     }
 }
 
-/// Finds one range in a body; `None` if there is nothing of it.
-fn resolve(asked: Asked, length: u64) -> Option<ByteRange> {
+/// Resolves one range in a body; `None` if it is beyond the end.
+fn resolve(asked: RequestedRange, length: u64) -> Option<ByteRange> {
     let end = length.checked_sub(1)?;
     match asked {
-        Asked::From(first, last) => {
+        RequestedRange::From(first, last) => {
             (first <= end).then(|| ByteRange { first, last: last.unwrap_or(end).min(end) })
         }
-        Asked::Last(0) => None,
-        Asked::Last(count) => Some(ByteRange { first: length.saturating_sub(count), last: end }),
+        RequestedRange::Last(0) => None,
+        RequestedRange::Last(count) => Some(ByteRange { first: length.saturating_sub(count), last: end }),
     }
 }
 
@@ -181,7 +186,7 @@ mod tests {
 
     /// The examples of RFC 9110 §14.1.2, a body of 10,000 bytes.
     #[test]
-    fn ranges_are_found_in_the_body() {
+    fn ranges_are_resolved_in_the_body() {
         check("bytes=0-499", 10_000, Ranges::One(range(0, 499)));
         check("bytes=500-999", 10_000, Ranges::One(range(500, 999)));
         check("bytes=-500", 10_000, Ranges::One(range(9500, 9999)));
@@ -192,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn two_that_overlap_are_joined_and_more_are_refused() {
+    fn two_overlapping_ranges_are_joined_and_more_are_refused() {
         check("bytes=0-9,5-14", 100, Ranges::One(range(0, 14)));
         check("bytes=0-9,9-14", 100, Ranges::One(range(0, 14)));
         check("bytes=0-14,5-9", 100, Ranges::One(range(0, 14)));
@@ -202,12 +207,12 @@ mod tests {
     }
 
     #[test]
-    fn an_order_that_is_not_that_of_the_body_is_kept() {
+    fn the_order_of_ranges_is_kept() {
         check("bytes=20-29,0-9", 100, Ranges::Several(vec![range(20, 29), range(0, 9)]));
     }
 
     #[test]
-    fn the_field_names_part_and_whole() {
+    fn content_range_has_range_and_length() {
         assert_eq!(content_range(Some(range(0, 4)), 10), "bytes 0-4/10");
         assert_eq!(content_range(None, 10), "bytes */10");
     }

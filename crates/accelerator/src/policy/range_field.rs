@@ -2,23 +2,23 @@
 
 use super::list::number;
 
-/// One range as it was asked for.
+/// One range as requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum RequestedRange {
     /// From the first position to the last, or to the end.
     From(u64, Option<u64>),
-    /// So many bytes at the end.
+    /// The last bytes, this many.
     Last(u64),
 }
 
-/// What a `Range` asks for.
+/// The content of a `Range` field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum RangeField {
-    /// Bytes: the ranges in their order, at least one.
-    Bytes(Vec<Asked>),
-    /// Something in another unit.
+    /// Byte ranges in their order, at least one.
+    Bytes(Vec<RequestedRange>),
+    /// A range in another unit.
     OtherUnit,
-    /// Nothing that can be read.
+    /// A malformed range.
     Invalid,
     /// More than `limit` ranges.
     TooMany,
@@ -46,19 +46,19 @@ pub(super) fn read(value: &[u8], limit: usize) -> RangeField {
     if asked.is_empty() { RangeField::Invalid } else { RangeField::Bytes(asked) }
 }
 
-/// Reads `first-last`, `first-` or `-length`; `None` for anything else, such as a last before the first.
-fn read_one(part: &[u8]) -> Option<Asked> {
+/// Reads `first-last`, `first-` or `-length`; `None` for anything else, a last position before the first for example.
+fn read_one(part: &[u8]) -> Option<RequestedRange> {
     let dash = part.iter().position(|&byte| byte == b'-')?;
     let (first, last) = (&part[..dash], &part[dash + 1..]);
     if first.is_empty() {
-        return number(last).map(Asked::Last);
+        return number(last).map(RequestedRange::Last);
     }
     let first = number(first)?;
     if last.is_empty() {
-        return Some(Asked::From(first, None));
+        return Some(RequestedRange::From(first, None));
     }
     let last = number(last)?;
-    (first <= last).then_some(Asked::From(first, Some(last)))
+    (first <= last).then_some(RequestedRange::From(first, Some(last)))
 }
 
 #[cfg(test)]
@@ -67,13 +67,17 @@ mod tests {
 
     #[test]
     fn ranges_are_read_in_their_order() {
-        let asked = vec![Asked::From(500, Some(600)), Asked::From(9, None), Asked::Last(5)];
+        let asked = vec![
+            RequestedRange::From(500, Some(600)),
+            RequestedRange::From(9, None),
+            RequestedRange::Last(5),
+        ];
         assert_eq!(read(b"bytes=500-600, 9-,,\t-5", 16), RangeField::Bytes(asked.clone()));
         assert_eq!(read(b"Bytes=500-600,9-,-5", 3), RangeField::Bytes(asked));
     }
 
     #[test]
-    fn what_is_no_range_is_invalid() {
+    fn malformed_ranges_are_invalid() {
         for value in [
             "",
             "bytes",
@@ -93,9 +97,9 @@ mod tests {
     }
 
     #[test]
-    fn more_than_the_limit_are_too_many_and_numbers_are_bounded() {
+    fn too_many_ranges_are_refused_and_numbers_saturate() {
         assert_eq!(read(b"bytes=1-2,3-4,x", 2), RangeField::TooMany);
-        let large = RangeField::Bytes(vec![Asked::From(0, Some(u64::MAX))]);
+        let large = RangeField::Bytes(vec![RequestedRange::From(0, Some(u64::MAX))]);
         assert_eq!(read(b"bytes=0-99999999999999999999999", 1), large);
     }
 }

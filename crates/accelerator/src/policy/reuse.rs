@@ -1,17 +1,17 @@
-//! Whether a stored response that suits a request may be used (RFC 9111 §4).
+//! Reuse of a stored response that matches a request (RFC 9111 §4).
 
 use units::{Nanos, WallTime};
 
 use super::directives::{RequestDirectives, Scope};
-use super::request::Request;
-use super::response::Response;
+use super::request_meta::RequestMeta;
+use super::response_meta::ResponseMeta;
 use super::settings::Settings;
-use super::stored::Stored;
+use super::stored_meta::StoredMeta;
 
 reasons! {
-    /// Why a response may be used though it is stale.
+    /// The reason for which a stale response may be used.
     StaleReason {
-        /// The client takes it.
+        /// The client accepts it.
         MaxStale = "max-stale", "RFC 9111 §5.2.1.2";
         /// The origin, or the operator, allows it while it is validated in the background.
         WhileRevalidating = "while-revalidating", "RFC 5861 §3";
@@ -23,55 +23,55 @@ reasons! {
 }
 
 reasons! {
-    /// Why a response must be validated before it is used.
-    Needs {
+    /// The reason for which a response must be validated before use.
+    ValidationReason {
         /// It is stale.
         Stale = "stale", "RFC 9111 §4.2";
-        /// The origin wants that.
+        /// The origin demands it.
         NoCache = "no-cache", "RFC 9111 §5.2.2.4";
         /// An unsafe request has made it invalid.
         Invalidated = "invalidated", "RFC 9111 §4.4";
-        /// The client wants that.
+        /// The client demands it.
         RequestNoCache = "request-no-cache", "RFC 9111 §5.2.1.4";
-        /// It is older than the client takes.
+        /// It is older than the client accepts.
         RequestMaxAge = "request-max-age", "RFC 9111 §5.2.1.1";
-        /// It is not fresh for as long as the client wants.
+        /// It is not fresh for as long as the client demands.
         RequestMinFresh = "request-min-fresh", "RFC 9111 §5.2.1.3";
     }
 }
 
-/// Whether a stored response may be used.
+/// The decision about the reuse of a stored response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reuse {
-    /// As it is.
+    /// It may be used: it is fresh.
     Fresh {
-        /// How old it is.
+        /// Its age.
         age: Nanos,
-        /// How long it is still fresh.
+        /// Its remaining freshness.
         ttl: Nanos,
     },
-    /// As it is, though it is stale. With [`StaleReason::WhileRevalidating`] it is to be validated meanwhile.
+    /// It may be used although it is stale. With [`StaleReason::WhileRevalidating`] it is to be validated meanwhile.
     Stale {
-        /// How old it is.
+        /// Its age.
         age: Nanos,
-        /// How long it has been stale.
+        /// The time since it became stale.
         past: Nanos,
-        /// Why that is allowed.
+        /// The rule that allows it.
         why: StaleReason,
     },
-    /// Only once the origin has said that it is still good.
+    /// It may be used once the origin has validated it.
     Validate {
-        /// How old it is.
+        /// Its age.
         age: Nanos,
-        /// Why.
-        why: Needs,
+        /// The reason.
+        why: ValidationReason,
     },
 }
 
-/// Decides whether a stored response that suits a request, variant and all, may be used now.
+/// Decides whether a stored response that matches a request, including its variant, may be used now.
 ///
-/// What the origin demands comes before what the client wants, and that before what age allows.
-pub fn reuse(stored: &Stored, request: &Request, now: WallTime, settings: &Settings) -> Reuse {
+/// Demands of the origin come before those of the client, and those before what the age allows.
+pub fn reuse(stored: &StoredMeta, request: &RequestMeta, now: WallTime, settings: &Settings) -> Reuse {
     let age = stored.age(now);
     let wishes = wishes(request, settings);
     if let Some(why) = demand(stored, &wishes, age) {
@@ -83,42 +83,42 @@ pub fn reuse(stored: &Stored, request: &Request, now: WallTime, settings: &Setti
     let past = age.saturating_sub(stored.lifetime.length);
     match stale_reason(stored, &wishes, past, settings) {
         Some(why) => Reuse::Stale { age, past, why },
-        None => Reuse::Validate { age, why: Needs::Stale },
+        None => Reuse::Validate { age, why: ValidationReason::Stale },
     }
 }
 
-/// Returns what the client says, as far as the operator lets clients have a say.
-pub(super) fn wishes(request: &Request, settings: &Settings) -> RequestDirectives {
+/// Returns the client's directives, as far as the operator lets clients decide.
+pub(super) fn wishes(request: &RequestMeta, settings: &Settings) -> RequestDirectives {
     if settings.is_obeying_clients { request.directives } else { RequestDirectives::default() }
 }
 
-/// Returns what calls for validation whether or not the response is fresh.
-fn demand(stored: &Stored, wishes: &RequestDirectives, age: Nanos) -> Option<Needs> {
+/// Returns the reason that demands validation whether or not the response is fresh.
+fn demand(stored: &StoredMeta, wishes: &RequestDirectives, age: Nanos) -> Option<ValidationReason> {
     let is_too_old = wishes.max_age.is_some_and(|max_age| max_age < age);
     let demands = [
-        (stored.is_invalid, Needs::Invalidated),
-        (stored.response.directives.no_cache == Scope::Whole, Needs::NoCache),
-        (wishes.no_cache, Needs::RequestNoCache),
-        (is_too_old, Needs::RequestMaxAge),
+        (stored.is_invalid, ValidationReason::Invalidated),
+        (stored.response.directives.no_cache == Scope::Whole, ValidationReason::NoCache),
+        (wishes.no_cache, ValidationReason::RequestNoCache),
+        (is_too_old, ValidationReason::RequestMaxAge),
     ];
     demands.iter().find(|(applies, _)| *applies).map(|(_, why)| *why)
 }
 
 fn fresh(age: Nanos, ttl: Nanos, wishes: &RequestDirectives) -> Reuse {
     if wishes.min_fresh.is_some_and(|min_fresh| ttl < min_fresh) {
-        return Reuse::Validate { age, why: Needs::RequestMinFresh };
+        return Reuse::Validate { age, why: ValidationReason::RequestMinFresh };
     }
     Reuse::Fresh { age, ttl }
 }
 
-/// Returns what allows a stale response, without an error of the origin.
+/// Returns the reason that allows a stale response, without an error of the origin.
 fn stale_reason(
-    stored: &Stored,
+    stored: &StoredMeta,
     wishes: &RequestDirectives,
     past: Nanos,
     settings: &Settings,
 ) -> Option<StaleReason> {
-    // Without `max-stale` a `max-age` says that nothing stale is wanted (RFC 9111 §5.2.1.1), `min-fresh` all the more.
+    // Without `max-stale`, `max-age` excludes stale responses (RFC 9111 §5.2.1.1), and so does `min-fresh`.
     let is_fresh_wanted =
         wishes.min_fresh.is_some() || (wishes.max_age.is_some() && wishes.max_stale.is_none());
     if stored.response.forbids_stale(settings) || is_fresh_wanted {
@@ -132,8 +132,8 @@ fn stale_reason(
     wishes.max_stale.filter(|max_stale| past <= *max_stale).map(|_| StaleReason::MaxStale)
 }
 
-impl Response {
-    /// Tells whether the origin forbids to use the response once it is stale (RFC 9111 §4.2.4).
+impl ResponseMeta {
+    /// Returns whether the origin forbids the use of the response once it is stale (RFC 9111 §4.2.4).
     pub fn forbids_stale(&self, settings: &Settings) -> bool {
         let directives = &self.directives;
         let is_allowed_by_s_maxage = settings.stale.is_allowed_by_s_maxage

@@ -1,4 +1,4 @@
-//! Several responses under one key: which suits a request, and which make room for a new one (RFC 9111 §4.1).
+//! Selection among several responses under one key (RFC 9111 §4.1).
 
 use std::cmp::Reverse;
 
@@ -6,13 +6,13 @@ use units::WallTime;
 
 use super::message::Lines;
 use super::settings::Settings;
-use super::stored::Stored;
+use super::stored_meta::StoredMeta;
 use super::vary::{Variant, Vary};
 
-/// Which of the responses under a key suits a request.
+/// The stored response that a request selects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Selection {
-    /// This one, by its index: of those that suit, the most recent by `Date` (RFC 9111 §4).
+    /// This one, by its index: of those that match, the most recent by `Date` (RFC 9111 §4).
     Found(usize),
     /// None of them: the request differs in a field that they depend on.
     VaryMiss,
@@ -20,9 +20,9 @@ pub enum Selection {
     UriMiss,
 }
 
-/// Finds the stored response that suits a request.
-pub fn select<'a>(stored: &[&Stored], request: impl Lines<'a>, settings: &Settings) -> Selection {
-    // What is stored under one key depends on the same fields but after an update, so the request is mostly read once.
+/// Selects the stored response that matches a request.
+pub fn select<'a>(stored: &[&StoredMeta], request: impl Lines<'a>, settings: &Settings) -> Selection {
+    // Responses under one key depend on the same fields except after an update, so the request is mostly read once.
     let mut read: Option<(&Vary, Option<Variant>)> = None;
     let suiting = stored.iter().enumerate().filter(|(_, one)| {
         let vary = &one.response.vary;
@@ -38,25 +38,25 @@ pub fn select<'a>(stored: &[&Stored], request: impl Lines<'a>, settings: &Settin
     }
 }
 
-fn recency(stored: &Stored) -> (WallTime, WallTime) {
+fn recency(stored: &StoredMeta) -> (WallTime, WallTime) {
     (stored.response.date, stored.response.times.received)
 }
 
 reasons! {
-    /// Why a stored response makes room for a new one.
+    /// The reason for which a stored response is superseded by a new one.
     Superseded {
         /// It answers the same requests.
         SameVariant = "same-variant", "RFC 9111 §4";
-        /// It depends on other fields: the origin has changed its mind about what matters.
+        /// It depends on other fields: the origin has changed its `Vary`.
         OtherFields = "other-fields", "RFC 9111 §4.1";
         /// It is the oldest, and there are as many as the operator allows.
         TooMany = "too-many", "RFC 9111 §4.1";
     }
 }
 
-/// Returns which responses under a key go when a new one comes, with the reason; indices rise.
-pub fn superseded(stored: &[&Stored], new: &Stored, settings: &Settings) -> Vec<(usize, Superseded)> {
-    let replaced = |one: &Stored| {
+/// Returns the responses under a key that a new one supersedes, with the reason; indices rise.
+pub fn superseded(stored: &[&StoredMeta], new: &StoredMeta, settings: &Settings) -> Vec<(usize, Superseded)> {
+    let replaced = |one: &StoredMeta| {
         if one.response.vary != new.response.vary {
             return Some(Superseded::OtherFields);
         }
@@ -70,7 +70,7 @@ pub fn superseded(stored: &[&Stored], new: &Stored, settings: &Settings) -> Vec<
             None => kept.push(index),
         }
     }
-    // The new one needs a place as well.
+    // The new one needs a slot as well.
     let n_kept_max = settings.variants_max.saturating_sub(1);
     kept.sort_by_key(|&index| Reverse(recency(stored[index])));
     gone.extend(kept.iter().skip(n_kept_max).map(|&index| (index, Superseded::TooMany)));

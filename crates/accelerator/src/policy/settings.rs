@@ -1,59 +1,59 @@
-//! What an operator may set. The defaults do what the documents say; all that they guess is a lifetime where only the
-//! date of change is given.
+//! The settings of the policy. The defaults follow the RFCs; the only heuristic is a lifetime where nothing but the
+//! time of the last change is given.
 
 use units::{Nanos, Ratio};
 
-/// The choices that the documents leave to whoever runs a cache.
+/// The choices that the RFCs leave to the operator of a cache.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// How long a response lives that names no lifetime but when it was last changed; by default a tenth of the time
-    /// since then, at most an hour. Never that of a URL with a query.
+    /// The heuristic lifetime of a response that sets none but has `Last-Modified`; by default a tenth of the time
+    /// since then, at most an hour. Never for a URL with a query.
     pub heuristic: Option<Heuristic>,
-    /// How long a response with a status of RFC 9110 §15.1 lives that says nothing; off by default.
+    /// The lifetime of a response that sets none, with a status of RFC 9110 §15.1; off by default.
     pub default_lifetime: Option<Nanos>,
-    /// How long responses with these statuses live that name no lifetime themselves: negative caching.
+    /// The lifetimes of responses with these statuses that set none themselves: negative caching.
     ///
     /// Status and lifetime, the first of a status counts; empty by default. May name statuses that are caused by the
     /// request, whatever `is_storing_request_errors` says.
     pub lifetimes_of_statuses: Vec<(u16, Nanos)>,
-    /// The least lifetime of a response that has one; zero by default. Never raises that of a response with `no-cache`,
-    /// `must-revalidate` or `proxy-revalidate`.
+    /// The minimum lifetime of a response that has one; zero by default. Never raises that of a response with
+    /// `no-cache`, `must-revalidate` or `proxy-revalidate`.
     pub lifetime_min: Nanos,
-    /// The longest lifetime; by default none is too long.
+    /// The maximum lifetime; unlimited by default.
     pub lifetime_max: Nanos,
-    /// Targeted fields to heed, in lower case, the most specific first (RFC 9213 §2.2).
+    /// The targeted fields to honour, in lower case, the most specific first (RFC 9213 §2.2).
     pub targets: Vec<String>,
-    /// What happens to responses with `Set-Cookie`.
+    /// The treatment of responses with `Set-Cookie`.
     pub set_cookie: SetCookie,
-    /// Whether clients may demand fresher or staler answers by `Cache-Control` and `Pragma`; their `no-store` always
-    /// counts.
+    /// Whether clients may demand fresher or staler responses by `Cache-Control` and `Pragma`; their `no-store`
+    /// always counts.
     pub is_obeying_clients: bool,
-    /// Whether responses are stored whose status says that the request's own fields were at fault, such as 400 or 431.
+    /// Whether responses are stored whose status blames the request's own fields: 400 or 431, for example.
     ///
-    /// Off by default: those fields are no part of the key, so one client could put an error before all others.
+    /// Off by default: those fields are not part of the key, so one client could store an error for all others.
     pub is_storing_request_errors: bool,
-    /// Under which conditions stale responses are used.
+    /// The conditions for the use of stale responses.
     pub stale: StaleSettings,
-    /// The most responses that one key may have beside each other because of `Vary`.
+    /// The most variants of one key (`Vary`).
     pub variants_max: usize,
-    /// The most ranges that one request may ask for.
+    /// The most ranges of one request.
     pub ranges_max: usize,
     /// The content codings that requests are reduced to, most wanted first; empty leaves `Accept-Encoding` as it is.
     ///
-    /// The reduced field is what the origin gets, so that variants are as many as it can tell apart.
+    /// The origin gets the reduced field, so there are only as many variants as it can tell apart.
     pub codings: Vec<String>,
-    /// What happens to paths with dot segments.
+    /// The treatment of paths with dot segments.
     pub dot_segments: DotSegments,
-    /// How long requests are not made to wait for each other after a response that could not be stored.
+    /// The time for which requests are not collapsed after a response that could not be stored.
     pub hit_for_miss: Nanos,
 }
 
-/// A lifetime guessed from how long a response has not changed (RFC 9111 §4.2.2).
+/// A heuristic lifetime, from the time that a response has not changed (RFC 9111 §4.2.2).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Heuristic {
-    /// The part of the time since the last change; a tenth is usual and the most that is taken.
+    /// The fraction of the time since the last change; a tenth is usual and the maximum.
     pub fraction: Ratio,
-    /// The longest lifetime that is guessed.
+    /// The longest heuristic lifetime.
     pub lifetime_max: Nanos,
 }
 
@@ -63,37 +63,38 @@ impl Heuristic {
 }
 
 impl Default for Heuristic {
-    /// A tenth, as RFC 9111 §4.2.2 names it, and no more than an hour: what has changed is seen soon enough.
+    /// A tenth, as RFC 9111 §4.2.2 suggests, and no more than an hour: changes are seen soon enough.
     fn default() -> Heuristic {
         Heuristic { fraction: Heuristic::FRACTION_MAX, lifetime_max: Nanos::from_secs(3600) }
     }
 }
 
-/// What happens to responses that set a cookie, unless `private` or `no-cache` names the field.
+/// The treatment of responses that set a cookie, unless `private` or `no-cache` names the field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SetCookie {
     /// They are not stored.
     NotStored,
-    /// They are stored without it: the operator knows that the rest is for everybody.
+    /// They are stored without it: the operator knows that the rest is the same for all clients.
     StoredWithout,
 }
 
-/// Under which conditions stale responses are used.
+/// The conditions for the use of stale responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StaleSettings {
-    /// How long after its end a response is used when the origin cannot be reached (RFC 9111 §4.2.4 allows it then).
+    /// The time after expiry in which a response is used when the origin cannot be reached (RFC 9111 §4.2.4 allows it
+    /// then).
     pub disconnected: Nanos,
-    /// As `stale-if-error` for responses without that directive; zero by default.
+    /// The `stale-if-error` of responses without that directive; zero by default.
     pub if_error: Nanos,
-    /// As `stale-while-revalidate` for responses without that directive; zero by default.
+    /// The `stale-while-revalidate` of responses without that directive; zero by default.
     pub while_revalidating: Nanos,
     /// Whether the two directives count beside `s-maxage`, which strictly forbids stale use (RFC 9111 §5.2.2.10).
     ///
-    /// Off by default. Many origins write both and mean it.
+    /// Off by default, although many origins send both and mean it.
     pub is_allowed_by_s_maxage: bool,
 }
 
-/// What happens to paths with the segments `.` and `..`, plain or percent-encoded.
+/// The treatment of paths with the segments `.` and `..`, plain or percent-encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DotSegments {
     /// They are resolved (RFC 3986 §5.2.4), and the origin gets the result.
@@ -140,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn by_default_nothing_is_used_longer_than_its_origin_says_or_lets_guess() {
+    fn defaults_never_extend_the_origins_lifetime() {
         let settings = Settings::default();
         let guess = Heuristic { fraction: Ratio(0.1), lifetime_max: Nanos::from_secs(3600) };
         assert_eq!((settings.heuristic, settings.default_lifetime), (Some(guess), None));
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn by_default_no_client_decides_what_others_get() {
+    fn defaults_let_no_client_decide_for_others() {
         let settings = Settings::default();
         assert!(!settings.is_storing_request_errors && settings.is_obeying_clients);
         assert_eq!(settings.set_cookie, SetCookie::NotStored);

@@ -1,38 +1,38 @@
-//! Path and query in the one form that both cache key and origin see (RFC 3986 §6.2.2).
+//! Path and query in the normal form that both cache key and origin get (RFC 3986 §6.2.2).
 //!
 //! | in a target | in the path | in the query |
 //! |---|---|---|
 //! | `%41`, `%7e`: a code of a letter, a digit or `-._~` | decoded | decoded |
-//! | any other code, such as `%c3` or `%3D` | kept, with capital digits | kept, with capital digits |
+//! | any other code, for example `%c3` or `%3D` | kept, with capital digits | kept, with capital digits |
 //! | a percent sign without two hexadecimal digits | `%25` | `%25` |
 //! | bytes above 127: UTF-8 that is not encoded | encoded | encoded |
-//! | visible characters that no URI has: ``"<>\^`{\|}`` | encoded | encoded |
-//! | `%2F`, `%5C`, `\`: a slash that servers may find | kept, encoded | kept, encoded |
+//! | visible characters that are not allowed in a URI: ``"<>\^`{\|}`` | encoded | encoded |
+//! | `%2F`, `%5C`, `\`: servers may decode them to a slash | kept, encoded | kept, encoded |
 //! | segments `.` and `..`, plain or encoded | resolved, or refused; refused above the root | kept |
 //! | the same behind `%2F` or `%5C`, or before `;` | refused | kept |
 //! | `%00` | refused | refused |
 //! | blanks, controls, `#` | refused | refused |
 //!
-//! What is refused is read in different ways by different servers, so that a cache could be made to store one resource
-//! under the name of another. All else has one form, which means the same to whoever decodes it once; writing it again
-//! changes nothing.
+//! What is refused is read in different ways by different servers, so that a cache could be made to store one
+//! resource under the name of another. Everything else has one form, which means the same to any server that decodes
+//! it once; normalizing it again changes nothing.
 
 use super::key::KeyRefused;
 use super::settings::DotSegments;
 
-/// The most bytes that a target may have; RFC 9110 §4.1 asks for 8,000 at least.
+/// The most bytes of a target; RFC 9110 §4.1 recommends at least 8,000.
 pub(super) const TARGET_BYTES_MAX: usize = 8192;
 
-/// Visible characters that no URI has but browsers send: they are percent-encoded.
+/// Visible characters that are not allowed in a URI but sent by browsers: they are percent-encoded.
 const ENCODED: &[u8] = b"\"<>\\^`{|}";
 
-/// Writes a request target, path and query, in normal form to the end of `text`.
+/// Appends a request target, path and query, in normal form to `text`.
 ///
-/// See the table above; empty segments, order and case stay.
+/// See the table above; empty segments, order and case are kept.
 ///
 /// # Errors
 ///
-/// A target that is no path, or that servers read in different ways; `text` is of no use then.
+/// A target that is not a path, or that servers read in different ways; the content of `text` is undefined then.
 pub(super) fn write_target(text: &mut String, target: &[u8], dots: DotSegments) -> Result<(), KeyRefused> {
     if TARGET_BYTES_MAX < target.len() {
         return Err(KeyRefused::TooLong);
@@ -89,7 +89,7 @@ fn write_characters(text: &mut String, bytes: &[u8]) -> Result<(), KeyRefused> {
     Ok(())
 }
 
-/// Returns the byte that two hexadecimal digits stand for.
+/// Returns the byte of two hexadecimal digits.
 fn decode(digits: &[u8; 2]) -> Option<u8> {
     let value = |digit: u8| char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok());
     Some((value(digits[0])? << 4) | value(digits[1])?)
@@ -116,8 +116,8 @@ fn is_dots(segment: &str) -> bool {
     matches!(segment, "." | "..")
 }
 
-/// Tells whether some server finds a dot segment in what is none by itself: behind an encoded slash or backslash, or
-/// before a semicolon.
+/// Returns whether some servers find a dot segment in this segment: behind an encoded slash or backslash, or before a
+/// semicolon.
 fn hides_dots(segment: &str) -> bool {
     let mut pieces = segment.split("%2F").flat_map(|piece| piece.split("%5C"));
     !is_dots(segment) && pieces.any(|piece| piece.split(';').next().is_some_and(is_dots))
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_have_one_form() {
+    fn characters_are_normalized() {
         for (target, expected) in [
             ("", "/"),
             ("?a", "/?a"),
@@ -213,9 +213,9 @@ mod tests {
         }
     }
 
-    /// Bytes that are no UTF-8, such as Latin-1 of old links, are encoded one by one.
+    /// Bytes that are not UTF-8, Latin-1 of old links for example, are encoded one by one.
     #[test]
-    fn bytes_that_are_no_text_are_encoded_too() {
+    fn non_utf8_bytes_are_encoded() {
         let mut text = String::new();
         write_target(&mut text, b"/caf\xe9?\xff", DotSegments::Resolved).unwrap();
         assert_eq!(text, "/caf%E9?%FF");
@@ -223,7 +223,7 @@ mod tests {
 
     /// A code that begins with a stray percent sign is no second chance for what is refused.
     #[test]
-    fn nothing_that_is_refused_hides_behind_a_percent_sign() {
+    fn stray_percent_signs_hide_nothing() {
         for (target, expected) in [
             ("/a/%%2e%2e/b", Ok("/a/%25../b")),
             ("/a/..%%2fb", Ok("/a/..%25%2Fb")),
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_form_is_refused() {
+    fn invalid_targets_are_refused() {
         for (target, reason) in [
             ("*", KeyRefused::TargetForm),
             ("a/b", KeyRefused::TargetForm),

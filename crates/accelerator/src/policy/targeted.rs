@@ -1,15 +1,15 @@
-//! Targeted fields such as `CDN-Cache-Control` (RFC 9213): structured fields, unlike `Cache-Control`.
+//! Targeted fields, `CDN-Cache-Control` for example (RFC 9213): structured fields, unlike `Cache-Control`.
 
 use sfv::{BareItem, Dictionary, ListEntry, Parser};
 
 use super::directives::ResponseDirectives;
 
-/// An argument that no directive can read, so that it is taken the strictest way.
+/// An argument that no directive accepts, so that it is read the strictest way.
 const UNREADABLE: &str = "?";
 
 /// Reads all lines of a targeted field, joined by commas.
 ///
-/// `None` if the field is empty or no dictionary, as it does not count then (RFC 9213 §2.1).
+/// `None` if the field is empty or not a dictionary, as it does not count then (RFC 9213 §2.1).
 pub(super) fn read(value: &[u8]) -> Option<ResponseDirectives> {
     let dictionary: Dictionary = Parser::new(value).parse().ok()?;
     let mut directives = ResponseDirectives::default();
@@ -24,17 +24,17 @@ pub(super) fn read(value: &[u8]) -> Option<ResponseDirectives> {
     (!dictionary.is_empty()).then_some(directives)
 }
 
-/// What a directive comes with.
+/// The argument of a directive.
 enum Argument {
-    /// It is denied (`?0`), which is as if it were absent.
+    /// False (`?0`), which is the same as absent.
     Denied,
-    /// Nothing.
+    /// None.
     None,
     /// A text.
     Text(String),
 }
 
-/// Returns a directive's argument. A number must not come as a string (RFC 9213 §2.1).
+/// Returns a directive's argument. A number must not be given as a string (RFC 9213 §2.1).
 fn argument(entry: &ListEntry) -> Argument {
     let ListEntry::Item(item) = entry else {
         return Argument::Text(UNREADABLE.to_owned());
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lifetime_of_another_type_is_none() {
+    fn a_lifetime_of_the_wrong_type_is_zero() {
         for value in ["max-age=\"60\"", "max-age=60.5", "max-age=-1", "max-age=a", "max-age=(60)", "max-age"]
         {
             assert_eq!(read(value.as_bytes()).unwrap().max_age, Some(Nanos::ZERO), "{value}");
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_dictionary_does_not_count() {
+    fn malformed_dictionaries_are_ignored() {
         for value in [
             "",
             " ",

@@ -1,24 +1,24 @@
-//! Stored responses brought up to date by 304 and by replies to HEAD (RFC 9111 §3.2, §4.3.4, §4.3.5).
+//! Freshening of stored responses by 304 and by responses to HEAD (RFC 9111 §3.2, §4.3.4, §4.3.5).
 
 use super::date::write_date;
 use super::message::Lines;
 use super::outgoing::stored_lines;
-use super::response::Response;
-use super::stored::Stored;
+use super::response_meta::ResponseMeta;
+use super::stored_meta::StoredMeta;
 
 reasons! {
-    /// Why a 304 updates nothing; the request is then repeated without conditions.
+    /// The reason for which a 304 freshens nothing; the request is then repeated without conditions.
     NotFreshened {
-        /// It is about a response with another strong validator.
+        /// Its strong validator is that of another response.
         OtherStrongValidator = "other-strong-validator", "RFC 9111 §4.3.4";
-        /// It is about a response with another weak validator.
+        /// Its weak validator is that of another response.
         OtherWeakValidator = "other-weak-validator", "RFC 9111 §4.3.4";
-        /// It does not say which of several responses it is about.
+        /// It does not say which of several responses it validates.
         Ambiguous = "ambiguous", "RFC 9111 §4.3.4";
     }
 }
 
-/// Which stored responses a 304 is about.
+/// The stored responses that a 304 freshens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Freshened {
     /// These, by their indices; at least one.
@@ -27,24 +27,24 @@ pub enum Freshened {
     No(NotFreshened),
 }
 
-/// Decides which of the responses that were asked about a 304 updates.
+/// Decides which of the validated responses a 304 freshens.
 ///
-/// A strong tag stands for all responses that have it; a weak one, or a date of change, for the most recent. Without
-/// any, the reply is about the response that was asked about, if that was one: the condition was its own.
+/// A strong tag selects all responses that have it; a weak one, or `Last-Modified`, the most recent. Without any, the
+/// 304 is about the response that was validated, if that was one: the condition was its own.
 ///
-/// An update can make a response one that must not be stored; look at the merged head with [`store`](super::store()).
-pub fn freshen(asked: &[&Stored], reply: &Response) -> Freshened {
-    let found = |is_same: &dyn Fn(&Response) -> bool| -> Vec<usize> {
+/// An update can make a response one that must not be stored; check the merged head with [`store`](super::store()).
+pub fn freshen(asked: &[&StoredMeta], reply: &ResponseMeta) -> Freshened {
+    let found = |is_same: &dyn Fn(&ResponseMeta) -> bool| -> Vec<usize> {
         let same = asked.iter().enumerate().filter(|(_, one)| is_same(&one.response));
         same.map(|(index, _)| index).collect()
     };
     let (indices, otherwise) = match (&reply.etag, reply.last_modified) {
         (Some(tag), _) if !tag.is_weak => {
-            let same = found(&|one| one.etag.as_ref().is_some_and(|own| own.is_strongly(tag)));
+            let same = found(&|one| one.etag.as_ref().is_some_and(|own| own.strongly_matches(tag)));
             (same, NotFreshened::OtherStrongValidator)
         }
         (Some(tag), _) => {
-            let same = found(&|one| one.etag.as_ref().is_some_and(|own| own.is_weakly(tag)));
+            let same = found(&|one| one.etag.as_ref().is_some_and(|own| own.weakly_matches(tag)));
             (most_recent(asked, same), NotFreshened::OtherWeakValidator)
         }
         (None, Some(changed)) => {
@@ -59,33 +59,33 @@ pub fn freshen(asked: &[&Stored], reply: &Response) -> Freshened {
     if indices.is_empty() { Freshened::No(otherwise) } else { Freshened::Update(indices) }
 }
 
-fn most_recent(asked: &[&Stored], indices: Vec<usize>) -> Vec<usize> {
+fn most_recent(asked: &[&StoredMeta], indices: Vec<usize>) -> Vec<usize> {
     indices.into_iter().max_by_key(|&index| asked[index].response.date).into_iter().collect()
 }
 
-/// Fields that describe the stored bytes: a reply without them cannot change them (RFC 9111 §3.2).
-const OF_THE_BYTES: [&[u8]; 3] = [b"content-encoding", b"content-length", b"content-range"];
+/// Fields that describe the stored bytes: a response without a body cannot change them (RFC 9111 §3.2).
+const CONTENT_FIELDS: [&[u8]; 3] = [b"content-encoding", b"content-length", b"content-range"];
 
-/// Fields that are about one transfer: they come from the reply or not at all.
-const OF_THE_TRANSFER: [&[u8]; 2] = [b"age", b"date"];
+/// Fields that describe one transfer: they come from the update or not at all.
+const TRANSFER_FIELDS: [&[u8]; 2] = [b"age", b"date"];
 
-/// One header line that is kept.
-pub type Line = (Vec<u8>, Vec<u8>);
+/// One stored header line.
+pub type StoredLine = (Vec<u8>, Vec<u8>);
 
-/// Returns the lines of a stored response after an update: those of the reply take the place of their namesakes.
+/// Returns the lines of a stored response after an update: those of the update replace their namesakes.
 ///
-/// What describes the stored bytes stays; what is not stored of any response, cookies among it, is not taken over.
-/// Without a `Date` the reply has that of its arrival (RFC 9110 §6.6.1).
-pub fn merge<'a, 'b>(stored: impl Lines<'a>, lines: impl Lines<'b>, reply: &Response) -> Vec<Line> {
+/// Fields that describe the stored bytes stay; fields that are never stored, cookies among them, are not taken over.
+/// Without a `Date` the update has that of its receipt (RFC 9110 §6.6.1).
+pub fn merge<'a, 'b>(stored: impl Lines<'a>, lines: impl Lines<'b>, reply: &ResponseMeta) -> Vec<StoredLine> {
     let is_one_of = |names: &[&[u8]], name: &[u8]| names.iter().any(|one| one.eq_ignore_ascii_case(name));
     let mut updates = stored_lines(lines, reply);
-    updates.retain(|(name, _)| !is_one_of(&OF_THE_BYTES, name));
+    updates.retain(|(name, _)| !is_one_of(&CONTENT_FIELDS, name));
     let is_replaced = |name: &[u8]| {
-        is_one_of(&OF_THE_TRANSFER, name)
+        is_one_of(&TRANSFER_FIELDS, name)
             || updates.iter().any(|(other, _)| other.eq_ignore_ascii_case(name))
             || reply.withheld().any(|other| other.as_bytes().eq_ignore_ascii_case(name))
     };
-    let mut merged: Vec<Line> = stored.filter(|(name, _)| !is_replaced(name)).map(owned).collect();
+    let mut merged: Vec<StoredLine> = stored.filter(|(name, _)| !is_replaced(name)).map(owned).collect();
     merged.extend(updates.iter().copied().map(owned));
     if !merged.iter().any(|(name, _)| name.eq_ignore_ascii_case(b"date")) {
         merged.push((b"Date".to_vec(), write_date(reply.times.received).into_bytes()));
@@ -93,12 +93,12 @@ pub fn merge<'a, 'b>(stored: impl Lines<'a>, lines: impl Lines<'b>, reply: &Resp
     merged
 }
 
-fn owned((name, value): (&[u8], &[u8])) -> Line {
+fn owned((name, value): (&[u8], &[u8])) -> StoredLine {
     (name.to_vec(), value.to_vec())
 }
 
 reasons! {
-    /// In what a reply to HEAD differs from the stored response to GET.
+    /// The difference between a response to HEAD and the stored response to GET.
     Mismatch {
         /// It has another entity tag.
         EntityTag = "entity-tag", "RFC 9111 §4.3.5";
@@ -109,19 +109,19 @@ reasons! {
     }
 }
 
-/// What a reply to HEAD does to a stored response that would have suited the request.
+/// The effect of a response to HEAD on the stored response that matches the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeadUpdate {
     /// Its lines are updated, see [`merge`].
     Update,
-    /// It is stale from now on, see [`Stored::expire`].
+    /// It is stale from now on, see [`StoredMeta::expire`].
     Stale(Mismatch),
-    /// Nothing: the reply is no 200.
+    /// None: the response is not a 200.
     Nothing,
 }
 
-/// Compares a reply to HEAD with a stored response to GET: all that it says about the content must be the same.
-pub fn head_update(stored: &Stored, reply: &Response) -> HeadUpdate {
+/// Compares a response to HEAD with a stored response to GET: all that it says about the content must be the same.
+pub fn head_update(stored: &StoredMeta, reply: &ResponseMeta) -> HeadUpdate {
     if reply.status != 200 {
         return HeadUpdate::Nothing;
     }

@@ -1,24 +1,24 @@
-//! The question whether a stored response is still good (RFC 9111 §4.3.1).
+//! Validation of stored responses (RFC 9111 §4.3.1).
 
 use super::date::write_date;
 use super::entity_tag::EntityTag;
-use super::stored::Stored;
+use super::stored_meta::StoredMeta;
 
-/// The conditions that a validation adds to the request; those of the client are left out meanwhile.
+/// The conditions that a validation adds to the request, in place of the client's own.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Conditional {
-    /// The value of `If-None-Match`: the tags of all stored responses that the reply may be about.
+    /// The value of `If-None-Match`: the tags of all stored responses that may be validated.
     pub if_none_match: Option<Vec<u8>>,
-    /// The value of `If-Modified-Since`; only if the question is about one response.
+    /// The value of `If-Modified-Since`; only if one response is validated.
     pub if_modified_since: Option<String>,
 }
 
-/// Returns the conditions that ask whether one of these responses is still good.
+/// Returns the conditions that validate one of these responses.
 ///
-/// Give the one response that [`answer`](super::answer()) wants validated, or all under the key if none suits the
-/// request: the origin may then say by its tag that one of them does. Without a validator there is no condition, and
-/// the request asks for the response anew.
-pub fn conditional(stored: &[&Stored]) -> Conditional {
+/// Pass the one response that [`decide`](super::decide()) wants validated, or all under the key if none matches the
+/// request: the origin may then select one by its tag. Without a validator there is no condition, and the request
+/// fetches the response anew.
+pub fn conditional(stored: &[&StoredMeta]) -> Conditional {
     let tags: Vec<_> =
         stored.iter().filter_map(|one| one.response.etag.as_ref()).map(EntityTag::to_bytes).collect();
     let changed = match stored {

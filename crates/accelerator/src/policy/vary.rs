@@ -1,4 +1,4 @@
-//! Which request fields a response depends on, and what they were (RFC 9111 §4.1).
+//! Variants: the request fields that a response depends on, and their values (RFC 9111 §4.1).
 
 use super::list::{allocations_of, lower_token, members};
 use super::message::{Lines, values};
@@ -7,7 +7,7 @@ use super::normal::normal;
 /// The most fields that a response may depend on; with more it is not stored.
 pub const VARY_FIELDS_MAX: usize = 16;
 
-/// What `Vary` says.
+/// The content of `Vary`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Vary {
     /// The response is the same for all requests.
@@ -15,7 +15,7 @@ pub enum Vary {
     Nothing,
     /// It depends on these request fields: names in lower case, sorted, each once.
     Fields(Vec<String>),
-    /// It depends on what no field tells (`*`), or on a name that is none.
+    /// It depends on more than fields (`*`), or on a malformed name.
     Everything,
 }
 
@@ -42,21 +42,22 @@ impl Vary {
         }
     }
 
-    /// Returns the bytes of each piece of memory that it has allocated.
+    /// Returns the bytes of each heap allocation.
     pub(super) fn allocations(&self) -> impl Iterator<Item = usize> {
         let names = if let Vary::Fields(names) = self { Some(names) } else { None };
         names.into_iter().flat_map(allocations_of)
     }
 }
 
-/// The values that a request has in the fields that a response depends on: equal if the response suits both.
+/// A variant: a request's values of the fields that a response depends on; equal if the response matches both
+/// requests.
 ///
-/// Values are compared in a form in which what means the same is the same.
+/// Values are compared in normal form, in which equivalent values are equal.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Variant(Vec<u8>);
 
 impl Variant {
-    /// Collects the values from a request; `None` if nothing ever matches ([`Vary::Everything`]).
+    /// Collects the values from a request; `None` if no request ever matches ([`Vary::Everything`]).
     ///
     /// `codings` as in [`Settings`](super::Settings).
     pub fn of<'a>(vary: &Vary, request: impl Lines<'a>, codings: &[String]) -> Option<Variant> {
@@ -67,7 +68,7 @@ impl Variant {
             Vary::Fields(names) => {
                 for name in names {
                     text.extend_from_slice(name.as_bytes());
-                    // A field that is absent differs from one that is empty; no value has a line end in it.
+                    // An absent field differs from an empty one; no value contains a line end.
                     if let Some(value) = normal(name, request.clone(), codings) {
                         text.push(b':');
                         text.extend_from_slice(&value);
@@ -79,17 +80,17 @@ impl Variant {
         Some(Variant(text))
     }
 
-    /// Takes a variant from where it was stored: the bytes that [`Variant::as_bytes`] gave.
+    /// Restores a variant from the bytes that [`Variant::as_bytes`] returned.
     pub fn from_bytes(bytes: Vec<u8>) -> Variant {
         Variant(bytes)
     }
 
-    /// Returns the values in the form in which they are compared; empty if the response depends on nothing.
+    /// Returns the values in normal form; empty if the response depends on nothing.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// Returns how many bytes of memory the values take.
+    /// Returns the bytes of memory that the values take.
     pub(super) fn capacity(&self) -> usize {
         self.0.capacity()
     }
@@ -105,14 +106,14 @@ mod tests {
     }
 
     #[test]
-    fn names_of_all_lines_are_collected() {
+    fn vary_names_are_collected_from_all_lines() {
         assert_eq!(vary(&[]), Vary::Nothing);
         assert_eq!(vary(&["", " , "]), Vary::Nothing);
         assert_eq!(vary(&["Foo, bar", "BAR,a"]).fields(), ["a", "bar", "foo"]);
     }
 
     #[test]
-    fn a_star_or_no_name_means_everything() {
+    fn an_asterisk_or_malformed_name_means_everything() {
         for lines in [&["*"][..], &["a, *"], &["a", "*, b"], &["a b"], &["\"a\""], &[", *"]] {
             assert_eq!(vary(lines), Vary::Everything, "{lines:?}");
         }

@@ -12,14 +12,14 @@ pub(super) struct Weighted {
 /// The most different values that are read; each is compared with those before it.
 const VALUES_MAX: usize = 64;
 
-/// The weight of a value that names none.
+/// The weight of a value without one.
 pub(super) const WEIGHT_MAX: u16 = 1000;
 
-/// Reads a list of values that have no parameter but their weight; `None` if there is another, or anything odd, or too
-/// many values.
+/// Reads a list of values without parameters other than their weight; `None` if there is another parameter, a syntax
+/// error, or too many values.
 ///
-/// In the order of the list, and of values that are named twice only the first. Values are case-insensitive in all
-/// fields of this form: codings, languages, charsets and media types.
+/// In the order of the list, and of repeated values only the first. Values are case-insensitive in all fields of this
+/// form: codings, languages, charsets and media types.
 pub(super) fn weighted(value: &[u8]) -> Option<Vec<Weighted>> {
     let mut list: Vec<Weighted> = Vec::new();
     for member in members(value) {
@@ -62,7 +62,7 @@ fn read_weight(text: &[u8]) -> Option<u16> {
     (weight <= WEIGHT_MAX).then_some(weight)
 }
 
-/// Writes a list: weights as thousandths, none where it is the greatest.
+/// Writes a list: weights in thousandths, none where it is the greatest.
 pub(super) fn write_weighted(list: &[Weighted]) -> String {
     let write = |one: &Weighted| match one.weight {
         WEIGHT_MAX => one.value.clone(),
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_are_read_with_their_weights() {
+    fn weighted_lists_are_parsed() {
         check("", Some(""));
         check("gzip", Some("gzip"));
         check("GZip , br;q=0.5,*;q=0", Some("gzip,br;q=500,*;q=0"));
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn other_parameters_and_odd_weights_are_not_read() {
+    fn other_parameters_and_malformed_weights_are_refused() {
         for value in
             ["text/html;level=1", "a;q=2", "a;q=1.1", "a;q=0.1234", "a;q=-1", "a;q", "a;q=1;x", "a b", ";q=1"]
         {

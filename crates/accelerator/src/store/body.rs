@@ -1,7 +1,8 @@
-//! Bodies in memory: one piece each, of just its size.
+//! Bodies in memory: one allocation each, of exactly its size.
 //!
-//! Large bodies get pages of their own, which go back to the system when the body goes. Among the small pieces of the
-//! heap they would leave holes that nothing else fits into, and the process would take far more than is counted.
+//! Large bodies are mapped separately, so that their pages go back to the system when the body goes. Among the small
+//! allocations of the heap they would leave holes that nothing else fits into, and the process would take far more
+//! than is counted.
 
 use std::io;
 
@@ -13,16 +14,16 @@ use super::cost::allocation;
 /// The size of a page of memory in bytes.
 const PAGE_BYTES: usize = 4096;
 
-/// The least size of a body on pages of its own, in bytes: no more than a page in 16 is lost by rounding.
+/// The smallest body that is mapped separately, in bytes: rounding loses no more than a page in 16.
 const MAPPED_BYTES_MIN: usize = 16 * PAGE_BYTES;
 
 /// The most mappings of one store; the system allows a process some 65,000.
 const MAPPINGS_MAX: u64 = 16_384;
 
-/// What `Bytes` allocates beside a body, in bytes: its reference count and what it belongs to.
+/// The bytes that `Bytes` allocates beside a body: its reference count and its owner.
 const HANDLE_BYTES: usize = 40;
 
-/// Returns what a body of this length takes in memory, in bytes.
+/// Returns the bytes of memory that a body of this length takes.
 pub(super) fn body_cost(length: usize) -> usize {
     let taken = match length {
         0 => return 0,
@@ -32,22 +33,22 @@ pub(super) fn body_cost(length: usize) -> usize {
     taken + allocation(HANDLE_BYTES)
 }
 
-/// Puts bodies into memory.
+/// Packs bodies into memory.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Packer {
-    /// From which length on a body gets pages of its own.
+    /// The length from which on a body is mapped separately.
     mapped_min: usize,
 }
 
 impl Packer {
-    /// Makes a packer for a store of this size in bytes: so large a body gets its own pages that there are never more
-    /// than [`MAPPINGS_MAX`] of them.
+    /// Makes a packer for a store of this size in bytes: the length from which bodies are mapped is such that there
+    /// are never more than [`MAPPINGS_MAX`].
     pub(super) fn new(store_bytes: u64) -> Packer {
         let enough = usize::try_from(store_bytes / MAPPINGS_MAX).unwrap_or(usize::MAX);
         Packer { mapped_min: enough.max(MAPPED_BYTES_MIN) }
     }
 
-    /// Puts a body together from its pieces.
+    /// Joins the pieces of a body.
     pub(super) fn pack(self, pieces: &[Bytes]) -> Bytes {
         let length = pieces.iter().map(Bytes::len).sum();
         if let Some(mut pages) = self.pages(length) {
@@ -64,7 +65,7 @@ impl Packer {
         Bytes::from(body)
     }
 
-    /// Makes a body of this length, of bytes that `read` fills in.
+    /// Makes a body of this length, whose bytes `read` fills in.
     ///
     /// # Errors
     ///
@@ -83,7 +84,7 @@ impl Packer {
         Ok(Bytes::from(body))
     }
 
-    /// Returns pages for a body that is large enough to have some, if the system gives them.
+    /// Returns a mapping for a body that is large enough, if the system provides it.
     fn pages(self, length: usize) -> Option<MmapMut> {
         let is_large = self.mapped_min <= length;
         is_large.then(|| MmapOptions::new().len(length).populate().map_anon().ok()).flatten()
@@ -95,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bodies_of_every_size_are_packed_as_they_are() {
+    fn packing_preserves_bodies_of_every_size() {
         let packer = Packer::new(1 << 20);
         for length in [0, 1, 100, MAPPED_BYTES_MIN - 1, MAPPED_BYTES_MIN, 3 * MAPPED_BYTES_MIN + 5] {
             let whole: Vec<u8> = (0..length).map(|at| (at % 251) as u8).collect();
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_store_gives_pages_to_larger_bodies_only() {
+    fn a_large_store_maps_only_larger_bodies() {
         assert_eq!(Packer::new(100 << 20).mapped_min, MAPPED_BYTES_MIN);
         assert_eq!(Packer::new(16 << 30).mapped_min, 1 << 20);
     }

@@ -1,22 +1,23 @@
-//! What a piece of memory really takes.
+//! Memory cost of allocations.
 
-/// What the allocator keeps beside each piece, in bytes.
+/// The allocator's overhead per allocation, in bytes.
 const HEADER_BYTES: usize = 8;
 
-/// The steps in which the allocator hands memory out, in bytes.
+/// The allocator's granularity, in bytes.
 const STEP_BYTES: usize = 16;
 
-/// The least that it hands out, in bytes.
-const LEAST_BYTES: usize = 32;
+/// The smallest allocation, in bytes.
+const ALLOCATION_BYTES_MIN: usize = 32;
 
-/// Returns what an allocation of `bytes` takes with all that the allocator adds; nothing for none.
+/// Returns the memory that an allocation of `bytes` takes including the allocator's overhead; zero for none.
 ///
-/// Source: glibc's `malloc`: a header of 8 bytes, sizes in steps of 16, at least 32. musl's steps differ but lie close.
+/// Source: glibc's `malloc`: a header of 8 bytes, sizes in steps of 16, at least 32. musl's steps differ but lie
+/// close.
 pub(super) fn allocation(bytes: usize) -> usize {
     if bytes == 0 {
         return 0;
     }
-    (bytes + HEADER_BYTES).next_multiple_of(STEP_BYTES).max(LEAST_BYTES)
+    (bytes + HEADER_BYTES).next_multiple_of(STEP_BYTES).max(ALLOCATION_BYTES_MIN)
 }
 
 #[cfg(test)]

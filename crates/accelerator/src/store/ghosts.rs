@@ -1,15 +1,15 @@
-//! Ghosts: keys of objects that were evicted soon after they came.
+//! Ghosts: keys of objects that were evicted soon after they came (S3-FIFO's term).
 
 use std::collections::VecDeque;
 
 use hashbrown::HashTable;
 
-/// How many ghosts there may be at the least.
+/// The least capacity for ghosts.
 const GHOSTS_MIN: usize = 64;
 
 /// Hashes of keys, in the order in which they came, up to a number.
 ///
-/// Of each hash 32 bits are kept: that two keys share them costs a misplaced object, nothing else.
+/// Of each hash 32 bits are kept: a collision costs a misplaced object, nothing else.
 #[derive(Debug, Default)]
 pub(super) struct Ghosts {
     known: HashTable<u32>,
@@ -22,7 +22,7 @@ impl Ghosts {
         self.known.allocation_size() + self.order.capacity() * size_of::<u32>()
     }
 
-    /// Adds a hash; the oldest go so that there are at most `n_max`.
+    /// Adds a hash; the oldest are removed so that there are at most `n_max`.
     pub(super) fn add(&mut self, hash: u64, n_max: usize) {
         while n_max.max(GHOSTS_MIN) <= self.order.len() {
             if let Some(oldest) = self.order.pop_front() {
@@ -36,9 +36,9 @@ impl Ghosts {
         self.order.push_back(print);
     }
 
-    /// Tells whether a hash is known, and forgets it.
+    /// Returns whether a hash is known, and forgets it.
     pub(super) fn take(&mut self, hash: u64) -> bool {
-        // Its place in the order stays until its turn comes.
+        // Its entry in the order stays until its turn comes.
         self.forget(print(hash))
     }
 
@@ -52,7 +52,7 @@ fn print(hash: u64) -> u32 {
     (hash >> 8) as u32
 }
 
-/// Spreads a print over 64 bits, of which the table uses both ends.
+/// Spreads a print over 64 bits, because the table uses both ends.
 fn spread(print: &u32) -> u64 {
     units::mix_bits(u64::from(*print))
 }
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_newest_are_known_once() {
+    fn the_newest_ghosts_are_known_once() {
         let mut ghosts = Ghosts::default();
         (0..100).for_each(|number| ghosts.add(units::mix_bits(number), GHOSTS_MIN));
         assert!(!ghosts.take(units::mix_bits(35)) && ghosts.take(units::mix_bits(36)));
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_bounded_however_many_come() {
+    fn ghost_memory_is_bounded() {
         let mut ghosts = Ghosts::default();
         for number in 0..100_000 {
             ghosts.add(units::mix_bits(number), 1000);

@@ -1,6 +1,6 @@
 //! Patterns of keys and targets.
 
-/// A text in which `*` stands for anything, also nothing; every other character, `?` too, stands for itself.
+/// A text in which `*` matches any text, even none; every other character, `?` too, matches itself.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Pattern(String);
 
@@ -15,7 +15,7 @@ impl Pattern {
         &self.0
     }
 
-    /// Tells whether the whole of a text fits. Takes at most as many steps as the product of both lengths.
+    /// Returns whether a whole text matches. Takes at most as many steps as the product of both lengths.
     pub fn matches(&self, text: &str) -> bool {
         let Some((start, rest)) = self.0.split_once('*') else {
             return self.0 == text;
@@ -24,7 +24,7 @@ impl Pattern {
             return false;
         };
         let (middle, end) = rest.rsplit_once('*').unwrap_or(("", rest));
-        // Taking each part where it stands first leaves the most to the parts after it.
+        // Matching each part at its first occurrence leaves the most to the parts after it.
         for part in middle.split('*') {
             match text.find(part) {
                 Some(found) => text = &text[found + part.len()..],
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_star_stands_for_anything_and_all_else_for_itself() {
+    fn an_asterisk_matches_anything_and_others_match_themselves() {
         for (pattern, fitting, other) in [
             ("abc", &["abc"][..], &["ab", "abcd", "xabc", ""][..]),
             ("", &[""], &["a"]),

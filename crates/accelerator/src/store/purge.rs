@@ -1,16 +1,16 @@
-//! What can be removed at once, and how.
+//! Purges: their selection and their effect.
 
-use super::object::Object;
 use super::pattern::Pattern;
+use super::stored_response::StoredResponse;
 
-/// What is meant by a purge.
+/// The selection of a purge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Purge {
     /// All variants under one key, in its normal form ([`Key::as_str`](crate::policy::Key::as_str)).
     Key(String),
-    /// All whose key begins so.
+    /// All whose key has this prefix.
     Prefix(String),
-    /// All whose key fits.
+    /// All whose key matches.
     Pattern(Pattern),
     /// All that have this tag.
     Tag(String),
@@ -18,19 +18,19 @@ pub enum Purge {
     All,
 }
 
-/// What happens to what is removed.
+/// The effect of a removal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Removal {
-    /// It is gone.
+    /// Delete it.
     Delete,
-    /// It is stale from now on: a soft purge. It still serves while it is validated or the origin is dead.
+    /// Make it stale from now on: a soft purge. It is still served while it is validated or no server can be reached.
     Expire,
     /// It must not be used without validation (RFC 9111 §4.4).
     Invalidate,
 }
 
 impl Purge {
-    /// Returns the key if one is meant.
+    /// Returns the key if one is named.
     pub(super) fn key(&self) -> Option<&str> {
         match self {
             Purge::Key(key) => Some(key),
@@ -38,12 +38,12 @@ impl Purge {
         }
     }
 
-    /// Tells whether an object is meant.
-    pub(super) fn matches(&self, object: &Object) -> bool {
+    /// Returns whether the purge matches an object.
+    pub(super) fn matches(&self, object: &StoredResponse) -> bool {
         self.matches_parts(object.key.as_str(), &object.tags)
     }
 
-    /// Tells whether an object with this key and these tags is meant.
+    /// Returns whether the purge matches an object with this key and these tags.
     pub(super) fn matches_parts(&self, key: &str, tags: &[Box<str>]) -> bool {
         match self {
             Purge::Key(meant) => meant == key,
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_of_purge_means_what_it_says() {
+    fn every_kind_of_purge_matches_its_objects() {
         let tags: [Box<str>; 2] = ["news".into(), "a b".into()];
         let matches = |purge: Purge| purge.matches_parts("http://a/b/c?d", &tags);
         assert!(matches(Purge::Key("http://a/b/c?d".into())) && !matches(Purge::Key("http://a/b/c".into())));

@@ -1,4 +1,4 @@
-//! Which objects go when room runs out: S3-FIFO, aware of sizes.
+//! The eviction policy: S3-FIFO, aware of sizes.
 //!
 //! ```text
 //!   new ──► small (a tenth) ── used often enough ──► main ── used often enough ─┐
@@ -7,17 +7,18 @@
 //!           gone, its key a ghost ──────────────────────┘
 //! ```
 //!
-//! Objects move only when room is needed, so a hit is a mark on the object and takes no lock. "Often enough" is once
-//! for objects up to the mean size, and once more for each doubling beyond: a large object must earn what it displaces.
+//! Objects move only when room is needed, so a hit only raises a counter of the object and takes no lock. "Often
+//! enough" is once for objects up to the mean size, and once more for each doubling beyond: a large object must earn
+//! what it displaces.
 //!
-//! Source: Yang et al., FIFO Queues are All You Need for Cache Eviction (SOSP 2023). Sizes are ours, and so is that there
-//! are as many ghosts as objects; `tests/store/eviction.rs` compares it with LRU.
+//! Source: Yang et al., FIFO Queues are All You Need for Cache Eviction (SOSP 2023). Awareness of sizes is an
+//! addition, and so is that there are as many ghosts as objects; `tests/store/eviction.rs` compares it with LRU.
 
 use super::ghosts::Ghosts;
-use super::object::FREQUENCY_MAX;
 use super::slab::{Index, NONE, Queue, Slab};
+use super::stored_response::FREQUENCY_MAX;
 
-/// One part in so many of the limit is for new objects.
+/// The share of the limit for new objects: one part in this many.
 const SMALL_PART: usize = 10;
 
 /// Entries in the order in which they came.
@@ -93,22 +94,22 @@ impl Queues {
         self.ghosts.bytes()
     }
 
-    /// Tells which queue an object with this hash of its key comes into.
+    /// Returns the queue for an object with this key hash.
     pub(super) fn queue_for(&mut self, hash: u64) -> Queue {
         if self.ghosts.take(hash) { Queue::Main } else { Queue::Small }
     }
 
-    /// Appends an entry to the queue that it names.
+    /// Appends an entry to its queue.
     pub(super) fn push(&mut self, slab: &mut Slab, index: Index) {
         self.of(slab.get(index).queue).push(slab, index);
     }
 
-    /// Takes an entry out of its queue.
+    /// Unlinks an entry from its queue.
     pub(super) fn unlink(&mut self, slab: &mut Slab, index: Index) {
         self.of(slab.get(index).queue).unlink(slab, index);
     }
 
-    /// Changes what an entry costs; before the object is changed.
+    /// Changes the cost of an entry; before the object is changed.
     pub(super) fn recount(&mut self, slab: &mut Slab, index: Index, cost: usize) {
         let entry = slab.get_mut(index);
         let fifo = self.of(entry.queue);
@@ -116,9 +117,9 @@ impl Queues {
         entry.cost = cost;
     }
 
-    /// Takes the entry that is worth least out of its queue; `None` if there is none.
+    /// Takes the next victim out of its queue; `None` if there is none.
     ///
-    /// Ends because each pass takes from every object that stays some of what keeps it.
+    /// Terminates because each pass lowers the frequency of every object that stays.
     pub(super) fn pop_victim(&mut self, slab: &mut Slab) -> Option<Index> {
         let mean = self.objects_bytes() / slab.len().max(1);
         loop {
@@ -147,7 +148,7 @@ impl Queues {
     }
 }
 
-/// Returns how many uses keep an object of this cost: 1 + log₂ (cost / mean), rounded down, from 1 to 3.
+/// Returns the number of uses that keep an object of this cost: 1 + log₂ (cost / mean), rounded down, from 1 to 3.
 fn price(cost: usize, mean: usize) -> u8 {
     let doublings = (cost / mean.max(1)).max(1).ilog2();
     (1 + doublings).min(u32::from(FREQUENCY_MAX)) as u8
@@ -158,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_larger_than_the_mean_must_be_used_more_often() {
+    fn larger_objects_must_be_used_more_often() {
         for (cost, uses) in [(0, 1), (100, 1), (199, 1), (200, 2), (399, 2), (400, 3), (100_000, 3)] {
             assert_eq!(price(cost, 100), uses, "{cost}");
         }

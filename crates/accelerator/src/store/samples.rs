@@ -1,25 +1,25 @@
-//! Objects for tests.
+//! Stored responses for tests.
 
 use bytes::Bytes;
 use units::{Nanos, WallTime};
 
-use super::object::Object;
+use super::stored_response::StoredResponse;
 use super::tags::tags_of;
 use crate::message::HeaderLines;
-use crate::policy::{DotSegments, Key, Response, Scheme, Settings, Stored, Times, Variant};
+use crate::policy::{DotSegments, Key, ResponseMeta, Scheme, Settings, StoredMeta, Times, Variant};
 
-/// Makes an object of `http://a`, as an answer to a request without fields; lines as `Name: value`.
-pub(super) fn sample(target: &str, body: &[u8], lines: &[&str]) -> Object {
+/// Makes a stored response of `http://a`, to a request without fields; lines as `Name: value`.
+pub(super) fn sample(target: &str, body: &[u8], lines: &[&str]) -> StoredResponse {
     let mut kept = HeaderLines::new();
     for (name, value) in lines.iter().filter_map(|line| line.split_once(": ")) {
         kept.push(name.as_bytes(), value.as_bytes());
     }
     let key = Key::new(Scheme::Http, b"a", target.as_bytes(), DotSegments::Resolved).unwrap();
     let (settings, at) = (Settings::default(), WallTime(1_000_000));
-    let response = Response::read(200, kept.iter(), Times { requested: at, received: at }, &settings);
+    let response = ResponseMeta::read(200, kept.iter(), Times { requested: at, received: at }, &settings);
     let request: [(&[u8], &[u8]); 0] = [];
     let variant = Variant::of(&response.vary, request.iter().copied(), &[]).unwrap();
-    let stored = Stored::new(response, variant, body.len() as u64, &settings);
+    let stored = StoredMeta::new(response, variant, body.len() as u64, &settings);
     let tags = tags_of(kept.iter());
-    Object::new(key, stored, kept, Bytes::copy_from_slice(body), tags, Nanos::from_millis(7))
+    StoredResponse::new(key, stored, kept, Bytes::copy_from_slice(body), tags, Nanos::from_millis(7))
 }

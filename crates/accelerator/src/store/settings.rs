@@ -1,17 +1,17 @@
-//! What an operator may set about the store.
+//! The settings of the store.
 
 use super::disk::DiskSettings;
 
-/// How much is kept, and where.
+/// The settings of the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreSettings {
-    /// How many bytes of memory the store takes, everything counted; by default 256 MiB.
+    /// The memory limit in bytes, everything counted; by default 256 MiB.
     pub bytes: u64,
-    /// The largest object that is kept, in bytes with all that belongs to it; by default 16 MiB.
+    /// The largest object that is stored, in bytes with all that belongs to it; by default 16 MiB.
     ///
-    /// At most a quarter of what one shard may hold counts, so that a single object never empties the store.
+    /// At most a quarter of a shard's limit counts, so that a single object never empties the store.
     pub object_bytes_max: u64,
-    /// The tier on disk; none by default.
+    /// The disk tier; none by default.
     pub disk: Option<DiskSettings>,
 }
 

@@ -1,4 +1,4 @@
-//! One part of the store, under one lock.
+//! A shard of the store, under one lock.
 
 use std::sync::Arc;
 
@@ -6,34 +6,34 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as TableEntry;
 use units::WallTime;
 
-use super::marks::Marks;
-use super::object::Object;
+use super::hit_for_miss::HitForMissTable;
 use super::purge::{Purge, Removal};
 use super::queues::Queues;
 use super::slab::{Entry, Index, NONE, Queue, Slab};
-use super::usage::Usage;
-use crate::policy::{Mark, Settings, Stored, Superseded, superseded};
+use super::stored_response::StoredResponse;
+use super::usage::StoreUsage;
+use crate::policy::{HitForMiss, Settings, StoredMeta, Superseded, superseded};
 
-/// No object takes more than one part in so many of a shard.
+/// The largest object: one part in this many of a shard.
 pub(super) const OBJECT_SHARE: usize = 4;
 
-/// Objects that are stored no longer, with the hashes of their keys.
-pub(super) type Gone = Vec<(u64, Arc<Object>)>;
+/// Responses that are no longer stored, with the hashes of their keys.
+pub(super) type RemovedResponses = Vec<(u64, Arc<StoredResponse>)>;
 
-/// Objects by key, in the order of the eviction policy, up to a limit.
+/// A shard: objects by key, in the order of the eviction policy, up to a limit.
 ///
-/// Invariants: every entry of the slab is in one queue and in the chain of its key; a chain is never empty. What is
-/// counted is at most the limit once a call has returned.
+/// Invariants: every entry of the slab is in one queue and in the chain of its key; a chain is never empty. The
+/// counted memory is within the limit once a call has returned.
 #[derive(Debug)]
 pub(super) struct Shard {
     /// The first variant of each key.
     keys: HashTable<Index>,
     slab: Slab,
     queues: Queues,
-    marks: Marks,
+    hit_for_misses: HitForMissTable,
     bytes_max: usize,
-    /// What was counted: all but what can be told from the rest.
-    counted: Usage,
+    /// The counters that cannot be computed from the rest.
+    counted: StoreUsage,
 }
 
 impl Shard {
@@ -43,30 +43,32 @@ impl Shard {
             keys: HashTable::new(),
             slab: Slab::with_capacity(0),
             queues: Queues::new(bytes_max),
-            marks: Marks::new(),
+            hit_for_misses: HitForMissTable::new(),
             bytes_max,
-            counted: Usage::default(),
+            counted: StoreUsage::default(),
         }
     }
 
     /// Returns the bytes of memory that the shard takes, objects and tables.
     fn bytes(&self) -> usize {
-        let tables =
-            self.slab.bytes() + self.keys.allocation_size() + self.queues.bytes() + self.marks.bytes();
+        let tables = self.slab.bytes()
+            + self.keys.allocation_size()
+            + self.queues.bytes()
+            + self.hit_for_misses.bytes();
         self.queues.objects_bytes() + tables
     }
 
-    pub(super) fn usage(&self) -> Usage {
-        Usage { objects: self.slab.len() as u64, bytes: self.bytes() as u64, ..self.counted.clone() }
+    pub(super) fn usage(&self) -> StoreUsage {
+        StoreUsage { objects: self.slab.len() as u64, bytes: self.bytes() as u64, ..self.counted.clone() }
     }
 
     /// Returns all objects, in no order.
-    pub(super) fn objects(&self) -> impl Iterator<Item = &Arc<Object>> {
+    pub(super) fn objects(&self) -> impl Iterator<Item = &Arc<StoredResponse>> {
         self.slab.iter().map(|(_, entry)| &entry.object)
     }
 
     /// Returns the objects under a key.
-    pub(super) fn variants(&self, hash: u64, key: &str) -> impl Iterator<Item = &Arc<Object>> {
+    pub(super) fn variants(&self, hash: u64, key: &str) -> impl Iterator<Item = &Arc<StoredResponse>> {
         self.chain(hash, key).map(|index| &self.slab.get(index).object)
     }
 
@@ -75,12 +77,12 @@ impl Shard {
         std::iter::successors(first, |&index| Some(self.slab.get(index).sibling).filter(|&next| next != NONE))
     }
 
-    pub(super) fn mark(&self, hash: u64) -> Option<Mark> {
-        self.marks.get(hash)
+    pub(super) fn hit_for_miss(&self, hash: u64) -> Option<HitForMiss> {
+        self.hit_for_misses.get(hash)
     }
 
-    pub(super) fn set_mark(&mut self, hash: u64, mark: Mark) {
-        self.marks.set(hash, mark);
+    pub(super) fn set_hit_for_miss(&mut self, hash: u64, hit_for_miss: HitForMiss) {
+        self.hit_for_misses.set(hash, hit_for_miss);
     }
 
     pub(super) fn note_refused(&mut self) {
@@ -88,31 +90,38 @@ impl Shard {
     }
 
     /// Adds an object in place of those that it supersedes, and evicts until there is room.
-    pub(super) fn insert(&mut self, object: Arc<Object>, hash: u64, settings: &Settings, gone: &mut Gone) {
+    pub(super) fn insert(
+        &mut self,
+        object: Arc<StoredResponse>,
+        hash: u64,
+        settings: &Settings,
+        gone: &mut RemovedResponses,
+    ) {
         let predecessor = self.remove_superseded(&object, hash, settings, gone);
         let queue = predecessor.unwrap_or_else(|| self.queues.queue_for(hash));
         let entry =
             Entry { cost: object.cost(), object, hash, sibling: NONE, queue, older: NONE, newer: NONE };
         self.counted.inserted += 1;
         self.counted.body_bytes += entry.object.body.len() as u64;
-        self.marks.clear(hash);
+        self.hit_for_misses.clear(hash);
         let index = self.slab.add(entry);
-        self.chain_up(index);
+        self.link_first(index);
         self.queues.push(&mut self.slab, index);
         self.evict(gone);
     }
 
-    /// Removes what a new object supersedes; if it takes the place of one for the same requests, it inherits that
+    /// Removes the objects that a new one supersedes; if it replaces one for the same requests, it inherits that
     /// one's history and queue.
     fn remove_superseded(
         &mut self,
-        new: &Object,
+        new: &StoredResponse,
         hash: u64,
         settings: &Settings,
-        gone: &mut Gone,
+        gone: &mut RemovedResponses,
     ) -> Option<Queue> {
         let chain: Vec<Index> = self.chain(hash, new.key.as_str()).collect();
-        let stored: Vec<&Stored> = chain.iter().map(|&index| &self.slab.get(index).object.stored).collect();
+        let stored: Vec<&StoredMeta> =
+            chain.iter().map(|&index| &self.slab.get(index).object.stored).collect();
         let mut queue = None;
         for (place, why) in superseded(&stored, &new.stored, settings) {
             let entry = self.remove(chain[place]);
@@ -126,13 +135,13 @@ impl Shard {
         queue
     }
 
-    /// Puts an object in the place of another; `false` if that is not there.
+    /// Replaces an object; `false` if it is not there.
     pub(super) fn replace(
         &mut self,
-        old: &Arc<Object>,
-        new: Arc<Object>,
+        old: &Arc<StoredResponse>,
+        new: Arc<StoredResponse>,
         hash: u64,
-        gone: &mut Gone,
+        gone: &mut RemovedResponses,
     ) -> bool {
         let found =
             self.chain(hash, old.key.as_str()).find(|&index| Arc::ptr_eq(&self.slab.get(index).object, old));
@@ -146,7 +155,7 @@ impl Shard {
     }
 
     /// Puts another object into an entry.
-    fn exchange(&mut self, index: Index, new: Arc<Object>, gone: &mut Gone) {
+    fn exchange(&mut self, index: Index, new: Arc<StoredResponse>, gone: &mut RemovedResponses) {
         self.queues.recount(&mut self.slab, index, new.cost());
         let entry = self.slab.get_mut(index);
         let (added, removed) = (new.body.len() as u64, entry.object.body.len() as u64);
@@ -154,16 +163,16 @@ impl Shard {
         gone.push((entry.hash, std::mem::replace(&mut entry.object, new)));
     }
 
-    /// Removes what is meant, or keeps it in the way that is wanted; returns how many objects that were.
+    /// Removes the objects that a purge matches, or changes them as the removal says; returns their number.
     ///
-    /// `hash` is that of the key if one is meant.
+    /// `hash` is that of the key if one is named.
     pub(super) fn purge(
         &mut self,
         what: &Purge,
         hash: Option<u64>,
         how: Removal,
         now: WallTime,
-        gone: &mut Gone,
+        gone: &mut RemovedResponses,
     ) -> usize {
         let meant: Vec<Index> = match (what.key(), hash) {
             (Some(key), Some(hash)) => self.chain(hash, key).collect(),
@@ -186,8 +195,8 @@ impl Shard {
         meant.len()
     }
 
-    /// Evicts until what is counted is within the limit.
-    fn evict(&mut self, gone: &mut Gone) {
+    /// Evicts until the counted memory is within the limit.
+    fn evict(&mut self, gone: &mut RemovedResponses) {
         while self.bytes_max < self.bytes() {
             let Some(index) = self.queues.pop_victim(&mut self.slab) else {
                 return;
@@ -199,7 +208,7 @@ impl Shard {
         }
     }
 
-    /// Takes an entry out of everything.
+    /// Removes an entry from all structures.
     fn remove(&mut self, index: Index) -> Entry {
         self.queues.unlink(&mut self.slab, index);
         self.unchain(index);
@@ -214,7 +223,7 @@ impl Shard {
     }
 
     /// Makes an entry the first of its key's chain.
-    fn chain_up(&mut self, index: Index) {
+    fn link_first(&mut self, index: Index) {
         let Shard { keys, slab, .. } = self;
         let entry = slab.get(index);
         let hash = entry.hash;
@@ -230,7 +239,7 @@ impl Shard {
         slab.get_mut(index).sibling = sibling;
     }
 
-    /// Takes an entry out of its key's chain.
+    /// Unlinks an entry from its key's chain.
     fn unchain(&mut self, index: Index) {
         let Shard { keys, slab, .. } = self;
         let entry = slab.get(index);
@@ -255,8 +264,8 @@ impl Shard {
     }
 }
 
-/// Returns what takes an object's place after a removal; `None` if nothing does.
-fn aged(object: &Object, how: Removal, now: WallTime) -> Option<Object> {
+/// Returns the object that replaces another after a removal; `None` if none does.
+fn aged(object: &StoredResponse, how: Removal, now: WallTime) -> Option<StoredResponse> {
     let mut stored = object.stored.clone();
     match how {
         Removal::Delete => return None,

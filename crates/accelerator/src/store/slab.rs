@@ -1,16 +1,16 @@
-//! Values at fixed indices, such as the entries of a shard: queues and chains link them without allocation.
+//! A slab: values at fixed indices, which queues and chains link without allocation.
 
 use std::sync::Arc;
 
-use super::object::Object;
+use super::stored_response::StoredResponse;
 
-/// Where an entry is.
+/// The index of an entry.
 pub(super) type Index = u32;
 
 /// No entry.
 pub(super) const NONE: Index = Index::MAX;
 
-/// Which queue an entry is in.
+/// The queue of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Queue {
     /// New objects.
@@ -19,13 +19,13 @@ pub(super) enum Queue {
     Main,
 }
 
-/// A stored object and its place.
+/// A stored response and its links.
 #[derive(Debug)]
 pub(super) struct Entry {
-    pub(super) object: Arc<Object>,
+    pub(super) object: Arc<StoredResponse>,
     /// The hash of the key.
     pub(super) hash: u64,
-    /// [`Object::cost`].
+    /// [`StoredResponse::cost`].
     pub(super) cost: usize,
     /// The next variant under the same key.
     pub(super) sibling: Index,
@@ -38,7 +38,7 @@ pub(super) struct Entry {
 #[derive(Debug)]
 enum Slot<T> {
     Used(T),
-    /// Free; the next free one.
+    /// A free slot; holds the next free one.
     Free(Index),
 }
 
@@ -51,25 +51,25 @@ pub(super) struct Slab<T = Entry> {
 }
 
 impl<T> Slab<T> {
-    /// What one entry takes, in bytes.
+    /// The bytes that one entry takes.
     pub(super) const SLOT_BYTES: usize = size_of::<Slot<T>>();
 
-    /// Makes a slab that takes memory as it grows, once there are more than `n` entries.
+    /// Makes a slab that allocates as it grows, once there are more than `n` entries.
     pub(super) fn with_capacity(n: usize) -> Slab<T> {
         Slab { slots: Vec::with_capacity(n), free: NONE, used: 0 }
     }
 
-    /// Returns how many entries there are.
+    /// Returns the number of entries.
     pub(super) fn len(&self) -> usize {
         self.used
     }
 
-    /// Returns the bytes of memory that the slab takes, without what its entries have allocated.
+    /// Returns the bytes of memory that the slab takes, without the allocations of its entries.
     pub(super) fn bytes(&self) -> usize {
         self.slots.capacity() * Self::SLOT_BYTES
     }
 
-    /// Puts an entry anywhere.
+    /// Adds an entry.
     pub(super) fn add(&mut self, entry: T) -> Index {
         self.used += 1;
         if self.free == NONE {
@@ -86,7 +86,7 @@ impl<T> Slab<T> {
         index
     }
 
-    /// Takes an entry out; the caller has unlinked it.
+    /// Removes an entry; the caller has unlinked it.
     pub(super) fn remove(&mut self, index: Index) -> T {
         let slot = std::mem::replace(&mut self.slots[index as usize], Slot::Free(self.free));
         self.free = index;

@@ -9,37 +9,37 @@ use units::WallTime;
 
 use super::body::Packer;
 use super::disk::{Disk, DiskError};
-use super::epochs::{EpochSeen, Epochs, Removals, Since};
-use super::object::Object;
+use super::epochs::{EpochSeen, Epochs, Removals, RemovalsSeen};
 use super::purge::{Purge, Removal};
 use super::settings::StoreSettings;
 use super::shard::{OBJECT_SHARE, Shard};
-use super::usage::{HotObject, Usage};
-use crate::policy::{Key, Mark, Settings};
+use super::stored_response::StoredResponse;
+use super::usage::{HotObject, StoreUsage};
+use crate::policy::{HitForMiss, Key, Settings};
 
-/// The most memory that one shard answers for if there may be more shards, in bytes.
+/// The memory per shard that calls for another shard, in bytes.
 const SHARD_BYTES: u64 = 64 << 20;
 
 /// The most shards.
 const SHARDS_MAX: u64 = 64;
 
-/// What is stored under a key.
+/// The result of a lookup.
 #[derive(Debug)]
-pub struct Found {
+pub struct Lookup {
     /// The variants; empty if there are none.
-    pub objects: Vec<Arc<Object>>,
-    /// Says that requests need not wait for each other; look whether it is still valid.
-    pub mark: Option<Mark>,
-    /// Tells later whether the answer would still be the same.
+    pub objects: Vec<Arc<StoredResponse>>,
+    /// The hit-for-miss mark; check whether it is still valid.
+    pub hit_for_miss: Option<HitForMiss>,
+    /// The epoch of the key, to check later whether the result would still be the same.
     pub epoch: EpochSeen,
-    /// To be handed to [`Store::insert`] with the response to a request that is made now.
-    pub since: Since,
+    /// The removals so far, to be passed to [`Store::insert`] with the response to a request that is made now.
+    pub since: RemovalsSeen,
 }
 
-/// Stored responses in memory, and on disk if the operator wants that.
+/// The store: responses in memory, and on disk if configured.
 ///
-/// Invariants: what is counted never exceeds the limit once a call has returned, and every change to what is stored
-/// under a key raises the key's epoch. What has been evicted while a client is still being sent it is no longer counted.
+/// Invariants: the counted memory never exceeds the limit once a call has returned, and every change under a key
+/// raises the key's epoch. An evicted response that is still being sent to a client is no longer counted.
 #[derive(Debug)]
 pub struct Store {
     shards: Box<[Mutex<Shard>]>,
@@ -53,7 +53,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// Makes a store, and opens its tier on disk if there is to be one: what is there of an earlier run counts.
+    /// Makes a store, and opens its disk tier if configured: the content of an earlier run counts.
     ///
     /// # Errors
     ///
@@ -88,26 +88,31 @@ impl Store {
         }
     }
 
-    /// Returns what is stored in memory under a key ([`Key::as_str`]).
+    /// Returns the responses stored in memory under a key ([`Key::as_str`]).
     ///
-    /// Notes no hit: that is [`Object::note_hit`], once it is clear what the client gets.
-    pub fn lookup(&self, key: &str) -> Found {
+    /// Counts no hit: the caller does so by [`StoredResponse::note_hit`], once the client's response is decided.
+    pub fn lookup(&self, key: &str) -> Lookup {
         let hash = self.hasher.hash_one(key);
         let shard = self.shard(hash);
         let objects: Vec<_> = shard.variants(hash, key).map(Arc::clone).collect();
-        let mark = if objects.is_empty() { shard.mark(hash) } else { None };
-        Found { objects, mark, epoch: Epochs::seen(&self.epochs, hash), since: self.removals.now(hash) }
+        let hit_for_miss = if objects.is_empty() { shard.hit_for_miss(hash) } else { None };
+        Lookup {
+            objects,
+            hit_for_miss,
+            epoch: Epochs::seen(&self.epochs, hash),
+            since: self.removals.now(hash),
+        }
     }
 
-    /// Tells whether the tier on disk may have something under a key, so that [`Store::fetch`] is worth a try.
+    /// Returns whether the disk tier may have responses under a key, so that [`Store::fetch`] is worthwhile.
     pub fn is_on_disk(&self, key: &str) -> bool {
         self.disk.as_ref().is_some_and(|disk| disk.has(self.hasher.hash_one(key)))
     }
 
-    /// Returns what the tier on disk has under a key, and keeps it in memory again.
+    /// Returns the responses that the disk tier has under a key, and puts them into memory again.
     ///
-    /// Empty if there is nothing, or nothing whole: what is torn is never returned.
-    pub async fn fetch(&self, key: &Key, settings: &Settings) -> Vec<Arc<Object>> {
+    /// Empty if there are none, or none intact: a torn record is never returned.
+    pub async fn fetch(&self, key: &Key, settings: &Settings) -> Vec<Arc<StoredResponse>> {
         let Some(disk) = &self.disk else {
             return Vec::new();
         };
@@ -120,11 +125,11 @@ impl Store {
         objects
     }
 
-    /// Keeps an object in place of those that it supersedes, and evicts others until there is room.
+    /// Stores a response in place of those that it supersedes, and evicts others until there is room.
     ///
-    /// `since` is from the lookup before the response was asked for: if what it could have seen has been removed since,
-    /// the object is older than the removal and not kept. Returns whether it is kept; one that is too large is not.
-    pub fn insert(&self, object: &Arc<Object>, since: Since, settings: &Settings) -> bool {
+    /// `since` is from the lookup before the response was fetched: if a removal since then could have matched it, the
+    /// response is outdated and not stored. Returns whether it is stored; one that is too large is not.
+    pub fn insert(&self, object: &Arc<StoredResponse>, since: RemovalsSeen, settings: &Settings) -> bool {
         let hash = self.hasher.hash_one(object.key.as_str());
         let is_kept = self.keep(object, hash, since, settings);
         if is_kept {
@@ -133,22 +138,28 @@ impl Store {
         is_kept
     }
 
-    /// Has an object written to disk, unless it is older than a removal.
-    fn write(&self, object: &Arc<Object>, hash: u64, since: Since) {
+    /// Queues an object to be written to disk, unless a removal has outdated it.
+    fn write(&self, object: &Arc<StoredResponse>, hash: u64, since: RemovalsSeen) {
         let Some(disk) = &self.disk else { return };
         disk.put(object, hash);
-        // A removal since may have looked there just before.
+        // A removal since may have checked the disk just before.
         if !self.removals.is_current(since) {
             disk.remove(&Purge::Key(object.key.as_str().to_owned()), Some(hash));
         }
     }
 
-    fn keep(&self, object: &Arc<Object>, hash: u64, since: Since, settings: &Settings) -> bool {
+    fn keep(
+        &self,
+        object: &Arc<StoredResponse>,
+        hash: u64,
+        since: RemovalsSeen,
+        settings: &Settings,
+    ) -> bool {
         if self.object_bytes_max < object.cost() {
             self.shard(hash).note_refused();
             return false;
         }
-        // What goes is freed after the lock.
+        // Removed objects are freed after the lock.
         let mut gone = Vec::new();
         let mut shard = self.shard(hash);
         if !self.removals.is_current(since) {
@@ -160,11 +171,11 @@ impl Store {
         true
     }
 
-    /// Puts an object in the place of one that it brings up to date: after 304, a reply to HEAD.
+    /// Replaces a response by an updated one: after 304, or a response to HEAD.
     ///
-    /// `since` is from before the update was asked for. Returns whether it is kept: not if the old one is gone meanwhile,
-    /// for it may have been purged.
-    pub fn replace(&self, old: &Arc<Object>, new: &Arc<Object>, since: Since) -> bool {
+    /// `since` is from before the update was fetched. Returns whether it is stored: not if the old one is gone
+    /// meanwhile, because it may have been purged.
+    pub fn replace(&self, old: &Arc<StoredResponse>, new: &Arc<StoredResponse>, since: RemovalsSeen) -> bool {
         let hash = self.hasher.hash_one(old.key.as_str());
         let mut gone = Vec::new();
         let mut shard = self.shard(hash);
@@ -178,24 +189,25 @@ impl Store {
         true
     }
 
-    /// Says that responses under a key cannot be stored for now; the next that can be takes the mark away.
+    /// Marks a key as hit-for-miss: its responses cannot be stored for now; the next one that can removes the mark.
     ///
-    /// Few marks are kept, in a table of fixed size: a new one may take another's place.
-    pub fn set_mark(&self, key: &str, mark: Mark) {
+    /// Marks are kept in a table of fixed size: a new one may overwrite another.
+    pub fn set_hit_for_miss(&self, key: &str, hit_for_miss: HitForMiss) {
         let hash = self.hasher.hash_one(key);
-        self.shard(hash).set_mark(hash, mark);
+        self.shard(hash).set_hit_for_miss(hash, hit_for_miss);
     }
 
-    /// Removes what is meant, or keeps it as [`Removal`] says, and returns how many objects in memory that were.
+    /// Removes the objects that a purge matches, or changes them as [`Removal`] says, and returns their number in
+    /// memory.
     ///
-    /// Nothing that was asked for before is kept afterwards. The tier on disk forgets it in any case, for good, even if
-    /// the process is killed right after.
+    /// No response that was fetched before is stored afterwards. The disk tier deletes them in any case, for good,
+    /// even if the process is killed right after.
     pub fn purge(&self, what: &Purge, how: Removal, now: WallTime) -> usize {
         let hash = what.key().map(|key| self.hasher.hash_one(key));
         self.removals.raise(hash);
         if let Some(disk) = &self.disk {
             disk.remove(what, hash);
-            // What was read from there before must not come into memory afterwards.
+            // A disk read that began before must not come into memory afterwards.
             self.removals.raise(hash);
         }
         let purge = |mut shard: MutexGuard<Shard>| {
@@ -211,29 +223,29 @@ impl Store {
         }
     }
 
-    /// Makes what is stored under a key unusable without validation: an unsafe request went through (RFC 9111 §4.4).
+    /// Makes the responses under a key unusable without validation: an unsafe request succeeded (RFC 9111 §4.4).
     pub fn invalidate(&self, key: &str, now: WallTime) -> usize {
         self.purge(&Purge::Key(key.to_owned()), Removal::Invalidate, now)
     }
 
-    /// Returns the mark of this moment, for a response that is not asked for after a lookup.
-    pub fn since(&self, key: &str) -> Since {
+    /// Returns the removals so far, for a fetch without a lookup.
+    pub fn since(&self, key: &str) -> RemovalsSeen {
         self.removals.now(self.hasher.hash_one(key))
     }
 
-    /// Packs a body into one piece of memory of just its size, so that what is counted is what it takes.
+    /// Packs a body into one allocation of exactly its size, so that the counted size is the real one.
     pub fn pack(&self, pieces: &[Bytes]) -> Bytes {
         self.packer.pack(pieces)
     }
 
-    /// Returns the largest cost of an object that is kept, in bytes.
+    /// Returns the largest cost of an object that is stored, in bytes.
     pub fn object_bytes_max(&self) -> usize {
         self.object_bytes_max
     }
 
-    /// Returns what the store holds and what has become of the rest.
-    pub fn usage(&self) -> Usage {
-        let mut usage = Usage { bytes_max: self.bytes_max, ..Usage::default() };
+    /// Returns the usage of the store.
+    pub fn usage(&self) -> StoreUsage {
+        let mut usage = StoreUsage { bytes_max: self.bytes_max, ..StoreUsage::default() };
         for shard in &self.shards {
             usage.add(&locked(shard).usage());
         }
@@ -242,13 +254,13 @@ impl Store {
         usage
     }
 
-    /// Returns the `n` objects that were used most, most used first.
+    /// Returns the `n` most used objects, most used first.
     pub fn hottest(&self, n: usize) -> Vec<HotObject> {
-        let mut objects: Vec<(u32, Arc<Object>)> = Vec::new();
+        let mut objects: Vec<(u32, Arc<StoredResponse>)> = Vec::new();
         for shard in &self.shards {
-            // Most are used less than those found so far, and not worth to be taken along.
+            // Most objects are used less than those found so far, and are skipped.
             let least = n.checked_sub(1).and_then(|last| objects.get(last)).map(|(hits, _)| *hits);
-            let hotter = |object: &Arc<Object>| {
+            let hotter = |object: &Arc<StoredResponse>| {
                 let hits = object.hits();
                 least.is_none_or(|least| least < hits).then(|| (hits, Arc::clone(object)))
             };
@@ -260,29 +272,29 @@ impl Store {
     }
 
     /// Returns all objects in memory, in no order; for tests and small stores.
-    pub fn objects(&self) -> Vec<Arc<Object>> {
+    pub fn objects(&self) -> Vec<Arc<StoredResponse>> {
         self.shards.iter().flat_map(|shard| locked(shard).objects().cloned().collect::<Vec<_>>()).collect()
     }
 
-    /// Waits until everything that is to be written to disk is written: at shutdown, and in tests.
+    /// Waits until everything queued for the disk is written: at shutdown, and in tests.
     pub fn flush(&self) {
         if let Some(disk) = &self.disk {
             disk.flush();
         }
     }
 
-    /// Raises the epochs of objects that are stored no longer.
-    fn raise(&self, gone: &[(u64, Arc<Object>)]) {
+    /// Raises the epochs of objects that are no longer stored.
+    fn raise(&self, gone: &[(u64, Arc<StoredResponse>)]) {
         gone.iter().for_each(|(hash, _)| self.epochs.raise(*hash));
     }
 
     fn shard(&self, hash: u64) -> MutexGuard<'_, Shard> {
-        // The tables inside go by the lowest and the highest bits.
+        // The tables inside use the lowest and the highest bits.
         locked(&self.shards[(hash >> 32) as usize & (self.shards.len() - 1)])
     }
 }
 
-/// Locks; a thread that panicked meanwhile has left nothing half done that the others could not go on with.
+/// Locks; a thread that panicked has left nothing half done that others could not go on with.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,16 +1,16 @@
-//! The tags of a response, by which it can be purged.
+//! Cache tags (surrogate keys), by which responses can be purged.
 
 use crate::policy::Lines;
 
-/// The most tags that count of one response; the rest is passed over.
+/// The most tags of one response; further ones are ignored.
 const TAGS_MAX: usize = 128;
 
-/// Fields that list tags, and what stands between those.
+/// The fields that list tags, and their separators.
 const FIELDS: [(&str, char); 2] = [("surrogate-key", ' '), ("cache-tag", ',')];
 
 /// Reads the tags of a response from its `Surrogate-Key` and `Cache-Tag` lines: each once, in order of appearance.
 ///
-/// What is no UTF-8 is no tag.
+/// A tag that is not UTF-8 is ignored.
 pub fn tags_of<'a>(lines: impl Lines<'a>) -> Box<[Box<str>]> {
     let mut tags: Vec<Box<str>> = Vec::new();
     for (name, value) in lines {
@@ -39,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_come_from_both_fields_and_each_once() {
+    fn tags_are_collected_from_both_fields_once() {
         assert_eq!(
             tags(&[("Surrogate-Key", "a  b"), ("cache-tag", "b, c d,,"), ("X", "e")]),
             ["a", "b", "c d"]

@@ -1,11 +1,11 @@
-//! What the store holds, for people and metrics.
+//! Usage of the store, for the admin page and metrics.
 
 use super::disk::DiskUsage;
-use super::object::Object;
+use super::stored_response::StoredResponse;
 
-/// What the store holds and what has become of the rest. Counts run from its start.
+/// The usage of the store. Counts run from its start.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Usage {
+pub struct StoreUsage {
     /// Objects in memory.
     pub objects: u64,
     /// Bytes of memory taken, everything counted.
@@ -14,25 +14,25 @@ pub struct Usage {
     pub bytes_max: u64,
     /// Bytes of bodies among it.
     pub body_bytes: u64,
-    /// Objects that were kept.
+    /// Objects that were stored.
     pub inserted: u64,
-    /// Objects that were brought up to date.
+    /// Objects that were updated.
     pub replaced: u64,
-    /// Objects that another one has superseded.
+    /// Objects that were superseded by another one.
     pub superseded: u64,
-    /// Objects that made room.
+    /// Objects that were evicted.
     pub evicted: u64,
     /// Objects that were purged or invalidated, softly or not.
     pub purged: u64,
     /// Objects that were too large.
     pub refused: u64,
-    /// The tier on disk, if there is one.
+    /// The disk tier, if there is one.
     pub disk: Option<DiskUsage>,
 }
 
-impl Usage {
-    /// Adds what another shard holds; not its limit and disk.
-    pub(super) fn add(&mut self, other: &Usage) {
+impl StoreUsage {
+    /// Adds the usage of another shard, except limit and disk.
+    pub(super) fn add(&mut self, other: &StoreUsage) {
         self.objects += other.objects;
         self.bytes += other.bytes;
         self.body_bytes += other.body_bytes;
@@ -45,7 +45,7 @@ impl Usage {
     }
 }
 
-/// One of the objects that are used most.
+/// One of the most used objects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HotObject {
     /// Its key.
@@ -54,12 +54,12 @@ pub struct HotObject {
     pub status: u16,
     /// The length of its body in bytes.
     pub body_bytes: u64,
-    /// How many requests were answered with it.
+    /// The number of hits.
     pub hits: u32,
 }
 
 impl HotObject {
-    pub(super) fn of(object: &Object) -> HotObject {
+    pub(super) fn of(object: &StoredResponse) -> HotObject {
         HotObject {
             key: object.key.as_str().to_owned(),
             status: object.status(),

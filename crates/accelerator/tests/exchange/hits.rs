@@ -1,18 +1,18 @@
-//! Answers from the store, and what a front may remember of them.
+//! Responses from the store, and memos.
 
-use accelerator::exchange::{Detail, ExchangeSettings, MemoKind, hit_lines};
+use accelerator::exchange::{CacheStatusDetail, ExchangeSettings, MemoKind, hit_lines};
 use accelerator::message::{HeaderLines, HitPath};
 use accelerator::policy;
 use accelerator::store::{Purge, Removal};
 use units::{Nanos, WallTime, wall};
 
-use crate::house::{House, inbound, run};
+use crate::fixture::{Fixture, request, run};
 use crate::origin::{Step, lasting, reply, send};
 
 #[test]
-fn a_hit_has_length_age_and_status_and_what_was_stored() {
+fn a_hit_has_stored_lines_length_age_and_cache_status() {
     run(async {
-        let house = House::new(|_| {
+        let fixture = Fixture::new(|_| {
             reply(
                 200,
                 "Cache-Control: max-age=60\r\nAge: 7\r\nX-A: b\r\nConnection: keep-alive, X-C\r\nX-C: d\r\n",
@@ -20,8 +20,8 @@ fn a_hit_has_length_age_and_status_and_what_was_stored() {
             )
         })
         .await;
-        house.get("/", &[]).await;
-        let hit = house.get("/", &[]).await;
+        fixture.get("/", &[]).await;
+        let hit = fixture.get("/", &[]).await;
         assert_eq!(hit.gist(), (200, "abc", HitPath::Memory));
         assert_eq!(
             (hit.value("content-length"), hit.value("x-a"), hit.value("x-c")),
@@ -36,11 +36,12 @@ fn a_hit_has_length_age_and_status_and_what_was_stored() {
 }
 
 #[test]
-fn details_are_shown_if_wanted() {
+fn detailed_cache_status_has_key_and_reason() {
     run(async {
-        let settings = ExchangeSettings { cache_status: Detail::Detailed, ..ExchangeSettings::default() };
-        let house = House::with(settings, |_| lasting("abc")).await;
-        let miss = house.get("/a?b", &[]).await;
+        let settings =
+            ExchangeSettings { cache_status: CacheStatusDetail::Detailed, ..ExchangeSettings::default() };
+        let fixture = Fixture::with(settings, |_| lasting("abc")).await;
+        let miss = fixture.get("/a?b", &[]).await;
         let key = "key=\"http://example.org/a?b\"";
         let expected = format!("plimsoll; fwd=uri-miss; stored; {key}; detail=uri-miss");
         assert_eq!(miss.told(), expected);
@@ -48,46 +49,49 @@ fn details_are_shown_if_wanted() {
 }
 
 #[test]
-fn clients_that_have_it_get_304() {
+fn matching_conditions_get_304() {
     run(async {
-        let house = House::new(|_| {
+        let fixture = Fixture::new(|_| {
             reply(200, "Cache-Control: max-age=60\r\nETag: \"a\"\r\nContent-Type: text/plain\r\n", "abc")
         })
         .await;
-        // On the way to the store as well as from it; the origin is asked for the whole.
+        // On the way to the store as well as from it; the origin is asked for the whole response.
         for path in [HitPath::Miss, HitPath::Memory] {
-            let answer = house.get("/", &[("If-None-Match", "\"b\", W/\"a\"")]).await;
+            let answer = fixture.get("/", &[("If-None-Match", "\"b\", W/\"a\"")]).await;
             assert_eq!(answer.gist(), (304, "", path));
             assert_eq!((answer.value("etag"), answer.value("content-type")), (Some("\"a\""), None));
             assert!(answer.value("content-length").is_none() && answer.value("date").is_some());
-            house.settled().await;
+            fixture.settled().await;
         }
-        assert_eq!(house.origin.heard()[0].value("if-none-match"), None);
-        assert_eq!(house.get("/", &[("If-None-Match", "\"b\"")]).await.gist(), (200, "abc", HitPath::Memory));
+        assert_eq!(fixture.origin.received()[0].value("if-none-match"), None);
+        assert_eq!(
+            fixture.get("/", &[("If-None-Match", "\"b\"")]).await.gist(),
+            (200, "abc", HitPath::Memory)
+        );
     });
 }
 
 #[test]
-fn a_head_gets_the_lines_of_what_is_stored() {
+fn a_head_request_gets_the_stored_lines() {
     run(async {
-        let house = House::new(|_| lasting("abc")).await;
-        house.get("/", &[]).await;
-        let head = house.ask("HEAD", "/", &[]).await;
+        let fixture = Fixture::new(|_| lasting("abc")).await;
+        fixture.get("/", &[]).await;
+        let head = fixture.ask("HEAD", "/", &[]).await;
         assert_eq!((head.gist(), head.value("content-length")), ((200, "", HitPath::Memory), Some("3")));
         assert_eq!(head.memo.unwrap().kind(), MemoKind::HeadOnly);
-        assert_eq!(house.origin.n_heard(), 1);
+        assert_eq!(fixture.origin.n_received(), 1);
     });
 }
 
 #[test]
 fn a_status_without_body_has_no_length() {
     run(async {
-        let house = House::new(|_| {
+        let fixture = Fixture::new(|_| {
             vec![crate::origin::send("HTTP/1.1 204 No Content\r\nCache-Control: max-age=60\r\n\r\n")]
         })
         .await;
         for path in [HitPath::Miss, HitPath::Memory] {
-            let answer = house.get("/", &[]).await;
+            let answer = fixture.get("/", &[]).await;
             assert_eq!((answer.gist(), answer.value("content-length")), ((204, "", path), None));
         }
     });
@@ -100,17 +104,20 @@ fn stored_errors_are_negative_hits() {
             lifetimes_of_statuses: vec![(404, Nanos::from_secs(10))],
             ..policy::Settings::default()
         };
-        let settings =
-            ExchangeSettings { policy, cache_status: Detail::Detailed, ..ExchangeSettings::default() };
-        let house = House::with(settings, |_| reply(404, "", "none")).await;
-        assert_eq!(house.get("/", &[]).await.gist(), (404, "none", HitPath::Miss));
-        let hit = house.get("/", &[]).await;
+        let settings = ExchangeSettings {
+            policy,
+            cache_status: CacheStatusDetail::Detailed,
+            ..ExchangeSettings::default()
+        };
+        let fixture = Fixture::with(settings, |_| reply(404, "", "none")).await;
+        assert_eq!(fixture.get("/", &[]).await.gist(), (404, "none", HitPath::Miss));
+        let hit = fixture.get("/", &[]).await;
         assert_eq!(hit.gist(), (404, "none", HitPath::Negative));
-        // Those who get it by a memo are told the same.
+        // A memo has the same status.
         let (memo, now) = (hit.memo.as_ref().unwrap(), wall());
-        let object = house.exchange.recall(memo, now).unwrap();
+        let object = fixture.exchange.recall(memo, now).unwrap();
         assert_eq!(memo.handling(&object).path, HitPath::Negative);
-        let lines = hit_lines(&object, memo.kind(), now, house.exchange.settings());
+        let lines = hit_lines(&object, memo.kind(), now, fixture.exchange.settings());
         for told in [lines.get("cache-status"), hit.lines.get("cache-status")] {
             assert!(told.unwrap().ends_with(b"; detail=negative"));
         }
@@ -118,14 +125,14 @@ fn stored_errors_are_negative_hits() {
 }
 
 #[test]
-fn a_memo_answers_as_the_exchange_does_until_something_changes() {
+fn a_memo_equals_a_hit_until_something_changes() {
     run(async {
-        let house = House::new(|_| lasting("abc")).await;
-        assert!(house.get("/", &[]).await.memo.is_none(), "only of what is in the store");
-        let hit = house.get("/", &[]).await;
+        let fixture = Fixture::new(|_| lasting("abc")).await;
+        assert!(fixture.get("/", &[]).await.memo.is_none(), "only of what is in the store");
+        let hit = fixture.get("/", &[]).await;
         let memo = hit.memo.as_ref().unwrap();
         let now = wall();
-        let object = house.exchange.recall(memo, now).unwrap();
+        let object = fixture.exchange.recall(memo, now).unwrap();
         assert_eq!(
             (memo.status(&object), memo.kind(), &object.body[..]),
             (200, MemoKind::Whole, &b"abc"[..])
@@ -136,26 +143,26 @@ fn a_memo_answers_as_the_exchange_does_until_something_changes() {
             gone.iter().for_each(|name| rest.remove(name));
             rest
         };
-        // Age and the time to live may have moved on by a second.
-        let lines = hit_lines(&object, memo.kind(), now, house.exchange.settings());
+        // Age and the time to live may have advanced by a second.
+        let lines = hit_lines(&object, memo.kind(), now, fixture.exchange.settings());
         assert_eq!(without(&lines, ["age", "cache-status"]), without(&hit.lines, ["age", "cache-status"]));
         assert!(memo.object(WallTime(now.0 + 61_000)).is_none(), "no longer fresh");
-        let store = &house.exchange.shared().store;
+        let store = &fixture.exchange.shared().store;
         store.purge(&Purge::Key("http://example.org/".to_owned()), Removal::Delete, now);
-        assert!(house.exchange.recall(memo, now).is_none());
+        assert!(fixture.exchange.recall(memo, now).is_none());
     });
 }
 
 #[test]
-fn wishes_and_parts_are_not_remembered() {
+fn requests_with_directives_or_ranges_are_not_memoized() {
     run(async {
-        let house = House::new(|_| lasting("abc")).await;
-        house.get("/", &[]).await;
+        let fixture = Fixture::new(|_| lasting("abc")).await;
+        fixture.get("/", &[]).await;
         for line in [("Cache-Control", "max-age=30"), ("Range", "bytes=0-1"), ("Range", "lines=1")] {
-            let answer = house.get("/", &[line]).await;
+            let answer = fixture.get("/", &[line]).await;
             assert!(answer.path == HitPath::Memory && answer.memo.is_none(), "{line:?}");
         }
-        let stale = House::new(|_| {
+        let stale = Fixture::new(|_| {
             reply(200, "Cache-Control: max-age=60, stale-while-revalidate=60\r\nAge: 70\r\n", "abc")
         })
         .await;
@@ -168,57 +175,58 @@ fn wishes_and_parts_are_not_remembered() {
 #[test]
 fn only_if_cached_is_not_forwarded() {
     run(async {
-        let house = House::new(|_| lasting("abc")).await;
-        let answer = house.get("/", &[("Cache-Control", "only-if-cached")]).await;
+        let fixture = Fixture::new(|_| lasting("abc")).await;
+        let answer = fixture.get("/", &[("Cache-Control", "only-if-cached")]).await;
         assert_eq!((answer.status, answer.path, answer.reason), (504, HitPath::Error, "only-if-cached"));
-        assert_eq!(house.origin.n_heard(), 0);
+        assert_eq!(fixture.origin.n_received(), 0);
     });
 }
 
 #[test]
-fn urls_are_stored_before_anybody_asks() {
+fn prefilled_urls_are_hits() {
     run(async {
-        let house = House::new(|heard| match heard.target() {
+        let fixture = Fixture::new(|received| match received.target() {
             "/private" => reply(200, "Cache-Control: private\r\n", "abc"),
             _ => lasting("abc"),
         })
         .await;
         let urls = ["http://example.org/a", "http://example.org/private", "example.org"].map(str::to_owned);
-        let prefilled = house.exchange.prefill(&urls).await;
+        let prefilled = fixture.exchange.prefill(&urls).await;
         assert_eq!((prefilled.stored, prefilled.passed), (1, 1));
         assert_eq!(prefilled.failed, [("example.org".to_owned(), "url")]);
-        assert_eq!(house.get("/a", &[]).await.path, HitPath::Memory);
+        assert_eq!(fixture.get("/a", &[]).await.path, HitPath::Memory);
     });
 }
 
 #[test]
-fn replies_that_go_on_say_when_they_came() {
+fn forwarded_responses_get_a_date() {
     run(async {
-        let house = House::new(|_| reply(200, "Cache-Control: no-store\r\n", "abc")).await;
-        let reply = house.exchange.handle(inbound("GET", "/", &[]), accelerator::message::NoBody).await;
+        let fixture = Fixture::new(|_| reply(200, "Cache-Control: no-store\r\n", "abc")).await;
+        let reply = fixture.exchange.handle(request("GET", "/", &[]), accelerator::message::NoBody).await;
         assert!(reply.lines.get("date").is_some());
         assert_eq!(reply.lines.get("cache-status"), Some(&b"plimsoll; fwd=uri-miss"[..]));
     });
 }
 
-/// Regression: `stored` was said of replies that then broke off or grew too large.
+/// Regression: `stored` was claimed for responses that then broke off or grew too large.
 #[test]
-fn what_is_not_in_the_store_yet_is_not_said_to_be() {
+fn stored_is_not_claimed_before_the_body_is_complete() {
     run(async {
         const CHUNKED: &str =
             "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nTransfer-Encoding: chunked\r\n\r\n";
         let large = format!("{CHUNKED}{:x}\r\n{}\r\n0\r\n\r\n", 1 << 20, "x".repeat(1 << 20));
-        let house = House::small(ExchangeSettings::default(), 1 << 20, move |heard| match heard.target() {
-            "/whole" => lasting("whole"),
-            "/chunks" => vec![send(&format!("{CHUNKED}3\r\nabc\r\n0\r\n\r\n"))],
-            "/cut-chunks" => vec![send(&format!("{CHUNKED}3\r\nabc\r\n")), Step::Close],
-            "/cut-length" => vec![
-                send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 9\r\n\r\nabc"),
-                Step::Close,
-            ],
-            _ => vec![send(&large)],
-        })
-        .await;
+        let fixture =
+            Fixture::small(ExchangeSettings::default(), 1 << 20, move |received| match received.target() {
+                "/whole" => lasting("whole"),
+                "/chunks" => vec![send(&format!("{CHUNKED}3\r\nabc\r\n0\r\n\r\n"))],
+                "/cut-chunks" => vec![send(&format!("{CHUNKED}3\r\nabc\r\n")), Step::Close],
+                "/cut-length" => vec![
+                    send("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 9\r\n\r\nabc"),
+                    Step::Close,
+                ],
+                _ => vec![send(&large)],
+            })
+            .await;
         for (target, is_stored) in [
             ("/whole", true),
             ("/chunks", true),
@@ -226,37 +234,38 @@ fn what_is_not_in_the_store_yet_is_not_said_to_be() {
             ("/cut-length", false),
             ("/large", false),
         ] {
-            let told = house.get(target, &[]).await.told();
+            let told = fixture.get(target, &[]).await.told();
             assert_eq!(told.contains("stored"), is_stored, "{target}: {told}");
-            house.settled().await;
-            let again = house.get(target, &[]).await;
+            fixture.settled().await;
+            let again = fixture.get(target, &[]).await;
             assert_eq!(again.path == HitPath::Memory, is_stored, "{target}: {}", again.told());
         }
     });
 }
 
-/// Goal: what nobody has said how long it lives is not asked for again and again, and replies say that it was guessed.
+/// Goal: responses without a lifetime are not fetched again and again, and their heuristic lifetime is disclosed.
 #[test]
-fn a_guessed_lifetime_makes_hits_and_is_disclosed() {
+fn a_heuristic_lifetime_makes_hits_and_is_disclosed_to_clients() {
     run(async {
-        let house = House::new(|_| reply(200, "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n", "a")).await;
-        assert_eq!(house.get("/", &[]).await.told(), "plimsoll; fwd=uri-miss; stored; detail=heuristic");
-        house.settled().await;
-        let hit = house.get("/", &[]).await;
+        let fixture =
+            Fixture::new(|_| reply(200, "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n", "a")).await;
+        assert_eq!(fixture.get("/", &[]).await.told(), "plimsoll; fwd=uri-miss; stored; detail=heuristic");
+        fixture.settled().await;
+        let hit = fixture.get("/", &[]).await;
         assert_eq!(
             (hit.gist(), hit.told()),
             ((200, "a", HitPath::Memory), "plimsoll; hit; detail=heuristic".to_owned())
         );
         assert!((3590..=3600).contains(&hit.ttl()), "{}", hit.ttl());
         for _ in 0..2 {
-            let queried = house.get("/?q", &[]).await;
+            let queried = fixture.get("/?q", &[]).await;
             assert!(
                 !queried.told().contains("heuristic") && queried.path != HitPath::Memory,
                 "{}",
                 queried.told()
             );
-            house.settled().await;
+            fixture.settled().await;
         }
-        assert_eq!(house.origin.n_heard(), 3);
+        assert_eq!(fixture.origin.n_received(), 3);
     });
 }

@@ -1,16 +1,16 @@
-//! Interim responses: to the one who is answered by what the origin says, and to nobody else.
+//! Interim responses: for the client that gets the origin's response, and for no other.
 
 use std::rc::Rc;
 
 use accelerator::message::HitPath;
 
-use crate::house::{Answer, House, Listening, inbound, run};
+use crate::fixture::{ClientResponse, Fixture, Listening, request, run};
 use crate::origin::{Gate, Step, lasting, reply, send};
 
 const HINTS: &str =
     "HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\nConnection: x\r\nX: 1\r\n\r\n";
 
-/// What a client gets of [`HINTS`].
+/// Returns the form of [`HINTS`] that a client gets.
 fn hints() -> (u16, String) {
     (103, "Link: </a.css>; rel=preload\r\n".to_owned())
 }
@@ -19,72 +19,77 @@ fn after_hints(steps: Vec<Step>) -> Vec<Step> {
     [vec![send(HINTS)], steps].concat()
 }
 
-async fn ask(house: &House, method: &str, lines: &[(&str, &str)]) -> (Answer, Vec<(u16, String)>) {
+async fn ask(
+    fixture: &Fixture,
+    method: &str,
+    lines: &[(&str, &str)],
+) -> (ClientResponse, Vec<(u16, String)>) {
     let client = Listening::default();
-    let reply = house.exchange.handle(inbound(method, "/", lines), client.clone()).await;
-    (Answer::read(reply).await, client.0.take())
+    let reply = fixture.exchange.handle(request(method, "/", lines), client.clone()).await;
+    (ClientResponse::read(reply).await, client.0.take())
 }
 
 #[test]
-fn whoever_is_answered_by_the_origin_gets_what_comes_before_the_answer() {
+fn clients_of_the_origins_response_get_its_interim_responses() {
     run(async {
-        let house = House::new(|heard| match heard.method() {
+        let fixture = Fixture::new(|received| match received.method() {
             "GET" => after_hints(reply(200, "Cache-Control: no-store\r\n", "a")),
             _ => after_hints(reply(200, "", "b")),
         })
         .await;
-        // The first leads a flight, the second is marked, the third bypasses the store.
+        // The first leads a flight, the second finds a hit-for-miss mark, the third bypasses the cache.
         for (method, lines, path) in
             [("GET", &[][..], HitPath::Pass), ("GET", &[], HitPath::Pass), ("POST", &[], HitPath::Pass)]
         {
-            let (answer, interims) = ask(&house, method, lines).await;
+            let (answer, interims) = ask(&fixture, method, lines).await;
             assert_eq!((answer.status, answer.path, interims), (200, path, vec![hints()]), "{method}");
         }
     });
 }
 
 #[test]
-fn they_are_neither_stored_nor_sent_with_what_is() {
+fn interim_responses_are_neither_stored_nor_sent_with_hits() {
     run(async {
-        let house = House::new(|_| after_hints(lasting("a"))).await;
-        let (answer, interims) = ask(&house, "GET", &[]).await;
+        let fixture = Fixture::new(|_| after_hints(lasting("a"))).await;
+        let (answer, interims) = ask(&fixture, "GET", &[]).await;
         assert_eq!((answer.gist(), interims), ((200, "a", HitPath::Miss), vec![hints()]));
-        house.settled().await;
-        let (answer, interims) = ask(&house, "GET", &[]).await;
+        fixture.settled().await;
+        let (answer, interims) = ask(&fixture, "GET", &[]).await;
         assert_eq!((answer.gist(), interims), ((200, "a", HitPath::Memory), vec![]));
     });
 }
 
-/// Goal: a client that has the stored response validated gets what the origin says meanwhile.
+/// Goal: a client whose stored response is validated gets the origin's interim responses.
 #[test]
-fn they_come_before_a_stored_response_that_is_validated() {
+fn interim_responses_precede_a_validated_response() {
     run(async {
-        let house = House::new(|heard| match heard.index {
+        let fixture = Fixture::new(|received| match received.index {
             0 => reply(200, "Cache-Control: max-age=0\r\nETag: \"a\"\r\n", "a"),
             _ => after_hints(reply(304, "ETag: \"a\"\r\n", "")),
         })
         .await;
-        house.get("/", &[]).await;
-        house.settled().await;
-        let (answer, interims) = ask(&house, "GET", &[]).await;
+        fixture.get("/", &[]).await;
+        fixture.settled().await;
+        let (answer, interims) = ask(&fixture, "GET", &[]).await;
         assert_eq!((answer.gist(), interims), ((200, "a", HitPath::Revalidated), vec![hints()]));
     });
 }
 
-/// Goal: hints are of use while the answer is awaited, and only to the one who leads: who follows may have come later.
+/// Goal: early hints are useful before the response, and only for the leader: followers may have come later.
 #[test]
-fn the_leader_gets_them_at_once_and_followers_do_not() {
+fn the_leader_gets_interim_responses_at_once_and_followers_do_not() {
     run(async {
         let gate = Gate::new();
         let script_gate = gate.clone();
-        let house =
-            House::new(move |_| [vec![send(HINTS), Step::Wait(script_gate.clone())], lasting("a")].concat())
-                .await;
+        let fixture = Fixture::new(move |_| {
+            [vec![send(HINTS), Step::Wait(script_gate.clone())], lasting("a")].concat()
+        })
+        .await;
         let (leader, follower) = (Listening::default(), Listening::default());
         let start = |client: &Listening| {
-            let (exchange, client) = (Rc::clone(&house.exchange), client.clone());
+            let (exchange, client) = (Rc::clone(&fixture.exchange), client.clone());
             tokio::task::spawn_local(async move {
-                Answer::read(exchange.handle(inbound("GET", "/", &[]), client).await).await
+                ClientResponse::read(exchange.handle(request("GET", "/", &[]), client).await).await
             })
         };
         let leading = start(&leader);
@@ -98,19 +103,19 @@ fn the_leader_gets_them_at_once_and_followers_do_not() {
         assert_eq!(leading.await.unwrap().gist(), (200, "a", HitPath::Miss));
         assert_eq!(following.await.unwrap().gist(), (200, "a", HitPath::Collapsed));
         assert_eq!((leader.0.take(), follower.0.take()), (vec![hints()], vec![]));
-        assert_eq!(house.origin.n_heard(), 1);
+        assert_eq!(fixture.origin.n_received(), 1);
     });
 }
 
 #[test]
-fn any_number_of_them_goes_on_in_order() {
+fn any_number_of_interim_responses_is_forwarded_in_order() {
     run(async {
-        let house = House::new(|_| {
+        let fixture = Fixture::new(|_| {
             let many = (0..1000).map(|k| format!("HTTP/1.1 102 Processing\r\nN: {k}\r\n\r\n"));
             [vec![send(&many.collect::<String>())], lasting("a")].concat()
         })
         .await;
-        let (answer, interims) = ask(&house, "GET", &[]).await;
+        let (answer, interims) = ask(&fixture, "GET", &[]).await;
         assert_eq!(answer.status, 200);
         assert_eq!(interims, (0..1000).map(|k| (102, format!("N: {k}\r\n"))).collect::<Vec<_>>());
     });

@@ -1,6 +1,6 @@
 //! Requests through the exchange, with a scripted origin on loopback behind it.
 
-mod house;
+mod fixture;
 mod interim;
 mod origin;
 

@@ -1,4 +1,4 @@
-//! An origin that does what a test says.
+//! A scripted origin.
 
 use std::cell::{Cell, RefCell};
 use std::net::SocketAddr;
@@ -9,16 +9,16 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::{AbortHandle, spawn_local};
 
-/// A request as the origin has got it.
+/// A request that the origin has received.
 #[derive(Debug, Clone)]
-pub struct Heard {
+pub struct ReceivedRequest {
     pub head: String,
     pub body: String,
-    /// How many requests came before.
+    /// The number of requests before it.
     pub index: usize,
 }
 
-impl Heard {
+impl ReceivedRequest {
     pub fn target(&self) -> &str {
         self.head.split(' ').nth(1).unwrap_or_default()
     }
@@ -33,7 +33,7 @@ impl Heard {
     }
 }
 
-/// What the origin does, one after the other.
+/// A step of the origin's script.
 #[derive(Debug, Clone)]
 pub enum Step {
     Send(Vec<u8>),
@@ -43,7 +43,7 @@ pub enum Step {
     Close,
 }
 
-/// Closed until it is opened.
+/// A gate, closed until it is opened.
 #[derive(Debug, Clone)]
 pub struct Gate(Rc<Semaphore>);
 
@@ -57,18 +57,18 @@ impl Gate {
     }
 
     async fn pass(&self) {
-        // An error says that the gate is open.
+        // An error means that the gate is open.
         let _ = self.0.acquire().await;
     }
 }
 
-/// Writes a reply with a length; `lines` each end with CR LF.
+/// Writes a response with a length; `lines` each end with CR LF.
 pub fn reply(status: u16, lines: &str, body: &str) -> Vec<Step> {
     let length = body.len();
     vec![send(&format!("HTTP/1.1 {status} x\r\nContent-Length: {length}\r\n{lines}\r\n{body}"))]
 }
 
-/// A reply that lives for a minute.
+/// A response with a lifetime of a minute.
 pub fn lasting(body: &str) -> Vec<Step> {
     reply(200, "Cache-Control: max-age=60\r\n", body)
 }
@@ -77,7 +77,7 @@ pub fn send(text: &str) -> Step {
     Step::Send(text.as_bytes().to_vec())
 }
 
-type Script = Box<dyn Fn(&Heard) -> Vec<Step>>;
+type Script = Box<dyn Fn(&ReceivedRequest) -> Vec<Step>>;
 
 pub struct Origin {
     pub address: SocketAddr,
@@ -86,21 +86,21 @@ pub struct Origin {
 
 struct State {
     script: Script,
-    heard: RefCell<Vec<Heard>>,
+    received: RefCell<Vec<ReceivedRequest>>,
     arrived: Notify,
-    n_heard: Cell<usize>,
+    n_received: Cell<usize>,
     tasks: RefCell<Vec<AbortHandle>>,
 }
 
 impl Origin {
-    pub async fn start(script: impl Fn(&Heard) -> Vec<Step> + 'static) -> Origin {
+    pub async fn start(script: impl Fn(&ReceivedRequest) -> Vec<Step> + 'static) -> Origin {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let state = Rc::new(State {
             script: Box::new(script),
-            heard: RefCell::default(),
+            received: RefCell::default(),
             arrived: Notify::new(),
-            n_heard: Cell::new(0),
+            n_received: Cell::new(0),
             tasks: RefCell::default(),
         });
         let accepting = spawn_local(accept(listener, Rc::clone(&state)));
@@ -109,19 +109,19 @@ impl Origin {
     }
 
     /// Returns all requests so far.
-    pub fn heard(&self) -> Vec<Heard> {
-        self.state.heard.borrow().clone()
+    pub fn received(&self) -> Vec<ReceivedRequest> {
+        self.state.received.borrow().clone()
     }
 
-    pub fn n_heard(&self) -> usize {
-        self.state.n_heard.get()
+    pub fn n_received(&self) -> usize {
+        self.state.n_received.get()
     }
 
-    /// Waits until so many requests have come.
-    pub async fn has_heard(&self, n: usize) {
+    /// Waits until so many requests have arrived.
+    pub async fn wait_for_requests(&self, n: usize) {
         loop {
             let arrived = self.state.arrived.notified();
-            if n <= self.n_heard() {
+            if n <= self.n_received() {
                 return;
             }
             arrived.await;
@@ -146,11 +146,11 @@ async fn accept(listener: TcpListener, state: Rc<State>) {
 
 async fn converse(mut stream: TcpStream, state: Rc<State>) {
     let mut input = Vec::new();
-    while let Some(heard) = hear(&mut stream, &mut input, &state).await {
-        state.heard.borrow_mut().push(heard.clone());
-        state.n_heard.set(state.n_heard.get() + 1);
+    while let Some(received) = hear(&mut stream, &mut input, &state).await {
+        state.received.borrow_mut().push(received.clone());
+        state.n_received.set(state.n_received.get() + 1);
         state.arrived.notify_waiters();
-        for step in (state.script)(&heard) {
+        for step in (state.script)(&received) {
             match step {
                 Step::Send(bytes) if stream.write_all(&bytes).await.is_err() => return,
                 Step::Send(_) => {}
@@ -161,7 +161,7 @@ async fn converse(mut stream: TcpStream, state: Rc<State>) {
     }
 }
 
-async fn hear(stream: &mut TcpStream, input: &mut Vec<u8>, state: &State) -> Option<Heard> {
+async fn hear(stream: &mut TcpStream, input: &mut Vec<u8>, state: &State) -> Option<ReceivedRequest> {
     let end = loop {
         if let Some(found) = input.windows(4).position(|four| four == b"\r\n\r\n") {
             break found + 4;
@@ -171,14 +171,14 @@ async fn hear(stream: &mut TcpStream, input: &mut Vec<u8>, state: &State) -> Opt
         }
     };
     let head = String::from_utf8(input[..end].to_vec()).unwrap();
-    let mut heard = Heard { head, body: String::new(), index: state.n_heard.get() };
-    let length = heard.value("content-length").map_or(0, |value| value.parse().unwrap());
+    let mut received = ReceivedRequest { head, body: String::new(), index: state.n_received.get() };
+    let length = received.value("content-length").map_or(0, |value| value.parse().unwrap());
     while input.len() < end + length {
         if stream.read_buf(input).await.ok()? == 0 {
             return None;
         }
     }
-    heard.body = String::from_utf8(input[end..end + length].to_vec()).unwrap();
+    received.body = String::from_utf8(input[end..end + length].to_vec()).unwrap();
     input.drain(..end + length);
-    Some(heard)
+    Some(received)
 }

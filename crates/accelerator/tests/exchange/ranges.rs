@@ -1,29 +1,29 @@
-//! Parts of responses, from the store and on their way into it.
+//! Ranges of responses, from the store and on their way into it.
 
-use accelerator::message::{HitPath, NoBody, ReplyBody};
+use accelerator::message::{HitPath, NoBody, ResponseBody};
 use bytes::Bytes;
 
-use crate::house::{House, inbound, run};
+use crate::fixture::{Fixture, request, run};
 use crate::origin::{Gate, Step, reply, send};
 
 const LINES: &str = "Cache-Control: max-age=60\r\nETag: \"a\"\r\nContent-Type: text/plain\r\n";
 
-async fn filled() -> House {
-    let house = House::new(|_| reply(200, LINES, "0123456789")).await;
-    house.get("/", &[]).await;
-    house
+async fn filled() -> Fixture {
+    let fixture = Fixture::new(|_| reply(200, LINES, "0123456789")).await;
+    fixture.get("/", &[]).await;
+    fixture
 }
 
 #[test]
-fn one_part_is_cut_out() {
+fn a_single_range_is_cut_out() {
     run(async {
-        let house = filled().await;
+        let fixture = filled().await;
         for (range, content_range, body) in [
             ("bytes=2-4", "bytes 2-4/10", "234"),
             ("bytes=7-", "bytes 7-9/10", "789"),
             ("bytes=-1", "bytes 9-9/10", "9"),
         ] {
-            let answer = house.get("/", &[("Range", range)]).await;
+            let answer = fixture.get("/", &[("Range", range)]).await;
             assert_eq!(answer.gist(), (206, body, HitPath::Memory));
             assert_eq!(answer.value("content-range"), Some(content_range));
             assert_eq!(answer.value("content-type"), Some("text/plain"));
@@ -33,10 +33,10 @@ fn one_part_is_cut_out() {
 }
 
 #[test]
-fn several_parts_come_in_one_message() {
+fn several_ranges_come_as_multipart() {
     run(async {
-        let house = filled().await;
-        let answer = house.get("/", &[("Range", "bytes=0-1,5-6")]).await;
+        let fixture = filled().await;
+        let answer = fixture.get("/", &[("Range", "bytes=0-1,5-6")]).await;
         assert_eq!((answer.status, answer.path), (206, HitPath::Memory));
         let boundary =
             answer.value("content-type").unwrap().strip_prefix("multipart/byteranges; boundary=").unwrap();
@@ -53,22 +53,22 @@ fn several_parts_come_in_one_message() {
 }
 
 #[test]
-fn parts_that_are_not_there_are_refused_and_those_of_another_response_ignored() {
+fn unsatisfiable_ranges_are_refused_and_other_if_range_ignored() {
     run(async {
-        let house = filled().await;
-        let beyond = house.get("/", &[("Range", "bytes=10-")]).await;
+        let fixture = filled().await;
+        let beyond = fixture.get("/", &[("Range", "bytes=10-")]).await;
         assert_eq!(
             (beyond.gist(), beyond.value("content-range")),
             ((416, "", HitPath::Memory), Some("bytes */10"))
         );
         assert_eq!((beyond.value("content-length"), beyond.value("content-type")), (Some("0"), None));
-        let other = house.get("/", &[("Range", "bytes=0-1"), ("If-Range", "\"b\"")]).await;
+        let other = fixture.get("/", &[("Range", "bytes=0-1"), ("If-Range", "\"b\"")]).await;
         assert_eq!(other.gist(), (200, "0123456789", HitPath::Memory));
     });
 }
 
 #[test]
-fn a_part_of_what_is_not_stored_comes_as_the_whole_passes_by() {
+fn a_range_of_a_response_in_progress_is_cut_out_as_it_passes() {
     run(async {
         let gate = Gate::new();
         let steps = vec![
@@ -76,22 +76,22 @@ fn a_part_of_what_is_not_stored_comes_as_the_whole_passes_by() {
             Step::Wait(gate.clone()),
             send("56789"),
         ];
-        let house = House::new(move |_| steps.clone()).await;
-        let reply = house.exchange.handle(inbound("GET", "/", &[("Range", "bytes=1-3")]), NoBody).await;
+        let fixture = Fixture::new(move |_| steps.clone()).await;
+        let reply = fixture.exchange.handle(request("GET", "/", &[("Range", "bytes=1-3")]), NoBody).await;
         assert_eq!((reply.status, reply.lines.get("content-range")), (206, Some(&b"bytes 1-3/10"[..])));
         assert_eq!(reply.lines.get("content-length"), Some(&b"3"[..]));
-        let ReplyBody::Stream(mut stream) = reply.body else { panic!("{:?}", reply.body) };
+        let ResponseBody::Stream(mut stream) = reply.body else { panic!("{:?}", reply.body) };
         assert_eq!(stream.next().await, Ok(Some(Bytes::from_static(b"123"))));
         assert_eq!(stream.next().await, Ok(None), "the rest is not waited for");
-        assert_eq!(house.origin.heard()[0].value("range"), None);
+        assert_eq!(fixture.origin.received()[0].value("range"), None);
         gate.open();
-        house.settled().await;
-        assert_eq!(house.get("/", &[]).await.gist(), (200, "0123456789", HitPath::Memory));
+        fixture.settled().await;
+        assert_eq!(fixture.get("/", &[]).await.gist(), (200, "0123456789", HitPath::Memory));
     });
 }
 
 #[test]
-fn without_a_known_length_the_whole_is_sent() {
+fn ranges_of_unknown_length_get_the_whole() {
     run(async {
         let gate = Gate::new();
         let steps = vec![
@@ -99,14 +99,14 @@ fn without_a_known_length_the_whole_is_sent() {
             Step::Wait(gate.clone()),
             send("0\r\n\r\n"),
         ];
-        let house = House::new(move |_| steps.clone()).await;
-        let (answer, ()) = tokio::join!(house.get("/", &[("Range", "bytes=1-1")]), async {
-            house.origin.has_heard(1).await;
+        let fixture = Fixture::new(move |_| steps.clone()).await;
+        let (answer, ()) = tokio::join!(fixture.get("/", &[("Range", "bytes=1-1")]), async {
+            fixture.origin.wait_for_requests(1).await;
             gate.open();
         });
         assert_eq!((answer.status, answer.text()), (200, "012"));
-        house.settled().await;
-        let part = house.get("/", &[("Range", "bytes=1-1")]).await;
+        fixture.settled().await;
+        let part = fixture.get("/", &[("Range", "bytes=1-1")]).await;
         assert_eq!(
             (part.gist(), part.value("content-range")),
             ((206, "1", HitPath::Memory), Some("bytes 1-1/3"))
@@ -115,10 +115,10 @@ fn without_a_known_length_the_whole_is_sent() {
 }
 
 #[test]
-fn a_refusal_says_nothing_of_the_whole_that_passes_by() {
+fn a_416_has_no_fields_of_the_whole_response() {
     run(async {
-        let house = House::new(|_| reply(200, LINES, "0123456789")).await;
-        let beyond = house.get("/", &[("Range", "bytes=10-")]).await;
+        let fixture = Fixture::new(|_| reply(200, LINES, "0123456789")).await;
+        let beyond = fixture.get("/", &[("Range", "bytes=10-")]).await;
         assert_eq!(
             (beyond.gist(), beyond.value("content-range")),
             ((416, "", HitPath::Miss), Some("bytes */10"))
@@ -127,29 +127,29 @@ fn a_refusal_says_nothing_of_the_whole_that_passes_by() {
             assert_eq!(beyond.value(name), None, "{name}");
         }
         assert!(beyond.value("date").is_some() && beyond.value("via").is_some());
-        house.settled().await;
-        assert_eq!(house.get("/", &[]).await.path, HitPath::Memory);
+        fixture.settled().await;
+        assert_eq!(fixture.get("/", &[]).await.path, HitPath::Memory);
     });
 }
 
 #[test]
-fn who_goes_alone_is_not_sent_the_whole() {
+fn uncollapsed_range_requests_are_forwarded_as_ranges() {
     run(async {
-        let house = House::new(|heard| match heard.value("range") {
+        let fixture = Fixture::new(|received| match received.value("range") {
             Some(_) => reply(206, "Content-Range: bytes 0-1/10\r\n", "01"),
             None => reply(200, LINES, "0123456789"),
         })
         .await;
         for alone in [("Cache-Control", "no-store"), ("Authorization", "ann")] {
-            let answer = house.get("/", &[alone, ("Range", "bytes=0-1")]).await;
+            let answer = fixture.get("/", &[alone, ("Range", "bytes=0-1")]).await;
             assert_eq!(answer.gist(), (206, "01", HitPath::Pass), "{alone:?}");
         }
     });
 }
 
-/// Regression: a part of what was private came as the whole, 1,000,000 bytes for ten.
+/// Regression: a range of a private response came as the whole, 1,000,000 bytes for ten.
 #[test]
-fn a_part_of_what_is_not_to_be_stored_is_asked_for_by_itself() {
+fn ranges_of_unstorable_responses_are_fetched_as_ranges() {
     run(async {
         for (lines, asked) in [
             ("Cache-Control: private\r\n", 2),
@@ -158,29 +158,33 @@ fn a_part_of_what_is_not_to_be_stored_is_asked_for_by_itself() {
             ("Vary: *\r\n", 2),
             ("Cache-Control: private\r\nAccept-Ranges: none\r\n", 1),
         ] {
-            let house = House::new(move |heard| match heard.value("range") {
+            let fixture = Fixture::new(move |received| match received.value("range") {
                 Some(_) if asked == 2 => {
                     reply(206, &format!("{lines}Content-Range: bytes 2-4/10\r\n"), "234")
                 }
                 _ => reply(200, lines, "0123456789"),
             })
             .await;
-            let answer = house.get("/", &[("Range", "bytes=2-4")]).await;
+            let answer = fixture.get("/", &[("Range", "bytes=2-4")]).await;
             let expected =
                 if asked == 2 { (206, "234", HitPath::Pass) } else { (200, "0123456789", HitPath::Pass) };
-            assert_eq!((answer.gist(), house.origin.n_heard()), (expected, asked), "{lines}");
+            assert_eq!((answer.gist(), fixture.origin.n_received()), (expected, asked), "{lines}");
             assert!(!answer.told().contains("stored"), "{}", answer.told());
-            let again = house.get("/", &[("Range", "bytes=2-4")]).await;
-            assert_eq!((again.gist(), house.origin.n_heard()), (expected, asked + 1), "{lines}, at once");
+            let again = fixture.get("/", &[("Range", "bytes=2-4")]).await;
+            assert_eq!(
+                (again.gist(), fixture.origin.n_received()),
+                (expected, asked + 1),
+                "{lines}, at once"
+            );
         }
     });
 }
 
 #[test]
-fn an_error_has_no_parts_to_ask_for() {
+fn ranges_of_errors_are_not_fetched_again() {
     run(async {
-        let house = House::new(|_| reply(404, "Cache-Control: no-store\r\n", "none")).await;
-        let answer = house.get("/", &[("Range", "bytes=2-4")]).await;
-        assert_eq!((answer.gist(), house.origin.n_heard()), ((404, "none", HitPath::Pass), 1));
+        let fixture = Fixture::new(|_| reply(404, "Cache-Control: no-store\r\n", "none")).await;
+        let answer = fixture.get("/", &[("Range", "bytes=2-4")]).await;
+        assert_eq!((answer.gist(), fixture.origin.n_received()), ((404, "none", HitPath::Pass), 1));
     });
 }

@@ -1,4 +1,4 @@
-//! Frames as bytes, for what no library sends.
+//! Raw frames, for what no library sends.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
@@ -24,12 +24,12 @@ pub fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
-/// A reset of a stream.
+/// A RST_STREAM frame.
 pub fn reset(stream: u32) -> Vec<u8> {
     frame(RST_STREAM, 0, stream, &CANCEL.to_be_bytes())
 }
 
-/// What every client begins with: preface and settings.
+/// The client preface: magic and settings.
 pub fn preface() -> Vec<u8> {
     [&b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"[..], &frame(SETTINGS, 0, 0, &[])].concat()
 }
@@ -71,16 +71,16 @@ pub fn request(target: &str) -> Vec<u8> {
     ])
 }
 
-/// What the server says about a stream, or the connection.
+/// A frame of interest from the server.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Said {
+pub enum ServerFrame {
     /// The first byte of a head; see [`STATUS_200`] and the like.
     Head(u8),
     /// A reset, with its code.
     Reset(u32),
-    /// The end of the connection, with its code.
+    /// GOAWAY, with its code.
     GoAway(u32),
-    /// The end, without a word.
+    /// The end without GOAWAY.
     Closed,
 }
 
@@ -99,30 +99,34 @@ pub async fn next_frame(stream: &mut DuplexStream) -> Option<(u8, Vec<u8>)> {
 }
 
 /// Reads frames until one of interest.
-pub async fn listen(stream: &mut DuplexStream) -> Said {
+pub async fn listen(stream: &mut DuplexStream) -> ServerFrame {
     while let Some((kind, payload)) = next_frame(stream).await {
-        if let Some(said) = said(kind, &payload) {
-            return said;
+        if let Some(received) = server_frame(kind, &payload) {
+            return received;
         }
     }
-    Said::Closed
+    ServerFrame::Closed
 }
 
-/// What a frame says, if that is of interest.
-fn said(kind: u8, payload: &[u8]) -> Option<Said> {
+/// Returns the frame, if it is of interest.
+fn server_frame(kind: u8, payload: &[u8]) -> Option<ServerFrame> {
     let code = |at: usize| u32::from_be_bytes(payload[at..at + 4].try_into().unwrap());
     match kind {
-        HEADERS => Some(Said::Head(payload[0])),
-        RST_STREAM => Some(Said::Reset(code(0))),
-        GOAWAY => Some(Said::GoAway(code(4))),
+        HEADERS => Some(ServerFrame::Head(payload[0])),
+        RST_STREAM => Some(ServerFrame::Reset(code(0))),
+        GOAWAY => Some(ServerFrame::GoAway(code(4))),
         _ => None,
     }
 }
 
-/// Sends bytes again and again until the server takes no more of them, at most so often; returns what it says then.
+/// Sends bytes repeatedly until the server takes no more, at most so often; returns the frames of the server.
 ///
-/// What comes meanwhile is read, as otherwise nobody could go on.
-pub async fn flood(stream: DuplexStream, times: usize, mut bytes: impl FnMut(usize) -> Vec<u8>) -> Vec<Said> {
+/// Reads meanwhile, as otherwise neither side could go on.
+pub async fn flood(
+    stream: DuplexStream,
+    times: usize,
+    mut bytes: impl FnMut(usize) -> Vec<u8>,
+) -> Vec<ServerFrame> {
     let (mut from, mut to) = tokio::io::split(stream);
     let writing = async {
         for k in 0..times {
@@ -130,33 +134,33 @@ pub async fn flood(stream: DuplexStream, times: usize, mut bytes: impl FnMut(usi
                 break;
             }
         }
-        // The server may still have something to say, and may wait for more.
+        // The server may still have something to send, and may wait for more input.
         std::future::pending::<()>().await;
     };
     let reading = async {
-        let mut said = Vec::new();
+        let mut received = Vec::new();
         let mut all = Vec::new();
         loop {
             let mut piece = [0; 4096];
             match from.read(&mut piece).await {
-                Ok(0) | Err(_) => return said,
+                Ok(0) | Err(_) => return received,
                 Ok(length) => all.extend_from_slice(&piece[..length]),
             }
-            while let Some((frame, length)) = next_said(&all) {
-                said.extend(frame);
+            while let Some((frame, length)) = next_server_frame(&all) {
+                received.extend(frame);
                 all.drain(..length);
             }
         }
     };
     tokio::select! {
-        said = reading => said,
+        received = reading => received,
         () = writing => Vec::new(),
     }
 }
 
-/// The next frame of what was read: what it says, if that is of interest, and how long it is.
-fn next_said(bytes: &[u8]) -> Option<(Option<Said>, usize)> {
+/// Returns the next frame of the input, if it is of interest, and its length.
+fn next_server_frame(bytes: &[u8]) -> Option<(Option<ServerFrame>, usize)> {
     let length = u32::from_be_bytes([0, *bytes.first()?, *bytes.get(1)?, *bytes.get(2)?]) as usize;
     let payload = bytes.get(9..9 + length)?;
-    Some((said(bytes[3], payload), 9 + length))
+    Some((server_frame(bytes[3], payload), 9 + length))
 }

@@ -1,17 +1,16 @@
-//! How connections end: in order, by a limit, or because nobody is there.
+//! Ends of connections: in order, by a limit, or because the client is gone.
 
 use std::time::Duration;
 
-use accelerator::front::http2::{Ended, Http2Settings};
+use accelerator::frontend::http2::{ConnectionEnd, Http2Settings};
 use accelerator::message::BodyError;
 use bytes::Bytes;
-use http::Request;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::frames::{
     END_HEADERS, END_STREAM, HEADERS, PING, SETTINGS, WINDOW_UPDATE, frame, next_frame, preface, request,
 };
-use crate::service::{Client, LARGE_BYTES, SHORT, bench, connect, get, limits, run, usual};
+use crate::service::{Client, LARGE_BYTES, SHORT, connect, fixture, get, limits, run, usual};
 
 /// Some short time limits.
 fn short(times: u32) -> Duration {
@@ -30,36 +29,36 @@ async fn wait_for_reply(client: &mut Client, times: u32) {
 }
 
 #[test]
-fn who_does_not_begin_in_time_or_otherwise_is_let_go() {
+fn connections_without_preface_are_closed() {
     run(async {
         let mut limits = limits();
         limits.head_timeout = SHORT;
-        let mut silent = bench(limits, Http2Settings::default());
+        let mut silent = fixture(limits, Http2Settings::default());
         silent.near.write_all(&preface()[..10]).await.unwrap();
-        assert!(matches!(silent.serving.await.unwrap(), Ended::NoPreface));
-        let mut other = bench(limits, Http2Settings::default());
+        assert!(matches!(silent.serving.await.unwrap(), ConnectionEnd::NoPreface));
+        let mut other = fixture(limits, Http2Settings::default());
         other.near.write_all(b"GET / HTTP/1.1\r\nHost: example.org\r\n\r\n").await.unwrap();
-        assert!(matches!(other.serving.await.unwrap(), Ended::Failed(_)));
-        let gone = bench(limits, Http2Settings::default());
+        assert!(matches!(other.serving.await.unwrap(), ConnectionEnd::Failed(_)));
+        let gone = fixture(limits, Http2Settings::default());
         drop(gone.near);
-        assert!(matches!(gone.serving.await.unwrap(), Ended::Closed));
+        assert!(matches!(gone.serving.await.unwrap(), ConnectionEnd::Closed));
     });
 }
 
 #[test]
-fn a_connection_that_is_not_used_is_ended_in_order() {
+fn idle_connections_get_goaway() {
     run(async {
         let mut limits = limits();
         limits.idle_timeout = SHORT;
         let mut client = connect(limits, Http2Settings::default(), 65_535).await;
         assert_eq!(client.ask(get("/hello")).await.unwrap().body, b"hello");
         drop(client.connection.await.unwrap());
-        assert!(matches!(client.serving.await.unwrap(), Ended::Closed | Ended::Idle));
+        assert!(matches!(client.serving.await.unwrap(), ConnectionEnd::Closed | ConnectionEnd::Idle));
     });
 }
 
 #[test]
-fn a_request_under_way_is_no_idleness() {
+fn requests_in_progress_prevent_idle_timeout() {
     run(async {
         let mut limits = limits();
         limits.idle_timeout = SHORT;
@@ -69,33 +68,33 @@ fn a_request_under_way_is_no_idleness() {
 }
 
 #[test]
-fn stopping_lets_requests_end_and_takes_no_further_ones() {
+fn stop_completes_requests_and_accepts_no_more() {
     run(async {
         let mut client = usual().await;
         let (response, _) = client.send.send_request(get("/hold"), true).unwrap();
         client.script.asked.notified().await;
         client.stopping.notify_one();
-        // The second of two goodbyes comes after a round trip, and with it no further request goes out.
+        // The second GOAWAY comes after a round trip, and with it no further request is sent.
         while client.ask(get("/hello")).await.is_ok() {}
         client.script.go.notify_one();
         let got = crate::service::take(response.await.unwrap()).await.unwrap();
         assert_eq!(got.body, b"held");
-        assert!(matches!(client.serving.await.unwrap(), Ended::Closed));
+        assert!(matches!(client.serving.await.unwrap(), ConnectionEnd::Closed));
     });
 }
 
 #[test]
-fn stopping_ends_a_connection_without_requests_at_once() {
+fn stop_ends_an_idle_connection_at_once() {
     run(async {
         let mut client = usual().await;
         assert_eq!(client.ask(get("/hello")).await.unwrap().body, b"hello");
         client.stopping.notify_one();
-        assert!(matches!(client.serving.await.unwrap(), Ended::Closed));
+        assert!(matches!(client.serving.await.unwrap(), ConnectionEnd::Closed));
     });
 }
 
 #[test]
-fn a_connection_ends_after_its_last_request() {
+fn a_connection_ends_after_the_request_limit() {
     run(async {
         let mut limits = limits();
         limits.requests_per_connection = Some(3);
@@ -104,13 +103,13 @@ fn a_connection_ends_after_its_last_request() {
             assert_eq!(client.ask(get("/hello")).await.unwrap().body, b"hello");
         }
         assert!(client.ask(get("/hello")).await.is_err());
-        assert!(matches!(client.serving.await.unwrap(), Ended::Closed));
+        assert!(matches!(client.serving.await.unwrap(), ConnectionEnd::Closed));
     });
 }
 
 /// Goal: a window that never opens costs one stream, not the connection.
 #[test]
-fn a_reply_that_is_not_taken_is_given_up() {
+fn a_response_that_is_not_read_is_reset() {
     run(async {
         let mut limits = limits();
         limits.write_timeout = SHORT;
@@ -123,14 +122,14 @@ fn a_reply_that_is_not_taken_is_given_up() {
 }
 
 #[test]
-fn a_body_that_does_not_come_or_is_too_long_is_an_error() {
+fn a_slow_or_long_body_is_an_error() {
     run(async {
         let mut limits = limits();
         (limits.body_timeout, limits.body_bytes_max) = (SHORT, 10);
         let mut client = connect(limits, Http2Settings::default(), 65_535).await;
         for (bytes, error) in [(&b"abc"[..], BodyError::TimedOut), (b"elevenbytes", BodyError::TooLong(10))] {
             client.send = client.send.ready().await.unwrap();
-            let request = Request::post("https://example.org/echo").body(()).unwrap();
+            let request = http::Request::post("https://example.org/echo").body(()).unwrap();
             let (response, mut body) = client.send.send_request(request, false).unwrap();
             body.send_data(Bytes::from_static(bytes), false).unwrap();
             assert_eq!(response.await.unwrap().status(), 400);
@@ -140,11 +139,11 @@ fn a_body_that_does_not_come_or_is_too_long_is_an_error() {
 }
 
 #[test]
-fn a_body_that_breaks_off_is_dropped_with_its_request() {
+fn a_reset_body_drops_its_request() {
     run(async {
         let mut client = usual().await;
         client.send = client.send.ready().await.unwrap();
-        let request = Request::post("https://example.org/echo").body(()).unwrap();
+        let request = http::Request::post("https://example.org/echo").body(()).unwrap();
         let (_response, mut body) = client.send.send_request(request, false).unwrap();
         body.send_data(Bytes::from_static(b"abc"), false).unwrap();
         client.script.asked.notified().await;
@@ -155,40 +154,41 @@ fn a_body_that_breaks_off_is_dropped_with_its_request() {
     });
 }
 
-/// Goal: who waits for a reply and is not there, as its machine has no power, is noticed by a ping without answer.
+/// Goal: a client that waits for a response and is gone, without power for example, is detected by an unanswered
+/// ping.
 #[test]
-fn a_client_that_is_not_there_is_noticed() {
+fn a_dead_client_is_detected_by_ping() {
     run(async {
         let settings = Http2Settings { ping_interval: Some(SHORT), ..Http2Settings::default() };
-        let mut bench = bench(limits(), settings);
+        let mut fixture = fixture(limits(), settings);
         let head = frame(HEADERS, END_HEADERS | END_STREAM, 1, &request("/wait"));
-        bench.near.write_all(&[preface(), head].concat()).await.unwrap();
-        assert!(matches!(bench.serving.await.unwrap(), Ended::Gone));
-        assert_eq!(bench.script.under_way.get(), 0);
+        fixture.near.write_all(&[preface(), head].concat()).await.unwrap();
+        assert!(matches!(fixture.serving.await.unwrap(), ConnectionEnd::Gone));
+        assert_eq!(fixture.script.under_way.get(), 0);
     });
 }
 
-/// Goal: the same of one from which something came after the ping, but no answer.
+/// Goal: the same for a client that sent something after the ping, but no answer.
 #[test]
-fn a_client_that_leaves_a_ping_unanswered_is_noticed() {
+fn a_client_that_ignores_pings_is_detected() {
     run(async {
         let settings = Http2Settings { ping_interval: Some(SHORT), ..Http2Settings::default() };
-        let mut bench = bench(limits(), settings);
+        let mut fixture = fixture(limits(), settings);
         let head = frame(HEADERS, END_HEADERS | END_STREAM, 1, &request("/wait"));
-        bench.near.write_all(&[preface(), head].concat()).await.unwrap();
-        while next_frame(&mut bench.near).await.unwrap().0 != PING {}
-        bench.near.write_all(&frame(SETTINGS, 0, 0, &[])).await.unwrap();
-        assert!(matches!(bench.serving.await.unwrap(), Ended::Gone));
+        fixture.near.write_all(&[preface(), head].concat()).await.unwrap();
+        while next_frame(&mut fixture.near).await.unwrap().0 != PING {}
+        fixture.near.write_all(&frame(SETTINGS, 0, 0, &[])).await.unwrap();
+        assert!(matches!(fixture.serving.await.unwrap(), ConnectionEnd::Gone));
     });
 }
 
-/// Goal: who has windows that hold the whole reply, and a slow line, says nothing for long, and answers no ping before
-/// what was sent ahead of it has come.
+/// Goal: a client whose windows hold the whole response, on a slow line, is silent for long, and answers no ping
+/// before the data sent ahead of it have arrived.
 #[test]
-fn a_client_that_takes_its_reply_slowly_is_there() {
+fn a_slow_reader_counts_as_alive() {
     run(async {
         let settings = Http2Settings { ping_interval: Some(SHORT), ..Http2Settings::default() };
-        let mut bench = bench(limits(), settings);
+        let mut fixture = fixture(limits(), settings);
         let window = (LARGE_BYTES as u32).to_be_bytes();
         let start = [
             preface(),
@@ -196,12 +196,12 @@ fn a_client_that_takes_its_reply_slowly_is_there() {
             frame(WINDOW_UPDATE, 0, 0, &window),
             frame(HEADERS, END_HEADERS | END_STREAM, 1, &request("/large")),
         ];
-        bench.near.write_all(&start.concat()).await.unwrap();
+        fixture.near.write_all(&start.concat()).await.unwrap();
         for _ in 0..60 {
             tokio::time::sleep(short(1) / 5).await;
-            bench.near.read_exact(&mut [0; 4096]).await.unwrap();
+            fixture.near.read_exact(&mut [0; 4096]).await.unwrap();
         }
-        assert!(!bench.serving.is_finished());
+        assert!(!fixture.serving.is_finished());
     });
 }
 
@@ -215,7 +215,7 @@ fn a_client_that_answers_pings_may_wait() {
 }
 
 #[test]
-fn requests_of_a_client_that_leaves_are_dropped() {
+fn requests_of_a_closed_connection_are_dropped() {
     run(async {
         let mut client = usual().await;
         let (response, _) = client.send.send_request(get("/wait"), true).unwrap();

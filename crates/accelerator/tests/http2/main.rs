@@ -1,8 +1,8 @@
-//! HTTP/2 as clients see it: replies, refusals of what could be read differently in HTTP/1, floods, and time limits.
+//! HTTP/2 from the clients' view: responses, refusals of ambiguous requests, floods, and time limits.
 
 mod floods;
 mod frames;
 mod life;
-mod replies;
+mod responses;
 mod service;
 mod smuggling;

@@ -1,49 +1,48 @@
-//! A service that does as the target of a request says, and a connection to it.
+//! A scripted service, and a connection to it.
 
 use std::cell::{Cell, RefCell};
 use std::future::pending;
 use std::rc::Rc;
 
-use accelerator::front::http2::{Ended, Http2Settings, serve};
-use accelerator::front::{Limits, Service};
+use accelerator::frontend::http2::{ConnectionEnd, Http2Settings, serve};
+use accelerator::frontend::{ClientLimits, Service};
 use accelerator::message::{
-    BodyError, Handling, HeaderLines, HitPath, Inbound, Reply, ReplyBody, RequestBody,
+    BodyError, Handling, HeaderLines, HitPath, Request, RequestBody, Response, ResponseBody,
 };
 use accelerator::operation::LogEntry;
 use accelerator::policy::Scheme;
 use bytes::Bytes;
 use h2::client::SendRequest;
-use http::Request;
 use tokio::io::DuplexStream;
 use tokio::runtime::{Builder, LocalOptions};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use units::Nanos;
 
-/// The bytes of `/large`.
+/// The size of `/large` in bytes.
 pub const LARGE_BYTES: usize = 3 << 20;
 
-/// How much the duplex pipe between client and server holds.
+/// The capacity of the duplex pipe between client and server.
 const PIPE_BYTES: usize = 64 * 1024;
 
-/// What came to the service.
+/// The service and its records.
 #[derive(Debug, Default)]
 pub struct Script {
-    pub inbounds: RefCell<Vec<Inbound>>,
-    /// What became of each body that was read.
+    pub requests: RefCell<Vec<Request>>,
+    /// The outcomes of the bodies that were read.
     pub bodies: RefCell<Vec<Result<Vec<u8>, BodyError>>>,
     pub notes: RefCell<Vec<(HitPath, u16, u64)>>,
     pub lines: RefCell<Vec<String>>,
-    /// Requests that are being handled, and the most there have been at a time.
+    /// Requests in progress, and the most at a time.
     pub under_way: Cell<usize>,
     pub under_way_max: Cell<usize>,
-    /// Told of every request.
+    /// Notified of every request.
     pub asked: Notify,
-    /// Lets `/hold` go on.
+    /// Releases `/hold`.
     pub go: Notify,
 }
 
-/// Counts a request for as long as somebody wants its reply.
+/// Counts a request while its response is wanted.
 struct UnderWay<'a>(&'a Script);
 
 impl Drop for UnderWay<'_> {
@@ -53,8 +52,8 @@ impl Drop for UnderWay<'_> {
 }
 
 impl Script {
-    fn begin(&self, inbound: &Inbound) -> UnderWay<'_> {
-        self.inbounds.borrow_mut().push(inbound.clone());
+    fn begin(&self, request: &Request) -> UnderWay<'_> {
+        self.requests.borrow_mut().push(request.clone());
         self.under_way.set(self.under_way.get() + 1);
         self.under_way_max.set(self.under_way_max.get().max(self.under_way.get()));
         self.asked.notify_one();
@@ -75,32 +74,32 @@ impl Script {
     }
 }
 
-fn reply(status: u16, lines: &[(&str, &str)], body: ReplyBody) -> Reply {
+fn reply(status: u16, lines: &[(&str, &str)], body: ResponseBody) -> Response {
     let mut written = HeaderLines::new();
     for (name, value) in lines {
         written.push(name.as_bytes(), value.as_bytes());
     }
     let handling = Handling { path: HitPath::Memory, reason: "fresh", origin_time: None };
-    Reply { status, lines: written, body, handling, memo: None }
+    Response { status, lines: written, body, handling, memo: None }
 }
 
-fn pieces(parts: &[&'static str]) -> ReplyBody {
-    ReplyBody::Pieces(parts.iter().map(|part| Bytes::from_static(part.as_bytes())).collect())
+fn pieces(parts: &[&'static str]) -> ResponseBody {
+    ResponseBody::Pieces(parts.iter().map(|part| Bytes::from_static(part.as_bytes())).collect())
 }
 
-/// What `/large` consists of.
+/// Returns the body of `/large`.
 pub fn large() -> Vec<u8> {
     (0..LARGE_BYTES).map(|k| (k % 251) as u8).collect()
 }
 
 impl Service for Script {
-    fn engage(&self) -> impl Sized {}
+    fn track_request(&self) -> impl Sized {}
 
-    async fn handle<B: RequestBody>(self: &Rc<Self>, inbound: Inbound, body: B) -> Reply {
-        let _under_way = self.begin(&inbound);
-        match &inbound.target[..] {
-            b"/hello" if inbound.method_name == b"HEAD" => {
-                reply(200, &[("Content-Length", "5")], ReplyBody::Empty)
+    async fn handle<B: RequestBody>(self: &Rc<Self>, request: Request, body: B) -> Response {
+        let _under_way = self.begin(&request);
+        match &request.target[..] {
+            b"/hello" if request.method_name == b"HEAD" => {
+                reply(200, &[("Content-Length", "5")], ResponseBody::Empty)
             }
             b"/hello" => reply(
                 200,
@@ -108,24 +107,24 @@ impl Service for Script {
                 pieces(&["he", "", "llo", ""]),
             ),
             b"/nothing" => reply(200, &[("Content-Length", "0")], pieces(&[])),
-            b"/current" => reply(304, &[("ETag", "\"a\"")], ReplyBody::Empty),
-            b"/large" => reply(200, &[], ReplyBody::Pieces(vec![Bytes::from(large())])),
+            b"/current" => reply(304, &[("ETag", "\"a\"")], ResponseBody::Empty),
+            b"/large" => reply(200, &[], ResponseBody::Pieces(vec![Bytes::from(large())])),
             b"/hold" => {
                 self.go.notified().await;
                 reply(200, &[], pieces(&["held"]))
             }
             b"/wait" => pending().await,
             b"/echo" => match self.read(body).await {
-                Ok(content) => reply(200, &[], ReplyBody::Pieces(vec![Bytes::from(content)])),
-                Err(_) => reply(400, &[], ReplyBody::Empty),
+                Ok(content) => reply(200, &[], ResponseBody::Pieces(vec![Bytes::from(content)])),
+                Err(_) => reply(400, &[], ResponseBody::Empty),
             },
-            b"/no-status" => reply(7, &[], ReplyBody::Empty),
-            _ => reply(404, &[], ReplyBody::Empty),
+            b"/no-status" => reply(7, &[], ResponseBody::Empty),
+            _ => reply(404, &[], ResponseBody::Empty),
         }
     }
 
-    fn refuse(&self, status: u16, reason: &'static str, _is_head: bool) -> Reply {
-        reply(status, &[("X-Reason", reason)], ReplyBody::Empty)
+    fn refuse(&self, status: u16, reason: &'static str, _is_head: bool) -> Response {
+        reply(status, &[("X-Reason", reason)], ResponseBody::Empty)
     }
 
     fn note(&self, handling: &Handling, status: u16, bytes_out: u64) {
@@ -145,22 +144,22 @@ impl Service for Script {
     }
 }
 
-/// A connection from the server's side, and the client's end of it.
-pub struct Bench {
+/// The server's side of a connection, and the client's end of it.
+pub struct Fixture {
     pub script: Rc<Script>,
-    pub serving: JoinHandle<Ended>,
-    /// Told to stop in order.
+    pub serving: JoinHandle<ConnectionEnd>,
+    /// Triggers a graceful stop.
     pub stopping: Rc<Notify>,
     pub near: DuplexStream,
 }
 
 /// Time limits that no test reaches by chance.
-pub fn limits() -> Limits {
-    Limits { head_bytes_max: 16 * 1024, body_bytes_max: 1000 * 1000, ..Limits::default() }
+pub fn limits() -> ClientLimits {
+    ClientLimits { head_bytes_max: 16 * 1024, body_bytes_max: 1000 * 1000, ..ClientLimits::default() }
 }
 
-/// Begins to serve a connection.
-pub fn bench(limits: Limits, settings: Http2Settings) -> Bench {
+/// Starts to serve a connection.
+pub fn fixture(limits: ClientLimits, settings: Http2Settings) -> Fixture {
     let (near, far) = tokio::io::duplex(PIPE_BYTES);
     let (script, stopping) = (Rc::<Script>::default(), Rc::<Notify>::default());
     let (service, stop) = (Rc::clone(&script), Rc::clone(&stopping));
@@ -168,13 +167,13 @@ pub fn bench(limits: Limits, settings: Http2Settings) -> Bench {
         let peer = ("192.0.2.1:4711".parse().unwrap(), Scheme::Https);
         serve(far, peer, &service, &limits, &settings, stop.notified()).await
     });
-    Bench { script, serving, stopping, near }
+    Fixture { script, serving, stopping, near }
 }
 
-/// A client as the library makes it.
+/// A client of the `h2` library.
 pub struct Client {
     pub script: Rc<Script>,
-    pub serving: JoinHandle<Ended>,
+    pub serving: JoinHandle<ConnectionEnd>,
     pub stopping: Rc<Notify>,
     pub send: SendRequest<Bytes>,
     /// Ends when the connection does.
@@ -182,8 +181,8 @@ pub struct Client {
 }
 
 /// Connects with a window for bodies of so many bytes.
-pub async fn connect(limits: Limits, settings: Http2Settings, window_bytes: u32) -> Client {
-    let Bench { script, serving, stopping, near } = bench(limits, settings);
+pub async fn connect(limits: ClientLimits, settings: Http2Settings, window_bytes: u32) -> Client {
+    let Fixture { script, serving, stopping, near } = fixture(limits, settings);
     let mut builder = h2::client::Builder::new();
     builder.initial_window_size(window_bytes).initial_connection_window_size(1 << 20);
     let (send, connection) = builder.handshake(near).await.unwrap();
@@ -191,14 +190,14 @@ pub async fn connect(limits: Limits, settings: Http2Settings, window_bytes: u32)
     Client { script, serving, stopping, send, connection }
 }
 
-/// Connects with settings that nothing is special about.
+/// Connects with default settings.
 pub async fn usual() -> Client {
     connect(limits(), Http2Settings::default(), 65_535).await
 }
 
 /// A request for a target of `example.org`.
-pub fn get(target: &str) -> Request<()> {
-    Request::get(format!("https://example.org{target}")).body(()).unwrap()
+pub fn get(target: &str) -> http::Request<()> {
+    http::Request::get(format!("https://example.org{target}")).body(()).unwrap()
 }
 
 /// Status, fields and body of a reply.
@@ -210,14 +209,14 @@ pub struct Got {
 
 impl Client {
     /// Sends a request without a body and takes the reply, window by window.
-    pub async fn ask(&mut self, request: Request<()>) -> Result<Got, h2::Error> {
+    pub async fn ask(&mut self, request: http::Request<()>) -> Result<Got, h2::Error> {
         self.send = self.send.clone().ready().await?;
         let (response, _) = self.send.send_request(request, true)?;
         take(response.await?).await
     }
 }
 
-/// Takes a reply to its end.
+/// Reads a response to its end.
 pub async fn take(response: http::Response<h2::RecvStream>) -> Result<Got, h2::Error> {
     let (head, mut stream) = response.into_parts();
     let mut body = Vec::new();

@@ -1,12 +1,12 @@
-//! Requests that would turn into something else if they were written down as HTTP/1.
+//! Requests that would become something else as HTTP/1 text.
 
 use accelerator::message::BodyError;
 use tokio::io::AsyncWriteExt;
 
 use crate::frames::{
-    DATA, END_HEADERS, END_STREAM, HEADERS, STATUS_200, STATUS_400, Said, frame, listen, pack, preface,
+    DATA, END_HEADERS, END_STREAM, HEADERS, STATUS_200, STATUS_400, ServerFrame, frame, listen, pack, preface,
 };
-use crate::service::{bench, limits, run};
+use crate::service::{fixture, limits, run};
 
 type Field = (&'static [u8], &'static [u8]);
 
@@ -15,35 +15,35 @@ const SCHEME: Field = (b":scheme", b"https");
 const AUTHORITY: Field = (b":authority", b"example.org");
 const PATH: Field = (b":path", b"/hello");
 
-/// A request for `/hello` with these fields behind what every request has.
+/// Returns the fields of a request for `/hello`, followed by these.
 fn with(fields: &[Field]) -> Vec<Field> {
     [&[METHOD, SCHEME, AUTHORITY, PATH], fields].concat()
 }
 
-/// A request of which one field has another value.
+/// Returns the fields of a request, with another value in one of them.
 fn changed(name: &[u8], value: &'static [u8]) -> Vec<Field> {
     with(&[]).into_iter().map(|field| if field.0 == name { (field.0, value) } else { field }).collect()
 }
 
-/// A request without one of its fields.
+/// Returns the fields of a request, without one of them.
 fn without(name: &[u8]) -> Vec<Field> {
     with(&[]).into_iter().filter(|field| field.0 != name).collect()
 }
 
-/// Sends a head and then pieces of a body; returns what the server says and whether the service was asked.
-async fn attempt(fields: &[Field], body: &[&[u8]]) -> (Said, usize, Vec<Result<Vec<u8>, BodyError>>) {
-    let mut bench = bench(limits(), Default::default());
+/// Sends a head and then pieces of a body; returns the server's frame and whether the service was called.
+async fn attempt(fields: &[Field], body: &[&[u8]]) -> (ServerFrame, usize, Vec<Result<Vec<u8>, BodyError>>) {
+    let mut fixture = fixture(limits(), Default::default());
     let flags = END_HEADERS | if body.is_empty() { END_STREAM } else { 0 };
     let mut bytes = [preface(), frame(HEADERS, flags, 1, &pack(fields))].concat();
     for (k, piece) in body.iter().enumerate() {
         let flags = if k + 1 == body.len() { END_STREAM } else { 0 };
         bytes.extend(frame(DATA, flags, 1, piece));
     }
-    bench.near.write_all(&bytes).await.unwrap();
-    let said = listen(&mut bench.near).await;
-    let bodies = bench.script.bodies.borrow().clone();
-    let asked = bench.script.inbounds.borrow().len();
-    (said, asked, bodies)
+    fixture.near.write_all(&bytes).await.unwrap();
+    let received = listen(&mut fixture.near).await;
+    let bodies = fixture.script.bodies.borrow().clone();
+    let asked = fixture.script.requests.borrow().len();
+    (received, asked, bodies)
 }
 
 fn check_refused(cases: Vec<Vec<Field>>) {
@@ -52,22 +52,25 @@ fn check_refused(cases: Vec<Vec<Field>>) {
             let text: Vec<_> =
                 fields.iter().map(|(name, value)| (name.escape_ascii(), value.escape_ascii())).collect();
             let text: String = text.iter().map(|(name, value)| format!("{name}={value} ")).collect();
-            let (said, asked, _) = attempt(&fields, &[]).await;
+            let (received, asked, _) = attempt(&fields, &[]).await;
             assert!(
-                matches!(said, Said::Head(STATUS_400) | Said::Reset(_) | Said::GoAway(_)),
-                "{text}: {said:?}"
+                matches!(
+                    received,
+                    ServerFrame::Head(STATUS_400) | ServerFrame::Reset(_) | ServerFrame::GoAway(_)
+                ),
+                "{text}: {received:?}"
             );
             assert_eq!(asked, 0, "{text}");
         }
     });
 }
 
-/// Goal: what follows is refused for what it says, not for how it is sent.
+/// Goal: the requests below are refused for their content, not for the way in which they are sent.
 #[test]
-fn a_request_of_the_same_making_is_answered() {
+fn a_valid_raw_request_is_answered() {
     run(async {
-        let (said, asked, _) = attempt(&with(&[(b"x", b"a\tb c")]), &[]).await;
-        assert_eq!((said, asked), (Said::Head(STATUS_200), 1));
+        let (received, asked, _) = attempt(&with(&[(b"x", b"a\tb c")]), &[]).await;
+        assert_eq!((received, asked), (ServerFrame::Head(STATUS_200), 1));
     });
 }
 
@@ -80,7 +83,7 @@ fn line_ends_and_nul_in_values_are_refused() {
 }
 
 #[test]
-fn names_that_are_none_are_refused() {
+fn invalid_field_names_are_refused() {
     let names: [&'static [u8]; 9] =
         [b"X", b"x\r\ny", b"x y", b"x:y", b"x ", b"", b"x\0", b"transfer-encoding ", b"content\rlength"];
     check_refused(names.into_iter().map(|name| with(&[(name, b"1")])).collect());
@@ -108,7 +111,7 @@ fn line_ends_and_blanks_in_the_request_line_are_refused() {
 }
 
 #[test]
-fn one_host_is_named_and_only_one() {
+fn exactly_one_host_is_required() {
     let authorities: [&'static [u8]; 7] = [b"h\r\nx: y", b"h/x", b"user@h", b"h h", b"", b"h?x", b"h#x"];
     let mut cases: Vec<_> = authorities.into_iter().map(|name| changed(b":authority", name)).collect();
     cases.push(without(b":authority"));
@@ -121,7 +124,7 @@ fn one_host_is_named_and_only_one() {
 }
 
 #[test]
-fn pseudo_fields_are_known_single_and_first() {
+fn pseudo_fields_must_be_known_unique_and_first() {
     let mut cases: Vec<_> = [&b":method"[..], b":scheme", b":path"].into_iter().map(without).collect();
     for field in [METHOD, SCHEME, PATH, (b":status", b"200"), (b":foo", b"1"), (b":protocol", b"websocket")] {
         cases.push(with(&[field]));
@@ -131,7 +134,7 @@ fn pseudo_fields_are_known_single_and_first() {
 }
 
 #[test]
-fn fields_of_the_connection_are_refused() {
+fn connection_specific_fields_are_refused() {
     let fields: [Field; 9] = [
         (b"transfer-encoding", b"chunked"),
         (b"transfer-encoding", b"identity"),
@@ -147,7 +150,7 @@ fn fields_of_the_connection_are_refused() {
 }
 
 #[test]
-fn lengths_that_contradict_each_other_are_refused() {
+fn conflicting_lengths_are_refused() {
     let lengths: [&'static [u8]; 10] =
         [b"5", b"+0", b"-1", b"0x0", b"0,0", b"0 ", b"", b"18446744073709551616", b"1_0", b"0\r\nx: y"];
     let mut cases: Vec<_> = lengths.into_iter().map(|length| with(&[(b"content-length", length)])).collect();
@@ -155,9 +158,9 @@ fn lengths_that_contradict_each_other_are_refused() {
     check_refused(cases);
 }
 
-/// Goal: a body that is longer or shorter than announced is never taken for complete.
+/// Goal: a body that is longer or shorter than announced never counts as complete.
 #[test]
-fn bodies_of_another_length_than_announced_are_broken() {
+fn bodies_with_a_wrong_length_are_errors() {
     run(async {
         let head = |length| -> Vec<Field> {
             let post = [(&b":method"[..], &b"POST"[..]), SCHEME, AUTHORITY, (b":path", b"/echo")];
@@ -171,17 +174,20 @@ fn bodies_of_another_length_than_announced_are_broken() {
             (b"0", &[b"GET /x HTTP/1.1\r\n\r\n"]),
         ];
         for (length, body) in cases {
-            let (said, _, bodies) = attempt(&head(length), body).await;
-            assert!(matches!(said, Said::Reset(_) | Said::GoAway(_)), "{body:?}: {said:?}");
+            let (received, _, bodies) = attempt(&head(length), body).await;
+            assert!(
+                matches!(received, ServerFrame::Reset(_) | ServerFrame::GoAway(_)),
+                "{body:?}: {received:?}"
+            );
             assert!(bodies.iter().all(Result::is_err), "{body:?}: {bodies:?}");
         }
-        let (said, asked, bodies) = attempt(&head(b"5"), &[b"abc", b"", b"de"]).await;
-        assert_eq!((said, asked), (Said::Head(STATUS_200), 1));
+        let (received, asked, bodies) = attempt(&head(b"5"), &[b"abc", b"", b"de"]).await;
+        assert_eq!((received, asked), (ServerFrame::Head(STATUS_200), 1));
         assert_eq!(bodies, [Ok(b"abcde".to_vec())]);
     });
 }
 
-/// Regression: `h2` cuts a fragment off, and what was left was answered.
+/// Regression: `h2` cuts a fragment off, and the rest was answered.
 #[test]
 fn a_path_with_a_fragment_is_refused() {
     let paths: [&'static [u8]; 4] = [b"/hello#", b"/hello#a", b"/hello?b#c", b"/#/hello"];
@@ -190,7 +196,7 @@ fn a_path_with_a_fragment_is_refused() {
 
 /// Regression: pseudo-header fields of trailers were dropped unread (RFC 9113 §8.1: they make a message malformed).
 #[test]
-fn pseudo_fields_in_trailers_are_refused_and_the_body_is_not_taken_for_whole() {
+fn pseudo_fields_in_trailers_make_the_body_an_error() {
     run(async {
         let post: [Field; 4] = [(b":method", b"POST"), SCHEME, AUTHORITY, (b":path", b"/echo")];
         for (trailer, is_whole) in [
@@ -199,18 +205,25 @@ fn pseudo_fields_in_trailers_are_refused_and_the_body_is_not_taken_for_whole() {
             (&(b":status", b"200"), false),
             (&(b":authority", b"h"), false),
         ] {
-            let mut bench = bench(limits(), Default::default());
+            let mut fixture = fixture(limits(), Default::default());
             let frames = [
                 preface(),
                 frame(HEADERS, END_HEADERS, 1, &pack(&post)),
                 frame(DATA, 0, 1, b"abc"),
                 frame(HEADERS, END_HEADERS | END_STREAM, 1, &pack(&[*trailer])),
             ];
-            bench.near.write_all(&frames.concat()).await.unwrap();
-            let said = listen(&mut bench.near).await;
-            let bodies = bench.script.bodies.borrow().clone();
-            assert_eq!(matches!(said, Said::Head(STATUS_200)), is_whole, "{trailer:?}: {said:?}");
-            assert!(is_whole || matches!(said, Said::Reset(_) | Said::GoAway(_)), "{trailer:?}: {said:?}");
+            fixture.near.write_all(&frames.concat()).await.unwrap();
+            let received = listen(&mut fixture.near).await;
+            let bodies = fixture.script.bodies.borrow().clone();
+            assert_eq!(
+                matches!(received, ServerFrame::Head(STATUS_200)),
+                is_whole,
+                "{trailer:?}: {received:?}"
+            );
+            assert!(
+                is_whole || matches!(received, ServerFrame::Reset(_) | ServerFrame::GoAway(_)),
+                "{trailer:?}: {received:?}"
+            );
             assert_eq!(bodies.iter().all(Result::is_ok), is_whole, "{trailer:?}: {bodies:?}");
         }
     });

@@ -1,7 +1,7 @@
-//! Several servers, of which some are dead.
+//! Several servers, some of them dead.
 
 use accelerator::message::NoBody;
-use accelerator::origin::{Balance, Condition, OriginFailure};
+use accelerator::origin::{Balance, OriginFailure, ServerState};
 use units::Nanos;
 
 use crate::script::{
@@ -9,9 +9,9 @@ use crate::script::{
 };
 
 #[test]
-fn servers_take_turns() {
+fn requests_alternate_between_servers() {
     run(async {
-        let server = |name| vec![vec![Step::Hear, reply(name), Step::Hear, reply(name)]];
+        let server = |name| vec![vec![Step::Read, reply(name), Step::Read, reply(name)]];
         let (a, b) = (Scripted::start(server("a")).await, Scripted::start(server("b")).await);
         let (origins, _) = origins(settings(&[a.address, b.address]));
         let mut order = Vec::new();
@@ -23,9 +23,9 @@ fn servers_take_turns() {
 }
 
 #[test]
-fn a_key_always_goes_to_the_same_server_by_hash() {
+fn hash_sends_a_key_to_the_same_server() {
     run(async {
-        let server = |name| vec![vec![[Step::Hear, reply(name)]; 40].concat()];
+        let server = |name| vec![vec![[Step::Read, reply(name)]; 40].concat()];
         let (a, b) = (Scripted::start(server("a")).await, Scripted::start(server("b")).await);
         let mut settings = settings(&[a.address, b.address]);
         settings.balance = Balance::Hash;
@@ -43,9 +43,9 @@ fn a_key_always_goes_to_the_same_server_by_hash() {
 }
 
 #[test]
-fn another_server_is_asked_if_nothing_can_have_happened() {
+fn requests_without_connection_are_retried() {
     run(async {
-        let script = vec![Step::Hear, Step::HearBody(2), reply("b"), Step::Hear, reply("b")];
+        let script = vec![Step::Read, Step::ReadBody(2), reply("b"), Step::Read, reply("b")];
         let live = Scripted::start(vec![script]).await;
         let (dead, _socket) = dead_address();
         let (origins, servers) = origins(settings(&[dead, live.address]));
@@ -53,28 +53,28 @@ fn another_server_is_asked_if_nothing_can_have_happened() {
         (post.has_body, post.content_length) = (true, Some(2));
         let mut reply = origins.send(&post, pieces(&["hi"], None)).await.unwrap();
         assert_eq!(crate::script::body(&mut reply).await.unwrap(), b"b");
-        assert_eq!(live.heard()[1], "hi");
+        assert_eq!(live.received()[1], "hi");
         assert_eq!(servers.report()[0].failures, 1);
     });
 }
 
 #[test]
-fn another_server_is_asked_only_for_what_is_safe_once_it_was_sent() {
+fn only_safe_requests_are_retried_once_sent() {
     run(async {
-        let first = Scripted::start(vec![vec![Step::Hear]; 2]).await;
-        let live = Scripted::start(vec![vec![Step::Hear, reply("b")]; 2]).await;
+        let first = Scripted::start(vec![vec![Step::Read]; 2]).await;
+        let live = Scripted::start(vec![vec![Step::Read, reply("b")]; 2]).await;
         let settings = settings(&[first.address, live.address]);
         assert_eq!(get_text(&origins(settings.clone()).0).await, "b");
         let failure = origins(settings).0.send(&request("DELETE"), NoBody).await.unwrap_err();
         assert_eq!(failure, OriginFailure::Closed);
-        assert_eq!((first.heard().len(), live.heard().len()), (2, 1));
+        assert_eq!((first.received().len(), live.received().len()), (2, 1));
     });
 }
 
 #[test]
-fn attempts_are_limited() {
+fn retries_are_limited() {
     run(async {
-        let live = Scripted::start(vec![vec![Step::Hear, reply("c")]]).await;
+        let live = Scripted::start(vec![vec![Step::Read, reply("c")]]).await;
         let ((first, _one), (second, _two)) = (dead_address(), dead_address());
         let mut settings = settings(&[first, second, live.address]);
         let failure = get(&origins(settings.clone()).0).await.unwrap_err();
@@ -85,9 +85,9 @@ fn attempts_are_limited() {
 }
 
 #[test]
-fn a_server_that_has_failed_too_often_is_left_alone() {
+fn a_server_that_is_down_gets_no_requests() {
     run(async {
-        let live = Scripted::start(vec![vec![[Step::Hear, reply("b")]; 20].concat()]).await;
+        let live = Scripted::start(vec![vec![[Step::Read, reply("b")]; 20].concat()]).await;
         let (dead, _socket) = dead_address();
         let mut settings = settings(&[dead, live.address]);
         settings.health.trial_after = Nanos::from_secs(3600);
@@ -96,17 +96,17 @@ fn a_server_that_has_failed_too_often_is_left_alone() {
             assert_eq!(get_text(&origins).await, "b");
         }
         let report = &servers.report()[0];
-        assert_eq!((report.condition, report.failures, report.connections), (Condition::Down, 3, 3));
+        assert_eq!((report.condition, report.failures, report.connections), (ServerState::Down, 3, 3));
     });
 }
 
-/// A server that closes two connections without a word, then answers over a third.
+/// A server that closes two connections without a response, then answers over a third.
 async fn recovering() -> Scripted {
-    Scripted::start(vec![vec![Step::Hear], vec![Step::Hear], vec![Step::Hear, reply("well")]]).await
+    Scripted::start(vec![vec![Step::Read], vec![Step::Read], vec![Step::Read, reply("well")]]).await
 }
 
 #[test]
-fn when_all_are_down_nobody_is_asked() {
+fn requests_fail_at_once_when_all_servers_are_down() {
     run(async {
         let server = recovering().await;
         let mut settings = settings(&[server.address]);
@@ -116,20 +116,20 @@ fn when_all_are_down_nobody_is_asked() {
             assert_eq!(get(&origins).await.unwrap_err(), failure);
         }
         let report = &servers.report()[0];
-        assert_eq!((report.requests, report.condition, report.times_down), (2, Condition::Down, 1));
+        assert_eq!((report.requests, report.condition, report.times_down), (2, ServerState::Down, 1));
     });
 }
 
 #[test]
-fn a_server_that_is_down_is_tried_again_and_comes_up_if_it_replies() {
+fn a_trial_request_brings_a_server_up() {
     run(async {
         let server = recovering().await;
         let mut settings = settings(&[server.address]);
         (settings.health.fall, settings.health.trial_after) = (2, Nanos::ZERO);
         let (origins, servers) = origins(settings);
         assert!(get(&origins).await.is_err() && get(&origins).await.is_err());
-        assert_eq!(servers.report()[0].condition, Condition::Down);
+        assert_eq!(servers.report()[0].condition, ServerState::Down);
         assert_eq!(get_text(&origins).await, "well");
-        assert_eq!(servers.report()[0].condition, Condition::Up);
+        assert_eq!(servers.report()[0].condition, ServerState::Up);
     });
 }

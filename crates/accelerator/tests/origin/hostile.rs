@@ -1,13 +1,13 @@
-//! Replies that nobody should send. Each ends in a failure, and its connection is never used again.
+//! Invalid responses. Each ends in a failure, and its connection is never reused.
 
 use accelerator::message::BodyError;
 use accelerator::origin::OriginFailure;
 use units::Nanos;
 
-use crate::script::{Scripted, Step, body, get, get_text, origins, reply, run, say, settings};
+use crate::script::{Scripted, Step, body, get, get_text, origins, reply, run, send, settings};
 
 #[test]
-fn heads_that_are_not_http_or_ambiguous_are_failures() {
+fn invalid_or_ambiguous_heads_are_failures() {
     let long = format!("HTTP/1.1 200 OK\r\nA: {}\r\n", "x".repeat(70_000));
     let many = format!("HTTP/1.1 200 OK\r\n{}\r\n", "A: x\r\n".repeat(200));
     let flood =
@@ -34,8 +34,8 @@ fn heads_that_are_not_http_or_ambiguous_are_failures() {
     ];
     run(async {
         for (text, name) in cases {
-            let bad = vec![Step::Hear, say(text)];
-            let server = Scripted::start(vec![bad, vec![Step::Hear, reply("good")]]).await;
+            let bad = vec![Step::Read, send(text)];
+            let server = Scripted::start(vec![bad, vec![Step::Read, reply("good")]]).await;
             let (origins, servers) = origins(settings(&[server.address]));
             let failure = get(&origins).await.unwrap_err();
             assert_eq!((failure.name(), failure.status()), (name, 502), "{failure}: {text:.80}");
@@ -46,7 +46,7 @@ fn heads_that_are_not_http_or_ambiguous_are_failures() {
 }
 
 #[test]
-fn bodies_that_end_early_or_are_malformed_are_errors_and_stay_so() {
+fn truncated_or_malformed_bodies_stay_errors() {
     let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
     let cases = [
         ("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nshort".to_owned(), true),
@@ -64,8 +64,8 @@ fn bodies_that_end_early_or_are_malformed_are_errors_and_stay_so() {
     ];
     run(async {
         for (text, is_truncated) in cases {
-            let bad = vec![Step::Hear, say(&text)];
-            let server = Scripted::start(vec![bad, vec![Step::Hear, reply("good")]]).await;
+            let bad = vec![Step::Read, send(&text)];
+            let server = Scripted::start(vec![bad, vec![Step::Read, reply("good")]]).await;
             let (origins, servers) = origins(settings(&[server.address]));
             let mut reply = get(&origins).await.unwrap();
             let error = body(&mut reply).await.unwrap_err();
@@ -79,12 +79,12 @@ fn bodies_that_end_early_or_are_malformed_are_errors_and_stay_so() {
 }
 
 #[test]
-fn a_server_that_says_nothing_is_given_up() {
+fn an_unresponsive_server_times_out() {
     let head = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nbegin";
     let flood = "HTTP/1.1 100 x\r\n\r\n";
     run(async {
         let silences =
-            [vec![Step::Hear, Step::Hold], vec![Step::Hear, say(flood), say(&head[..20]), Step::Hold]];
+            [vec![Step::Read, Step::Hold], vec![Step::Read, send(flood), send(&head[..20]), Step::Hold]];
         for silence in silences {
             let server = Scripted::start(vec![silence]).await;
             let mut settings = settings(&[server.address]);
@@ -92,7 +92,7 @@ fn a_server_that_says_nothing_is_given_up() {
             let failure = get(&origins(settings).0).await.unwrap_err();
             assert_eq!((failure.status(), failure), (504, OriginFailure::TimedOut));
         }
-        let server = Scripted::start(vec![vec![Step::Hear, say(head), Step::Hold]]).await;
+        let server = Scripted::start(vec![vec![Step::Read, send(head), Step::Hold]]).await;
         let mut settings = settings(&[server.address]);
         settings.between_bytes_timeout = Nanos::from_millis(30);
         let mut reply = get(&origins(settings).0).await.unwrap();
@@ -101,12 +101,12 @@ fn a_server_that_says_nothing_is_given_up() {
 }
 
 #[test]
-fn bytes_after_a_body_belong_to_nobody() {
+fn bytes_after_a_body_close_the_connection() {
     run(async {
         let two =
             "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\noneHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil";
-        let bad = vec![Step::Hear, say(two), Step::Hear, reply("worse")];
-        let server = Scripted::start(vec![bad, vec![Step::Hear, reply("good")]]).await;
+        let bad = vec![Step::Read, send(two), Step::Read, reply("worse")];
+        let server = Scripted::start(vec![bad, vec![Step::Read, reply("good")]]).await;
         let (origins, _) = origins(settings(&[server.address]));
         assert_eq!(get_text(&origins).await, "one");
         assert_eq!(get_text(&origins).await, "good");

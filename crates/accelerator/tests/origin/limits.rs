@@ -1,4 +1,4 @@
-//! How many requests a server gets at a time, and how many wait.
+//! Limits on requests in progress and waiting requests.
 
 use accelerator::origin::OriginFailure;
 use units::Nanos;
@@ -6,9 +6,9 @@ use units::Nanos;
 use crate::script::{Scripted, Step, body, get, get_text, origins, reply, run, settings};
 
 #[test]
-fn a_request_waits_until_another_has_left_its_place() {
+fn requests_wait_for_a_permit() {
     run(async {
-        let server = Scripted::start(vec![vec![Step::Hear, reply("one"), Step::Hear, reply("two")]]).await;
+        let server = Scripted::start(vec![vec![Step::Read, reply("one"), Step::Read, reply("two")]]).await;
         let mut settings = settings(&[server.address]);
         settings.connections_max = 1;
         let (origins, servers) = origins(settings);
@@ -25,10 +25,10 @@ fn a_request_waits_until_another_has_left_its_place() {
 }
 
 #[test]
-fn nobody_waits_for_ever_or_in_too_long_a_queue() {
+fn waiting_is_limited_in_time_and_number() {
     run(async {
         for (waiting_max, connect_timeout) in [(0, Nanos::from_secs(60)), (9, Nanos::from_millis(30))] {
-            let server = Scripted::start(vec![vec![Step::Hear, reply("one"), Step::Hold]]).await;
+            let server = Scripted::start(vec![vec![Step::Read, reply("one"), Step::Hold]]).await;
             let mut settings = settings(&[server.address]);
             settings.connections_max = 1;
             (settings.waiting_max, settings.connect_timeout) = (waiting_max, connect_timeout);
@@ -42,10 +42,10 @@ fn nobody_waits_for_ever_or_in_too_long_a_queue() {
 }
 
 #[test]
-fn a_server_that_has_a_place_free_goes_before_one_that_has_none() {
+fn servers_below_their_limit_are_preferred() {
     run(async {
-        let full = Scripted::start(vec![vec![Step::Hear, reply("full")]]).await;
-        let free = Scripted::start(vec![vec![Step::Hear, reply("a"), Step::Hear, reply("b")]]).await;
+        let full = Scripted::start(vec![vec![Step::Read, reply("full")]]).await;
+        let free = Scripted::start(vec![vec![Step::Read, reply("a"), Step::Read, reply("b")]]).await;
         let mut settings = settings(&[full.address, free.address]);
         settings.connections_max = 1;
         let (origins, _) = origins(settings);

@@ -7,6 +7,6 @@ mod hostile;
 mod kept;
 mod limits;
 mod probes;
-mod replies;
+mod responses;
 mod tls;
 mod uploads;

@@ -1,4 +1,4 @@
-//! Servers that do what a script says, and what is needed to ask them.
+//! Scripted servers, and helpers for requests to them.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -7,54 +7,54 @@ use std::time::Duration;
 
 use accelerator::message::{BodyError, HeaderLines, NoBody, RequestBody};
 use accelerator::origin::{
-    OriginFailure, OriginReply, OriginServer, OriginSettings, Origins, Outgoing, Servers,
+    OriginClient, OriginFailure, OriginServer, OriginSettings, Servers, UpstreamRequest, UpstreamResponse,
 };
 use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket};
 
-/// What a server does with a connection; at the end of the script it closes it.
+/// A step of a server's script; at the end of the script it closes the connection.
 #[derive(Debug, Clone)]
 pub enum Step {
     /// Reads up to the end of a head.
-    Hear,
+    Read,
     /// Reads this many bytes.
-    HearBody(usize),
-    /// Reads until the other side has ended.
-    HearEnd,
-    /// Says this.
-    Say(Vec<u8>),
-    /// Says this, byte by byte.
+    ReadBody(usize),
+    /// Reads until the other side has closed.
+    ReadEnd,
+    /// Sends this.
+    Send(Vec<u8>),
+    /// Sends this, byte by byte.
     Drip(Vec<u8>),
-    /// Sends back what comes until it ends.
+    /// Sends back its input until it ends.
     Echo,
-    /// Does nothing any more, and keeps the connection open.
+    /// Does nothing more, and keeps the connection open.
     Hold,
 }
 
-/// Says this text.
-pub fn say(text: &str) -> Step {
-    Step::Say(text.as_bytes().to_vec())
+/// Sends this text.
+pub fn send(text: &str) -> Step {
+    Step::Send(text.as_bytes().to_vec())
 }
 
-/// A reply of 200 with this body.
+/// A 200 response with this body.
 pub fn reply(body: &str) -> Step {
-    say(&format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()))
+    send(&format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()))
 }
 
-/// A server that plays one script per connection, and accepts no more after the last.
+/// A server that runs one script per connection, and accepts no more after the last.
 #[derive(Debug)]
 pub struct Scripted {
     pub address: SocketAddr,
-    heard: Arc<Mutex<Vec<String>>>,
+    received: Arc<Mutex<Vec<String>>>,
 }
 
 impl Scripted {
     pub async fn start(scripts: Vec<Vec<Step>>) -> Scripted {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let heard = Arc::new(Mutex::new(Vec::new()));
-        let log = Arc::clone(&heard);
+        let received = Arc::new(Mutex::new(Vec::new()));
+        let log = Arc::clone(&received);
         tokio::spawn(async move {
             for script in scripts {
                 let (mut stream, _) = listener.accept().await.unwrap();
@@ -65,32 +65,32 @@ impl Scripted {
                 });
             }
         });
-        Scripted { address, heard }
+        Scripted { address, received }
     }
 
-    /// Returns what each `Hear`, `HearBody` and `HearEnd` has heard, in the order in which they ended.
-    pub fn heard(&self) -> Vec<String> {
-        self.heard.lock().unwrap().clone()
+    /// Returns the input of each `Hear`, `HearBody` and `HearEnd`, in the order in which they ended.
+    pub fn received(&self) -> Vec<String> {
+        self.received.lock().unwrap().clone()
     }
 
-    /// Waits until as many have ended.
-    pub async fn heard_as_many_as(&self, n: usize) -> Vec<String> {
-        while self.heard().len() < n {
+    /// Waits until so many have ended.
+    pub async fn wait_for_received(&self, n: usize) -> Vec<String> {
+        while self.received().len() < n {
             tokio::task::yield_now().await;
         }
-        self.heard()
+        self.received()
     }
 }
 
-/// Plays a script. A connection that breaks ends it: the test sees that by what is missing.
+/// Runs a script. A broken connection ends it: the test notices by the missing input.
 pub async fn play<S: AsyncRead + AsyncWrite + Unpin>(
     stream: &mut S,
     script: Vec<Step>,
-    heard: Arc<Mutex<Vec<String>>>,
+    received: Arc<Mutex<Vec<String>>>,
 ) {
     for step in script {
         match take_step(stream, step).await {
-            Ok(Some(text)) => heard.lock().unwrap().push(text),
+            Ok(Some(text)) => received.lock().unwrap().push(text),
             Ok(None) => {}
             Err(_) => return,
         }
@@ -103,20 +103,20 @@ async fn take_step<S: AsyncRead + AsyncWrite + Unpin>(
 ) -> std::io::Result<Option<String>> {
     let mut bytes = Vec::new();
     match step {
-        Step::Hear => {
+        Step::Read => {
             while !bytes.ends_with(b"\r\n\r\n") {
                 bytes.push(stream.read_u8().await?);
             }
         }
-        Step::HearBody(length) => {
+        Step::ReadBody(length) => {
             bytes.resize(length, 0);
             stream.read_exact(&mut bytes).await?;
         }
-        Step::HearEnd => {
+        Step::ReadEnd => {
             // A reset is an end, too.
             let _ = stream.read_to_end(&mut bytes).await;
         }
-        Step::Say(bytes) => {
+        Step::Send(bytes) => {
             stream.write_all(&bytes).await?;
             stream.flush().await?;
             return Ok(None);
@@ -146,13 +146,13 @@ pub fn settings(addresses: &[SocketAddr]) -> OriginSettings {
     OriginSettings { servers: addresses.iter().map(server).collect(), ..OriginSettings::default() }
 }
 
-/// Makes the servers as one thread asks them, and as all share them.
-pub fn origins(settings: OriginSettings) -> (Origins, Arc<Servers>) {
+/// Makes the client of one thread, and the shared servers.
+pub fn origins(settings: OriginSettings) -> (OriginClient, Arc<Servers>) {
     let servers = Servers::new(settings, Box::new(|_| ())).unwrap();
-    (Origins::new(Arc::clone(&servers)), servers)
+    (OriginClient::new(Arc::clone(&servers)), servers)
 }
 
-/// An address at which nobody listens, as long as the socket is held that has it.
+/// Returns an address at which nothing listens, as long as the returned socket is held.
 pub fn dead_address() -> (SocketAddr, TcpSocket) {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
@@ -160,8 +160,8 @@ pub fn dead_address() -> (SocketAddr, TcpSocket) {
 }
 
 /// A request without a body for `/`.
-pub fn request(method_name: &str) -> Outgoing {
-    Outgoing {
+pub fn request(method_name: &str) -> UpstreamRequest {
+    UpstreamRequest {
         method_name: method_name.as_bytes().to_vec(),
         target: b"/".to_vec(),
         authority: b"example.org".to_vec(),
@@ -174,13 +174,13 @@ pub fn request(method_name: &str) -> Outgoing {
     }
 }
 
-/// Asks for `/`.
-pub async fn get(origins: &Origins) -> Result<OriginReply, OriginFailure> {
+/// Requests `/`.
+pub async fn get(origins: &OriginClient) -> Result<UpstreamResponse, OriginFailure> {
     origins.send(&request("GET"), NoBody).await
 }
 
-/// Takes a whole body.
-pub async fn body(reply: &mut OriginReply) -> Result<Vec<u8>, BodyError> {
+/// Reads a whole body.
+pub async fn body(reply: &mut UpstreamResponse) -> Result<Vec<u8>, BodyError> {
     let mut whole = Vec::new();
     while let Some(piece) = reply.body.next().await? {
         assert!(!piece.is_empty());
@@ -190,8 +190,8 @@ pub async fn body(reply: &mut OriginReply) -> Result<Vec<u8>, BodyError> {
     Ok(whole)
 }
 
-/// Asks for `/` and takes the whole body, which has to be text.
-pub async fn get_text(origins: &Origins) -> String {
+/// Requests `/` and reads the whole body, which must be text.
+pub async fn get_text(origins: &OriginClient) -> String {
     String::from_utf8(body(&mut get(origins).await.unwrap()).await.unwrap()).unwrap()
 }
 
@@ -215,7 +215,7 @@ impl RequestBody for Pieces {
     }
 }
 
-/// Runs a test on a thread's run time as the accelerator's threads have it. A test that would wait for ever fails.
+/// Runs a test on a runtime like that of the accelerator's threads. A test that would wait for ever fails.
 pub fn run(test: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let limited = async { tokio::time::timeout(Duration::from_secs(60), test).await };

@@ -1,10 +1,10 @@
-//! Servers that are asked by TLS.
+//! Servers with TLS.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use accelerator::message::BodyError;
-use accelerator::origin::{OriginFailure, OriginSettings, TlsSettings};
+use accelerator::origin::{OriginFailure, OriginSettings, OriginTlsSettings};
 use rustls::ServerConfig;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use tempfile::TempDir;
@@ -12,9 +12,9 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
-use crate::script::{Scripted, Step, body, get, get_text, origins, play, reply, run, say, settings};
+use crate::script::{Scripted, Step, body, get, get_text, origins, play, reply, run, send, settings};
 
-/// A certificate for `origin.example`, and the file that has it.
+/// A certificate for `origin.example`, and its file.
 struct Identity {
     config: Arc<ServerConfig>,
     directory: TempDir,
@@ -38,7 +38,7 @@ impl Identity {
         self.directory.path().join("ca.pem")
     }
 
-    /// Starts a server that plays one script per connection; returns settings by which it is asked.
+    /// Starts a server that runs one script per connection; returns settings for it.
     async fn serve(&self, scripts: Vec<Vec<Step>>, ends_properly: bool) -> OriginSettings {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -46,7 +46,7 @@ impl Identity {
         tokio::spawn(async move {
             for script in scripts {
                 let (stream, _) = listener.accept().await.unwrap();
-                // A client that trusts nobody ends here.
+                // A client that does not trust the certificate ends here.
                 let Ok(mut stream) = acceptor.accept(stream).await else { continue };
                 play(&mut stream, script, Arc::new(Mutex::new(Vec::new()))).await;
                 if ends_properly {
@@ -57,16 +57,16 @@ impl Identity {
         let mut settings = settings(&[address]);
         settings.servers[0].tls = true;
         let server_name = Some("origin.example".to_owned());
-        settings.tls = TlsSettings { ca_file: Some(self.ca_file()), server_name };
+        settings.tls = OriginTlsSettings { ca_file: Some(self.ca_file()), server_name };
         settings
     }
 }
 
 #[test]
-fn a_server_that_proves_who_it_is_is_asked_and_its_connection_kept() {
+fn verified_servers_are_used_and_connections_reused() {
     run(async {
         let identity = Identity::new();
-        let script = vec![Step::Hear, reply("one"), Step::Hear, reply("two"), Step::Hold];
+        let script = vec![Step::Read, reply("one"), Step::Read, reply("two"), Step::Hold];
         let (origins, servers) = origins(identity.serve(vec![script], true).await);
         assert_eq!([get_text(&origins).await, get_text(&origins).await], ["one", "two"]);
         assert_eq!(servers.report()[0].connections, 1);
@@ -74,10 +74,10 @@ fn a_server_that_proves_who_it_is_is_asked_and_its_connection_kept() {
 }
 
 #[test]
-fn a_server_that_proves_something_else_is_not_asked() {
+fn servers_with_wrong_certificates_are_refused() {
     run(async {
         let (identity, other) = (Identity::new(), Identity::new());
-        let script = || vec![vec![Step::Hear, reply("bad")]];
+        let script = || vec![vec![Step::Read, reply("bad")]];
         let mut wrong_name = identity.serve(script(), true).await;
         wrong_name.tls.server_name = Some("other.example".to_owned());
         let mut number = identity.serve(script(), true).await;
@@ -93,9 +93,9 @@ fn a_server_that_proves_something_else_is_not_asked() {
 }
 
 #[test]
-fn a_server_that_does_not_speak_tls_is_not_asked() {
+fn servers_without_tls_are_refused() {
     run(async {
-        let plain = vec![Step::HearBody(1), say("HTTP/1.1 400 x\r\n\r\n")];
+        let plain = vec![Step::ReadBody(1), send("HTTP/1.1 400 x\r\n\r\n")];
         let server = Scripted::start(vec![plain]).await;
         let mut settings = settings(&[server.address]);
         settings.servers[0].tls = true;
@@ -107,10 +107,10 @@ fn a_server_that_does_not_speak_tls_is_not_asked() {
 }
 
 #[test]
-fn a_body_that_ends_with_the_connection_must_end_properly() {
+fn a_body_to_eof_needs_close_notify() {
     run(async {
         let identity = Identity::new();
-        let script = vec![Step::Hear, say("HTTP/1.1 200 OK\r\n\r\nwhole")];
+        let script = vec![Step::Read, send("HTTP/1.1 200 OK\r\n\r\nwhole")];
         let whole = identity.serve(vec![script.clone()], true).await;
         assert_eq!(get_text(&origins(whole).0).await, "whole");
         let cut = identity.serve(vec![script], false).await;

@@ -1,7 +1,7 @@
 //! The questions that cases ask.
 
 use accelerator::policy::{
-    self, CacheStatus, DotSegments, Forward, Freshness, Handled, Key, RequestField, Scheme, Stored,
+    self, CacheStatusMember, DotSegments, Forward, Freshness, Handled, Key, RequestField, Scheme, StoredMeta,
     request_field,
 };
 
@@ -32,13 +32,13 @@ pub fn decide(case: &Case) -> String {
     }
 }
 
-fn only(case: &Case) -> Stored {
+fn only(case: &Case) -> StoredMeta {
     let mut stored = case.all_stored();
     assert_eq!(stored.len(), 1, "{}", case.name);
     stored.remove(0)
 }
 
-fn refs(stored: &[Stored]) -> Vec<&Stored> {
+fn refs(stored: &[StoredMeta]) -> Vec<&StoredMeta> {
     stored.iter().collect()
 }
 
@@ -47,15 +47,15 @@ fn store(case: &Case) -> String {
     words::store(policy::store(&case.request(), &response, &case.settings()))
 }
 
-fn answer(case: &Case) -> policy::Answer {
+fn answer(case: &Case) -> policy::CacheDecision {
     let stored = case.all_stored();
-    policy::answer(&case.request(), case.request_head().lines(), &refs(&stored), case.now(), &case.settings())
+    policy::decide(&case.request(), case.request_head().lines(), &refs(&stored), case.now(), &case.settings())
 }
 
 fn failure(case: &Case) -> String {
     let failure = match case.failure {
-        0 => policy::Failure::NoAnswer,
-        status => policy::Failure::Status(status),
+        0 => policy::FetchFailure::NoAnswer,
+        status => policy::FetchFailure::Status(status),
     };
     words::on_failure(policy::on_failure(&only(case), &case.request(), failure, case.now(), &case.settings()))
 }
@@ -91,14 +91,14 @@ fn cache_status(case: &Case) -> String {
     let forwarded =
         |why: Forward| Handled::Forwarded { why, status: None, is_stored: false, collapsed: None };
     let (handled, freshness) = match answer(case) {
-        policy::Answer::Pass(policy::PassReason::Method) => (forwarded(Forward::Method), None),
-        policy::Answer::Pass(_) => (forwarded(Forward::Bypass), None),
-        policy::Answer::Miss(why) => (forwarded(why.into()), None),
-        policy::Answer::Validate { why, .. } => (forwarded(why.into()), None),
-        policy::Answer::Serve { how, .. } => (Handled::Hit, freshness(how)),
-        policy::Answer::OnlyIfCached => return "504".to_owned(),
+        policy::CacheDecision::Pass(policy::PassReason::Method) => (forwarded(Forward::Method), None),
+        policy::CacheDecision::Pass(_) => (forwarded(Forward::Bypass), None),
+        policy::CacheDecision::Miss(why) => (forwarded(why.into()), None),
+        policy::CacheDecision::Validate { why, .. } => (forwarded(why.into()), None),
+        policy::CacheDecision::Serve { how, .. } => (Handled::Hit, freshness(how)),
+        policy::CacheDecision::OnlyIfCached => return "504".to_owned(),
     };
-    let status = CacheStatus { cache: "plimsoll", handled, freshness, key: None, detail: None };
+    let status = CacheStatusMember { cache: "plimsoll", handled, freshness, key: None, detail: None };
     let mut text = String::new();
     status.write(&mut text);
     text
@@ -106,8 +106,8 @@ fn cache_status(case: &Case) -> String {
 
 fn freshness(how: policy::Reuse) -> Option<Freshness> {
     match how {
-        policy::Reuse::Fresh { ttl, .. } => Some(Freshness::Left(ttl)),
-        policy::Reuse::Stale { past, .. } => Some(Freshness::Past(past)),
+        policy::Reuse::Fresh { ttl, .. } => Some(Freshness::Fresh(ttl)),
+        policy::Reuse::Stale { past, .. } => Some(Freshness::Stale(past)),
         policy::Reuse::Validate { .. } => None,
     }
 }
@@ -118,7 +118,7 @@ fn stored_fields(case: &Case) -> String {
     words::fields(policy::stored_lines(head.lines(), &exchange.response(&case.settings())).into_iter())
 }
 
-/// The fields of the request that go to the origin if its response may be stored.
+/// Returns the fields of the request that are forwarded if its response may be stored.
 fn filling_request(case: &Case) -> String {
     let head = case.request_head();
     let settings = case.settings();
@@ -134,7 +134,7 @@ fn filling_request(case: &Case) -> String {
     words::fields(sent.chain(reduced))
 }
 
-/// The fields of the stored response that a 304 made here has.
+/// Returns the fields of the stored response that a 304 made here keeps.
 fn not_modified(case: &Case) -> String {
     let head = case.exchanges().remove(0).response_head();
     words::fields(head.lines().filter(|(name, _)| policy::stays_in_not_modified(name)))

@@ -1,19 +1,19 @@
-//! Cases as they are written in TOML.
+//! Cases, as written in TOML.
 
 use std::fs;
 use std::path::Path;
 
 use accelerator::policy::{
-    DotSegments, Heuristic, Key, Lines, Request, Response, Scheme, SetCookie, Settings, StaleSettings,
-    Stored, Times, Variant, write_date,
+    DotSegments, Heuristic, Key, Lines, RequestMeta, ResponseMeta, Scheme, SetCookie, Settings,
+    StaleSettings, StoredMeta, Times, Variant, write_date,
 };
 use serde::Deserialize;
 use units::{Nanos, Ratio, WallTime};
 
-/// When the clocks of all cases read zero: Sun, 06 Nov 1994 08:49:37 GMT.
-const ORIGIN: i64 = 784_111_777;
+/// The zero of the clocks of all cases: Sun, 06 Nov 1994 08:49:37 GMT.
+const EPOCH: i64 = 784_111_777;
 
-/// How binding a case is.
+/// The strictness of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mark {
@@ -22,7 +22,7 @@ pub enum Mark {
     Behaviour,
 }
 
-/// A file of cases that all ask the same.
+/// A file of cases with the same question.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CaseFile {
@@ -30,7 +30,7 @@ struct CaseFile {
     case: Vec<Case>,
 }
 
-/// One case. Times are seconds since [`ORIGIN`]; `@60` in a field is the date of second 60.
+/// One case. Times are seconds since [`EPOCH`]; `@60` in a field is the date of second 60.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
@@ -43,22 +43,22 @@ pub struct Case {
     pub mark: Mark,
     #[serde(default)]
     pub settings: SettingsTable,
-    /// What is stored.
+    /// The stored responses.
     #[serde(default)]
     pub stored: Vec<Exchange>,
-    /// What is stored, if it is one response to a plain GET that was asked for and came at second 0.
+    /// The stored response, if it is one response to a plain GET that was requested and received at second 0.
     pub response: Option<Vec<String>>,
     /// The request: method and target, then fields.
     #[serde(default)]
     pub request: Vec<String>,
-    /// What the origin answers to the request: status, then fields.
+    /// The origin's response to the request: status, then fields.
     #[serde(default)]
     pub reply: Vec<String>,
     #[serde(default)]
     pub has_body: bool,
     #[serde(default)]
     pub now: i64,
-    /// How the origin fails: a status, or 0 for no answer.
+    /// The failure of the origin: a status, or 0 for no response.
     #[serde(default)]
     pub failure: u16,
     pub authority: Option<String>,
@@ -74,7 +74,7 @@ pub struct Exchange {
     pub response: Vec<String>,
     pub requested: i64,
     pub received: i64,
-    /// How many bytes the body has; 1000 if nothing is said.
+    /// The length of the body; 1000 by default.
     pub body: Option<u64>,
     pub is_invalid: bool,
 }
@@ -113,7 +113,7 @@ impl SettingsTable {
             lifetime_max: seconds(self.heuristic_max, Nanos::MAX),
         };
         Settings {
-            // Zero is off; what is not said is as by default.
+            // Zero is off; settings that are not given have their defaults.
             heuristic: match self.heuristic {
                 None => base.heuristic,
                 Some(fraction) => (fraction != 0.0).then(|| heuristic(fraction)),
@@ -141,7 +141,7 @@ impl SettingsTable {
     }
 }
 
-/// A head as a case writes it: what stands first, and the fields.
+/// A head as a case writes it: the start, and the fields.
 #[derive(Debug, Clone)]
 pub struct Head {
     pub start: String,
@@ -169,7 +169,7 @@ impl Head {
     }
 }
 
-/// Puts the dates in that a text refers to.
+/// Replaces references by dates.
 fn with_dates(text: &str) -> String {
     let mut parts = text.split('@');
     let mut whole = parts.next().unwrap_or_default().to_owned();
@@ -183,7 +183,7 @@ fn with_dates(text: &str) -> String {
 }
 
 fn at(seconds: i64) -> WallTime {
-    WallTime((ORIGIN + seconds) * 1000)
+    WallTime((EPOCH + seconds) * 1000)
 }
 
 impl Case {
@@ -203,10 +203,10 @@ impl Case {
         Head::read(&self.request, "GET /")
     }
 
-    pub fn request(&self) -> Request {
+    pub fn request(&self) -> RequestMeta {
         let head = self.request_head();
         let method = head.start.split(' ').next().unwrap_or_default();
-        Request::read(method.as_bytes(), head.lines(), self.has_body)
+        RequestMeta::read(method.as_bytes(), head.lines(), self.has_body)
     }
 
     /// The request target; `/` if none is written.
@@ -218,14 +218,14 @@ impl Case {
         Head::read(&self.reply, "200")
     }
 
-    /// What the origin answers, asked for and received now.
-    pub fn reply(&self) -> Response {
+    /// Returns the origin's response, requested and received now.
+    pub fn reply(&self) -> ResponseMeta {
         let head = self.reply_head();
         let times = Times { requested: self.now(), received: self.now() };
-        Response::read(head.status(), head.lines(), times, &self.settings())
+        ResponseMeta::read(head.status(), head.lines(), times, &self.settings())
     }
 
-    /// All exchanges; that of `response` first.
+    /// Returns all exchanges; that of `response` first.
     pub fn exchanges(&self) -> Vec<Exchange> {
         let single = self
             .response
@@ -234,8 +234,8 @@ impl Case {
         single.chain(self.stored.iter().cloned()).collect()
     }
 
-    /// What is stored, in the order of the exchanges.
-    pub fn all_stored(&self) -> Vec<Stored> {
+    /// Returns the metadata of the stored responses, in the order of the exchanges.
+    pub fn all_stored(&self) -> Vec<StoredMeta> {
         self.exchanges().iter().map(|one| one.stored(&self.settings())).collect()
     }
 }
@@ -245,20 +245,20 @@ impl Exchange {
         Head::read(&self.response, "200")
     }
 
-    pub fn response(&self, settings: &Settings) -> Response {
+    pub fn response(&self, settings: &Settings) -> ResponseMeta {
         let head = self.response_head();
         let times = Times { requested: at(self.requested), received: at(self.received) };
         let request = Head::read(&self.request, "GET /");
         let target = request.start.split_once(' ').map_or("/", |(_, target)| target);
         let key = Key::new(Scheme::Http, b"example.org", target.as_bytes(), DotSegments::Resolved).unwrap();
-        Response::read(head.status(), head.lines(), times, settings).of(&key)
+        ResponseMeta::read(head.status(), head.lines(), times, settings).of(&key)
     }
 
-    fn stored(&self, settings: &Settings) -> Stored {
+    fn stored(&self, settings: &Settings) -> StoredMeta {
         let response = self.response(settings);
         let request = Head::read(&self.request, "GET /");
         let variant = Variant::of(&response.vary, request.lines(), &settings.codings).unwrap_or_default();
-        let mut stored = Stored::new(response, variant, self.body.unwrap_or(1000), settings);
+        let mut stored = StoredMeta::new(response, variant, self.body.unwrap_or(1000), settings);
         stored.is_invalid = self.is_invalid;
         stored
     }

@@ -1,8 +1,8 @@
-//! The rules of caching, case by case: each is a table in a file beside this one, anchored to its clause.
+//! The rules of caching, case by case: each case is a table in a file beside this one, with its clause.
 //!
 //! - `required`: another decision breaks the clause.
 //! - `optimal`: another decision is allowed, but asks the origin without need.
-//! - `behaviour`: the clause leaves it open; this is what we chose.
+//! - `behaviour`: the clause leaves it open; this is the choice made here.
 
 mod ask;
 mod case;
@@ -14,12 +14,12 @@ use accelerator::policy;
 use case::{Case, Mark, read_all};
 
 #[test]
-fn every_case_is_decided_as_written() {
+fn every_case_has_the_expected_decision() {
     let wrong: Vec<String> = read_all().iter().filter_map(difference).collect();
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Says how the decision differs from what is written, if it does.
+/// Returns the difference between the decision and the expected one, if there is one.
 fn difference(case: &Case) -> Option<String> {
     let (expected, found) = (case.expected(), ask::decide(case));
     (expected != found).then(|| {
@@ -28,7 +28,7 @@ fn difference(case: &Case) -> Option<String> {
 }
 
 #[test]
-fn cases_are_many_and_of_every_mark() {
+fn there_are_many_cases_of_every_mark() {
     let mut counts: BTreeMap<Mark, usize> = BTreeMap::new();
     let cases = read_all();
     cases.iter().for_each(|case| *counts.entry(case.mark).or_default() += 1);
@@ -37,7 +37,7 @@ fn cases_are_many_and_of_every_mark() {
 }
 
 #[test]
-fn cases_have_names_of_their_own_and_name_a_clause() {
+fn case_names_are_unique_and_clauses_given() {
     let mut names = BTreeSet::new();
     for case in read_all() {
         assert!(names.insert((case.file.clone(), case.name.clone())), "{}: {} twice", case.file, case.name);
@@ -46,19 +46,19 @@ fn cases_have_names_of_their_own_and_name_a_clause() {
     }
 }
 
-/// Reasons that only the cases of these questions can bring about.
+/// Reasons that only the cases of these questions can cause.
 macro_rules! reasons_of {
     ($($ask:literal: $reason:ident),+ $(,)?) => {
         vec![$(($ask, policy::$reason::ALL.iter().map(|one| (one.name(), one.clause())).collect::<Vec<_>>())),+]
     };
 }
 
-/// By question, names and clauses of all reasons. A body that broke off is for the unit tests.
+/// Returns the names and clauses of all reasons, by question. A truncated body is left to the unit tests.
 fn reasons() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
     let mut reasons = reasons_of! {
-        "store": NotStored, "lifetime": LifetimeSource, "answer": StaleReason, "answer": Needs, "answer": Condition,
-        "answer": RangeReason, "answer": PassReason, "answer": MissReason, "failure": PassedOn,
-        "freshen": NotFreshened, "head": Mismatch, "invalidation": Kept, "key": KeyRefused,
+        "store": NotStored, "lifetime": LifetimeSource, "answer": StaleReason, "answer": ValidationReason, "answer": Condition,
+        "answer": RangeReason, "answer": PassReason, "answer": MissReason, "failure": NoStaleReason,
+        "freshen": NotFreshened, "head": Mismatch, "invalidation": NotInvalidated, "key": KeyRefused,
         "superseded": Superseded, "cache-status": Forward,
     };
     // `if-error` and `disconnected` are reasons of `failure`, nothing stored here is a part, a key is no reference, a

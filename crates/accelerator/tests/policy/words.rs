@@ -1,8 +1,8 @@
 //! Decisions in words.
 
 use accelerator::policy::{
-    Answer, ByteRange, Conditional, Content, Freshened, HeadUpdate, Invalidation, Lifetime, OnFailure,
-    Ranges, Reuse, Store, Superseded,
+    ByteRange, CacheDecision, Conditional, FailureDecision, Freshened, HeadUpdate, Invalidation, Lifetime,
+    Ranges, ResponseContent, Reuse, StoreDecision, Superseded,
 };
 use units::Nanos;
 
@@ -15,26 +15,26 @@ pub fn lifetime(lifetime: Lifetime) -> String {
     format!("{} by {}", seconds(lifetime.length), lifetime.source.name())
 }
 
-pub fn store(decision: Store) -> String {
+pub fn store(decision: StoreDecision) -> String {
     match decision {
-        Store::Yes(found) => format!("stored, {}", lifetime(found)),
-        Store::No(why) => format!("not stored: {}", why.name()),
+        StoreDecision::Yes(found) => format!("stored, {}", lifetime(found)),
+        StoreDecision::No(why) => format!("not stored: {}", why.name()),
     }
 }
 
-pub fn answer(answer: &Answer) -> String {
+pub fn answer(answer: &CacheDecision) -> String {
     match answer {
-        Answer::Pass(why) => format!("pass: {}", why.name()),
-        Answer::Miss(why) => format!("miss: {}", why.name()),
-        Answer::Validate { index, why } => format!("{}validate: {}", which(*index), why.name()),
-        Answer::Serve { index, how, content: found } => {
+        CacheDecision::Pass(why) => format!("pass: {}", why.name()),
+        CacheDecision::Miss(why) => format!("miss: {}", why.name()),
+        CacheDecision::Validate { index, why } => format!("{}validate: {}", which(*index), why.name()),
+        CacheDecision::Serve { index, how, content: found } => {
             format!("{}{}{}", which(*index), reuse(*how), content(found))
         }
-        Answer::OnlyIfCached => "504".to_owned(),
+        CacheDecision::OnlyIfCached => "504".to_owned(),
     }
 }
 
-/// Which of several is meant; the first goes without saying.
+/// Names one of several by its index; the first is not named.
 fn which(index: usize) -> String {
     if index == 0 { String::new() } else { format!("#{index} ") }
 }
@@ -47,16 +47,16 @@ fn reuse(how: Reuse) -> String {
     }
 }
 
-fn content(content: &Content) -> String {
+fn content(content: &ResponseContent) -> String {
     match content {
-        Content::NotModified(why) => format!("; 304 by {}", why.name()),
-        Content::Response(Ranges::NotAsked) => String::new(),
-        Content::Response(Ranges::Ignored(why)) => format!("; whole: {}", why.name()),
-        Content::Response(Ranges::One(part)) => format!("; part {}", range(part)),
-        Content::Response(Ranges::Several(parts)) => {
+        ResponseContent::NotModified(why) => format!("; 304 by {}", why.name()),
+        ResponseContent::Response(Ranges::NotAsked) => String::new(),
+        ResponseContent::Response(Ranges::Ignored(why)) => format!("; whole: {}", why.name()),
+        ResponseContent::Response(Ranges::One(part)) => format!("; part {}", range(part)),
+        ResponseContent::Response(Ranges::Several(parts)) => {
             format!("; parts {}", parts.iter().map(range).collect::<Vec<_>>().join(" "))
         }
-        Content::Response(Ranges::Refused(why)) => format!("; 416: {}", why.name()),
+        ResponseContent::Response(Ranges::Refused(why)) => format!("; 416: {}", why.name()),
     }
 }
 
@@ -64,10 +64,10 @@ fn range(range: &ByteRange) -> String {
     format!("{}-{}", range.first, range.last)
 }
 
-pub fn on_failure(decision: OnFailure) -> String {
+pub fn on_failure(decision: FailureDecision) -> String {
     match decision {
-        OnFailure::Stale { past, why, .. } => format!("stale by {}: {}", seconds(past), why.name()),
-        OnFailure::PassOn(why) => format!("passed on: {}", why.name()),
+        FailureDecision::Stale { past, why, .. } => format!("stale by {}: {}", seconds(past), why.name()),
+        FailureDecision::PassOn(why) => format!("passed on: {}", why.name()),
     }
 }
 

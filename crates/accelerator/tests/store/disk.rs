@@ -1,4 +1,4 @@
-//! The tier on disk: what is found again, and what never is.
+//! The disk tier: found after a restart, or never again.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use accelerator::policy::Settings;
 use accelerator::store::disk::{DiskError, DiskSettings};
 use accelerator::store::{Pattern, Purge, Removal, Store, StoreSettings};
 
-use crate::making::{Making, NOW, bodies, fetch, insert, key, make, object, replace};
+use crate::fixture::{NOW, ResponseSpec, bodies, fetch, insert, key, make, object, replace};
 
 /// Opens a store with a tier on disk.
 pub fn open(directory: &Path, disk_bytes: u64) -> Store {
@@ -33,11 +33,11 @@ fn fetched(store: &Store, path: &str) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn an_object_is_found_by_the_next_process() {
+fn objects_survive_a_restart() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path(), DISK);
     let lines = ["Cache-Control: max-age=60", "ETag: \"1\"", "Surrogate-Key: t", "Age: 7"];
-    let written = make(&store, Making { path: "/a", lines: &lines, request: &[] }, &[5; 100_000]);
+    let written = make(&store, ResponseSpec { path: "/a", lines: &lines, request: &[] }, &[5; 100_000]);
     insert(&store, &written);
     insert(&store, &object(&store, "/empty", b""));
     drop(store);
@@ -54,7 +54,7 @@ fn an_object_is_found_by_the_next_process() {
 }
 
 #[test]
-fn what_memory_has_no_room_for_comes_from_disk() {
+fn objects_evicted_from_memory_come_from_disk() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path(), DISK);
     for number in 0..100_u8 {
@@ -73,7 +73,7 @@ fn what_memory_has_no_room_for_comes_from_disk() {
 }
 
 #[test]
-fn an_object_is_found_while_it_waits_to_be_written() {
+fn objects_are_found_while_queued() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path(), DISK);
     for number in 0..20_u8 {
@@ -83,7 +83,7 @@ fn an_object_is_found_while_it_waits_to_be_written() {
 }
 
 #[test]
-fn an_update_costs_a_head_and_is_found() {
+fn an_update_writes_only_a_head() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path(), DISK);
     let old = object(&store, "/a", &[1; 200_000]);
@@ -102,16 +102,16 @@ fn an_update_costs_a_head_and_is_found() {
 }
 
 #[test]
-fn a_new_response_takes_the_place_of_the_old_one() {
+fn a_new_response_replaces_the_old_one() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path(), DISK);
     insert(&store, &object(&store, "/a", b"old"));
     insert(&store, &object(&store, "/a", b"new"));
     for language in ["de", "en", "de"] {
         let request = [&*format!("X: {language}")];
-        let making =
-            Making { path: "/v", lines: &["Vary: X", "Cache-Control: max-age=9"], request: &request };
-        insert(&store, &make(&store, making, language.as_bytes()));
+        let spec =
+            ResponseSpec { path: "/v", lines: &["Vary: X", "Cache-Control: max-age=9"], request: &request };
+        insert(&store, &make(&store, spec, language.as_bytes()));
     }
     store.flush();
     assert_eq!(fetched(&store, "/a"), [b"new"]);
@@ -122,7 +122,7 @@ fn a_new_response_takes_the_place_of_the_old_one() {
 }
 
 #[test]
-fn what_is_purged_stays_purged_whatever_way() {
+fn purged_objects_stay_purged() {
     for (what, how) in [
         (Purge::Key(key("/a/1").as_str().into()), Removal::Delete),
         (Purge::Key(key("/a/1").as_str().into()), Removal::Expire),
@@ -135,7 +135,7 @@ fn what_is_purged_stays_purged_whatever_way() {
         let directory = tempfile::tempdir().unwrap();
         let store = open(directory.path(), DISK);
         let tagged = ["Surrogate-Key: t", "Cache-Control: max-age=60"];
-        insert(&store, &make(&store, Making { path: "/a/1", lines: &tagged, request: &[] }, b"old"));
+        insert(&store, &make(&store, ResponseSpec { path: "/a/1", lines: &tagged, request: &[] }, b"old"));
         insert(&store, &object(&store, "/b/2", b"other"));
         store.purge(&what, how, NOW);
         assert!(fetched(&store, "/a/1").is_empty(), "{what:?} at once");
@@ -144,22 +144,22 @@ fn what_is_purged_stays_purged_whatever_way() {
         let store = open(directory.path(), DISK);
         assert!(fetched(&store, "/a/1").is_empty(), "{what:?} after a restart");
         assert_eq!(fetched(&store, "/b/2").len(), usize::from(what != Purge::All), "{what:?}");
-        // What comes after the purge counts.
+        // Objects stored after the purge count.
         insert(&store, &object(&store, "/a/1", b"new"));
         drop(store);
         assert_eq!(fetched(&open(directory.path(), DISK), "/a/1"), [b"new"], "{what:?}");
     }
 }
 
-/// Goal: what another response has superseded does not come back when that one is purged by a tag of its own.
+/// Goal: an object that was superseded does not come back when the newer one is purged by a tag of its own.
 #[test]
-fn a_purge_by_tag_brings_nothing_older_back() {
+fn a_purge_by_tag_restores_no_superseded_object() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path(), DISK);
     insert(&store, &object(&store, "/a", b"old"));
     store.flush();
     let tagged = ["Surrogate-Key: t", "Cache-Control: max-age=60"];
-    insert(&store, &make(&store, Making { path: "/a", lines: &tagged, request: &[] }, b"new"));
+    insert(&store, &make(&store, ResponseSpec { path: "/a", lines: &tagged, request: &[] }, b"new"));
     store.flush();
     store.purge(&Purge::Tag("t".into()), Removal::Delete, NOW);
     assert!(fetched(&store, "/a").is_empty());
@@ -170,7 +170,7 @@ fn a_purge_by_tag_brings_nothing_older_back() {
 /// Goal: with less memory than before the newest objects are found, not the oldest. Method: more objects than the
 /// table of the second process has room for.
 #[test]
-fn a_process_with_less_memory_finds_the_newest() {
+fn with_less_memory_the_newest_objects_are_found() {
     const OBJECTS: usize = 3000;
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path(), DISK);
@@ -189,10 +189,10 @@ fn a_process_with_less_memory_finds_the_newest() {
     assert!(fetched(&store, "/0").is_empty());
 }
 
-/// Goal: a purge that comes while an object is being stored, updated or read leaves nothing of it, neither in memory nor on
-/// disk. Method: both at once, many times, the one more or less ahead of the other.
+/// Goal: a purge that comes while an object is being stored, updated or read leaves nothing of it, neither in memory
+/// nor on disk. Method: both at once, many times, the one more or less ahead of the other.
 #[test]
-fn what_a_purge_meets_halfway_is_gone_after_it() {
+fn a_concurrent_purge_leaves_nothing() {
     let directory = tempfile::tempdir().unwrap();
     let disk = DiskSettings { directory: directory.path().to_owned(), bytes: DISK };
     let settings = StoreSettings { bytes: 1 << 18, disk: Some(disk), ..StoreSettings::default() };
@@ -237,21 +237,21 @@ fn what_a_purge_meets_halfway_is_gone_after_it() {
     }
 }
 
-/// Goal: many purges by tag remove what they mean, and nothing else. Method: more of them than are remembered.
+/// Goal: many purges by tag remove what they match, and nothing else. Method: more of them than are remembered.
 #[test]
-fn many_purges_of_unknown_extent_leave_the_rest() {
+fn many_unkeyed_purges_leave_other_objects() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path(), DISK);
     for path in ["/1", "/2", "/3"] {
         let tag = format!("Surrogate-Key: {path}");
         let lines = [&*tag, "Cache-Control: max-age=60"];
-        insert(&store, &make(&store, Making { path, lines: &lines, request: &[] }, path.as_bytes()));
+        insert(&store, &make(&store, ResponseSpec { path, lines: &lines, request: &[] }, path.as_bytes()));
     }
     for number in 0..3000 {
         let tag = if number == 77 { "/2".into() } else { format!("none{number}") };
         store.purge(&Purge::Tag(tag), Removal::Delete, NOW);
         if number % 100 == 0 {
-            // Gives the writer time to look at everything; without it, in doubt everything goes.
+            // Gives the writer time to compare everything; without it, everything is removed in doubt.
             store.flush();
         }
     }
@@ -262,7 +262,7 @@ fn many_purges_of_unknown_extent_leave_the_rest() {
 }
 
 #[test]
-fn the_disk_never_exceeds_its_limit_and_the_newest_stay() {
+fn the_disk_limit_holds_and_the_newest_stay() {
     const SMALL: u64 = 16 << 20;
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path(), SMALL);
@@ -284,7 +284,7 @@ fn the_disk_never_exceeds_its_limit_and_the_newest_stay() {
 
 /// Goal: never a wrong body, wherever a file ends. Method: cut a small segment after every byte.
 #[test]
-fn a_segment_that_is_cut_anywhere_gives_whole_objects_or_none() {
+fn a_truncated_segment_gives_intact_objects_or_none() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path(), DISK);
     for path in ["/1", "/2", "/3"] {
@@ -314,7 +314,7 @@ fn a_segment_that_is_cut_anywhere_gives_whole_objects_or_none() {
 
 /// Goal: never a wrong body, whatever byte changed. Method: flip every byte of a small segment in turn.
 #[test]
-fn a_segment_with_any_byte_changed_gives_right_objects_or_none() {
+fn a_corrupt_segment_gives_intact_objects_or_none() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path(), DISK);
     for path in ["/1", "/2"] {
@@ -343,7 +343,7 @@ fn a_segment_with_any_byte_changed_gives_right_objects_or_none() {
 }
 
 #[test]
-fn a_body_that_changed_on_disk_is_noticed_when_it_is_read() {
+fn a_corrupt_body_is_detected_on_read() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path(), DISK);
     insert(&store, &object(&store, "/a", &[1; 1000]));
@@ -372,7 +372,7 @@ fn a_directory_serves_one_process_at_a_time() {
 }
 
 #[test]
-fn what_was_asked_for_before_a_removal_does_not_come_back_from_disk() {
+fn fetches_before_a_removal_are_not_written_to_disk() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path(), DISK);
     let before = store.since(key("/a").as_str());

@@ -1,23 +1,23 @@
-//! Which objects stay: compared with LRU on traces whose popularity follows Zipf's law.
+//! The eviction policy, compared with LRU on traces whose popularity follows Zipf's law.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use accelerator::store::{Object, Store};
+use accelerator::store::{Store, StoredResponse};
 use units::{Purpose, Rng, Weights};
 
-use crate::making::{bodies, insert, key, object};
+use crate::fixture::{bodies, insert, key, object};
 
-/// Returns the numbers of the objects that are asked for, one after the other: object i with weight 1 / (i + 1)^exponent.
+/// Returns the indices of the requested objects, in order: object i with weight 1 / (i + 1)^exponent.
 fn zipf(n_objects: u32, n_requests: usize, exponent: f64) -> Vec<usize> {
     let weight = |rank: u32| (1e9 / f64::from(rank + 1).powf(exponent)) as u64;
     let weights = Weights::new((0..n_objects).map(weight)).unwrap();
-    let mut rng = Rng::new(7, Purpose::Simulation, 0);
-    (0..n_requests).map(|_| rng.weighted(&weights)).collect()
+    let mut dice = Rng::new(7, Purpose::Simulation, 0);
+    (0..n_requests).map(|_| dice.weighted(&weights)).collect()
 }
 
-/// Returns the part of the requests that a store with this limit answers.
-fn hit_ratio(objects: &[Arc<Object>], trace: &[usize], limit: u64) -> f64 {
+/// Returns the hit ratio of a store with this limit.
+fn hit_ratio(objects: &[Arc<StoredResponse>], trace: &[usize], limit: u64) -> f64 {
     let store = Store::in_memory(limit);
     let mut hits = 0;
     for &wanted in trace {
@@ -35,8 +35,8 @@ fn hit_ratio(objects: &[Arc<Object>], trace: &[usize], limit: u64) -> f64 {
     hits as f64 / trace.len() as f64
 }
 
-/// Returns the part of the requests that LRU answers with the same limit, its own tables not counted.
-fn hit_ratio_of_lru(objects: &[Arc<Object>], trace: &[usize], limit: u64) -> f64 {
+/// Returns the hit ratio of LRU with the same limit, its own tables not counted.
+fn hit_ratio_of_lru(objects: &[Arc<StoredResponse>], trace: &[usize], limit: u64) -> f64 {
     let (mut last_use, mut by_use) = (HashMap::new(), BTreeMap::new());
     let (mut bytes, mut hits) = (0, 0);
     for (time, &wanted) in trace.iter().enumerate() {
@@ -57,7 +57,7 @@ fn hit_ratio_of_lru(objects: &[Arc<Object>], trace: &[usize], limit: u64) -> f64
     hits as f64 / trace.len() as f64
 }
 
-/// Compares both on one trace; sizes by the object's number. The store must be better by this much.
+/// Compares both on one trace; sizes by the object's index. The store must be better by this much.
 fn check(exponent: f64, limit_part: f64, better_by: f64, size: fn(usize) -> usize) {
     let maker = Store::in_memory(1 << 30);
     let objects: Vec<_> =
@@ -85,9 +85,9 @@ fn objects_of_many_sizes_are_hit_more_often_than_with_lru() {
     check(1.2, 0.2, 0.01, size);
 }
 
-/// Goal: a scan does not wash out what is popular. Method: ten objects in use, then many that are asked for once.
+/// Goal: a scan does not evict popular objects. Method: ten objects in use, then many that are requested once.
 #[test]
-fn what_is_asked_for_once_does_not_displace_what_is_used() {
+fn a_scan_does_not_evict_objects_in_use() {
     let store = Store::in_memory(2 << 20);
     for number in 0..10 {
         let object = object(&store, &format!("/hot/{number}"), &[0; 10_000]);
@@ -102,9 +102,9 @@ fn what_is_asked_for_once_does_not_displace_what_is_used() {
     assert!(100 < store.usage().evicted);
 }
 
-/// Goal: a ghost is remembered. Method: evict an object unused, ask for it again, then scan.
+/// Goal: a ghost is remembered. Method: evict an object unused, request it again, then scan.
 #[test]
-fn what_is_asked_for_again_soon_after_it_went_stays_longer() {
+fn ghosts_let_returning_objects_stay_longer() {
     let store = Store::in_memory(2 << 20);
     insert(&store, &object(&store, "/again", &[0; 10_000]));
     let mut number = 0;

@@ -7,17 +7,17 @@ use std::process::{Child, Command, Stdio};
 use accelerator::store::{Purge, Removal, Store};
 
 use crate::disk::open;
-use crate::making::{NOW, fetch, insert, key, object};
+use crate::fixture::{NOW, fetch, insert, key, object};
 
-/// Says to the child that it is one, and where to write.
+/// The variable that tells a child process where to write.
 const DIRECTORY: &str = "PLIMSOLL_TEST_STORE_TO_BE_KILLED";
 
-/// How many paths are written to, over and over.
+/// The number of paths that are written, over and over.
 const PATHS: u64 = 40;
 
 const DISK: u64 = 32 << 20;
 
-/// A body that says itself what it must be: path and version, then bytes that follow from both.
+/// Returns a body that identifies itself: path and version, then bytes that follow from both.
 fn body(path: u64, version: u64) -> Vec<u8> {
     let seed = units::mix_bits(path << 32 | version);
     let length = 1000 + seed % 150_000;
@@ -26,14 +26,14 @@ fn body(path: u64, version: u64) -> Vec<u8> {
     body
 }
 
-/// Returns the version of a body that was found under a path, after it was compared byte by byte.
+/// Returns the version of a body found under a path, after comparing it byte by byte.
 fn version_of(path: u64, found: &[u8]) -> u64 {
     let version = u64::from_le_bytes(found[8..16].try_into().unwrap());
     assert!(found == body(path, version), "path {path}, version {version}: wrong bytes");
     version
 }
 
-/// Not a test of its own: what the child does until it is killed. Every third version is purged, and said to be.
+/// Not a test of its own: the child's work until it is killed. Every third version is purged, and reported.
 #[test]
 fn write_until_killed() {
     let Some(directory) = std::env::var_os(DIRECTORY).map(PathBuf::from) else {
@@ -61,7 +61,7 @@ fn child(directory: &Path, first: u64) -> Child {
     command.stdout(Stdio::piped()).spawn().unwrap()
 }
 
-/// Runs a child until it has said so many lines, kills it, and returns the last purged version of each path.
+/// Runs a child until it has reported so many lines, kills it, and returns the last purged version of each path.
 fn purged_until_killed(directory: &Path, first: u64, n_lines: usize) -> Vec<Option<u64>> {
     let mut child = child(directory, first);
     let mut purged = vec![None; PATHS as usize];
@@ -74,7 +74,7 @@ fn purged_until_killed(directory: &Path, first: u64, n_lines: usize) -> Vec<Opti
         }
         n_left = n_left.saturating_sub(1);
         if n_left == 0 {
-            // On Linux this is `kill -9`; what the child had said before is read to its end.
+            // On Linux this is `kill -9`; the child's earlier output is read to its end.
             child.kill().unwrap();
         }
     }
@@ -82,10 +82,10 @@ fn purged_until_killed(directory: &Path, first: u64, n_lines: usize) -> Vec<Opti
     purged
 }
 
-/// Goal: after `kill -9` no wrong body is found, and nothing that was purged. Method: kill a child that writes and purges
-/// at different moments, open what it left, compare all bodies, and go on from there.
+/// Goal: after `kill -9` no wrong body is found, and no purged one. Method: kill a child that writes and purges at
+/// different moments, open its directory, compare all bodies, and go on from there.
 #[test]
-fn what_a_killed_process_leaves_is_right() {
+fn a_killed_process_leaves_a_consistent_store() {
     let directory = tempfile::tempdir().unwrap();
     let (mut n_found, mut purged) = (0, vec![None; PATHS as usize]);
     for round in 0..6_u64 {

@@ -1,7 +1,7 @@
-//! The store: what it keeps, what goes, what is found again.
+//! The store: insertion, eviction, purges, and the disk tier.
 
 mod disk;
 mod eviction;
+mod fixture;
 mod killed;
-mod making;
 mod memory;

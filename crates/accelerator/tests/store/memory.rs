@@ -1,17 +1,17 @@
-//! What is kept in memory and what is removed.
+//! The memory tier: insertion, replacement, purges and limits.
 
 use std::sync::Arc;
 
-use accelerator::policy::{Mark, NotStored, Settings};
+use accelerator::policy::{HitForMiss, NotStored, Settings};
 use accelerator::store::{Pattern, Purge, Removal, Store};
 use units::WallTime;
 
-use crate::making::{Making, NOW, bodies, insert, key, make, object, replace};
+use crate::fixture::{NOW, ResponseSpec, bodies, insert, key, make, object, replace};
 
 const LIMIT: u64 = 4 << 20;
 
 #[test]
-fn what_is_inserted_is_found_under_its_key_alone() {
+fn inserted_objects_are_found_under_their_key_only() {
     let store = Store::in_memory(LIMIT);
     assert!(insert(&store, &object(&store, "/a", b"1")) && insert(&store, &object(&store, "/b", b"2")));
     assert_eq!((bodies(&store, "/a"), bodies(&store, "/b")), (vec!["1".into()], vec!["2".into()]));
@@ -19,7 +19,7 @@ fn what_is_inserted_is_found_under_its_key_alone() {
 }
 
 #[test]
-fn a_new_response_supersedes_the_one_for_the_same_requests_and_inherits_its_hits() {
+fn a_superseding_response_inherits_hits() {
     let store = Store::in_memory(LIMIT);
     let (old, new) = (object(&store, "/a", b"old"), object(&store, "/a", b"new"));
     insert(&store, &old);
@@ -32,17 +32,17 @@ fn a_new_response_supersedes_the_one_for_the_same_requests_and_inherits_its_hits
 }
 
 #[test]
-fn variants_stand_beside_each_other_up_to_their_number() {
+fn variants_coexist_up_to_their_limit() {
     let store = Store::in_memory(LIMIT);
     let settings = Settings { variants_max: 2, ..Settings::default() };
     for language in ["de", "en", "fr"] {
         let request = format!("Accept-Language: {language}");
-        let making = Making {
+        let spec = ResponseSpec {
             path: "/a",
             lines: &["Vary: Accept-Language", "Cache-Control: max-age=9"],
             request: &[&request],
         };
-        let object = make(&store, making, language.as_bytes());
+        let object = make(&store, spec, language.as_bytes());
         assert!(store.insert(&object, store.since(object.key.as_str()), &settings));
     }
     let found = bodies(&store, "/a");
@@ -51,7 +51,7 @@ fn variants_stand_beside_each_other_up_to_their_number() {
 }
 
 #[test]
-fn an_epoch_ends_with_every_change_under_its_key() {
+fn every_change_under_a_key_ends_its_epoch() {
     let store = Store::in_memory(LIMIT);
     let seen = || store.lookup(key("/a").as_str()).epoch;
     let (one, two) = (object(&store, "/a", b"1"), object(&store, "/a", b"2"));
@@ -64,7 +64,7 @@ fn an_epoch_ends_with_every_change_under_its_key() {
     assert!(!inserted.is_current());
     let replaced = seen();
     one.note_hit();
-    store.set_mark(key("/a").as_str(), Mark { why: NotStored::NoStore, until: NOW });
+    store.set_hit_for_miss(key("/a").as_str(), HitForMiss { why: NotStored::NoStore, until: NOW });
     assert!(replaced.is_current(), "neither use nor marks change an answer");
     store.purge(&Purge::All, Removal::Expire, NOW);
     assert!(!replaced.is_current());
@@ -76,7 +76,7 @@ fn an_epoch_ends_with_every_change_under_its_key() {
 }
 
 #[test]
-fn an_epoch_ends_when_the_object_is_evicted() {
+fn eviction_ends_the_epoch() {
     let store = Store::in_memory(LIMIT);
     insert(&store, &object(&store, "/a", &[0; 100_000]));
     let seen = store.lookup(key("/a").as_str()).epoch;
@@ -89,7 +89,7 @@ fn an_epoch_ends_when_the_object_is_evicted() {
 }
 
 #[test]
-fn only_what_is_still_there_is_replaced() {
+fn only_existing_objects_are_replaced() {
     let store = Store::in_memory(LIMIT);
     let (old, new) = (object(&store, "/a", b"old"), object(&store, "/a", b"new"));
     assert!(!replace(&store, &old, &new));
@@ -101,7 +101,7 @@ fn only_what_is_still_there_is_replaced() {
 }
 
 #[test]
-fn each_kind_of_purge_removes_what_it_means() {
+fn each_kind_of_purge_removes_its_objects() {
     for (what, left) in [
         (Purge::Key(key("/a/1").as_str().into()), vec!["/a/2", "/b/1"]),
         (Purge::Prefix(key("/a/").as_str().into()), vec!["/b/1"]),
@@ -113,7 +113,10 @@ fn each_kind_of_purge_removes_what_it_means() {
         let store = Store::in_memory(LIMIT);
         for (path, tags) in [("/a/1", "a"), ("/a/2", "a"), ("/b/1", "a2 b")] {
             let tags = format!("Surrogate-Key: {tags}");
-            insert(&store, &make(&store, Making { path, lines: &[&tags], request: &[] }, path.as_bytes()));
+            insert(
+                &store,
+                &make(&store, ResponseSpec { path, lines: &[&tags], request: &[] }, path.as_bytes()),
+            );
         }
         let purged = store.purge(&what, Removal::Delete, NOW);
         let mut found: Vec<_> = store.objects().iter().map(|object| object.key.target().to_owned()).collect();
@@ -127,7 +130,7 @@ fn each_kind_of_purge_removes_what_it_means() {
 }
 
 #[test]
-fn a_soft_purge_makes_stale_and_an_invalidation_unusable() {
+fn soft_purge_expires_and_invalidation_forces_validation() {
     let later = WallTime(NOW.0 + 10_000);
     let store = Store::in_memory(LIMIT);
     insert(&store, &object(&store, "/a", b"1"));
@@ -141,7 +144,7 @@ fn a_soft_purge_makes_stale_and_an_invalidation_unusable() {
 }
 
 #[test]
-fn what_was_asked_for_before_a_removal_is_not_kept_after_it() {
+fn fetches_before_a_removal_are_not_stored() {
     let store = Store::in_memory(LIMIT);
     let (a, b) = (object(&store, "/a", b"1"), object(&store, "/b", b"2"));
     let since = |path| store.lookup(key(path).as_str()).since;
@@ -156,21 +159,21 @@ fn what_was_asked_for_before_a_removal_is_not_kept_after_it() {
 }
 
 #[test]
-fn marks_are_found_until_something_can_be_stored() {
+fn hit_for_miss_marks_last_until_a_response_is_stored() {
     let store = Store::in_memory(LIMIT);
-    let mark = Mark { why: NotStored::Private, until: NOW };
-    store.set_mark(key("/a").as_str(), mark);
-    assert_eq!(store.lookup(key("/a").as_str()).mark, Some(mark));
-    assert_eq!(store.lookup(key("/b").as_str()).mark, None);
+    let hit_for_miss = HitForMiss { why: NotStored::Private, until: NOW };
+    store.set_hit_for_miss(key("/a").as_str(), hit_for_miss);
+    assert_eq!(store.lookup(key("/a").as_str()).hit_for_miss, Some(hit_for_miss));
+    assert_eq!(store.lookup(key("/b").as_str()).hit_for_miss, None);
     let object = object(&store, "/a", b"1");
     insert(&store, &object);
-    assert_eq!(store.lookup(key("/a").as_str()).mark, None);
+    assert_eq!(store.lookup(key("/a").as_str()).hit_for_miss, None);
     store.purge(&Purge::All, Removal::Delete, NOW);
-    assert_eq!(store.lookup(key("/a").as_str()).mark, None);
+    assert_eq!(store.lookup(key("/a").as_str()).hit_for_miss, None);
 }
 
 #[test]
-fn what_is_too_large_is_refused_and_the_rest_stays() {
+fn too_large_objects_are_refused_and_others_stay() {
     let store = Store::in_memory(LIMIT);
     insert(&store, &object(&store, "/a", b"1"));
     assert!(store.object_bytes_max() as u64 <= LIMIT / 4);
@@ -180,7 +183,7 @@ fn what_is_too_large_is_refused_and_the_rest_stays() {
 }
 
 #[test]
-fn memory_never_exceeds_its_limit_and_is_the_sum_of_its_parts() {
+fn memory_stays_within_its_limit_and_adds_up() {
     for limit in [1 << 20, LIMIT, 130 << 20] {
         let store = Store::in_memory(limit);
         for number in 0..6000_usize {
@@ -203,13 +206,13 @@ fn memory_never_exceeds_its_limit_and_is_the_sum_of_its_parts() {
 }
 
 #[test]
-fn an_object_costs_what_it_takes() {
+fn an_objects_cost_is_its_memory() {
     let store = Store::in_memory(LIMIT);
-    let bare = make(&store, Making { path: "/", lines: &[], request: &[] }, b"");
+    let bare = make(&store, ResponseSpec { path: "/", lines: &[], request: &[] }, b"");
     // The object and its reference counts; the key of 9 bytes.
     assert_eq!(bare.cost(), (16 + size_of_val(&*bare) + 8).next_multiple_of(16) + 32);
     let lines = ["ETag: \"12345678901234567890123456789\"", "Surrogate-Key: one two"];
-    let full = make(&store, Making { path: "/", lines: &lines, request: &[] }, &[0; 1000]);
+    let full = make(&store, ResponseSpec { path: "/", lines: &lines, request: &[] }, &[0; 1000]);
     // Lines of 39 and 24 bytes with their ends; a tag of 29; two tags and their list; the body and its handle.
     let (lines, tag, tags, body) = (80, 48, 48 + 32 + 32, 1008 + 48);
     assert_eq!(full.cost() - bare.cost(), lines + tag + tags + body);
@@ -231,7 +234,7 @@ fn the_hottest_come_first() {
 
 /// Goal: no lock is missing and nothing deadlocks. Method: threads insert, use, replace and purge the same few keys.
 #[test]
-fn threads_share_a_store() {
+fn threads_share_a_store_safely() {
     let store = Arc::new(Store::in_memory(LIMIT));
     std::thread::scope(|scope| {
         for thread in 0..4_usize {

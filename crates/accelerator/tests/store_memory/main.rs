@@ -1,14 +1,14 @@
-//! Goal: with 100 MB the SPECweb96-style set of 100 directories is answered from memory for at least 97.5 % of requests,
-//! within 110 MB of real memory. A test program of its own, because it looks at the whole process.
+//! Goal: with 100 MB the SPECweb96-style set of 100 directories is served from memory for at least 97.5 % of
+//! requests, within 110 MB of resident memory. A test program of its own, because it measures the whole process.
 //!
-//! Method: the requests that the benchmark makes are simulated, each miss makes the object anew, and at the end the system
-//! says how much memory the process had at most.
+//! Method: the requests of the benchmark are simulated, each miss makes the object anew, and at the end the system
+//! reports the peak memory of the process.
 
 use std::sync::Arc;
 
 use accelerator::message::HeaderLines;
-use accelerator::policy::{DotSegments, Key, Response, Settings, Stored, Times, Variant};
-use accelerator::store::{Object, Store};
+use accelerator::policy::{DotSegments, Key, ResponseMeta, Settings, StoredMeta, Times, Variant};
+use accelerator::store::{Store, StoredResponse};
 use bytes::Bytes;
 use units::{Nanos, Purpose, Rng, WallTime, Weights};
 
@@ -24,7 +24,7 @@ const FILES: [u64; 9] = [3504, 8760, 14_600, 18_251, 18_251, 15_209, 10_863, 679
 
 const LIMIT: u64 = 100_000_000;
 
-/// What is asked for.
+/// A requested file.
 #[derive(Debug, Clone, Copy)]
 struct File {
     directory: usize,
@@ -66,7 +66,7 @@ fn key(file: File) -> Key {
 }
 
 /// Makes an object with the lines that a web server sends; its body comes in pieces, as from a connection.
-fn object(store: &Store, file: File) -> Arc<Object> {
+fn object(store: &Store, file: File) -> Arc<StoredResponse> {
     let length = CLASSES[file.class].1 * (file.file + 1);
     let mut lines = HeaderLines::new();
     for (name, value) in [
@@ -82,11 +82,18 @@ fn object(store: &Store, file: File) -> Arc<Object> {
     }
     let at = WallTime(1_795_000_000_000);
     let response =
-        Response::read(200, lines.iter(), Times { requested: at, received: at }, &Settings::default());
-    let stored = Stored::new(response, Variant::default(), length as u64, &Settings::default());
+        ResponseMeta::read(200, lines.iter(), Times { requested: at, received: at }, &Settings::default());
+    let stored = StoredMeta::new(response, Variant::default(), length as u64, &Settings::default());
     let pieces: Vec<Bytes> =
         (0..length).step_by(16_384).map(|at| vec![7; (length - at).min(16_384)].into()).collect();
-    Arc::new(Object::new(key(file), stored, lines, store.pack(&pieces), [].into(), Nanos::from_millis(1)))
+    Arc::new(StoredResponse::new(
+        key(file),
+        stored,
+        lines,
+        store.pack(&pieces),
+        [].into(),
+        Nanos::from_millis(1),
+    ))
 }
 
 /// Returns a field of `/proc/self/status` in bytes.
@@ -97,7 +104,7 @@ fn memory(field: &str) -> u64 {
 }
 
 #[test]
-fn the_web96_set_is_answered_from_100_mb_of_memory() {
+fn the_web96_set_is_served_from_100_mb() {
     let store = Store::in_memory(LIMIT);
     let mut requests = Requests::new();
     let (warm_up, measured) = (150_000, 250_000);

@@ -2,8 +2,8 @@
 
 use std::io;
 
-use accelerator::config::{Config, ConfigError, Overrides, Settings, Size};
-use accelerator::operation::{Accelerator, Notice, Notices, Severity, StartError};
+use accelerator::config::{Config, ConfigError, ConfigOverrides, Settings, Size};
+use accelerator::operation::{Accelerator, Notice, NoticeLevel, Notices, StartError};
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -35,8 +35,8 @@ pub fn perform(arguments: &AccelerateArguments, json: bool) -> Result<Exit, Fail
     Ok(serve(accelerator, &overrides, &runtime, signals))
 }
 
-fn overrides(arguments: &AccelerateArguments) -> Overrides {
-    Overrides {
+fn overrides(arguments: &AccelerateArguments) -> ConfigOverrides {
+    ConfigOverrides {
         file: arguments.config.clone(),
         origins: arguments.origin.clone(),
         listens: arguments.listen.clone(),
@@ -46,14 +46,14 @@ fn overrides(arguments: &AccelerateArguments) -> Overrides {
     }
 }
 
-fn settings(overrides: &Overrides) -> Result<Settings, ConfigError> {
+fn settings(overrides: &ConfigOverrides) -> Result<Settings, ConfigError> {
     Config::of(overrides)?.settings()
 }
 
 /// Follows signals to the end.
 fn serve(
     mut accelerator: Accelerator,
-    overrides: &Overrides,
+    overrides: &ConfigOverrides,
     runtime: &Runtime,
     mut signals: Signals,
 ) -> Exit {
@@ -70,7 +70,7 @@ fn serve(
 }
 
 /// Reads the configuration again; one that is wrong changes nothing.
-fn reload(accelerator: &mut Accelerator, overrides: &Overrides) {
+fn reload(accelerator: &mut Accelerator, overrides: &ConfigOverrides) {
     let reloaded = settings(overrides)
         .map_err(|error| error.to_string())
         .and_then(|settings| accelerator.reload(settings).map_err(|error| error.to_string()));
@@ -163,8 +163,8 @@ impl Signals {
 
 fn say(notice: &Notice) {
     match notice.severity {
-        Severity::Info => tell(format!("{}.", notice.text)),
-        Severity::Warning => warn(&notice.text),
+        NoticeLevel::Info => tell(format!("{}.", notice.text)),
+        NoticeLevel::Warning => warn(&notice.text),
     }
 }
 

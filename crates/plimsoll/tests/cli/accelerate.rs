@@ -145,7 +145,7 @@ fn a_page_is_fetched_once_until_it_is_purged_and_all_of_it_is_counted_and_logged
     let status: Value = serde_json::from_str(&get_admin(admin, "/status.json").body).unwrap();
     assert_eq!((&status["replies"], &status["hit_ratio"]), (&json!(5), &json!(0.6)));
     assert_eq!(status["hottest"][0]["url"], "http://site.example/one.html");
-    assert!(get_admin(admin, "/").body.contains("60.0 % of 5 replies"));
+    assert!(get_admin(admin, "/").body.contains("60.0 % of 5 responses"));
     assert_eq!(get(address, "/metrics").status, 404, "clients see nothing of it");
 
     accelerator.running.signal(Signal::TERM);
@@ -205,7 +205,7 @@ fn a_reload_keeps_what_is_stored_and_a_wrong_configuration_changes_nothing() {
     lab.write("a.toml", &format!("{}[admin]\nlisten = \"{origin}\"\n", config("taken")));
     accelerator.running.signal(Signal::HUP);
     let said = accelerator.running.wait_for("the configuration stays as it was");
-    assert!(said.contains("the operator's page cannot be at"), "{said}");
+    assert!(said.contains("the admin page cannot listen on"), "{said}");
     assert!(name().starts_with("after; hit"), "{}", name());
 }
 
@@ -391,7 +391,7 @@ fn a_configuration_can_be_checked_without_starting() {
     ");
     let ended = check("name = \"a\"\n").expect(2);
     insta::assert_snapshot!(ended.stderr, @r#"
-    error: no server to stand before is given
+    error: no origin server is given
     hint: name it by `--origin http://HOST:PORT`, or in the file: `[[origin.server]]` with `url = "…"`
     "#);
     let certificate = "[[tls.certificate]]\nchain = \"no.pem\"\nkey = \"no.pem\"\n";

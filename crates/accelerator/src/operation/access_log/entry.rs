@@ -1,4 +1,4 @@
-//! A line of the access log.
+//! Entries of the access log.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -8,53 +8,53 @@ use units::{Nanos, WallTime};
 use super::time::Stamp;
 use crate::message::{ClientVersion, Handling};
 
-/// The form of the access log.
+/// The format of the access log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum LogForm {
-    /// NCSA's common log.
+pub enum LogFormat {
+    /// The NCSA common log format.
     Common,
-    /// The same with `Referer` and `User-Agent`, as Apache and nginx write it.
+    /// The combined format: the same with `Referer` and `User-Agent`, as Apache and nginx write it.
     #[default]
     Combined,
-    /// An object per line, with all that is known.
+    /// A JSON object per line, with all fields.
     Json,
 }
 
-/// What is known of a request that has been answered.
+/// An entry of the access log: a request that has been answered.
 #[derive(Debug, Clone, Copy)]
 pub struct LogEntry<'a> {
-    /// Who asked.
+    /// The client's address.
     pub client: SocketAddr,
-    /// When the reply was done.
+    /// The time at which the response was complete.
     pub time: WallTime,
     /// The method's name.
     pub method: &'a [u8],
-    /// The host that was asked for, with its port if given; may be empty.
+    /// The requested host, with its port if given; may be empty.
     pub authority: &'a [u8],
     /// Path and query as sent.
     pub target: &'a [u8],
-    /// What the client speaks.
+    /// The version of the client.
     pub version: ClientVersion,
     /// The value of `Referer`.
     pub referer: Option<&'a [u8]>,
     /// The value of `User-Agent`.
     pub user_agent: Option<&'a [u8]>,
-    /// The status of the reply.
+    /// The status of the response.
     pub status: u16,
-    /// Bytes of the reply's body that were sent.
+    /// Bytes of the response's body that were sent.
     pub body_bytes: u64,
-    /// From the end of the request's head to the last byte of the reply.
+    /// The time from the end of the request's head to the last byte of the response.
     pub duration: Nanos,
-    /// What was done.
+    /// The handling of the request.
     pub handling: Handling,
 }
 
 impl LogEntry<'_> {
     /// Appends the line, with its end.
-    pub(super) fn write(&self, form: LogForm, stamp: &mut Stamp, out: &mut Vec<u8>) {
+    pub(super) fn write(&self, form: LogFormat, stamp: &mut Stamp, out: &mut Vec<u8>) {
         match form {
-            LogForm::Common => self.write_common(stamp, out),
-            LogForm::Combined => {
+            LogFormat::Common => self.write_common(stamp, out),
+            LogFormat::Combined => {
                 self.write_common(stamp, out);
                 for value in [self.referer, self.user_agent] {
                     out.extend_from_slice(b" \"");
@@ -62,7 +62,7 @@ impl LogEntry<'_> {
                     out.push(b'"');
                 }
             }
-            LogForm::Json => self.write_json(stamp, out),
+            LogFormat::Json => self.write_json(stamp, out),
         }
         out.push(b'\n');
     }
@@ -118,7 +118,7 @@ fn write_escaped(value: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Writes a member of an object, with a comma before it, if there is a value. What is no UTF-8 is replaced.
+/// Writes a member of a JSON object, preceded by a comma, if there is a value. Bytes that are not UTF-8 are replaced.
 fn write_member(name: &str, value: Option<&[u8]>, out: &mut Vec<u8>) {
     let Some(value) = value else { return };
     let _ = write!(out, r#","{name}":"#);
@@ -151,29 +151,29 @@ mod tests {
         }
     }
 
-    fn line(entry: &LogEntry<'_>, form: LogForm) -> String {
+    fn line(entry: &LogEntry<'_>, form: LogFormat) -> String {
         let mut out = Vec::new();
         entry.write(form, &mut Stamp::default(), &mut out);
         String::from_utf8(out).unwrap()
     }
 
     #[test]
-    fn the_common_form_is_that_of_other_servers() {
+    fn the_common_format_matches_other_servers() {
         let expected =
             "192.0.2.7 - - [06/Nov/1994:08:49:37 +0000] \"GET /a?b=\\x22c\\x22 HTTP/1.1\" 200 5125\n";
-        assert_eq!(line(&entry(), LogForm::Common), expected);
+        assert_eq!(line(&entry(), LogFormat::Common), expected);
         let nothing = LogEntry { body_bytes: 0, status: 304, ..entry() };
-        assert!(line(&nothing, LogForm::Common).ends_with(" 304 -\n"));
+        assert!(line(&nothing, LogFormat::Common).ends_with(" 304 -\n"));
     }
 
     #[test]
-    fn the_combined_form_adds_two_fields_and_no_line_can_be_broken() {
-        assert!(line(&entry(), LogForm::Combined).ends_with(" 200 5125 \"-\" \"curl/8\\x0A\\xFF\"\n"));
+    fn the_combined_format_adds_two_fields_and_escapes_line_ends() {
+        assert!(line(&entry(), LogFormat::Combined).ends_with(" 200 5125 \"-\" \"curl/8\\x0A\\xFF\"\n"));
     }
 
     #[test]
-    fn the_json_form_says_all_that_is_known() {
-        let json: serde_json::Value = serde_json::from_str(&line(&entry(), LogForm::Json)).unwrap();
+    fn the_json_format_has_every_field() {
+        let json: serde_json::Value = serde_json::from_str(&line(&entry(), LogFormat::Json)).unwrap();
         let expected = serde_json::json!({
             "time": "1994-11-06T08:49:37.123Z",
             "client": "192.0.2.7",
@@ -193,8 +193,8 @@ mod tests {
     }
 
     #[test]
-    fn an_old_address_within_a_new_one_is_written_as_the_old_one() {
+    fn an_ipv4_mapped_address_is_written_as_ipv4() {
         let mapped = LogEntry { client: "[::ffff:192.0.2.7]:1".parse().unwrap(), ..entry() };
-        assert!(line(&mapped, LogForm::Common).starts_with("192.0.2.7 - - "));
+        assert!(line(&mapped, LogFormat::Common).starts_with("192.0.2.7 - - "));
     }
 }

@@ -1,9 +1,9 @@
-//! The access log: each worker writes lines into a buffer of its own, one thread brings the buffers to the file.
+//! The access log: each worker writes lines into a buffer of its own, and one thread writes the buffers to the file.
 //!
-//! A worker never waits for a disk: what does not fit its buffer is dropped, counted and told.
+//! A worker never waits for a disk: a line that does not fit the buffer is dropped, counted and reported.
 //!
-//! - `entry`: a line in the three forms
-//! - `time`: times as logs have them
+//! - `entry`: a line in each of the three formats
+//! - `time`: timestamps
 //! - `writer`: the thread
 
 mod entry;
@@ -18,7 +18,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-pub use entry::{LogEntry, LogForm};
+pub use entry::{LogEntry, LogFormat};
 pub(crate) use time::Stamp;
 
 use super::notice::Notices;
@@ -26,63 +26,63 @@ use super::notice::Notices;
 /// The most bytes that one worker's lines may take before they are written.
 const BUFFER_BYTES_MAX: usize = 1 << 20;
 
-/// So many bytes are written at once, and not when the time has come.
+/// The bytes in a buffer that wake the thread before its next regular write.
 const BUFFER_BYTES_WAKE: usize = 256 << 10;
 
-/// How many orders the thread may have before it; what wakes it need not be said more often.
-const ORDERS_MAX: usize = 16;
+/// The most commands that may wait for the thread; further wake-ups are redundant.
+const COMMANDS_MAX: usize = 16;
 
-/// Where the access log goes.
+/// The settings of the access log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogSettings {
     /// The file, which is appended to.
     pub file: PathBuf,
-    /// Its form.
-    pub form: LogForm,
+    /// Its format.
+    pub form: LogFormat,
 }
 
-/// The access log: writes to its file, or another one if asked, and ends in order.
+/// The access log: writes to its file, switches to another one on request, and ends in order.
 #[derive(Debug)]
 pub struct AccessLog {
     shared: Arc<Shared>,
-    orders: SyncSender<Order>,
+    commands: SyncSender<LogCommand>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// The file of an access log, open.
+/// The open file of an access log.
 #[derive(Debug)]
 pub struct LogFile {
     path: PathBuf,
     file: File,
-    form: LogForm,
+    form: LogFormat,
 }
 
 impl LogFile {
-    /// Opens the file, or makes it.
+    /// Opens the file, creating it if needed.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system.
     pub fn open(settings: &LogSettings) -> io::Result<LogFile> {
         let file = OpenOptions::new().append(true).create(true).open(&settings.file)?;
         Ok(LogFile { path: settings.file.clone(), file, form: settings.form })
     }
 }
 
-/// What a worker writes lines with.
+/// The writer of one worker.
 ///
-/// One per thread: it would work from several, which would wait for each other.
+/// Meant for one thread: several would work, but wait for each other.
 #[derive(Debug)]
 pub struct LogWriter {
     shared: Arc<Shared>,
     buffer: Arc<Buffer>,
-    orders: SyncSender<Order>,
+    commands: SyncSender<LogCommand>,
 }
 
 #[derive(Debug, Default)]
 struct Shared {
-    /// The form, as [`code`] has it.
+    /// The format, encoded by [`code`].
     form: AtomicU8,
-    /// Lines that found no room, or were not written.
+    /// Lines that did not fit, or could not be written.
     dropped: AtomicU64,
     buffers: Mutex<Vec<Arc<Buffer>>>,
 }
@@ -96,72 +96,72 @@ struct Lines {
     stamp: Stamp,
 }
 
-/// What the thread is told.
+/// A command to the thread.
 #[derive(Debug)]
-enum Order {
-    /// Write what is there, without waiting for the time.
+enum LogCommand {
+    /// Write the buffers now, without waiting for the next regular write.
     Write,
-    /// From now on write to this file, or nowhere.
+    /// Write to this file from now on, or to none.
     Use(Option<LogFile>),
-    /// Write what is there and end.
+    /// Write the buffers and end.
     Stop,
 }
 
 impl AccessLog {
-    /// Starts the log; without a file it writes nothing until it is told otherwise.
+    /// Starts the log; without a file it writes nothing until it gets one.
     ///
     /// # Errors
     /// If no thread can be started.
     pub fn start(file: Option<LogFile>, notices: Notices) -> io::Result<AccessLog> {
-        let (orders, received) = sync_channel(ORDERS_MAX);
+        let (commands, received) = sync_channel(COMMANDS_MAX);
         let shared = Arc::<Shared>::default();
         let thread_shared = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
             .name("access-log".to_owned())
             .spawn(move || writer::run(&thread_shared, &received, &notices))?;
-        let log = AccessLog { shared, orders, thread: Mutex::new(Some(thread)) };
-        log.turn_to(file);
+        let log = AccessLog { shared, commands, thread: Mutex::new(Some(thread)) };
+        log.switch_to(file);
         Ok(log)
     }
 
-    /// Writes to another file from now on, or to the same one opened anew, or to none. Nothing is lost.
-    pub fn turn_to(&self, file: Option<LogFile>) {
+    /// Switches to another file, to the same one reopened, or to none. No line is lost.
+    pub fn switch_to(&self, file: Option<LogFile>) {
         let form = file.as_ref().map(|file| file.form);
-        // The thread lives as long as this does.
-        let _ = self.orders.send(Order::Use(file));
+        // The thread lives as long as this value.
+        let _ = self.commands.send(LogCommand::Use(file));
         self.shared.form.store(code(form), Ordering::Relaxed);
     }
 
-    /// Makes what a worker writes lines with.
+    /// Makes a writer for a worker.
     pub fn writer(&self) -> LogWriter {
         let buffer = Arc::<Buffer>::default();
         lock(&self.shared.buffers).push(Arc::clone(&buffer));
-        LogWriter { shared: Arc::clone(&self.shared), buffer, orders: self.orders.clone() }
+        LogWriter { shared: Arc::clone(&self.shared), buffer, commands: self.commands.clone() }
     }
 
-    /// Returns how many lines have been dropped: they found no room, or could not be written.
+    /// Returns the number of dropped lines: they did not fit, or could not be written.
     pub fn dropped(&self) -> u64 {
         self.shared.dropped.load(Ordering::Relaxed)
     }
 
-    /// Writes what is there, and ends; lines that come later go nowhere.
+    /// Writes the buffers and ends; later lines are discarded.
     pub fn stop(&self) {
         let Some(thread) = lock(&self.thread).take() else { return };
-        let _ = self.orders.send(Order::Stop);
-        // It is our own mistake if it panicked; the panic has told itself.
+        let _ = self.commands.send(LogCommand::Stop);
+        // A panic of the thread is a bug here, and has been reported by the panic itself.
         let _ = thread.join();
         self.shared.form.store(code(None), Ordering::Relaxed);
     }
 }
 
 impl LogWriter {
-    /// Tells whether lines are wanted: what costs time to find out need not be found out otherwise.
+    /// Returns whether lines are written; if not, their fields need not be collected.
     #[inline]
     pub fn is_on(&self) -> bool {
         self.shared.form.load(Ordering::Relaxed) != 0
     }
 
-    /// Writes a line, if lines are wanted.
+    /// Writes a line, if the log is on.
     pub fn line(&self, entry: &LogEntry<'_>) {
         let Some(form) = form(self.shared.form.load(Ordering::Relaxed)) else { return };
         let mut lines = lock(&self.buffer.0);
@@ -172,35 +172,35 @@ impl LogWriter {
             bytes.truncate(before);
             self.shared.dropped.fetch_add(1, Ordering::Relaxed);
         } else if before < BUFFER_BYTES_WAKE && BUFFER_BYTES_WAKE <= bytes.len() {
-            // Full of orders: then it is awake.
-            let _ = self.orders.try_send(Order::Write);
+            // A full channel means that the thread is awake.
+            let _ = self.commands.try_send(LogCommand::Write);
         }
     }
 }
 
 impl Drop for LogWriter {
     fn drop(&mut self) {
-        // What is still in the buffer is written; then nobody holds it any more.
-        let _ = self.orders.try_send(Order::Write);
+        // What is still in the buffer is written; then no writer holds it any more.
+        let _ = self.commands.try_send(LogCommand::Write);
     }
 }
 
-fn code(form: Option<LogForm>) -> u8 {
+fn code(form: Option<LogFormat>) -> u8 {
     match form {
         None => 0,
-        Some(LogForm::Common) => 1,
-        Some(LogForm::Combined) => 2,
-        Some(LogForm::Json) => 3,
+        Some(LogFormat::Common) => 1,
+        Some(LogFormat::Combined) => 2,
+        Some(LogFormat::Json) => 3,
     }
 }
 
-fn form(code: u8) -> Option<LogForm> {
-    [LogForm::Common, LogForm::Combined, LogForm::Json]
+fn form(code: u8) -> Option<LogFormat> {
+    [LogFormat::Common, LogFormat::Combined, LogFormat::Json]
         .into_iter()
         .find(|form| self::code(Some(*form)) == code)
 }
 
-/// Takes a lock; what a thread left behind that panicked is whole, because lines are added at the end.
+/// Takes a lock; data of a thread that panicked are intact, because lines are only appended.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -232,7 +232,7 @@ mod tests {
     }
 
     fn open(path: &Path) -> Option<LogFile> {
-        Some(LogFile::open(&LogSettings { file: path.to_owned(), form: LogForm::Common }).unwrap())
+        Some(LogFile::open(&LogSettings { file: path.to_owned(), form: LogFormat::Common }).unwrap())
     }
 
     fn targets(path: &Path) -> Vec<String> {
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn every_line_of_every_worker_is_there_when_it_has_stopped() {
+    fn all_lines_are_written_before_stop_returns() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("access.log");
         let log = AccessLog::start(open(&path), Notices::default()).unwrap();
@@ -265,14 +265,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_lost_when_the_file_is_moved_away_and_opened_anew() {
+    fn no_line_is_lost_when_the_file_is_rotated() {
         let folder = tempfile::tempdir().unwrap();
         let (path, old) = (folder.path().join("access.log"), folder.path().join("access.log.1"));
         let log = AccessLog::start(open(&path), Notices::default()).unwrap();
         let writer = log.writer();
         writer.line(&entry(b"/before"));
         std::fs::rename(&path, &old).unwrap();
-        log.turn_to(open(&path));
+        log.switch_to(open(&path));
         writer.line(&entry(b"/after"));
         log.stop();
         // The second line is in the new file, or in the old one if it was quicker than the thread.
@@ -281,14 +281,14 @@ mod tests {
     }
 
     #[test]
-    fn without_a_file_nothing_is_formatted_and_it_can_be_turned_on() {
+    fn without_a_file_nothing_is_formatted_until_one_is_set() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("access.log");
         let log = AccessLog::start(None, Notices::default()).unwrap();
         let writer = log.writer();
         writer.line(&entry(b"/lost"));
         assert!(!writer.is_on() && lock(&writer.buffer.0).bytes.is_empty());
-        log.turn_to(open(&path));
+        log.switch_to(open(&path));
         assert!(writer.is_on());
         writer.line(&entry(b"/kept"));
         log.stop();
@@ -297,12 +297,12 @@ mod tests {
     }
 
     #[test]
-    fn what_finds_no_room_is_dropped_and_counted_and_nobody_waits() {
+    fn lines_beyond_the_buffer_are_dropped_and_counted() {
         let shared = Arc::<Shared>::default();
-        shared.form.store(code(Some(LogForm::Common)), Ordering::Relaxed);
+        shared.form.store(code(Some(LogFormat::Common)), Ordering::Relaxed);
         // No thread takes anything away, and its orders are never read.
-        let (orders, _received) = sync_channel(1);
-        let writer = LogWriter { shared: Arc::clone(&shared), buffer: Arc::default(), orders };
+        let (commands, _received) = sync_channel(1);
+        let writer = LogWriter { shared: Arc::clone(&shared), buffer: Arc::default(), commands };
         let long = vec![b'x'; 10_000];
         (0..200).for_each(|_| writer.line(&entry(&long)));
         let kept = lock(&writer.buffer.0).bytes.clone();
@@ -312,22 +312,22 @@ mod tests {
     }
 
     #[test]
-    fn a_log_that_cannot_be_written_is_told_once() {
-        let (notices, heard) = Notices::new();
+    fn a_failing_log_is_reported_once() {
+        let (notices, received) = Notices::new();
         // Every write to it fails: there is no space.
         let log = AccessLog::start(open(Path::new("/dev/full")), notices).unwrap();
         let writer = log.writer();
         writer.line(&entry(b"/1"));
-        log.turn_to(open(Path::new("/dev/full")));
+        log.switch_to(open(Path::new("/dev/full")));
         writer.line(&entry(b"/2"));
         log.stop();
-        let told: Vec<String> = heard.try_iter().map(|notice| notice.text).collect();
-        assert_eq!(told.iter().filter(|text| text.contains("cannot be written")).count(), 1, "{told:?}");
+        let texts: Vec<String> = received.try_iter().map(|notice| notice.text).collect();
+        assert_eq!(texts.iter().filter(|text| text.contains("cannot be written")).count(), 1, "{texts:?}");
         assert_eq!(log.dropped(), 2);
     }
 
     #[test]
-    fn buffers_of_workers_that_are_gone_are_forgotten() {
+    fn buffers_of_ended_workers_are_removed() {
         let log = AccessLog::start(open(Path::new("/dev/null")), Notices::default()).unwrap();
         let kept = log.writer();
         (0..100).for_each(|_| log.writer().line(&entry(b"/")));

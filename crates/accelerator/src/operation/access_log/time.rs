@@ -1,4 +1,4 @@
-//! Times as logs have them, in UTC.
+//! Timestamps of log lines, in UTC.
 
 use units::WallTime;
 
@@ -7,10 +7,10 @@ use crate::policy::write_date;
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// The text of the second that was written last: a line's time seldom needs to be worked out anew.
+/// The timestamps of the second that was written last: a line's time seldom needs to be formatted anew.
 #[derive(Debug, Default)]
 pub(crate) struct Stamp {
-    /// Seconds since 1970, and one more, so that zero is no second.
+    /// Seconds since 1970, plus one, so that zero is no second.
     second: i64,
     /// `06/Nov/1994:08:49:37 +0000`
     common: String,
@@ -19,19 +19,19 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
-    /// Returns a time as the common log has it: `06/Nov/1994:08:49:37 +0000`.
+    /// Returns a time in the common log format: `06/Nov/1994:08:49:37 +0000`.
     pub(crate) fn common(&mut self, time: WallTime) -> &str {
-        self.turn_to(time);
+        self.switch_to(time);
         &self.common
     }
 
-    /// Returns a time as ISO 8601 has it: `1994-11-06T08:49:37.123Z`.
+    /// Returns a time in ISO 8601: `1994-11-06T08:49:37.123Z`.
     pub(crate) fn iso(&mut self, time: WallTime) -> String {
-        self.turn_to(time);
+        self.switch_to(time);
         format!("{}.{:03}Z", self.iso, time.0.rem_euclid(1000))
     }
 
-    fn turn_to(&mut self, time: WallTime) {
+    fn switch_to(&mut self, time: WallTime) {
         let second = time.0.div_euclid(1000) + 1;
         if self.second == second {
             return;
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_forms_follow_the_clock() {
+    fn both_timestamp_formats_follow_the_clock() {
         let mut stamp = Stamp::default();
         for (time, common, iso) in [
             (0, "01/Jan/1970:00:00:00 +0000", "1970-01-01T00:00:00.000Z"),

@@ -1,4 +1,4 @@
-//! The thread that brings lines to the file.
+//! The thread that writes lines to the file.
 
 use std::io::Write;
 use std::mem;
@@ -9,46 +9,46 @@ use std::time::Duration;
 
 use units::{WallTime, wall};
 
-use super::{LogFile, Order, Shared, lock};
+use super::{LogCommand, LogFile, Shared, lock};
 use crate::operation::notice::Notices;
 
-/// The longest that a line waits until it is written.
-const EVERY: Duration = Duration::from_millis(250);
+/// The longest time that a line waits to be written.
+const WRITE_EVERY: Duration = Duration::from_millis(250);
 
-/// Dropped lines are told at most so often, in milliseconds.
-const TELL_EVERY_MS: i64 = 10_000;
+/// The shortest time between two reports of dropped lines, in milliseconds.
+const REPORT_EVERY_MS: i64 = 10_000;
 
 /// Writes lines until it is told to stop.
-pub(super) fn run(shared: &Shared, orders: &Receiver<Order>, notices: &Notices) {
+pub(super) fn run(shared: &Shared, commands: &Receiver<LogCommand>, notices: &Notices) {
     let mut output = Output::default();
     loop {
-        // Without a file there is nothing to wait for but an order.
+        // Without a file the thread waits for commands only.
         let order = match output.file {
-            Some(_) => orders.recv_timeout(EVERY),
-            None => orders.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(_) => commands.recv_timeout(WRITE_EVERY),
+            None => commands.recv().map_err(|_| RecvTimeoutError::Disconnected),
         };
         output.write_all(shared, notices);
         match order {
-            Ok(Order::Write) | Err(RecvTimeoutError::Timeout) => {}
-            Ok(Order::Use(file)) => output.file = file,
-            Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+            Ok(LogCommand::Write) | Err(RecvTimeoutError::Timeout) => {}
+            Ok(LogCommand::Use(file)) => output.file = file,
+            Ok(LogCommand::Stop) | Err(RecvTimeoutError::Disconnected) => return,
         }
     }
 }
 
-/// The file, and what has been told of it.
+/// The file, and the state of the reports about it.
 #[derive(Default)]
 struct Output {
     file: Option<LogFile>,
-    /// Takes the place of a buffer while that one is written, so that buffers keep their memory.
+    /// Replaces a buffer while that one is written, so that buffers keep their memory.
     spare: Vec<u8>,
     is_failing: bool,
-    dropped_told: u64,
-    told: Option<WallTime>,
+    dropped_reported: u64,
+    last_report: Option<WallTime>,
 }
 
 impl Output {
-    /// Writes what is in all buffers, if there is a file, and forgets buffers that nobody writes to any more.
+    /// Writes the content of all buffers, if there is a file, and drops buffers without a writer.
     fn write_all(&mut self, shared: &Shared, notices: &Notices) {
         if let Some(mut file) = self.file.take() {
             let buffers = lock(&shared.buffers).clone();
@@ -61,10 +61,10 @@ impl Output {
             }
             self.file = Some(file);
         }
-        // One that only the list holds is empty for good once it has been emptied.
+        // A buffer that only the list holds stays empty once it has been emptied.
         lock(&shared.buffers)
             .retain(|buffer| 1 < Arc::strong_count(buffer) || !lock(&buffer.0).bytes.is_empty());
-        self.tell_dropped(shared, notices);
+        self.report_dropped(shared, notices);
     }
 
     fn write(&mut self, LogFile { path, file, .. }: &mut LogFile, shared: &Shared, notices: &Notices) {
@@ -72,12 +72,12 @@ impl Output {
         match &written {
             Err(why) if !mem::replace(&mut self.is_failing, true) => {
                 notices.warn(format!(
-                    "access log `{}` cannot be written, lines are lost: {why}",
+                    "access log `{}` cannot be written, lines are dropped: {why}",
                     path.display()
                 ));
             }
             Ok(()) if mem::replace(&mut self.is_failing, false) => {
-                notices.info(format!("access log `{}` is written again", path.display()));
+                notices.info(format!("access log `{}` can be written again", path.display()));
             }
             _ => {}
         }
@@ -87,14 +87,16 @@ impl Output {
         }
     }
 
-    fn tell_dropped(&mut self, shared: &Shared, notices: &Notices) {
+    fn report_dropped(&mut self, shared: &Shared, notices: &Notices) {
         let dropped = shared.dropped.load(Ordering::Relaxed);
         let now = wall();
-        if dropped == self.dropped_told || self.told.is_some_and(|told| now.0 - told.0 < TELL_EVERY_MS) {
+        if dropped == self.dropped_reported
+            || self.last_report.is_some_and(|last_report| now.0 - last_report.0 < REPORT_EVERY_MS)
+        {
             return;
         }
-        let more = dropped - self.dropped_told;
+        let more = dropped - self.dropped_reported;
         notices.warn(format!("{more} lines of the access log were dropped, {dropped} since the start"));
-        (self.dropped_told, self.told) = (dropped, Some(now));
+        (self.dropped_reported, self.last_report) = (dropped, Some(now));
     }
 }

@@ -1,42 +1,46 @@
-//! Requests to the operator's page that a stranger's page has a browser make.
+//! Protection of the admin page against requests that other sites make a browser send.
 //!
-//! A stranger's name that leads here (DNS rebinding) makes a browser take what is answered for the stranger's own, and
-//! hand it over; but it says that name as `Host`. A request from a stranger's page to this page's own name is not handed
-//! over by browsers, but made; they say where it comes from.
+//! With DNS rebinding, another site's name leads to this address; the browser then hands the response to that site,
+//! but sends its name as `Host`. A cross-site request to this page's own name is sent, though its response is
+//! withheld from the other site; such a request tells its origin in `Origin` and `Sec-Fetch-Site`.
 
 use std::net::{IpAddr, Ipv6Addr};
 
 use http1::RequestMethod;
 
 use super::AdminSettings;
-use super::http::{Answer, Asked};
+use super::http::{AdminRequest, AdminResponse};
 
-/// How many characters of a host are told to whoever named it.
+/// The most characters of a host that an error message repeats.
 const SHOWN_MAX: usize = 100;
 
-/// Checks that a request means this page, and that no other page made it. Errors: what it gets instead.
-pub(super) fn check(asked: &Asked, admin: &AdminSettings) -> Result<(), Answer> {
-    let host = asked.host.as_deref().unwrap_or_default();
-    if !is_of_page(host, admin) {
+/// Checks that a request names this page as its host, and that no other site made it.
+///
+/// # Errors
+/// The response to send instead.
+pub(super) fn check(request: &AdminRequest, admin: &AdminSettings) -> Result<(), AdminResponse> {
+    let host = request.host.as_deref().unwrap_or_default();
+    if !is_own_host(host, admin) {
         let shown: String = host.chars().take(SHOWN_MAX).collect();
         let why = format!(
             "expected an address of this page or a name that it has as `Host`, found `{shown}`\n\
              hint: ask for `{}`, or name it in `hosts` of `[admin]`",
             admin.listen.ip()
         );
-        return Err(Answer::refused(421, &why));
+        return Err(AdminResponse::refused(421, &why));
     }
-    if is_of_other_page(asked, host) {
-        return Err(Answer::refused(403, "the page does not answer requests that another site makes"));
+    if is_cross_site(request, host) {
+        return Err(AdminResponse::refused(403, "cross-site requests are not allowed"));
     }
     Ok(())
 }
 
-/// Tells whether a host is the address that is listened at, `localhost` if that is on loopback, or a name that the
-/// operator has given it. The port does not count: it may be forwarded from another, and no name is rebound by it.
+/// Returns whether a host is the address of the listener, `localhost` if that is on loopback, or a name that the
+/// operator has configured. The port does not count: it may be forwarded from another, and rebinding does not depend
+/// on it.
 ///
-/// At all addresses of the machine every address counts: those of strangers do not lead here.
-fn is_of_page(host: &str, admin: &AdminSettings) -> bool {
+/// On a wildcard address every address counts: those of other sites do not lead here.
+fn is_own_host(host: &str, admin: &AdminSettings) -> bool {
     let name = without_port(host);
     let own = admin.listen.ip().to_canonical();
     if let Some(address) = address(name) {
@@ -47,17 +51,17 @@ fn is_of_page(host: &str, admin: &AdminSettings) -> bool {
     is_local || admin.hosts.iter().any(|one| one.eq_ignore_ascii_case(name))
 }
 
-/// Tells whether a browser says that a page of another site made the request. Following a link to the page is fine.
-fn is_of_other_page(asked: &Asked, host: &str) -> bool {
+/// Returns whether a browser says that another site's page made the request. Following a link to the page is allowed.
+fn is_cross_site(request: &AdminRequest, host: &str) -> bool {
     let is_own = |origin: &String| {
         let rest = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
         rest.is_some_and(|rest| rest.eq_ignore_ascii_case(host))
     };
-    if asked.origin.as_ref().is_some_and(|origin| !is_own(origin)) {
+    if request.origin.as_ref().is_some_and(|origin| !is_own(origin)) {
         return true;
     }
-    let (site, mode) = (asked.fetch.0.as_deref(), asked.fetch.1.as_deref());
-    let is_link = mode == Some("navigate") && asked.method == RequestMethod::Get;
+    let (site, mode) = (request.fetch.0.as_deref(), request.fetch.1.as_deref());
+    let is_link = mode == Some("navigate") && request.method == RequestMethod::Get;
     matches!(site, Some("cross-site" | "same-site")) && !is_link
 }
 
@@ -83,7 +87,7 @@ mod tests {
         let listen: SocketAddr = listen.parse().unwrap();
         let admin = AdminSettings { listen, token: None, hosts: vec!["status.example".to_owned()] };
         let line = |name| lines.iter().find(|(one, _)| *one == name).map(|(_, value)| (*value).to_owned());
-        let asked = Asked {
+        let request = AdminRequest {
             method: if line("method").is_some() { RequestMethod::Post } else { RequestMethod::Get },
             path: "/".to_owned(),
             host: Some(host.to_owned()),
@@ -92,11 +96,11 @@ mod tests {
             fetch: (line("site"), line("mode")),
             body: Vec::new(),
         };
-        check(&asked, &admin).err().map_or(200, |answer| answer.status)
+        check(&request, &admin).err().map_or(200, |answer| answer.status)
     }
 
     #[test]
-    fn names_of_others_that_lead_here_are_refused() {
+    fn rebound_host_names_are_refused() {
         for (listen, host, expected) in [
             ("127.0.0.1:8079", "127.0.0.1:8079", 200),
             ("127.0.0.1:8079", "127.0.0.1", 200),
@@ -126,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_of_others_make_no_requests() {
+    fn cross_site_requests_are_refused() {
         let own = "http://127.0.0.1:8079";
         for (lines, expected) in [
             (&[][..], 200),

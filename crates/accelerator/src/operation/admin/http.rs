@@ -1,4 +1,4 @@
-//! Requests to the operator's page, and replies: one per connection, all of it bounded.
+//! HTTP of the admin page: one request per connection, with limits on everything.
 
 use http1::{
     BodyReader, Framing, HeadError, Parsed, RequestHead, RequestMethod, ResponseHead, Version, header,
@@ -6,62 +6,63 @@ use http1::{
 };
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-/// The most bytes that the head of a request may have.
+/// The most bytes of a request's head.
 const HEAD_BYTES_MAX: usize = 16 << 10;
 
-/// The most bytes that a body may have: ten thousand URLs of a hundred bytes.
+/// The most bytes of a body: ten thousand URLs of a hundred bytes.
 const BODY_BYTES_MAX: usize = 1 << 20;
 
-/// A request to the operator's page.
+/// A request to the admin page.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct AdminRequest {
     pub(super) method: RequestMethod,
-    /// Without its query.
+    /// The path, without the query.
     pub(super) path: String,
-    /// The host that is meant, with its port if given; `None` if an HTTP/1.0 client named none.
+    /// The requested host, with its port if given; `None` if an HTTP/1.0 client sent none.
     pub(super) host: Option<String>,
     /// The value of `Authorization`.
     pub(super) authorization: Option<Vec<u8>>,
-    /// The value of `Origin`: which page made the request, if one did.
+    /// The value of `Origin`: the site whose page made the request, if one did.
     pub(super) origin: Option<String>,
-    /// The values of `Sec-Fetch-Site` and `Sec-Fetch-Mode`: where a browser was asked to make it, and what for.
+    /// The values of `Sec-Fetch-Site` and `Sec-Fetch-Mode`: the relation of the requesting site, and the mode of the
+    /// request.
     pub(super) fetch: (Option<String>, Option<String>),
     pub(super) body: Vec<u8>,
 }
 
-/// What it gets.
+/// A response of the admin page.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Answer {
+pub(super) struct AdminResponse {
     pub(super) status: u16,
     pub(super) content_type: &'static str,
     pub(super) body: String,
-    /// The methods that would do, if that was the mistake.
+    /// The allowed methods, for a 405.
     pub(super) allow: Option<&'static str>,
 }
 
-impl Answer {
-    /// Makes the answer to what is granted.
-    pub(super) fn text(content_type: &'static str, body: String) -> Answer {
-        Answer { status: 200, content_type, body, allow: None }
+impl AdminResponse {
+    /// Makes a 200 with this body.
+    pub(super) fn text(content_type: &'static str, body: String) -> AdminResponse {
+        AdminResponse { status: 200, content_type, body, allow: None }
     }
 
-    /// Makes an answer of JSON.
-    pub(super) fn json(status: u16, value: &serde_json::Value) -> Answer {
-        Answer { status, ..Answer::text("application/json", format!("{value:#}\n")) }
+    /// Makes a response with a JSON body.
+    pub(super) fn json(status: u16, value: &serde_json::Value) -> AdminResponse {
+        AdminResponse { status, ..AdminResponse::text("application/json", format!("{value:#}\n")) }
     }
 
-    /// Makes an answer that says what is wrong; a hint may follow on a line of its own.
-    pub(super) fn refused(status: u16, why: &str) -> Answer {
+    /// Makes an error response; a hint may follow the message on a line of its own.
+    pub(super) fn refused(status: u16, why: &str) -> AdminResponse {
         let (error, hint) =
             why.split_once("\nhint: ").map_or((why, None), |(error, hint)| (error, Some(hint)));
         let mut value = serde_json::json!({ "error": error });
         if let Some(hint) = hint {
             value["hint"] = hint.into();
         }
-        Answer::json(status, &value)
+        AdminResponse::json(status, &value)
     }
 
-    /// Returns the bytes to send; without the body to HEAD.
+    /// Returns the bytes to send; without the body for HEAD.
     fn bytes(&self, method: RequestMethod) -> Vec<u8> {
         let framing = Framing::Length(self.body.len() as u64);
         let head = ResponseHead { status: self.status, version: Version::Http11, framing, keep_alive: false };
@@ -89,8 +90,11 @@ impl Answer {
     }
 }
 
-/// Reads a request. Errors: what to answer instead, or nothing to one who has gone.
-pub(super) async fn read<S>(stream: &mut S) -> Result<Asked, Option<Answer>>
+/// Reads a request.
+///
+/// # Errors
+/// The response to send instead; `None` if the client has gone.
+pub(super) async fn read<S>(stream: &mut S) -> Result<AdminRequest, Option<AdminResponse>>
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
@@ -98,10 +102,12 @@ where
     let (head, length) = loop {
         match parse_request(&came) {
             Ok(Parsed::Complete { head, length }) => break (head, length),
-            Err(HeadError::Oversized(_)) => return Err(Some(Answer::refused(431, "the head is too long"))),
-            Err(why) => return Err(Some(Answer::refused(400, &why.to_string()))),
+            Err(HeadError::Oversized(_)) => {
+                return Err(Some(AdminResponse::refused(431, "the head is too long")));
+            }
+            Err(why) => return Err(Some(AdminResponse::refused(400, &why.to_string()))),
             Ok(Parsed::Partial) if HEAD_BYTES_MAX <= came.len() => {
-                return Err(Some(Answer::refused(431, "the head is too long")));
+                return Err(Some(AdminResponse::refused(431, "the head is too long")));
             }
             Ok(Parsed::Partial) => more(stream, &mut came).await?,
         }
@@ -111,14 +117,14 @@ where
         stream.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").await.map_err(|_| None)?;
     }
     let body = read_body(stream, head.framing, came_of_body).await?;
-    Ok(asked(&came, &head, body))
+    Ok(admin_request(&came, &head, body))
 }
 
-fn asked(came: &[u8], head: &RequestHead, body: Vec<u8>) -> Asked {
+fn admin_request(came: &[u8], head: &RequestHead, body: Vec<u8>) -> AdminRequest {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let target = String::from_utf8_lossy(came.get(head.target.clone()).unwrap_or_default());
     let line = |name| header(came, name).map(text);
-    Asked {
+    AdminRequest {
         method: head.method,
         path: target.split('?').next().unwrap_or_default().to_owned(),
         host: head.host.clone().and_then(|host| came.get(host)).map(text),
@@ -129,7 +135,11 @@ fn asked(came: &[u8], head: &RequestHead, body: Vec<u8>) -> Asked {
     }
 }
 
-async fn read_body<S>(stream: &mut S, framing: Framing, mut came: Vec<u8>) -> Result<Vec<u8>, Option<Answer>>
+async fn read_body<S>(
+    stream: &mut S,
+    framing: Framing,
+    mut came: Vec<u8>,
+) -> Result<Vec<u8>, Option<AdminResponse>>
 where
     S: AsyncRead + Unpin,
 {
@@ -139,28 +149,32 @@ where
         if came.is_empty() {
             more(stream, &mut came).await?;
         }
-        let piece = reader.read(&came).map_err(|why| Some(Answer::refused(400, &why.to_string())))?;
+        let piece = reader.read(&came).map_err(|why| Some(AdminResponse::refused(400, &why.to_string())))?;
         body.extend_from_slice(came.get(piece.data).unwrap_or_default());
         if BODY_BYTES_MAX < body.len() {
-            return Err(Some(Answer::refused(413, "the body is longer than 1 MiB")));
+            return Err(Some(AdminResponse::refused(413, "the body is longer than 1 MiB")));
         }
         came.drain(..piece.consumed);
     }
     Ok(body)
 }
 
-async fn more<S: AsyncRead + Unpin>(stream: &mut S, came: &mut Vec<u8>) -> Result<(), Option<Answer>> {
+async fn more<S: AsyncRead + Unpin>(stream: &mut S, came: &mut Vec<u8>) -> Result<(), Option<AdminResponse>> {
     match stream.read_buf(came).await {
         Ok(0) | Err(_) => Err(None),
         Ok(_) => Ok(()),
     }
 }
 
-/// Sends an answer, and nothing after it.
-pub(super) async fn send<S>(stream: &mut S, answer: &Answer, method: RequestMethod) -> std::io::Result<()>
+/// Sends a response; nothing follows it.
+pub(super) async fn send<S>(
+    stream: &mut S,
+    response: &AdminResponse,
+    method: RequestMethod,
+) -> std::io::Result<()>
 where
     S: AsyncWrite + Unpin,
 {
-    stream.write_all(&answer.bytes(method)).await?;
+    stream.write_all(&response.bytes(method)).await?;
     stream.shutdown().await
 }

@@ -1,4 +1,4 @@
-//! The operator's page: one file of HTML that asks for nothing else and brings itself up to date.
+//! The admin page: one HTML file that refreshes itself and loads nothing else.
 
 use maud::{DOCTYPE, Markup, html};
 use units::{Bytes, Nanos, Ratio};
@@ -6,7 +6,7 @@ use units::{Bytes, Nanos, Ratio};
 use crate::message::HitPath;
 use crate::operation::access_log::Stamp;
 use crate::operation::status::Status;
-use crate::origin::Condition;
+use crate::origin::ServerState;
 
 const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;max-width:60em;padding:0 1em}\
     table{border-collapse:collapse;margin:1em 0}td,th{padding:.15em .8em;text-align:left;border-bottom:1px solid #8884}\
@@ -40,12 +40,12 @@ pub(super) fn page(status: &Status) -> String {
 }
 
 fn summary(status: &Status) -> String {
-    let ratio = status.totals.hit_ratio().map_or("no replies yet".to_owned(), |ratio| {
-        format!("{} of {} replies from the cache", Ratio(ratio), status.totals.replies())
+    let ratio = status.totals.hit_ratio().map_or("no responses yet".to_owned(), |ratio| {
+        format!("{} of {} responses from the cache", Ratio(ratio), status.totals.responses())
     });
     let totals = &status.totals;
     format!(
-        "Up for {}, {ratio}, {} connections open, {} of origin time saved, {} taken.",
+        "Up for {}, {ratio}, {} connections open, {} of origin time saved, {} used.",
         Nanos::from_secs(status.up_s()),
         totals.connections(),
         totals.origin_time_saved(),
@@ -55,13 +55,13 @@ fn summary(status: &Status) -> String {
 
 fn paths(status: &Status) -> Markup {
     let totals = &status.totals;
-    let reasons = totals.replies.iter().filter_map(|((path, reason), n)| {
+    let reasons = totals.responses.iter().filter_map(|((path, reason), n)| {
         HitPath::ALL.get(usize::from(*path)).map(|path| (path.name(), *reason, n))
     });
     html! {
-        h2 { "Replies" }
+        h2 { "Responses" }
         table {
-            tr { th { "way" } th { "reason" } th.n { "replies" } }
+            tr { th { "path" } th { "reason" } th.n { "responses" } }
             @for (path, reason, n) in reasons {
                 tr { td { (path) } td { (reason) } td.n { (n) } }
             }
@@ -75,7 +75,7 @@ fn store(status: &Status) -> Markup {
         h2 { "Store" }
         p {
             (usage.objects) " objects in " (Bytes(usage.bytes)) " of " (Bytes(usage.bytes_max)) "; "
-            (usage.inserted) " kept, " (usage.evicted) " evicted, " (usage.purged) " purged, "
+            (usage.inserted) " stored, " (usage.evicted) " evicted, " (usage.purged) " purged, "
             (usage.refused) " too large since the start."
         }
         @if let Some(disk) = &usage.disk {
@@ -89,18 +89,18 @@ fn store(status: &Status) -> Markup {
 
 fn servers(status: &Status) -> Markup {
     html! {
-        h2 { "Servers behind" }
+        h2 { "Origin servers" }
         table {
             tr {
-                th { "address" } th { "state" } th.n { "under way" } th.n { "requests" } th.n { "connections" }
+                th { "address" } th { "state" } th.n { "in progress" } th.n { "requests" } th.n { "connections" }
                 th.n { "failures" }
             }
             @for server in &status.servers {
                 tr {
                     td { (server.address) }
                     @match server.condition {
-                        Condition::Up => td { "up" },
-                        Condition::Down => td.down { "down" },
+                        ServerState::Up => td { "up" },
+                        ServerState::Down => td.down { "down" },
                     }
                     td.n { (server.in_use) }
                     td.n { (server.requests) }
@@ -146,21 +146,21 @@ mod tests {
     use crate::operation::status::example;
 
     #[test]
-    fn what_a_client_has_named_cannot_become_part_of_the_page() {
+    fn client_supplied_text_is_escaped() {
         let page = page(&example());
         assert!(page.contains("http://h/&lt;b&gt;&quot;") && !page.contains("<b>"), "{page}");
     }
 
     #[test]
-    fn the_page_says_how_it_goes() {
+    fn the_page_shows_the_status() {
         let page = page(&example());
-        for text in ["Up for 61.0 s", "75.0 % of 4 replies", "uri-miss", "2.0 KiB of 1.0 MiB", "is down"] {
+        for text in ["Up for 61.0 s", "75.0 % of 4 responses", "uri-miss", "2.0 KiB of 1.0 MiB", "is down"] {
             assert!(page.contains(text), "{text}\n{page}");
         }
     }
 
     #[test]
-    fn the_page_asks_for_nothing_else() {
+    fn the_page_loads_nothing_else() {
         let page = page(&example());
         assert!(!page.contains("src=") && !page.contains("href=") && !page.contains("url("), "{page}");
     }

@@ -1,6 +1,6 @@
-//! Numbers and texts as bytes: little-endian, texts behind their length.
+//! Encoding of numbers and texts: little-endian, texts prefixed with their length.
 
-/// Writes what [`Decoder`] reads.
+/// An encoder of what [`Decoder`] reads.
 #[derive(Debug, Default)]
 pub(super) struct Encoder(Vec<u8>);
 
@@ -25,14 +25,14 @@ impl Encoder {
         self.0.extend_from_slice(bytes);
     }
 
-    /// Writes a length and so many bytes; what is written is far below 4 GiB.
+    /// Writes a length and so many bytes; texts are far below 4 GiB.
     pub(super) fn text(&mut self, bytes: &[u8]) {
         self.u32(u32::try_from(bytes.len()).unwrap_or(u32::MAX));
         self.raw(bytes);
     }
 }
 
-/// Reads what [`Encoder`] wrote; `None` for what is too short.
+/// A decoder of what [`Encoder`] wrote; `None` for input that is too short.
 #[derive(Debug)]
 pub(super) struct Decoder<'a>(&'a [u8]);
 
@@ -63,7 +63,8 @@ impl<'a> Decoder<'a> {
         self.array().map(u64::from_le_bytes)
     }
 
-    /// Reads the number of a record or a removal; none is so high that there could not be another after it.
+    /// Reads the sequence number of a record or a removal; the largest one is invalid, because another must be able
+    /// to follow.
     pub(super) fn sequence(&mut self) -> Option<u64> {
         self.u64().filter(|number| *number <= u64::MAX / 2)
     }
@@ -85,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_and_what_is_cut_is_not() {
+    fn encoded_values_round_trip_and_truncated_ones_fail() {
         let mut encoder = Encoder::default();
         encoder.u8(1);
         encoder.u32(2);

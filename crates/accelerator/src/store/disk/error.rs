@@ -1,36 +1,36 @@
-//! Why the tier on disk cannot be used.
+//! Errors of the disk tier.
 
 use std::io;
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why the tier on disk cannot be opened.
+/// The reason for which the disk tier cannot be opened.
 #[derive(Debug, Error)]
 pub enum DiskError {
-    /// Something cannot be read or written.
+    /// A file or directory cannot be read or written.
     #[error("`{}` cannot be used for the cache: {source}", .path.display())]
     Unusable {
         /// The directory, or the file in it.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// Another process has the directory.
+    /// Another process holds the directory.
     #[error("`{}` is in use by another process\nhint: give each accelerator a directory of its own", .0.display())]
     InUse(PathBuf),
-    /// The limit is too small to be of use.
-    #[error("{found} bytes of disk are too few, at least {least} are needed")]
+    /// The limit is too small to be useful.
+    #[error("{found} bytes of disk are too few; at least {least} are needed")]
     TooSmall {
-        /// The limit as set.
+        /// The limit as configured.
         found: u64,
-        /// The least that is of use.
+        /// The smallest useful limit.
         least: u64,
     },
 }
 
 impl DiskError {
-    /// Makes what turns an error of the system into one that says where it happened.
+    /// Makes a conversion of system errors that adds the path.
     pub(super) fn at(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> DiskError {
         let path = path.into();
         move |source| DiskError::Unusable { path, source }

@@ -1,4 +1,4 @@
-//! Where the record of each object is.
+//! An index of the records on disk.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, RandomState};
@@ -6,31 +6,31 @@ use std::sync::Arc;
 
 use hashbrown::HashTable;
 
-use super::super::object::Object;
 use super::super::purge::Purge;
 use super::super::slab::{self, Slab};
-use super::record::{Head, Place, Sum};
+use super::super::stored_response::StoredResponse;
+use super::record::{Checksum, DiskOffset, RecordHead};
 use super::segment::Segment;
 use crate::policy::{Variant, Vary};
 
-/// The most objects under one hash of a key.
+/// The most objects under one key hash.
 const VARIANTS_MAX: usize = 64;
 
-/// How many purges of unknown extent make it worth while to look at all objects for what they mean.
-const WIDE_MANY: usize = 256;
+/// The number of unkeyed purges that makes it worthwhile to compare all objects with them.
+const UNKEYED_MANY: usize = 256;
 
-/// The most purges of unknown extent that objects are compared with; one more, and all that is older goes.
-const WIDE_MAX: usize = 4 * WIDE_MANY;
+/// The most unkeyed purges that objects are compared with; one more, and everything older is removed.
+const UNKEYED_MAX: usize = 4 * UNKEYED_MANY;
 
-/// The most that the table of places takes for each entry, in bytes: five for each of its own, of which there are a
-/// power of two and at least 16 for 7 entries.
-const PLACE_BYTES_MAX: usize = 23;
+/// The most bytes that the hash table takes per entry: five for each of its buckets, whose number is a power of two
+/// and at least 16 for 7 entries.
+const BUCKET_BYTES_MAX: usize = 23;
 
-/// Where a record is, and its body.
+/// The location of a record, and of its body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Location {
-    pub(super) head: Place,
-    pub(super) body: Place,
+    pub(super) head: DiskOffset,
+    pub(super) body: DiskOffset,
     pub(super) body_length: u32,
     /// The first bytes of the body's checksum.
     pub(super) body_print: u64,
@@ -38,60 +38,60 @@ pub(super) struct Location {
 
 impl Location {
     /// Makes the location of a record.
-    pub(super) fn of(place: Place, head: &Head) -> Location {
+    pub(super) fn of(place: DiskOffset, head: &RecordHead) -> Location {
         let body = &head.body;
         Location { head: place, body: body.place, body_length: body.length, body_print: print(&body.sum) }
     }
 
-    /// Tells whether a body with this length and checksum is most likely the one that stands there.
-    pub(super) fn has_body(&self, length: u32, sum: &Sum) -> bool {
+    /// Returns whether a body with this length and checksum is most likely the one at this location.
+    pub(super) fn has_body(&self, length: u32, sum: &Checksum) -> bool {
         self.body_length == length && self.body_print == print(sum)
     }
 }
 
 /// Returns the first bytes of a checksum.
-fn print(sum: &Sum) -> u64 {
+fn print(sum: &Checksum) -> u64 {
     u64::from_le_bytes(std::array::from_fn(|at| sum[at]))
 }
 
-/// Where an object is.
+/// The state of an entry.
 #[derive(Debug, Clone)]
-pub(super) enum At {
-    /// Still to be written.
-    Queued(Arc<Object>),
+pub(super) enum EntryState {
+    /// Waiting to be written.
+    Queued(Arc<StoredResponse>),
     /// On disk.
     Written(Location),
 }
 
-/// What tells variants under one key apart: hashes of the fields that they depend on, and of their values.
+/// A fingerprint of a variant: hashes of the fields that it depends on, and of their values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct VariantPrint {
+pub(super) struct VariantFingerprint {
     pub(super) fields: u32,
     pub(super) values: u32,
 }
 
-impl VariantPrint {
-    /// Makes the print of a variant.
-    pub(super) fn of(vary: &Vary, variant: &Variant, hasher: &RandomState) -> VariantPrint {
-        VariantPrint {
+impl VariantFingerprint {
+    /// Makes the fingerprint of a variant.
+    pub(super) fn of(vary: &Vary, variant: &Variant, hasher: &RandomState) -> VariantFingerprint {
+        VariantFingerprint {
             fields: hasher.hash_one(vary.fields()) as u32,
             values: hasher.hash_one(variant) as u32,
         }
     }
 
-    /// Tells whether of both the older one goes, as policy's `superseded` has it.
-    fn excludes(self, other: VariantPrint) -> bool {
+    /// Returns whether the newer of both supersedes the older one, as policy's `superseded` decides it.
+    fn excludes(self, other: VariantFingerprint) -> bool {
         self.fields != other.fields || self.values == other.values
     }
 }
 
-/// An object that can be found.
+/// An object in the index.
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
     pub(super) hash: u64,
     pub(super) sequence: u64,
-    pub(super) variant: VariantPrint,
-    pub(super) at: At,
+    pub(super) variant: VariantFingerprint,
+    pub(super) at: EntryState,
 }
 
 impl Entry {
@@ -100,60 +100,60 @@ impl Entry {
     }
 }
 
-/// A segment that is in use.
+/// A segment in use.
 #[derive(Debug, Clone)]
-pub(super) struct Live {
+pub(super) struct LiveSegment {
     pub(super) segment: Arc<Segment>,
-    /// In bytes.
+    /// Its length in bytes.
     pub(super) length: u64,
-    /// The lowest number of its records.
+    /// The lowest sequence number of its records.
     pub(super) sequence_min: u64,
 }
 
-/// What was taken out for a new entry.
+/// The entry that a new one has replaced.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Former {
-    /// Whether there was something, which must not come back.
+pub(super) struct Replaced {
+    /// Whether there was one, which must not come back.
     pub(super) is_some: bool,
-    /// Where it stands, its body perhaps the same.
+    /// Its location, whose body may be the same.
     pub(super) location: Option<Location>,
 }
 
-/// Objects by the hash of their key, the segments they are in, and what has been purged without naming a key.
+/// The index: objects by the hash of their key, the segments in use, and the purges that name no key.
 #[derive(Debug)]
 pub(super) struct Index {
-    /// Where in `entries` what belongs to a hash is.
-    places: HashTable<slab::Index>,
+    /// The indices into `entries` by hash.
+    indices: HashTable<slab::Index>,
     entries: Slab<Entry>,
     entries_max: usize,
-    pub(super) segments: BTreeMap<u32, Live>,
-    wide: Vec<(u64, Purge)>,
+    pub(super) segments: BTreeMap<u32, LiveSegment>,
+    unkeyed: Vec<(u64, Purge)>,
     sequence: u64,
 }
 
 impl Index {
     /// Makes an empty index that takes at most `bytes_max` of memory, all of it at once.
     pub(super) fn new(bytes_max: u64) -> Index {
-        let entry_bytes = (Slab::<Entry>::SLOT_BYTES + PLACE_BYTES_MAX) as u64;
+        let entry_bytes = (Slab::<Entry>::SLOT_BYTES + BUCKET_BYTES_MAX) as u64;
         let entries_max = (bytes_max / entry_bytes).clamp(64, 1 << 30) as usize;
-        // What is taken out of a table leaves traces. Half full, it is tidied where it is; fuller, it would grow.
-        let places = HashTable::with_capacity(2 * entries_max);
+        // Removed entries leave tombstones in a table. Half full, it is rehashed in place; fuller, it would grow.
+        let indices = HashTable::with_capacity(2 * entries_max);
         let entries = Slab::with_capacity(entries_max);
-        Index { places, entries, entries_max, segments: BTreeMap::new(), wide: Vec::new(), sequence: 0 }
+        Index { indices, entries, entries_max, segments: BTreeMap::new(), unkeyed: Vec::new(), sequence: 0 }
     }
 
     /// Returns the bytes of memory that the index takes.
     pub(super) fn bytes(&self) -> u64 {
-        (self.places.allocation_size() + self.entries.bytes()) as u64
+        (self.indices.allocation_size() + self.entries.bytes()) as u64
     }
 
-    /// Returns how many objects can be found.
+    /// Returns the number of objects.
     pub(super) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Tells whether there is hardly room for more.
-    pub(super) fn is_crowded(&self) -> bool {
+    /// Returns whether the index is nearly full.
+    pub(super) fn is_nearly_full(&self) -> bool {
         self.entries_max / 16 * 15 < self.entries.len()
     }
 
@@ -162,18 +162,18 @@ impl Index {
         self.segments.values().map(|live| live.length).sum()
     }
 
-    /// Returns the next number.
+    /// Returns the next sequence number.
     pub(super) fn next_sequence(&mut self) -> u64 {
         self.sequence += 1;
         self.sequence
     }
 
-    /// Notes a number that is taken.
+    /// Notes a sequence number that is taken.
     pub(super) fn note_sequence(&mut self, sequence: u64) {
         self.sequence = self.sequence.max(sequence);
     }
 
-    /// Returns the lowest number of a record that is on disk or still to be written.
+    /// Returns the lowest sequence number of a record that is on disk or waiting to be written.
     pub(super) fn sequence_min(&self) -> u64 {
         let on_disk = self.segments.values().map(|live| live.sequence_min);
         let findable = self.entries.iter().map(|(_, entry)| entry.sequence);
@@ -181,79 +181,79 @@ impl Index {
     }
 
     pub(super) fn has(&self, hash: u64) -> bool {
-        self.places.find(hash, |&at| self.entries.get(at).hash == hash).is_some()
+        self.indices.find(hash, |&at| self.entries.get(at).hash == hash).is_some()
     }
 
-    /// Returns what is under a hash, the oldest first.
+    /// Returns the entries under a hash, oldest first.
     pub(super) fn find(&self, hash: u64) -> Vec<Entry> {
-        let near = self.places.iter_hash(hash).map(|&at| self.entries.get(at));
+        let near = self.indices.iter_hash(hash).map(|&at| self.entries.get(at));
         let mut found: Vec<_> = near.filter(|entry| entry.hash == hash).cloned().collect();
         found.sort_unstable_by_key(|entry| entry.sequence);
         found
     }
 
-    /// Tells whether an object can still be found.
+    /// Returns whether an object is still in the index.
     pub(super) fn holds(&self, hash: u64, sequence: u64) -> bool {
-        self.place(hash, sequence).is_some()
+        self.index_of(hash, sequence).is_some()
     }
 
-    fn place(&self, hash: u64, sequence: u64) -> Option<slab::Index> {
-        self.places.find(hash, |&at| self.entries.get(at).is(hash, sequence)).copied()
+    fn index_of(&self, hash: u64, sequence: u64) -> Option<slab::Index> {
+        self.indices.find(hash, |&at| self.entries.get(at).is(hash, sequence)).copied()
     }
 
-    /// Adds an entry and takes out what it supersedes; `None` if there is no room, or something newer is there.
-    pub(super) fn add(&mut self, entry: Entry) -> Option<Former> {
+    /// Adds an entry and removes those it supersedes; `None` if there is no room, or a newer one exists.
+    pub(super) fn add(&mut self, entry: Entry) -> Option<Replaced> {
         let under_key = self.find(entry.hash);
         let excluded = || under_key.iter().filter(|other| entry.variant.excludes(other.variant));
         let is_outdated = excluded().any(|other| entry.sequence < other.sequence);
         if is_outdated {
             return None;
         }
-        let mut former = Former::default();
+        let mut replaced = Replaced::default();
         let is_too_many = VARIANTS_MAX <= under_key.len();
         for other in excluded().chain(under_key.iter().take(usize::from(is_too_many))) {
             self.forget(other.hash, other.sequence);
-            former.is_some = true;
-            former.location = location(other).or(former.location);
+            replaced.is_some = true;
+            replaced.location = location(other).or(replaced.location);
         }
-        // What takes the place of something has room.
+        // An entry that replaces another always has room.
         if self.entries_max <= self.entries.len() {
             return None;
         }
         self.note_sequence(entry.sequence);
         let (hash, at) = (entry.hash, self.entries.add(entry));
-        self.places.insert_unique(hash, at, |&at| self.entries.get(at).hash);
-        Some(former)
+        self.indices.insert_unique(hash, at, |&at| self.entries.get(at).hash);
+        Some(replaced)
     }
 
-    /// Notes that an object has been written, if it is still wanted and its body has not gone meanwhile.
+    /// Notes that an object has been written, if it is still in the index and its body was not removed meanwhile.
     pub(super) fn settle(&mut self, hash: u64, sequence: u64, location: Location) {
         if !self.segments.contains_key(&location.body.segment) {
             self.forget(hash, sequence);
-        } else if let Some(at) = self.place(hash, sequence) {
-            self.entries.get_mut(at).at = At::Written(location);
+        } else if let Some(at) = self.index_of(hash, sequence) {
+            self.entries.get_mut(at).at = EntryState::Written(location);
         }
     }
 
-    /// Takes one entry out.
+    /// Removes one entry.
     pub(super) fn forget(&mut self, hash: u64, sequence: u64) {
-        let Index { places, entries, .. } = self;
-        if let Ok(place) = places.find_entry(hash, |&at| entries.get(at).is(hash, sequence)) {
+        let Index { indices, entries, .. } = self;
+        if let Ok(place) = indices.find_entry(hash, |&at| entries.get(at).is(hash, sequence)) {
             entries.remove(place.remove().0);
         }
     }
 
-    /// Takes out everything under a hash; returns whether there was something.
+    /// Removes everything under a hash; returns whether there was anything.
     pub(super) fn remove_key(&mut self, hash: u64) -> bool {
         let found = self.find(hash);
         found.iter().for_each(|entry| self.forget(hash, entry.sequence));
         !found.is_empty()
     }
 
-    /// Takes out all entries but those that stay.
+    /// Removes all entries except those that stay.
     fn retain(&mut self, stays: impl Fn(&Entry) -> bool) {
-        let Index { places, entries, .. } = self;
-        places.retain(|&mut at| {
+        let Index { indices, entries, .. } = self;
+        indices.retain(|&mut at| {
             let is_staying = stays(entries.get(at));
             if !is_staying {
                 entries.remove(at);
@@ -262,71 +262,71 @@ impl Index {
         });
     }
 
-    /// Removes what is meant by a purge that names no key; returns what is to be logged.
+    /// Applies a purge that names no key; returns the purge to log.
     ///
-    /// Only heads on disk tell what is meant, so objects are compared when they are read.
-    pub(super) fn remove_wide(&mut self, sequence: u64, what: &Purge) -> Purge {
-        let what = if self.wide.len() < WIDE_MAX { what.clone() } else { Purge::All };
+    /// Only the heads on disk tell which objects match, so objects are compared when they are read.
+    pub(super) fn remove_unkeyed(&mut self, sequence: u64, what: &Purge) -> Purge {
+        let what = if self.unkeyed.len() < UNKEYED_MAX { what.clone() } else { Purge::All };
         if what == Purge::All {
             self.retain(|_| false);
-            self.wide.clear();
+            self.unkeyed.clear();
         } else if 0 < self.entries.len() {
-            self.wide.push((sequence, what.clone()));
+            self.unkeyed.push((sequence, what.clone()));
         }
         what
     }
 
-    /// Returns the newest purge that names no key, if there are many of them.
-    pub(super) fn wide_if_many(&self) -> Option<u64> {
-        self.wide.last().map(|(sequence, _)| *sequence).filter(|_| WIDE_MANY <= self.wide.len())
+    /// Returns the newest unkeyed purge, if there are many of them.
+    pub(super) fn unkeyed_if_many(&self) -> Option<u64> {
+        self.unkeyed.last().map(|(sequence, _)| *sequence).filter(|_| UNKEYED_MANY <= self.unkeyed.len())
     }
 
-    /// Returns what is written in a segment and older than a number.
+    /// Returns the entries written in a segment and older than a sequence number.
     pub(super) fn written_in(&self, segment: u32, sequence: u64) -> Vec<(u64, u64, Location)> {
         let older = self.entries.iter().map(|(_, entry)| entry).filter(|entry| entry.sequence < sequence);
         let written = older.filter_map(|entry| Some((entry.hash, entry.sequence, location(entry)?)));
         written.filter(|(_, _, location)| location.head.segment == segment).collect()
     }
 
-    /// Forgets purges up to a number, once everything written has been compared with them; what waits to be written is
-    /// compared here.
-    pub(super) fn forget_wide(&mut self, sequence: u64) {
-        let wide = std::mem::take(&mut self.wide);
+    /// Forgets purges up to a sequence number, once all written entries have been compared with them; entries waiting
+    /// to be written are compared here.
+    pub(super) fn forget_unkeyed(&mut self, sequence: u64) {
+        let unkeyed = std::mem::take(&mut self.unkeyed);
         self.retain(|entry| match &entry.at {
-            At::Queued(object) => {
-                !wide.iter().any(|(number, what)| entry.sequence < *number && what.matches(object))
+            EntryState::Queued(object) => {
+                !unkeyed.iter().any(|(number, what)| entry.sequence < *number && what.matches(object))
             }
-            At::Written(_) => true,
+            EntryState::Written(_) => true,
         });
-        self.wide = wide.into_iter().filter(|(number, _)| sequence < *number).collect();
+        self.unkeyed = unkeyed.into_iter().filter(|(number, _)| sequence < *number).collect();
     }
 
-    /// Tells whether a purge that names no key means an object with this number.
+    /// Returns whether an unkeyed purge matches an object with this sequence number.
     pub(super) fn is_purged(&self, sequence: u64, key: &str, tags: &[Box<str>]) -> bool {
-        self.wide.iter().any(|(number, what)| sequence < *number && what.matches_parts(key, tags))
+        self.unkeyed.iter().any(|(number, what)| sequence < *number && what.matches_parts(key, tags))
     }
 
-    /// Takes a segment out with everything in it; `None` if there is no segment.
+    /// Removes a segment with all its entries; `None` if there is no segment.
     pub(super) fn drop_oldest_segment(&mut self) -> Option<Arc<Segment>> {
         let (id, live) = self.segments.pop_first()?;
         self.retain(|entry| location(entry).is_none_or(|at| at.head.segment != id && at.body.segment != id));
         let sequence_min = self.sequence_min();
-        self.wide.retain(|(sequence, _)| sequence_min < *sequence);
+        self.unkeyed.retain(|(sequence, _)| sequence_min < *sequence);
         Some(live.segment)
     }
 
-    /// Takes out objects whose bodies are in segments that are gone.
-    pub(super) fn drop_bodiless(&mut self) {
+    /// Removes entries whose bodies were in a removed segment.
+    pub(super) fn drop_without_body(&mut self) {
         let segments: BTreeSet<u32> = self.segments.keys().copied().collect();
         self.retain(|entry| location(entry).is_none_or(|at| segments.contains(&at.body.segment)));
     }
 }
 
-/// Returns where an object is on disk; `None` if it is still to be written.
+/// Returns the location of an entry on disk; `None` if it is waiting to be written.
 fn location(entry: &Entry) -> Option<Location> {
     match entry.at {
-        At::Queued(_) => None,
-        At::Written(location) => Some(location),
+        EntryState::Queued(_) => None,
+        EntryState::Written(location) => Some(location),
     }
 }
 
@@ -335,9 +335,14 @@ mod tests {
     use super::*;
 
     fn entry(hash: u64, sequence: u64, fields: u32, values: u32) -> Entry {
-        let place = Place { segment: 1, offset: sequence as u32 };
+        let place = DiskOffset { segment: 1, offset: sequence as u32 };
         let location = Location { head: place, body: place, body_length: 0, body_print: 0 };
-        Entry { hash, sequence, variant: VariantPrint { fields, values }, at: At::Written(location) }
+        Entry {
+            hash,
+            sequence,
+            variant: VariantFingerprint { fields, values },
+            at: EntryState::Written(location),
+        }
     }
 
     fn sequences(index: &Index, hash: u64) -> Vec<u64> {
@@ -345,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn newer_objects_supersede_older_ones_in_whatever_order_they_come() {
+    fn newer_objects_supersede_older_ones_in_any_order() {
         let entries = [entry(7, 1, 1, 1), entry(7, 2, 1, 2), entry(7, 3, 1, 1), entry(8, 4, 1, 1)];
         for order in [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1]] {
             let mut index = Index::new(0);
@@ -357,11 +362,11 @@ mod tests {
     }
 
     #[test]
-    fn one_that_depends_on_other_fields_supersedes_all() {
+    fn a_different_vary_supersedes_all_variants() {
         let mut index = Index::new(0);
         index.add(entry(7, 1, 1, 1));
         index.add(entry(7, 2, 1, 2));
-        assert_eq!(index.add(entry(7, 3, 2, 1)).map(|former| former.is_some), Some(true));
+        assert_eq!(index.add(entry(7, 3, 2, 1)).map(|replaced| replaced.is_some), Some(true));
         assert_eq!(sequences(&index, 7), [3]);
     }
 
@@ -376,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_taken_at_once_and_never_exceeded() {
+    fn index_memory_is_allocated_at_once_and_never_exceeded() {
         let mut index = Index::new(100_000);
         let bytes = index.bytes();
         assert!(50_000 < bytes && bytes <= 100_000, "{bytes}");
@@ -384,12 +389,12 @@ mod tests {
             index.add(entry(units::mix_bits(number), number, 1, 1));
         }
         assert_eq!((index.bytes(), index.len()), (bytes, index.entries_max));
-        assert!(index.is_crowded());
+        assert!(index.is_nearly_full());
     }
 
     /// Goal: what has left costs no memory. Method: a full index in which the oldest makes room for the newest.
     #[test]
-    fn memory_stays_the_same_however_many_come_and_go() {
+    fn index_memory_stays_constant_under_churn() {
         let mut index = Index::new(100_000);
         let (bytes, n_max) = (index.bytes(), index.entries_max as u64);
         for number in 0..100_000_u64 {
@@ -402,44 +407,44 @@ mod tests {
     }
 
     #[test]
-    fn a_full_index_still_takes_what_supersedes_something() {
+    fn a_full_index_accepts_superseding_entries() {
         let mut index = Index::new(0);
         let n = index.entries_max as u64;
         for number in 0..n {
             index.add(entry(units::mix_bits(number), number, 1, 1));
         }
         assert!(index.add(entry(units::mix_bits(n), n, 1, 1)).is_none(), "it is full");
-        assert!(index.add(entry(units::mix_bits(0), n + 1, 1, 1)).is_some_and(|former| former.is_some));
+        assert!(index.add(entry(units::mix_bits(0), n + 1, 1, 1)).is_some_and(|replaced| replaced.is_some));
         assert_eq!(sequences(&index, units::mix_bits(0)), [n + 1]);
     }
 
     #[test]
-    fn a_purge_of_unknown_extent_counts_for_what_is_older() {
+    fn an_unkeyed_purge_matches_older_objects() {
         let mut index = Index::new(0);
         index.add(entry(7, 1, 1, 1));
-        assert_eq!(index.remove_wide(2, &Purge::Tag("a".into())), Purge::Tag("a".into()));
+        assert_eq!(index.remove_unkeyed(2, &Purge::Tag("a".into())), Purge::Tag("a".into()));
         assert!(index.is_purged(1, "k", &["a".into()]) && !index.is_purged(3, "k", &["a".into()]));
         assert!(!index.is_purged(1, "k", &["b".into()]));
     }
 
     #[test]
-    fn with_too_many_purges_of_unknown_extent_everything_goes() {
+    fn too_many_unkeyed_purges_remove_everything() {
         let mut index = Index::new(0);
         index.add(entry(7, 1, 1, 1));
-        for number in 0..WIDE_MAX as u64 {
-            index.remove_wide(2 + number, &Purge::Tag(number.to_string()));
+        for number in 0..UNKEYED_MAX as u64 {
+            index.remove_unkeyed(2 + number, &Purge::Tag(number.to_string()));
         }
         assert_eq!(index.len(), 1);
-        assert_eq!(index.remove_wide(5000, &Purge::Tag("one more".into())), Purge::All);
+        assert_eq!(index.remove_unkeyed(5000, &Purge::Tag("one more".into())), Purge::All);
         assert_eq!(index.len(), 0);
     }
 
     #[test]
-    fn nothing_is_found_in_a_segment_that_is_gone() {
+    fn nothing_is_found_in_a_deleted_segment() {
         let directory = tempfile::tempdir().unwrap();
         let mut index = Index::new(0);
         let segment = Arc::new(Segment::create(directory.path(), 1).unwrap());
-        index.segments.insert(1, Live { segment, length: 10, sequence_min: 1 });
+        index.segments.insert(1, LiveSegment { segment, length: 10, sequence_min: 1 });
         index.add(entry(7, 1, 1, 1));
         assert_eq!(index.drop_oldest_segment().map(|segment| segment.id), Some(1));
         assert_eq!((index.len(), index.segments_bytes()), (0, 0));

@@ -1,20 +1,21 @@
-//! The tier on disk: what it holds outlives the process, and what is torn is never served.
+//! The disk tier: its content outlives the process, and torn records are never served.
 //!
 //! ```text
-//!  put ──► queue ──► writer ──► segments     records, appended; the oldest segment goes when room runs out
+//! put ──► queue ──► writer ──► segments     records, appended; the oldest segment is deleted when room runs out
 //!   │                             ▲
-//!   └► index ◄── scan at start ───┤          where the record of each object is, in memory
+//!  └► index ◄── scan at start ───┤          the location of each object's record, in memory
 //!       ▲  └────► readers ────────┘          every record is checked against its checksums before it is used
-//!       │
+//!      │                                      every record is checked against its checksums before it is used
 //!  remove ──────► log of removals            written before a removal returns
 //! ```
 //!
-//! Everything has a number, and numbers only rise: a record counts unless something with a higher number has removed it.
-//! So it makes no difference in which order the files were written, or where a killed process left off.
+//! Everything has a sequence number, and numbers only rise: a record counts unless a removal with a higher number
+//! applies to it. So the order in which files were written, or the moment at which a process was killed, makes no
+//! difference.
 //!
-//! A record says which body belongs to it, which may stand in an earlier record: an object that is merely brought up to
-//! date costs a head. What the kernel has been handed survives the end of the process; nothing waits for the disk
-//! itself, so after a power failure the last records may be missing, and removals of the last seconds with them.
+//! A record refers to its body, which may be in an earlier record: freshening an object costs a head only. Data
+//! handed to the kernel survive the end of the process; nothing waits for the disk itself, so after a power failure
+//! the last records may be missing, and removals of the last seconds with them.
 
 mod codec;
 mod error;

@@ -1,4 +1,4 @@
-//! The threads that read objects from disk.
+//! The reader threads.
 
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,71 +7,71 @@ use bytes::Bytes;
 use tokio::sync::oneshot;
 
 use super::index::Location;
-use super::record::Head;
+use super::record::RecordHead;
 use super::segment::Segment;
 use super::tier::Shared;
 use super::usage::count;
 
-/// How many threads read: as many requests wait for the disk at the same time.
+/// The number of reader threads, and of requests that can wait for the disk at the same time.
 pub(super) const READERS: usize = 4;
 
-/// An object to be read.
+/// An object to read.
 #[derive(Debug)]
-pub(super) struct Wanted {
+pub(super) struct ReadItem {
     pub(super) sequence: u64,
     pub(super) location: Location,
     pub(super) head: Arc<Segment>,
     pub(super) body: Arc<Segment>,
 }
 
-/// An object that was read, and is what was written.
+/// An object that was read and verified.
 #[derive(Debug)]
-pub(super) struct Whole {
-    pub(super) head: Head,
+pub(super) struct ReadResponse {
+    pub(super) head: RecordHead,
     pub(super) body: Bytes,
 }
 
-/// Several objects under one key, to be read for one request.
+/// A read job: several objects under one key, for one request.
 #[derive(Debug)]
-pub(super) struct Read {
+pub(super) struct ReadJob {
     pub(super) hash: u64,
-    pub(super) wanted: Vec<Wanted>,
-    pub(super) reply: oneshot::Sender<Vec<Whole>>,
+    pub(super) items: Vec<ReadItem>,
+    pub(super) reply: oneshot::Sender<Vec<ReadResponse>>,
 }
 
-/// Reads what is wanted until nobody is left who could want something.
-pub(super) fn run(shared: &Shared, reads: &Mutex<Receiver<Read>>) {
+/// Reads until all senders are gone.
+pub(super) fn run(shared: &Shared, reads: &Mutex<Receiver<ReadJob>>) {
     loop {
         let next = reads.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(Read { hash, wanted, reply }) = next else {
+        let Ok(ReadJob { hash, items, reply }) = next else {
             return;
         };
-        let wholes = wanted.iter().filter_map(|wanted| read(shared, hash, wanted)).collect();
-        // Perhaps nobody waits any more.
+        let wholes = items.iter().filter_map(|items| read(shared, hash, items)).collect();
+        // The receiver may be gone.
         reply.send(wholes).ok();
     }
 }
 
-fn read(shared: &Shared, hash: u64, wanted: &Wanted) -> Option<Whole> {
-    let whole = read_whole(shared, wanted);
+fn read(shared: &Shared, hash: u64, items: &ReadItem) -> Option<ReadResponse> {
+    let whole = read_whole(shared, items);
     match whole {
         Some(_) => count(&shared.counters.read),
         None => {
             count(&shared.counters.torn);
-            shared.index().forget(hash, wanted.sequence);
+            shared.index().forget(hash, items.sequence);
         }
     }
     whole
 }
 
-/// Reads head and body and compares both with their checksums.
-fn read_whole(shared: &Shared, wanted: &Wanted) -> Option<Whole> {
-    let Wanted { sequence, location, head, body } = wanted;
+/// Reads head and body and verifies both checksums.
+fn read_whole(shared: &Shared, items: &ReadItem) -> Option<ReadResponse> {
+    let ReadItem { sequence, location, head, body } = items;
     let (_, head) = head.head_at(location.head.offset)?;
     if head.sequence != *sequence || head.body.place != location.body {
         return None;
     }
     let length = usize::try_from(head.body.length).ok()?;
     let body = shared.packer.read(length, |room| body.read_at(room, location.body.offset)).ok()?;
-    (blake3::hash(&body) == head.body.sum).then_some(Whole { head, body })
+    (blake3::hash(&body) == head.body.sum).then_some(ReadResponse { head, body })
 }

@@ -1,7 +1,7 @@
-//! One record: what is kept of an object beside its body, and where the body stands.
+//! Records: the head of an object, and its body or the location of the body.
 //!
 //! ```text
-//!  "PLR1"  length of the head  length of the body that follows  checksum of all these and the head  head  body
+//! "PLR1"  length of the head  length of the body that follows  checksum of all these and the head  head  body
 //!    4            4                         4                                 32
 //! ```
 //!
@@ -12,69 +12,69 @@ use std::hash::RandomState;
 use bytes::Bytes;
 use units::{Nanos, WallTime};
 
-use super::super::object::Object;
+use super::super::stored_response::StoredResponse;
 use super::codec::{Decoder, Encoder};
-use super::index::VariantPrint;
+use super::index::VariantFingerprint;
 use crate::message::HeaderLines;
-use crate::policy::{Key, Response, Settings, Stored, Times, Variant, Vary};
+use crate::policy::{Key, ResponseMeta, Settings, StoredMeta, Times, Variant, Vary};
 
-/// What a record begins with; the digit is the format's version.
+/// The magic bytes of a record; the digit is the version of the format.
 const MAGIC: [u8; 4] = *b"PLR1";
 
-/// The length of what stands before the head, in bytes.
+/// The length of everything before the head, in bytes.
 pub(super) const PREFIX_BYTES: usize = 44;
 
-/// The longest head, in bytes; longer ones are not written, and a length beyond it is none.
+/// The longest head, in bytes; longer ones are not written, and read as invalid.
 pub(super) const HEAD_BYTES_MAX: usize = 1 << 20;
 
 /// A checksum.
-pub(super) type Sum = [u8; 32];
+pub(super) type Checksum = [u8; 32];
 
-/// Stands for a length that was not announced.
+/// The value for a length that was not announced.
 const UNKNOWN: u64 = u64::MAX;
 
-/// A place in a segment.
+/// A position on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct DiskOffset {
     pub(super) segment: u32,
-    /// In bytes from the segment's start.
+    /// The position in bytes from the segment's start.
     pub(super) offset: u32,
 }
 
-/// Where a body stands, and what it must be.
+/// The location of a body, with its length and checksum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct BodyPlace {
-    pub(super) place: Place,
+pub(super) struct BodyLocation {
+    pub(super) place: DiskOffset,
     pub(super) length: u32,
-    pub(super) sum: Sum,
+    pub(super) sum: Checksum,
 }
 
-/// What stands before a head.
+/// The fixed-length part before a head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Prefix {
+pub(super) struct RecordPrefix {
     pub(super) head_length: u32,
-    /// The length of the body that follows; zero if it stands elsewhere, or is empty.
+    /// The length of the body that follows; zero if it is elsewhere, or empty.
     pub(super) body_length: u32,
-    sum: Sum,
+    sum: Checksum,
 }
 
-impl Prefix {
+impl RecordPrefix {
     /// Makes the prefix of a head.
-    pub(super) fn of(head: &[u8], body_length: u32) -> Prefix {
+    pub(super) fn of(head: &[u8], body_length: u32) -> RecordPrefix {
         let head_length = u32::try_from(head.len()).unwrap_or(u32::MAX);
-        let mut prefix = Prefix { head_length, body_length, sum: [0; 32] };
+        let mut prefix = RecordPrefix { head_length, body_length, sum: [0; 32] };
         prefix.sum = prefix.sum_with(head);
         prefix
     }
 
-    /// Reads a prefix; `None` if this is none.
-    pub(super) fn decode(bytes: &[u8; PREFIX_BYTES]) -> Option<Prefix> {
+    /// Reads a prefix; `None` if it is invalid.
+    pub(super) fn decode(bytes: &[u8; PREFIX_BYTES]) -> Option<RecordPrefix> {
         let mut decoder = Decoder::new(bytes);
         if decoder.array()? != MAGIC {
             return None;
         }
         let prefix =
-            Prefix { head_length: decoder.u32()?, body_length: decoder.u32()?, sum: decoder.array()? };
+            RecordPrefix { head_length: decoder.u32()?, body_length: decoder.u32()?, sum: decoder.array()? };
         (prefix.head_length as usize <= HEAD_BYTES_MAX).then_some(prefix)
     }
 
@@ -85,7 +85,7 @@ impl Prefix {
         bytes
     }
 
-    /// Tells whether a head is the one that the prefix was made for.
+    /// Returns whether a head is the one that the prefix was made for.
     pub(super) fn is_of(&self, head: &[u8]) -> bool {
         self.sum == self.sum_with(head)
     }
@@ -98,19 +98,19 @@ impl Prefix {
         start
     }
 
-    fn sum_with(&self, head: &[u8]) -> Sum {
+    fn sum_with(&self, head: &[u8]) -> Checksum {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.start()).update(head);
         *hasher.finalize().as_bytes()
     }
 }
 
-/// What is kept of an object beside its body.
+/// The head of a record: everything about an object except its body.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Head {
-    /// The record's number.
+pub(super) struct RecordHead {
+    /// The sequence number.
     pub(super) sequence: u64,
-    pub(super) body: BodyPlace,
+    pub(super) body: BodyLocation,
     pub(super) key: String,
     pub(super) tags: Box<[Box<str>]>,
     lines: HeaderLines,
@@ -118,7 +118,7 @@ pub(super) struct Head {
     status: u16,
     times: Times,
     origin_time: Nanos,
-    /// What cannot be read from the lines again.
+    /// The age on receipt, which cannot be read from the lines again.
     age: Nanos,
     content_length: Option<u64>,
     lifetime: Nanos,
@@ -126,10 +126,10 @@ pub(super) struct Head {
     sets_cookie: bool,
 }
 
-impl Head {
-    pub(super) fn of(object: &Object, sequence: u64, body: BodyPlace) -> Head {
-        let Stored { response, lifetime, variant, is_invalid, .. } = &object.stored;
-        Head {
+impl RecordHead {
+    pub(super) fn of(object: &StoredResponse, sequence: u64, body: BodyLocation) -> RecordHead {
+        let StoredMeta { response, lifetime, variant, is_invalid, .. } = &object.stored;
+        RecordHead {
             sequence,
             body,
             key: object.key.as_str().to_owned(),
@@ -147,21 +147,21 @@ impl Head {
         }
     }
 
-    /// Makes the object again, by the settings of now; it never lives longer than it did.
-    pub(super) fn into_object(self, key: &Key, body: Bytes, settings: &Settings) -> Object {
-        let mut response = Response::read(self.status, self.lines.iter(), self.times, settings).of(key);
+    /// Restores the object, under the current settings; its lifetime never grows.
+    pub(super) fn into_object(self, key: &Key, body: Bytes, settings: &Settings) -> StoredResponse {
+        let mut response = ResponseMeta::read(self.status, self.lines.iter(), self.times, settings).of(key);
         response.age = self.age;
         response.content_length = self.content_length;
         response.sets_cookie = self.sets_cookie;
-        let mut stored = Stored::new(response, self.variant, body.len() as u64, settings);
+        let mut stored = StoredMeta::new(response, self.variant, body.len() as u64, settings);
         stored.lifetime.length = stored.lifetime.length.min(self.lifetime);
         stored.is_invalid = self.is_invalid;
-        Object::new(key.clone(), stored, self.lines, body, self.tags, self.origin_time)
+        StoredResponse::new(key.clone(), stored, self.lines, body, self.tags, self.origin_time)
     }
 
-    /// Returns what tells the object's variant apart.
-    pub(super) fn variant_print(&self, hasher: &RandomState) -> VariantPrint {
-        VariantPrint::of(&Vary::read(self.lines.iter()), &self.variant, hasher)
+    /// Returns the fingerprint of the object's variant.
+    pub(super) fn variant_fingerprint(&self, hasher: &RandomState) -> VariantFingerprint {
+        VariantFingerprint::of(&Vary::read(self.lines.iter()), &self.variant, hasher)
     }
 
     pub(super) fn encode(&self) -> Vec<u8> {
@@ -191,13 +191,13 @@ impl Head {
         to.finish()
     }
 
-    /// Reads a head; `None` if this is none.
-    pub(super) fn decode(bytes: &[u8]) -> Option<Head> {
+    /// Reads a head; `None` if it is invalid.
+    pub(super) fn decode(bytes: &[u8]) -> Option<RecordHead> {
         let from = &mut Decoder::new(bytes);
         let sequence = from.sequence()?;
-        let place = Place { segment: from.u32()?, offset: from.u32()? };
-        let body = BodyPlace { place, length: from.u32()?, sum: from.array()? };
-        Some(Head {
+        let place = DiskOffset { segment: from.u32()?, offset: from.u32()? };
+        let body = BodyLocation { place, length: from.u32()?, sum: from.array()? };
+        Some(RecordHead {
             sequence,
             body,
             key: from.str()?.to_owned(),
@@ -242,16 +242,16 @@ mod tests {
     use super::*;
     use crate::store::samples::sample;
 
-    fn head(object: &Object) -> Head {
-        let place = Place { segment: 3, offset: 77 };
+    fn head(object: &StoredResponse) -> RecordHead {
+        let place = DiskOffset { segment: 3, offset: 77 };
         let sum = *blake3::hash(&object.body).as_bytes();
-        Head::of(object, 9, BodyPlace { place, length: object.body.len() as u32, sum })
+        RecordHead::of(object, 9, BodyLocation { place, length: object.body.len() as u32, sum })
     }
 
     #[test]
-    fn an_object_comes_back_as_it_was() {
+    fn an_object_round_trips() {
         let object = sample("/a", b"the body", &["Cache-Control: max-age=60", "ETag: \"1\"", "Vary: x"]);
-        let decoded = Head::decode(&head(&object).encode()).unwrap();
+        let decoded = RecordHead::decode(&head(&object).encode()).unwrap();
         assert_eq!(decoded, head(&object));
         let again = decoded.into_object(&object.key, object.body.clone(), &Settings::default());
         assert_eq!((&again.stored, &again.lines, &again.tags), (&object.stored, &object.lines, &object.tags));
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_made_stale_or_invalid_stays_so() {
+    fn stale_and_invalid_objects_stay_so() {
         let object = sample("/a", b"", &["Cache-Control: max-age=60"]);
         let mut stored = object.stored.clone();
         stored.lifetime.length = Nanos::from_secs(5);
@@ -271,15 +271,15 @@ mod tests {
     }
 
     #[test]
-    fn a_head_that_is_cut_is_none() {
+    fn a_truncated_head_is_invalid() {
         let whole = head(&sample("/a", b"b", &["Vary: x"])).encode();
         // Lines come last, so a head may end between two of them: that is what its checksum is for.
         let lines = 2 * 4 + "Vary".len() + "x".len();
-        assert!((0..whole.len() - lines).all(|end| Head::decode(&whole[..end]).is_none()));
+        assert!((0..whole.len() - lines).all(|end| RecordHead::decode(&whole[..end]).is_none()));
     }
 
     #[test]
-    fn what_nobody_writes_is_no_head() {
+    fn heads_that_are_never_written_are_invalid() {
         let whole = head(&sample("/a", b"b", &["Vary: x"])).encode();
         for (name, value, is_line) in
             [("a", "b", true), ("a:", "b", false), ("a\n", "b", false), ("a", "b\n", false)]
@@ -288,23 +288,23 @@ mod tests {
             line.text(name.as_bytes());
             line.text(value.as_bytes());
             let bytes = [&whole[..], &line.finish()].concat();
-            assert_eq!(Head::decode(&bytes).is_some(), is_line, "{name:?}: {value:?}");
+            assert_eq!(RecordHead::decode(&bytes).is_some(), is_line, "{name:?}: {value:?}");
         }
         let last = [&u64::MAX.to_le_bytes(), &whole[8..]].concat();
-        assert_eq!(Head::decode(&last), None);
+        assert_eq!(RecordHead::decode(&last), None);
     }
 
     #[test]
-    fn a_prefix_knows_its_head() {
-        let prefix = Prefix::of(b"head", 5);
-        assert_eq!(Prefix::decode(&prefix.encode()), Some(prefix));
+    fn a_prefix_verifies_its_head() {
+        let prefix = RecordPrefix::of(b"head", 5);
+        assert_eq!(RecordPrefix::decode(&prefix.encode()), Some(prefix));
         assert!(prefix.is_of(b"head") && !prefix.is_of(b"heap"));
         for place in 0..4 {
             let mut bytes = prefix.encode();
             bytes[place] ^= 1;
-            assert_eq!(Prefix::decode(&bytes), None);
+            assert_eq!(RecordPrefix::decode(&bytes), None);
         }
-        let other_length = Prefix { body_length: 6, ..prefix };
+        let other_length = RecordPrefix { body_length: 6, ..prefix };
         assert!(!other_length.is_of(b"head"));
     }
 }

@@ -1,4 +1,4 @@
-//! The log of removals: what must not come back when the process is started again.
+//! The log of removals, which must survive a restart of the process.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -10,51 +10,51 @@ use super::super::pattern::Pattern;
 use super::super::purge::Purge;
 use super::codec::{Decoder, Encoder};
 
-/// The name of the file, and of the one that takes its place.
+/// The name of the file, and of its replacement while it is written.
 const NAMES: [&str; 2] = ["removals.log", "removals.new"];
 
-/// How much the log may grow before it is written anew, beside twice its length then; in bytes.
+/// The growth of the log that triggers a rewrite, beside doubling; in bytes.
 const GROWTH_BYTES: u64 = 1 << 20;
 
-/// What was removed, each with its number.
+/// The removals, each with its sequence number.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Removed(Vec<(u64, Purge)>);
+pub(super) struct RemovalList(Vec<(u64, Purge)>);
 
-impl Removed {
-    /// Reads a log; what is torn at its end does not count. Returns the length of what does, in bytes.
-    fn read(bytes: &[u8]) -> (Removed, usize) {
+impl RemovalList {
+    /// Reads a log; a torn end does not count. Returns the length of the intact part, in bytes.
+    fn read(bytes: &[u8]) -> (RemovalList, usize) {
         let mut removed = Vec::new();
         let mut end = 0;
         while let Some((one, length)) = decode(&bytes[end..]) {
             removed.push(one);
             end += length;
         }
-        (Removed(removed), end)
+        (RemovalList(removed), end)
     }
 
-    /// Returns the highest number.
+    /// Returns the highest sequence number.
     pub(super) fn sequence_max(&self) -> u64 {
         self.0.iter().map(|(sequence, _)| *sequence).max().unwrap_or(0)
     }
 
-    /// Sorts what is removed, so that many objects can be compared with it.
-    pub(super) fn sieve(&self) -> Sieve<'_> {
-        let mut sieve = Sieve::default();
+    /// Indexes the removals, so that many objects can be compared with them.
+    pub(super) fn filter(&self) -> RemovalFilter<'_> {
+        let mut filter = RemovalFilter::default();
         for (sequence, what) in &self.0 {
             let known = match what {
-                Purge::Key(key) => sieve.keys.entry(key).or_default(),
-                Purge::Tag(tag) => sieve.tags.entry(tag).or_default(),
+                Purge::Key(key) => filter.keys.entry(key).or_default(),
+                Purge::Tag(tag) => filter.tags.entry(tag).or_default(),
                 _ => {
-                    sieve.others.push((*sequence, what));
+                    filter.others.push((*sequence, what));
                     continue;
                 }
             };
             *known = (*known).max(*sequence);
         }
-        sieve
+        filter
     }
 
-    /// Leaves out what is older than every record, and of equal removals all but the last.
+    /// Leaves out removals older than every record, and of equal removals all but the last.
     fn compact(&self, sequence_min: u64) -> Vec<(u64, &Purge)> {
         let mut last: HashMap<Vec<u8>, (u64, &Purge)> = HashMap::new();
         for (sequence, what) in self.0.iter().filter(|(sequence, _)| sequence_min < *sequence) {
@@ -67,17 +67,17 @@ impl Removed {
     }
 }
 
-/// What was removed, sorted.
+/// A filter for removed objects.
 #[derive(Debug, Default)]
-pub(super) struct Sieve<'a> {
+pub(super) struct RemovalFilter<'a> {
     keys: HashMap<&'a str, u64>,
     tags: HashMap<&'a str, u64>,
     others: Vec<(u64, &'a Purge)>,
 }
 
-impl Sieve<'_> {
-    /// Tells whether an object with this number has been removed.
-    pub(super) fn holds_back(&self, sequence: u64, key: &str, tags: &[Box<str>]) -> bool {
+impl RemovalFilter<'_> {
+    /// Returns whether an object with this sequence number has been removed.
+    pub(super) fn is_removed(&self, sequence: u64, key: &str, tags: &[Box<str>]) -> bool {
         let is_older = |number: Option<&u64>| number.is_some_and(|number| sequence < *number);
         let is_meant = |(number, what): &(u64, &Purge)| sequence < *number && what.matches_parts(key, tags);
         is_older(self.keys.get(key))
@@ -86,9 +86,9 @@ impl Sieve<'_> {
     }
 }
 
-/// The file.
+/// The file of the log.
 #[derive(Debug)]
-pub(super) struct Log {
+pub(super) struct RemovalLog {
     directory: PathBuf,
     state: Mutex<State>,
 }
@@ -97,27 +97,27 @@ pub(super) struct Log {
 struct State {
     file: File,
     length: u64,
-    /// The length at which it is written anew.
+    /// The length at which it is rewritten.
     length_max: u64,
 }
 
-impl Log {
-    /// Opens the log, and makes one if there is none; returns what it says.
-    pub(super) fn open(directory: &Path) -> io::Result<(Log, Removed)> {
+impl RemovalLog {
+    /// Opens or creates the log; returns its removals.
+    pub(super) fn open(directory: &Path) -> io::Result<(RemovalLog, RemovalList)> {
         let path = directory.join(NAMES[0]);
         let file = OpenOptions::new().read(true).append(true).create(true).open(&path)?;
-        let (removed, length) = Removed::read(&std::fs::read(&path)?);
+        let (removed, length) = RemovalList::read(&std::fs::read(&path)?);
         file.set_len(length as u64)?;
         let state = State { file, length: length as u64, length_max: 2 * length as u64 + GROWTH_BYTES };
-        Ok((Log { directory: directory.to_owned(), state: Mutex::new(state) }, removed))
+        Ok((RemovalLog { directory: directory.to_owned(), state: Mutex::new(state) }, removed))
     }
 
-    /// Adds a removal. Returns whether the log should be written anew.
+    /// Appends a removal. Returns whether the log should be rewritten.
     pub(super) fn append(&self, sequence: u64, what: &Purge) -> io::Result<bool> {
         let bytes = encode(sequence, what);
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let Err(error) = state.file.write_all(&bytes) {
-            // What was written of it would hide all that comes after.
+            // A partial entry would hide all that comes after.
             let length = state.length;
             state.file.set_len(length)?;
             return Err(error);
@@ -126,11 +126,11 @@ impl Log {
         Ok(state.length_max < state.length)
     }
 
-    /// Writes the log anew, without what is older than every record.
+    /// Rewrites the log, without removals older than every record.
     pub(super) fn compact(&self, sequence_min: u64) -> io::Result<()> {
         let [path, new] = NAMES.map(|name| self.directory.join(name));
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let (removed, _) = Removed::read(&std::fs::read(&path)?);
+        let (removed, _) = RemovalList::read(&std::fs::read(&path)?);
         let kept = removed.compact(sequence_min);
         let bytes: Vec<u8> = kept.iter().flat_map(|(sequence, what)| encode(*sequence, what)).collect();
         std::fs::write(&new, &bytes)?;
@@ -147,7 +147,7 @@ impl Log {
     }
 }
 
-/// Writes one removal: a length, a checksum, number, kind and text.
+/// Encodes one removal: a length, a checksum, sequence number, kind and text.
 fn encode(sequence: u64, what: &Purge) -> Vec<u8> {
     let (kind, text) = match what {
         Purge::Key(key) => (0, key.as_str()),
@@ -167,7 +167,7 @@ fn encode(sequence: u64, what: &Purge) -> Vec<u8> {
     whole.finish()
 }
 
-/// Reads one removal from the start, and returns its length with it; `None` if none stands there whole.
+/// Reads one removal from the start, and returns its length with it; `None` if it is not complete.
 fn decode(bytes: &[u8]) -> Option<((u64, Purge), usize)> {
     let mut whole = Decoder::new(bytes);
     let (found, content) = (whole.array::<8>()?, whole.text()?);
@@ -207,52 +207,52 @@ mod tests {
         ]
     }
 
-    fn log_of(removals: &[(u64, Purge)]) -> (tempfile::TempDir, Log) {
+    fn log_of(removals: &[(u64, Purge)]) -> (tempfile::TempDir, RemovalLog) {
         let directory = tempfile::tempdir().unwrap();
-        let (log, removed) = Log::open(directory.path()).unwrap();
-        assert_eq!(removed, Removed::default());
+        let (log, removed) = RemovalLog::open(directory.path()).unwrap();
+        assert_eq!(removed, RemovalList::default());
         removals.iter().for_each(|(sequence, what)| assert!(!log.append(*sequence, what).unwrap()));
         (directory, log)
     }
 
     #[test]
-    fn a_log_says_what_was_written_to_it() {
+    fn a_removal_log_round_trips() {
         let (directory, log) = log_of(&some());
         drop(log);
-        let (_, removed) = Log::open(directory.path()).unwrap();
+        let (_, removed) = RemovalLog::open(directory.path()).unwrap();
         assert_eq!((removed.0.clone(), removed.sequence_max()), (some(), 6));
     }
 
     #[test]
-    fn a_log_that_is_cut_anywhere_says_what_is_whole_and_goes_on() {
+    fn a_truncated_log_keeps_complete_entries_and_continues() {
         let (directory, log) = log_of(&some());
         drop(log);
         let path = directory.path().join(NAMES[0]);
         let whole = std::fs::read(&path).unwrap();
         for end in 0..whole.len() {
             std::fs::write(&path, &whole[..end]).unwrap();
-            let (log, removed) = Log::open(directory.path()).unwrap();
+            let (log, removed) = RemovalLog::open(directory.path()).unwrap();
             let n = removed.0.len();
             assert_eq!(removed.0, some()[..n], "{end}");
             log.append(9, &Purge::All).unwrap();
-            let (_, removed) = Log::open(directory.path()).unwrap();
+            let (_, removed) = RemovalLog::open(directory.path()).unwrap();
             assert_eq!((removed.0.len(), removed.sequence_max()), (n + 1, 9), "{end}");
         }
     }
 
     #[test]
-    fn a_log_written_anew_keeps_what_still_counts_and_goes_on() {
+    fn a_rewritten_log_keeps_valid_entries_and_continues() {
         let (directory, log) = log_of(&some());
         log.compact(1).unwrap();
         log.append(7, &Purge::Key("e".into())).unwrap();
-        let (_, removed) = Log::open(directory.path()).unwrap();
+        let (_, removed) = RemovalLog::open(directory.path()).unwrap();
         let mut expected = some()[1..].to_vec();
         expected.push((7, Purge::Key("e".into())));
         assert_eq!(removed.0, expected);
     }
 
     #[test]
-    fn a_log_that_grows_asks_to_be_written_anew() {
+    fn a_growing_log_asks_to_be_rewritten() {
         let (_directory, log) = log_of(&[]);
         let long = "x".repeat(1 << 16);
         let asked = (0..100).position(|number| log.append(number, &Purge::Key(long.clone())).unwrap());
@@ -262,16 +262,18 @@ mod tests {
     }
 
     #[test]
-    fn a_removal_counts_for_what_is_older() {
-        let removed = Removed(vec![
+    fn a_removal_matches_older_records() {
+        let removed = RemovalList(vec![
             (5, Purge::Key("a".into())),
             (3, Purge::Key("a".into())),
             (4, Purge::Tag("t".into())),
         ]);
-        let sieve = removed.sieve();
+        let filter = removed.filter();
         assert!(
-            sieve.holds_back(4, "a", &[]) && !sieve.holds_back(5, "a", &[]) && !sieve.holds_back(4, "b", &[])
+            filter.is_removed(4, "a", &[])
+                && !filter.is_removed(5, "a", &[])
+                && !filter.is_removed(4, "b", &[])
         );
-        assert!(sieve.holds_back(3, "b", &["t".into()]) && !sieve.holds_back(4, "b", &["t".into()]));
+        assert!(filter.is_removed(3, "b", &["t".into()]) && !filter.is_removed(4, "b", &["t".into()]));
     }
 }

@@ -1,17 +1,17 @@
-//! What an operator may set about the tier on disk.
+//! The settings of the disk tier.
 
 use std::path::PathBuf;
 
-/// Where objects are kept on disk, and how much of them.
+/// The settings of the disk tier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiskSettings {
-    /// A directory for this alone; it is made if it is not there.
+    /// A directory for this tier alone; it is created if needed.
     pub directory: PathBuf,
-    /// How many bytes of disk are used at most.
+    /// The most bytes of disk to use.
     pub bytes: u64,
 }
 
 impl DiskSettings {
-    /// The least disk that is of use, in bytes: a few segments.
+    /// The smallest useful limit, in bytes: a few segments.
     pub const BYTES_MIN: u64 = 16 << 20;
 }

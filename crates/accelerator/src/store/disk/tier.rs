@@ -1,4 +1,4 @@
-//! The tier as the store sees it.
+//! The disk tier, as the store uses it.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::hash::RandomState;
@@ -11,32 +11,32 @@ use std::thread::{Builder, JoinHandle};
 use tokio::sync::oneshot;
 
 use super::super::body::Packer;
-use super::super::object::Object;
 use super::super::purge::Purge;
+use super::super::stored_response::StoredResponse;
 use super::error::DiskError;
-use super::index::{At, Entry, Former, Index, VariantPrint};
-use super::reader::{self, READERS, Read, Wanted, Whole};
-use super::removals::Log;
+use super::index::{Entry, EntryState, Index, Replaced, VariantFingerprint};
+use super::reader::{self, READERS, ReadItem, ReadJob, ReadResponse};
+use super::removals::RemovalLog;
 use super::scan::scan;
 use super::settings::DiskSettings;
 use super::usage::{Counters, DiskUsage, count};
-use super::writer::{Job, Put, Writer};
+use super::writer::{PutJob, WriteJob, Writer};
 use crate::policy::{Key, Settings};
 
-/// One part in so many of the store's memory goes into finding objects on disk.
+/// The share of the store's memory that the index takes: one part in this many.
 const INDEX_SHARE: u64 = 8;
 
-/// One part in so many of the store's memory may be held by objects that wait to be written.
+/// The share of the store's memory that objects waiting to be written may hold: one part in this many.
 const QUEUE_SHARE: u64 = 16;
 
-/// How many objects may wait to be written, and how many requests to be read.
+/// The most objects that may wait to be written, and the most requests that may wait to be read.
 const QUEUE_MAX: usize = 1024;
 
-/// What all threads of the tier share.
+/// The state that all threads of the tier share.
 #[derive(Debug)]
 pub(super) struct Shared {
     index: Mutex<Index>,
-    pub(super) log: Log,
+    pub(super) log: RemovalLog,
     pub(super) packer: Packer,
     pub(super) counters: Counters,
     /// The cost of the objects that wait to be written.
@@ -48,15 +48,15 @@ impl Shared {
         self.index.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets go of an object that could not be written, and of what it has superseded: that must not come back.
-    pub(super) fn give_up(&self, hash: u64, sequence: u64, key: &str, former: Former) {
+    /// Gives up an object that could not be written, and those it has superseded: they must not come back.
+    pub(super) fn give_up(&self, hash: u64, sequence: u64, key: &str, replaced: Replaced) {
         self.index().forget(hash, sequence);
-        if former.is_some {
+        if replaced.is_some {
             self.log(sequence, &Purge::Key(key.to_owned()));
         }
     }
 
-    /// Writes down a removal; returns whether the log should be written anew.
+    /// Logs a removal; returns whether the log should be rewritten.
     fn log(&self, sequence: u64, what: &Purge) -> bool {
         self.log.append(sequence, what).unwrap_or_else(|_| {
             count(&self.counters.failed);
@@ -65,24 +65,24 @@ impl Shared {
     }
 }
 
-/// Objects on disk.
+/// The disk tier.
 #[derive(Debug)]
 pub(in crate::store) struct Disk {
     shared: Arc<Shared>,
     hasher: RandomState,
     bytes_max: u64,
     queue_bytes_max: u64,
-    jobs: Option<SyncSender<Job>>,
-    reads: Option<SyncSender<Read>>,
+    jobs: Option<SyncSender<WriteJob>>,
+    reads: Option<SyncSender<ReadJob>>,
     threads: Vec<JoinHandle<()>>,
-    /// Held as long as the directory is ours.
+    /// Held as long as the directory is in use.
     _lock: File,
 }
 
 impl Disk {
-    /// Opens a directory, finds what is in it, and starts the threads.
+    /// Opens a directory, scans its content, and starts the threads.
     ///
-    /// `memory_bytes` is the store's limit, `hasher` what the hashes of keys are made with.
+    /// `memory_bytes` is the store's limit, `hasher` the hasher of keys.
     pub(in crate::store) fn open(
         settings: &DiskSettings,
         memory_bytes: u64,
@@ -95,7 +95,7 @@ impl Disk {
         }
         std::fs::create_dir_all(directory).map_err(DiskError::at(directory))?;
         let lock = lock(settings)?;
-        let (log, removed) = Log::open(directory).map_err(DiskError::at(directory))?;
+        let (log, removed) = RemovalLog::open(directory).map_err(DiskError::at(directory))?;
         let mut index = Index::new(memory_bytes / INDEX_SHARE);
         scan(directory, &mut index, &removed, hasher).map_err(DiskError::at(directory))?;
         let (counters, queued_bytes) = (Counters::default(), AtomicU64::new(0));
@@ -116,75 +116,77 @@ impl Disk {
         })
     }
 
-    /// Returns the bytes of memory that finding objects takes; they are taken from the start.
+    /// Returns the bytes of memory of the index; they are allocated from the start.
     pub(in crate::store) fn index_bytes(&self) -> u64 {
         self.shared.index().bytes()
     }
 
-    /// Tells whether there may be something under a key.
+    /// Returns whether there may be objects under a key.
     pub(in crate::store) fn has(&self, hash: u64) -> bool {
         self.shared.index().has(hash)
     }
 
-    /// Has an object written, in time; if the disk cannot keep up, it is not.
-    pub(in crate::store) fn put(&self, object: &Arc<Object>, hash: u64) {
-        let variant = VariantPrint::of(&object.stored.response.vary, &object.stored.variant, &self.hasher);
+    /// Queues an object to be written; if the queue is full, it is dropped.
+    pub(in crate::store) fn put(&self, object: &Arc<StoredResponse>, hash: u64) {
+        let variant =
+            VariantFingerprint::of(&object.stored.response.vary, &object.stored.variant, &self.hasher);
         let cost = object.cost() as u64;
         let queued = self.shared.queued_bytes.fetch_add(cost, Ordering::Relaxed) + cost;
         let mut index = self.shared.index();
         let sequence = index.next_sequence();
-        let added = index.add(Entry { hash, sequence, variant, at: At::Queued(Arc::clone(object)) });
+        let added = index.add(Entry { hash, sequence, variant, at: EntryState::Queued(Arc::clone(object)) });
         drop(index);
-        let former = added.unwrap_or_default();
-        let put = Put { object: Arc::clone(object), hash, sequence, former };
-        let is_queued = added.is_some() && queued <= self.queue_bytes_max && self.try_job(Job::Put(put));
+        let replaced = added.unwrap_or_default();
+        let put = PutJob { object: Arc::clone(object), hash, sequence, replaced };
+        let is_queued = added.is_some() && queued <= self.queue_bytes_max && self.try_job(WriteJob::Put(put));
         if !is_queued {
             self.shared.queued_bytes.fetch_sub(cost, Ordering::Relaxed);
             count(&self.shared.counters.dropped);
-            self.shared.give_up(hash, sequence, object.key.as_str(), former);
+            self.shared.give_up(hash, sequence, object.key.as_str(), replaced);
         }
     }
 
-    fn try_job(&self, job: Job) -> bool {
+    fn try_job(&self, job: WriteJob) -> bool {
         self.jobs.as_ref().is_some_and(|jobs| jobs.try_send(job).is_ok())
     }
 
-    /// Removes what is meant; what returns from here stays removed. `hash` is that of the key if one is meant.
+    /// Removes what the purge matches; when this returns, it stays removed. `hash` is that of the key if one is
+    /// named.
     pub(in crate::store) fn remove(&self, what: &Purge, hash: Option<u64>) {
         let mut index = self.shared.index();
         let sequence = index.next_sequence();
         let logged = match hash {
             // What is not found was removed, and logged, before.
             Some(hash) => index.remove_key(hash).then(|| what.clone()),
-            None => Some(index.remove_wide(sequence, what)),
+            None => Some(index.remove_unkeyed(sequence, what)),
         };
-        let are_many = index.wide_if_many().is_some();
+        let are_many = index.unkeyed_if_many().is_some();
         drop(index);
         if are_many {
-            self.try_job(Job::Sweep);
+            self.try_job(WriteJob::Sweep);
         }
         if logged.is_some_and(|what| self.shared.log(sequence, &what)) {
-            self.try_job(Job::Compact);
+            self.try_job(WriteJob::Compact);
         }
     }
 
-    /// Returns what is under a key, the oldest first.
+    /// Returns the objects under a key, oldest first.
     pub(in crate::store) async fn fetch(
         &self,
         hash: u64,
         key: &Key,
         settings: &Settings,
-    ) -> Vec<Arc<Object>> {
-        let (mut found, wanted) = self.find(hash);
+    ) -> Vec<Arc<StoredResponse>> {
+        let (mut found, items) = self.find(hash);
         found.extend(
-            self.read(hash, wanted).await.into_iter().filter(|whole| whole.head.key == key.as_str()).map(
-                |Whole { head, body }| {
+            self.read(hash, items).await.into_iter().filter(|whole| whole.head.key == key.as_str()).map(
+                |ReadResponse { head, body }| {
                     let sequence = head.sequence;
                     (sequence, Arc::new(head.into_object(key, body, settings)))
                 },
             ),
         );
-        // What was removed meanwhile must not be used.
+        // Objects removed meanwhile must not be used.
         let index = self.shared.index();
         found.retain(|(sequence, object)| {
             let is_purged = || index.is_purged(*sequence, object.key.as_str(), &object.tags);
@@ -195,29 +197,29 @@ impl Disk {
         found.into_iter().map(|(_, object)| object).collect()
     }
 
-    /// Returns what is still in memory under a hash, and what has to be read.
-    fn find(&self, hash: u64) -> (Vec<(u64, Arc<Object>)>, Vec<Wanted>) {
+    /// Returns the objects under a hash that are still in memory, and those to read.
+    fn find(&self, hash: u64) -> (Vec<(u64, Arc<StoredResponse>)>, Vec<ReadItem>) {
         let index = self.shared.index();
         let segment = |id: u32| index.segments.get(&id).map(|live| Arc::clone(&live.segment));
-        let (mut found, mut wanted) = (Vec::new(), Vec::new());
+        let (mut found, mut items) = (Vec::new(), Vec::new());
         for Entry { sequence, at, .. } in index.find(hash) {
             match at {
-                At::Queued(object) => found.push((sequence, object)),
-                At::Written(location) => {
+                EntryState::Queued(object) => found.push((sequence, object)),
+                EntryState::Written(location) => {
                     let segments = segment(location.head.segment).zip(segment(location.body.segment));
-                    wanted.extend(segments.map(|(head, body)| Wanted { sequence, location, head, body }));
+                    items.extend(segments.map(|(head, body)| ReadItem { sequence, location, head, body }));
                 }
             }
         }
-        (found, wanted)
+        (found, items)
     }
 
-    async fn read(&self, hash: u64, wanted: Vec<Wanted>) -> Vec<Whole> {
-        if wanted.is_empty() {
+    async fn read(&self, hash: u64, items: Vec<ReadItem>) -> Vec<ReadResponse> {
+        if items.is_empty() {
             return Vec::new();
         }
         let (reply, wholes) = oneshot::channel();
-        let read = Read { hash, wanted, reply };
+        let read = ReadJob { hash, items, reply };
         if self.reads.as_ref().is_none_or(|reads| reads.try_send(read).is_err()) {
             count(&self.shared.counters.skipped);
             return Vec::new();
@@ -236,29 +238,29 @@ impl Disk {
         }
     }
 
-    /// Waits until everything that was put is written.
+    /// Waits until everything queued is written.
     pub(in crate::store) fn flush(&self) {
         let (done, wait) = sync_channel(1);
-        let is_asked = self.jobs.as_ref().is_some_and(|jobs| jobs.send(Job::Flush(done)).is_ok());
+        let is_asked = self.jobs.as_ref().is_some_and(|jobs| jobs.send(WriteJob::Flush(done)).is_ok());
         if is_asked {
-            // An error says that the writer is gone: then there is nothing left to wait for.
+            // An error means that the writer has ended: then there is nothing left to wait for.
             wait.recv().ok();
         }
     }
 }
 
 impl Drop for Disk {
-    /// Lets the threads finish what they have been asked to do.
+    /// Lets the threads finish their queues.
     fn drop(&mut self) {
         (self.jobs, self.reads) = (None, None);
         for thread in self.threads.drain(..) {
-            // One that panicked has left records that count only if they are whole.
+            // A thread that panicked has left records that count only if they are complete.
             thread.join().ok();
         }
     }
 }
 
-/// Makes sure that no other process uses the directory.
+/// Locks the directory against other processes.
 fn lock(settings: &DiskSettings) -> Result<File, DiskError> {
     let path = settings.directory.join("lock");
     let file = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
@@ -273,9 +275,9 @@ fn lock(settings: &DiskSettings) -> Result<File, DiskError> {
 /// Starts the threads.
 fn start(
     writer: Writer,
-    jobs: Receiver<Job>,
+    jobs: Receiver<WriteJob>,
     shared: &Arc<Shared>,
-    reads: Receiver<Read>,
+    reads: Receiver<ReadJob>,
 ) -> io::Result<Vec<JoinHandle<()>>> {
     let reads = Arc::new(Mutex::new(reads));
     let mut threads = vec![Builder::new().name("disk-writer".into()).spawn(move || writer.run(&jobs))?];

@@ -1,17 +1,17 @@
-//! What the tier on disk holds, for people and metrics.
+//! Usage of the disk tier, for the admin page and metrics.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What the tier on disk holds and what has become of the rest. Counts run from its start.
+/// The usage of the disk tier. Counts run from its start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DiskUsage {
-    /// Objects that can be found.
+    /// Objects in the index.
     pub objects: u64,
-    /// Bytes of disk taken.
+    /// Bytes of disk used.
     pub bytes: u64,
     /// The limit of that.
     pub bytes_max: u64,
-    /// Bytes of memory for finding objects; part of the store's limit.
+    /// Bytes of memory of the index; part of the store's limit.
     pub index_bytes: u64,
     /// Objects written.
     pub written: u64,
@@ -19,7 +19,7 @@ pub struct DiskUsage {
     pub read: u64,
     /// Objects that were not written because the disk could not keep up.
     pub dropped: u64,
-    /// Reads that were not made because the disk could not keep up.
+    /// Reads that were skipped because the disk could not keep up.
     pub skipped: u64,
     /// Records that were found torn or changed, and not used.
     pub torn: u64,
@@ -27,7 +27,7 @@ pub struct DiskUsage {
     pub failed: u64,
 }
 
-/// What is counted while it happens.
+/// The counters behind [`DiskUsage`].
 #[derive(Debug, Default)]
 pub(super) struct Counters {
     pub(super) written: AtomicU64,
@@ -38,13 +38,13 @@ pub(super) struct Counters {
     pub(super) failed: AtomicU64,
 }
 
-/// Counts one more.
+/// Adds one.
 pub(super) fn count(counter: &AtomicU64) {
     counter.fetch_add(1, Ordering::Relaxed);
 }
 
 impl Counters {
-    /// Returns the counts of now, the rest empty.
+    /// Returns the current counts, the rest empty.
     pub(super) fn usage(&self) -> DiskUsage {
         let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         DiskUsage {

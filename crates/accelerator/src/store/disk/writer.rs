@@ -1,4 +1,4 @@
-//! The thread that writes objects to disk.
+//! The writer thread.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,51 +6,53 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, SyncSender};
 
-use super::super::object::Object;
-use super::index::{Former, Live, Location};
-use super::record::{BodyPlace, HEAD_BYTES_MAX, Head, PREFIX_BYTES, Place, Prefix, Sum};
+use super::super::stored_response::StoredResponse;
+use super::index::{LiveSegment, Location, Replaced};
+use super::record::{
+    BodyLocation, Checksum, DiskOffset, HEAD_BYTES_MAX, PREFIX_BYTES, RecordHead, RecordPrefix,
+};
 use super::segment::Segment;
 use super::tier::Shared;
 use super::usage::count;
 
-/// The disk is divided into so many segments, so that the oldest part of it goes at once.
+/// The number of segments that the disk limit is divided into; the oldest one is deleted at once.
 const SEGMENTS: u64 = 64;
 
-/// The least and the greatest length of a segment in bytes; a longer record has one for itself.
+/// The smallest and the largest length of a segment in bytes; a longer record gets a segment of its own.
 const SEGMENT_BYTES: (u64, u64) = (1 << 20, 1 << 30);
 
-/// No record takes more than one part in so many of the disk.
+/// The largest record: one part in this many of the disk limit.
 const RECORD_SHARE: u64 = 4;
 
-/// What the writer is asked to do.
+/// A job for the writer.
 #[derive(Debug)]
-pub(super) enum Job {
+pub(super) enum WriteJob {
     /// Write an object.
-    Put(Put),
-    /// Write the log of removals anew.
+    Put(PutJob),
+    /// Rewrite the log of removals.
     Compact,
-    /// Look at all objects for those that were purged without being named.
+    /// Compare all objects with the unkeyed purges.
     Sweep,
-    /// Say when everything before is done.
+    /// Signal that everything before is done.
     Flush(SyncSender<()>),
 }
 
-/// An object to be written.
+/// An object to write.
 #[derive(Debug)]
-pub(super) struct Put {
-    pub(super) object: Arc<Object>,
+pub(super) struct PutJob {
+    pub(super) object: Arc<StoredResponse>,
     pub(super) hash: u64,
     pub(super) sequence: u64,
-    pub(super) former: Former,
+    pub(super) replaced: Replaced,
 }
 
-/// Writes segments.
+/// The writer of segments.
 #[derive(Debug)]
 pub(super) struct Writer {
     shared: Arc<Shared>,
     directory: PathBuf,
     bytes_max: u64,
-    /// The segment that is written to, and where it ends.
+    /// The current segment, and its end.
     current: Option<(Arc<Segment>, u64)>,
     next_id: u32,
 }
@@ -65,25 +67,25 @@ impl Writer {
         writer
     }
 
-    /// Does what it is asked to until nobody is left who could ask.
-    pub(super) fn run(mut self, jobs: &Receiver<Job>) {
+    /// Runs jobs until all senders are gone.
+    pub(super) fn run(mut self, jobs: &Receiver<WriteJob>) {
         for job in jobs {
             match job {
-                Job::Put(put) => self.put(put),
-                Job::Compact => {
+                WriteJob::Put(put) => self.put(put),
+                WriteJob::Compact => {
                     let sequence_min = self.shared.index().sequence_min();
                     self.note_failure(self.shared.log.compact(sequence_min));
                 }
-                Job::Sweep => self.sweep(),
-                // Perhaps nobody waits any more.
-                Job::Flush(done) => {
+                WriteJob::Sweep => self.sweep(),
+                // The receiver may be gone.
+                WriteJob::Flush(done) => {
                     done.send(()).ok();
                 }
             }
         }
     }
 
-    fn put(&mut self, put: Put) {
+    fn put(&mut self, put: PutJob) {
         self.shared.queued_bytes.fetch_sub(put.object.cost() as u64, Ordering::Relaxed);
         if !self.shared.index().holds(put.hash, put.sequence) {
             return;
@@ -93,22 +95,22 @@ impl Writer {
                 count(&self.shared.counters.written);
                 let mut index = self.shared.index();
                 index.settle(put.hash, put.sequence, location);
-                let is_crowded = index.is_crowded();
+                let is_nearly_full = index.is_nearly_full();
                 drop(index);
-                if is_crowded {
+                if is_nearly_full {
                     self.drop_oldest();
                 }
             }
             Err(error) => {
                 self.note_failure(Err(error));
-                self.shared.give_up(put.hash, put.sequence, put.object.key.as_str(), put.former);
+                self.shared.give_up(put.hash, put.sequence, put.object.key.as_str(), put.replaced);
             }
         }
     }
 
-    /// Takes out what purges mean that named no key, so that these can be forgotten.
+    /// Removes the objects that unkeyed purges match, so that these purges can be forgotten.
     fn sweep(&self) {
-        let Some(newest) = self.shared.index().wide_if_many() else {
+        let Some(newest) = self.shared.index().unkeyed_if_many() else {
             return;
         };
         let segments: Vec<Arc<Segment>> =
@@ -123,18 +125,18 @@ impl Writer {
                 }
             }
         }
-        self.shared.index().forget_wide(newest);
+        self.shared.index().forget_unkeyed(newest);
     }
 
-    /// Writes a record, with the body unless that is there already.
-    fn write(&mut self, put: &Put) -> io::Result<Location> {
+    /// Writes a record, with the body unless that is on disk already.
+    fn write(&mut self, put: &PutJob) -> io::Result<Location> {
         let body = &put.object.body;
         let length = u32::try_from(body.len()).map_err(|_| too_large())?;
         let sum = *blake3::hash(body).as_bytes();
-        let known = self.known_body(put.former, length, &sum);
-        let nowhere = Place { segment: 0, offset: 0 };
+        let known = self.known_body(put.replaced, length, &sum);
+        let nowhere = DiskOffset { segment: 0, offset: 0 };
         let place = known.unwrap_or(nowhere);
-        let mut head = Head::of(&put.object, put.sequence, BodyPlace { place, length, sum });
+        let mut head = RecordHead::of(&put.object, put.sequence, BodyLocation { place, length, sum });
         let bytes = head.encode();
         let body: &[u8] = if known.is_some() { &[] } else { body };
         let record_bytes = (PREFIX_BYTES + bytes.len() + body.len()) as u64;
@@ -142,25 +144,25 @@ impl Writer {
             return Err(too_large());
         }
         let (segment, offset) = self.room(record_bytes)?;
-        let prefix = Prefix::of(&bytes, body.len() as u32);
+        let prefix = RecordPrefix::of(&bytes, body.len() as u32);
         let start = [&prefix.encode()[..], &bytes].concat();
         append(&segment, offset, &start, body)?;
         let body_offset = offset + start.len() as u32;
         self.advance(&segment, u64::from(offset) + record_bytes, put.sequence);
         if known.is_none() {
-            head.body.place = Place { segment: segment.id, offset: body_offset };
+            head.body.place = DiskOffset { segment: segment.id, offset: body_offset };
         }
-        Ok(Location::of(Place { segment: segment.id, offset }, &head))
+        Ok(Location::of(DiskOffset { segment: segment.id, offset }, &head))
     }
 
-    /// Returns where the body stands already: in the record of the object whose place this one takes.
-    fn known_body(&self, former: Former, length: u32, sum: &Sum) -> Option<Place> {
-        // An empty body always stands after its head.
-        let location = former.location.filter(|location| 0 < length && location.has_body(length, sum))?;
+    /// Returns the location of the body if it is on disk already: in the record of the replaced object.
+    fn known_body(&self, replaced: Replaced, length: u32, sum: &Checksum) -> Option<DiskOffset> {
+        // An empty body always follows its head.
+        let location = replaced.location.filter(|location| 0 < length && location.has_body(length, sum))?;
         self.shared.index().segments.contains_key(&location.body.segment).then_some(location.body)
     }
 
-    /// Returns a segment with room for so many bytes, and where they go.
+    /// Returns a segment with room for so many bytes, and their offset.
     fn room(&mut self, bytes: u64) -> io::Result<(Arc<Segment>, u32)> {
         if self.bytes_max / RECORD_SHARE < bytes {
             return Err(too_large());
@@ -176,13 +178,13 @@ impl Writer {
         }
         let segment = Arc::new(Segment::create(&self.directory, self.next_id)?);
         self.next_id = self.next_id.saturating_add(1);
-        let live = Live { segment: Arc::clone(&segment), length: 0, sequence_min: u64::MAX };
+        let live = LiveSegment { segment: Arc::clone(&segment), length: 0, sequence_min: u64::MAX };
         self.shared.index().segments.insert(segment.id, live);
         self.current = Some((Arc::clone(&segment), 0));
         Ok((segment, 0))
     }
 
-    /// Notes that a record has been written up to here.
+    /// Notes that a record has been written up to this end.
     fn advance(&mut self, segment: &Arc<Segment>, end: u64, sequence: u64) {
         self.current = Some((Arc::clone(segment), end));
         if let Some(live) = self.shared.index().segments.get_mut(&segment.id) {
@@ -191,7 +193,7 @@ impl Writer {
         }
     }
 
-    /// Lets the oldest segments go until there is room for so many bytes.
+    /// Deletes the oldest segments until there is room for so many bytes.
     fn make_room(&mut self, bytes: u64) {
         while self.bytes_max < self.shared.index().segments_bytes() + self.shared.log.length() + bytes {
             if !self.drop_oldest() {
@@ -200,7 +202,7 @@ impl Writer {
         }
     }
 
-    /// Lets the oldest segment go; `false` if there is none.
+    /// Deletes the oldest segment; `false` if there is none.
     fn drop_oldest(&mut self) -> bool {
         let Some(segment) = self.shared.index().drop_oldest_segment() else {
             return false;
@@ -219,7 +221,7 @@ impl Writer {
     }
 }
 
-/// Appends a record; if that fails, nothing of it stays, since what is left could be taken for a record later.
+/// Appends a record; if that fails, the rest of it is cut off, because it could be taken for a record later.
 fn append(segment: &Segment, offset: u32, start: &[u8], body: &[u8]) -> io::Result<()> {
     let written =
         segment.write_at(start, offset).and_then(|()| segment.write_at(body, offset + start.len() as u32));

@@ -1,0 +1,166 @@
+//! A client's request, with all that decisions about it need.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use http1::RequestMethod;
+
+use super::error_page::LocalError;
+use super::settings::ExchangeSettings;
+use crate::message::{HeaderLines, LinesIter, Request};
+use crate::policy::{
+    Key, RequestDirectives, RequestField, RequestMeta, names_of_connection, passed_through, request_field,
+};
+
+/// A client's request with its cache key.
+#[derive(Debug)]
+pub(super) struct CacheRequest {
+    /// The request as the frontend passed it on.
+    pub original: Request,
+    /// The metadata that the policy reads.
+    pub meta: RequestMeta,
+    /// The cache key; that of the root for a request about the whole server (`OPTIONS *`).
+    pub key: Key,
+}
+
+impl CacheRequest {
+    /// Reads a request; refuses requests without a key, and methods that a gateway must not serve: CONNECT opens
+    /// tunnels, and TRACE reveals to scripts the fields that browsers hide from them.
+    pub fn read(mut inbound: Request, settings: &ExchangeSettings) -> Result<CacheRequest, LocalError> {
+        if matches!(&inbound.method_name[..], b"CONNECT" | b"TRACE") {
+            return Err(LocalError { status: 405, reason: "method" });
+        }
+        remove_connection_fields(&mut inbound.lines);
+        let meta = RequestMeta::read(&inbound.method_name, inbound.lines.iter(), inbound.has_body);
+        let is_about_server = meta.method == RequestMethod::Options && inbound.target == b"*";
+        let target = if is_about_server { b"/" } else { &inbound.target[..] };
+        let default = settings.default_host.as_deref().unwrap_or_default().as_bytes();
+        let authority = if inbound.authority.is_empty() { default } else { &inbound.authority[..] };
+        match Key::new(inbound.scheme, authority, target, settings.policy.dot_segments) {
+            Ok(key) => Ok(CacheRequest { original: inbound, meta, key }),
+            Err(why) => Err(LocalError { status: why.status(), reason: why.name() }),
+        }
+    }
+
+    /// Turns the request into a background GET for the same key: other wishes of the client do not count.
+    pub fn into_background_get(mut self) -> CacheRequest {
+        self.original.method_name = b"GET".to_vec();
+        ["cache-control", "pragma"].iter().for_each(|name| self.original.lines.remove(name));
+        self.meta.method = RequestMethod::Get;
+        self.meta.directives = RequestDirectives::default();
+        (self.meta.has_range, self.meta.has_condition) = (false, false);
+        self
+    }
+
+    /// Returns the header lines.
+    pub fn lines(&self) -> LinesIter<'_> {
+        self.original.lines.iter()
+    }
+
+    /// Returns whether it is a HEAD request, whose response has no body.
+    pub fn is_head(&self) -> bool {
+        self.meta.method == RequestMethod::Head
+    }
+
+    /// Returns the target to send to the origin: that of the key.
+    pub fn target(&self) -> &str {
+        if self.original.target == b"*" { "*" } else { self.key.target() }
+    }
+
+    /// Returns the host to send to the origin, with its port unless that is the scheme's default.
+    pub fn authority(&self) -> &str {
+        self.key.origin().split_once("//").map_or("", |(_, authority)| authority)
+    }
+
+    /// Returns the hash of the key; the same on all threads and after a restart of the same build.
+    pub fn key_hash(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.key.as_str().hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// Returns whether the request has passed this cache before, so that forwarding it would never end.
+    pub fn is_loop(&self, name: &str) -> bool {
+        passed_through(self.lines(), name)
+    }
+
+    /// Returns whether the request may be collapsed with others: wait for, or lead the fetch of, a response that all
+    /// of them share.
+    ///
+    /// False if it carries credentials or forbids storing: then most likely there is nothing to share. False if it
+    /// demands a response from the origin, because a fetch begun earlier does not count as one.
+    pub fn can_collapse(&self, settings: &ExchangeSettings) -> bool {
+        let directives = &self.meta.directives;
+        let demands_news = settings.policy.is_obeying_clients && directives.no_cache;
+        let is_uncollapsed = self.meta.has_authorization || directives.no_store || demands_news;
+        self.meta.method == RequestMethod::Get && !is_uncollapsed
+    }
+
+    /// Returns the value of `Max-Forwards` of an OPTIONS request (RFC 9110 §7.6.2); `None` if absent.
+    pub fn max_forwards(&self) -> Option<u64> {
+        if self.meta.method != RequestMethod::Options {
+            return None;
+        }
+        std::str::from_utf8(self.original.lines.get("max-forwards")?).ok()?.parse().ok()
+    }
+}
+
+/// Removes the fields that `Connection` names: the origin does not get them (RFC 9110 §7.6.1), so they must not
+/// select a variant either.
+///
+/// Fields that are always connection-specific stay: they tell what the client wants of the connection.
+fn remove_connection_fields(lines: &mut HeaderLines) {
+    let names = names_of_connection(lines.iter());
+    let is_left = |name: &&String| request_field(name.as_bytes()) != RequestField::Connection;
+    names.iter().filter(is_left).for_each(|name| lines.remove(name));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::test_support::{get, inbound};
+    use super::*;
+
+    fn read(inbound: Request) -> Result<CacheRequest, LocalError> {
+        CacheRequest::read(inbound, &ExchangeSettings::default())
+    }
+
+    #[test]
+    fn the_origin_gets_the_normalized_target_and_host() {
+        let request = read(Request { authority: b"Example.ORG:80".to_vec(), ..get("/a/../b%7e?q") }).unwrap();
+        assert_eq!((request.authority(), request.target()), ("example.org", "/b~?q"));
+    }
+
+    #[test]
+    fn options_asterisk_keeps_its_target() {
+        let request = read(inbound("OPTIONS", "*", &[])).unwrap();
+        assert_eq!((request.key.target(), request.target()), ("/", "*"));
+        assert_eq!(read(get("*")).unwrap_err(), LocalError { status: 400, reason: "target-form" });
+    }
+
+    #[test]
+    fn connect_and_trace_are_refused() {
+        for method in ["CONNECT", "TRACE"] {
+            let refused = LocalError { status: 405, reason: "method" };
+            assert_eq!(read(inbound(method, "/", &[])).unwrap_err(), refused, "{method}");
+        }
+    }
+
+    #[test]
+    fn a_request_without_host_gets_the_default_host_or_is_refused() {
+        let nameless = Request { authority: Vec::new(), ..get("/") };
+        assert_eq!(read(nameless.clone()).unwrap_err(), LocalError { status: 400, reason: "empty-host" });
+        let settings = ExchangeSettings { default_host: Some("a.example".to_owned()), ..Default::default() };
+        assert_eq!(CacheRequest::read(nameless, &settings).unwrap().key.as_str(), "http://a.example/");
+    }
+
+    #[test]
+    fn authorized_or_no_cache_requests_are_not_collapsed() {
+        let can_collapse = |method: &str, lines: &[(&str, &str)]| {
+            read(inbound(method, "/", lines)).unwrap().can_collapse(&ExchangeSettings::default())
+        };
+        assert!(can_collapse("GET", &[]) && can_collapse("GET", &[("Range", "bytes=0-1")]));
+        assert!(!can_collapse("HEAD", &[]));
+        for line in [("Authorization", "x"), ("Cache-Control", "no-store"), ("Cache-Control", "no-cache")] {
+            assert!(!can_collapse("GET", &[line]), "{line:?}");
+        }
+    }
+}

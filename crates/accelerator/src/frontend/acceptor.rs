@@ -1,0 +1,207 @@
+//! Accepts connections, and answers on a fast path those whose first request is there already and remembered.
+//!
+//! Where a client opens a connection per request, its request has usually arrived when the connection is accepted. If
+//! its head is remembered and the client does not keep the connection alive, the connection costs four system calls:
+//! accept, receive, send, close; it is never registered with epoll, and no task is spawned for it. The kernel reports
+//! a connection only once its first bytes are there; see [`deferred`](super::deferred).
+
+use std::cell::RefCell;
+use std::io::{self, IoSlice};
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, SocketFlags, acceptfrom_with, recv, send};
+use socket2::Socket;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+use tokio::sync::Notify;
+
+use super::connection::{ListenerConfig, serve_connection};
+use super::fast_path::ResponseBatch;
+use super::http1::{InitialState, Unsent};
+use super::peer::Peer;
+use super::socket::BACKLOG;
+use super::worker::Worker;
+
+/// The number of connections that are accepted before the accepted ones are served.
+const ACCEPTS_PER_TURN: usize = 64;
+
+/// The number of accept turns after a listener is closed: enough for a full backlog, but not for clients that keep
+/// coming.
+const DRAIN_TURNS_MAX: usize = BACKLOG as usize / ACCEPTS_PER_TURN;
+
+/// The pause after the kernel ran out of descriptors or memory.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
+
+/// A listening socket of one worker, until it is closed.
+#[derive(Debug)]
+pub(super) struct Listener {
+    config: RefCell<Rc<ListenerConfig>>,
+    closing: Notify,
+}
+
+impl Listener {
+    /// Makes a listener with these settings.
+    pub(super) fn new(config: ListenerConfig) -> Listener {
+        Listener { config: RefCell::new(Rc::new(config)), closing: Notify::new() }
+    }
+
+    /// Changes the settings of connections to come.
+    pub(super) fn change(&self, config: ListenerConfig) {
+        self.config.replace(Rc::new(config));
+    }
+
+    /// Stops the listener after the connections in its backlog have been accepted.
+    pub(super) fn close(&self) {
+        self.closing.notify_one();
+    }
+}
+
+/// Accepts connections until the listener is closed.
+///
+/// # Errors
+/// If the socket cannot be registered.
+pub(super) async fn accept_all(socket: Socket, listener: Rc<Listener>, worker: Rc<Worker>) -> io::Result<()> {
+    #[expect(
+        deprecated,
+        reason = "its successor is unsafe; the socket owns its descriptor, which is all that is needed"
+    )]
+    let socket = AsyncFd::with_interest(socket, Interest::READABLE)?;
+    let accepting = async {
+        loop {
+            accept_turn(&socket, &listener, &worker).await;
+        }
+    };
+    tokio::select! {
+        biased;
+        () = listener.closing.notified() => {}
+        () = accepting => {}
+    }
+    let _ = (0..DRAIN_TURNS_MAX).try_for_each(|_| accept_some(socket.get_ref(), &listener, &worker));
+    Ok(())
+}
+
+/// Waits for connections and accepts some.
+async fn accept_turn(socket: &AsyncFd<Socket>, listener: &Listener, worker: &Rc<Worker>) {
+    let Ok(mut guard) = socket.readable().await else {
+        return tokio::time::sleep(ACCEPT_PAUSE).await;
+    };
+    match accept_some(socket.get_ref(), listener, worker) {
+        Ok(()) => tokio::task::yield_now().await,
+        Err(Errno::AGAIN) => guard.clear_ready(),
+        // Descriptors or memory ran out, which may pass.
+        Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
+    }
+}
+
+/// Accepts waiting connections, up to a limit; `AGAIN` when none is left.
+fn accept_some(socket: &Socket, listener: &Listener, worker: &Rc<Worker>) -> Result<(), Errno> {
+    for _ in 0..ACCEPTS_PER_TURN {
+        match acceptfrom_with(socket, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC) {
+            Ok((socket, address)) => {
+                worker.opened();
+                let address = address.and_then(|address| SocketAddr::try_from(address).ok());
+                // A client that has left already may have no address any more.
+                let Some(address) = address else {
+                    worker.closed();
+                    continue;
+                };
+                on_accept(Accepted { socket, address, config: Rc::clone(&listener.config.borrow()) }, worker);
+            }
+            // The client or the network gave up before the accept (accept(2), Linux).
+            Err(
+                Errno::INTR
+                | Errno::CONNABORTED
+                | Errno::PROTO
+                | Errno::PERM
+                | Errno::NETDOWN
+                | Errno::NETUNREACH
+                | Errno::HOSTDOWN
+                | Errno::HOSTUNREACH,
+            ) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// A connection that was just accepted.
+#[derive(Debug)]
+struct Accepted {
+    socket: OwnedFd,
+    address: SocketAddr,
+    config: Rc<ListenerConfig>,
+}
+
+fn on_accept(connection: Accepted, worker: &Rc<Worker>) {
+    let start = match connection.config.is_plain_for(connection.address) {
+        true => try_fast_path(&connection, worker),
+        false => Some(InitialState::default()),
+    };
+    match start {
+        Some(start) => spawn_connection(connection, start, worker),
+        None => worker.closed(),
+    }
+}
+
+/// Spawns a task for a connection.
+fn spawn_connection(connection: Accepted, start: InitialState, worker: &Rc<Worker>) {
+    let Accepted { socket, address, config } = connection;
+    let guard = worker.track_connection();
+    match tokio::net::TcpStream::from_std(TcpStream::from(socket)) {
+        Ok(stream) => drop(tokio::task::spawn_local(serve_connection(stream, address, config, start, guard))),
+        Err(_) => worker.refused("not-registered"),
+    }
+}
+
+/// Reads once and answers requests whose heads are remembered. Returns the state in which the connection goes on, if
+/// it does.
+fn try_fast_path(connection: &Accepted, worker: &Rc<Worker>) -> Option<InitialState> {
+    let buffers = &mut *worker.buffers.borrow_mut();
+    let filled = match recv(&connection.socket, &mut buffers.input[..], RecvFlags::empty()) {
+        Ok((_, 0)) => return None,
+        Ok((_, filled)) => filled,
+        Err(Errno::AGAIN | Errno::INTR) => return Some(InitialState::default()),
+        Err(_) => return None,
+    };
+    let peer = Peer { client: connection.address, scheme: connection.config.scheme() };
+    let requests_max = worker.limits().requests_per_connection.unwrap_or(u64::MAX);
+    let mut start = InitialState::default();
+    let mut at = 0;
+    loop {
+        let (rest, left) = (&buffers.input[at..filled], requests_max.saturating_sub(start.answered + 1));
+        let batch = worker.answer_remembered(&peer, rest, left, &mut buffers.output);
+        if batch.responses == 0 {
+            start.kept = rest.to_vec();
+            return Some(start);
+        }
+        at += batch.consumed;
+        start.answered += batch.responses;
+        match send_batch(&connection.socket, &buffers.output, &batch) {
+            Ok(sent) if sent < buffers.output.len() + batch.body.len() => {
+                start.unsent = Unsent::of(&buffers.output, batch, sent);
+                start.kept = buffers.input[at..filled].to_vec();
+                return Some(start);
+            }
+            Ok(_) if batch.closes => return None,
+            Ok(_) => {}
+            Err(_) => return None,
+        }
+    }
+}
+
+/// Sends as much of a batch of responses as the kernel takes at once.
+fn send_batch(socket: &OwnedFd, output: &[u8], batch: &ResponseBatch) -> Result<usize, Errno> {
+    let sent = if batch.body.is_empty() {
+        send(socket, output, SendFlags::NOSIGNAL)
+    } else {
+        rustix::io::writev(socket, &[IoSlice::new(output), IoSlice::new(&batch.body)])
+    };
+    match sent {
+        Err(Errno::AGAIN | Errno::INTR) => Ok(0),
+        sent => sent,
+    }
+}

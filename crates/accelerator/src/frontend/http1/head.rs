@@ -1,0 +1,179 @@
+//! Heads of responses, and the parts of request heads that the parser does not interpret.
+
+use http1::{Framing, HeadError, HeadLimit, RequestHead, Version, header, reason_phrase};
+
+use crate::frontend::memo::HeadNotes;
+use crate::frontend::peer::Peer;
+use crate::message::{ClientVersion, HeaderLines, Interim, Request};
+
+/// Appends the status line, the lines and `Connection` of a response; the empty line is left to the caller, who may
+/// add lines.
+///
+/// The version is always HTTP/1.1 (RFC 9110 §2.5).
+pub(in crate::frontend) fn write_head(
+    out: &mut Vec<u8>,
+    status: u16,
+    lines: &HeaderLines,
+    version: ClientVersion,
+    keep_alive: bool,
+) {
+    write_start(out, status, lines);
+    if !keep_alive {
+        out.extend_from_slice(b"Connection: close\r\n");
+    } else if version == ClientVersion::Http10 {
+        out.extend_from_slice(b"Connection: keep-alive\r\n");
+    }
+}
+
+/// Appends the whole head of a response that ends HTTP on the connection.
+pub(super) fn write_upgrade(out: &mut Vec<u8>, status: u16, lines: &HeaderLines) {
+    write_start(out, status, lines);
+    out.extend_from_slice(b"Connection: Upgrade\r\n\r\n");
+}
+
+/// Appends an interim response.
+pub(super) fn write_interim(out: &mut Vec<u8>, interim: &Interim) {
+    write_start(out, interim.status, &interim.lines);
+    out.extend_from_slice(b"\r\n");
+}
+
+fn write_start(out: &mut Vec<u8>, status: u16, lines: &HeaderLines) {
+    let digit = |place: u16| b'0' + (status / place % 10) as u8;
+    out.extend_from_slice(b"HTTP/1.1 ");
+    out.extend_from_slice(&[digit(100), digit(10), digit(1), b' ']);
+    out.extend_from_slice(reason_phrase(status).as_bytes());
+    out.extend_from_slice(b"\r\n");
+    out.extend_from_slice(lines.as_bytes());
+}
+
+/// Returns the status and the name of the reason for which a head is refused.
+pub(super) fn refusal(error: HeadError) -> (u16, &'static str) {
+    match error {
+        HeadError::Malformed(_) => (400, "malformed-head"),
+        HeadError::Oversized(HeadLimit::Bytes | HeadLimit::Headers | HeadLimit::Interim) => {
+            (431, "head-too-large")
+        }
+        HeadError::UnsupportedVersion => (505, "unsupported-version"),
+        HeadError::InvalidLength => (400, "invalid-length"),
+        HeadError::ConflictingLengths => (400, "conflicting-lengths"),
+        HeadError::LengthWithTransferEncoding => (400, "length-with-transfer-encoding"),
+        HeadError::TransferEncodingOnHttp10 => (400, "transfer-encoding-on-http10"),
+        HeadError::UnknownTransferEncoding => (501, "unknown-transfer-encoding"),
+        HeadError::RepeatedChunked => (400, "repeated-chunked"),
+        HeadError::MissingHost => (400, "missing-host"),
+        HeadError::RepeatedHost => (400, "repeated-host"),
+        HeadError::InvalidHost => (400, "invalid-host"),
+    }
+}
+
+/// The expectation of a request before it sends its body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Expectation {
+    /// None.
+    None,
+    /// 100 (Continue).
+    Continue,
+    /// An unknown expectation.
+    Unknown,
+}
+
+/// Reads `Expect` (RFC 9110 §10.1.1), which means nothing in HTTP/1.0 or in a request without a body.
+pub(super) fn expectation(bytes: &[u8], head: &RequestHead) -> Expectation {
+    match header(bytes, "expect") {
+        Some(value) if !value.eq_ignore_ascii_case(b"100-continue") => Expectation::Unknown,
+        Some(_) if head.version == Version::Http11 && has_body(head) => Expectation::Continue,
+        _ => Expectation::None,
+    }
+}
+
+/// Returns whether the head is followed by a body.
+pub(super) fn has_body(head: &RequestHead) -> bool {
+    !matches!(head.framing, Framing::None | Framing::Length(0))
+}
+
+/// Converts a parsed head into a request for the exchange.
+pub(super) fn message_request(bytes: &[u8], head: &RequestHead, peer: &Peer) -> Request {
+    let target = match &bytes[head.target.clone()] {
+        [] => b"/",
+        target => target,
+    };
+    Request {
+        method_name: bytes[head.method_name.clone()].to_vec(),
+        scheme: peer.scheme,
+        authority: head.host.clone().map_or_else(Vec::new, |host| bytes[host].to_vec()),
+        target: target.to_vec(),
+        lines: HeaderLines::of_head(bytes),
+        version: version(head),
+        client: peer.client,
+        has_body: head.framing != Framing::None,
+        content_length: if let Framing::Length(length) = head.framing { Some(length) } else { None },
+    }
+}
+
+/// Returns the version of the client.
+pub(super) fn version(head: &RequestHead) -> ClientVersion {
+    match head.version {
+        Version::Http10 => ClientVersion::Http10,
+        Version::Http11 => ClientVersion::Http11,
+    }
+}
+
+/// Returns the notes to remember with a head.
+pub(super) fn notes(head: &RequestHead, peer: &Peer) -> HeadNotes {
+    HeadNotes {
+        scheme: peer.scheme,
+        version: version(head),
+        keep_alive: head.keep_alive,
+        method: head.method_name.clone(),
+        target: head.target.clone(),
+        authority: head.host.clone().unwrap_or(0..0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http1::{Parsed, parse_request};
+
+    use super::*;
+
+    fn parsed(text: &str) -> RequestHead {
+        let Ok(Parsed::Complete { head, .. }) = parse_request(text.as_bytes()) else { panic!("{text:?}") };
+        head
+    }
+
+    #[test]
+    fn responses_announce_keep_alive_or_close() {
+        let mut lines = HeaderLines::new();
+        lines.push(b"ETag", b"\"a\"");
+        let written = |version, keep_alive| {
+            let mut out = Vec::new();
+            write_head(&mut out, 404, &lines, version, keep_alive);
+            String::from_utf8(out).unwrap()
+        };
+        let start = "HTTP/1.1 404 Not Found\r\nETag: \"a\"\r\n";
+        assert_eq!(written(ClientVersion::Http11, true), start);
+        assert_eq!(written(ClientVersion::Http11, false), format!("{start}Connection: close\r\n"));
+        assert_eq!(written(ClientVersion::Http10, true), format!("{start}Connection: keep-alive\r\n"));
+        assert_eq!(written(ClientVersion::Http10, false), format!("{start}Connection: close\r\n"));
+    }
+
+    #[test]
+    fn only_100_continue_of_a_request_with_a_body_is_met() {
+        let cases = [
+            (
+                "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nExpect: 100-Continue\r\n\r\n",
+                Expectation::Continue,
+            ),
+            (
+                "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\nExpect: 100-continue\r\n\r\n",
+                Expectation::None,
+            ),
+            ("POST / HTTP/1.0\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n", Expectation::None),
+            ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nExpect: tea\r\n\r\n", Expectation::Unknown),
+            ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\n", Expectation::None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(expectation(text.as_bytes(), &parsed(text)), expected, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Writing to clients, with a minimum rate.
+
+use std::future::poll_fn;
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use super::connection::Connection;
+use crate::frontend::peer::ClientStream;
+
+/// The most bytes that are written before other connections are served; some 80 µs of work.
+const WRITE_BYTES_MAX: usize = 512 * 1024;
+
+/// The progress of a first attempt to send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SendProgress {
+    /// All bytes were taken.
+    All,
+    /// This many bytes were taken; the socket is full, or it is other connections' turn.
+    Partly(usize),
+}
+
+/// Writes as much of a head and a body as is taken at once.
+pub(super) fn send_now<W: ClientStream>(
+    wire: &mut W,
+    context: &mut Context<'_>,
+    head: &[u8],
+    body: &[u8],
+) -> io::Result<SendProgress> {
+    let sent = match poll_write(wire, context, head, body) {
+        Poll::Ready(sent) => sent?,
+        Poll::Pending => return Ok(SendProgress::Partly(0)),
+    };
+    if sent < head.len() + body.len() {
+        return Ok(SendProgress::Partly(sent));
+    }
+    match Pin::new(wire).poll_flush(context) {
+        Poll::Ready(flushed) => flushed.map(|()| SendProgress::All),
+        Poll::Pending => Ok(SendProgress::Partly(sent)),
+    }
+}
+
+/// Writes once: one part by itself costs less than two.
+#[inline]
+fn poll_write<W: ClientStream>(
+    wire: &mut W,
+    context: &mut Context<'_>,
+    head: &[u8],
+    body: &[u8],
+) -> Poll<io::Result<usize>> {
+    let body = &body[..body.len().min(WRITE_BYTES_MAX)];
+    let wire = Pin::new(wire);
+    match (head, body) {
+        (head, []) => wire.poll_write(context, head),
+        ([], body) => wire.poll_write(context, body),
+        (head, body) => wire.poll_write_vectored(context, &[IoSlice::new(head), IoSlice::new(body)]),
+    }
+}
+
+impl<W: ClientStream> Connection<W> {
+    /// Sends a head and a body, within the client's minimum rate.
+    pub(super) async fn send(&mut self, mut head: &[u8], mut body: &[u8]) -> io::Result<()> {
+        while !(head.is_empty() && body.is_empty()) {
+            let sent = self.send_some(head, body).await?;
+            let of_head = sent.min(head.len());
+            self.body_out += (sent - of_head) as u64;
+            (head, body) = (&head[of_head..], &body[sent - of_head..]);
+            if WRITE_BYTES_MAX <= sent {
+                tokio::task::yield_now().await;
+            }
+        }
+        let flushed = self.flush().await;
+        self.deadline.clear();
+        flushed
+    }
+
+    async fn send_some(&mut self, head: &[u8], body: &[u8]) -> io::Result<usize> {
+        let writing = poll_fn(|context| poll_write(&mut self.wire, context, head, body));
+        let sent = self.deadline.wait_at_min_rate(&mut self.min_rate, writing).await??;
+        self.min_rate.add_bytes(sent);
+        self.bytes_out += sent as u64;
+        if sent == 0 { Err(io::ErrorKind::WriteZero.into()) } else { Ok(sent) }
+    }
+
+    /// Flushes what was written.
+    async fn flush(&mut self) -> io::Result<()> {
+        let flushing = poll_fn(|context| Pin::new(&mut self.wire).poll_flush(context));
+        self.deadline.enforce(flushing).await?
+    }
+}

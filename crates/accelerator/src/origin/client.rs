@@ -1,0 +1,192 @@
+//! The client of the origin servers, which retries where that does no harm.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use http1::BodyReader;
+use units::{Nanos, wall};
+
+use super::balance::{Balancer, Candidate};
+use super::body::OriginBody;
+use super::connect::connect;
+use super::connection::Connection;
+use super::failure::OriginFailure;
+use super::pool::Pool;
+use super::server_permit::ServerPermit;
+use super::servers::{Server, Servers};
+use super::tunnel::OriginTunnel;
+use super::upload::{EncodedRequest, UploadOutcome, UploadTimeouts, send_request};
+use super::upstream_request::UpstreamRequest;
+use super::upstream_response::UpstreamResponse;
+use crate::message::RequestBody;
+use crate::policy::Times;
+
+/// A client of the origin servers for one thread, with connections of its own. Clones share them.
+#[derive(Debug, Clone)]
+pub struct OriginClient {
+    servers: Arc<Servers>,
+    balancer: Rc<Balancer>,
+    pool: Rc<Pool>,
+}
+
+/// A response whose head has arrived.
+struct PendingResponse {
+    outcome: UploadOutcome,
+    connection: Connection,
+    times: Times,
+}
+
+impl OriginClient {
+    /// Makes a client for the calling thread.
+    pub fn new(servers: Arc<Servers>) -> OriginClient {
+        let balancer = Rc::new(Balancer::new(servers.settings.balance, servers.all.len()));
+        let pool = Rc::new(Pool::new(&servers.settings));
+        OriginClient { servers, balancer, pool }
+    }
+
+    /// Sends a request to one of the servers and returns once the head of the response has arrived. Interim responses
+    /// are forwarded to the client behind `body` (RFC 9110 §15.2).
+    ///
+    /// Dropping the future aborts the request. It is retried with another server, at most
+    /// [`retries`](super::OriginSettings::retries) times, if nothing was sent because there was no connection; or if
+    /// the request is safe and has no body, and the connection ended before any byte of a response. If that was a
+    /// reused connection, the same server is first tried once more over a new one: it had closed the idle connection
+    /// meanwhile, which says nothing about the server.
+    ///
+    /// # Errors
+    /// The reason for which no server responded; of several attempts that of the last.
+    pub async fn send<B: RequestBody>(
+        &self,
+        request: &UpstreamRequest,
+        mut body: B,
+    ) -> Result<UpstreamResponse, OriginFailure> {
+        let started = self.servers.now();
+        let mut tried = Vec::new();
+        let mut failed = OriginFailure::AllDown;
+        while tried.len() <= self.servers.settings.retries as usize {
+            let Some(index) = self.choose(request.key_hash, &tried) else { return Err(failed) };
+            let permit = ServerPermit::acquire(&self.servers, &self.pool, index).await?;
+            failed = match self.send_to(&permit, request, &mut body).await {
+                Ok(pending) => {
+                    permit.note_response();
+                    return Ok(self.response(permit, pending, started));
+                }
+                Err(failure) => failure,
+            };
+            if failed.is_server_fault() {
+                permit.note_failure(&failed);
+            } else if failed == OriginFailure::NotTaken {
+                permit.note_aborted();
+            }
+            let did_no_harm =
+                failed.is_before_sending() || (failed == OriginFailure::Closed && request.is_repeatable());
+            if !did_no_harm {
+                return Err(failed);
+            }
+            tried.push(index);
+        }
+        Err(failed)
+    }
+
+    /// Closes connections that have been idle for too long, which otherwise happens only when others are used. To be
+    /// called every second or so.
+    pub fn sweep(&self) {
+        self.pool.sweep(self.servers.now());
+    }
+
+    /// Returns the index of the server to try; `None` if all are down or have been tried. Servers below their request
+    /// limit go first.
+    fn choose(&self, key_hash: u64, tried: &[usize]) -> Option<usize> {
+        let now = self.servers.now();
+        let mut candidates: Vec<_> = self.candidates(now).filter(|one| !tried.contains(&one.index)).collect();
+        let has_permit = |one: &Candidate| one.in_use < self.servers.settings.connections_max;
+        if candidates.iter().any(has_permit) {
+            candidates.retain(has_permit);
+        }
+        loop {
+            let index = self.balancer.choose(&candidates, key_hash)?;
+            if self.servers.all[index].health.enter(now) {
+                return Some(index);
+            }
+            // It is down, and another thread is just sending the trial request.
+            candidates.retain(|one| one.index != index);
+        }
+    }
+
+    fn candidates(&self, now: Nanos) -> impl Iterator<Item = Candidate> {
+        let settings = &self.servers.settings;
+        let is_candidate =
+            move |(_, server): &(usize, &Server)| server.weight != 0 && server.health.is_candidate(now);
+        self.servers.all.iter().enumerate().filter(is_candidate).map(move |(index, server)| Candidate {
+            index,
+            weight: server.weight,
+            in_use: server.in_use(settings),
+            salt: server.salt,
+        })
+    }
+
+    /// Sends a request to one server, over an idle connection if there is one.
+    async fn send_to<B: RequestBody>(
+        &self,
+        permit: &ServerPermit,
+        request: &UpstreamRequest,
+        body: &mut B,
+    ) -> Result<PendingResponse, OriginFailure> {
+        let server = permit.server();
+        let encoded = EncodedRequest::new(request, self.host(request, server))?;
+        let is_repeatable = request.is_repeatable();
+        if let Some(kept) = self.pool.take(permit.index, is_repeatable, self.servers.now()) {
+            match self.send_over(kept, &encoded, body).await {
+                Err(OriginFailure::Closed) if is_repeatable => {}
+                outcome => return outcome,
+            }
+        }
+        let limit = self.servers.settings.connect_timeout;
+        let connection = connect(server, self.servers.now(), limit).await?;
+        self.send_over(connection, &encoded, body).await
+    }
+
+    async fn send_over<B: RequestBody>(
+        &self,
+        mut connection: Connection,
+        encoded: &EncodedRequest,
+        body: &mut B,
+    ) -> Result<PendingResponse, OriginFailure> {
+        let requested = wall();
+        let limits = UploadTimeouts::from(&self.servers.settings);
+        let Connection { stream, buffer } = &mut connection;
+        let outcome = send_request(stream, buffer, encoded, body, limits).await?;
+        Ok(PendingResponse { outcome, connection, times: Times { requested, received: wall() } })
+    }
+
+    /// Returns the value of `Host`.
+    fn host<'a>(&'a self, request: &'a UpstreamRequest, server: &'a Server) -> &'a [u8] {
+        match &self.servers.settings.host {
+            Some(host) => host.as_bytes(),
+            None if request.authority.is_empty() => server.address.as_bytes(),
+            None => &request.authority,
+        }
+    }
+
+    fn response(&self, permit: ServerPermit, pending: PendingResponse, started: Nanos) -> UpstreamResponse {
+        let PendingResponse { outcome, connection, times } = pending;
+        let head = outcome.head.head;
+        let body = if head.status == 101 {
+            let Connection { stream, buffer } = connection;
+            OriginBody::upgraded(OriginTunnel::new(buffer.freeze(), stream, permit.into_permit()))
+        } else {
+            let between_bytes = self.servers.settings.between_bytes_timeout;
+            let is_reusable = head.keep_alive && outcome.is_sent;
+            OriginBody::new(permit, connection, BodyReader::new(head.framing), is_reusable, between_bytes)
+        };
+        UpstreamResponse {
+            status: head.status,
+            version: head.version,
+            lines: outcome.head.lines,
+            content_length: outcome.head.content_length,
+            times,
+            waited: self.servers.now().saturating_sub(started),
+            body,
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Stored responses.
+
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+
+use bytes::Bytes;
+use units::Nanos;
+
+use super::body::body_cost;
+use super::cost::allocation;
+use crate::message::HeaderLines;
+use crate::policy::{Key, StoredMeta};
+
+/// The highest count of [`StoredResponse::frequency`]: two bits, as in S3-FIFO.
+pub(super) const FREQUENCY_MAX: u8 = 3;
+
+/// A stored response (Varnish: object): immutable except for its usage counters.
+#[derive(Debug)]
+pub struct StoredResponse {
+    /// The key under which it is stored.
+    pub key: Key,
+    /// Its metadata.
+    pub stored: StoredMeta,
+    /// Its lines as the policy lets them be stored, without those written anew for every response: `Content-Length`,
+    /// `Age`.
+    pub lines: HeaderLines,
+    /// Its body, packed by [`Store::pack`](super::Store::pack).
+    pub body: Bytes,
+    /// The tags by which it can be purged, see [`tags_of`](super::tags_of).
+    pub tags: Box<[Box<str>]>,
+    /// The time that the origin took to answer: each hit saves it.
+    pub origin_time: Nanos,
+    hits: AtomicU32,
+    frequency: AtomicU8,
+}
+
+impl StoredResponse {
+    /// Makes a stored response; spare capacity of `lines` is freed.
+    pub fn new(
+        key: Key,
+        stored: StoredMeta,
+        mut lines: HeaderLines,
+        body: Bytes,
+        tags: Box<[Box<str>]>,
+        origin_time: Nanos,
+    ) -> StoredResponse {
+        lines.shrink();
+        let (hits, frequency) = (AtomicU32::new(0), AtomicU8::new(0));
+        StoredResponse { key, stored, lines, body, tags, origin_time, hits, frequency }
+    }
+
+    /// Makes a copy with the same key, body and history, and updated metadata and lines.
+    pub fn updated(&self, stored: StoredMeta, lines: HeaderLines) -> StoredResponse {
+        let (key, body, tags) = (self.key.clone(), self.body.clone(), self.tags.clone());
+        let object = StoredResponse::new(key, stored, lines, body, tags, self.origin_time);
+        object.inherit(self);
+        object
+    }
+
+    /// Takes over the history of the object that it replaces.
+    pub(super) fn inherit(&self, predecessor: &StoredResponse) {
+        self.hits.store(predecessor.hits(), Ordering::Relaxed);
+        self.set_frequency(predecessor.frequency());
+    }
+
+    /// Returns the status.
+    pub fn status(&self) -> u16 {
+        self.stored.response.status
+    }
+
+    /// Returns whether it is an error.
+    pub fn is_negative(&self) -> bool {
+        400 <= self.status()
+    }
+
+    /// Counts a hit; without a lock and without an atomic addition, which costs more.
+    ///
+    /// Of two threads that count at the same moment one count may get lost, which no reader minds.
+    #[inline]
+    pub fn note_hit(&self) {
+        self.hits.store(self.hits().wrapping_add(1), Ordering::Relaxed);
+        if self.frequency() < FREQUENCY_MAX {
+            self.frequency.store(self.frequency() + 1, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns the number of hits.
+    pub fn hits(&self) -> u32 {
+        self.hits.load(Ordering::Relaxed)
+    }
+
+    /// Returns the number of uses since the eviction policy last looked, up to [`FREQUENCY_MAX`].
+    pub(super) fn frequency(&self) -> u8 {
+        self.frequency.load(Ordering::Relaxed)
+    }
+
+    /// Sets the frequency for the eviction policy.
+    pub(super) fn set_frequency(&self, frequency: u8) {
+        self.frequency.store(frequency, Ordering::Relaxed);
+    }
+
+    /// Returns the bytes of memory that it takes, everything counted except its entry in the store's tables.
+    ///
+    /// The sum over itself with its reference counts, key, lines, body, tags and the allocations of its metadata,
+    /// each rounded as the allocator does it.
+    pub fn cost(&self) -> usize {
+        let counted = 2 * size_of::<usize>() + size_of::<StoredResponse>();
+        let tags = size_of_val(&*self.tags);
+        let policy: usize = self.stored.allocations().map(allocation).sum();
+        allocation(counted)
+            + allocation(self.key.capacity())
+            + allocation(self.lines.capacity())
+            + allocation(tags)
+            + self.tags.iter().map(|tag| allocation(tag.len())).sum::<usize>()
+            + policy
+            + body_cost(self.body.len())
+    }
+}

@@ -1,0 +1,145 @@
+//! Responses of well-behaved servers.
+
+use accelerator::message::{HeaderLines, NoBody};
+use accelerator::origin::OriginFailure;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use crate::script::{Scripted, Step, body, get, origins, reply, request, run, send, settings};
+
+#[test]
+fn bodies_are_equal_in_any_framing_and_pieces() {
+    let chunked =
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nwhol\r\n1;x=y\r\ne\r\n0\r\nT: x\r\n\r\n";
+    let cases = [
+        ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwhole", Some(5)),
+        (chunked, None),
+        ("HTTP/1.1 200 OK\r\n\r\nwhole", None),
+        ("HTTP/1.0 200 OK\r\n\r\nwhole", None),
+        ("HTTP/1.1 103 x\r\nLink: a\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwhole", Some(5)),
+    ];
+    run(async {
+        for (text, length) in cases {
+            for saying in [send(text), Step::Drip(text.as_bytes().to_vec())] {
+                let server = Scripted::start(vec![vec![Step::Read, saying]]).await;
+                let (origins, _) = origins(settings(&[server.address]));
+                let mut reply = get(&origins).await.unwrap();
+                assert_eq!((reply.status, reply.content_length), (200, length), "{text}");
+                assert_eq!(body(&mut reply).await.unwrap(), b"whole", "{text}");
+                assert!(reply.times.requested <= reply.times.received);
+            }
+        }
+    });
+}
+
+#[test]
+fn large_bodies_are_complete() {
+    run(async {
+        let large: String = (0..300_000).map(|n| char::from(b'a' + (n % 23) as u8)).collect();
+        let chunks: Vec<_> = large.as_bytes().chunks(70_001).collect();
+        let mut chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
+        chunks.iter().for_each(|chunk| http1::write_chunk(&mut chunked, chunk));
+        chunked.extend_from_slice(http1::LAST_CHUNK);
+        for saying in [reply(&large), Step::Send(chunked)] {
+            let server = Scripted::start(vec![vec![Step::Read, saying]]).await;
+            let (origins, _) = origins(settings(&[server.address]));
+            let mut reply = get(&origins).await.unwrap();
+            assert!(body(&mut reply).await.unwrap() == large.as_bytes());
+        }
+    });
+}
+
+#[test]
+fn bodiless_responses_end_at_once_and_keep_the_connection() {
+    let announced =
+        |status: u16| send(&format!("HTTP/1.1 {status} x\r\nContent-Length: 9\r\nETag: \"a\"\r\n\r\n"));
+    run(async {
+        let script = vec![Step::Read, announced(200), Step::Read, announced(304), Step::Read, reply("x")];
+        let server = Scripted::start(vec![script]).await;
+        let (origins, _) = origins(settings(&[server.address]));
+        for (method_name, status) in [("HEAD", 200), ("GET", 304)] {
+            let mut reply = origins.send(&request(method_name), NoBody).await.unwrap();
+            assert!(reply.body.is_ended());
+            assert_eq!((reply.status, reply.content_length), (status, Some(9)));
+            assert_eq!(reply.lines.as_bytes(), b"Content-Length: 9\r\nETag: \"a\"\r\n");
+            assert_eq!(body(&mut reply).await.unwrap(), b"");
+        }
+        assert_eq!(body(&mut get(&origins).await.unwrap()).await.unwrap(), b"x");
+    });
+}
+
+#[test]
+fn requests_are_sent_with_new_framing() {
+    run(async {
+        let script = vec![Step::Read, reply("")];
+        let server = Scripted::start(vec![script.clone(), script.clone(), script]).await;
+        let mut settings = settings(&[server.address]);
+        settings.idle_max = 0;
+        let (origins, _) = origins(settings.clone());
+        let mut request = request("GET");
+        request.target = b"/a?b".to_vec();
+        for (name, value) in [("Accept", "x/y"), ("Transfer-Encoding", "chunked"), ("Content-Length", "3")] {
+            request.lines.push(name.as_bytes(), value.as_bytes());
+        }
+        origins.send(&request, NoBody).await.unwrap();
+        request.authority.clear();
+        request.lines = HeaderLines::new();
+        origins.send(&request, NoBody).await.unwrap();
+        settings.host = Some("inner:8".to_owned());
+        crate::script::origins(settings).0.send(&request, NoBody).await.unwrap();
+        let expected = [
+            "GET /a?b HTTP/1.1\r\nHost: example.org\r\nAccept: x/y\r\n\r\n".to_owned(),
+            format!("GET /a?b HTTP/1.1\r\nHost: {}\r\n\r\n", server.address),
+            "GET /a?b HTTP/1.1\r\nHost: inner:8\r\n\r\n".to_owned(),
+        ];
+        assert_eq!(server.received(), expected);
+    });
+}
+
+#[test]
+fn requests_that_break_their_head_are_not_sent() {
+    run(async {
+        let server = Scripted::start(vec![vec![Step::Read, reply("")]]).await;
+        let (origins, servers) = origins(settings(&[server.address]));
+        let mut request = request("GET");
+        request.target = b"/ HTTP/1.1\r\nHost: x\r\n\r\nGET /".to_vec();
+        let failure = origins.send(&request, NoBody).await.unwrap_err();
+        assert_eq!((failure.status(), failure), (400, OriginFailure::Unsendable));
+        assert_eq!(servers.report()[0].connections, 0);
+    });
+}
+
+#[test]
+fn an_upgrade_opens_a_tunnel_with_its_first_bytes() {
+    run(async {
+        let head = "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\nfirst ";
+        let server = Scripted::start(vec![vec![Step::Read, send(head), Step::Echo]]).await;
+        let (origins, servers) = origins(settings(&[server.address]));
+        let mut request = request("GET");
+        request.upgrade = Some(b"echo".to_vec());
+        let reply = origins.send(&request, NoBody).await.unwrap();
+        assert_eq!((reply.status, reply.lines.get("upgrade")), (101, Some(&b"echo"[..])));
+        let mut tunnel = reply.body.into_tunnel().unwrap();
+        assert_eq!(servers.report()[0].in_use, 1);
+        tunnel.write_all(b"second").await.unwrap();
+        tunnel.shutdown().await.unwrap();
+        let mut received = String::new();
+        tunnel.read_to_string(&mut received).await.unwrap();
+        assert_eq!(received, "first second");
+        assert!(server.received()[0].ends_with("\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\n"));
+        drop(tunnel);
+        assert_eq!(servers.report()[0].in_use, 0);
+    });
+}
+
+#[test]
+fn a_refused_upgrade_is_an_ordinary_response() {
+    run(async {
+        let server = Scripted::start(vec![vec![Step::Read, reply("no")]]).await;
+        let (origins, _) = origins(settings(&[server.address]));
+        let mut request = request("GET");
+        request.upgrade = Some(b"echo".to_vec());
+        let mut reply = origins.send(&request, NoBody).await.unwrap();
+        assert_eq!(body(&mut reply).await.unwrap(), b"no");
+        assert!(reply.body.into_tunnel().is_none());
+    });
+}
