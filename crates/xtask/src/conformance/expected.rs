@@ -77,7 +77,7 @@ impl Expected {
             format!("{ROW}{id}` | {} | {} | {reason} |\n", kind.name(), outcome.name()).replace("|  |", "| |")
         });
         format!(
-            "{}\n\n## All tests\n\n| test | kind | result | why not as the suite wants it |\n|---|---|---|---|\n{}",
+            "{}\n\n## All tests\n\n| test | kind | result | reason for the deviation |\n|---|---|---|---|\n{}",
             self.introduction,
             rows.collect::<String>()
         )
@@ -94,7 +94,7 @@ impl Expected {
         });
         let introduction = match self.introduction.is_empty() {
             true => format!(
-                "# The accelerator and the public suite of tests for caches\n\n`http-cache-tests` {version}"
+                "# Conformance of the accelerator with the public cache tests\n\n`http-cache-tests` {version}"
             ),
             false => self.introduction.clone(),
         };
@@ -184,7 +184,7 @@ mod tests {
     use crate::shell::root;
 
     const TEXT: &str = "# Title\n\nText.\n\n## All tests\n\n\
-                        | test | kind | result | why not as the suite wants it |\n|---|---|---|---|\n\
+                        | test | kind | result | reason for the deviation |\n|---|---|---|---|\n\
                         | `a` | required | pass | |\n| `b` | optimal | fail | by choice |\n| `c` | check | no | |\n";
 
     fn found(outcomes: &[(&str, Kind, Outcome)]) -> Vec<(Test, Outcome)> {
