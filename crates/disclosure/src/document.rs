@@ -1,4 +1,4 @@
-//! The document model: what a report says, apart from how it looks.
+//! The document model: the contents of a report, independent of its layout.
 
 use analysis::VerdictState;
 
@@ -7,76 +7,76 @@ use crate::charts::Chart;
 /// A whole report.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {
-    /// The benchmark's name for people.
+    /// Display name of the benchmark.
     pub title: String,
-    /// What was tested and when.
+    /// System under test and date.
     pub subtitle: String,
-    /// The verdict; stands above everything else.
+    /// The verdict, shown above everything else.
     pub banner: Banner,
     /// The headline; never shown without the banner.
     pub hero: Option<Hero>,
-    /// The answer to what was asked, in numbers: the first paragraph. May be empty.
+    /// First paragraph: the answer to the question of the run, in numbers. May be empty.
     pub answer: Text,
-    /// The chart that says most, for the first screen; its numbers are in a section.
-    pub lead: Option<Lead>,
-    /// In reading order.
+    /// The most informative chart, for the first screen; its numbers are in a section.
+    pub lead: Option<LeadFigure>,
+    /// Sections in reading order.
     pub sections: Vec<Section>,
-    /// Last words: where the report comes from.
+    /// Last paragraph: the origin of the report.
     pub colophon: Text,
 }
 
-/// The verdict with its reasons, and what deviates from the benchmark's definition.
+/// The verdict with its reasons, and the modifications of the benchmark's definition.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Banner {
-    /// The judgement.
+    /// VerdictState of the verdict.
     pub state: VerdictState,
-    /// The judgement in a sentence.
+    /// The verdict in one sentence.
     pub text: Text,
-    /// Why the run is not valid; empty if it is.
+    /// Reasons for which the run is not valid; empty if it is valid.
     pub reasons: Vec<Text>,
-    /// Deviations, one each: `steady phase: 600 s → 8 s`; empty for a run by the book.
+    /// Modifications, one per item: `steady phase: 600 s → 8 s`; empty for an unmodified run.
     pub modified: Vec<Text>,
 }
 
-/// The benchmark's own figure with its companions.
+/// The benchmark's headline with its load and response time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hero {
     /// The figure, without its unit.
     pub value: String,
     /// The unit: `connections per second`.
     pub unit: String,
-    /// At which load, with which response time.
+    /// Load and response time of the headline.
     pub companion: Text,
 }
 
-/// A chart without a table of its own.
+/// A chart without its table.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Lead {
+pub struct LeadFigure {
     /// The chart.
     pub chart: Chart,
-    /// How to read it.
+    /// Explanation of the chart.
     pub caption: Text,
 }
 
-/// A part of the report.
+/// A section of the report.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Section {
     /// Anchor: lower case and hyphens, unique in the document.
     pub id: &'static str,
     /// Heading.
     pub title: String,
-    /// In reading order.
+    /// Blocks in reading order.
     pub blocks: Vec<Block>,
 }
 
-/// A piece of a section.
+/// An element of a section.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Block {
-    /// Running text.
+    /// A paragraph.
     Paragraph(Text),
-    /// A heading below the section's.
+    /// A heading of the second level.
     Heading(String),
-    /// A few figures that matter most.
+    /// The key figures.
     Tiles(Vec<Tile>),
     /// A table.
     Table(Table),
@@ -84,87 +84,87 @@ pub enum Block {
     Figure(Box<Figure>),
     /// Names and values.
     Facts(Vec<(String, Text)>),
-    /// Text as it stands in a file or on a command line.
+    /// Verbatim text of a file or a command line.
     Code {
-        /// What it is.
+        /// Description of the text.
         caption: String,
         /// The text.
         text: String,
     },
-    /// Items without order.
+    /// An unordered list.
     List(Vec<Text>),
-    /// Something that must not be overlooked.
+    /// A highlighted note.
     Note(NoteKind, Text),
-    /// Detail that is folded away where the medium can do that.
+    /// Details that are collapsed in media that can do so.
     Fold {
-        /// What is inside.
+        /// Title, shown even when collapsed.
         title: String,
-        /// In reading order.
+        /// Blocks in reading order.
         blocks: Vec<Block>,
     },
 }
 
-/// How loud a note is.
+/// Severity of a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoteKind {
-    /// Helps to read what is near it.
+    /// Explains the results next to it.
     Info,
-    /// Limits what can be concluded.
+    /// Limits the conclusions.
     Warning,
 }
 
-/// One figure of a summary.
+/// A key figure of a summary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tile {
-    /// What it is.
+    /// Name of the figure.
     pub name: String,
     /// The figure with its unit.
     pub value: String,
-    /// Where or how.
+    /// Context: the load, the limit.
     pub note: String,
 }
 
-/// A chart and the numbers behind it.
+/// A chart with the table of its numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
     /// The chart.
     pub chart: Chart,
-    /// How to read it.
+    /// Explanation of the chart.
     pub caption: Text,
-    /// The same numbers.
+    /// The numbers of the chart.
     pub table: Table,
-    /// Whether the table is too long to be read from top to bottom; it is then folded, and left out on paper.
+    /// Whether the table is too long to be read from top to bottom; it is then collapsed, and omitted in print.
     pub bulky: bool,
 }
 
 /// A table. Every row has as many cells as there are columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
-    /// What it shows.
+    /// Caption.
     pub caption: String,
-    /// From left to right.
+    /// Columns from left to right.
     pub columns: Vec<Column>,
-    /// From top to bottom.
+    /// Rows from top to bottom.
     pub rows: Vec<Row>,
-    /// How to read it; may be empty.
+    /// Explanation of the table; may be empty.
     pub note: Text,
 }
 
-/// A column's head.
+/// The header of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
     /// Heading.
     pub heading: String,
     /// Unit; may be empty.
     pub unit: &'static str,
-    /// Where its cells are aligned.
+    /// Alignment of the cells.
     pub align: Align,
 }
 
-/// Where the cells of a column are aligned.
+/// Alignment of the cells of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
-    /// For words.
+    /// For text.
     Left,
     /// For numbers.
     Right,
@@ -173,69 +173,69 @@ pub enum Align {
 /// A row of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// From left to right.
+    /// Cells from left to right.
     pub cells: Vec<Cell>,
-    /// What the row is.
-    pub tone: Tone,
+    /// Emphasis of the row.
+    pub style: RowStyle,
 }
 
-/// What a row is, apart from its words.
+/// Emphasis of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tone {
-    /// Like any other.
+pub enum RowStyle {
+    /// No emphasis.
     Plain,
-    /// The one that the headline comes from.
+    /// The row of the headline.
     Best,
-    /// Not valid.
-    Bad,
-    /// A sum of the others.
+    /// The row of an invalid result.
+    Invalid,
+    /// The total of the other rows.
     Total,
 }
 
-/// A cell: a value, and what belongs to it in smaller letters.
+/// A cell: a value, and a detail in smaller letters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cell {
-    /// The value; a text of several lines has them as in a file.
+    /// The value; line breaks are kept, for texts of files.
     pub text: String,
-    /// Its interval or another companion; may be empty.
+    /// Confidence interval or another detail; may be empty.
     pub detail: String,
 }
 
-/// Running text with the least of formatting.
+/// Text with minimal formatting.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Text(pub Vec<Span>);
 
-/// A stretch of text in one style.
+/// A run of text in one style.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Span {
-    /// As it is.
+    /// Plain text.
     Plain(String),
-    /// Stressed.
+    /// Strong emphasis.
     Strong(String),
     /// A name from a file or a command line.
     Code(String),
 }
 
 impl Text {
-    /// Adds text as it is.
+    /// Appends plain text.
     pub fn plain(mut self, text: impl Into<String>) -> Text {
         self.0.push(Span::Plain(text.into()));
         self
     }
 
-    /// Adds stressed text.
+    /// Appends text with strong emphasis.
     pub fn strong(mut self, text: impl Into<String>) -> Text {
         self.0.push(Span::Strong(text.into()));
         self
     }
 
-    /// Adds a name from a file or a command line.
+    /// Appends a name from a file or a command line.
     pub fn code(mut self, text: impl Into<String>) -> Text {
         self.0.push(Span::Code(text.into()));
         self
     }
 
-    /// Adds a sentence, in which names from a file or a command line stand in backquotes.
+    /// Appends a sentence in which names from files and command lines are in backquotes.
     pub fn sentence(self, sentence: &str) -> Text {
         let parts = sentence.split('`').enumerate().filter(|(_, part)| !part.is_empty());
         parts.fold(self, |text, (index, part)| match index % 2 {
@@ -244,7 +244,7 @@ impl Text {
         })
     }
 
-    /// Returns whether there is nothing to read.
+    /// Returns whether the text is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -263,19 +263,19 @@ impl<T: Into<String>> From<T> for Cell {
 }
 
 impl Cell {
-    /// Makes a cell with a companion in smaller letters.
+    /// Creates a cell with a detail in smaller letters.
     pub fn with(text: String, detail: String) -> Cell {
         Cell { text, detail }
     }
 }
 
 impl Column {
-    /// Makes a column of words.
+    /// Creates a left-aligned column of text.
     pub fn words(heading: impl Into<String>) -> Column {
         Column { heading: heading.into(), unit: "", align: Align::Left }
     }
 
-    /// Makes a column of numbers; the unit may be empty.
+    /// Creates a right-aligned column of numbers; the unit may be empty.
     pub fn numbers(heading: impl Into<String>, unit: &'static str) -> Column {
         Column { heading: heading.into(), unit, align: Align::Right }
     }
@@ -287,28 +287,28 @@ impl Column {
 }
 
 impl Row {
-    /// Makes a row like any other.
+    /// Creates a row without emphasis.
     pub fn plain<C: Into<Cell>>(cells: impl IntoIterator<Item = C>) -> Row {
-        Row { cells: cells.into_iter().map(Into::into).collect(), tone: Tone::Plain }
+        Row { cells: cells.into_iter().map(Into::into).collect(), style: RowStyle::Plain }
     }
 
-    /// Gives the row a tone.
-    pub fn tone(self, tone: Tone) -> Row {
-        Row { tone, ..self }
+    /// Sets the emphasis of the row.
+    pub fn style(self, style: RowStyle) -> Row {
+        Row { style, ..self }
     }
 }
 
 impl Table {
-    /// Makes a table without a note.
+    /// Creates a table without a note.
     ///
     /// # Panics
-    /// If a row has another number of cells than there are columns: our own mistake.
+    /// If the number of cells of a row differs from the number of columns, which is a bug.
     pub fn new(caption: impl Into<String>, columns: Vec<Column>, rows: Vec<Row>) -> Table {
         assert!(rows.iter().all(|row| row.cells.len() == columns.len()), "rows as wide as the table");
         Table { caption: caption.into(), columns, rows, note: Text::default() }
     }
 
-    /// Gives the table a note.
+    /// Sets the note of the table.
     pub fn note(self, note: impl Into<Text>) -> Table {
         Table { note: note.into(), ..self }
     }
@@ -318,8 +318,7 @@ impl Table {
         self.columns.iter().map(Column::label).collect()
     }
 
-    /// Returns the cells of all rows, for a terminal: digits without spaces between groups, so that a
-    /// pipe can read them.
+    /// Returns the cells of all rows, for a terminal: without digit group separators, so that scripts can parse the numbers.
     pub fn plain_rows(&self) -> Vec<Vec<String>> {
         let plain = |cell: &Cell| cell.one_line().replace('\u{202f}', "").replace('\u{a0}', " ");
         self.rows.iter().map(|row| row.cells.iter().map(plain).collect()).collect()
@@ -327,12 +326,12 @@ impl Table {
 }
 
 impl Cell {
-    /// Returns whether the value is several lines of a file.
+    /// Returns whether the value has several lines.
     pub fn is_listing(&self) -> bool {
         self.text.contains('\n')
     }
 
-    /// Returns value and companion on one line: `12.3 ms (12.1–12.5 ms)`; the companion alone where there is no value.
+    /// Returns value and detail on one line: `12.3 ms (12.1–12.5 ms)`; the detail alone if the value is empty.
     pub fn one_line(&self) -> String {
         match (self.text.as_str(), self.detail.as_str()) {
             (text, "") => text.to_owned(),

@@ -1,8 +1,8 @@
 //! The disclosure report: document model, sections, charts, renderers.
 //!
-//! Everything here is a function of its arguments. A [`Report`] goes through [`outline`] to a
-//! [`Document`], and that to HTML or Markdown; the CSV and JSON forms take the report itself,
-//! because they carry every number at full precision.
+//! Everything here is a pure function of its arguments. [`outline`] turns a [`Report`] into a [`Document`], which is
+//! rendered as HTML, Markdown or typst. The CSV and JSON exports take the report itself, because they contain every
+//! number at full precision.
 
 mod campaign;
 mod comparison;
@@ -21,8 +21,8 @@ pub use comparison::{
     comparison_text, configuration_table,
 };
 pub use document::{
-    Align, Banner, Block, Cell, Column, Document, Figure, Hero, Lead, NoteKind, Row, Section, Span, Table,
-    Text, Tile, Tone,
+    Align, Banner, Block, Cell, Column, Document, Figure, Hero, LeadFigure, NoteKind, Row, RowStyle, Section,
+    Span, Table, Text, Tile,
 };
 pub use report::{PriceSheet, Provenance, Report};
 pub use scaling::scaling_text;

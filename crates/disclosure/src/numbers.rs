@@ -1,24 +1,24 @@
-//! How numbers are written for people. One quantity has one text, whichever table or sentence it stands in, so the rules
-//! depend on the value alone; `–` stands for what is not there.
+//! Number formats for people. A quantity is formatted alike in all tables and sentences, so the rules depend on the value
+//! alone; `–` stands for an absent value.
 //!
-//! | quantity | written as |
+//! | quantity | format |
 //! |---|---|
-//! | rate, throughput, Little's load factor, other measured figures | four significant digits, whole numbers in full |
-//! | times | three significant digits with the unit that fits |
+//! | rate, throughput, Little's load factor, other measured figures | four significant digits, all digits of the integer part |
+//! | times | three significant digits with a suitable unit |
 //! | sizes | KiB, MiB, GiB: powers of 1024 |
 //! | throughput | Mbit/s of 10⁶ bits |
-//! | money | the decimals of its currency; a price for one of something has three significant digits at least |
-//! | counts | digits in groups of three from 1000 on |
+//! | money | the decimals of its currency; unit prices at least three significant digits |
+//! | counts | digits in groups of three from 1000 |
 
 use units::{Bytes, Money, Nanos, UnitPrice};
 
-/// What stands for a value that is absent or not a number.
+/// Text for a value that is absent or not a number.
 pub const ABSENT: &str = "–";
 
-/// Megabits of 10⁶ bits in one of 2²⁰, which WebStone counted in.
+/// Megabits of 10⁶ bits per megabit of 2²⁰ bits, the unit of WebStone.
 const DECIMAL: f64 = 1.048_576;
 
-/// Writes a figure that was measured: four significant digits, of whole numbers all; below 1 three.
+/// Formats a measured figure: four significant digits and all digits of the integer part; three below 1.
 pub fn figure(value: impl Into<Option<f64>>) -> String {
     let value = value.into();
     let decimals = match value.map_or(0.0, f64::abs) {
@@ -30,22 +30,22 @@ pub fn figure(value: impl Into<Option<f64>>) -> String {
     fixed(value, decimals)
 }
 
-/// Writes the two ends of an interval of measured figures; nothing if there is none.
+/// Formats an interval of measured figures; empty if there is none.
 pub fn figure_interval(interval: Option<(f64, f64)>) -> String {
     interval.map_or(String::new(), |(low, high)| format!("{}–{}", figure(low), figure(high)))
 }
 
-/// Writes a throughput that is given in megabits of 2²⁰ bits per second in those of 10⁶.
+/// Formats a throughput given in megabits of 2²⁰ bits per second in megabits of 10⁶ bits.
 pub fn megabits(value: impl Into<Option<f64>>) -> String {
     figure(value.into().map(decimal_megabits))
 }
 
-/// Returns a throughput in megabits of 10⁶ bits, given in those of 2²⁰.
+/// Converts megabits of 2²⁰ bits to megabits of 10⁶ bits.
 pub fn decimal_megabits(value: f64) -> f64 {
     value * DECIMAL
 }
 
-/// Writes a number with fixed decimals.
+/// Formats a number with a fixed number of decimals.
 pub fn fixed(value: impl Into<Option<f64>>, decimals: usize) -> String {
     match value.into() {
         Some(value) if value.is_finite() => group(&format!("{value:.decimals$}")),
@@ -53,12 +53,12 @@ pub fn fixed(value: impl Into<Option<f64>>, decimals: usize) -> String {
     }
 }
 
-/// Writes a count.
+/// Formats a count.
 pub fn count(value: impl Into<Option<u64>>) -> String {
     value.into().map_or(ABSENT.to_owned(), |value| group(&value.to_string()))
 }
 
-/// Writes a ratio as percent.
+/// Formats a ratio as a percentage.
 pub fn percent(ratio: impl Into<Option<f64>>, decimals: usize) -> String {
     match ratio.into() {
         Some(ratio) if ratio.is_finite() => format!("{} %", fixed(ratio * 100.0, decimals)),
@@ -66,14 +66,14 @@ pub fn percent(ratio: impl Into<Option<f64>>, decimals: usize) -> String {
     }
 }
 
-/// Writes a time with the unit that fits it.
+/// Formats a time with a suitable unit.
 pub fn time(value: impl Into<Option<Nanos>>) -> String {
     value
         .into()
         .map_or(ABSENT.to_owned(), |time| if time == Nanos::ZERO { "0".to_owned() } else { time.to_string() })
 }
 
-/// Writes a time given in seconds with the unit that fits it.
+/// Formats a time given in seconds with a suitable unit.
 pub fn seconds(value: impl Into<Option<f64>>) -> String {
     match value.into() {
         Some(value) if value.is_finite() => time(Nanos::from_secs_f64(value)),
@@ -81,7 +81,7 @@ pub fn seconds(value: impl Into<Option<f64>>) -> String {
     }
 }
 
-/// Writes a length of time that somebody chose: `10 min`, `5 s`, `8.5 s`.
+/// Formats a configured duration: `10 min`, `5 s`, `8.5 s`.
 pub fn length(value: Nanos) -> String {
     let seconds = value.as_secs_f64();
     if 0.0 < seconds && seconds < 1.0 {
@@ -94,7 +94,7 @@ pub fn length(value: Nanos) -> String {
     if whole { format!("{seconds} s") } else { format!("{seconds:.1} s") }
 }
 
-/// Writes the two ends of an interval of times, the unit once if both have the same.
+/// Formats an interval of times, with the unit only once if both ends have the same.
 pub fn time_range(low: Nanos, high: Nanos) -> String {
     let (low, high) = (time(low), time(high));
     match (low.split_once(' '), high.split_once(' ')) {
@@ -103,39 +103,39 @@ pub fn time_range(low: Nanos, high: Nanos) -> String {
     }
 }
 
-/// Writes the two ends of an interval of times; nothing if there is none.
+/// Formats an interval of times; empty if there is none.
 pub fn time_interval(interval: Option<(Nanos, Nanos)>) -> String {
     interval.map_or(String::new(), |(low, high)| time_range(low, high))
 }
 
-/// Writes the two ends of an interval of times given in seconds; nothing if there is none.
+/// Formats an interval of times given in seconds; empty if there is none.
 pub fn seconds_interval(interval: Option<(f64, f64)>) -> String {
     time_interval(interval.map(|(low, high)| (Nanos::from_secs_f64(low), Nanos::from_secs_f64(high))))
 }
 
-/// Writes the two ends of an interval of numbers.
+/// Formats an interval of numbers.
 pub fn range(interval: Option<(f64, f64)>, decimals: usize) -> String {
     interval.map_or(ABSENT.to_owned(), |(low, high)| {
         format!("{}–{}", fixed(low, decimals), fixed(high, decimals))
     })
 }
 
-/// Writes a size.
+/// Formats a size.
 pub fn bytes(value: u64) -> String {
     Bytes(value).to_string()
 }
 
-/// Writes an amount of money with its currency.
+/// Formats an amount of money with its currency.
 pub fn money(value: Money) -> String {
     format!("{} {}", group(&value.digits()), value.currency)
 }
 
-/// Writes a price for one of something with its currency.
+/// Formats a unit price with its currency.
 pub fn unit_price(value: UnitPrice) -> String {
     format!("{} {}", group(&value.digits()), value.currency)
 }
 
-/// Sets narrow spaces between groups of three digits.
+/// Inserts narrow spaces between groups of three digits.
 pub fn group(number: &str) -> String {
     let (sign, digits) = number.strip_prefix('-').map_or(("", number), |rest| ("−", rest));
     let (whole, fraction) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
@@ -154,13 +154,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_absent_is_a_dash() {
+    fn absent_values_are_a_dash() {
         assert_eq!([fixed(None, 2), fixed(f64::NAN, 2), count(None), time(None)], ["–"; 4]);
         assert_eq!([percent(f64::INFINITY, 1), seconds(None), range(None, 2)], ["–"; 3]);
     }
 
     #[test]
-    fn measured_figures_have_four_digits_and_whole_numbers_all() {
+    fn measured_figures_have_four_significant_digits_and_all_integer_digits() {
         let texts = [12_631.0, 9_999.96, 404.62, 95.25, 1.5, 0.45, 0.016_66, 0.0].map(figure);
         let expected = ["12\u{202f}631", "10\u{202f}000", "404.6", "95.25", "1.50", "0.450", "0.0167", "0"];
         assert_eq!(texts, expected);
@@ -170,12 +170,12 @@ mod tests {
 
     /// 1937.03 megabits of 2²⁰ bits are 2031.12 of 10⁶.
     #[test]
-    fn throughput_is_written_in_megabits_of_a_million_bits() {
+    fn throughput_is_formatted_in_megabits_of_a_million_bits() {
         assert_eq!(megabits(1937.03), "2\u{202f}031");
     }
 
     #[test]
-    fn digits_stand_in_groups_of_three() {
+    fn digits_are_in_groups_of_three() {
         assert_eq!(fixed(285.1234, 2), "285.12");
         assert_eq!(fixed(0.016_66, 4), "0.0167");
         assert_eq!(fixed(12_345.678, 2), "12\u{202f}345.68");
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn times_take_the_unit_that_fits() {
+    fn times_have_a_suitable_unit() {
         assert_eq!([seconds(0.0557), seconds(1.5), seconds(0.000_012)], ["55.7 ms", "1.50 s", "12.0 µs"]);
         assert_eq!(time_range(Nanos::from_millis(11), Nanos::from_millis(12)), "11.0–12.0 ms");
         assert_eq!(time_range(Nanos::from_micros(980), Nanos::from_millis(1)), "980 µs–1.00 ms");

@@ -1,24 +1,24 @@
-//! How servers scale with their CPUs: table, curve and fits.
+//! CPU scaling of servers: table, curve and fitted laws.
 
 use analysis::scaling::{BUSY_MIN, CpuGroup, Scaling};
 use stats::{Estimate, FitError, FitQuality, Prediction};
 
 use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
 use crate::report::load_number;
-use crate::{Block, Cell, Column, Figure, NoteKind, Row, Section, Table, Tone, numbers};
+use crate::{Block, Cell, Column, Figure, NoteKind, Row, RowStyle, Section, Table, numbers};
 
-/// How many points a curve is drawn with.
+/// Number of points of a drawn curve.
 const CURVE_POINTS: u32 = 60;
 
-/// Returns the section; `None` if no server was run on groups of CPUs.
+/// Returns the section; `None` if no server was run with different numbers of CPUs.
 pub(crate) fn section(scalings: &[Scaling], rate_heading: &str) -> Option<Section> {
     if scalings.is_empty() {
         return None;
     }
     let mut blocks = vec![Block::Figure(Box::new(Figure {
         chart: chart(scalings, rate_heading),
-        caption: "Markers: highest valid rate on each group, the median of its passes. Hollow: its CPUs were not full, \
-                  so it says little about scaling. Lines: the universal scalability law, as far as it was fitted."
+        caption: "Markers: highest valid rate per number of CPUs, the median of its repetitions. Hollow: the CPUs were not \
+                  saturated, so the rate says little about scaling. Lines: the fitted universal scalability law."
             .into(),
         table: table(scalings, rate_heading),
         bulky: false,
@@ -28,13 +28,13 @@ pub(crate) fn section(scalings: &[Scaling], rate_heading: &str) -> Option<Sectio
     Some(Section { id: "scaling", title: "Scaling with CPUs".into(), blocks })
 }
 
-/// Says which passes were limited by something else.
+/// Returns a note about the repetitions that other resources than the CPUs limited.
 fn not_full(scaling: &Scaling) -> Option<Block> {
     let other = scaling.groups.iter().filter(|group| !group.is_bound_by_cpus());
     let sizes: Vec<String> = other.map(limited).collect();
     (!sizes.is_empty()).then(|| {
         let text = format!(
-            "{}: not a scaling factor where the CPUs were less than {} busy at the peak: {}.",
+            "{}: the speed-up is not a scaling factor where the CPUs were less than {} busy at the peak: {}.",
             scaling.server,
             numbers::percent(BUSY_MIN, 0),
             sizes.join(", ")
@@ -54,18 +54,18 @@ fn table(scalings: &[Scaling], rate_heading: &str) -> Table {
         Column::words("Server"),
         Column::numbers("CPUs", ""),
         Column::numbers(rate_heading, ""),
-        Column::numbers("Passes", ""),
+        Column::numbers("Repetitions", ""),
         Column::numbers("At load", ""),
         Column::numbers("CPUs busy", "%"),
         Column::numbers("Speed-up", ""),
         Column::numbers("Efficiency", ""),
-        Column::numbers("Serial share", ""),
+        Column::numbers("Serial fraction", ""),
     ];
     let rows =
         scalings.iter().flat_map(|scaling| scaling.groups.iter().map(|group| row(&scaling.server, group)));
-    Table::new("Highest valid rate on each group of CPUs", columns, rows.collect()).note(
-        "Speed-up: rate ÷ rate on one CPU. Efficiency: speed-up ÷ CPUs. Serial share: after Karp and Flatt, the part of \
-         the work that does not spread.",
+    Table::new("Highest valid rate per number of CPUs", columns, rows.collect()).note(
+        "Speed-up: rate ÷ rate on one CPU. Efficiency: speed-up ÷ CPUs. Serial fraction: Karp–Flatt metric, the fraction of \
+         the work that is not parallelized.",
     )
 }
 
@@ -86,10 +86,10 @@ fn row(server: &str, group: &CpuGroup) -> Row {
         numbers::fixed(speed_up.map(|one| one.efficiency.0), 3).into(),
         numbers::fixed(speed_up.and_then(|one| one.serial_share), 4).into(),
     ];
-    Row { cells, tone: if group.is_bound_by_cpus() { Tone::Plain } else { Tone::Bad } }
+    Row { cells, style: if group.is_bound_by_cpus() { RowStyle::Plain } else { RowStyle::Invalid } }
 }
 
-/// Returns what was fitted, a row for each server and law.
+/// Returns the table of the fitted laws, with one row per server and law.
 fn laws(scalings: &[Scaling]) -> Table {
     let columns = vec![
         Column::words("Server"),
@@ -102,9 +102,9 @@ fn laws(scalings: &[Scaling]) -> Table {
         Column::words("Remark"),
     ];
     let rows = scalings.iter().flat_map(|scaling| [amdahl(scaling), usl(scaling)]);
-    Table::new("Laws through the peaks", columns, rows.collect()).note(
-        "X(p) = λp ÷ (1 + σ(p − 1) + κp(p − 1)); Amdahl's law is the one with κ = 0, its limit is λ ÷ σ; the \
-         other's peak is at √((1 − σ) ÷ κ) CPUs. In brackets 95 % intervals.",
+    Table::new("Scalability laws fitted to the highest rates", columns, rows.collect()).note(
+        "X(p) = λp ÷ (1 + σ(p − 1) + κp(p − 1)). Amdahl's law has κ = 0 and the limit λ ÷ σ; the universal scalability law \
+         (USL) has its peak at √((1 − σ) ÷ κ) CPUs. In parentheses: 95 % confidence intervals.",
     )
 }
 
@@ -144,7 +144,7 @@ fn usl(scaling: &Scaling) -> Row {
 }
 
 fn peak_text(peak: &Prediction) -> String {
-    let mark = if peak.extrapolated { ", far beyond what was measured" } else { "" };
+    let mark = if peak.extrapolated { ", extrapolated far beyond the measured range" } else { "" };
     format!("{}/s at {} CPUs{mark}", numbers::figure(peak.rate), numbers::fixed(peak.size, 1))
 }
 
@@ -155,7 +155,7 @@ fn fitted(
     peak: String,
     quality: &FitQuality,
 ) -> Row {
-    let remark = if quality.few_points { "few sizes: the ratios say as much" } else { "" };
+    let remark = if quality.few_points { "few data points: the fit adds little to the ratios" } else { "" };
     let cells: Vec<Cell> = vec![
         scaling.server.clone().into(),
         law.into(),
@@ -166,7 +166,7 @@ fn fitted(
         numbers::fixed(quality.r_squared, 5).into(),
         remark.into(),
     ];
-    Row { cells, tone: Tone::Plain }
+    Row { cells, style: RowStyle::Plain }
 }
 
 fn unfitted(scaling: &Scaling, law: &str, error: &FitError) -> Row {
@@ -199,7 +199,7 @@ fn chart(scalings: &[Scaling], rate_heading: &str) -> Chart {
     }
     for (style, scaling) in scalings.iter().enumerate() {
         if let Some(points) = curve(scaling) {
-            let name = format!("{}, law", scaling.server);
+            let name = format!("{}, USL", scaling.server);
             series.push(Series { name, style: scalings.len() + style, draw: Draw::Line, points });
         }
     }
@@ -209,8 +209,8 @@ fn chart(scalings: &[Scaling], rate_heading: &str) -> Chart {
     at.dedup();
     Chart {
         id: "scaling-chart",
-        title: "Highest rate against CPUs".into(),
-        description: "The highest valid rate of each server on each group of CPUs.".into(),
+        title: "Highest rate by number of CPUs".into(),
+        description: "The highest valid rate of each server for each number of CPUs.".into(),
         x: Axis { at, ..Axis::new("CPUs", Spacing::FromZero, Format::Plain) },
         panels: vec![Panel {
             y: Axis::new(rate_heading, Spacing::FromZero, Format::Plain),
@@ -222,7 +222,7 @@ fn chart(scalings: &[Scaling], rate_heading: &str) -> Chart {
     }
 }
 
-/// Returns the fitted law from one CPU to the largest group; `None` if none was fitted.
+/// Returns the fitted law from one CPU to the largest number of CPUs; `None` if none was fitted.
 fn curve(scaling: &Scaling) -> Option<Vec<Point>> {
     let law = scaling.usl.as_ref().ok()?;
     let largest = scaling.groups.last()?.cpus as f64;
@@ -230,13 +230,13 @@ fn curve(scaling: &Scaling) -> Option<Vec<Point>> {
     Some((0..=CURVE_POINTS).map(|step| Point::new(size(step), law.at(size(step)).rate)).collect())
 }
 
-/// Says in a sentence what more CPUs bring; for a terminal.
+/// Returns a sentence about the speed-up with more CPUs, for a terminal.
 pub fn scaling_text(scaling: &Scaling) -> Option<String> {
     let last = scaling.groups.last()?;
     let speed_up = last.speed_up.as_ref()?;
-    let full = if last.is_bound_by_cpus() { "" } else { ", where its CPUs were not full" };
+    let caveat = if last.is_bound_by_cpus() { "" } else { "; its CPUs were not saturated" };
     Some(format!(
-        "{}: {} CPUs carry {} × the rate of one (efficiency {}){full}",
+        "{}: {} CPUs handle {} × the rate of one CPU (efficiency {}){caveat}",
         scaling.server,
         last.cpus,
         numbers::fixed(speed_up.speed_up, 2),

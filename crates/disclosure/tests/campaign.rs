@@ -122,7 +122,7 @@ fn a_rate_that_all_were_offered_belongs_to_all_of_them() {
     let tile = &tiles.unwrap()[0];
     assert_eq!(
         (tile.value.as_str(), tile.note.as_str()),
-        ("400", "all that was offered, answered by nginx and apache, modified")
+        ("400", "the highest offered load, handled by nginx and apache, modified")
     );
 }
 
@@ -228,7 +228,7 @@ fn configurations_stand_side_by_side_and_what_differs_comes_first() {
         panic!("a table and a fold: {:?}", section.blocks)
     };
     let columns: Vec<&str> = differing.columns.iter().map(|column| column.heading.as_str()).collect();
-    assert_eq!(columns, ["Where", "What", "nginx", "apache"]);
+    assert_eq!(columns, ["Section", "Setting", "nginx", "apache"]);
     let row = |row: &disclosure::Row| row.cells.iter().map(|cell| cell.text.clone()).collect::<Vec<_>>();
     let rows: Vec<Vec<String>> = differing.rows.iter().map(row).collect();
     let expected =

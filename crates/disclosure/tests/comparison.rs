@@ -45,8 +45,7 @@ fn compared(runs: &[(&'static str, Fixture)]) -> Comparison {
     compare(&runs, MismatchPolicy::Refuse).unwrap()
 }
 
-/// The comparison with what an interval would say: a difference of a fifth at three loads, and none that holds
-/// elsewhere.
+/// The comparison with what an interval would say: a difference of a fifth at three loads, and none that holds elsewhere.
 fn certain() -> Comparison {
     let mut comparison = compared(&runs());
     let findings = [ComparisonFinding::Higher, ComparisonFinding::NoEvidence, ComparisonFinding::Higher];
@@ -109,11 +108,11 @@ fn sentences_say_what_holds() {
         "apache serves 20 % more connections per second than nginx (95 % CI 15–25 %) at 40 clients. Over 3 loads: 20 % \
          more connections per second (95 % CI 15–25 %); faster at 2, no difference found at 1."
     );
-    assert_eq!(text[1], "a|b<c> and nginx have no load in common at which both are valid.");
-    assert!(text[2].contains("up to 2.0 % from run to run is taken for granted"), "{}", text[2]);
+    assert_eq!(text[1], "a|b<c> and nginx have no common load at which both are valid.");
+    assert!(text[2].contains("a variation of up to 2.0 % between runs is assumed"), "{}", text[2]);
     assert_eq!(
         text[3],
-        "The runs are too short to say whether 6 of the 12 differences are real. Use at least 10 s per load point \
+        "The runs are too short to determine whether 6 of the 12 differences are real. Use at least 10 s per load point \
          (`--duration 10s`), or three runs per server (`--repeat 3`)."
     );
     assert_eq!(text.len(), 4);
@@ -159,12 +158,12 @@ fn every_finding_has_its_sentence() {
     );
     assert_eq!(
         said(ComparisonFinding::TooNoisy, 1.01, Some((0.94, 1.08))),
-        "apache and nginx vary too much to say whether they differ in connections per second (95 % CI −6.0 to +8.0 %; a \
-         difference of less than 5.1 % could have been overlooked) at 40 clients."
+        "apache and nginx vary too much to determine whether they differ in connections per second (95 % CI −6.0 to +8.0 %; a \
+         difference of less than 5.1 % could have been missed) at 40 clients."
     );
     assert_eq!(
         said(ComparisonFinding::TooShort, 1.01, None),
-        "The runs are too short to say whether apache and nginx differ in connections per second at 40 clients."
+        "The runs are too short to determine whether apache and nginx differ in connections per second at 40 clients."
     );
 }
 
@@ -212,7 +211,7 @@ fn what_is_not_alike_stands_above_everything() {
     });
     let banner = comparison_document(&comparison, &[]).banner;
     let text = format!("{:?}", banner.reasons);
-    assert!(text.contains("not alike: `apache` differs from `nginx` in seed (7, not 1)"), "{text}");
+    assert!(text.contains("different settings: `apache` differs from `nginx` in seed (7, not 1)"), "{text}");
 }
 
 #[test]
@@ -270,7 +269,7 @@ fn markdown_of_a_server_on_groups_of_cpus() {
     let text = disclosure::scaling_text(&comparison.scalings[0]).unwrap();
     assert_eq!(
         text,
-        "built-in: 4 CPUs carry 3.03 × the rate of one (efficiency 76 %), where its CPUs were not full"
+        "built-in: 4 CPUs handle 3.03 × the rate of one CPU (efficiency 76 %); its CPUs were not saturated"
     );
     let mut document = comparison_document(&comparison, &[]);
     document.sections.retain(|section| section.id == "scaling");
@@ -297,19 +296,19 @@ fn a_comparison_of_offered_rates_opens_with_the_answer() {
     let text = comparison_text(&comparison);
     let answer = &text[0];
     assert!(
-        answer.starts_with("apache behind plimsoll answered 400/s, all that was offered, in "),
+        answer.starts_with("apache behind plimsoll handled the highest offered load, 400/s, in "),
         "{answer}"
     );
-    assert!(answer.ends_with("; apache stopped near 240/s."), "{answer}");
+    assert!(answer.ends_with("; apache reached its limit near 240/s."), "{answer}");
     let document = comparison_document(&comparison, &[]);
     assert_eq!(document.banner.state, analysis::VerdictState::Valid, "overload is no fault of a run");
     let banner = format!("{:?}", document.banner.text);
-    assert!(banner.contains("all that was offered") && banner.contains("2 of 2 runs valid"), "{banner}");
+    assert!(banner.contains("the highest offered load") && banner.contains("2 of 2 runs valid"), "{banner}");
     assert!(render::markdown(&document).contains("↑\u{a0}overloaded"));
     assert_eq!(render::comparison_json(&comparison)["levels"][2]["figures"][0]["verdict"], "overloaded");
     assert_eq!(comparison.leader(), Some(1));
     // Closed loops have no such answer: nobody offers a rate.
-    assert!(!comparison_text(&certain())[0].contains("all that was offered"));
+    assert!(!comparison_text(&certain())[0].contains("the highest offered load"));
 }
 
 /// Nobody knows which of two servers could have done more if both did all that was asked of them.
@@ -317,13 +316,13 @@ fn a_comparison_of_offered_rates_opens_with_the_answer() {
 fn what_reached_only_the_offered_rate_is_not_called_the_best() {
     let comparison = compared(&[("nginx", fixture::open_loop()), ("apache", fixture::open_loop())]);
     assert_eq!((comparison.leader(), comparison.leaders()), (None, vec![0, 1]));
-    assert!(comparison_summary(&comparison).rows.iter().all(|row| row.tone == disclosure::Tone::Plain));
+    assert!(comparison_summary(&comparison).rows.iter().all(|row| row.style == disclosure::RowStyle::Plain));
     let answer = &comparison_text(&comparison)[0];
     assert!(
-        answer.starts_with("nginx (in ") && answer.ends_with(" answered 400/s, all that was offered."),
+        answer.starts_with("nginx (in ") && answer.ends_with(" handled the highest offered load, 400/s."),
         "{answer}"
     );
     let stopped = compared(&sweep(237.0));
-    let tones: Vec<_> = comparison_summary(&stopped).rows.iter().map(|row| row.tone).collect();
-    assert_eq!(tones, [disclosure::Tone::Plain, disclosure::Tone::Best]);
+    let tones: Vec<_> = comparison_summary(&stopped).rows.iter().map(|row| row.style).collect();
+    assert_eq!(tones, [disclosure::RowStyle::Plain, disclosure::RowStyle::Best]);
 }

@@ -12,7 +12,7 @@ const STYLE: &str = include_str!("../src/render/style.css");
 /// Variables of a style sheet, by name.
 type Colors = BTreeMap<String, String>;
 
-/// Words on a background: 4.5 at least (WCAG 2.2, 1.4.3).
+/// Terms on a background: 4.5 at least (WCAG 2.2, 1.4.3).
 const WORDS: [(&str, &str); 22] = [
     ("ink", "paper"),
     ("ink", "panel"),

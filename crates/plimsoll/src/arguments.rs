@@ -11,23 +11,23 @@ use model::{
 use testbed::{MonitorSource, MonitorSourceError};
 use units::{Bytes, Nanos};
 
-use crate::progress::Kind;
+use crate::progress::DisplayKind;
 
-/// Less memory than this no server starts with.
+/// Smallest memory limit that is accepted, in bytes: no server starts with less.
 const MEMORY_MIN: u64 = 1 << 20;
 
-/// Find out how much load a server carries, what stops it, and whether the answer can be trusted
+/// Measure how much load a server can handle, what limits it, and whether the result can be trusted
 ///
-/// Plimsoll runs the classic server benchmarks against a server, watches both sides, judges every
-/// run (valid, invalid with reasons, incomplete) and writes the disclosure report. Begin with
-/// `plimsoll run webstone-2.0.1 --quick`, which needs nothing but itself and a minute.
+/// Plimsoll runs the classic server benchmarks against a server, monitors both the server and the load generator,
+/// judges every run (valid, invalid with reasons, or incomplete) and writes a full disclosure report. Start with
+/// `plimsoll run webstone-2.0.1 --quick`: it takes a minute and needs nothing else installed.
 #[derive(Debug, Parser)]
 #[command(version, propagate_version = true, subcommand_required = true, arg_required_else_help = true)]
 pub struct Arguments {
     /// Print results as JSON on standard output
     #[arg(long, global = true)]
     pub json: bool,
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -37,95 +37,97 @@ pub struct Arguments {
 pub enum Command {
     /// List the benchmarks
     List,
-    /// Show a benchmark: load plan, workload, rules
+    /// Show a benchmark's load plan and workload
     Show(ShowArguments),
-    /// Look whether this machine is fit for a run
+    /// Check that this machine is ready for a run
     Doctor(DoctorArguments),
-    /// List what can be found out about this machine, with where it is read
+    /// List this machine's hardware and software settings, with the source of each
     Inventory(DisclosureArguments),
-    /// Run a benchmark and report on it
+    /// Run a benchmark and write its report
     ///
-    /// Without a server's name the built-in one is started and loaded: `plimsoll run webstone-2.0.1 --quick` takes 40
+    /// By default, Plimsoll starts its built-in server and puts load on it: `plimsoll run webstone-2.0.1 --quick` takes 40
     /// seconds. `--sut nginx` starts an installed server (`plimsoll suts` lists them), `--target http://10.0.0.5:8080/`
-    /// loads one that is there already, `--sut nginx,apache` runs both in turns and compares them. Benchmarks are listed
-    /// by `plimsoll list`. Whatever departs from the benchmark's definition is listed as modified in the result.
+    /// tests a server that is already running, and `--sut nginx,apache` runs both, interleaved, and compares them.
+    /// `plimsoll list` lists the benchmarks. Every change to the benchmark's definition is listed as modified in the
+    /// result.
     ///
-    /// The run goes into one file, whose path is the last line of the output; `plimsoll report` makes its report again.
-    /// The exit code is 0 if the run is valid, 3 if it is not; then the reasons are printed.
+    /// A run is recorded in one file, whose path is the last line of the output; `plimsoll report` writes its report
+    /// again. The exit code is 0 if the run is valid and 3 if it is not; the reasons are printed.
     Run(Box<RunArguments>),
-    /// List runs and how they ended
+    /// List recorded runs and how they ended
     Runs(RunsArguments),
-    /// List servers and accelerators by recipe, and what installs those that are missing
+    /// List servers and accelerators, and how to install missing ones
     ///
-    /// `plimsoll run BENCHMARK --sut NAME` takes a server, with `--profile`, `--tls` and `--gateway` as listed below its
-    /// name; `--accelerator NAME` puts an accelerator in front of it.
+    /// `plimsoll run BENCHMARK --sut NAME` starts a server; the values that `--profile`, `--tls` and `--gateway` accept for
+    /// it are listed below its name. `--accelerator NAME` puts an accelerator in front of it.
     Suts,
-    /// Write the report of a run, or one of several
+    /// Write the report of one run, or one report of several runs
     Report(ReportArguments),
-    /// Compare runs: how much they differ, and how sure that is
+    /// Compare runs: how much they differ, and how certain that is
     ///
-    /// Repetitions of one server count as one side; the first side is what the others are measured by. A difference is
-    /// called faster or slower only if it holds among all figures at all loads that are compared; else there is no
-    /// evidence for it, or it is all too noisy to tell, with the smallest difference that would have been seen.
+    /// Repeated runs of one server are pooled; the first server is the baseline. A server is called faster or slower only if
+    /// the difference is significant after correction for all metrics and loads compared. Otherwise the comparison says
+    /// that there is no evidence of a difference, or that the runs are too noisy to tell, with the smallest detectable
+    /// difference.
     Compare(CompareArguments),
-    /// Write what a run recorded in a form that other tools read
+    /// Export a run's records in a format that other tools read
     Export(ExportArguments),
-    /// Recompute a run, or check a published report, and list what does not follow
+    /// Recompute a run, or check a published report, and list the inconsistencies
     Audit(AuditArguments),
-    /// Sign run files, so that others can see whose they are and that they are unchanged
+    /// Sign run files, so that others can verify who made them and that they are unchanged
     ///
-    /// The seal of `NAME.plim` is `NAME.plim.seal`: what the file is, by its hashes, and an Ed25519 signature.
-    /// `plimsoll audit NAME.plim` finds and checks it. The run file itself is left as it is.
+    /// The seal of `NAME.plim` is `NAME.plim.seal`: the hashes of the run file and an Ed25519 signature.
+    /// `plimsoll audit NAME.plim` finds and verifies it. The run file itself is not changed.
     Seal(SealArguments),
-    /// Show published results, or a run beside them
+    /// Show published results, or compare a run with them
     History(HistoryArguments),
-    /// Lay out a benchmark's file set
+    /// Create a benchmark's file set on disk
     Populate(PopulateArguments),
-    /// Measure what the load generator itself can do on this machine
+    /// Measure the capacity of the load generator on this machine
     Calibrate(CalibrateArguments),
     /// Run one of the built-in servers
     Serve(ServeArguments),
-    /// Stand before a web server and answer for it what it has answered before
+    /// Run a caching reverse proxy in front of a web server
     ///
-    /// A caching reverse proxy: `plimsoll accelerate --origin http://127.0.0.1:8080 --listen 0.0.0.0:80` stores what
-    /// RFC 9111 lets a shared cache store, and no more. Everything else is said in a configuration, which it reads again
-    /// on SIGHUP. SIGTERM and SIGINT let requests in flight end first; SIGUSR1 opens the access log anew. With `--json`
-    /// it prints one line of JSON with its addresses when it listens.
+    /// `plimsoll accelerate --origin http://127.0.0.1:8080 --listen 0.0.0.0:80` stores only what RFC 9111 allows a shared
+    /// cache to store. All other settings are in a configuration file, which is reloaded on SIGHUP. SIGTERM and SIGINT
+    /// finish the requests in flight before stopping; SIGUSR1 reopens the access log. With `--json`, it prints one line of
+    /// JSON with its addresses once it is listening.
     Accelerate(AccelerateArguments),
-    /// Print a completion script for a shell
+    /// Print a shell completion script
     Completions {
-        /// For which shell
+        /// The shell
         shell: clap_complete::Shell,
     },
     /// Print the manual page
     Man,
 }
 
-/// Which benchmark.
+/// The benchmark and the files it requests.
 #[derive(Debug, Args)]
 pub struct BenchmarkArguments {
-    /// Benchmark: an id from `plimsoll list`, or the path of a definition (TOML)
+    /// Benchmark: an id from `plimsoll list`, or the path of a benchmark definition (TOML)
     #[arg(value_name = "BENCHMARK")]
     pub benchmark: String,
-    /// Use the files and weights of this filelist (WebStone 1.1 or 2.x format) instead of the benchmark's own: a file,
-    /// or the name of a list that comes with the benchmark
+    /// Use the files and weights of this filelist (WebStone 1.1 or 2.x format) instead of the benchmark's default: a file,
+    /// or the name of a filelist that comes with the benchmark
     #[arg(long, value_name = "FILE|NAME")]
     pub filelist: Option<PathBuf>,
 }
 
 impl BenchmarkArguments {
-    /// Names a benchmark with its own files.
+    /// Names a benchmark with its default files.
     pub fn of(benchmark: &str) -> BenchmarkArguments {
         BenchmarkArguments { benchmark: benchmark.to_owned(), filelist: None }
     }
 }
 
-/// Which of the benchmark's files.
+/// The benchmark and how many of its files.
 #[derive(Debug, Args)]
 pub struct FilesArguments {
     #[command(flatten)]
     pub benchmark: BenchmarkArguments,
-    /// The highest load that is going to be run: file sets of some benchmarks grow with it
+    /// The highest load that will be run; the file sets of some benchmarks grow with it
     #[arg(long, value_name = "LOAD", value_parser = level)]
     pub max_load: Option<f64>,
 }
@@ -137,34 +139,34 @@ pub struct ShowArguments {
     pub benchmark: BenchmarkArguments,
 }
 
-/// How a plan departs from its benchmark.
+/// Changes to the benchmark's plan.
 #[derive(Debug, Args)]
 pub struct PlanArguments {
     #[command(flatten)]
     pub benchmark: BenchmarkArguments,
-    /// Take the benchmark's short form, done within a minute; the result says "modified"
+    /// Run the benchmark's short form, which takes less than a minute; the result is marked as modified
     #[arg(long)]
     pub quick: bool,
-    /// Numbers of users: `10..200/10`, `1,2,5` or a mixture
+    /// Numbers of users: `10..200/10`, `1,2,5`, or both combined
     #[arg(long, value_name = "LIST", value_parser = load_list, conflicts_with = "rate")]
     pub load: Option<UserList>,
-    /// Open loop: operations per second, `1000` or `500,1000,2000`, whatever the server does
+    /// Open loop: offered rates in operations per second, `1000` or `500,1000,2000`, independent of the server's responses
     #[arg(long, value_name = "LIST", value_parser = rate_list)]
     pub rate: Option<RateList>,
-    /// The highest load, for benchmarks whose load points are equal steps up to it
+    /// The highest load, for benchmarks whose load points rise to it in equal steps
     #[arg(long, value_name = "LOAD", value_parser = level, conflicts_with_all = ["load", "rate"])]
     pub max_load: Option<f64>,
-    /// Look for the highest load that is valid and keeps the limits, up to `--max-load`; without limits, of a closed
-    /// loop, for the highest throughput
+    /// Search for the highest load, up to `--max-load`, that is valid and within the limits; in a closed loop without
+    /// limits, search for the highest throughput
     #[arg(long, conflicts_with_all = ["load", "rate"])]
     pub find_max: bool,
-    /// What is acceptable: `p99<50ms,errors<0.1%`; any percentile, also mean, max, rate, delivered
+    /// Limits that every load point must meet: `p99<50ms,errors<0.1%`; any percentile, mean, max, rate or delivered
     #[arg(long, value_name = "LIMITS", value_parser = limits)]
-    pub limit: Option<Limits>,
-    /// Open loop: when operations fall due
+    pub limit: Option<LimitList>,
+    /// Open loop: distribution of the times between operations
     #[arg(long, value_enum)]
     pub arrivals: Option<ArrivalsArgument>,
-    /// Open loop: how many operations may be in flight at most
+    /// Open loop: maximum number of operations in flight
     #[arg(long, value_name = "N")]
     pub in_flight_max: Option<u32>,
     /// Length of the measured phase of each load point: `600 s`, `10 min`, `1m30s`; seconds without a unit
@@ -173,102 +175,101 @@ pub struct PlanArguments {
     /// Length of the ramp-up
     #[arg(long, value_name = "TIME", value_parser = time, allow_negative_numbers = true)]
     pub ramp_up: Option<Nanos>,
-    /// Full load before measuring
+    /// Time at full load before measuring
     #[arg(long, value_name = "TIME", value_parser = time, allow_negative_numbers = true)]
     pub settle: Option<Nanos>,
     /// Length of the ramp-down
     #[arg(long, value_name = "TIME", value_parser = time, allow_negative_numbers = true)]
     pub ramp_down: Option<Nanos>,
-    /// Let operations in flight at the end finish within this time
+    /// Time that operations in flight at the end may take to finish
     #[arg(long, value_name = "TIME", value_parser = time, allow_negative_numbers = true)]
     pub drain: Option<Nanos>,
-    /// The longest that one operation may take
+    /// Timeout of one operation
     #[arg(long, value_name = "TIME", value_parser = time, allow_negative_numbers = true)]
     pub time_limit: Option<Nanos>,
-    /// Keep connections, for at most so many requests each if a number is given
+    /// Use persistent connections, optionally limited to this many requests each
     #[arg(long, value_name = "REQUESTS", num_args = 0..=1, require_equals = true, conflicts_with = "connection")]
     pub keep_alive: Option<Option<u32>>,
-    /// How long a connection lives
+    /// Lifetime of a connection
     #[arg(long, value_enum)]
     pub connection: Option<ConnectionArgument>,
-    /// Version of HTTP
+    /// HTTP version
     #[arg(long, value_enum, value_name = "VERSION")]
     pub http: Option<HttpArgument>,
     /// Encrypt connections
     #[arg(long, value_enum)]
     pub tls: Option<TlsArgument>,
-    /// HTTP/2: how many users share a connection
+    /// HTTP/2: number of users that share a connection
     #[arg(long, value_name = "N")]
     pub streams: Option<u32>,
-    /// How a parameter of the benchmark's requests is picked: `directory=uniform`, `directory=zipf:0.8`,
+    /// Distribution of a parameter of the benchmark's requests: `directory=uniform`, `directory=zipf:0.8`,
     /// `file=weights:3.9,5.9,8.8`; may be repeated
     #[arg(long, value_name = "NAME=HOW", value_parser = pick)]
     pub pick: Vec<(String, Pick)>,
-    /// Seed of everything that users and schedules do
+    /// Seed of the random numbers that drive users and schedules
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,
 }
 
-/// Which server, and who gets which CPUs.
+/// The server under test and the division of CPUs.
 #[derive(Debug, Args)]
 pub struct SutArguments {
-    /// Load a server that is already there: `http://HOST:PORT/`, `https://HOST/` or `HOST:PORT`
+    /// Test a server that is already running: `http://HOST:PORT/`, `https://HOST/` or `HOST:PORT`
     #[arg(long, value_name = "URL", conflicts_with_all = ["sut", "sut_cpus", "sut_quota"])]
     pub target: Option<String>,
-    /// TLS to a target: accept only certificates of the authorities in this file (PEM), instead of those that this machine
-    /// trusts; a self-signed certificate is its own authority
+    /// TLS to a target: trust only the certificate authorities in this file (PEM) instead of this machine's; a self-signed
+    /// certificate is its own authority
     #[arg(long, value_name = "FILE", requires = "target", conflicts_with = "insecure")]
     pub ca: Option<PathBuf>,
-    /// TLS to a target: accept any certificate; the result says so
+    /// TLS to a target: accept any certificate; this is noted in the result
     #[arg(long, requires = "target")]
     pub insecure: bool,
-    /// Start an installed server by recipe: `nginx`, or the path of a recipe (TOML); or `built-in`; several, separated
-    /// by commas, are run in turns and compared
+    /// Start an installed server by its recipe: `nginx`, `built-in`, or the path of a recipe (TOML); several, separated by
+    /// commas, are run interleaved and compared
     #[arg(long, value_name = "RECIPE", value_delimiter = ',')]
     pub sut: Vec<String>,
-    /// Settings of the server: a profile of its recipe, such as `default` for those that it comes with
+    /// Settings profile of the server's recipe; `default` uses the settings that the server ships with
     #[arg(long, value_name = "NAME", requires = "sut")]
     pub profile: Option<String>,
     /// Put an accelerator (a caching reverse proxy) in front of the server: `plimsoll,varnish,nginx`, or the path of a
-    /// recipe (TOML); several, and `none`, are run in turns and compared
+    /// recipe (TOML); several, or `none` for a run without one, are run interleaved and compared
     #[arg(long, value_name = "NAME", value_delimiter = ',', conflicts_with = "target")]
     pub accelerator: Vec<String>,
-    /// Memory for the accelerator's copies: `100 MiB`; by default there is room for all files
+    /// Cache memory of the accelerator: `100 MiB`; by default large enough for all files
     #[arg(long, value_name = "SIZE", value_parser = memory, requires = "accelerator")]
     pub accelerator_memory: Option<u64>,
-    /// How the server runs the programs that make pages; several are run in turns and compared
+    /// How the server runs the programs that generate pages; several are run interleaved and compared
     #[arg(long, value_name = "KIND", value_parser = gateway(), value_delimiter = ',')]
     pub gateway: Vec<GatewayKind>,
-    /// How many pages can be in the making at once; several numbers are run in turns and compared
+    /// Number of page workers; several numbers are run interleaved and compared
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub workers: Vec<u32>,
-    /// Folder for the server's files, kept and used again; by default one below `/var/tmp`
+    /// Directory for the server's files, kept and reused between runs; by default a directory under `/var/tmp`
     #[arg(long, value_name = "DIR")]
     pub files: Option<PathBuf>,
-    /// Local addresses that connections are made from, in turn: `127.0.0.2,127.0.0.3`
+    /// Local addresses to connect from, used in turn: `127.0.0.2,127.0.0.3`
     #[arg(long, value_name = "ADDRESSES", value_delimiter = ',')]
     pub source_addresses: Vec<std::net::IpAddr>,
     /// CPUs of the server: `0-1,3`
     #[arg(long, value_name = "CPUS", value_parser = cpu_list)]
     pub sut_cpus: Option<CpuList>,
-    /// Give the server so many CPUs, one pass for each number, in turns: `1,2,4`; cores before their second threads, and
-    /// the load the same CPUs in all passes
+    /// Run the server once with each of these numbers of CPUs, interleaved: `1,2,4`; whole cores are used before sibling
+    /// threads, and the load generator keeps the same CPUs throughout
     #[arg(long, value_name = "NUMBERS", value_delimiter = ',', conflicts_with_all = ["target", "sut_cpus"])]
     pub sut_groups: Vec<usize>,
-    /// Run every server so often, in turns
+    /// Repeat each server N times, interleaved
     #[arg(long, value_name = "TIMES", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub repeat: u32,
-    /// CPUs of the load threads, one thread each
+    /// CPUs of the load generator, one thread each
     #[arg(long, value_name = "CPUS", value_parser = cpu_list)]
     pub load_cpus: Option<CpuList>,
-    /// CPU time that the server may use, in CPUs (0.5: half of one), or `none`
+    /// CPU quota of the server, in CPUs (0.5 is half of one), or `none`
     #[arg(long, value_name = "CPUS", value_parser = quota)]
     pub sut_quota: Option<QuotaArgument>,
-    /// Memory that the server may use, file pages included: `256 MiB`
+    /// Memory limit of the server, page cache included: `256 MiB`
     #[arg(long, value_name = "SIZE", value_parser = memory, conflicts_with = "target")]
     pub sut_memory: Option<u64>,
-    /// Traffic that the server may have with the disk of its files, per second: `reads=50,read-bytes=5MiB`; also
-    /// `writes`, `write-bytes`
+    /// Disk limits of the server, per second: `reads=50,read-bytes=5MiB`; also `writes`, `write-bytes`
     #[arg(long, value_name = "LIMITS", conflicts_with = "target")]
     pub sut_disk: Option<DiskShare>,
 }
@@ -280,8 +281,8 @@ pub struct RunArguments {
     pub plan: PlanArguments,
     #[command(flatten)]
     pub sut: SutArguments,
-    /// Watch another machine as well, the server's: `prometheus=http://HOST:9100/metrics` (node_exporter or
-    /// windows_exporter) or `ssh=USER@HOST`; `off` watches nothing. May be repeated
+    /// Monitor another machine too, usually the server's: `prometheus=http://HOST:9100/metrics` (node_exporter or
+    /// windows_exporter) or `ssh=USER@HOST`; `off` disables monitoring; may be repeated
     #[arg(long, value_name = "SOURCE", value_parser = monitor)]
     pub monitor: Vec<MonitorArgument>,
     #[command(flatten)]
@@ -290,37 +291,37 @@ pub struct RunArguments {
     pub disclosure: DisclosureArguments,
     #[command(flatten)]
     pub display: DisplayArguments,
-    /// The run file; by default one in `runs/` named after benchmark and time
+    /// Run file to write; by default `runs/BENCHMARK-TIME.plim`
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// What the system under test costs: a price list (TOML), for price ÷ performance in the report
+    /// Price list (TOML) of the system under test, for price/performance in the report
     #[arg(long, value_name = "FILE")]
     pub price: Option<PathBuf>,
-    /// Write verdict and limits to a file at the end, as JUnit XML
+    /// Write the verdict and the limits to this file as JUnit XML
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
-    /// Say what would be run and end
+    /// Print the plan and exit
     #[arg(long)]
     pub dry_run: bool,
 }
 
-/// What is said about the machines besides what is found.
+/// Disclosure options: the operator's notes and whether identities are shown.
 #[derive(Debug, Args)]
 pub struct DisclosureArguments {
-    /// The operator's notes (TOML): vendor, price list, RAID, who ran the test, whatever cannot be read, and which fields
-    /// are kept back
+    /// Operator's notes (TOML): vendor, RAID, who ran the benchmark and other facts that Plimsoll cannot read, and the
+    /// fields to withhold
     #[arg(long, value_name = "FILE")]
     pub notes: Option<PathBuf>,
-    /// Show serial numbers, UUIDs, addresses, and names of hosts and users, which are left out otherwise
+    /// Include serial numbers, UUIDs, addresses, host names and user names, which are redacted by default
     #[arg(long)]
     pub disclose_identity: bool,
 }
 
-/// What is seen while the run goes on.
+/// Progress display options.
 #[derive(Debug, Args)]
 pub struct DisplayArguments {
-    /// How progress is shown; by default `view` on a terminal of 80×20 or larger, `line` on a smaller one, and `plain`
-    /// where standard error is no terminal, or with `NO_COLOR`
+    /// Progress display; by default `view` on a terminal of at least 80×20, `line` on a smaller one, and `plain` if
+    /// standard error is not a terminal or `NO_COLOR` is set
     #[arg(long, value_name = "KIND", value_enum)]
     pub progress: Option<ProgressArgument>,
     /// The same as `--progress plain`
@@ -329,41 +330,40 @@ pub struct DisplayArguments {
 }
 
 impl DisplayArguments {
-    /// Returns what was asked for.
-    pub fn kind(&self) -> Option<Kind> {
-        if self.plain { Some(Kind::Plain) } else { self.progress.map(Into::into) }
+    /// Returns the display that was requested.
+    pub fn kind(&self) -> Option<DisplayKind> {
+        if self.plain { Some(DisplayKind::Plain) } else { self.progress.map(Into::into) }
     }
 }
 
 /// `--progress`.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum ProgressArgument {
-    /// Charts, numbers and signs of validity that fill the terminal.
+    /// Full-screen charts, numbers and validity indicators.
     View,
-    /// One line that moves.
+    /// One updating line.
     Line,
-    /// Lines one after another.
+    /// One line of text per event.
     Plain,
 }
 
-impl From<ProgressArgument> for Kind {
-    fn from(argument: ProgressArgument) -> Kind {
+impl From<ProgressArgument> for DisplayKind {
+    fn from(argument: ProgressArgument) -> DisplayKind {
         match argument {
-            ProgressArgument::View => Kind::View,
-            ProgressArgument::Line => Kind::Line,
-            ProgressArgument::Plain => Kind::Plain,
+            ProgressArgument::View => DisplayKind::View,
+            ProgressArgument::Line => DisplayKind::Line,
+            ProgressArgument::Plain => DisplayKind::Plain,
         }
     }
 }
 
-/// Who gets metrics while the run goes on.
+/// Live metrics options.
 #[derive(Debug, Args)]
 pub struct MetricsArguments {
-    /// Let Prometheus scrape metrics at `http://ADDRESS/metrics`, such as `127.0.0.1:9464`; port 0 takes a free one
+    /// Serve metrics for Prometheus at `http://ADDRESS/metrics`, for example `127.0.0.1:9464`; port 0 picks a free port
     #[arg(long, value_name = "ADDRESS")]
     pub prometheus: Option<std::net::SocketAddr>,
-    /// Push metrics every 10 s, and at the end, to a collector that takes OTLP over HTTP:
-    /// `http://HOST:4318/v1/metrics`
+    /// Push metrics every 10 s, and once at the end, to an OTLP/HTTP collector: `http://HOST:4318/v1/metrics`
     #[arg(long, value_name = "URL")]
     pub otlp: Option<telemetry::Endpoint>,
 }
@@ -371,13 +371,13 @@ pub struct MetricsArguments {
 /// Arguments of `doctor`.
 #[derive(Debug, Args)]
 pub struct DoctorArguments {
-    /// Benchmark that is going to be run
+    /// Benchmark that will be run
     #[arg(value_name = "BENCHMARK", default_value = "webstone-2.0.1")]
     pub benchmark: String,
-    /// The highest load, for benchmarks whose load points are equal steps up to it
+    /// The highest load, for benchmarks whose load points rise to it in equal steps
     #[arg(long, value_name = "LOAD", value_parser = level)]
     pub max_load: Option<f64>,
-    /// Requests per second that are expected
+    /// Expected requests per second
     #[arg(long, value_name = "NUMBER")]
     pub expect_rate: Option<f64>,
     /// The server is on another machine
@@ -388,7 +388,7 @@ pub struct DoctorArguments {
 /// Arguments of `runs`.
 #[derive(Debug, Args)]
 pub struct RunsArguments {
-    /// Folder to look in
+    /// Directory with run files
     #[arg(value_name = "DIR", default_value = "runs")]
     pub dir: PathBuf,
 }
@@ -396,22 +396,23 @@ pub struct RunsArguments {
 /// Arguments of `report`.
 #[derive(Debug, Args)]
 pub struct ReportArguments {
-    /// The run file, or a folder of run files for one report of all of them
+    /// Run file, or a directory of run files for one report of all of them
     #[arg(value_name = "RUN|DIR")]
     pub run: PathBuf,
-    /// More runs, or folders of them, for the same report
+    /// More run files or directories for the same report
     #[arg(value_name = "RUN|DIR")]
     pub more: Vec<PathBuf>,
-    /// Form of the report
+    /// Format of the report
     #[arg(long, value_enum, default_value = "html")]
     pub format: FormatArgument,
-    /// Where to write it, `-` for standard output; HTML goes beside the run file by default, all else to standard output
+    /// Output file, `-` for standard output; by default HTML is written next to the run file, other formats to standard
+    /// output
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// What the system under test costs: a price list (TOML), for price ÷ performance
+    /// Price list (TOML) of the system under test, for price/performance
     #[arg(long, value_name = "FILE")]
     pub price: Option<PathBuf>,
-    /// Write the report as PDF, set in type for print; only where the program was built with it (feature `pdf`)
+    /// Write the report as PDF, typeset for print; requires a build with the feature `pdf`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["format", "out"])]
     pub pdf: Option<PathBuf>,
 }
@@ -419,19 +420,19 @@ pub struct ReportArguments {
 /// Arguments of `compare`.
 #[derive(Debug, Args)]
 pub struct CompareArguments {
-    /// Run files, or folders with several of them; the first is what the others are measured by
+    /// Run files, or directories of run files; the first is the baseline
     #[arg(value_name = "RUN", required = true)]
     pub runs: Vec<PathBuf>,
-    /// What the others are measured by, instead of the first
+    /// Use this run as the baseline instead of the first
     #[arg(long, value_name = "RUN")]
     pub baseline: Option<PathBuf>,
-    /// Compare runs that are not alike as well, at the loads that all of them have; what differs is listed
+    /// Compare runs of different benchmarks or settings, at the loads they have in common; the differences are listed
     #[arg(long)]
     pub anyway: bool,
-    /// Write the comparison as one HTML file
+    /// Write the comparison as a self-contained HTML file
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Write the comparison as PDF; only where the program was built with it (feature `pdf`)
+    /// Write the comparison as PDF; requires a build with the feature `pdf`
     #[arg(long, value_name = "FILE")]
     pub pdf: Option<PathBuf>,
 }
@@ -439,13 +440,13 @@ pub struct CompareArguments {
 /// Arguments of `export`.
 #[derive(Debug, Args)]
 pub struct ExportArguments {
-    /// The run file
+    /// Run file
     #[arg(value_name = "RUN")]
     pub run: PathBuf,
-    /// Form of the export
+    /// Export format
     #[arg(long, value_enum)]
     pub format: ExportFormat,
-    /// Where to write it, `-` for standard output, which is the default
+    /// Output file; `-` (the default) is standard output
     #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
@@ -453,10 +454,10 @@ pub struct ExportArguments {
 /// Arguments of `audit`.
 #[derive(Debug, Args)]
 pub struct AuditArguments {
-    /// A run file, or a published report (TOML)
+    /// Run file, or a published report (TOML)
     #[arg(value_name = "RUN|REPORT.toml")]
     pub subject: PathBuf,
-    /// Require a seal of the run made with this key: `ed25519:…`, or a file with that text
+    /// Require a seal made with this public key: `ed25519:…`, or a file that contains it
     #[arg(long, value_name = "KEY")]
     pub signed_by: Option<String>,
 }
@@ -464,13 +465,13 @@ pub struct AuditArguments {
 /// Arguments of `seal`.
 #[derive(Debug, Args)]
 pub struct SealArguments {
-    /// The run files
+    /// Run files to sign
     #[arg(value_name = "RUN", required_unless_present = "new_key")]
     pub runs: Vec<PathBuf>,
-    /// The key to sign with; by default `seal.key` in `$XDG_CONFIG_HOME/plimsoll` (`~/.config/plimsoll`)
+    /// Signing key; by default `seal.key` in `$XDG_CONFIG_HOME/plimsoll` (`~/.config/plimsoll`)
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
-    /// Make that key first and print its public half; a key that is there is never overwritten
+    /// Create the signing key first and print its public key; an existing key is never overwritten
     #[arg(long)]
     pub new_key: bool,
 }
@@ -478,9 +479,9 @@ pub struct SealArguments {
 /// Arguments of `history`.
 #[derive(Debug, Args)]
 pub struct HistoryArguments {
-    /// Only results of this benchmark
+    /// Show only results of this benchmark
     pub benchmark: Option<String>,
-    /// A run file, to say how many of each published system it equals
+    /// Run file to compare with the published results
     #[arg(long, value_name = "RUN", conflicts_with = "benchmark")]
     pub beside: Option<PathBuf>,
 }
@@ -490,7 +491,7 @@ pub struct HistoryArguments {
 pub struct PopulateArguments {
     #[command(flatten)]
     pub files: FilesArguments,
-    /// The folder, which the server is to serve as its root
+    /// Directory for the files, to be served as the server's document root
     #[arg(long, value_name = "DIR")]
     pub dir: PathBuf,
 }
@@ -501,7 +502,7 @@ pub struct CalibrateArguments {
     /// CPUs of the built-in server
     #[arg(long, value_name = "CPUS", value_parser = cpu_list)]
     pub sut_cpus: Option<CpuList>,
-    /// CPUs of the load threads
+    /// CPUs of the load generator
     #[arg(long, value_name = "CPUS", value_parser = cpu_list)]
     pub load_cpus: Option<CpuList>,
     /// Length of each measurement
@@ -512,7 +513,7 @@ pub struct CalibrateArguments {
 /// Arguments of `serve`.
 #[derive(Debug, Args)]
 pub struct ServeArguments {
-    /// Which server.
+    /// The server to run.
     #[command(subcommand)]
     pub server: ServeCommand,
 }
@@ -522,19 +523,19 @@ pub struct ServeArguments {
 pub enum ServeCommand {
     /// Serve a benchmark's file set over HTTP
     ///
-    /// HTTP/1, over TLS with `--tls-certificate` and `--tls-key`, and HTTP/2 as well with `--http2`.
+    /// Serves HTTP/1, over TLS with `--tls-certificate` and `--tls-key`, and also HTTP/2 with `--http2`.
     ///
-    /// Prints one line of JSON with its address when it listens, and ends when its standard input does.
+    /// Prints one line of JSON with its address once it is listening, and exits when its standard input is closed.
     Web(ServeWebArguments),
-    /// Make the pages of dynamic benchmarks for a web server that asks over FastCGI
+    /// Generate the pages of dynamic benchmarks for a web server, over FastCGI
     ///
-    /// The paths are `/dyn`, `/cgi-bin/simple` and all that end with `.dyn-send`. Prints one line of JSON with
-    /// its address when it listens, and ends when its standard input does.
+    /// The paths are `/dyn`, `/cgi-bin/simple` and all paths that end in `.dyn-send`. Prints one line of JSON with its
+    /// address once it is listening, and exits when its standard input is closed.
     Gateway(ServeGatewayArguments),
-    /// Make the pages of dynamic benchmarks over HTTP/1, for a reverse proxy to stand before
+    /// Generate the pages of dynamic benchmarks over HTTP/1, behind a reverse proxy
     ///
-    /// The same pages as of `gateway`, with connections kept. Prints one line of JSON with its address when it
-    /// listens, and ends when its standard input does.
+    /// Serves the same pages as `gateway`, over persistent connections. Prints one line of JSON with its address once it is
+    /// listening, and exits when its standard input is closed.
     App(ServeAppArguments),
 }
 
@@ -543,26 +544,26 @@ pub enum ServeCommand {
 pub struct ServeWebArguments {
     #[command(flatten)]
     pub files: FilesArguments,
-    /// Address to listen on; port 0 takes a free one
+    /// Address to listen on; port 0 picks a free port
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     pub listen: std::net::SocketAddr,
-    /// How many established connections may wait to be accepted; the kernel takes the smaller of this and
+    /// Listen backlog: maximum number of established connections that wait to be accepted; the kernel limits it to
     /// `net.core.somaxconn`
     #[arg(long, value_name = "N")]
     pub backlog: Option<u32>,
-    /// Share of one CPU that the server limits itself to, 0.01 to 1
+    /// Fraction of one CPU that the server limits itself to, 0.01 to 1
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub cpu_allowance: Option<f64>,
-    /// Encrypt connections (TLS 1.2 and 1.3) and show this certificate (PEM)
+    /// Certificate (PEM); enables TLS 1.2 and 1.3
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub tls_certificate: Option<PathBuf>,
-    /// The key of the certificate (PEM)
+    /// Private key of the certificate (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_certificate")]
     pub tls_key: Option<PathBuf>,
-    /// Speak HTTP/2 as well: over TLS with clients that offer it (ALPN), else with those that begin with it
+    /// Also serve HTTP/2: over TLS if the client offers it (ALPN), otherwise with prior knowledge
     #[arg(long)]
     pub http2: bool,
-    /// Do something wrong on purpose: `NAME`, `NAME=/PREFIX`, `freeze=AT+LENGTH` (s); may be repeated
+    /// Inject a fault: `NAME`, `NAME=/PREFIX`, `freeze=AT+LENGTH` (s); may be repeated
     #[arg(long, value_name = "FAULT")]
     pub fault: Vec<String>,
 }
@@ -570,10 +571,10 @@ pub struct ServeWebArguments {
 /// Arguments of `serve gateway`.
 #[derive(Debug, Args)]
 pub struct ServeGatewayArguments {
-    /// Where to listen: `unix:/PATH`, or a loopback address, of which port 0 takes a free one
+    /// Address to listen on: `unix:/PATH` or a loopback address; port 0 picks a free port
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     pub listen: servers::gateway::Address,
-    /// How many requests are answered at once, each on a thread
+    /// Number of worker threads, each serving one request at a time
     #[arg(long, value_name = "N", value_parser = workers, default_value = "1")]
     pub workers: usize,
 }
@@ -581,10 +582,10 @@ pub struct ServeGatewayArguments {
 /// Arguments of `serve app`.
 #[derive(Debug, Args)]
 pub struct ServeAppArguments {
-    /// Address to listen on; port 0 takes a free one
+    /// Address to listen on; port 0 picks a free port
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     pub listen: std::net::SocketAddr,
-    /// How many pages are made at once, each on a thread with any number of connections
+    /// Number of worker threads, each generating one page at a time for any number of connections
     #[arg(long, value_name = "N", value_parser = workers, default_value = "1")]
     pub workers: usize,
 }
@@ -592,25 +593,25 @@ pub struct ServeAppArguments {
 /// Arguments of `accelerate`.
 #[derive(Debug, Args)]
 pub struct AccelerateArguments {
-    /// A web server to stand before: `http://127.0.0.1:8080`; several, if repeated, take turns
+    /// Origin server: `http://127.0.0.1:8080`; may be repeated, requests are then distributed in turn
     #[arg(long, value_name = "URL", value_parser = origin, required_unless_present = "config")]
     pub origin: Vec<accelerator::config::Url>,
-    /// Address to listen on, `127.0.0.1:8000` by default; port 0 takes a free one; may be repeated
+    /// Address to listen on, `127.0.0.1:8000` by default; port 0 picks a free port; may be repeated
     #[arg(long, value_name = "ADDRESS")]
     pub listen: Vec<std::net::SocketAddr>,
-    /// Memory for what is stored, everything counted: `1 GiB`; 256 MiB by default
+    /// Cache memory, overhead included: `1 GiB`; 256 MiB by default
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub memory: Option<u64>,
-    /// Threads that serve clients, one for each CPU by default
+    /// Number of worker threads; by default one per CPU
     #[arg(long, value_name = "N")]
     pub workers: Option<std::num::NonZeroU16>,
-    /// Address of the operator's page, with figures, metrics and purge: `127.0.0.1:8079`
+    /// Address of the admin interface with status, metrics and purge: `127.0.0.1:8079`
     #[arg(long, value_name = "ADDRESS")]
     pub admin: Option<std::net::SocketAddr>,
-    /// Configuration (TOML); other arguments outweigh what it says
+    /// Configuration file (TOML); other arguments override it
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Look whether it could start so, and end
+    /// Check the configuration and exit
     #[arg(long)]
     pub check: bool,
 }
@@ -618,9 +619,9 @@ pub struct AccelerateArguments {
 /// `--arrivals`.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum ArrivalsArgument {
-    /// At equal distances.
+    /// Equal intervals.
     Constant,
-    /// At random.
+    /// Exponentially distributed intervals (a Poisson process).
     Poisson,
 }
 
@@ -636,11 +637,11 @@ impl From<ArrivalsArgument> for Arrivals {
 /// `--connection`.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum ConnectionArgument {
-    /// A new one for every request.
+    /// A new connection for every request.
     PerRequest,
-    /// Kept until one side closes it.
+    /// Persistent until one side closes it.
     KeepAlive,
-    /// Kept for sessions of SPECweb99's lengths.
+    /// Persistent for a session; session lengths are those of SPECweb99.
     Sessions,
 }
 
@@ -681,11 +682,11 @@ impl From<HttpArgument> for HttpVersion {
 /// `--tls`.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum TlsArgument {
-    /// Not at all.
+    /// No encryption.
     Off,
-    /// A full handshake for every connection.
+    /// Full handshake for every connection.
     Full,
-    /// Sessions are resumed where the server offers that.
+    /// Session resumption where the server supports it.
     Resumed,
 }
 
@@ -702,9 +703,9 @@ impl From<TlsArgument> for Tls {
 /// `--monitor`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MonitorArgument {
-    /// Nothing is watched, not even this machine.
+    /// No monitoring, not even of this machine.
     Off,
-    /// A machine besides this one.
+    /// A machine other than this one.
     Source(MonitorSource),
 }
 
@@ -715,7 +716,7 @@ fn monitor(text: &str) -> Result<MonitorArgument, MonitorSourceError> {
     }
 }
 
-/// Takes the names of gateways, and lists them where another is given.
+/// Returns a parser of gateway names that lists them in its error message.
 fn gateway() -> impl TypedValueParser<Value = GatewayKind> {
     let named = |name: String| GatewayKind::ALL.into_iter().find(|kind| kind.name() == name);
     PossibleValuesParser::new(GatewayKind::ALL.map(GatewayKind::name))
@@ -740,11 +741,11 @@ pub enum FormatArgument {
 /// `--format` of `export`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ExportFormat {
-    /// Everything, a JSON object per line.
+    /// All records, one JSON object per line.
     Ndjson,
-    /// Response times second by second, as HdrHistogram's interval log.
+    /// Response times per second, as an HdrHistogram interval log.
     Hlog,
-    /// Intervals as CSV, a row per second.
+    /// Intervals as CSV, one row per second.
     Csv,
     /// Verdict and limits as JUnit XML.
     Junit,
@@ -753,37 +754,37 @@ pub enum ExportFormat {
 /// Numbers of users.
 #[derive(Debug, Clone)]
 pub struct UserList(pub Vec<u32>);
-/// Rates per second.
+/// Offered rates in operations per second.
 #[derive(Debug, Clone)]
 pub struct RateList(pub Vec<f64>);
-/// What is acceptable.
+/// Limits that a load point must meet.
 #[derive(Debug, Clone)]
-pub struct Limits(pub Vec<Limit>);
-/// CPUs by number.
+pub struct LimitList(pub Vec<Limit>);
+/// CPU numbers.
 #[derive(Debug, Clone)]
 pub struct CpuList(pub Vec<u32>);
-/// A quota, or none at all.
+/// A CPU quota in CPUs, or none.
 #[derive(Debug, Clone, Copy)]
 pub struct QuotaArgument(pub Option<f64>);
 
 fn load_list(text: &str) -> Result<UserList, String> {
-    parse_load(text).map(UserList).map_err(|error| pointed(text, &error))
+    parse_load(text).map(UserList).map_err(|error| with_pointer(text, &error))
 }
 
 fn rate_list(text: &str) -> Result<RateList, String> {
-    parse_rates(text).map(RateList).map_err(|error| pointed(text, &error))
+    parse_rates(text).map(RateList).map_err(|error| with_pointer(text, &error))
 }
 
-fn limits(text: &str) -> Result<Limits, String> {
+fn limits(text: &str) -> Result<LimitList, String> {
     let LimitError { message, span, hint } = match parse_limits(text) {
-        Ok(limits) => return Ok(Limits(limits)),
+        Ok(limits) => return Ok(LimitList(limits)),
         Err(error) => error,
     };
-    Err(pointed(text, &LoadListError { message, span, hint }))
+    Err(with_pointer(text, &LoadListError { message, span, hint }))
 }
 
-/// Shows a mistake in a list below the list itself.
-fn pointed(text: &str, error: &LoadListError) -> String {
+/// Renders an error of a list with a pointer to its position in the list.
+fn with_pointer(text: &str, error: &LoadListError) -> String {
     let before = text.get(..error.span.start).unwrap_or(text).chars().count();
     let inside = text.get(error.span.clone()).unwrap_or_default().chars().count().max(1);
     let pointer = format!("{}{}", " ".repeat(before), "^".repeat(inside));
@@ -791,7 +792,7 @@ fn pointed(text: &str, error: &LoadListError) -> String {
 }
 
 fn time(text: &str) -> Result<Nanos, String> {
-    // On a command line a bare number is meant as seconds.
+    // On the command line, a number without a unit means seconds.
     match text.parse::<f64>() {
         Ok(_) => parse_time(&format!("{text} s")),
         Err(_) => parse_time(text),
@@ -805,7 +806,7 @@ fn level(text: &str) -> Result<f64, String> {
 }
 
 fn pick(text: &str) -> Result<(String, Pick), String> {
-    let (name, how) = text.split_once('=').ok_or("expected NAME=HOW, such as `directory=uniform`")?;
+    let (name, how) = text.split_once('=').ok_or("expected NAME=HOW, for example `directory=uniform`")?;
     let pick = how.parse().map_err(|error: PickError| error.to_string())?;
     Ok((name.to_owned(), pick))
 }
@@ -816,7 +817,7 @@ fn cpu_list(text: &str) -> Result<CpuList, String> {
 
 fn share(text: &str) -> Result<f64, String> {
     let share = text.parse::<f64>().ok().filter(|share| (0.01..=1.0).contains(share));
-    share.ok_or_else(|| "expected a share of one CPU from 0.01 to 1".to_owned())
+    share.ok_or_else(|| "expected a fraction of one CPU from 0.01 to 1".to_owned())
 }
 
 fn workers(text: &str) -> Result<usize, String> {

@@ -1,4 +1,4 @@
-//! From what a user names to a benchmark that can be planned.
+//! Resolution of benchmark arguments to a benchmark that can be planned.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use crate::arguments::{BenchmarkArguments, FilesArguments};
 use crate::exit::Failure;
 use crate::files::read;
 
-/// A benchmark as asked for.
+/// A benchmark as the user chose it, with its filelist and the source of its definition.
 pub struct Chosen {
     /// Definition and workload.
     pub benchmark: Benchmark,
@@ -19,21 +19,21 @@ pub struct Chosen {
     pub source: Option<DefinitionFile>,
 }
 
-/// A definition as it was read.
+/// The file of a benchmark definition.
 pub struct DefinitionFile {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// What it says.
+    /// Its content.
     pub text: String,
 }
 
-/// Finds a built-in benchmark or reads a definition, and puts the user's filelist in if there is one.
+/// Finds a built-in benchmark or reads a definition, and replaces its filelist by the user's if there is one.
 pub fn choose(arguments: &BenchmarkArguments) -> Result<Chosen, Failure> {
     let (mut benchmark, source) = with_source(&arguments.benchmark)?;
     let Some(path) = &arguments.filelist else { return Ok(Chosen { benchmark, filelist: None, source }) };
     let name = path.display().to_string();
     let text = match benchmarks::builtin_filelist(&arguments.benchmark, &name) {
-        // A file of the same name can still be given as `./NAME`.
+        // A file of the same name can still be named as `./NAME`.
         Some(built_in) => built_in.text.to_owned(),
         None => read(path)?,
     };
@@ -41,7 +41,7 @@ pub fn choose(arguments: &BenchmarkArguments) -> Result<Chosen, Failure> {
     Ok(Chosen { benchmark, filelist: Some(name), source })
 }
 
-/// Returns the file set of a benchmark for the highest load that is named, or that its load plan has.
+/// Returns the file set of a benchmark for the highest load: that of the arguments, or else that of its load plan.
 pub fn file_set(arguments: &FilesArguments) -> Result<FileSet, Failure> {
     let Benchmark { definition, workload } = choose(&arguments.benchmark)?.benchmark;
     let levels = definition.load.levels.list(arguments.max_load, definition.load.unit);
@@ -66,14 +66,12 @@ fn with_source(name: &str) -> Result<(Benchmark, Option<DefinitionFile>), Failur
         Ok(builtin) => Ok((builtin.load(), None)),
         Err(unknown) => Err(Failure::usage(&unknown).hint(match unknown.nearest {
             Some(nearest) => format!("did you mean `{nearest}`?"),
-            None => {
-                "`plimsoll list` shows them all; a definition of your own is given by its path".to_owned()
-            }
+            None => "`plimsoll list` lists the benchmarks; name your own definition by its path".to_owned(),
         })),
     }
 }
 
-/// The failure of a URL where a benchmark belongs, with what to type instead.
+/// Returns the failure of a URL in place of a benchmark, with the command to type instead.
 fn url_for_a_benchmark(url: &str) -> Failure {
     let url = &foreign_text(&without_credentials(url));
     let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
@@ -82,15 +80,14 @@ fn url_for_a_benchmark(url: &str) -> Failure {
     let error = format!("expected a benchmark, found the URL `{url}`");
     let hint = match site.parse::<drivers::web::Target>() {
         Err(problem) => {
-            format!("{problem}; a server that runs already is named by `--target http://HOST:PORT/`")
+            format!("{problem}; to test a running server, name it with `--target http://HOST:PORT/`")
         }
         Ok(_) => format!(
-            "`plimsoll run BENCHMARK --target {site}` loads a server that runs already, once it serves the files of \
-             the benchmark; {}",
+            "`plimsoll run BENCHMARK --target {site}` tests a running server that serves the files of the benchmark; {}",
             match path {
-                "" => "to load pages of its own, list them in a definition (docs/definitions.md)".to_owned(),
+                "" => "to request other pages, list them in a definition (docs/definitions.md)".to_owned(),
                 path => format!(
-                    "to load a page of its own, list `/{path}` in a definition (docs/definitions.md) and run that"
+                    "to request this page, list `/{path}` in a definition (docs/definitions.md) and run that"
                 ),
             }
         ),

@@ -11,57 +11,57 @@ use testbed::{Acceleration, Recipe, Server, SutError};
 use crate::arguments::{BenchmarkArguments, SutArguments};
 use crate::exit::Failure;
 
-/// How many pages can be in the making at once where nothing is said.
+/// Default number of page workers.
 const WORKERS: u32 = 4;
 
-/// What `--accelerator` has for no accelerator at all.
+/// Value of `--accelerator` for no accelerator.
 const NONE: &str = "none";
 
-/// Bytes for copies besides a quarter more than the files have: what belongs to each copy, and what is never full.
+/// Default cache memory beyond 5/4 of the size of the files, in bytes: overhead per object, and free space.
 const CACHE_BYTES_SPARE: u64 = 64 << 20;
 
-/// One server with its settings.
+/// A server to run, with its settings.
 #[derive(Debug, Clone)]
 pub struct Candidate {
-    /// What its run is called where there are several: `nginx-php-fpm-4 #2`.
+    /// Name of its run among several: `nginx-php-fpm-4 #2`.
     pub label: String,
-    /// What the server is called, however often it runs: `nginx-php-fpm-4`.
+    /// Name of the server, the same for all repetitions: `nginx-php-fpm-4`.
     pub title: String,
-    /// Which server.
+    /// The server.
     pub server: ChosenServer,
-    /// How it runs programs that make pages.
+    /// How it runs the programs that generate pages.
     pub gateway: Option<Gateway>,
-    /// What stands in front of it; `None` if it takes requests itself.
+    /// The accelerator in front of it, if any.
     pub accelerator: Option<ChosenAccelerator>,
-    /// How many CPUs it gets; `None` if that is not what is compared.
+    /// Number of CPUs; `None` if numbers of CPUs are not compared.
     pub group: Option<usize>,
 }
 
-/// An accelerator as chosen.
+/// The accelerator that the user chose.
 #[derive(Debug, Clone)]
 pub struct ChosenAccelerator {
-    /// Which one.
+    /// Its recipe.
     pub recipe: Box<Recipe>,
-    /// How many bytes of replies it may keep; `None` if all files are to have room.
+    /// Cache memory, in bytes; `None` for a cache that holds all files.
     pub cache_bytes: Option<u64>,
 }
 
 impl ChosenAccelerator {
-    /// Returns what the plan says about it, in front of a server with these files.
+    /// Returns its part of the plan, in front of a server with these files.
     pub fn plan(&self, files: &FileSet) -> Accelerator {
-        let roomy = files.bytes() + files.bytes() / 4 + CACHE_BYTES_SPARE;
-        Accelerator { name: self.recipe.name.clone(), cache_bytes: self.cache_bytes.unwrap_or(roomy) }
+        let default_bytes = files.bytes() + files.bytes() / 4 + CACHE_BYTES_SPARE;
+        Accelerator { name: self.recipe.name.clone(), cache_bytes: self.cache_bytes.unwrap_or(default_bytes) }
     }
 }
 
-/// A server as chosen.
+/// The server that the user chose.
 #[derive(Debug, Clone)]
 pub enum ChosenServer {
-    /// One that is there already.
+    /// A server that is already running.
     External(Target),
-    /// An installed one.
+    /// An installed server, started by its recipe.
     Recipe(Box<Recipe>),
-    /// Our own.
+    /// The built-in server.
     BuiltIn,
 }
 
@@ -75,12 +75,12 @@ impl Candidate {
         }
     }
 
-    /// Returns whether it is started here, with a folder of its own.
+    /// Returns whether Plimsoll starts it, in its own work directory.
     pub fn is_started(&self) -> bool {
         !matches!(self.server, ChosenServer::External(_))
     }
 
-    /// Returns what is to be started for a plan; one that is there already may show certificates as `trust` says.
+    /// Returns the server to use for a plan; `trust` is the set of certificates accepted from a running server.
     pub fn server(
         &self,
         benchmark: &BenchmarkArguments,
@@ -102,21 +102,19 @@ impl Candidate {
     }
 }
 
-/// Lists the servers that are asked for: every server with every gateway and every number of workers, behind every
-/// accelerator, on every group of CPUs, as often as it is to be repeated. `makes_pages` says whether the workload needs
-/// programs that make pages.
-pub fn candidates(arguments: &SutArguments, makes_pages: bool) -> Result<Vec<Candidate>, Failure> {
-    let asks_for_programs = !arguments.gateway.is_empty() || !arguments.workers.is_empty();
-    if asks_for_programs && !makes_pages {
-        let error =
-            "`--gateway` and `--workers` concern pages made by programs, and this benchmark has only files";
+/// Lists the servers to run: all combinations of server, gateway, number of workers, accelerator and number of CPUs, each
+/// repeated as requested. `has_dynamic_pages` is whether programs generate pages of the workload.
+pub fn candidates(arguments: &SutArguments, has_dynamic_pages: bool) -> Result<Vec<Candidate>, Failure> {
+    let has_gateway_flags = !arguments.gateway.is_empty() || !arguments.workers.is_empty();
+    if has_gateway_flags && !has_dynamic_pages {
+        let error = "`--gateway` and `--workers` apply to dynamic pages, and this benchmark has only files";
         return Err(Failure::usage(error));
     }
     let servers = servers(arguments)?;
     let accelerators = accelerators(arguments)?;
     let mut bare = Vec::new();
     for (name, server) in &servers {
-        let gateways = gateways(arguments, server, makes_pages)?;
+        let gateways = gateways(arguments, server, has_dynamic_pages)?;
         if let ChosenServer::Recipe(recipe) = server {
             check_recipe(recipe, arguments.profile.as_deref(), &gateways)?;
         }
@@ -127,16 +125,16 @@ pub fn candidates(arguments: &SutArguments, makes_pages: bool) -> Result<Vec<Can
         }
     }
     let all = behind(&bare, &accelerators);
-    for (place, one) in all.iter().enumerate() {
-        if all[..place].iter().any(|other| other.label == one.label) {
-            return Err(Failure::usage(format!("`{}` is asked for twice", one.label))
-                .hint("`--repeat 2` runs a server twice"));
+    for (index, one) in all.iter().enumerate() {
+        if all[..index].iter().any(|other| other.label == one.label) {
+            return Err(Failure::usage(format!("`{}` is listed twice", one.label))
+                .hint("to run a server twice, use `--repeat 2`"));
         }
     }
     Ok(repeated(in_groups(all, &arguments.sut_groups), arguments.repeat))
 }
 
-/// Returns the name of a server with its settings, as it stands everywhere: `nginx-php-fpm-4, profile default`.
+/// Returns the name of a server with its settings, as shown everywhere: `nginx-php-fpm-4, profile default`.
 pub fn server_name(server: &str, gateway: Option<Gateway>, profile: Option<&str>) -> String {
     let gateway = gateway.map(|gateway| format!("-{}-{}", gateway.kind.name(), gateway.workers));
     let profile = profile.map(|profile| format!(", profile {profile}"));
@@ -148,7 +146,7 @@ pub fn behind_name(server: &str, accelerator: &str) -> String {
     format!("{server} behind {accelerator}")
 }
 
-/// Returns the name of a server of which runs with different numbers of CPUs are compared: `nginx, 2 CPUs`.
+/// Returns the name of a server whose runs with different numbers of CPUs are compared: `nginx, 2 CPUs`.
 pub fn with_cpus(server: &str, n_cpus: usize) -> String {
     format!("{server}, {n_cpus} CPU{}", if n_cpus == 1 { "" } else { "s" })
 }
@@ -165,7 +163,7 @@ fn behind(bare: &[Candidate], accelerators: &[Option<ChosenAccelerator>]) -> Vec
     bare.iter().flat_map(|one| accelerators.iter().map(move |accelerator| put(one, accelerator))).collect()
 }
 
-/// Puts every server on every group of CPUs; several are told apart by name.
+/// Gives every server every number of CPUs; with several, the label shows the number.
 fn in_groups(all: Vec<Candidate>, groups: &[usize]) -> Vec<Candidate> {
     if groups.is_empty() {
         return all;
@@ -177,17 +175,17 @@ fn in_groups(all: Vec<Candidate>, groups: &[usize]) -> Vec<Candidate> {
     all.iter().flat_map(|one| groups.iter().map(move |cpus| on(one, *cpus))).collect()
 }
 
-/// Repeats every server, each time under a name of its own.
+/// Repeats every server, with a number in its label.
 fn repeated(all: Vec<Candidate>, times: u32) -> Vec<Candidate> {
     if times == 1 {
         return all;
     }
-    let again =
+    let repetition =
         |one: &Candidate, time: u32| Candidate { label: format!("{} #{time}", one.label), ..one.clone() };
-    (1..=times).flat_map(|time| all.iter().map(move |one| again(one, time))).collect()
+    (1..=times).flat_map(|time| all.iter().map(move |one| repetition(one, time))).collect()
 }
 
-/// Refuses a profile or a gateway that a recipe does not have.
+/// Checks that a recipe has the profile and the gateways.
 fn check_recipe(recipe: &Recipe, profile: Option<&str>, gateways: &[Option<Gateway>]) -> Result<(), Failure> {
     let lacks = |what: &'static str, asked: &str, known: Vec<String>| {
         let title = recipe.title.clone();
@@ -205,7 +203,7 @@ fn check_recipe(recipe: &Recipe, profile: Option<&str>, gateways: &[Option<Gatew
     }
 }
 
-/// Lists what is to stand in front of each server, in the order in which it was named.
+/// Lists the accelerators to use with each server, in the order of the command line.
 fn accelerators(arguments: &SutArguments) -> Result<Vec<Option<ChosenAccelerator>>, Failure> {
     let named =
         |name: &String| match name.as_str() {
@@ -226,7 +224,7 @@ fn accelerators(arguments: &SutArguments) -> Result<Vec<Option<ChosenAccelerator
 fn servers(arguments: &SutArguments) -> Result<Vec<(String, ChosenServer)>, Failure> {
     if let Some(url) = &arguments.target {
         let target: Target = url.parse().map_err(Failure::usage)?;
-        // Refused before anything else is done or said.
+        // A forbidden address is refused before anything else happens.
         Policy.resolve(&target.host, target.port).map_err(FleetError::from)?;
         return Ok(vec![(url.clone(), ChosenServer::External(target))]);
     }
@@ -244,11 +242,11 @@ fn servers(arguments: &SutArguments) -> Result<Vec<(String, ChosenServer)>, Fail
 fn gateways(
     arguments: &SutArguments,
     server: &ChosenServer,
-    makes_pages: bool,
+    has_dynamic_pages: bool,
 ) -> Result<Vec<Option<Gateway>>, Failure> {
     let kinds: Vec<GatewayKind> = match (server, arguments.gateway.as_slice()) {
         (ChosenServer::External(_), _) => return Ok(vec![None]),
-        _ if !makes_pages => return Ok(vec![None]),
+        _ if !has_dynamic_pages => return Ok(vec![None]),
         (ChosenServer::BuiltIn, []) => vec![GatewayKind::Native],
         (ChosenServer::Recipe(_), []) => vec![GatewayKind::Cgi],
         (_, asked) => asked.to_vec(),
@@ -257,12 +255,12 @@ fn gateways(
     if let Some(kind) = kinds.iter().find(|kind| (**kind == GatewayKind::Native) != is_built_in) {
         let (error, hint) = match is_built_in {
             true => (
-                format!("the built-in server makes pages itself and has no `{}`", kind.name()),
-                "name a server with `--sut`, or take `--gateway native`",
+                format!("the built-in server generates pages itself and has no `{}`", kind.name()),
+                "choose a server with `--sut`, or use `--gateway native`",
             ),
             false => (
-                "`native` is how the built-in server makes pages; no recipe has it".to_owned(),
-                "leave `--sut` out, or take another `--gateway`",
+                "`native` is the gateway of the built-in server; no recipe has it".to_owned(),
+                "omit `--sut`, or choose another `--gateway`",
             ),
         };
         return Err(Failure::usage(error).hint(hint));
@@ -271,7 +269,7 @@ fn gateways(
         [] => &[WORKERS],
         asked => asked,
     };
-    // The built-in server has one thread.
+    // The built-in server is single-threaded.
     let workers = if is_built_in { &[1] } else { workers };
     let all = kinds
         .iter()
@@ -279,18 +277,18 @@ fn gateways(
     Ok(all.map(Some).collect())
 }
 
-/// Returns the folder or file name part that stands for a candidate: `nginx-php-fpm-4`.
+/// Returns the name of a candidate's run file: `nginx-php-fpm-4.plim`.
 pub fn file_name(candidate: &Candidate) -> PathBuf {
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
     let name: String = candidate.label.replace(" × ", "-").replace(", ", "-").chars().map(plain).collect();
     PathBuf::from(format!("{}.plim", name.trim_matches('-')))
 }
 
-/// Returns the built-in web server with the file set of a plan, to be spoken to as the plan says.
+/// Returns the built-in web server with the file set and the protocol of a plan.
 pub fn built_in(benchmark: &BenchmarkArguments, plan: &Plan) -> Result<Server, Failure> {
     let program = std::env::current_exe()?;
     let mut args = vec!["serve".to_owned(), "web".to_owned(), benchmark.benchmark.clone()];
-    // Behind an accelerator, that is not the primary address.
+    // Behind an accelerator, this is not the primary address.
     args.extend(["--listen".to_owned(), "{address}:{port}".to_owned()]);
     if let Some(path) = &benchmark.filelist {
         args.extend(["--filelist".to_owned(), path.display().to_string()]);
@@ -299,10 +297,10 @@ pub fn built_in(benchmark: &BenchmarkArguments, plan: &Plan) -> Result<Server, F
     if let Some(share) = plan.sut.quota {
         args.extend(["--cpu-allowance".to_owned(), share.to_string()]);
     }
-    // An accelerator is the one that speaks TLS.
+    // An accelerator terminates TLS.
     let is_bare = plan.sut.accelerator.is_none();
     if is_bare && plan.protocol.tls != Tls::Off {
-        // What the testbed makes for the run stands for the placeholders.
+        // The testbed replaces the placeholders by the files it creates for the run.
         let files = ["--tls-certificate", "{tls_certificate}", "--tls-key", "{tls_key}"];
         args.extend(files.map(str::to_owned));
     }
@@ -317,7 +315,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn groups_of_cpus_stand_in_the_name_only_where_several_are_compared() {
+    fn the_number_of_cpus_is_in_the_label_only_if_several_are_compared() {
         let label = "nginx, profile default".to_owned();
         let title = label.clone();
         let one = Candidate {

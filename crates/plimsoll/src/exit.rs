@@ -1,4 +1,4 @@
-//! Exit codes, and how a failure is told.
+//! Exit codes, and failures with their messages and hints.
 
 use std::fmt::Display;
 use std::io;
@@ -11,21 +11,21 @@ use model::{Diagnostics, Ending, Problem, escaped};
 use runfile::RunFileError;
 use testbed::{RecipeError, SutError};
 
-use crate::tell::{tell, tell_styled};
+use crate::stderr::{eprint, eprint_styled};
 
-/// What the exit code says.
+/// The exit code of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
-    /// Done, and where a run is concerned, valid.
+    /// The command succeeded; if it was a run, the run is valid.
     Valid = 0,
-    /// Our own fault.
+    /// A bug in Plimsoll.
     Internal = 1,
-    /// The command line or a file of the user's.
+    /// A mistake in the command line or in a file of the user's.
     Usage = 2,
     /// The run is not valid.
     Invalid = 3,
-    /// The server or the machine cannot be used.
+    /// The server or the machine is not usable.
     Testbed = 4,
     /// A limit that the user set was missed.
     Limit = 5,
@@ -33,7 +33,7 @@ pub enum Exit {
     Differences = 6,
     /// The target policy refused.
     Refused = 7,
-    /// Interrupted; what was recorded is kept.
+    /// The command was interrupted; the records so far are kept.
     Interrupted = 130,
 }
 
@@ -44,7 +44,7 @@ impl From<Exit> for ExitCode {
 }
 
 impl Exit {
-    /// Returns what a run's verdict and ending come to.
+    /// Returns the exit code for a run's verdict and ending.
     pub fn of_run(state: VerdictState, ending: &Ending) -> Exit {
         match (state, ending) {
             (VerdictState::Valid, _) => Exit::Valid,
@@ -54,51 +54,51 @@ impl Exit {
     }
 }
 
-/// Why a command could not do its work: a message for people and what the exit code says.
+/// A failed command: the message for the user and the exit code.
 #[derive(Debug)]
 pub struct Failure {
     exit: Exit,
     message: String,
     hint: Option<String>,
-    /// Whether the message begins with `error:` already, as diagnostics do.
-    has_head: bool,
+    /// Whether the message already begins with `error:`, as diagnostics do.
+    has_prefix: bool,
 }
 
 impl Failure {
-    /// Makes a failure without a hint; `message` may bring its own.
+    /// Makes a failure without a hint; `message` may contain its own.
     pub fn new(exit: Exit, message: impl Display) -> Failure {
-        Failure { exit, message: message.to_string(), hint: None, has_head: false }
+        Failure { exit, message: message.to_string(), hint: None, has_prefix: false }
     }
 
-    /// Makes a failure of the user's.
+    /// Makes a failure that is the user's mistake.
     pub fn usage(message: impl Display) -> Failure {
         Failure::new(Exit::Usage, message)
     }
 
-    /// Makes a failure of the user's from diagnostics, which have their own heads and hints.
+    /// Makes a user's mistake from diagnostics, which contain their own prefixes and hints.
     fn rendered(text: String) -> Failure {
-        Failure { has_head: true, ..Failure::usage(text) }
+        Failure { has_prefix: true, ..Failure::usage(text) }
     }
 
-    /// Adds what to do about it.
+    /// Adds a hint: what to do about it.
     pub fn hint(mut self, hint: impl Into<String>) -> Failure {
         self.hint = Some(hint.into());
         self
     }
 
-    /// Returns what is wrong, without the hint.
+    /// Returns the message without the hint.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// Tells the failure on standard error; returns what the exit code is to say.
-    pub fn tell(self) -> Exit {
-        match self.has_head {
-            true => tell_styled(self.message.trim_end()),
-            false => tell(format!("error: {}", self.message.trim_end())),
+    /// Prints the failure on standard error and returns the exit code.
+    pub fn report(self) -> Exit {
+        match self.has_prefix {
+            true => eprint_styled(self.message.trim_end()),
+            false => eprint(format!("error: {}", self.message.trim_end())),
         }
         if let Some(hint) = self.hint {
-            tell(format!("hint: {hint}"));
+            eprint(format!("hint: {hint}"));
         }
         self.exit
     }
@@ -130,13 +130,13 @@ impl From<RunFileError> for Failure {
 }
 
 impl Failure {
-    /// Makes a failure of a run. What a definition of the user's own expects is for its user to know.
+    /// Makes a failure of a run; the hint differs if the benchmark is the user's own definition.
     pub fn of_run(error: FleetError, is_own_definition: bool) -> Failure {
         match &error {
             FleetError::Verify(VerifyError::Wrong { .. }) if is_own_definition => {
                 Failure::new(Exit::Testbed, &error).hint(
-                    "the definition says which `path`, `status` and `reply` are right; files of a size that it names are \
-                     Plimsoll's, which `--sut nginx` lays out and serves",
+                    "check `path`, `status` and `reply` in the definition; files that it names by size are Plimsoll's own, which \
+                    `--sut nginx` creates and serves",
                 )
             }
             _ => error.into(),
@@ -149,21 +149,21 @@ impl From<FleetError> for Failure {
         let failure = |exit| Failure::new(exit, &error);
         match &error {
             FleetError::Policy(drivers::PolicyError::Forbidden { .. }) => failure(Exit::Refused).hint(
-                "load goes to loopback and private addresses only; run Plimsoll inside the server's own network",
+                "Plimsoll sends load to loopback and private addresses only; run it inside the server's own network",
             ),
             FleetError::Policy(_) => {
-                failure(Exit::Testbed).hint("look for a slip in the name, or give the server's address")
+                failure(Exit::Testbed).hint("check the spelling of the name, or use the server's address")
             }
             FleetError::Verify(VerifyError::Wrong { .. }) => failure(Exit::Testbed).hint(
-                "lay the files out with `plimsoll populate BENCHMARK --dir DIR` and let the server serve DIR; in a recipe \
-                 of yours that folder is `{root}`",
+                "create the files with `plimsoll populate BENCHMARK --dir DIR` and let the server serve DIR; in your own \
+                recipe, that directory is `{root}`",
             ),
             FleetError::Verify(VerifyError::Unreachable { .. }) => failure(Exit::Testbed)
-                .hint("start the server first, or leave `--target` away: then Plimsoll starts its own"),
+                .hint("start the server first, or omit `--target` to let Plimsoll start its own"),
             FleetError::Verify(VerifyError::Certificate { problem, .. }) => {
                 failure(Exit::Testbed).hint(certificate_hint(problem))
             }
-            // A profile, a gateway: the recipe has others, which the message names.
+            // A profile or gateway that the recipe lacks; the message lists those that it has.
             FleetError::Sut(SutError::Lacks { .. }) => failure(Exit::Usage),
             FleetError::Verify(VerifyError::Interrupted) => failure(Exit::Interrupted),
             FleetError::Verify(VerifyError::System(_))
@@ -171,12 +171,12 @@ impl From<FleetError> for Failure {
             | FleetError::Load(LoadError::Thread { .. }) => failure(Exit::Testbed),
             FleetError::RunFile(why) => {
                 let exit = if matches!(why, RunFileError::Exists { .. }) { Exit::Usage } else { Exit::Testbed };
-                let is_place = matches!(
+                let is_creation = matches!(
                     why,
                     RunFileError::Io { doing: "creating", .. } | RunFileError::Database { doing: "creating", .. }
                 );
-                let elsewhere = || is_place.then(|| "`--out` names another place".to_owned());
-                Failure { hint: why.hint().or_else(elsewhere), ..failure(exit) }
+                let other_path = || is_creation.then(|| "choose another path with `--out`".to_owned());
+                Failure { hint: why.hint().or_else(other_path), ..failure(exit) }
             }
             FleetError::Search(_)
             | FleetError::Verify(VerifyError::Origin(_))
@@ -190,17 +190,17 @@ impl From<FleetError> for Failure {
 fn certificate_hint(problem: &CertificateProblem) -> &'static str {
     match problem {
         CertificateProblem::Expired(_) | CertificateProblem::NotYetValid(_) => {
-            "renew it, or set this machine's clock; `--insecure` accepts any certificate, and the result says so"
+            "renew it, or set this machine's clock; `--insecure` accepts any certificate, and the result notes it"
         }
         CertificateProblem::WrongName { .. } => {
-            "name the target as its certificate does; `--insecure` accepts any certificate, and the result says so"
+            "use the host name in the certificate; `--insecure` accepts any certificate, and the result notes it"
         }
         CertificateProblem::SelfSigned => {
-            "`--ca FILE` accepts the certificate in FILE (PEM); `--insecure` accepts any, and the result says so"
+            "`--ca FILE` accepts the certificate in FILE (PEM); `--insecure` accepts any, and the result notes it"
         }
         CertificateProblem::UnknownIssuer(_) | CertificateProblem::NotOurs | CertificateProblem::Other(_) => {
             "`--ca FILE` accepts certificates of the authority in FILE (PEM); `--insecure` accepts any, and the result \
-             says so"
+            notes it"
         }
     }
 }

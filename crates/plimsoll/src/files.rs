@@ -1,4 +1,4 @@
-//! Files that users name: read and written whole, or told why not.
+//! Files that users name: read and written whole, or refused with a reason.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
@@ -6,13 +6,13 @@ use std::path::Path;
 
 use crate::exit::Failure;
 
-/// Reads a text.
+/// Reads a text file.
 pub fn read(path: &Path) -> Result<String, Failure> {
     std::fs::read_to_string(path)
         .map_err(|error| Failure::usage(format!("cannot read `{}`: {error}", path.display())))
 }
 
-/// Writes a file, whole or not at all; one that may not be written stays as it is.
+/// Writes a file, whole or not at all; a file that may not be written is not changed.
 pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Failure> {
     let mut file = File::create(path).map_err(|error| cannot_write(path, &error))?;
     file.write_all(content.as_ref()).map_err(|error| {
@@ -21,29 +21,29 @@ pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Failure> {
     })
 }
 
-/// Removes what was written of a file: half a report is worse than none. What cannot be removed either is as it is.
+/// Removes a partly written file: half a report is worse than none. Errors are ignored.
 pub fn discard(path: &Path) {
     if path.is_file() {
         let _ = std::fs::remove_file(path);
     }
 }
 
-/// Says that a file cannot be written, and what to do.
+/// Returns the failure of a file that cannot be written, with a hint.
 pub fn cannot_write(path: &Path, error: &io::Error) -> Failure {
     let failure = Failure::usage(format!("cannot write `{}`: {error}", path.display()));
     failure.hint(match error.kind() {
-        ErrorKind::NotFound => "make the folder first, or name another place",
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "make room there, or name another place",
-        _ => "name another place",
+        ErrorKind::NotFound => "create the directory first, or choose another path",
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free some space, or choose another path",
+        _ => "choose another path",
     })
 }
 
-/// Refuses to write over a run.
+/// Refuses to overwrite a run file.
 pub fn keep_run_file(run: &Path, destination: &Path) -> Result<(), Failure> {
     match (run.canonicalize(), destination.canonicalize()) {
         (Ok(run), Ok(destination)) if run == destination => {
-            Err(Failure::usage(format!("that would overwrite the run file `{}`", run.display()))
-                .hint("choose another name"))
+            Err(Failure::usage(format!("the output would overwrite the run file `{}`", run.display()))
+                .hint("choose another path"))
         }
         _ => Ok(()),
     }

@@ -1,5 +1,5 @@
-//! Ctrl-C, a request to terminate, a terminal that is closed: the first one ends the run with what it has, the second
-//! one ends the program. Neither leaves anything that the program has started.
+//! Signals that stop the program: Ctrl-C, a termination request, a closed terminal. The first stops the run and keeps
+//! its records, the second quits the program. Neither leaves processes behind.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,84 +12,84 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::unbounded_channel;
 
 use crate::exit::Exit;
-use crate::progress::leave_view;
-use crate::tell::tell;
+use crate::progress::restore_terminal;
+use crate::stderr::eprint;
 
 /// The number of the hang-up signal.
 const HANGUP: i32 = 1;
 
-/// What a signal means here.
+/// The effect of a signal on the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Action {
-    /// Ends the run, and the program if that was asked for already.
-    Insist,
-    /// Ends the run. A closed terminal says so twice at times, by the kernel and by the shell.
-    Ask,
-    /// Ends the program.
-    EndNow,
-    /// Is no reason to end: what is too large for `ulimit -f` is told like a full disk.
+enum StopAction {
+    /// Stops the run, or quits the program if a stop was requested already.
+    StopOrQuit,
+    /// Stops the run. A closed terminal may send this signal twice, from the kernel and from the shell.
+    Stop,
+    /// Quits the program.
+    Quit,
+    /// Has no effect: a file larger than `ulimit -f` is reported like a full disk.
     Ignore,
 }
 
-/// The signals that would end the program on the spot, and leave what it has started. Source of the numbers: signal(7),
-/// of the architectures x86 and ARM; those that tell of a fault in the program are not among them.
-const SIGNALS: [(i32, Action); 14] = [
-    (2, Action::Insist),   // SIGINT
-    (15, Action::Insist),  // SIGTERM
-    (HANGUP, Action::Ask), // SIGHUP
-    (3, Action::EndNow),   // SIGQUIT
-    (10, Action::Ask),     // SIGUSR1
-    (12, Action::Ask),     // SIGUSR2
-    (14, Action::Ask),     // SIGALRM
-    (16, Action::Ask),     // SIGSTKFLT
-    (24, Action::Ask),     // SIGXCPU
-    (25, Action::Ignore),  // SIGXFSZ
-    (26, Action::Ask),     // SIGVTALRM
-    (27, Action::Ask),     // SIGPROF
-    (29, Action::Ask),     // SIGIO
-    (30, Action::Ask),     // SIGPWR
+/// The signals whose default action would kill the program and leave its children running. Source of the numbers:
+/// signal(7), for the architectures x86 and ARM; signals that report a fault in the program are not included.
+const SIGNALS: [(i32, StopAction); 14] = [
+    (2, StopAction::StopOrQuit),  // SIGINT
+    (15, StopAction::StopOrQuit), // SIGTERM
+    (HANGUP, StopAction::Stop),   // SIGHUP
+    (3, StopAction::Quit),        // SIGQUIT
+    (10, StopAction::Stop),       // SIGUSR1
+    (12, StopAction::Stop),       // SIGUSR2
+    (14, StopAction::Stop),       // SIGALRM
+    (16, StopAction::Stop),       // SIGSTKFLT
+    (24, StopAction::Stop),       // SIGXCPU
+    (25, StopAction::Ignore),     // SIGXFSZ
+    (26, StopAction::Stop),       // SIGVTALRM
+    (27, StopAction::Stop),       // SIGPROF
+    (29, StopAction::Stop),       // SIGIO
+    (30, StopAction::Stop),       // SIGPWR
 ];
 
-/// How long a terminal may take to be given back before the program ends without.
+/// Time that restoring the terminal may take before the program quits without it.
 const TERMINAL_MAX: Duration = Duration::from_millis(500);
 
-/// Returns the flag that is set by an interrupt, a request to terminate or a terminal that is closed, from now on.
+/// Installs the signal handlers on the first call and returns the flag that a stop request sets.
 ///
-/// If the system gives no signal handlers, the flag is never set and signals do what they always do.
+/// If the handlers cannot be installed, the flag is never set and signals have their default action.
 pub fn flag() -> Arc<AtomicBool> {
-    static ASKED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    static STOP_REQUESTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     let begin = || {
-        let asked = Arc::new(AtomicBool::new(false));
-        let theirs = Arc::clone(&asked);
+        let requested = Arc::new(AtomicBool::new(false));
+        let theirs = Arc::clone(&requested);
         if let Ok((runtime, signals)) = listen() {
             std::thread::spawn(move || runtime.block_on(wait(signals, &theirs)));
         }
-        asked
+        requested
     };
-    Arc::clone(ASKED.get_or_init(begin))
+    Arc::clone(STOP_REQUESTED.get_or_init(begin))
 }
 
-/// Does what a Ctrl-C does, where the terminal makes no signal of it.
-pub fn ask() {
-    stop(&flag(), Action::Insist);
+/// Has the effect of Ctrl-C, for a terminal in raw mode, which sends no signal for it.
+pub fn request_stop() {
+    stop(&flag(), StopAction::StopOrQuit);
 }
 
-/// Returns whether the end has been asked for.
-pub fn is_asked() -> bool {
+/// Returns whether a stop has been requested.
+pub fn is_stop_requested() -> bool {
     flag().load(Ordering::Relaxed)
 }
 
-/// Signals, and what they mean.
-type Signals = Vec<(Signal, Action)>;
+/// Signals and their effects.
+type Signals = Vec<(Signal, StopAction)>;
 
 fn listen() -> io::Result<(Runtime, Signals)> {
     let runtime = Builder::new_current_thread().enable_io().build()?;
     let context = runtime.enter();
     let ignored = ignored_signals();
-    // Shells ignore Ctrl-C for what they start in the background; whoever sends it all the same means it.
-    let is_heeded = |number: i32, action| action == Action::Insist || ignored & bit(number) == 0;
+    // Shells ignore Ctrl-C for background jobs; a SIGINT that arrives all the same was sent on purpose.
+    let is_handled = |number: i32, action| action == StopAction::StopOrQuit || ignored & bit(number) == 0;
     let mut signals = Vec::new();
-    for (number, action) in SIGNALS.into_iter().filter(|(number, action)| is_heeded(*number, *action)) {
+    for (number, action) in SIGNALS.into_iter().filter(|(number, action)| is_handled(*number, *action)) {
         signals.push((signal(SignalKind::from_raw(number))?, action));
     }
     drop(context);
@@ -113,42 +113,42 @@ fn bit(number: i32) -> u64 {
     1 << (number - 1)
 }
 
-async fn wait(signals: Signals, asked: &AtomicBool) {
-    let (heard, mut actions) = unbounded_channel();
+async fn wait(signals: Signals, requested: &AtomicBool) {
+    let (sender, mut actions) = unbounded_channel();
     for (mut signal, action) in signals {
-        let heard = heard.clone();
-        tokio::spawn(async move { while signal.recv().await.is_some() && heard.send(action).is_ok() {} });
+        let sender = sender.clone();
+        tokio::spawn(async move { while signal.recv().await.is_some() && sender.send(action).is_ok() {} });
     }
     while let Some(action) = actions.recv().await {
-        stop(asked, action);
+        stop(requested, action);
     }
 }
 
-fn stop(asked: &AtomicBool, action: Action) {
-    if action == Action::Ignore {
+fn stop(requested: &AtomicBool, action: StopAction) {
+    if action == StopAction::Ignore {
         return;
     }
-    let was_asked = asked.swap(true, Ordering::Relaxed);
+    let was_requested = requested.swap(true, Ordering::Relaxed);
     match action {
-        Action::EndNow => end(),
-        Action::Insist if was_asked => end(),
-        // Whoever reads standard error may have stopped reading, and the next signal must be heard all the same.
-        _ if !was_asked => drop(std::thread::spawn(|| {
-            tell("Stopping; what was recorded is kept. Press Ctrl-C again to quit immediately.");
+        StopAction::Quit => quit(),
+        StopAction::StopOrQuit if was_requested => quit(),
+        // Nobody may be reading standard error, and a blocked write must not delay the next signal.
+        _ if !was_requested => drop(std::thread::spawn(|| {
+            eprint("Stopping; the records so far are kept. Press Ctrl-C again to quit immediately.");
         })),
         _ => {}
     }
 }
 
-/// Ends the program with everything that it has started.
-fn end() -> ! {
+/// Stops all child processes and quits the program.
+fn quit() -> ! {
     let _nothing_starts = testbed::end_all();
-    let (left, has_left) = channel();
+    let (done, is_done) = channel();
     std::thread::spawn(move || {
-        leave_view();
-        // Nobody waits any more if the terminal took too long.
-        let _ = left.send(());
+        restore_terminal();
+        // The receiver is gone if the terminal took too long.
+        let _ = done.send(());
     });
-    let _ = has_left.recv_timeout(TERMINAL_MAX);
+    let _ = is_done.recv_timeout(TERMINAL_MAX);
     std::process::exit(Exit::Interrupted as i32);
 }

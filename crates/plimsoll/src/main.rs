@@ -3,17 +3,17 @@
 //! The only crate that prints, reads the environment or exits.
 
 mod arguments;
-mod audience;
 mod benchmark;
 mod candidates;
 mod commands;
 mod exit;
 mod files;
 mod interrupt;
+mod observers;
 mod outcome;
-mod paper;
+mod paths;
+mod pdf;
 mod placement;
-mod places;
 mod preflight;
 mod prices;
 mod program_name;
@@ -24,8 +24,8 @@ mod secrets;
 mod service_manager;
 mod shell;
 mod side_by_side;
+mod stderr;
 mod table;
-mod tell;
 mod trust;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -38,13 +38,13 @@ fn main() -> ExitCode {
         return code;
     }
     let arguments = arguments::Arguments::parse();
-    // A panic is our own fault. Its message is out by now, and the server that was started has been ended.
+    // A panic is a bug in Plimsoll. Its message has been printed, and the server that was started has been stopped.
     let code = match catch_unwind(AssertUnwindSafe(|| commands::perform(arguments))) {
         Ok(Ok(code)) => code.into(),
-        Ok(Err(failure)) => failure.tell().into(),
+        Ok(Err(failure)) => failure.report().into(),
         Err(_) => exit::Exit::Internal.into(),
     };
-    // What a thread that is still busy has started goes as well; mostly there is nothing.
+    // Also stops what a thread that is still busy has started; usually there is nothing.
     drop(testbed::end_all());
     code
 }

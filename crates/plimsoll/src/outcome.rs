@@ -1,4 +1,4 @@
-//! What a run comes to beside its verdict: the limits that its user set, and what a search found.
+//! The outcome of a run besides its verdict: the user's limits and the result of a search.
 
 use analysis::find_max::{Compliance, SearchEnd, SearchResult, comply, counts};
 use analysis::{Analysis, LoadPointResult};
@@ -6,22 +6,22 @@ use model::{Load, Plan};
 
 use crate::exit::Exit;
 
-/// A limit that a load point missed.
+/// A limit that a load point did not meet.
 #[derive(Debug)]
-pub struct Missed<'a> {
+pub struct MissedLimit<'a> {
     /// The load point.
     pub point: &'a LoadPointResult,
-    /// What was found.
+    /// The measured value against the limit.
     pub found: Compliance,
 }
 
-/// Lists the limits that were missed: of every load point, or of the one that a search found.
-pub fn missed<'a>(plan: &Plan, analysis: &'a Analysis) -> Vec<Missed<'a>> {
+/// Lists the limits that were missed: by any load point, or by the load point that a search found.
+pub fn missed<'a>(plan: &Plan, analysis: &'a Analysis) -> Vec<MissedLimit<'a>> {
     let points = analysis.load_points.iter().filter(|point| counts(plan, analysis.found.as_ref(), point));
-    let held = points.flat_map(|point| {
-        plan.limits.iter().map(move |limit| Missed { point, found: comply(*limit, point) })
+    let checked = points.flat_map(|point| {
+        plan.limits.iter().map(move |limit| MissedLimit { point, found: comply(*limit, point) })
     });
-    held.filter(|one| !one.found.is_met()).collect()
+    checked.filter(|one| !one.found.is_met()).collect()
 }
 
 /// Returns the exit code of a run.
@@ -35,7 +35,7 @@ pub fn exit(plan: &Plan, analysis: &Analysis) -> Exit {
     }
 }
 
-/// Says for people what was looked for and found, and which limits were missed; empty if nothing was asked for.
+/// Returns the result of the search and the limits, one sentence per line; empty if the user asked for neither.
 pub fn text(plan: &Plan, analysis: &Analysis) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     if let (Some(search), Some(found)) = (plan.search, &analysis.found) {
@@ -44,27 +44,30 @@ pub fn text(plan: &Plan, analysis: &Analysis) -> Vec<String> {
     let missed = missed(plan, analysis);
     if !plan.limits.is_empty() && missed.is_empty() && analysis.found.is_none_or(|found| found.max.is_some())
     {
-        lines.push(format!("Limits kept: {}.", model::limits_text(&plan.limits)));
+        lines.push(format!("Limits met: {}.", model::limits_text(&plan.limits)));
     }
     lines.extend(missed.iter().map(|one| format!("Limit missed at {}: {}.", one.point.load, one.found)));
     lines
 }
 
 fn found_text(most: Load, found: &SearchResult) -> String {
-    let points = format!("found with {} load points", found.n_runs);
+    let points = format!("{} load points", found.n_runs);
     let Some(max) = found.max else {
-        return format!("Highest load: none; even the least is too much ({points}).");
+        return format!("Highest load: none; even the lowest load is too high ({points}).");
     };
     let at = most.at_level(max.level);
     let end = match (found.end, found.fails_at) {
-        (SearchEnd::Range, _) => "at least: the search ended there, `--max-load` lets it go on".to_owned(),
-        (SearchEnd::Generator, _) => {
-            "at least: beyond it the load generator was the limit, not the server".to_owned()
+        (SearchEnd::Range, _) => {
+            "or more: the search reached its upper bound, which `--max-load` raises".to_owned()
         }
-        (SearchEnd::TooFew, _) => "too few operations to decide about more".to_owned(),
-        (SearchEnd::Server, Some(level)) => format!("{} is too much", most.at_level(level)),
-        (SearchEnd::Server, None) => "more brings no more throughput".to_owned(),
+        (SearchEnd::Generator, _) => {
+            "or more: beyond it, the load generator was the bottleneck, not the server".to_owned()
+        }
+        (SearchEnd::TooFew, _) => "too few operations to judge a higher load".to_owned(),
+        (SearchEnd::Server, Some(level)) => format!("{} is too high", most.at_level(level)),
+        (SearchEnd::Server, None) => "a higher load does not increase throughput".to_owned(),
     };
-    let noisy = if found.is_noisy { "; load points contradicted one another, so repeat it" } else { "" };
+    let noisy =
+        if found.is_noisy { "; load points contradicted each other, so repeat the search" } else { "" };
     format!("Highest load: {at}, {:.1} operations per second ({end}; {points}{noisy}).", max.throughput)
 }

@@ -1,4 +1,4 @@
-//! Who gets which CPUs, and how much of them the server may use.
+//! Division of CPUs between server and load generator, and the server's CPU quota.
 
 use model::SutPlan;
 use testbed::{Calibration, Placement, QuotaBasis, available_cpus, by_core, choose_quota};
@@ -6,32 +6,35 @@ use testbed::{Calibration, Placement, QuotaBasis, available_cpus, by_core, choos
 use crate::arguments::SutArguments;
 use crate::exit::Failure;
 
-/// The built-in server's share of a CPU where nothing was calibrated: on every machine tried, the
-/// generator then needs less than half of a CPU of the same kind.
+/// CPU quota of the built-in server without a calibration, in CPUs: on every machine tried, the generator then
+/// needs less than half of a CPU of the same kind.
 const BUILT_IN_QUOTA: f64 = 0.3;
 
-/// Why a server has that share.
-pub const UNCALIBRATED: &str = "the default where nothing was calibrated";
+/// Reason for that quota.
+pub const UNCALIBRATED: &str = "the default without a calibration";
 
-/// Where server and load run.
+/// The CPUs of the server and of the load generator.
 #[derive(Debug, Clone)]
-pub struct Places {
-    /// CPUs of the server; empty: all.
+pub struct CpuPlacement {
+    /// CPUs of the server; empty if it may use all.
     pub sut_cpus: Vec<u32>,
-    /// CPUs of the load threads, one each; empty: not pinned.
+    /// CPUs of the load threads, one each; empty if they are not pinned.
     pub load_cpus: Vec<u32>,
     /// Number of load threads.
     pub load_threads: u32,
 }
 
-/// Divides this machine between a server that is started here and the load: each its own half, unless told
-/// otherwise. A single CPU is shared.
-pub fn divide(sut: Option<&[u32]>, load: Option<&[u32]>) -> Result<Places, Failure> {
+/// Splits this machine's CPUs between a server that is started here and the load generator: half each by default. A
+/// single CPU is shared.
+///
+/// # Errors
+/// If a CPU is not available.
+pub fn split_cpus(sut: Option<&[u32]>, load: Option<&[u32]>) -> Result<CpuPlacement, Failure> {
     let available = available_cpus();
     for cpu in sut.into_iter().chain(load).flatten() {
         if !available.contains(cpu) {
             let list = testbed::format_cpu_list(&available);
-            return Err(Failure::usage(format!("CPU {cpu} cannot be used here; available: {list}")));
+            return Err(Failure::usage(format!("CPU {cpu} is not available; available CPUs: {list}")));
         }
     }
     let without = |taken: &[u32]| available.iter().copied().filter(|cpu| !taken.contains(cpu)).collect();
@@ -46,51 +49,56 @@ pub fn divide(sut: Option<&[u32]>, load: Option<&[u32]>) -> Result<Places, Failu
         }
     };
     let load_threads = u32::try_from(load_cpus.len().max(1)).unwrap_or(u32::MAX);
-    Ok(Places { sut_cpus, load_cpus, load_threads })
+    Ok(CpuPlacement { sut_cpus, load_cpus, load_threads })
 }
 
-/// Gives the server `size` CPUs, cores before their second threads; the load keeps the same in all of the groups: those
-/// that it is given, else those that the largest group leaves.
-pub fn group(groups: &[usize], size: usize, load: Option<&[u32]>) -> Result<Places, Failure> {
+/// Gives the server `size` CPUs, whole cores before sibling threads. The load generator has the same CPUs for all group
+/// sizes: those in `load`, or else those that the largest group leaves free.
+///
+/// # Errors
+/// If a group is empty or too large.
+pub fn cpu_group(groups: &[usize], size: usize, load: Option<&[u32]>) -> Result<CpuPlacement, Failure> {
     let available = by_core(&available_cpus());
     let largest = groups.iter().copied().max().unwrap_or(size);
     let is_free = |cpu: &u32| load.is_none_or(|load| !load.contains(cpu));
     let free: Vec<u32> = available.iter().copied().filter(is_free).collect();
     let most = if load.is_some() { free.len() } else { free.len().saturating_sub(1) };
     if groups.contains(&0) || most < largest {
-        let message = format!("the server's groups can have 1 to {most} CPUs here, found {largest}");
-        return Err(
-            Failure::usage(message).hint("name other groups, or fewer CPUs of the load with `--load-cpus`")
-        );
+        let message = format!("expected CPU groups of 1 to {most} CPUs on this machine, found {largest}");
+        return Err(Failure::usage(message)
+            .hint("choose smaller groups, or fewer CPUs for the load with `--load-cpus`"));
     }
     let (mut sut_cpus, rest) = (free[..size].to_vec(), &free[largest..]);
     let mut load_cpus = load.unwrap_or(rest).to_vec();
     sut_cpus.sort_unstable();
     load_cpus.sort_unstable();
     let load_threads = u32::try_from(load_cpus.len()).unwrap_or(u32::MAX);
-    Ok(Places { sut_cpus, load_cpus, load_threads })
+    Ok(CpuPlacement { sut_cpus, load_cpus, load_threads })
 }
 
-/// Leaves the whole machine to the load: the server is elsewhere, or none of our business.
-pub fn all_for_load(load: Option<&[u32]>) -> Result<Places, Failure> {
+/// Gives the whole machine to the load generator, for a server that Plimsoll does not start.
+///
+/// # Errors
+/// If a CPU is not available.
+pub fn all_for_load(load: Option<&[u32]>) -> Result<CpuPlacement, Failure> {
     let load_cpus = match load {
-        Some(_) => divide(Some(&[]), load)?.load_cpus,
+        Some(_) => split_cpus(Some(&[]), load)?.load_cpus,
         None => Vec::new(),
     };
     let n = if load_cpus.is_empty() { available_cpus().len() } else { load_cpus.len() };
-    Ok(Places { sut_cpus: Vec::new(), load_cpus, load_threads: u32::try_from(n).unwrap_or(1) })
+    Ok(CpuPlacement { sut_cpus: Vec::new(), load_cpus, load_threads: u32::try_from(n).unwrap_or(1) })
 }
 
-/// Makes the part of the plan that says how much of this machine the server `name` gets. `calibration` is asked for
-/// only where a quota has to be chosen.
+/// Makes the server's part of the plan: CPUs, quota, memory and disk limits. `calibration` is called only if a quota
+/// has to be chosen.
 pub fn sut_plan(
     arguments: &SutArguments,
     name: &str,
-    places: &Places,
+    placement: &CpuPlacement,
     case: &str,
     calibration: impl FnOnce() -> Result<Option<Calibration>, Failure>,
 ) -> Result<SutPlan, Failure> {
-    let cpus = places.sut_cpus.clone();
+    let cpus = placement.sut_cpus.clone();
     let plan = |quota, reason: &str| SutPlan {
         cpus: cpus.clone(),
         quota,
@@ -101,26 +109,26 @@ pub fn sut_plan(
     };
     let is_built_in = name == "built-in";
     if arguments.target.is_some() {
-        return Ok(plan(None, "the server is not ours to limit"));
+        return Ok(plan(None, "Plimsoll does not control this server"));
     }
     if let Some(asked) = arguments.sut_quota {
         let quota = asked.0.map(|cpus| if is_built_in { cpus.min(1.0) } else { cpus });
-        return Ok(plan(quota, "asked for"));
+        return Ok(plan(quota, "set by the user"));
     }
     if !arguments.sut_groups.is_empty() {
-        return Ok(plan(None, "a processor group has its CPUs to itself"));
+        return Ok(plan(None, "a CPU group has its CPUs to itself"));
     }
     let calibration = calibration()?;
     let found = calibration.as_ref().and_then(|calibration| Some((calibration, calibration.case(case)?)));
     match found {
         Some((calibration, costs)) => {
             let basis = QuotaBasis {
-                placement: placement(places),
+                placement: quota_placement(placement),
                 sut_cpu_s_per_op: costs.sut_cpu_s_per_op,
                 generator_cpu_s_per_op: costs.generator_cpu_s_per_op,
             };
             let quota = choose_quota(basis);
-            // The built-in server has one thread.
+            // The built-in server is single-threaded.
             let quota = if is_built_in { quota.min(0.9) } else { quota };
             let reason = format!("from the calibration of {} ({case})", calibration.date);
             Ok(plan(Some(quota), &reason))
@@ -129,11 +137,14 @@ pub fn sut_plan(
     }
 }
 
-fn placement(places: &Places) -> Placement {
-    if places.load_cpus.is_empty() {
+fn quota_placement(placement: &CpuPlacement) -> Placement {
+    if placement.load_cpus.is_empty() {
         return Placement::Together { cpus: available_cpus().len() as f64 };
     }
-    Placement::Apart { sut_cpus: places.sut_cpus.len() as f64, load_cpus: places.load_cpus.len() as f64 }
+    Placement::Apart {
+        sut_cpus: placement.sut_cpus.len() as f64,
+        load_cpus: placement.load_cpus.len() as f64,
+    }
 }
 
 #[cfg(test)]
@@ -141,17 +152,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn groups_grow_while_the_load_stays_where_it_is() {
+    fn the_load_keeps_its_cpus_for_all_group_sizes() {
         let available = available_cpus();
         let most = available.len() - 1;
         if most == 0 {
-            return assert!(group(&[1], 1, None).is_err(), "one CPU is needed for the load");
+            return assert!(cpu_group(&[1], 1, None).is_err(), "the load needs one CPU");
         }
-        let (small, large) = (group(&[1, most], 1, None).unwrap(), group(&[1, most], most, None).unwrap());
+        let (small, large) =
+            (cpu_group(&[1, most], 1, None).unwrap(), cpu_group(&[1, most], most, None).unwrap());
         assert_eq!((small.sut_cpus.len(), large.sut_cpus.len()), (1, most));
         assert_eq!(small.load_cpus, large.load_cpus);
         assert!(large.sut_cpus.iter().all(|cpu| !large.load_cpus.contains(cpu)));
-        assert!(group(&[most + 1], most + 1, None).is_err());
-        assert!(group(&[0, 1], 1, None).is_err());
+        assert!(cpu_group(&[most + 1], most + 1, None).is_err());
+        assert!(cpu_group(&[0, 1], 1, None).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! What is looked at before anything is measured: a mistake that shows after hours has cost them.
+//! Checks before anything is measured, because a mistake found after hours has wasted them.
 
 use std::fs::{self, OpenOptions};
 use std::path::Path;
@@ -11,15 +11,15 @@ use crate::arguments::RunArguments;
 use crate::candidates::{Candidate, ChosenServer};
 use crate::commands::doctor::{self, SEARCH_POINTS};
 use crate::exit::{Exit, Failure};
-use crate::places;
+use crate::paths;
 
-/// Without these, a listed number of users cannot be connected at all.
+/// Checks of `doctor` without which the requested number of users cannot connect at all.
 const NEEDED: [&str; 2] = ["open files", "local ports"];
 
-/// Looks at one of the servers and what its plan asks of the machine.
+/// Checks that a server can be started and that the machine meets the needs of its plan.
 ///
 /// # Errors
-/// What is missing, with the remedy.
+/// If something is missing; the hint is the remedy.
 pub fn check(arguments: &RunArguments, candidate: &Candidate, plan: &Plan) -> Result<(), Failure> {
     if !matches!(candidate.server, ChosenServer::External(_)) {
         check_programs(arguments, candidate, plan)?;
@@ -29,7 +29,7 @@ pub fn check(arguments: &RunArguments, candidate: &Candidate, plan: &Plan) -> Re
 }
 
 fn check_programs(arguments: &RunArguments, candidate: &Candidate, plan: &Plan) -> Result<(), Failure> {
-    let (program, search_path) = (std::env::current_exe()?, places::search_path());
+    let (program, search_path) = (std::env::current_exe()?, paths::search_path());
     let server = match &candidate.server {
         ChosenServer::Recipe(recipe) => Some(&**recipe),
         ChosenServer::BuiltIn | ChosenServer::External(_) => None,
@@ -48,15 +48,16 @@ fn check_programs(arguments: &RunArguments, candidate: &Candidate, plan: &Plan) 
 
 fn check_folders(arguments: &RunArguments, candidate: &Candidate) -> Result<(), Failure> {
     let is_recipe = matches!(candidate.server, ChosenServer::Recipe(_));
-    let kept = (is_recipe && arguments.sut.files.is_none()).then(places::kept);
+    let persistent = (is_recipe && arguments.sut.files.is_none()).then(paths::persistent_dir);
     let failed = |error| Failure::new(Exit::Testbed, error);
-    kept.into_iter()
-        .chain([places::work_dir()])
+    persistent
+        .into_iter()
+        .chain([paths::work_dir()])
         .try_for_each(|folder| testbed::check_private_folder(&folder).map_err(failed))
 }
 
-/// Refuses users that the machine cannot connect. What may be needed, as by a search or by arrivals that pile up, is a
-/// warning later.
+/// Refuses more users than the machine can connect. For a search or an open loop, the number of connections is not known
+/// beforehand, so a shortage is only a warning later.
 fn check_machine(plan: &Plan) -> Result<(), Failure> {
     testbed::raise_open_files();
     if plan.search.is_some() || !plan.loads().all(|load| load.is_closed()) {
@@ -71,33 +72,36 @@ fn check_machine(plan: &Plan) -> Result<(), Failure> {
     }
 }
 
-/// Looks whether a file can be made where the results go, by making one for a moment. Folders that are missing are made
-/// later.
-pub fn check_out(out: Option<&Path>) -> Result<(), Failure> {
+/// Checks that the run file can be created, by creating a temporary file in its directory. Missing directories are
+/// created later.
+///
+/// # Errors
+/// If the path is not writable.
+pub fn check_output_path(out: Option<&Path>) -> Result<(), Failure> {
     let out = out.unwrap_or(Path::new("runs/new.plim"));
     let failed = |folder: &Path, why| {
         let error = format!("cannot write `{}`: `{}`: {why}", out.display(), folder.display());
-        Failure::usage(error).hint("`--out` names another place")
+        Failure::usage(error).hint("choose another path with `--out`")
     };
     let path = std::path::absolute(out)?;
     let folder = path.ancestors().skip(1).find(|folder| folder.exists()).unwrap_or(Path::new("/"));
     if !folder.is_dir() {
-        return Err(failed(folder, "it is not a folder".to_owned()));
+        return Err(failed(folder, "not a directory".to_owned()));
     }
     let trial = folder.join(format!(".plimsoll-{}.new", std::process::id()));
     let made = OpenOptions::new().write(true).create_new(true).open(&trial);
     made.map_err(|error| failed(folder, error.to_string()))?;
-    // One that cannot be removed is empty.
+    // If it cannot be removed, an empty file is left.
     let _ = fs::remove_file(&trial);
     Ok(())
 }
 
-/// Returns whether the quota of a plan that was made without a calibration would follow from one.
+/// Returns whether a plan that was made without a calibration would derive its quota from one.
 pub fn wants_calibration(candidate: &Candidate, plan: &SutPlan) -> bool {
     matches!(candidate.server, ChosenServer::Recipe(_)) && plan.quota_reason == crate::placement::UNCALIBRATED
 }
 
-/// Returns how long load lasts in all plans together; of a search, about.
+/// Returns the total time under load of all plans; for a search, an estimate.
 pub fn load_time(plans: &[Plan]) -> Nanos {
     let of_plan = |plan: &Plan| {
         let n = if plan.search.is_some() { SEARCH_POINTS } else { plan.load_points.len() };

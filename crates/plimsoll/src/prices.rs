@@ -1,4 +1,4 @@
-//! Price lists: files of the user's, and what a run has kept of one.
+//! Price lists: the user's files, and the copies stored in run files.
 
 use std::path::Path;
 
@@ -7,17 +7,17 @@ use model::{Notes, PriceList, Testbed};
 
 use crate::exit::Failure;
 use crate::files;
-use crate::tell::warn;
+use crate::stderr::warn;
 
-/// The section of a run file that holds the price list of the run: one fact, named as the file was, with its text.
+/// Section of a run file that stores its price list: one fact, with the file name as name and the text as value.
 const SECTION: &str = "Price list";
 
-/// Reads the price list that `--price` names, if it does.
+/// Reads the price list of `--price`, if given.
 pub fn read(path: Option<&Path>) -> Result<Option<PriceSheet>, Failure> {
     Ok(read_with_text(path)?.map(|(sheet, _)| sheet))
 }
 
-/// Reads the price list that `--price` names, and adds it to what the operator says, so that the run keeps it.
+/// Reads the price list of `--price`, if given, and adds it to the operator's notes, so that the run file stores it.
 pub fn read_into(path: Option<&Path>, notes: Notes) -> Result<Notes, Failure> {
     Ok(match read_with_text(path)? {
         Some((sheet, text)) => notes.with(SECTION, &sheet.file, &text),
@@ -25,13 +25,13 @@ pub fn read_into(path: Option<&Path>, notes: Notes) -> Result<Notes, Failure> {
     })
 }
 
-/// Returns the price list that a run has kept.
-pub fn kept(testbed: &Testbed) -> Option<PriceSheet> {
+/// Returns the price list stored in a run file.
+pub fn stored_in(testbed: &Testbed) -> Option<PriceSheet> {
     let section = testbed.sections.iter().find(|section| section.title == SECTION)?;
     let fact = section.facts.first()?;
-    // Written by a later version, at worst: the run can be reported without.
+    // At worst, a later version wrote it: the run can be reported without it.
     let sheet = sheet(&fact.name, &fact.name, &fact.value);
-    sheet.map_err(|failure| warn(format!("the price list of the run: {}", failure.message()))).ok()
+    sheet.map_err(|failure| warn(format!("price list of the run: {}", failure.message()))).ok()
 }
 
 fn read_with_text(path: Option<&Path>) -> Result<Option<(PriceSheet, String)>, Failure> {
@@ -42,7 +42,7 @@ fn read_with_text(path: Option<&Path>) -> Result<Option<(PriceSheet, String)>, F
     Ok(Some((sheet(&name, &file, &text)?, text)))
 }
 
-/// Reads a list; `name` is what messages call it, `file` what reports do.
+/// Reads a price list; messages call it `name`, reports call it `file`.
 fn sheet(name: &str, file: &str, text: &str) -> Result<PriceSheet, Failure> {
     Ok(PriceSheet {
         list: PriceList::parse(name, text)?,

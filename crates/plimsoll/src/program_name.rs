@@ -1,4 +1,4 @@
-//! What this program is when it is started under another name.
+//! The program's behavior when it is started under another name.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -7,23 +7,23 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// The name, of a link for instance, under which it answers one request by CGI and ends.
+/// Program name, usually that of a link, under which it answers one CGI request and exits.
 const CGI_PROGRAM: &str = "plimsoll-cgi";
 
-/// Does what the program's name asks for; `None` if it is to look at its arguments.
+/// Acts on the program's name; `None` if the program should parse its arguments.
 ///
-/// Comes before all else: a web server starts a program for every request, and that is what is measured.
+/// Runs before everything else: a web server starts one process per CGI request, and this cost is measured.
 pub fn perform() -> Option<ExitCode> {
     let name = std::env::args_os().next()?;
     if Path::new(&name).file_name() != Some(OsStr::new(CGI_PROGRAM)) {
         return None;
     }
-    // The web server, which has hung up, is the only one who could be told of a failure.
+    // Only the web server could be told of a failure, and it has closed the connection.
     Some(if answer().is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn answer() -> io::Result<()> {
-    // Rust's own standard output is flushed line by line; this way a small page is one write.
+    // Rust's standard output is line-buffered; this way a small page takes one write.
     let mut out = File::from(io::stdout().as_fd().try_clone_to_owned()?);
     servers::gateway::cgi(std::env::vars_os(), &mut out)
 }

@@ -1,4 +1,4 @@
-//! From a run file to results on the terminal.
+//! The results of a run: read from its file, analyzed, and printed on the terminal.
 
 use std::path::Path;
 
@@ -9,38 +9,43 @@ use model::{Ending, Plan, Testbed};
 use runfile::{ReadExtent, Record, Run, RunFileError};
 use units::WallTime;
 
-use crate::places::time_text;
+use crate::paths::time_text;
 use crate::prices;
 use crate::shell;
+use crate::stderr::warn;
 use crate::table::table_text;
-use crate::tell::warn;
 
-/// A run file, read and analyzed.
+/// A run file that has been read and analyzed.
 pub struct Results {
-    /// What was planned.
+    /// The plan.
     pub plan: Plan,
-    /// The machines as found.
+    /// The inventory of the machines.
     pub testbed: Testbed,
-    /// Numbers and verdict.
+    /// Metrics and verdict.
     pub analysis: Analysis,
-    /// Where they come from.
+    /// Origin of the numbers.
     pub provenance: Provenance,
-    /// What was stated when the run ended: load point, name, value.
+    /// Results that were stored when the run ended: load point, name, value.
     pub stated: Vec<(u32, String, f64)>,
-    /// When each load point began, by its index.
+    /// Start time of each load point, with its index.
     pub began: Vec<(u32, WallTime)>,
-    /// What the configuration costs, if somebody said so: with the run, or later.
+    /// The price list, if one was given, with the run or later.
     pub price: Option<PriceSheet>,
 }
 
 impl Results {
-    /// Reads a run file and computes everything anew.
+    /// Reads a run file and recomputes all results.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
     pub fn read(path: &Path) -> Result<Results, RunFileError> {
         Results::of(&Run::open(path)?, |_| {})
     }
 
-    /// Reads the file of a run that has just ended. Where the file could not take its end any more, `why` is known all
-    /// the same.
+    /// Reads the file of a run that has just ended. If the ending could not be written to the file, `why` replaces it.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
     pub fn read_ended(path: &Path, why: Option<&str>) -> Result<Results, RunFileError> {
         let run = Run::open(path)?;
         let ending = match (run.ending(), why) {
@@ -50,12 +55,15 @@ impl Results {
         Results::ended(&run, ending, |_| {})
     }
 
-    /// Adds what the configuration costs; without a list, what the run has kept stays.
+    /// Replaces the price list; `None` keeps the one stored in the run file.
     pub fn priced(self, price: Option<PriceSheet>) -> Results {
         Results { price: price.or(self.price), ..self }
     }
 
-    /// Computes everything anew; `visit` sees all records.
+    /// Recomputes all results; `visit` is called with every record.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
     pub fn of(run: &Run, visit: impl FnMut(&Record)) -> Result<Results, RunFileError> {
         Results::ended(run, run.ending().clone(), visit)
     }
@@ -82,11 +90,11 @@ impl Results {
             provenance: provenance(run),
             stated: run.results()?,
             began: run.load_points()?,
-            price: prices::kept(run.testbed()),
+            price: prices::stored_in(run.testbed()),
         })
     }
 
-    /// Returns the report that renderers take.
+    /// Returns the input of the renderers.
     pub fn report(&self) -> Report<'_> {
         Report {
             analysis: &self.analysis,
@@ -97,14 +105,14 @@ impl Results {
         }
     }
 
-    /// Returns results table, verdict and headline for a terminal.
+    /// Returns results table, headline and verdict as text.
     pub fn text(&self) -> String {
         let mut text = table_text(&disclosure::results_table(&self.analysis));
         text.push_str(&format!("\n\n{}", self.verdict_text()));
         text
     }
 
-    /// Returns the judgement with its reasons, then the headline: never one without the other.
+    /// Returns the headline with the verdict and its reasons: never one without the other.
     pub fn verdict_text(&self) -> String {
         let Analysis { verdict, modifications, .. } = &self.analysis;
         let word = match verdict.state {
@@ -119,14 +127,14 @@ impl Results {
             None => lines.push(format!("{word}{modified}: no load point is valid, so there is no headline.")),
         }
         lines.extend(disclosure::price_text(&self.report()));
-        // The terminal says users throughout, whatever the benchmark calls them.
+        // The terminal always says users, whatever the benchmark calls them.
         let bound = sentence(&self.analysis.load_points, "user");
         lines.extend(bound.map(|bound| format!("Bottleneck: {bound}.")));
         lines.extend(crate::outcome::text(&self.plan, &self.analysis));
         for reason in &verdict.reasons {
-            let place =
+            let point =
                 reason.load_point.map_or(String::new(), |index| format!("load point {}: ", index + 1));
-            lines.push(format!("  {place}{} (rule `{}`)", reason.text, reason.rule));
+            lines.push(format!("  {point}{} (rule `{}`)", reason.text, reason.rule));
             lines.extend(reason.hint.iter().map(|hint| format!("  hint: {hint}")));
         }
         if !modifications.is_empty() {
@@ -142,21 +150,24 @@ impl Results {
         disclosure::render::json(&self.report())
     }
 
-    /// Returns the whole report as one HTML file.
+    /// Returns the report as a self-contained HTML file.
     pub fn html(&self) -> String {
         disclosure::render::html(&disclosure::outline(&self.report()))
     }
 }
 
-/// Passes all records of a run, and warns if the file was cut off.
+/// Passes all records of a run to `visit`, and warns if the file is truncated.
+///
+/// # Errors
+/// If the file cannot be read.
 pub fn records(run: &Run, visit: impl FnMut(Record)) -> Result<(), RunFileError> {
     if let ReadExtent::Until(why) = run.records(visit)? {
-        warn(format!("`{}` was cut off while it was written: {why}", run.path().display()));
+        warn(format!("`{}` is truncated: {why}", run.path().display()));
     }
     Ok(())
 }
 
-/// Returns where the numbers of a run come from.
+/// Returns the origin of a run's numbers: program, command, file and times.
 pub fn provenance(run: &Run) -> Provenance {
     let header = run.header();
     Provenance {

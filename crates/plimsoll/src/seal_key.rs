@@ -1,4 +1,4 @@
-//! The key that run files are sealed with: a file that nobody but its owner can read.
+//! The signing key for run files: a file that only its owner can read.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
@@ -11,22 +11,22 @@ use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::exit::{Exit, Failure};
 
-/// Permissions of everybody but the owner.
+/// Permission bits of group and others.
 const OTHERS: u32 = 0o077;
 
-/// No key file is this large.
+/// Maximum size of a key file, in bytes.
 const BYTES_MAX: u64 = 4096;
 
-/// Makes a key and its file. One that is there is never overwritten.
+/// Creates a key and its file. An existing file is never overwritten.
 pub fn make(path: &Path) -> Result<SealKey, Failure> {
     let key = SealKey::new(random().map_err(|error| {
-        Failure::new(Exit::Testbed, format!("the kernel gives no random numbers: {error}"))
+        Failure::new(Exit::Testbed, format!("cannot get random numbers from the kernel: {error}"))
     })?);
     write(path, &key.secret_text()).map_err(|error| {
-        let failure = Failure::usage(format!("cannot make the key `{}`: {error}", path.display()));
+        let failure = Failure::usage(format!("cannot create the key `{}`: {error}", path.display()));
         match error.kind() {
             ErrorKind::AlreadyExists => {
-                failure.hint("a key is never overwritten; `--key FILE` names another")
+                failure.hint("a key is never overwritten; choose another file with `--key FILE`")
             }
             _ => failure,
         }
@@ -34,18 +34,18 @@ pub fn make(path: &Path) -> Result<SealKey, Failure> {
     Ok(key)
 }
 
-/// Reads a key, unless others can read it as well.
+/// Reads a key; refuses one that others have access to.
 pub fn read(path: &Path) -> Result<SealKey, Failure> {
     let name = path.display();
     let cannot_read = |error: io::Error| {
         Failure::usage(format!("cannot read the key `{name}`: {error}"))
-            .hint("`plimsoll seal --new-key` makes one, `--key FILE` names another")
+            .hint("create a key with `plimsoll seal --new-key`, or name another with `--key FILE`")
     };
     let file = File::open(path).map_err(cannot_read)?;
     let mode = file.metadata().map_err(cannot_read)?.permissions().mode();
     if mode & OTHERS != 0 {
-        return Err(Failure::usage(format!("others than its owner have access to the key `{name}`"))
-            .hint(format!("`chmod 600 {name}`; make another key if somebody may have read this one")));
+        return Err(Failure::usage(format!("other users have access to the key `{name}`"))
+            .hint(format!("run `chmod 600 {name}`; create a new key if somebody may have read this one")));
     }
     let mut text = String::new();
     file.take(BYTES_MAX).read_to_string(&mut text).map_err(cannot_read)?;
@@ -58,7 +58,7 @@ fn random() -> io::Result<[u8; 32]> {
     if n == bytes.len() { Ok(bytes) } else { Err(ErrorKind::UnexpectedEof.into()) }
 }
 
-/// Writes a new file for its owner alone, in a folder that is made if need be.
+/// Writes a new file that only its owner can read, and creates its directory if necessary.
 fn write(path: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;

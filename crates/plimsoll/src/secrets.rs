@@ -1,4 +1,4 @@
-//! The values of a definition's secrets: read when a run begins, kept in memory only.
+//! The values of a definition's secrets: read when a run begins, held in memory only.
 
 use std::fs::File;
 use std::io::Read;
@@ -8,18 +8,18 @@ use model::{Diagnostic, Diagnostics, PlacedSecret, RequestPart, SecretSource, Se
 
 use crate::benchmark::Chosen;
 use crate::exit::Failure;
-use crate::places;
+use crate::paths;
 
-/// The longest value that a file may have: that of a body, 1 MiB.
+/// Maximum length of a secret in a file, in bytes: that of a request body, 1 MiB.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// Reads the values of all secrets.
 ///
 /// # Errors
-/// All that cannot be read, each with its key and its place in the definition. No value is repeated.
+/// Lists all secrets that cannot be read, each with its key and position in the definition, and never with its value.
 pub fn read(chosen: &Chosen) -> Result<Secrets, Failure> {
     let mut secrets = Secrets::default();
-    // The requests of another filelist have none.
+    // Requests of another filelist have no secrets.
     let Some(source) = chosen.source.as_ref().filter(|_| chosen.filelist.is_none()) else {
         return Ok(secrets);
     };
@@ -44,7 +44,7 @@ pub fn read(chosen: &Chosen) -> Result<Secrets, Failure> {
     }
 }
 
-/// Returns the value of a secret, or why there is none, and what to do.
+/// Returns the value of a secret, or the reason why it has none and a hint.
 fn value(placed: &PlacedSecret, definition: &Path) -> Result<String, (String, String)> {
     let source = &placed.secret.source;
     let fail = |why: &str, hint: String| (format!("{source} {why}"), hint);
@@ -52,11 +52,11 @@ fn value(placed: &PlacedSecret, definition: &Path) -> Result<String, (String, St
         SecretSource::Definition => return Ok(placed.value.clone().unwrap_or_default()),
         SecretSource::Env(name) => {
             let hint = format!("set it for the run: `{name}=… plimsoll run …`");
-            (places::variable(name).map_err(|why| fail(why, hint.clone()))?, hint)
+            (paths::variable(name).map_err(|why| fail(why, hint.clone()))?, hint)
         }
         SecretSource::File(path) => {
             let path = definition.parent().unwrap_or(Path::new(".")).join(path);
-            let hint = format!("the value is read from `{}` when a run begins", path.display());
+            let hint = format!("the value is read from `{}` when the run begins", path.display());
             (file(&path, &placed.secret.part).map_err(|why| fail(&why, hint.clone()))?, hint)
         }
     };
@@ -66,12 +66,12 @@ fn value(placed: &PlacedSecret, definition: &Path) -> Result<String, (String, St
     }
 }
 
-/// Reads a value from a file; but for a body, a line break at its end does not belong to it.
+/// Reads a value from a file; a trailing line break is removed, except from a body.
 fn file(path: &Path, part: &RequestPart) -> Result<String, String> {
     let cannot = |error: std::io::Error| format!("cannot be read: {error}");
     let file = File::open(path).map_err(cannot)?;
     if !file.metadata().map_err(cannot)?.is_file() {
-        return Err("is no regular file".to_owned());
+        return Err("is not a regular file".to_owned());
     }
     let mut bytes = Vec::new();
     file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(cannot)?;

@@ -1,6 +1,6 @@
-//! Telling systemd how a service does.
+//! Readiness notifications to systemd.
 //!
-//! Source: sd_notify(3): a datagram of `NAME=VALUE` to the socket that the environment names.
+//! Source: sd_notify(3): a datagram of `NAME=VALUE` to the socket named in the environment.
 
 use std::ffi::OsStr;
 use std::io;
@@ -8,19 +8,19 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 
-/// Says that clients are served, if somebody wants to know.
+/// Reports that the service accepts clients, if a service manager listens.
 pub fn ready() {
-    tell("READY=1");
+    notify("READY=1");
 }
 
-/// Says that the end has begun, if somebody wants to know.
+/// Reports that the service is stopping, if a service manager listens.
 pub fn stopping() {
-    tell("STOPPING=1");
+    notify("STOPPING=1");
 }
 
-fn tell(state: &str) {
+fn notify(state: &str) {
     if let Some(socket) = std::env::var_os("NOTIFY_SOCKET") {
-        // Who does not listen need not know.
+        // The notification is optional.
         let _ = send(&socket, state);
     }
 }

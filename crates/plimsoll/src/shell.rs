@@ -1,6 +1,6 @@
-//! A command line as one text, as a shell takes it, and back.
+//! Conversion between a list of words and a shell command line.
 
-/// Joins words so that a shell would read the same words again.
+/// Joins words into a command line that a shell splits into the same words.
 pub fn join(words: impl IntoIterator<Item = String>) -> String {
     words.into_iter().map(|word| quoted(&word)).collect::<Vec<_>>().join(" ")
 }
@@ -13,8 +13,8 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// Takes a text of [`join`] apart: blanks separate, single quotes hold together, a backslash takes the next
-/// character as it is. Any text has an answer.
+/// Splits a text of [`join`] into words: spaces separate words, single quotes group characters, a backslash escapes the
+/// next character. Never fails.
 pub fn split(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_line_survives() {
+    fn joined_words_split_into_the_same_words() {
         let words = ["plimsoll", "--duration", "2 s", "it's", "", r"a\b", "ä ö", "--load=1,2"];
         let words = words.map(str::to_owned);
         let text = join(words.clone());
@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn any_text_can_be_taken_apart() {
+    fn any_text_can_be_split() {
         assert_eq!(split(""), [""; 0]);
         assert_eq!(split("  a  'b c"), ["a", "b c"]);
         assert_eq!(split("a\\"), ["a"]);

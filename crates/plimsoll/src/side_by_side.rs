@@ -1,4 +1,4 @@
-//! Runs beside one another, for `run` and `compare` alike: on the terminal, and as a document.
+//! Side-by-side output of several runs, for `run` and `compare`: on the terminal, and as a document.
 
 use analysis::compare::Comparison;
 use disclosure::{CampaignRun, Document, Provenance, Table};
@@ -10,18 +10,18 @@ use crate::exit::Failure;
 use crate::results::Results;
 use crate::table::table_text;
 
-/// The most differences in configuration that are shown on a terminal.
+/// Maximum number of configuration differences shown on a terminal.
 const DIFFERENCES_MAX: usize = 12;
 
 impl Results {
-    /// Returns what a document of several runs takes of a run, which is called `name` there, and its server `server`.
+    /// Returns this run for a document of several runs; `name` is the name of the run there, `server` that of its server.
     pub fn campaign_run<'a>(&'a self, name: &'a str, server: &'a str) -> CampaignRun<'a> {
         CampaignRun { name, server, began: &self.began, report: self.report() }
     }
 }
 
-/// Names the servers of runs as `run` does. `names` are those of the runs. A server of which runs with different numbers of
-/// CPUs are here is told apart by that number.
+/// Names the servers of runs as `run` does. `names` are the names of the runs. If a server has runs with different numbers
+/// of CPUs, its name includes that number.
 pub fn server_names(read: &[Results], names: &[String]) -> Vec<String> {
     let bare: Vec<String> = read.iter().zip(names).map(|(run, name)| bare_name(run, name)).collect();
     let n_cpus = |index: usize| read[index].plan.sut.cpus.len();
@@ -29,7 +29,7 @@ pub fn server_names(read: &[Results], names: &[String]) -> Vec<String> {
         (0..read.len()).any(|other| bare[other] == bare[index] && n_cpus(other) != n_cpus(index))
     };
     let name = |index: usize| match n_cpus(index) {
-        // It may use any.
+        // The server may use all CPUs.
         0 => bare[index].clone(),
         n if is_one_of_several(index) => with_cpus(&bare[index], n),
         _ => bare[index].clone(),
@@ -37,8 +37,8 @@ pub fn server_names(read: &[Results], names: &[String]) -> Vec<String> {
     (0..read.len()).map(name).collect()
 }
 
-/// Returns the name of a run's server: `nginx-php-fpm-4`. One that was there already is called by its address; where that
-/// was left out of the run file, by the run, because nobody can know whether it is the same as another's.
+/// Returns the name of a run's server: `nginx-php-fpm-4`. A target is named by its address, or if the address is redacted
+/// in the run file, by the run, because it may differ from the target of another run.
 fn bare_name(run: &Results, name: &str) -> String {
     let sut = &run.plan.sut;
     if sut.name == "external" {
@@ -51,8 +51,8 @@ fn bare_name(run: &Results, name: &str) -> String {
     }
 }
 
-/// Names runs: by their servers, of several runs of one server in one benchmark by their files (`names`), or numbered if
-/// the files are called after the server as well.
+/// Names runs: by their servers; several runs of one server in one benchmark by their files (`names`), or by a number if
+/// the files are named after the server too.
 pub fn run_names(read: &[Results], servers: &[String], names: &[String]) -> Vec<String> {
     let key = |index: usize| {
         let benchmark = &read[index].plan.benchmark;
@@ -64,8 +64,8 @@ pub fn run_names(read: &[Results], servers: &[String], names: &[String]) -> Vec<
         match of_server.as_slice() {
             [_] => servers[index].clone(),
             several if several.iter().all(|other| is_named_after_server(&names[*other])) => {
-                let place = several.iter().position(|other| *other == index).unwrap_or_default();
-                format!("{} #{}", servers[index], place + 1)
+                let position = several.iter().position(|other| *other == index).unwrap_or_default();
+                format!("{} #{}", servers[index], position + 1)
             }
             _ => names[index].clone(),
         }
@@ -73,7 +73,7 @@ pub fn run_names(read: &[Results], servers: &[String], names: &[String]) -> Vec<
     (0..read.len()).map(name).collect()
 }
 
-/// Returns letters and digits with hyphens for anything else, as in names of files.
+/// Replaces all characters but letters, digits and dots by hyphens, as in file names.
 fn plain(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' }).collect()
 }
@@ -84,14 +84,14 @@ fn target(testbed: &Testbed) -> Option<&str> {
     Some(&target.value)
 }
 
-/// Prints what a comparison says: sentences, figures load by load and at their best, and what differs.
-pub fn tell_comparison(comparison: &Comparison) -> Result<(), Failure> {
+/// Prints a comparison: conclusions, metrics by load point and summary, and configuration differences.
+pub fn print_comparison(comparison: &Comparison) -> Result<(), Failure> {
     for sentence in disclosure::comparison_text(comparison) {
         print(&format!("\n{sentence}"))?;
     }
     if comparison.sides.len() == 1 {
         let (n, name) = (comparison.runs.len(), &comparison.sides[0].name);
-        print(&format!("\nAll {n} runs are repetitions of {name}: there is nothing to compare it with."))?;
+        print(&format!("\nAll {n} runs are repetitions of {name}; there is no other server to compare."))?;
     }
     let figures = [disclosure::comparison_table(comparison), disclosure::comparison_summary(comparison)];
     for table in figures.iter().filter(|table| !table.rows.is_empty()) {
@@ -103,27 +103,27 @@ pub fn tell_comparison(comparison: &Comparison) -> Result<(), Failure> {
     for text in comparison.scalings.iter().filter_map(disclosure::scaling_text) {
         print(&format!("\n{text}."))?;
     }
-    // Last, because it explains the figures and is not one of them.
+    // Last, because it explains the metrics.
     if let Some(table) = disclosure::configuration_table(comparison) {
         print(&format!("\n{}", configuration_text(table)))?;
     }
     Ok(())
 }
 
-/// Lays out the first differences of a configuration, and says how many more the report has.
+/// Formats the first differences of the configuration, and the number of further ones.
 fn configuration_text(mut table: Table) -> String {
     let n = table.rows.len();
     table.rows.truncate(DIFFERENCES_MAX);
     let text = format!("{}:\n{}", table.caption, table_text(&table));
     match n.saturating_sub(DIFFERENCES_MAX) {
         0 => text,
-        more => format!("{text}\n (and {more} more, in the report)"),
+        more => format!("{text}\n ({more} more in the report)"),
     }
 }
 
-/// Makes the document of a comparison: what it says, what whole reports add, and the list of runs. `runs` are those of
-/// the comparison, in the same order.
-pub fn comparison_page(comparison: &Comparison, runs: &[CampaignRun]) -> Document {
+/// Makes the full document of a comparison: its conclusions, sections of the runs' reports, and the list of runs. `runs`
+/// are those of the comparison, in the same order.
+pub fn full_comparison(comparison: &Comparison, runs: &[CampaignRun]) -> Document {
     let provenance: Vec<Provenance> = runs.iter().map(|run| run.report.provenance.clone()).collect();
     let mut document = disclosure::comparison_document(comparison, &provenance);
     let list = document.sections.pop();

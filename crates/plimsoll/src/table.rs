@@ -1,4 +1,4 @@
-//! Tables on a terminal: columns are left out in a stated order, or cells cut, until a row has room; none is wrapped.
+//! Tables on a terminal: columns are dropped in a fixed order, or cells cut, until a row fits; rows are never wrapped.
 
 use std::io::stdout;
 
@@ -6,8 +6,8 @@ use comfy_table::{CellAlignment, Table as Lines};
 use disclosure::{Align, Column, Table};
 use rustix::termios::tcgetwinsize;
 
-/// The columns that are left out where a terminal has no room, the first ones first: heading and unit. All others stay.
-const LEFT_OUT: [(&str, &str); 9] = [
+/// Columns that are dropped if the terminal is too narrow, in this order: heading and unit. All other columns stay.
+const DROPPED_FIRST: [(&str, &str); 9] = [
     ("Little’s Law", ""),
     ("Errors/second", ""),
     ("Throughput", "Mbit/s"),
@@ -22,31 +22,31 @@ const LEFT_OUT: [(&str, &str); 9] = [
 /// Columns between the cells of a row.
 const GAP: usize = 2;
 
-/// The least width to which a column of words is cut.
+/// Minimum width of a text column when cut.
 const WORDS_MIN: usize = 12;
 
-/// Lays a table of the report out for standard output: on a terminal no wider than that, else with all columns.
+/// Formats a table of the report for standard output: no wider than the terminal, or with all columns without one.
 pub fn table_text(table: &Table) -> String {
-    laid_out(table, columns_of_terminal())
+    format_table(table, terminal_width())
 }
 
-/// Returns the width of the terminal on standard output; `None` if that is no terminal, or does not say.
-fn columns_of_terminal() -> Option<usize> {
+/// Returns the width of the terminal on standard output; `None` if that is not a terminal, or its width is unknown.
+fn terminal_width() -> Option<usize> {
     let size = tcgetwinsize(stdout()).ok()?;
     (0 < size.ws_col).then_some(usize::from(size.ws_col))
 }
 
-fn laid_out(table: &Table, width: Option<usize>) -> String {
+fn format_table(table: &Table, width: Option<usize>) -> String {
     let headings = table.headings();
     let rows: Vec<Vec<String>> = table.plain_rows();
-    let mut shown: Vec<Shown> = (0..table.columns.len())
+    let mut shown: Vec<ShownColumn> = (0..table.columns.len())
         .map(|index| {
             let cells = rows.iter().map(|row| &row[index]).chain([&headings[index]]);
             let width = cells.map(|cell| cell.chars().count()).max().unwrap_or(0);
-            Shown { index, column: &table.columns[index], width }
+            ShownColumn { index, column: &table.columns[index], width }
         })
         .collect();
-    let left_out = width.map_or_else(Vec::new, |width| fit(&mut shown, width));
+    let dropped = width.map_or_else(Vec::new, |width| fit(&mut shown, width));
     let mut lines = Lines::new();
     lines.load_style(comfy_table::presets::NOTHING);
     let of_row = |row: &[String]| shown.iter().map(|one| one.cut(&row[one.index])).collect::<Vec<_>>();
@@ -58,21 +58,21 @@ fn laid_out(table: &Table, width: Option<usize>) -> String {
         }
     }
     let mut text = lines.trim_fmt();
-    if !left_out.is_empty() {
-        text.push_str(&format!("\n (not shown: {}; see the report)", left_out.join(", ")));
+    if !dropped.is_empty() {
+        text.push_str(&format!("\n (not shown: {}; see the report)", dropped.join(", ")));
     }
     text
 }
 
-/// A column that is shown.
-struct Shown<'a> {
+/// A column that is shown, with its width.
+struct ShownColumn<'a> {
     index: usize,
     column: &'a Column,
-    /// Characters of the widest cell, or what is left of them.
+    /// Characters of the widest cell, after cutting.
     width: usize,
 }
 
-impl Shown<'_> {
+impl ShownColumn<'_> {
     fn cut(&self, cell: &str) -> String {
         if cell.chars().count() <= self.width {
             return cell.to_owned();
@@ -82,20 +82,20 @@ impl Shown<'_> {
     }
 }
 
-/// Leaves columns out until the rest has room, then cuts the widest words; returns the headings of those left out.
-fn fit(shown: &mut Vec<Shown>, width: usize) -> Vec<String> {
-    // The frame is a blank at the left.
-    let total = |shown: &[Shown]| shown.iter().map(|one| one.width + GAP).sum::<usize>();
-    let mut left_out = Vec::new();
-    for (heading, unit) in LEFT_OUT {
+/// Drops columns until the rest fits, then cuts the widest text columns; returns the headings of the dropped columns.
+fn fit(shown: &mut Vec<ShownColumn>, width: usize) -> Vec<String> {
+    // The left border is a blank.
+    let total = |shown: &[ShownColumn]| shown.iter().map(|one| one.width + GAP).sum::<usize>();
+    let mut dropped = Vec::new();
+    for (heading, unit) in DROPPED_FIRST {
         if total(shown) <= width {
-            return left_out;
+            return dropped;
         }
-        if let Some(place) =
+        if let Some(index) =
             shown.iter().position(|one| (one.column.heading.as_str(), one.column.unit) == (heading, unit))
         {
-            shown.remove(place);
-            left_out.push(heading.to_owned());
+            shown.remove(index);
+            dropped.push(heading.to_owned());
         }
     }
     while width < total(shown) {
@@ -105,7 +105,7 @@ fn fit(shown: &mut Vec<Shown>, width: usize) -> Vec<String> {
             None => break,
         }
     }
-    left_out
+    dropped
 }
 
 #[cfg(test)]
@@ -132,29 +132,29 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_room_a_table_is_whole() {
-        insta::assert_snapshot!(laid_out(&table(), None));
-        assert_eq!(laid_out(&table(), Some(200)), laid_out(&table(), None));
+    fn a_table_that_fits_is_shown_whole() {
+        insta::assert_snapshot!(format_table(&table(), None));
+        assert_eq!(format_table(&table(), Some(200)), format_table(&table(), None));
     }
 
     #[test]
-    fn columns_are_left_out_in_order() {
-        insta::assert_snapshot!(laid_out(&table(), Some(100)));
-        insta::assert_snapshot!(laid_out(&table(), Some(80)));
+    fn columns_are_dropped_in_order() {
+        insta::assert_snapshot!(format_table(&table(), Some(100)));
+        insta::assert_snapshot!(format_table(&table(), Some(80)));
     }
 
     #[test]
-    fn words_are_cut_at_last_and_no_row_is_wrapped() {
+    fn text_is_cut_last_and_no_row_is_wrapped() {
         for width in 38..200 {
-            let text = laid_out(&table(), Some(width));
+            let text = format_table(&table(), Some(width));
             let rows: Vec<&str> = text.lines().filter(|line| !line.starts_with(" (not shown")).collect();
             assert_eq!(rows.len(), 3, "{width}:\n{text}");
             assert!(rows.iter().all(|row| row.chars().count() <= width), "{width}:\n{text}");
         }
         assert!(
-            laid_out(&table(), Some(50)).contains("12.5 % (11.0 to 14.0 %) m…"),
+            format_table(&table(), Some(50)).contains("12.5 % (11.0 to 14.0 %) m…"),
             "{}",
-            laid_out(&table(), Some(50))
+            format_table(&table(), Some(50))
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Which certificates are accepted from a server that is already there.
+//! Certificates that are accepted from a server that Plimsoll does not start.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use model::CertificateCheck;
 use crate::arguments::SutArguments;
 use crate::exit::{Exit, Failure};
 
-/// Returns what the plan says about certificates.
+/// Returns the certificate check to record in the plan.
 pub fn check(arguments: &SutArguments) -> CertificateCheck {
     match &arguments.ca {
         _ if arguments.insecure => CertificateCheck::Off,
@@ -17,16 +17,18 @@ pub fn check(arguments: &SutArguments) -> CertificateCheck {
     }
 }
 
-/// Returns which certificates a target may show; without TLS of no meaning.
+/// Returns the certificates that are accepted from a target; without TLS, the result has no meaning.
 ///
 /// # Errors
-/// If authorities are needed and there are none, or flags concern certificates and the target has none.
+/// If authorities are needed and there are none, or if certificate flags are given for a target without TLS.
 pub fn of_target(arguments: &SutArguments, target: &Target) -> Result<Trust, Failure> {
     let is_asked = arguments.insecure || arguments.ca.is_some();
     if !target.secure {
         return match is_asked {
-            true => Err(Failure::usage("`--ca` and `--insecure` concern TLS, and the target is without it")
-                .hint("name an `https://` target")),
+            true => {
+                Err(Failure::usage("`--ca` and `--insecure` require TLS, and the target does not use it")
+                    .hint("use an `https://` target"))
+            }
             false => Ok(Trust::Any),
         };
     }
@@ -40,17 +42,17 @@ pub fn of_target(arguments: &SutArguments, target: &Target) -> Result<Trust, Fai
 fn read(path: &Path) -> Result<Authorities, Failure> {
     let text = std::fs::read(path);
     let read = text.map_err(|error| error.to_string()).and_then(|text| Authorities::from_pem(&text));
-    read.map_err(|error| Failure::usage(format!("authorities `{}`: {error}", path.display())))
+    read.map_err(|error| Failure::usage(format!("certificate authorities `{}`: {error}", path.display())))
 }
 
-/// Returns the authorities that this machine trusts; never a list of our own.
+/// Returns the certificate authorities that this machine trusts; Plimsoll brings no list of its own.
 fn system() -> Result<Authorities, Failure> {
     let found = rustls_native_certs::load_native_certs();
     Authorities::new(found.certs.into_iter().map(|certificate| certificate.to_vec())).ok_or_else(|| {
         let why = found.errors.first().map(|error| format!(": {error}")).unwrap_or_default();
-        Failure::new(Exit::Testbed, format!("this machine trusts no authority for certificates{why}")).hint(
-            "install them (Debian: `ca-certificates`), or name those of the target with `--ca FILE`; `--insecure` accepts \
-             any certificate, and the result says so",
+        Failure::new(Exit::Testbed, format!("this machine has no trusted certificate authorities{why}")).hint(
+            "install them (Debian: `ca-certificates`), or name the target's authority with `--ca FILE`; `--insecure` accepts \
+            any certificate, and the result notes it",
         )
     })
 }

@@ -1,4 +1,4 @@
-//! The real binary as a program that makes pages: by CGI, over FastCGI, behind a proxy.
+//! The real binary as a page generator: as a CGI program, over FastCGI, and behind a proxy.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
-/// Starts a server and returns the address that it prints; its standard input is still open.
+/// Starts a server and returns the process, whose standard input is open, and the address that it prints.
 fn serve(arguments: &[&str]) -> (Child, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
     command.arg("serve").args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -17,17 +17,17 @@ fn serve(arguments: &[&str]) -> (Child, String) {
     (child, ready["ready"]["address"].as_str().unwrap().to_owned())
 }
 
-/// Ends a server as its parent's end would.
+/// Stops a server by closing its standard input, as the exit of its parent does.
 fn end(mut child: Child) {
     drop(child.stdin.take());
     assert!(child.wait().unwrap().success());
 }
 
 #[test]
-fn under_another_name_it_answers_one_request_by_cgi() {
+fn the_binary_answers_one_cgi_request_under_the_name_plimsoll_cgi() {
     for name in ["plimsoll-cgi", "/usr/lib/cgi-bin/plimsoll-cgi"] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
-        // Arguments are what CGI makes of some queries, and mean nothing.
+        // CGI passes some queries as arguments, which are ignored.
         command.arg0(name).arg("run").env_clear();
         command.env("REQUEST_METHOD", "GET").env("SCRIPT_NAME", "/dyn");
         command.env("REQUEST_URI", "/dyn?size=8&seed=1").env("QUERY_STRING", "size=8&seed=1");
@@ -42,7 +42,7 @@ fn under_another_name_it_answers_one_request_by_cgi() {
 }
 
 #[test]
-fn a_gateway_listens_on_a_socket_of_the_file_system_and_removes_it() {
+fn a_gateway_creates_and_removes_its_unix_socket() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("gateway.sock");
     let listen = format!("unix:{}", path.display());
@@ -59,7 +59,7 @@ fn a_gateway_listens_on_a_socket_of_the_file_system_and_removes_it() {
 }
 
 #[test]
-fn an_app_server_makes_pages_over_http() {
+fn an_app_server_generates_pages_over_http() {
     let (child, address) = serve(&["app", "--workers", "2"]);
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(b"GET /dyn?size=8 HTTP/1.0\r\n\r\n").unwrap();
@@ -70,7 +70,7 @@ fn an_app_server_makes_pages_over_http() {
 }
 
 #[test]
-fn an_address_or_a_number_of_workers_that_makes_no_sense_is_a_mistake_of_usage() {
+fn an_invalid_address_or_number_of_workers_is_a_usage_error() {
     let says = |arguments: &[&str], text: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
         let output = command.arg("serve").args(arguments).stdin(Stdio::null()).output().unwrap();

@@ -1,35 +1,35 @@
-//! The main job, alone in its process so that no other test shares the machine with it.
+//! A quick run, alone in its process, so that no other test uses the machine meanwhile.
 
 #[path = "cli/support/mod.rs"]
 mod support;
 
 use std::fs;
 
-use support::{Ended, Lab};
+use support::{Ended, Fixture};
 
-/// How often a run may be spoilt by what else this machine does.
+/// Number of attempts, because other load on this machine may make a run invalid.
 const TRIES: usize = 3;
 
-/// Two load points, at an allowance that leaves the generator mostly idle. A machine that is busy otherwise keeps
-/// the generator waiting, which rightly makes the run invalid; no other reason is taken.
-fn valid_run(lab: &Lab) -> Ended {
+/// Runs two load points with a quota that leaves the generator mostly idle. On a busy machine, the generator has to
+/// wait, which makes the run invalid; no other reason is accepted.
+fn valid_run(fixture: &Fixture) -> Ended {
     for _ in 1..TRIES {
-        let ended = lab.run(&["run", "webstone-2.0.1", "--quick", "--load", "1,10", "--duration", "2"]);
+        let ended = fixture.run(&["run", "webstone-2.0.1", "--quick", "--load", "1,10", "--duration", "2"]);
         if ended.code == Some(0) {
             return ended;
         }
         ended.assert_run_is_noise();
-        println!("{}\nthe machine was busy with something else; once more", ended.stdout);
+        println!("{}\nthe machine was busy; trying again", ended.stdout);
     }
-    lab.run(&["run", "webstone-2.0.1", "--quick", "--load", "1,10", "--duration", "2"]).expect(0)
+    fixture.run(&["run", "webstone-2.0.1", "--quick", "--load", "1,10", "--duration", "2"]).expect(0)
 }
 
 #[test]
 fn a_quick_run_is_valid_reported_and_audited() {
-    let lab = Lab::new();
-    let run = valid_run(&lab);
-    let path = lab.path(run.last_line());
-    assert_eq!(path.parent(), Some(&*lab.path("runs")));
+    let fixture = Fixture::new();
+    let run = valid_run(&fixture);
+    let path = fixture.path(run.last_line());
+    assert_eq!(path.parent(), Some(&*fixture.path("runs")));
     assert!(path.is_file(), "{path:?}");
     for text in ["VALID, modified: ", "connections per second at ", "mean response time"] {
         assert!(run.stdout.contains(text), "`{text}` expected in:\n{}", run.stdout);
@@ -49,12 +49,12 @@ fn a_quick_run_is_valid_reported_and_audited() {
     }
 
     let text = path.to_str().unwrap();
-    let report = lab.run(&["report", text, "--format", "json"]).expect(0).json();
+    let report = fixture.run(&["report", text, "--format", "json"]).expect(0).json();
     assert_eq!(report["verdict"]["state"], "valid");
     assert_eq!(report["ending"]["kind"], "complete");
-    assert_eq!(report, lab.run(&["report", text, "--json"]).expect(0).json());
-    let printed = lab.run(&["report", text, "--format", "text"]).expect(0).stdout;
-    assert!(run.stdout.contains(printed.trim()), "the report says something else than the run:\n{printed}");
+    assert_eq!(report, fixture.run(&["report", text, "--json"]).expect(0).json());
+    let printed = fixture.run(&["report", text, "--format", "text"]).expect(0).stdout;
+    assert!(run.stdout.contains(printed.trim()), "the report differs from the run's output:\n{printed}");
 
-    lab.run(&["audit", text]).expect(0).prints("everything follows");
+    fixture.run(&["audit", text]).expect(0).expect_stdout("no differences found");
 }

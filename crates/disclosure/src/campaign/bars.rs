@@ -1,12 +1,12 @@
-//! Bars of servers: who carries how much.
+//! Bar chart of the servers' highest valid rates.
 
 use super::group::Entry;
 use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
-use crate::report::{Words, load_number};
+use crate::report::{Terms, load_number};
 use crate::{Cell, Column, Figure, Row, Table, numbers};
 
 /// Returns the figure, the highest bar first; `None` if fewer than two servers have a valid rate.
-pub(super) fn figure(entries: &[Entry], words: Words) -> Option<Figure> {
+pub(super) fn figure(entries: &[Entry], terms: Terms) -> Option<Figure> {
     let mut ranked: Vec<(f64, &Entry)> =
         entries.iter().filter_map(|entry| Some((entry.rate?, entry))).collect();
     if ranked.len() < 2 {
@@ -14,31 +14,31 @@ pub(super) fn figure(entries: &[Entry], words: Words) -> Option<Figure> {
     }
     ranked.sort_by(|one, other| other.0.total_cmp(&one.0));
     let caption =
-        "The highest valid rate of each server. Lines across the ends: 95 % intervals, where known.";
+        "The highest valid rate of each server. Error bars: 95 % confidence intervals, where known.";
     Some(Figure {
-        chart: chart(&ranked, words),
+        chart: chart(&ranked, terms),
         caption: caption.into(),
-        table: table(&ranked, words),
+        table: table(&ranked, terms),
         bulky: false,
     })
 }
 
-fn chart(ranked: &[(f64, &Entry)], words: Words) -> Chart {
+fn chart(ranked: &[(f64, &Entry)], terms: Terms) -> Chart {
     let n = ranked.len() as f64;
     let bar = |(row, (rate, entry)): (usize, &(f64, &Entry))| {
         let point = Point::new(*rate, n - 0.5 - row as f64);
         Series {
             name: entry.server.to_owned(),
-            style: entry.place,
+            style: entry.index,
             draw: Draw::Bars,
             points: vec![Point { range: entry.rate_interval, ..point }],
         }
     };
     Chart {
         id: "bars",
-        title: format!("Highest valid rate of each server, in {}", words.rate),
-        description: description(ranked, words),
-        x: Axis::new(capital(words.rate), Spacing::FromZero, Format::Plain),
+        title: format!("Highest valid rate of each server, in {}", terms.rate),
+        description: description(ranked, terms),
+        x: Axis::new(capital(terms.rate), Spacing::FromZero, Format::Plain),
         panels: vec![Panel {
             y: Axis::new("Server", Spacing::FromZero, Format::Plain),
             series: ranked.iter().enumerate().map(bar).collect(),
@@ -49,24 +49,24 @@ fn chart(ranked: &[(f64, &Entry)], words: Words) -> Chart {
     }
 }
 
-fn description(ranked: &[(f64, &Entry)], words: Words) -> String {
+fn description(ranked: &[(f64, &Entry)], terms: Terms) -> String {
     let one = |(rate, entry): &(f64, &Entry)| format!("{} {}", entry.server, numbers::figure(*rate));
     let all: Vec<String> = ranked.iter().map(one).collect();
-    format!("In {}: {}.", words.rate, all.join(", "))
+    format!("In {}: {}.", terms.rate, all.join(", "))
 }
 
-/// Returns a text with a capital letter.
+/// Returns the text with its first letter capitalized.
 fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
-fn table(ranked: &[(f64, &Entry)], words: Words) -> Table {
+fn table(ranked: &[(f64, &Entry)], terms: Terms) -> Table {
     let columns = vec![
         Column::words("Server"),
-        Column::numbers(words.rate_heading, ""),
-        Column::numbers(words.load, ""),
-        Column::numbers(words.response_heading, ""),
+        Column::numbers(terms.rate_heading, ""),
+        Column::numbers(terms.load, ""),
+        Column::numbers(terms.response_heading, ""),
         Column::numbers("p99", ""),
     ];
     let row = |(rate, entry): &(f64, &Entry)| {

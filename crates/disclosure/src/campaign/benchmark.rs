@@ -1,14 +1,14 @@
-//! The chapter of one benchmark: results, analysis, how it was run, what it does not account for.
+//! Chapter of one benchmark: results, analysis, methodology, test disclosure and limits of the benchmark.
 
 use analysis::attribute::sentence;
 
-use super::group::{Entry, Group};
+use super::group::{BenchmarkGroup, Entry};
 use super::{bars, curves, scatter, test_disclosure};
 use crate::comparison::paragraphs;
 use crate::sections::{method, narrative, production};
 use crate::{Block, Figure, Section, Text, comparison_document, results_table};
 
-pub(super) fn section(group: &Group) -> Section {
+pub(super) fn section(group: &BenchmarkGroup) -> Section {
     let entries = group.entries();
     let mut blocks = vec![Block::Heading("Results".into())];
     blocks.extend(results(group, &entries));
@@ -23,18 +23,18 @@ pub(super) fn section(group: &Group) -> Section {
     Section { id: "benchmark", title: group.title().to_owned(), blocks }
 }
 
-/// Sentences, pictures and tables: of several servers beside one another, of one its results.
-fn results(group: &Group, entries: &[Entry]) -> Vec<Block> {
-    let words = group.words();
+/// Returns the results: the comparison of several servers, and the load points of each.
+fn results(group: &BenchmarkGroup, entries: &[Entry]) -> Vec<Block> {
+    let terms = group.terms();
     let mut blocks = Vec::new();
     if let Some(comparison) = group.comparison.as_ref().filter(|_| 1 < entries.len()) {
         blocks.extend(paragraphs(comparison));
         let figures: [Option<Figure>; 3] =
-            [bars::figure(entries, words), scatter::figure(entries, words), curves::figure(entries, words)];
+            [bars::figure(entries, terms), scatter::figure(entries, terms), curves::figure(entries, terms)];
         blocks.extend(figures.into_iter().flatten().map(|figure| Block::Figure(Box::new(figure))));
         let compared = comparison_document(comparison, &[]).sections;
-        let taken = ["levels", "scaling", "differences"];
-        let sections = compared.into_iter().filter(|section| taken.contains(&section.id));
+        let included = ["levels", "scaling", "differences"];
+        let sections = compared.into_iter().filter(|section| included.contains(&section.id));
         blocks.extend(sections.flat_map(|section| section.blocks));
     }
     let alone = entries.len() == 1;
@@ -50,20 +50,20 @@ fn results(group: &Group, entries: &[Entry]) -> Vec<Block> {
     blocks
 }
 
-/// Says what held a server back, and range by range what happened; folded where there are several servers.
+/// Returns a server's bottleneck and the analysis by load range; collapsed if there are several servers.
 fn analysis(entry: &Entry, fold: bool) -> Vec<Block> {
     let analysis = entry.run.report.analysis;
     let user = analysis.benchmark.headline.user_name();
     let bound = sentence(&analysis.load_points, user)
-        .map(|said| Text::from("Bottleneck of ").strong(entry.server).plain(format!(": {said}.")));
-    let told = narrative::section(&entry.run.report).map_or(Vec::new(), |section| section.blocks);
+        .map(|text| Text::from("Bottleneck of ").strong(entry.server).plain(format!(": {text}.")));
+    let narrative = narrative::section(&entry.run.report).map_or(Vec::new(), |section| section.blocks);
     let mut blocks: Vec<Block> = bound.map(Block::Paragraph).into_iter().collect();
-    match (fold, told.is_empty()) {
+    match (fold, narrative.is_empty()) {
         (_, true) => {}
         (true, false) => {
-            blocks.push(Block::Fold { title: format!("{}, range by range", entry.server), blocks: told })
+            blocks.push(Block::Fold { title: format!("{} by load range", entry.server), blocks: narrative })
         }
-        (false, false) => blocks.extend(told),
+        (false, false) => blocks.extend(narrative),
     }
     blocks
 }

@@ -1,43 +1,43 @@
-//! The runs of one benchmark, put together by server.
+//! The runs of one benchmark, grouped by server.
 
 use analysis::compare::{Comparison, MismatchPolicy, RunInput, Side, compare, is_all_offered};
 use analysis::{LoadPointResult, VerdictState};
 
 use super::CampaignRun;
-use crate::report::Words;
+use crate::report::Terms;
 use crate::sections::state_text;
 
 /// All runs of one benchmark in one version.
-pub(crate) struct Group<'a> {
-    /// In the order given; not empty.
+pub(crate) struct BenchmarkGroup<'a> {
+    /// Runs in the given order; not empty.
     pub(crate) runs: Vec<CampaignRun<'a>>,
-    /// Of two runs or more. What is not alike in them is listed there.
+    /// Comparison of two or more runs, with their different settings; `None` for a single run.
     pub(crate) comparison: Option<Comparison>,
 }
 
-/// What a server came to in a benchmark.
+/// The result of a server in a benchmark.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entry<'a> {
-    /// What the server is called.
+    /// Name of the server.
     pub(crate) server: &'a str,
-    /// Its number: colors and dashes follow it.
-    pub(crate) place: usize,
-    /// The judgement on its runs.
+    /// Index of the server, which determines its color and dash pattern.
+    pub(crate) index: usize,
+    /// Verdict of its runs.
     pub(crate) state: VerdictState,
     /// The run with its highest valid rate; the first if there is none.
     pub(crate) run: CampaignRun<'a>,
     /// The load point with that rate; `None` if no load point is valid.
     pub(crate) best: Option<&'a LoadPointResult>,
-    /// Its highest valid rate, of several runs the geometric mean.
+    /// Its highest valid rate; the geometric mean of several runs.
     pub(crate) rate: Option<f64>,
-    /// Whether that was all that was offered, so that nobody knows what it could have done.
+    /// Whether that rate is the highest offered load, so that the capacity is not known.
     pub(crate) is_all_offered: bool,
-    /// 95 % interval for it; `None` if there are too few seconds, or two runs.
+    /// 95 % confidence interval of the rate; `None` with too few seconds or only two runs.
     pub(crate) rate_interval: Option<(f64, f64)>,
 }
 
-/// Puts runs of the same benchmark and version together, in the order of their first runs.
-pub(crate) fn groups<'a>(runs: &[CampaignRun<'a>]) -> Vec<Group<'a>> {
+/// Groups runs by benchmark and version, in the order of their first runs.
+pub(crate) fn groups<'a>(runs: &[CampaignRun<'a>]) -> Vec<BenchmarkGroup<'a>> {
     let key = |run: &CampaignRun| {
         let benchmark = &run.report.plan.benchmark;
         (benchmark.id.clone(), benchmark.version)
@@ -49,39 +49,39 @@ pub(crate) fn groups<'a>(runs: &[CampaignRun<'a>]) -> Vec<Group<'a>> {
             None => groups.push(vec![*run]),
         }
     }
-    groups.into_iter().map(Group::new).collect()
+    groups.into_iter().map(BenchmarkGroup::new).collect()
 }
 
-impl<'a> Group<'a> {
-    fn new(runs: Vec<CampaignRun<'a>>) -> Group<'a> {
+impl<'a> BenchmarkGroup<'a> {
+    fn new(runs: Vec<CampaignRun<'a>>) -> BenchmarkGroup<'a> {
         let compared: Vec<RunInput> = runs.iter().map(CampaignRun::compared).collect();
-        // One run alone is no error here.
+        // A single run is not an error here.
         let comparison = compare(&compared, MismatchPolicy::Allow).ok();
-        Group { runs, comparison }
+        BenchmarkGroup { runs, comparison }
     }
 
-    /// Returns the benchmark's name for people.
+    /// Returns the display name of the benchmark.
     pub(crate) fn title(&self) -> &'a str {
         &self.runs[0].report.analysis.benchmark.title
     }
 
-    /// Returns the words in which the benchmark speaks of its load and its rate.
-    pub(crate) fn words(&self) -> Words {
-        self.runs[0].report.words()
+    /// Returns the benchmark's terms for load and rate.
+    pub(crate) fn terms(&self) -> Terms {
+        self.runs[0].report.terms()
     }
 
-    /// Returns what each server came to, in the order of the servers.
+    /// Returns the result of each server, in the order of the servers.
     pub(crate) fn entries(&self) -> Vec<Entry<'_>> {
         match &self.comparison {
             Some(comparison) => {
                 let sides = comparison.sides.iter().enumerate();
-                sides.map(|(place, side)| self.entry_of_side(place, side)).collect()
+                sides.map(|(index, side)| self.entry_of_side(index, side)).collect()
             }
             None => self.runs.iter().take(1).map(|run| entry_of_run(*run)).collect(),
         }
     }
 
-    fn entry_of_side<'b>(&'b self, place: usize, side: &'b Side) -> Entry<'b> {
+    fn entry_of_side<'b>(&'b self, index: usize, side: &'b Side) -> Entry<'b> {
         let rate = |run: &CampaignRun| best_of(run).map_or(0.0, |point| point.rate);
         let runs = side.runs.iter().map(|run| self.runs[*run]);
         let run = runs.reduce(|one, other| if rate(&one) < rate(&other) { other } else { one });
@@ -89,7 +89,7 @@ impl<'a> Group<'a> {
         let figures = side.best.as_ref().map(|best| &best.figures);
         Entry {
             server: &side.name,
-            place,
+            index,
             state: side.state,
             run,
             best: best_of(&run),
@@ -99,7 +99,7 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Returns the places of the servers with the highest rate: one, or all that answered as much as was offered at most.
+    /// Returns the indexes of the servers with the highest rate: one, or all that handled the highest offered load.
     pub(crate) fn leaders(&self) -> Vec<usize> {
         match &self.comparison {
             Some(comparison) => comparison.leaders(),
@@ -107,29 +107,29 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Returns whether any of its runs departs from the benchmark.
+    /// Returns whether any run modifies the benchmark.
     pub(crate) fn is_modified(&self) -> bool {
         self.runs.iter().any(|run| !run.report.analysis.modifications.is_empty())
     }
 
-    /// Says in what its runs depart from the benchmark.
+    /// Returns a list of the modifications of the benchmark.
     pub(crate) fn modified_text(&self) -> String {
-        let mut what: Vec<&str> = Vec::new();
+        let mut settings: Vec<&str> = Vec::new();
         for change in self.runs.iter().flat_map(|run| &run.report.analysis.modifications) {
-            if !what.contains(&change.what.as_str()) {
-                what.push(&change.what);
+            if !settings.contains(&change.what.as_str()) {
+                settings.push(&change.what);
             }
         }
-        format!("{}: {}", self.title(), what.join(", "))
+        format!("{}: {}", self.title(), settings.join(", "))
     }
 }
 
 impl Entry<'_> {
-    /// Returns the load of the highest valid rate, and the judgement, for a place beside the figure.
-    pub(crate) fn companion(&self, words: Words) -> String {
+    /// Returns the load of the highest valid rate with the verdict, as a note to the figure.
+    pub(crate) fn companion(&self, terms: Terms) -> String {
         let state = state_text(self.state);
         match self.best {
-            Some(point) => format!("{} at {}, {state}", self.server, words.load_text(point.load)),
+            Some(point) => format!("{} at {}, {state}", self.server, terms.load_text(point.load)),
             None => format!("{}: {state}", self.server),
         }
     }
@@ -139,7 +139,7 @@ fn entry_of_run(run: CampaignRun<'_>) -> Entry<'_> {
     let best = best_of(&run);
     Entry {
         server: run.server,
-        place: 0,
+        index: 0,
         state: run.report.analysis.verdict.state,
         run,
         best,

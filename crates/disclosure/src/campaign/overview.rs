@@ -1,16 +1,18 @@
-//! What was found, benchmark by benchmark.
+//! Executive overview of a campaign.
 
 use analysis::attribute::Attribution;
 
-use super::group::{Entry, Group};
+use super::group::{BenchmarkGroup, Entry};
 use super::servers;
 use crate::comparison::comparison_answer;
-use crate::report::Words;
+use crate::report::Terms;
 use crate::sections::highlights::highlights;
 use crate::sections::state_text;
-use crate::{Block, Cell, Column, NoteKind, Row, Section, Table, Text, Tile, Tone, comparison_text, numbers};
+use crate::{
+    Block, Cell, Column, NoteKind, Row, RowStyle, Section, Table, Text, Tile, comparison_text, numbers,
+};
 
-pub(super) fn section(groups: &[Group]) -> Section {
+pub(super) fn section(groups: &[BenchmarkGroup]) -> Section {
     let blocks = match groups {
         [] => vec![Block::Note(NoteKind::Warning, "There are no runs.".into())],
         _ => vec![
@@ -24,21 +26,21 @@ pub(super) fn section(groups: &[Group]) -> Section {
     Section { id: "overview", title: "Executive overview".into(), blocks }
 }
 
-fn introduction(groups: &[Group]) -> String {
-    let titles: Vec<&str> = groups.iter().map(Group::title).collect();
+fn introduction(groups: &[BenchmarkGroup]) -> String {
+    let titles: Vec<&str> = groups.iter().map(BenchmarkGroup::title).collect();
     let n_runs: usize = groups.iter().map(|group| group.runs.len()).sum();
     let servers = servers(groups.iter().flat_map(|group| &group.runs));
     let runs = if n_runs == 1 { "one run".to_owned() } else { format!("{n_runs} runs") };
     let verb = if servers.len() == 1 { "was" } else { "were" };
     format!(
-        "{} {verb} measured with {}, in {runs}. Each benchmark has a chapter of its own, with what it does not account for; \
-         configurations stand side by side at the end.",
+        "{} {verb} measured with {}, in {runs}. Each benchmark has its own chapter, which includes the limits of the \
+         benchmark. The server configurations are compared at the end.",
         listed(&servers),
         listed(&titles)
     )
 }
 
-/// Writes `a`, `a and b`, `a, b and c`.
+/// Returns `a`, `a and b`, `a, b and c`.
 fn listed(names: &[&str]) -> String {
     match names {
         [] => String::new(),
@@ -47,36 +49,36 @@ fn listed(names: &[&str]) -> String {
     }
 }
 
-/// Returns the highest valid rate of a benchmark, with its server, load and verdict; `None` if there is none.
+/// Returns the highest valid rate of a benchmark with its server, load and verdict; `None` if there is none.
 ///
-/// Where several servers answered all that was offered, none of them is the best: the rate is what was offered.
-fn tile(group: &Group) -> Option<Tile> {
-    let (entries, words) = (group.entries(), group.words());
-    let leaders: Vec<&Entry> = group.leaders().into_iter().filter_map(|place| entries.get(place)).collect();
+/// If several servers handled the highest offered load, none of them is the best: the tile shows the offered load.
+fn tile(group: &BenchmarkGroup) -> Option<Tile> {
+    let (entries, terms) = (group.entries(), group.terms());
+    let leaders: Vec<&Entry> = group.leaders().into_iter().filter_map(|index| entries.get(index)).collect();
     let modified = if group.is_modified() { ", modified" } else { "" };
-    let name = format!("{}, {}", group.title(), words.rate);
+    let name = format!("{}, {}", group.title(), terms.rate);
     match leaders.as_slice() {
         [] => None,
         [entry] => {
-            let offered = if entry.is_all_offered { ", all that was offered" } else { "" };
-            let note = format!("{}{offered}{modified}", entry.companion(words));
+            let offered = if entry.is_all_offered { ", the highest offered load" } else { "" };
+            let note = format!("{}{offered}{modified}", entry.companion(terms));
             Some(Tile { name, value: numbers::figure(entry.rate?), note })
         }
         [first, ..] => {
             let names: Vec<&str> = leaders.iter().map(|entry| entry.server).collect();
             let load = first.best.map(|point| point.load)?;
             let value = numbers::count(load.level().round() as u64);
-            let note = format!("all that was offered, answered by {}{modified}", listed(&names));
+            let note = format!("the highest offered load, handled by {}{modified}", listed(&names));
             Some(Tile { name, value, note })
         }
     }
 }
 
-/// Says how servers compare; of a single one what it did.
-fn sentences(group: &Group) -> Vec<Text> {
-    let said: Vec<Text> = match &group.comparison {
+/// Returns the sentences of the comparison, or the highlights of a single run.
+fn sentences(group: &BenchmarkGroup) -> Vec<Text> {
+    let texts: Vec<Text> = match &group.comparison {
         Some(comparison) if 1 < comparison.sides.len() => {
-            // One per server besides the first, behind the answer where there is one.
+            // The answer, if there is one, then one sentence per server other than the first.
             let n = comparison.sides.len() - 1 + usize::from(comparison_answer(comparison).is_some());
             let text = comparison_text(comparison);
             text.iter().take(n).map(|sentence| Text::default().sentence(sentence)).collect()
@@ -88,19 +90,19 @@ fn sentences(group: &Group) -> Vec<Text> {
         spans.0.extend(text.0);
         spans
     };
-    said.into_iter().map(titled).collect()
+    texts.into_iter().map(titled).collect()
 }
 
-fn table(groups: &[Group]) -> Table {
+fn table(groups: &[BenchmarkGroup]) -> Table {
     let is_priced = groups.iter().flat_map(|group| &group.runs).any(|run| run.report.price.is_some());
     let mut columns = vec![
         Column::words("Benchmark"),
         Column::words("Server"),
         Column::numbers("Highest valid rate", ""),
-        Column::words("At"),
+        Column::words("At load"),
         Column::numbers("Mean response time", ""),
         Column::numbers("p99", ""),
-        Column::words("Held back by"),
+        Column::words("Bottleneck"),
     ];
     columns.extend(is_priced.then(|| Column::numbers("Price ÷ rate", "")));
     columns.push(Column::words("Verdict"));
@@ -108,28 +110,29 @@ fn table(groups: &[Group]) -> Table {
     for group in groups {
         let entries = group.entries();
         let leaders = group.leaders();
-        for (place, entry) in entries.iter().enumerate() {
-            let title = if place == 0 { group.title() } else { "" };
-            let tone = match entry.rate {
-                None => Tone::Bad,
-                Some(_) if leaders == [place] && 1 < entries.len() => Tone::Best,
-                Some(_) => Tone::Plain,
+        for (index, entry) in entries.iter().enumerate() {
+            let title = if index == 0 { group.title() } else { "" };
+            let style = match entry.rate {
+                None => RowStyle::Invalid,
+                Some(_) if leaders == [index] && 1 < entries.len() => RowStyle::Best,
+                Some(_) => RowStyle::Plain,
             };
-            rows.push(Row { cells: cells(title, entry, group.words(), is_priced), tone });
+            rows.push(Row { cells: cells(title, entry, group.terms(), is_priced), style });
         }
     }
-    Table::new("What every server carried", columns, rows).note(
-        "Rates of several runs are geometric means. Intervals: 95 %. A server without a valid load point has no figure.",
+    Table::new("Highest valid rate of each server", columns, rows).note(
+    "Rates of several runs are geometric means. In parentheses: 95 % confidence intervals. A server without a valid load \
+     point has no rate.",
     )
 }
 
-fn cells(title: &str, entry: &Entry, words: Words, is_priced: bool) -> Vec<Cell> {
+fn cells(title: &str, entry: &Entry, terms: Terms, is_priced: bool) -> Vec<Cell> {
     let best = entry.best;
     let rate = entry
         .rate
-        .map_or(numbers::ABSENT.to_owned(), |rate| format!("{} {}", numbers::figure(rate), words.rate));
+        .map_or(numbers::ABSENT.to_owned(), |rate| format!("{} {}", numbers::figure(rate), terms.rate));
     let interval = numbers::figure_interval(entry.rate_interval);
-    let load = best.map_or(numbers::ABSENT.to_owned(), |point| words.load_text(point.load));
+    let load = best.map_or(numbers::ABSENT.to_owned(), |point| terms.load_text(point.load));
     let p99 = best.and_then(|point| point.response.percentile(0.99)).map(|p99| p99.value);
     let bottleneck = best.and_then(|point| point.attribution.as_ref()).map(Attribution::name);
     let mut cells: Vec<Cell> = vec![

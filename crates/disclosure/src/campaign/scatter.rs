@@ -1,44 +1,42 @@
-//! Price against performance: a mark per server, and lines along which each unit of the headline costs the same.
+//! Price against performance: one marker per server, and lines of equal price per unit of the headline.
 
 use analysis::price::price_performance;
 use units::{Currency, Money, UnitPrice};
 
 use super::group::Entry;
 use crate::charts::{Axis, Chart, Draw, Format, Mark, Panel, Point, Series, Spacing};
-use crate::report::Words;
+use crate::report::Terms;
 use crate::{Cell, Column, Figure, Row, Table, numbers};
 
-/// More lines than this are left out, the dearest first.
+/// Maximum number of lines; the most expensive ones are omitted.
 const LINES_MAX: usize = 5;
 
-/// How much room is left beyond the dearest and the fastest.
+/// Ratio of each axis's end to the highest value.
 const ROOM: f64 = 1.15;
 
-/// A server with what it costs and what it carries.
+/// A server with its price and its rate.
 struct Priced<'a> {
     server: &'a str,
-    place: usize,
+    index: usize,
     total: Money,
     rate: f64,
     per_headline: Option<UnitPrice>,
 }
 
-/// Returns the figure; `None` unless at least two servers have a price in the same currency and a valid rate, and the prices
-/// differ.
-pub(super) fn figure(entries: &[Entry], words: Words) -> Option<Figure> {
+/// Returns the figure; `None` unless at least two servers have different prices in the same currency and a valid rate.
+pub(super) fn figure(entries: &[Entry], terms: Terms) -> Option<Figure> {
     let priced: Vec<Priced> = entries.iter().filter_map(priced).collect();
     let currency = priced.first()?.total.currency;
-    let is_one = priced.iter().all(|one| one.total.currency == currency);
+    let is_one_currency = priced.iter().all(|one| one.total.currency == currency);
     let differ = priced.iter().any(|one| one.total != priced[0].total);
-    if !is_one || !differ {
+    if !is_one_currency || !differ {
         return None;
     }
-    let caption = "Up is faster, left is cheaper. Along a dashed line each unit of the rate costs the same; the steeper the line, \
-                   the less.";
+    let caption = "Higher is faster, further left is cheaper. Dashed lines: equal price per unit of the rate; steeper is cheaper.";
     Some(Figure {
-        chart: chart(&priced, currency, words),
+        chart: chart(&priced, currency, terms),
         caption: caption.into(),
-        table: table(&priced, currency, words),
+        table: table(&priced, currency, terms),
         bulky: false,
     })
 }
@@ -47,14 +45,14 @@ fn priced<'a>(entry: &Entry<'a>) -> Option<Priced<'a>> {
     let sheet = entry.run.report.price?;
     let prices = price_performance(&sheet.list, entry.run.report.analysis);
     let rate = entry.rate?;
-    let (server, place, total) = (entry.server, entry.place, prices.total);
-    Some(Priced { server, place, total, rate, per_headline: total.per(rate) })
+    let (server, index, total) = (entry.server, entry.index, prices.total);
+    Some(Priced { server, index, total, rate, per_headline: total.per(rate) })
 }
 
-fn chart(priced: &[Priced], currency: Currency, words: Words) -> Chart {
+fn chart(priced: &[Priced], currency: Currency, terms: Terms) -> Chart {
     let server = |one: &Priced| Series {
         name: one.server.to_owned(),
-        style: one.place,
+        style: one.index,
         draw: Draw::Points,
         points: vec![Point::new(one.total.as_f64(), one.rate)],
     };
@@ -62,12 +60,11 @@ fn chart(priced: &[Priced], currency: Currency, words: Words) -> Chart {
     let series = priced.iter().map(server).chain(lines).collect();
     Chart {
         id: "price-chart",
-        title: format!("Price against {}", words.rate),
-        description:
-            "Each server by what its configuration costs and the highest valid rate that it carries.".into(),
+        title: format!("Price against {}", terms.rate),
+        description: "Total price and highest valid rate of each server.".into(),
         x: Axis::new(format!("Total price ({currency})"), Spacing::FromZero, Format::Plain),
         panels: vec![Panel {
-            y: Axis::new(words.rate_heading, Spacing::FromZero, Format::Plain),
+            y: Axis::new(terms.rate_heading, Spacing::FromZero, Format::Plain),
             series,
             limit: None,
         }],
@@ -76,8 +73,8 @@ fn chart(priced: &[Priced], currency: Currency, words: Words) -> Chart {
     }
 }
 
-/// Returns the lines of equal price per unit, through round prices around those of the servers. Those that leave at the top
-/// have their names there, as marks.
+/// Returns the lines of equal unit price, at round prices around those of the servers. Lines that end at the top of the
+/// chart are labelled there with marks.
 fn lines(priced: &[Priced], currency: Currency) -> (Vec<Series>, Vec<Mark>) {
     let (mut x_max, mut y_max) = (0.0_f64, 0.0_f64);
     for one in priced {
@@ -97,7 +94,7 @@ fn lines(priced: &[Priced], currency: Currency) -> (Vec<Series>, Vec<Mark>) {
     (lines, marks)
 }
 
-/// Returns 1, 2 or 5 times powers of ten, from below the cheapest to above the dearest price per unit.
+/// Returns 1, 2 and 5 times powers of ten, from below the lowest to above the highest unit price.
 fn round_prices(priced: &[Priced]) -> Vec<f64> {
     let prices: Vec<f64> = priced.iter().map(|one| one.total.as_f64() / one.rate).collect();
     let least = prices.iter().copied().fold(f64::INFINITY, f64::min);
@@ -113,11 +110,11 @@ fn round_prices(priced: &[Priced]) -> Vec<f64> {
     all[first..=last.max(first)].iter().copied().take(LINES_MAX).collect()
 }
 
-fn table(priced: &[Priced], currency: Currency, words: Words) -> Table {
+fn table(priced: &[Priced], currency: Currency, terms: Terms) -> Table {
     let columns = vec![
         Column::words("Server"),
         Column::numbers(format!("Total price ({currency})"), ""),
-        Column::numbers(words.rate_heading, ""),
+        Column::numbers(terms.rate_heading, ""),
         Column::numbers(format!("Price ÷ rate ({currency})"), ""),
     ];
     let row = |one: &Priced| {
@@ -141,14 +138,14 @@ mod tests {
         let currency = Currency::parse("USD").unwrap();
         let one = |(cents, rate): &(i64, f64)| {
             let total = Money { minor: *cents, currency };
-            Priced { server: "s", place: 0, total, rate: *rate, per_headline: total.per(*rate) }
+            Priced { server: "s", index: 0, total, rate: *rate, per_headline: total.per(*rate) }
         };
         prices.iter().map(one).collect()
     }
 
-    /// By hand: the systems of 1997 with 29,581.00 and 19,454.00 dollars at 2,917 and 2,356 a minute cost 10.14 and 8.26
-    /// for each: lines at 5, 10 and 20. Those at 5 and 10 leave at the top, 1.15 · 2,917 = 3,354.55, where x is 16,772.75 and
-    /// 33,545.50.
+    /// By hand: the systems of 1997 for 29,581.00 and 19,454.00 dollars with rates of 2,917 and 2,356 cost 10.14 and 8.26
+    /// per unit: lines at 5, 10 and 20. Those at 5 and 10 end at the top, 1.15 · 2,917 = 3,354.55, where x is 16,772.75
+    /// and 33,545.50.
     #[test]
     fn lines_of_equal_price_enclose_the_servers() {
         let priced = priced(&[(2_958_100, 2_917.0), (1_945_400, 2_356.0)]);
@@ -165,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_free_or_carries_nothing_has_no_lines() {
+    fn free_servers_and_servers_without_rate_have_no_lines() {
         assert!(round_prices(&priced(&[(0, 100.0)])).is_empty());
         assert!(round_prices(&priced(&[(100, 0.0)])).is_empty());
     }

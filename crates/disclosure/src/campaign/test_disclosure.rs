@@ -1,4 +1,4 @@
-//! How a benchmark was run: what a disclosure has to say besides results, from the plan.
+//! Test disclosure: the parameters of a run, from its plan.
 
 use model::{Phase, Plan, Think};
 use units::Nanos;
@@ -6,7 +6,7 @@ use units::Nanos;
 use crate::sections::summary::{data_set_text, load_text, protocol_text};
 use crate::{Report, Text, numbers};
 
-/// Returns names and values, in the order in which disclosures of old list them.
+/// Returns names and values, in the order of historical full-disclosure reports.
 pub(super) fn facts(report: &Report) -> Vec<(String, Text)> {
     let plan = report.plan;
     let loads: Vec<_> = plan.load_points.iter().map(|point| point.load).collect();
@@ -14,10 +14,10 @@ pub(super) fn facts(report: &Report) -> Vec<(String, Text)> {
     let facts = [
         ("Benchmark", Some(format!("{} ({}, version {})", benchmark.title, benchmark.id, benchmark.version))),
         ("Measured by", Some(report.provenance.program.clone())),
-        ("Load points", Some(load_text(&loads, report.words().load))),
-        ("Pause before each", phase(plan.phases.quiet)),
+        ("Load points", Some(load_text(&loads, report.terms().load))),
+        ("Quiet phase", phase(plan.phases.quiet)),
         ("Ramp-up", phase(plan.phases.ramp_up)),
-        ("Settling at full load", phase(plan.phases.settle)),
+        ("Settle phase", phase(plan.phases.settle)),
         ("Measured length", phase(plan.phases.steady)),
         ("Ramp-down", phase(plan.phases.ramp_down)),
         ("Length of a load point", phase(plan.phases.end_of(Phase::Drain))),
@@ -26,12 +26,12 @@ pub(super) fn facts(report: &Report) -> Vec<(String, Text)> {
         ("Data set", Some(data_set_text(report))),
         ("Load threads", Some(threads_text(plan))),
         ("Seed", Some(format!("{}, content {}", plan.seed, plan.workload.content_seed))),
-        ("Departures from the benchmark", Some(departures(report))),
+        ("Modifications of the benchmark", Some(modifications(report))),
     ];
     facts.into_iter().filter_map(|(name, value)| Some((name.to_owned(), Text::from(value?)))).collect()
 }
 
-/// Writes the length of a phase; `None` of one that there is not.
+/// Formats the length of a phase; `None` if the plan does not have this phase.
 fn phase(length: Nanos) -> Option<String> {
     (Nanos::ZERO < length).then(|| numbers::length(length))
 }
@@ -40,7 +40,7 @@ fn think_text(report: &Report) -> Option<String> {
     match report.plan.workload.think {
         _ if report.is_open() => None,
         Think::None => Some("none".to_owned()),
-        Think::Fixed(time) => Some(format!("{}, always the same", numbers::time(time))),
+        Think::Fixed(time) => Some(format!("{}, constant", numbers::time(time))),
         Think::Exponential(time) => Some(format!("negative exponential, mean {}", numbers::time(time))),
     }
 }
@@ -53,7 +53,7 @@ fn threads_text(plan: &Plan) -> String {
     }
 }
 
-fn departures(report: &Report) -> String {
+fn modifications(report: &Report) -> String {
     let changes = &report.analysis.modifications;
     let list: Vec<String> =
         changes.iter().map(|one| format!("{} {} → {}", one.what, one.standard, one.ours)).collect();

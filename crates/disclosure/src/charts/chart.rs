@@ -1,147 +1,147 @@
-//! What a chart shows.
+//! Contents of a chart.
 
 use super::Format;
 
-/// A chart: one or more panels above one another that share the horizontal axis.
+/// A chart: one or more stacked panels that share the x axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chart {
     /// Anchor, unique in the document.
     pub id: &'static str,
-    /// What it shows; the figure's caption.
+    /// Title of the chart.
     pub title: String,
-    /// What can be seen on it, for people who cannot see it.
+    /// Text alternative for people who cannot see the chart.
     pub description: String,
-    /// The shared axis.
+    /// The shared x axis.
     pub x: Axis,
-    /// From top to bottom; not empty.
+    /// Panels from top to bottom; not empty.
     pub panels: Vec<Panel>,
-    /// Shaded stretches of the horizontal axis.
+    /// Shaded ranges of the x axis.
     pub zones: Vec<Zone>,
-    /// Named places on the horizontal axis.
+    /// Labelled positions on the x axis.
     pub marks: Vec<Mark>,
 }
 
 /// An axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
-    /// What it measures, with its unit if the numbers have none.
+    /// Quantity, with its unit if the numbers have none.
     pub title: String,
-    /// How values are spaced.
+    /// Spacing of the values.
     pub spacing: Spacing,
-    /// How its numbers are written.
+    /// Format of the tick labels.
     pub format: Format,
-    /// Where numbers stand if the values themselves are the best places (few load points); else empty.
+    /// Explicit tick positions, for axes with few values; empty for round values.
     pub at: Vec<f64>,
 }
 
-/// How values are spaced along an axis.
+/// Spacing of values along an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spacing {
-    /// Equal steps, from zero.
+    /// Linear, from zero.
     FromZero,
-    /// Equal steps, from the least to the greatest value.
+    /// Linear, from the lowest to the highest value.
     Tight,
-    /// Equal ratios; values at or below zero are left out.
+    /// Logarithmic; values of zero and below are not drawn.
     Log,
 }
 
-/// One plot.
+/// A plot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Panel {
-    /// The vertical axis.
+    /// The y axis.
     pub y: Axis,
-    /// What is plotted.
+    /// The plotted series.
     pub series: Vec<Series>,
-    /// A limit, drawn as a horizontal line, with its name.
+    /// A limit with its name, drawn as a horizontal line.
     pub limit: Option<(f64, String)>,
 }
 
-/// Values that belong together.
+/// A data series.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// What they are; empty if something else says so.
+    /// Name in the legend; empty if the series is labelled elsewhere.
     pub name: String,
-    /// Number of its color, dash and marker.
+    /// Index of its color, dash pattern and marker.
     pub style: usize,
-    /// How they are drawn.
+    /// Kind of drawing.
     pub draw: Draw,
-    /// From left to right.
+    /// Points from left to right.
     pub points: Vec<Point>,
 }
 
-/// How a series is drawn.
+/// Kind of drawing of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Draw {
-    /// A line with a marker and an interval bar at every point.
+    /// A line with a marker and an error bar at every point.
     Points,
-    /// A line, and a band between the lower and upper values.
+    /// A line with a band between the ends of the ranges.
     Line,
-    /// Filled rectangles between every two points, which are opposite corners; the style is a level of density, 0 the
-    /// least.
+    /// Filled rectangles, each between two points that are opposite corners; the style is a density level, 0 being the
+    /// lowest.
     Cells,
-    /// A horizontal bar from zero to x for every point, with the value in it; y is the middle of its row of height 1,
-    /// counted from below, and the range is the interval of x.
+    /// A horizontal bar from zero to x for every point, labelled with the value; y is the middle of its row of height 1,
+    /// counted from the bottom, and the range is the interval of x.
     Bars,
 }
 
-/// One value.
+/// A data point.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// Where, on the horizontal axis.
+    /// Position on the x axis.
     pub x: f64,
-    /// How much.
+    /// Value on the y axis.
     pub y: f64,
-    /// Its interval or range.
+    /// Confidence interval or range.
     pub range: Option<(f64, f64)>,
-    /// Whether it may not be trusted; drawn hollow.
+    /// Whether the marker is hollow, which marks doubtful values.
     pub hollow: bool,
-    /// Whether the line is broken before it.
+    /// Whether the line has a gap before the point.
     pub gap: bool,
 }
 
 impl Point {
-    /// Makes a point without interval.
+    /// Creates a point without range.
     pub fn new(x: f64, y: f64) -> Point {
         Point { x, y, range: None, hollow: false, gap: false }
     }
 }
 
-/// A shaded stretch.
+/// A shaded range.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Zone {
-    /// Where it begins.
+    /// Start on the x axis.
     pub from: f64,
-    /// Where it ends.
+    /// End on the x axis.
     pub to: f64,
 }
 
-/// A named place, drawn as a vertical line (or, with `line` off, as a name above the plot).
+/// A labelled position, drawn as a vertical line, or only as a label above the plot if `line` is false.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mark {
-    /// Where.
+    /// Position on the x axis.
     pub x: f64,
-    /// What it is.
+    /// Label.
     pub name: String,
     /// Whether a line is drawn.
     pub line: bool,
 }
 
 impl Axis {
-    /// Makes an axis with numbers at round values.
+    /// Creates an axis with ticks at round values.
     pub fn new(title: impl Into<String>, spacing: Spacing, format: Format) -> Axis {
         Axis { title: title.into(), spacing, format, at: Vec::new() }
     }
 }
 
 impl Panel {
-    /// Returns every value that must find its place on the vertical axis, ends of ranges included.
+    /// Returns all values that the y axis must include, among them the ends of ranges.
     pub(super) fn values(&self) -> impl Iterator<Item = f64> + '_ {
         let limit = self.limit.iter().map(|(value, _)| *value);
         let points = self.series.iter().flat_map(|series| &series.points);
         points.flat_map(Point::values).chain(limit)
     }
 
-    /// Returns how many rows of bars the panel has; `None` if it has none.
+    /// Returns the number of bars; `None` if the panel has none.
     pub(super) fn n_bars(&self) -> Option<usize> {
         let bars = self.series.iter().filter(|series| series.draw == Draw::Bars);
         let n: usize = bars.map(|series| series.points.len()).sum();
@@ -156,22 +156,22 @@ impl Point {
     }
 }
 
-/// Charts with more points than this are drawn once only.
+/// Maximum number of points of a chart that is drawn twice.
 const HEAVY: usize = 40;
 
 impl Chart {
-    /// Returns whether another drawing of it would make a page much longer.
+    /// Returns whether a second drawing of the chart would make a page much larger.
     pub(crate) fn is_heavy(&self) -> bool {
         let series = self.panels.iter().flat_map(|panel| &panel.series);
         HEAVY < series.map(|series| series.points.len()).sum()
     }
 
-    /// Returns every value on the horizontal axis.
+    /// Returns all values on the x axis.
     pub(super) fn x_values(&self) -> impl Iterator<Item = f64> + '_ {
         let series = self.panels.iter().flat_map(|panel| &panel.series);
         let points = series.flat_map(|series| series.points.iter().map(move |point| (series.draw, point)));
         let values = points.flat_map(|(draw, point)| {
-            // Of bars the value is the length, and the range belongs to it.
+            // The value of a bar is its length, to which the range belongs.
             let range = point.range.filter(|_| draw == Draw::Bars);
             range.into_iter().flat_map(|(low, high)| [low, high]).chain([point.x])
         });

@@ -1,53 +1,58 @@
-//! From a chart to SVG.
+//! SVG drawing of a chart.
 
 use maud::{Markup, PreEscaped, html};
 
 use super::filled::{bars, cells};
-use super::layout::{Frame, LINE, Layout, SAMPLE, half_width, has_legend, legend_rows, name_place};
+use super::layout::{DrawingWidth, LINE, Layout, SAMPLE, half_width, has_legend, label_x, legend_rows};
 use super::shapes::{dash, marker, polyline, px};
 use super::ticks::{label, ticks};
 use super::{Axis, Chart, Draw, Palette, Panel, Point, Scale, Series};
 
-/// Bars shorter than this hide behind their marker and only blur it.
+/// Minimum length of a visible error bar; shorter ones are hidden by their marker.
 const BAR_MIN: f64 = 11.0;
 
 /// Draws a chart for a page whose style sheet defines the variables of [`Palette::PAGE`].
 pub fn inline(chart: &Chart) -> Markup {
-    inline_as(chart, chart.id, Frame::Page, "")
+    inline_as(chart, chart.id, DrawingWidth::Page, "")
 }
 
-/// The same for some room, under an anchor of its own where a page has several charts with the chart's; `class` is one
-/// more class for the style sheet.
-pub(crate) fn inline_as(chart: &Chart, id: &str, frame: Frame, class: &str) -> Markup {
-    draw(chart, &Palette::PAGE, id, Drawn { frame, class, standalone: false })
+/// Draws a chart with a given width and anchor; `class` is an additional class for the style sheet.
+pub(crate) fn inline_as(chart: &Chart, id: &str, drawing_width: DrawingWidth, class: &str) -> Markup {
+    draw(chart, &Palette::PAGE, id, DrawOptions { drawing_width, class, standalone: false })
 }
 
-/// Draws a chart as a file of its own.
+/// Draws a chart as a separate SVG file.
 pub fn standalone(chart: &Chart, palette: &Palette) -> String {
-    draw(chart, palette, chart.id, Drawn { frame: Frame::Page, class: "", standalone: true }).into_string()
+    draw(
+        chart,
+        palette,
+        chart.id,
+        DrawOptions { drawing_width: DrawingWidth::Page, class: "", standalone: true },
+    )
+    .into_string()
 }
 
-/// Returns the pixel of a point in a panel of the drawing.
+/// Returns the position of a point in the drawing, in pixels.
 pub fn position(chart: &Chart, panel: usize, point: &Point) -> (f64, f64) {
-    let layout = Layout::of(chart, Frame::Page);
+    let layout = Layout::of(chart, DrawingWidth::Page);
     (layout.x.pixel(point.x), layout.panels[panel].pixel(point.y))
 }
 
-/// What a drawing is made for.
-struct Drawn<'a> {
-    frame: Frame,
+/// Options of a drawing.
+struct DrawOptions<'a> {
+    drawing_width: DrawingWidth,
     class: &'a str,
     standalone: bool,
 }
 
-fn draw(chart: &Chart, palette: &Palette, id: &str, drawn: Drawn) -> Markup {
-    let Drawn { frame, class, standalone } = drawn;
-    let layout = Layout::of(chart, frame);
+fn draw(chart: &Chart, palette: &Palette, id: &str, options: DrawOptions) -> Markup {
+    let DrawOptions { drawing_width, class, standalone } = options;
+    let layout = Layout::of(chart, drawing_width);
     let class = if class.is_empty() { "chart".to_owned() } else { format!("chart {class}") };
     let (title, text) = (format!("{id}-title"), format!("{id}-text"));
     html! {
         svg xmlns=[standalone.then_some("http://www.w3.org/2000/svg")] class=(class) role="img"
-            viewBox={ "0 0 " (px(frame.width())) " " (px(layout.height)) }
+            viewBox={ "0 0 " (px(drawing_width.width())) " " (px(layout.height)) }
             aria-labelledby={ (title) " " (text) }
             font-family="system-ui, 'Segoe UI', Helvetica, Arial, sans-serif" font-size="12" {
             title id=(title) { (chart.title) }
@@ -58,7 +63,7 @@ fn draw(chart: &Chart, palette: &Palette, id: &str, drawn: Drawn) -> Markup {
                 @let top = scale.to - if index == 0 { layout.marks } else { 0.0 };
                 (panel_title(panel, top - layout.legends[index], palette))
                 @if 0.0 < layout.legends[index] {
-                    (legend_above(panel, top - layout.legends[index], frame, palette))
+                    (legend_above(panel, top - layout.legends[index], drawing_width, palette))
                 }
                 (draw_panel(chart, panel, scale, &layout, palette))
             }
@@ -89,7 +94,7 @@ fn marks(layout: &Layout, palette: &Palette) -> Markup {
                 path d={ "M" (px(x)) " " (px(y + 4.0)) "V" (px(layout.bottom())) } stroke=(palette.axis)
                     stroke-dasharray="1 3" fill="none" {}
             }
-            text x=(px(name_place(mark, &layout.x, layout.frame.width()))) y=(px(y)) text-anchor="middle" fill=(palette.faint) {
+            text x=(px(label_x(mark, &layout.x, layout.drawing_width.width()))) y=(px(y)) text-anchor="middle" fill=(palette.faint) {
                     (mark.name)
                 }
         }
@@ -105,8 +110,8 @@ fn panel_title(panel: &Panel, top: f64, palette: &Palette) -> Markup {
 fn draw_panel(chart: &Chart, panel: &Panel, scale: &Scale, layout: &Layout, palette: &Palette) -> Markup {
     html! {
         @match panel.n_bars() {
-            Some(_) => { (upright_grid(scale, layout, palette)) }
-            None => { (level_grid(panel, scale, layout, palette)) }
+            Some(_) => { (vertical_grid(scale, layout, palette)) }
+            None => { (horizontal_grid(panel, scale, layout, palette)) }
         }
         @if let Some((value, name)) = &panel.limit {
             @let y = scale.pixel(*value);
@@ -121,13 +126,13 @@ fn draw_panel(chart: &Chart, panel: &Panel, scale: &Scale, layout: &Layout, pale
                 Draw::Bars => { (bars(series, scale, layout, chart.x.format, palette)) }
             }
         }
-        @if has_legend(panel) && panel.n_bars().is_none() && layout.frame != Frame::Hand {
+        @if has_legend(panel) && panel.n_bars().is_none() && layout.drawing_width != DrawingWidth::Narrow {
             (legend(panel, scale, layout, palette))
         }
     }
 }
 
-fn level_grid(panel: &Panel, scale: &Scale, layout: &Layout, palette: &Palette) -> Markup {
+fn horizontal_grid(panel: &Panel, scale: &Scale, layout: &Layout, palette: &Palette) -> Markup {
     let n_ticks = if scale.from - scale.to < 200.0 { 3 } else { 5 };
     html! {
         @for tick in ticks(scale, n_ticks) {
@@ -140,10 +145,10 @@ fn level_grid(panel: &Panel, scale: &Scale, layout: &Layout, palette: &Palette) 
     }
 }
 
-/// The grid behind bars, whose values run along the horizontal axis.
-fn upright_grid(scale: &Scale, layout: &Layout, palette: &Palette) -> Markup {
+/// Draws the grid behind bars, whose values are on the x axis.
+fn vertical_grid(scale: &Scale, layout: &Layout, palette: &Palette) -> Markup {
     html! {
-        @for tick in ticks(&layout.x, layout.frame.n_ticks()) {
+        @for tick in ticks(&layout.x, layout.drawing_width.n_ticks()) {
             path d={ "M" (px(layout.x.pixel(tick))) " " (px(scale.to)) "V" (px(scale.from)) } stroke=(palette.grid) {}
         }
     }
@@ -163,7 +168,7 @@ fn draw_series(series: &Series, y: &Scale, x: &Scale, palette: &Palette) -> Mark
             path d=(line) fill="none" stroke=(color) stroke-width=(width) stroke-linejoin="round" stroke-linecap=[(series.draw == Draw::Line).then_some("round")]
                 stroke-dasharray=[(!dash.is_empty()).then_some(dash)] {}
             @if series.draw == Draw::Points {
-                // Said once for all of them: a report has hundreds.
+                // Attributes of the group apply to all points, which are hundreds in a report.
                 g stroke=(color) stroke-width="1.6" fill=(color) {
                     @for point in shown() {
                         (draw_point(point, series, y, x, palette))
@@ -190,7 +195,7 @@ fn cap(x: f64, y: f64) -> PreEscaped<String> {
     PreEscaped(format!("M{} {}H{}", px(x - 4.0), px(y), px(x + 4.0)))
 }
 
-/// Returns the outline of the band between the ends of the ranges, one closed piece per stretch without gap.
+/// Returns the outline of the band between the ends of the ranges, one closed path per piece without a gap.
 fn band(series: &Series, y: &Scale, x: &Scale) -> String {
     let ranged: Vec<(f64, f64, f64, bool)> = series
         .points
@@ -201,33 +206,33 @@ fn band(series: &Series, y: &Scale, x: &Scale) -> String {
         .collect();
     let mut path = String::new();
     for piece in ranged.chunk_by(|_, next| !next.3) {
-        let there = piece.iter().map(|(x, _, high, _)| (*x, *high, false));
-        let back = piece.iter().rev().map(|(x, low, _, _)| (*x, *low, false));
-        path += &polyline(there.chain(back));
+        let upper = piece.iter().map(|(x, _, high, _)| (*x, *high, false));
+        let lower = piece.iter().rev().map(|(x, low, _, _)| (*x, *low, false));
+        path += &polyline(upper.chain(lower));
         path.push('Z');
     }
     path
 }
 
-/// Names the series at the right, as near to their last values as they find room.
+/// Labels the series at the right, as close to their last values as possible.
 fn legend(panel: &Panel, scale: &Scale, layout: &Layout, palette: &Palette) -> Markup {
-    let mut places: Vec<(f64, &Series)> =
+    let mut labels: Vec<(f64, &Series)> =
         named(panel).map(|series| (name_height(series, scale), series)).collect();
-    places.sort_by(|a, b| a.0.total_cmp(&b.0));
-    spread(&mut places, scale.to, scale.from);
+    labels.sort_by(|a, b| a.0.total_cmp(&b.0));
+    spread(&mut labels, scale.to, scale.from);
     let from = layout.right + 8.0;
     html! {
-        @for (y, series) in places {
+        @for (y, series) in labels {
             (sample(series, from, y, palette))
             text x=(px(from + SAMPLE + 6.0)) y=(px(y + 4.0)) fill=(palette.ink) { (series.name) }
         }
     }
 }
 
-/// Names the series in rows between a panel's title and its plot; `top` is the upper edge of the first row.
-fn legend_above(panel: &Panel, top: f64, frame: Frame, palette: &Palette) -> Markup {
+/// Labels the series in rows between the title of a panel and its plot; `top` is the upper edge of the first row.
+fn legend_above(panel: &Panel, top: f64, drawing_width: DrawingWidth, palette: &Palette) -> Markup {
     html! {
-        @for (row, x, series) in legend_rows(panel, frame.width()) {
+        @for (row, x, series) in legend_rows(panel, drawing_width.width()) {
             @let y = top + LINE * row as f64;
             (sample(series, x, y, palette))
             text x=(px(x + SAMPLE + 6.0)) y=(px(y + 4.0)) fill=(palette.ink) { (series.name) }
@@ -235,12 +240,12 @@ fn legend_above(panel: &Panel, top: f64, frame: Frame, palette: &Palette) -> Mar
     }
 }
 
-/// Series without a name are explained elsewhere.
+/// Returns the series with a name; the others are explained elsewhere.
 fn named(panel: &Panel) -> impl Iterator<Item = &Series> {
     panel.series.iter().filter(|series| !series.name.is_empty())
 }
 
-/// Where the name of a series would stand: at its last value. Levels of density are listed from the top.
+/// Returns the preferred position of a series' label: at its last value. Density levels are listed from the top.
 fn name_height(series: &Series, scale: &Scale) -> f64 {
     match (series.draw, series.points.last()) {
         (Draw::Cells, _) => scale.to,
@@ -249,7 +254,7 @@ fn name_height(series: &Series, scale: &Scale) -> f64 {
     }
 }
 
-/// What stands before the name of a series: a piece of it.
+/// Draws the sample of a series before its label.
 fn sample(series: &Series, from: f64, y: f64, palette: &Palette) -> Markup {
     let (dash, color) = (dash(series.style), palette.series(series.style));
     html! {
@@ -270,23 +275,24 @@ fn sample(series: &Series, from: f64, y: f64, palette: &Palette) -> Markup {
     }
 }
 
-/// Moves places apart until no two lines of letters touch, and back up if they pass the bottom.
-fn spread(places: &mut [(f64, &Series)], top: f64, bottom: f64) {
+/// Moves labels apart until they do not overlap, and back up if they leave the panel at the bottom.
+fn spread(labels: &mut [(f64, &Series)], top: f64, bottom: f64) {
     let mut least = top + 4.0;
-    for place in places.iter_mut() {
-        place.0 = place.0.max(least);
-        least = place.0 + LINE;
+    for label in labels.iter_mut() {
+        label.0 = label.0.max(least);
+        least = label.0 + LINE;
     }
     let mut most = bottom - 4.0;
-    for place in places.iter_mut().rev() {
-        place.0 = place.0.min(most);
-        most = place.0 - LINE;
+    for label in labels.iter_mut().rev() {
+        label.0 = label.0.min(most);
+        most = label.0 - LINE;
     }
 }
 
 fn x_axis(axis: &Axis, layout: &Layout, palette: &Palette) -> Markup {
     let bottom = layout.bottom();
-    let values = if axis.at.is_empty() { ticks(&layout.x, layout.frame.n_ticks()) } else { axis.at.clone() };
+    let values =
+        if axis.at.is_empty() { ticks(&layout.x, layout.drawing_width.n_ticks()) } else { axis.at.clone() };
     let mut end = f64::NEG_INFINITY;
     let mut shown = Vec::new();
     for value in values {
@@ -332,7 +338,7 @@ mod tests {
 
     /// Method: x from 0 to 20 over the pixels 70 to 830, y from 0 to 100 over 300 down to 30.
     #[test]
-    fn every_point_is_drawn_at_its_pixel() {
+    fn every_point_is_drawn_at_its_position() {
         let chart = chart(vec![series(1, &[(0.0, 0.0), (10.0, 100.0), (20.0, 25.0)])]);
         let svg = standalone(&chart, &Palette::PAPER);
         assert!(svg.contains("M70 300L450 30L830 232.5"), "{svg}");
@@ -355,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chart_says_what_it_shows_to_those_who_cannot_see_it() {
+    fn a_chart_has_a_text_alternative() {
         let svg = inline(&chart(vec![])).into_string();
         assert!(svg.contains("aria-labelledby=\"test-title test-text\""));
         assert!(svg.contains("<title id=\"test-title\">a &lt;title&gt;</title>"));
@@ -363,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_is_a_bar_with_caps_and_a_doubtful_point_is_hollow() {
+    fn an_interval_is_an_error_bar_and_a_doubtful_point_is_hollow() {
         let mut one = series(0, &[(0.0, 0.0), (20.0, 50.0)]);
         one.points[1] = Point { range: Some((25.0, 100.0)), hollow: true, ..one.points[1] };
         let svg = standalone(&chart(vec![one]), &Palette::PAPER);
@@ -372,30 +378,30 @@ mod tests {
     }
 
     #[test]
-    fn names_at_the_right_never_touch() {
+    fn labels_at_the_right_never_overlap() {
         let all: Vec<Series> = (0..5).map(|style| series(style, &[(1.0, 9.0)])).collect();
-        let mut places: Vec<(f64, &Series)> = all.iter().map(|series| (280.0, series)).collect();
-        spread(&mut places, 30.0, 300.0);
-        assert!(places.windows(2).all(|pair| LINE <= pair[1].0 - pair[0].0));
-        assert!(places.iter().all(|place| (30.0..=300.0).contains(&place.0)));
+        let mut labels: Vec<(f64, &Series)> = all.iter().map(|series| (280.0, series)).collect();
+        spread(&mut labels, 30.0, 300.0);
+        assert!(labels.windows(2).all(|pair| LINE <= pair[1].0 - pair[0].0));
+        assert!(labels.iter().all(|label| (30.0..=300.0).contains(&label.0)));
     }
 
-    /// Goal: on a screen as wide as a hand letters keep their size, and nothing lies beyond the edge.
+    /// Goal: on a narrow screen the font size stays the same, and nothing is outside of the drawing.
     #[test]
-    fn a_narrow_drawing_has_its_names_above_and_stays_within_its_width() {
+    fn a_narrow_drawing_has_its_legend_above_and_stays_within_its_width() {
         let all = (0..3).map(|style| series(style, &[(0.0, 1.0), (20.0, 2.0)])).collect();
-        let svg = inline_as(&chart(all), "n", Frame::Hand, "hand").into_string();
-        assert!(svg.contains("class=\"chart hand\"") && svg.contains("viewBox=\"0 0 380 "), "{svg}");
+        let svg = inline_as(&chart(all), "n", DrawingWidth::Narrow, "narrow").into_string();
+        assert!(svg.contains("class=\"chart narrow\"") && svg.contains("viewBox=\"0 0 380 "), "{svg}");
         assert!(svg.contains("font-size=\"12\""));
-        let places = svg.split("<text x=\"").skip(1).map(|rest| rest.split('"').next().unwrap());
-        let places: Vec<f64> = places.map(|x| x.parse().unwrap()).collect();
-        assert!(places.iter().all(|x| (0.0..=380.0).contains(x)), "{places:?}");
+        let labels = svg.split("<text x=\"").skip(1).map(|rest| rest.split('"').next().unwrap());
+        let labels: Vec<f64> = labels.map(|x| x.parse().unwrap()).collect();
+        assert!(labels.iter().all(|x| (0.0..=380.0).contains(x)), "{labels:?}");
         let name = svg.find(">series 0</text>").unwrap();
-        assert!(name < svg.find("class=\"series\"").unwrap(), "names come before the plot");
+        assert!(name < svg.find("class=\"series\"").unwrap(), "the legend comes before the plot");
     }
 
     #[test]
-    fn a_name_at_the_edge_stays_inside() {
+    fn a_label_at_the_edge_stays_inside() {
         let mut chart = chart(vec![series(0, &[(0.0, 1.0), (20.0, 2.0)])]);
         chart.marks = vec![Mark { x: 20.0, name: "saturation and peak".into(), line: true }];
         // 19 letters are 60.8 px to either side of the middle.

@@ -1,4 +1,4 @@
-//! Series that fill areas: the cells of a heat map, and bars.
+//! Filled series: cells of a heat map, and bars.
 
 use std::fmt::Write;
 
@@ -12,10 +12,10 @@ use super::{Format, Palette, Point, Scale, Series};
 /// Half the height of a bar.
 const BAR_HALF: f64 = 9.0;
 
-/// How far below the middle of its row a bar lies that has its name above it.
+/// Distance of a bar from the middle of its row if its label is above it.
 const NAME_ABOVE: f64 = 8.0;
 
-/// Draws all rectangles of a level of density, as one path.
+/// Draws all rectangles of a density level as one path.
 pub(super) fn cells(series: &Series, y: &Scale, x: &Scale, palette: &Palette) -> Markup {
     let mut path = String::new();
     for corners in series.points.chunks_exact(2) {
@@ -23,11 +23,11 @@ pub(super) fn cells(series: &Series, y: &Scale, x: &Scale, palette: &Palette) ->
         let (bottom, top) = (px(y.pixel(corners[0].y)), px(y.pixel(corners[1].y)));
         let _ = write!(path, "M{left} {bottom}H{right}V{top}H{left}Z");
     }
-    // Without soft edges: they would draw lines between neighbors.
+    // Antialiasing would draw lines between adjacent cells.
     html! { g class="series" { path d=(path) fill=(palette.heat(series.style)) shape-rendering="crispEdges" {} } }
 }
 
-/// Draws a bar for every point, with its value and interval.
+/// Draws a bar for every point, with its value and confidence interval.
 pub(super) fn bars(series: &Series, y: &Scale, layout: &Layout, format: Format, palette: &Palette) -> Markup {
     let color = palette.series(series.style);
     html! {
@@ -42,7 +42,7 @@ pub(super) fn bars(series: &Series, y: &Scale, layout: &Layout, format: Format, 
     }
 }
 
-/// Writes the name of a bar beside it: at its left, or above it.
+/// Draws the label of a bar at its left or above it.
 fn name(name: &str, middle: f64, layout: &Layout, palette: &Palette) -> Markup {
     let start = layout.x.pixel(0.0);
     html! {
@@ -62,7 +62,7 @@ fn bar(point: &Point, middle: f64, x: &Scale, color: &'static str, palette: &Pal
             fill=(fill) stroke=(color) stroke-width="1.2" {}
         @if let Some((low, high)) = point.range.map(|(low, high)| (x.pixel(low), x.pixel(high))) {
             @let line = format!("M{} {}H{}{}{}", px(low), px(middle), px(high), cap(low, middle), cap(high, middle));
-            // The seam keeps the line apart from its bar, whatever the colors.
+            // The outline separates the error bar from the bar, whatever the colors.
             path d=(line) stroke=(palette.paper) stroke-width="3.4" fill="none" {}
             path d=(line) stroke=(palette.ink) stroke-width="1.4" fill="none" {}
         }
@@ -73,7 +73,7 @@ fn cap(x: f64, middle: f64) -> String {
     format!("M{} {}v8", px(x), px(middle - 4.0))
 }
 
-/// Writes the value at the beginning of its bar, or behind it where the bar is too short for it.
+/// Draws the value inside the bar at its start, or after the bar if the bar is too short.
 fn value(point: &Point, middle: f64, x: &Scale, text: &str, palette: &Palette) -> Markup {
     let (from, to) = (x.pixel(0.0), x.pixel(point.x));
     let end = point.range.map_or(to, |(_, high)| x.pixel(high).max(to));
@@ -107,10 +107,10 @@ mod tests {
         Axis::new(title, spacing, Format::Plain)
     }
 
-    /// By hand: two rows of 28 px below 30 px of head; their middles at 44 and 72. The names at the left are six letters,
-    /// 38.4 px, for which there is room: x runs from 70 to 830, and 50 of 100 lies at 450.
+    /// By hand: two rows of 28 px below 30 px of title; their middles are at 44 and 72. The labels at the left are six letters
+    /// or 38.4 px wide, which fits: x ranges from 70 to 830, and 50 of 100 is at 450.
     #[test]
-    fn a_bar_runs_from_zero_to_its_value_and_its_interval_is_drawn() {
+    fn a_bar_extends_from_zero_to_its_value_and_has_an_error_bar() {
         let point = |x, y, range| Point { range, ..Point::new(x, y) };
         let bar = |name: &str, style, point| Series {
             name: name.to_owned(),
@@ -130,9 +130,9 @@ mod tests {
         assert!(svg.contains(">100.0</text>"), "{svg}");
     }
 
-    /// Goal: nobody has to look for the name of a bar at the other end of the page.
+    /// Goal: the label of a bar is next to it, not at the other end of the page.
     #[test]
-    fn a_bar_has_its_name_beside_it() {
+    fn a_bar_has_its_label_next_to_it() {
         let bars = |name: &str| {
             let one = |y| Series {
                 name: name.to_owned(),
@@ -148,14 +148,14 @@ mod tests {
             short.contains("<text x=\"61\" y=\"48\" text-anchor=\"end\" fill=\"#16202e\">nginx<"),
             "{short}"
         );
-        // 50 letters are more than there is room for: the name stands above, 44 px are a row.
+        // 50 letters do not fit: the label is above the bar, and a row is 44 px high.
         let long = bars(&"x".repeat(50));
         assert!(long.contains("M16 51H830V69H16Z") && long.contains("<text x=\"16\" y=\"46\""), "{long}");
     }
 
-    /// By hand: x from 0 to 2 over 70 to the right end, y from 1 to 10 ms on a log axis over 300 to 30.
+    /// By hand: x from 0 to 2 at pixels 70 to the right end, y from 1 to 10 ms on a log axis at pixels 300 to 30.
     #[test]
-    fn cells_lie_between_opposite_corners_and_levels_are_named_from_the_top() {
+    fn cells_are_between_opposite_corners_and_levels_are_labelled_from_the_top() {
         let corners = |x: (f64, f64), y: (f64, f64)| [Point::new(x.0, y.0), Point::new(x.1, y.1)];
         let level = |style, points: [Point; 2]| Series {
             name: format!("level {style}"),
@@ -167,10 +167,10 @@ mod tests {
             vec![level(4, corners((0.0, 1.0), (0.001, 0.01))), level(0, corners((1.0, 2.0), (0.001, 0.01)))];
         let y = Axis::new("Response time", Spacing::Log, Format::Seconds);
         let svg = standalone(&chart(plain("Seconds", Spacing::FromZero), y, series), &Palette::PAPER);
-        // Names of 7 letters: 44.8 + 26 + 24 = 94.8 px, so the axis ends at 757.2.
+        // Labels of 7 letters: 44.8 + 26 + 24 = 94.8 px, so the axis ends at 757.2.
         assert!(svg.contains("M70 300H413.6V30H70Z\" fill=\"#0b2444\""), "{svg}");
         assert!(svg.contains("M413.6 300H757.2V30H413.6Z\" fill=\"#628bbb\""), "{svg}");
-        let place = |name: &str| svg.find(name).unwrap();
-        assert!(place("level 4</text>") < place("level 0</text>"));
+        let position = |name: &str| svg.find(name).unwrap();
+        assert!(position("level 4</text>") < position("level 0</text>"));
     }
 }

@@ -1,93 +1,94 @@
-//! Where the parts of a drawing go.
+//! Layout of a drawing.
 
 use super::{Chart, Mark, Panel, Scale, Series};
 
-/// Room for the numbers of the vertical axis.
+/// Width of the tick labels of the y axis.
 const LEFT: f64 = 62.0;
-/// Names of bars longer than this stand above their bars.
+/// Maximum width of bar labels at the left; wider ones are above their bars.
 const NAME_MAX: f64 = 260.0;
-/// Room for the vertical axis's title, above each panel.
+/// Height of the title of the y axis, above each panel.
 const HEAD: f64 = 30.0;
-/// Room for the numbers and the title of the horizontal axis.
+/// Height of the tick labels and the title of the x axis.
 const FOOT: f64 = 46.0;
 const HEIGHT_ALONE: f64 = 270.0;
 const HEIGHT_STACKED: f64 = 118.0;
-/// Height of a bar with the room around it.
+/// Height of a bar with its margins.
 const HEIGHT_BAR: f64 = 28.0;
-/// The same with its name above it.
+/// Height of a bar with its margins and a label above it.
 const HEIGHT_NAMED_BAR: f64 = 44.0;
-/// Height of a line of letters.
+/// Height of a line of text.
 pub(super) const LINE: f64 = 15.0;
-/// Where names above a panel begin.
+/// Left edge of the legend above a panel.
 const LEGEND_LEFT: f64 = 8.0;
-/// Mean width of a letter at 12 px; generous, since the font is not known.
+/// Estimated mean width of a letter at 12 px; generous, because the font is not known.
 const LETTER: f64 = 6.4;
-/// Length of the piece of line in front of a series' name.
+/// Width of the sample before the label of a series.
 pub(super) const SAMPLE: f64 = 26.0;
 
-/// The room that a drawing is made for. Letters are 12 px high in all of them, so that a narrow screen shows them in full
-/// size where a picture that was scaled down would not.
+/// Width of a drawing. The font size is 12 px for all widths, so that text stays legible on narrow screens, where a
+/// scaled-down picture would not be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Frame {
-    /// The width of a page, names of series at the right.
+pub enum DrawingWidth {
+    /// The width of a page, with the legend at the right.
     Page,
     /// Half of a wide screen.
     Half,
-    /// The width of a hand, names of series above.
-    Hand,
+    /// The width of a phone, with the legend above.
+    Narrow,
 }
 
-impl Frame {
+impl DrawingWidth {
     pub(super) fn width(self) -> f64 {
         match self {
-            Frame::Page => 860.0,
-            Frame::Half => 600.0,
-            Frame::Hand => 380.0,
+            DrawingWidth::Page => 860.0,
+            DrawingWidth::Half => 600.0,
+            DrawingWidth::Narrow => 380.0,
         }
     }
 
     pub(super) fn n_ticks(self) -> u32 {
-        if self == Frame::Hand { 4 } else { 8 }
+        if self == DrawingWidth::Narrow { 4 } else { 8 }
     }
 }
 
-/// Where everything goes.
+/// Positions of all parts of a drawing.
 pub(super) struct Layout {
-    pub(super) frame: Frame,
-    /// Where the plots begin.
+    pub(super) drawing_width: DrawingWidth,
+    /// Left edge of the plots.
     pub(super) left: f64,
-    /// Whether names of bars stand above their bars, and not at their left.
+    /// Whether the labels of bars are above their bars instead of at their left.
     pub(super) names_above: bool,
-    /// Height of the names of series above each panel; 0 where they stand at the right.
+    /// Height of the legend above each panel; 0 if the legend is at the right.
     pub(super) legends: Vec<f64>,
     pub(super) x: Scale,
-    /// The vertical scale of each panel: `from` is its bottom, `to` its top.
+    /// The y scale of each panel: `from` is its bottom, `to` its top.
     pub(super) panels: Vec<Scale>,
     pub(super) right: f64,
     pub(super) height: f64,
-    /// Names above the first panel, each with its row, counted from the bottom.
+    /// Marks above the first panel, each with its row, counted from the bottom.
     pub(super) mark_rows: Vec<(Mark, usize)>,
-    /// Height of those rows; they stand between the first panel and its title.
+    /// Height of those rows, which are between the first panel and its title.
     pub(super) marks: f64,
 }
 
 impl Layout {
-    pub(super) fn of(chart: &Chart, frame: Frame) -> Layout {
-        let width = frame.width();
+    pub(super) fn of(chart: &Chart, drawing_width: DrawingWidth) -> Layout {
+        let width = drawing_width.width();
         let longest = |bars: bool| {
             let panels = chart.panels.iter().filter(move |panel| panel.n_bars().is_some() == bars);
             let names = panels.filter(|panel| has_legend(panel)).flat_map(|panel| &panel.series);
             names.map(|series| series.name.chars().count() as f64 * LETTER).reduce(f64::max)
         };
         let names = longest(true);
-        let names_above = frame == Frame::Hand || names.is_some_and(|names| NAME_MAX < names);
+        let names_above =
+            drawing_width == DrawingWidth::Narrow || names.is_some_and(|names| NAME_MAX < names);
         let left = match names {
             Some(names) if !names_above => LEFT.max(names + 20.0),
             Some(_) => 8.0,
             None => LEFT,
         };
         let margin = match longest(false) {
-            Some(names) if frame != Frame::Hand => (names + SAMPLE + 24.0).min(300.0),
+            Some(names) if drawing_width != DrawingWidth::Narrow => (names + SAMPLE + 24.0).min(300.0),
             _ => 22.0,
         };
         let right = width - margin;
@@ -99,7 +100,10 @@ impl Layout {
         let mut top = marks;
         let (mut panels, mut legends) = (Vec::new(), Vec::new());
         for panel in &chart.panels {
-            let legend = match frame == Frame::Hand && panel.n_bars().is_none() && has_legend(panel) {
+            let legend = match drawing_width == DrawingWidth::Narrow
+                && panel.n_bars().is_none()
+                && has_legend(panel)
+            {
                 true => legend_rows(panel, width).iter().map(|(row, ..)| row + 1).max().unwrap_or(0),
                 false => 0,
             };
@@ -116,7 +120,7 @@ impl Layout {
             top = bottom;
         }
         let height = top + FOOT;
-        Layout { frame, left, names_above, legends, x, panels, right, height, mark_rows, marks }
+        Layout { drawing_width, left, names_above, legends, x, panels, right, height, mark_rows, marks }
     }
 
     pub(super) fn top(&self) -> f64 {
@@ -128,7 +132,7 @@ impl Layout {
     }
 }
 
-/// Returns the vertical scale of a panel; bars have a row of height 1 each.
+/// Returns the y scale of a panel; each bar has a row of height 1.
 fn vertical(panel: &Panel, bottom: f64, top: f64) -> Scale {
     match panel.n_bars() {
         Some(n) => Scale { log: false, low: 0.0, high: n as f64, from: bottom, to: top },
@@ -136,7 +140,7 @@ fn vertical(panel: &Panel, bottom: f64, top: f64) -> Scale {
     }
 }
 
-/// Returns the row and the beginning of the name of each series above a panel, with the series.
+/// Returns each named series with its row and its left edge in the legend above a panel.
 pub(super) fn legend_rows(panel: &Panel, width: f64) -> Vec<(usize, f64, &Series)> {
     let (mut row, mut x) = (0, LEGEND_LEFT);
     let mut rows = Vec::new();
@@ -155,13 +159,13 @@ pub(super) fn has_legend(panel: &Panel) -> bool {
     1 < panel.series.len()
 }
 
-/// Gives each name a row in which it does not touch the one before it.
+/// Assigns each mark a row in which it does not overlap the previous one.
 fn mark_rows(marks: &[Mark], x: &Scale, width: f64) -> Vec<(Mark, usize)> {
     let mut ends: Vec<f64> = Vec::new();
     let mut rows = Vec::new();
     for mark in marks {
         let half = half_width(&mark.name);
-        let middle = name_place(mark, x, width);
+        let middle = label_x(mark, x, width);
         let (left, right) = (middle - half, middle + half);
         let free = ends.iter().position(|end| *end + 4.0 < left);
         let row = free.unwrap_or(ends.len());
@@ -178,8 +182,8 @@ pub(super) fn half_width(name: &str) -> f64 {
     name.chars().count() as f64 * LETTER / 2.0
 }
 
-/// The middle of a mark's name: over its line, or as near as the edges of the drawing let it be.
-pub(super) fn name_place(mark: &Mark, x: &Scale, width: f64) -> f64 {
+/// Returns the middle of a mark's label: above its line, or as close as the edges of the drawing allow.
+pub(super) fn label_x(mark: &Mark, x: &Scale, width: f64) -> f64 {
     let half = half_width(&mark.name);
     x.pixel(mark.x).min(width - half - 2.0).max(half + 2.0)
 }

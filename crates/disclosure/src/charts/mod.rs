@@ -1,8 +1,8 @@
-//! Charts: what one shows ([`Chart`]), and how it becomes SVG.
+//! Charts: their contents ([`Chart`]) and their drawing as SVG.
 //!
-//! One drawing serves two palettes: variables of the page's style sheet, so that a chart follows
-//! light and dark, and literal colors for media that know no variables. Series differ in dash and
-//! marker as well as in color, so that a chart survives a grey printer.
+//! A drawing uses one of two palettes: CSS variables of the page's style sheet, so that a chart follows light and dark
+//! mode, or literal colors for media without CSS variables. Series differ in dash pattern and marker as well as in color,
+//! so that charts can be read in grayscale.
 
 mod chart;
 mod columns;
@@ -16,10 +16,10 @@ mod ticks;
 
 pub use chart::{Axis, Chart, Draw, Mark, Panel, Point, Series, Spacing, Zone};
 pub(crate) use columns::width_for;
-pub use columns::{Column, fold};
+pub use columns::{FoldedColumn, fold};
 pub(crate) use draw::inline_as;
 pub use draw::{inline, position, standalone};
-pub use layout::Frame;
+pub use layout::DrawingWidth;
 pub use palette::Palette;
 pub use scale::Scale;
 pub use ticks::Format;

@@ -1,28 +1,28 @@
-//! Colors.
+//! Color palettes of charts.
 
 /// The colors of a drawing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Palette {
-    /// Words and numbers.
+    /// Text.
     pub ink: &'static str,
-    /// Words that matter less.
+    /// Less important text.
     pub faint: &'static str,
     /// Grid lines.
     pub grid: &'static str,
     /// Axis lines and limits.
     pub axis: &'static str,
-    /// Shaded stretches.
+    /// Shaded ranges.
     pub zone: &'static str,
-    /// Inside of hollow markers.
+    /// Background, and the inside of hollow markers.
     pub paper: &'static str,
-    /// Series, by style number.
+    /// Series, by style index.
     pub series: [&'static str; 5],
-    /// Levels of density, the least first: one hue whose lightness moves in even steps, so that they keep apart in grey.
+    /// Density levels, the lowest first: one hue whose lightness changes in equal steps, so that they differ in grayscale.
     pub heat: [&'static str; 5],
 }
 
 impl Palette {
-    /// Variables of the page's style sheet, which gives them a light and a dark value.
+    /// CSS variables of the page's style sheet, which defines their values for light and dark mode.
     pub const PAGE: Palette = Palette {
         ink: "var(--ink)",
         faint: "var(--faint)",
@@ -34,8 +34,8 @@ impl Palette {
         heat: ["var(--h0)", "var(--h1)", "var(--h2)", "var(--h3)", "var(--h4)"],
     };
 
-    /// Literal colors on white. The series keep apart for people who confuse red and green, and in
-    /// grey, where their lightness differs.
+    /// Literal colors on white. The series can be distinguished with red–green color blindness, and in grayscale by their
+    /// lightness.
     pub const PAPER: Palette = Palette {
         ink: "#16202e",
         faint: "#5b6675",
@@ -52,7 +52,7 @@ impl Palette {
         self.series[style % self.series.len()]
     }
 
-    /// Returns the color of a level of density; levels beyond the last look like it.
+    /// Returns the color of a density level; levels above the last have the color of the last.
     pub fn heat(&self, level: usize) -> &'static str {
         self.heat[level.min(self.heat.len() - 1)]
     }

@@ -1,27 +1,27 @@
-//! From values to pixels.
+//! Mapping from values to pixels.
 
 use super::Spacing;
 use super::ticks::{step_for, tens};
 
-/// The place of values on an axis: `low` falls on pixel `from`, `high` on pixel `to`.
+/// Mapping from values to pixels: `low` is at pixel `from`, `high` at pixel `to`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scale {
-    /// Whether equal ratios have equal lengths.
+    /// Whether the scale is logarithmic.
     pub log: bool,
-    /// The value at the beginning.
+    /// Value at the start.
     pub low: f64,
-    /// The value at the end, above `low`.
+    /// Value at the end, above `low`.
     pub high: f64,
-    /// The pixel at the beginning.
+    /// Pixel at the start.
     pub from: f64,
-    /// The pixel at the end.
+    /// Pixel at the end.
     pub to: f64,
 }
 
 impl Scale {
-    /// Makes a scale on which all values find room; values that are not finite are ignored.
+    /// Creates a scale that includes all values; values that are not finite are ignored.
     ///
-    /// `round` lets it begin and end at round values, as a vertical axis should.
+    /// With `round` it starts and ends at round values, for y axes.
     pub fn fit(
         values: impl Iterator<Item = f64>,
         spacing: Spacing,
@@ -44,7 +44,7 @@ impl Scale {
         Scale { log, low, high, from, to }
     }
 
-    /// Returns the pixel of a value; what lies beyond an end falls on that end.
+    /// Returns the pixel of a value; values outside of the scale are clamped.
     pub fn pixel(&self, value: f64) -> f64 {
         let value = value.clamp(self.low, self.high);
         let part = if self.log {
@@ -65,7 +65,7 @@ fn linear_ends(low: f64, high: f64, round: bool) -> (f64, f64) {
     ((low / step).floor() * step, (high / step * (1.0 - 1e-9)).ceil() * step)
 }
 
-/// The next 1, 2 or 5 times a power of ten below and above.
+/// Returns the next 1, 2 or 5 times a power of ten below and above.
 fn log_ends(low: f64, high: f64, round: bool) -> (f64, f64) {
     let high = if low < high { high } else { low * 2.0 };
     if !round {
@@ -99,14 +99,14 @@ mod tests {
     }
 
     #[test]
-    fn a_value_falls_where_its_part_of_the_axis_is() {
+    fn a_value_is_at_its_fraction_of_the_axis() {
         let scale = fit(&[0.0, 500.0], Spacing::FromZero);
         assert_eq!([0.0, 125.0, 500.0, 900.0].map(|value| scale.pixel(value)), [0.0, 25.0, 100.0, 100.0]);
         let scale = fit(&[0.01, 1.0], Spacing::Log);
         assert!((scale.pixel(0.1) - 50.0).abs() < 1e-9);
     }
 
-    /// Goal: nothing to plot, one value, zero on a log axis: never a NaN in the file.
+    /// Goal: no NaN in the file, whether there are no values, one value, or zero on a log axis.
     #[test]
     fn no_input_makes_a_scale_that_is_not_finite() {
         for spacing in [Spacing::FromZero, Spacing::Tight, Spacing::Log] {

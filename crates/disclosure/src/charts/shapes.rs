@@ -1,16 +1,16 @@
-//! Lines and markers: what tells series apart without color.
+//! Lines and markers, which distinguish series without color.
 
 use std::fmt::Write;
 
-/// Number of styles before they repeat.
+/// Number of different styles.
 pub(super) const STYLES: usize = 5;
 
-/// Returns the dash pattern of a style; empty for a full line.
+/// Returns the dash pattern of a style; empty for a solid line.
 pub(super) fn dash(style: usize) -> &'static str {
     ["", "7 4", "2 3", "10 3 2 3", "14 5"][style % STYLES]
 }
 
-/// Returns the outline of a marker around a pixel: circle, square, triangle, diamond, hexagon.
+/// Returns the outline of a marker at a pixel: circle, square, triangle, diamond or hexagon.
 pub(super) fn marker(style: usize, x: f64, y: f64) -> String {
     let corners: &[(f64, f64)] = match style % STYLES {
         0 => return circle(x, y, 3.8),
@@ -30,7 +30,8 @@ fn circle(x: f64, y: f64, radius: f64) -> String {
     format!("M{left} {y}A{radius} {radius} 0 1 1 {right} {y}A{radius} {radius} 0 1 1 {left} {y}Z")
 }
 
-/// Returns a path through pixels; `true` breaks it before a pixel. A pixel alone becomes a dot, given round ends.
+/// Returns a path through pixels; `true` starts a new piece at a pixel. With round line caps a single pixel is drawn as a
+/// dot.
 pub(super) fn polyline(pixels: impl Iterator<Item = (f64, f64, bool)>) -> String {
     let mut path = String::new();
     let mut alone = false;
@@ -48,7 +49,7 @@ pub(super) fn polyline(pixels: impl Iterator<Item = (f64, f64, bool)>) -> String
     path
 }
 
-/// Writes a pixel with one decimal at most.
+/// Formats a pixel with at most one decimal.
 pub(super) fn px(value: f64) -> String {
     let text = format!("{value:.1}");
     let text = text.strip_suffix(".0").unwrap_or(&text);
@@ -61,14 +62,14 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn no_two_styles_look_alike_in_grey() {
+    fn styles_differ_in_grayscale() {
         let dashes: BTreeSet<&str> = (0..STYLES).map(dash).collect();
         let markers: BTreeSet<String> = (0..STYLES).map(|style| marker(style, 50.0, 50.0)).collect();
         assert_eq!((dashes.len(), markers.len()), (STYLES, STYLES));
     }
 
     #[test]
-    fn a_path_breaks_at_gaps() {
+    fn a_path_is_interrupted_at_gaps() {
         let pixels = [(0.0, 1.0, false), (2.04, 3.06, false), (4.0, 5.0, true)];
         assert_eq!(polyline(pixels.into_iter()), "M0 1L2 3.1M4 5h0");
     }

@@ -1,22 +1,22 @@
-//! Where the numbers of an axis stand, and how they are written.
+//! Positions and labels of the ticks of an axis.
 
 use super::Scale;
 use crate::numbers;
 
-/// How the numbers of an axis are written.
+/// Format of the tick labels of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// As they are.
+    /// Plain numbers.
     Plain,
-    /// Seconds, with the unit that fits.
+    /// Seconds, with a suitable unit.
     Seconds,
-    /// Ratios, as percent.
+    /// Ratios, as percentages.
     Percent,
-    /// Parts of a whole beyond which only 1 in so many lies: 100 is written as 99 %.
+    /// Percentiles by the reciprocal of their tail: 100 is formatted as 99 %.
     Nines,
 }
 
-/// Returns the power of ten with an exponent; exact for negative ones, other than repeated multiplication.
+/// Returns a power of ten; exact for negative exponents, unlike repeated multiplication.
 pub(super) fn tens(power: i32) -> f64 {
     if power < 0 { 1.0 / 10f64.powi(-power) } else { 10f64.powi(power) }
 }
@@ -30,7 +30,7 @@ pub(super) fn step_for(length: f64, n: u32) -> f64 {
     nice * tens(power)
 }
 
-/// Returns the values at which numbers stand: round ones, all within the scale.
+/// Returns the tick positions: round values within the scale.
 pub(super) fn ticks(scale: &Scale, n: u32) -> Vec<f64> {
     if scale.log { log_ticks(scale) } else { linear_ticks(scale, n) }
 }
@@ -42,7 +42,7 @@ fn linear_ticks(scale: &Scale, n: u32) -> Vec<f64> {
     (first..=last).map(|k| k as f64 * step).collect()
 }
 
-/// Powers of ten; with 2 and 5 between them if there are few.
+/// Returns powers of ten, and 2 and 5 times those if the scale covers few decades.
 fn log_ticks(scale: &Scale) -> Vec<f64> {
     let powers = scale.low.log10().floor() as i32..=scale.high.log10().ceil() as i32;
     let few = (scale.high / scale.low).log10() <= 3.0;
@@ -51,7 +51,7 @@ fn log_ticks(scale: &Scale) -> Vec<f64> {
     all.filter(|tick| scale.low * (1.0 - 1e-9) <= *tick && *tick <= scale.high * (1.0 + 1e-9)).collect()
 }
 
-/// Writes the number at a tick.
+/// Formats a tick label.
 pub(super) fn label(value: f64, format: Format) -> String {
     match format {
         Format::Plain => numbers::group(&short(value)),
@@ -70,7 +70,7 @@ pub(super) fn label(value: f64, format: Format) -> String {
     }
 }
 
-/// Writes a value for people to read, other than round numbers of axes.
+/// Formats a measured value, which unlike a tick is not round.
 pub(super) fn value_label(value: f64, format: Format) -> String {
     match format {
         Format::Plain => numbers::figure(value),
@@ -80,7 +80,7 @@ pub(super) fn value_label(value: f64, format: Format) -> String {
     }
 }
 
-/// Writes a number without more decimals than it needs, six at most.
+/// Formats a number without trailing zeros, with at most six decimals.
 fn short(value: f64) -> String {
     let text = format!("{value:.6}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn ticks_of_a_log_axis_are_powers_of_ten_and_what_is_between_if_few() {
+    fn ticks_of_a_log_axis_are_powers_of_ten_and_intermediate_values_if_few() {
         let few = labels(&[0.004, 0.08], Spacing::Log, Format::Seconds);
         assert_eq!(few, ["2 ms", "5 ms", "10 ms", "20 ms", "50 ms", "100 ms"]);
         let many = labels(&[0.000_1, 10.0], Spacing::Log, Format::Seconds);
@@ -121,13 +121,13 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_stand_where_their_nines_are() {
+    fn percentiles_are_labelled_by_their_nines() {
         let labels = [2.0, 4.0, 10.0, 40.0, 100.0, 1e3, 1e5].map(|value| label(value, Format::Nines));
         assert_eq!(labels, ["50 %", "75 %", "90 %", "97.5 %", "99 %", "99.9 %", "99.999 %"]);
     }
 
     #[test]
-    fn about_as_many_ticks_as_asked_for() {
+    fn the_number_of_ticks_is_about_as_requested() {
         for high in [0.7, 1.0, 3.3, 42.0, 99.0, 101.0, 1e6, 1e-5] {
             let n = labels(&[high], Spacing::FromZero, Format::Plain).len();
             assert!((3..=8).contains(&n), "{high}: {n}");

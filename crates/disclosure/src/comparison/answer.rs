@@ -1,5 +1,5 @@
-//! What a comparison under a schedule comes to, in one sentence: who answered all that was offered, and where others
-//! stopped.
+//! The answer of an open-loop comparison, in one sentence: the servers that handled the highest offered load, and the
+//! limits of the others.
 
 use analysis::VerdictState;
 use analysis::compare::{Best, Comparison, Side};
@@ -8,8 +8,9 @@ use model::Load;
 use super::sentences::joined;
 use crate::numbers;
 
-/// Returns the answer: `apache behind plimsoll answered 8,000/s, all that was offered, in 0.21 ms; apache stopped near
-/// 4,600/s.` `None` unless all loads were rates, and unless a server reached its limit or answered all that was offered.
+/// Returns the answer: `apache behind plimsoll handled the highest offered load, 8,000/s, in 0.21 ms on average; apache
+/// reached its limit near 4,600/s.` `None` unless all loads are rates and a server reached its limit or handled the
+/// highest offered load.
 pub(crate) fn comparison_answer(comparison: &Comparison) -> Option<String> {
     let is_open = comparison.levels.iter().all(|level| !level.load.is_closed());
     if !is_open || comparison.levels.is_empty() || comparison.sides.len() < 2 {
@@ -23,42 +24,45 @@ pub(crate) fn comparison_answer(comparison: &Comparison) -> Option<String> {
             Some((side, side.best.as_ref().filter(|best| best.is_all_offered)?))
         })
         .collect();
-    let stopped = comparison.sides.iter().enumerate().filter(|(index, side)| {
+    let limited = comparison.sides.iter().enumerate().filter(|(index, side)| {
         !side.best.as_ref().is_some_and(|best| best.is_all_offered) || !leaders.contains(index)
     });
-    let stopped: Vec<String> = stopped
-        .filter_map(|(index, side)| Some(format!("{} {}", side.name, stop(comparison, index)?)))
+    let limited: Vec<String> = limited
+        .filter_map(|(index, side)| Some(format!("{} {}", side.name, limit_clause(comparison, index)?)))
         .collect();
-    let clauses: Vec<String> = answered(&full).into_iter().chain(stopped).collect();
+    let clauses: Vec<String> = full_load_clause(&full).into_iter().chain(limited).collect();
     (!clauses.is_empty()).then(|| format!("{}.", clauses.join("; ")))
 }
 
-/// Says who answered all that was offered, and in what time.
-fn answered(full: &[(&Side, &Best)]) -> Option<String> {
+/// Returns the clause about the servers that handled the highest offered load, with their mean response times.
+fn full_load_clause(full: &[(&Side, &Best)]) -> Option<String> {
     let (_, first) = full.first()?;
     let time = |best: &Best| numbers::seconds(best.figures.response_mean);
     let offered = rate_text(first.load);
     Some(match full {
         [(side, best)] => {
-            format!("{} answered {offered}, all that was offered, in {}", side.name, time(best))
+            format!("{} handled the highest offered load, {offered}, in {} on average", side.name, time(best))
         }
         several => {
-            let names: Vec<String> =
-                several.iter().map(|(side, best)| format!("{} (in {})", side.name, time(best))).collect();
-            format!("{} answered {offered}, all that was offered", joined(&names))
+            let names: Vec<String> = several
+                .iter()
+                .map(|(side, best)| format!("{} (in {} on average)", side.name, time(best)))
+                .collect();
+            format!("{} handled the highest offered load, {offered}", joined(&names))
         }
     })
 }
 
-/// Says near which rate a server stopped: the highest that it delivered, kept up with or not. `None` if it never kept up.
-fn stop(comparison: &Comparison, side: usize) -> Option<String> {
+/// Returns the clause about the limit of a server: the highest delivered rate, overloaded or not. `None` if no load point
+/// is valid.
+fn limit_clause(comparison: &Comparison, side: usize) -> Option<String> {
     let best = comparison.sides[side].best.as_ref()?;
     let figures = || comparison.levels.iter().map(|level| &level.figures[side]);
     let overloaded =
         figures().filter(|figures| figures.state == VerdictState::Overloaded).map(|figures| figures.rate);
     match overloaded.reduce(f64::max) {
-        Some(rate) => Some(format!("stopped near {}", rounded(rate.max(best.figures.rate)))),
-        None => Some(format!("is only known to answer {}", rate_text(best.load))),
+        Some(rate) => Some(format!("reached its limit near {}", rounded(rate.max(best.figures.rate)))),
+        None => Some(format!("handled at least {}", rate_text(best.load))),
     }
 }
 
@@ -66,7 +70,7 @@ fn rate_text(load: Load) -> String {
     format!("{}/s", numbers::count(load.level().round() as u64))
 }
 
-/// Writes a rate with two significant digits.
+/// Formats a rate with two significant digits.
 fn rounded(rate: f64) -> String {
     let unit = 10f64.powf(rate.log10().floor() - 1.0).max(1.0);
     format!("{}/s", numbers::count(((rate / unit).round() * unit).round() as u64))

@@ -1,13 +1,13 @@
-//! Rate and response time of all sides against the load.
+//! Chart of the rate and response time of all sides by load.
 
 use analysis::VerdictState;
 use analysis::compare::{ComparedLevel, Comparison, Figures};
 
-use super::words;
+use super::terms;
 use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
 
 pub(super) fn chart(comparison: &Comparison) -> Chart {
-    let words = words(comparison);
+    let terms = terms(comparison);
     let panel = |title: &str, format, value: fn(&Figures) -> Option<f64>, ranges: bool| {
         let series = (0..comparison.sides.len()).map(|side| {
             let point = |level: &ComparedLevel| {
@@ -29,11 +29,11 @@ pub(super) fn chart(comparison: &Comparison) -> Chart {
     let at = comparison.levels.iter().map(|level| level.load.level()).collect();
     Chart {
         id: "comparison-chart",
-        title: format!("Rate and response time against {}", words.load_noun),
-        description: format!("The rate in {} and the mean response time of each server.", words.rate),
-        x: Axis { at, ..Axis::new(words.load, Spacing::FromZero, Format::Plain) },
+        title: format!("Rate and response time by {}", terms.load_noun),
+        description: format!("The rate in {} and the mean response time of each server.", terms.rate),
+        x: Axis { at, ..Axis::new(terms.load, Spacing::FromZero, Format::Plain) },
         panels: vec![
-            panel(words.rate_heading, Format::Plain, |figures| Some(figures.rate), true),
+            panel(terms.rate_heading, Format::Plain, |figures| Some(figures.rate), true),
             panel("Mean response time", Format::Seconds, |figures| figures.response_mean, false),
         ],
         zones: Vec::new(),

@@ -1,37 +1,33 @@
-//! What differs in the configuration of the sides.
+//! Configuration differences between the sides.
 
 use analysis::compare::{Comparison, ConfigurationDifference};
 
 use crate::{Block, Column, NoteKind, Row, Section, Table, numbers};
 
-/// Longer values are cut on a terminal; the document has them whole.
+/// Maximum length of values on a terminal; longer ones are truncated, but complete in the document.
 const WIDTH_MAX: usize = 60;
 
-/// Returns a row for each fact that differs, with a column for each side; `None` if nothing does. For a terminal: long
-/// values are cut.
+/// Returns a row for each differing fact, with a column for each side; `None` if there are no differences. Long values are
+/// truncated, for a terminal.
 pub fn configuration_table(comparison: &Comparison) -> Option<Table> {
-    table(comparison, cut)
+    table(comparison, truncate)
 }
 
-/// Returns the section; of a comparison in which nothing is known to differ it says so.
+/// Returns the section; without known differences it contains a note; `None` with fewer than two sides.
 pub(super) fn section(comparison: &Comparison) -> Option<Section> {
     let block = match table(comparison, str::to_owned) {
         Some(table) => Block::Table(table),
         None if comparison.sides.len() < 2 => return None,
-        None => Block::Note(NoteKind::Info, "No difference is known in server or machine.".into()),
+        None => Block::Note(NoteKind::Info, "No configuration differences were found.".into()),
     };
-    Some(Section {
-        id: "differences",
-        title: "What differs in the configuration".into(),
-        blocks: vec![block],
-    })
+    Some(Section { id: "differences", title: "Configuration differences".into(), blocks: vec![block] })
 }
 
 fn table(comparison: &Comparison, shown: impl Fn(&str) -> String) -> Option<Table> {
     if comparison.configuration.is_empty() {
         return None;
     }
-    let mut columns = vec![Column::words("Where"), Column::words("What")];
+    let mut columns = vec![Column::words("Section"), Column::words("Setting")];
     columns.extend(comparison.sides.iter().map(|side| Column::words(side.name.clone())));
     let mut section = "";
     let row = |one: &'_ ConfigurationDifference, is_new: bool| {
@@ -45,12 +41,12 @@ fn table(comparison: &Comparison, shown: impl Fn(&str) -> String) -> Option<Tabl
         rows.push(row(one, section != one.section));
         section = &one.section;
     }
-    let table = Table::new("Configuration that differs", columns, rows);
+    let table = Table::new("Configuration differences", columns, rows);
     Some(table.note("For files, only differing lines are shown. Per-run paths and ports are ignored."))
 }
 
-/// Returns the first line, not too long.
-fn cut(value: &str) -> String {
+/// Returns a value of one line, truncated, or the number of lines of a longer one.
+fn truncate(value: &str) -> String {
     let line = value.lines().next().unwrap_or_default();
     let n_lines = value.lines().count();
     if n_lines < 2 && line.chars().count() <= WIDTH_MAX {

@@ -4,15 +4,15 @@ use analysis::VerdictState;
 use analysis::compare::{Change, ComparedMetric, Comparison, Figures, Side};
 
 use super::sentences::{finding_text, percent};
-use super::words;
-use crate::report::{Words, load_number};
+use super::terms;
+use crate::report::{Terms, load_number};
 use crate::sections::state_text;
-use crate::{Cell, Column, Row, Table, Tone, numbers};
+use crate::{Cell, Column, Row, RowStyle, Table, numbers};
 
-/// Returns the highest valid load point of each side: who carries how much.
+/// Returns the highest valid load point of each side.
 pub fn comparison_summary(comparison: &Comparison) -> Table {
-    let words = words(comparison);
-    let columns = columns(words, [Column::words("Server"), Column::numbers(words.load, "")], "Run");
+    let terms = terms(comparison);
+    let columns = columns(terms, [Column::words("Server"), Column::numbers(terms.load, "")], "Run");
     let leader = comparison.leader();
     let rows = comparison.sides.iter().enumerate().map(|(index, side)| {
         let load = side.best.as_ref().map_or(numbers::ABSENT.to_owned(), |best| load_number(best.load));
@@ -20,29 +20,30 @@ pub fn comparison_summary(comparison: &Comparison) -> Table {
         let mut cells: Vec<Cell> = vec![side.name.clone().into(), load.into()];
         cells.extend(figure_cells(figures, index == 0));
         cells.push(Cell::with(state_text(side.state).to_owned(), repeats(comparison, side)));
-        let tone = match figures {
-            Some(_) if leader == Some(index) => Tone::Best,
-            Some(_) => Tone::Plain,
-            None => Tone::Bad,
+        let style = match figures {
+            Some(_) if leader == Some(index) => RowStyle::Best,
+            Some(_) => RowStyle::Plain,
+            None => RowStyle::Invalid,
         };
-        Row { cells, tone }
+        Row { cells, style }
     });
-    Table::new("Highest valid load of each", columns, rows.collect()).note(format!(
-        "Ratio: to the rate of {}, with the interval that holds for all comparisons together (95 %). A server without a valid load point has no figure.",
+    Table::new("Highest valid load of each server", columns, rows.collect()).note(format!(
+    "Ratio: to the rate of {}, with the 95 % confidence interval adjusted for multiple comparisons. A server without a \
+     valid load point has no values.",
         comparison.sides[0].name
     ))
 }
 
-/// Says how many of several runs are valid; nothing of a single one.
+/// Returns the number of valid runs of several; empty for a single run.
 fn repeats(comparison: &Comparison, side: &Side) -> String {
     let valid = side.runs.iter().filter(|run| comparison.runs[**run].state == VerdictState::Valid).count();
     if side.runs.len() == 1 { String::new() } else { format!("{valid} of {}", side.runs.len()) }
 }
 
-/// Returns one row per load and side, for the loads that all have.
+/// Returns one row per load and side, for the loads that all sides have in common.
 pub fn comparison_table(comparison: &Comparison) -> Table {
-    let words = words(comparison);
-    let columns = columns(words, [Column::numbers(words.load, ""), Column::words("Server")], "Verdict");
+    let terms = terms(comparison);
+    let columns = columns(terms, [Column::numbers(terms.load, ""), Column::words("Server")], "Verdict");
     let rows = comparison.levels.iter().flat_map(|level| {
         comparison.sides.iter().zip(&level.figures).enumerate().map(move |(index, (side, figures))| {
             let load = if index == 0 { load_number(level.load) } else { String::new() };
@@ -53,39 +54,42 @@ pub fn comparison_table(comparison: &Comparison) -> Table {
                 n => format!("{} of {n}", figures.n_valid),
             };
             cells.push(Cell::with(state_text(figures.state).to_owned(), repeats));
-            Row { cells, tone: if figures.state == VerdictState::Valid { Tone::Plain } else { Tone::Bad } }
+            Row {
+                cells,
+                style: if figures.state == VerdictState::Valid { RowStyle::Plain } else { RowStyle::Invalid },
+            }
         })
     });
-    Table::new("The same load on each", columns, rows.collect()).note(
-        "Rates with their 95 % intervals, ratios with those that hold for all comparisons together. Ratios are between valid load points only; the finding is about the \
-         rate, among all that was compared.",
+    Table::new("Results at the same load", columns, rows.collect()).note(
+        "Rates with 95 % confidence intervals, ratios with intervals adjusted for multiple comparisons. Ratios are between \
+         valid load points only; the finding is about the rate.",
     )
 }
 
-/// Returns how every figure of every side differs from the baseline, load by load.
+/// Returns the differences of all metrics of all sides from the baseline, by load.
 pub fn comparison_changes(comparison: &Comparison) -> Table {
-    let words = words(comparison);
+    let terms = terms(comparison);
     let rows = comparison.levels.iter().flat_map(|level| {
         let others = comparison.sides.iter().zip(&level.figures).skip(1);
         let changes =
             others.flat_map(|(side, figures)| figures.changes.iter().map(move |change| (side, change)));
-        changes.map(move |(side, change)| change_row(words, load_number(level.load), side, change))
+        changes.map(move |(side, change)| change_row(terms, load_number(level.load), side, change))
     });
-    let caption = format!("Differences from {}, at each load", comparison.sides[0].name);
-    changes_table(&caption, Column::numbers(words.load, ""), rows.collect())
+    let caption = format!("Differences from {} at each load", comparison.sides[0].name);
+    changes_table(&caption, Column::numbers(terms.load, ""), rows.collect())
 }
 
-/// Returns how every figure of every side differs from the baseline over all loads together; `None` with fewer than two
-/// loads.
+/// Returns the differences of all metrics of all sides from the baseline over all loads together; `None` with fewer than
+/// two loads.
 pub fn comparison_overall(comparison: &Comparison) -> Option<Table> {
-    let words = words(comparison);
+    let terms = terms(comparison);
     let changes =
         comparison.sides.iter().flat_map(|side| side.overall.iter().map(move |change| (side, change)));
     let rows: Vec<Row> = changes
         .filter(|(_, change)| 1 < change.n_loads)
-        .map(|(side, change)| change_row(words, change.n_loads.to_string(), side, change))
+        .map(|(side, change)| change_row(terms, change.n_loads.to_string(), side, change))
         .collect();
-    let caption = format!("Differences from {}, over all loads", comparison.sides[0].name);
+    let caption = format!("Differences from {} over all loads", comparison.sides[0].name);
     (!rows.is_empty()).then(|| changes_table(&caption, Column::numbers("Loads", ""), rows))
 }
 
@@ -93,52 +97,52 @@ fn changes_table(caption: &str, load: Column, rows: Vec<Row>) -> Table {
     let columns = vec![
         load,
         Column::words("Server"),
-        Column::words("Figure"),
+        Column::words("Metric"),
         Column::numbers("Ratio", ""),
         Column::words("Finding"),
         Column::numbers("Smallest detectable difference", ""),
     ];
     Table::new(caption, columns, rows).note(
-        "Ratios with the intervals by which findings were decided: they hold for all comparisons together with 95 % \
-         confidence, so each by itself is wider. Where nothing differs, anything is found in at most 5 % of comparisons. \
-         The last column is the smallest difference that is found in four of five such comparisons.",
+        "Ratios with the confidence intervals on which the findings are based: simultaneous 95 % intervals, adjusted for \
+         multiple comparisons. Without true differences, at most 5 % of comparisons have a false positive. The last column is \
+         the smallest difference that is detected with a power of 80 %.",
     )
 }
 
-fn change_row(words: Words, load: String, side: &Side, change: &Change) -> Row {
-    let seen = change.detectable.map_or(numbers::ABSENT.to_owned(), percent);
+fn change_row(terms: Terms, load: String, side: &Side, change: &Change) -> Row {
+    let detectable = change.detectable.map_or(numbers::ABSENT.to_owned(), percent);
     let cells: Vec<Cell> = vec![
         load.into(),
         side.name.clone().into(),
-        metric_text(words, change.metric).into(),
+        metric_text(terms, change.metric).into(),
         ratio_cell(change),
         finding_text(change).into(),
-        seen.into(),
+        detectable.into(),
     ];
-    Row { cells, tone: Tone::Plain }
+    Row { cells, style: RowStyle::Plain }
 }
 
-fn metric_text(words: Words, metric: ComparedMetric) -> &'static str {
+fn metric_text(terms: Terms, metric: ComparedMetric) -> &'static str {
     match metric {
-        ComparedMetric::Rate => words.rate_heading,
-        ComparedMetric::ResponseMean => words.response_heading,
+        ComparedMetric::Rate => terms.rate_heading,
+        ComparedMetric::ResponseMean => terms.response_heading,
         ComparedMetric::ResponseP99 => "p99",
         ComparedMetric::CpuPerOperation => "Server CPU/operation",
     }
 }
 
-/// Returns the columns of a table: who and where, the figures as [`figure_cells`] has them, and the judgement.
-fn columns(words: Words, place: [Column; 2], judgement: &'static str) -> Vec<Column> {
+/// Returns the columns of a table: server and load, the figures of [`figure_cells`], and the verdict.
+fn columns(terms: Terms, key: [Column; 2], verdict: &'static str) -> Vec<Column> {
     let figures = [
-        Column::numbers(words.rate_heading, ""),
+        Column::numbers(terms.rate_heading, ""),
         Column::numbers("Ratio", ""),
         Column::words("Finding"),
-        Column::numbers(words.response_heading, ""),
+        Column::numbers(terms.response_heading, ""),
         Column::numbers("p99", ""),
         Column::numbers("Server", "CPUs"),
         Column::numbers("Server CPU/operation", ""),
     ];
-    place.into_iter().chain(figures).chain([Column::words(judgement)]).collect()
+    key.into_iter().chain(figures).chain([Column::words(verdict)]).collect()
 }
 
 fn figure_cells(figures: Option<&Figures>, is_baseline: bool) -> Vec<Cell> {

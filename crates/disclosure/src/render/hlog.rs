@@ -2,7 +2,7 @@
 //!
 //! Values are nanoseconds; `Interval_Max`, which is for people, is in milliseconds, as the Java writer has it. Every line
 //! has a tag: `1:steady` for all operations of a phase of load point 1, `1:steady:/file5k.html` for those of one kind.
-//! Lines of kinds come in stretches of up to 10 s, after all other lines of their load point.
+//! Lines of kinds come in spans of up to 10 s, after all other lines of their load point.
 //!
 //! Source: `HistogramLogWriter` and `encodeIntoCompressedByteBuffer` of HdrHistogram 2.x; our buckets are those of its
 //! three significant digits, so that counts go over one by one.

@@ -6,10 +6,10 @@ use analysis::VerdictState;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use model::escaped;
 
-use crate::charts::{self, Frame};
+use crate::charts::{self, DrawingWidth};
 use crate::{
-    Align, Banner, Block, Cell, Document, Figure, Hero, Lead, NoteKind, Row, Section, Span, Table, Text,
-    Tile, Tone,
+    Align, Banner, Block, Cell, Document, Figure, Hero, LeadFigure, NoteKind, Row, RowStyle, Section, Span,
+    Table, Text, Tile,
 };
 
 const STYLE: &str = include_str!("style.css");
@@ -126,13 +126,13 @@ fn hero_html(hero: &Hero, state: VerdictState) -> Markup {
     }
 }
 
-fn lead_html(lead: &Lead) -> Markup {
+fn lead_html(lead: &LeadFigure) -> Markup {
     let id = lead.chart.id;
     html! {
         figure id=(id) class="lead" {
             figcaption { (lead.chart.title) }
-            (charts::inline_as(&lead.chart, id, Frame::Half, "wide"))
-            (charts::inline_as(&lead.chart, &format!("{id}-narrow"), Frame::Hand, "narrow"))
+            (charts::inline_as(&lead.chart, id, DrawingWidth::Half, "wide"))
+            (charts::inline_as(&lead.chart, &format!("{id}-narrow"), DrawingWidth::Narrow, "narrow"))
             p class="caption" { (text(&lead.caption)) }
         }
     }
@@ -199,11 +199,11 @@ fn figure_html(figure: &Figure, anchor: &str) -> Markup {
             @if figure.bulky || figure.chart.is_heavy() {
                 // Two drawings of it would be too much; on a narrow screen it is scrolled.
                 div class="scrolled" role="region" aria-label=(figure.chart.title) tabindex="0" {
-                    (charts::inline_as(&figure.chart, anchor, Frame::Page, ""))
+                    (charts::inline_as(&figure.chart, anchor, DrawingWidth::Page, ""))
                 }
             } @else {
-                (charts::inline_as(&figure.chart, anchor, Frame::Page, "wide"))
-                (charts::inline_as(&figure.chart, &format!("{anchor}-narrow"), Frame::Hand, "narrow"))
+                (charts::inline_as(&figure.chart, anchor, DrawingWidth::Page, "wide"))
+                (charts::inline_as(&figure.chart, &format!("{anchor}-narrow"), DrawingWidth::Narrow, "narrow"))
             }
             p class="caption" { (text(&figure.caption)) }
         }
@@ -246,11 +246,11 @@ fn table_html(table: &Table) -> Markup {
 }
 
 fn row_html(row: &Row, table: &Table) -> Markup {
-    let class = match row.tone {
-        Tone::Plain => None,
-        Tone::Best => Some("best"),
-        Tone::Bad => Some("bad"),
-        Tone::Total => Some("total"),
+    let class = match row.style {
+        RowStyle::Plain => None,
+        RowStyle::Best => Some("best"),
+        RowStyle::Invalid => Some("bad"),
+        RowStyle::Total => Some("total"),
     };
     html! {
         tr class=[class] {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::json::json as report_json;
 use super::json_comparison::comparison_json;
 use crate::CampaignRun;
-use crate::campaign::{Group, groups};
+use crate::campaign::{BenchmarkGroup, groups};
 
 /// The version of this form; rises with every change that a reader could stumble over.
 pub const FORMAT: u32 = 1;
@@ -15,7 +15,7 @@ pub fn campaign_json(runs: &[CampaignRun]) -> Value {
     json!({ "format": FORMAT, "benchmarks": groups(runs).iter().map(benchmark).collect::<Vec<_>>() })
 }
 
-fn benchmark(group: &Group) -> Value {
+fn benchmark(group: &BenchmarkGroup) -> Value {
     let benchmark = &group.runs[0].report.analysis.benchmark;
     let runs = group
         .runs

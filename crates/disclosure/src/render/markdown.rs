@@ -5,7 +5,7 @@ use std::fmt::Write;
 use analysis::VerdictState;
 use model::escaped;
 
-use crate::{Align, Banner, Block, Document, NoteKind, Row, Section, Span, Table, Text, Tone};
+use crate::{Align, Banner, Block, Document, NoteKind, Row, RowStyle, Section, Span, Table, Text};
 
 /// Renders a document as Markdown.
 pub fn markdown(document: &Document) -> String {
@@ -118,8 +118,10 @@ fn table_markdown(table: &Table, out: &mut String) {
 }
 
 fn row_markdown(row: &Row) -> String {
-    let cells = row.cells.iter().map(|cell| match row.tone {
-        Tone::Best | Tone::Total if !cell.text.is_empty() => format!("**{}**", escape(&cell.one_line())),
+    let cells = row.cells.iter().map(|cell| match row.style {
+        RowStyle::Best | RowStyle::Total if !cell.text.is_empty() => {
+            format!("**{}**", escape(&cell.one_line()))
+        }
         _ if cell.is_listing() => cell.text.lines().map(escape).collect::<Vec<_>>().join("<br>"),
         _ => escape(&cell.one_line()),
     });

@@ -1,4 +1,4 @@
-//! What held the server back at each load point, with the numbers that say so.
+//! Bottleneck of each load point, with its evidence.
 
 use analysis::attribute::{
     Attribution, CAUSES, Cause, Condition, Indicator, IndicatorUnit, Threshold, sentence,
@@ -8,7 +8,7 @@ use analysis::{LoadPointResult, VerdictState};
 use super::{attributed, hollow_note, is_doubtful, load_axis};
 use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
 use crate::report::load_number;
-use crate::{Block, Column, Figure, Report, Row, Section, Table, Text, Tone, numbers};
+use crate::{Block, Column, Figure, Report, Row, RowStyle, Section, Table, Text, numbers};
 
 /// Shares that are drawn against the load, each with the number of its color.
 const DRAWN: [(Indicator, usize); 5] = [
@@ -32,13 +32,13 @@ pub fn section(report: &Report) -> Option<Section> {
     let mut tables: Vec<Block> =
         known.chunks(INDICATORS_MAX).map(|some| Block::Table(indicators(report, some))).collect();
     tables.push(Block::Table(rules()));
-    blocks.push(Block::Fold { title: "All signs, rules and thresholds".into(), blocks: tables });
+    blocks.push(Block::Fold { title: "All indicators, rules and thresholds".into(), blocks: tables });
     Some(Section { id: "bottleneck", title: "Bottleneck".into(), blocks })
 }
 
 fn table(report: &Report) -> Table {
     let columns = vec![
-        Column::numbers(report.words().load, ""),
+        Column::numbers(report.terms().load, ""),
         Column::words("Bottleneck"),
         Column::words("Evidence"),
         Column::words("Most used"),
@@ -51,12 +51,13 @@ fn table(report: &Report) -> Table {
             .iter()
             .map(|(indicator, value)| format!("{} {}", indicator.name(), indicator_text(*indicator, *value)))
             .collect();
-        let tone = if point.verdict.state == VerdictState::Valid { Tone::Plain } else { Tone::Bad };
+        let style =
+            if point.verdict.state == VerdictState::Valid { RowStyle::Plain } else { RowStyle::Invalid };
         let name = attribution.name();
         Row::plain([load_number(point.load), name, dash(evidence.join("; ")), dash(used.join(", "))])
-            .tone(tone)
+            .style(style)
     };
-    Table::new("What held each load point back", columns, attributed(report).map(row).collect()).note(
+    Table::new("Bottleneck of each load point", columns, attributed(report).map(row).collect()).note(
         "Evidence: what was found, with the threshold in brackets. Probably: concluded from other signs than a limit that \
          was reached, or from less than 5 s. Most used: the two resources closest to what they can give.",
     )
@@ -129,7 +130,7 @@ fn chart(report: &Report) -> Chart {
     };
     Chart {
         id: "use-chart",
-        title: format!("Use of resources against {}", report.words().load_noun),
+        title: format!("Use of resources against {}", report.terms().load_noun),
         description: "Use of processors, disks, network and workers at each load point, as shares.".into(),
         x: load_axis(report),
         panels: vec![Panel {
@@ -149,7 +150,7 @@ fn shares(report: &Report) -> Table {
         .map(|(indicator, _)| *indicator)
         .filter(|indicator| is_known(report, *indicator))
         .collect();
-    let mut columns = vec![Column::numbers(report.words().load, "")];
+    let mut columns = vec![Column::numbers(report.terms().load, "")];
     columns.extend(drawn.iter().map(|indicator| Column::numbers(indicator.name(), "%")));
     let row = |(point, attribution): (&LoadPointResult, &Attribution)| {
         let mut cells = vec![load_number(point.load)];
@@ -180,6 +181,6 @@ fn indicators(report: &Report, some: &[(&LoadPointResult, &Attribution)]) -> Tab
         Row::plain(cells)
     };
     let known = Indicator::ALL.iter().filter(|indicator| is_known(report, **indicator));
-    let caption = format!("Signs of a bottleneck, per number of {}", report.words().load_noun);
+    let caption = format!("Signs of a bottleneck, per number of {}", report.terms().load_noun);
     Table::new(caption, columns, known.map(row).collect())
 }

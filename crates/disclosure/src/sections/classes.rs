@@ -2,7 +2,7 @@
 
 use analysis::{KindResult, LoadPointResult};
 
-use crate::{Block, Column, Report, Row, Section, Table, Tone, numbers};
+use crate::{Block, Column, Report, Row, RowStyle, Section, Table, numbers};
 
 /// For workloads whose kinds are classes of many objects; single files have statistics of their own.
 pub fn section(report: &Report) -> Option<Section> {
@@ -47,8 +47,8 @@ fn table(report: &Report, point: &LoadPointResult) -> Table {
     let mut rows: Vec<Row> = kinds
         .map(|(index, (kind, request))| row(kind, workload.request_share(index), request.share_gap_max))
         .collect();
-    rows.push(row(&point.total, 1.0, None).tone(Tone::Total));
-    let caption = format!("Classes at {}", report.words().load_text(point.load));
+    rows.push(row(&point.total, 1.0, None).style(RowStyle::Total));
+    let caption = format!("Classes at {}", report.terms().load_text(point.load));
     Table::new(caption, columns, rows).note(
         "Shares count successful and failed operations. A share may be off by the given part of the expected one, or by four standard deviations of chance if that is more; a class of which fewer than 25 operations are expected is not judged. Share of time: of the response time of all successful \
          operations.",

@@ -5,7 +5,7 @@ use model::Headline;
 
 use super::{is_doubtful, state_text};
 use crate::report::load_number;
-use crate::{Block, Column, Report, Row, Section, Table, Tone, numbers};
+use crate::{Block, Column, Report, Row, RowStyle, Section, Table, numbers};
 
 pub fn section(report: &Report) -> Option<Section> {
     let counts_requests = report.plan.benchmark.headline == Headline::RequestRate;
@@ -18,7 +18,7 @@ pub fn section(report: &Report) -> Option<Section> {
 
 fn table(report: &Report) -> Table {
     let columns = vec![
-        Column::numbers(report.words().load, ""),
+        Column::numbers(report.terms().load, ""),
         Column::numbers("Bodies", "KiB/s"),
         Column::numbers("Heads", "KiB/s"),
         Column::numbers("Connect time", ""),
@@ -39,7 +39,7 @@ fn table(report: &Report) -> Table {
             numbers::figure(point.rate_per_user),
             state_text(point.verdict.state).to_owned(),
         ])
-        .tone(if is_doubtful(point) { Tone::Bad } else { Tone::Plain })
+        .style(if is_doubtful(point) { RowStyle::Invalid } else { RowStyle::Plain })
     };
     let rows = report.analysis.load_points.iter().map(row).collect();
     Table::new("Requests and throughput", columns, rows).note(

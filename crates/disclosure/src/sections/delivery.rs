@@ -5,7 +5,7 @@ use analysis::LoadPointResult;
 use super::{hollow_note, is_doubtful, state_text};
 use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
 use crate::report::load_number;
-use crate::{Block, Column, Figure, Report, Row, Section, Table, Tone, numbers};
+use crate::{Block, Column, Figure, Report, Row, RowStyle, Section, Table, numbers};
 
 pub fn section(report: &Report) -> Option<Section> {
     if !report.is_open() || report.analysis.load_points.is_empty() {
@@ -64,7 +64,7 @@ fn table(report: &Report) -> Table {
             numbers::count(u64::from(point.load.in_flight_max())),
             state_text(point.verdict.state).to_owned(),
         ])
-        .tone(if is_doubtful(point) { Tone::Bad } else { Tone::Plain })
+        .style(if is_doubtful(point) { RowStyle::Invalid } else { RowStyle::Plain })
     };
     let limit = numbers::percent(report.plan.rules.delivered_ratio_min, 0);
     let overall = numbers::seconds(report.analysis.response_mean());

@@ -33,7 +33,7 @@ fn outcomes(points: &[LoadPointResult]) -> Vec<Outcome> {
 }
 
 fn counts(report: &Report, outcomes: &[Outcome]) -> Table {
-    let mut columns = vec![Column::numbers(report.words().load, "")];
+    let mut columns = vec![Column::numbers(report.terms().load, "")];
     columns.extend(outcomes.iter().map(|outcome| Column::numbers(outcome.name(), "")));
     columns.push(Column::numbers("all", ""));
     let row = |point: &LoadPointResult| {
@@ -53,7 +53,7 @@ fn examples(report: &Report) -> Option<Block> {
     let examples: Vec<&Example> =
         report.analysis.load_points.iter().flat_map(|point| &point.examples).collect();
     let columns = vec![
-        Column::numbers(report.words().load, ""),
+        Column::numbers(report.terms().load, ""),
         Column::numbers("At", ""),
         Column::words("Failure"),
         Column::words("File"),

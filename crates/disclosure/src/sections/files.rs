@@ -3,7 +3,7 @@
 use analysis::{KindResult, LoadPointResult, SummaryStatistics};
 
 use crate::report::load_number;
-use crate::{Block, Column, NoteKind, Report, Row, Section, Table, Tone, numbers};
+use crate::{Block, Column, NoteKind, Report, Row, RowStyle, Section, Table, numbers};
 
 /// Rows of per-file statistics that a report has room for; beyond, other load points than the main one are shown in short.
 const ROWS_MAX: usize = 300;
@@ -32,7 +32,7 @@ pub fn section(report: &Report) -> Option<Section> {
 /// Returns the tables of a load point, folded: they are long, and few readers look for them.
 fn at_load(report: &Report, point: &LoadPointResult) -> Block {
     Block::Fold {
-        title: format!("At {}", report.words().load_text(point.load)),
+        title: format!("At {}", report.terms().load_text(point.load)),
         blocks: vec![Block::Table(counts(report, point)), statistics(point)],
     }
 }
@@ -40,7 +40,7 @@ fn at_load(report: &Report, point: &LoadPointResult) -> Block {
 /// Returns hits and response times per file at other load points; `None` if that is too long as well.
 fn in_short(report: &Report, points: &[&LoadPointResult]) -> Option<Block> {
     let columns = vec![
-        Column::numbers(report.words().load, ""),
+        Column::numbers(report.terms().load, ""),
         Column::words("File"),
         Column::numbers("Hits", ""),
         Column::numbers("Average", ""),
@@ -96,7 +96,7 @@ fn counts(report: &Report, point: &LoadPointResult) -> Table {
     let expected = |kind: &KindResult| workload.requests.iter().position(|request| request.name == kind.name);
     let share = |kind: &KindResult| expected(kind).map(|index| workload.request_share(index));
     let mut rows: Vec<Row> = point.kinds.iter().map(|kind| row(kind, share(kind))).collect();
-    rows.push(row(&point.total, Some(1.0)).tone(Tone::Total));
+    rows.push(row(&point.total, Some(1.0)).style(RowStyle::Total));
     Table::new("Hits and bytes per file", columns, rows)
         .note("Share counts successful and failed operations; expected is what the mix says.")
 }
@@ -112,15 +112,15 @@ fn statistics(point: &LoadPointResult) -> Block {
         Column::numbers("p50", ""),
         Column::numbers("p99", ""),
     ];
-    let mut rows: Vec<Row> = point.kinds.iter().flat_map(|kind| lines(kind, Tone::Plain)).collect();
-    rows.extend(lines(&point.total, Tone::Total));
+    let mut rows: Vec<Row> = point.kinds.iter().flat_map(|kind| lines(kind, RowStyle::Plain)).collect();
+    rows.extend(lines(&point.total, RowStyle::Total));
     let table = Table::new("Times and sizes per file", columns, rows)
         .note("Std dev is the population standard deviation, √|E[x²] − E[x]²|.");
     Block::Table(table)
 }
 
 /// The four lines that WebStone prints per file, the file's name on the first one; with percentiles where we have them.
-fn lines(kind: &KindResult, tone: Tone) -> impl Iterator<Item = Row> + use<> {
+fn lines(kind: &KindResult, style: RowStyle) -> impl Iterator<Item = Row> + use<> {
     let seconds = |q: f64| numbers::time(kind.percentiles.percentile(q).map(|one| one.value));
     let none = || [String::new(), String::new()];
     let lines = [
@@ -131,7 +131,7 @@ fn lines(kind: &KindResult, tone: Tone) -> impl Iterator<Item = Row> + use<> {
     ];
     let names = [kind.name.clone(), String::new(), String::new(), String::new()];
     names.into_iter().zip(lines).map(move |(name, (what, four, percentiles))| {
-        Row::plain([name, what.to_owned()].into_iter().chain(four).chain(percentiles)).tone(tone)
+        Row::plain([name, what.to_owned()].into_iter().chain(four).chain(percentiles)).style(style)
     })
 }
 

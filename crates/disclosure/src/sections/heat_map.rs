@@ -4,7 +4,7 @@ use analysis::{TimeClasses, class_start};
 use model::Phase;
 use units::Nanos;
 
-use super::timeline::{Stretch, load_marks, time_axis};
+use super::timeline::{PhaseSpan, load_marks, time_axis};
 use crate::charts::{Axis, Chart, Draw, Format, Mark, Panel, Point, Series, Spacing, width_for};
 use crate::{Cell, Column, Figure, Report, Row, Table, numbers};
 
@@ -19,7 +19,7 @@ const LEVELS: [(f64, &str); 5] =
 const LEAST: Nanos = Nanos(630);
 
 /// Seconds that are folded into one column, all of one phase of one load point.
-struct Slice {
+struct HeatMapColumn {
     load: String,
     /// Where it begins and ends, on the axis of the whole run.
     from: f64,
@@ -29,10 +29,10 @@ struct Slice {
 }
 
 /// Returns the heat map with its numbers; `None` if no classes were kept, or nothing succeeded.
-pub(super) fn figure(report: &Report, stretches: &[Stretch]) -> Option<Figure> {
-    let width = width_for(stretches.iter().map(|stretch| stretch.classes.len()), COLUMNS_MAX);
-    let slices: Vec<Slice> = stretches.iter().flat_map(|stretch| slices(stretch, width)).collect();
-    if slices.iter().all(|slice| slice.classes.n() == 0) {
+pub(super) fn figure(report: &Report, spans: &[PhaseSpan]) -> Option<Figure> {
+    let width = width_for(spans.iter().map(|span| span.classes.len()), COLUMNS_MAX);
+    let columns: Vec<HeatMapColumn> = spans.iter().flat_map(|span| columns(span, width)).collect();
+    if columns.iter().all(|column| column.classes.n() == 0) {
         return None;
     }
     let folded = match width {
@@ -44,55 +44,55 @@ pub(super) fn figure(report: &Report, stretches: &[Stretch]) -> Option<Figure> {
          a cell, the larger the share of the column’s operations that were so slow."
     );
     Some(Figure {
-        chart: chart(report, stretches, &slices),
+        chart: chart(report, spans, &columns),
         caption: caption.into(),
-        table: table(report, "Response times over the run, share of operations", &slices),
+        table: table(report, "Response times over the run, share of operations", &columns),
         bulky: true,
     })
 }
 
 /// Returns what the picture comes to in the steady phase of each load point: short enough for all forms of the report.
-pub(super) fn by_load_point(report: &Report, stretches: &[Stretch]) -> Option<Table> {
-    let steady = stretches.iter().filter(|stretch| stretch.phase == Phase::Steady);
-    let kept = steady.filter(|stretch| !stretch.classes.is_empty());
-    let whole: Vec<Slice> = kept.flat_map(|stretch| slices(stretch, stretch.classes.len())).collect();
-    let is_empty = whole.iter().all(|slice| slice.classes.n() == 0);
+pub(super) fn by_load_point(report: &Report, spans: &[PhaseSpan]) -> Option<Table> {
+    let steady = spans.iter().filter(|span| span.phase == Phase::Steady);
+    let kept = steady.filter(|span| !span.classes.is_empty());
+    let whole: Vec<HeatMapColumn> = kept.flat_map(|span| columns(span, span.classes.len())).collect();
+    let is_empty = whole.iter().all(|column| column.classes.n() == 0);
     (!is_empty).then(|| table(report, "Response times by load point, share of operations", &whole))
 }
 
-fn slices(stretch: &Stretch, width: usize) -> Vec<Slice> {
-    let columns = stretch.classes.chunks(width).enumerate();
-    let n = stretch.classes.len();
-    let at = |second: usize| stretch.from + (stretch.to - stretch.from) * second as f64 / n as f64;
+fn columns(span: &PhaseSpan, width: usize) -> Vec<HeatMapColumn> {
+    let columns = span.classes.chunks(width).enumerate();
+    let n = span.classes.len();
+    let at = |second: usize| span.from + (span.to - span.from) * second as f64 / n as f64;
     columns
         .map(|(column, seconds)| {
             let first = column * width;
             let mut classes = TimeClasses::default();
             seconds.iter().for_each(|second| classes.merge(second));
-            Slice {
-                load: stretch.load.clone(),
+            HeatMapColumn {
+                load: span.load.clone(),
                 from: at(first),
                 to: at(first + seconds.len()),
-                phase: stretch.phase.name(),
+                phase: span.phase.name(),
                 classes,
             }
         })
         .collect()
 }
 
-fn chart(report: &Report, stretches: &[Stretch], slices: &[Slice]) -> Chart {
-    let (x, scale) = time_axis(stretches);
+fn chart(report: &Report, spans: &[PhaseSpan], columns: &[HeatMapColumn]) -> Chart {
+    let (x, scale) = time_axis(spans);
     let level = |level: usize| Series {
         name: LEVELS[level].1.to_owned(),
         style: level,
         draw: Draw::Cells,
-        points: rectangles(slices, level, scale),
+        points: rectangles(columns, level, scale),
     };
-    let marks = load_marks(report, stretches).into_iter();
+    let marks = load_marks(report, spans).into_iter();
     Chart {
         id: "heat-map",
         title: "Response times over the run".into(),
-        description: description(slices),
+        description: description(columns),
         x,
         panels: vec![Panel {
             y: Axis::new("Response time (log); share of operations", Spacing::Log, Format::Seconds),
@@ -105,26 +105,26 @@ fn chart(report: &Report, stretches: &[Stretch], slices: &[Slice]) -> Chart {
 }
 
 /// Says between what the bulk of the response times lies over the whole run.
-fn description(slices: &[Slice]) -> String {
+fn description(columns: &[HeatMapColumn]) -> String {
     let mut all = TimeClasses::default();
-    slices.iter().for_each(|slice| all.merge(&slice.classes));
+    columns.iter().for_each(|column| all.merge(&column.classes));
     let Some((fullest, n)) = all.counts().iter().max_by_key(|(_, n)| *n) else { return String::new() };
     let share = numbers::percent(*n as f64 / all.n() as f64, 0);
     format!("Of all operations {share} took {}, more than any other class.", class_text(*fullest))
 }
 
 /// Returns opposite corners of the rectangles of one level: runs of neighboring columns of a class are one.
-fn rectangles(slices: &[Slice], level: usize, scale: f64) -> Vec<Point> {
+fn rectangles(columns: &[HeatMapColumn], level: usize, scale: f64) -> Vec<Point> {
     let mut points: Vec<Point> = Vec::new();
-    for class in classes(slices) {
+    for class in classes(columns) {
         let (low, high) = edges(class);
         let mut open: Option<(f64, f64)> = None;
-        for slice in slices.iter().filter(|slice| level_of(slice, class) == Some(level)) {
+        for column in columns.iter().filter(|column| level_of(column, class) == Some(level)) {
             open = match open {
-                Some((from, to)) if to == slice.from => Some((from, slice.to)),
+                Some((from, to)) if to == column.from => Some((from, column.to)),
                 before => {
                     points.extend(before.into_iter().flat_map(|run| corners(run, (low, high), scale)));
-                    Some((slice.from, slice.to))
+                    Some((column.from, column.to))
                 }
             };
         }
@@ -138,21 +138,21 @@ fn corners((from, to): (f64, f64), (low, high): (f64, f64), scale: f64) -> [Poin
 }
 
 /// Returns the classes that occur, by rising time.
-fn classes(slices: &[Slice]) -> Vec<u8> {
+fn classes(columns: &[HeatMapColumn]) -> Vec<u8> {
     let mut all = TimeClasses::default();
-    slices.iter().for_each(|slice| all.merge(&slice.classes));
+    columns.iter().for_each(|column| all.merge(&column.classes));
     all.counts().iter().map(|(class, _)| *class).collect()
 }
 
 /// Returns the level of a class in a column; `None` if nothing of it is there.
-fn level_of(slice: &Slice, class: u8) -> Option<usize> {
-    let share = share(slice, class)?;
+fn level_of(column: &HeatMapColumn, class: u8) -> Option<usize> {
+    let share = share(column, class)?;
     LEVELS.iter().position(|(most, _)| share <= *most).or(Some(LEVELS.len() - 1))
 }
 
-fn share(slice: &Slice, class: u8) -> Option<f64> {
-    let (_, n) = slice.classes.counts().iter().find(|(known, _)| *known == class)?;
-    Some(*n as f64 / slice.classes.n() as f64)
+fn share(column: &HeatMapColumn, class: u8) -> Option<f64> {
+    let (_, n) = column.classes.counts().iter().find(|(known, _)| *known == class)?;
+    Some(*n as f64 / column.classes.n() as f64)
 }
 
 /// Returns the times between which a class is drawn, in s.
@@ -169,30 +169,30 @@ fn class_text(class: u8) -> String {
     }
 }
 
-/// Returns a row for every slice: share of its operations per class, in percent.
-fn table(report: &Report, caption: &str, slices: &[Slice]) -> Table {
-    let classes = classes(slices);
-    let mut columns = vec![
-        Column::numbers(report.words().load, ""),
+/// Returns a row for every column: share of its operations per class, in percent.
+fn table(report: &Report, caption: &str, columns: &[HeatMapColumn]) -> Table {
+    let classes = classes(columns);
+    let mut headings = vec![
+        Column::numbers(report.terms().load, ""),
         Column::numbers("From", "s"),
         Column::words("Phase"),
         Column::numbers("n", ""),
     ];
-    columns.extend(classes.iter().map(|class| Column::numbers(class_text(*class), "%")));
-    let row = |slice: &Slice| {
+    headings.extend(classes.iter().map(|class| Column::numbers(class_text(*class), "%")));
+    let row = |column: &HeatMapColumn| {
         let mut cells: Vec<Cell> = vec![
-            slice.load.clone().into(),
-            numbers::fixed(slice.from, 0).into(),
-            slice.phase.into(),
-            numbers::count(slice.classes.n()).into(),
+            column.load.clone().into(),
+            numbers::fixed(column.from, 0).into(),
+            column.phase.into(),
+            numbers::count(column.classes.n()).into(),
         ];
         cells.extend(classes.iter().map(|class| {
-            let share = share(slice, *class);
+            let share = share(column, *class);
             Cell::from(share.map_or(String::new(), |share| numbers::fixed(100.0 * share, 2)))
         }));
         Row::plain(cells)
     };
-    Table::new(caption, columns, slices.iter().map(row).collect())
+    Table::new(caption, headings, columns.iter().map(row).collect())
 }
 
 #[cfg(test)]
@@ -201,12 +201,12 @@ mod tests {
 
     use super::*;
 
-    fn slice(from: f64, times: &[(u64, u64)]) -> Slice {
+    fn column(from: f64, times: &[(u64, u64)]) -> HeatMapColumn {
         let mut histogram = Histogram::new();
         times
             .iter()
             .for_each(|(micros, n)| (0..*n).for_each(|_| histogram.record(Nanos::from_micros(*micros))));
-        Slice {
+        HeatMapColumn {
             load: "10".into(),
             from,
             to: from + 1.0,
@@ -219,20 +219,20 @@ mod tests {
     #[test]
     fn neighbors_of_one_level_are_one_rectangle() {
         let same = [(1_100, 99), (7_000, 1)];
-        let slices = [slice(0.0, &same), slice(1.0, &same), slice(5.0, &same)];
+        let columns = [column(0.0, &same), column(1.0, &same), column(5.0, &same)];
         let corner = Point::new;
         let expected = [corner(0.0, 0.001), corner(2.0, 0.0016), corner(5.0, 0.001), corner(6.0, 0.0016)];
-        assert_eq!(rectangles(&slices, 4, 1.0), expected);
-        assert_eq!(rectangles(&slices, 1, 1.0).len(), 4);
-        assert!(rectangles(&slices, 0, 1.0).is_empty() && rectangles(&slices, 2, 1.0).is_empty());
+        assert_eq!(rectangles(&columns, 4, 1.0), expected);
+        assert_eq!(rectangles(&columns, 1, 1.0).len(), 4);
+        assert!(rectangles(&columns, 0, 1.0).is_empty() && rectangles(&columns, 2, 1.0).is_empty());
     }
 
     #[test]
     fn every_share_has_a_level_and_nothing_has_none() {
-        let slice = slice(0.0, &[(11, 1), (110, 9), (1_100, 990)]);
+        let column = column(0.0, &[(11, 1), (110, 9), (1_100, 990)]);
         let levels = [11, 110, 1_100, 11_000].map(|micros| {
             let class = (0..48).find(|class| Nanos::from_micros(micros) < class_start(class + 1)).unwrap();
-            level_of(&slice, class)
+            level_of(&column, class)
         });
         assert_eq!(levels, [Some(0), Some(1), Some(4), None]);
     }

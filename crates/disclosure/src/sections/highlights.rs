@@ -3,7 +3,7 @@
 use analysis::attribute::{generator_headroom, sentence};
 use analysis::{Analysis, LoadPointResult, VerdictState};
 
-use crate::report::Words;
+use crate::report::Terms;
 use crate::{Report, Text, numbers};
 
 /// With less than this many times the load a generator has little left.
@@ -28,8 +28,8 @@ pub(crate) fn highlights(report: &Report) -> Vec<Text> {
 }
 
 fn peak(report: &Report, point: &LoadPointResult) -> Text {
-    let words = report.words();
-    let rate = format!("{} {}", numbers::figure(point.rate), words.rate);
+    let terms = report.terms();
+    let rate = format!("{} {}", numbers::figure(point.rate), terms.rate);
     let is_any_valid =
         report.analysis.load_points.iter().any(|point| point.verdict.state == VerdictState::Valid);
     let begin = match (&report.analysis.headline, is_any_valid) {
@@ -39,7 +39,7 @@ fn peak(report: &Report, point: &LoadPointResult) -> Text {
             "No load point is valid; the highest rate that was seen, and that counts for nothing, is "
         }
     };
-    let mut text = Text::from(begin).strong(rate).plain(" at ").strong(words.load_text(point.load));
+    let mut text = Text::from(begin).strong(rate).plain(" at ").strong(terms.load_text(point.load));
     text = text.plain(format!(", with a mean response time of {}", numbers::seconds(point.response.mean)));
     if let Some(p99) = point.response.percentile(0.99) {
         text = text.plain(format!(" and a 99th percentile of {}", numbers::time(p99.value)));
@@ -53,17 +53,17 @@ fn peak(report: &Report, point: &LoadPointResult) -> Text {
 
 /// Says from where on more load brings no more rate, or that this was not reached.
 fn saturation(report: &Report) -> Option<Text> {
-    let words = report.words();
+    let terms = report.terms();
     let highest = at(report, report.analysis.curve.saturation)?;
     if report.analysis.load_points.len() < 2 {
         return None;
     }
     Some(match report.saturation() {
         None => Text::from("Saturation was not reached: the rate still grew up to the highest load, ")
-            .strong(words.load_text(highest.load))
+            .strong(terms.load_text(highest.load))
             .plain("."),
         Some(saturation) => Text::from("The server saturates at ")
-            .strong(words.load_text(saturation.load))
+            .strong(terms.load_text(saturation.load))
             .plain(": more load brings at most 3 % more rate."),
     })
 }
@@ -73,7 +73,7 @@ fn knee(report: &Report) -> Option<Text> {
     let knee = at(report, curve.knee).filter(|_| curve.knee != curve.peak)?;
     let (rate, response) = (numbers::figure(knee.rate), numbers::seconds(knee.response.mean));
     Some(
-        Text::from("Best trade-off (knee): ").strong(report.words().load_text(knee.load)).plain(format!(
+        Text::from("Best trade-off (knee): ").strong(report.terms().load_text(knee.load)).plain(format!(
             " ({rate}/s in {response}). Beyond it, response time grows faster than throughput."
         )),
     )
@@ -87,7 +87,7 @@ fn growth(report: &Report, main: &LoadPointResult) -> Option<Text> {
     let faster = main.rate / lowest.rate;
     let is_known = lowest.index != main.index && slower.is_finite() && faster.is_finite();
     is_known.then(|| {
-        let from = report.words().load_text(lowest.load);
+        let from = report.terms().load_text(lowest.load);
         Text::from(format!(
             "Compared with {from}: {} times the throughput, {} times the mean response time ({}).",
             numbers::figure(faster),
@@ -144,7 +144,7 @@ fn errors(analysis: &Analysis) -> Text {
     let worst = analysis.load_points.iter().filter_map(|point| Some((point.error_level?, point)));
     let worst = worst.max_by(|one, other| one.0.total_cmp(&other.0));
     let place = worst.map_or(String::new(), |(level, point)| {
-        format!(", most at {} ({})", Words::of(analysis).load_text(point.load), numbers::percent(level, 2))
+        format!(", most at {} ({})", Terms::of(analysis).load_text(point.load), numbers::percent(level, 2))
     });
     let (failed, all) = (numbers::count(failed), numbers::count(ok + failed));
     format!("{failed} of {all} operations failed in steady phases{place}.").into()

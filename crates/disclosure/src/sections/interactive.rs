@@ -21,9 +21,9 @@ pub fn section(report: &Report) -> Option<Section> {
 }
 
 fn table(report: &Report) -> Table {
-    let words = report.words();
+    let terms = report.terms();
     let columns = vec![
-        Column::numbers(words.load, ""),
+        Column::numbers(terms.load, ""),
         Column::numbers("N ÷ Z", "/s"),
         Column::numbers("Rate, of the bound", "%"),
         Column::numbers("N ÷ X − Z", ""),

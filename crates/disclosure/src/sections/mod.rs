@@ -43,10 +43,10 @@ use crate::charts::{Axis, Format, Mark, Spacing};
 use crate::{Document, Report, Section, Text};
 
 /// Makes a section of a report; `None` if it has nothing to say about this run.
-type Maker = fn(&Report) -> Option<Section>;
+type SectionBuilder = fn(&Report) -> Option<Section>;
 
 /// In reading order.
-const SECTIONS: &[Maker] = &[
+const SECTIONS: &[SectionBuilder] = &[
     summary::section,
     results::section,
     narrative::section,
@@ -118,7 +118,7 @@ fn reason_text(report: &Report, reason: &Reason) -> Text {
         let load =
             report.analysis.load_points.iter().find(|point| point.index == index).map(|point| point.load);
         let load = load.or(report.plan.load_points.get(index as usize).map(|point| point.load));
-        let load = load.map_or(String::new(), |load| format!(" ({})", report.words().load_text(load)));
+        let load = load.map_or(String::new(), |load| format!(" ({})", report.terms().load_text(load)));
         text = text.strong(format!("Load point {}{load}: ", index + 1));
     }
     text = text.sentence(&format!("{} (rule ", reason.text)).code(reason.rule).plain(")");
@@ -132,7 +132,7 @@ fn reason_text(report: &Report, reason: &Reason) -> Text {
 fn load_axis(report: &Report) -> Axis {
     let title = match report.is_open() {
         true => "Offered operations per second".to_owned(),
-        false => report.words().load.to_owned(),
+        false => report.terms().load.to_owned(),
     };
     let at = report.analysis.load_points.iter().map(|point| point.load.level()).collect();
     Axis { at, ..Axis::new(title, Spacing::FromZero, Format::Plain) }

@@ -3,7 +3,7 @@
 use analysis::attribute::{Attribution, Condition, IndicatorUnit};
 use analysis::{LoadPointResult, VerdictState};
 
-use crate::report::Words;
+use crate::report::Terms;
 use crate::{Block, NoteKind, Report, Section, Text, numbers};
 
 /// A stretch of the curve.
@@ -49,13 +49,13 @@ fn paragraph(report: &Report, points: &[&LoadPointResult], range: Range) -> Opti
     let here: Vec<&LoadPointResult> =
         points.iter().copied().filter(|point| range_of(report, point) == Some(range)).collect();
     let (first, last) = (here.first()?, here.last()?);
-    let words = report.words();
+    let terms = report.terms();
     let before = points.iter().rev().find(|point| point.load.level() < first.load.level());
     let text = match range {
-        Range::Rising if here.len() < 2 => from_the_start(words, first, points),
-        Range::Rising => rising(words, first, last),
-        Range::Flat => flat(words, before.unwrap_or(first), last),
-        Range::Beyond => beyond(words, before.unwrap_or(first), last, here.len()),
+        Range::Rising if here.len() < 2 => from_the_start(terms, first, points),
+        Range::Rising => rising(terms, first, last),
+        Range::Flat => flat(terms, before.unwrap_or(first), last),
+        Range::Beyond => beyond(terms, before.unwrap_or(first), last, here.len()),
     };
     Some([Some(text), cpu(&here), evidence(&here), errors(&here)].into_iter().flatten().fold(
         Text::default(),
@@ -76,24 +76,24 @@ fn range_of(report: &Report, point: &LoadPointResult) -> Option<Range> {
     })
 }
 
-fn from_the_start(words: Words, first: &LoadPointResult, points: &[&LoadPointResult]) -> String {
+fn from_the_start(terms: Terms, first: &LoadPointResult, points: &[&LoadPointResult]) -> String {
     let highest = points.iter().map(|point| point.rate).fold(0.0, f64::max);
     format!(
         "With {}, the lowest load, the server reaches {} already, {} of the highest rate: all of the curve is saturation.",
-        words.load_text(first.load),
-        rate(words, first),
+        terms.load_text(first.load),
+        rate(terms, first),
         numbers::percent(first.rate / highest, 0)
     )
 }
 
-fn rising(words: Words, first: &LoadPointResult, last: &LoadPointResult) -> String {
+fn rising(terms: Terms, first: &LoadPointResult, last: &LoadPointResult) -> String {
     let (more, load) = (last.rate / first.rate, last.load.level() / first.load.level());
     format!(
         "From {} to {} the rate rises from {} to {}: {} for {} the load. The mean response time goes from {} to {}.",
         crate::report::load_number(first.load),
-        words.load_text(last.load),
+        terms.load_text(last.load),
         numbers::figure(first.rate),
-        rate(words, last),
+        rate(terms, last),
         times(more),
         times(load),
         numbers::seconds(first.response.mean),
@@ -102,12 +102,12 @@ fn rising(words: Words, first: &LoadPointResult, last: &LoadPointResult) -> Stri
 }
 
 /// `before` is the saturation point.
-fn flat(words: Words, before: &LoadPointResult, last: &LoadPointResult) -> String {
+fn flat(terms: Terms, before: &LoadPointResult, last: &LoadPointResult) -> String {
     format!(
         "Between {} and {} more load brings little more rate, {} at most; what it brings is waiting: the mean response time \
          grows from {} to {}.",
         crate::report::load_number(before.load),
-        words.load_text(last.load),
+        terms.load_text(last.load),
         numbers::percent((last.rate / before.rate - 1.0).max(0.0), 1),
         numbers::seconds(before.response.mean),
         numbers::seconds(last.response.mean),
@@ -115,16 +115,16 @@ fn flat(words: Words, before: &LoadPointResult, last: &LoadPointResult) -> Strin
 }
 
 /// `before` is the load point with the highest rate.
-fn beyond(words: Words, before: &LoadPointResult, last: &LoadPointResult, n: usize) -> String {
+fn beyond(terms: Terms, before: &LoadPointResult, last: &LoadPointResult, n: usize) -> String {
     let lost = 1.0 - last.rate / before.rate;
     let change = match lost {
         lost if lost < 0.01 => "the rate stays where it is".to_owned(),
-        lost => format!("the rate falls by {} to {}", numbers::percent(lost, 1), rate(words, last)),
+        lost => format!("the rate falls by {} to {}", numbers::percent(lost, 1), rate(terms, last)),
     };
     let up_to = if n == 1 { "at".to_owned() } else { "up to".to_owned() };
     format!(
         "Beyond the highest rate, {up_to} {}, {change}, with a mean response time of {}.",
-        words.load_text(last.load),
+        terms.load_text(last.load),
         numbers::seconds(last.response.mean)
     )
 }
@@ -192,8 +192,8 @@ fn left_out(report: &Report, n_shown: usize) -> Option<Block> {
     Some(Block::Note(NoteKind::Info, text.into()))
 }
 
-fn rate(words: Words, point: &LoadPointResult) -> String {
-    format!("{} {}", numbers::figure(point.rate), words.rate)
+fn rate(terms: Terms, point: &LoadPointResult) -> String {
+    format!("{} {}", numbers::figure(point.rate), terms.rate)
 }
 
 fn times(ratio: f64) -> String {

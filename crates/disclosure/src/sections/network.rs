@@ -24,7 +24,7 @@ fn load(report: &Report) -> Vec<(&'static str, String)> {
     // Of a search those that were run; its file set is for the greatest that it might have asked for.
     let run = plan.load_points.iter().map(|point| point.load);
     if let Some(load) = run.max_by(|one, other| one.level().total_cmp(&other.level())) {
-        facts.push(("Maximum requested load", report.words().load_text(load)));
+        facts.push(("Maximum requested load", report.terms().load_text(load)));
     }
     facts.push((
         "Maximum file set",

@@ -22,14 +22,14 @@ pub fn subtitle(report: &Report) -> String {
 /// Answers in numbers what the run was to find out: what the server carries, and whether more load would bring more.
 pub fn answer(report: &Report) -> Text {
     let Some(point) = report.main_point() else { return Text::default() };
-    let words = report.words();
-    let rate = format!("{} {}", numbers::figure(point.rate), words.rate);
+    let terms = report.terms();
+    let rate = format!("{} {}", numbers::figure(point.rate), terms.rate);
     let mut text = match report.analysis.headline {
         Some(_) => Text::default().strong(server_text(report)).plain(" carried ").strong(rate),
         None => Text::from("No load point is valid. The highest rate seen, which counts for nothing, is ")
             .strong(rate),
     };
-    text = text.plain(" at ").strong(words.load_text(point.load)).plain(", with a mean response time of ");
+    text = text.plain(" at ").strong(terms.load_text(point.load)).plain(", with a mean response time of ");
     text = text.strong(numbers::seconds(point.response.mean));
     if let Some(p99) = point.response.percentile(0.99) {
         text = text.plain(" and a p99 of ").strong(numbers::time(p99.value));
@@ -40,7 +40,7 @@ pub fn answer(report: &Report) -> Text {
         _ if !is_several => text,
         (_, true) => text.plain(limits_text(report)),
         (Some(saturation), _) => {
-            text.plain(" It was saturated from ").strong(words.load_text(saturation.load)).plain(" on.")
+            text.plain(" It was saturated from ").strong(terms.load_text(saturation.load)).plain(" on.")
         }
         (None, _) => text.plain(" The rate still grew up to the highest load."),
     }
@@ -145,7 +145,7 @@ pub fn hero(report: &Report) -> Option<Hero> {
     let headline = report.analysis.headline.as_ref()?;
     let point = report.analysis.load_points.get(headline.load_point)?;
     let mut companion = Text::from("at ")
-        .strong(report.words().load_text(point.load))
+        .strong(report.terms().load_text(point.load))
         .plain(", mean response time ")
         .strong(numbers::seconds(headline.response_mean));
     if let Some(p99) = point.response.percentile(0.99) {

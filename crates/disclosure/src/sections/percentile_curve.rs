@@ -25,7 +25,7 @@ pub(crate) struct Curve<'a> {
 pub(super) fn figure(report: &Report) -> Option<Figure> {
     let points = chosen(report);
     let named = |(point, mark): &(&LoadPointResult, &str)| {
-        let load = report.words().load_text(point.load);
+        let load = report.terms().load_text(point.load);
         if mark.is_empty() { load } else { format!("{load} ({mark})") }
     };
     let curves: Vec<Curve> = points

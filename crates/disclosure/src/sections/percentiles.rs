@@ -49,7 +49,7 @@ fn chart(report: &Report) -> Chart {
     let max = Series { name: "max".into(), style: 4, draw: Draw::Points, points: maxima(report) };
     Chart {
         id: "percentile-chart",
-        title: format!("Response time percentiles against {}", report.words().load_noun),
+        title: format!("Response time percentiles against {}", report.terms().load_noun),
         description:
             "Median, 90th, 99th and 99.9th percentile and maximum of the response time at each load point."
                 .into(),
@@ -81,7 +81,7 @@ fn maxima(report: &Report) -> Vec<Point> {
 
 fn table(report: &Report, name: &str, of: impl Fn(&LoadPointResult) -> Option<&TimeSummary>) -> Table {
     let mut columns =
-        vec![Column::numbers(report.words().load, ""), Column::numbers("n", ""), Column::numbers("mean", "")];
+        vec![Column::numbers(report.terms().load, ""), Column::numbers("n", ""), Column::numbers("mean", "")];
     columns.extend(SHOWN.iter().map(|(_, name)| Column::numbers(*name, "")));
     columns.push(Column::numbers("max", ""));
     let row = |point: &LoadPointResult| {
@@ -123,7 +123,7 @@ fn percentile_cell(percentile: Option<&Percentile>) -> Cell {
 
 /// Response time against service time: what a stalled server hides from those who ask only when it answers.
 fn side_by_side(report: &Report) -> Table {
-    let mut columns = vec![Column::numbers(report.words().load, "")];
+    let mut columns = vec![Column::numbers(report.terms().load, "")];
     for name in ["mean", "p50", "p99", "p99.9", "max"] {
         columns.push(Column::numbers(format!("{name} response"), ""));
         columns.push(Column::numbers(format!("{name} service"), ""));

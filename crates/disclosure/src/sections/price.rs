@@ -7,7 +7,7 @@ use units::{Currency, Decimal, Money, UnitPrice};
 use super::{is_doubtful, state_text};
 use crate::report::load_number;
 use crate::{
-    Block, Cell, Column, NoteKind, PriceSheet, Report, Row, Section, Table, Text, Tile, Tone, numbers,
+    Block, Cell, Column, NoteKind, PriceSheet, Report, Row, RowStyle, Section, Table, Text, Tile, numbers,
 };
 
 pub fn section(report: &Report) -> Option<Section> {
@@ -73,7 +73,7 @@ fn items_table(sheet: &PriceSheet) -> Table {
     let mut rows: Vec<Row> = list.items().iter().flat_map(|item| item_rows(item, list.currency)).collect();
     let sum = |name: &str, amount: Money| {
         let cells = [name, "", "", "", "", "", &numbers::group(&amount.digits()), ""];
-        Row::plain(cells).tone(Tone::Total)
+        Row::plain(cells).style(RowStyle::Total)
     };
     let subtotals = list.subtotals();
     if 1 < subtotals.len() {
@@ -139,7 +139,7 @@ type Of = fn(&PointPrice) -> Option<UnitPrice>;
 
 /// Makes the table of load points; columns that no load point has a price for are left out.
 fn points_table(report: &Report, sheet: &PriceSheet, prices: &PricePerformance) -> Table {
-    let words = report.words();
+    let terms = report.terms();
     let currency = sheet.list.currency;
     let user = report.analysis.benchmark.headline.user_name();
     let all: [(String, Of); 3] = [
@@ -149,7 +149,7 @@ fn points_table(report: &Report, sheet: &PriceSheet, prices: &PricePerformance) 
     ];
     let has = |of: &Of| prices.load_points.iter().any(|point| of(point).is_some());
     let kept: Vec<(String, Of)> = all.into_iter().filter(|(_, of)| has(of)).collect();
-    let mut columns = vec![Column::numbers(words.load, "")];
+    let mut columns = vec![Column::numbers(terms.load, "")];
     columns.extend(kept.iter().map(|(name, _)| Column::numbers(format!("{name} ({currency})"), "")));
     columns.push(Column::words("Verdict"));
     let best = report.analysis.headline.as_ref().map(|headline| headline.load_point);
@@ -161,8 +161,8 @@ fn points_table(report: &Report, sheet: &PriceSheet, prices: &PricePerformance) 
         }));
         cells.push(state_text(point.verdict.state).to_owned());
         match (is_doubtful(point), best == Some(index)) {
-            (true, _) => Row::plain(cells).tone(Tone::Bad),
-            (false, true) => Row::plain(cells).tone(Tone::Best),
+            (true, _) => Row::plain(cells).style(RowStyle::Invalid),
+            (false, true) => Row::plain(cells).style(RowStyle::Best),
             (false, false) => Row::plain(cells),
         }
     });

@@ -42,7 +42,7 @@ fn users(report: &Report) -> Note {
         (false, Think::None) => format!(
             "Users never pause: one of them asks for as much as many people do who look at what they get. A number of {} is \
              no number of people.",
-            report.words().load_noun
+            report.terms().load_noun
         ),
         (false, Think::Fixed(time) | Think::Exponential(time)) => format!(
             "Users pause {} on average; real users pause far longer, so do not read this as a number of people.",

@@ -6,7 +6,7 @@ use analysis::LoadPointResult;
 use super::{curve_marks, hollow_note, is_doubtful, load_axis};
 use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
 use crate::report::load_number;
-use crate::{Block, Column, Lead, Report, Row, Section, Table, numbers};
+use crate::{Block, Column, LeadFigure, Report, Row, Section, Table, numbers};
 
 pub fn section(report: &Report) -> Option<Section> {
     if report.analysis.load_points.is_empty() {
@@ -17,8 +17,8 @@ pub fn section(report: &Report) -> Option<Section> {
 }
 
 /// Returns the chart; `None` with fewer than two load points, which show no curve.
-pub(super) fn lead(report: &Report) -> Option<Lead> {
-    (1 < report.analysis.load_points.len()).then(|| Lead {
+pub(super) fn lead(report: &Report) -> Option<LeadFigure> {
+    (1 < report.analysis.load_points.len()).then(|| LeadFigure {
         chart: chart(report),
         caption: format!(
             "Bars: 95 % intervals, where longer than the marker. The numbers are in the table of results.{}",
@@ -29,8 +29,8 @@ pub(super) fn lead(report: &Report) -> Option<Lead> {
 }
 
 fn chart(report: &Report) -> Chart {
-    let words = report.words();
-    let name = if report.is_open() { "Operations per second".to_owned() } else { capital(words.rate) };
+    let terms = report.terms();
+    let name = if report.is_open() { "Operations per second".to_owned() } else { capital(terms.rate) };
     let panel = |title: String, format, series| Panel {
         y: Axis::new(title, Spacing::FromZero, format),
         series,
@@ -38,7 +38,7 @@ fn chart(report: &Report) -> Chart {
     };
     Chart {
         id: "lead-chart",
-        title: format!("{name} and mean response time against {}", words.load_noun),
+        title: format!("{name} and mean response time against {}", terms.load_noun),
         description: description(report),
         x: load_axis(report),
         panels: vec![
@@ -85,22 +85,22 @@ fn responses(report: &Report) -> Series {
 }
 
 fn description(report: &Report) -> String {
-    let words = report.words();
+    let terms = report.terms();
     let Some(peak) = report.analysis.curve.peak.and_then(|peak| report.analysis.load_points.get(peak)) else {
-        return format!("The rate in {} and the mean response time at each load point.", words.rate);
+        return format!("The rate in {} and the mean response time at each load point.", terms.rate);
     };
     format!(
         "The rate peaks at {} {} with {}; the mean response time is {} there.",
         numbers::figure(peak.rate),
-        words.rate,
-        words.load_text(peak.load),
+        terms.rate,
+        terms.load_text(peak.load),
         numbers::seconds(peak.response.mean)
     )
 }
 
 fn table(report: &Report) -> Table {
     let open = report.is_open();
-    let mut columns = vec![Column::numbers(report.words().load, "")];
+    let mut columns = vec![Column::numbers(report.terms().load, "")];
     columns.extend(open.then(|| Column::numbers("Due/second", "")));
     columns.extend([
         Column::numbers("Average client throughput", "Mbit/s"),

@@ -46,7 +46,7 @@ fn chart(report: &Report) -> Chart {
     let limit = report.plan.rules.generator_busy_max;
     Chart {
         id: "cpu-chart",
-        title: format!("CPU use against {}", report.words().load_noun),
+        title: format!("CPU use against {}", report.terms().load_noun),
         description: "Use of the generator's CPUs and of the server's allowance at each load point.".into(),
         x: load_axis(report),
         panels: vec![Panel {
@@ -61,7 +61,7 @@ fn chart(report: &Report) -> Chart {
 
 fn table(report: &Report) -> Table {
     let columns = vec![
-        Column::numbers(report.words().load, ""),
+        Column::numbers(report.terms().load, ""),
         Column::numbers("Generator busy", "%"),
         Column::numbers("Run queue", "%"),
         Column::numbers("Generator CPU/operation", ""),

@@ -3,8 +3,8 @@
 use analysis::{Analysis, LoadPointResult};
 
 use super::{is_doubtful, state_text};
-use crate::report::{Words, load_number};
-use crate::{Block, Cell, Column, Report, Row, Section, Table, Tone, numbers};
+use crate::report::{Terms, load_number};
+use crate::{Block, Cell, Column, Report, Row, RowStyle, Section, Table, numbers};
 
 pub fn section(report: &Report) -> Option<Section> {
     let blocks = match report.analysis.load_points.is_empty() {
@@ -21,32 +21,32 @@ pub fn results_table(analysis: &Analysis) -> Table {
 }
 
 fn table(analysis: &Analysis, intervals: bool) -> Table {
-    let words = Words::of(analysis);
+    let terms = Terms::of(analysis);
     let points = &analysis.load_points;
     let pages = points.iter().any(|point| point.pages_per_minute.is_some());
     let best = analysis.headline.as_ref().map(|headline| headline.load_point);
     let rows = points.iter().enumerate().map(|(index, point)| {
-        let row = Row { cells: cells(point, pages, intervals), tone: Tone::Plain };
+        let row = Row { cells: cells(point, pages, intervals), style: RowStyle::Plain };
         match (is_doubtful(point), best == Some(index)) {
-            (true, _) => row.tone(Tone::Bad),
-            (false, true) => row.tone(Tone::Best),
+            (true, _) => row.style(RowStyle::Invalid),
+            (false, true) => row.style(RowStyle::Best),
             (false, false) => row,
         }
     });
     let rows = rows.collect();
     let small = if intervals { " In smaller type: 95 % intervals." } else { "" };
-    Table::new("Results per load point", columns(words, pages), rows).note(format!(
+    Table::new("Results per load point", columns(terms, pages), rows).note(format!(
         "Rates count operations that completed in the steady phase; throughput counts heads and bodies. Little’s Law is \
          the mean number of operations in progress. Formulas: see Method.{small}"
     ))
 }
 
-fn columns(words: Words, pages: bool) -> Vec<Column> {
+fn columns(terms: Terms, pages: bool) -> Vec<Column> {
     let mut columns = vec![
-        Column::numbers(words.load, ""),
-        Column::numbers(words.rate_heading, ""),
+        Column::numbers(terms.load, ""),
+        Column::numbers(terms.rate_heading, ""),
         Column::numbers("Errors/second", ""),
-        Column::numbers(words.response_heading, ""),
+        Column::numbers(terms.response_heading, ""),
         Column::numbers("Little’s Law", ""),
         Column::numbers("Throughput", "Mbit/s"),
         Column::numbers("p99", ""),

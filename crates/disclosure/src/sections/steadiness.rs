@@ -5,19 +5,19 @@ use model::Load;
 use stats::Steadiness;
 
 use crate::Report;
-use crate::report::{Words, load_number};
+use crate::report::{Terms, load_number};
 
 /// Says of each load point whether its steady phase was steady. Ends with a full stop.
 pub(super) fn sentence(report: &Report) -> String {
-    let words = report.words();
+    let terms = report.terms();
     let points = &report.analysis.load_points;
     let of_state = |state: State| points.iter().filter(move |point| State::of(point.steadiness) == state);
     let loads = |state| of_state(state).map(|point| point.load).collect::<Vec<Load>>();
-    let unsteady: Vec<String> = of_state(State::NotReached).map(|point| not_reached(words, point)).collect();
+    let unsteady: Vec<String> = of_state(State::NotReached).map(|point| not_reached(terms, point)).collect();
     let parts = [
-        listed(words, &loads(State::Reached)).map(|loads| format!("reached with {loads}")),
+        listed(terms, &loads(State::Reached)).map(|loads| format!("reached with {loads}")),
         (!unsteady.is_empty()).then(|| format!("not reached with {}", unsteady.join(", "))),
-        listed(words, &loads(State::TooFew)).map(|loads| format!("too few seconds to tell with {loads}")),
+        listed(terms, &loads(State::TooFew)).map(|loads| format!("too few seconds to tell with {loads}")),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     format!("Steady state of rate and mean response time: {}.", parts.join("; "))
@@ -44,11 +44,11 @@ impl State {
 }
 
 /// Writes `40 clients (the rate fell by 7.1 %)`.
-fn not_reached(words: Words, point: &LoadPointResult) -> String {
+fn not_reached(terms: Terms, point: &LoadPointResult) -> String {
     let found = [("rate", point.steadiness.rate), ("response time", point.steadiness.response)];
     let texts =
         found.into_iter().filter_map(|(what, one)| Some(format!("the {what} {}", what_happened(one)?)));
-    format!("{} ({})", words.load_text(point.load), texts.collect::<Vec<_>>().join(", "))
+    format!("{} ({})", terms.load_text(point.load), texts.collect::<Vec<_>>().join(", "))
 }
 
 fn what_happened(found: Steadiness) -> Option<String> {
@@ -63,9 +63,9 @@ fn what_happened(found: Steadiness) -> Option<String> {
 }
 
 /// Writes `10, 20 and 40 clients`; `None` without any.
-fn listed(words: Words, loads: &[Load]) -> Option<String> {
+fn listed(terms: Terms, loads: &[Load]) -> Option<String> {
     let (last, before) = loads.split_last()?;
     let before: Vec<String> = before.iter().map(|load| load_number(*load)).collect();
-    let last = words.load_text(*last);
+    let last = terms.load_text(*last);
     Some(if before.is_empty() { last } else { format!("{} and {last}", before.join(", ")) })
 }

@@ -30,8 +30,8 @@ pub fn section(report: &Report) -> Option<Section> {
 
 fn tiles(report: &Report) -> Vec<Tile> {
     let Some(point) = report.main_point() else { return Vec::new() };
-    let words = report.words();
-    let at = format!("at {}", words.load_text(point.load));
+    let terms = report.terms();
+    let at = format!("at {}", terms.load_text(point.load));
     let tile = |name: &str, value: String, note: String| Tile { name: name.to_owned(), value, note };
     let mut tiles = vec![
         tile("Rate", format!("{}/s", numbers::figure(point.rate)), at.clone()),
@@ -63,22 +63,22 @@ fn tiles(report: &Report) -> Vec<Tile> {
 
 /// Returns saturation and knee, which a single load point does not have.
 fn marks(report: &Report) -> impl Iterator<Item = Tile> {
-    let words = report.words();
+    let terms = report.terms();
     let at = |index: Option<usize>| report.analysis.load_points.get(index?);
     let saturation = match report.saturation() {
-        Some(point) => Some((words.load_text(point.load), "97 % of the highest rate".to_owned())),
+        Some(point) => Some((terms.load_text(point.load), "97 % of the highest rate".to_owned())),
         None => at(report.analysis.curve.saturation)
-            .map(|point| ("not reached".to_owned(), format!("up to {}", words.load_text(point.load)))),
+            .map(|point| ("not reached".to_owned(), format!("up to {}", terms.load_text(point.load)))),
     };
     let knee = at(report.analysis.curve.knee)
-        .map(|point| (words.load_text(point.load), "best rate ÷ response time".to_owned()));
+        .map(|point| (terms.load_text(point.load), "best rate ÷ response time".to_owned()));
     let named = [("Saturation", saturation), ("Knee", knee)].into_iter();
     named.filter_map(|(name, mark)| mark.map(|(value, note)| Tile { name: name.to_owned(), value, note }))
 }
 
 fn facts(report: &Report) -> Vec<(String, Text)> {
     let plan = report.plan;
-    let words = report.words();
+    let terms = report.terms();
     let loads: Vec<Load> = plan.load_points.iter().map(|point| point.load).collect();
     let rows = [
         (
@@ -86,7 +86,7 @@ fn facts(report: &Report) -> Vec<(String, Text)> {
             format!("{} ({}, version {})", plan.benchmark.title, plan.benchmark.id, plan.benchmark.version),
         ),
         ("System under test", sut_text(report)),
-        ("Load", load_text(&loads, words.load)),
+        ("Load", load_text(&loads, terms.load)),
         ("Steady phase", format!("{} per load point", numbers::length(plan.phases.steady))),
         ("Protocol", protocol_text(report)),
         ("Data set", data_set_text(report)),

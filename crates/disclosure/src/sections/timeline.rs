@@ -6,15 +6,15 @@ use units::Nanos;
 
 use super::{heat_map, steadiness};
 use crate::charts::{
-    self, Axis, Chart, Column as Folded, Draw, Format, Mark, Panel, Point, Series, Spacing, Zone,
+    self, Axis, Chart, Draw, FoldedColumn as Folded, Format, Mark, Panel, Point, Series, Spacing, Zone,
 };
-use crate::{Block, Column, Figure, Lead, Report, Row, Section, Table, numbers};
+use crate::{Block, Column, Figure, LeadFigure, Report, Row, Section, Table, numbers};
 
 /// More columns than this cannot be told apart on a page, and make it heavy.
 const COLUMNS_MAX: usize = 240;
 
 /// The seconds of one phase of one load point.
-pub(super) struct Stretch<'a> {
+pub(super) struct PhaseSpan<'a> {
     pub(super) load_point: u32,
     /// When the load point began, on the axis of the whole run.
     start: f64,
@@ -30,35 +30,35 @@ pub(super) struct Stretch<'a> {
 }
 
 pub fn section(report: &Report) -> Option<Section> {
-    let stretches = stretches(report);
-    if stretches.is_empty() {
+    let spans = spans(report);
+    if spans.is_empty() {
         return None;
     }
-    let width = charts::width_for(stretches.iter().map(|stretch| stretch.seconds.len()), COLUMNS_MAX);
+    let width = charts::width_for(spans.iter().map(|span| span.seconds.len()), COLUMNS_MAX);
     let folding = match width {
         1 => "One point per second.".to_owned(),
         n => format!(
             "One point per {n} s: rates are means, the band runs from the least to the greatest second; percentiles are those of the worst second, because percentiles have no mean."
         ),
     };
-    let warm_up = match warm_up_marks(report, &stretches).is_empty() {
+    let warm_up = match warm_up_marks(report, &spans).is_empty() {
         true => "",
         false => " Dotted: where the rate had warmed up (MSER-5).",
     };
     let steadiness = steadiness::sentence(report);
     let figure = Figure {
-        chart: chart(report, &stretches),
+        chart: chart(report, &spans),
         caption: format!(
             "{folding} Shaded: phases that are not measured. Pauses between load points are left out.{warm_up} {steadiness}"
         )
         .into(),
-        table: table(report, &stretches),
+        table: table(report, &spans),
         bulky: true,
     };
-    let heat_map = heat_map::figure(report, &stretches);
+    let heat_map = heat_map::figure(report, &spans);
     let figures = [Some(figure), heat_map].into_iter().flatten();
     let mut blocks: Vec<Block> = figures.map(|figure| Block::Figure(Box::new(figure))).collect();
-    blocks.extend(heat_map::by_load_point(report, &stretches).map(|table| Block::Fold {
+    blocks.extend(heat_map::by_load_point(report, &spans).map(|table| Block::Fold {
         title: "Response times by load point".into(),
         blocks: vec![Block::Table(table)],
     }));
@@ -66,22 +66,22 @@ pub fn section(report: &Report) -> Option<Section> {
 }
 
 /// Returns the chart that a report of a single load point opens with: rate and response time over the run.
-pub(super) fn lead(report: &Report) -> Option<Lead> {
-    let stretches = stretches(report);
-    let whole = (!stretches.is_empty()).then(|| chart(report, &stretches))?;
+pub(super) fn lead(report: &Report) -> Option<LeadFigure> {
+    let spans = spans(report);
+    let whole = (!spans.is_empty()).then(|| chart(report, &spans))?;
     let chart = Chart {
         id: "lead-chart",
         title: "Rate and response time over the run".into(),
         panels: whole.panels.into_iter().take(2).collect(),
         ..whole
     };
-    Some(Lead { chart, caption: "Shaded: phases that are not measured.".into() })
+    Some(LeadFigure { chart, caption: "Shaded: phases that are not measured.".into() })
 }
 
-fn stretches<'a>(report: &Report<'a>) -> Vec<Stretch<'a>> {
+fn spans<'a>(report: &Report<'a>) -> Vec<PhaseSpan<'a>> {
     let phases = &report.plan.phases;
     let mut start = 0.0;
-    let mut stretches: Vec<Stretch> = Vec::new();
+    let mut spans: Vec<PhaseSpan> = Vec::new();
     for point in &report.analysis.load_points {
         let load = crate::report::load_number(point.load);
         let mut first = 0;
@@ -92,7 +92,7 @@ fn stretches<'a>(report: &Report<'a>) -> Vec<Stretch<'a>> {
             let (from, to) = (phases.start_of(phase).as_secs_f64(), phases.end_of(phase).as_secs_f64());
             // A phase that was broken off ends with its last second; half a second lies behind its middle.
             let to = to.min(seconds[seconds.len() - 1].at + 0.5);
-            stretches.push(Stretch {
+            spans.push(PhaseSpan {
                 load_point: point.index,
                 start,
                 load: load.clone(),
@@ -104,27 +104,27 @@ fn stretches<'a>(report: &Report<'a>) -> Vec<Stretch<'a>> {
                 classes,
             });
         }
-        start = stretches.last().map_or(start, |last| last.to);
+        start = spans.last().map_or(start, |last| last.to);
     }
-    stretches
+    spans
 }
 
 /// Returns the columns of one value over the whole run, with a gap between load points and before a drain.
 fn points(
-    stretches: &[Stretch],
+    spans: &[PhaseSpan],
     value: impl Fn(&TimelinePoint) -> Option<f64>,
     y: fn(&Folded) -> f64,
 ) -> Vec<Point> {
-    let seconds = |stretch: &Stretch| {
-        stretch.seconds.iter().map(|second| (stretch.start + second.at, value(second))).collect()
+    let seconds = |span: &PhaseSpan| {
+        span.seconds.iter().map(|second| (span.start + second.at, value(second))).collect()
     };
-    let folded = charts::fold(&stretches.iter().map(seconds).collect::<Vec<_>>(), COLUMNS_MAX);
+    let folded = charts::fold(&spans.iter().map(seconds).collect::<Vec<_>>(), COLUMNS_MAX);
     let mut points: Vec<Point> = Vec::new();
     let mut before = None;
-    for (stretch, columns) in stretches.iter().zip(&folded) {
+    for (span, columns) in spans.iter().zip(&folded) {
         for column in columns {
             // The drain belongs to its load point, but a line down to it would look like a breakdown.
-            let line = Some((stretch.load_point, stretch.phase == Phase::Drain));
+            let line = Some((span.load_point, span.phase == Phase::Drain));
             let gap = before != line;
             before = line;
             let range = Some((column.min, column.max)).filter(|(min, max)| min < max);
@@ -135,8 +135,8 @@ fn points(
 }
 
 /// Returns the title of the axis of the whole run, and its unit in seconds.
-pub(super) fn time_axis(stretches: &[Stretch]) -> (Axis, f64) {
-    let (unit, scale) = match stretches.last() {
+pub(super) fn time_axis(spans: &[PhaseSpan]) -> (Axis, f64) {
+    let (unit, scale) = match spans.last() {
         Some(last) if 600.0 <= last.to => ("Minutes", 60.0),
         _ => ("Seconds", 1.0),
     };
@@ -144,17 +144,17 @@ pub(super) fn time_axis(stretches: &[Stretch]) -> (Axis, f64) {
     (Axis::new(title, Spacing::FromZero, Format::Plain), scale)
 }
 
-fn chart(report: &Report, stretches: &[Stretch]) -> Chart {
-    let (x, scale) = time_axis(stretches);
-    let mut panels = vec![rate_panel(stretches), response_panel(stretches)];
-    panels.extend(error_panel(stretches));
-    panels.push(cpu_panel(report, stretches));
+fn chart(report: &Report, spans: &[PhaseSpan]) -> Chart {
+    let (x, scale) = time_axis(spans);
+    let mut panels = vec![rate_panel(spans), response_panel(spans)];
+    panels.extend(error_panel(spans));
+    panels.push(cpu_panel(report, spans));
     for point in panels.iter_mut().flat_map(|panel| &mut panel.series).flat_map(|series| &mut series.points) {
         point.x /= scale;
     }
-    let zones = zones(stretches).map(|(from, to)| Zone { from: from / scale, to: to / scale }).collect();
-    let named = load_marks(report, stretches).into_iter().map(|mark| (mark, false));
-    let lines = warm_up_marks(report, stretches).into_iter().map(|mark| (mark, true));
+    let zones = zones(spans).map(|(from, to)| Zone { from: from / scale, to: to / scale }).collect();
+    let named = load_marks(report, spans).into_iter().map(|mark| (mark, false));
+    let lines = warm_up_marks(report, spans).into_iter().map(|mark| (mark, true));
     let mut marks: Vec<Mark> =
         named.chain(lines).map(|((x, name), line)| Mark { x: x / scale, name, line }).collect();
     marks.sort_by(|a, b| a.x.total_cmp(&b.x));
@@ -163,7 +163,7 @@ fn chart(report: &Report, stretches: &[Stretch]) -> Chart {
         title: "Rate, response time, errors and CPU over the run".into(),
         description: format!(
             "All load points one after another; the numbers above are {}.",
-            report.words().load_noun
+            report.terms().load_noun
         ),
         x,
         panels,
@@ -176,67 +176,67 @@ fn line(name: &str, style: usize, points: Vec<Point>) -> Series {
     Series { name: name.to_owned(), style, draw: Draw::Line, points }
 }
 
-fn rate_panel(stretches: &[Stretch]) -> Panel {
-    let rate = points(stretches, |second| Some(second.rate), |column| column.mean);
+fn rate_panel(spans: &[PhaseSpan]) -> Panel {
+    let rate = points(spans, |second| Some(second.rate), |column| column.mean);
     let y = Axis::new("Completed per second", Spacing::FromZero, Format::Plain);
     Panel { y, series: vec![line("rate", 0, rate)], limit: None }
 }
 
-fn response_panel(stretches: &[Stretch]) -> Panel {
+fn response_panel(spans: &[PhaseSpan]) -> Panel {
     let seconds = |time: Option<Nanos>| time.map(Nanos::as_secs_f64);
-    let p50 = points(stretches, |second| seconds(second.p50), |column| column.max);
-    let p99 = points(stretches, |second| seconds(second.p99), |column| column.max);
+    let p50 = points(spans, |second| seconds(second.p50), |column| column.max);
+    let p99 = points(spans, |second| seconds(second.p99), |column| column.max);
     let series = [line("p99", 1, p99), line("p50", 0, p50)];
     let y = Axis::new("Response time (log)", Spacing::Log, Format::Seconds);
     Panel { y, series: series.into_iter().filter(|series| !series.points.is_empty()).collect(), limit: None }
 }
 
-fn error_panel(stretches: &[Stretch]) -> Option<Panel> {
-    let any = stretches.iter().flat_map(|stretch| stretch.seconds).any(|second| 0.0 < second.error_rate);
-    let errors = points(stretches, |second| Some(second.error_rate), |column| column.mean);
+fn error_panel(spans: &[PhaseSpan]) -> Option<Panel> {
+    let any = spans.iter().flat_map(|span| span.seconds).any(|second| 0.0 < second.error_rate);
+    let errors = points(spans, |second| Some(second.error_rate), |column| column.mean);
     let y = Axis::new("Errors per second", Spacing::FromZero, Format::Plain);
     any.then(|| Panel { y, series: vec![line("errors", 1, errors)], limit: None })
 }
 
-fn cpu_panel(report: &Report, stretches: &[Stretch]) -> Panel {
+fn cpu_panel(report: &Report, spans: &[PhaseSpan]) -> Panel {
     let allowance = report.plan.sut.allowance();
-    let ours = points(stretches, |second| Some(second.generator_busy), |column| column.mean);
+    let ours = points(spans, |second| Some(second.generator_busy), |column| column.mean);
     let theirs =
-        points(stretches, |second| Some(second.sut_cpus? / allowance.unwrap_or(1.0)), |column| column.mean);
+        points(spans, |second| Some(second.sut_cpus? / allowance.unwrap_or(1.0)), |column| column.mean);
     let name = if allowance.is_some() { "server" } else { "server (of 1 CPU)" };
     let series = [line(name, 1, theirs), line("generator", 0, ours)];
     let y = Axis::new("CPU use", Spacing::FromZero, Format::Percent);
     Panel { y, series: series.into_iter().filter(|series| !series.points.is_empty()).collect(), limit: None }
 }
 
-/// The stretches that are not measured.
-fn zones(stretches: &[Stretch]) -> impl Iterator<Item = (f64, f64)> {
-    let unmeasured = stretches.iter().filter(|stretch| stretch.phase != Phase::Steady);
-    unmeasured.map(|stretch| (stretch.from, stretch.to))
+/// The spans that are not measured.
+fn zones(spans: &[PhaseSpan]) -> impl Iterator<Item = (f64, f64)> {
+    let unmeasured = spans.iter().filter(|span| span.phase != Phase::Steady);
+    unmeasured.map(|span| (span.from, span.to))
 }
 
 /// The load over the middle of each load point; in words if there are few.
-pub(super) fn load_marks(report: &Report, stretches: &[Stretch]) -> Vec<(f64, String)> {
-    let points = stretches.chunk_by(|a, b| a.load_point == b.load_point);
+pub(super) fn load_marks(report: &Report, spans: &[PhaseSpan]) -> Vec<(f64, String)> {
+    let points = spans.chunk_by(|a, b| a.load_point == b.load_point);
     let few = are_few(report);
-    let mark = |of_point: &[Stretch]| {
+    let mark = |of_point: &[PhaseSpan]| {
         let (first, last) = (&of_point[0], &of_point[of_point.len() - 1]);
-        let name = if few { report.words().load_text(first.offered) } else { first.load.clone() };
+        let name = if few { report.terms().load_text(first.offered) } else { first.load.clone() };
         ((first.start + last.to) / 2.0, name)
     };
     points.map(mark).collect()
 }
 
 /// Where warm-ups ended that lasted into the time of full load; named if there are few load points.
-fn warm_up_marks(report: &Report, stretches: &[Stretch]) -> Vec<(f64, String)> {
+fn warm_up_marks(report: &Report, spans: &[PhaseSpan]) -> Vec<(f64, String)> {
     let full_load = report.plan.phases.end_of(Phase::RampUp);
     let name = if are_few(report) { "warm" } else { "" };
-    let mark = |of_point: &[Stretch]| {
+    let mark = |of_point: &[PhaseSpan]| {
         let point = report.analysis.load_points.iter().find(|point| point.index == of_point[0].load_point)?;
         let end = point.warm_up.filter(|end| full_load < *end)?;
         Some((of_point[0].start + end.as_secs_f64(), name.to_owned()))
     };
-    stretches.chunk_by(|a, b| a.load_point == b.load_point).filter_map(mark).collect()
+    spans.chunk_by(|a, b| a.load_point == b.load_point).filter_map(mark).collect()
 }
 
 /// Returns whether there is room for names over load points.
@@ -244,9 +244,9 @@ fn are_few(report: &Report) -> bool {
     report.analysis.load_points.len() <= 6
 }
 
-fn table(report: &Report, stretches: &[Stretch]) -> Table {
+fn table(report: &Report, spans: &[PhaseSpan]) -> Table {
     let columns = vec![
-        Column::numbers(report.words().load, ""),
+        Column::numbers(report.terms().load, ""),
         Column::numbers("Middle", "s"),
         Column::words("Phase"),
         Column::numbers("Rate, mean", "/s"),
@@ -257,13 +257,12 @@ fn table(report: &Report, stretches: &[Stretch]) -> Table {
         Column::numbers("Generator", "%"),
         Column::numbers("Server", "CPUs"),
     ];
-    let width = charts::width_for(stretches.iter().map(|stretch| stretch.seconds.len()), COLUMNS_MAX);
-    let groups =
-        stretches.iter().flat_map(|stretch| stretch.seconds.chunks(width).map(move |group| (stretch, group)));
-    Table::new("Timeline", columns, groups.map(|(stretch, group)| row(stretch, group)).collect())
+    let width = charts::width_for(spans.iter().map(|span| span.seconds.len()), COLUMNS_MAX);
+    let groups = spans.iter().flat_map(|span| span.seconds.chunks(width).map(move |group| (span, group)));
+    Table::new("Timeline", columns, groups.map(|(span, group)| row(span, group)).collect())
 }
 
-fn row(stretch: &Stretch, group: &[TimelinePoint]) -> Row {
+fn row(span: &PhaseSpan, group: &[TimelinePoint]) -> Row {
     let one = |value: &dyn Fn(&TimelinePoint) -> Option<f64>| {
         let values = group.iter().map(|second| (second.at, value(second))).collect();
         charts::fold(&[values], 1)[0].first().copied()
@@ -272,9 +271,9 @@ fn row(stretch: &Stretch, group: &[TimelinePoint]) -> Row {
     let worst = |folded: Option<Folded>| folded.map(|folded| Nanos::from_secs_f64(folded.max));
     let rate = one(&|second| Some(second.rate));
     Row::plain([
-        stretch.load.clone(),
-        numbers::fixed(rate.map(|rate| stretch.start + rate.at), 1),
-        stretch.phase.name().to_owned(),
+        span.load.clone(),
+        numbers::fixed(rate.map(|rate| span.start + rate.at), 1),
+        span.phase.name().to_owned(),
         numbers::figure(mean(rate)),
         numbers::figure_interval(rate.map(|rate| (rate.min, rate.max))),
         numbers::time(worst(one(&|second| second.p50.map(Nanos::as_secs_f64)))),

@@ -2,7 +2,7 @@
 
 use model::{Connection, Count, Page, Parameter, ReplyBody, Request, Think, Workload};
 
-use crate::{Block, Column, Report, Row, Section, Table, Text, Tone, numbers};
+use crate::{Block, Column, Report, Row, RowStyle, Section, Table, Text, numbers};
 
 pub fn section(report: &Report) -> Option<Section> {
     let workload = &report.plan.workload;
@@ -180,7 +180,7 @@ fn first_text(parameter: &Parameter) -> String {
 }
 
 fn highest(report: &Report) -> String {
-    report.plan.load_max().map_or(String::new(), |load| report.words().load_text(load))
+    report.plan.load_max().map_or(String::new(), |load| report.terms().load_text(load))
 }
 
 fn share_of_bytes(workload: &Workload, share: f64, mean: Option<f64>) -> Option<f64> {
@@ -208,7 +208,7 @@ fn pages(report: &Report) -> Table {
         "100.00".to_owned(),
         "100.00".to_owned(),
     ];
-    rows.push(Row::plain(total).tone(Tone::Total));
+    rows.push(Row::plain(total).style(RowStyle::Total));
     Table::new("Pages, files and weights", columns, rows)
 }
 

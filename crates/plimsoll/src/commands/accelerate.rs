@@ -1,4 +1,4 @@
-//! `accelerate`: the web server accelerator.
+//! `accelerate`: the caching reverse proxy.
 
 use std::io;
 
@@ -11,26 +11,26 @@ use crate::arguments::AccelerateArguments;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::ignores_hangup;
 use crate::service_manager;
-use crate::tell::{tell, warn};
+use crate::stderr::{eprint, warn};
 
-/// Runs the accelerator until it is asked to stop.
+/// Runs the accelerator until a signal stops it.
 pub fn perform(arguments: &AccelerateArguments, json: bool) -> Result<Exit, Failure> {
     let overrides = overrides(arguments);
     let settings = settings(&overrides)?;
     if arguments.check {
         Accelerator::check(&settings)?;
-        tell("The accelerator could start so.");
+        eprint("The configuration is valid.");
         return Ok(Exit::Valid);
     }
     testbed::raise_open_files();
     let (runtime, signals) = Signals::listen(overrides.file.is_some())
-        .map_err(|why| Failure::new(Exit::Testbed, format!("the system gives no signals: {why}")))?;
-    let (notices, heard) = Notices::new();
-    // Whoever reads slowly what is told holds up this thread and nothing else.
-    std::thread::spawn(move || heard.iter().for_each(|notice| say(&notice)));
+        .map_err(|why| Failure::new(Exit::Testbed, format!("cannot install signal handlers: {why}")))?;
+    let (notices, received) = Notices::new();
+    // A slow reader of standard error blocks only this thread.
+    std::thread::spawn(move || received.iter().for_each(|notice| print_notice(&notice)));
     let servers = settings.origin.servers.iter().map(|server| server.address.clone()).collect::<Vec<_>>();
     let accelerator = Accelerator::start(settings, notices)?;
-    say_ready(&accelerator, &servers, json);
+    print_ready(&accelerator, &servers, json);
     service_manager::ready();
     Ok(serve(accelerator, &overrides, &runtime, signals))
 }
@@ -50,7 +50,7 @@ fn settings(overrides: &ConfigOverrides) -> Result<Settings, ConfigError> {
     Config::of(overrides)?.settings()
 }
 
-/// Follows signals to the end.
+/// Handles signals until the accelerator stops.
 fn serve(
     mut accelerator: Accelerator,
     overrides: &ConfigOverrides,
@@ -59,88 +59,88 @@ fn serve(
 ) -> Exit {
     loop {
         match runtime.block_on(signals.next()) {
-            Wish::Stop => return stop(accelerator, runtime, signals),
-            Wish::Reload => reload(&mut accelerator, overrides),
-            Wish::ReopenLog => match accelerator.reopen_log() {
-                Ok(()) => tell("The access log has been opened anew."),
+            SignalAction::Stop => return stop(accelerator, runtime, signals),
+            SignalAction::Reload => reload(&mut accelerator, overrides),
+            SignalAction::ReopenLog => match accelerator.reopen_log() {
+                Ok(()) => eprint("The access log has been reopened."),
                 Err(why) => warn(why),
             },
         }
     }
 }
 
-/// Reads the configuration again; one that is wrong changes nothing.
+/// Reloads the configuration; an invalid one changes nothing.
 fn reload(accelerator: &mut Accelerator, overrides: &ConfigOverrides) {
     let reloaded = settings(overrides)
         .map_err(|error| error.to_string())
         .and_then(|settings| accelerator.reload(settings).map_err(|error| error.to_string()));
     match reloaded {
-        Ok(()) => tell("The configuration has been read again."),
-        Err(why) => warn(format!("the configuration stays as it was: {why}")),
+        Ok(()) => eprint("The configuration has been reloaded."),
+        Err(why) => warn(format!("the configuration was not reloaded: {why}")),
     }
 }
 
-/// Lets requests in flight end; a second wish to stop ends at once.
+/// Finishes the requests in flight; a second stop signal quits immediately.
 fn stop(accelerator: Accelerator, runtime: &Runtime, mut signals: Signals) -> Exit {
     service_manager::stopping();
-    tell("Stopping when the requests in flight have been answered. Once more ends at once.");
+    eprint("Stopping after the requests in flight. Press Ctrl-C again to quit immediately.");
     let (done, is_done) = tokio::sync::oneshot::channel();
     std::thread::spawn(move || {
-        // Nobody waits any more if it was to end at once.
+        // The receiver is gone after a second stop signal.
         let _ = done.send(accelerator.stop());
     });
     let ended = runtime.block_on(async {
         tokio::select! {
-            broken_off = is_done => broken_off.ok(),
+            n_aborted = is_done => n_aborted.ok(),
             () = signals.stop() => None,
         }
     });
     match ended {
         Some(0) => Exit::Valid,
         Some(n) => {
-            warn(format!("{n} requests were broken off, because their time was over"));
+            warn(format!("{n} requests were aborted because the shutdown timeout expired"));
             Exit::Valid
         }
         None => Exit::Interrupted,
     }
 }
 
-/// What a signal asks for.
+/// The action that a signal requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wish {
+enum SignalAction {
     Stop,
     Reload,
     ReopenLog,
 }
 
-/// The signals that the accelerator heeds.
+/// The signals that the accelerator handles.
 struct Signals {
     interrupt: Signal,
     terminate: Signal,
     user: Signal,
-    /// A closed terminal, or the wish to read the configuration again; `None` where it shall be ignored.
+    /// SIGHUP: reloads the configuration, or stops without a configuration file; `None` if it is ignored.
     hangup: Option<Signal>,
     has_file: bool,
 }
 
 impl Signals {
-    /// Heeds signals from now on. Without a configuration's file a hang-up is the end, unless it shall be ignored.
+    /// Installs the signal handlers. Without a configuration file, SIGHUP stops the accelerator unless it is ignored.
     fn listen(has_file: bool) -> io::Result<(Runtime, Signals)> {
         let runtime = Builder::new_current_thread().enable_io().build()?;
         let context = runtime.enter();
-        let heeds_hangup = has_file || !ignores_hangup();
+        let handles_hangup = has_file || !ignores_hangup();
         let signals = Signals {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
             user: signal(SignalKind::user_defined1())?,
-            hangup: heeds_hangup.then(|| signal(SignalKind::hangup())).transpose()?,
+            hangup: handles_hangup.then(|| signal(SignalKind::hangup())).transpose()?,
             has_file,
         };
         drop(context);
         Ok((runtime, signals))
     }
 
-    async fn next(&mut self) -> Wish {
+    async fn next(&mut self) -> SignalAction {
         let hangup = async {
             match &mut self.hangup {
                 Some(hangup) => hangup.recv().await,
@@ -148,39 +148,39 @@ impl Signals {
             }
         };
         tokio::select! {
-            _ = self.interrupt.recv() => Wish::Stop,
-            _ = self.terminate.recv() => Wish::Stop,
-            _ = self.user.recv() => Wish::ReopenLog,
-            _ = hangup => if self.has_file { Wish::Reload } else { Wish::Stop },
+            _ = self.interrupt.recv() => SignalAction::Stop,
+            _ = self.terminate.recv() => SignalAction::Stop,
+            _ = self.user.recv() => SignalAction::ReopenLog,
+            _ = hangup => if self.has_file { SignalAction::Reload } else { SignalAction::Stop },
         }
     }
 
-    /// Waits for a wish to stop.
+    /// Waits for a stop signal.
     async fn stop(&mut self) {
-        while self.next().await != Wish::Stop {}
+        while self.next().await != SignalAction::Stop {}
     }
 }
 
-fn say(notice: &Notice) {
+fn print_notice(notice: &Notice) {
     match notice.severity {
-        NoticeLevel::Info => tell(format!("{}.", notice.text)),
+        NoticeLevel::Info => eprint(format!("{}.", notice.text)),
         NoticeLevel::Warning => warn(&notice.text),
     }
 }
 
-fn say_ready(accelerator: &Accelerator, servers: &[String], json: bool) {
+fn print_ready(accelerator: &Accelerator, servers: &[String], json: bool) {
     let addresses: Vec<String> = accelerator.addresses().iter().map(ToString::to_string).collect();
     let admin = accelerator.admin_address().map(|address| address.to_string());
     if json {
         let ready =
             serde_json::json!({ "address": addresses.first(), "addresses": addresses, "admin": admin });
-        // Whoever started us and does not read this has gone.
+        // A parent process that does not read this has exited.
         let _ = super::print(&serde_json::json!({ "ready": ready }).to_string());
         return;
     }
-    tell(format!("Listening at {}, before {}", addresses.join(", "), servers.join(", ")));
+    eprint(format!("Listening on {}, origin {}", addresses.join(", "), servers.join(", ")));
     if let Some(admin) = admin {
-        tell(format!("The operator's page is at http://{admin}/"));
+        eprint(format!("Admin interface: http://{admin}/"));
     }
 }
 

@@ -1,4 +1,4 @@
-//! `audit`: recompute, and list what does not follow. This file is for runs, `audit_report` for published reports.
+//! `audit`: recompute and list the inconsistencies. This file audits runs, `audit_report` published reports.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::arguments::AuditArguments;
 use crate::exit::{Exit, Failure};
 use crate::results::Results;
 
-/// Stored results are exact; what is left is the order of additions.
+/// Tolerance of stored results, relative: they are exact but for the order of additions.
 const STORED_TOLERANCE: Ratio = Ratio(1e-9);
 
 /// Audits a run file or a published report.
@@ -21,7 +21,7 @@ pub fn perform(arguments: &AuditArguments, as_json: bool) -> Result<Exit, Failur
     let path = &arguments.subject;
     if path.extension().is_some_and(|extension| extension == "toml") {
         if arguments.signed_by.is_some() {
-            return Err(Failure::usage("`--signed-by` is for runs: a published report has no seal"));
+            return Err(Failure::usage("`--signed-by` applies to runs only: a published report has no seal"));
         }
         return audit_report::perform(path, as_json);
     }
@@ -36,7 +36,7 @@ pub fn perform(arguments: &AuditArguments, as_json: bool) -> Result<Exit, Failur
         findings.iter().try_for_each(|finding| print(finding))?;
         seal.text().iter().try_for_each(|text| print(&format!("{subject}: {text}")))?;
         match findings.len() {
-            0 => print(&format!("{subject}: everything follows."))?,
+            0 => print(&format!("{subject}: no differences found."))?,
             1 => print(&format!("{subject}: 1 difference found."))?,
             n => print(&format!("{subject}: {n} differences found."))?,
         }
@@ -44,7 +44,7 @@ pub fn perform(arguments: &AuditArguments, as_json: bool) -> Result<Exit, Failur
     Ok(if findings.is_empty() { Exit::Valid } else { Exit::Differences })
 }
 
-/// Lists what does not follow. That a file is damaged is what was looked for, and no failure of the audit.
+/// Lists the inconsistencies of a run. A damaged file is a finding, not a failure of the audit.
 fn run(path: &Path) -> Result<Vec<String>, Failure> {
     let run = match Run::open(path) {
         Ok(run) => run,
@@ -55,7 +55,7 @@ fn run(path: &Path) -> Result<Vec<String>, Failure> {
     let results = match Results::of(&run, |_| {}) {
         Ok(results) => results,
         Err(error) if error.is_damage() => {
-            findings.push(format!("damage: {error}; results cannot be computed again"));
+            findings.push(format!("damage: {error}; results cannot be recomputed"));
             return Ok(findings);
         }
         Err(error) => return Err(error.into()),

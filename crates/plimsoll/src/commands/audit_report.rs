@@ -1,4 +1,4 @@
-//! `audit REPORT.toml`: whether all numbers of a published report can be true at once.
+//! `audit REPORT.toml`: checks whether the numbers of a published report are consistent with each other.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use super::{print, print_json};
 use crate::exit::{Exit, Failure};
 use crate::files;
 
-/// Columns that the name of a law or of an annotation's kind takes.
+/// Width of the column with the name of a law or kind of annotation.
 const NAME_WIDTH: usize = 14;
 
 /// Audits a published report.
@@ -65,7 +65,7 @@ fn listing(name: &str, report: &PublishedReport, findings: &[PublishedFinding]) 
         lines.push(String::new());
     }
     if !report.annotations.is_empty() {
-        lines.push("Noted besides, though it follows from no law:".to_owned());
+        lines.push("Other remarks, not derived from a law:".to_owned());
         lines.push(String::new());
         for note in &report.annotations {
             let at = note.at.as_ref().map_or(String::new(), |at| format!("{at}: "));
@@ -75,7 +75,7 @@ fn listing(name: &str, report: &PublishedReport, findings: &[PublishedFinding]) 
     }
     let n = n_numbers(report);
     lines.push(match findings.len() {
-        0 => format!("{name}: all {n} numbers can be true at once."),
+        0 => format!("{name}: all {n} numbers are consistent."),
         1 => format!("{name}: 1 finding in {n} numbers."),
         found => format!("{name}: {found} findings in {n} numbers."),
     });
@@ -86,7 +86,7 @@ fn entry(name: &str, text: &str) -> String {
     format!("  {name:NAME_WIDTH$}{text}")
 }
 
-/// Returns how many numbers the report has, those that it prints twice counted twice.
+/// Returns how many numbers the report contains; a number printed twice counts twice.
 fn n_numbers(report: &PublishedReport) -> usize {
     let cells = report
         .tables

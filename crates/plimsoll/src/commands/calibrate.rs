@@ -1,4 +1,4 @@
-//! `calibrate`: what the load generator itself can do, so that a server can be given less than that.
+//! `calibrate`: measures the capacity of the load generator, so that a server's quota can be set below it.
 
 use std::sync::atomic::AtomicBool;
 
@@ -13,18 +13,18 @@ use crate::arguments::{BenchmarkArguments, CalibrateArguments};
 use crate::candidates::built_in;
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
-use crate::placement::{Places, divide};
-use crate::places;
+use crate::paths;
+use crate::placement::{CpuPlacement, split_cpus};
 use crate::progress::Progress;
 use crate::results::Results;
-use crate::tell::{tell, warn};
+use crate::stderr::{eprint, warn};
 
-/// What is measured.
+/// A workload that is measured.
 struct Case {
     benchmark: &'static str,
-    /// Whether connections are kept in place of what the benchmark says; `None` leaves that to it.
+    /// Whether connections are persistent; `None` for what the benchmark prescribes.
     keep: Option<bool>,
-    /// Users, enough to keep both sides busy.
+    /// Number of users, enough to keep both sides busy.
     users: u32,
 }
 
@@ -47,18 +47,18 @@ impl Case {
     }
 }
 
-/// Length of each measurement when a run needs a calibration and there is none.
+/// Length of each measurement if a run needs a calibration and none is stored.
 const BRIEF: Nanos = Nanos::from_secs(2);
 
-/// Load before each measurement: connections are made and sessions begun by then.
+/// Time under load before each measurement, for opening connections and TLS sessions.
 const SETTLE: Nanos = Nanos::from_millis(500);
 
 /// Measures all cases and stores them.
 pub fn perform(arguments: &CalibrateArguments, as_json: bool) -> Result<Exit, Failure> {
     let sut_cpus = arguments.sut_cpus.as_ref().map(|list| list.0.as_slice());
     let load_cpus = arguments.load_cpus.as_ref().map(|list| list.0.as_slice());
-    let calibration = measure(&divide(sut_cpus, load_cpus)?, arguments.duration)?;
-    let path = places::calibration()?;
+    let calibration = measure(&split_cpus(sut_cpus, load_cpus)?, arguments.duration)?;
+    let path = paths::calibration()?;
     calibration.save(&path).map_err(|error| Failure::new(Exit::Testbed, error))?;
     if as_json {
         let cases: Vec<_> = calibration
@@ -79,7 +79,7 @@ pub fn perform(arguments: &CalibrateArguments, as_json: bool) -> Result<Exit, Fa
     } else {
         print(&format!(
             "{:<32} {:>18} {:>18} {:>14}",
-            "case", "generator µs/op", "server µs/op", "reached ops/s"
+            "case", "generator µs/op", "server µs/op", "maximum ops/s"
         ))?;
         for case in &calibration.cases {
             let (generator, sut) = (case.generator_cpu_s_per_op * 1e6, case.sut_cpu_s_per_op * 1e6);
@@ -93,62 +93,62 @@ pub fn perform(arguments: &CalibrateArguments, as_json: bool) -> Result<Exit, Fa
     Ok(Exit::Valid)
 }
 
-/// Returns the stored calibration if it is of this kind of processor; else measures briefly and stores it.
-pub fn stored_or_brief(places: &Places) -> Result<Option<Calibration>, Failure> {
+/// Returns the stored calibration if it was made on this CPU model; otherwise makes a short one and stores it.
+pub fn stored_or_brief(placement: &CpuPlacement) -> Result<Option<Calibration>, Failure> {
     if let Some(stored) = stored()? {
         return Ok(Some(stored));
     }
-    tell("Calibrating once: the server's quota follows from what the generator can do.");
-    let calibration = measure(places, BRIEF)?;
-    if let Err(error) = calibration.save(&places::calibration()?) {
+    eprint("Calibrating the load generator once, to set the server's CPU quota.");
+    let calibration = measure(placement, BRIEF)?;
+    if let Err(error) = calibration.save(&paths::calibration()?) {
         warn(error);
     }
     Ok(Some(calibration))
 }
 
-/// Returns the stored calibration if it is of this kind of processor and has all cases.
+/// Returns the stored calibration if it was made on this CPU model and has all cases.
 pub fn stored() -> Result<Option<Calibration>, Failure> {
-    let stored = Calibration::load(&places::calibration()?).map_err(Failure::usage)?;
+    let stored = Calibration::load(&paths::calibration()?).map_err(Failure::usage)?;
     let has_all =
         |calibration: &Calibration| CASES.iter().all(|case| calibration.case(&case.name()).is_some());
     Ok(stored.filter(|calibration| calibration.cpu_model == cpu_model() && has_all(calibration)))
 }
 
-/// Returns the name of the case that a run belongs to: its own, else the most like it.
+/// Returns the name of the case for a run: the same benchmark, or else the most similar one.
 pub fn case_of(benchmark: &str, tls: Tls, connection: Connection) -> String {
     let keeps = Some(connection != Connection::PerRequest);
-    let alike = |case: &&Case| match tls {
+    let is_similar = |case: &&Case| match tls {
         Tls::Off => case.keep == keeps,
         _ => case.keep.is_none(),
     };
-    let exact = CASES.iter().filter(alike).find(|case| case.benchmark == benchmark);
-    exact.or_else(|| CASES.iter().rev().find(alike)).map_or_else(String::new, Case::name)
+    let exact = CASES.iter().filter(is_similar).find(|case| case.benchmark == benchmark);
+    exact.or_else(|| CASES.iter().rev().find(is_similar)).map_or_else(String::new, Case::name)
 }
 
 fn cpu_model() -> String {
     testbed::model_name().unwrap_or_else(|| "unknown".to_owned())
 }
 
-fn measure(places: &Places, length: Nanos) -> Result<Calibration, Failure> {
+fn measure(placement: &CpuPlacement, length: Nanos) -> Result<Calibration, Failure> {
     let stop = interrupt::flag();
     let cases = CASES
         .iter()
-        .map(|case| measure_case(case, places, length, &stop))
+        .map(|case| measure_case(case, placement, length, &stop))
         .collect::<Result<Vec<_>, Failure>>()?;
-    Ok(Calibration { date: places::time_text(wall()), cpu_model: cpu_model(), cases })
+    Ok(Calibration { date: paths::time_text(wall()), cpu_model: cpu_model(), cases })
 }
 
 fn measure_case(
     case: &Case,
-    places: &Places,
+    placement: &CpuPlacement,
     length: Nanos,
     stop: &AtomicBool,
 ) -> Result<CalibrationCase, Failure> {
     let id = case.benchmark;
     let benchmark = benchmarks::find(id).map_err(Failure::usage)?.load();
     let sut = SutPlan {
-        cpus: places.sut_cpus.clone(),
-        quota_reason: "none: the ceiling is what is looked for".to_owned(),
+        cpus: placement.sut_cpus.clone(),
+        quota_reason: "none: the calibration measures the maximum rate".to_owned(),
         ..SutPlan::of("built-in")
     };
     let connection = case.keep.map(|keep| match keep {
@@ -160,26 +160,26 @@ fn measure_case(
         settle: Some(SETTLE),
         steady: Some(length),
         connection,
-        load_cpus: places.load_cpus.clone(),
-        load_threads: places.load_threads,
+        load_cpus: placement.load_cpus.clone(),
+        load_threads: placement.load_threads,
         ..Overrides::new(sut)
     };
     let plan = make_plan(&benchmark.definition, benchmark.workload, &overrides)?;
-    let work_dir = places::private(&places::work_dir())?;
-    // Like a server's own folder, so that it goes as theirs do, however this ends.
+    let work_dir = paths::make_private(&paths::work_dir())?;
+    // A work directory like a server's, so that it is removed however the calibration ends.
     let folder = WorkDir::create(&work_dir).map_err(FleetError::from)?;
     let file = folder.path().join(format!("{}.plim", case.name()));
     let request = RunRequest {
         server: ServerChoice::Start(built_in(&BenchmarkArguments::of(id), &plan)?, None),
         secrets: Secrets::default(),
         run_file: &file,
-        program: places::program(),
+        program: paths::program(),
         command_line: String::new(),
         work_dir,
-        files_dir: places::files_dir(id),
-        search_path: places::search_path(),
+        files_dir: paths::files_dir(id),
+        search_path: paths::search_path(),
         executable: std::env::current_exe()?,
-        // The generator alone is measured.
+        // Monitoring would disturb the measurement of the generator.
         monitoring: Monitoring::Off,
         notes: Notes::default(),
         disclose_identity: false,
@@ -188,7 +188,7 @@ fn measure_case(
     let ending = fleet::run(&[request], &mut Progress::quiet(&plan), stop).remove(0);
     let results = ending.map_err(Failure::from).and_then(|ending| match ending {
         Ending::Complete => Results::read(&file).map_err(Failure::from),
-        // Half a measurement would be stored as a whole one.
+        // An incomplete calibration must not be stored.
         _ => Err(Failure::new(Exit::Interrupted, "interrupted; the calibration was not stored")),
     });
     drop(folder);
@@ -202,5 +202,7 @@ fn measure_case(
             ceiling_ops_per_s: point.rate,
         })
     });
-    measured.ok_or_else(|| Failure::new(Exit::Testbed, format!("calibration of `{id}` measured nothing")))
+    measured.ok_or_else(|| {
+        Failure::new(Exit::Testbed, format!("the calibration of `{id}` completed no operations"))
+    })
 }

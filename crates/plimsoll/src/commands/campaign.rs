@@ -1,4 +1,4 @@
-//! `report` of a folder or of several runs: one document for all of them.
+//! `report` of a directory or of several runs: one document for all of them.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use disclosure::{CampaignRun, PriceSheet, campaign_document, render};
 use runfile::summary;
 use serde_json::json;
 
-use super::compare::{names, paths, read_found};
+use super::compare::{find_runs, names, read_found};
 use super::runs::run_files;
 use super::{json_text, print, print_json};
 use crate::arguments::{FormatArgument, ReportArguments};
@@ -14,13 +14,13 @@ use crate::exit::{Exit, Failure};
 use crate::files::{keep_run_file, write};
 use crate::results::Results;
 use crate::side_by_side::{run_names, server_names};
-use crate::{paper, prices};
+use crate::{pdf, prices};
 
 /// Writes the report of a campaign.
 pub fn perform(arguments: &ReportArguments, as_json: bool) -> Result<Exit, Failure> {
     let given = std::iter::once(&arguments.run).chain(&arguments.more);
     let given = given.map(|path| with_subfolders(path)).collect::<Result<Vec<_>, _>>()?.concat();
-    let found = paths(&given)?;
+    let found = find_runs(&given)?;
     let price = prices::read(arguments.price.as_deref())?;
     let (paths, read) = read_found(found)?;
     let read = paths.iter().zip(read).map(|(path, run)| priced(path, run, price.as_ref()));
@@ -32,8 +32,8 @@ pub fn perform(arguments: &ReportArguments, as_json: bool) -> Result<Exit, Failu
     let runs: Vec<CampaignRun> = named.map(|((name, server), run)| run.campaign_run(name, server)).collect();
     if let Some(pdf) = &arguments.pdf {
         paths.iter().try_for_each(|run| keep_run_file(run, pdf))?;
-        write(pdf, paper::pdf(&campaign_document(&runs), summary(&paths[0])?.created)?)?;
-        return told(pdf, as_json);
+        write(pdf, pdf::render(&campaign_document(&runs), summary(&paths[0])?.created)?)?;
+        return print_path(pdf, as_json);
     }
     let format = if as_json { FormatArgument::Json } else { arguments.format };
     let text = text(&runs, format)?;
@@ -48,7 +48,7 @@ pub fn perform(arguments: &ReportArguments, as_json: bool) -> Result<Exit, Failu
     Ok(Exit::Valid)
 }
 
-fn told(path: &Path, as_json: bool) -> Result<Exit, Failure> {
+fn print_path(path: &Path, as_json: bool) -> Result<Exit, Failure> {
     match as_json {
         true => print_json(&json!({ "pdf": path.display().to_string() }))?,
         false => print(&path.display().to_string())?,
@@ -62,13 +62,13 @@ fn text(runs: &[CampaignRun], format: FormatArgument) -> Result<String, Failure>
         FormatArgument::Markdown => Ok(render::markdown(&campaign_document(runs))),
         FormatArgument::Json => Ok(json_text(&render::campaign_json(runs))),
         FormatArgument::Csv | FormatArgument::Text => {
-            Err(Failure::usage("a report of several runs has the forms `html`, `markdown` and `json`")
-                .hint("`plimsoll report RUN --format csv` writes those of one run"))
+            Err(Failure::usage("a report of several runs can be written as `html`, `markdown` or `json`")
+                .hint("for one run, use `plimsoll report RUN --format csv`"))
         }
     }
 }
 
-/// Adds the price list of a run: the given one, else `NAME.prices.toml` beside `NAME.plim`.
+/// Adds the price list of a run: the given one, or else `NAME.prices.toml` next to `NAME.plim`.
 fn priced(path: &Path, run: Results, price: Option<&PriceSheet>) -> Result<Results, Failure> {
     let beside = path.with_extension("prices.toml");
     let price = match price {
@@ -79,7 +79,7 @@ fn priced(path: &Path, run: Results, price: Option<&PriceSheet>) -> Result<Resul
     Ok(run.priced(price))
 }
 
-/// Returns a folder with those of its folders that hold runs; anything else as it is.
+/// Returns a directory and its subdirectories that contain runs; any other path unchanged.
 fn with_subfolders(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);

@@ -1,4 +1,4 @@
-//! `compare`: runs beside one another, how much they differ and how sure that is.
+//! `compare`: compares runs: how much they differ, and how certain that is.
 
 use std::path::{Path, PathBuf};
 
@@ -13,14 +13,14 @@ use super::{print, print_json};
 use crate::arguments::CompareArguments;
 use crate::exit::{Exit, Failure};
 use crate::files::{keep_run_file, write};
-use crate::paper;
+use crate::pdf;
 use crate::results::Results;
-use crate::side_by_side::{comparison_page, run_names, server_names, tell_comparison};
-use crate::tell::warn;
+use crate::side_by_side::{full_comparison, print_comparison, run_names, server_names};
+use crate::stderr::warn;
 
 /// Compares runs.
 pub fn perform(arguments: &CompareArguments, as_json: bool) -> Result<Exit, Failure> {
-    let (paths, read) = read_found(paths(arguments.baseline.iter().chain(&arguments.runs))?)?;
+    let (paths, read) = read_found(find_runs(arguments.baseline.iter().chain(&arguments.runs))?)?;
     refuse_copies(&paths, &read)?;
     let names = names(&paths);
     let servers = server_names(&read, &names);
@@ -28,9 +28,12 @@ pub fn perform(arguments: &CompareArguments, as_json: bool) -> Result<Exit, Fail
     let named = names.iter().zip(&servers).zip(&read);
     let runs: Vec<CampaignRun> = named.map(|((name, server), run)| run.campaign_run(name, server)).collect();
     let compared: Vec<RunInput> = runs.iter().map(CampaignRun::compared).collect();
-    let mismatch = if arguments.anyway { MismatchPolicy::Allow } else { MismatchPolicy::Refuse };
-    let comparison = compare(&compared, mismatch)?;
-    comparison.plan_differences.iter().for_each(|difference| warn(format!("not alike: {difference}")));
+    let unlike = if arguments.anyway { MismatchPolicy::Allow } else { MismatchPolicy::Refuse };
+    let comparison = compare(&compared, unlike)?;
+    comparison
+        .plan_differences
+        .iter()
+        .for_each(|difference| warn(format!("different settings: {difference}")));
     let written = write_documents(arguments, &paths, &comparison, &runs)?;
     if as_json {
         let mut value = disclosure::render::comparison_json(&comparison);
@@ -38,15 +41,15 @@ pub fn perform(arguments: &CompareArguments, as_json: bool) -> Result<Exit, Fail
         print_json(&value)?;
         return Ok(Exit::Valid);
     }
-    tell_comparison(&comparison)?;
+    print_comparison(&comparison)?;
     for path in written {
         print(&format!("\nreport  {}", path.display()))?;
     }
     Ok(Exit::Valid)
 }
 
-/// Writes the comparison in the forms that are wanted, never over a run; returns the files. A PDF bears the date of the
-/// first run.
+/// Writes the comparison in the requested formats, never over a run file; returns the paths. The creation date of a PDF
+/// is that of the first run.
 fn write_documents<'a>(
     arguments: &'a CompareArguments,
     paths: &[PathBuf],
@@ -60,32 +63,35 @@ fn write_documents<'a>(
     if wanted.is_empty() {
         return Ok(wanted);
     }
-    let document = comparison_page(comparison, runs);
+    let document = full_comparison(comparison, runs);
     if let Some(html) = &arguments.html {
         write(html, disclosure::render::html(&document))?;
     }
     if let (Some(pdf), Some(first)) = (&arguments.pdf, paths.first()) {
-        write(pdf, paper::pdf(&document, summary(first)?.created)?)?;
+        write(pdf, pdf::render(&document, summary(first)?.created)?)?;
     }
     Ok(wanted)
 }
 
-/// A run file.
+/// The path of a run file, from the command line or found in a directory.
 #[derive(Debug)]
 pub struct FoundRun {
     path: PathBuf,
-    /// Whether it was named, and not only its folder.
+    /// Whether the file itself was named, and not its directory.
     is_named: bool,
 }
 
-/// Returns the run files, those in folders as well; each once, in the order given.
-pub fn paths<'a>(given: impl IntoIterator<Item = &'a PathBuf>) -> Result<Vec<FoundRun>, Failure> {
+/// Returns the run files of the given paths and directories; each once, in the given order.
+///
+/// # Errors
+/// If a directory cannot be listed or has no run files.
+pub fn find_runs<'a>(given: impl IntoIterator<Item = &'a PathBuf>) -> Result<Vec<FoundRun>, Failure> {
     let mut all: Vec<FoundRun> = Vec::new();
     for path in given {
         let is_named = !path.is_dir();
         let found = if is_named { vec![path.clone()] } else { in_order(run_files(path)?) };
         if found.is_empty() {
-            return Err(Failure::usage(format!("there are no run files in `{}`", path.display())));
+            return Err(Failure::usage(format!("`{}` contains no run files", path.display())));
         }
         for path in found {
             if !all.iter().any(|known| is_same_file(&known.path, &path)) {
@@ -96,10 +102,10 @@ pub fn paths<'a>(given: impl IntoIterator<Item = &'a PathBuf>) -> Result<Vec<Fou
     Ok(all)
 }
 
-/// Reads runs. One that was only found in a folder and cannot be read is left out with a warning.
+/// Reads runs. An unreadable run that was found in a directory is skipped with a warning.
 ///
 /// # Errors
-/// If one that was named cannot be read, or none can.
+/// If a run that was named cannot be read, or if none can.
 pub fn read_found(found: Vec<FoundRun>) -> Result<(Vec<PathBuf>, Vec<Results>), Failure> {
     let (mut paths, mut read) = (Vec::new(), Vec::new());
     let mut last = None;
@@ -111,7 +117,7 @@ pub fn read_found(found: Vec<FoundRun>) -> Result<(Vec<PathBuf>, Vec<Results>), 
             }
             Err(error) if is_named => return Err(error.into()),
             Err(error) => {
-                warn(format!("left out: {error}"));
+                warn(format!("skipped: {error}"));
                 last = Some(error);
             }
         }
@@ -122,8 +128,7 @@ pub fn read_found(found: Vec<FoundRun>) -> Result<(Vec<PathBuf>, Vec<Results>), 
     }
 }
 
-/// Puts the runs of a folder into the order in which they were begun: of a campaign the first server that was asked for
-/// comes first.
+/// Sorts the runs of a directory by start time, so that the first server of a campaign comes first.
 fn in_order(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
     paths.sort_by_cached_key(|path| summary(path).map_or(WallTime(i64::MAX), |summary| summary.created));
     paths
@@ -133,24 +138,24 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
     matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
-/// A copy of a run is no repetition: it would make every interval look narrower than it is.
+/// Refuses copies of a run: they are not repetitions, and would make confidence intervals too narrow.
 fn refuse_copies(paths: &[PathBuf], read: &[Results]) -> Result<(), Failure> {
-    for (place, run) in read.iter().enumerate() {
+    for (index, run) in read.iter().enumerate() {
         let is_copy = |other: &Results| !run.began.is_empty() && other.began == run.began;
-        if let Some(other) = read[..place].iter().position(is_copy) {
-            let (one, other) = (paths[other].display(), paths[place].display());
+        if let Some(other) = read[..index].iter().position(is_copy) {
+            let (one, other) = (paths[other].display(), paths[index].display());
             return Err(Failure::usage(format!("`{one}` and `{other}` are records of the same run")));
         }
     }
     Ok(())
 }
 
-/// Names the runs by their files; with their folders if two files have the same name.
+/// Names the runs by their files; with their directories if two files have the same name.
 pub fn names(paths: &[PathBuf]) -> Vec<String> {
     let stem = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let name = |path: &PathBuf| {
-        let namesakes = paths.iter().filter(|other| stem(other) == stem(path)).count();
-        if namesakes == 1 { stem(path) } else { path.with_extension("").display().to_string() }
+        let n_same = paths.iter().filter(|other| stem(other) == stem(path)).count();
+        if n_same == 1 { stem(path) } else { path.with_extension("").display().to_string() }
     };
     paths.iter().map(name).collect()
 }
@@ -158,9 +163,9 @@ pub fn names(paths: &[PathBuf]) -> Vec<String> {
 impl From<CompareError> for Failure {
     fn from(error: CompareError) -> Failure {
         let hint = match &error {
-            CompareError::TooFew { .. } => "name several run files, or a folder that holds them",
+            CompareError::TooFew { .. } => "name several run files, or a directory that contains them",
             CompareError::Differ { .. } => {
-                "`--anyway` compares them all the same, at the loads that all have, and says what differs"
+                "`--anyway` compares them at the loads they have in common, and lists the differences"
             }
         };
         Failure::usage(error).hint(hint)

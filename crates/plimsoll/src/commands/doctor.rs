@@ -1,4 +1,4 @@
-//! `doctor`: is this machine fit for a run?
+//! `doctor`: checks that this machine is ready for a run.
 
 use model::{Connection, HttpVersion, Overrides, Plan, SutPlan, make_plan};
 use serde_json::json;
@@ -8,15 +8,15 @@ use super::{print, print_json};
 use crate::arguments::DoctorArguments;
 use crate::benchmark;
 use crate::exit::{Exit, Failure};
-use crate::places;
+use crate::paths;
 
-/// Size that a run file grows by per recorded second at most; see `docs/design/run-file.md`.
+/// Maximum growth of a run file per recorded second, in bytes; see `docs/design/run-file.md`.
 const RUN_FILE_BYTES_PER_SECOND: u64 = 2500;
 
-/// Load points that a search takes, about.
+/// Estimated number of load points of a search.
 pub const SEARCH_POINTS: usize = 12;
 
-/// Examines this machine.
+/// Checks this machine.
 pub fn perform(arguments: &DoctorArguments, as_json: bool) -> Result<Exit, Failure> {
     let benchmark = benchmark::by_name(&arguments.benchmark)?;
     let overrides = Overrides { max_load: arguments.max_load, ..Overrides::new(SutPlan::of("built-in")) };
@@ -38,7 +38,7 @@ pub fn perform(arguments: &DoctorArguments, as_json: bool) -> Result<Exit, Failu
     Ok(if is_bad { Exit::Testbed } else { Exit::Valid })
 }
 
-/// Returns what a plan asks of the machine.
+/// Returns the requirements of a plan on the machine.
 pub fn input(plan: &Plan, shared: bool, rate: Option<f64>) -> DoctorInput {
     let n_points = if plan.search.is_some() { SEARCH_POINTS } else { plan.load_points.len() };
     let seconds = plan.phases.issuing().as_secs_f64() * n_points as f64;
@@ -52,13 +52,13 @@ pub fn input(plan: &Plan, shared: bool, rate: Option<f64>) -> DoctorInput {
         separated: 1 < testbed::available_cpus().len(),
         run_dir: "runs".into(),
         run_file_bytes: seconds as u64 * RUN_FILE_BYTES_PER_SECOND,
-        work_dir: places::work_dir(),
-        dataset_dir: places::files_dir(&plan.benchmark.id),
+        work_dir: paths::work_dir(),
+        dataset_dir: paths::files_dir(&plan.benchmark.id),
         dataset_bytes: plan.workload.file_bytes(plan.level_max()),
     }
 }
 
-/// Returns the most connections at a time: one for each user, or for as many as share one.
+/// Returns the maximum number of concurrent connections: one per user, or fewer if users share connections.
 fn connections_max(plan: &Plan) -> u32 {
     let users = plan.loads().map(|load| load.in_flight_max()).max().unwrap_or(0);
     let shares = plan.protocol.http == HttpVersion::Http2
@@ -74,7 +74,7 @@ fn word(state: State) -> &'static str {
     }
 }
 
-/// Returns a check in a line, with the advice on its own.
+/// Formats a check as a line, with its hint on a second line.
 pub fn line(check: &Check) -> String {
     let line = format!("{:<8} {:<22} {}", word(check.state), check.name, check.found);
     match check.advice.as_str() {

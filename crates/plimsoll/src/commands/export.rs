@@ -1,5 +1,5 @@
-//! `export`: what was recorded, in forms that other tools read. Written as it is read, for a run may be longer than
-//! memory is large.
+//! `export`: a run's records in formats that other tools read. Records are streamed, because a run may not fit into
+//! memory.
 
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -14,7 +14,7 @@ use crate::exit::{Exit, Failure};
 use crate::files::{cannot_write, discard, keep_run_file, write};
 use crate::results::{Results, provenance, records};
 
-/// Writes a run in the form that is wanted.
+/// Exports a run in the requested format.
 pub fn perform(arguments: &ExportArguments) -> Result<Exit, Failure> {
     let run = Run::open(&arguments.run)?;
     let mut out = Output::open(&arguments.run, arguments.out.as_deref())?;
@@ -89,22 +89,22 @@ fn junit(run: &Run, out: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes verdicts and limits of runs as JUnit XML; of none, a file that says so.
+/// Writes the verdicts and limits of runs as JUnit XML; without runs, a file that says so.
 pub fn write_junit<'a>(path: &Path, runs: impl Iterator<Item = &'a Results>) -> Result<(), Failure> {
     let reports: Vec<_> = runs.map(Results::report).collect();
     write(path, render::junit(&reports))
 }
 
-/// Where an export goes. It keeps its first error to the end: what reads the records cannot be stopped.
+/// The output of an export. It holds its first error until the end, because reading the records cannot be stopped.
 struct Output {
     out: BufWriter<Box<dyn Write>>,
-    /// The file, where it is one.
+    /// The path, if the output is a file.
     path: Option<PathBuf>,
     failed: Option<io::Error>,
 }
 
 impl Output {
-    /// Opens the file, or standard output if none or `-` is given.
+    /// Opens the file, or standard output for `None` and `-`.
     fn open(run: &Path, out: Option<&Path>) -> Result<Output, Failure> {
         let path = out.filter(|path| *path != Path::new("-")).map(Path::to_owned);
         let out: Box<dyn Write> = match &path {
@@ -123,7 +123,7 @@ impl Output {
         }
     }
 
-    /// Writes what is left after the run was read, or not. That a reader hung up is no failure.
+    /// Writes the rest, whether the run could be read or not. A closed pipe is not a failure.
     fn close(mut self, read: Result<(), Failure>) -> Result<(), Failure> {
         let written = self.failed.take().map_or_else(|| self.out.flush(), Err);
         let result = match (written, &self.path) {

@@ -1,4 +1,4 @@
-//! `history`: published results, and a run beside them.
+//! `history`: published results, and a run compared with them.
 
 use std::path::Path;
 
@@ -11,11 +11,11 @@ use crate::arguments::HistoryArguments;
 use crate::exit::{Exit, Failure};
 use crate::results::Results;
 
-/// What must be known of every such comparison.
-const CAVEAT: &str = "Others published these results, with load generators, networks and file sets of their time. A run \
-    beside them says how far servers have come; it is no comparison of like with like.";
+/// The caveat of every comparison with published results.
+const CAVEAT: &str = "These results were published by others, with the load generators, networks and file sets of their \
+time. Comparing a run with them shows how far servers have come; it does not compare like with like.";
 
-/// Lists published results, or sets a run beside them.
+/// Lists published results, or compares a run with them.
 pub fn perform(arguments: &HistoryArguments, as_json: bool) -> Result<Exit, Failure> {
     let all: Vec<PublishedResult> =
         benchmarks::published_reports().iter().flat_map(published_results).collect();
@@ -29,7 +29,7 @@ fn list(benchmark: Option<&str>, all: &[PublishedResult], as_json: bool) -> Resu
     let is_wanted = |one: &&PublishedResult| benchmark.is_none_or(|name| one.benchmark == name);
     let results: Vec<&PublishedResult> = all.iter().filter(is_wanted).collect();
     if results.is_empty() {
-        return Err(nothing(benchmark.unwrap_or_default(), all));
+        return Err(no_results(benchmark.unwrap_or_default(), all));
     }
     if as_json {
         print_json(
@@ -63,11 +63,11 @@ fn beside(path: &Path, all: &[PublishedResult], as_json: bool) -> Result<Exit, F
     let title = &results.plan.benchmark.title;
     let alike: Vec<&PublishedResult> = all.iter().filter(|one| one.benchmark == *id).collect();
     if alike.is_empty() {
-        return Err(nothing(id, all));
+        return Err(no_results(id, all));
     }
     let Some(headline) = &results.analysis.headline else {
-        return Err(Failure::usage(format!("`{}` has no valid result to set beside others", path.display()))
-            .hint("`plimsoll report RUN` says why"));
+        return Err(Failure::usage(format!("`{}` has no valid result to compare", path.display()))
+            .hint("`plimsoll report RUN` shows the reasons"));
     };
     if as_json {
         let equivalents = alike.iter().map(|one| {
@@ -86,7 +86,7 @@ fn beside(path: &Path, all: &[PublishedResult], as_json: bool) -> Result<Exit, F
         return Ok(Exit::Valid);
     }
     print(&results.verdict_text())?;
-    print(&format!("\n{:.1} {} in {title} equal", headline.value, headline.name))?;
+    print(&format!("\n{:.1} {} in {title} equals", headline.value, headline.name))?;
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     for one in alike {
@@ -104,16 +104,16 @@ fn beside(path: &Path, all: &[PublishedResult], as_json: bool) -> Result<Exit, F
     Ok(Exit::Valid)
 }
 
-fn nothing(benchmark: &str, all: &[PublishedResult]) -> Failure {
+fn no_results(benchmark: &str, all: &[PublishedResult]) -> Failure {
     let mut names: Vec<&str> = all.iter().map(|one| one.benchmark.as_str()).collect();
     names.dedup();
     Failure::usage(format!("there are no published results of `{benchmark}`"))
-        .hint(format!("there are some of {}", names.join(", ")))
+        .hint(format!("there are results of {}", names.join(", ")))
 }
 
 fn align(table: &mut Table, numbers: &[usize]) {
-    for place in numbers {
-        if let Some(column) = table.column_mut(*place) {
+    for index in numbers {
+        if let Some(column) = table.column_mut(*index) {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }

@@ -1,4 +1,4 @@
-//! `inventory`: what can be found out about this machine, and the operator's notes beside it.
+//! `inventory`: this machine's hardware and software settings, with the operator's notes.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::arguments::DisclosureArguments;
 use crate::exit::{Exit, Failure};
 use crate::files;
 
-/// Lists everything found, then what is not disclosed.
+/// Lists all facts found, then those not disclosed.
 pub fn perform(arguments: &DisclosureArguments, as_json: bool) -> Result<Exit, Failure> {
     let notes = notes(arguments.notes.as_deref())?;
     let asked =
@@ -27,7 +27,7 @@ pub fn perform(arguments: &DisclosureArguments, as_json: bool) -> Result<Exit, F
     Ok(Exit::Valid)
 }
 
-/// Reads an operator's notes; there are none without a file.
+/// Reads the operator's notes; empty without a file.
 pub fn notes(path: Option<&Path>) -> Result<Notes, Failure> {
     let Some(path) = path else { return Ok(Notes::default()) };
     Ok(Notes::parse(&path.display().to_string(), &files::read(path)?)?)
@@ -47,7 +47,7 @@ fn text(sections: &[FactSection]) -> String {
     paragraphs.join("\n\n")
 }
 
-/// Returns a section as lines `name  value  (source)`; `None` if nothing is known of it.
+/// Formats a section as lines `name  value  (source)`; `None` if none of its facts is known.
 fn section_text(section: &FactSection) -> Option<String> {
     let known: Vec<&Fact> = known(section).collect();
     let width = known.iter().map(|fact| fact.name.chars().count()).max()?;
@@ -63,7 +63,7 @@ fn known(section: &FactSection) -> impl Iterator<Item = &Fact> {
     section.facts.iter().filter(|fact| fact.state != FactState::NotDisclosed)
 }
 
-/// Returns what is not disclosed: a line per section and reason.
+/// Lists the facts that are not disclosed: one line per section and reason.
 fn missing_text(sections: &[FactSection]) -> Option<String> {
     let of_section = |section: &FactSection| {
         let line =
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_known_stands_with_its_source_and_the_rest_below() {
+    fn known_facts_are_listed_with_their_source_and_undisclosed_ones_at_the_end() {
         let fact = |name: &str, value: &str, state| Fact { state, ..Fact::found(name, value).from("/sys/x") };
         let section = |title: &str, facts: Vec<Fact>| FactSection { title: title.to_owned(), facts };
         let sections = [

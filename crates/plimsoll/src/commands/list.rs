@@ -1,4 +1,4 @@
-//! `list`: the benchmarks.
+//! `list`: lists the benchmarks.
 
 use serde_json::json;
 

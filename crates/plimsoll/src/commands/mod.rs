@@ -29,7 +29,7 @@ use model::{escaped, escaped_json};
 use crate::arguments::{Arguments, Command};
 use crate::exit::{Exit, Failure};
 
-/// Performs the command that was given.
+/// Runs the command and returns the exit code.
 pub fn perform(arguments: Arguments) -> Result<Exit, Failure> {
     let json = arguments.json;
     match arguments.command {
@@ -65,8 +65,8 @@ pub fn perform(arguments: Arguments) -> Result<Exit, Failure> {
     }
 }
 
-/// Prints a line on standard output; whatever it quotes, it commands no terminal. That a reader hung up (`plimsoll report RUN | head`) is no failure, and
-/// leaves the exit code to what was found.
+/// Prints a line on standard output, with control characters escaped. A closed pipe (`plimsoll report RUN | head`) is not
+/// a failure and does not change the exit code.
 pub fn print(text: &str) -> Result<(), Failure> {
     let mut out = anstream::stdout();
     match writeln!(out, "{}", escaped(text.trim_end())).and_then(|()| out.flush()) {

@@ -1,4 +1,4 @@
-//! `populate`: a benchmark's file set on disk.
+//! `populate`: creates a benchmark's file set on disk.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
@@ -9,7 +9,7 @@ use crate::arguments::PopulateArguments;
 use crate::benchmark;
 use crate::exit::{Exit, Failure};
 
-/// Lays the file set out.
+/// Creates the file set.
 pub fn perform(arguments: &PopulateArguments, as_json: bool) -> Result<Exit, Failure> {
     let file_set = benchmark::file_set(&arguments.files)?;
     let bar = progress_bar(file_set.bytes());
@@ -28,13 +28,13 @@ pub fn perform(arguments: &PopulateArguments, as_json: bool) -> Result<Exit, Fai
         print_json(&value)?;
         return Ok(Exit::Valid);
     }
-    let did = if done.reused { "was already right" } else { "is ready" };
+    let did = if done.reused { "was already complete" } else { "is complete" };
     print(&format!("{files} files, {bytes} bytes ({}): the file set {did}.", Bytes(bytes)))?;
     print(&arguments.dir.display().to_string())?;
     Ok(Exit::Valid)
 }
 
-/// Returns a bar that counts bytes; hidden where standard error is no terminal.
+/// Returns a progress bar in bytes; hidden if standard error is not a terminal.
 fn progress_bar(bytes: u64) -> ProgressBar {
     let style =
         ProgressStyle::with_template("{bar:20} {percent:>3} % {bytes} of {total_bytes}, {bytes_per_sec}");

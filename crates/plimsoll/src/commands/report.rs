@@ -1,4 +1,4 @@
-//! `report`: the report of a run, in the form that is wanted.
+//! `report`: writes the report of a run in the requested format.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::arguments::{FormatArgument, ReportArguments};
 use crate::exit::{Exit, Failure};
 use crate::files::{keep_run_file, write};
 use crate::results::Results;
-use crate::{paper, prices};
+use crate::{pdf, prices};
 
 /// Writes a report.
 pub fn perform(arguments: &ReportArguments, as_json: bool) -> Result<Exit, Failure> {
@@ -20,7 +20,7 @@ pub fn perform(arguments: &ReportArguments, as_json: bool) -> Result<Exit, Failu
     }
     let price = prices::read(arguments.price.as_deref())?;
     if let Some(path) = &arguments.pdf {
-        return on_paper(arguments, path, price, as_json);
+        return write_pdf(arguments, path, price, as_json);
     }
     let results = Results::read(&arguments.run)?.priced(price);
     let format = if as_json { FormatArgument::Json } else { arguments.format };
@@ -42,8 +42,8 @@ pub fn perform(arguments: &ReportArguments, as_json: bool) -> Result<Exit, Failu
     Ok(Exit::Valid)
 }
 
-/// Writes the report as PDF. It bears the date of the run, so that it is the same whenever it is made.
-fn on_paper(
+/// Writes the report as PDF. Its creation date is that of the run, so that the file is reproducible.
+fn write_pdf(
     arguments: &ReportArguments,
     path: &Path,
     price: Option<PriceSheet>,
@@ -52,7 +52,7 @@ fn on_paper(
     keep_run_file(&arguments.run, path)?;
     let run = Run::open(&arguments.run)?;
     let results = Results::of(&run, |_| {})?.priced(price);
-    let pdf = paper::pdf(&disclosure::outline(&results.report()), run.header().created)?;
+    let pdf = pdf::render(&disclosure::outline(&results.report()), run.header().created)?;
     write(path, pdf)?;
     match as_json {
         true => print_json(&json!({ "pdf": path.display().to_string() }))?,

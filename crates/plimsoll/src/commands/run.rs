@@ -1,4 +1,4 @@
-//! `run`: the main job.
+//! `run`: runs a benchmark and writes its report.
 
 use std::path::{Path, PathBuf};
 
@@ -18,48 +18,47 @@ use super::calibrate::{self, case_of, stored_or_brief};
 use super::doctor::SEARCH_POINTS;
 use super::{doctor, export, inventory, print, print_json, show};
 use crate::arguments::{MonitorArgument, PlanArguments, RunArguments};
-use crate::audience::{Audience, check_observers};
 use crate::benchmark::{self, Chosen};
 use crate::candidates::{Candidate, ChosenServer, candidates, file_name};
 use crate::exit::{Exit, Failure};
 use crate::files;
 use crate::interrupt;
+use crate::observers::{Observers, check_observers};
 use crate::outcome;
-use crate::placement::{Places, all_for_load, divide, group, sut_plan};
-use crate::places;
+use crate::paths;
+use crate::placement::{CpuPlacement, all_for_load, cpu_group, split_cpus, sut_plan};
 use crate::preflight;
 use crate::prices;
 use crate::progress::length;
 use crate::results::Results;
 use crate::secrets;
-use crate::side_by_side::{comparison_page, tell_comparison};
-use crate::tell::{tell, warn};
+use crate::side_by_side::{full_comparison, print_comparison};
+use crate::stderr::{eprint, warn};
 use crate::trust;
 
-/// A run that takes longer says so before anything else.
+/// Time under load from which a run is announced as long.
 const LONG: Nanos = Nanos::from_secs(600);
 
-/// Runs a benchmark and reports on it.
+/// Runs a benchmark and writes its report.
 pub fn perform(arguments: &RunArguments, as_json: bool) -> Result<Exit, Failure> {
     let chosen = benchmark::choose(&arguments.plan.benchmark)?;
-    // A mistake in them is told before hours are spent.
+    // Mistakes in them are reported before hours are spent.
     let notes = inventory::notes(arguments.disclosure.notes.as_deref())?;
     let notes = prices::read_into(arguments.price.as_deref(), notes)?;
-    let makes_pages = makes_pages(&chosen);
-    let candidates = candidates(&arguments.sut, makes_pages)?;
-    // Everything of all servers is looked at before anything is measured, if only for a calibration.
+    let candidates = candidates(&arguments.sut, has_dynamic_pages(&chosen))?;
+    // All servers are checked before anything is measured, even for a calibration.
     let mut checked = Vec::new();
     for candidate in &candidates {
-        let plan = make(arguments, &chosen, candidate, Quota::Later)?;
+        let plan = candidate_plan(arguments, &chosen, candidate, QuotaSource::None)?;
         preflight::check(arguments, candidate, &plan)?;
         checked.push(plan);
     }
-    preflight::check_out(arguments.out.as_deref())?;
+    preflight::check_output_path(arguments.out.as_deref())?;
     if !arguments.dry_run {
         announce_long(preflight::load_time(&checked));
     }
-    let quota = if arguments.dry_run { Quota::AsStored } else { Quota::Calibrated };
-    let plans = candidates.iter().map(|candidate| make(arguments, &chosen, candidate, quota));
+    let quota = if arguments.dry_run { QuotaSource::Stored } else { QuotaSource::Calibrated };
+    let plans = candidates.iter().map(|candidate| candidate_plan(arguments, &chosen, candidate, quota));
     let plans: Vec<Plan> = plans.collect::<Result<_, Failure>>()?;
     let secrets = secrets::read(&chosen)?;
     check_observers(&arguments.metrics, &arguments.monitor)?;
@@ -69,21 +68,21 @@ pub fn perform(arguments: &RunArguments, as_json: bool) -> Result<Exit, Failure>
     }
     let files = run_files(arguments, &plans[0], &candidates)?;
     announce(&plans, &candidates);
-    plans.iter().for_each(warn_of_machine);
+    plans.iter().for_each(warn_about_machine);
     if let Some(junit) = &arguments.junit {
-        // Whoever waits for it must not find an earlier one, and a mistake is told before hours are spent.
+        // Replaces an older file, which must not be mistaken for this run's, and reports mistakes before hours are spent.
         export::write_junit(junit, std::iter::empty())?;
     }
-    let work = Work { chosen: &chosen, notes: &notes, secrets: &secrets, trust: &trust };
-    let failures = run(arguments, &candidates, plans, &files, &work)?;
-    let wanted = Wanted { junit: arguments.junit.as_deref(), as_json };
+    let context = RunContext { chosen: &chosen, notes: &notes, secrets: &secrets, trust: &trust };
+    let failures = run(arguments, &candidates, plans, &files, &context)?;
+    let output = OutputOptions { junit: arguments.junit.as_deref(), as_json };
     match (candidates.as_slice(), files.as_slice()) {
-        ([_], [file]) => finish_one(file, failures.into_iter().next().flatten(), &wanted),
-        _ => finish_several(&candidates, &files, failures, &wanted),
+        ([_], [file]) => finish_one(file, failures.into_iter().next().flatten(), &output),
+        _ => finish_several(&candidates, &files, failures, &output),
     }
 }
 
-/// Returns which certificates a target may show. Of servers that the run starts itself it knows them.
+/// Returns the certificates that are accepted from a target. Servers that Plimsoll starts use its own certificates.
 fn trust_in(arguments: &RunArguments, candidates: &[Candidate]) -> Result<Trust, Failure> {
     match candidates {
         [Candidate { server: ChosenServer::External(target), .. }, ..] => {
@@ -93,8 +92,8 @@ fn trust_in(arguments: &RunArguments, candidates: &[Candidate]) -> Result<Trust,
     }
 }
 
-/// Returns whether a program has to make pages of this workload.
-fn makes_pages(chosen: &Chosen) -> bool {
+/// Returns whether programs generate pages of the workload.
+fn has_dynamic_pages(chosen: &Chosen) -> bool {
     chosen
         .benchmark
         .workload
@@ -103,7 +102,7 @@ fn makes_pages(chosen: &Chosen) -> bool {
         .any(|request| matches!(request.reply, ReplyBody::Letters { .. }))
 }
 
-/// Says what would be run, and on what.
+/// Prints the plan without running it.
 fn dry_run(plans: &[Plan], candidates: &[Candidate], as_json: bool) -> Result<Exit, Failure> {
     let seconds = preflight::load_time(plans).as_secs_f64();
     let named =
@@ -120,29 +119,30 @@ fn dry_run(plans: &[Plan], candidates: &[Candidate], as_json: bool) -> Result<Ex
     Ok(Exit::Valid)
 }
 
-/// Where the server's share of a CPU comes from, if it follows from a calibration.
+/// The source of a server's CPU quota, if it is derived from a calibration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Quota {
-    /// From nothing: the plan is made for its mistakes.
-    Later,
-    /// From the calibration that there is.
-    AsStored,
-    /// From a calibration that is made now, if there is none.
+enum QuotaSource {
+    /// No quota: the plan is made only to check it.
+    None,
+    /// The stored calibration.
+    Stored,
+    /// The stored calibration, or else a new one.
     Calibrated,
 }
 
-fn make(
+/// Makes the plan of a server.
+fn candidate_plan(
     arguments: &RunArguments,
     chosen: &Chosen,
     candidate: &Candidate,
-    quota: Quota,
+    quota: QuotaSource,
 ) -> Result<Plan, Failure> {
     let sut = &arguments.sut;
     let load_cpus = sut.load_cpus.as_ref().map(|list| list.0.as_slice());
-    let places = match (&candidate.server, candidate.group) {
-        (_, Some(size)) => group(&sut.sut_groups, size, load_cpus)?,
+    let placement = match (&candidate.server, candidate.group) {
+        (_, Some(size)) => cpu_group(&sut.sut_groups, size, load_cpus)?,
         (ChosenServer::External(_), None) => all_for_load(load_cpus)?,
-        _ => divide(sut.sut_cpus.as_ref().map(|list| list.0.as_slice()), load_cpus)?,
+        _ => split_cpus(sut.sut_cpus.as_ref().map(|list| list.0.as_slice()), load_cpus)?,
     };
     let definition = &chosen.benchmark.definition;
     let connection = connection(&arguments.plan);
@@ -152,9 +152,9 @@ fn make(
         tls.unwrap_or(definition.protocol.tls),
         connection.unwrap_or(definition.protocol.connection),
     );
-    // The built-in server has a safe default; a real one's quota is worth a measurement.
+    // The built-in server has a safe default quota; for a real server, a calibration is worth its time.
     let calibration = || match candidate.server {
-        ChosenServer::Recipe(_) if quota == Quota::Calibrated => stored_or_brief(&places),
+        ChosenServer::Recipe(_) if quota == QuotaSource::Calibrated => stored_or_brief(&placement),
         _ => calibrate::stored(),
     };
     let plan_with = |sut_plan: SutPlan| {
@@ -166,28 +166,28 @@ fn make(
         };
         let filelist = chosen.filelist.clone();
         let overrides =
-            Overrides { tls, ..overrides(arguments, connection, filelist, sut_plan, places.clone()) };
+            Overrides { tls, ..overrides(arguments, connection, filelist, sut_plan, placement.clone()) };
         let mut plan = make_plan(definition, chosen.benchmark.workload.clone(), &overrides)?;
-        // How much memory it needs is known when the load is.
+        // The accelerator's memory depends on the load.
         plan.sut.accelerator =
             candidate.accelerator.as_ref().map(|accelerator| accelerator.plan(&plan.file_set()));
         Ok::<Plan, Failure>(plan)
     };
-    if quota == Quota::Later {
+    if quota == QuotaSource::None {
         let plan = plan_with(SutPlan::of(candidate.name()))?;
         check_transport(candidate, &plan.protocol)?;
         return Ok(plan);
     }
-    let mut sut_plan = sut_plan(sut, candidate.name(), &places, &case, calibration)?;
-    if quota == Quota::AsStored && preflight::wants_calibration(candidate, &sut_plan) {
+    let mut sut_plan = sut_plan(sut, candidate.name(), &placement, &case, calibration)?;
+    if quota == QuotaSource::Stored && preflight::wants_calibration(candidate, &sut_plan) {
         sut_plan.quota = None;
-        sut_plan.quota_reason = "set by a calibration, which the run makes first".to_owned();
+        sut_plan.quota_reason = "set by a calibration at the start of the run".to_owned();
     }
     plan_with(sut_plan)
 }
 
-/// Returns how connections are encrypted instead of as the benchmark says. An `https://` target is spoken to over TLS,
-/// whatever the benchmark does, with sessions resumed as browsers do.
+/// Returns the TLS mode if it differs from the benchmark's. An `https://` target is accessed over TLS even if the
+/// benchmark does not use it, with session resumption as in browsers.
 fn tls(plan: &PlanArguments, standard: Tls, candidate: &Candidate) -> Option<Tls> {
     let is_https = matches!(&candidate.server, ChosenServer::External(target) if target.secure);
     match plan.tls {
@@ -196,7 +196,7 @@ fn tls(plan: &PlanArguments, standard: Tls, candidate: &Candidate) -> Option<Tls
     }
 }
 
-/// Refuses what a target or a recipe does not speak. Recipes have no transport for HTTP/2 in the clear.
+/// Checks that the target or the recipe supports the protocol. Recipes do not support HTTP/2 without TLS.
 fn check_transport(candidate: &Candidate, protocol: &Protocol) -> Result<(), Failure> {
     if let ChosenServer::External(target) = &candidate.server {
         target.check(protocol).map_err(Failure::usage)?;
@@ -204,10 +204,8 @@ fn check_transport(candidate: &Candidate, protocol: &Protocol) -> Result<(), Fai
     let is_clear = (protocol.tls, protocol.http) == (Tls::Off, HttpVersion::Http2);
     let is_by_recipe = matches!(candidate.server, ChosenServer::Recipe(_)) || candidate.accelerator.is_some();
     match is_clear && is_by_recipe {
-        true => {
-            Err(Failure::usage("recipes have HTTP/2 over TLS only")
-                .hint("add `--tls resumed` or `--tls full`"))
-        }
+        true => Err(Failure::usage("recipes support HTTP/2 over TLS only")
+            .hint("add `--tls resumed` or `--tls full`")),
         false => Ok(()),
     }
 }
@@ -222,7 +220,7 @@ fn overrides(
     connection: Option<Connection>,
     filelist: Option<String>,
     sut: SutPlan,
-    places: Places,
+    placement: CpuPlacement,
 ) -> Overrides {
     let plan = &arguments.plan;
     Overrides {
@@ -248,13 +246,13 @@ fn overrides(
         filelist,
         seed: plan.seed,
         sut,
-        load_cpus: places.load_cpus,
-        load_threads: places.load_threads,
+        load_cpus: placement.load_cpus,
+        load_threads: placement.load_threads,
         source_addresses: arguments.sut.source_addresses.clone(),
     }
 }
 
-/// Returns where the runs go: one file, or a folder with one for each server.
+/// Returns the paths of the run files: one file, or a directory with one file per server.
 fn run_files(
     arguments: &RunArguments,
     plan: &Plan,
@@ -263,7 +261,7 @@ fn run_files(
     if let [_] = candidates {
         return Ok(vec![run_file(arguments, plan)?]);
     }
-    let folder = arguments.out.clone().unwrap_or_else(|| places::campaign(&plan.benchmark.id, wall()));
+    let folder = arguments.out.clone().unwrap_or_else(|| paths::campaign(&plan.benchmark.id, wall()));
     make_folder(&folder)?;
     let files: Vec<PathBuf> = candidates.iter().map(|candidate| folder.join(file_name(candidate))).collect();
     match files.iter().find(|path| path.exists()) {
@@ -273,11 +271,11 @@ fn run_files(
 }
 
 fn run_file(arguments: &RunArguments, plan: &Plan) -> Result<PathBuf, Failure> {
-    let path = arguments.out.clone().unwrap_or_else(|| places::run_file(&plan.benchmark.id, wall()));
+    let path = arguments.out.clone().unwrap_or_else(|| paths::run_file(&plan.benchmark.id, wall()));
     if path.extension().is_none_or(|extension| extension != "plim") {
-        // The report goes beside it under the same name.
+        // The report has the same name with another extension.
         let named = if path.is_dir() { path.join("run.plim") } else { path.with_added_extension("plim") };
-        let error = format!("the name of a run file ends in `.plim`, found `{}`", path.display());
+        let error = format!("expected a run file name that ends in `.plim`, found `{}`", path.display());
         return Err(Failure::usage(error).hint(format!("write `--out {}`", named.display())));
     }
     if path.exists() {
@@ -291,24 +289,27 @@ fn run_file(arguments: &RunArguments, plan: &Plan) -> Result<PathBuf, Failure> {
 
 fn make_folder(folder: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(folder).map_err(|error| {
-        let error = format!("cannot make the folder `{}`: {error}", folder.display());
-        Failure::usage(error).hint("`--out` names another place")
+        let error = format!("cannot create the directory `{}`: {error}", folder.display());
+        Failure::usage(error).hint("choose another path with `--out`")
     })
 }
 
-/// Says how long it takes, if that is long.
+/// Announces the duration of a long run.
 fn announce_long(time: Nanos) {
     if LONG < time {
-        tell(format!("This takes about {}. Ctrl-C ends it and keeps what was recorded.\n", length(time)));
+        eprint(format!(
+            "This takes about {}. Press Ctrl-C to stop and keep the records so far.\n",
+            length(time)
+        ));
     }
 }
 
-/// Says what is going to happen.
+/// Prints the plan before the run.
 fn announce(plans: &[Plan], candidates: &[Candidate]) {
-    tell(announcement(plans, candidates) + "\n");
+    eprint(announcement(plans, candidates) + "\n");
 }
 
-/// Returns what is going to happen: the load, every server with what it is given, and how long all of it takes.
+/// Formats the plan: the load, every server with its resources, and the total time.
 fn announcement(plans: &[Plan], candidates: &[Candidate]) -> String {
     let plan = &plans[0];
     let benchmark = &plan.benchmark;
@@ -325,9 +326,9 @@ fn announcement(plans: &[Plan], candidates: &[Candidate]) -> String {
         };
         let memory = plan.sut.memory.map(|memory| format!("; memory up to {}", Bytes(memory)));
         let disk = plan.sut.disk.map(|disk| format!("; disk up to {disk}"));
-        let copies = plan.sut.accelerator.as_ref();
-        let copies = copies.map(|one| format!("; copies up to {}", Bytes(one.cache_bytes)));
-        let more = [memory, disk, copies].into_iter().flatten().collect::<String>();
+        let cache = plan.sut.accelerator.as_ref();
+        let cache = cache.map(|one| format!("; cache up to {}", Bytes(one.cache_bytes)));
+        let more = [memory, disk, cache].into_iter().flatten().collect::<String>();
         lines.push(format!(
             "server        {}, CPUs {}, {quota}{more}",
             candidate.label,
@@ -350,55 +351,55 @@ fn announcement(plans: &[Plan], candidates: &[Candidate]) -> String {
     lines.join("\n")
 }
 
-/// Warns of what `doctor` finds in the way of this plan.
-fn warn_of_machine(plan: &Plan) {
+/// Prints the failed checks of `doctor` for this plan as warnings.
+fn warn_about_machine(plan: &Plan) {
     testbed::raise_open_files();
     let input = doctor::input(plan, plan.sut.name != "external", None);
     for check in examine(&input).iter().filter(|check| check.state == State::Bad) {
         warn(format!("{}: {}", check.name, check.found));
-        tell(format!("hint: {}", check.advice));
+        eprint(format!("hint: {}", check.advice));
     }
 }
 
-/// What all runs have in common besides their plans.
-struct Work<'a> {
+/// The data that all runs share besides their plans.
+struct RunContext<'a> {
     chosen: &'a Chosen,
     notes: &'a Notes,
     secrets: &'a Secrets,
     trust: &'a Trust,
 }
 
-/// Runs all plans; several take turns. Returns what went wrong with each.
+/// Runs all plans, interleaved. Returns the failure of each, if any.
 fn run(
     arguments: &RunArguments,
     candidates: &[Candidate],
     plans: Vec<Plan>,
     files: &[PathBuf],
-    work: &Work<'_>,
+    context: &RunContext<'_>,
 ) -> Result<Vec<Option<Failure>>, Failure> {
     let labels: Vec<String> = candidates.iter().map(|candidate| candidate.label.clone()).collect();
-    let mut audience = Audience::new(&plans, &labels, &arguments.metrics, arguments.display.kind())?;
+    let mut observers = Observers::new(&plans, &labels, &arguments.metrics, arguments.display.kind())?;
     let mut requests = Vec::new();
     for ((plan, candidate), run_file) in plans.into_iter().zip(candidates).zip(files) {
         requests.push(RunRequest {
-            server: candidate.server(&arguments.plan.benchmark, &plan, work.trust)?,
-            secrets: work.secrets.clone(),
+            server: candidate.server(&arguments.plan.benchmark, &plan, context.trust)?,
+            secrets: context.secrets.clone(),
             run_file,
-            program: places::program(),
-            command_line: places::command_line(),
+            program: paths::program(),
+            command_line: paths::command_line(),
             work_dir: work_dir(candidate)?,
             files_dir: files_dir(arguments, candidate, &plan)?,
-            search_path: places::search_path(),
+            search_path: paths::search_path(),
             executable: std::env::current_exe()?,
             monitoring: monitoring(&arguments.monitor),
-            notes: work.notes.clone(),
+            notes: context.notes.clone(),
             disclose_identity: arguments.disclosure.disclose_identity,
             plan,
         });
     }
-    let results = fleet::run(&requests, &mut audience, &interrupt::flag());
-    audience.end();
-    let is_own = work.chosen.source.is_some();
+    let results = fleet::run(&requests, &mut observers, &interrupt::flag());
+    observers.end();
+    let is_own = context.chosen.source.is_some();
     Ok(results.into_iter().map(|result| result.err().map(|error| Failure::of_run(error, is_own))).collect())
 }
 
@@ -413,41 +414,41 @@ fn monitoring(asked: &[MonitorArgument]) -> Monitoring {
     Monitoring::On { others: asked.iter().filter_map(source).collect() }
 }
 
-/// Returns where a server gets its folder; makes what it is made in if there is a server to start.
+/// Returns the directory for work directories; creates it if a server is to be started.
 fn work_dir(candidate: &Candidate) -> Result<PathBuf, Failure> {
     match candidate.is_started() {
-        true => places::private(&places::work_dir()),
-        false => Ok(places::work_dir()),
+        true => paths::make_private(&paths::work_dir()),
+        false => Ok(paths::work_dir()),
     }
 }
 
-/// Servers run in directories of their own, and are told a path that holds there too.
+/// Returns the directory of the file set, as an absolute path, because servers run in another working directory.
 fn files_dir(arguments: &RunArguments, candidate: &Candidate, plan: &Plan) -> Result<PathBuf, Failure> {
     if let Some(path) = &arguments.sut.files {
         return Ok(std::path::absolute(path)?);
     }
     if matches!(candidate.server, ChosenServer::Recipe(_)) {
-        places::private(&places::kept())?;
+        paths::make_private(&paths::persistent_dir())?;
     }
-    Ok(places::files_dir(&plan.benchmark.id))
+    Ok(paths::files_dir(&plan.benchmark.id))
 }
 
-/// What is wanted of the results.
-struct Wanted<'a> {
-    /// Where verdict and limits go as JUnit XML.
+/// The requested output of the results.
+struct OutputOptions<'a> {
+    /// Path of the JUnit XML file with verdict and limits.
     junit: Option<&'a Path>,
     as_json: bool,
 }
 
-/// Reports on the only run.
-fn finish_one(run_file: &Path, failure: Option<Failure>, wanted: &Wanted) -> Result<Exit, Failure> {
+/// Prints the results of a single run.
+fn finish_one(run_file: &Path, failure: Option<Failure>, output: &OutputOptions) -> Result<Exit, Failure> {
     if !run_file.exists() {
-        // Whatever it was, it was before there was anything to record.
+        // It failed before there was anything to record.
         return failure.map_or(Ok(Exit::Internal), Err);
     }
     let results = Results::read_ended(run_file, failure.as_ref().map(Failure::message))?;
     let written = write_report(run_file, &results);
-    if wanted.as_json {
+    if output.as_json {
         print_json(&value(run_file, &results, written))?;
     } else {
         print(&format!("\n{}\n", results.text()))?;
@@ -456,27 +457,27 @@ fn finish_one(run_file: &Path, failure: Option<Failure>, wanted: &Wanted) -> Res
         }
         print(&run_file.display().to_string())?;
     }
-    if let Some(junit) = wanted.junit {
+    if let Some(junit) = output.junit {
         export::write_junit(junit, std::iter::once(&results))?;
     }
     failure.map_or_else(|| Ok(outcome::exit(&results.plan, &results.analysis)), Err)
 }
 
-/// Reports on runs that took turns: what each came to, then all beside one another. The exit code is that of the first
-/// that is not valid.
+/// Prints the results of interleaved runs: the verdict of each, then the comparison. The exit code is that of the first
+/// run that is not valid.
 fn finish_several(
     candidates: &[Candidate],
     files: &[PathBuf],
     failures: Vec<Option<Failure>>,
-    wanted: &Wanted,
+    output: &OutputOptions,
 ) -> Result<Exit, Failure> {
     let mut exits = Vec::new();
     let mut read = Vec::new();
     for ((candidate, file), failure) in candidates.iter().zip(files).zip(failures) {
         let why = failure.as_ref().map(|failure| failure.message().to_owned());
         if let Some(failure) = failure {
-            tell(format!("\n{}:", candidate.label));
-            exits.push(failure.tell());
+            eprint(format!("\n{}:", candidate.label));
+            exits.push(failure.report());
         }
         if file.exists() {
             let results = Results::read_ended(file, why.as_deref())?;
@@ -494,7 +495,7 @@ fn finish_several(
         0 | 1 => None,
         _ => compare(&compared, MismatchPolicy::Refuse).map_err(warn).ok(),
     };
-    if wanted.as_json {
+    if output.as_json {
         let runs = read.iter().map(|(_, file, results, written)| value(file, results, written.clone()));
         let side_by_side = comparison.as_ref().map(disclosure::render::comparison_json);
         print_json(&json!({ "format": 1, "runs": runs.collect::<Vec<_>>(), "comparison": side_by_side }))?;
@@ -505,26 +506,26 @@ fn finish_several(
     }
     if let Some(comparison) = comparison {
         let html = files[0].with_file_name("comparison.html");
-        let is_written = files::write(&html, disclosure::render::html(&comparison_page(&comparison, &runs)))
+        let is_written = files::write(&html, disclosure::render::html(&full_comparison(&comparison, &runs)))
             .map_err(|failure| {
                 warn(failure.message());
                 let folder = html.parent().unwrap_or(Path::new(".")).display();
-                tell(format!("hint: `plimsoll compare {folder} --html FILE` writes it elsewhere"));
+                eprint(format!("hint: `plimsoll compare {folder} --html FILE` writes it to another path"));
             })
             .is_ok();
-        if !wanted.as_json {
-            tell_comparison(&comparison)?;
+        if !output.as_json {
+            print_comparison(&comparison)?;
             if is_written {
                 print(&format!("\nreport  {}", html.display()))?;
             }
         }
     }
-    if !wanted.as_json {
+    if !output.as_json {
         for file in files.iter().filter(|file| file.exists()) {
             print(&file.display().to_string())?;
         }
     }
-    if let Some(junit) = wanted.junit {
+    if let Some(junit) = output.junit {
         export::write_junit(junit, read.iter().map(|(_, _, results, _)| results))?;
     }
     Ok(exits.into_iter().find(|exit| *exit != Exit::Valid).unwrap_or(Exit::Valid))
@@ -536,13 +537,16 @@ fn value(run_file: &Path, results: &Results, report: Option<PathBuf>) -> serde_j
     value
 }
 
-/// Writes the report of a run beside it, if that is possible; returns where it is.
+/// Writes the report of a run next to its file; returns its path, or `None` with a warning if it cannot be written.
 fn write_report(run_file: &Path, results: &Results) -> Option<PathBuf> {
     let html = run_file.with_extension("html");
-    // The run is recorded; its report can be written again.
+    // Not fatal: the run is recorded, and its report can be written later.
     let written = files::write(&html, results.html()).map_err(|failure| {
         warn(failure.message());
-        tell(format!("hint: `plimsoll report {} --out FILE` writes it elsewhere", run_file.display()));
+        eprint(format!(
+            "hint: `plimsoll report {} --out FILE` writes it to another path",
+            run_file.display()
+        ));
     });
     written.ok().map(|()| html)
 }

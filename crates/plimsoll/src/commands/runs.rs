@@ -1,4 +1,4 @@
-//! `runs`: what was run, and how it ended.
+//! `runs`: lists recorded runs and how they ended.
 
 use std::path::{Path, PathBuf};
 
@@ -9,10 +9,10 @@ use serde_json::json;
 use super::{print, print_json};
 use crate::arguments::RunsArguments;
 use crate::exit::{Exit, Failure};
-use crate::places::time_text;
-use crate::tell::tell;
+use crate::paths::time_text;
+use crate::stderr::eprint;
 
-/// Lists the run files of a folder, oldest first.
+/// Lists the runs of a directory, sorted by file name.
 pub fn perform(arguments: &RunsArguments, as_json: bool) -> Result<Exit, Failure> {
     let paths = run_files(&arguments.dir)?;
     if as_json {
@@ -21,7 +21,7 @@ pub fn perform(arguments: &RunsArguments, as_json: bool) -> Result<Exit, Failure
         return Ok(Exit::Valid);
     }
     if paths.is_empty() {
-        tell(format!("No run files in `{}`.", arguments.dir.display()));
+        eprint(format!("No run files in `{}`.", arguments.dir.display()));
     }
     for path in paths {
         let line = match summary(&path) {
@@ -33,11 +33,12 @@ pub fn perform(arguments: &RunsArguments, as_json: bool) -> Result<Exit, Failure
     Ok(Exit::Valid)
 }
 
-/// Lists the run files of a folder by name, which begins with benchmark and time where nobody chose it.
+/// Returns the run files of a directory, sorted by name; default names begin with benchmark and time.
 pub fn run_files(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
     let failed = |error| {
-        Failure::usage(format!("cannot list `{}`: {error}", dir.display()))
-            .hint("`plimsoll run` writes run files to `runs`; another folder is named after `plimsoll runs`")
+        Failure::usage(format!("cannot list `{}`: {error}", dir.display())).hint(
+            "`plimsoll run` writes run files to `runs`; name another directory with `plimsoll runs DIR`",
+        )
     };
     let mut paths = Vec::new();
     for entry in std::fs::read_dir(dir).map_err(failed)? {

@@ -1,4 +1,4 @@
-//! `seal`: sign run files.
+//! `seal`: signs run files.
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
@@ -11,14 +11,14 @@ use units::wall;
 use super::{json_text, print, print_json};
 use crate::arguments::SealArguments;
 use crate::exit::{Exit, Failure};
-use crate::tell::tell;
-use crate::{places, seal_key};
+use crate::stderr::eprint;
+use crate::{paths, seal_key};
 
-/// Seals run files; makes the key before that if asked to.
+/// Seals run files; creates the key first if requested.
 pub fn perform(arguments: &SealArguments, as_json: bool) -> Result<Exit, Failure> {
     let key_file = match &arguments.key {
         Some(path) => path.clone(),
-        None => places::seal_key()?,
+        None => paths::seal_key()?,
     };
     let key = match arguments.new_key {
         true => seal_key::make(&key_file)?,
@@ -26,7 +26,7 @@ pub fn perform(arguments: &SealArguments, as_json: bool) -> Result<Exit, Failure
     };
     let public = key.public().to_string();
     if arguments.new_key {
-        tell(format!("The key is `{}`: keep it to yourself.", key_file.display()));
+        eprint(format!("Created the signing key `{}`: keep it secret.", key_file.display()));
         if !as_json {
             print(&public)?;
         }
@@ -45,16 +45,16 @@ pub fn perform(arguments: &SealArguments, as_json: bool) -> Result<Exit, Failure
     Ok(Exit::Valid)
 }
 
-/// Seals a run file and returns where its seal is.
+/// Seals a run file and returns the path of its seal.
 fn seal(run: &Path, key: &SealKey) -> Result<PathBuf, Failure> {
-    let path = places::seal_file(run);
+    let path = paths::seal_file(run);
     let seal = Seal::new(&Run::open(run)?, key, wall()).map_err(failed)?;
     let written = OpenOptions::new().write(true).create_new(true).open(&path);
     let written = written.and_then(|mut file| writeln!(file, "{}", json_text(&seal.json())));
     written.map_err(|error| {
         let failure = Failure::usage(format!("cannot write `{}`: {error}", path.display()));
         match error.kind() {
-            ErrorKind::AlreadyExists => failure.hint("move it away to seal the file again"),
+            ErrorKind::AlreadyExists => failure.hint("move the old seal away to seal the file again"),
             _ => failure,
         }
     })?;
@@ -66,7 +66,7 @@ fn failed(error: SealError) -> Failure {
         SealError::RunFile(error) => error.into(),
         SealError::Unfinished(_) => Failure::usage(error).hint("`plimsoll runs` lists how runs ended"),
         SealError::Changed { ref path, .. } => {
-            let hint = format!("`plimsoll audit {}` lists everything", path.display());
+            let hint = format!("`plimsoll audit {}` lists all differences", path.display());
             Failure::new(Exit::Differences, error).hint(hint)
         }
     }

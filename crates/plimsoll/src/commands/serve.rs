@@ -1,4 +1,4 @@
-//! `serve`: the built-in servers.
+//! `serve`: runs a built-in server.
 
 use std::io::Read;
 
@@ -12,7 +12,7 @@ use crate::arguments::{
 use crate::benchmark;
 use crate::exit::{Exit, Failure};
 
-/// Runs a built-in server until standard input ends.
+/// Runs a built-in server until standard input is closed.
 pub fn perform(arguments: &ServeArguments) -> Result<Exit, Failure> {
     match &arguments.server {
         ServeCommand::Web(arguments) => web(arguments),
@@ -25,27 +25,27 @@ fn web(arguments: &ServeWebArguments) -> Result<Exit, Failure> {
     let files = benchmark::file_set(&arguments.files)?;
     let faults = FaultPlan::parse(arguments.fault.iter().map(String::as_str)).map_err(Failure::usage)?;
     let identity = arguments.tls_certificate.clone().zip(arguments.tls_key.clone());
-    let usual = WebOptions::new(files);
+    let defaults = WebOptions::new(files);
     let options = WebOptions {
         listen: arguments.listen,
-        backlog: arguments.backlog.unwrap_or(usual.backlog),
+        backlog: arguments.backlog.unwrap_or(defaults.backlog),
         cpu_allowance: arguments.cpu_allowance.map(Ratio),
         faults,
         identity: identity.map(|(certificate, key)| Identity { certificate, key }),
         http2: arguments.http2,
-        ..usual
+        ..defaults
     };
     testbed::raise_open_files();
-    let (hang_up, hung_up) = tokio::sync::oneshot::channel();
+    let (input_closed, is_input_closed) = tokio::sync::oneshot::channel();
     std::thread::spawn(move || {
         wait_for_end_of_input();
-        // The server may have ended by itself.
-        let _ = hang_up.send(());
+        // The server may have stopped already.
+        let _ = input_closed.send(());
     });
     let stop = async {
-        let _ = hung_up.await;
+        let _ = is_input_closed.await;
     };
-    match serve(&options, |address| say_ready(&address), stop) {
+    match serve(&options, |address| print_ready(&address), stop) {
         Ok(_) => Ok(Exit::Valid),
         Err(error) => {
             Err(Failure::new(Exit::Testbed, format!("web server at {}: {error}", arguments.listen)))
@@ -57,7 +57,7 @@ fn gateway(arguments: &ServeGatewayArguments) -> Result<Exit, Failure> {
     let options = GatewayOptions { listen: arguments.listen.clone(), workers: arguments.workers };
     let gateway = Gateway::start(&options)
         .map_err(|error| Failure::new(Exit::Testbed, format!("gateway at {}: {error}", arguments.listen)))?;
-    say_ready(gateway.address());
+    print_ready(gateway.address());
     wait_for_end_of_input();
     gateway.stop();
     Ok(Exit::Valid)
@@ -69,15 +69,15 @@ fn app(arguments: &ServeAppArguments) -> Result<Exit, Failure> {
         |error| Failure::new(Exit::Testbed, format!("application server at {}: {error}", arguments.listen));
     let options = AppOptions { listen: arguments.listen, workers: arguments.workers };
     let server = AppServer::start(&options).map_err(failure)?;
-    say_ready(&server.address());
+    print_ready(&server.address());
     wait_for_end_of_input();
     server.stop().map_err(failure)?;
     Ok(Exit::Valid)
 }
 
-fn say_ready(address: &impl ToString) {
+fn print_ready(address: &impl ToString) {
     let line = serde_json::json!({ "ready": { "address": address.to_string() } });
-    // Whoever started us and does not read this has gone; the end of input follows.
+    // A parent process that does not read this has exited; the end of input follows.
     let _ = super::print(&line.to_string());
 }
 

@@ -1,4 +1,4 @@
-//! `show`: a benchmark in full.
+//! `show`: shows a benchmark's load plan and workload.
 
 use model::{CertificateCheck, Overrides, Plan, Request, SutPlan, limits_text, make_plan};
 use serde_json::json;
@@ -29,7 +29,7 @@ pub fn perform(arguments: &ShowArguments, as_json: bool) -> Result<Exit, Failure
     Ok(Exit::Valid)
 }
 
-/// Returns load plan, phases and protocol, a line each.
+/// Formats load plan, phases and protocol, one line each.
 pub fn plan_text(plan: &Plan) -> String {
     let phases = &plan.phases;
     let named = [
@@ -61,7 +61,7 @@ pub fn plan_text(plan: &Plan) -> String {
             match plan.protocol.connection {
                 model::Connection::PerRequest => "a connection per request".to_owned(),
                 model::Connection::Sessions => "a connection per session".to_owned(),
-                model::Connection::KeepAlive { requests_max: None } => "connections kept".to_owned(),
+                model::Connection::KeepAlive { requests_max: None } => "persistent connections".to_owned(),
                 model::Connection::KeepAlive { requests_max: Some(n) } =>
                     format!("{n} requests per connection"),
             },
@@ -70,7 +70,9 @@ pub fn plan_text(plan: &Plan) -> String {
     ];
     match &plan.sut.certificates {
         CertificateCheck::System => {}
-        CertificateCheck::File(path) => lines.push(format!("certificates  of the authorities in `{path}`")),
+        CertificateCheck::File(path) => {
+            lines.push(format!("certificates  signed by the authorities in `{path}`"))
+        }
         CertificateCheck::Off => lines.push("certificates  not verified (`--insecure`)".to_owned()),
     }
     for one in &plan.modifications {
@@ -87,7 +89,7 @@ fn load_line(plan: &Plan) -> String {
             limits => format!(" with {}", limits_text(limits)),
         };
         return format!(
-            "load          the highest{limits}, looked for from {} to {} {what}",
+            "load          search for the highest load{limits}, from {} to {} {what}",
             search.least.level(),
             search.most.level()
         );
@@ -113,7 +115,7 @@ fn workload_text(plan: &Plan) -> String {
             workload.requests_per_page()
         ),
         String::new(),
-        format!("{:>9}  requests of the page (bytes)", "share"),
+        format!("{:>9}  requests of the page (body bytes)", "share"),
     ];
     for page in &workload.pages {
         let requests = page.requests.iter().map(|index| request_text(&workload.requests[*index as usize]));

@@ -1,15 +1,15 @@
-//! `suts`: the servers that recipes can start, and what installs those that are missing.
+//! `suts`: lists the servers and accelerators that recipes can start, and how to install missing ones.
 
 use serde_json::json;
 use testbed::{GatewayListing, SutListing};
 
 use super::{print, print_json};
 use crate::exit::{Exit, Failure};
-use crate::places;
+use crate::paths;
 
 /// Lists the servers, then the accelerators.
 pub fn perform(as_json: bool) -> Result<Exit, Failure> {
-    let (search_path, program) = (places::search_path(), std::env::current_exe()?);
+    let (search_path, program) = (paths::search_path(), std::env::current_exe()?);
     let suts = testbed::suts(&search_path, &program);
     let accelerators = testbed::accelerators(&search_path, &program);
     if as_json {
@@ -20,7 +20,7 @@ pub fn perform(as_json: bool) -> Result<Exit, Failure> {
     for sut in &suts {
         print(&text(sut))?;
     }
-    print("\naccelerators, to be put in front of a server with `run --accelerator`:")?;
+    print("\naccelerators, for use in front of a server with `run --accelerator`:")?;
     for accelerator in &accelerators {
         print(&text(accelerator))?;
     }
@@ -47,7 +47,7 @@ fn value(sut: &SutListing) -> serde_json::Value {
     })
 }
 
-/// Returns a paragraph about a server: the first line says whether it is there.
+/// Formats a server: the first line says whether it is installed.
 fn text(sut: &SutListing) -> String {
     let state = match (&sut.installed, &sut.install) {
         (Some(installed), _) => {
@@ -64,14 +64,14 @@ fn text(sut: &SutListing) -> String {
     };
     add("profiles", sut.profiles.clone());
     add("transports", sut.transports.iter().map(|transport| transport.name().to_owned()).collect());
-    let (ready, lacking): (Vec<_>, Vec<_>) =
+    let (ready, not_ready): (Vec<_>, Vec<_>) =
         sut.gateways.iter().partition(|gateway| gateway.missing.is_empty());
     add("gateways", ready.iter().map(|gateway| gateway.kind.name().to_owned()).collect());
-    add("not ready", lacking.iter().map(|gateway| lacking_text(gateway)).collect());
+    add("not ready", not_ready.iter().map(|gateway| missing_text(gateway)).collect());
     lines.join("\n")
 }
 
-fn lacking_text(gateway: &GatewayListing) -> String {
+fn missing_text(gateway: &GatewayListing) -> String {
     let needs = gateway.missing.iter().map(|missing| match &missing.install {
         Some(install) => format!("{} (`{install}`)", missing.title),
         None => missing.title.clone(),

@@ -1,4 +1,4 @@
-//! States as they are in the middle of runs, for tests.
+//! States in the middle of runs, for tests.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use super::state::{State, testing};
 const SETTLE: u64 = 5;
 const STEADY: u64 = 60;
 
-/// The third of four load points of a closed loop, at 24 s of its steady phase, in which three operations have failed.
+/// Returns a closed loop at 24 s of the steady phase of the third of four load points, with three failed operations.
 pub fn closed() -> State {
     let plan = plan(closed_plan(1, &[10, 20, 30, 40], phases(SETTLE, STEADY)));
     let mut state = State::new(&[plan], &["nginx".to_owned()]);
@@ -31,11 +31,11 @@ pub fn closed() -> State {
         let record = closed_second(second, 30, 304 + second % 3);
         if second == 20 { with_failures(record, 3) } else { record }
     });
-    state.event(&Event::Warning("the server's clock stands still".to_owned()));
+    state.event(&Event::Warning("the server's clock has stopped".to_owned()));
     state
 }
 
-/// An open loop whose server delivers too little.
+/// Returns an open loop whose server completes too few operations.
 pub fn open() -> State {
     let plan = plan(open_plan(1, 500.0, Arrivals::Constant, phases(SETTLE, STEADY)));
     let load = plan.load_points[0].load;
@@ -54,8 +54,8 @@ pub fn open() -> State {
     state
 }
 
-/// Two servers that take turns; the second one is at the settle phase of its second load point.
-pub fn turns() -> State {
+/// Returns two interleaved runs; the second is in the settle phase of its second load point.
+pub fn interleaved() -> State {
     let plan = plan(closed_plan(1, &[10, 20], phases(SETTLE, STEADY)));
     let labels = ["nginx, php-fpm × 4", "apache"].map(str::to_owned);
     let mut state = State::new(&[plan.clone(), plan], &labels);
@@ -70,7 +70,7 @@ pub fn turns() -> State {
     state
 }
 
-/// A run whose server is being made ready.
+/// Returns a run whose server is being started.
 pub fn preparing() -> State {
     let plan = plan(closed_plan(1, &[10, 20, 30, 40], phases(SETTLE, STEADY)));
     let mut state = State::new(&[plan], &["nginx".to_owned()]);
@@ -95,7 +95,7 @@ fn begin(state: &mut State, turn: usize, index: u32, load: Load) {
     state.event(&Event::LoadPoint(LoadPoint { index, load }));
 }
 
-/// Tells records and readings of so many seconds.
+/// Feeds records and readings of `seconds` seconds into the state.
 fn run(state: &mut State, seconds: u64, record: impl Fn(u64) -> IntervalRecord) {
     for second in 0..seconds {
         let at = Nanos::from_secs(second);
@@ -114,7 +114,7 @@ fn closed_second(second: u64, users: u64, rate: u64) -> IntervalRecord {
     record
 }
 
-/// A second of operations whose response times spread from half the mean to one and a half times it.
+/// Returns the record of one second with response times from half the mean to one and a half times the mean.
 fn spread(second: u64, n: u64, mean: Nanos) -> IntervalRecord {
     let phase = if second < SETTLE { Phase::Settle } else { Phase::Steady };
     let mut record = testing::timed(second as u32, phase, n, mean);
@@ -146,8 +146,8 @@ fn readings(second: u64) -> Vec<Reading> {
     cpus.chain(others).collect()
 }
 
-/// Goes on for another second of the load point that runs in [`closed`].
-pub fn go_on(state: &mut State) {
+/// Feeds another second of the running load point of [`closed`] into the state.
+pub fn advance(state: &mut State) {
     let second = state.point.as_ref().map_or(0, |point| point.at.0 / 1_000_000_000);
     let at = Nanos::from_secs(second);
     state.event(&Event::Readings { machine: 0, at, readings: &readings(second) });

@@ -1,4 +1,4 @@
-//! One line that moves.
+//! The one-line display.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use model::{Load, escaped};
@@ -6,16 +6,16 @@ use model::{Load, escaped};
 use super::state::{Point, State};
 use super::text::{load_text, percent, time};
 
-/// Steps of the bar.
+/// Resolution of the bar, in steps.
 const STEPS: u64 = 1000;
 
-/// A bar with a message behind it.
+/// A progress bar with a message after it.
 pub struct Line {
     bar: ProgressBar,
 }
 
 impl Line {
-    /// Begins a bar on standard error.
+    /// Shows a bar on standard error.
     pub fn open() -> Line {
         let style = ProgressStyle::with_template("{bar:20} {percent:>3} % {wide_msg}");
         let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr())
@@ -23,12 +23,12 @@ impl Line {
         Line { bar }
     }
 
-    /// Leaves a line above the bar.
-    pub fn leave(&self, text: &str) {
+    /// Prints a line above the bar.
+    pub fn print_above(&self, text: &str) {
         self.bar.println(escaped(text));
     }
 
-    /// Shows how things stand.
+    /// Updates bar and message.
     pub fn show(&self, state: &State) {
         let message = match (&state.step, &state.point) {
             (Some(step), _) => step.clone(),
@@ -36,9 +36,9 @@ impl Line {
             (None, None) => String::new(),
         };
         self.bar.set_message(message);
-        // A search does not know its length: the bar stays where it is.
-        if let Some(part) = state.part_done() {
-            self.bar.set_position((part.0 * STEPS as f64) as u64);
+        // The length of a search is unknown: the bar does not move.
+        if let Some(done) = state.fraction_done() {
+            self.bar.set_position((done.0 * STEPS as f64) as u64);
         }
     }
 
@@ -50,22 +50,22 @@ impl Line {
 
 fn message(state: &State, point: &Point) -> String {
     let Some(second) = state.second else { return String::new() };
-    let run = point.place.run;
-    let offered = match point.place.load {
+    let run = point.key.run;
+    let offered = match point.key.load {
         Load::Users(_) => String::new(),
         Load::Rate { .. } => format!(" of {:.0}/s due", second.due_rate),
     };
     let allowance = state.runs[run].plan.sut.allowance();
     let sut = second.sut_cpus.map_or(String::new(), |used| match allowance {
-        Some(allowance) => format!(" · server {} of its allowance", percent(used / allowance)),
-        None => format!(" · server {} of a CPU", percent(used)),
+        Some(allowance) => format!(" · server {} of its CPU quota", percent(used / allowance)),
+        None => format!(" · server {} of one CPU", percent(used)),
     });
     format!(
         "{}{}{} · {} · {} {:.0} s · {:.0}/s{offered} · p99 {} · errors {} · generator {}{sut}",
         point.index + 1,
-        state.of_all(run),
-        state.name_of(run).map_or(String::new(), |name| format!(" {name}")),
-        load_text(point.place.load),
+        state.total_suffix(run),
+        state.label_if_several(run).map_or(String::new(), |name| format!(" {name}")),
+        load_text(point.key.load),
         point.phase.name(),
         point.at.as_secs_f64(),
         second.rate,
@@ -81,17 +81,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_message_says_load_rate_response_and_both_sides() {
+    fn the_message_shows_load_rate_response_time_server_and_generator() {
         let state = fixtures::closed();
         let text = message(&state, state.point.as_ref().unwrap());
         assert_eq!(
             text,
-            "3/4 · 30 users · steady 29 s · 305/s · p99 146 ms · errors 3 · generator 30 % · server 83 % of its allowance"
+            "3/4 · 30 users · steady 29 s · 305/s · p99 146 ms · errors 3 · generator 30 % · server 83 % of its CPU quota"
         );
     }
 
     #[test]
-    fn an_open_loop_says_what_falls_due() {
+    fn an_open_loop_shows_the_due_rate() {
         let state = fixtures::open();
         let text = message(&state, state.point.as_ref().unwrap());
         assert!(text.contains("/s of 500/s due · "), "{text}");

@@ -1,12 +1,12 @@
-//! What a user sees while a run goes on: one fold over its events, shown in one of three ways.
+//! The progress display of a run: one fold over its events, shown in one of three ways.
 //!
-//! - [`state`]: what is known; knows no terminal.
-//! - [`view`]: charts and numbers that fill a terminal.
-//! - [`mod@line`]: one line that moves.
-//! - [`plain`]: lines one after another, for everything that is no terminal.
-//! - [`choice`]: which of them.
+//! - [`state`]: the state to display; independent of the terminal.
+//! - [`view`]: full-screen charts and numbers.
+//! - [`mod@line`]: one updating line.
+//! - [`plain`]: one line of text per event, also for files and pipes.
+//! - [`display_kind`]: choice among them.
 
-mod choice;
+mod display_kind;
 #[cfg(test)]
 mod fixtures;
 mod line;
@@ -20,18 +20,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use fleet::{Event, Observer};
 use model::Plan;
 
-pub use choice::Kind;
+pub use display_kind::DisplayKind;
 use line::Line;
-use plain::Said;
-use state::{Done, State};
+use plain::ProgressMessage;
+use state::{FinishedPoint, State};
 use text::capitalized;
 pub use text::length;
 use view::View;
-pub use view::leave as leave_view;
+pub use view::restore_terminal;
 
-use crate::tell::{tell, warn};
+use crate::stderr::{eprint, warn};
 
-/// Tells the progress of one run, or of several that take turns, on standard error.
+/// The progress display, on standard error, of one run or of several interleaved runs.
 pub struct Progress {
     state: Arc<Mutex<State>>,
     display: Display,
@@ -46,14 +46,14 @@ enum Display {
 }
 
 impl Progress {
-    /// Makes a display for plans, each with the name by which it is told from the others. There is at least one.
-    pub fn new(plans: &[Plan], labels: &[String], asked: Option<Kind>) -> Progress {
+    /// Makes a display of the runs of `plans`, which is not empty; `labels` tell them apart.
+    pub fn new(plans: &[Plan], labels: &[String], asked: Option<DisplayKind>) -> Progress {
         let state = Arc::new(Mutex::new(State::new(plans, labels)));
-        let screen = view::screen();
-        let display = match screen.choose(asked) {
-            Kind::Plain => Display::Plain,
-            Kind::Line => Display::Line(Line::open()),
-            Kind::View => match View::open(&state, !screen.is_colorless) {
+        let terminal = view::terminal_capabilities();
+        let display = match terminal.choose(asked) {
+            DisplayKind::Plain => Display::Plain,
+            DisplayKind::Line => Display::Line(Line::open()),
+            DisplayKind::View => match View::open(&state, !terminal.is_colorless) {
                 Ok(view) => Display::View(view),
                 Err(_) => Display::Line(Line::open()),
             },
@@ -61,17 +61,17 @@ impl Progress {
         Progress { state, display }
     }
 
-    /// Makes a display of one run that shows warnings only.
+    /// Makes a display that shows only the warnings of a run.
     pub fn quiet(plan: &Plan) -> Progress {
         let state = State::new(std::slice::from_ref(plan), &[String::new()]);
         Progress { state: Arc::new(Mutex::new(state)), display: Display::Quiet }
     }
 
-    /// Removes what moves from the terminal; what was said before stays.
+    /// Removes the bar or the view from the terminal; printed lines stay.
     pub fn end(&mut self) {
         let mut state = lock(&self.state);
-        let done = state.end_point();
-        self.display.done(&state, done);
+        let finished = state.end_point();
+        self.display.finished(&state, finished);
         drop(state);
         match &mut self.display {
             Display::Quiet | Display::Plain => {}
@@ -84,9 +84,9 @@ impl Progress {
 impl Observer for Progress {
     fn event(&mut self, event: Event<'_>) {
         let mut state = lock(&self.state);
-        let done = state.event(&event);
-        self.display.done(&state, done);
-        self.display.say(plain::said(&event));
+        let finished = state.event(&event);
+        self.display.finished(&state, finished);
+        self.display.print(plain::event_message(&event));
         match &self.display {
             Display::Line(line) => line.show(&state),
             Display::View(view) => view.wake(),
@@ -96,25 +96,28 @@ impl Observer for Progress {
 }
 
 impl Display {
-    fn done(&self, state: &State, done: Option<Done>) {
-        self.say(done.and_then(|done| plain::done_text(state, &done)).map(Said::Line));
+    fn finished(&self, state: &State, point: Option<FinishedPoint>) {
+        let text = point.and_then(|point| plain::finished_text(state, &point));
+        self.print(text.map(ProgressMessage::Line));
     }
 
-    fn say(&self, said: Option<Said>) {
-        match (self, said) {
+    fn print(&self, message: Option<ProgressMessage>) {
+        match (self, message) {
             (_, None) => {}
-            (Display::Line(line), Some(Said::Line(text))) => line.leave(&text),
-            (Display::Line(line), Some(Said::Warning(text))) => line.leave(&format!("warning: {text}")),
-            (Display::Plain, Some(Said::Step(text))) => tell(format!("{}.", capitalized(&text))),
-            // The view keeps them until it is closed.
-            (Display::Plain | Display::View(_), Some(Said::Line(text))) => tell(text),
-            (_, Some(Said::Warning(text))) => warn(text),
-            (_, Some(Said::Step(_))) | (Display::Quiet, Some(Said::Line(_))) => {}
+            (Display::Line(line), Some(ProgressMessage::Line(text))) => line.print_above(&text),
+            (Display::Line(line), Some(ProgressMessage::Warning(text))) => {
+                line.print_above(&format!("warning: {text}"))
+            }
+            (Display::Plain, Some(ProgressMessage::Step(text))) => eprint(format!("{}.", capitalized(&text))),
+            // While the view is open, lines are buffered.
+            (Display::Plain | Display::View(_), Some(ProgressMessage::Line(text))) => eprint(text),
+            (_, Some(ProgressMessage::Warning(text))) => warn(text),
+            (_, Some(ProgressMessage::Step(_))) | (Display::Quiet, Some(ProgressMessage::Line(_))) => {}
         }
     }
 }
 
-/// Locks the state; a drawing that went wrong does not end a run.
+/// Locks the state, even after a panic of the drawing thread, which must not stop the run.
 fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,31 +1,33 @@
-//! What events leave to be read: lines, one after another.
+//! The plain display: one line of text per event.
 
 use fleet::Event;
 
-use super::state::{Done, State};
+use super::state::{FinishedPoint, State};
 use super::text::{load_text, time};
 use units::Nanos;
 
-/// Something that is said.
+/// A message of the progress display.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Said {
-    /// What goes on for the moment.
+pub enum ProgressMessage {
+    /// A step of the preparation.
     Step(String),
-    /// What is worth a line.
+    /// A line of information.
     Line(String),
     /// A warning.
     Warning(String),
 }
 
-/// Returns what an event says by itself.
-pub fn said(event: &Event<'_>) -> Option<Said> {
+/// Returns the message of an event, if it has one.
+pub fn event_message(event: &Event<'_>) -> Option<ProgressMessage> {
     match event {
-        Event::Preparing(what) => Some(Said::Step((*what).to_owned())),
-        Event::Ready { address, server } => Some(Said::Line(format!("Server: {server}, {address}"))),
-        Event::Example(example) => {
-            Some(Said::Line(format!("  first `{}`: {}", example.outcome.name(), example.text)))
+        Event::Preparing(what) => Some(ProgressMessage::Step((*what).to_owned())),
+        Event::Ready { address, server } => {
+            Some(ProgressMessage::Line(format!("Server: {server}, {address}")))
         }
-        Event::Warning(text) => Some(Said::Warning(text.clone())),
+        Event::Example(example) => {
+            Some(ProgressMessage::Line(format!("  first `{}`: {}", example.outcome.name(), example.text)))
+        }
+        Event::Warning(text) => Some(ProgressMessage::Warning(text.clone())),
         Event::Files { .. }
         | Event::Turn(_)
         | Event::LoadPoint(_)
@@ -34,20 +36,20 @@ pub fn said(event: &Event<'_>) -> Option<Said> {
     }
 }
 
-/// Returns the line about a load point that has ended; `None` if nothing was measured.
-pub fn done_text(state: &State, done: &Done) -> Option<String> {
-    if done.length == Nanos::ZERO {
+/// Formats a finished load point; `None` if nothing was measured.
+pub fn finished_text(state: &State, point: &FinishedPoint) -> Option<String> {
+    if point.length == Nanos::ZERO {
         return None;
     }
-    let name = state.name_of(done.run).map_or(String::new(), |name| format!("   {name}"));
+    let label = state.label_if_several(point.run).map_or(String::new(), |label| format!("   {label}"));
     Some(format!(
-        "  {:>2}{}  {:<16} {:>10.1}/s   p99 {:>8}   errors {}{name}",
-        done.index + 1,
-        state.of_all(done.run),
-        load_text(done.load),
-        done.rate,
-        time(done.p99),
-        done.errors,
+        "  {:>2}{}  {:<16} {:>10.1}/s   p99 {:>8}   errors {}{label}",
+        point.index + 1,
+        state.total_suffix(point.run),
+        load_text(point.load),
+        point.rate,
+        time(point.p99),
+        point.errors,
     ))
 }
 
@@ -57,22 +59,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_load_point_that_ends_leaves_a_line() {
+    fn a_finished_load_point_is_one_line() {
         let mut state = fixtures::closed();
-        let done = state.end_point().expect("one runs");
+        let point = state.end_point().expect("a load point is running");
         assert_eq!(
-            done_text(&state, &done).unwrap(),
+            finished_text(&state, &point).unwrap(),
             "   3/4  30 users              305.0/s   p99   146 ms   errors 3"
         );
-        assert_eq!(done_text(&state, &Done { length: Nanos::ZERO, ..done }), None);
+        assert_eq!(finished_text(&state, &FinishedPoint { length: Nanos::ZERO, ..point }), None);
     }
 
     #[test]
-    fn runs_that_take_turns_are_told_apart() {
-        let state = fixtures::turns();
-        let names = state.done.iter().map(|done| done_text(&state, done).unwrap());
-        let names: Vec<String> =
-            names.map(|text| text.split_once("errors 0").unwrap().1.to_owned()).collect();
-        assert_eq!(names, ["   nginx, php-fpm × 4", "   apache"]);
+    fn lines_of_interleaved_runs_show_the_server() {
+        let state = fixtures::interleaved();
+        let labels = state.finished.iter().map(|point| finished_text(&state, point).unwrap());
+        let labels: Vec<String> =
+            labels.map(|text| text.split_once("errors 0").unwrap().1.to_owned()).collect();
+        assert_eq!(labels, ["   nginx, php-fpm × 4", "   apache"]);
     }
 }

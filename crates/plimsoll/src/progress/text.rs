@@ -1,37 +1,37 @@
-//! How quantities are written while a run goes on.
+//! Formats of quantities in the progress display.
 
 use model::Load;
 use units::{Bytes, Nanos};
 
-/// What stands for what is not known.
+/// Placeholder of an unknown value.
 pub const ABSENT: &str = "–";
 
-/// Writes a load: `30 users`, `1000/s offered`.
+/// Formats a load: `30 users`, `1000/s offered`.
 pub fn load_text(load: Load) -> String {
     if load.is_closed() { load.to_string() } else { format!("{load} offered") }
 }
 
-/// Writes a rate: `1234.5/s`.
+/// Formats a rate in 1/s: `1234.5/s`.
 pub fn rate(per_second: f64) -> String {
     format!("{per_second:.1}/s")
 }
 
-/// Writes bytes per second: `12.3 MiB/s`.
+/// Formats bytes per second: `12.3 MiB/s`.
 pub fn byte_rate(per_second: f64) -> String {
     format!("{}/s", Bytes(per_second.round() as u64))
 }
 
-/// Writes a time with the unit that fits. For the eye only: reports give n and an interval.
+/// Formats a time with a suitable unit. For display only: reports add the sample size and a confidence interval.
 pub fn time(time: Option<Nanos>) -> String {
     time.map_or(ABSENT.to_owned(), |time| time.to_string())
 }
 
-/// Writes a ratio as whole percent.
+/// Formats a ratio as whole percent.
 pub fn percent(ratio: f64) -> String {
     format!("{:.0} %", 100.0 * ratio)
 }
 
-/// Writes a length of time in whole seconds: `48 s`, `9 min 48 s`, `2 h 05 min`.
+/// Formats a duration in whole seconds: `48 s`, `9 min 48 s`, `2 h 05 min`.
 pub fn length(time: Nanos) -> String {
     let seconds = time.as_secs_f64().round() as u64;
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
@@ -41,7 +41,7 @@ pub fn length(time: Nanos) -> String {
     }
 }
 
-/// Makes the first letter a capital.
+/// Capitalizes the first letter.
 pub fn capitalized(text: &str) -> String {
     let mut characters = text.chars();
     characters.next().map_or(String::new(), |first| first.to_uppercase().chain(characters).collect())
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_are_written_in_two_units_at_most() {
+    fn durations_have_at_most_two_units() {
         let texts = [0, 48, 60, 588, 3600, 7500].map(|seconds| length(Nanos::from_secs(seconds)));
         assert_eq!(texts, ["0 s", "48 s", "1 min 00 s", "9 min 48 s", "1 h 00 min", "2 h 05 min"]);
     }

@@ -1,4 +1,4 @@
-//! `accelerate`: the real accelerator before a real web server.
+//! `accelerate`: the real accelerator in front of a real web server.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -9,25 +9,25 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::support::{Lab, Running};
+use crate::support::{Fixture, Running};
 
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
-/// An answer over HTTP.
+/// An HTTP response.
 #[derive(Debug)]
-struct Reply {
+struct Response {
     status: u16,
     head: String,
     body: String,
 }
 
-impl Reply {
+impl Response {
     fn header(&self, name: &str) -> Option<&str> {
         let lines = self.head.lines().filter_map(|line| line.split_once(": "));
         lines.into_iter().find(|(one, _)| one.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
-    /// What the cache did, without its name and the time to live.
+    /// Returns the `Cache-Status` without the cache's name and the time to live.
     fn cache(&self) -> String {
         let status = self.header("cache-status").unwrap_or_default();
         let parts = status.split("; ").skip(1).filter(|part| !part.starts_with("ttl="));
@@ -35,21 +35,21 @@ impl Reply {
     }
 }
 
-/// Sends a request with these lines after the first, and reads the answer up to the end of the connection.
-fn ask(address: &str, first: &str, lines: &str, body: &str) -> Reply {
+/// Sends a request with header lines and body, and reads the response up to the end of the connection.
+fn ask(address: &str, first: &str, lines: &str, body: &str) -> Response {
     ask_for("site.example", address, first, lines, body)
 }
 
-/// The same to the operator's page.
-fn ask_admin(admin: &str, first: &str, lines: &str, body: &str) -> Reply {
+/// Sends a request to the admin interface.
+fn ask_admin(admin: &str, first: &str, lines: &str, body: &str) -> Response {
     ask_for(admin, admin, first, lines, body)
 }
 
-fn get_admin(admin: &str, path: &str) -> Reply {
+fn get_admin(admin: &str, path: &str) -> Response {
     ask_admin(admin, &format!("GET {path}"), "", "")
 }
 
-fn ask_for(host: &str, address: &str, first: &str, lines: &str, body: &str) -> Reply {
+fn ask_for(host: &str, address: &str, first: &str, lines: &str, body: &str) -> Response {
     let mut stream = TcpStream::connect(address).unwrap();
     let length = if body.is_empty() { String::new() } else { format!("Content-Length: {}\r\n", body.len()) };
     let head = format!("{first} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{lines}{length}\r\n");
@@ -57,37 +57,37 @@ fn ask_for(host: &str, address: &str, first: &str, lines: &str, body: &str) -> R
     read(stream)
 }
 
-fn read(mut stream: TcpStream) -> Reply {
-    let mut came = Vec::new();
-    stream.read_to_end(&mut came).unwrap();
-    let text = String::from_utf8(came).unwrap();
+fn read(mut stream: TcpStream) -> Response {
+    let mut received = Vec::new();
+    stream.read_to_end(&mut received).unwrap();
+    let text = String::from_utf8(received).unwrap();
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no head: {text:?}"));
     let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-    Reply { status, head: head.to_owned(), body: body.to_owned() }
+    Response { status, head: head.to_owned(), body: body.to_owned() }
 }
 
-fn get(address: &str, path: &str) -> Reply {
+fn get(address: &str, path: &str) -> Response {
     ask(address, &format!("GET {path}"), "", "")
 }
 
-/// Asks again and again, until it is so.
+/// Retries until the condition holds.
 #[track_caller]
-fn eventually(is_so: impl Fn() -> bool) {
-    assert!((0..1_000).any(|_| is_so()));
+fn eventually(holds: impl Fn() -> bool) {
+    assert!((0..1_000).any(|_| holds()));
 }
 
-/// An accelerator that runs, with where it listens.
+/// A running accelerator and its addresses.
 struct Accelerator {
     running: Running,
     address: String,
     admin: String,
 }
 
-/// Starts one with a configuration, which is in the file `a.toml`.
-fn accelerate(lab: &Lab, arguments: &[&str], config: &str) -> Accelerator {
-    lab.write("a.toml", config);
+/// Starts an accelerator with a configuration, in the file `a.toml`.
+fn accelerate(fixture: &Fixture, arguments: &[&str], config: &str) -> Accelerator {
+    fixture.write("a.toml", config);
     let fixed = ["accelerate", "--json", "--config", "a.toml", "--listen", "127.0.0.1:0"];
-    let running = lab.start(&[&fixed[..], arguments].concat());
+    let running = fixture.start(&[&fixed[..], arguments].concat());
     let ready: Value = serde_json::from_str(&running.line_of_stdout()).unwrap();
     let address = ready["ready"]["address"].as_str().unwrap().to_owned();
     let admin = ready["ready"]["admin"].as_str().unwrap_or_default().to_owned();
@@ -107,11 +107,11 @@ const CONFIG: &str = "
 ";
 
 #[test]
-fn a_page_is_fetched_once_until_it_is_purged_and_all_of_it_is_counted_and_logged() {
-    let lab = Lab::new();
-    lab.write("token", TOKEN);
-    let (_server, origin) = lab.serve(&["one-object"]);
-    let accelerator = accelerate(&lab, &["--origin", &format!("http://{origin}")], CONFIG);
+fn a_page_is_fetched_once_until_it_is_purged_and_requests_are_counted_and_logged() {
+    let fixture = Fixture::new();
+    fixture.write("token", TOKEN);
+    let (_server, origin) = fixture.serve(&["one-object"]);
+    let accelerator = accelerate(&fixture, &["--origin", &format!("http://{origin}")], CONFIG);
     let Accelerator { address, admin, .. } = &accelerator;
     let page = |expected: &str| {
         let reply = get(address, "/one.html");
@@ -146,28 +146,28 @@ fn a_page_is_fetched_once_until_it_is_purged_and_all_of_it_is_counted_and_logged
     assert_eq!((&status["replies"], &status["hit_ratio"]), (&json!(5), &json!(0.6)));
     assert_eq!(status["hottest"][0]["url"], "http://site.example/one.html");
     assert!(get_admin(admin, "/").body.contains("60.0 % of 5 responses"));
-    assert_eq!(get(address, "/metrics").status, 404, "clients see nothing of it");
+    assert_eq!(get(address, "/metrics").status, 404, "not served to clients");
 
     accelerator.running.signal(Signal::TERM);
     accelerator.running.end().expect(0);
-    let log = std::fs::read_to_string(lab.path("access.log")).unwrap();
+    let log = std::fs::read_to_string(fixture.path("access.log")).unwrap();
     let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let mut ways: Vec<&str> = lines.iter().map(|line| line["path"].as_str().unwrap()).collect();
-    ways.sort_unstable();
-    assert_eq!(ways[..5], ["memory", "memory", "memory", "miss", "miss"]);
+    let mut paths: Vec<&str> = lines.iter().map(|line| line["path"].as_str().unwrap()).collect();
+    paths.sort_unstable();
+    assert_eq!(paths[..5], ["memory", "memory", "memory", "miss", "miss"]);
     assert_eq!(lines.len(), 6, "{log}");
-    // Each worker writes its own lines: they stand in no order.
+    // Each worker writes its own lines, in no particular order.
     let page = lines.iter().find(|line| line["path"] == "miss" && line["target"] == "/one.html").unwrap();
-    let told = ["method", "host", "status", "body_bytes"].map(|key| page[key].clone());
-    assert_eq!(told, [json!("GET"), json!("site.example"), json!(200), json!(1024)]);
+    let logged = ["method", "host", "status", "body_bytes"].map(|key| page[key].clone());
+    assert_eq!(logged, [json!("GET"), json!("site.example"), json!(200), json!(1024)]);
 }
 
 #[test]
 fn prefilled_pages_are_hits_at_once() {
-    let lab = Lab::new();
-    lab.write("token", TOKEN);
-    let (_server, origin) = lab.serve(&["one-object"]);
-    let accelerator = accelerate(&lab, &["--origin", &format!("http://{origin}")], CONFIG);
+    let fixture = Fixture::new();
+    fixture.write("token", TOKEN);
+    let (_server, origin) = fixture.serve(&["one-object"]);
+    let accelerator = accelerate(&fixture, &["--origin", &format!("http://{origin}")], CONFIG);
     let order = r#"{"urls": ["http://site.example/one.html", "nonsense"]}"#;
     let lines = format!("Authorization: Bearer {TOKEN}\r\n");
     let filled: Value =
@@ -177,42 +177,42 @@ fn prefilled_pages_are_hits_at_once() {
 }
 
 #[test]
-fn a_reload_keeps_what_is_stored_and_a_wrong_configuration_changes_nothing() {
-    let lab = Lab::new();
-    let (_server, origin) = lab.serve(&["one-object"]);
+fn a_reload_keeps_the_cache_and_an_invalid_configuration_changes_nothing() {
+    let fixture = Fixture::new();
+    let (_server, origin) = fixture.serve(&["one-object"]);
     let config =
         |name: &str| format!("name = \"{name}\"\nworkers = 1\n[cache]\ndefault-lifetime = \"1 h\"\n");
-    let accelerator = accelerate(&lab, &["--origin", &format!("http://{origin}")], &config("before"));
+    let accelerator = accelerate(&fixture, &["--origin", &format!("http://{origin}")], &config("before"));
     let name = || {
         let reply = get(&accelerator.address, "/one.html");
         assert_eq!(reply.status, 200);
         reply.header("cache-status").unwrap().to_owned()
     };
     assert!(name().starts_with("before; fwd=uri-miss; stored; ttl="), "{}", name());
-    lab.write("a.toml", &config("after"));
+    fixture.write("a.toml", &config("after"));
     accelerator.running.signal(Signal::HUP);
-    accelerator.running.wait_for("The configuration has been read again.");
-    // Each worker turns to it by itself.
+    accelerator.running.wait_for("The configuration has been reloaded.");
+    // Each worker switches to it on its own.
     eventually(|| name().starts_with("after; hit"));
 
-    lab.write("a.toml", "name = \"wrong\"\nworkers = \"many\"\n");
+    fixture.write("a.toml", "name = \"wrong\"\nworkers = \"many\"\n");
     accelerator.running.signal(Signal::HUP);
-    let said = accelerator.running.wait_for("the configuration stays as it was");
+    let said = accelerator.running.wait_for("the configuration was not reloaded");
     assert!(said.contains("`a.toml:2:11`"), "{said}");
     assert!(name().starts_with("after; hit"), "{}", name());
 
-    // A port that somebody else listens at.
-    lab.write("a.toml", &format!("{}[admin]\nlisten = \"{origin}\"\n", config("taken")));
+    // A port in use by another process.
+    fixture.write("a.toml", &format!("{}[admin]\nlisten = \"{origin}\"\n", config("taken")));
     accelerator.running.signal(Signal::HUP);
-    let said = accelerator.running.wait_for("the configuration stays as it was");
+    let said = accelerator.running.wait_for("the configuration was not reloaded");
     assert!(said.contains("the admin page cannot listen on"), "{said}");
     assert!(name().starts_with("after; hit"), "{}", name());
 }
 
 #[test]
-fn what_is_on_disk_is_served_after_a_kill_and_after_a_stop_without_asking_the_origin() {
-    let lab = Lab::new();
-    let (server, origin) = lab.serve(&["one-object"]);
+fn objects_on_disk_are_served_after_a_kill_and_after_a_stop_without_the_origin() {
+    let fixture = Fixture::new();
+    let (server, origin) = fixture.serve(&["one-object"]);
     let config = "
         workers = 1
         [cache]
@@ -223,7 +223,7 @@ fn what_is_on_disk_is_served_after_a_kill_and_after_a_stop_without_asking_the_or
     ";
     let start = || {
         let arguments = ["--origin", &format!("http://{origin}"), "--admin", "127.0.0.1:0"];
-        accelerate(&lab, &arguments, config)
+        accelerate(&fixture, &arguments, config)
     };
     let expected = get(&origin, "/one.html").body;
     let page = |accelerator: &Accelerator, path: &str, cache: &str| {
@@ -239,13 +239,13 @@ fn what_is_on_disk_is_served_after_a_kill_and_after_a_stop_without_asking_the_or
     let killed = start();
     page(&killed, "/one.html", "fwd=uri-miss; stored");
     counts(&killed, "disk_operations_total{operation=\"written\"} 1");
-    // Dropping it is a `kill -9`.
+    // Dropping it kills it with SIGKILL.
     drop(killed);
 
     let stopped = start();
     page(&stopped, "/one.html", "hit");
     counts(&stopped, "replies_total{path=\"disk\",reason=\"fresh\"} 1");
-    // Whatever is still to be written is written at the end.
+    // Pending writes are finished before it exits.
     page(&stopped, "/one.html?2", "fwd=uri-miss; stored");
     stopped.running.signal(Signal::TERM);
     stopped.running.end().expect(0);
@@ -259,42 +259,42 @@ fn what_is_on_disk_is_served_after_a_kill_and_after_a_stop_without_asking_the_or
 }
 
 #[test]
-fn requests_in_flight_are_answered_before_it_ends() {
-    let lab = Lab::new();
+fn requests_in_flight_are_answered_before_it_stops() {
+    let fixture = Fixture::new();
     let origin = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", origin.local_addr().unwrap());
-    let accelerator = accelerate(&lab, &["--origin", &url], "workers = 1\n");
-    let (asked, was_asked) = channel();
+    let accelerator = accelerate(&fixture, &["--origin", &url], "workers = 1\n");
+    let (requested, is_requested) = channel();
     let (finish, may_finish) = channel::<()>();
     std::thread::spawn(move || {
         let (mut stream, _) = origin.accept().unwrap();
         let mut piece = [0; 4_096];
         let n = stream.read(&mut piece).unwrap();
-        asked.send(String::from_utf8_lossy(&piece[..n]).into_owned()).unwrap();
+        requested.send(String::from_utf8_lossy(&piece[..n]).into_owned()).unwrap();
         stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfirst").unwrap();
         may_finish.recv().unwrap();
         stream.write_all(b"-last").unwrap();
-        // Kept open: the accelerator has to end all the same.
+        // The connection stays open; the accelerator must stop all the same.
         let _ = stream.read(&mut piece);
     });
     let mut client = TcpStream::connect(&accelerator.address).unwrap();
     client.write_all(b"GET /slow HTTP/1.1\r\nHost: h\r\n\r\n").unwrap();
-    assert!(was_asked.recv().unwrap().starts_with("GET /slow HTTP/1.1\r\n"));
+    assert!(is_requested.recv().unwrap().starts_with("GET /slow HTTP/1.1\r\n"));
     accelerator.running.signal(Signal::TERM);
-    accelerator.running.wait_for("Stopping when the requests in flight have been answered.");
+    accelerator.running.wait_for("Stopping after the requests in flight.");
     finish.send(()).unwrap();
     let reply = read(client);
     assert_eq!((reply.status, reply.body.as_str()), (200, "first-last"));
     accelerator.running.end().expect(0);
-    assert!(TcpStream::connect(&accelerator.address).is_err(), "nobody listens any more");
+    assert!(TcpStream::connect(&accelerator.address).is_err(), "it no longer listens");
 }
 
 #[test]
-fn a_second_signal_ends_it_at_once() {
-    let lab = Lab::new();
+fn a_second_signal_stops_it_immediately() {
+    let fixture = Fixture::new();
     let origin = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", origin.local_addr().unwrap());
-    let accelerator = accelerate(&lab, &["--origin", &url], "workers = 1\n");
+    let accelerator = accelerate(&fixture, &["--origin", &url], "workers = 1\n");
     let mut client = TcpStream::connect(&accelerator.address).unwrap();
     client.write_all(b"GET /never HTTP/1.1\r\nHost: h\r\n\r\n").unwrap();
     // The request has reached the origin, which never answers.
@@ -306,11 +306,11 @@ fn a_second_signal_ends_it_at_once() {
 }
 
 #[test]
-fn a_dead_origin_is_an_ordinary_error_and_a_notice() {
-    let lab = Lab::new();
+fn an_unreachable_origin_is_an_error_response_and_a_warning() {
+    let fixture = Fixture::new();
     let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let config = "workers = 1\n[admin]\nlisten = \"127.0.0.1:0\"\n[origin.health]\nfall = 1\n";
-    let accelerator = accelerate(&lab, &["--origin", &format!("http://{nobody}")], config);
+    let accelerator = accelerate(&fixture, &["--origin", &format!("http://{nobody}")], config);
     let reply = get(&accelerator.address, "/");
     assert!(matches!(reply.status, 502 | 503) && reply.body.contains("<html"), "{reply:?}");
     let said = accelerator.running.wait_for("is down");
@@ -320,10 +320,10 @@ fn a_dead_origin_is_an_ordinary_error_and_a_notice() {
 }
 
 #[test]
-fn the_operators_page_lets_nobody_change_anything_without_a_token() {
-    let lab = Lab::new();
+fn the_admin_interface_changes_nothing_without_a_token() {
+    let fixture = Fixture::new();
     let accelerator =
-        accelerate(&lab, &["--origin", "http://127.0.0.1:1", "--admin", "127.0.0.1:0"], "workers = 1\n");
+        accelerate(&fixture, &["--origin", "http://127.0.0.1:1", "--admin", "127.0.0.1:0"], "workers = 1\n");
     let admin = &accelerator.admin;
     let status = |first: &str, lines: &str, body: &str| ask_admin(admin, first, lines, body).status;
     assert_eq!(get_admin(admin, "/healthz").body, "ok\n");
@@ -334,17 +334,17 @@ fn the_operators_page_lets_nobody_change_anything_without_a_token() {
     let shown = "Authorization: Bearer 0123456789abcdef\r\n";
     assert_eq!(status("POST /purge", shown, r#"{"all": true}"#), 403);
     assert_eq!(status("DELETE /", "", ""), 403);
-    // A name of somebody else's that leads here, and a page of somebody else's (DNS rebinding, forged requests).
-    let asked_as = |host: &str, path: &str| ask_for(host, admin, &format!("GET {path}"), "", "");
+    // DNS rebinding and cross-site request forgery.
+    let get_as = |host: &str, path: &str| ask_for(host, admin, &format!("GET {path}"), "", "");
     for path in ["/", "/status.json", "/metrics"] {
-        let refused = asked_as("evil.test", path);
+        let refused = get_as("evil.test", path);
         assert_eq!(refused.status, 421, "{path}");
         assert!(refused.body.contains("found `evil.test`") && !refused.body.contains("hottest"), "{path}");
-        assert_eq!(asked_as("localhost", path).status, 200, "{path}");
+        assert_eq!(get_as("localhost", path).status, 200, "{path}");
     }
     assert_eq!(status("GET /", "Origin: http://evil.test\r\n", ""), 403);
     assert_eq!(status("GET /", "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: cors\r\n", ""), 403);
-    assert_eq!(asked_as("evil.test", "/healthz").body, "ok\n");
+    assert_eq!(get_as("evil.test", "/healthz").body, "ok\n");
     let head = ask_admin(admin, "HEAD /status.json", "", "");
     assert!(head.status == 200 && head.body.is_empty(), "{head:?}");
     let mut stream = TcpStream::connect(admin).unwrap();
@@ -353,37 +353,39 @@ fn the_operators_page_lets_nobody_change_anything_without_a_token() {
 }
 
 #[test]
-fn a_service_manager_hears_when_clients_are_served() {
-    let lab = Lab::new();
-    let socket = UnixDatagram::bind(lab.path("notify")).unwrap();
+fn a_service_manager_is_notified_of_readiness_and_stopping() {
+    let fixture = Fixture::new();
+    let socket = UnixDatagram::bind(fixture.path("notify")).unwrap();
     socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     let arguments = ["accelerate", "--origin", "http://127.0.0.1:1", "--listen", "127.0.0.1:0"];
-    let mut command = lab.command(&arguments);
-    command.env("NOTIFY_SOCKET", lab.path("notify"));
+    let mut command = fixture.command(&arguments);
+    command.env("NOTIFY_SOCKET", fixture.path("notify"));
     let pipes = || std::process::Stdio::piped();
-    let running =
-        Running::new(command.stdin(pipes()).stdout(pipes()).stderr(pipes()).spawn().unwrap(), &lab.path("."));
-    let said = || {
+    let running = Running::new(
+        command.stdin(pipes()).stdout(pipes()).stderr(pipes()).spawn().unwrap(),
+        &fixture.path("."),
+    );
+    let notification = || {
         let mut text = [0; 64];
         let n = socket.recv(&mut text).unwrap();
         String::from_utf8_lossy(&text[..n]).into_owned()
     };
-    assert_eq!(said(), "READY=1");
+    assert_eq!(notification(), "READY=1");
     running.signal(Signal::TERM);
-    assert_eq!(said(), "STOPPING=1");
+    assert_eq!(notification(), "STOPPING=1");
     running.end().expect(0);
 }
 
 #[test]
 fn a_configuration_can_be_checked_without_starting() {
-    let lab = Lab::new();
+    let fixture = Fixture::new();
     let check = |text: &str| {
-        lab.write("a.toml", text);
-        lab.run(&["accelerate", "--config", "a.toml", "--check"])
+        fixture.write("a.toml", text);
+        fixture.run(&["accelerate", "--config", "a.toml", "--check"])
     };
     check("[[origin.server]]\nurl = \"http://127.0.0.1:1\"\n")
         .expect(0)
-        .says("The accelerator could start so.");
+        .expect_stderr("The configuration is valid.");
     let ended = check("[[origin.server]]\nurl = \"http://127.0.0.1:1\"\n[cache]\nby-pass = []\n").expect(2);
     insta::assert_snapshot!(ended.stderr, @r"
     error: `a.toml:4:1`: unknown key `by-pass`
@@ -400,16 +402,22 @@ fn a_configuration_can_be_checked_without_starting() {
 }
 
 #[test]
-fn what_cannot_be_had_is_told_with_the_exit_code() {
-    let lab = Lab::new();
+fn failures_to_start_have_a_message_and_an_exit_code() {
+    let fixture = Fixture::new();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let _taken = TcpListener::bind(taken).unwrap();
     let taken = taken.to_string();
     let listening = ["accelerate", "--origin", "http://127.0.0.1:1", "--listen", &taken];
-    lab.run(&listening).expect(4).says(&format!("error: cannot listen on {taken}: "));
-    lab.run(&["accelerate"]).expect(2).says("--origin <URL>");
-    lab.run(&["accelerate", "--origin", "127.0.0.1"]).expect(2).says("expected `http://host:port`");
-    lab.run(&["accelerate", "--config", "none.toml"]).expect(2).says("`none.toml` cannot be read");
+    fixture.run(&listening).expect(4).expect_stderr(&format!("error: cannot listen on {taken}: "));
+    fixture.run(&["accelerate"]).expect(2).expect_stderr("--origin <URL>");
+    fixture
+        .run(&["accelerate", "--origin", "127.0.0.1"])
+        .expect(2)
+        .expect_stderr("expected `http://host:port`");
+    fixture
+        .run(&["accelerate", "--config", "none.toml"])
+        .expect(2)
+        .expect_stderr("`none.toml` cannot be read");
     let open = ["accelerate", "--origin", "http://127.0.0.1:1", "--admin", "0.0.0.0:0"];
-    lab.run(&open).expect(2).says("could be used by anybody\nhint: ");
+    fixture.run(&open).expect(2).expect_stderr("anybody could use the admin page at `0.0.0.0:0`\nhint: ");
 }

@@ -1,24 +1,24 @@
-//! Reports of real runs: one quantity has one value in one document, whatever benchmark, server and transport.
+//! Reports of real runs: a quantity has the same value everywhere in a document, for any benchmark, server and transport.
 
 use testkit::consistency::{contradictions, statements};
 
-use crate::support::Lab;
+use crate::support::Fixture;
 
-/// Runs shortly and holds the report against itself. How valid the run is does not matter: a report of an invalid one must
-/// not contradict itself either.
+/// Records a short run and checks its report for contradictions. The verdict does not matter: a report of an invalid run
+/// must not contradict itself either.
 #[track_caller]
 fn check(arguments: &[&str], quantities: &[&str]) {
-    let lab = Lab::new();
+    let fixture = Fixture::new();
     let short = ["--settle", "0", "--duration", "2", "--out", "run.plim"];
-    let ended = lab.run(&[&["run"], arguments, &short].concat());
+    let ended = fixture.run(&[&["run"], arguments, &short].concat());
     assert!(matches!(ended.code, Some(0 | 3)), "{ended:?}");
-    let report = lab.run(&["report", "run.plim", "--format", "markdown"]).expect(0).stdout;
+    let report = fixture.run(&["report", "run.plim", "--format", "markdown"]).expect(0).stdout;
     assert_eq!(contradictions(&report), [""; 0], "{arguments:?}\n{report}");
-    // What is not said twice cannot contradict itself, so the check would be worth nothing.
-    let said = statements(&report);
+    // A quantity that is stated once cannot be contradicted, so the check would be void.
+    let stated = statements(&report);
     for quantity in quantities {
-        let n = said.iter().filter(|one| one.quantity == *quantity).count();
-        assert!(2 <= n, "{quantity} is said {n} times\n{report}");
+        let n = stated.iter().filter(|one| one.quantity == *quantity).count();
+        assert!(2 <= n, "{quantity} is stated {n} times\n{report}");
     }
 }
 

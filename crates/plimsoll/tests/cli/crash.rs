@@ -1,4 +1,4 @@
-//! `kill -9` and full disks: what was recorded stays, opens and is incomplete.
+//! `kill -9` and full disks: the records so far are kept, readable and marked as incomplete.
 
 use std::fs;
 use std::path::Path;
@@ -7,42 +7,43 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::support::Lab;
+use crate::support::Fixture;
 
-/// Returns how many seconds a run file has, of all load points.
+/// Returns the number of recorded seconds of all load points.
 fn n_seconds(report: &Value) -> usize {
     let points = report["load_points"].as_array().unwrap();
     points.iter().map(|point| point["timeline"]["at_s"].as_array().unwrap().len()).sum()
 }
 
-/// Opens what a killed run left, and returns how many seconds are in it.
+/// Checks the file of a killed run and returns its number of seconds.
 #[track_caller]
-fn check(lab: &Lab, run: &Path) -> usize {
+fn check(fixture: &Fixture, run: &Path) -> usize {
     let name = run.to_str().unwrap();
-    lab.run(&["report", name, "--format", "text"])
+    fixture
+        .run(&["report", name, "--format", "text"])
         .expect(0)
-        .prints("INCOMPLETE")
-        .prints("the run file has no ending");
-    lab.run(&["audit", name]).expect(0);
-    let report = lab.report(run);
+        .expect_stdout("INCOMPLETE")
+        .expect_stdout("the run file has no end");
+    fixture.run(&["audit", name]).expect(0);
+    let report = fixture.report(run);
     assert_eq!(report["verdict"]["state"], "incomplete");
     assert_eq!(report["ending"]["kind"], "missing");
     n_seconds(&report)
 }
 
-/// Kills runs some time after their load began; the moments differ between machines, and are meant to.
+/// Kills runs some time after their load began; the exact moments differ between machines, which is intended.
 #[track_caller]
 fn kill_after(milliseconds: &[u64]) {
     for after in milliseconds.iter().copied().map(Duration::from_millis) {
-        let lab = Lab::new();
-        let (run, alone) = (lab.path("run.plim"), lab.path("alone.plim"));
+        let fixture = Fixture::new();
+        let (run, alone) = (fixture.path("run.plim"), fixture.path("alone.plim"));
         let arguments = ["run", "webstone-1.1", "--load", "1,2,3", "--duration", "2", "--out", "run.plim"];
-        let running = lab.start(&arguments);
+        let running = fixture.start(&arguments);
         running.wait_for("Server: ");
-        running.go_on_for(after);
-        // What is there before the kill, read while it is recorded into, is there after it.
+        running.keep_running_for(after);
+        // Seconds read while recording, before the kill, are still there afterwards.
         let before = match run.exists() {
-            true => n_seconds(&lab.report(&run)),
+            true => n_seconds(&fixture.report(&run)),
             false => 0,
         };
         running.signal(Signal::KILL);
@@ -52,28 +53,28 @@ fn kill_after(milliseconds: &[u64]) {
             continue;
         }
         fs::copy(&run, &alone).unwrap();
-        let n = check(&lab, &run);
+        let n = check(&fixture, &run);
         assert!(before <= n, "{before} seconds before the kill after {after:?}, {n} after it");
-        let n_alone = check(&lab, &alone);
+        let n_alone = check(&fixture, &alone);
         assert!(n_alone <= n, "{n_alone} {n}");
     }
 }
 
 #[test]
-fn a_run_killed_early_leaves_a_file_that_opens() {
+fn a_run_killed_early_leaves_a_readable_file() {
     kill_after(&[0, 60, 370, 1010]);
 }
 
 #[test]
-fn a_run_killed_late_leaves_a_file_that_opens() {
+fn a_run_killed_late_leaves_a_readable_file() {
     kill_after(&[1490, 2120, 2930, 3350]);
 }
 
-/// A disk of 96 KiB is full after some seconds: a file system of its own, made in a name space of its own so that
-/// nothing is left behind; where that is not permitted, files that may not grow beyond 72 KiB.
+/// A disk of 96 KiB is full after some seconds: a tmpfs in its own mount namespace, so that nothing is left behind; if
+/// that is not permitted, a file size limit of 72 KiB.
 #[test]
-fn a_full_disk_ends_a_run_whose_file_still_opens() {
-    let lab = Lab::new();
+fn a_full_disk_ends_a_run_whose_file_is_readable() {
+    let fixture = Fixture::new();
     let line = r#"
         run() { "$plimsoll" run webstone-1.1 --load 1,2,3,4 --duration 3 --out full/run.plim; echo "exit $?"; }
         look() { "$plimsoll" report full/run.plim --format text; "$plimsoll" audit full/run.plim; echo "audit $?"; }
@@ -84,13 +85,14 @@ fn a_full_disk_ends_a_run_whose_file_still_opens() {
         else
             bash -c "trap '' XFSZ; ulimit -f 72; run"; look
         fi"#;
-    let ended = lab.shell(line).expect(0).prints("exit 4\n").prints("audit 0\n");
+    let ended = fixture.shell(line).expect(0).expect_stdout("exit 4\n").expect_stdout("audit 0\n");
     assert_eq!(ended.stdout.matches("INCOMPLETE").count(), 2, "{}", ended.stdout);
-    // The run itself knows why; its file could not take that any more.
-    let ended = ended.prints("the run was stopped: ").prints("or the disk was full (rule `ending`)");
+    // The run itself knows the reason, which could no longer be written to its file.
+    let ended =
+        ended.expect_stdout("the run was stopped: ").expect_stdout("or the disk was full (rule `ending`)");
     assert_eq!(ended.stderr.matches("error: ").count(), 1, "{}", ended.stderr);
     assert!(
-        ended.stderr.contains("the disk that holds `full/run.plim` is full\nhint: make room")
+        ended.stderr.contains("the disk that holds `full/run.plim` is full\nhint: free some space")
             || ended.stderr.contains("recording in `full/run.plim`"),
         "{}",
         ended.stderr
@@ -98,12 +100,12 @@ fn a_full_disk_ends_a_run_whose_file_still_opens() {
 }
 
 #[test]
-fn a_disk_that_is_full_from_the_start_is_told_before_any_load() {
-    let lab = Lab::new();
+fn a_disk_that_is_full_from_the_start_is_reported_before_any_load() {
+    let fixture = Fixture::new();
     let line =
         r#"bash -c "trap '' XFSZ; ulimit -f 4; exec \"$plimsoll\" run one-object --load 1 --out run.plim""#;
-    let ended = lab.shell(line).expect(4);
+    let ended = fixture.shell(line).expect(4);
     assert!(ended.stderr.contains("error: creating `run.plim`"), "{}", ended.stderr);
-    assert!(!lab.path("run.plim").exists());
+    assert!(!fixture.path("run.plim").exists());
     assert_eq!(ended.stdout, "");
 }

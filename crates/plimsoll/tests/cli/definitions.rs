@@ -1,6 +1,6 @@
-//! Definitions and filelists of a user's own, with mistakes.
+//! The user's own definitions and filelists, also with mistakes.
 
-use crate::support::{Lab, Website};
+use crate::support::{Fixture, Website};
 
 const DEFINITION: &str = r##"format = 1
 id = "mine"
@@ -32,85 +32,91 @@ steady = "1 s"
 "##;
 
 #[test]
-fn a_definition_of_ones_own_is_run() {
-    let lab = Lab::new();
-    lab.write("mine.toml", DEFINITION);
-    lab.run(&["show", "./mine.toml"]).expect(0).prints("/a.html (500)");
-    let ended = lab.run(&["run", "./mine.toml", "--out", "run.plim"]);
+fn a_users_own_definition_is_run() {
+    let fixture = Fixture::new();
+    fixture.write("mine.toml", DEFINITION);
+    fixture.run(&["show", "./mine.toml"]).expect(0).expect_stdout("/a.html (500)");
+    let ended = fixture.run(&["run", "./mine.toml", "--out", "run.plim"]);
     ended.assert_run();
-    lab.run(&["audit", "run.plim"]).expect(0);
+    fixture.run(&["audit", "run.plim"]).expect(0);
 }
 
-/// The example of a user who pauses between pages, of whose files nothing is known beforehand.
+/// The example with think times, for a site whose files are not known beforehand.
 #[test]
-fn a_site_that_is_there_is_described_and_loaded() {
-    let lab = Lab::new();
-    std::fs::create_dir_all(lab.path("site/articles")).unwrap();
+fn an_existing_site_is_described_and_tested() {
+    let fixture = Fixture::new();
+    std::fs::create_dir_all(fixture.path("site/articles")).unwrap();
     let article = |id: u32| format!("articles/{id}.html");
     for path in
         ["index.html", "style.css", "logo.png"].map(str::to_owned).into_iter().chain((1..=50).map(article))
     {
-        lab.write(&format!("site/{path}"), &path.repeat(100));
+        fixture.write(&format!("site/{path}"), &path.repeat(100));
     }
-    let website = Website::start(&lab.path("site"));
+    let website = Website::start(&fixture.path("site"));
     let definition = example("my-site.toml");
     let arguments = ["--load", "20", "--settle", "1", "--duration", "2", "--out", "run.plim"];
-    let ended = lab.run(&[&["run", &definition, "--target", &website.url], &arguments[..]].concat());
-    // Too short for users who think for two seconds: each comes to a page or two, and all begin at the same moment.
+    let ended = fixture.run(&[&["run", &definition, "--target", &website.url], &arguments[..]].concat());
+    // Too short for users who think for two seconds: each requests a page or two, and all start at the same moment.
     ended.assert_run_or(&["operations", "interactive-law"]);
-    lab.run(&["audit", "run.plim"]).expect(0);
-    let report = lab.report(&lab.path("run.plim"));
+    fixture.run(&["audit", "run.plim"]).expect(0);
+    let report = fixture.report(&fixture.path("run.plim"));
     assert_eq!(report["load_points"][0]["total"]["errors"], 0);
     assert!(0 < report["load_points"][0]["total"]["n"].as_u64().unwrap());
 }
 
-/// The example with parameters, whose files Plimsoll lays out itself.
+/// The example with parameters, whose files Plimsoll creates itself.
 #[test]
-fn a_mix_of_files_is_made_and_served() {
-    let lab = Lab::new();
+fn a_mix_of_files_is_created_and_served() {
+    let fixture = Fixture::new();
     let arguments = ["--quick", "--load", "2", "--sut-quota", "0.1", "--duration", "1", "--out", "run.plim"];
-    lab.run(&[&["run", &example("static-mix.toml")], &arguments[..]].concat()).expect_run();
-    lab.run(&["audit", "run.plim"]).expect(0);
-    assert_eq!(lab.report(&lab.path("run.plim"))["load_points"][0]["total"]["errors"], 0);
+    fixture.run(&[&["run", &example("static-mix.toml")], &arguments[..]].concat()).expect_run();
+    fixture.run(&["audit", "run.plim"]).expect(0);
+    assert_eq!(fixture.report(&fixture.path("run.plim"))["load_points"][0]["total"]["errors"], 0);
 }
 
-/// Neither `populate` nor a benchmark of ours can help where somebody's own page is not there.
+/// `populate` cannot create a missing page of the user's own definition.
 #[test]
-fn a_page_of_ones_own_that_is_not_there_gets_no_hint_about_files_of_ours() {
-    let lab = Lab::new();
-    std::fs::create_dir_all(lab.path("site")).unwrap();
-    let website = Website::start(&lab.path("site"));
+fn a_missing_page_of_a_users_own_definition_has_its_own_hint() {
+    let fixture = Fixture::new();
+    std::fs::create_dir_all(fixture.path("site")).unwrap();
+    let website = Website::start(&fixture.path("site"));
     let own = DEFINITION.replace(
         r##"filelist = { text = "/a.html 900 #500\n/b.html 100 #5000" }"##,
         "requests = [{ name = \"a\", weight = 1, path = \"/a\", reply = \"any\" }]",
     );
     for (name, text) in [("mine.toml", DEFINITION.to_owned()), ("any.toml", own)] {
-        lab.write(name, &text);
-        let ended = lab.run(&["run", &format!("./{name}"), "--target", &website.url]).expect(4);
+        fixture.write(name, &text);
+        let ended = fixture.run(&["run", &format!("./{name}"), "--target", &website.url]).expect(4);
         assert!(!ended.stderr.contains("populate"), "{}", ended.stderr);
         ended
-            .says("status 404, expected 200")
-            .says("hint: the definition says which `path`, `status` and `reply`");
+            .expect_stderr("status 404, expected 200")
+            .expect_stderr("hint: check `path`, `status` and `reply` in the definition");
     }
-    lab.run(&["run", "one-object", "--target", &website.url]).expect(4).says("plimsoll populate");
+    fixture
+        .run(&["run", "one-object", "--target", &website.url])
+        .expect(4)
+        .expect_stderr("plimsoll populate");
 }
 
 #[test]
-fn a_definition_needs_no_short_form_and_no_time_limit() {
-    let lab = Lab::new();
+fn a_definition_needs_no_quick_form_and_no_time_limit() {
+    let fixture = Fixture::new();
     let (text, _) = DEFINITION.split_once("[quick]").unwrap();
-    lab.write("mine.toml", &text.replace("time-limit = \"60 s\"\n", "").replace("\"1,2\"", "\"2..8/2\""));
-    lab.run(&["show", "./mine.toml"]).expect(0).prints("time limit 60.0 s");
-    lab.run(&["run", "./mine.toml", "--quick", "--dry-run"]).expect(0).prints("load points   2, 8 users");
+    fixture.write("mine.toml", &text.replace("time-limit = \"60 s\"\n", "").replace("\"1,2\"", "\"2..8/2\""));
+    fixture.run(&["show", "./mine.toml"]).expect(0).expect_stdout("time limit 60.0 s");
+    fixture
+        .run(&["run", "./mine.toml", "--quick", "--dry-run"])
+        .expect(0)
+        .expect_stdout("load points   2, 8 users");
 }
 
 #[test]
-fn an_audit_of_a_definition_says_which_command_is_meant() {
-    let lab = Lab::new();
-    lab.write("mine.toml", DEFINITION);
-    lab.write("slip.toml", &DEFINITION.replace("[quick]", "[quik]"));
+fn an_audit_of_a_definition_names_the_right_commands() {
+    let fixture = Fixture::new();
+    fixture.write("mine.toml", DEFINITION);
+    fixture.write("slip.toml", &DEFINITION.replace("[quick]", "[quik]"));
     for name in ["mine.toml", "slip.toml"] {
-        let ended = lab.run(&["audit", name]).expect(2);
+        let ended = fixture.run(&["audit", name]).expect(2);
         let expected = format!(
             "error: `{name}` is the definition of a benchmark, not a published report\n\
              hint: `plimsoll show {name}` checks and shows it; `plimsoll run {name}` runs it\n"
@@ -123,13 +129,13 @@ fn example(name: &str) -> String {
     format!("{}/../../examples/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Returns what is said about the definition with a change.
+/// Returns the error message about the definition after a replacement.
 #[track_caller]
 fn refused(from: &str, to: &str) -> String {
     assert!(DEFINITION.contains(from));
-    let lab = Lab::new();
-    lab.write("mine.toml", &DEFINITION.replacen(from, to, 1));
-    lab.run(&["run", "./mine.toml"]).expect(2).stderr
+    let fixture = Fixture::new();
+    fixture.write("mine.toml", &DEFINITION.replacen(from, to, 1));
+    fixture.run(&["run", "./mine.toml"]).expect(2).stderr
 }
 
 #[test]
@@ -207,9 +213,9 @@ fn mistakes_are_shown_with_file_line_and_pointer() {
 #[test]
 fn mistakes_in_filelists_are_shown_with_line_and_column() {
     let filelist = |benchmark: &str, text: &str| {
-        let lab = Lab::new();
-        lab.write("my.filelist", text);
-        lab.run(&["run", benchmark, "--filelist", "my.filelist"]).expect(2).stderr
+        let fixture = Fixture::new();
+        fixture.write("my.filelist", text);
+        fixture.run(&["run", benchmark, "--filelist", "my.filelist"]).expect(2).stderr
     };
     insta::assert_snapshot!(filelist("webstone-2.0.1", "/a.html 500 #500\n/b.html many #500\n"), @r#"
     error: the weight is not valid

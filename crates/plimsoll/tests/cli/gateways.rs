@@ -1,4 +1,4 @@
-//! Our own program behind web servers: as CGI program, as FastCGI program, as application behind a proxy.
+//! Plimsoll as a page generator behind web servers: as a CGI program, over FastCGI, and behind a proxy.
 
 use std::fs::Permissions;
 use std::io::{Read, Write};
@@ -11,12 +11,12 @@ use testbed::{Limits, Recipe, RunningSut, Server, SutRequest, Transport};
 
 const READY_MAX: Duration = Duration::from_secs(20);
 
-/// Gateways in which our own program makes the pages.
+/// Gateways for which Plimsoll itself generates the pages.
 const OURS: [GatewayKind; 3] = [GatewayKind::Cgi, GatewayKind::FastCgi, GatewayKind::Proxy];
 
 fn check(name: &str) {
     let recipe = Recipe::load(name).unwrap();
-    // Apache's processes, which have given up root's rights, must be able to enter.
+    // Apache's processes, which drop root privileges, must be able to enter.
     let open = Permissions::from_mode(0o755);
     let base = tempfile::Builder::new().permissions(open).tempdir().unwrap();
     let file = SetFile { object: 0, path: "/small.html".into(), bytes: 500 };
@@ -62,12 +62,12 @@ fn get(sut: &RunningSut, path: &str) -> Vec<u8> {
 }
 
 #[test]
-fn our_program_makes_pages_behind_nginx() {
+fn plimsoll_generates_pages_behind_nginx() {
     check("nginx");
 }
 
 #[test]
-fn our_program_makes_pages_behind_apache() {
+fn plimsoll_generates_pages_behind_apache() {
     check("apache");
     check("apache-prefork");
 }

@@ -1,33 +1,33 @@
 //! Help, completions, manual page.
 
-use crate::support::Lab;
+use crate::support::Fixture;
 
 #[test]
 fn the_commands_are_listed() {
-    insta::assert_snapshot!(Lab::new().run(&["-h"]).expect(0).stdout, @r"
-    Find out how much load a server carries, what stops it, and whether the answer can be trusted
+    insta::assert_snapshot!(Fixture::new().run(&["-h"]).expect(0).stdout, @r"
+    Measure how much load a server can handle, what limits it, and whether the result can be trusted
 
     Usage: plimsoll [OPTIONS] <COMMAND>
 
     Commands:
       list         List the benchmarks
-      show         Show a benchmark: load plan, workload, rules
-      doctor       Look whether this machine is fit for a run
-      inventory    List what can be found out about this machine, with where it is read
-      run          Run a benchmark and report on it
-      runs         List runs and how they ended
-      suts         List servers and accelerators by recipe, and what installs those that are missing
-      report       Write the report of a run, or one of several
-      compare      Compare runs: how much they differ, and how sure that is
-      export       Write what a run recorded in a form that other tools read
-      audit        Recompute a run, or check a published report, and list what does not follow
-      seal         Sign run files, so that others can see whose they are and that they are unchanged
-      history      Show published results, or a run beside them
-      populate     Lay out a benchmark's file set
-      calibrate    Measure what the load generator itself can do on this machine
+      show         Show a benchmark's load plan and workload
+      doctor       Check that this machine is ready for a run
+      inventory    List this machine's hardware and software settings, with the source of each
+      run          Run a benchmark and write its report
+      runs         List recorded runs and how they ended
+      suts         List servers and accelerators, and how to install missing ones
+      report       Write the report of one run, or one report of several runs
+      compare      Compare runs: how much they differ, and how certain that is
+      export       Export a run's records in a format that other tools read
+      audit        Recompute a run, or check a published report, and list the inconsistencies
+      seal         Sign run files, so that others can verify who made them and that they are unchanged
+      history      Show published results, or compare a run with them
+      populate     Create a benchmark's file set on disk
+      calibrate    Measure the capacity of the load generator on this machine
       serve        Run one of the built-in servers
-      accelerate   Stand before a web server and answer for it what it has answered before
-      completions  Print a completion script for a shell
+      accelerate   Run a caching reverse proxy in front of a web server
+      completions  Print a shell completion script
       man          Print the manual page
       help         Print this message or the help of the given subcommand(s)
 
@@ -40,7 +40,7 @@ fn the_commands_are_listed() {
 
 #[test]
 fn every_command_has_help() {
-    let lab = Lab::new();
+    let fixture = Fixture::new();
     let commands = [
         "list",
         "show",
@@ -63,25 +63,25 @@ fn every_command_has_help() {
         "man",
     ];
     for command in commands {
-        let help = lab.run(&[command, "--help"]).expect(0).stdout;
+        let help = fixture.run(&[command, "--help"]).expect(0).stdout;
         let first = help.lines().next().unwrap();
         assert!(!first.is_empty() && !first.ends_with('.'), "{command}: {first}");
         assert!(help.contains(&format!("Usage: plimsoll {command}")), "{help}");
     }
-    lab.run(&["serve", "web", "--help"]).expect(0).prints("--fault");
-    lab.run(&["--version"]).expect(0).prints("plimsoll 0.");
+    fixture.run(&["serve", "web", "--help"]).expect(0).expect_stdout("--fault");
+    fixture.run(&["--version"]).expect(0).expect_stdout("plimsoll 0.");
 }
 
 #[test]
 fn completions_and_the_manual_page_are_printed() {
-    let lab = Lab::new();
+    let fixture = Fixture::new();
     for shell in ["bash", "zsh", "fish"] {
-        lab.run(&["completions", shell]).expect(0).prints("calibrate");
+        fixture.run(&["completions", shell]).expect(0).expect_stdout("calibrate");
     }
-    lab.run(&["man"]).expect(0).prints(".TH plimsoll");
+    fixture.run(&["man"]).expect(0).expect_stdout(".TH plimsoll");
 }
 
 #[test]
 fn a_command_line_without_a_command_shows_help() {
-    Lab::new().run(&[]).expect(2).says("Usage: plimsoll");
+    Fixture::new().run(&[]).expect(2).expect_stderr("Usage: plimsoll");
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use testkit::golden;
 
-use crate::support::Lab;
+use crate::support::Fixture;
 
 /// Run files of plan format 2.
 const KEPT: &str = "../runfile/tests/fixtures/plan-2";
@@ -34,12 +34,12 @@ fn reports_of_kept_runs_have_the_numbers_that_they_had() {
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join(KEPT);
     let files = run_files(&kept);
     assert_eq!(files.len(), 12, "{files:?}");
-    let lab = Lab::new();
+    let fixture = Fixture::new();
     for file in files {
         // A copy: nobody may write beside the original.
         let name = file.strip_prefix(&kept).unwrap().to_str().unwrap().replace('/', "-");
-        fs::copy(&file, lab.path(&name)).unwrap();
-        let mut found = lab.report(Path::new(&name));
+        fs::copy(&file, fixture.path(&name)).unwrap();
+        let mut found = fixture.report(Path::new(&name));
         assert!(found.as_object_mut().unwrap().remove("testbed").is_some());
         found["provenance"]["run_file"] = Value::Null;
         let path = file.with_extension("json");
@@ -49,6 +49,6 @@ fn reports_of_kept_runs_have_the_numbers_that_they_had() {
         let stored = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let stored: Value = serde_json::from_str(&stored).unwrap();
         assert_eq!(golden::differences(&stored, &found), [""; 0], "{}", path.display());
-        lab.run(&["audit", &name]).expect(0);
+        fixture.run(&["audit", &name]).expect(0);
     }
 }

@@ -1,37 +1,37 @@
-//! `--limit` and `--find-max`: what a user finds acceptable, and how much of it there is.
+//! `--limit` and `--find-max`: the user's limits, and the highest load within them.
 
 use serde_json::Value;
 
-use crate::support::Lab;
+use crate::support::Fixture;
 
 const SHORT: [&str; 6] = ["--settle", "0", "--duration", "1", "--out", "run.plim"];
 
 #[test]
-fn a_missed_limit_is_told_and_has_its_exit_code() {
-    let lab = Lab::new();
+fn a_missed_limit_is_reported_with_its_exit_code() {
+    let fixture = Fixture::new();
     let run = ["run", "one-object", "--load", "2", "--sut-quota", "0.1", "--limit", "p50<1us,errors<1%"];
-    let ended = lab.run(&[&run[..], &SHORT].concat());
-    // Where the run is not valid, that is said first.
+    let ended = fixture.run(&[&run[..], &SHORT].concat());
+    // If the run is not valid, that is reported first.
     match ended.code {
         Some(5) => assert!(ended.stdout.contains("\nVALID"), "{ended:?}"),
         _ => ended.assert_run_is_noise(),
     }
     assert!(ended.stdout.contains("Limit missed at 2 users: p50 was "), "{}", ended.stdout);
     assert!(!ended.stdout.contains("missed at 2 users: errors"), "{}", ended.stdout);
-    lab.run(&["audit", "run.plim"]).expect(0);
+    fixture.run(&["audit", "run.plim"]).expect(0);
 }
 
 #[test]
-fn limits_that_are_kept_are_told() {
-    let lab = Lab::new();
+fn limits_that_are_met_are_reported() {
+    let fixture = Fixture::new();
     let run = ["run", "one-object", "--load", "2", "--sut-quota", "0.1", "--limit", "mean<1min,errors<1%"];
-    lab.run(&[&run[..], &SHORT].concat()).expect_run().prints("Limits kept: ");
+    fixture.run(&[&run[..], &SHORT].concat()).expect_run().expect_stdout("Limits met: ");
 }
 
-/// A twentieth of a CPU: users wait for the allowance, not for one another, so that some number misses the limit.
+/// A twentieth of a CPU: users wait for the quota and not for one another, so that some number of users misses the limit.
 #[test]
 fn the_highest_load_within_a_limit_is_found() {
-    let lab = Lab::new();
+    let fixture = Fixture::new();
     let run = [
         "run",
         "one-object",
@@ -43,19 +43,19 @@ fn the_highest_load_within_a_limit_is_found() {
         "--limit",
         "p90<20ms",
     ];
-    let ended = lab.run(&[&run[..], &SHORT].concat());
-    // No number of users within the limit is a limit missed; no valid load point a search without end.
+    let ended = fixture.run(&[&run[..], &SHORT].concat());
+    // If no number of users meets the limit, it is missed; without a valid load point, the search has no result.
     if ended.code != Some(5) {
         ended.assert_run_or(&["search"]);
     }
-    lab.run(&["audit", "run.plim"]).expect(0);
+    fixture.run(&["audit", "run.plim"]).expect(0);
     let found = ended.stdout.lines().find(|line| line.starts_with("Highest load: ")).unwrap();
-    let report = lab.report(&lab.path("run.plim"));
+    let report = fixture.report(&fixture.path("run.plim"));
     let points = report["load_points"].as_array().unwrap();
     assert!(1 < points.len() && points.iter().all(|point| point["total"]["errors"] == 0), "{found}");
-    assert!(found.contains(&format!("with {} load points", points.len())), "{found}");
+    assert!(found.contains(&format!("{} load points", points.len())), "{found}");
     if ended.code == Some(0) {
-        // What was found was run, perhaps more than once, and kept the limit.
+        // The load found was run, perhaps more than once, and met the limit.
         let users: u64 = found.split_whitespace().nth(2).unwrap().parse().unwrap();
         let p90 = |point: &Value| {
             let percentiles = point["response"]["percentiles"].as_array().unwrap();
@@ -66,15 +66,15 @@ fn the_highest_load_within_a_limit_is_found() {
     }
 }
 
-/// Goal: what cannot be limited is not run as if it were. Method: where nothing of control groups is mounted, or the user
-/// may not write them.
+/// Goal: a server that cannot be limited is not run as if it were. Method: control groups are not mounted, or not writable
+/// by the user.
 #[test]
 fn a_server_that_cannot_be_limited_is_refused_before_any_load() {
     for (limit, said) in [
         ("--sut-memory '24 MiB'", "cannot be held to its memory limit of 25165824 bytes (24.0 MiB): "),
         ("--sut-disk reads=80", "cannot be held to its disk limit of 80 reads/s"),
     ] {
-        let lab = Lab::new();
+        let fixture = Fixture::new();
         let run = format!(
             r#""$plimsoll" run one-object --sut nginx --sut-quota none {limit} --load 1 --duration 1 --out run.plim"#
         );
@@ -87,16 +87,20 @@ fn a_server_that_cannot_be_limited_is_refused_before_any_load() {
             fi"#
         );
         let option = limit.split(' ').next().unwrap();
-        lab.shell(&line).expect(4).says(said).says(&format!("without `{option}` it runs unlimited"));
-        assert!(!lab.path("run.plim").exists());
+        fixture
+            .shell(&line)
+            .expect(4)
+            .expect_stderr(said)
+            .expect_stderr(&format!("without `{option}` it runs unlimited"));
+        assert!(!fixture.path("run.plim").exists());
     }
 }
 
 #[test]
 fn limits_with_mistakes_are_refused() {
-    let lab = Lab::new();
+    let fixture = Fixture::new();
     let refused = |limit: &str| {
-        let ended = lab.run(&["run", "one-object", "--limit", limit]).expect(2);
+        let ended = fixture.run(&["run", "one-object", "--limit", limit]).expect(2);
         ended.stderr.split_once("\n\nFor more").map_or(ended.stderr.clone(), |(head, _)| head.to_owned())
     };
     for limit in ["", "p99", "p99<", "p99<5", "p99>5ms", "speed<5ms", "errors<5ms", "p99<5ms,p99<6ms"] {

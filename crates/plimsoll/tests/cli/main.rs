@@ -1,6 +1,6 @@
-//! The real binary, as a user calls it: real servers, loopback only, short runs.
+//! The real binary, as users call it: real servers, loopback only, short runs.
 //!
-//! Nothing here depends on how fast the machine is; the one test that asks for a valid verdict is `quick.rs`.
+//! No test depends on the speed of the machine; only `quick.rs` expects a valid verdict.
 
 mod support;
 
@@ -25,7 +25,7 @@ mod kept_runs;
 mod limits;
 mod metrics;
 mod nginx;
-mod paper;
+mod pdf;
 mod preflight;
 mod price;
 mod recipes;

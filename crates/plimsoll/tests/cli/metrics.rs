@@ -1,4 +1,4 @@
-//! `--prometheus` and `--otlp`: what other tools see while a run goes on.
+//! `--prometheus` and `--otlp`: live metrics of a run.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::support::{Lab, free_port};
+use crate::support::{Fixture, free_port};
 
 const RUN: [&str; 8] = ["run", "one-object", "--settle", "0", "--load", "2", "--out", "run.plim"];
 
-/// Takes pushes, and passes on what they say.
+/// Starts a collector; returns its URL and the bodies that are pushed to it.
 fn collector() -> (String, Receiver<Value>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -19,10 +19,10 @@ fn collector() -> (String, Receiver<Value>) {
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
-            let (mut came, mut piece) = (Vec::new(), [0; 4_096]);
+            let (mut received, mut piece) = (Vec::new(), [0; 4_096]);
             while let Ok(n @ 1..) = stream.read(&mut piece) {
-                came.extend_from_slice(&piece[..n]);
-                let text = String::from_utf8_lossy(&came).into_owned();
+                received.extend_from_slice(&piece[..n]);
+                let text = String::from_utf8_lossy(&received).into_owned();
                 let body = text.split_once("\r\n\r\n").map(|(_, body)| serde_json::from_str(body));
                 if let Some(Ok(body)) = body {
                     stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}").unwrap();
@@ -49,10 +49,10 @@ fn value(scrape: &str, series: &str) -> Option<f64> {
     line.trim().parse().ok()
 }
 
-/// Nothing is started, and nothing is sent: the addresses are refused before.
+/// The addresses are refused before anything is started or sent.
 #[test]
-fn observers_are_refused_where_cloud_machines_keep_their_metadata() {
-    let lab = Lab::new();
+fn link_local_observers_are_refused() {
+    let fixture = Fixture::new();
     for (option, value) in [
         ("--otlp", "http://169.254.169.254/v1/metrics"),
         ("--otlp", "http://2852039166:4318"),
@@ -63,19 +63,21 @@ fn observers_are_refused_where_cloud_machines_keep_their_metadata() {
         ("--monitor", "ssh=root@169.254.169.254"),
     ] {
         for dry in [&["--dry-run"][..], &[]] {
-            let ended = lab.run(&[&RUN[..], &[option, value], dry].concat()).expect(7);
-            ended.says("a link-local address, where cloud machines keep their metadata").says("hint: ");
-            assert!(!lab.path("run.plim").exists());
+            let ended = fixture.run(&[&RUN[..], &[option, value], dry].concat()).expect(7);
+            ended
+                .expect_stderr("a link-local address, where cloud machines keep their metadata")
+                .expect_stderr("hint: ");
+            assert!(!fixture.path("run.plim").exists());
         }
     }
     // Public collectors are allowed; a dry run sends nothing.
     let public = ["--otlp", "http://134744072:4318", "--dry-run"];
-    lab.run(&[&RUN[..], &public].concat()).expect(0);
+    fixture.run(&[&RUN[..], &public].concat()).expect(0);
 }
 
-/// A collector that would command the terminal, and says more than anybody wants to know.
+/// A collector whose reply contains control characters and is very long.
 #[test]
-fn what_a_collector_says_is_escaped_and_bounded() {
+fn messages_of_a_collector_are_escaped_and_truncated() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     std::thread::spawn(move || {
@@ -89,8 +91,8 @@ fn what_a_collector_says_is_escaped_and_bounded() {
             let _ = stream.write_all(format!("HTTP/1.1 103 Early Hints\r\n\r\n{head}{body}").as_bytes());
         }
     });
-    let lab = Lab::new();
-    let ended = lab.run(&[&RUN[..], &["--duration", "1", "--otlp", &url]].concat());
+    let fixture = Fixture::new();
+    let ended = fixture.run(&[&RUN[..], &["--duration", "1", "--otlp", &url]].concat());
     let line = ended.stderr.lines().find(|line| line.contains("rejected some of them")).expect("a warning");
     assert!(line.contains(r"\u{1b}[31mRED\u{1b}]0;owned\u{7}\nerror: forged x"), "{line}");
     assert!(line.len() < 600, "{line}");
@@ -102,23 +104,23 @@ fn what_a_collector_says_is_escaped_and_bounded() {
 }
 
 #[test]
-fn a_run_is_seen_while_it_goes_on_and_pushed_when_it_ends() {
-    let lab = Lab::new();
+fn metrics_are_served_during_the_run_and_pushed_at_its_end() {
+    let fixture = Fixture::new();
     let (url, pushes) = collector();
     let metrics = ["--duration", "3", "--prometheus", "127.0.0.1:0", "--otlp", &url];
-    let run = lab.start(&[&RUN[..], &metrics].concat());
+    let run = fixture.start(&[&RUN[..], &metrics].concat());
     let line = run.wait_for("metrics ");
     let address = line.trim().trim_start_matches("metrics").trim().trim_start_matches("http://");
     let address = address.trim_end_matches("/metrics");
     run.wait_for("Server: ");
-    // The first second of load ends at a moment that nothing announces.
+    // The end of the first second of load is not announced.
     let ok = "plimsoll_operations_total{server=\"built-in\",outcome=\"ok\"}";
     let seen = loop {
         let seen = scrape(address);
         if value(&seen, ok).is_some_and(|n| 0.0 < n) {
             break seen;
         }
-        run.go_on_for(Duration::from_millis(50));
+        run.keep_running_for(Duration::from_millis(50));
     };
     assert_eq!(value(&seen, "plimsoll_users{server=\"built-in\"}"), Some(2.0), "{seen}");
     assert_eq!(
@@ -135,24 +137,25 @@ fn a_run_is_seen_while_it_goes_on_and_pushed_when_it_ends() {
     let metrics = last["resourceMetrics"][0]["scopeMetrics"][0]["metrics"].as_array().unwrap();
     let operations = metrics.iter().find(|metric| metric["name"] == "plimsoll.operations").unwrap();
     let pushed: u64 = operations["sum"]["dataPoints"][0]["asInt"].as_str().unwrap().parse().unwrap();
-    // Ramps and drain are in it too.
-    let reported = lab.report(&lab.path("run.plim"))["load_points"][0]["total"]["n"].as_u64().unwrap();
+    // The metrics include ramps and drain.
+    let reported =
+        fixture.report(&fixture.path("run.plim"))["load_points"][0]["total"]["n"].as_u64().unwrap();
     assert!(reported <= pushed, "{pushed} pushed, {reported} reported");
 }
 
 #[test]
-fn a_collector_that_is_not_there_is_a_warning_and_no_more() {
-    let lab = Lab::new();
+fn an_unreachable_collector_is_only_a_warning() {
+    let fixture = Fixture::new();
     let url = format!("http://127.0.0.1:{}/v1/metrics", free_port());
-    let ended = lab.run(&[&RUN[..], &["--duration", "1", "--otlp", &url]].concat());
+    let ended = fixture.run(&[&RUN[..], &["--duration", "1", "--otlp", &url]].concat());
     ended.assert_run();
     let warning = format!("warning: metrics are not pushed to `{url}`: ");
     assert_eq!(ended.stderr.matches(&warning).count(), 1, "{}", ended.stderr);
 }
 
 #[test]
-fn what_cannot_be_done_is_told_before_the_run() {
-    let lab = Lab::new();
+fn invalid_observers_are_reported_before_the_run() {
+    let fixture = Fixture::new();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     for (arguments, said) in [
@@ -161,7 +164,7 @@ fn what_cannot_be_done_is_told_before_the_run() {
         (["--otlp", "https://collector/v1/metrics"], "plain HTTP only, found `https://collector".to_owned()),
         (["--otlp", "collector:4318"], "expected `http://HOST:4318/v1/metrics`".to_owned()),
     ] {
-        lab.run(&[&RUN[..], &arguments].concat()).expect(2).says(&said);
-        assert!(!lab.path("run.plim").exists());
+        fixture.run(&[&RUN[..], &arguments].concat()).expect(2).expect_stderr(&said);
+        assert!(!fixture.path("run.plim").exists());
     }
 }

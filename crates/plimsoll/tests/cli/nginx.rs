@@ -1,4 +1,4 @@
-//! `--sut nginx`: an installed server, brought up, watched, reset and gone afterwards.
+//! `--sut nginx`: an installed server is started, monitored, reset and stopped.
 
 use std::fs;
 use std::path::Path;
@@ -6,16 +6,15 @@ use std::path::Path;
 use rustix::process::Signal;
 
 use crate::interrupt::ignores_hangup;
-use crate::support::{Lab, Leftovers};
+use crate::support::{Fixture, Leftovers};
 
 const RECIPE: &str = include_str!("../../../../recipes/nginx.toml");
 
 #[track_caller]
 fn need_nginx() {
-    let places =
-        ["/usr/sbin/nginx", "/usr/bin/nginx", "/usr/local/sbin/nginx", "/usr/local/nginx/sbin/nginx"];
+    let paths = ["/usr/sbin/nginx", "/usr/bin/nginx", "/usr/local/sbin/nginx", "/usr/local/nginx/sbin/nginx"];
     assert!(
-        places.iter().any(|place| Path::new(place).exists()),
+        paths.iter().any(|path| Path::new(path).exists()),
         "install it with `apt-get install nginx-light`"
     );
 }
@@ -25,26 +24,26 @@ const RUN: [&str; 6] = ["run", "webstone-1.1", "--sut", "nginx", "--out", "run.p
 #[test]
 fn nginx_is_run_disclosed_and_removed() {
     need_nginx();
-    let lab = Lab::new();
+    let fixture = Fixture::new();
     let arguments = ["--sut-quota", "0.4", "--sut-cpus", "0", "--load", "1,2", "--duration", "1"];
-    let running = lab.start(&[&RUN[..], &arguments].concat());
+    let running = fixture.start(&[&RUN[..], &arguments].concat());
     let pid = running.pid();
     let ended = running.end();
     ended.assert_run();
-    lab.run(&["audit", "run.plim"]).expect(0);
+    fixture.run(&["audit", "run.plim"]).expect(0);
 
-    let fact = |name: &str| lab.fact(&lab.path("run.plim"), "Server", name).unwrap_or_default();
+    let fact = |name: &str| fixture.fact(&fixture.path("run.plim"), "Server", name).unwrap_or_default();
     assert!(fact("version").contains("nginx/"), "{}", fact("version"));
     assert_eq!(fact("access log"), "off");
     assert!(fact("worker processes").starts_with("1, "), "{}", fact("worker processes"));
     assert!(fact("processors").starts_with("0 (pinned"), "{}", fact("processors"));
     assert_eq!(fact("between load points"), "is started again");
-    let config = lab.fact(&lab.path("run.plim"), "Server configuration", "nginx.conf").unwrap();
+    let config = fixture.fact(&fixture.path("run.plim"), "Server configuration", "nginx.conf").unwrap();
     assert!(config.contains("access_log off;") && config.contains("worker_processes 1;"), "{config}");
     assert!(!config.contains('{') || !config.contains("{port}"), "{config}");
 
-    // Held to the quota, or disclosed that it could not be.
-    let report = lab.report(&lab.path("run.plim"));
+    // The quota is enforced, or the report discloses that it could not be.
+    let report = fixture.report(&fixture.path("run.plim"));
     let quota = fact("CPU quota");
     match report["plan"]["sut"]["quota"].as_f64() {
         Some(held) => assert!(held == 0.4 && quota.contains("0.4") && !quota.contains("not held"), "{quota}"),
@@ -53,13 +52,13 @@ fn nginx_is_run_disclosed_and_removed() {
     Leftovers::of(pid, &fact("address")).expect_none();
 }
 
-/// A program in front of nginx writes down each start.
+/// A wrapper around nginx records each start.
 #[test]
-fn nginx_is_started_again_for_each_load_point() {
+fn nginx_is_restarted_for_each_load_point() {
     need_nginx();
-    let lab = Lab::new();
-    let starts = lab.path("starts");
-    let program = lab.write(
+    let fixture = Fixture::new();
+    let starts = fixture.path("starts");
+    let program = fixture.write(
         "nginx-counted",
         &format!(
             "#!/bin/sh\n[ \"$1\" = -v ] || echo start >> {}\nPATH=$PATH:/usr/sbin:/usr/local/sbin\nexec nginx \"$@\"\n",
@@ -69,7 +68,7 @@ fn nginx_is_started_again_for_each_load_point() {
     use std::os::unix::fs::PermissionsExt;
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     let find = RECIPE.lines().find(|line| line.starts_with("find = ")).unwrap();
-    lab.write("counted.toml", &RECIPE.replace(find, &format!("find = [\"{}\"]", program.display())));
+    fixture.write("counted.toml", &RECIPE.replace(find, &format!("find = [\"{}\"]", program.display())));
     let arguments = [
         "--settle",
         "0",
@@ -82,17 +81,17 @@ fn nginx_is_started_again_for_each_load_point() {
         "--duration",
         "1",
     ];
-    let ended = lab.run(&[&["run", "one-object"], &arguments[..]].concat());
+    let ended = fixture.run(&[&["run", "one-object"], &arguments[..]].concat());
     ended.assert_run();
     assert_eq!(fs::read_to_string(starts).unwrap(), "start\n".repeat(3));
 }
 
 #[test]
-fn nginx_is_gone_after_an_interrupt() {
+fn nginx_is_stopped_after_an_interrupt() {
     need_nginx();
-    let lab = Lab::new();
+    let fixture = Fixture::new();
     let arguments = ["--sut-quota", "0.4", "--load", "1,2", "--duration", "2"];
-    let running = lab.start(&[&RUN[..], &arguments].concat());
+    let running = fixture.start(&[&RUN[..], &arguments].concat());
     let pid = running.pid();
     let line = running.wait_for("Server: nginx, ");
     let url = line.trim_start_matches("Server: nginx, ").to_owned();
@@ -100,22 +99,22 @@ fn nginx_is_gone_after_an_interrupt() {
     running.signal(Signal::INT);
     running.end().expect(130);
     Leftovers::of(pid, &url).expect_none();
-    lab.run(&["report", "run.plim", "--format", "text"]).expect(0).prints("INCOMPLETE");
-    lab.run(&["audit", "run.plim"]).expect(0);
+    fixture.run(&["report", "run.plim", "--format", "text"]).expect(0).expect_stdout("INCOMPLETE");
+    fixture.run(&["audit", "run.plim"]).expect(0);
 }
 
-/// Goal: whatever ends a run short of a kill, and however soon after it was said before, takes the server along.
+/// Goal: every signal but SIGKILL also stops the server, however quickly signals follow one another.
 #[track_caller]
 fn check_end(signals: &[(Signal, u64)], codes: &[i32]) {
-    let lab = Lab::new();
+    let fixture = Fixture::new();
     let arguments = ["--sut-quota", "0.4", "--load", "1", "--settle", "0", "--duration", "30"];
-    let running = lab.start(&[&RUN[..], &arguments].concat());
+    let running = fixture.start(&[&RUN[..], &arguments].concat());
     let pid = running.pid();
     let line = running.wait_for("Server: nginx, ");
     let url = line.trim_start_matches("Server: nginx, ").to_owned();
     for (signal, pause_ms) in signals {
         running.signal(*signal);
-        running.go_on_for(std::time::Duration::from_millis(*pause_ms));
+        running.keep_running_for(std::time::Duration::from_millis(*pause_ms));
     }
     let ended = running.end();
     assert!(ended.code.is_some_and(|code| codes.contains(&code)), "{signals:?}: {ended:?}");
@@ -123,7 +122,7 @@ fn check_end(signals: &[(Signal, u64)], codes: &[i32]) {
 }
 
 #[test]
-fn nginx_is_gone_after_signals_that_follow_one_another_at_once() {
+fn nginx_is_stopped_after_signals_in_quick_succession() {
     need_nginx();
     check_end(&[(Signal::INT, 10), (Signal::INT, 0)], &[130]);
     check_end(&[(Signal::INT, 1), (Signal::INT, 1), (Signal::INT, 0)], &[130]);
@@ -132,40 +131,40 @@ fn nginx_is_gone_after_signals_that_follow_one_another_at_once() {
 }
 
 #[test]
-fn nginx_is_gone_after_signals_that_would_end_a_program_on_the_spot() {
+fn nginx_is_stopped_after_signals_whose_default_action_is_to_terminate() {
     need_nginx();
     for signal in [Signal::QUIT, Signal::USR1, Signal::ALARM, Signal::XCPU] {
         check_end(&[(signal, 0)], &[130]);
     }
 }
 
-/// Goal: no moment of the start leaves a server that nobody knows of.
+/// Goal: an interrupt at any moment of the start leaves no orphaned server.
 #[test]
-fn nginx_is_gone_when_its_start_is_interrupted_twice() {
+fn nginx_is_stopped_when_its_start_is_interrupted_twice() {
     need_nginx();
     for after_ms in [0, 5, 15, 30, 60, 120] {
-        let lab = Lab::new();
+        let fixture = Fixture::new();
         let running =
-            lab.start(&[&RUN[..], &["--sut-quota", "0.4", "--load", "1", "--duration", "5"]].concat());
+            fixture.start(&[&RUN[..], &["--sut-quota", "0.4", "--load", "1", "--duration", "5"]].concat());
         let pid = running.pid();
         running.wait_for("Starting nginx");
-        running.go_on_for(std::time::Duration::from_millis(after_ms));
+        running.keep_running_for(std::time::Duration::from_millis(after_ms));
         running.signal(Signal::INT);
         running.signal(Signal::TERM);
         running.end().expect(130);
-        // There is no address to ask at: the port is known when the server is up.
+        // The address is not known: the port is chosen when the server starts.
         Leftovers::of(pid, "http://127.0.0.1:1/").expect_none();
     }
 }
 
-/// Goal: a window that is closed. `script` makes the terminal, and goes with it when it is killed.
+/// Goal: a terminal window that is closed. `script` creates the terminal, which closes when `script` is killed.
 #[test]
-fn nginx_is_gone_after_its_terminal() {
+fn nginx_is_stopped_when_the_terminal_closes() {
     need_nginx();
     if ignores_hangup() {
         return;
     }
-    let lab = Lab::new();
+    let fixture = Fixture::new();
     let line = r#"
         inside='echo $$ > pid; exec "$plimsoll" run one-object --sut nginx --sut-quota 0.4 --load 1 --duration 60'
         sleep 100 | script -qec "$inside" /dev/null > /dev/null &
@@ -175,27 +174,27 @@ fn nginx_is_gone_after_its_terminal() {
         while kill -0 "$(cat pid)" 2> /dev/null; do sleep 0.1; done
         kill $(jobs -p) 2> /dev/null
         cat pid"#;
-    let ended = lab.shell(line);
+    let ended = fixture.shell(line);
     let pid = ended.last_line().parse().unwrap_or_else(|_| panic!("{ended:?}"));
     Leftovers::of(pid, "http://127.0.0.1:1/").expect_none();
 }
 
 #[test]
-fn nginx_is_gone_after_the_run_that_follows_a_kill() {
+fn the_next_run_stops_the_nginx_of_a_killed_run() {
     need_nginx();
-    let lab = Lab::new();
+    let fixture = Fixture::new();
     let arguments = ["--sut-quota", "0.4", "--load", "1", "--duration", "5"];
-    let running = lab.start(&[&RUN[..], &arguments].concat());
+    let running = fixture.start(&[&RUN[..], &arguments].concat());
     let pid = running.pid();
     let line = running.wait_for("Server: nginx, ");
     let url = line.trim_start_matches("Server: nginx, ").to_owned();
-    running.go_on_for(std::time::Duration::from_millis(1300));
+    running.keep_running_for(std::time::Duration::from_millis(1300));
     running.signal(Signal::KILL);
     running.end();
     let next = ["run", "one-object", "--load", "1", "--duration", "1", "--out", "next.plim"];
-    let ended = lab.run(&next);
+    let ended = fixture.run(&next);
     ended.assert_run();
     Leftovers::of(pid, &url).expect_none();
-    lab.run(&["report", "run.plim", "--format", "text"]).expect(0).prints("INCOMPLETE");
-    lab.run(&["audit", "run.plim"]).expect(0);
+    fixture.run(&["report", "run.plim", "--format", "text"]).expect(0).expect_stdout("INCOMPLETE");
+    fixture.run(&["audit", "run.plim"]).expect(0);
 }

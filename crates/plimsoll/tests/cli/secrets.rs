@@ -1,12 +1,12 @@
-//! Credentials: sent to the server, and found in nothing that is stored or printed.
+//! Credentials: sent to the server, and never stored or printed.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 
-use crate::support::Lab;
+use crate::support::Fixture;
 
-/// Values that must reach the server and nothing else; all of them begin so.
+/// Prefix of all values that must reach the server and nothing else.
 const CANARY: &str = "canary-7f3a";
 
 const DEFINITION: &str = r##"format = 1
@@ -50,53 +50,53 @@ users = "1"
 steady = "1 s"
 "##;
 
-/// A server, and what it has heard. It answers the first requests with 200, later ones with a status, and repeats what
-/// it was sent.
+/// Starts a server; returns its URL and the requests it received. It answers the first `n_good` requests with 200, later
+/// ones with `status`, and echoes the request line.
 fn listening(n_good: usize, status: &'static str, body: &'static str) -> (String, Arc<Mutex<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    let heard = Arc::new(Mutex::new(String::new()));
-    let record = Arc::clone(&heard);
+    let received_requests = Arc::new(Mutex::new(String::new()));
+    let record = Arc::clone(&received_requests);
     std::thread::spawn(move || {
         for (n, stream) in listener.incoming().enumerate() {
             let status = if n < n_good { "200 OK" } else { status };
             let mut stream = stream.unwrap();
-            let (mut came, mut piece) = (Vec::new(), [0; 65_536]);
-            while !is_whole(&came) {
+            let (mut received, mut piece) = (Vec::new(), [0; 65_536]);
+            while !is_whole(&received) {
                 match stream.read(&mut piece) {
-                    Ok(n @ 1..) => came.extend_from_slice(&piece[..n]),
+                    Ok(n @ 1..) => received.extend_from_slice(&piece[..n]),
                     _ => break,
                 }
             }
-            let came = String::from_utf8_lossy(&came).into_owned();
-            let echo = came.lines().next().unwrap_or_default().to_owned();
+            let received = String::from_utf8_lossy(&received).into_owned();
+            let echo = received.lines().next().unwrap_or_default().to_owned();
             let answer = format!(
                 "HTTP/1.1 {status}\r\nX-Echo: {echo}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
                 body.len()
             );
             let _ = stream.write_all(answer.as_bytes());
-            *record.lock().unwrap() += &came;
+            *record.lock().unwrap() += &received;
         }
     });
-    (url, heard)
+    (url, received_requests)
 }
 
-fn is_whole(came: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(came);
+fn is_whole(received: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(received);
     let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
     let length =
         head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
     length.unwrap_or(0) <= body.len()
 }
 
-fn lab() -> Lab {
-    let lab = Lab::new();
-    lab.write("mine.toml", DEFINITION);
-    lab.write("token.txt", "canary-7f3a-file\n");
-    lab
+fn fixture() -> Fixture {
+    let fixture = Fixture::new();
+    fixture.write("mine.toml", DEFINITION);
+    fixture.write("token.txt", "canary-7f3a-file\n");
+    fixture
 }
 
-/// Sets the variables for a command line of the binary.
+/// Returns a command line that sets the environment variables and runs the binary.
 fn with_variables(arguments: &str) -> String {
     format!("PLIMSOLL_TEST_TOKEN=canary-7f3a-env PLIMSOLL_TEST_T=canary-7f3a-t $plimsoll {arguments}")
 }
@@ -110,22 +110,22 @@ fn is_clean(what: &str, bytes: &[u8]) {
     }
 }
 
-/// Looks through everything that a run writes and every form in which it can be shown.
+/// Checks every file that a run writes and every format in which it can be shown.
 #[track_caller]
-fn all_is_clean(lab: &Lab, run: &str) {
+fn all_is_clean(fixture: &Fixture, run: &str) {
     for format in ["html", "markdown", "csv", "json", "text"] {
-        let report = lab.run(&["report", run, "--format", format, "--out", "-"]).expect(0);
+        let report = fixture.run(&["report", run, "--format", format, "--out", "-"]).expect(0);
         is_clean(format, report.stdout.as_bytes());
     }
     for format in ["ndjson", "hlog", "csv", "junit"] {
-        is_clean(format, lab.run(&["export", run, "--format", format]).expect(0).stdout.as_bytes());
+        is_clean(format, fixture.run(&["export", run, "--format", format]).expect(0).stdout.as_bytes());
     }
     for arguments in [&["runs", "."][..], &["audit", run], &["audit", run, "--json"]] {
-        let ended = lab.run(arguments);
+        let ended = fixture.run(arguments);
         is_clean(arguments[0], (ended.stdout + &ended.stderr).as_bytes());
     }
     let mut n = 0;
-    for entry in std::fs::read_dir(lab.path("")).unwrap() {
+    for entry in std::fs::read_dir(fixture.path("")).unwrap() {
         let path = entry.unwrap().path();
         let is_ours = path.file_name().is_some_and(|name| name != "mine.toml" && name != "token.txt");
         if is_ours && path.is_file() {
@@ -138,24 +138,25 @@ fn all_is_clean(lab: &Lab, run: &str) {
 
 #[test]
 fn secrets_reach_the_server_and_nothing_else() {
-    let lab = lab();
-    let (target, heard) = listening(0, "200 OK", "welcome");
+    let fixture = fixture();
+    let (target, received_requests) = listening(0, "200 OK", "welcome");
     let (collector, pushed) = listening(0, "200 OK", "{}");
     for arguments in ["show ./mine.toml", "show ./mine.toml --json"] {
-        let ended = lab.shell(&with_variables(arguments)).expect(0);
+        let ended = fixture.shell(&with_variables(arguments)).expect(0);
         is_clean(arguments, (ended.stdout + &ended.stderr).as_bytes());
     }
     let common = format!(
         "run ./mine.toml --target {target} --settle 0 --otlp '{collector}/v1?token=canary-7f3a-otlp'"
     );
     for dry in ["--dry-run", "--dry-run --json"] {
-        let ended = lab.shell(&with_variables(&format!("{common} {dry}"))).expect(0);
+        let ended = fixture.shell(&with_variables(&format!("{common} {dry}"))).expect(0);
         is_clean(dry, (ended.stdout + &ended.stderr).as_bytes());
     }
-    let ended = lab.shell(&with_variables(&format!("{common} --out run.plim --json --junit j.xml --plain")));
+    let ended =
+        fixture.shell(&with_variables(&format!("{common} --out run.plim --json --junit j.xml --plain")));
     ended.assert_run();
     is_clean("the run", (ended.stdout + &ended.stderr).as_bytes());
-    let heard = heard.lock().unwrap().clone();
+    let received_requests = received_requests.lock().unwrap().clone();
     for expected in [
         "POST /page?api_key=canary-7f3a-path&t=canary-7f3a-t HTTP/1.1\r\n",
         "\r\nAuthorization: Bearer canary-7f3a-env\r\n",
@@ -166,16 +167,16 @@ fn secrets_reach_the_server_and_nothing_else() {
         "\r\n\r\n{\"user\":\"me\",\"password\":\"canary-7f3a-body\"}",
     ] {
         assert!(
-            heard.contains(expected),
+            received_requests.contains(expected),
             "{expected}: {}",
-            heard.lines().take(20).collect::<Vec<_>>().join("\n")
+            received_requests.lines().take(20).collect::<Vec<_>>().join("\n")
         );
     }
     let pushed = pushed.lock().unwrap().clone();
     let (_, bodies) = pushed.split_once("\r\n\r\n").expect("metrics were pushed");
     is_clean("metrics", bodies.replace("canary-7f3a-otlp", "").as_bytes());
-    all_is_clean(&lab, "run.plim");
-    let report = lab.report(&lab.path("run.plim"));
+    all_is_clean(&fixture, "run.plim");
+    let report = fixture.report(&fixture.path("run.plim"));
     let request = &report["plan"]["workload"]["requests"][0];
     assert_eq!(report["plan"]["format"], 2);
     assert_eq!(request["path"], "/page?api_key=[redacted]&t={t}");
@@ -185,32 +186,32 @@ fn secrets_reach_the_server_and_nothing_else() {
     assert!(command.contains("token=[redacted]"), "{command}");
 }
 
-/// Examples of failures name the request, and messages of the check before load do.
+/// Examples of failures, and messages of the check before load, name the request.
 #[test]
-fn what_goes_wrong_is_told_without_secrets() {
-    let lab = lab();
+fn error_messages_contain_no_secrets() {
+    let fixture = fixture();
     let (target, _) = listening(0, "500 Broken", "welcome");
     let run = format!("run ./mine.toml --target {target} --settle 0 --out run.plim --plain");
-    let ended = lab.shell(&with_variables(&run)).expect(4);
+    let ended = fixture.shell(&with_variables(&run)).expect(4);
     is_clean("the check", (ended.stdout.clone() + &ended.stderr).as_bytes());
     let example = "POST /page?api_key=[redacted]&t=[redacted]: status 500, expected 200";
-    ended.says(example);
+    ended.expect_stderr(example);
     // The check before load sees one good reply.
     let (target, _) = listening(1, "500 Broken", "welcome");
     let run = format!("run ./mine.toml --target {target} --settle 0 --out run.plim --plain");
-    let ended = lab.shell(&with_variables(&run)).expect(3);
+    let ended = fixture.shell(&with_variables(&run)).expect(3);
     is_clean("the run", (ended.stdout.clone() + &ended.stderr).as_bytes());
-    ended.says(example);
-    all_is_clean(&lab, "run.plim");
+    ended.expect_stderr(example);
+    all_is_clean(&fixture, "run.plim");
 }
 
 #[test]
-fn a_secret_without_a_value_is_told_with_key_and_place_before_anything_starts() {
-    let lab = lab();
-    std::fs::remove_file(lab.path("token.txt")).unwrap();
-    let (target, heard) = listening(0, "200 OK", "welcome");
+fn a_secret_without_a_value_is_reported_with_its_key_and_position_before_the_run() {
+    let fixture = fixture();
+    std::fs::remove_file(fixture.path("token.txt")).unwrap();
+    let (target, received_requests) = listening(0, "200 OK", "welcome");
     let line = format!("PLIMSOLL_TEST_T='a b' $plimsoll run ./mine.toml --target {target} --out run.plim");
-    let ended = lab.shell(&line).expect(2);
+    let ended = fixture.shell(&line).expect(2);
     insta::assert_snapshot!(ended.stderr, @r#"
     error: `parameters.t` of request `page` has no value
       --> ./mine.toml:14:12
@@ -234,9 +235,9 @@ fn a_secret_without_a_value_is_told_with_key_and_place_before_anything_starts() 
     20 | X-File = { file = "token.txt" }
        |          ^^^^^^^^^^^^^^^^^^^^^^ the file `token.txt` cannot be read: No such file or directory (os error 2)
        |
-       = hint: the value is read from `./token.txt` when a run begins
+       = hint: the value is read from `./token.txt` when the run begins
     "#);
-    assert_eq!(*heard.lock().unwrap(), "");
-    assert!(!lab.path("run.plim").exists());
-    lab.run(&["show", "./mine.toml"]).expect(0);
+    assert_eq!(*received_requests.lock().unwrap(), "");
+    assert!(!fixture.path("run.plim").exists());
+    fixture.run(&["show", "./mine.toml"]).expect(0);
 }

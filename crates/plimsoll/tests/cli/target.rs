@@ -1,11 +1,11 @@
-//! `--target`: a server that is already there, and where load may not go.
+//! `--target`: a server that is already running, and addresses that are refused.
 
 use std::net::TcpListener;
 
-use crate::support::{Lab, Website, free_port};
+use crate::support::{Fixture, Website, free_port};
 
-fn run(lab: &Lab, url: &str) -> crate::support::Ended {
-    lab.run(&[
+fn run(fixture: &Fixture, url: &str) -> crate::support::Ended {
+    fixture.run(&[
         "run",
         "webstone-1.1",
         "--target",
@@ -20,93 +20,96 @@ fn run(lab: &Lab, url: &str) -> crate::support::Ended {
 }
 
 #[test]
-fn a_server_that_is_there_is_loaded() {
-    let lab = Lab::new();
-    let (server, address) = lab.serve(&["webstone-1.1"]);
-    let ended = run(&lab, &format!("http://{address}/"));
+fn a_running_server_is_tested() {
+    let fixture = Fixture::new();
+    let (server, address) = fixture.serve(&["webstone-1.1"]);
+    let ended = run(&fixture, &format!("http://{address}/"));
     ended.assert_run();
-    lab.run(&["audit", "run.plim"]).expect(0);
-    let report = lab.report(&lab.path("run.plim"));
+    fixture.run(&["audit", "run.plim"]).expect(0);
+    let report = fixture.report(&fixture.path("run.plim"));
     assert_eq!(report["load_points"][1]["total"]["errors"], 0);
     assert!(0 < report["load_points"][1]["total"]["n"].as_u64().unwrap());
-    let fact = lab.fact(&lab.path("run.plim"), "System under test", "server").unwrap();
+    let fact = fixture.fact(&fixture.path("run.plim"), "System under test", "server").unwrap();
     assert!(fact.contains("not started by this run"), "{fact}");
-    // The end of its input is the end of the server.
+    // The server exits when its standard input is closed.
     server.end().expect(0);
 }
 
 #[test]
-fn a_populated_folder_served_by_another_server_is_right() {
-    let lab = Lab::new();
-    lab.run(&["populate", "webstone-1.1", "--dir", "site"]).expect(0);
-    let website = Website::start(&lab.path("site"));
-    let ended = run(&lab, &website.url);
+fn a_populated_directory_served_by_another_server_passes_the_checks() {
+    let fixture = Fixture::new();
+    fixture.run(&["populate", "webstone-1.1", "--dir", "site"]).expect(0);
+    let website = Website::start(&fixture.path("site"));
+    let ended = run(&fixture, &website.url);
     ended.assert_run();
-    assert_eq!(lab.report(&lab.path("run.plim"))["load_points"][1]["total"]["errors"], 0);
+    assert_eq!(fixture.report(&fixture.path("run.plim"))["load_points"][1]["total"]["errors"], 0);
 }
 
 #[test]
-fn a_server_with_other_files_is_not_loaded() {
-    let lab = Lab::new();
-    let (_server, address) = lab.serve(&["webstone-2.0.1"]);
-    run(&lab, &format!("http://{address}/"))
+fn a_server_with_other_files_is_refused() {
+    let fixture = Fixture::new();
+    let (_server, address) = fixture.serve(&["webstone-2.0.1"]);
+    run(&fixture, &format!("http://{address}/"))
         .expect(4)
-        .says("objects are not served as the benchmark has them:")
-        .says("GET /file2k.html: status 404, expected 200")
-        .says("hint: lay the files out with `plimsoll populate");
-    assert!(!lab.path("run.plim").exists());
+        .expect_stderr("objects are not served as the benchmark has them:")
+        .expect_stderr("GET /file2k.html: status 404, expected 200")
+        .expect_stderr("hint: create the files with `plimsoll populate");
+    assert!(!fixture.path("run.plim").exists());
 }
 
 #[test]
 fn a_target_needs_no_scheme() {
-    let lab = Lab::new();
-    let (_server, address) = lab.serve(&["webstone-1.1"]);
+    let fixture = Fixture::new();
+    let (_server, address) = fixture.serve(&["webstone-1.1"]);
     let dry = ["run", "webstone-1.1", "--dry-run", "--target"];
-    lab.run(&[&dry[..], &[&address.to_string()]].concat()).expect(0);
-    run(&lab, &format!("localhost:{}", free_port())).expect(4).says("no connection to http://localhost:");
+    fixture.run(&[&dry[..], &[&address.to_string()]].concat()).expect(0);
+    run(&fixture, &format!("localhost:{}", free_port()))
+        .expect(4)
+        .expect_stderr("no connection to http://localhost:");
 }
 
-/// An `https://` target is spoken to over TLS without more words, and a contradiction is told before anything is.
+/// An `https://` target implies TLS, and a contradiction is reported first.
 #[test]
-fn the_scheme_of_a_target_decides_on_tls() {
-    let lab = Lab::new();
+fn the_scheme_of_a_target_determines_tls() {
+    let fixture = Fixture::new();
     let dry = |arguments: &[&str]| {
         let words = ["run", "one-object", "--dry-run", "--json", "--target"];
-        lab.run(&[&words[..], arguments].concat())
+        fixture.run(&[&words[..], arguments].concat())
     };
     let plan = dry(&["https://127.0.0.1:8443"]).expect(0).json();
     assert_eq!(plan["plan"]["protocol"]["tls"], "resumed");
     let plan = dry(&["https://127.0.0.1:8443", "--tls", "full"]).expect(0).json();
     assert_eq!(plan["plan"]["protocol"]["tls"], "full");
-    dry(&["https://127.0.0.1:8443", "--tls", "off"]).expect(2).says("wants TLS, the plan has none");
-    dry(&["127.0.0.1:8080", "--tls", "full"]).expect(2).says("is without TLS, the plan wants it");
+    dry(&["https://127.0.0.1:8443", "--tls", "off"]).expect(2).expect_stderr("wants TLS, the plan has none");
+    dry(&["127.0.0.1:8080", "--tls", "full"]).expect(2).expect_stderr("is without TLS, the plan wants it");
 }
 
 #[test]
-fn a_url_in_the_place_of_a_benchmark_is_understood() {
-    let lab = Lab::new();
-    lab.run(&["run", "http://127.0.0.1:8085/about"])
+fn a_url_in_place_of_a_benchmark_has_a_helpful_message() {
+    let fixture = Fixture::new();
+    fixture
+        .run(&["run", "http://127.0.0.1:8085/about"])
         .expect(2)
-        .says("error: expected a benchmark, found the URL `http://127.0.0.1:8085/about`")
-        .says("`plimsoll run BENCHMARK --target http://127.0.0.1:8085/`")
-        .says("list `/about` in a definition");
+        .expect_stderr("error: expected a benchmark, found the URL `http://127.0.0.1:8085/about`")
+        .expect_stderr("`plimsoll run BENCHMARK --target http://127.0.0.1:8085/`")
+        .expect_stderr("list `/about` in a definition");
 }
 
 #[test]
-fn nobody_there_is_told_as_such() {
-    let lab = Lab::new();
-    run(&lab, &format!("http://127.0.0.1:{}/", free_port()))
+fn a_refused_connection_is_reported() {
+    let fixture = Fixture::new();
+    run(&fixture, &format!("http://127.0.0.1:{}/", free_port()))
         .expect(4)
-        .says("error: no connection to http://127.0.0.1:")
-        .says("Connection refused")
-        .says("hint: start the server first");
-    assert!(!lab.path("run.plim").exists());
+        .expect_stderr("error: no connection to http://127.0.0.1:")
+        .expect_stderr("Connection refused")
+        .expect_stderr("hint: start the server first");
+    assert!(!fixture.path("run.plim").exists());
 }
 
-/// Refused by address, before any connection: the last one would otherwise be a listener on this machine.
+/// Targets are refused by address, before any connection: at the last one, this machine listens.
 #[test]
 fn load_goes_to_loopback_and_private_addresses_only() {
-    let lab = Lab::new();
+    let fixture = Fixture::new();
     let listener = TcpListener::bind("0.0.0.0:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     for url in [
@@ -117,27 +120,27 @@ fn load_goes_to_loopback_and_private_addresses_only() {
         "http://0.0.0.0/",
         &format!("http://0.0.0.0:{port}/"),
     ] {
-        let ended = run(&lab, url)
+        let ended = run(&fixture, url)
             .expect(7)
-            .says("error: the target policy does not allow")
-            .says("hint: load goes to");
+            .expect_stderr("error: the target policy does not allow")
+            .expect_stderr("hint: Plimsoll sends load to");
         assert_eq!(ended.stdout, "", "{url}");
-        assert!(!lab.path("run.plim").exists());
+        assert!(!fixture.path("run.plim").exists());
     }
     listener.set_nonblocking(true).unwrap();
     assert!(listener.accept().is_err(), "a connection was made");
 }
 
 #[test]
-fn what_is_no_target_is_a_mistake_of_usage() {
-    let lab = Lab::new();
+fn an_invalid_target_is_a_usage_error() {
+    let fixture = Fixture::new();
     for (url, text) in [
         ("ftp://127.0.0.1/", "only `http://` and `https://` targets are supported"),
         ("http://127.0.0.1:0/", "expected a port from 1 to 65535"),
         ("http://user@127.0.0.1/", "a target has no user name"),
         ("http://127.0.0.1/site", "a target has no path"),
     ] {
-        run(&lab, url).expect(2).says(text);
+        run(&fixture, url).expect(2).expect_stderr(text);
     }
-    lab.run(&["run", "one-object", "--target", "http://127.0.0.1/", "--sut", "nginx"]).expect(2);
+    fixture.run(&["run", "one-object", "--target", "http://127.0.0.1/", "--sut", "nginx"]).expect(2);
 }

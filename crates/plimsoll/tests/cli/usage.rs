@@ -1,23 +1,23 @@
-//! Mistakes on the command line and in files: each is told with its place and what to do.
+//! Mistakes on the command line and in files: each is reported with its position and a hint.
 
-use crate::support::Lab;
+use crate::support::Fixture;
 
-/// Returns what is said about a command line with a mistake; nothing goes to standard output.
+/// Returns the error message about a command line with a mistake; nothing goes to standard output.
 fn refused(arguments: &[&str]) -> String {
-    let ended = Lab::new().run(arguments).expect(2);
+    let ended = Fixture::new().run(arguments).expect(2);
     assert_eq!(ended.stdout, "");
     ended.stderr
 }
 
 #[test]
-fn unknown_names_are_answered_with_the_nearest() {
+fn unknown_names_have_suggestions() {
     insta::assert_snapshot!(refused(&["run", "webstone-2.0.2"]), @"
     error: there is no benchmark `webstone-2.0.2`
     hint: did you mean `webstone-2.0.1`?
     ");
     insta::assert_snapshot!(refused(&["show", "apache-bench"]), @"
     error: there is no benchmark `apache-bench`
-    hint: `plimsoll list` shows them all; a definition of your own is given by its path
+    hint: `plimsoll list` lists the benchmarks; name your own definition by its path
     ");
     assert!(
         refused(&["run", "one-object", "--dutation", "5"])
@@ -27,7 +27,7 @@ fn unknown_names_are_answered_with_the_nearest() {
 }
 
 #[test]
-fn bad_lists_of_loads_are_shown_with_their_place() {
+fn invalid_lists_of_loads_are_shown_with_a_pointer() {
     let load = |list: &str| {
         let text = refused(&["run", "one-object", "--load", list]);
         text.split_once("\n\nFor more").unwrap().0.to_owned()
@@ -80,7 +80,7 @@ fn bad_lists_of_loads_are_shown_with_their_place() {
 }
 
 #[test]
-fn bad_times_are_told() {
+fn invalid_times_are_refused() {
     let time = |time: &str| refused(&["run", "one-object", "--duration", time]);
     assert!(time("0").contains("the steady phase must be longer than zero"), "{}", time("0"));
     assert!(time("-5").contains("a time cannot be negative"), "{}", time("-5"));
@@ -92,7 +92,7 @@ fn bad_times_are_told() {
 }
 
 #[test]
-fn bad_numbers_are_told() {
+fn invalid_numbers_are_refused() {
     for arguments in [
         ["--keep-alive=0", ""],
         ["--keep-alive=x", ""],
@@ -113,13 +113,13 @@ fn bad_numbers_are_told() {
     }
 }
 
-/// What the server has is looked up before it is started.
+/// The capabilities of a server are checked before it is started.
 #[test]
-fn settings_that_a_server_does_not_have_are_told() {
+fn settings_that_a_server_does_not_have_are_refused() {
     let run = |arguments: &[&str]| refused(&[&["run"], arguments].concat());
     let says = |arguments: &[&str], text: &str| {
-        let said = run(arguments);
-        assert!(said.contains(text), "`{text}` expected in:\n{said}");
+        let message = run(arguments);
+        assert!(message.contains(text), "`{text}` expected in:\n{message}");
     };
     says(
         &["one-object", "--sut", "nginx", "--profile", "defualt"],
@@ -132,19 +132,19 @@ fn settings_that_a_server_does_not_have_are_told() {
     says(&["dynpage", "--sut", "nginx", "--gateway", "cig"], "invalid value 'cig' for '--gateway <KIND>'");
     says(
         &["dynpage", "--sut", "nginx", "--gateway", "native"],
-        "`native` is how the built-in server makes pages",
+        "`native` is the gateway of the built-in server",
     );
-    says(&["dynpage", "--gateway", "cgi"], "the built-in server makes pages itself and has no `cgi`");
+    says(&["dynpage", "--gateway", "cgi"], "the built-in server generates pages itself and has no `cgi`");
     says(&["one-object", "--sut", "nginx", "--gateway", "cgi"], "this benchmark has only files");
     says(&["dynpage", "--sut", "nginx", "--workers", "0"], "invalid value '0' for '--workers <N>'");
     says(
         &["one-object", "--sut", "nginx", "--http", "2"],
-        "recipes have HTTP/2 over TLS only\nhint: add `--tls",
+        "recipes support HTTP/2 over TLS only\nhint: add `--tls",
     );
 }
 
 #[test]
-fn protocols_that_do_not_fit_are_told() {
+fn incompatible_protocol_settings_are_refused() {
     insta::assert_snapshot!(refused(&["run", "one-object", "--rate", "100", "--connection", "sessions"]), @r"
     error: session connections need users, but the load is a rate
     hint: keep connections alive instead: `--keep-alive`
@@ -171,10 +171,10 @@ fn protocols_that_do_not_fit_are_told() {
 }
 
 #[test]
-fn files_that_are_not_there_are_named() {
-    let lab = Lab::new();
+fn missing_files_are_named() {
+    let fixture = Fixture::new();
     let says = |arguments: &[&str], text: &str| {
-        lab.run(arguments).expect(2).says(text).says("No such file or directory");
+        fixture.run(arguments).expect(2).expect_stderr(text).expect_stderr("No such file or directory");
     };
     says(&["run", "./none.toml"], "cannot read `./none.toml`");
     says(&["run", "one-object", "--filelist", "none"], "cannot read `none`");
@@ -185,54 +185,58 @@ fn files_that_are_not_there_are_named() {
 }
 
 #[test]
-fn a_file_that_is_no_run_file_is_told() {
-    let lab = Lab::new();
-    lab.write("no.plim", "nothing of the sort");
+fn a_file_that_is_not_a_run_file_is_refused() {
+    let fixture = Fixture::new();
+    fixture.write("no.plim", "nothing of the sort");
     for command in ["report", "audit"] {
-        lab.run(&[command, "no.plim"])
+        fixture
+            .run(&[command, "no.plim"])
             .expect(2)
-            .says("error: `no.plim` is not a run file: ")
-            .says("hint: run files end");
+            .expect_stderr("error: `no.plim` is not a run file: ")
+            .expect_stderr("hint: run files end");
     }
 }
 
-/// Told before anything is started.
+/// The file is refused before anything is started.
 #[test]
 fn a_run_file_is_never_overwritten() {
-    let lab = Lab::new();
-    lab.write("run.plim", "precious");
+    let fixture = Fixture::new();
+    fixture.write("run.plim", "precious");
     let ended =
-        lab.run(&["run", "one-object", "--load", "1", "--duration", "1", "--out", "run.plim"]).expect(2);
+        fixture.run(&["run", "one-object", "--load", "1", "--duration", "1", "--out", "run.plim"]).expect(2);
     assert!(
         ended.stderr.ends_with(
             "error: `run.plim` already exists\nhint: choose another name, or move the file away\n"
         )
     );
     assert!(!ended.stderr.contains("Starting"), "{}", ended.stderr);
-    assert_eq!(std::fs::read_to_string(lab.path("run.plim")).unwrap(), "precious");
+    assert_eq!(std::fs::read_to_string(fixture.path("run.plim")).unwrap(), "precious");
 }
 
 #[test]
-fn a_place_where_nothing_can_be_written_is_told() {
-    let lab = Lab::new();
-    let run = |out: &str| lab.run(&["run", "one-object", "--load", "1", "--duration", "1", "--out", out]);
-    run("/dev/null/run.plim").expect(2).says("`/dev/null`: it is not a folder").says("hint: `--out`");
-    // Nobody may make files in /sys, not even root.
+fn an_unwritable_path_has_a_hint() {
+    let fixture = Fixture::new();
+    let run = |out: &str| fixture.run(&["run", "one-object", "--load", "1", "--duration", "1", "--out", out]);
+    run("/dev/null/run.plim")
+        .expect(2)
+        .expect_stderr("`/dev/null`: not a directory")
+        .expect_stderr("with `--out`");
+    // Nobody can create files in /sys, not even root.
     run("/sys/run.plim")
         .expect(2)
-        .says("error: cannot write `/sys/run.plim`: `/sys`: ")
-        .says("hint: `--out`");
-    lab.run(&["populate", "one-object", "--dir", "/dev/null/site"]).expect(4).says("/dev/null");
+        .expect_stderr("error: cannot write `/sys/run.plim`: `/sys`: ")
+        .expect_stderr("with `--out`");
+    fixture.run(&["populate", "one-object", "--dir", "/dev/null/site"]).expect(4).expect_stderr("/dev/null");
 }
 
 #[test]
 fn colors_are_for_terminals_that_want_them() {
-    let lab = Lab::new();
-    lab.write("mine.toml", "format = 1\n");
-    let plain = lab.run(&["run", "./mine.toml"]).expect(2).stderr;
+    let fixture = Fixture::new();
+    fixture.write("mine.toml", "format = 1\n");
+    let plain = fixture.run(&["run", "./mine.toml"]).expect(2).stderr;
     assert!(!plain.contains('\u{1b}') && plain.starts_with("error: "), "{plain}");
     let line =
-        |settings: &str| lab.shell(&format!("{settings} \"$plimsoll\" run ./mine.toml")).expect(2).stderr;
+        |settings: &str| fixture.shell(&format!("{settings} \"$plimsoll\" run ./mine.toml")).expect(2).stderr;
     assert!(line("CLICOLOR_FORCE=1").starts_with('\u{1b}'));
     assert!(!line("NO_COLOR=1").contains('\u{1b}'));
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::mem;
 
 use super::words::{CELL_WORD_MAX, array, cell_words, rich, unbroken, words};
-use crate::{Align, Cell, Column, Row, Table, Tone};
+use crate::{Align, Cell, Column, Row, RowStyle, Table};
 
 /// Sizes of type for tables, in points, best first.
 const SIZES: [f64; 3] = [8.5, 7.5, 6.5];
@@ -56,14 +56,14 @@ fn column(column: &Column) -> String {
 }
 
 fn row_text(row: &Row, columns: &[Column], narrow: bool) -> String {
-    let tone = match row.tone {
-        Tone::Plain => "plain",
-        Tone::Best => "best",
-        Tone::Bad => "bad",
-        Tone::Total => "total",
+    let style = match row.style {
+        RowStyle::Plain => "plain",
+        RowStyle::Best => "best",
+        RowStyle::Invalid => "bad",
+        RowStyle::Total => "total",
     };
     let cells = row.cells.iter().zip(columns).map(|(cell, column)| cell_text(cell, column.align, narrow));
-    format!("row(\"{tone}\", {})", array(cells))
+    format!("row(\"{style}\", {})", array(cells))
 }
 
 fn cell_text(cell: &Cell, align: Align, narrow: bool) -> String {
@@ -108,7 +108,7 @@ fn letters(table: &Table, index: usize) -> f64 {
             if is_unbroken(text, column.align) {
                 text.chars().count()
             } else {
-                // Words may take several lines, but three or four of them in a line read better than one.
+                // Terms may take several lines, but three or four of them in a line read better than one.
                 text.chars().count().min(CELL_WORD_MAX)
             }
         };
@@ -173,7 +173,7 @@ mod tests {
         let columns = vec![Column::words("File"), Column::numbers("Mean", "ms")];
         let rows = vec![
             Row::plain([Cell::from("/a \"b\""), Cell::with("12.3 ms".into(), "12–13".into())])
-                .tone(Tone::Best),
+                .style(RowStyle::Best),
         ];
         let mut out = String::new();
         let mut headings = "heading(level: 1, \"h\")\n".to_owned();

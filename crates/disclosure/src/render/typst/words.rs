@@ -1,4 +1,4 @@
-//! Words of the report as expressions of typst's code.
+//! Terms of the report as expressions of typst's code.
 //!
 //! All of them are string literals. Inside of one, typst gives a meaning to the backslash and the quote only, so that is
 //! all that has to be escaped: `#`, `$`, `*`, `_`, `@`, `<`, `[`, `//` and the rest mean themselves there.

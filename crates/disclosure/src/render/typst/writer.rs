@@ -133,7 +133,7 @@ mod tests {
     use super::super::{Manuscript, typst};
     use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
     use crate::{
-        Banner, Block, Column, Document, Figure, Hero, Lead, NoteKind, Row, Section, Table, Text, Tile,
+        Banner, Block, Column, Document, Figure, Hero, LeadFigure, NoteKind, Row, Section, Table, Text, Tile,
     };
 
     /// A document with a block of every kind that says the same everywhere.
@@ -170,7 +170,7 @@ mod tests {
             },
             hero: Some(Hero { value: says.into(), unit: says.into(), companion: text() }),
             answer: text(),
-            lead: Some(Lead { chart: chart(says), caption: text() }),
+            lead: Some(LeadFigure { chart: chart(says), caption: text() }),
             sections: vec![Section { id: "test", title: says.into(), blocks }],
             colophon: text(),
         }

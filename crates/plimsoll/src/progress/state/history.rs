@@ -1,5 +1,5 @@
-//! The seconds of a run, for the charts. Bounded: of a run of known length neighbors are merged, of another one the
-//! oldest seconds go.
+//! The per-second history of a run, for the charts. Bounded: in a run of known length, neighbors are merged; otherwise
+//! the oldest seconds are dropped.
 
 use std::collections::VecDeque;
 
@@ -7,65 +7,65 @@ use model::{IntervalRecord, Load, Phase};
 use stats::Histogram;
 use units::{Nanos, Ratio};
 
-/// How many seconds are kept, merged or not.
+/// Maximum number of entries, merged or not.
 pub const SECONDS_MAX: usize = 600;
 
-/// Shorter intervals, as at the end of a phase, are too short for a rate in a chart.
+/// Minimum length of an interval in a chart; shorter ones, as at the end of a phase, have no meaningful rate.
 const CHARTED_MIN: Nanos = Nanos::from_millis(500);
 
-/// What is shown of one second, or of several that were merged.
+/// The displayed values of one second, or of several merged seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Second {
-    /// When it began, in seconds of load since the run began: pauses between load points do not count.
+    /// Start, in seconds under load since the run began: pauses between load points do not count.
     pub from: f64,
-    /// When it ended, likewise.
+    /// End, likewise.
     pub at: f64,
-    /// Counts the load points of all runs, from 0.
+    /// Number of the load point over all runs, from 0.
     pub ordinal: u32,
-    /// What is offered.
+    /// The offered load.
     pub load: Load,
-    /// Place of the run.
+    /// Index of the run.
     pub run: usize,
-    /// Whether it is measured.
+    /// Whether it belongs to the steady phase.
     pub is_steady: bool,
     /// Successful operations per second.
     pub rate: f64,
     /// Operations that fell due per second.
     pub due_rate: f64,
-    /// Failed operations, timed out ones included.
+    /// Failed operations, including timeouts.
     pub errors: u64,
-    /// Operations in flight, on the mean.
+    /// Mean number of operations in flight.
     pub in_flight: f64,
-    /// Percentiles of the response time; `None` if too few.
+    /// Median response time; `None` if there are too few operations.
     pub p50: Option<Nanos>,
-    /// Likewise.
+    /// 90th percentile of the response time, likewise.
     pub p90: Option<Nanos>,
-    /// Likewise.
+    /// 99th percentile of the response time, likewise.
     pub p99: Option<Nanos>,
-    /// Use of the load threads' CPUs.
+    /// CPU utilization of the load threads.
     pub generator_busy: Ratio,
-    /// Part of the time that load threads waited for a CPU.
+    /// Fraction of the time that load threads waited in the run queue.
     pub run_queue: Ratio,
-    /// 99th percentile of the lateness; `None` if nothing could be late.
+    /// 99th percentile of the lateness; `None` if there are too few operations.
     pub lateness_p99: Option<Nanos>,
     /// CPUs used by the server.
     pub sut_cpus: Option<f64>,
 }
 
-/// Which load point a second belongs to.
+/// The identity of a load point among those of all runs.
 #[derive(Debug, Clone, Copy)]
-pub struct Place {
-    /// Counts the load points of all runs, from 0.
+pub struct PointKey {
+    /// Number of the load point over all runs, from 0.
     pub ordinal: u32,
-    /// What is offered.
+    /// The offered load.
     pub load: Load,
-    /// Place of the run.
+    /// Index of the run.
     pub run: usize,
 }
 
 impl Second {
-    /// Merges with the second that follows: means by length of what is a rate, sums of what is counted, and the higher
-    /// of two percentiles, because a chart must not hide a bad second.
+    /// Merges with the next second: length-weighted means of rates, sums of counts, and the higher of two percentiles,
+    /// because a chart must not hide a bad second.
     pub fn merge(&self, next: &Second) -> Second {
         let (before, after) = (self.at - self.from, next.at - next.from);
         let mean = |a: f64, b: f64| (a * before + b * after) / (before + after);
@@ -84,23 +84,23 @@ impl Second {
     }
 }
 
-/// The seconds so far.
+/// The history of all runs so far.
 #[derive(Debug, Default)]
 pub struct History {
     /// Oldest first, at most [`SECONDS_MAX`].
     pub seconds: VecDeque<Second>,
-    /// Length of all load points by the plan; `None` if it is not known beforehand, as in a search.
+    /// Planned length of all load points; `None` if it is not known beforehand, as in a search.
     pub planned: Option<Nanos>,
     /// Length of all load points so far.
     pub length: Nanos,
 }
 
 impl History {
-    /// Takes the record of a second.
-    pub fn add(&mut self, place: Place, record: &IntervalRecord) -> Second {
+    /// Adds the record of a second and returns its entry.
+    pub fn add(&mut self, key: PointKey, record: &IntervalRecord) -> Second {
         let length = record.end.saturating_sub(record.start);
         self.length = self.length.saturating_add(length);
-        let second = second(place, record, self.length.as_secs_f64());
+        let second = second(key, record, self.length.as_secs_f64());
         if CHARTED_MIN <= length {
             self.seconds.push_back(second);
         }
@@ -113,7 +113,7 @@ impl History {
         second
     }
 
-    /// Halves the number of seconds; those of two load points stay apart.
+    /// Halves the number of entries; seconds of different load points are not merged.
     fn merge_neighbors(&mut self) {
         let mut merged: VecDeque<Second> = VecDeque::with_capacity(SECONDS_MAX + 1);
         let mut is_open = false;
@@ -133,33 +133,34 @@ impl History {
     }
 }
 
-fn second(place: Place, record: &IntervalRecord, at: f64) -> Second {
+fn second(key: PointKey, record: &IntervalRecord, at: f64) -> Second {
     let length = record.end.saturating_sub(record.start).0.max(1) as f64;
     let threads = f64::from(record.health.threads.max(1)) * length;
     let per_second = |n: u64| n as f64 * 1e9 / length;
     Second {
         from: (at - length / 1e9).max(0.0),
         at,
-        ordinal: place.ordinal,
-        load: place.load,
-        run: place.run,
+        ordinal: key.ordinal,
+        load: key.load,
+        run: key.run,
         is_steady: record.phase == Phase::Steady,
         rate: per_second(record.flow.ok),
         due_rate: per_second(record.flow.due),
         errors: record.flow.failed.saturating_add(record.flow.timed_out),
         in_flight: record.flow.in_flight_ns as f64 / length,
-        p50: glimpse(&record.response, 0.5),
-        p90: glimpse(&record.response, 0.9),
-        p99: glimpse(&record.response, 0.99),
+        p50: display_quantile(&record.response, 0.5),
+        p90: display_quantile(&record.response, 0.9),
+        p99: display_quantile(&record.response, 0.99),
         generator_busy: Ratio(record.health.cpu.0 as f64 / threads),
         run_queue: Ratio(record.health.run_queue.0 as f64 / threads),
-        lateness_p99: glimpse(&record.lateness, 0.99),
+        lateness_p99: display_quantile(&record.lateness, 0.99),
         sut_cpus: record.sut.map(|used| used.cpu.0 as f64 / length),
     }
 }
 
-/// Returns a quantile of one second, for the eye: there is at least one value beyond it, which is too few for an interval.
-fn glimpse(histogram: &Histogram, q: f64) -> Option<Nanos> {
+/// Returns a quantile of one second for display; `None` unless at least one value lies beyond it. One is too few for a
+/// confidence interval.
+fn display_quantile(histogram: &Histogram, q: f64) -> Option<Nanos> {
     let is_enough = 1.0 <= (1.0 - q) * histogram.n() as f64 + 1e-9;
     is_enough.then(|| histogram.quantile(Ratio(q))).flatten()
 }
@@ -169,7 +170,7 @@ mod tests {
     use super::super::testing;
     use super::*;
 
-    const PLACE: Place = Place { ordinal: 0, load: Load::Users(4), run: 0 };
+    const KEY: PointKey = PointKey { ordinal: 0, load: Load::Users(4), run: 0 };
 
     /// By hand: half a second with 40 successes: 80/s; 0.1 s of 0.5 s CPU: 20 %.
     #[test]
@@ -177,15 +178,15 @@ mod tests {
         let mut record = testing::record(0, Phase::Steady, 40);
         record.end = Nanos::from_millis(500);
         record.health.cpu = Nanos::from_millis(100);
-        let second = History::default().add(PLACE, &record);
+        let second = History::default().add(KEY, &record);
         assert_eq!((second.rate, second.generator_busy, second.at), (80.0, Ratio(0.2), 0.5));
     }
 
     #[test]
-    fn history_is_bounded_and_keeps_the_newest() {
+    fn history_of_unknown_length_keeps_the_newest_seconds() {
         let mut history = History::default();
         for index in 0..1000 {
-            history.add(PLACE, &testing::record(index, Phase::Settle, 5));
+            history.add(KEY, &testing::record(index, Phase::Settle, 5));
         }
         assert_eq!(history.seconds.len(), SECONDS_MAX);
         assert_eq!((history.seconds[0].at, history.seconds[599].at), (401.0, 1000.0));
@@ -193,11 +194,11 @@ mod tests {
 
     /// By hand: of a run of 2,000 s whose load points have 300 s each, no second is lost and none is of two load points.
     #[test]
-    fn a_run_of_known_length_is_kept_whole() {
+    fn a_run_of_known_length_is_merged_and_complete() {
         let mut history = History { planned: Some(Nanos::from_secs(2_000)), ..History::default() };
         for index in 0..2_000 {
-            let place = Place { ordinal: index / 300, ..PLACE };
-            history.add(place, &testing::record(index, Phase::Steady, 5));
+            let key = PointKey { ordinal: index / 300, ..KEY };
+            history.add(key, &testing::record(index, Phase::Steady, 5));
         }
         assert!(history.seconds.len() <= SECONDS_MAX);
         assert_eq!((history.seconds[0].from, history.seconds.back().unwrap().at), (0.0, 2_000.0));
@@ -212,11 +213,11 @@ mod tests {
     }
 
     #[test]
-    fn scraps_at_the_ends_of_phases_are_not_charted() {
+    fn short_intervals_at_the_ends_of_phases_are_not_charted() {
         let mut history = History::default();
-        let mut scrap = testing::record(0, Phase::Steady, 3);
-        scrap.end = Nanos::from_millis(100);
-        history.add(PLACE, &scrap);
+        let mut short = testing::record(0, Phase::Steady, 3);
+        short.end = Nanos::from_millis(100);
+        history.add(KEY, &short);
         assert!(history.seconds.is_empty());
         assert_eq!(history.length, Nanos::from_millis(100));
     }
@@ -224,7 +225,7 @@ mod tests {
     #[test]
     fn too_few_values_have_no_percentile() {
         let of = |n| {
-            let second = History::default().add(PLACE, &testing::record(0, Phase::Steady, n));
+            let second = History::default().add(KEY, &testing::record(0, Phase::Steady, n));
             [second.p50, second.p90, second.p99].map(|quantile| quantile.is_some())
         };
         assert_eq!([of(1), of(2), of(10)], [[false; 3], [true, false, false], [true, true, false]]);

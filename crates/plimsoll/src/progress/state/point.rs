@@ -1,101 +1,101 @@
-//! The load point that runs, and what remains of those that are done.
+//! The running load point, and the summary of finished ones.
 
 use model::{Flow, IntervalRecord, Load, Phase, Plan};
 use units::{Nanos, Ratio};
 
 use super::State;
-use super::history::Place;
-use super::lights::{Color, Evidence, Light, objection};
+use super::history::PointKey;
+use super::indicators::{Indicator, IndicatorInput, IndicatorStatus, problem};
 use super::totals::Totals;
 
-/// A load point that runs, or ran last.
+/// The running load point, or the last one.
 #[derive(Debug)]
 pub struct Point {
     /// Its index in the plan.
     pub index: u32,
-    /// Which it is.
-    pub place: Place,
+    /// Its identity among the load points of all runs.
+    pub key: PointKey,
     /// The phase of the last second.
     pub phase: Phase,
-    /// Where the last second ended.
+    /// The end of the last second, since the load point began.
     pub at: Nanos,
-    /// Failed operations in all phases, timed out ones included.
+    /// Failed operations in all phases, including timeouts.
     pub errors: u64,
     /// The steady phase so far.
     pub totals: Totals,
-    /// The signs of validity.
-    pub lights: Vec<Light>,
+    /// The validity indicators.
+    pub indicators: Vec<Indicator>,
     /// Whether it has ended.
     pub is_over: bool,
-    /// The first flaw that was found in its records.
+    /// The first flaw found in its records.
     flaw: Option<&'static str>,
-    before: Option<Flow>,
+    last_flow: Option<Flow>,
 }
 
-/// What remains of a load point.
+/// The summary of a finished load point.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Done {
+pub struct FinishedPoint {
     /// Its index in the plan.
     pub index: u32,
-    /// What was offered.
+    /// The offered load.
     pub load: Load,
-    /// Place of its run.
+    /// Index of its run.
     pub run: usize,
     /// Successful operations per second.
     pub rate: f64,
     /// Mean response time.
     pub mean: Option<Nanos>,
-    /// 99th percentile of the response time; `None` if too few.
+    /// 99th percentile of the response time; `None` if there are too few operations.
     pub p99: Option<Nanos>,
-    /// Length of the steady phase as recorded.
+    /// Recorded length of the steady phase.
     pub length: Nanos,
     /// Failed operations in all phases.
     pub errors: u64,
-    /// The gravest light that objects, and the family that it is of.
-    pub objection: Option<(Color, &'static str)>,
+    /// The indicator that makes it invalid, with its status; `None` if there is none.
+    pub problem: Option<(IndicatorStatus, &'static str)>,
 }
 
 impl Point {
-    /// Makes a load point that begins.
-    pub fn new(index: u32, place: Place, plan: &Plan) -> Point {
+    /// Makes a load point that is about to begin.
+    pub fn new(index: u32, key: PointKey, plan: &Plan) -> Point {
         let totals = Totals::default();
         Point {
             index,
-            place,
+            key,
             phase: plan.phases.at(Nanos::ZERO),
             at: Nanos::ZERO,
             errors: 0,
-            lights: Evidence::new(plan, place.load, &totals, None).lights(),
+            indicators: IndicatorInput::new(plan, key.load, &totals, None).indicators(),
             totals,
             is_over: false,
             flaw: None,
-            before: None,
+            last_flow: None,
         }
     }
 
-    /// Takes the record of a second.
+    /// Adds the record of a second.
     pub fn add(&mut self, record: &IntervalRecord, plan: &Plan) {
-        let begins_right = record.start == self.at;
-        self.flaw = self.flaw.or_else(|| (!begins_right).then_some("a second is missing"));
-        self.flaw = self.flaw.or_else(|| flaw(record, self.before.unwrap_or_default()));
+        let is_contiguous = record.start == self.at;
+        self.flaw = self.flaw.or_else(|| (!is_contiguous).then_some("a second is missing"));
+        self.flaw = self.flaw.or_else(|| flaw(record, self.last_flow.unwrap_or_default()));
         self.errors = self.errors.saturating_add(record.flow.failed).saturating_add(record.flow.timed_out);
-        self.totals.add(self.place.load, record, self.before.as_ref());
-        self.lights = Evidence::new(plan, self.place.load, &self.totals, self.flaw).lights();
-        self.before = Some(record.flow);
+        self.totals.add(self.key.load, record, self.last_flow.as_ref());
+        self.indicators = IndicatorInput::new(plan, self.key.load, &self.totals, self.flaw).indicators();
+        self.last_flow = Some(record.flow);
         self.phase = record.phase;
         self.at = record.end;
     }
 
-    /// Returns which part of the time for which operations are started is over, from 0 to 1.
-    pub fn part_done(&self, state: &State) -> Ratio {
-        let length = state.runs[self.place.run].plan.phases.issuing().as_secs_f64();
-        let part = self.at.as_secs_f64() / length.max(1e-9);
-        Ratio(if self.is_over { 1.0 } else { part.min(1.0) })
+    /// Returns the elapsed fraction of the time in which operations are started, from 0 to 1.
+    pub fn fraction_done(&self, state: &State) -> Ratio {
+        let length = state.runs[self.key.run].plan.phases.issuing().as_secs_f64();
+        let done = self.at.as_secs_f64() / length.max(1e-9);
+        Ratio(if self.is_over { 1.0 } else { done.min(1.0) })
     }
 }
 
-/// Returns what a record has lost.
-fn flaw(record: &IntervalRecord, before: Flow) -> Option<&'static str> {
+/// Returns a description of the inconsistency if the counts of a record do not add up.
+fn flaw(record: &IntervalRecord, last: Flow) -> Option<&'static str> {
     let flow = &record.flow;
     let sums_agree = [
         (flow.waiting_at_start + flow.due, flow.started + flow.skipped + flow.waiting_at_end),
@@ -103,29 +103,29 @@ fn flaw(record: &IntervalRecord, before: Flow) -> Option<&'static str> {
             flow.in_flight_at_start + flow.started,
             flow.ok + flow.failed + flow.timed_out + flow.abandoned + flow.in_flight_at_end,
         ),
-        (before.waiting_at_end, flow.waiting_at_start),
-        (before.in_flight_at_end, flow.in_flight_at_start),
+        (last.waiting_at_end, flow.waiting_at_start),
+        (last.in_flight_at_end, flow.in_flight_at_start),
         (flow.ok, record.response.n()),
     ];
     sums_agree.iter().any(|(one, other)| one != other).then_some("operations were lost or counted twice")
 }
 
-impl Done {
-    /// Makes what remains of a load point.
-    pub fn new(point: &Point, plan: &Plan) -> Done {
+impl FinishedPoint {
+    /// Summarizes a load point.
+    pub fn new(point: &Point, plan: &Plan) -> FinishedPoint {
         let totals = &point.totals;
-        let is_whole = plan.phases.steady <= totals.length;
-        let objection = objection(&point.lights);
-        Done {
+        let is_complete = plan.phases.steady <= totals.length;
+        let problem = problem(&point.indicators);
+        FinishedPoint {
             index: point.index,
-            load: point.place.load,
-            run: point.place.run,
+            load: point.key.load,
+            run: point.key.run,
             rate: totals.per_second(totals.ok as f64),
             mean: totals.response.mean(),
             p99: totals.p99,
             length: totals.length,
             errors: point.errors,
-            objection: if is_whole { objection } else { Some((Color::Red, "cut short")) },
+            problem: if is_complete { problem } else { Some((IndicatorStatus::Bad, "cut short")) },
         }
     }
 }

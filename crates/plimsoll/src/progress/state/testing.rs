@@ -11,13 +11,12 @@ pub fn histogram(n: u64, time: Nanos) -> Histogram {
     histogram
 }
 
-/// Makes the record of a second with so many successes of 10 ms.
+/// Makes the record of a second with `n` successful operations of 10 ms.
 pub fn record(index: u32, phase: Phase, n: u64) -> IntervalRecord {
     timed(index, phase, n, Nanos::from_millis(10))
 }
 
-/// Makes the record of a second with so many successes of equal length; generator and server are idle for the most
-/// part.
+/// Makes the record of a second with `n` successful operations of equal length; generator and server are mostly idle.
 pub fn timed(index: u32, phase: Phase, n: u64, response: Nanos) -> IntervalRecord {
     let start = Nanos::from_secs(u64::from(index));
     IntervalRecord {

@@ -1,4 +1,4 @@
-//! What a load point has come to so far: sums over its steady phase, from which the lights follow.
+//! Totals of a load point so far: sums over its steady phase, the input of the indicators.
 
 use model::{Flow, IntervalRecord, Load, Outcome, Phase};
 use stats::Histogram;
@@ -7,63 +7,63 @@ use units::{Nanos, Ratio};
 use super::history::SECONDS_MAX;
 use super::quantile;
 
-/// Part of an open loop's places from which they count as all taken: what is late then is not the generator's fault.
-/// As in the rules of `analysis`.
-const NEARLY_ALL: f64 = 0.9;
+/// Fraction of an open loop's in-flight limit from which it counts as reached: lateness is then not the generator's
+/// fault. As in the rules of `analysis`.
+const NEARLY_FULL: f64 = 0.9;
 
 /// Sums over the steady phase of a load point.
 #[derive(Debug, Default)]
 pub struct Totals {
-    /// Length of what was recorded of the phase.
+    /// Recorded length of the phase.
     pub length: Nanos,
     /// Successful operations.
     pub ok: u64,
     /// Operations that fell due.
     pub due: u64,
-    /// Failed operations, timed out ones included.
+    /// Failed operations, including timeouts.
     pub errors: u64,
-    /// Failed operations whose fault lies with the generator's machine.
+    /// Operations that failed because of the generator's machine.
     pub own_faults: u64,
     /// Integral of operations in flight, in ns.
     pub in_flight_ns: u128,
     /// Integral of thinking users, in ns.
     pub thinking_ns: u128,
-    /// Time of failed operations, in ns.
+    /// Response time of failed operations, in ns.
     pub failed_ns: u128,
-    /// Time that load threads used, waited for a CPU, and had, in ns.
+    /// CPU time of the load threads, in ns.
     pub cpu_ns: u64,
-    /// See `cpu_ns`.
+    /// Time of the load threads in the run queue, in ns.
     pub run_queue_ns: u64,
-    /// See `cpu_ns`.
+    /// Elapsed time × number of load threads, in ns.
     pub thread_ns: u64,
-    /// CPU time of the server, and the length over which it was seen.
+    /// CPU time of the server, and the time over which it was read.
     pub sut: Option<(Nanos, Nanos)>,
     /// Response times of successful operations.
     pub response: Histogram,
-    /// Lateness of what was started.
+    /// Lateness of started operations.
     pub lateness: Histogram,
-    /// The same where places were left.
+    /// Lateness in seconds in which the in-flight limit was not reached.
     pub lateness_own: Histogram,
-    /// Successful operations per second, second by second; the last [`SECONDS_MAX`].
+    /// Successful operations per second, for each of the last [`SECONDS_MAX`] seconds.
     pub rates: Vec<f64>,
-    /// How long the operations in flight had been so when the phase began and now, in ns.
+    /// Sum of the ages of the operations in flight at the start of the phase and now, in ns.
     pub ages_ns: (u128, u128),
-    /// Median of the response time; `None` if too few.
+    /// Median response time; `None` if there are too few operations.
     pub p50: Option<Nanos>,
-    /// Likewise.
+    /// 90th percentile of the response time, likewise.
     pub p90: Option<Nanos>,
-    /// Likewise.
+    /// 99th percentile of the response time, likewise.
     pub p99: Option<Nanos>,
 }
 
 impl Totals {
-    /// Adds a record; those of other phases count for nothing. `before` is what the record before it ended with.
-    pub fn add(&mut self, load: Load, record: &IntervalRecord, before: Option<&Flow>) {
+    /// Adds a record of the steady phase; others are ignored. `last` is the flow of the previous record.
+    pub fn add(&mut self, load: Load, record: &IntervalRecord, last: Option<&Flow>) {
         if record.phase != Phase::Steady {
             return;
         }
         if self.length == Nanos::ZERO {
-            self.ages_ns.0 = before.map_or(0, |flow| flow.in_flight_age_ns);
+            self.ages_ns.0 = last.map_or(0, |flow| flow.in_flight_age_ns);
         }
         let length = record.end.saturating_sub(record.start);
         self.length = self.length.saturating_add(length);
@@ -71,7 +71,7 @@ impl Totals {
         self.health(length, record);
         self.response.merge(&record.response);
         self.lateness.merge(&record.lateness);
-        if !places_full(load, &record.flow) {
+        if !in_flight_limit_reached(load, &record.flow) {
             self.lateness_own.merge(&record.lateness);
         }
         if self.rates.len() == SECONDS_MAX {
@@ -100,29 +100,30 @@ impl Totals {
         self.run_queue_ns += record.health.run_queue.0;
         self.thread_ns += length.0 * u64::from(record.health.threads);
         if let Some(used) = record.sut {
-            let (cpu, seen) = self.sut.unwrap_or_default();
-            self.sut = Some((cpu + used.cpu, seen + length));
+            let (cpu, elapsed) = self.sut.unwrap_or_default();
+            self.sut = Some((cpu + used.cpu, elapsed + length));
         }
     }
 
-    /// Returns an amount per second of the phase so far; zero before it.
+    /// Returns an amount per second of the steady phase so far; zero before it begins.
     pub fn per_second(&self, amount: f64) -> f64 {
         amount / self.length.as_secs_f64().max(1e-9)
     }
 
-    /// Returns failed ÷ completed operations.
+    /// Returns the error ratio: failed ÷ completed operations.
     pub fn error_ratio(&self) -> Ratio {
         Ratio(self.errors as f64 / (self.ok + self.errors).max(1) as f64)
     }
 
-    /// Returns the CPUs that the server used, on the mean.
+    /// Returns the mean CPU use of the server, in CPUs.
     pub fn sut_cpus(&self) -> Option<f64> {
-        self.sut.map(|(cpu, seen)| cpu.as_secs_f64() / seen.as_secs_f64().max(1e-9))
+        self.sut.map(|(cpu, elapsed)| cpu.as_secs_f64() / elapsed.as_secs_f64().max(1e-9))
     }
 
-    /// Returns the users that Little's law sees: X·(R + Z), failed operations and the ends of the phase included.
+    /// Returns the number of users according to Little's law, X·(R + Z), including failed operations and the operations in
+    /// flight at both ends of the phase.
     ///
-    /// Users think until they are back, however late; what they were late is in their response time already.
+    /// Recorded think time includes lateness, which is part of the response time and therefore subtracted.
     pub fn users_seen(&self) -> f64 {
         let (age_at_start, age_now) = self.ages_ns;
         let with_server = self.response.sum() as f64 + self.failed_ns as f64;
@@ -131,9 +132,9 @@ impl Totals {
     }
 }
 
-fn places_full(load: Load, flow: &Flow) -> bool {
+fn in_flight_limit_reached(load: Load, flow: &Flow) -> bool {
     let taken = flow.in_flight_at_start.max(flow.in_flight_at_end) as f64;
-    !load.is_closed() && NEARLY_ALL * f64::from(load.in_flight_max()) <= taken
+    !load.is_closed() && NEARLY_FULL * f64::from(load.in_flight_max()) <= taken
 }
 
 #[cfg(test)]
@@ -152,10 +153,10 @@ mod tests {
         assert_eq!(totals.per_second(totals.ok as f64), 30.0);
     }
 
-    /// By hand: two seconds of 10 operations that take 0.1 s each: 1 user. One second more with 5 of them and one that
+    /// By hand: two seconds with 10 operations of 0.1 s each: 1 user. Another second with 5 of them and one operation that
     /// has been in flight for half a second: (2 + 0.5 + 0.5) ÷ 3 = 1 user.
     #[test]
-    fn little_counts_what_the_ends_of_the_phase_cut() {
+    fn littles_law_includes_operations_in_flight_at_the_ends_of_the_phase() {
         let mut totals = Totals::default();
         let load = Load::Users(1);
         let response = Nanos::from_millis(100);
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn lateness_with_all_places_taken_is_not_the_generators() {
+    fn lateness_at_the_in_flight_limit_is_not_the_generators() {
         let load = Load::Rate { per_second: 10.0, arrivals: model::Arrivals::Constant, in_flight_max: 10 };
         let mut record = testing::record(0, Phase::Steady, 10);
         record.lateness = testing::histogram(10, Nanos::from_secs(1));

@@ -1,7 +1,7 @@
-//! The view that fills a terminal: a thread that draws what the run tells, and listens to the keyboard.
+//! The full-screen view: a thread that draws the state of the run and reads the keyboard.
 //!
-//! A thread of its own, so that a terminal that takes its time holds up neither the load nor its record. It stands
-//! behind the load threads as the collector does, and draws seldom.
+//! It is a separate thread, so that a slow terminal delays neither the load nor its recording. It runs at a lower
+//! priority than the load threads, as the collector does, and draws seldom.
 
 pub mod draw;
 mod terminal;
@@ -22,57 +22,57 @@ use units::{Clock, Nanos, RealClock};
 use super::lock;
 use super::state::State;
 use crate::interrupt;
-use draw::{Look, draw};
-use terminal::Pane;
-pub use terminal::{give_back as leave, screen};
+use draw::{FrameContext, draw};
+use terminal::FrameWriter;
+pub use terminal::{restore_terminal, terminal_capabilities};
 
-/// Frames are at least so far apart.
-const EVERY: Nanos = Nanos::from_millis(250);
+/// Minimum time between frames.
+const FRAME_INTERVAL: Nanos = Nanos::from_millis(250);
 
-/// As the collector of records: a frame would be lateness for a load thread on the same CPU.
+/// Nice value of the thread, the same as the collector's: drawing a frame must not delay a load thread on the same CPU.
 const NICE: i32 = 10;
 
-/// A view that is open.
+/// An open view.
 pub struct View {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// What the run and the drawing thread have in common, besides the state.
+/// Data shared by the run and the drawing thread, besides the state.
 #[derive(Default)]
 struct Shared {
     is_over: AtomicBool,
-    /// Counts the events that were taken.
+    /// Number of events so far.
     version: AtomicU64,
 }
 
 impl View {
-    /// Takes the terminal over and begins to draw.
+    /// Takes the terminal over and starts drawing.
     ///
     /// # Errors
-    /// If the terminal cannot be taken over; it is as it was then.
+    /// If the terminal cannot be taken over; it is then unchanged.
     pub fn open(state: &Arc<Mutex<State>>, has_color: bool) -> io::Result<View> {
-        terminal::take()?;
+        terminal::enter()?;
         let shared = Arc::new(Shared::default());
         let (state, theirs) = (Arc::clone(state), Arc::clone(&shared));
         let thread = std::thread::Builder::new().name("view".to_owned());
-        let thread = thread.spawn(move || Painter::new(has_color).run(&state, &theirs));
-        Ok(View { shared, thread: Some(thread.inspect_err(|_| terminal::give_back())?) })
+        let thread = thread.spawn(move || ViewThread::new(has_color).run(&state, &theirs));
+        Ok(View { shared, thread: Some(thread.inspect_err(|_| terminal::restore_terminal())?) })
     }
 
-    /// Says that the state has changed.
+    /// Tells the thread that the state has changed.
     pub fn wake(&self) {
         self.shared.version.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Gives the terminal back, with what was said meanwhile.
+    /// Restores the terminal and prints the buffered lines.
     pub fn close(&mut self) {
         self.shared.is_over.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            // If it panicked, that was told.
+            // If it panicked, the message has been printed.
             let _ = thread.join();
         }
-        terminal::give_back();
+        terminal::restore_terminal();
     }
 }
 
@@ -82,46 +82,47 @@ impl Drop for View {
     }
 }
 
-/// What the thread knows for itself.
-struct Painter {
+/// The drawing thread.
+struct ViewThread {
     clock: RealClock,
     has_color: bool,
-    /// What the last frame showed: events, seconds, whether the run is to end. `None` if it must be drawn again.
+    /// Content of the last frame: number of events, seconds, whether the run is stopping. `None` to force a redraw.
     shown: Option<(u64, u64, bool)>,
-    /// When the next frame may be drawn.
+    /// Earliest time of the next frame.
     due: Nanos,
 }
 
-impl Painter {
-    fn new(has_color: bool) -> Painter {
-        Painter { clock: RealClock::start(), has_color, shown: None, due: Nanos::ZERO }
+impl ViewThread {
+    fn new(has_color: bool) -> ViewThread {
+        ViewThread { clock: RealClock::start(), has_color, shown: None, due: Nanos::ZERO }
     }
 
-    /// Draws and listens until the run is over, or the terminal is gone.
+    /// Draws and reads keys until the run is over or the terminal is gone.
     fn run(mut self, state: &Mutex<State>, shared: &Shared) {
-        stand_back(&lock(state).run().plan);
-        let Ok(mut terminal) = Terminal::new(CrosstermBackend::new(Pane::default())) else { return };
+        deprioritize_thread(&lock(state).run().plan);
+        let Ok(mut terminal) = Terminal::new(CrosstermBackend::new(FrameWriter::default())) else { return };
         while !shared.is_over.load(Ordering::Relaxed) {
             let now = self.clock.now();
-            let is_stopping = interrupt::is_asked();
+            let is_stopping = interrupt::is_stop_requested();
             let changed = (shared.version.load(Ordering::Relaxed), now.0 / 1_000_000_000, is_stopping);
             if self.due <= now && self.shown != Some(changed) {
-                let look = Look { elapsed: now, has_color: self.has_color, is_stopping };
-                let frame = terminal.draw(|frame| draw(&lock(state), look, frame.area(), frame.buffer_mut()));
+                let context = FrameContext { elapsed: now, has_color: self.has_color, is_stopping };
+                let frame =
+                    terminal.draw(|frame| draw(&lock(state), context, frame.area(), frame.buffer_mut()));
                 if frame.is_err() {
                     return;
                 }
                 self.shown = Some(changed);
-                self.due = now + EVERY;
+                self.due = now + FRAME_INTERVAL;
             }
-            self.listen();
+            self.wait_for_key();
         }
     }
 
     /// Waits for a key until the next frame is due.
-    fn listen(&mut self) {
+    fn wait_for_key(&mut self) {
         let left = self.due.saturating_sub(self.clock.now());
-        let wait = Duration::from_nanos(if left == Nanos::ZERO { EVERY } else { left }.0);
+        let wait = Duration::from_nanos(if left == Nanos::ZERO { FRAME_INTERVAL } else { left }.0);
         match event::poll(wait) {
             Ok(true) => match event::read() {
                 Ok(Event::Key(key)) => press(key),
@@ -129,26 +130,26 @@ impl Painter {
                 _ => {}
             },
             Ok(false) => {}
-            // Nobody to listen to.
+            // There is no keyboard.
             Err(_) => std::thread::sleep(wait),
         }
     }
 }
 
-/// Does what a key asks for. In this mode the terminal makes no signal of Ctrl-C.
+/// Handles a key. In raw mode, the terminal sends no signal for Ctrl-C.
 fn press(key: KeyEvent) {
     let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
     match key.code {
         _ if key.kind != KeyEventKind::Press => {}
-        KeyCode::Char('c') if is_control => interrupt::ask(),
-        // Held for too long it does not end the program.
-        KeyCode::Char('q' | 'Q') if !interrupt::is_asked() => interrupt::ask(),
+        KeyCode::Char('c') if is_control => interrupt::request_stop(),
+        // A key that repeats must not quit the program.
+        KeyCode::Char('q' | 'Q') if !interrupt::is_stop_requested() => interrupt::request_stop(),
         _ => {}
     }
 }
 
-/// Keeps the thread off the server's CPUs, and behind the load threads on theirs, where the system allows it.
-fn stand_back(plan: &Plan) {
+/// Lowers the thread's priority and keeps it off the server's CPUs, if the system allows it.
+fn deprioritize_thread(plan: &Plan) {
     let _ = lower_priority(NICE);
     if !plan.sut.cpus.is_empty() && !plan.load_cpus.is_empty() {
         let _ = pin_current_thread(&plan.load_cpus);

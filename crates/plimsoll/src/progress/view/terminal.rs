@@ -1,4 +1,4 @@
-//! The terminal: taken over, drawn to, and given back whatever happens.
+//! The terminal: entered, drawn to, and restored whatever happens.
 
 use std::io::{self, IsTerminal, Write, stderr};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
@@ -11,79 +11,79 @@ use ratatui::crossterm::terminal::{
 use rustix::process::getpgrp;
 use rustix::termios::tcgetpgrp;
 
-use crate::progress::choice::Screen;
-use crate::tell;
+use crate::progress::display_kind::TerminalCapabilities;
+use crate::stderr::{start_buffering, stop_buffering};
 
-/// Whether the terminal is taken over. Who writes to it holds this meanwhile.
-static IS_TAKEN: Mutex<bool> = Mutex::new(false);
+/// Whether the terminal is taken over. Locked while a frame is written.
+static IS_ENTERED: Mutex<bool> = Mutex::new(false);
 
-/// Looks at standard error.
-pub fn screen() -> Screen {
+/// Returns the capabilities of the terminal on standard error.
+pub fn terminal_capabilities() -> TerminalCapabilities {
     let is_terminal = stderr().is_terminal();
-    let named = |name: &str| std::env::var(name).unwrap_or_default();
-    Screen {
+    let variable = |name: &str| std::env::var(name).unwrap_or_default();
+    TerminalCapabilities {
         is_terminal,
-        is_dumb: matches!(named("TERM").as_str(), "" | "dumb"),
-        is_colorless: !named("NO_COLOR").is_empty(),
-        is_ours: is_terminal && tcgetpgrp(stderr()).is_ok_and(|group| group == getpgrp()),
+        is_dumb: matches!(variable("TERM").as_str(), "" | "dumb"),
+        is_colorless: !variable("NO_COLOR").is_empty(),
+        is_foreground: is_terminal && tcgetpgrp(stderr()).is_ok_and(|group| group == getpgrp()),
         size: size().ok().filter(|(columns, rows)| 0 < *columns && 0 < *rows),
     }
 }
 
-/// Takes the terminal over: another screen, keys one by one, no cursor. What is told meanwhile is kept.
+/// Takes the terminal over: alternate screen, raw mode, no cursor. Lines on standard error are buffered meanwhile.
 ///
 /// # Errors
-/// If there is none, or it refuses; it is as it was then.
-pub fn take() -> io::Result<()> {
-    give_back_on_panic();
+/// If there is no terminal, or it refuses; it is then unchanged.
+pub fn enter() -> io::Result<()> {
+    restore_on_panic();
     enable_raw_mode()?;
-    tell::keep();
-    *taken() = true;
-    execute!(stderr(), EnterAlternateScreen, Hide).inspect_err(|_| give_back())
+    start_buffering();
+    *is_entered() = true;
+    execute!(stderr(), EnterAlternateScreen, Hide).inspect_err(|_| restore_terminal())
 }
 
-/// Gives the terminal back if it was taken over, and tells what was kept. May be called at any time.
-pub fn give_back() {
-    if !std::mem::replace(&mut *taken(), false) {
+/// Restores the terminal if it was taken over, and prints the buffered lines. May be called at any time.
+pub fn restore_terminal() {
+    if !std::mem::replace(&mut *is_entered(), false) {
         return;
     }
-    // A terminal that is gone needs nothing.
+    // A terminal that is gone needs no restoring.
     let _ = execute!(stderr(), LeaveAlternateScreen, Show);
     let _ = disable_raw_mode();
-    tell::release();
+    stop_buffering();
 }
 
-/// A panic is told where it can be read.
-fn give_back_on_panic() {
+/// Restores the terminal before a panic message is printed.
+fn restore_on_panic() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        let before = std::panic::take_hook();
+        let previous = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            give_back();
-            before(info);
+            restore_terminal();
+            previous(info);
         }));
     });
 }
 
-fn taken() -> MutexGuard<'static, bool> {
-    IS_TAKEN.lock().unwrap_or_else(PoisonError::into_inner)
+fn is_entered() -> MutexGuard<'static, bool> {
+    IS_ENTERED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Where frames go: each to the terminal in one piece, and nowhere once it was given back.
+/// A writer that sends each frame to the terminal in one write, and discards it once the terminal is restored.
 #[derive(Debug, Default)]
-pub struct Pane {
+pub struct FrameWriter {
     frame: Vec<u8>,
 }
 
-impl Write for Pane {
+impl Write for FrameWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.frame.extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        let taken = taken();
-        let written = if *taken { stderr().write_all(&self.frame) } else { Ok(()) };
+        let is_entered = is_entered();
+        let written = if *is_entered { stderr().write_all(&self.frame) } else { Ok(()) };
         self.frame.clear();
         written
     }

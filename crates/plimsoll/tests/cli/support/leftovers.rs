@@ -1,4 +1,4 @@
-//! What a run may leave on the machine, and must not.
+//! Files and processes that a run must not leave behind.
 
 use std::fs;
 use std::net::TcpStream;
@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::geteuid;
 
-/// Folders, control groups and a listener of one run.
+/// Directories, control groups, processes and the listener of a run.
 pub struct Leftovers {
     pub folders: Vec<PathBuf>,
     pub groups: Vec<PathBuf>,
-    /// Processes with the run's folder on their command line.
+    /// Processes with the run's directory on their command line.
     pub processes: Vec<String>,
     pub answers: bool,
 }
 
 impl Leftovers {
-    /// Looks for what the process `pid` made, and for its server at `url`.
+    /// Finds what the process `pid` left behind, and its server at `url`.
     pub fn of(pid: u32, url: &str) -> Leftovers {
         let folder = format!("plimsoll-sut-{pid}-");
         let base = if Path::new("/dev/shm").is_dir() { "/dev/shm".into() } else { std::env::temp_dir() };
@@ -38,7 +38,7 @@ impl Leftovers {
     }
 }
 
-/// Returns the folders with a name that begins so.
+/// Returns the directories whose name begins with `prefix`.
 fn named(base: &Path, prefix: &str, depth: u32) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(base) else { return Vec::new() };
     let folders = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));

@@ -1,18 +1,18 @@
-//! What the tests of the command line share.
+//! Support for the tests of the command line.
 //!
-//! - `lab`: a folder of its own for each test, and the real binary run in it
-//! - `process`: a command that goes on running: a server, a run that will be interrupted
-//! - `leftovers`: what a run may leave on the machine, and must not
-//! - `website`: a server of another make with files of its own
+//! - `fixture`: a directory for each test, and the real binary run in it
+//! - `process`: a running command: a server, or a run that will be interrupted
+//! - `leftovers`: files and processes that a run must not leave behind
+//! - `website`: a third-party server with its own files
 
 #![allow(dead_code, unused_imports)] // Each test binary uses its part.
 
-mod lab;
+mod fixture;
 mod leftovers;
 mod process;
 mod website;
 
-pub use lab::{Ended, Lab, Verdict};
+pub use fixture::{Ended, Fixture, Verdict};
 pub use leftovers::Leftovers;
 pub use process::Running;
 pub use website::{Website, free_port};

@@ -1,4 +1,4 @@
-//! A command that goes on running.
+//! A running command.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::Ended;
 
-/// How long an expected line may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Timeout for an expected line, even on a busy machine.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A process with its outputs, line by line. It is killed when dropped.
+/// A process and its output, line by line. It is killed when dropped.
 pub struct Running {
     folder: PathBuf,
     child: Child,
@@ -33,24 +33,24 @@ impl Running {
     }
 
     pub fn line_of_stdout(&self) -> String {
-        self.stdout.recv_timeout(PATIENCE).expect("a line on standard output")
+        self.stdout.recv_timeout(TIMEOUT).expect("a line on standard output")
     }
 
     /// Waits for a line on standard error that contains a text.
     #[track_caller]
     pub fn wait_for(&self, text: &str) -> String {
         let mut seen = Vec::new();
-        while let Ok(line) = self.stderr.recv_timeout(PATIENCE) {
+        while let Ok(line) = self.stderr.recv_timeout(TIMEOUT) {
             if line.contains(text) {
                 return line;
             }
             seen.push(line);
         }
-        panic!("`{text}` was not said, but:\n{}", seen.join("\n"));
+        panic!("`{text}` expected in:\n{}", seen.join("\n"));
     }
 
-    /// Lets it run on for a while: for what is to happen at a moment that nothing announces.
-    pub fn go_on_for(&self, time: Duration) {
+    /// Lets it run for a while, to reach a moment that no output announces.
+    pub fn keep_running_for(&self, time: Duration) {
         let (_open, nothing) = channel::<()>();
         let _ = nothing.recv_timeout(time);
     }
@@ -59,7 +59,7 @@ impl Running {
         let _ = kill_process(Pid::from_child(&self.child), signal);
     }
 
-    /// Waits for the end, and returns what was not yet read.
+    /// Waits for its exit and returns the unread output.
     pub fn end(mut self) -> Ended {
         drop(self.child.stdin.take());
         let stdout = self.stdout.iter().collect::<Vec<_>>().join("\n");
@@ -80,7 +80,7 @@ fn lines(output: impl Read + Send + 'static) -> Receiver<String> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
         for line in BufReader::new(output).lines().map_while(Result::ok) {
-            // Whoever does not listen any more lets the output run dry.
+            // Without a receiver, the output is discarded.
             let _ = sender.send(line);
         }
     });

@@ -1,11 +1,11 @@
-//! A server of another make with files of its own: Python's.
+//! A third-party server with its own files: Python's.
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// Python's web server with a folder. It is killed when dropped.
+/// Python's web server, serving a directory. It is killed when dropped.
 pub struct Website {
     child: Child,
     pub url: String,
@@ -23,7 +23,7 @@ impl Website {
             .env("PYTHONUNBUFFERED", "1")
             .spawn()
             .expect("install it with `apt-get install python3`");
-        // Its first line says that it listens.
+        // It prints its first line once it is listening.
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         Website { child, url: format!("http://127.0.0.1:{port}/") }
@@ -37,7 +37,7 @@ impl Drop for Website {
     }
 }
 
-/// A port that nobody listened on a moment ago.
+/// Returns a port that was free a moment ago.
 pub fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }

@@ -1,52 +1,52 @@
-//! The two charts over time: of the whole run as planned; of a search, whose length is not known, a page that stands
-//! still until it is full and then moves on by half, so that nothing jitters.
+//! The two charts over time. Their axis is the planned length of the run; in a search, whose length is unknown, it is a
+//! page that is filled and then scrolled by half, so that the chart does not jitter.
 
 use std::borrow::Cow;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{HorizontalAlignment, Rect};
-use ratatui::style::Color as Ink;
+use ratatui::style::Color;
 use ratatui::symbols::Marker;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Axis, Chart, Dataset, GraphType, Widget};
 use units::Nanos;
 
-use super::paint::{Look, bold, dim, put, take_rows};
+use super::paint::{FrameContext, bold, dim, put, take_rows};
 use super::scale::{Scale, TimeAxis, linear, logarithmic};
 use crate::progress::state::{Second, State};
 use crate::progress::text::length;
 
-/// Columns of the labels of the vertical axis, and of the axis.
+/// Widths of the vertical axis's labels and of its line, in columns.
 const LABELS: u16 = 7;
 const AXIS: u16 = 1;
 
-/// The least columns of a graph.
+/// Minimum width of a graph, in columns.
 const GRAPH_MIN: u16 = 10;
 
-/// One line, or one set of bars.
-struct Series {
+/// One line or one set of bars.
+struct ChartSeries {
     points: Vec<(f64, f64)>,
     kind: GraphType,
-    ink: Ink,
+    color: Color,
 }
 
-/// A chart with its heading and its axes.
+/// A chart with heading and axes.
 struct Graph<'a> {
     legend: Line<'static>,
-    series: &'a [Series],
+    series: &'a [ChartSeries],
     scale: Scale,
     axis: TimeAxis,
 }
 
-/// A sign in a chart: how it looks, what it stands for.
-struct Sign {
-    mark: &'static str,
+/// An entry of the legend: symbol, name and color.
+struct LegendEntry {
+    symbol: &'static str,
     name: &'static str,
-    ink: Ink,
+    color: Color,
 }
 
 /// Draws the rate of operations.
-pub fn draw_rate(state: &State, look: Look, area: Rect, buffer: &mut Buffer) {
+pub fn draw_rate(state: &State, context: FrameContext, area: Rect, buffer: &mut Buffer) {
     let Some(axis) = axis(state, area) else { return };
     let dots = dots(state, &axis);
     let due = |second: &Second| (!second.load.is_closed()).then_some(second.due_rate);
@@ -54,61 +54,61 @@ pub fn draw_rate(state: &State, look: Look, area: Rect, buffer: &mut Buffer) {
     let unmeasured = |second: &Second| (!second.is_steady).then_some(second.rate);
     let steady = |second: &Second| second.is_steady.then_some(second.rate);
     let series = vec![
-        Series { points: points(&dots, due), kind: GraphType::Scatter, ink: Ink::Yellow },
-        Series { points: points(&dots, unmeasured), kind: GraphType::Scatter, ink: Ink::Cyan },
-        Series { points: points(&dots, steady), kind: GraphType::Bar, ink: Ink::Cyan },
-        Series { points: points(&dots, failed), kind: GraphType::Bar, ink: Ink::Red },
+        ChartSeries { points: points(&dots, due), kind: GraphType::Scatter, color: Color::Yellow },
+        ChartSeries { points: points(&dots, unmeasured), kind: GraphType::Scatter, color: Color::Cyan },
+        ChartSeries { points: points(&dots, steady), kind: GraphType::Bar, color: Color::Cyan },
+        ChartSeries { points: points(&dots, failed), kind: GraphType::Bar, color: Color::Red },
     ];
     let values = series.iter().flat_map(|one| &one.points).map(|(_, value)| *value);
     let scale = linear(values.fold(0.0, f64::max));
     let is_open = state.run().plan.loads().any(|load| !load.is_closed());
-    let steady = Sign { mark: "⣿", name: "steady", ink: Ink::Cyan };
+    let steady = LegendEntry { symbol: "⣿", name: "steady", color: Color::Cyan };
     let others = match is_open {
-        true => Sign { mark: "⠒", name: "due", ink: Ink::Yellow },
-        false => Sign { mark: "⠒", name: "not measured", ink: Ink::Cyan },
+        true => LegendEntry { symbol: "⠒", name: "due", color: Color::Yellow },
+        false => LegendEntry { symbol: "⠒", name: "not measured", color: Color::Cyan },
     };
-    let errors = Sign { mark: "⣀", name: "errors", ink: Ink::Red };
-    let legend = legend("Completed/s", &[steady, others, errors], look, area.width);
-    Graph { legend, series: &series, scale, axis }.draw(state, look, area, buffer);
+    let errors = LegendEntry { symbol: "⣀", name: "errors", color: Color::Red };
+    let legend = legend("Completed/s", &[steady, others, errors], context, area.width);
+    Graph { legend, series: &series, scale, axis }.draw(state, context, area, buffer);
 }
 
-/// Draws the percentiles of the response time.
-pub fn draw_response(state: &State, look: Look, area: Rect, buffer: &mut Buffer) {
+/// Draws the percentiles of response time.
+pub fn draw_response(state: &State, context: FrameContext, area: Rect, buffer: &mut Buffer) {
     let Some(axis) = axis(state, area) else { return };
     let dots = dots(state, &axis);
     type Of = fn(&Second) -> Option<Nanos>;
-    let percentiles: [(&str, Of, Ink); 3] = [
-        ("p50", |second| second.p50, Ink::Green),
-        ("p90", |second| second.p90, Ink::Blue),
-        ("p99", |second| second.p99, Ink::Magenta),
+    let percentiles: [(&str, Of, Color); 3] = [
+        ("p50", |second| second.p50, Color::Green),
+        ("p90", |second| second.p90, Color::Blue),
+        ("p99", |second| second.p99, Color::Magenta),
     ];
-    let series = percentiles.map(|(_, of, ink)| {
+    let series = percentiles.map(|(_, of, color)| {
         let time = |second: &Second| of(second).filter(|time| Nanos::ZERO < *time);
         let logarithm = |second: &Second| time(second).map(|time| time.as_secs_f64().log10());
-        Series { points: points(&dots, logarithm), kind: GraphType::Line, ink }
+        ChartSeries { points: points(&dots, logarithm), kind: GraphType::Line, color }
     });
     let values = series.iter().flat_map(|one| &one.points).map(|(_, value)| *value);
     let scale = logarithmic(values);
-    // Without color the lines are told apart by their order.
-    let signs = percentiles.map(|(name, _, ink)| Sign { mark: "⠒", name, ink });
-    let mut legend = legend("Response time", &signs, look, area.width);
+    // Without color, the order tells the lines apart.
+    let entries = percentiles.map(|(name, _, color)| LegendEntry { symbol: "⠒", name, color });
+    let mut legend = legend("Response time", &entries, context, area.width);
     const ORDER: &str = "  (from below)";
     if legend.width() + ORDER.len() <= usize::from(area.width) {
         legend.push_span(Span::styled(ORDER, dim()));
     }
-    Graph { legend, series: &series, scale, axis }.draw(state, look, area, buffer);
+    Graph { legend, series: &series, scale, axis }.draw(state, context, area, buffer);
 }
 
-/// Returns the heading of a chart with what its signs stand for, as many as there is room for.
-fn legend(title: &'static str, signs: &[Sign], look: Look, width: u16) -> Line<'static> {
+/// Returns the heading of a chart with as many legend entries as fit.
+fn legend(title: &'static str, entries: &[LegendEntry], context: FrameContext, width: u16) -> Line<'static> {
     let mut line = Line::from(Span::styled(title, bold()));
-    for sign in signs {
-        let text = format!(" {}", sign.name);
+    for entry in entries {
+        let text = format!(" {}", entry.name);
         if usize::from(width) < line.width() + 3 + text.len() {
             break;
         }
         line.push_span(Span::raw("  "));
-        line.push_span(Span::styled(sign.mark, look.ink(sign.ink)));
+        line.push_span(Span::styled(entry.symbol, context.color(entry.color)));
         line.push_span(Span::styled(text, dim()));
     }
     line
@@ -123,13 +123,13 @@ fn axis(state: &State, area: Rect) -> Option<TimeAxis> {
     (GRAPH_MIN <= width).then_some(axis)
 }
 
-/// Returns what each dot shows: all seconds of which it has a part, merged. `None` where nothing has been seen.
+/// Returns the value of each dot: all seconds that overlap it, merged; `None` where there is no data.
 fn dots(state: &State, axis: &TimeAxis) -> Vec<Option<Second>> {
     let seconds = &state.history.seconds;
     let mut first = 0;
     let dot = |dot: usize| {
         let (from, to) = axis.span(dot);
-        // A tolerance, because edges are sums of fractions.
+        // A tolerance for rounding errors of the dots' edges.
         while seconds.get(first).is_some_and(|second| second.at <= from + 1e-6) {
             first += 1;
         }
@@ -139,15 +139,15 @@ fn dots(state: &State, axis: &TimeAxis) -> Vec<Option<Second>> {
     (0..axis.dots).map(dot).collect()
 }
 
-/// Returns a value of all dots that have it.
+/// Returns the points of a series: a value of every dot that has it.
 fn points(dots: &[Option<Second>], of: impl Fn(&Second) -> Option<f64>) -> Vec<(f64, f64)> {
     let point = |(dot, second): (usize, &Option<Second>)| Some((dot as f64, of(second.as_ref()?)?));
     dots.iter().enumerate().filter_map(point).collect()
 }
 
 impl Graph<'_> {
-    /// Draws the heading, the loads, and below them the graph.
-    fn draw(&self, state: &State, look: Look, mut area: Rect, buffer: &mut Buffer) {
+    /// Draws the heading, the loads and the graph.
+    fn draw(&self, state: &State, context: FrameContext, mut area: Rect, buffer: &mut Buffer) {
         put(buffer, take_rows(&mut area, 1), &self.legend, &Line::default());
         let loads = take_rows(&mut area, 1);
         if area.height < 3 {
@@ -157,7 +157,7 @@ impl Graph<'_> {
         let x_axis = Axis::default()
             .bounds([0.0, self.axis.dots as f64 - 1.0])
             .labels(ends)
-            // The first one below the graph: else its length would move the axis.
+            // Right alignment keeps the first label from shifting the axis.
             .labels_alignment(HorizontalAlignment::Right)
             .style(dim());
         let y_axis = Axis::default()
@@ -166,7 +166,7 @@ impl Graph<'_> {
             .style(dim());
         let datasets = self.series.iter().map(|one| {
             let set = Dataset::default().marker(Marker::Braille).graph_type(one.kind);
-            set.style(look.ink(one.ink)).data(&one.points)
+            set.style(context.color(one.color)).data(&one.points)
         });
         Chart::new(datasets.collect()).x_axis(x_axis).y_axis(y_axis).render(area, buffer);
         let graph = Rect { x: area.x + LABELS + AXIS, width: area.width - LABELS - AXIS, ..loads };
@@ -174,38 +174,38 @@ impl Graph<'_> {
     }
 }
 
-/// Writes above the chart where each load point begins, and its load where that has room.
+/// Draws above the chart the start of each load point, with its load if that fits.
 fn draw_loads(state: &State, axis: &TimeAxis, area: Rect, buffer: &mut Buffer) {
     let mut last = None;
     let mut begins: Vec<(u16, &Second)> = Vec::new();
     for second in &state.history.seconds {
         let is_new = last.replace(second.ordinal) != Some(second.ordinal);
-        // A load point that began before the page stands at its edge.
+        // A load point that began before the page is shown at its edge.
         let column = axis.dot_of(second.from).map_or(0, |dot| (dot / 2) as u16);
         if second.at <= axis.start || area.width <= column {
             continue;
         }
         if is_new || begins.is_empty() {
-            // Of several in one column the last one is seen.
+            // Of several in one column, the last is shown.
             begins.retain(|(other, _)| *other != column);
             begins.push((column, second));
         }
     }
     let ends = begins.iter().skip(1).map(|(column, _)| *column).chain([area.width]);
     for ((column, second), end) in begins.iter().zip(ends) {
-        let place = Rect { x: area.x + column, width: end - column, ..area };
-        let room = usize::from(place.width).saturating_sub(1);
+        let label = Rect { x: area.x + column, width: end - column, ..area };
+        let room = usize::from(label.width).saturating_sub(1);
         let text = load_label(state, second, room);
-        put(buffer, place, &Line::styled(format!("╷{text:<room$}"), dim()), &Line::default());
+        put(buffer, label, &Line::styled(format!("╷{text:<room$}"), dim()), &Line::default());
     }
 }
 
-/// Returns the longest label of a load that has room: name and load, load, its number, nothing. One column stays free
-/// before the next.
+/// Returns the longest label of a load that fits: server and load, load, number, or nothing. One column is left free
+/// before the next label.
 fn load_label(state: &State, second: &Second, room: usize) -> String {
     let load = second.load.to_string();
     let number = load.split([' ', '/']).next().unwrap_or_default().to_owned();
-    let named = state.name_of(second.run).map(|name| format!("{name} {load}"));
+    let named = state.label_if_several(second.run).map(|name| format!("{name} {load}"));
     let labels = named.into_iter().chain([load, number]).map(Cow::from);
     let fits = |label: &str| label.chars().count() < room;
     labels.into_iter().find(|label| fits(label)).unwrap_or_default().into_owned()

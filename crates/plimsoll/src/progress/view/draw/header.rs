@@ -1,27 +1,27 @@
-//! The first rows: what runs, where it stands, how much is left.
+//! The header: benchmark, server, current load point, remaining time.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::paint::{Look, bold, dim, put, put_bar, take_rows};
+use super::paint::{FrameContext, bold, dim, put, put_bar, take_rows};
 use crate::progress::state::{Point, State};
 use crate::progress::text::{capitalized, length, load_text, percent};
 
-/// From so many columns on there is room for all words.
+/// Minimum width for the full text, in columns.
 const WIDE: u16 = 60;
 
-/// Draws them; three rows, the most important ones first.
-pub fn draw(state: &State, look: Look, mut area: Rect, buffer: &mut Buffer) {
+/// Draws the three rows of the header, the most important first.
+pub fn draw(state: &State, context: FrameContext, mut area: Rect, buffer: &mut Buffer) {
     let title = Line::from(vec![Span::styled(state.run().plan.benchmark.title.clone(), bold())]);
     let server = state.run().server.clone().unwrap_or_default();
     put(buffer, take_rows(&mut area, 1), &title, &Line::from(server));
     let status = status(state, WIDE <= area.width);
-    put(buffer, take_rows(&mut area, 1), &Line::from(status), &Line::styled(times(state, look), dim()));
-    bars(state, look, take_rows(&mut area, 1), buffer);
+    put(buffer, take_rows(&mut area, 1), &Line::from(status), &Line::styled(times(state, context), dim()));
+    bars(state, context, take_rows(&mut area, 1), buffer);
 }
 
-/// Says what goes on.
+/// Returns the current step or load point.
 fn status(state: &State, is_wide: bool) -> String {
     let before = match (&state.step, state.n_begun) {
         (Some(step), _) => Some(capitalized(step)),
@@ -36,55 +36,55 @@ fn status(state: &State, is_wide: bool) -> String {
 }
 
 fn of_point(state: &State, point: &Point, is_wide: bool) -> String {
-    let run = &state.runs[point.place.run];
+    let run = &state.runs[point.key.run];
     let n = match run.plan.load_points.len() {
         _ if run.plan.search.is_some() => " of a search".to_owned(),
         n => format!(" of {n}"),
     };
     let label = if state.runs.len() == 1 { String::new() } else { format!(" · {}", run.label) };
-    let load = load_text(point.place.load);
+    let load = load_text(point.key.load);
     let head = if is_wide { "Load point " } else { "" };
     format!("{head}{}{n}{label} · {load} · {}", point.index + 1, phase(point, state))
 }
 
-/// Says where a load point stands: `steady, 24 of 60 s`.
+/// Formats the phase of a load point and the time in it: `steady, 24 of 60 s`.
 fn phase(point: &Point, state: &State) -> String {
-    let phases = &state.runs[point.place.run].plan.phases;
+    let phases = &state.runs[point.key.run].plan.phases;
     if point.is_over {
         return "done".to_owned();
     }
     let start = phases.start_of(point.phase);
-    let whole = phases.end_of(point.phase).saturating_sub(start).as_secs_f64();
-    let gone = point.at.saturating_sub(start).as_secs_f64();
-    format!("{}, {gone:.0} of {whole:.0} s", point.phase.name())
+    let length = phases.end_of(point.phase).saturating_sub(start).as_secs_f64();
+    let elapsed = point.at.saturating_sub(start).as_secs_f64();
+    format!("{}, {elapsed:.0} of {length:.0} s", point.phase.name())
 }
 
-fn times(state: &State, look: Look) -> String {
-    let gone = length(look.elapsed);
-    match state.to_go() {
-        Some(to_go) => format!("{gone} gone, about {} to go", length(to_go)),
-        None => format!("{gone} gone"),
+fn times(state: &State, context: FrameContext) -> String {
+    let elapsed = length(context.elapsed);
+    match state.remaining() {
+        Some(remaining) => format!("{elapsed} elapsed, about {} left", length(remaining)),
+        None => format!("{elapsed} elapsed"),
     }
 }
 
-/// Draws the bars of the load point and of everything.
-fn bars(state: &State, look: Look, area: Rect, buffer: &mut Buffer) {
-    let of_point = state.point.as_ref().map_or(0.0, |point| point.part_done(state).0);
+/// Draws the progress bars of the load point and of the whole run.
+fn bars(state: &State, context: FrameContext, area: Rect, buffer: &mut Buffer) {
+    let of_point = state.point.as_ref().map_or(0.0, |point| point.fraction_done(state).0);
     let mut bars = vec![("load point ", of_point)];
-    bars.extend(state.part_done().map(|part| ("all ", part.0)));
+    bars.extend(state.fraction_done().map(|done| ("total ", done.0)));
     let gap = 3;
     let width = (area.width.saturating_sub(gap * (bars.len() as u16 - 1))) / bars.len() as u16;
     let mut x = area.x;
     for (name, part) in bars {
-        bar(name, part, look, Rect { x, width, ..area }, buffer);
+        bar(name, part, context, Rect { x, width, ..area }, buffer);
         x += width + gap;
     }
 }
 
-fn bar(name: &str, part: f64, look: Look, area: Rect, buffer: &mut Buffer) {
+fn bar(name: &str, part: f64, context: FrameContext, area: Rect, buffer: &mut Buffer) {
     let number = format!(" {:>5}", percent(part));
     let (before, after) = (name.len() as u16, number.len() as u16);
     put(buffer, area, &Line::styled(name, dim()), &Line::from(number));
     let width = area.width.saturating_sub(before + after);
-    put_bar(buffer, Rect { x: area.x + before, width, ..area }, part, look);
+    put_bar(buffer, Rect { x: area.x + before, width, ..area }, part, context);
 }

@@ -1,8 +1,8 @@
-//! Drawing: from the state to the cells of a terminal. Draws what there is room for.
+//! Drawing of the state into the cells of a terminal, as much as fits.
 
 mod chart;
 mod header;
-mod lights;
+mod indicators;
 mod paint;
 mod panel;
 mod rows;
@@ -12,20 +12,20 @@ mod table;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-pub use paint::Look;
+pub use paint::FrameContext;
 
 use crate::progress::state::State;
 use paint::take_rows;
 use rows::Rows;
 
-/// From so many columns on there are two charts, and a margin at both sides.
+/// Minimum width for two charts and margins, in columns.
 const WIDE: u16 = 76;
 
-/// Columns between two charts.
+/// Gap between the two charts, in columns.
 const GAP: u16 = 2;
 
 /// Draws a frame.
-pub fn draw(state: &State, look: Look, area: Rect, buffer: &mut Buffer) {
+pub fn draw(state: &State, context: FrameContext, area: Rect, buffer: &mut Buffer) {
     let margin = u16::from(WIDE + 2 <= area.width);
     let area = Rect { x: area.x + margin, width: area.width - 2 * margin, ..area };
     let rows = Rows::fit(state, area.height);
@@ -35,25 +35,25 @@ pub fn draw(state: &State, look: Look, area: Rect, buffer: &mut Buffer) {
         take_rows(&mut left, rows.gap);
         taken
     };
-    header::draw(state, look, part(rows.header), buffer);
-    charts(state, look, part(rows.charts), buffer);
+    header::draw(state, context, part(rows.header), buffer);
+    charts(state, context, part(rows.charts), buffer);
     panel::draw(state, part(rows.panel), buffer);
-    lights::draw(state, look, part(rows.lights), buffer);
-    table::draw(state, look, part(rows.done), buffer);
+    indicators::draw(state, context, part(rows.indicators), buffer);
+    table::draw(state, context, part(rows.finished), buffer);
     table::draw_messages(state, take_rows(&mut left, rows.messages), buffer);
-    table::draw_footer(look, left, buffer);
+    table::draw_footer(context, left, buffer);
 }
 
-fn charts(state: &State, look: Look, area: Rect, buffer: &mut Buffer) {
+fn charts(state: &State, context: FrameContext, area: Rect, buffer: &mut Buffer) {
     if area.height == 0 {
         return;
     }
     if area.width < WIDE {
-        return chart::draw_rate(state, look, area, buffer);
+        return chart::draw_rate(state, context, area, buffer);
     }
     let width = (area.width - GAP) / 2;
-    chart::draw_rate(state, look, Rect { width, ..area }, buffer);
-    chart::draw_response(state, look, Rect { x: area.right() - width, width, ..area }, buffer);
+    chart::draw_rate(state, context, Rect { width, ..area }, buffer);
+    chart::draw_response(state, context, Rect { x: area.right() - width, width, ..area }, buffer);
 }
 
 #[cfg(test)]
@@ -65,85 +65,86 @@ mod tests {
     use super::*;
     use crate::progress::fixtures;
 
-    const LOOK: Look = Look { elapsed: Nanos::from_secs(171), has_color: true, is_stopping: false };
+    const CONTEXT: FrameContext =
+        FrameContext { elapsed: Nanos::from_secs(171), has_color: true, is_stopping: false };
 
-    fn drawn(state: &State, look: Look, columns: u16, rows: u16) -> TestBackend {
+    fn drawn(state: &State, context: FrameContext, columns: u16, rows: u16) -> TestBackend {
         let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
-        terminal.draw(|frame| draw(state, look, frame.area(), frame.buffer_mut())).unwrap();
+        terminal.draw(|frame| draw(state, context, frame.area(), frame.buffer_mut())).unwrap();
         terminal.backend().clone()
     }
 
     #[test]
     fn a_large_terminal_shows_everything() {
-        insta::assert_snapshot!(drawn(&fixtures::closed(), LOOK, 120, 40));
+        insta::assert_snapshot!(drawn(&fixtures::closed(), CONTEXT, 120, 40));
     }
 
     #[test]
-    fn a_usual_terminal_shows_everything_closer() {
-        insta::assert_snapshot!(drawn(&fixtures::closed(), LOOK, 80, 24));
+    fn a_standard_terminal_shows_everything_without_gaps() {
+        insta::assert_snapshot!(drawn(&fixtures::closed(), CONTEXT, 80, 24));
     }
 
     #[test]
-    fn a_small_terminal_shows_what_matters_most() {
-        insta::assert_snapshot!(drawn(&fixtures::closed(), LOOK, 40, 10));
+    fn a_small_terminal_shows_the_most_important_parts() {
+        insta::assert_snapshot!(drawn(&fixtures::closed(), CONTEXT, 40, 10));
     }
 
     #[test]
-    fn servers_that_take_turns_are_told_apart() {
-        insta::assert_snapshot!(drawn(&fixtures::turns(), LOOK, 120, 40));
+    fn interleaved_servers_are_labeled() {
+        insta::assert_snapshot!(drawn(&fixtures::interleaved(), CONTEXT, 120, 40));
     }
 
     #[test]
-    fn an_open_loop_shows_what_falls_due() {
-        insta::assert_snapshot!(drawn(&fixtures::open(), LOOK, 100, 30));
+    fn an_open_loop_shows_the_due_rate() {
+        insta::assert_snapshot!(drawn(&fixtures::open(), CONTEXT, 100, 30));
     }
 
     #[test]
     fn preparation_shows_its_step() {
-        insta::assert_snapshot!(drawn(&fixtures::preparing(), LOOK, 80, 20));
+        insta::assert_snapshot!(drawn(&fixtures::preparing(), CONTEXT, 80, 20));
     }
 
     #[test]
-    fn the_end_that_was_asked_for_is_confirmed() {
-        let backend = drawn(&fixtures::closed(), Look { is_stopping: true, ..LOOK }, 80, 24);
-        assert!(backend.to_string().contains("Stopping; what was recorded is kept."));
+    fn a_stop_request_is_confirmed() {
+        let backend = drawn(&fixtures::closed(), FrameContext { is_stopping: true, ..CONTEXT }, 80, 24);
+        assert!(backend.to_string().contains("Stopping; the records so far are kept."));
     }
 
     #[test]
     fn no_size_is_too_small_or_too_large() {
-        let states = [fixtures::closed(), fixtures::open(), fixtures::turns(), fixtures::preparing()];
+        let states = [fixtures::closed(), fixtures::open(), fixtures::interleaved(), fixtures::preparing()];
         let sizes = [0, 1, 2, 3, 7, 8, 9, 10, 19, 20, 24, 39, 40, 76, 77, 78, 80, 120, 250, 1000];
         for state in &states {
             for (columns, rows) in
                 sizes.iter().flat_map(|columns| sizes.map(|rows| (*columns, rows.min(100))))
             {
-                drawn(state, LOOK, columns, rows);
+                drawn(state, CONTEXT, columns, rows);
             }
         }
     }
 
-    /// The same letters with and without color.
+    /// The text is the same with and without color.
     #[test]
-    fn nothing_is_said_by_color_alone() {
-        for state in [fixtures::closed(), fixtures::open(), fixtures::turns()] {
-            let text = |has_color| drawn(&state, Look { has_color, ..LOOK }, 120, 40).to_string();
+    fn no_information_is_shown_by_color_alone() {
+        for state in [fixtures::closed(), fixtures::open(), fixtures::interleaved()] {
+            let text = |has_color| drawn(&state, FrameContext { has_color, ..CONTEXT }, 120, 40).to_string();
             assert_eq!(text(true), text(false));
         }
     }
 
-    /// Between two seconds little moves: what must be sent to the terminal is a small part of it.
+    /// Few cells change from one second to the next, so that little is sent to the terminal.
     #[test]
-    fn a_second_moves_few_cells() {
+    fn a_second_changes_few_cells() {
         let mut state = fixtures::closed();
-        let before = drawn(&state, LOOK, 120, 40).buffer().clone();
-        fixtures::go_on(&mut state);
-        let after = drawn(&state, LOOK, 120, 40).buffer().clone();
-        let moved = before.diff(&after).len();
-        assert!((1..150).contains(&moved), "{moved} of {} cells", 120 * 40);
+        let before = drawn(&state, CONTEXT, 120, 40).buffer().clone();
+        fixtures::advance(&mut state);
+        let after = drawn(&state, CONTEXT, 120, 40).buffer().clone();
+        let changed = before.diff(&after).len();
+        assert!((1..150).contains(&changed), "{changed} of {} cells", 120 * 40);
     }
 
-    /// Counts CPU time, so that it does not matter what else the machine does. A tenth of the limit is
-    /// usual, with and without optimization.
+    /// Measures CPU time, so that other processes do not matter. A tenth of the limit is usual, with and without
+    /// optimization.
     #[test]
     fn a_frame_is_cheap() {
         const N: u64 = 200;
@@ -151,10 +152,10 @@ mod tests {
         let mut state = fixtures::closed();
         let mut terminal = Terminal::new(TestBackend::new(120, 40)).unwrap();
         let begun = thread_cpu();
-        (0..N).for_each(|_| fixtures::go_on(&mut state));
+        (0..N).for_each(|_| fixtures::advance(&mut state));
         let folded = thread_cpu();
         for _ in 0..N {
-            terminal.draw(|frame| draw(&state, LOOK, frame.area(), frame.buffer_mut())).unwrap();
+            terminal.draw(|frame| draw(&state, CONTEXT, frame.area(), frame.buffer_mut())).unwrap();
         }
         let (fold, frame) = (Nanos((folded - begun).0 / N), Nanos((thread_cpu() - folded).0 / N));
         println!("CPU time: a second folded {fold}, a frame drawn {frame}");

@@ -1,42 +1,42 @@
-//! Styles, and the few ways in which rows are filled.
+//! Styles, and helpers for drawing rows.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::{Color as Ink, Modifier, Style};
+use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use units::Nanos;
 
-use crate::progress::state::Color;
+use crate::progress::state::IndicatorStatus;
 
-/// How a frame looks, besides what the state says.
+/// The parameters of a frame besides the state.
 #[derive(Debug, Clone, Copy)]
-pub struct Look {
+pub struct FrameContext {
     /// Time since the view was opened.
     pub elapsed: Nanos,
-    /// Whether colors are wanted; without them nothing is lost.
+    /// Whether colors are used; they carry no information of their own.
     pub has_color: bool,
-    /// Whether its user has asked the run to end.
+    /// Whether the user has requested a stop.
     pub is_stopping: bool,
 }
 
-impl Look {
-    /// Returns the style of an ink, if there is any.
-    pub fn ink(self, ink: Ink) -> Style {
-        if self.has_color { Style::new().fg(ink) } else { Style::new() }
+impl FrameContext {
+    /// Returns the style of a color; the default style without colors.
+    pub fn color(self, color: Color) -> Style {
+        if self.has_color { Style::new().fg(color) } else { Style::new() }
     }
 
-    /// Returns the style of what moves.
+    /// Returns the style of progress bars.
     pub fn accent(self) -> Style {
-        self.ink(Ink::Cyan)
+        self.color(Color::Cyan)
     }
 
-    /// Returns the sign and the style of a light.
-    pub fn light(self, color: Color) -> (&'static str, Style) {
-        match color {
-            Color::Green => ("✓", self.ink(Ink::Green)),
-            Color::Dark => ("·", dim()),
-            Color::Amber => ("!", self.ink(Ink::Yellow).add_modifier(Modifier::BOLD)),
-            Color::Red => ("✗", self.ink(Ink::Red).add_modifier(Modifier::BOLD)),
+    /// Returns the symbol and style of an indicator's status.
+    pub fn symbol(self, status: IndicatorStatus) -> (&'static str, Style) {
+        match status {
+            IndicatorStatus::Good => ("✓", self.color(Color::Green)),
+            IndicatorStatus::Unknown => ("·", dim()),
+            IndicatorStatus::Warning => ("!", self.color(Color::Yellow).add_modifier(Modifier::BOLD)),
+            IndicatorStatus::Bad => ("✗", self.color(Color::Red).add_modifier(Modifier::BOLD)),
         }
     }
 }
@@ -46,12 +46,12 @@ pub fn bold() -> Style {
     Style::new().add_modifier(Modifier::BOLD)
 }
 
-/// Returns the style of what is there for the sake of the rest.
+/// Returns the style of secondary text.
 pub fn dim() -> Style {
     Style::new().add_modifier(Modifier::DIM)
 }
 
-/// Writes a line into the first row of an area, `right` at its end if there is room for both.
+/// Draws `left` in the first row of an area, and `right` at its end if both fit.
 pub fn put(buffer: &mut Buffer, area: Rect, left: &Line<'_>, right: &Line<'_>) {
     let area = area.intersection(buffer.area);
     if area.is_empty() {
@@ -64,18 +64,18 @@ pub fn put(buffer: &mut Buffer, area: Rect, left: &Line<'_>, right: &Line<'_>) {
     }
 }
 
-/// Writes a bar into the first row of an area: heavy for what is done, light for what is not.
-pub fn put_bar(buffer: &mut Buffer, area: Rect, part: f64, look: Look) {
-    let done = (part.clamp(0.0, 1.0) * f64::from(area.width)).round() as usize;
+/// Draws a progress bar in the first row of an area.
+pub fn put_bar(buffer: &mut Buffer, area: Rect, fraction: f64, context: FrameContext) {
+    let done = (fraction.clamp(0.0, 1.0) * f64::from(area.width)).round() as usize;
     let left = usize::from(area.width) - done;
     let line = Line::from(vec![
-        Span::styled("━".repeat(done), look.accent()),
+        Span::styled("━".repeat(done), context.accent()),
         Span::styled("─".repeat(left), dim()),
     ]);
     put(buffer, area, &line, &Line::default());
 }
 
-/// Takes rows off the top of an area, as many as there are of those wanted.
+/// Removes up to `rows` rows from the top of an area and returns them.
 pub fn take_rows(area: &mut Rect, rows: u16) -> Rect {
     let height = rows.min(area.height);
     let taken = Rect { height, ..*area };
@@ -88,11 +88,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_color_signs_and_words_are_left() {
-        let look = Look { elapsed: Nanos::ZERO, has_color: false, is_stopping: false };
-        let colors = [Color::Green, Color::Dark, Color::Amber, Color::Red];
-        let lights = colors.map(|color| look.light(color));
-        assert!(lights.iter().all(|(_, style)| style.fg.is_none()));
-        assert_eq!(lights.map(|(sign, _)| sign), ["✓", "·", "!", "✗"]);
+    fn without_color_the_symbols_differ() {
+        let context = FrameContext { elapsed: Nanos::ZERO, has_color: false, is_stopping: false };
+        let all =
+            [IndicatorStatus::Good, IndicatorStatus::Unknown, IndicatorStatus::Warning, IndicatorStatus::Bad];
+        let symbols = all.map(|status| context.symbol(status));
+        assert!(symbols.iter().all(|(_, style)| style.fg.is_none()));
+        assert_eq!(symbols.map(|(symbol, _)| symbol), ["✓", "·", "!", "✗"]);
     }
 }

@@ -9,11 +9,11 @@ use super::paint::{bold, dim, put, take_rows};
 use crate::progress::state::{Point, Second, State};
 use crate::progress::text::{ABSENT, byte_rate, percent, rate, time};
 
-/// Rows with the heading: of a closed loop, and of an open one.
+/// Number of rows with the heading, in a closed loop and in an open loop.
 pub const ROWS: u16 = 7;
 pub const ROWS_OPEN: u16 = 8;
 
-/// A block: columns of the names, and of each number.
+/// The layout of a block: widths of the names and of each number, in columns.
 struct Block {
     names: usize,
     numbers: usize,
@@ -24,13 +24,13 @@ const LOAD: Block = Block { names: 10, numbers: 11, n_numbers: 2 };
 const SERVER: Block = Block { names: 8, numbers: 17, n_numbers: 1 };
 const GENERATOR: Block = Block { names: 8, numbers: 9, n_numbers: 1 };
 
-/// The least columns between blocks.
+/// Minimum gap between blocks, in columns.
 const GAP: u16 = 2;
 
 /// A name and its numbers.
 type Row = (&'static str, Vec<String>);
 
-/// Draws as many of the three blocks as there is room for.
+/// Draws as many of the three blocks as fit.
 pub fn draw(state: &State, area: Rect, buffer: &mut Buffer) {
     let blocks = [
         (LOAD, "Load", vec!["last second".to_owned(), "steady".to_owned()], load(state)),
@@ -43,10 +43,10 @@ pub fn draw(state: &State, area: Rect, buffer: &mut Buffer) {
     let mut x = area.x;
     for (block, name, headings, rows) in blocks.into_iter().take(n) {
         let width = block.width();
-        let mut place = Rect { x, width, ..area }.intersection(area);
+        let mut free = Rect { x, width, ..area }.intersection(area);
         put(
             buffer,
-            take_rows(&mut place, 1),
+            take_rows(&mut free, 1),
             &Line::styled(block.text(name, &headings), bold()),
             &Line::default(),
         );
@@ -54,7 +54,7 @@ pub fn draw(state: &State, area: Rect, buffer: &mut Buffer) {
             let names = block.names;
             let numbers = block.text("", &numbers).split_off(names);
             let line = Line::from(vec![Span::styled(format!("{name:<names$}"), dim()), Span::raw(numbers)]);
-            put(buffer, take_rows(&mut place, 1), &line, &Line::default());
+            put(buffer, take_rows(&mut free, 1), &line, &Line::default());
         }
         x += width + GAP + spare;
     }
@@ -65,7 +65,7 @@ impl Block {
         (self.names + self.n_numbers * self.numbers) as u16
     }
 
-    /// Returns a row with every number at its place.
+    /// Formats a row, with the numbers in their columns.
     fn text(&self, name: &str, numbers: &[String]) -> String {
         let Block { names, numbers: width, .. } = *self;
         numbers.iter().fold(format!("{name:<names$}"), |text, number| format!("{text}{number:>width$}"))
@@ -87,8 +87,8 @@ fn load(state: &State) -> Vec<Row> {
         ("errors", vec![now(&|s| s.errors.to_string()), steady(totals.errors.to_string())]),
         ("in flight", vec![now(&|s| mean(s.in_flight)), steady(mean(in_flight(point)))]),
     ];
-    // In a closed loop it is the same as what completes.
-    rows.retain(|(name, _)| *name != "due" || !point.place.load.is_closed());
+    // In a closed loop, the due rate equals the completed rate.
+    rows.retain(|(name, _)| *name != "due" || !point.key.load.is_closed());
     rows
 }
 
@@ -114,8 +114,8 @@ fn server(state: &State) -> Vec<Row> {
     let disk = counters.busiest_disk().map(|(disk, busy)| format!("{disk} {:>5} busy", percent(busy.0)));
     let network = counters.network();
     vec![
-        ("own CPU", vec![cpu]),
-        ("machine", vec![known(machine)]),
+        ("CPU", vec![cpu]),
+        ("host CPU", vec![known(machine)]),
         ("disk", vec![known(disk)]),
         ("net in", vec![known(network.map(|(received, _)| byte_rate(received)))]),
         ("net out", vec![known(network.map(|(_, sent)| byte_rate(sent)))]),
@@ -126,7 +126,7 @@ fn generator(state: &State) -> Vec<Row> {
     let of = |text: &dyn Fn(&Second) -> String| state.second.as_ref().map_or(ABSENT.to_owned(), text);
     vec![
         ("CPU", vec![of(&|second| percent(second.generator_busy.0))]),
-        ("waiting", vec![of(&|second| percent(second.run_queue.0))]),
+        ("CPU wait", vec![of(&|second| percent(second.run_queue.0))]),
         ("late p99", vec![of(&|second| time(second.lateness_p99))]),
     ]
 }

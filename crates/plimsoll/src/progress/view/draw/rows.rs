@@ -1,48 +1,48 @@
-//! How many rows each part gets: those that matter most first, and the same ones as long as the terminal is the same.
+//! Allocation of rows to the parts of the view: important parts first, and constant for a given terminal size.
 
 use super::panel;
 use crate::progress::state::State;
 
-/// Rows of the charts: fewer show nothing; more than the first maximum only where nothing else needs them.
+/// Rows of the charts: the minimum, the usual maximum, and the maximum if no other part needs the rows.
 const CHARTS_MIN: u16 = 7;
 const CHARTS_MAX: u16 = 14;
 const CHARTS_LARGEST: u16 = 36;
 
-/// Load points that the table has room for where their number is not known beforehand.
-const DONE_UNKNOWN: u32 = 20;
+/// Rows of the table if the number of load points is not known beforehand.
+const FINISHED_UNKNOWN: u32 = 20;
 
-/// Rows of the table with its heading, at least.
-const DONE_MIN: u16 = 3;
+/// Minimum rows of the table, with its heading.
+const FINISHED_MIN: u16 = 3;
 
-/// How many messages are shown at most.
+/// Maximum number of messages shown.
 const MESSAGES_MAX: u16 = 3;
 
-/// Gaps between parts, where there is room for all of them.
+/// Number of gaps between parts; all or none are shown.
 const GAPS: u16 = 5;
 
-/// The rows of each part, from the top; none where there is no room.
+/// The number of rows of each part, from the top; 0 for a part that does not fit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Rows {
-    /// What runs and where it stands.
+    /// Benchmark and progress.
     pub header: u16,
     /// The charts.
     pub charts: u16,
     /// The numbers.
     pub panel: u16,
-    /// The lights.
-    pub lights: u16,
-    /// Load points that are done, and what is left over.
-    pub done: u16,
+    /// The indicators.
+    pub indicators: u16,
+    /// The table of finished load points, and unused rows.
+    pub finished: u16,
     /// Warnings.
     pub messages: u16,
-    /// What can be done.
+    /// Keys.
     pub footer: u16,
-    /// Between the parts.
+    /// Rows between two parts.
     pub gap: u16,
 }
 
 impl Rows {
-    /// Shares out the rows of a terminal.
+    /// Allocates the rows of a terminal.
     pub fn fit(state: &State, height: u16) -> Rows {
         let is_open = state.run().plan.loads().any(|load| !load.is_closed());
         let mut left = height;
@@ -52,23 +52,23 @@ impl Rows {
             taken
         };
         let header = take(3, 1);
-        let lights = take(2, 1);
+        let indicators = take(2, 1);
         let panel = take(if is_open { panel::ROWS_OPEN } else { panel::ROWS }, 2);
         let footer = take(1, 1);
         let charts = take(CHARTS_MIN, CHARTS_MIN);
-        let done = take(DONE_MIN, DONE_MIN);
+        let finished = take(FINISHED_MIN, FINISHED_MIN);
         let gap = take(GAPS, GAPS) / GAPS;
-        // Where it is too close for gaps, rows are worth more to the table.
+        // Without room for gaps, the table needs the rows more.
         let charts = charts + take((CHARTS_MAX - CHARTS_MIN) * gap, 0);
-        // The table never needs more than all load points, its heading, and the messages below it.
+        // The table needs no more than all load points, its heading and the messages below it.
         let wanted =
-            state.n_points().unwrap_or(DONE_UNKNOWN).min(u32::from(height)) as u16 + 1 + MESSAGES_MAX;
-        let done = done + take(wanted.saturating_sub(done), 0);
+            state.n_points().unwrap_or(FINISHED_UNKNOWN).min(u32::from(height)) as u16 + 1 + MESSAGES_MAX;
+        let finished = finished + take(wanted.saturating_sub(finished), 0);
         let charts = charts + take((CHARTS_LARGEST - CHARTS_MAX) * gap, 0);
-        let done = done + take(height, 0);
-        // Messages come and go: they take the table's last rows, and nothing else moves.
-        let messages = MESSAGES_MAX.min(state.messages.len() as u16).min(done / 2);
-        Rows { header, charts, panel, lights, done: done - messages, messages, footer, gap }
+        let finished = finished + take(height, 0);
+        // Messages take the table's last rows, so that no other part moves when they change.
+        let messages = MESSAGES_MAX.min(state.messages.len() as u16).min(finished / 2);
+        Rows { header, charts, panel, indicators, finished: finished - messages, messages, footer, gap }
     }
 }
 
@@ -78,13 +78,13 @@ mod tests {
     use crate::progress::fixtures;
 
     fn total(rows: &Rows) -> u16 {
-        let Rows { header, charts, panel, lights, done, messages, footer, gap } = rows;
-        header + charts + panel + lights + done + messages + footer + gap * GAPS
+        let Rows { header, charts, panel, indicators, finished, messages, footer, gap } = rows;
+        header + charts + panel + indicators + finished + messages + footer + gap * GAPS
     }
 
     #[test]
-    fn all_rows_are_shared_out_and_no_more() {
-        for state in [fixtures::closed(), fixtures::open(), fixtures::turns()] {
+    fn all_rows_are_allocated_and_no_more() {
+        for state in [fixtures::closed(), fixtures::open(), fixtures::interleaved()] {
             for height in 0..80 {
                 let rows = Rows::fit(&state, height);
                 assert!(total(&rows) <= height, "{height}: {rows:?}");
@@ -94,21 +94,21 @@ mod tests {
     }
 
     #[test]
-    fn what_matters_most_stays_longest() {
+    fn important_parts_are_dropped_last() {
         let at = |height| Rows::fit(&fixtures::closed(), height);
-        assert_eq!((at(3).header, at(3).lights), (3, 0));
-        assert_eq!((at(10).lights, at(10).panel, at(10).charts), (2, 5, 0));
-        assert_eq!((at(24).charts, at(24).done + at(24).messages, at(24).gap), (7, 4, 0));
+        assert_eq!((at(3).header, at(3).indicators), (3, 0));
+        assert_eq!((at(10).indicators, at(10).panel, at(10).charts), (2, 5, 0));
+        assert_eq!((at(24).charts, at(24).finished + at(24).messages, at(24).gap), (7, 4, 0));
         assert_eq!((at(40).charts, at(40).gap), (14, 1));
     }
 
     #[test]
-    fn messages_take_room_from_the_table_only() {
+    fn messages_take_rows_from_the_table_only() {
         let mut state = fixtures::closed();
         state.messages.clear();
         let quiet = Rows::fit(&state, 40);
-        state.messages.push_back("warning: it rains".to_owned());
+        state.messages.push_back("warning: the disk is full".to_owned());
         let rows = Rows::fit(&state, 40);
-        assert_eq!(rows, Rows { messages: 1, done: quiet.done - 1, ..quiet });
+        assert_eq!(rows, Rows { messages: 1, finished: quiet.finished - 1, ..quiet });
     }
 }

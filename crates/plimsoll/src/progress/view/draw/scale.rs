@@ -1,21 +1,21 @@
-//! Scales of charts: few, round, and seldom changed.
+//! Scales of charts: few, round and rarely changed.
 
-/// The numbers at which a scale may end, times a power of ten; each half is as round.
+/// Upper ends of linear scales, times a power of ten; half of each is a round number too.
 const ENDS: [f64; 6] = [1.0, 2.0, 4.0, 6.0, 8.0, 10.0];
 
-/// A vertical axis.
+/// A vertical axis with its labels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scale {
-    /// The value at the lower end.
+    /// Value at the lower end.
     pub low: f64,
-    /// The value at the upper end.
+    /// Value at the upper end.
     pub high: f64,
-    /// Labels at equal distances from the lower end to the upper end; two at least.
+    /// Labels at equal distances from the lower to the upper end; at least two.
     labels: Vec<String>,
 }
 
 impl Scale {
-    /// Returns as many of the labels as so many rows have room for, all of one width.
+    /// Returns as many evenly spaced labels as fit into `rows` rows, padded to `width`.
     pub fn labels_for(&self, rows: u16, width: usize) -> Vec<String> {
         let steps = self.labels.len() - 1;
         let fits = |step: &usize| steps.is_multiple_of(*step) && steps / step < usize::from(rows).max(2);
@@ -24,7 +24,7 @@ impl Scale {
     }
 }
 
-/// Makes a scale from zero to a round number that is not below `max`, with its half.
+/// Makes a scale from zero to a round number of at least `max`, with a label at the middle.
 pub fn linear(max: f64) -> Scale {
     let max = if max.is_finite() { max.max(1.0) } else { 1.0 };
     let power = 10f64.powf(max.log10().floor());
@@ -33,7 +33,7 @@ pub fn linear(max: f64) -> Scale {
     Scale { low: 0.0, high: end, labels: [0.0, end / 2.0, end].map(label).to_vec() }
 }
 
-/// Makes a scale of powers of ten that holds the logarithms of times in seconds.
+/// Makes a logarithmic scale of whole decades for times, given as decimal logarithms of seconds.
 pub fn logarithmic(logarithms: impl Iterator<Item = f64>) -> Scale {
     let (low, high) = logarithms
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (value.min(low), value.max(high)));
@@ -43,7 +43,7 @@ pub fn logarithmic(logarithms: impl Iterator<Item = f64>) -> Scale {
     Scale { low, high, labels: decades.map(label).collect() }
 }
 
-/// Writes a power of ten as a time: `10 ms`.
+/// Formats a power of ten of seconds as a time: `10 ms`.
 fn label(power: i32) -> String {
     let (unit, above) = match power {
         ..-6 => ("ns", 9),
@@ -54,23 +54,23 @@ fn label(power: i32) -> String {
     format!("{} {unit}", 10f64.powi(power + above))
 }
 
-/// A horizontal axis: which seconds each dot stands for.
+/// A horizontal axis of time, divided into dots.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TimeAxis {
-    /// The first second.
+    /// Time at the left end, in s.
     pub start: f64,
-    /// Dots from the left to the right end.
+    /// Number of dots.
     pub dots: usize,
-    /// Seconds that one dot stands for; less than one where the run is short.
+    /// Width of a dot, in s; less than one in a short run.
     pub seconds_per_dot: f64,
 }
 
 impl TimeAxis {
-    /// Makes an axis with so many dots: of the whole run if its length is known, else of the last seconds, one each.
+    /// Makes an axis with `dots` dots: of the whole run if its length is known, otherwise of the last seconds, one per dot.
     pub fn new(planned: Option<f64>, newest: f64, dots: usize) -> TimeAxis {
         let width = dots.max(1) as f64;
         match planned {
-            // A drain at the end comes on top of the plan.
+            // The planned length does not include a drain at the end.
             Some(planned) => {
                 TimeAxis { start: 0.0, dots, seconds_per_dot: planned.max(newest).max(1.0) / width }
             }
@@ -78,26 +78,26 @@ impl TimeAxis {
         }
     }
 
-    /// Returns the last second.
+    /// Returns the time at the right end, in s.
     pub fn end(&self) -> f64 {
         self.start + self.dots as f64 * self.seconds_per_dot
     }
 
-    /// Returns the seconds that a dot stands for, from and to.
+    /// Returns the start and end of a dot, in s.
     pub fn span(&self, dot: usize) -> (f64, f64) {
         let from = self.start + dot as f64 * self.seconds_per_dot;
         (from, from + self.seconds_per_dot)
     }
 
-    /// Returns the dot in which a second begins; `None` if that is before the axis.
+    /// Returns the dot that contains a time; `None` if the time is before the axis.
     pub fn dot_of(&self, from: f64) -> Option<usize> {
         let dot = (from - self.start) / self.seconds_per_dot;
         (-1e-6 < dot).then_some((dot + 1e-6) as usize)
     }
 }
 
-/// Returns where the page begins on which so many dots show the newest second: it stands still until it is full, then
-/// moves on by half.
+/// Returns the start of the page of `dots` dots that contains the newest second. A page is filled and then scrolled by
+/// half.
 pub fn page(newest: f64, dots: f64) -> f64 {
     let step = (dots / 2.0).floor().max(1.0);
     ((newest - dots) / step).ceil().max(0.0) * step
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn logarithmic_scales_hold_whole_decades() {
+    fn logarithmic_scales_cover_whole_decades() {
         let scale = times(&[0.002, 0.3]);
         assert_eq!((scale.low, scale.high), (-3.0, 0.0));
         assert_eq!(scale.labels, ["1 ms", "10 ms", "100 ms", "1 s"]);
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_are_left_out_evenly_where_there_is_no_room() {
+    fn labels_that_do_not_fit_are_omitted_evenly() {
         let scale = times(&[1e-6, 1.0]);
         assert_eq!(scale.labels_for(7, 6).len(), 7);
         assert_eq!(scale.labels_for(5, 6), ["  1 µs", "100 µs", " 10 ms", "   1 s"]);
@@ -138,14 +138,14 @@ mod tests {
         assert_eq!(scale.labels_for(0, 6).len(), 2);
     }
 
-    /// By hand: 240 s on 60 dots are 4 s each; dot 2 stands for 8 s to 12 s.
+    /// By hand: 240 s on 60 dots are 4 s each; dot 2 covers 8 s to 12 s.
     #[test]
     fn a_run_of_known_length_fills_the_axis() {
         let axis = TimeAxis::new(Some(240.0), 30.0, 60);
         assert_eq!((axis.start, axis.end(), axis.seconds_per_dot), (0.0, 240.0, 4.0));
         assert_eq!((axis.span(2), axis.dot_of(8.0), axis.dot_of(11.9)), ((8.0, 12.0), Some(2), Some(2)));
         let longer = TimeAxis::new(Some(240.0), 300.0, 60);
-        assert_eq!(longer.end(), 300.0, "drains are on top");
+        assert_eq!(longer.end(), 300.0, "with a drain");
         let short = TimeAxis::new(Some(15.0), 3.0, 60);
         assert_eq!((short.seconds_per_dot, short.span(59).1), (0.25, 15.0));
     }
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_stands_still_until_it_is_full() {
+    fn a_page_scrolls_only_when_it_is_full() {
         let starts = [0.0, 1.0, 100.0, 101.0, 150.0, 151.0, 600.0].map(|newest| page(newest, 100.0));
         assert_eq!(starts, [0.0, 0.0, 0.0, 50.0, 50.0, 100.0, 500.0]);
     }

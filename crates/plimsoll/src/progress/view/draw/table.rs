@@ -1,21 +1,21 @@
-//! The load points that are done, and the last messages.
+//! The table of finished load points, the latest messages, and the footer.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::paint::{Look, bold, dim, put, take_rows};
-use crate::progress::state::{Color, Done, State};
+use super::paint::{FrameContext, bold, dim, put, take_rows};
+use crate::progress::state::{FinishedPoint, IndicatorStatus, State};
 use crate::progress::text::{load_text, rate, time};
 
-/// Columns of a server's name.
+/// Width of a server's label, in columns.
 const LABEL: usize = 14;
 
-/// Draws the newest of them that there is room for, oldest first.
-pub fn draw(state: &State, look: Look, mut area: Rect, buffer: &mut Buffer) {
+/// Draws as many of the latest load points as fit, oldest first.
+pub fn draw(state: &State, context: FrameContext, mut area: Rect, buffer: &mut Buffer) {
     let labels = if state.runs.len() == 1 { 0 } else { LABEL };
     let heading = format!(
-        "Done {:<14}{:<labels$}{:>12}{:>10}{:>10}{:>8}  so far",
+        "   # {:<14}{:<labels$}{:>12}{:>10}{:>10}{:>8}  status",
         "load",
         if labels == 0 { "" } else { "server" },
         "completed",
@@ -24,31 +24,31 @@ pub fn draw(state: &State, look: Look, mut area: Rect, buffer: &mut Buffer) {
         "errors"
     );
     put(buffer, take_rows(&mut area, 1), &Line::styled(heading, bold()), &Line::default());
-    let hidden = state.done.len().saturating_sub(usize::from(area.height));
-    for done in state.done.iter().skip(hidden) {
-        let label = shortened(&state.runs[done.run].label, labels.saturating_sub(1));
+    let hidden = state.finished.len().saturating_sub(usize::from(area.height));
+    for point in state.finished.iter().skip(hidden) {
+        let label = truncated(&state.runs[point.run].label, labels.saturating_sub(1));
         let row = take_rows(&mut area, 1);
-        put(buffer, row, &line(done, &format!("{label:<labels$}"), look), &Line::default());
+        put(buffer, row, &line(point, &format!("{label:<labels$}"), context), &Line::default());
     }
 }
 
-fn line(done: &Done, label: &str, look: Look) -> Line<'static> {
-    let color = done.objection.map_or(Color::Green, |(color, _)| color);
-    let (sign, style) = look.light(color);
-    let words = done.objection.map_or("no objection", |(_, family)| family);
+fn line(point: &FinishedPoint, label: &str, context: FrameContext) -> Line<'static> {
+    let status = point.problem.map_or(IndicatorStatus::Good, |(status, _)| status);
+    let (symbol, style) = context.symbol(status);
+    let text = point.problem.map_or("ok", |(_, name)| name);
     let numbers = format!(
         "{:>4} {:<14}{label}{:>12}{:>10}{:>10}{:>8}  ",
-        done.index + 1,
-        load_text(done.load),
-        rate(done.rate),
-        time(done.mean),
-        time(done.p99),
-        done.errors,
+        point.index + 1,
+        load_text(point.load),
+        rate(point.rate),
+        time(point.mean),
+        time(point.p99),
+        point.errors,
     );
-    Line::from(vec![Span::raw(numbers), Span::styled(format!("{sign} {words}"), style)])
+    Line::from(vec![Span::raw(numbers), Span::styled(format!("{symbol} {text}"), style)])
 }
 
-/// Draws the newest messages.
+/// Draws the latest messages.
 pub fn draw_messages(state: &State, mut area: Rect, buffer: &mut Buffer) {
     let hidden = state.messages.len().saturating_sub(usize::from(area.height));
     for message in state.messages.iter().skip(hidden) {
@@ -57,17 +57,17 @@ pub fn draw_messages(state: &State, mut area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// Draws what can be done.
-pub fn draw_footer(look: Look, area: Rect, buffer: &mut Buffer) {
-    let text = match look.is_stopping {
-        false => "q: end the run and keep what is recorded",
-        true => "Stopping; what was recorded is kept. Ctrl-C quits immediately.",
+/// Draws the footer with the keys.
+pub fn draw_footer(context: FrameContext, area: Rect, buffer: &mut Buffer) {
+    let text = match context.is_stopping {
+        false => "q: stop the run and keep its records",
+        true => "Stopping; the records so far are kept. Ctrl-C quits immediately.",
     };
     put(buffer, area, &Line::styled(text, dim()), &Line::default());
 }
 
-/// Cuts a text that is too long, and says so with an ellipsis.
-fn shortened(text: &str, width: usize) -> String {
+/// Truncates a text that is too long, with an ellipsis.
+fn truncated(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();
     }

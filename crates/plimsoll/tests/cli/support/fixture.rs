@@ -1,4 +1,4 @@
-//! A folder of its own for each test, and the real binary run in it.
+//! A directory for each test, and the real binary run in it.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -11,16 +11,16 @@ use tempfile::TempDir;
 
 use super::Running;
 
-/// No command of these tests takes this long, however busy the machine.
-const PATIENCE: Duration = Duration::from_secs(180);
+/// Timeout of a command; none of these tests takes this long, even on a busy machine.
+const TIMEOUT: Duration = Duration::from_secs(180);
 
-/// A folder in which commands run, and where everything that they write stays.
-pub struct Lab {
+/// A directory in which commands run and to which they write.
+pub struct Fixture {
     folder: TempDir,
 }
 
-/// Rules that a run breaks on a machine that is busy with something else: its generator had to wait, its users began late,
-/// or it came to few operations, or stood still and then caught up. Every other rule speaks of the run itself.
+/// Rules that a run may break on a busy machine: the generator had to wait, users started late, or operations were too few
+/// or came in bursts. All other rules concern the run itself.
 const NOISE: [&str; 6] = [
     "generator-busy",
     "generator-run-queue",
@@ -30,21 +30,21 @@ const NOISE: [&str; 6] = [
     "phase-boundary",
 ];
 
-/// A command that has ended.
+/// The result of a command that has exited.
 #[derive(Debug)]
 pub struct Ended {
-    /// Where it ran.
+    /// The directory in which it ran.
     pub folder: PathBuf,
     pub code: Option<i32>,
     pub stdout: String,
     pub stderr: String,
 }
 
-impl Lab {
-    /// Servers that give up root's rights can enter it.
-    pub fn new() -> Lab {
+impl Fixture {
+    /// Creates the directory; servers that drop root privileges can enter it.
+    pub fn new() -> Fixture {
         let open = Permissions::from_mode(0o755);
-        Lab { folder: tempfile::Builder::new().permissions(open).tempdir().unwrap() }
+        Fixture { folder: tempfile::Builder::new().permissions(open).tempdir().unwrap() }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -58,7 +58,7 @@ impl Lab {
         path
     }
 
-    /// The binary with arguments, in this folder and with no settings of the machine's user.
+    /// Returns a command that runs the binary in this directory, without the user's settings.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
         self.prepare(&mut command);
@@ -76,23 +76,23 @@ impl Lab {
             .env_remove("CLICOLOR_FORCE");
     }
 
-    /// Runs a command to its end.
+    /// Runs the binary and waits for it.
     pub fn run(&self, arguments: &[&str]) -> Ended {
         let mut command = assert_cmd::Command::from_std(self.command(arguments));
-        self.ended(&command.timeout(PATIENCE).output().unwrap())
+        self.ended(&command.timeout(TIMEOUT).output().unwrap())
     }
 
-    /// Runs what [`Lab::command`] made to its end.
+    /// Runs a command of [`Fixture::command`] and waits for it.
     pub fn end(&self, command: Command) -> Ended {
-        self.ended(&assert_cmd::Command::from_std(command).timeout(PATIENCE).output().unwrap())
+        self.ended(&assert_cmd::Command::from_std(command).timeout(TIMEOUT).output().unwrap())
     }
 
-    /// Runs a command line of a shell to its end; `$plimsoll` in it is the binary.
+    /// Runs a shell command line and waits for it; `$plimsoll` is the binary.
     pub fn shell(&self, line: &str) -> Ended {
         let mut command = Command::new("bash");
         self.prepare(&mut command);
         command.args(["-c", line]).env("plimsoll", env!("CARGO_BIN_EXE_plimsoll"));
-        self.ended(&assert_cmd::Command::from_std(command).timeout(PATIENCE).output().unwrap())
+        self.ended(&assert_cmd::Command::from_std(command).timeout(TIMEOUT).output().unwrap())
     }
 
     fn ended(&self, output: &std::process::Output) -> Ended {
@@ -104,10 +104,10 @@ impl Lab {
         }
     }
 
-    /// Starts a command that goes on running.
+    /// Starts the binary in the background.
     ///
-    /// It hears signals as from a terminal: a job in the background of a script, as tests can be, has some ignored, and
-    /// its children as well.
+    /// Its signal handlers are reset: background jobs of a script, as tests may be, ignore some signals, and so do their
+    /// children.
     pub fn start(&self, arguments: &[&str]) -> Running {
         let plain = self.command(arguments);
         let mut command = Command::new("env");
@@ -132,7 +132,7 @@ impl Lab {
         self.run(&["report", run, "--format", "json"]).expect(0).json()
     }
 
-    /// Returns a fact about the machines that a run has written down.
+    /// Returns a fact about the machines from a run's report.
     pub fn fact(&self, run: &Path, section: &str, name: &str) -> Option<String> {
         let report = self.report(run);
         let sections = report["testbed"]["sections"].as_array()?;
@@ -149,20 +149,20 @@ impl Ended {
         self
     }
 
-    /// Expects whole runs that are valid, or invalid for what else this machine does and for nothing else.
+    /// Expects complete runs that are valid, or invalid only because the machine is busy.
     #[track_caller]
     pub fn expect_run(self) -> Ended {
         self.assert_run();
         self
     }
 
-    /// The same of a command that is looked at further.
+    /// Does the same without consuming the result.
     #[track_caller]
     pub fn assert_run(&self) {
         self.assert_run_or(&[]);
     }
 
-    /// The same where the run may break these rules as well: it is too short for them, or made to break them.
+    /// Does the same, and also allows violations of `rules`, because the run is too short or made to violate them.
     #[track_caller]
     pub fn assert_run_or(&self, rules: &[&str]) {
         let verdicts = self.verdicts();
@@ -182,7 +182,7 @@ impl Ended {
         }
     }
 
-    /// Expects a whole run that is invalid for what else this machine does, and for nothing else.
+    /// Expects a complete run that is invalid only because the machine is busy.
     #[track_caller]
     pub fn assert_run_is_noise(&self) {
         self.assert_run();
@@ -190,7 +190,7 @@ impl Ended {
         assert!(verdicts.iter().any(|verdict| verdict.state != "valid"), "{verdicts:?}");
     }
 
-    /// Returns the verdicts on the runs that a command made: it names their files last, or in its JSON.
+    /// Returns the verdicts on the runs of a command, which prints the names of the run files last, or in its JSON.
     #[track_caller]
     fn verdicts(&self) -> Vec<Verdict> {
         let files: Vec<String> = match self.stdout.starts_with('{') {
@@ -201,7 +201,7 @@ impl Ended {
         files.iter().map(|file| Verdict::of(&self.folder, file)).collect()
     }
 
-    /// Expects a run that came to its end, whatever the verdict: where the question is whether there can be one.
+    /// Expects a complete run with any verdict.
     #[track_caller]
     pub fn expect_measured(self) -> Ended {
         assert!(self.last_line().ends_with(".plim"), "{}\n{}", self.stderr, self.stdout);
@@ -210,13 +210,13 @@ impl Ended {
     }
 
     #[track_caller]
-    pub fn says(self, text: &str) -> Ended {
+    pub fn expect_stderr(self, text: &str) -> Ended {
         assert!(self.stderr.contains(text), "`{text}` expected in:\n{}", self.stderr);
         self
     }
 
     #[track_caller]
-    pub fn prints(self, text: &str) -> Ended {
+    pub fn expect_stdout(self, text: &str) -> Ended {
         assert!(self.stdout.contains(text), "`{text}` expected in:\n{}", self.stdout);
         self
     }
@@ -232,11 +232,11 @@ impl Ended {
     }
 }
 
-/// The verdict on a run, by its report.
+/// The verdict on a run, from its report.
 #[derive(Debug)]
 pub struct Verdict {
     pub state: String,
-    /// The rules that it broke.
+    /// The rules that were violated.
     pub rules: Vec<String>,
     /// The longest time for which a load point delivered nothing of what it offered, taken together; in s.
     undelivered_s: f64,
@@ -248,7 +248,7 @@ pub struct Verdict {
 const STANDSTILL_MAX: f64 = 0.2;
 
 impl Verdict {
-    /// Reads the verdict on a run file in a folder.
+    /// Reads the verdict on a run file in a directory.
     #[track_caller]
     pub fn of(folder: &Path, run: &str) -> Verdict {
         let mut report = Command::new(env!("CARGO_BIN_EXE_plimsoll"));
@@ -272,13 +272,13 @@ impl Verdict {
         }
     }
 
-    /// Expects a whole run that is valid, or breaks only these rules and those that a busy machine makes it break.
+    /// Expects a complete run that is valid, or violates only `rules` and the rules that a busy machine may violate.
     #[track_caller]
     pub fn assert_noise_or(&self, rules: &[&str]) {
         assert_eq!(self.ending["kind"], "complete", "{self:?}");
         assert!(["valid", "invalid"].contains(&self.state.as_str()), "{self:?}");
         assert_eq!(self.state == "valid", self.rules.is_empty(), "{self:?}");
-        // A generator that is late delivers less than it should.
+        // A late generator delivers less than the offered rate.
         let is_late = self.rules.iter().any(|rule| rule == "generator-lateness");
         let is_known = |rule: &String| match rule.as_str() {
             "delivered" => is_late || self.undelivered_s < STANDSTILL_MAX || rules.contains(&"delivered"),
@@ -288,7 +288,7 @@ impl Verdict {
     }
 }
 
-/// Returns the letters with which a line begins.
+/// Returns the first word of a line.
 fn first_word(line: &str) -> &str {
     line.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default()
 }

@@ -1,27 +1,27 @@
-//! Reports on paper: PDF, where the program was built with it.
+//! Reports as PDF, if the program was built with the feature `pdf`.
 
 use disclosure::Document;
 use units::WallTime;
 
 use crate::exit::Failure;
 
-/// Sets a document in type; `made` is the date that the PDF bears.
+/// Renders a document as PDF; `created` is its creation date.
 #[cfg(feature = "pdf")]
-pub fn pdf(document: &Document, made: WallTime) -> Result<Vec<u8>, Failure> {
-    let pdf = ::pdf::render(document, moment(made))
+pub fn render(document: &Document, created: WallTime) -> Result<Vec<u8>, Failure> {
+    let pdf = ::pdf::render(document, moment(created))
         .map_err(|error| Failure::new(crate::exit::Exit::Internal, error))?;
     for remark in &pdf.remarks {
-        crate::tell::warn(format!("PDF: {remark}"));
+        crate::stderr::warn(format!("PDF: {remark}"));
     }
     Ok(pdf.bytes)
 }
 
-/// Says how to get a program that can do it.
+/// Fails with a hint how to build a program that can write PDF.
 #[cfg(not(feature = "pdf"))]
-pub fn pdf(_: &Document, _: WallTime) -> Result<Vec<u8>, Failure> {
-    Err(Failure::usage("this program was built without PDF").hint(
-        "build it with `cargo build --release --package plimsoll --features pdf` (some five minutes more), or let a \
-         browser print the HTML report, which is laid out for paper",
+pub fn render(_: &Document, _: WallTime) -> Result<Vec<u8>, Failure> {
+    Err(Failure::usage("this program was built without PDF support").hint(
+"build it with `cargo build --release --package plimsoll --features pdf` (about five minutes longer), or print \
+the HTML report from a browser; it has a print layout",
     ))
 }
 

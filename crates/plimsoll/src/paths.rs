@@ -1,4 +1,4 @@
-//! Where files go. With the command line, the only reader of the environment.
+//! Paths of files. With the command line, this module alone reads the environment.
 
 use std::env::VarError;
 use std::path::{Path, PathBuf};
@@ -12,36 +12,36 @@ use units::WallTime;
 use crate::exit::{Exit, Failure};
 use crate::shell;
 
-/// Returns the file of the stored calibration: in `$XDG_STATE_HOME`, else in `~/.local/state`.
+/// Returns the path of the stored calibration: in `$XDG_STATE_HOME`, or else in `~/.local/state`.
 pub fn calibration() -> Result<PathBuf, Failure> {
-    Ok(own_folder("XDG_STATE_HOME", ".local/state")?.join("calibration.toml"))
+    Ok(own_dir("XDG_STATE_HOME", ".local/state")?.join("calibration.toml"))
 }
 
-/// Returns the file of the key that seals are made with: in `$XDG_CONFIG_HOME`, else in `~/.config`.
+/// Returns the path of the signing key for seals: in `$XDG_CONFIG_HOME`, or else in `~/.config`.
 pub fn seal_key() -> Result<PathBuf, Failure> {
-    Ok(own_folder("XDG_CONFIG_HOME", ".config")?.join("seal.key"))
+    Ok(own_dir("XDG_CONFIG_HOME", ".config")?.join("seal.key"))
 }
 
-/// Returns the program's folder where a variable of the XDG base directories says, else below the home; without a home,
-/// below the private folder for what is kept.
-fn own_folder(variable: &str, below_home: &str) -> Result<PathBuf, Failure> {
+/// Returns the program's directory below the XDG base directory that `variable` names, or else below the home directory;
+/// without either, below the persistent private directory.
+fn own_dir(variable: &str, below_home: &str) -> Result<PathBuf, Failure> {
     let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(below_home));
     let base = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
     match base.or_else(home) {
         Some(base) => Ok(base.join("plimsoll")),
-        None => Ok(private(&kept())?.join(below_home)),
+        None => Ok(make_private(&persistent_dir())?.join(below_home)),
     }
 }
 
-/// Returns the file of a run file's seal: `NAME.plim.seal`.
+/// Returns the path of a run file's seal: `NAME.plim.seal`.
 pub fn seal_file(run: &Path) -> PathBuf {
     let mut name = run.as_os_str().to_owned();
     name.push(".seal");
     name.into()
 }
 
-/// Returns the folder in which a started server gets its own: in memory if there is a file system for that. It is this
-/// user's alone; [`private`] makes it.
+/// Returns the directory below which a started server gets its work directory, on tmpfs if there is one. Only this user
+/// has access; [`make_private`] creates it.
 pub fn work_dir() -> PathBuf {
     let memory = Path::new("/dev/shm");
     match memory.is_dir() {
@@ -50,38 +50,41 @@ pub fn work_dir() -> PathBuf {
     }
 }
 
-/// Returns the folder in which file sets of servers are kept from run to run. Servers read them under another account, so
-/// it is not in anybody's home.
+/// Returns the directory of a benchmark's file set, which is kept between runs. Servers read it under another account, so
+/// it is not in a home directory.
 pub fn files_dir(benchmark: &str) -> PathBuf {
-    kept().join("files").join(benchmark)
+    persistent_dir().join("files").join(benchmark)
 }
 
-/// Returns the folder of this user's alone for what outlives a restart of the machine.
-pub fn kept() -> PathBuf {
+/// Returns this user's private directory for files that survive a reboot.
+pub fn persistent_dir() -> PathBuf {
     private_folder_in(Path::new("/var/tmp"))
 }
 
-/// Makes a folder of this user's alone, or sees that it is one; returns where it is.
-pub fn private(folder: &Path) -> Result<PathBuf, Failure> {
+/// Creates a directory that only this user has access to, or checks an existing one; returns its path.
+///
+/// # Errors
+/// If it cannot be created, or others have access to it.
+pub fn make_private(folder: &Path) -> Result<PathBuf, Failure> {
     make_private_folder(folder).map_err(|error| Failure::new(Exit::Testbed, error))
 }
 
-/// Returns the folders in which a shell would look for a program.
+/// Returns the directories of `PATH`.
 pub fn search_path() -> Vec<PathBuf> {
     std::env::var_os("PATH").map_or_else(Vec::new, |path| std::env::split_paths(&path).collect())
 }
 
-/// Returns a run file's path that is not taken: `runs/webstone-2.0.1-20261121-163000.plim`.
+/// Returns an unused path for a run file: `runs/webstone-2.0.1-20261121-163000.plim`.
 pub fn run_file(benchmark: &str, now: WallTime) -> PathBuf {
-    free_path(benchmark, now, ".plim")
+    unused_path(benchmark, now, ".plim")
 }
 
-/// Returns the path of a folder for several runs that is not taken: `runs/web96-20261121-163000`.
+/// Returns an unused path for a directory of several runs: `runs/web96-20261121-163000`.
 pub fn campaign(benchmark: &str, now: WallTime) -> PathBuf {
-    free_path(benchmark, now, "")
+    unused_path(benchmark, now, "")
 }
 
-fn free_path(benchmark: &str, now: WallTime, extension: &str) -> PathBuf {
+fn unused_path(benchmark: &str, now: WallTime, extension: &str) -> PathBuf {
     let time = zoned(now).strftime("%Y%m%d-%H%M%S").to_string();
     let name = |suffix: &str| PathBuf::from(format!("runs/{benchmark}-{time}{suffix}{extension}"));
     let free = |path: &PathBuf| !path.exists();
@@ -89,7 +92,7 @@ fn free_path(benchmark: &str, now: WallTime, extension: &str) -> PathBuf {
     std::iter::once(name("")).chain(numbered).find(free).expect("numbers do not end")
 }
 
-/// Returns a time for people: `2026-11-21 16:30:00 +01:00`.
+/// Formats a time in the local time zone: `2026-11-21 16:30:00 +01:00`.
 pub fn time_text(time: WallTime) -> String {
     zoned(time).strftime("%Y-%m-%d %H:%M:%S %:z").to_string()
 }
@@ -99,21 +102,21 @@ fn zoned(time: WallTime) -> jiff::Zoned {
     timestamp.to_zoned(TimeZone::system())
 }
 
-/// Returns program name, version and build.
+/// Returns the program's name and version.
 pub fn program() -> String {
     format!("plimsoll {}", env!("CARGO_PKG_VERSION"))
 }
 
-/// Returns the command line as given, as a shell takes it, without credentials.
+/// Returns the command line, quoted for a shell, without credentials.
 pub fn command_line() -> String {
     let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     shell::join(words_without_credentials(words))
 }
 
-/// Returns an environment variable that a definition names.
+/// Returns the value of an environment variable.
 ///
 /// # Errors
-/// If it is not set, or is not UTF-8: a clause.
+/// If it is not set or not UTF-8; the error is the predicate of a sentence.
 pub fn variable(name: &str) -> Result<String, &'static str> {
     std::env::var(name).map_err(|error| match error {
         VarError::NotPresent => "is not set",
