@@ -36,29 +36,29 @@ impl Kinded for WebRequest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Outcome {
-    /// All of the right bytes arrived.
+    /// The complete and correct reply arrived.
     Ok = 0,
-    /// Nobody listens, or the listener's queue is full and it says so.
+    /// The connection was refused: there is no listener, or its queue is full.
     Refused = 1,
-    /// The peer broke the connection off.
+    /// The peer reset the connection.
     Reset = 2,
-    /// No way to the peer: no route, network down.
+    /// The peer is unreachable: no route, network down.
     Unreachable = 3,
-    /// The time limit of the operation passed.
+    /// The operation exceeded its time limit.
     TimedOut = 4,
-    /// The status is not the one that the workload expects.
+    /// The reply has a status that the workload does not expect.
     WrongStatus = 5,
-    /// The reply's head breaks the protocol.
+    /// The head of the reply violates the protocol.
     MalformedHead = 6,
-    /// The reply's head is larger than any honest one.
+    /// The head of the reply exceeds the size limit.
     OversizedHead = 7,
-    /// The body's chunks break the protocol.
+    /// The chunked body violates the protocol.
     MalformedBody = 8,
-    /// The peer ended before the body that it announced, or before a head.
+    /// The peer closed the connection before the end of the body or of the head.
     Truncated = 9,
-    /// The body is not as long as the object is.
+    /// The body has another length than the object.
     WrongLength = 10,
-    /// The body is as long as the object, with other bytes in it.
+    /// The body has the length of the object but other bytes.
     WrongBytes = 11,
     /// This machine has no local port left for the connection.
     NoLocalPort = 12,
@@ -66,13 +66,13 @@ pub enum Outcome {
     NoDescriptor = 13,
     /// The target policy does not allow the address.
     Forbidden = 14,
-    /// The encrypted connection does not come about, or what came over it was not encrypted as agreed.
+    /// The TLS handshake failed, or the encrypted connection broke the protocol.
     TlsFailed = 15,
-    /// HTTP/2: the peer ended this stream alone, or refused it.
+    /// HTTP/2: the peer reset or refused the stream.
     StreamReset = 16,
-    /// HTTP/2: the connection broke the protocol or was ended with an error, and all its streams with it.
+    /// HTTP/2: the connection violated the protocol or ended with an error, and with it all its streams.
     Http2Failed = 17,
-    /// The body is compressed, or encoded otherwise, though nobody asked for that.
+    /// The body has a content coding that the request did not accept.
     WrongEncoding = 18,
 }
 
@@ -130,7 +130,7 @@ impl Outcome {
         }
     }
 
-    /// Returns whether the fault lies with the generator's own machine, not with the SUT.
+    /// Returns whether the generator's own machine caused the failure, not the SUT.
     pub fn is_ours(self) -> bool {
         matches!(self, Outcome::NoLocalPort | Outcome::NoDescriptor | Outcome::Forbidden)
     }

@@ -1,4 +1,4 @@
-//! The plan of a run: everything explicit, nothing left to be decided.
+//! The plan of a run: all settings explicit, no defaults left to apply.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -17,9 +17,9 @@ pub const PLAN_FORMAT: u32 = 2;
 pub struct Plan {
     /// The version of this form, [`PLAN_FORMAT`].
     pub format: u32,
-    /// Which benchmark.
+    /// The benchmark.
     pub benchmark: BenchmarkId,
-    /// The seed of everything that users and schedules do.
+    /// The seed of all random choices of users and schedules.
     pub seed: u64,
     /// The requests and pages.
     pub workload: Workload,
@@ -28,7 +28,7 @@ pub struct Plan {
     /// The load points in the order in which they are run; indexes 0, 1, 2… Not empty, but for a search that has not
     /// begun: it adds them one by one.
     pub load_points: Vec<LoadPoint>,
-    /// The search that takes the place of given load points.
+    /// The search that replaces given load points.
     pub search: Option<Search>,
     /// The limits of an acceptable result, given by the user.
     pub limits: Vec<Limit>,
@@ -36,9 +36,9 @@ pub struct Plan {
     pub phases: Phases,
     /// The rules of the verdict.
     pub rules: Rules,
-    /// Deviations from the benchmark's definition; empty for a run by the book.
+    /// Deviations from the benchmark's definition; empty for a run as defined.
     pub modifications: Vec<Modification>,
-    /// The system under test as asked for.
+    /// The system under test, as specified.
     pub sut: SutPlan,
     /// CPUs that load threads are pinned to, one thread each; empty: one thread per CPU that is left, not pinned.
     pub load_cpus: Vec<u32>,
@@ -75,7 +75,7 @@ impl Plan {
         self.load_points.iter().map(|point| point.load).chain(searched)
     }
 
-    /// Takes out what looks like a credential and is not disclosed on purpose.
+    /// Removes values that look like credentials and are not disclosed on purpose.
     pub fn leave_out_credentials(&mut self) {
         self.workload.requests.iter_mut().for_each(|request| drop(request.take_credentials()));
     }
@@ -86,21 +86,21 @@ impl Plan {
     }
 }
 
-/// Which benchmark, in which version.
+/// The identity of a benchmark: its id, version, title and headline.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BenchmarkId {
-    /// Our name for it: `webstone-2.0.1`.
+    /// The id: `webstone-2.0.1`.
     pub id: String,
-    /// Rises with any change that could move a number.
+    /// The version; rises with any change that could move a number.
     pub version: u32,
     /// The name for people: `WebStone 2.0.1-style`.
     pub title: String,
-    /// Its own figure.
+    /// The headline figure.
     pub headline: Headline,
 }
 
-/// The figure that a benchmark is known by.
+/// The headline figure of a benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Headline {
@@ -125,7 +125,7 @@ impl Headline {
         }
     }
 
-    /// Returns what the benchmark calls one user of a closed loop.
+    /// Returns the benchmark's name for a user of a closed loop.
     pub fn user_name(self) -> &'static str {
         match self {
             Headline::ConnectionRate | Headline::RequestRate => "client",
@@ -144,7 +144,7 @@ pub struct Protocol {
     pub tls: Tls,
     /// The lifetime of a connection.
     pub connection: Connection,
-    /// HTTP/2: how many users share a connection, each with one stream at a time; at least 1.
+    /// HTTP/2: the number of users that share a connection, each with one stream at a time; at least 1.
     pub streams: u32,
     /// The longest that one operation may take, measured from its sending.
     #[serde(rename = "time_limit_ns", with = "with_serde::nanos")]
@@ -176,7 +176,7 @@ impl HttpVersion {
     }
 }
 
-/// Whether connections are encrypted, and how they begin.
+/// The encryption of connections and the kind of their handshakes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tls {
@@ -189,7 +189,7 @@ pub enum Tls {
 }
 
 impl Tls {
-    /// Returns what follows the version of HTTP, for people; empty without encryption.
+    /// Returns the text after the version of HTTP, for people; empty without encryption.
     pub fn clause(self) -> &'static str {
         match self {
             Tls::Off => "",
@@ -199,13 +199,14 @@ impl Tls {
     }
 }
 
-/// The longest that the end of a connection is waited for, once the reply that was to be its last is complete.
+/// The longest wait for the end of a connection after its complete last reply.
 ///
-/// Where a connection belongs to an operation, the peer ends it, and the operation is done when it is closed (WebStone
-/// counts to after the close). A peer that leaves it open does not make a complete reply a failure: after this time the
-/// driver closes it, the wait is part of the response time, and the record counts it ([`crate::Flow::left_open`]). A
-/// server that closes at all does so within a turn of its event loop, which a throttled one may have to wait for; a
-/// second is longer than that, and shorter than the 5 s and more for which servers keep idle connections.
+/// If each operation has its own connection, the peer closes it, and the operation is done when it is closed
+/// (WebStone counts to after the close). A peer that leaves it open does not make a complete reply a failure: after
+/// this time the driver closes it, the wait is part of the response time, and the record counts it
+/// ([`crate::Flow::left_open`]). A server that closes connections does so within an iteration of its event loop,
+/// which may be delayed if the server is throttled; a second is longer than that, and shorter than the 5 s and more
+/// for which servers keep idle connections.
 pub const CLOSE_WAIT_MAX: Nanos = Nanos::from_secs(1);
 
 /// The lifetime of a connection.
@@ -230,7 +231,7 @@ pub enum Connection {
 pub struct Rules {
     /// Failed ÷ completed operations above which a load point is not valid.
     pub error_ratio_max: f64,
-    /// Relative gap in N = X·(R + Z) above which a load point must explain itself.
+    /// Relative gap in N = X·(R + Z) above which a load point needs an explanation.
     pub little_gap_max: f64,
     /// Busy part of the load CPUs from which the generator counts as the bottleneck.
     pub generator_busy_max: f64,
@@ -242,7 +243,7 @@ pub struct Rules {
     pub run_queue_ratio_max: f64,
     /// Part of its own CPU allowance from which the SUT counts as saturated.
     pub sut_saturated_min: f64,
-    /// Fewest completed operations for which a load point's numbers mean anything.
+    /// The fewest completed operations of a valid load point.
     pub operations_min: u64,
     /// Delivered ÷ offered rate below which an open-loop load point is not valid.
     pub delivered_ratio_min: f64,
@@ -264,7 +265,7 @@ impl Default for Rules {
     }
 }
 
-/// One thing in which a plan differs from its benchmark's definition.
+/// A deviation of a plan from its benchmark's definition.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Modification {
@@ -276,7 +277,7 @@ pub struct Modification {
     pub ours: String,
 }
 
-/// The system under test, as asked for.
+/// The system under test, as specified.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SutPlan {
@@ -296,18 +297,18 @@ pub struct SutPlan {
     pub disk: Option<DiskShare>,
     /// The profile of its recipe; `None` for the settings of a benchmark.
     pub profile: Option<String>,
-    /// The way in which the server runs the programs that make pages; `None` where the workload needs none.
+    /// The gateway to the programs that generate pages; `None` where the workload needs none.
     pub gateway: Option<Gateway>,
-    /// The accelerator in front of the server, within the same limits; `None` where the server takes requests itself.
+    /// The accelerator in front of the server, within the same limits; `None` if the load goes to the server itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accelerator: Option<Accelerator>,
-    /// Which certificates are accepted over TLS from a server that is already there. One that the run starts must show
+    /// The certificates that are accepted over TLS from an external server. A server that the run starts must present
     /// the certificate that was made for it.
     #[serde(default, skip_serializing_if = "CertificateCheck::is_system")]
     pub certificates: CertificateCheck,
 }
 
-/// Which certificates are accepted from a server that is already there.
+/// The certificates that are accepted from an external server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum CertificateCheck {
@@ -316,7 +317,7 @@ pub enum CertificateCheck {
     System,
     /// The same with the authorities of this file alone.
     File(String),
-    /// Any: who the server is, is not known.
+    /// Any certificate; the identity of the server is not verified.
     Off,
 }
 
@@ -337,17 +338,17 @@ pub struct Accelerator {
     pub cache_bytes: u64,
 }
 
-/// The way in which a web server runs the programs that make pages.
+/// The gateway of a web server to the programs that generate pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Gateway {
     /// The interface between server and program.
     pub kind: GatewayKind,
-    /// Number of pages that can be made at once; at least 1. CGI on some servers ignores it.
+    /// Number of pages that can be generated at once; at least 1. CGI on some servers ignores it.
     pub workers: u32,
 }
 
-/// An interface between a web server and the programs that make pages.
+/// An interface between a web server and the programs that generate pages.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
 )]
@@ -355,7 +356,7 @@ pub struct Gateway {
 pub enum GatewayKind {
     /// A process per request.
     Cgi,
-    /// Lasting workers behind FastCGI.
+    /// Persistent workers behind FastCGI.
     #[serde(rename = "fastcgi")]
     FastCgi,
     /// PHP scripts by the FastCGI process manager.
@@ -399,7 +400,7 @@ impl fmt::Display for GatewayKind {
 }
 
 impl SutPlan {
-    /// Makes the plan of a server by name, with nothing else asked for.
+    /// Makes the plan of a server by name, with defaults for all other settings.
     pub fn of(name: &str) -> SutPlan {
         SutPlan {
             name: name.to_owned(),
@@ -415,7 +416,7 @@ impl SutPlan {
         }
     }
 
-    /// Returns how many CPUs' worth of time the SUT may use, if that is limited or known from its CPU list.
+    /// Returns the CPU time per second that the SUT may use, in CPUs, if that is limited or known from its CPU list.
     pub fn allowance(&self) -> Option<f64> {
         let cpus = (!self.cpus.is_empty()).then_some(self.cpus.len() as f64);
         match (self.quota, cpus) {

@@ -12,14 +12,14 @@ use serde::{Deserialize, Serialize};
 use crate::credentials::{REDACTED, credential_spans, is_credential};
 use crate::{PathPattern, Request};
 
-/// Shorter values stand in texts by chance.
+/// The shortest value that is redacted in texts; shorter ones occur there by chance.
 const TELLING_BYTES_MIN: usize = 4;
 
 /// A part of a request whose value is a secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Secret {
-    /// Which part.
+    /// The part of the request.
     pub part: RequestPart,
     /// The text before the value, in clear: `Bearer `.
     #[serde(default, skip_serializing_if = "String::is_empty")]

@@ -18,7 +18,7 @@ pub enum Step<O> {
         /// Whether every operation of the unit succeeded.
         ok: bool,
     },
-    /// Stop for good.
+    /// Stop permanently.
     Leave,
 }
 

@@ -13,7 +13,7 @@ struct Powers(Vec<(String, i32)>);
 
 /// The kind of value of an expression.
 #[derive(Debug, Clone, PartialEq)]
-enum Kind {
+enum ValueKind {
     /// A kind that no given figure determines.
     Unknown,
     /// The literal 0, which fits every unit.
@@ -32,8 +32,8 @@ enum Values {
 
 /// The result of an expression, as far as is needed to know that it can be computed.
 #[derive(Debug, Clone, PartialEq)]
-struct Outcome {
-    kind: Kind,
+struct ComputedValue {
+    kind: ValueKind,
     values: Values,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Scope<'a> {
 impl Scope<'_> {
     /// Checks a comparison; the error is a clause.
     pub(super) fn check_statement(self, statement: &Statement) -> Result<(), String> {
-        let (left, right) = (self.outcome(&statement.left)?, self.outcome(&statement.right)?);
+        let (left, right) = (self.evaluate(&statement.left)?, self.evaluate(&statement.right)?);
         let literal = [&statement.left, &statement.right].into_iter().find_map(|side| match side {
             Expression::Text(text) => Some(text.as_str()),
             _ => None,
@@ -65,32 +65,33 @@ impl Scope<'_> {
         expression: &Expression,
     ) -> Result<(), String> {
         let own = match &cell.value {
-            PublishedValue::Number(number) => Kind::Number(Powers::of(&number.dimension)),
-            PublishedValue::Absent => Kind::Unknown,
+            PublishedValue::Number(number) => ValueKind::Number(Powers::of(&number.dimension)),
+            PublishedValue::Absent => ValueKind::Unknown,
             _ => return Err(format!("`{}` is not a number", column.id)),
         };
-        let computed = self.outcome(expression)?;
+        let computed = self.evaluate(expression)?;
         comparable(&own, Comparator::Equal, &computed.kind, None)
     }
 
-    fn outcome(self, expression: &Expression) -> Result<Outcome, String> {
+    fn evaluate(self, expression: &Expression) -> Result<ComputedValue, String> {
         match expression {
             Expression::Number(number) => {
                 let is_zero = number.value == 0.0 && number.dimension == Dimension::Plain;
-                let kind = if is_zero { Kind::Zero } else { Kind::Number(Powers::of(&number.dimension)) };
-                Ok(Outcome { kind, values: Values::One(Some(number.value)) })
+                let kind =
+                    if is_zero { ValueKind::Zero } else { ValueKind::Number(Powers::of(&number.dimension)) };
+                Ok(ComputedValue { kind, values: Values::One(Some(number.value)) })
             }
-            Expression::Text(_) => Ok(Outcome { kind: Kind::Words, values: Values::One(None) }),
+            Expression::Text(_) => Ok(ComputedValue { kind: ValueKind::Words, values: Values::One(None) }),
             Expression::Figure(reference) => self.figure(reference),
             Expression::Call(Function::Count, arguments) => {
-                arguments.iter().try_for_each(|argument| self.outcome(argument).map(|_| ()))?;
+                arguments.iter().try_for_each(|argument| self.evaluate(argument).map(|_| ()))?;
                 // The audit counts them.
-                Ok(Outcome { kind: Kind::Number(Powers::default()), values: Values::One(None) })
+                Ok(ComputedValue { kind: ValueKind::Number(Powers::default()), values: Values::One(None) })
             }
             Expression::Call(function, arguments) => self.call(*function, arguments),
             Expression::Binary(operator, left, right) => {
-                let (left, right) = (self.outcome(left)?, self.outcome(right)?);
-                Ok(Outcome {
+                let (left, right) = (self.evaluate(left)?, self.evaluate(right)?);
+                Ok(ComputedValue {
                     kind: combined(*operator, &left.kind, &right.kind)?,
                     values: paired(&left.values, &right.values, |left, right| {
                         computed(*operator, left, right)
@@ -100,8 +101,8 @@ impl Scope<'_> {
         }
     }
 
-    fn figure(self, reference: &Reference) -> Result<Outcome, String> {
-        let unknown = || Ok(Outcome { kind: Kind::Unknown, values: Values::One(None) });
+    fn figure(self, reference: &Reference) -> Result<ComputedValue, String> {
+        let unknown = || Ok(ComputedValue { kind: ValueKind::Unknown, values: Values::One(None) });
         let (table, row) = match (&reference.table, self.own) {
             (None, Some((table, row))) => (table, Some(row)),
             (None, None) => return unknown(),
@@ -116,7 +117,7 @@ impl Scope<'_> {
             return of_cells(reference, &[cell], true);
         }
         let Some(index) = table.column(&reference.column) else {
-            return Ok(Outcome { kind: Kind::Words, values: Values::One(None) });
+            return Ok(ComputedValue { kind: ValueKind::Words, values: Values::One(None) });
         };
         let is_one = row.is_some() || reference.key.is_some() || table.key.is_empty();
         let cells: Vec<&PublishedCell> = match row {
@@ -126,23 +127,23 @@ impl Scope<'_> {
         of_cells(reference, &cells, is_one)
     }
 
-    fn call(self, function: Function, arguments: &[Expression]) -> Result<Outcome, String> {
-        let outcomes: Vec<Outcome> =
-            arguments.iter().map(|argument| self.outcome(argument)).collect::<Result<_, _>>()?;
-        let mut kind = Kind::Zero;
-        for outcome in &outcomes {
-            kind = combined(Operator::Plus, &kind, &outcome.kind)?;
+    fn call(self, function: Function, arguments: &[Expression]) -> Result<ComputedValue, String> {
+        let operands: Vec<ComputedValue> =
+            arguments.iter().map(|argument| self.evaluate(argument)).collect::<Result<_, _>>()?;
+        let mut kind = ValueKind::Zero;
+        for operand in &operands {
+            kind = combined(Operator::Plus, &kind, &operand.kind)?;
         }
         let mut numbers: Vec<f64> = Vec::new();
-        for outcome in &outcomes {
-            match &outcome.values {
+        for operand in &operands {
+            match &operand.values {
                 Values::One(value) => numbers.extend(value),
                 Values::Many(values) => numbers.extend(values.iter().flatten()),
             }
         }
         let name = function.name();
         let is_of_one = matches!(function, Function::Sqrt | Function::Ceil | Function::Floor);
-        if is_of_one && !matches!(outcomes.as_slice(), [Outcome { values: Values::One(_), .. }]) {
+        if is_of_one && !matches!(operands.as_slice(), [ComputedValue { values: Values::One(_), .. }]) {
             return Err(format!("`{name}` takes one number"));
         }
         let first = numbers.first().copied();
@@ -154,7 +155,7 @@ impl Scope<'_> {
                 (kind.root()?, first.map(f64::sqrt))
             }
             Function::Ceil | Function::Floor => {
-                if let Kind::Number(powers) = &kind
+                if let ValueKind::Number(powers) = &kind
                     && !powers.0.is_empty()
                 {
                     return Err(format!("`{name}` takes a plain number, found one in {powers}"));
@@ -171,21 +172,21 @@ impl Scope<'_> {
             Function::Last => (kind, numbers.last().copied()),
             Function::Count => (kind, None),
         };
-        Ok(Outcome { kind, values: Values::One(value) })
+        Ok(ComputedValue { kind, values: Values::One(value) })
     }
 }
 
 /// Returns the kind and the values of the cells of a reference; they must be of one kind.
-fn of_cells(reference: &Reference, cells: &[&PublishedCell], is_one: bool) -> Result<Outcome, String> {
-    let mut kind = Kind::Unknown;
+fn of_cells(reference: &Reference, cells: &[&PublishedCell], is_one: bool) -> Result<ComputedValue, String> {
+    let mut kind = ValueKind::Unknown;
     for cell in cells {
         let own = match &cell.value {
             PublishedValue::Absent => continue,
-            PublishedValue::Number(number) => Kind::Number(Powers::of(&number.dimension)),
-            PublishedValue::Date(_) => Kind::Date,
-            PublishedValue::Text(_) => Kind::Words,
+            PublishedValue::Number(number) => ValueKind::Number(Powers::of(&number.dimension)),
+            PublishedValue::Date(_) => ValueKind::Date,
+            PublishedValue::Text(_) => ValueKind::Words,
         };
-        if kind != Kind::Unknown && kind != own {
+        if kind != ValueKind::Unknown && kind != own {
             let column = &reference.column;
             return Err(format!("figures of `{column}` have different units: {kind} and {own}"));
         }
@@ -196,27 +197,28 @@ fn of_cells(reference: &Reference, cells: &[&PublishedCell], is_one: bool) -> Re
         true => Values::One(values.next().flatten()),
         false => Values::Many(values.collect()),
     };
-    Ok(Outcome { kind, values })
+    Ok(ComputedValue { kind, values })
 }
 
 /// Returns the kind that an operator gives for two kinds.
-fn combined(operator: Operator, left: &Kind, right: &Kind) -> Result<Kind, String> {
+fn combined(operator: Operator, left: &ValueKind, right: &ValueKind) -> Result<ValueKind, String> {
     for side in [left, right] {
-        if matches!(side, Kind::Words | Kind::Date) {
+        if matches!(side, ValueKind::Words | ValueKind::Date) {
             return Err(format!("expected numbers, found {side}"));
         }
     }
     let plain = Powers::default();
-    let powers = |kind: &Kind| match kind {
-        Kind::Number(powers) => powers.clone(),
+    let powers = |kind: &ValueKind| match kind {
+        ValueKind::Number(powers) => powers.clone(),
         _ => plain.clone(),
     };
     match (operator, left, right) {
-        (Operator::Times | Operator::Over, Kind::Unknown, _) => Ok(Kind::Unknown),
-        (Operator::Times | Operator::Over, _, Kind::Unknown) => Ok(Kind::Unknown),
-        (Operator::Times, ..) => Ok(Kind::Number(powers(left).times(&powers(right), 1))),
-        (Operator::Over, ..) => Ok(Kind::Number(powers(left).times(&powers(right), -1))),
-        (_, Kind::Zero | Kind::Unknown, other) | (_, other, Kind::Zero | Kind::Unknown) => Ok(other.clone()),
+        (Operator::Times | Operator::Over, ValueKind::Unknown, _) => Ok(ValueKind::Unknown),
+        (Operator::Times | Operator::Over, _, ValueKind::Unknown) => Ok(ValueKind::Unknown),
+        (Operator::Times, ..) => Ok(ValueKind::Number(powers(left).times(&powers(right), 1))),
+        (Operator::Over, ..) => Ok(ValueKind::Number(powers(left).times(&powers(right), -1))),
+        (_, ValueKind::Zero | ValueKind::Unknown, other)
+        | (_, other, ValueKind::Zero | ValueKind::Unknown) => Ok(other.clone()),
         (_, one, other) if one == other => Ok(one.clone()),
         _ => Err(format!("{left} and {right} cannot be added")),
     }
@@ -224,29 +226,29 @@ fn combined(operator: Operator, left: &Kind, right: &Kind) -> Result<Kind, Strin
 
 /// Checks that two sides can be compared; `literal` is the text of the comparison itself, if it has one.
 fn comparable(
-    left: &Kind,
+    left: &ValueKind,
     comparator: Comparator,
-    right: &Kind,
+    right: &ValueKind,
     literal: Option<&str>,
 ) -> Result<(), String> {
     if comparator == Comparator::In {
         return match (left, right) {
-            (Kind::Date, _) => Err("a text cannot contain a date".to_owned()),
-            (_, Kind::Words | Kind::Unknown) => Ok(()),
+            (ValueKind::Date, _) => Err("a text cannot contain a date".to_owned()),
+            (_, ValueKind::Words | ValueKind::Unknown) => Ok(()),
             (_, other) => Err(format!("expected a text after `in`, found {other}")),
         };
     }
     match (left, right) {
-        (Kind::Unknown, _) | (_, Kind::Unknown) => Ok(()),
-        (Kind::Words, Kind::Words) if comparator != Comparator::Equal => {
+        (ValueKind::Unknown, _) | (_, ValueKind::Unknown) => Ok(()),
+        (ValueKind::Words, ValueKind::Words) if comparator != Comparator::Equal => {
             Err("texts can be compared by `=` and `in` only".to_owned())
         }
-        (Kind::Words, Kind::Date) | (Kind::Date, Kind::Words) => match literal {
+        (ValueKind::Words, ValueKind::Date) | (ValueKind::Date, ValueKind::Words) => match literal {
             Some(text) if CalendarDate::parse(text).is_some() => Ok(()),
             Some(text) => Err(format!("expected a date, found `{text}`")),
             None => Err("a date cannot be compared with a text".to_owned()),
         },
-        (Kind::Zero, Kind::Number(_)) | (Kind::Number(_), Kind::Zero) => Ok(()),
+        (ValueKind::Zero, ValueKind::Number(_)) | (ValueKind::Number(_), ValueKind::Zero) => Ok(()),
         (one, other) if one == other => Ok(()),
         _ => Err(format!("{left} cannot be compared with {right}")),
     }
@@ -319,16 +321,16 @@ impl Powers {
     }
 }
 
-impl Kind {
+impl ValueKind {
     /// Returns the kind of the square root.
-    fn root(&self) -> Result<Kind, String> {
+    fn root(&self) -> Result<ValueKind, String> {
         match self {
-            Kind::Number(powers) if powers.0.iter().any(|(_, power)| power % 2 != 0) => {
+            ValueKind::Number(powers) if powers.0.iter().any(|(_, power)| power % 2 != 0) => {
                 Err(format!("a number in {powers} has no square root"))
             }
-            Kind::Number(powers) => {
+            ValueKind::Number(powers) => {
                 let halves = powers.0.iter().map(|(unit, power)| (unit.clone(), power / 2));
-                Ok(Kind::Number(Powers(halves.collect())))
+                Ok(ValueKind::Number(Powers(halves.collect())))
             }
             other => Ok(other.clone()),
         }
@@ -353,15 +355,15 @@ impl std::fmt::Display for Powers {
     }
 }
 
-impl std::fmt::Display for Kind {
+impl std::fmt::Display for ValueKind {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         match self {
-            Kind::Unknown => write!(f, "a figure that is not given"),
-            Kind::Zero => write!(f, "0"),
-            Kind::Number(powers) if powers.0.is_empty() => write!(f, "a plain number"),
-            Kind::Number(powers) => write!(f, "a number in {powers}"),
-            Kind::Words => write!(f, "a text"),
-            Kind::Date => write!(f, "a date"),
+            ValueKind::Unknown => write!(f, "a figure that is not given"),
+            ValueKind::Zero => write!(f, "0"),
+            ValueKind::Number(powers) if powers.0.is_empty() => write!(f, "a plain number"),
+            ValueKind::Number(powers) => write!(f, "a number in {powers}"),
+            ValueKind::Words => write!(f, "a text"),
+            ValueKind::Date => write!(f, "a date"),
         }
     }
 }

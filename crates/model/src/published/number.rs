@@ -1,6 +1,6 @@
 //! Printed numbers and the precision to which they were rounded.
 
-use super::unit::{Dimension, Unit};
+use super::unit::{Dimension, PrintedUnit};
 
 /// A printed number, in base units.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,7 +44,7 @@ impl PrintedNumber {
         let read = if is_hexadecimal { hexadecimal_number(digits) } else { plain_number(digits) };
         let (value, decimals) = read.ok_or_else(|| format!("expected a number, found `{text}`"))?;
         let name = if own_unit.is_empty() { unit } else { own_unit };
-        let unit = Unit::parse(name).ok_or_else(|| format!("expected a unit, found `{name}`"))?;
+        let unit = PrintedUnit::parse(name).ok_or_else(|| format!("expected a unit, found `{name}`"))?;
         let is_exact = (is_exact || is_hexadecimal) && decimals == 0 && !rounded;
         let half = if is_exact { 0.0 } else { 0.5 * 0.1f64.powi(decimals) };
         Ok(PrintedNumber {

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use toml::de::DeValue;
 
 use super::expression::Expression;
-use super::unit::Unit;
+use super::unit::PrintedUnit;
 use super::{
     CalendarDate, PrintedNumber, PublishedCell, PublishedColumn, PublishedQuantity, PublishedTable,
     PublishedValue, QuantityForm, Repeat, RowOrder,
@@ -229,7 +229,7 @@ fn quantity(value: &DeValue) -> Result<PublishedQuantity, ValueError> {
 
 fn unit(value: &DeValue) -> Result<String, ValueError> {
     let written = text(value)?;
-    match Unit::parse(&written) {
+    match PrintedUnit::parse(&written) {
         Some(_) => Ok(written),
         None => Err(ValueError::new(format!("expected a unit, found `{written}`"))),
     }

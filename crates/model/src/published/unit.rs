@@ -21,7 +21,7 @@ pub enum Dimension {
 
 /// A unit: its dimension and its size in base units.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Unit {
+pub(super) struct PrintedUnit {
     pub(super) dimension: Dimension,
     pub(super) scale: f64,
 }
@@ -52,10 +52,10 @@ const DATA: [(&str, f64); 15] = [
 
 const FREQUENCIES: [(&str, f64); 4] = [("Hz", 1.0), ("kHz", 1e3), ("MHz", 1e6), ("GHz", 1e9)];
 
-impl Unit {
+impl PrintedUnit {
     /// Reads a unit; the empty text is that of a plain number. `None` if there is no such unit.
-    pub(super) fn parse(text: &str) -> Option<Unit> {
-        let unit = |dimension, scale| Some(Unit { dimension, scale });
+    pub(super) fn parse(text: &str) -> Option<PrintedUnit> {
+        let unit = |dimension, scale| Some(PrintedUnit { dimension, scale });
         match text {
             "" => return unit(Dimension::Plain, 1.0),
             "%" => return unit(Dimension::Plain, 0.01),
@@ -118,14 +118,14 @@ mod tests {
             ("MHz", Dimension::Frequency, 1e6),
             ("USD", Dimension::Money("USD".to_owned()), 1.0),
         ] {
-            assert_eq!(Unit::parse(text), Some(Unit { dimension, scale }), "{text}");
+            assert_eq!(PrintedUnit::parse(text), Some(PrintedUnit { dimension, scale }), "{text}");
         }
     }
 
     #[test]
     fn unknown_units_are_refused() {
         for text in ["sec", "/sec", "/0h", "B/", "/", "Mbit/s/s", "usd", "USDX", "mb", "1s", " s"] {
-            assert_eq!(Unit::parse(text), None, "{text}");
+            assert_eq!(PrintedUnit::parse(text), None, "{text}");
         }
     }
 }
