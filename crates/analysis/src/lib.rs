@@ -28,8 +28,8 @@ pub mod scaling;
 pub use analyzer::Analyzer;
 pub use classes::{TimeClasses, class_start};
 pub use find_max::{
-    Compliance, FIND_MAX_TOLERANCE, FindMax, FindMaxError, JudgedPoint, LevelKind, LevelRange, Maximum,
-    Measured, NoData, SearchEnd, SearchGoal, SearchResult, SearchStep, comply, judge,
+    Compliance, FIND_MAX_TOLERANCE, FindMax, FindMaxError, JudgedPoint, LevelKind, LevelRange,
+    LimitMeasurement, Maximum, NoData, SearchEnd, SearchGoal, SearchResult, SearchStep, comply, judge,
 };
 pub use metrics::values_needed;
 pub use resources::{ResourceUsage, SeriesUsage};

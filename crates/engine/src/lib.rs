@@ -33,6 +33,6 @@ mod timers;
 pub use crate::driver::Driver;
 pub use crate::point::run_point;
 pub use crate::point_context::{PointContext, Sink, Spawn};
-pub use crate::setup::{HealthProbe, PointSetup, Runtime, StopSignal};
+pub use crate::setup::{HealthProbe, PointSetup, Runtime, StopRequest};
 pub use crate::thread::{TokioSpawn, run_point_on_this_thread};
 pub use crate::timers::{Sleep, Timers};

@@ -11,7 +11,7 @@ use crate::driver::Driver;
 use crate::open;
 use crate::point_context::{PointContext, Sink, Spawn};
 use crate::recorder::Recorder;
-use crate::setup::{PointSetup, Runtime, StopSignal};
+use crate::setup::{PointSetup, Runtime, StopRequest};
 
 /// The period at which the thread looks for ended intervals, passed time limits and a request to stop.
 const TICK: Nanos = Nanos::from_millis(50);
@@ -26,7 +26,7 @@ pub async fn run_point<C, S, D, M>(
     mix: Rc<M>,
     driver: impl FnMut() -> D,
     sink: &mut impl Sink,
-    stop: &impl StopSignal,
+    stop: &impl StopRequest,
 ) where
     C: Clock + 'static,
     S: Spawn,
@@ -124,7 +124,7 @@ async fn attend<C: Clock>(
     point: &PointContext<C>,
     phases: &Phases,
     sink: &mut impl Sink,
-    stop: &impl StopSignal,
+    stop: &impl StopRequest,
 ) -> Attended {
     let end = point.origin + phases.issuing();
     loop {

@@ -39,12 +39,12 @@ pub struct Runtime<C, S> {
 }
 
 /// A request to stop the run early.
-pub trait StopSignal {
+pub trait StopRequest {
     /// Returns whether a stop was requested.
     fn is_requested(&self) -> bool;
 }
 
-impl StopSignal for std::sync::atomic::AtomicBool {
+impl StopRequest for std::sync::atomic::AtomicBool {
     fn is_requested(&self) -> bool {
         self.load(std::sync::atomic::Ordering::Relaxed)
     }

@@ -18,7 +18,7 @@ use model::Mix;
 
 use crate::driver::Driver;
 use crate::point::run_point;
-use crate::setup::{HealthProbe, PointSetup, Runtime, StopSignal};
+use crate::setup::{HealthProbe, PointSetup, Runtime, StopRequest};
 use crate::timers::Timers;
 
 /// A spawner on the local runtime of the calling thread.
@@ -43,7 +43,7 @@ pub fn run_point_on_this_thread<D, M>(
     mix: M,
     driver: impl FnMut() -> D,
     sink: &mut impl Sink,
-    stop: &impl StopSignal,
+    stop: &impl StopRequest,
 ) -> io::Result<()>
 where
     D: Driver + 'static,

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use drivers::web::HandshakeCounts;
-use engine::StopSignal as _;
+use engine::StopRequest as _;
 use model::{LoadPoint, Machine, MachineRole, Plan, Testbed};
 use runfile::{Header, RunFileError, Writer};
 use testbed::{SutDied, SutError};

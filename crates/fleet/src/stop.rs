@@ -21,7 +21,7 @@ impl<'a> StopSwitch<'a> {
     }
 }
 
-impl engine::StopSignal for StopSwitch<'_> {
+impl engine::StopRequest for StopSwitch<'_> {
     fn is_requested(&self) -> bool {
         self.failed.load(Ordering::Relaxed) || self.asked.load(Ordering::Relaxed)
     }

@@ -3,12 +3,12 @@
 use httparse::Header;
 
 use crate::error::{HeadError, HeadLimit, Malformed};
-use crate::head::{HEAD_BYTES_MAX, Parsed, Version, offset_in};
+use crate::head::{HEAD_BYTES_MAX, Http1Version, Parsed, offset_in};
 
 /// The combined framing fields of one head, collected line by line.
 #[derive(Debug)]
 pub(crate) struct FramingFields {
-    version: Version,
+    version: Http1Version,
     pub(crate) length: Option<u64>,
     pub(crate) chunked: bool,
     /// Whether the body is compressed, or encoded in another way (`Content-Encoding`).
@@ -18,7 +18,7 @@ pub(crate) struct FramingFields {
 }
 
 impl FramingFields {
-    pub(crate) fn new(version: Version) -> FramingFields {
+    pub(crate) fn new(version: Http1Version) -> FramingFields {
         FramingFields {
             version,
             length: None,
@@ -54,7 +54,7 @@ impl FramingFields {
 
     /// Returns whether the connection outlives the message (RFC 9112 §9.3); `close` outweighs all else.
     pub(crate) fn keeps_alive(&self) -> bool {
-        !self.close && (self.version == Version::Http11 || self.keep_alive)
+        !self.close && (self.version == Http1Version::Http11 || self.keep_alive)
     }
 
     fn note_connection(&mut self, value: &[u8]) {
@@ -78,7 +78,7 @@ impl FramingFields {
     }
 
     fn note_coding(&mut self, value: &[u8]) -> Result<(), HeadError> {
-        if self.version == Version::Http10 {
+        if self.version == Http1Version::Http10 {
             return Err(HeadError::TransferEncodingOnHttp10);
         }
         for coding in value.split(|&byte| byte == b',') {

@@ -34,25 +34,25 @@ pub enum Parsed<T> {
 
 /// The protocol version of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Version {
+pub enum Http1Version {
     /// HTTP/1.0: a connection closes after the response unless both sides say otherwise.
     Http10,
     /// HTTP/1.1: a connection stays open unless one side says otherwise.
     Http11,
 }
 
-impl Version {
+impl Http1Version {
     /// Returns the version as it is written in a start line.
     pub fn as_str(self) -> &'static str {
         match self {
-            Version::Http10 => "HTTP/1.0",
-            Version::Http11 => "HTTP/1.1",
+            Http1Version::Http10 => "HTTP/1.0",
+            Http1Version::Http11 => "HTTP/1.1",
         }
     }
 
     /// Converts the parser's minor version, which it has checked to be 0 or 1.
-    pub(crate) fn from_minor(minor: Option<u8>) -> Version {
-        if minor == Some(0) { Version::Http10 } else { Version::Http11 }
+    pub(crate) fn from_minor(minor: Option<u8>) -> Http1Version {
+        if minor == Some(0) { Http1Version::Http10 } else { Http1Version::Http11 }
     }
 }
 

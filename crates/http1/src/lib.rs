@@ -37,7 +37,8 @@ pub use error::{HeadError, HeadLimit, Malformed};
 pub use fields::{Fields, header, headers};
 pub use framing::names_content_coding;
 pub use head::{
-    Framing, HEAD_BYTES_MAX, HEADERS_MAX, INTERIM_BYTES_MAX, Parsed, RequestMethod, Version, is_token_byte,
+    Framing, HEAD_BYTES_MAX, HEADERS_MAX, Http1Version, INTERIM_BYTES_MAX, Parsed, RequestMethod,
+    is_token_byte,
 };
 pub use request::{RequestHead, is_host, parse_request};
 pub use response::{

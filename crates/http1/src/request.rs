@@ -7,7 +7,7 @@ use httparse::{Header, Request, Status};
 
 use crate::error::{HeadError, HeadLimit, Malformed};
 use crate::framing::{FramingFields, check_line_ends, head_window, unfinished};
-use crate::head::{Framing, HEADERS_MAX, HEADERS_USUAL, Parsed, RequestMethod, Version, offset_in};
+use crate::head::{Framing, HEADERS_MAX, HEADERS_USUAL, Http1Version, Parsed, RequestMethod, offset_in};
 
 /// The parts of a request's head that a server needs; ranges are positions in the parsed buffer.
 ///
@@ -25,7 +25,7 @@ pub struct RequestHead {
     /// The requested host, with its port if given; `None` only for HTTP/1.0 without `Host`.
     pub host: Option<Range<usize>>,
     /// The version that the client speaks.
-    pub version: Version,
+    pub version: Http1Version,
     /// The framing of the body; never [`Framing::ToEof`].
     pub framing: Framing,
     /// Whether the client can accept another response on the connection (RFC 9112 §9.3).
@@ -79,7 +79,7 @@ fn interpret(window: &[u8], request: &Request<'_, '_>) -> Result<RequestHead, He
         let start = offset_in(window, part);
         start..start + part.len()
     };
-    let version = Version::from_minor(request.version);
+    let version = Http1Version::from_minor(request.version);
     let (name, target) = (request.method.unwrap_or_default(), request.path.unwrap_or_default().as_bytes());
     let method = RequestMethod::from_name(name.as_bytes());
     let mut fields = FramingFields::new(version);
@@ -150,11 +150,11 @@ fn strip_scheme(target: &[u8]) -> Option<&[u8]> {
 
 /// Applies RFC 9112 §3.2: HTTP/1.1 must name one host, and the target's authority outweighs it.
 fn checked_host<'a>(
-    version: Version,
+    version: Http1Version,
     authority: Option<&'a [u8]>,
     host_line: Option<&'a [u8]>,
 ) -> Result<Option<&'a [u8]>, HeadError> {
-    if version == Version::Http11 && host_line.is_none() {
+    if version == Http1Version::Http11 && host_line.is_none() {
         return Err(HeadError::MissingHost);
     }
     if ![authority, host_line].into_iter().flatten().all(is_host) {

@@ -11,7 +11,9 @@ use httparse::{Header, ParserConfig, Response, Status};
 
 use crate::error::{HeadError, HeadLimit, Malformed};
 use crate::framing::{FramingFields, check_line_ends, head_window, unfinished};
-use crate::head::{Framing, HEADERS_MAX, HEADERS_USUAL, INTERIM_BYTES_MAX, Parsed, RequestMethod, Version};
+use crate::head::{
+    Framing, HEADERS_MAX, HEADERS_USUAL, Http1Version, INTERIM_BYTES_MAX, Parsed, RequestMethod,
+};
 
 /// The parts of a response's head that a client needs; nothing in it refers to the bytes.
 ///
@@ -21,7 +23,7 @@ pub struct ResponseHead {
     /// The status code, 100 to 999. 1xx means that another head follows (RFC 9110 §15.2).
     pub status: u16,
     /// The version that the server speaks.
-    pub version: Version,
+    pub version: Http1Version,
     /// The framing of the body.
     pub framing: Framing,
     /// Whether the connection can take another request once the body has been read (RFC 9112 §9.3).
@@ -127,7 +129,7 @@ fn parse<const N: usize>(
 
 #[inline]
 fn interpret(response: &Response<'_, '_>, method: RequestMethod) -> Result<EncodedResponseHead, HeadError> {
-    let version = Version::from_minor(response.version);
+    let version = Http1Version::from_minor(response.version);
     let mut fields = FramingFields::new(version);
     for header in response.headers.iter() {
         fields.note(header.name, header.value)?;
@@ -176,7 +178,7 @@ mod tests {
 
     /// Status, framing and keep-alive of a complete head; the whole text has to be the head.
     fn check(text: &str, method: RequestMethod, status: u16, framing: Framing, keep_alive: bool) {
-        let version = if text.starts_with("HTTP/1.0") { Version::Http10 } else { Version::Http11 };
+        let version = if text.starts_with("HTTP/1.0") { Http1Version::Http10 } else { Http1Version::Http11 };
         let head = ResponseHead { status, version, framing, keep_alive };
         let expected = Parsed::Complete { head, length: text.len() };
         assert_eq!(parse_response(text.as_bytes(), method), Ok(expected), "{text:?} to {method:?}");

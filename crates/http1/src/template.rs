@@ -2,14 +2,14 @@
 
 use thiserror::Error;
 
-use crate::head::{RequestMethod, Version, is_token_byte, is_value_byte};
+use crate::head::{Http1Version, RequestMethod, is_token_byte, is_value_byte};
 use crate::request::is_host;
 
 /// The options of a request besides its path; start from one of the constructors and change what differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RequestOptions<'a> {
     /// The version of the request line.
-    pub version: Version,
+    pub version: Http1Version,
     /// The value of `Host`: `host` or `host:port`. HTTP/1.1 demands it (RFC 9112 §3.2).
     pub host: Option<&'a str>,
     /// The value of `User-Agent`.
@@ -24,7 +24,7 @@ impl<'a> RequestOptions<'a> {
     /// The form of the WebStone clients: HTTP/1.0, one `Accept` line, no `Host`, no `Connection`.
     pub fn webstone() -> RequestOptions<'a> {
         RequestOptions {
-            version: Version::Http10,
+            version: Http1Version::Http10,
             host: None,
             user_agent: None,
             accept: Some("*/*"),
@@ -39,7 +39,7 @@ impl<'a> RequestOptions<'a> {
 
     /// HTTP/1.1 on a connection that stays open.
     pub fn http11(host: &'a str) -> RequestOptions<'a> {
-        RequestOptions { version: Version::Http11, host: Some(host), ..RequestOptions::webstone() }
+        RequestOptions { version: Http1Version::Http11, host: Some(host), ..RequestOptions::webstone() }
     }
 
     /// HTTP/1.1 that asks to close the connection after the response.
@@ -233,7 +233,7 @@ fn check_method(method: &str) -> Result<(), RequestError> {
 
 fn check_host(options: &RequestOptions<'_>) -> Result<(), RequestError> {
     match options.host {
-        None if options.version == Version::Http11 => Err(RequestError::HostMissing),
+        None if options.version == Http1Version::Http11 => Err(RequestError::HostMissing),
         Some(host) if !is_host(host.as_bytes()) => Err(RequestError::Host { host: host.into() }),
         _ => Ok(()),
     }
@@ -313,7 +313,7 @@ mod tests {
         }
         let options = RequestOptions { accept: Some("a\r\nb"), ..RequestOptions::webstone() };
         assert_eq!(refused(options), RequestError::Value { name: "Accept".into(), value: "a\r\nb".into() });
-        let options = RequestOptions { version: Version::Http11, ..RequestOptions::webstone() };
+        let options = RequestOptions { version: Http1Version::Http11, ..RequestOptions::webstone() };
         assert_eq!(refused(options), RequestError::HostMissing);
     }
 

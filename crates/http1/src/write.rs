@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::head::{Framing, Version, is_token_byte, is_value_byte};
+use crate::head::{Framing, Http1Version, is_token_byte, is_value_byte};
 use crate::response::ResponseHead;
 
 /// The end of a chunked body: the last chunk and an empty trailer (RFC 9112 §7.1).
@@ -143,7 +143,7 @@ fn check(head: &ResponseHead, fields: &[(&str, &[u8])]) -> Result<(), WriteError
     if !matches!(head.status, 100..=999) {
         return Err(WriteError::Status(head.status));
     }
-    if head.framing == Framing::Chunked && head.version == Version::Http10 {
+    if head.framing == Framing::Chunked && head.version == Http1Version::Http10 {
         return Err(WriteError::ChunkedOnHttp10);
     }
     for (name, value) in fields {
@@ -182,7 +182,7 @@ fn push_connection(out: &mut Vec<u8>, head: &ResponseHead) {
     }
     if !head.keep_alive || head.framing == Framing::ToEof {
         out.extend_from_slice(b"Connection: close\r\n");
-    } else if head.version == Version::Http10 {
+    } else if head.version == Http1Version::Http10 {
         out.extend_from_slice(b"Connection: keep-alive\r\n");
     }
 }
@@ -205,7 +205,7 @@ fn push_decimal(out: &mut Vec<u8>, mut number: u64) {
 mod tests {
     use super::*;
 
-    fn head(status: u16, version: Version, framing: Framing, keep_alive: bool) -> ResponseHead {
+    fn head(status: u16, version: Http1Version, framing: Framing, keep_alive: bool) -> ResponseHead {
         ResponseHead { status, version, framing, keep_alive }
     }
 
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn heads_have_framing_and_connection_fields() {
         use Framing::{Chunked, Length, None, ToEof};
-        use Version::{Http10, Http11};
+        use Http1Version::{Http10, Http11};
         let cases = [
             (head(200, Http11, Length(18), true), "HTTP/1.1 200 OK\r\nContent-Length: 18\r\n\r\n"),
             (head(200, Http11, None, true), "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn fields_follow_in_order() {
-        let head = head(200, Version::Http11, Framing::Length(0), true);
+        let head = head(200, Http1Version::Http11, Framing::Length(0), true);
         assert_eq!(
             written(head, &[("Server", b"plimsoll"), ("X", b"")]).as_deref(),
             Ok("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nServer: plimsoll\r\nX: \r\n\r\n")
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn heads_with_another_meaning_are_refused() {
-        let fine = head(200, Version::Http11, Framing::Length(0), true);
+        let fine = head(200, Http1Version::Http11, Framing::Length(0), true);
         for (name, value) in
             [("", "x"), ("a b", "x"), ("a:", "x"), ("a", "x\r\nSet-Cookie: y"), ("a", "\0"), ("a\r", "")]
         {
@@ -278,7 +278,7 @@ mod tests {
         }
         assert_eq!(written(ResponseHead { status: 99, ..fine }, &[]), Err(WriteError::Status(99)));
         assert_eq!(written(ResponseHead { status: 1000, ..fine }, &[]), Err(WriteError::Status(1000)));
-        let old = head(200, Version::Http10, Framing::Chunked, true);
+        let old = head(200, Http1Version::Http10, Framing::Chunked, true);
         assert_eq!(written(old, &[]), Err(WriteError::ChunkedOnHttp10));
     }
 

@@ -1,9 +1,9 @@
 //! Properties of any bytes, wherever the network cuts them.
 
 use http1::{
-    BodyReader, ChunkDecoder, ChunkError, Framing, LAST_CHUNK, Parsed, RequestMethod, RequestOptions,
-    RequestTemplate, ResponseHead, Version, header, headers, parse_request, parse_response, write_chunk,
-    write_response_head,
+    BodyReader, ChunkDecoder, ChunkError, Framing, Http1Version, LAST_CHUNK, Parsed, RequestMethod,
+    RequestOptions, RequestTemplate, ResponseHead, header, headers, parse_request, parse_response,
+    write_chunk, write_response_head,
 };
 use proptest::prelude::*;
 
@@ -49,7 +49,8 @@ fn response_head() -> impl Strategy<Value = ResponseHead> {
     let framing =
         prop_oneof![any::<u64>().prop_map(Framing::Length), Just(Framing::Chunked), Just(Framing::ToEof),];
     (200u16..1000, any::<bool>(), framing, any::<bool>()).prop_map(|(status, old, framing, keep_alive)| {
-        let version = if old && framing != Framing::Chunked { Version::Http10 } else { Version::Http11 };
+        let version =
+            if old && framing != Framing::Chunked { Http1Version::Http10 } else { Http1Version::Http11 };
         let framing = if matches!(status, 204 | 304) { Framing::None } else { framing };
         ResponseHead { status, version, framing, keep_alive: keep_alive && framing != Framing::ToEof }
     })

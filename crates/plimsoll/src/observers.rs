@@ -2,7 +2,7 @@
 
 use fleet::{Event, Observer};
 use model::Plan;
-use telemetry::{Endpoint, Options, RunLabels, Telemetry, TelemetryError};
+use telemetry::{Endpoint, RunLabels, Telemetry, TelemetryError, TelemetryOptions};
 
 use crate::arguments::{MetricsArguments, MonitorArgument};
 use crate::exit::{Exit, Failure};
@@ -67,7 +67,7 @@ fn start(plans: &[Plan], labels: &[String], metrics: &MetricsArguments) -> Resul
         version: plan.benchmark.version,
         server: label.clone(),
     };
-    let options = Options {
+    let options = TelemetryOptions {
         listen: metrics.prometheus,
         push: metrics.otlp.clone(),
         program: env!("CARGO_PKG_VERSION").to_owned(),

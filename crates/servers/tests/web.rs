@@ -7,7 +7,7 @@ use std::net::Shutdown;
 use std::time::Duration;
 
 use common::{Client, Failure, OBJECTS, content, start};
-use http1::{Framing, RequestMethod, Version};
+use http1::{Framing, Http1Version, RequestMethod};
 use servers::web::WebOptions;
 use units::{Clock, Nanos, Ratio, RealClock};
 
@@ -32,14 +32,14 @@ fn http10_closes_unless_asked_to_keep() {
     for path in ["/small.html", "/large.bin"] {
         let mut client = Client::connect(server.address());
         let reply = client.send(&format!("GET {path} HTTP/1.0\r\n\r\n")).reply(RequestMethod::Get).unwrap();
-        assert_eq!((reply.head.version, reply.head.keep_alive), (Version::Http10, false));
+        assert_eq!((reply.head.version, reply.head.keep_alive), (Http1Version::Http10, false));
         assert!(reply.body == content(path) && client.is_closed());
     }
     let mut client = Client::connect(server.address());
     for _ in 0..3 {
         let request = "GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n";
         let reply = client.send(request).reply(RequestMethod::Get).unwrap();
-        assert_eq!((reply.head.version, reply.head.keep_alive), (Version::Http10, true));
+        assert_eq!((reply.head.version, reply.head.keep_alive), (Http1Version::Http10, true));
     }
     let closing = "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
     assert!(!client.send(closing).reply(RequestMethod::Get).unwrap().head.keep_alive);

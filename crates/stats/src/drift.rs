@@ -8,7 +8,7 @@
 
 use units::Ratio;
 
-use crate::{Estimate, Line};
+use crate::{Estimate, FittedLine};
 
 /// The fewest seconds of a test for drift.
 const N_VALUES_MIN: usize = 10;
@@ -58,7 +58,7 @@ pub enum Drift {
 /// (nₑ − 2)), with nₑ − 2 degrees of freedom.
 ///
 /// Source: batch means as in Law, Simulation Modeling and Analysis, 5th edition, chapter 9; line:
-/// [`Line::fit`]; adjusted error and degrees of freedom: Santer et al. 2000, Statistical Significance of Trends and
+/// [`FittedLine::fit`]; adjusted error and degrees of freedom: Santer et al. 2000, Statistical Significance of Trends and
 /// Trend Differences in Layer-Average Atmospheric Temperature Time Series.
 pub fn drift(values: &[f64], limit: &DriftLimit) -> Drift {
     let still = Estimate { value: 0.0, low: 0.0, high: 0.0 };
@@ -85,7 +85,7 @@ pub fn drift(values: &[f64], limit: &DriftLimit) -> Drift {
 
 /// Returns the slope of points with an interval that allows for autocorrelation, see [`drift`].
 fn slope_interval(points: &[(f64, f64)], confidence: Ratio) -> Option<Estimate> {
-    let line = Line::fit(points)?;
+    let line = FittedLine::fit(points)?;
     let n = points.len() as f64;
     let residuals: Vec<f64> = points.iter().map(|(x, y)| y - line.intercept - line.slope * x).collect();
     let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
@@ -204,7 +204,8 @@ mod tests {
         // Two halves that differ are correlated but for one step: the effective size is small, so that nothing is
         // shown.
         let halves: Vec<(f64, f64)> = (0..8).map(|x| (f64::from(x), f64::from(x / 4))).collect();
-        let (plain, slope) = (Line::fit(&halves).unwrap(), slope_interval(&halves, Ratio(0.95)).unwrap());
+        let (plain, slope) =
+            (FittedLine::fit(&halves).unwrap(), slope_interval(&halves, Ratio(0.95)).unwrap());
         assert!(slope.low < 0.0 && 0.0 < plain.slope_interval(Ratio(0.95)).unwrap().low, "{slope:?}");
     }
 

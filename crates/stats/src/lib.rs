@@ -44,7 +44,7 @@ pub use law::{
 };
 pub use median::median;
 pub use moments::Moments;
-pub use regression::Line;
+pub use regression::FittedLine;
 pub use scaling::{
     Amdahl, FitError, FitQuality, Prediction, Repeats, ScalingPoint, SpeedUp, Usl, serial_share_of_ratio,
     speed_ups,

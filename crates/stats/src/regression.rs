@@ -6,7 +6,7 @@ use crate::Estimate;
 
 /// The line y = intercept + slope · x with its standard errors.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Line {
+pub struct FittedLine {
     /// y at x = 0, in the unit of y.
     pub intercept: f64,
     /// Change of y per unit of x.
@@ -19,7 +19,7 @@ pub struct Line {
     pub n: usize,
 }
 
-impl Line {
+impl FittedLine {
     /// Fits the line that has the smallest sum of squared vertical distances from points (x, y).
     ///
     /// `None` with fewer than three points (no error could be estimated), if all x are equal, or if a
@@ -30,7 +30,7 @@ impl Line {
     ///
     /// Source: Draper and Smith, Applied Regression Analysis, 3rd edition, chapter 1. The errors
     /// hold for independent residuals of equal variance; time series need batches first.
-    pub fn fit(points: &[(f64, f64)]) -> Option<Line> {
+    pub fn fit(points: &[(f64, f64)]) -> Option<FittedLine> {
         let n = points.len() as f64;
         let x_mean = points.iter().map(|(x, _)| x).sum::<f64>() / n;
         let y_mean = points.iter().map(|(_, y)| y).sum::<f64>() / n;
@@ -43,7 +43,7 @@ impl Line {
             return None;
         }
         let residual = (sum(&|dx, dy| (dy - slope * dx).powi(2)) / (n - 2.0)).sqrt();
-        Some(Line {
+        Some(FittedLine {
             intercept: y_mean - slope * x_mean,
             slope,
             intercept_error: residual * (1.0 / n + x_mean * x_mean / sxx).sqrt(),
@@ -67,7 +67,7 @@ mod tests {
     /// intercept error √(0.35·(1/4 + 6.25 ÷ 5)) = √0.525 = 0.724569.
     #[test]
     fn a_line_through_four_points_by_hand() {
-        let line = Line::fit(&[(1.0, 2.0), (2.0, 4.0), (3.0, 5.0), (4.0, 8.0)]).unwrap();
+        let line = FittedLine::fit(&[(1.0, 2.0), (2.0, 4.0), (3.0, 5.0), (4.0, 8.0)]).unwrap();
         for (found, expected) in [
             (line.slope, 1.9),
             (line.intercept, 0.0),
@@ -83,9 +83,9 @@ mod tests {
 
     #[test]
     fn points_that_define_no_line_give_none() {
-        assert_eq!(Line::fit(&[]), None);
-        assert_eq!(Line::fit(&[(1.0, 1.0), (2.0, 2.0)]), None);
-        assert_eq!(Line::fit(&[(1.0, 1.0), (1.0, 2.0), (1.0, 3.0)]), None);
-        assert_eq!(Line::fit(&[(1.0, 1.0), (2.0, f64::NAN), (3.0, 3.0)]), None);
+        assert_eq!(FittedLine::fit(&[]), None);
+        assert_eq!(FittedLine::fit(&[(1.0, 1.0), (2.0, 2.0)]), None);
+        assert_eq!(FittedLine::fit(&[(1.0, 1.0), (1.0, 2.0), (1.0, 3.0)]), None);
+        assert_eq!(FittedLine::fit(&[(1.0, 1.0), (2.0, f64::NAN), (3.0, 3.0)]), None);
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::str::FromStr;
 
-use http1::{RequestError, RequestOptions, RequestTemplate, Version};
+use http1::{Http1Version, RequestError, RequestOptions, RequestTemplate};
 use model::{ForbiddenObserver, check_observer, foreign_text, without_credentials};
 use thiserror::Error;
 
@@ -104,7 +104,7 @@ impl Endpoint {
     /// Returns the request that posts a body of JSON, over a connection of its own.
     pub(crate) fn request(&self, body: &[u8]) -> Result<Vec<u8>, RequestError> {
         let options = RequestOptions {
-            version: Version::Http11,
+            version: Http1Version::Http11,
             user_agent: Some("plimsoll"),
             ..RequestOptions::http11_close(&self.authority)
         };

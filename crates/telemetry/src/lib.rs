@@ -24,5 +24,5 @@ mod service;
 mod totals;
 
 pub use endpoint::{Endpoint, EndpointError};
-pub use service::{Options, Telemetry, TelemetryError};
+pub use service::{Telemetry, TelemetryError, TelemetryOptions};
 pub use totals::RunLabels;

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http1::{
-    Framing, Parsed, RequestHead, RequestMethod, ResponseHead, Version, parse_request, write_response_head,
+    Framing, Http1Version, Parsed, RequestHead, RequestMethod, ResponseHead, parse_request,
+    write_response_head,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -87,7 +88,7 @@ fn respond(received: &[u8], head: &RequestHead, snapshots: &watch::Receiver<Arc<
 
 fn response(status: u16, method: RequestMethod, content_type: &str, body: &str) -> Vec<u8> {
     let framing = Framing::Length(body.len() as u64);
-    let head = ResponseHead { status, version: Version::Http11, framing, keep_alive: false };
+    let head = ResponseHead { status, version: Http1Version::Http11, framing, keep_alive: false };
     let mut out = Vec::new();
     let mut fields: Vec<(&str, &[u8])> = vec![("Content-Type", content_type.as_bytes())];
     if status == 405 {

@@ -19,7 +19,7 @@ use crate::totals::{RunLabels, RunTotals, Snapshot};
 
 /// The receivers of metrics.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct TelemetryOptions {
     /// The address at which Prometheus may scrape.
     pub listen: Option<SocketAddr>,
     /// The endpoint that metrics are pushed to.
@@ -67,7 +67,7 @@ impl Telemetry {
     ///
     /// The address cannot be listened on, the collector is not allowed, or no thread can be started.
     pub fn start(
-        options: Options,
+        options: TelemetryOptions,
         runs: Vec<RunLabels>,
         prepare: impl FnOnce() + Send + 'static,
     ) -> Result<Telemetry, TelemetryError> {

@@ -6,16 +6,16 @@ use std::thread::JoinHandle;
 
 use model::{Flow, IntervalRecord, KindTotals, Load, LoadPoint, Phase};
 use serde_json::Value;
-use telemetry::{Options, RunLabels, Telemetry, TelemetryError};
+use telemetry::{RunLabels, Telemetry, TelemetryError, TelemetryOptions};
 use units::Nanos;
 
-fn start(options: Options) -> Telemetry {
+fn start(options: TelemetryOptions) -> Telemetry {
     let run = RunLabels { benchmark: "web96".to_owned(), version: 1, server: "nginx".to_owned() };
     Telemetry::start(options, vec![run], || {}).unwrap()
 }
 
 fn scraped() -> Telemetry {
-    start(Options { listen: Some("127.0.0.1:0".parse().unwrap()), ..Options::default() })
+    start(TelemetryOptions { listen: Some("127.0.0.1:0".parse().unwrap()), ..TelemetryOptions::default() })
 }
 
 /// A second in which `n` operations succeeded.
@@ -102,14 +102,14 @@ fn silent_connections_do_not_block_others() {
 fn an_address_in_use_is_an_error() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap();
-    let options = Options { listen: Some(address), ..Options::default() };
+    let options = TelemetryOptions { listen: Some(address), ..TelemetryOptions::default() };
     let error = Telemetry::start(options, Vec::new(), || {}).unwrap_err();
     assert!(matches!(error, TelemetryError::Listen { .. }), "{error}");
     assert!(error.to_string().starts_with(&format!("metrics cannot be served at `{address}`: ")), "{error}");
 }
 
 /// Accepts one push, responds to it, and returns its head and body.
-fn collector(response: &'static str) -> (Options, JoinHandle<(String, Value)>) {
+fn collector(response: &'static str) -> (TelemetryOptions, JoinHandle<(String, Value)>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let thread = std::thread::spawn(move || {
@@ -129,7 +129,14 @@ fn collector(response: &'static str) -> (Options, JoinHandle<(String, Value)>) {
             }
         }
     });
-    (Options { push: Some(url.parse().unwrap()), program: "0.1.0".to_owned(), ..Options::default() }, thread)
+    (
+        TelemetryOptions {
+            push: Some(url.parse().unwrap()),
+            program: "0.1.0".to_owned(),
+            ..TelemetryOptions::default()
+        },
+        thread,
+    )
 }
 
 #[test]
@@ -162,7 +169,8 @@ fn a_collector_that_is_not_there_is_a_warning() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/x", listener.local_addr().unwrap());
     drop(listener);
-    let warnings = start(Options { push: Some(url.parse().unwrap()), ..Options::default() }).end();
+    let warnings =
+        start(TelemetryOptions { push: Some(url.parse().unwrap()), ..TelemetryOptions::default() }).end();
     assert_eq!(warnings.len(), 1, "{warnings:?}");
     assert!(warnings[0].starts_with(&format!("metrics are not pushed to `{url}`: ")), "{warnings:?}");
 }

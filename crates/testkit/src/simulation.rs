@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use analysis::{Analysis, Analyzer};
 use benchmarks::pages::Pages;
-use engine::{PointSetup, Runtime, Sink, StopSignal, run_point};
+use engine::{PointSetup, Runtime, Sink, StopRequest, run_point};
 use model::{Assignment, Ending, Example, IntervalRecord, LoadPoint, Plan, partition};
 use units::{Clock, Nanos, SimClock};
 
@@ -211,7 +211,7 @@ struct StopAt {
     at: Option<Nanos>,
 }
 
-impl StopSignal for StopAt {
+impl StopRequest for StopAt {
     fn is_requested(&self) -> bool {
         self.at.is_some_and(|at| at <= self.clock.now())
     }

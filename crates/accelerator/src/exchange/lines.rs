@@ -1,6 +1,6 @@
 //! Header lines of responses.
 
-use http1::Version;
+use http1::Http1Version;
 use units::WallTime;
 
 use super::cache_status::CacheStatus;
@@ -102,7 +102,7 @@ pub(super) fn is_without_body(status: u16) -> bool {
 /// Returns the lines of an origin's response to forward to the client that asked; without `Content-Length`.
 pub(super) fn forwarded(
     lines: &HeaderLines,
-    version: Version,
+    version: Http1Version,
     received: WallTime,
     settings: &ExchangeSettings,
 ) -> HeaderLines {
@@ -119,7 +119,7 @@ pub(super) fn forwarded(
 pub(super) fn kept(
     lines: &HeaderLines,
     meta: &ResponseMeta,
-    version: Version,
+    version: Http1Version,
     settings: &ExchangeSettings,
 ) -> HeaderLines {
     let kept = stored_lines(lines.iter(), meta).into_iter();
@@ -130,7 +130,7 @@ pub(super) fn kept(
 /// Collects lines and adds `Date` if it is missing (RFC 9110 §6.6.1), and `Via`.
 fn with_date_and_via<'a>(
     lines: impl Iterator<Item = (&'a [u8], &'a [u8])>,
-    version: Version,
+    version: Http1Version,
     received: WallTime,
     settings: &ExchangeSettings,
 ) -> HeaderLines {

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use http1::Version;
+use http1::Http1Version;
 
 use super::cache_request::CacheRequest;
 use super::settings::{ExchangeSettings, Forwarded};
@@ -98,8 +98,8 @@ fn push_conditions(lines: &mut HeaderLines, conditional: &Conditional) {
 /// Returns the member of `Via`: the version of the client, and the name of this cache.
 fn via(version: ClientVersion, name: &str) -> String {
     match version {
-        ClientVersion::Http10 => via_field(Version::Http10, name),
-        ClientVersion::Http11 => via_field(Version::Http11, name),
+        ClientVersion::Http10 => via_field(Http1Version::Http10, name),
+        ClientVersion::Http11 => via_field(Http1Version::Http11, name),
         ClientVersion::Http2 => format!("2.0 {name}"),
     }
 }

@@ -1,6 +1,6 @@
 //! A response of an origin server.
 
-use http1::Version;
+use http1::Http1Version;
 use units::Nanos;
 
 use super::body::OriginBody;
@@ -13,7 +13,7 @@ pub struct UpstreamResponse {
     /// The status; never an interim one other than 101.
     pub status: u16,
     /// The version of the server.
-    pub version: Version,
+    pub version: Http1Version,
     /// All lines of the head, framing and connection-specific ones too.
     pub lines: HeaderLines,
     /// The length of the body, if known; in a response to HEAD and in a 304 the announced length.

@@ -1,6 +1,6 @@
 //! Fields of forwarded and stored messages (RFC 9110 §7.6, RFC 9111 §3.1).
 
-use http1::Version;
+use http1::Http1Version;
 use units::Nanos;
 
 use super::list::{SECONDS_MAX, lower_token, members};
@@ -133,10 +133,10 @@ pub fn age_field(age: Nanos) -> u64 {
 
 /// Returns the member that this cache appends to `Via` (RFC 9110 §7.6.3): the version of the message received, and
 /// its name.
-pub fn via_field(version: Version, pseudonym: &str) -> String {
+pub fn via_field(version: Http1Version, pseudonym: &str) -> String {
     let number = match version {
-        Version::Http10 => "1.0",
-        Version::Http11 => "1.1",
+        Http1Version::Http10 => "1.0",
+        Http1Version::Http11 => "1.1",
     };
     format!("{number} {pseudonym}")
 }
@@ -165,7 +165,7 @@ mod tests {
             let lines: [(&[u8], &[u8]); 2] = [(b"Via", b"1.0 fred"), (b"via", value.as_bytes())];
             passed_through(lines.iter().copied(), "plimsoll")
         };
-        let own = via_field(Version::Http11, "plimsoll");
+        let own = via_field(Http1Version::Http11, "plimsoll");
         assert_eq!(own, "1.1 plimsoll");
         assert!(
             passed(&own) && passed("HTTP/1.1  plimsoll (a comment), 1.1 b") && passed("1.1 a,1.0 plimsoll")

@@ -16,16 +16,16 @@ const MARGIN: f64 = 0.10;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Compliance {
     /// The limit is met.
-    Met(Measured),
+    Met(LimitMeasurement),
     /// The limit is missed.
-    Missed(Measured),
+    Missed(LimitMeasurement),
     /// There is no value to decide it, so it is not met.
     Undecided(NoData),
 }
 
 /// A measured value, in the unit of [`Limit::value`]: s, a ratio from 0 to 1, or operations/s.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Measured {
+pub struct LimitMeasurement {
     /// The limit.
     pub limit: Limit,
     /// The value.
@@ -55,7 +55,7 @@ pub fn comply(limit: Limit, result: &LoadPointResult) -> Compliance {
     match measure(limit.metric(), result) {
         Err(reason) => Compliance::Undecided(reason),
         Ok((value, interval)) => {
-            let measured = Measured { limit, value, interval };
+            let measured = LimitMeasurement { limit, value, interval };
             if limit.allows(value) { Compliance::Met(measured) } else { Compliance::Missed(measured) }
         }
     }
@@ -71,7 +71,7 @@ impl Compliance {
     /// a percentile is off it by at least a tenth.
     pub fn is_clear(&self) -> bool {
         let (Compliance::Met(measured) | Compliance::Missed(measured)) = self else { return false };
-        let Measured { limit, value, interval } = *measured;
+        let LimitMeasurement { limit, value, interval } = *measured;
         let is_apart = MARGIN * limit.value() <= (value - limit.value()).abs();
         let same_side = |other: f64| limit.allows(other) == self.is_met();
         interval.is_some_and(|(low, high)| same_side(low) && same_side(high))
@@ -93,7 +93,7 @@ impl fmt::Display for Compliance {
     }
 }
 
-impl fmt::Display for Measured {
+impl fmt::Display for LimitMeasurement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let metric = self.limit.metric();
         write!(f, "{metric} was {}", text(metric, self.value))?;

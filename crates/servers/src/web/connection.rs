@@ -284,7 +284,7 @@ impl<W: Wire> Conversation<'_, W> {
             HeadError::UnsupportedVersion => &self.shared.site.version_not_supported,
             _ => &self.shared.site.bad_request,
         };
-        self.send(reply.head(http1::Version::Http11, false), &reply.body).await?;
+        self.send(reply.head(http1::Http1Version::Http11, false), &reply.body).await?;
         self.linger().await
     }
 

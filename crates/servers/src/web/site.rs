@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io;
 
 use bytes::Bytes;
-use http1::{Framing, RequestMethod, ResponseHead, Version, write_response_head};
+use http1::{Framing, Http1Version, RequestMethod, ResponseHead, write_response_head};
 use model::{Content, FileSet};
 
 use super::modified::LAST_MODIFIED;
@@ -121,10 +121,10 @@ impl Site {
 impl ReadyReply {
     fn new(status: u16, body: Bytes, fields: &[Field]) -> ReadyReply {
         let heads = [
-            (Version::Http10, false),
-            (Version::Http10, true),
-            (Version::Http11, false),
-            (Version::Http11, true),
+            (Http1Version::Http10, false),
+            (Http1Version::Http10, true),
+            (Http1Version::Http11, false),
+            (Http1Version::Http11, true),
         ]
         .map(|(version, keep_alive)| {
             let framing = length(status, &body).map_or(Framing::None, Framing::Length);
@@ -140,8 +140,8 @@ impl ReadyReply {
 
     /// Returns the head for a request of this version.
     #[inline]
-    pub(super) fn head(&self, version: Version, keep_alive: bool) -> &[u8] {
-        &self.heads[2 * usize::from(version == Version::Http11) + usize::from(keep_alive)]
+    pub(super) fn head(&self, version: Http1Version, keep_alive: bool) -> &[u8] {
+        &self.heads[2 * usize::from(version == Http1Version::Http11) + usize::from(keep_alive)]
     }
 }
 
@@ -198,10 +198,13 @@ mod tests {
         let rest = "Server: plimsoll\r\nContent-Type: text/html\r\n\
                     Last-Modified: Sat, 01 Jan 2000 00:00:00 GMT\r\n\r\n";
         let line = "200 OK\r\nContent-Length: 3\r\n";
-        assert_eq!(text(Version::Http10, false), format!("HTTP/1.0 {line}Connection: close\r\n{rest}"));
-        assert_eq!(text(Version::Http10, true), format!("HTTP/1.0 {line}Connection: keep-alive\r\n{rest}"));
-        assert_eq!(text(Version::Http11, false), format!("HTTP/1.1 {line}Connection: close\r\n{rest}"));
-        assert_eq!(text(Version::Http11, true), format!("HTTP/1.1 {line}{rest}"));
+        assert_eq!(text(Http1Version::Http10, false), format!("HTTP/1.0 {line}Connection: close\r\n{rest}"));
+        assert_eq!(
+            text(Http1Version::Http10, true),
+            format!("HTTP/1.0 {line}Connection: keep-alive\r\n{rest}")
+        );
+        assert_eq!(text(Http1Version::Http11, false), format!("HTTP/1.1 {line}Connection: close\r\n{rest}"));
+        assert_eq!(text(Http1Version::Http11, true), format!("HTTP/1.1 {line}{rest}"));
     }
 
     #[test]

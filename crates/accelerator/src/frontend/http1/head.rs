@@ -1,6 +1,6 @@
 //! Heads of responses, and the parts of request heads that the parser does not interpret.
 
-use http1::{Framing, HeadError, HeadLimit, RequestHead, Version, header, reason_phrase};
+use http1::{Framing, HeadError, HeadLimit, Http1Version, RequestHead, header, reason_phrase};
 
 use crate::frontend::memo::HeadNotes;
 use crate::frontend::peer::Peer;
@@ -81,7 +81,7 @@ pub(super) enum Expectation {
 pub(super) fn expectation(bytes: &[u8], head: &RequestHead) -> Expectation {
     match header(bytes, "expect") {
         Some(value) if !value.eq_ignore_ascii_case(b"100-continue") => Expectation::Unknown,
-        Some(_) if head.version == Version::Http11 && has_body(head) => Expectation::Continue,
+        Some(_) if head.version == Http1Version::Http11 && has_body(head) => Expectation::Continue,
         _ => Expectation::None,
     }
 }
@@ -113,8 +113,8 @@ pub(super) fn message_request(bytes: &[u8], head: &RequestHead, peer: &Peer) -> 
 /// Returns the version of the client.
 pub(super) fn version(head: &RequestHead) -> ClientVersion {
     match head.version {
-        Version::Http10 => ClientVersion::Http10,
-        Version::Http11 => ClientVersion::Http11,
+        Http1Version::Http10 => ClientVersion::Http10,
+        Http1Version::Http11 => ClientVersion::Http11,
     }
 }
 

@@ -1,7 +1,7 @@
 //! HTTP of the admin page: one request per connection, with limits on everything.
 
 use http1::{
-    BodyReader, Framing, HeadError, Parsed, RequestHead, RequestMethod, ResponseHead, Version, header,
+    BodyReader, Framing, HeadError, Http1Version, Parsed, RequestHead, RequestMethod, ResponseHead, header,
     parse_request, write_response_head,
 };
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -65,7 +65,8 @@ impl AdminResponse {
     /// Returns the bytes to send; without the body for HEAD.
     fn bytes(&self, method: RequestMethod) -> Vec<u8> {
         let framing = Framing::Length(self.body.len() as u64);
-        let head = ResponseHead { status: self.status, version: Version::Http11, framing, keep_alive: false };
+        let head =
+            ResponseHead { status: self.status, version: Http1Version::Http11, framing, keep_alive: false };
         let mut fields: Vec<(&str, &[u8])> = vec![
             ("Content-Type", self.content_type.as_bytes()),
             ("Cache-Control", b"no-store"),

@@ -1,6 +1,6 @@
 //! What a fault is, and what it sends.
 
-use http1::{Framing, ResponseHead, Version};
+use http1::{Framing, Http1Version, ResponseHead};
 use model::Outcome;
 use units::Nanos;
 
@@ -134,7 +134,7 @@ impl Script {
 pub(in crate::web) struct Right<'a> {
     pub(in crate::web) site: &'a Site,
     pub(in crate::web) reply: &'a ReadyReply,
-    pub(in crate::web) version: Version,
+    pub(in crate::web) version: Http1Version,
     pub(in crate::web) keep_alive: bool,
 }
 
