@@ -112,9 +112,7 @@ impl Run {
     }
 
     /// Returns the first operations that ended in certain ways, in the order in which they were recorded.
-
     ///
-
     /// # Errors
     ///
     /// The table is damaged.
