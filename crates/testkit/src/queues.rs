@@ -22,7 +22,7 @@ pub fn mm1_response_quantile(rate: f64, service: f64, q: f64) -> Option<f64> {
 
 /// Returns the mean response time (s) of M/M/c: R = S + C·S ÷ (c·(1 − ρ)), ρ = λS ÷ c.
 ///
-/// C is the share of operations that must wait ([`erlang_c`]), c the number of servers.
+/// C is the share of operations that must wait (`erlang_c`), c the number of servers.
 ///
 /// Source: Kleinrock 1975, section 3.5.
 pub fn mmc_response(rate: f64, service: f64, servers: u32) -> Option<f64> {
