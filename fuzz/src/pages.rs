@@ -9,11 +9,11 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use model::ReplyBody;
-use servers::gateway::{Address, Gateway, GatewayOptions, Page};
+use servers::gateway::{GatewayAddress, Gateway, GatewayOptions, Page};
 
 static GATEWAY: LazyLock<Gateway> = LazyLock::new(|| {
     let path = std::env::temp_dir().join(format!("plimsoll-fuzz-{}", std::process::id()));
-    Gateway::start(&GatewayOptions { listen: Address::Unix(path), workers: 1 }).expect("a gateway")
+    Gateway::start(&GatewayOptions { listen: GatewayAddress::Unix(path), workers: 1 }).expect("a gateway")
 });
 
 /// Tells whether a page might be asked to take long: nothing is found while it does.
@@ -26,7 +26,7 @@ pub fn fastcgi(bytes: &[u8]) {
     if might_pause(bytes) {
         return;
     }
-    let Address::Unix(path) = GATEWAY.address() else { return };
+    let GatewayAddress::Unix(path) = GATEWAY.address() else { return };
     let mut stream = UnixStream::connect(path).expect("the gateway lives");
     // Longer than a page takes whose `wait=` came in two records.
     stream.set_read_timeout(Some(Duration::from_secs(25))).expect("a time above zero");

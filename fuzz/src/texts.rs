@@ -14,7 +14,7 @@ use model::{
     parse_time,
 };
 use runfile::{PublicKey, Seal, SealKey};
-use servers::gateway::Address;
+use servers::gateway::GatewayAddress;
 use servers::web::FaultPlan;
 use telemetry::Endpoint;
 use testbed::prometheus::{Samples, Tables};
@@ -81,7 +81,7 @@ pub fn quantities(bytes: &[u8]) {
 pub fn addresses(bytes: &[u8]) {
     with_text(bytes, |text| {
         shown(Target::from_str(text));
-        shown(Address::from_str(text));
+        shown(GatewayAddress::from_str(text));
         shown(FaultPlan::parse(text.lines()));
         shown(PageUrl::parse(text));
         shown(SshAccount::from_str(text));

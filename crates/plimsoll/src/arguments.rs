@@ -573,7 +573,7 @@ pub struct ServeWebArguments {
 pub struct ServeGatewayArguments {
     /// Address to listen on: `unix:/PATH` or a loopback address; port 0 picks a free port
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
-    pub listen: servers::gateway::Address,
+    pub listen: servers::gateway::GatewayAddress,
     /// Number of worker threads, each serving one request at a time
     #[arg(long, value_name = "N", value_parser = workers, default_value = "1")]
     pub workers: usize,

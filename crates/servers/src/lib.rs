@@ -1,7 +1,7 @@
-//! Built-in servers: the web origin with its allowance of CPU, and gateways to pages made by a program.
+//! Built-in servers: the web origin with its CPU allowance, and gateways to generated pages.
 //!
-//! They make every benchmark run with nothing installed, and they misbehave on demand, so that the
-//! laboratory's own checks can be checked.
+//! They let every benchmark run with nothing installed, and they misbehave on demand, so that Plimsoll's own
+//! checks can be tested.
 
 pub mod gateway;
 mod listener;

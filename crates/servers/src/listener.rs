@@ -1,4 +1,4 @@
-//! Listening, the same for all servers, and what to do when no connection can be accepted.
+//! Listening sockets, and handling of failed accepts, for all servers.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -11,26 +11,27 @@ use std::time::Duration;
 use rustix::io::Errno;
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
-/// How many connections may wait to be accepted, unless told otherwise; the kernel takes the smaller of this and
-/// `net.core.somaxconn`, which is 4096 on today's systems.
+/// Default accept backlog; the kernel takes the smaller of this and `net.core.somaxconn`, which is 4096 on
+/// current systems.
 pub(crate) const BACKLOG: u32 = 4096;
 
-/// How long nothing is accepted after the kernel [ran out](is_exhausted) of descriptors or memory.
+/// Time without accepting after the kernel [ran out](is_exhausted) of descriptors or memory.
 pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 
-/// Listens at a TCP address; port 0 lets the kernel choose.
+/// Listens on a TCP address; port 0 lets the kernel choose.
 pub(crate) fn listen_tcp(address: SocketAddr, backlog: u32) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_reuse_address(true)?;
-    // Accepted sockets inherit it. Without it the second of two pipelined replies, or the last piece of a large
-    // page, would wait for an acknowledgement.
+    // Accepted sockets inherit the option. Without it the second of two pipelined responses, or the last
+    // piece of a large page, would wait for an acknowledgement.
     socket.set_tcp_nodelay(true)?;
     socket.bind(&address.into())?;
     socket.listen(backlog.try_into().unwrap_or(i32::MAX))?;
     Ok(socket)
 }
 
-/// Listens at a socket in the file system, for every user of the machine; one on which nobody listens is replaced.
+/// Listens on a Unix socket that every user of the machine may connect to; replaces a socket without a
+/// listener.
 pub(crate) fn listen_unix(path: &Path) -> io::Result<Socket> {
     remove_left_over(path)?;
     let name = SockAddr::unix(path)?;
@@ -41,7 +42,7 @@ pub(crate) fn listen_unix(path: &Path) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// Removes a socket on which nobody listens.
+/// Removes a socket without a listener.
 fn remove_left_over(path: &Path) -> io::Result<()> {
     let is_socket = fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
     let refused = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
@@ -56,7 +57,7 @@ pub(crate) fn address_of(listener: &Socket) -> io::Result<SocketAddr> {
     listener.local_addr()?.as_socket().ok_or_else(|| io::ErrorKind::Unsupported.into())
 }
 
-/// Returns whether accepting failed because there are no descriptors or no memory left; that may pass.
+/// Returns whether accepting failed for lack of descriptors or memory, which may be temporary.
 pub(crate) fn is_exhausted(error: Errno) -> bool {
     matches!(error, Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM)
 }

@@ -1,4 +1,4 @@
-//! The allowance under load: alone in its program, so that no other test competes for the processors.
+//! The allowance under load: a test program of its own, so that no other test competes for the processors.
 
 mod common;
 
@@ -12,7 +12,7 @@ use http1::RequestMethod;
 use servers::web::ServeReport;
 use units::{Clock, Nanos, Ratio, RealClock};
 
-/// How a client keeps the server at work until told to stop.
+/// A workload that keeps the server busy until told to stop.
 type Work = fn(SocketAddr, &AtomicBool);
 
 /// Loads a server with this allowance for half a second, by clients that always have requests waiting.
@@ -50,7 +50,7 @@ fn pipelined(path: &str, address: SocketAddr, over: &AtomicBool) {
     }
 }
 
-/// A connection with a handshake for every request.
+/// Opens a connection with a full handshake for every request.
 fn handshakes(address: SocketAddr, over: &AtomicBool) {
     while !over.load(Ordering::Relaxed) {
         let mut client = connect(address, &config(&[], None));
@@ -83,8 +83,8 @@ fn streams(path: &'static str, address: SocketAddr, over: &AtomicBool, encrypted
     });
 }
 
-/// Goal: what the server uses under load is its allowance. More is never right; less only where
-/// the machine has no processor left for it, hence three attempts.
+/// Goal: under load the server uses its allowance. More is always wrong; less is acceptable only where the
+/// machine has no spare processor, hence three attempts.
 fn check(share: f64, encrypted: bool, work: Work) {
     let reached = (0..3).any(|_| {
         let report = loaded(share, encrypted, work);
@@ -96,7 +96,7 @@ fn check(share: f64, encrypted: bool, work: Work) {
     assert!(reached, "a server with share {share} never used it");
 }
 
-/// All of it in one test, for two at once would take the processors from each other.
+/// One test for all cases, because two at once would compete for the processors.
 #[test]
 fn a_loaded_server_uses_its_allowance() {
     check(0.2, false, |address, over| pipelined("/small.html", address, over));

@@ -26,24 +26,24 @@ fn reply(fault: &str) -> Reply {
 }
 
 #[test]
-fn wrong_length_is_consistent_but_not_the_files() {
+fn wrong_length_is_consistent_but_differs_from_the_file() {
     let reply = reply("wrong-length");
     assert_eq!((reply.head.framing, reply.body.len()), (Framing::Length(501), 501));
 }
 
 #[test]
-fn truncated_ends_halfway() {
+fn truncated_closes_after_half_the_body() {
     assert_eq!(outcome("truncated"), Err(Failure::Truncated(250)));
 }
 
 #[test]
-fn an_empty_file_is_truncated_as_well() {
+fn truncated_affects_empty_files_too() {
     let server = faulty(&["truncated"]);
     assert_eq!(Client::connect(server.address()).get("/empty.html"), Err(Failure::Truncated(0)));
 }
 
 #[test]
-fn wrong_bytes_is_one_byte_in_the_middle() {
+fn wrong_bytes_changes_one_byte_in_the_middle() {
     let (found, right) = (reply("wrong-bytes").body, content(PATH));
     let differing: Vec<usize> = (0..500).filter(|k| found[*k] != right[*k]).collect();
     assert_eq!((found.len(), differing), (500, vec![250]));
@@ -63,17 +63,17 @@ fn malformed_and_oversized_heads_are_refused() {
 }
 
 #[test]
-fn a_bad_chunk_is_found_in_the_body() {
+fn a_bad_chunk_is_a_body_error() {
     assert_eq!(outcome("bad-chunk"), Err(Failure::Chunk));
 }
 
 #[test]
-fn reset_breaks_the_connection_off() {
+fn reset_resets_the_connection() {
     assert_eq!(outcome("reset"), Err(Failure::Broken(ErrorKind::ConnectionReset)));
 }
 
 #[test]
-fn early_close_comes_before_any_byte() {
+fn early_close_sends_nothing() {
     assert_eq!(outcome("early-close"), Err(Failure::NoHead));
 }
 
@@ -92,7 +92,7 @@ fn a_stall_is_never_answered() {
 }
 
 #[test]
-fn a_slow_drip_is_right_but_slow() {
+fn a_slow_drip_is_correct_but_slow() {
     let server = faulty(&["slow-drip"]);
     let clock = RealClock::start();
     assert_eq!(Client::connect(server.address()).get(PATH).unwrap().body, content(PATH));
@@ -100,7 +100,7 @@ fn a_slow_drip_is_right_but_slow() {
 }
 
 #[test]
-fn faults_befall_only_gets_of_their_paths_and_are_counted() {
+fn faults_affect_only_gets_of_their_paths_and_are_counted() {
     let server = faulty(&["wrong-status=/small", "early-close=/large"]);
     let mut client = Client::connect(server.address());
     assert_eq!(client.get("/").unwrap().body, content("/"));
@@ -112,8 +112,8 @@ fn faults_befall_only_gets_of_their_paths_and_are_counted() {
     assert_eq!((report.requests, report.faults), (4, 2));
 }
 
-/// Goal: one stall of the given length, for everybody. Method: requests one after another until
-/// one took long; then another on a new connection, which is quick again.
+/// Goal: one freeze of the given length, for all clients. Method: requests one after another until one took
+/// long; then another on a new connection, which is fast again.
 #[test]
 fn a_freeze_stops_the_whole_server_once() {
     let server = faulty(&["freeze=0.1+0.4"]);

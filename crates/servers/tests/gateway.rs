@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use model::GeneratedText;
-use servers::gateway::{Address, Gateway, GatewayOptions};
+use servers::gateway::{Gateway, GatewayAddress, GatewayOptions};
 use units::{Clock, Nanos, RealClock};
 
 const BEGIN: u8 = 1;
@@ -20,7 +20,7 @@ fn start(workers: usize) -> Gateway {
 }
 
 fn connect(gateway: &Gateway) -> TcpStream {
-    let Address::Tcp(address) = gateway.address() else { panic!("not a port") };
+    let GatewayAddress::Tcp(address) = gateway.address() else { panic!("not a port") };
     let stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     stream
@@ -28,7 +28,7 @@ fn connect(gateway: &Gateway) -> TcpStream {
 
 fn record(kind: u8, content: &[u8]) -> Vec<u8> {
     let length = u16::try_from(content.len()).unwrap().to_be_bytes();
-    // Padding as web servers send it, to a multiple of 8.
+    // Padding to a multiple of 8, as web servers send it.
     let padding = content.len().wrapping_neg() % 8;
     let header = [1, kind, 0, 1, length[0], length[1], padding as u8, 0];
     [&header[..], content, &[0; 8][..padding]].concat()
@@ -38,7 +38,7 @@ fn begin(keep: bool) -> Vec<u8> {
     record(BEGIN, &[0, 1, u8::from(keep), 0, 0, 0, 0, 0])
 }
 
-/// What follows the begin of a request for so many letters of a seed.
+/// Builds the records that follow the begin of a request for this many letters of a seed.
 fn rest(size: usize, seed: u64) -> Vec<u8> {
     rest_for(&format!("size={size}&seed={seed}"))
 }
@@ -55,7 +55,7 @@ fn rest_for(query: &str) -> Vec<u8> {
     [record(PARAMS, &pairs), record(PARAMS, b""), record(STDIN, b"")].concat()
 }
 
-/// Reads records to the end of the request and returns the body of the answer.
+/// Reads records to the end of the request and returns the body of the response.
 fn body(stream: &mut impl Read) -> Vec<u8> {
     let mut output = Vec::new();
     loop {
@@ -89,7 +89,7 @@ fn is_closed(stream: &mut impl Read) -> bool {
 }
 
 #[test]
-fn connections_are_kept_as_asked() {
+fn connections_are_kept_on_request() {
     let gateway = start(1);
     let mut stream = connect(&gateway);
     for seed in 0..20 {
@@ -101,12 +101,12 @@ fn connections_are_kept_as_asked() {
 }
 
 #[test]
-fn a_socket_in_the_file_system_is_open_to_web_servers_and_goes_with_the_gateway() {
+fn a_unix_socket_is_open_to_all_users_and_removed_with_the_gateway() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("gateway.sock");
-    let options = GatewayOptions { listen: Address::Unix(path.clone()), workers: 2 };
-    // A socket that nobody listens on any more is no obstacle, one that is in use is.
+    let options = GatewayOptions { listen: GatewayAddress::Unix(path.clone()), workers: 2 };
+    // A socket without a listener is replaced, one in use is not.
     drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
     let gateway = Gateway::start(&options).unwrap();
     assert_eq!(Gateway::start(&options).unwrap_err().kind(), ErrorKind::AddrInUse);
@@ -117,14 +117,15 @@ fn a_socket_in_the_file_system_is_open_to_web_servers_and_goes_with_the_gateway(
     assert!(is_closed(&mut stream) && !path.exists());
 }
 
-/// Goal: no more requests are answered at once than there are workers. Method: the one worker has
-/// a request that is not complete; another gets no answer before that one has.
+/// Goal: no more requests are answered at once than there are workers. Method: the one worker has an
+/// incomplete request; another gets no response before it.
 #[test]
 fn workers_limit_how_many_requests_are_answered_at_once() {
     let gateway = start(1);
     let mut first = connect(&gateway);
     first.write_all(&begin(false)).unwrap();
-    // The answer to this tells that the worker has taken the begin, which itself is not answered.
+    // The answer to this record shows that the worker has taken the begin record, which itself is not
+    // answered.
     first.write_all(&[1, 9, 0, 0, 0, 0, 0, 0]).unwrap();
     first.read_exact(&mut [0; 8]).unwrap();
     let mut second = connect(&gateway);
@@ -138,7 +139,7 @@ fn workers_limit_how_many_requests_are_answered_at_once() {
 }
 
 #[test]
-fn a_page_that_is_paused_holds_up_its_worker_alone() {
+fn a_paused_page_blocks_only_its_worker() {
     for pause in ["wait=10000", "lock=10000"] {
         let gateway = start(2);
         let (mut slow, mut other) = (connect(&gateway), connect(&gateway));
@@ -150,7 +151,7 @@ fn a_page_that_is_paused_holds_up_its_worker_alone() {
 }
 
 #[test]
-fn pages_that_take_the_lock_are_made_one_after_another() {
+fn pages_with_lock_are_generated_one_at_a_time() {
     let gateway = start(4);
     let mut streams: Vec<TcpStream> = (0..4).map(|_| connect(&gateway)).collect();
     let clock = RealClock::start();
@@ -162,7 +163,7 @@ fn pages_that_take_the_lock_are_made_one_after_another() {
 }
 
 #[test]
-fn a_kept_connection_gives_way_when_no_worker_is_free() {
+fn a_kept_connection_is_closed_when_no_worker_is_free() {
     let gateway = start(1);
     let (mut first, mut second) = (connect(&gateway), connect(&gateway));
     check(&mut first, true, 10, 1);
@@ -173,7 +174,7 @@ fn a_kept_connection_gives_way_when_no_worker_is_free() {
 }
 
 #[test]
-fn kept_connections_stay_while_workers_are_free() {
+fn kept_connections_stay_open_while_workers_are_free() {
     let gateway = start(3);
     let mut streams: Vec<TcpStream> = (0..3).map(|_| connect(&gateway)).collect();
     for seed in 0..5 {
@@ -182,19 +183,19 @@ fn kept_connections_stay_while_workers_are_free() {
 }
 
 #[test]
-fn bytes_that_are_not_fastcgi_end_their_connection_only() {
+fn bytes_that_are_not_fastcgi_end_only_their_connection() {
     let gateway = start(1);
     for bytes in [&b"GET / HTTP/1.1\r\nHost: h\r\n\r\n"[..], &[0xff; 100], &[1, 1, 0, 1, 0, 0, 0, 0]] {
         let mut stream = connect(&gateway);
         stream.write_all(bytes).unwrap();
-        // Closing over unread bytes resets.
+        // Closing with unread bytes resets the connection.
         assert!(matches!(stream.read(&mut [0]), Ok(0) | Err(_)));
         check(&mut connect(&gateway), false, 10, 1);
     }
 }
 
 #[test]
-fn a_gateway_that_cannot_start_says_why() {
+fn start_errors_state_the_reason() {
     let failure = |listen: &str, workers| {
         Gateway::start(&GatewayOptions { listen: listen.parse().unwrap(), workers }).unwrap_err()
     };

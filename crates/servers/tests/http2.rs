@@ -1,4 +1,4 @@
-//! The web origin in HTTP/2, over TLS and plain.
+//! The web origin over HTTP/2, with TLS and without.
 
 mod common;
 
@@ -36,7 +36,7 @@ async fn check_objects(client: &Http2) {
 }
 
 #[test]
-fn every_object_arrives_byte_for_byte_over_tls_and_plain() {
+fn every_object_arrives_byte_for_byte_with_and_without_tls() {
     let server = start_plain(|options| options.identity = Some(identity()));
     run(async { check_objects(&Http2::over_tls(server.address()).await).await });
     let report = server.stop().unwrap();
@@ -49,13 +49,13 @@ fn every_object_arrives_byte_for_byte_over_tls_and_plain() {
 }
 
 #[test]
-fn a_plain_listener_serves_http1_besides() {
+fn a_plain_listener_also_serves_http1() {
     let server = start_plain(|_| {});
     let mut client = Client::connect(server.address());
     for (path, _) in OBJECTS {
         assert!(client.get(path).unwrap().body == content(path), "{path}");
     }
-    // A beginning too short to tell is HTTP/1.
+    // A start too short to decide is treated as HTTP/1.
     let mut client = Client::connect(server.address());
     client.stream.set_nodelay(true).unwrap();
     for byte in "PRINT / HTTP/1.1\r\nHost: h\r\n\r\n".chars() {
@@ -65,21 +65,21 @@ fn a_plain_listener_serves_http1_besides() {
 }
 
 #[test]
-fn without_being_asked_for_it_is_refused() {
+fn http2_is_refused_unless_enabled() {
     let server = start(|_| {});
     let mut client = Client::connect(server.address());
     client.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
     assert_eq!(client.reply(http1::RequestMethod::Get).unwrap().head.status, 505);
 }
 
-/// Goal: as many streams as the server allows are answered at once, files and pages among each other.
+/// Goal: as many streams as the server allows are answered at once, files and pages interleaved.
 #[test]
 fn many_streams_share_a_connection() {
     let server = start_plain(|_| {});
     let paths = ["/small.html", "/dyn?size=8", "/large.bin", "/empty.html", "/dyn?size=200000&seed=1"];
     run(async {
         let client = Http2::plain(server.address()).await;
-        // How many are allowed, the client knows with the first reply.
+        // The client learns the limit with the first response.
         client.get("/").await.unwrap();
         let asking: Vec<_> = (0..300)
             .map(|number| {
@@ -116,7 +116,7 @@ fn small_windows_are_respected() {
 }
 
 #[test]
-fn a_page_that_is_paused_holds_up_its_stream_alone() {
+fn a_paused_page_blocks_only_its_stream() {
     let server = start_plain(|_| {});
     run(async {
         let client = Http2::plain(server.address()).await;
@@ -126,9 +126,9 @@ fn a_page_that_is_paused_holds_up_its_stream_alone() {
     });
 }
 
-/// Goal: streams whose window is full stand in nobody's way.
+/// Goal: streams with a full window do not block others.
 #[test]
-fn streams_that_are_not_read_hold_up_no_other() {
+fn unread_streams_do_not_block_others() {
     let server = start_plain(|_| {});
     run(async {
         let mut builder = Builder::new();
@@ -150,7 +150,7 @@ fn streams_that_are_not_read_hold_up_no_other() {
 }
 
 #[test]
-fn conditions_methods_and_refusals_are_as_in_http1() {
+fn conditions_methods_and_refusals_match_http1() {
     let server = start_plain(|_| {});
     let request = |method: Method, path: &str, since: &str| {
         let uri = format!("http://127.0.0.1{path}");
@@ -186,9 +186,9 @@ fn conditions_methods_and_refusals_are_as_in_http1() {
     });
 }
 
-/// Goal: a body is refused without being read, and the connection goes on.
+/// Goal: a request body is not read, and the connection goes on.
 #[test]
-fn a_body_that_nobody_wants_does_no_harm() {
+fn an_unread_request_body_does_not_block_the_connection() {
     let server = start_plain(|_| {});
     run(async {
         let client = Http2::plain(server.address()).await;
@@ -196,7 +196,7 @@ fn a_body_that_nobody_wants_does_no_harm() {
             let post = Request::post("http://127.0.0.1/small.html").body(()).unwrap();
             let mut sender = client.sender.clone().ready().await.unwrap();
             let (reply, mut body) = sender.send_request(post, false).unwrap();
-            // It may be cut off in the middle.
+            // The stream may be reset in the middle.
             let _ = body.send_data(Bytes::from(vec![0; 60_000]), false);
             assert_eq!(reply.await.unwrap().status(), 405);
         }
@@ -219,9 +219,9 @@ fn a_large_head_is_refused_and_the_connection_goes_on() {
     });
 }
 
-/// Goal: who opens streams only to reset them is not served for ever, and harms nobody else.
+/// Goal: a client that opens streams only to reset them is cut off, and does not affect others.
 #[test]
-fn a_flood_of_resets_harms_nobody_else() {
+fn a_flood_of_resets_does_not_affect_others() {
     let server = start_plain(|_| {});
     run(async {
         let flooding = Http2::plain(server.address()).await;
@@ -241,7 +241,7 @@ fn connections_without_progress_are_closed() {
     assert!(Client::connect(server.address()).is_closed());
     let mut half = Client::connect(server.address());
     half.send("PRI * HTTP/2.0\r\n\r\nSM");
-    // Settings come, and then the end.
+    // Settings arrive, then the end.
     let mut all = Vec::new();
     let _ = half.stream.read_to_end(&mut all);
     assert!(all.len() < 200);
@@ -254,7 +254,7 @@ fn connections_without_progress_are_closed() {
 }
 
 #[test]
-fn a_stopped_server_ends_its_connections() {
+fn a_stopped_server_closes_its_connections() {
     let server = start_plain(|_| {});
     let address = server.address();
     run(async {
@@ -266,7 +266,7 @@ fn a_stopped_server_ends_its_connections() {
 }
 
 #[test]
-fn bytes_that_are_no_frames_end_the_connection_with_a_reason() {
+fn invalid_frames_end_the_connection_with_goaway() {
     let server = start_plain(|_| {});
     let mut client = Client::connect(server.address());
     client.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\nthese are no frames at all");
@@ -279,9 +279,9 @@ fn bytes_that_are_no_frames_end_the_connection_with_a_reason() {
 }
 
 #[test]
-fn faults_of_http1_are_not_promised_for_http2() {
+fn http1_faults_are_refused_for_http2() {
     let faults = FaultPlan::parse(["truncated"]).unwrap();
     let options = WebOptions { http2: true, faults, ..WebOptions::new(common::files()) };
     let problem = WebServer::start(options).unwrap_err().to_string();
-    assert_eq!(problem, "`truncated` is a fault of HTTP/1, and HTTP/2 is asked for");
+    assert_eq!(problem, "`truncated` is a fault of HTTP/1 and cannot be combined with HTTP/2");
 }

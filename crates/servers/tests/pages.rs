@@ -1,4 +1,4 @@
-//! Pages made by a program, from the web server itself and from the program behind a proxy.
+//! Generated pages, from the web server itself and from the application server.
 
 mod common;
 
@@ -33,7 +33,7 @@ fn check_all(client: &mut Client) {
 }
 
 #[test]
-fn the_web_server_makes_pages_beside_its_files() {
+fn the_web_server_generates_pages_besides_files() {
     let server = start(|_| {});
     let mut client = Client::connect(server.address());
     check_all(&mut client);
@@ -43,7 +43,7 @@ fn the_web_server_makes_pages_beside_its_files() {
 }
 
 #[test]
-fn pages_say_what_they_are_and_that_they_are_not_to_be_stored() {
+fn pages_have_a_content_type_and_no_store() {
     let server = start(|_| {});
     let mut client = Client::connect(server.address());
     client.send("GET /cgi-bin/simple?size=64 HTTP/1.0\r\n\r\n");
@@ -56,7 +56,7 @@ fn pages_say_what_they_are_and_that_they_are_not_to_be_stored() {
 }
 
 #[test]
-fn pages_are_made_for_get_only() {
+fn pages_are_generated_for_get_only() {
     let server = start(|_| {});
     let mut client = Client::connect(server.address());
     client.send("HEAD /dyn HTTP/1.1\r\nHost: h\r\n\r\nDELETE /dyn HTTP/1.1\r\nHost: h\r\n\r\n");
@@ -66,7 +66,7 @@ fn pages_are_made_for_get_only() {
 }
 
 #[test]
-fn pages_can_be_spoiled_as_files_can() {
+fn faults_affect_pages_as_well_as_files() {
     let plan = FaultPlan::parse(["wrong-bytes=/dyn"]).unwrap();
     let server = start(|options| options.faults = plan);
     let reply = Client::connect(server.address()).get("/dyn?size=1000&seed=3").unwrap();
@@ -74,9 +74,9 @@ fn pages_can_be_spoiled_as_files_can() {
     assert_eq!(GeneratedText::new(3).matches(&reply.body), Err(500));
 }
 
-/// Goal: a large page that nobody reads holds up nobody else.
+/// Goal: a large page with a slow reader does not block others.
 #[test]
-fn a_slow_reader_of_a_page_does_not_hold_up_others() {
+fn a_slow_reader_of_a_page_does_not_block_others() {
     let server = start(|_| {});
     let mut slow = Client::connect(server.address());
     slow.send("GET /dyn?size=10485760&seed=1 HTTP/1.1\r\nHost: h\r\n\r\n");
@@ -89,7 +89,7 @@ fn start_app(workers: usize) -> AppServer {
     AppServer::start(&AppOptions { listen: "127.0.0.1:0".parse().unwrap(), workers }).unwrap()
 }
 
-/// Goal: one event loop makes other pages, and serves files, while a page is paused.
+/// Goal: one event loop generates other pages, and serves files, while a page is paused.
 fn check_paused(address: SocketAddr) {
     for pause in ["wait=10000", "lock=10000"] {
         let (mut slow, mut other) = (Client::connect(address), Client::connect(address));
@@ -101,12 +101,12 @@ fn check_paused(address: SocketAddr) {
 }
 
 #[test]
-fn a_page_that_is_paused_holds_up_its_connection_alone() {
+fn a_paused_page_blocks_only_its_connection() {
     check_paused(start(|_| {}).address());
     check_paused(start_app(1).address());
 }
 
-/// Goal: pages with the lock are made one after another, on whichever event loop; others wait side by side.
+/// Goal: pages with the lock are generated one at a time, across event loops; others wait concurrently.
 fn check_turns(address: SocketAddr) {
     let mut clients: Vec<Client> = (0..4).map(|_| Client::connect(address)).collect();
     let clock = RealClock::start();
@@ -120,7 +120,7 @@ fn check_turns(address: SocketAddr) {
 }
 
 #[test]
-fn pages_that_take_the_lock_are_made_one_after_another() {
+fn pages_with_lock_are_generated_one_at_a_time() {
     check_turns(start(|_| {}).address());
     check_turns(start_app(4).address());
 }

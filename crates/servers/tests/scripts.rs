@@ -1,5 +1,5 @@
-//! PHP and Python make the same pages, byte for byte. Each script runs in the web server that comes
-//! with its language, so that status and header fields are looked at as they are sent.
+//! PHP and Python generate the same pages, byte for byte. Each script runs in the web server that comes with
+//! its language, so that status and header fields are checked as sent.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -49,14 +49,14 @@ const CASES: [(&str, &str, &str); 25] = [
     ("POST", "/other", ""),
 ];
 
-/// A language's web server, ended when dropped.
+/// A language's web server, killed when dropped.
 struct Server {
     child: Child,
     address: String,
 }
 
 impl Server {
-    /// Starts it and reads from its standard error where it listens: the first `http://ADDRESS)`.
+    /// Starts it and reads its address from standard error: the first `http://ADDRESS)`.
     fn start(command: &mut Command, missing: &str) -> Server {
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
         let mut child = child.unwrap_or_else(|error| panic!("{error}\nhint: `apt-get install {missing}`"));
@@ -65,7 +65,7 @@ impl Server {
             let line = line.unwrap();
             line.split_once("http://").map(|(_, rest)| rest.split(')').next().unwrap().to_owned())
         });
-        // What it still has to say must not stop it.
+        // Drains the rest of its output, so that it does not block.
         std::thread::spawn(move || lines.for_each(drop));
         let address = address.unwrap_or_else(|| {
             panic!("{command:?} ended before it listened\nhint: `apt-get install {missing}`")
@@ -73,7 +73,7 @@ impl Server {
         Server { child, address }
     }
 
-    /// Returns the head, in small letters, and the body.
+    /// Returns the head, in lower case, and the body.
     fn ask(&self, method: &str, path: &str, query: &str) -> (String, Vec<u8>) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let request = format!("{method} {path}?{query} HTTP/1.0\r\nContent-Length: 0\r\n\r\n");
@@ -110,7 +110,7 @@ fn check_all(server: &Server) {
 }
 
 #[test]
-fn php_makes_the_same_pages() {
+fn php_generates_the_same_pages() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("dyn.php"), include_str!("../../../gateways/dyn.php")).unwrap();
     let mut command = Command::new("php");
@@ -119,7 +119,7 @@ fn php_makes_the_same_pages() {
 }
 
 #[test]
-fn python_makes_the_same_pages() {
+fn python_generates_the_same_pages() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("dyn.py"), include_str!("../../../gateways/dyn.py")).unwrap();
     let mut command = Command::new("python3");

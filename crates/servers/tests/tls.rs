@@ -36,7 +36,7 @@ fn every_object_arrives_byte_for_byte_over_either_version() {
 }
 
 #[test]
-fn a_page_a_304_and_a_head_are_as_without() {
+fn pages_304_and_head_are_the_same_as_without_tls() {
     let server = start_tls(|_| {});
     let mut client = connect(server.address(), &config(&[], None));
     let since = "Host: h\r\nIf-Modified-Since: Sat, 01 Jan 2000 00:00:00 GMT\r\n\r\n";
@@ -49,9 +49,10 @@ fn a_page_a_304_and_a_head_are_as_without() {
     assert_eq!(client.get("/none").unwrap().head.status, 404);
 }
 
-/// Goal: the client can tell the end from a cut: it is said (`close_notify`), and rustls makes an error of silence.
+/// Goal: the client can tell the end from a truncation: the server sends `close_notify`, and rustls reports
+/// an error without it.
 #[test]
-fn the_end_of_a_connection_is_said() {
+fn connections_end_with_close_notify() {
     let server = start_tls(|_| {});
     let closing = "GET /large.bin HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
     let refused = "\0\r\n\r\n";
@@ -79,7 +80,7 @@ fn sessions_are_resumed_by_tickets() {
     }
 }
 
-/// Shakes hands and returns what was agreed on, if anything.
+/// Performs a handshake and returns the negotiated ALPN protocol, if any.
 fn agreed(server: &WebServer, alpn: &[&str]) -> std::io::Result<Option<Vec<u8>>> {
     let TlsClient { mut stream, .. } = connect(server.address(), &config(alpn, None));
     stream.conn.complete_io(&mut stream.sock)?;
@@ -87,7 +88,7 @@ fn agreed(server: &WebServer, alpn: &[&str]) -> std::io::Result<Option<Vec<u8>>>
 }
 
 #[test]
-fn http2_is_agreed_on_only_where_it_was_asked_for() {
+fn http2_is_negotiated_only_if_enabled() {
     let without = start_tls(|_| {});
     assert_eq!(agreed(&without, &["h2", "http/1.1"]).unwrap().unwrap(), b"http/1.1");
     assert_eq!(agreed(&without, &[]).unwrap(), None);
@@ -100,7 +101,7 @@ fn http2_is_agreed_on_only_where_it_was_asked_for() {
 }
 
 #[test]
-fn neither_plain_text_nor_a_slow_reader_holds_up_others() {
+fn plain_text_and_slow_readers_do_not_block_others() {
     let server = start_tls(|_| {});
     let mut plain = Client::connect(server.address());
     assert!(matches!(plain.get("/"), Err(Failure::NoHead | Failure::Head(_) | Failure::Broken(_))));
@@ -114,7 +115,7 @@ fn neither_plain_text_nor_a_slow_reader_holds_up_others() {
     assert!(slow.reply(RequestMethod::Get).unwrap().body == content("/large.bin"));
 }
 
-/// Goal: a client that stops anywhere, within the handshake or behind it, loses its connection.
+/// Goal: a client that stops anywhere, within the handshake or after it, loses its connection.
 #[test]
 fn connections_without_progress_are_closed() {
     let server = start_tls(|options| options.idle_timeout = Nanos::from_millis(100));
@@ -129,7 +130,7 @@ fn connections_without_progress_are_closed() {
 }
 
 #[test]
-fn faults_of_replies_happen_over_tls_as_well() {
+fn reply_faults_apply_over_tls() {
     let server = start_tls(|options| options.faults = FaultPlan::parse(["truncated"]).unwrap());
     let mut client = connect(server.address(), &config(&[], None));
     assert!(matches!(client.get("/large.bin"), Err(Failure::Truncated(_))));
@@ -137,7 +138,7 @@ fn faults_of_replies_happen_over_tls_as_well() {
 }
 
 #[test]
-fn files_that_are_no_identity_are_named() {
+fn invalid_certificate_files_are_named_in_the_error() {
     let Identity { certificate, key } = identity();
     let problem = |certificate: &std::path::Path, key: &std::path::Path| {
         let identity = Identity { certificate: certificate.to_owned(), key: key.to_owned() };

@@ -27,7 +27,7 @@ fn every_object_arrives_byte_for_byte_on_one_kept_connection() {
 }
 
 #[test]
-fn http10_closes_unless_asked_to_keep() {
+fn http10_closes_unless_keep_alive_is_requested() {
     let server = start(|_| {});
     for path in ["/small.html", "/large.bin"] {
         let mut client = Client::connect(server.address());
@@ -60,7 +60,7 @@ fn pipelined_requests_are_answered_in_order() {
 }
 
 #[test]
-fn a_request_may_come_in_pieces() {
+fn a_request_may_arrive_in_pieces() {
     let server = start(|_| {});
     let mut client = Client::connect(server.address());
     client.stream.set_nodelay(true).unwrap();
@@ -71,7 +71,7 @@ fn a_request_may_come_in_pieces() {
 }
 
 #[test]
-fn a_client_that_has_closed_its_side_still_gets_every_answer() {
+fn a_client_that_has_closed_its_side_still_gets_every_response() {
     let server = start(|_| {});
     let mut client = Client::connect(server.address());
     client.send("GET /large.bin HTTP/1.1\r\nHost: h\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n");
@@ -82,7 +82,7 @@ fn a_client_that_has_closed_its_side_still_gets_every_answer() {
 }
 
 #[test]
-fn head_requests_get_the_head_only() {
+fn head_requests_get_no_body() {
     let server = start(|_| {});
     let mut client = Client::connect(server.address());
     client.send("HEAD /large.bin HTTP/1.1\r\nHost: h\r\n\r\nHEAD /none HTTP/1.1\r\nHost: h\r\n\r\n");
@@ -92,7 +92,7 @@ fn head_requests_get_the_head_only() {
 }
 
 #[test]
-fn a_file_that_the_client_has_is_not_sent_again() {
+fn an_unmodified_file_is_answered_with_304() {
     let server = start(|_| {});
     let mut client = Client::connect(server.address());
     let request =
@@ -108,7 +108,7 @@ fn a_file_that_the_client_has_is_not_sent_again() {
 }
 
 #[test]
-fn refusals_have_their_status_and_close_only_where_they_must() {
+fn refusals_have_their_status_and_close_only_if_necessary() {
     let server = start(|_| {});
     let large = format!("GET / HTTP/1.1\r\nHost: h\r\nX: {}\r\n\r\n", "x".repeat(100_000));
     let many = format!("GET / HTTP/1.1\r\nHost: h\r\n{}\r\n", "X: y\r\n".repeat(200));
@@ -134,9 +134,9 @@ fn refusals_have_their_status_and_close_only_where_they_must() {
     }
 }
 
-/// Goal: a client that does not read a large reply holds up nobody else.
+/// Goal: a client that does not read a large response does not block others.
 #[test]
-fn a_slow_reader_does_not_hold_up_others() {
+fn a_slow_reader_does_not_block_others() {
     let server = start(|_| {});
     let mut slow: Vec<Client> = (0..4).map(|_| Client::connect(server.address())).collect();
     for client in &mut slow {
@@ -151,8 +151,8 @@ fn a_slow_reader_does_not_hold_up_others() {
     }
 }
 
-/// Goal: neither silence nor a drip of bytes that never becomes a request keeps a connection.
-/// Method: the client drips a byte whenever it has waited 10 ms for an answer in vain.
+/// Goal: neither silence nor a drip of bytes that never becomes a request keeps a connection open. Method:
+/// the client drips a byte whenever it has waited 10 ms in vain for an answer.
 #[test]
 fn connections_without_progress_are_closed() {
     let server = start(|options| options.idle_timeout = Nanos::from_millis(100));
@@ -173,7 +173,7 @@ fn connections_without_progress_are_closed() {
 }
 
 #[test]
-fn a_stopped_server_is_gone() {
+fn a_stopped_server_refuses_connections() {
     let server = start(|_| {});
     let address = server.address();
     let mut client = Client::connect(address);
@@ -184,7 +184,7 @@ fn a_stopped_server_is_gone() {
 }
 
 #[test]
-fn a_server_that_cannot_start_says_why() {
+fn start_errors_state_the_reason() {
     let first = start(|_| {});
     let failure = |change: &dyn Fn(&mut WebOptions)| {
         let mut options = WebOptions::new(common::files());
@@ -200,7 +200,7 @@ fn a_server_that_cannot_start_says_why() {
 }
 
 #[test]
-fn a_head_without_an_end_is_not_answered() {
+fn an_incomplete_head_is_not_answered() {
     let server = start(|_| {});
     let mut client = Client::connect(server.address());
     client.send("GET / HTTP/1.1\r\nHost: h\r\n");

@@ -6,7 +6,7 @@ use std::time::Duration;
 use drivers::web::{Http2Driver, PlainDriver, TlsDriver, Trust};
 use engine::Driver;
 use model::{Connection, HttpVersion, Outcome, Protocol, Request, Tls, WebRequest, Workload};
-use servers::web::{Fault, Speech};
+use servers::web::{ClientProtocol, Fault};
 
 use crate::common::{Bench, SMALL, origin, protocol, server, workload};
 use crate::{alone, n_descriptors};
@@ -46,7 +46,7 @@ where
 /// Performs one request against a server over what the fault is about.
 fn meet(
     address: SocketAddr,
-    speech: Speech,
+    speech: ClientProtocol,
     connection: Connection,
     workload: &Workload,
     limit: Duration,
@@ -54,17 +54,17 @@ fn meet(
     let plain = protocol(connection);
     let work = async |bench: &mut Bench<_>| perform(bench, limit).await;
     match speech {
-        Speech::Http1 => {
+        ClientProtocol::Http1 => {
             let origin = origin(address, &plain, workload, &Trust::Any);
             Bench::with(PlainDriver::new(origin)).run(work)
         }
-        Speech::Tls => {
+        ClientProtocol::Tls => {
             let protocol = Protocol { tls: Tls::Full, ..plain };
             let origin = origin(address, &protocol, workload, &Trust::Any);
             let work = async |bench: &mut Bench<_>| perform(bench, limit).await;
             Bench::with(TlsDriver::new(origin)).run(work)
         }
-        Speech::Http2 => {
+        ClientProtocol::Http2 => {
             let protocol = Protocol { http: HttpVersion::Http2, ..plain };
             let origin = origin(address, &protocol, workload, &Trust::Any);
             let work = async |bench: &mut Bench<_>| perform(bench, limit).await;
@@ -104,7 +104,7 @@ fn every_behavior_ends_in_its_outcome_with_bounded_time_and_memory() {
         let server = server(&[fault.name]);
         let (address, limit) = (server.address(), limit_of(fault));
         let ((outcome, text), grown) =
-            growth_kib(|| meet(address, fault.speech, connection, &workload(), limit));
+            growth_kib(|| meet(address, fault.protocol, connection, &workload(), limit));
         let report = server.stop().unwrap();
         most = most.max((grown, fault.name));
         let mut check = |holds: bool, what: String| {
@@ -128,9 +128,9 @@ fn every_behavior_ends_in_its_outcome_with_bounded_time_and_memory() {
 fn no_behavior_is_taken_for_a_right_reply_whatever_the_client_speaks() {
     let _alone = alone();
     let strange =
-        Fault::all().filter(|fault| fault.is_of_connections() && fault.outcome != Outcome::TimedOut);
+        Fault::all().filter(|fault| fault.affects_connections() && fault.outcome != Outcome::TimedOut);
     for fault in strange {
-        for speech in [Speech::Http1, Speech::Tls, Speech::Http2] {
+        for speech in [ClientProtocol::Http1, ClientProtocol::Tls, ClientProtocol::Http2] {
             let server = server(&[fault.name]);
             let (outcome, text) = meet(server.address(), speech, KEEP_ALIVE, &workload(), LIMIT);
             assert_ne!(outcome, Outcome::Ok, "{} over {speech:?}: {text}", fault.name);
@@ -146,7 +146,7 @@ fn a_window_that_never_opens_ends_at_the_time_limit() {
     let mut workload = workload();
     workload.requests[usize::from(SMALL)] =
         Request { method: "POST".to_owned(), body: "x".repeat(1 << 20), ..Request::file("/small.html", 500) };
-    let (outcome, text) = meet(server.address(), Speech::Http2, KEEP_ALIVE, &workload, LIMIT);
+    let (outcome, text) = meet(server.address(), ClientProtocol::Http2, KEEP_ALIVE, &workload, LIMIT);
     assert_eq!(outcome, Outcome::TimedOut, "{text}");
 }
 
@@ -214,7 +214,7 @@ fn a_reset_over_http2_is_one_whenever_it_is_noticed() {
     let _alone = alone();
     let server = server(&["h2-break"]);
     for _ in 0..100 {
-        let (outcome, text) = meet(server.address(), Speech::Http2, KEEP_ALIVE, &workload(), GENEROUS);
+        let (outcome, text) = meet(server.address(), ClientProtocol::Http2, KEEP_ALIVE, &workload(), GENEROUS);
         assert_eq!(outcome, Outcome::Reset, "{text}");
     }
 }

@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
-use servers::web::{Fault, Speech};
+use servers::web::{ClientProtocol, Fault};
 
 const PAGE: &str = include_str!("../../../../docs/design/hostile-servers.md");
 
-fn table(speech: Speech) -> String {
+fn table(speech: ClientProtocol) -> String {
     let mut table = "| `--fault` | the server | the operation |\n|---|---|---|\n".to_owned();
-    for fault in Fault::all().filter(|fault| fault.speech == speech) {
+    for fault in Fault::all().filter(|fault| fault.protocol == speech) {
         let outcome = fault.outcome.name();
         writeln!(table, "| `{}` | {} | {outcome} |", fault.name, fault.does).unwrap();
     }
@@ -17,7 +17,7 @@ fn table(speech: Speech) -> String {
 
 #[test]
 fn the_page_lists_every_fault_with_its_outcome() {
-    for speech in [Speech::Http1, Speech::Tls, Speech::Http2] {
+    for speech in [ClientProtocol::Http1, ClientProtocol::Tls, ClientProtocol::Http2] {
         let table = table(speech);
         assert!(PAGE.contains(&table), "`docs/design/hostile-servers.md` lacks this table:\n{table}");
     }
@@ -25,8 +25,8 @@ fn the_page_lists_every_fault_with_its_outcome() {
 
 #[test]
 fn the_corpus_is_large_enough() {
-    let n = |speech| Fault::all().filter(|fault| fault.speech == speech).count();
-    let (http1, tls, http2) = (n(Speech::Http1), n(Speech::Tls), n(Speech::Http2));
+    let n = |speech| Fault::all().filter(|fault| fault.protocol == speech).count();
+    let (http1, tls, http2) = (n(ClientProtocol::Http1), n(ClientProtocol::Tls), n(ClientProtocol::Http2));
     assert!(30 <= http1 && 10 <= tls && 20 <= http2, "{http1}, {tls}, {http2}");
     let words = format!(
         "{} behaviors: {http1} over HTTP/1, {tls} over TLS, {http2} over HTTP/2",

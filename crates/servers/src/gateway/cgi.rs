@@ -1,4 +1,4 @@
-//! CGI/1.1 (RFC 3875): what the web server says of a request, and the form of the answer.
+//! CGI/1.1 (RFC 3875): request variables in, response out.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -6,17 +6,17 @@ use std::io::{self, Write};
 use super::page::Page;
 use super::pause::PageLock;
 
-/// The most bytes of an answer that are made before they are written.
+/// The most bytes of a response that are generated before they are written.
 const PIECE_BYTES: usize = 64 * 1024;
 
 /// Answers the one request that the environment of a CGI process describes.
 ///
-/// A page can be told to wait, but not to hold a lock: who would hold it are other processes, which share nothing.
-/// Pass the whole environment and an unbuffered output: a small page takes one write.
+/// A page can be told to wait, but not to hold a lock: the processes of a CGI program share nothing. Pass the
+/// whole environment and an unbuffered output: a small page takes one write.
 ///
 /// # Errors
 ///
-/// What writing came upon.
+/// The error of the output.
 pub fn cgi(
     environment: impl IntoIterator<Item = (OsString, OsString)>,
     out: &mut impl Write,
@@ -25,7 +25,7 @@ pub fn cgi(
     for (name, value) in environment {
         variables.set(name.as_encoded_bytes(), value.as_encoded_bytes());
     }
-    let mut page = variables.page().of_lone_process();
+    let mut page = variables.page().without_lock();
     PageLock::default().pause_thread(page.pause);
     let mut piece = head(&page);
     loop {
@@ -38,11 +38,11 @@ pub fn cgi(
     }
 }
 
-/// The variables that a page depends on.
+/// The request variables that a page depends on.
 #[derive(Debug, Default)]
 pub(super) struct Variables {
     method: Vec<u8>,
-    /// Path and query as the client sent them: not part of CGI/1.1, but every web server says it.
+    /// Path and query as the client sent them: not part of CGI/1.1, but every web server passes it.
     uri: Vec<u8>,
     script: Vec<u8>,
     path_info: Vec<u8>,
@@ -50,7 +50,7 @@ pub(super) struct Variables {
 }
 
 impl Variables {
-    /// Takes note of a variable, if it matters.
+    /// Stores a variable if a page depends on it.
     pub(super) fn set(&mut self, name: &[u8], value: &[u8]) {
         let place = match name {
             b"REQUEST_METHOD" => &mut self.method,
@@ -63,10 +63,11 @@ impl Variables {
         value.clone_into(place);
     }
 
-    /// Returns the answer.
+    /// Returns the page that the variables ask for.
     ///
-    /// The path is that of `REQUEST_URI`, since `SCRIPT_NAME` is what the web server has been told to
-    /// call the program; only without it the path is `SCRIPT_NAME` and `PATH_INFO`.
+    /// The path is that of `REQUEST_URI`, since `SCRIPT_NAME` is the name under which the web server was
+    /// configured to run the program; without `REQUEST_URI` the path is `SCRIPT_NAME` followed by
+    /// `PATH_INFO`.
     pub(super) fn page(&self) -> Page {
         if self.uri.is_empty() {
             let path = [&self.script[..], &self.path_info].concat();
@@ -77,7 +78,7 @@ impl Variables {
     }
 }
 
-/// Returns the head of an answer as CGI has it: a field for the status, then the others.
+/// Returns the head of a CGI response: the `Status` field, then the others.
 pub(super) fn head(page: &Page) -> Vec<u8> {
     let mut head = format!(
         "Status: {} {}\r\nContent-Length: {}\r\n",
@@ -110,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_made_from_the_variables() {
+    fn variables_select_the_page() {
         let found = transcript(&[
             ("GATEWAY_INTERFACE", "CGI/1.1"),
             ("REQUEST_METHOD", "GET"),
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn the_uri_says_the_path_where_there_is_one() {
+    fn request_uri_takes_precedence_over_script_name() {
         let found = transcript(&[
             ("REQUEST_METHOD", "GET"),
             ("SCRIPT_NAME", "/plimsoll-cgi"),
@@ -141,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_have_their_status() {
+    fn bad_requests_get_404_or_405() {
         let found = transcript(&[
             ("REQUEST_METHOD", "GET"),
             ("SCRIPT_NAME", "/file.dyn-send"),
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_can_wait_but_not_hold_a_lock() {
+    fn wait_is_accepted_and_lock_is_refused() {
         let ask = |query| {
             transcript(&[("REQUEST_METHOD", "GET"), ("SCRIPT_NAME", "/dyn"), ("QUERY_STRING", query)])
         };
@@ -166,13 +167,15 @@ mod tests {
         assert!(ask("size=8&wait=20").ends_with("\n\nASEROBDH"));
         assert!(Nanos::from_millis(20) <= clock.now());
         let refused = ask("size=8&lock=10000");
-        assert!(refused.starts_with("Status: 400 Bad Request\nContent-Length: 71\n"), "{refused}");
+        assert!(refused.starts_with("Status: 400 Bad Request\nContent-Length: 75\n"), "{refused}");
         assert!(
-            refused.ends_with("\n\nexpected no `lock=MS`, for the processes of this program share nothing\n")
+            refused.ends_with(
+                "\n\nexpected no `lock=MS`, because the processes of this program share nothing\n"
+            )
         );
     }
 
-    /// Goal: memory does not grow with the page. Method: the output looks at the size of each write.
+    /// Goal: memory does not grow with the page. Method: the output checks the size of each write.
     #[test]
     fn large_pages_are_written_in_pieces() {
         struct Pieces(Vec<usize>);

@@ -1,30 +1,31 @@
-//! Pages made by a program, and the ways in which a web server has them made.
+//! Generated pages, and the interfaces through which a web server obtains them.
 //!
-//! A page is a function of path and query, and the letters in it of a seed, so that the load
-//! generator can check every byte. All ways make the same pages with the same work; what differs
-//! is what stands between web server and program:
+//! A page is a function of path and query, and its letters are a function of a seed, so that the load
+//! generator can check every byte. All interfaces generate the same pages with the same work; they differ in
+//! what stands between the web server and the program:
 //!
-//! | way | here | process model |
+//! | interface | here | process model |
 //! |---|---|---|
 //! | CGI | [`cgi`] | a process for every request |
 //! | FastCGI | [`Gateway`] | a fixed number of workers, one request at a time each |
-//! | PHP | `gateways/dyn.php` | what PHP-FPM is told |
-//! | WSGI | `gateways/dyn.py` | what its server is told |
+//! | PHP | `gateways/dyn.php` | as configured in PHP-FPM |
+//! | WSGI | `gateways/dyn.py` | as configured in its server |
 //! | HTTP behind a proxy | [`AppServer`](crate::web::AppServer) | a fixed number of event loops |
-//! | native | [`WebServer`](crate::web::WebServer) | none: the web server itself makes the page |
+//! | native | [`WebServer`](crate::web::WebServer) | none: the web server itself generates the page |
 //!
 //! | path | query | type | body |
 //! |---|---|---|---|
 //! | `/dyn` | `size=N&seed=S`, by default 1000 and 0 | text/plain | N letters of seed S |
 //! | ends with `.dyn-send` | the same, by default 10240 and 0 | text/plain | the same |
-//! | `/cgi-bin/simple` | the same, by default 1024 and 0 | text/html | N bytes: the beginning of a page, then letters |
+//! | `/cgi-bin/simple` | the same, by default 1024 and 0 | text/html | N bytes: the start of an HTML page, then letters |
 //!
-//! N is from 1 (64 for the last) to 10 MiB, S below 2^64; other queries get 400, other methods than
-//! GET 405, other paths 404, each with one line of text. No page may be stored by a cache.
+//! N is from 1 (64 for the last) to 10 MiB, S below 2^64. Other queries get 400, methods other than GET 405,
+//! other paths 404, each with one line of text. No page may be stored by a cache.
 //!
-//! Our own programs also take `wait=MS` and `lock=MS` with MS from 1 to 10000: a page then takes so long before it is
-//! made, without using the processor, with `lock` as the only page of its program (see [`Pause`]). No benchmark asks
-//! for that; it is for trying what is said about a server that waits. CGI has no `lock`, the scripts have neither.
+//! The built-in programs also accept `wait=MS` and `lock=MS` with MS from 1 to 10000: the page is delayed for
+//! that long before it is generated, without using the processor; with `lock` only one page of the program at
+//! a time is delayed (see [`Pause`]). No benchmark uses this; it serves to test what reports say about a
+//! server that waits. CGI does not support `lock`, the scripts support neither.
 
 mod cgi;
 mod fastcgi;
@@ -37,4 +38,4 @@ pub use page::{Page, PageBody};
 pub(crate) use pause::PageLock;
 pub use pause::Pause;
 pub(crate) use workers::check_workers;
-pub use workers::{Address, AddressError, Gateway, GatewayOptions, WORKERS_MAX};
+pub use workers::{Gateway, GatewayAddress, GatewayAddressError, GatewayOptions, WORKERS_MAX};

@@ -1,4 +1,4 @@
-//! Which page a request asks for, and the bytes of it.
+//! Pages by path and query, and their bytes.
 
 use std::ops::RangeInclusive;
 
@@ -7,44 +7,44 @@ use units::Nanos;
 
 use super::pause::Pause;
 
-/// Which paths lead to pages, and what their queries may say.
+/// A group of paths and the queries that they accept.
 #[derive(Debug)]
-struct Kind {
+struct PageKind {
     content_type: &'static str,
     prefix: &'static str,
-    size_usual: u64,
+    size_default: u64,
     size_min: u64,
-    /// The answer to a query that is not understood.
+    /// The answer to an invalid query.
     refusal: &'static str,
 }
 
-const DYN: Kind = Kind {
+const DYN: PageKind = PageKind {
     content_type: "text/plain",
     prefix: "",
-    size_usual: 1000,
+    size_default: 1000,
     size_min: 1,
     refusal: "expected `size=N` with N from 1 to 10485760 and `seed=S` with S below 2^64\n",
 };
 
 /// WebStone 2.x: the default size is that of its `cgi-send`.
-const DYN_SEND: Kind = Kind { size_usual: 10_240, ..DYN };
+const DYN_SEND: PageKind = PageKind { size_default: 10_240, ..DYN };
 
 /// WebBench: a small page of HTML.
-const SIMPLE: Kind = Kind {
+const SIMPLE: PageKind = PageKind {
     content_type: "text/html",
     prefix: GENERATED_MARKUP,
-    size_usual: 1024,
+    size_default: 1024,
     size_min: 64,
     refusal: "expected `size=N` with N from 64 to 10485760 and `seed=S` with S below 2^64\n",
 };
 
-/// How many milliseconds a page can be told to take.
+/// Limits of `wait` and `lock`, in milliseconds.
 const PAUSE_MILLISECONDS: RangeInclusive<u64> = 1..=10_000;
 
-/// The answer to a pause that is not understood; the scripts in PHP and Python know of none.
+/// The answer to an invalid pause; the scripts in PHP and Python do not support pauses.
 const PAUSE_REFUSAL: &str = "expected `wait=MS` and `lock=MS` with MS from 1 to 10000\n";
 
-/// An answer whose body is still to be made.
+/// A response whose body has not been generated yet.
 #[derive(Debug, Clone)]
 pub struct Page {
     /// 200, 400, 404 or 405.
@@ -53,12 +53,12 @@ pub struct Page {
     pub content_type: &'static str,
     /// The body.
     pub body: PageBody,
-    /// How long it takes before the body is made.
+    /// Time to wait before the body is generated.
     pub pause: Pause,
 }
 
 impl Page {
-    /// Returns the page that a path and a query (without `?`) lead to; `None` if the path leads to none.
+    /// Returns the page for a path and a query (without `?`), or `None` if the path has none.
     pub fn find(path: &[u8], query: &[u8]) -> Option<Page> {
         let kind = match path {
             b"/dyn" => DYN,
@@ -69,7 +69,7 @@ impl Page {
         Some(kind.page(query))
     }
 
-    /// Returns the answer to a request, whatever it asks for.
+    /// Returns the response to any request.
     pub fn answer(method: &[u8], path: &[u8], query: &[u8]) -> Page {
         match Page::find(path, query) {
             None => Page::plain(404, "404 Not Found\n"),
@@ -78,20 +78,20 @@ impl Page {
         }
     }
 
-    /// Returns the answer to other methods than GET.
+    /// Returns the response to methods other than GET.
     pub fn method_not_allowed() -> Page {
         Page::plain(405, "405 Method Not Allowed\n")
     }
 
-    /// Returns the answer of a program that has no lock, because its processes share nothing.
-    pub(super) fn of_lone_process(self) -> Page {
+    /// Refuses `lock` on behalf of a program whose processes share nothing and so have no lock.
+    pub(super) fn without_lock(self) -> Page {
         if self.pause.lock == Nanos::ZERO {
             return self;
         }
-        Page::plain(400, "expected no `lock=MS`, for the processes of this program share nothing\n")
+        Page::plain(400, "expected no `lock=MS`, because the processes of this program share nothing\n")
     }
 
-    /// Returns the header fields beside length and connection.
+    /// Returns the header fields besides length and connection.
     pub fn fields(&self) -> &'static [(&'static str, &'static [u8])] {
         const TEXT: (&str, &[u8]) = ("Content-Type", b"text/plain");
         const HTML: (&str, &[u8]) = ("Content-Type", b"text/html");
@@ -110,23 +110,23 @@ impl Page {
     }
 }
 
-/// The numbers of a query.
+/// The numbers in a query.
 #[derive(Debug, Default)]
-struct Query {
+struct PageQuery {
     size: Option<u64>,
     seed: Option<u64>,
     wait: Option<u64>,
     lock: Option<u64>,
 }
 
-impl Kind {
+impl PageKind {
     fn page(&self, query: &[u8]) -> Page {
-        self.right_page(query).unwrap_or_else(|refusal| Page::plain(400, refusal))
+        self.valid_page(query).unwrap_or_else(|refusal| Page::plain(400, refusal))
     }
 
-    fn right_page(&self, query: &[u8]) -> Result<Page, &'static str> {
+    fn valid_page(&self, query: &[u8]) -> Result<Page, &'static str> {
         let query = self.parse_query(query)?;
-        let size = query.size.unwrap_or(self.size_usual);
+        let size = query.size.unwrap_or(self.size_default);
         if !(self.size_min..=ReplyBody::LETTERS_BYTES_MAX).contains(&size) {
             return Err(self.refusal);
         }
@@ -136,8 +136,8 @@ impl Kind {
     }
 
     /// Reads the numbers of a query, each at most once and in any order.
-    fn parse_query(&self, query: &[u8]) -> Result<Query, &'static str> {
-        let mut numbers = Query::default();
+    fn parse_query(&self, query: &[u8]) -> Result<PageQuery, &'static str> {
+        let mut numbers = PageQuery::default();
         if query.is_empty() {
             return Ok(numbers);
         }
@@ -176,28 +176,28 @@ fn parse_decimal(digits: &[u8]) -> Option<u64> {
     })
 }
 
-/// The bytes of a page, made as they are taken.
+/// The bytes of a page, generated as they are taken.
 #[derive(Debug, Clone)]
 pub struct PageBody {
-    /// What of the fixed beginning has not been taken.
+    /// The part of the fixed prefix that has not been taken.
     prefix: &'static [u8],
     letters: GeneratedText,
-    /// How many bytes have not been taken, those of the beginning included.
+    /// Number of bytes not taken yet, including those of the prefix.
     left: usize,
 }
 
 impl PageBody {
-    /// `length` is at least that of the prefix.
+    /// Creates a body of `length` bytes, which is at least the length of the prefix.
     fn new(prefix: &'static str, length: usize, seed: u64) -> PageBody {
         PageBody { prefix: prefix.as_bytes(), letters: GeneratedText::new(seed), left: length }
     }
 
-    /// Returns how many bytes are left.
+    /// Returns the number of bytes left.
     pub fn left(&self) -> usize {
         self.left
     }
 
-    /// Appends the next bytes to `out`, at most so many.
+    /// Appends the next bytes to `out`, at most `bytes_max`.
     pub fn append(&mut self, out: &mut Vec<u8>, bytes_max: usize) {
         let length = self.left.min(bytes_max);
         let (fixed, rest) = self.prefix.split_at(self.prefix.len().min(length));
@@ -209,7 +209,7 @@ impl PageBody {
         self.left -= length;
     }
 
-    /// Makes all that is left.
+    /// Generates all remaining bytes.
     pub fn into_bytes(mut self) -> Vec<u8> {
         let mut bytes = Vec::new();
         self.append(&mut bytes, usize::MAX);
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_have_their_size_and_the_letters_of_their_seed() {
+    fn size_and_seed_determine_the_body() {
         assert_eq!(text("/dyn", "size=8"), "ASEROBDH");
         assert_eq!(text("/dyn", "seed=1&size=8"), "QMZRHLAJ");
         assert_eq!(text("/dyn", "size=8&seed=18446744073709551615"), "RPIQDQGF");
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn the_simple_page_has_its_beginning_within_its_size() {
+    fn the_prefix_of_the_simple_page_counts_toward_its_size() {
         assert_eq!(text("/cgi-bin/simple", "").len(), 1024);
         assert_eq!(
             text("/cgi-bin/simple", "seed=1&size=64"),
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn pauses_are_as_long_as_the_query_says() {
+    fn pauses_are_read_from_the_query() {
         for (query, wait, lock) in
             [("", 0, 0), ("wait=1", 1, 0), ("lock=10000", 0, 10_000), ("lock=3&seed=1&wait=20&size=8", 20, 3)]
         {
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_pauses_are_refused_with_their_limits() {
+    fn invalid_pauses_are_refused_with_the_limits() {
         for query in [
             "wait=0",
             "wait=10001",
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn other_paths_and_methods_have_no_page() {
+    fn other_paths_and_methods_are_refused() {
         for path in ["/", "/dyn/", "/dynamic", "/cgi-bin/simple/x", "/a.dyn-sender", ""] {
             assert!(Page::find(path.as_bytes(), b"").is_none(), "{path}");
             assert_eq!(Page::answer(b"GET", path.as_bytes(), b"").status, 404);
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_taken_in_pieces_is_the_same() {
+    fn a_body_is_the_same_in_pieces_of_any_size() {
         let page = Page::find(b"/cgi-bin/simple", b"size=300&seed=4").unwrap();
         let whole = page.body.clone().into_bytes();
         for piece in [1, 7, 49, 50, 51, 299, 300, 1000] {

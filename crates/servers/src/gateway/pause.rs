@@ -1,29 +1,31 @@
-//! Pages that take long without making the processor work, as if they asked a database.
+//! Pauses of pages: pages that take long without using the processor, as if they queried a database.
 //!
-//! They are for throttles on purpose: what limits such a program is how many pages it makes at once, or its lock.
+//! Experiments use them to throttle a program: it is then limited by the number of pages it serves at once,
+//! or by its lock.
 
 use std::time::Duration;
 
 use tokio::sync::Mutex;
 use units::Nanos;
 
-/// How long a page takes before it is made; no time at all unless its query says so.
+/// The pause of a page before it is generated; zero unless its query asks for one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pause {
-    /// How long it waits, whatever other pages do.
+    /// Time it waits independently of other pages.
     pub wait: Nanos,
-    /// How long it waits after that as the only page of its program.
+    /// Time it then waits while holding the program's lock.
     ///
-    /// With many before it that can take longer than a server lets its connections be idle, which then close.
+    /// With many pages queued for the lock, waiting can exceed the idle timeout of the server's connections,
+    /// which then close.
     pub lock: Nanos,
 }
 
-/// The one lock of a program, which pages hold one after another, in the order in which they ask for it.
+/// The one lock of a program, granted to pages in the order in which they ask for it.
 #[derive(Debug, Default)]
 pub(crate) struct PageLock(Mutex<()>);
 
 impl PageLock {
-    /// Pauses the calling thread, which must be none of an event loop.
+    /// Pauses the calling thread, which must not run an event loop.
     pub(crate) fn pause_thread(&self, Pause { wait, lock }: Pause) {
         std::thread::sleep(Duration::from_nanos(wait.0));
         if lock != Nanos::ZERO {
@@ -32,7 +34,7 @@ impl PageLock {
         }
     }
 
-    /// Pauses the calling task, and nothing else on its event loop.
+    /// Pauses the calling task only; the rest of its event loop goes on.
     pub(crate) async fn pause_task(&self, Pause { wait, lock }: Pause) {
         if wait != Nanos::ZERO {
             tokio::time::sleep(Duration::from_nanos(wait.0)).await;

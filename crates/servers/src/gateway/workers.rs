@@ -8,8 +8,8 @@
 //! | serving | answered, connection ends | accepting | |
 //! | serving | answered, connection is kept | kept | |
 //! | kept | the next request | serving | |
-//! | kept | somebody else waits, and every worker has a connection | accepting | we close: a web server with more connections than there are workers would else wait for its own idle ones |
-//! | any | the gateway is stopped | ended | what is being answered is answered first |
+//! | kept | another connection waits, and every worker has one | accepting | the worker closes it: otherwise a web server with more connections than workers would wait for its own idle ones |
+//! | any | the gateway is stopped | ended | requests in progress are answered first |
 
 use std::fs;
 use std::io;
@@ -30,64 +30,66 @@ use super::fastcgi::serve_connection;
 use super::pause::PageLock;
 use crate::listener::{ACCEPT_PAUSE, BACKLOG, address_of, is_exhausted, listen_tcp, listen_unix};
 
-/// The most workers that can be asked for.
+/// The maximum number of workers.
 pub const WORKERS_MAX: usize = 1024;
 
-/// How long a peer may take to send the rest of a request, or to take the answer.
+/// Time limit for a peer to send the rest of a request, or to read the response.
 const PEER_TIME_MAX: Duration = Duration::from_secs(30);
 
-/// How often a worker with a kept connection looks whether the others are still free.
-const LOOK_AROUND: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+/// Interval at which a worker with a kept connection checks that other workers are free.
+const FREE_WORKER_CHECK_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
-/// Where a gateway listens.
+/// The address that a gateway listens on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Address {
-    /// A socket in the file system.
+pub enum GatewayAddress {
+    /// A Unix socket in the file system.
     Unix(PathBuf),
     /// A port of the loopback interface.
     Tcp(SocketAddr),
 }
 
-/// Why an address was not understood.
+/// An address that is neither a Unix socket nor a loopback port.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("expected `unix:/PATH` or a loopback address such as `127.0.0.1:0`, found `{0}`")]
-pub struct AddressError(String);
+#[error("expected `unix:/PATH` or a loopback address for example `127.0.0.1:0`, found `{0}`")]
+pub struct GatewayAddressError(String);
 
-impl FromStr for Address {
-    type Err = AddressError;
+impl FromStr for GatewayAddress {
+    type Err = GatewayAddressError;
 
-    fn from_str(text: &str) -> Result<Address, AddressError> {
+    fn from_str(text: &str) -> Result<GatewayAddress, GatewayAddressError> {
         let address = match text.strip_prefix("unix:") {
-            Some(path) => Path::new(path).is_absolute().then(|| Address::Unix(path.into())),
-            // FastCGI has no protection of its own: whoever reaches it is believed.
-            None => text.parse().ok().filter(|tcp: &SocketAddr| tcp.ip().is_loopback()).map(Address::Tcp),
+            Some(path) => Path::new(path).is_absolute().then(|| GatewayAddress::Unix(path.into())),
+            // FastCGI has no authentication: every peer that can connect is trusted.
+            None => {
+                text.parse().ok().filter(|tcp: &SocketAddr| tcp.ip().is_loopback()).map(GatewayAddress::Tcp)
+            }
         };
-        address.ok_or_else(|| AddressError(text.to_owned()))
+        address.ok_or_else(|| GatewayAddressError(text.to_owned()))
     }
 }
 
-impl std::fmt::Display for Address {
+impl std::fmt::Display for GatewayAddress {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Address::Unix(path) => write!(out, "unix:{}", path.display()),
-            Address::Tcp(address) => write!(out, "{address}"),
+            GatewayAddress::Unix(path) => write!(out, "unix:{}", path.display()),
+            GatewayAddress::Tcp(address) => write!(out, "{address}"),
         }
     }
 }
 
-/// How a gateway is to be started.
+/// Options of a gateway.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GatewayOptions {
-    /// Where to listen; port 0 lets the kernel choose.
-    pub listen: Address,
-    /// How many threads answer requests, and so the most requests that are answered at once; from 1 to [`WORKERS_MAX`].
+    /// Address to listen on; port 0 lets the kernel choose.
+    pub listen: GatewayAddress,
+    /// Number of threads, and so the most requests that are answered at once; from 1 to [`WORKERS_MAX`].
     pub workers: usize,
 }
 
 /// A running FastCGI gateway; dropping it leaves it running.
 #[derive(Debug)]
 pub struct Gateway {
-    address: Address,
+    address: GatewayAddress,
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -96,7 +98,7 @@ pub struct Gateway {
 struct Shared {
     listener: Socket,
     workers: usize,
-    /// How many workers have a connection.
+    /// Number of workers that have a connection.
     taken: AtomicUsize,
     stopped: AtomicBool,
     lock: PageLock,
@@ -105,12 +107,13 @@ struct Shared {
 impl Gateway {
     /// Starts a gateway, which listens when this returns.
     ///
-    /// A socket that a gateway left in the file system is replaced. Every user of the machine may
+    /// A socket that an earlier gateway left in the file system is replaced. Every user of the machine may
     /// connect to it, since web servers run as users of their own.
     ///
     /// # Errors
     ///
-    /// A number of workers out of range, an address that cannot be listened on, no more threads.
+    /// The number of workers is out of range, the address cannot be listened on, or no more threads can be
+    /// created.
     pub fn start(options: &GatewayOptions) -> io::Result<Gateway> {
         check_workers(options.workers)?;
         let (listener, address) = listen(&options.listen)?;
@@ -132,28 +135,28 @@ impl Gateway {
         Ok(gateway)
     }
 
-    /// Returns where it listens.
-    pub fn address(&self) -> &Address {
+    /// Returns the address it listens on.
+    pub fn address(&self) -> &GatewayAddress {
         &self.address
     }
 
-    /// Stops the gateway and waits until its workers have ended: what is being answered is answered first.
+    /// Stops the gateway and waits for its workers; requests in progress are answered first.
     pub fn stop(self) {
         self.shared.stopped.store(true, Ordering::Relaxed);
-        // Wakes those who accept. It cannot fail on a listener.
+        // Wakes the workers in `accept`. It cannot fail on a listener.
         let _ = self.shared.listener.shutdown(std::net::Shutdown::Both);
-        if let Address::Unix(path) = &self.address {
-            // It may have been removed already.
+        if let GatewayAddress::Unix(path) = &self.address {
+            // The socket may already have been removed.
             let _ = fs::remove_file(path);
         }
         for thread in self.threads {
-            // A worker that panicked has said so, and the others go on.
+            // A worker that panicked has reported it, and the others go on.
             let _ = thread.join();
         }
     }
 }
 
-/// Checks a number of workers.
+/// Checks that a number of workers is in range.
 pub(crate) fn check_workers(workers: usize) -> io::Result<()> {
     if (1..=WORKERS_MAX).contains(&workers) {
         return Ok(());
@@ -162,32 +165,32 @@ pub(crate) fn check_workers(workers: usize) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, text))
 }
 
-fn listen(address: &Address) -> io::Result<(Socket, Address)> {
+fn listen(address: &GatewayAddress) -> io::Result<(Socket, GatewayAddress)> {
     match address {
-        Address::Unix(path) => Ok((listen_unix(path)?, address.clone())),
-        Address::Tcp(tcp) => {
+        GatewayAddress::Unix(path) => Ok((listen_unix(path)?, address.clone())),
+        GatewayAddress::Tcp(tcp) => {
             let socket = listen_tcp(*tcp, BACKLOG)?;
             let found = address_of(&socket)?;
-            Ok((socket, Address::Tcp(found)))
+            Ok((socket, GatewayAddress::Tcp(found)))
         }
     }
 }
 
 impl Shared {
-    /// Serves one connection after the other until the gateway is stopped.
+    /// Serves one connection after another until the gateway is stopped.
     fn work(&self) {
         loop {
             match self.listener.accept() {
                 Ok((stream, _)) => {
                     self.taken.fetch_add(1, Ordering::Relaxed);
-                    // What went wrong with a connection is the peer's business.
+                    // A failed connection is the peer's concern.
                     let _ = self.serve(&stream);
                     self.taken.fetch_sub(1, Ordering::Relaxed);
                 }
                 Err(error) => match error.raw_os_error().map(Errno::from_raw_os_error) {
                     Some(Errno::INVAL) => return, // Stopped.
                     Some(error) if is_exhausted(error) => std::thread::sleep(ACCEPT_PAUSE),
-                    _ => {} // The peer, or the network under it, gave up before we came.
+                    _ => {} // The peer or the network gave up before the connection was accepted.
                 },
             }
         }
@@ -199,13 +202,13 @@ impl Shared {
         serve_connection(&mut &*stream, self.workers, &self.lock, || self.wait(stream))
     }
 
-    /// Waits on a kept connection for the next request, and says whether to go on with it.
+    /// Waits on a kept connection for the next request; returns whether to keep the connection.
     fn wait(&self, stream: &Socket) -> bool {
         while !self.stopped.load(Ordering::Relaxed) {
             let mut watched =
                 [PollFd::new(stream, PollFlags::IN), PollFd::new(&self.listener, PollFlags::IN)];
             let found = if self.taken.load(Ordering::Relaxed) < self.workers {
-                poll(&mut watched[..1], Some(&LOOK_AROUND))
+                poll(&mut watched[..1], Some(&FREE_WORKER_CHECK_INTERVAL))
             } else {
                 poll(&mut watched, None)
             };
@@ -226,12 +229,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_read_and_shown() {
+    fn addresses_round_trip_through_text() {
         for text in ["unix:/run/gateway.sock", "127.0.0.1:9000", "[::1]:0"] {
-            assert_eq!(text.parse::<Address>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<GatewayAddress>().unwrap().to_string(), text);
         }
         for text in ["", "unix:", "unix:relative", "/run/gateway.sock", "0.0.0.0:9000", "localhost:9000"] {
-            let error = text.parse::<Address>().unwrap_err().to_string();
+            let error = text.parse::<GatewayAddress>().unwrap_err().to_string();
             assert!(error.starts_with("expected `unix:/PATH` or a loopback address"), "{error}");
         }
     }

@@ -1,4 +1,4 @@
-//! The program behind a reverse proxy: pages over HTTP/1, on a fixed number of event loops.
+//! The application server behind a reverse proxy: pages over HTTP/1, on a fixed number of event loops.
 
 use std::io;
 use std::net::SocketAddr;
@@ -13,17 +13,18 @@ use super::server::{Server, join};
 use crate::gateway::{PageLock, check_workers};
 use crate::listener::{BACKLOG, address_of, listen_tcp};
 
-/// How long a connection may be idle: longer than proxies keep theirs, so that they are the ones who close.
+/// Idle timeout of connections: longer than that of proxies, so that the proxy closes first.
 const IDLE_TIMEOUT: Nanos = Nanos::from_secs(300);
 
-/// How an application server is to be started.
+/// Options of an application server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AppOptions {
-    /// Where to listen; port 0 lets the kernel choose.
+    /// Address to listen on; port 0 lets the kernel choose.
     pub listen: SocketAddr,
-    /// How many threads make pages, and so the most pages that are made at once; from 1 to [`WORKERS_MAX`](crate::gateway::WORKERS_MAX).
+    /// Number of worker threads, and so the most pages that are generated at once; from 1 to
+    /// [`WORKERS_MAX`](crate::gateway::WORKERS_MAX).
     ///
-    /// Each has an event loop and any number of kept connections, as a proxy's pool of them expects.
+    /// Each has an event loop and any number of kept connections, as a proxy's connection pool expects.
     pub workers: usize,
 }
 
@@ -39,7 +40,8 @@ impl AppServer {
     ///
     /// # Errors
     ///
-    /// A number of workers out of range, an address that cannot be listened on, no more threads.
+    /// The number of workers is out of range, the address cannot be listened on, or no more threads can be
+    /// created.
     pub fn start(options: &AppOptions) -> io::Result<AppServer> {
         check_workers(options.workers)?;
         let listener = listen_tcp(options.listen, BACKLOG)?;
@@ -48,7 +50,7 @@ impl AppServer {
         let lock = Arc::new(PageLock::default());
         for _ in 0..options.workers {
             let (listener, (stop, stopped)) = (listener.try_clone()?, oneshot::channel());
-            let one = Server::of_pages(IDLE_TIMEOUT, Arc::clone(&lock));
+            let one = Server::pages_only(IDLE_TIMEOUT, Arc::clone(&lock));
             let body = move || one.run(listener, |_| {}, stopped);
             let thread = std::thread::Builder::new().name("app".to_owned()).spawn(body)?;
             server.workers.push((stop, thread));
@@ -56,16 +58,16 @@ impl AppServer {
         Ok(server)
     }
 
-    /// Returns where it listens.
+    /// Returns the address it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Stops the server, and returns what each worker did.
+    /// Stops the server and returns the report of each worker.
     ///
     /// # Errors
     ///
-    /// What had ended a worker before.
+    /// The error that had already ended a worker.
     pub fn stop(self) -> io::Result<Vec<ServeReport>> {
         let (stops, threads): (Vec<_>, Vec<_>) = self.workers.into_iter().unzip();
         drop(stops);

@@ -1,4 +1,4 @@
-//! One connection: the state machine of the module's table.
+//! One HTTP/1 connection: the state machine of the module's table.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -11,101 +11,104 @@ use std::time::Duration;
 use http1::{Framing, HeadError, Parsed, RequestHead, RequestMethod, ResponseHead, parse_request};
 use units::Nanos;
 
-use super::fault::{Act, Ending, GREETING, Right, Script, next_frame};
+use super::fault::{CorrectReply, Ending, FaultAction, GREETING, Script, next_frame};
 use super::modified::is_unmodified;
 use super::server::Shared;
-use super::site::{Found, ReadyReply, head_bytes};
-use super::socket::{Socket, Wire};
+use super::site::{ReadyReply, Resource, head_bytes};
+use super::socket::{ByteStream, Socket};
 use crate::gateway::Page;
 
-/// Room for a usual request; grows up to the largest head that is taken.
+/// Initial buffer for a typical request; it grows up to the maximum head.
 const INPUT_BYTES: usize = 2 * 1024;
 
-/// The most bytes handed to the kernel in one go before others get their turn.
+/// The most bytes written in one go before the connection yields.
 const WRITE_BYTES_MAX: usize = 256 * 1024;
 
-/// Bytes whose sending costs about as much CPU as a small write does: some 5 µs, for 5 MiB take
-/// 1.65 ms (measured over loopback).
+/// Bytes that cost about as much CPU to send as a small write: some 5 µs, since 5 MiB take 1.65 ms (measured
+/// over loopback).
 const BYTES_PER_WORK: usize = 16 * 1024;
 
-/// The most letters of a page that are made before others get their turn: some 60 µs of work.
+/// The most letters of a page that are generated before the connection yields: some 60 µs of work.
 pub(super) const LETTERS_PER_TURN: usize = 32 * 1024;
 
-/// Letters whose making costs about as much CPU as a small write does.
+/// Letters that cost about as much CPU to generate as a small write.
 pub(super) const LETTERS_PER_WORK: usize = 2 * 1024;
 
-/// The most bytes that are read and thrown away after a refusal.
+/// The most bytes that are read and discarded after a refusal.
 const LINGER_BYTES_MAX: usize = 1024 * 1024;
 
-/// The longest wait for a client to close after a refusal.
+/// Time limit for a client to close after a refusal.
 const LINGER_TIME_MAX: Duration = Duration::from_secs(2);
 
-/// Whether a connection goes forward, as seen by the watch over idle ones.
+/// The liveness of a connection, as seen by the idle timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Pulse {
-    /// Nothing since the last look.
-    Still,
-    /// A request was answered, or some bytes of an answer were taken.
-    Alive,
-    /// Silent on purpose.
+pub(super) enum Liveness {
+    /// No progress since the last check.
+    Idle,
+    /// A request was answered, or part of a response was written.
+    Active,
+    /// Deliberately silent because of a fault; not subject to the timeout.
     Held,
 }
 
 /// Serves one connection until either side ends it.
 pub(super) async fn serve_connection(stream: TcpStream, shared: Rc<Shared>) {
-    let pulse = Cell::new(Pulse::Still);
-    let conversation = pin!(converse(Socket::new(stream), &shared, &pulse));
-    while_alive(&pulse, shared.idle_timeout, conversation).await;
+    let liveness = Cell::new(Liveness::Idle);
+    let connection = pin!(serve_http1(Socket::new(stream), &shared, &liveness));
+    serve_until_idle(&liveness, shared.idle_timeout, connection).await;
 }
 
-/// Speaks HTTP/1 until either side ends the connection.
-pub(super) fn converse<'a>(
-    socket: impl Wire + 'a,
+/// Serves HTTP/1 until either side ends the connection.
+pub(super) fn serve_http1<'a>(
+    socket: impl ByteStream + 'a,
     shared: &'a Shared,
-    pulse: &'a Cell<Pulse>,
+    liveness: &'a Cell<Liveness>,
 ) -> impl Future<Output = io::Result<()>> + 'a {
-    Conversation { shared, pulse, socket, input: Vec::with_capacity(INPUT_BYTES), taken: 0 }.run()
+    Http1Connection { shared, liveness, socket, input: Vec::with_capacity(INPUT_BYTES), taken: 0 }.run()
 }
 
-/// Serves a connection to its end, or until it goes no further. What went wrong with it is the client's
-/// business, and its finding.
+/// Serves a connection until it ends or has been idle too long. Its errors concern only the client.
 ///
-/// Serving comes pinned: by value it would be in the connection's task twice.
-pub(super) async fn while_alive(pulse: &Cell<Pulse>, timeout: Nanos, serving: Pin<&mut impl Future>) {
+/// `serving` is pinned: by value it would be in the connection's task twice.
+pub(super) async fn serve_until_idle(
+    liveness: &Cell<Liveness>,
+    timeout: Nanos,
+    serving: Pin<&mut impl Future>,
+) {
     tokio::select! {
         biased;
         _ = serving => {}
-        () = watch(pulse, timeout) => {}
+        () = wait_until_idle(liveness, timeout) => {}
     }
 }
 
-/// Ends when the connection has made no progress for one to two times `timeout`.
+/// Returns when the connection has made no progress for one to two times `timeout`.
 ///
-/// One timer that is set again only when it has run out: a timer per request would cost more.
-async fn watch(pulse: &Cell<Pulse>, timeout: Nanos) {
+/// One timer is set again only when it has expired: a timer per request would cost more.
+async fn wait_until_idle(liveness: &Cell<Liveness>, timeout: Nanos) {
     loop {
         tokio::time::sleep(Duration::from_nanos(timeout.0)).await;
-        match pulse.get() {
-            Pulse::Still => return,
-            Pulse::Alive => pulse.set(Pulse::Still),
-            Pulse::Held => {}
+        match liveness.get() {
+            Liveness::Idle => return,
+            Liveness::Active => liveness.set(Liveness::Idle),
+            Liveness::Held => {}
         }
     }
 }
 
-struct Conversation<'a, W> {
+struct Http1Connection<'a, W> {
     shared: &'a Shared,
-    pulse: &'a Cell<Pulse>,
+    liveness: &'a Cell<Liveness>,
     socket: W,
     input: Vec<u8>,
-    /// How much of `input` has been answered.
+    /// Number of bytes of `input` that have been answered.
     taken: usize,
 }
 
-impl<W: Wire> Conversation<'_, W> {
+impl<W: ByteStream> Http1Connection<'_, W> {
     async fn run(mut self) -> io::Result<()> {
-        if let Some(act) = self.shared.faults.for_connections() {
-            return self.act(act).await;
+        if let Some(action) = self.shared.faults.for_connections() {
+            return self.perform(action).await;
         }
         loop {
             match parse_request(&self.input[self.taken..]) {
@@ -117,7 +120,7 @@ impl<W: Wire> Conversation<'_, W> {
                 Ok(Parsed::Complete { head, length }) => {
                     let ending = self.answer(&head).await?;
                     self.taken += length;
-                    self.pulse.set(Pulse::Alive);
+                    self.liveness.set(Liveness::Active);
                     match ending {
                         Ending::AsAsked if has_body(&head) => return self.linger().await,
                         Ending::AsAsked if head.keep_alive => {}
@@ -136,7 +139,7 @@ impl<W: Wire> Conversation<'_, W> {
         if self.input.len() == self.input.capacity() {
             self.input.reserve(INPUT_BYTES);
         }
-        // A client whose next request is always there must not keep the others waiting.
+        // A client that always has another request ready must not starve the others.
         tokio::task::coop::consume_budget().await;
         let read = self.socket.read(&mut self.input).await;
         if !W::IS_METERED {
@@ -154,30 +157,30 @@ impl<W: Wire> Conversation<'_, W> {
             target => target,
         };
         let mut found = shared.site.find(head.method, target);
-        if matches!(found, Found::File(_)) && is_unmodified(&self.input[self.taken..]) {
-            found = Found::Other(&shared.site.not_modified);
+        if matches!(found, Resource::File(_)) && is_unmodified(&self.input[self.taken..]) {
+            found = Resource::Other(&shared.site.not_modified);
         }
         let fault = if head.method == RequestMethod::Get { shared.faults.for_path(target) } else { None };
         match (found, fault) {
-            (Found::File(reply) | Found::Other(reply), None) => {
+            (Resource::File(reply) | Resource::Other(reply), None) => {
                 let body = if head.method == RequestMethod::Head { &[] } else { &reply.body[..] };
                 self.send(reply.head(head.version, keep_alive), body).await?;
                 Ok(Ending::AsAsked)
             }
-            (Found::File(reply) | Found::Other(reply), Some(fault)) => {
+            (Resource::File(reply) | Resource::Other(reply), Some(fault)) => {
                 let site = &shared.site;
-                self.play(fault(&Right { site, reply, version: head.version, keep_alive })).await
+                self.play(fault(&CorrectReply { site, reply, version: head.version, keep_alive })).await
             }
-            (Found::Page(page), fault) => {
+            (Resource::Page(page), fault) => {
                 shared.lock.pause_task(page.pause).await;
                 let Some(fault) = fault else { return self.make(page, head, keep_alive).await };
                 let (site, reply) = (&shared.site, &ReadyReply::from(page));
-                self.play(fault(&Right { site, reply, version: head.version, keep_alive })).await
+                self.play(fault(&CorrectReply { site, reply, version: head.version, keep_alive })).await
             }
         }
     }
 
-    /// Makes a page and sends it, piece by piece if it is large.
+    /// Generates a page and sends it, piece by piece if it is large.
     async fn make(&mut self, mut page: Page, head: &RequestHead, keep_alive: bool) -> io::Result<Ending> {
         let framing = Framing::Length(page.body.left() as u64);
         let start = ResponseHead { status: page.status, version: head.version, framing, keep_alive };
@@ -196,30 +199,30 @@ impl<W: Wire> Conversation<'_, W> {
             }
             start = &[];
             piece.clear();
-            self.pulse.set(Pulse::Alive);
+            self.liveness.set(Liveness::Active);
             tokio::task::yield_now().await;
         }
     }
 
-    /// Does what befalls whole connections.
-    async fn act(mut self, act: Act) -> io::Result<()> {
-        let script = match act {
-            Act::Frames(script) => return self.answer_frames(script).await,
-            Act::Bytes(script) => {
+    /// Performs a fault that affects the whole connection.
+    async fn perform(mut self, action: FaultAction) -> io::Result<()> {
+        let script = match action {
+            FaultAction::OnHttp2Request(script) => return self.answer_frames(script).await,
+            FaultAction::OnFirstBytes(script) => {
                 self.read().await?;
                 script
             }
-            Act::Unasked(script) => script,
-            Act::Reply(_) | Act::Deaf => return Ok(()),
+            FaultAction::OnConnect(script) => script,
+            FaultAction::OnRequest(_) | FaultAction::NeverAccept => return Ok(()),
         };
         let ending = self.play(script()).await?;
         self.leave(ending).await
     }
 
-    /// Answers the requests of HTTP/2, of which it understands no more than where they are.
+    /// Answers HTTP/2 requests with a script, reading only the frame headers.
     async fn answer_frames(mut self, script: fn(u32) -> Script) -> io::Result<()> {
         self.send(GREETING, &[]).await?;
-        self.pulse.set(Pulse::Held);
+        self.liveness.set(Liveness::Held);
         loop {
             let Some((length, stream)) = next_frame(&self.input[self.taken..]) else {
                 if self.read().await? == 0 {
@@ -236,7 +239,7 @@ impl<W: Wire> Conversation<'_, W> {
         }
     }
 
-    /// Sends what a fault says; returns what becomes of the connection.
+    /// Plays the script of a fault; returns how the connection ends.
     async fn play(&mut self, script: Script) -> io::Result<Ending> {
         self.shared.count(|counts| counts.faults += 1);
         for (index, piece) in script.bytes.chunks(script.piece).enumerate() {
@@ -246,7 +249,7 @@ impl<W: Wire> Conversation<'_, W> {
             self.send(piece, &[]).await?;
         }
         while !script.endless.is_empty() {
-            self.pulse.set(Pulse::Held);
+            self.liveness.set(Liveness::Held);
             for piece in script.endless.chunks(script.piece) {
                 pause(script.pause).await;
                 self.send(piece, &[]).await?;
@@ -272,12 +275,12 @@ impl<W: Wire> Conversation<'_, W> {
             if head.is_empty() && body.is_empty() {
                 return Ok(());
             }
-            self.pulse.set(Pulse::Alive);
+            self.liveness.set(Liveness::Active);
             tokio::task::yield_now().await;
         }
     }
 
-    /// Answers a head that was not understood; where the next one begins is not known, so it is the last.
+    /// Answers an invalid head; it is the last request, because the start of the next is unknown.
     async fn refuse(&mut self, error: HeadError) -> io::Result<()> {
         let reply = match error {
             HeadError::Oversized(_) => &self.shared.site.head_too_large,
@@ -297,8 +300,8 @@ impl<W: Wire> Conversation<'_, W> {
         }
     }
 
-    /// Closes our side and takes what still comes: closing over unread bytes would send a reset,
-    /// which can overtake the reply.
+    /// Closes the write side and discards further input: closing with unread bytes would send a reset, which
+    /// can overtake the response.
     async fn linger(&mut self) -> io::Result<()> {
         self.socket.shut_down().await?;
         let _ = tokio::time::timeout(LINGER_TIME_MAX, self.discard(LINGER_BYTES_MAX)).await;
@@ -306,11 +309,11 @@ impl<W: Wire> Conversation<'_, W> {
     }
 
     async fn hold(&mut self) -> io::Result<()> {
-        self.pulse.set(Pulse::Held);
+        self.liveness.set(Liveness::Held);
         self.discard(usize::MAX).await
     }
 
-    /// Reads and forgets until the peer closes its side, or up to a limit.
+    /// Reads and discards until the peer closes its side, or up to a limit.
     async fn discard(&mut self, mut bytes_max: usize) -> io::Result<()> {
         loop {
             self.taken = self.input.len();
@@ -323,7 +326,7 @@ impl<W: Wire> Conversation<'_, W> {
     }
 }
 
-/// Waits, or gives way to others where there is nothing to wait for.
+/// Sleeps, or only yields if the time is zero.
 async fn pause(time: Nanos) {
     match time {
         Nanos::ZERO => tokio::task::yield_now().await,
@@ -331,7 +334,7 @@ async fn pause(time: Nanos) {
     }
 }
 
-/// Tells whether bytes follow the head that are not the next request.
+/// Returns whether the head is followed by a body.
 fn has_body(head: &RequestHead) -> bool {
     !matches!(head.framing, Framing::None | Framing::Length(0))
 }

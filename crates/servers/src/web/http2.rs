@@ -1,16 +1,16 @@
-//! HTTP/2: the same site, many streams on one connection.
+//! HTTP/2: the same site, many streams per connection.
 //!
 //! | a stream is | when | then |
 //! |---|---|---|
-//! | accepted | its head is there | a file, a refusal and the like are handed over at once, as a whole |
-//! | being made | a page is asked for | a task makes it, piece by piece as the client's windows open |
-//! | sent | all is handed over | `h2` sends it as the windows allow |
-//! | reset | the client says so | whatever is left of it is dropped |
+//! | accepted | its head has arrived | files and errors are handed over at once, as a whole |
+//! | being generated | a page is asked for | a task generates it, piece by piece as the client's windows open |
+//! | sent | everything is handed over | `h2` sends it as the windows allow |
+//! | reset | the client resets it | the rest of the response is dropped |
 //!
-//! **Bounds.** Files are handed over by reference and take no memory until they are sent. Of a page there are at
-//! most [`PIECE_BYTES`] in memory, of a head [`HEAD_BYTES_MAX`], and [`STREAMS_MAX`] streams per connection. A body
-//! that comes with a request is not read: its window never opens again. Floods of resets, settings and pings end the
-//! connection by the limits of `h2`.
+//! **Bounds.** Files are handed over by reference and take no memory until they are sent. At most
+//! [`PIECE_BYTES`] of a page and [`HEAD_BYTES_MAX`] of a head are in memory, and a connection has at most
+//! [`STREAMS_MAX`] streams. Request bodies are not read: their window never reopens. Floods of resets,
+//! settings and pings end the connection by the limits of `h2`.
 
 use std::future::poll_fn;
 use std::rc::Rc;
@@ -26,16 +26,16 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use super::connection::{LETTERS_PER_TURN, LETTERS_PER_WORK};
 use super::modified::is_current;
 use super::server::Shared;
-use super::site::{Field, Found, ReadyReply, SERVER};
+use super::site::{Field, ReadyReply, Resource, SERVER};
 use crate::gateway::Page;
 
-/// Streams that a client may have open at a time, as with nginx and Apache (128 and 100).
+/// The most streams that a client may have open at a time, as with nginx and Apache (128 and 100).
 const STREAMS_MAX: u32 = 100;
 
 /// The most bytes of a page that wait to be sent.
 const PIECE_BYTES: usize = LETTERS_PER_TURN;
 
-/// The work of a request beside reading and writing.
+/// The work of a request besides reading and writing.
 const WORK_PER_REQUEST: u32 = 1;
 
 /// Serves a connection until either side ends it.
@@ -53,7 +53,7 @@ where
         let (request, respond) = accepted?;
         shared.count(|counts| counts.requests += 1);
         shared.spend(WORK_PER_REQUEST);
-        // A stream that fails has been reset by the client, which concerns no other.
+        // A stream that fails has been reset by the client, which does not affect the others.
         let _ = answer(&request, respond, shared);
     }
     Ok(())
@@ -67,11 +67,11 @@ fn answer(
     let method = RequestMethod::from_name(request.method().as_str().as_bytes());
     let target = request.uri().path_and_query().map_or("", |target| target.as_str());
     match shared.site.find(method, target.as_bytes()) {
-        Found::File(_) if is_unmodified(request.headers()) => {
+        Resource::File(_) if is_unmodified(request.headers()) => {
             send(&shared.site.not_modified, method, &mut respond)
         }
-        Found::File(reply) | Found::Other(reply) => send(reply, method, &mut respond),
-        Found::Page(page) => {
+        Resource::File(reply) | Resource::Other(reply) => send(reply, method, &mut respond),
+        Resource::Page(page) => {
             tokio::task::spawn_local(make(page, method, respond, Rc::clone(shared)));
             Ok(())
         }
@@ -90,7 +90,7 @@ fn send(reply: &ReadyReply, method: RequestMethod, respond: &mut SendResponse<By
     if is_head_only { Ok(()) } else { stream.send_data(reply.body.clone(), true) }
 }
 
-/// Makes a page and sends it, no faster than the client takes it.
+/// Generates a page and sends it, no faster than the client reads it.
 async fn make(
     mut page: Page,
     method: RequestMethod,
@@ -120,12 +120,12 @@ async fn make(
 
 fn head(status: u16, fields: &[Field], length: Option<u64>) -> Response<()> {
     let mut head = Response::new(());
-    *head.status_mut() = StatusCode::from_u16(status).expect("statuses of our own are valid");
+    *head.status_mut() = StatusCode::from_u16(status).expect("the server's own statuses are valid");
     let headers = head.headers_mut();
     for (name, value) in [SERVER].iter().chain(fields) {
-        let name = HeaderName::from_bytes(name.as_bytes()).expect("fields of our own are valid");
+        let name = HeaderName::from_bytes(name.as_bytes()).expect("the server's own fields are valid");
         let value = HeaderValue::from_maybe_shared(Bytes::from_static(value));
-        headers.append(name, value.expect("fields of our own are valid"));
+        headers.append(name, value.expect("the server's own fields are valid"));
     }
     headers.extend(length.map(|length| (CONTENT_LENGTH, HeaderValue::from(length))));
     head

@@ -1,22 +1,23 @@
-//! When the files were modified, and requests that want them only if it was later.
+//! The modification time of files, and conditional requests.
 
 use http1::headers;
 
-/// When every file of a data set was last modified: 946 684 800 s after 1970, whoever laid it out.
+/// Modification time of every file of a data set: 946 684 800 s after 1970, for built-in and installed
+/// servers alike.
 pub(super) const LAST_MODIFIED: &str = "Sat, 01 Jan 2000 00:00:00 GMT";
 
 /// The same as a [`Date`].
 const LAST_MODIFIED_DATE: Date = Date { year: 2000, month: 1, day: 1, time: (0, 0, 0) };
 
-/// Returns whether a GET or HEAD says that the client's copy of a file is as new as ours.
+/// Returns whether a GET or HEAD states that the client's copy of a file is current.
 ///
-/// That is a valid `If-Modified-Since` not before [`LAST_MODIFIED`]; with `If-None-Match` it does
-/// not count, for we have no entity tags (RFC 9110 §13.1.2, §13.1.3).
+/// That takes a valid `If-Modified-Since` not before [`LAST_MODIFIED`]. It is ignored if `If-None-Match` is
+/// present, because the server has no entity tags (RFC 9110 §13.1.2, §13.1.3).
 #[inline]
 pub(super) fn is_unmodified(head: &[u8]) -> bool {
     let (mut since, mut by_tag) = (None, false);
     for (name, value) in headers(head) {
-        // The lengths come first because this stands in the path of every request.
+        // The lengths are compared first because every request passes here.
         match name.len() {
             13 => by_tag |= name.eq_ignore_ascii_case(b"If-None-Match"),
             17 if name.eq_ignore_ascii_case(b"If-Modified-Since") => since = Some(value),
@@ -26,23 +27,23 @@ pub(super) fn is_unmodified(head: &[u8]) -> bool {
     is_current(since, by_tag)
 }
 
-/// Returns whether a client's copy is as new as ours, by its `If-Modified-Since`; `by_tag` tells that there is
-/// an `If-None-Match` as well.
+/// Returns whether a client's copy is current by its `If-Modified-Since`; `by_tag` says that there is an
+/// `If-None-Match` as well.
 pub(super) fn is_current(since: Option<&[u8]>, by_tag: bool) -> bool {
     !by_tag && since.and_then(parse_date).is_some_and(|date| LAST_MODIFIED_DATE <= date)
 }
 
-/// A moment in GMT; ordered as time is.
+/// A date and time in GMT; ordered by time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Date {
     year: u32,
-    /// From 1.
+    /// 1 for January.
     month: usize,
     day: u32,
     time: (u32, u32, u32),
 }
 
-/// Reads the three forms of a date that HTTP knows (RFC 9110 §5.6.7); `None` for anything else.
+/// Parses the three HTTP date formats (RFC 9110 §5.6.7); `None` for anything else.
 fn parse_date(value: &[u8]) -> Option<Date> {
     let words: Vec<&str> = std::str::from_utf8(value).ok()?.split_ascii_whitespace().collect();
     match words[..] {
@@ -50,7 +51,7 @@ fn parse_date(value: &[u8]) -> Option<Date> {
         [_weekday, date_dashed, time, "GMT"] => {
             let mut parts = date_dashed.split('-');
             let (day, month, year) = (parts.next()?, parts.next()?, number(parts.next()?, 2)?);
-            // Two digits mean what is nearest to now.
+            // A two-digit year means the nearest one to the present.
             date(if year < 70 { 2000 + year } else { 1900 + year }, month, day, time)
         }
         [_weekday, month, day, time, year] => date(number(year, 4)?, month, day, time),
@@ -70,7 +71,7 @@ fn date(year: u32, month: &str, day: &str, time: &str) -> Option<Date> {
     valid.then_some(Date { year, month, day, time })
 }
 
-/// Reads a number of exactly so many digits.
+/// Parses a number of exactly `digits` digits.
 fn number(text: &str, digits: usize) -> Option<u32> {
     let right = text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit());
     right.then(|| text.parse().ok()).flatten()
@@ -86,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_moment_or_a_later_one_is_unmodified() {
+    fn a_date_at_or_after_the_modification_is_unmodified() {
         check("If-Modified-Since: Sat, 01 Jan 2000 00:00:00 GMT", true);
         check("if-modified-since: Sat, 01 Jan 2000 00:00:01 GMT", true);
         check("If-Modified-Since: Sunday, 02-Jan-00 00:00:00 GMT", true);
@@ -95,14 +96,14 @@ mod tests {
     }
 
     #[test]
-    fn an_earlier_moment_is_not() {
+    fn an_earlier_date_is_modified() {
         check("If-Modified-Since: Fri, 31 Dec 1999 23:59:59 GMT", false);
         check("If-Modified-Since: Friday, 31-Dec-99 23:59:59 GMT", false);
         check("If-Modified-Since: Fri Dec 31 23:59:59 1999", false);
     }
 
     #[test]
-    fn no_date_an_invalid_one_or_an_entity_tag_is_not() {
+    fn a_missing_or_invalid_date_or_an_entity_tag_is_modified() {
         check("X: y", false);
         for value in [
             "",

@@ -1,4 +1,4 @@
-//! What a server is told, and what it says at the end.
+//! Options and final report of a web server.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -10,45 +10,46 @@ use units::{Nanos, Ratio};
 use super::fault::FaultPlan;
 use crate::listener::BACKLOG;
 
-/// The smallest share of a CPU that makes sense: below, every check would be followed by a long pause.
+/// The smallest useful share of a CPU: below it, every check would be followed by a long pause.
 const ALLOWANCE_MIN: f64 = 0.01;
 
-/// How a web server is to be started.
+/// Options of a web server.
 #[derive(Debug, Clone)]
 pub struct WebOptions {
-    /// Where to listen; port 0 lets the kernel choose.
+    /// Address to listen on; port 0 lets the kernel choose.
     pub listen: SocketAddr,
-    /// Whose files to serve.
+    /// The workload whose files are served.
     pub files: FileSet,
     /// The share of one CPU that the server limits itself to, from 0.01 to 1; `None` for no limit.
     ///
-    /// In any window w it uses at most share × (w + 5 ms), pausing for some 2 ms at a time where
-    /// it would use more. Making the replies at the start does not count.
+    /// In any window w it uses at most share × (w + 5 ms), pausing for some 2 ms at a time where it would use
+    /// more. Building the replies at startup does not count.
     pub cpu_allowance: Option<Ratio>,
-    /// How many connections may wait to be accepted.
+    /// Accept backlog.
     pub backlog: u32,
-    /// A connection is closed after one to two times this without a finished request or a byte
-    /// that the peer took.
+    /// Idle timeout: a connection is closed after one to two times this without a completed request or a byte
+    /// that the peer accepted.
     pub idle_timeout: Nanos,
-    /// What to do wrong, if anything.
+    /// Faults to inject, if any.
     pub faults: FaultPlan,
-    /// What it shows for TLS 1.2 and 1.3; `None` for connections that are not encrypted.
+    /// Certificate and key for TLS 1.2 and 1.3; `None` for plain connections.
     pub identity: Option<Identity>,
-    /// Whether it speaks HTTP/2 besides HTTP/1: over TLS where ALPN agrees on it, else to clients that begin with it.
+    /// Whether it speaks HTTP/2 besides HTTP/1: over TLS by ALPN, otherwise with clients that start with it.
     pub http2: bool,
 }
 
-/// The files by which a server proves who it is, both in PEM.
+/// The certificate and key files of a server, both in PEM.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
-    /// Its certificate, and others that vouch for it.
+    /// The certificate chain, the server's own certificate first.
     pub certificate: PathBuf,
-    /// The key of its certificate.
+    /// The private key.
     pub key: PathBuf,
 }
 
 impl WebOptions {
-    /// Makes options for a well-behaved server on a loopback port of the kernel's choice, without an allowance.
+    /// Returns options for a well-behaved server on a loopback port of the kernel's choice, without an
+    /// allowance.
     pub fn new(files: FileSet) -> WebOptions {
         WebOptions {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
@@ -62,15 +63,15 @@ impl WebOptions {
         }
     }
 
-    /// Checks what the types leave open.
+    /// Checks values that the types do not constrain.
     pub(super) fn check(&self) -> io::Result<()> {
         let problem = match self.cpu_allowance {
             Some(Ratio(share)) if !(ALLOWANCE_MIN..=1.0).contains(&share) => {
                 format!("expected a CPU allowance from {ALLOWANCE_MIN} to 1 of one CPU, found {share}")
             }
-            _ => match self.faults.rules.iter().find(|rule| !rule.fault.is_of_connections()) {
+            _ => match self.faults.rules.iter().find(|rule| !rule.fault.affects_connections()) {
                 Some(rule) if self.http2 => {
-                    format!("`{}` is a fault of HTTP/1, and HTTP/2 is asked for", rule.fault.name)
+                    format!("`{}` is a fault of HTTP/1 and cannot be combined with HTTP/2", rule.fault.name)
                 }
                 _ => return Ok(()),
             },
@@ -79,23 +80,23 @@ impl WebOptions {
     }
 }
 
-/// What a server did, from ready to stopped.
+/// Totals of a server, from ready to stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServeReport {
-    /// Where it listened.
+    /// Address it listened on.
     pub address: SocketAddr,
-    /// From ready to stopped.
+    /// Time from ready to stopped.
     pub elapsed: Nanos,
-    /// CPU time that its thread used in it.
+    /// CPU time of its thread in that period.
     pub cpu: Nanos,
-    /// How long it paused because of its allowance.
+    /// Total time paused because of the allowance.
     pub paused: Nanos,
     /// Connections accepted.
     pub connections: u64,
-    /// Requests whose head was complete and well formed, spoiled ones included.
+    /// Requests whose head was complete and well formed, including those that met a fault.
     pub requests: u64,
-    /// Requests that were answered wrongly, or not, because of the fault plan.
+    /// Requests that were answered wrongly, or not at all, because of the fault plan.
     pub faults: u64,
-    /// Bytes handed to the kernel, heads and what TLS adds included.
+    /// Bytes written to the kernel, including heads and TLS overhead.
     pub bytes_sent: u64,
 }

@@ -1,4 +1,4 @@
-//! Starting, accepting, stopping.
+//! The web server: starting, accepting, stopping.
 
 use std::cell::{Cell, RefCell};
 use std::future::Future;
@@ -22,38 +22,39 @@ use units::{Clock, Nanos, Ratio, RealClock, thread_cpu};
 
 use super::allowance::Throttle;
 use super::connection::serve_connection;
-use super::entrance::{Entrance, serve_either, serve_tls};
-use super::fault::{Act, FaultPlan, Freeze};
+use super::fault::{FaultAction, FaultPlan, Freeze};
+use super::handshake::{Handshake, serve_http1_or_http2, serve_tls};
 use super::options::{ServeReport, WebOptions};
 use super::site::Site;
 use crate::gateway::PageLock;
 use crate::listener::{ACCEPT_PAUSE, address_of, is_exhausted, listen_tcp};
 
-/// How many connections are accepted before those accepted get their turn, by a server that is alone.
+/// Connections accepted before accepted ones are served, by a server with a listener of its own.
 const ACCEPTS_PER_TURN: usize = 64;
 
-/// The same where several accept from one listener: so that none takes what others are free for.
+/// The same where several servers share a listener: each takes one, so that it leaves the next to an idle
+/// server.
 const ACCEPTS_PER_TURN_AMONG_OTHERS: usize = 1;
 
-/// Serves on the calling thread until `stop` resolves; `ready` is told the address once it listens.
+/// Serves on the calling thread until `stop` resolves; `ready` receives the address once it listens.
 ///
-/// What is still in progress then is broken off. Not to be called from within a tokio runtime,
-/// and the thread should do nothing else: the allowance counts, and pauses, all of it.
+/// Operations in progress are then aborted. Must not be called from within a tokio runtime, and the thread
+/// should do nothing else: the allowance counts, and pauses, the whole thread.
 ///
 /// # Errors
 ///
-/// Options that make no sense, an address that cannot be listened on, a listener that fails.
+/// Invalid options, an address that cannot be listened on, or a failed listener.
 pub fn serve(
     options: &WebOptions,
     ready: impl FnOnce(SocketAddr),
     stop: impl Future,
 ) -> io::Result<ServeReport> {
     options.check()?;
-    let entrance = Entrance::of(options)?;
+    let handshake = Handshake::from_options(options)?;
     let site = Site::new(&options.files)?;
     let listener = listen_tcp(options.listen, options.backlog)?;
     let server = Server {
-        entrance,
+        handshake,
         site,
         lock: Arc::default(),
         faults: options.faults.clone(),
@@ -64,12 +65,12 @@ pub fn serve(
     server.run(listener, ready, stop)
 }
 
-/// What one thread serves.
+/// The state of a server before it runs on a thread.
 #[derive(Debug)]
 pub(super) struct Server {
-    entrance: Entrance,
+    handshake: Handshake,
     site: Site,
-    /// Of the program, and so of all servers that are one program.
+    /// Shared by all servers of one program.
     lock: Arc<PageLock>,
     faults: FaultPlan,
     idle_timeout: Nanos,
@@ -78,10 +79,10 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Makes a server of pages alone, one of several that share a listener and a lock.
-    pub(super) fn of_pages(idle_timeout: Nanos, lock: Arc<PageLock>) -> Server {
+    /// Creates a server of generated pages only, one of several that share a listener and a lock.
+    pub(super) fn pages_only(idle_timeout: Nanos, lock: Arc<PageLock>) -> Server {
         Server {
-            entrance: Entrance::Plain,
+            handshake: Handshake::Plain,
             site: Site::without_files(),
             lock,
             faults: FaultPlan::default(),
@@ -104,7 +105,7 @@ impl Server {
     }
 }
 
-/// A server on a thread of its own; dropping it stops it without waiting.
+/// A server on its own thread; dropping it stops it without waiting.
 #[derive(Debug)]
 pub struct WebServer {
     address: SocketAddr,
@@ -117,7 +118,7 @@ impl WebServer {
     ///
     /// # Errors
     ///
-    /// As [`serve`], and if there can be no further thread.
+    /// As for [`serve`], or no further thread can be created.
     pub fn start(options: WebOptions) -> io::Result<WebServer> {
         let (stop, stopped) = oneshot::channel();
         let (ready, readied) = mpsc::channel();
@@ -125,21 +126,21 @@ impl WebServer {
         let thread = std::thread::Builder::new().name("web-server".to_owned()).spawn(body)?;
         match readied.recv() {
             Ok(address) => Ok(WebServer { address, stop, thread }),
-            // It ended before it was ready, so there is an error to hand on.
+            // It ended before it was ready, so there is an error to return.
             Err(mpsc::RecvError) => Err(join(thread).err().unwrap_or(io::ErrorKind::Other.into())),
         }
     }
 
-    /// Returns where it listens.
+    /// Returns the address it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Stops the server and says what it did.
+    /// Stops the server and returns its totals.
     ///
     /// # Errors
     ///
-    /// What had ended the server before.
+    /// The error that had already ended the server.
     pub fn stop(self) -> io::Result<ServeReport> {
         drop(self.stop);
         join(self.thread)
@@ -150,10 +151,10 @@ pub(super) fn join(thread: JoinHandle<io::Result<ServeReport>>) -> io::Result<Se
     thread.join().unwrap_or_else(|_| Err(io::Error::other("the web server's thread panicked")))
 }
 
-/// What all connections share.
+/// The state that all connections of a server share.
 #[derive(Debug)]
 pub(super) struct Shared {
-    entrance: Entrance,
+    handshake: Handshake,
     pub(super) site: Site,
     pub(super) lock: Arc<PageLock>,
     pub(super) faults: FaultPlan,
@@ -163,7 +164,7 @@ pub(super) struct Shared {
     counts: Cell<Counts>,
 }
 
-/// What has happened so far.
+/// Counters since the start.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Counts {
     pub(super) connections: u64,
@@ -181,7 +182,7 @@ impl Shared {
         self.counts.set(counts);
     }
 
-    /// Takes note of work done, and pauses the whole server if it was more than the allowance.
+    /// Charges work to the allowance, and pauses the whole server if it is exceeded.
     #[inline]
     pub(super) fn spend(&self, work: u32) {
         if let Some(throttle) = &self.throttle {
@@ -197,11 +198,11 @@ async fn run(
     stop: impl Future,
 ) -> io::Result<ServeReport> {
     let address = address_of(&listener)?;
-    let listener = watch(listener)?;
+    let listener = register(listener)?;
     let clock = RealClock::start();
     let cpu = thread_cpu();
     let shared = Rc::new(Shared {
-        entrance: server.entrance,
+        handshake: server.handshake,
         site: server.site,
         lock: server.lock,
         faults: server.faults,
@@ -211,7 +212,7 @@ async fn run(
         counts: Cell::default(),
     });
     if let Some(freeze) = shared.faults.freeze {
-        tokio::task::spawn_local(stand_still(freeze));
+        tokio::task::spawn_local(freeze_thread(freeze));
     }
     ready(address);
     tokio::select! {
@@ -225,19 +226,19 @@ async fn run(
     Ok(ServeReport { address, elapsed: clock.now(), cpu, paused, connections, requests, faults, bytes_sent })
 }
 
-/// Makes waiting the event loop's business.
-fn watch(listener: Socket) -> io::Result<AsyncFd<Socket>> {
+/// Registers the listener with the event loop.
+fn register(listener: Socket) -> io::Result<AsyncFd<Socket>> {
     listener.set_nonblocking(true)?;
     #[expect(
         deprecated,
-        reason = "its successor is unsafe; the socket owns its descriptor, which is all that is asked"
+        reason = "its successor is unsafe; the socket owns its descriptor, which is all that is required"
     )]
     AsyncFd::with_interest(listener, Interest::READABLE)
 }
 
-/// Accepts connections until the listener fails, and returns why.
+/// Accepts connections until the listener fails, and returns the error.
 async fn accept_all(listener: &AsyncFd<Socket>, shared: &Rc<Shared>) -> io::Error {
-    if let Some(Act::Deaf) = shared.faults.for_connections() {
+    if let Some(FaultAction::NeverAccept) = shared.faults.for_connections() {
         return std::future::pending().await;
     }
     loop {
@@ -255,12 +256,12 @@ async fn accept_all(listener: &AsyncFd<Socket>, shared: &Rc<Shared>) -> io::Erro
     }
 }
 
-/// Accepts what is there, up to a limit; `AGAIN` when nothing is left.
+/// Accepts waiting connections, up to a limit; `AGAIN` when none is left.
 fn accept_some(listener: &Socket, shared: &Rc<Shared>) -> Result<(), Errno> {
     for _ in 0..shared.accepts_per_turn {
         match rustix::net::accept_with(listener, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC) {
             Ok(socket) => start_connection(socket, shared),
-            // The client, or the network under it, gave up before we came (accept(2), Linux).
+            // The client or the network gave up before the connection was accepted (accept(2), Linux).
             Err(
                 Errno::INTR
                 | Errno::CONNABORTED
@@ -281,15 +282,15 @@ fn start_connection(socket: OwnedFd, shared: &Rc<Shared>) {
     shared.count(|counts| counts.connections += 1);
     shared.spend(1);
     let (stream, owned) = (TcpStream::from(socket), Rc::clone(shared));
-    match &shared.entrance {
-        Entrance::Plain => tokio::task::spawn_local(serve_connection(stream, owned)),
-        Entrance::PlainHttp2 => tokio::task::spawn_local(serve_either(stream, owned)),
-        Entrance::Tls(config) => tokio::task::spawn_local(serve_tls(stream, Arc::clone(config), owned)),
+    match &shared.handshake {
+        Handshake::Plain => tokio::task::spawn_local(serve_connection(stream, owned)),
+        Handshake::PlainHttp2 => tokio::task::spawn_local(serve_http1_or_http2(stream, owned)),
+        Handshake::Tls(config) => tokio::task::spawn_local(serve_tls(stream, Arc::clone(config), owned)),
     };
 }
 
-/// Stops the thread, and so the whole server, once.
-async fn stand_still(freeze: Freeze) {
+/// Blocks the thread, and so the whole server, once.
+async fn freeze_thread(freeze: Freeze) {
     tokio::time::sleep(Duration::from_nanos(freeze.at.0)).await;
     std::thread::sleep(Duration::from_nanos(freeze.length.0));
 }

@@ -1,4 +1,4 @@
-//! Everything that can be answered, made at the start and kept in memory.
+//! All responses of a site, built at startup and kept in memory.
 
 use std::collections::HashMap;
 use std::io;
@@ -13,7 +13,7 @@ use crate::gateway::Page;
 /// The largest data set that is served from memory: 1 GiB.
 pub const DATASET_BYTES_MAX: u64 = 1 << 30;
 
-/// The replies to every file of a workload, and to what goes wrong.
+/// The responses for every file of a workload, and for errors.
 #[derive(Debug)]
 pub(super) struct Site {
     objects: HashMap<Box<[u8]>, ReadyReply>,
@@ -26,40 +26,40 @@ pub(super) struct Site {
     pub(super) version_not_supported: ReadyReply,
 }
 
-/// What a request leads to.
+/// The resource that a request identifies.
 #[derive(Debug)]
-pub(super) enum Found<'a> {
-    /// The file that was asked for.
+pub(super) enum Resource<'a> {
+    /// A file of the workload.
     File(&'a ReadyReply),
-    /// A page that is still to be made.
+    /// A page that has not been generated yet.
     Page(Page),
-    /// What is said instead.
+    /// An error or another fixed response.
     Other(&'a ReadyReply),
 }
 
-/// One response, with a head for each version and fate of the connection.
+/// One response, with a head for each HTTP version and connection persistence.
 #[derive(Debug)]
 pub(super) struct ReadyReply {
     /// HTTP/1.0 closing, 1.0 kept, 1.1 closing, 1.1 kept.
     heads: [Box<[u8]>; 4],
     pub(super) status: u16,
-    /// What its heads say besides length and connection.
+    /// Header fields besides length and connection.
     pub(super) fields: Vec<Field>,
     pub(super) body: Bytes,
 }
 
-/// Name and value of a line of a head.
+/// Name and value of a header field.
 pub(super) type Field = (&'static str, &'static [u8]);
 
-/// The server's name for itself.
+/// The `Server` field.
 pub(super) const SERVER: Field = ("Server", b"plimsoll");
 
 impl Site {
-    /// Makes the replies of a file set.
+    /// Builds the responses of a file set.
     ///
     /// # Errors
     ///
-    /// A data set above [`DATASET_BYTES_MAX`].
+    /// The data set is larger than [`DATASET_BYTES_MAX`].
     pub(super) fn new(files: &FileSet) -> io::Result<Site> {
         let bytes = files.files.iter().try_fold(0_u64, |sum, file| sum.checked_add(file.bytes));
         if bytes.is_none_or(|bytes| DATASET_BYTES_MAX < bytes) {
@@ -80,7 +80,7 @@ impl Site {
         Ok(Site { objects: objects.collect(), ..Site::without_files() })
     }
 
-    /// Makes the replies of a site that has no files.
+    /// Creates a site without files.
     pub(super) fn without_files() -> Site {
         Site {
             objects: HashMap::new(),
@@ -94,26 +94,26 @@ impl Site {
         }
     }
 
-    /// Returns what a method and a request target lead to.
+    /// Returns the resource for a method and a request target.
     ///
-    /// Files come first, their query ignored; then pages.
+    /// Files take precedence, with their query ignored; then pages.
     #[inline]
-    pub(super) fn find(&self, method: RequestMethod, target: &[u8]) -> Found<'_> {
+    pub(super) fn find(&self, method: RequestMethod, target: &[u8]) -> Resource<'_> {
         let end = target.iter().position(|byte| *byte == b'?').unwrap_or(target.len());
         let path = &target[..end];
         match (self.objects.get(path), method) {
-            (Some(file), RequestMethod::Get | RequestMethod::Head) => Found::File(file),
-            (Some(_), _) => Found::Other(&self.method_not_allowed),
+            (Some(file), RequestMethod::Get | RequestMethod::Head) => Resource::File(file),
+            (Some(_), _) => Resource::Other(&self.method_not_allowed),
             (None, _) => self.find_page(method, path, target.get(end + 1..).unwrap_or_default()),
         }
     }
 
-    fn find_page(&self, method: RequestMethod, path: &[u8], query: &[u8]) -> Found<'_> {
+    fn find_page(&self, method: RequestMethod, path: &[u8], query: &[u8]) -> Resource<'_> {
         match (Page::find(path, query), method) {
-            (Some(page), RequestMethod::Get) => Found::Page(page),
-            (Some(_), _) => Found::Page(Page::method_not_allowed()),
-            (None, RequestMethod::Get | RequestMethod::Head) => Found::Other(&self.not_found),
-            (None, _) => Found::Other(&self.method_not_allowed),
+            (Some(page), RequestMethod::Get) => Resource::Page(page),
+            (Some(_), _) => Resource::Page(Page::method_not_allowed()),
+            (None, RequestMethod::Get | RequestMethod::Head) => Resource::Other(&self.not_found),
+            (None, _) => Resource::Other(&self.method_not_allowed),
         }
     }
 }
@@ -133,7 +133,7 @@ impl ReadyReply {
         ReadyReply { heads, status, fields: fields.to_vec(), body }
     }
 
-    /// Returns the length that its head announces, if it does.
+    /// Returns the length that its head announces, if any.
     pub(super) fn length(&self) -> Option<u64> {
         length(self.status, &self.body)
     }
@@ -145,7 +145,7 @@ impl ReadyReply {
     }
 }
 
-/// Makes a page as a whole, for what is seldom asked for.
+/// Generates a whole page in advance, for rare requests.
 impl From<Page> for ReadyReply {
     fn from(page: Page) -> ReadyReply {
         let fields = page.fields();
@@ -153,7 +153,7 @@ impl From<Page> for ReadyReply {
     }
 }
 
-/// Returns the length to announce. A 304 speaks of a body that it does not have, whose length we could only repeat.
+/// Returns the length to announce. A 304 announces none, because it has no body.
 fn length(status: u16, body: &[u8]) -> Option<u64> {
     (status != 304).then_some(body.len() as u64)
 }
@@ -167,7 +167,7 @@ pub(super) fn head_bytes(head: &ResponseHead, fields: &[Field]) -> Box<[u8]> {
     out.into()
 }
 
-/// Makes a reply that says what went wrong.
+/// Creates an error response.
 fn problem(status: u16, fields: &[Field]) -> ReadyReply {
     let body = format!("{status} {}\n", http1::reason_phrase(status));
     let mut all: Vec<Field> = vec![("Content-Type", b"text/plain")];
@@ -191,9 +191,9 @@ mod tests {
     }
 
     #[test]
-    fn heads_fit_version_and_fate_of_the_connection() {
+    fn heads_match_version_and_persistence() {
         let site = site("/a.html", 3).unwrap();
-        let Found::File(reply) = site.find(RequestMethod::Get, b"/a.html?x=1") else { panic!("no file") };
+        let Resource::File(reply) = site.find(RequestMethod::Get, b"/a.html?x=1") else { panic!("no file") };
         let text = |version, keep_alive| String::from_utf8(reply.head(version, keep_alive).to_vec()).unwrap();
         let rest = "Server: plimsoll\r\nContent-Type: text/html\r\n\
                     Last-Modified: Sat, 01 Jan 2000 00:00:00 GMT\r\n\r\n";
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_data_set_that_memory_could_not_hold_is_refused() {
+    fn a_data_set_too_large_for_memory_is_refused() {
         for bytes in [DATASET_BYTES_MAX + 1, u64::MAX] {
             assert_eq!(site("/a", bytes).unwrap_err().kind(), io::ErrorKind::InvalidInput);
         }

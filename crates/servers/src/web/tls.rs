@@ -1,4 +1,4 @@
-//! TLS: what the server shows, and HTTP/1 over it.
+//! TLS: the server's configuration, and HTTP/1 over it.
 
 use std::io::{self, IoSlice};
 use std::sync::Arc;
@@ -11,19 +11,19 @@ use rustls::server::NoServerSessionStorage;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_rustls::server::TlsStream;
 
-use super::metered::Metered;
+use super::metered_stream::MeteredStream;
 use super::options::Identity;
-use super::socket::Wire;
+use super::socket::ByteStream;
 
-/// What is agreed on for HTTP/2 (ALPN, RFC 7301).
+/// ALPN protocol id of HTTP/2 (RFC 7301).
 pub(super) const ALPN_HTTP2: &[u8] = b"h2";
 
-/// The same for HTTP/1.1; also spoken where nothing is agreed on.
+/// ALPN protocol id of HTTP/1.1, which is also spoken if nothing was negotiated.
 const ALPN_HTTP1: &[u8] = b"http/1.1";
 
-/// Reads certificate and key.
+/// Loads certificate and key.
 ///
-/// Sessions are resumed by tickets alone, which the server does not have to remember.
+/// Sessions are resumed by tickets only, which need no state in the server.
 pub(super) fn server_config(identity: &Identity, http2: bool) -> io::Result<ServerConfig> {
     let Identity { certificate, key } = identity;
     let certificates = CertificateDer::pem_file_iter(certificate)
@@ -46,14 +46,14 @@ fn invalid(problem: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, problem)
 }
 
-impl Wire for TlsStream<Metered> {
+impl ByteStream for TlsStream<MeteredStream> {
     const IS_METERED: bool = true;
 
     async fn read(&mut self, input: &mut Vec<u8>) -> io::Result<usize> {
         self.read_buf(input).await
     }
 
-    /// Records wait for nothing: what has been encrypted is handed to the kernel before more of it is.
+    /// Records are not buffered: encrypted data is written to the kernel before more is encrypted.
     async fn write(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
         let taken = self.write_vectored(parts).await?;
         self.flush().await?;

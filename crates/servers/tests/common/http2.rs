@@ -1,4 +1,4 @@
-//! A client of HTTP/2, for tests within a runtime of their own.
+//! An HTTP/2 client, for tests with a runtime of their own.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -13,13 +13,13 @@ use tokio_rustls::TlsConnector;
 
 use super::tls;
 
-/// A connection on which requests are sent.
+/// An HTTP/2 connection.
 #[derive(Clone)]
 pub struct Http2 {
     pub sender: SendRequest<Bytes>,
 }
 
-/// Runs a test to its end.
+/// Runs a test to completion.
 pub fn run<T>(test: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async { tokio::time::timeout(Duration::from_secs(20), test).await.unwrap() })
@@ -27,13 +27,13 @@ pub fn run<T>(test: impl Future<Output = T>) -> T {
 
 async fn connect(address: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(address).await.unwrap();
-    // Windows must not wait for acknowledgments.
+    // Window updates must not wait for acknowledgements.
     stream.set_nodelay(true).unwrap();
     stream
 }
 
 impl Http2 {
-    /// Connects over TLS, where ALPN has to agree on HTTP/2.
+    /// Connects over TLS, where ALPN must select HTTP/2.
     pub async fn over_tls(address: SocketAddr) -> Http2 {
         let stream = connect(address).await;
         let connector = TlsConnector::from(tls::config(&["h2", "http/1.1"], None));
@@ -42,12 +42,12 @@ impl Http2 {
         Http2::speak(stream, &Builder::new()).await
     }
 
-    /// Connects and begins to speak HTTP/2 without asking.
+    /// Connects with prior knowledge.
     pub async fn plain(address: SocketAddr) -> Http2 {
         Http2::with(address, &Builder::new()).await
     }
 
-    /// The same with settings.
+    /// Connects with prior knowledge and these settings.
     pub async fn with(address: SocketAddr, builder: &Builder) -> Http2 {
         Http2::speak(connect(address).await, builder).await
     }
@@ -58,7 +58,7 @@ impl Http2 {
     ) -> Http2 {
         let (sender, connection) = builder.handshake(stream).await.unwrap();
         tokio::spawn(async {
-            // How it ends is seen by its streams.
+            // The streams report how the connection ends.
             let _ = connection.await;
         });
         Http2 { sender }
@@ -70,7 +70,7 @@ impl Http2 {
         Ok(sender.send_request(request, true)?.0)
     }
 
-    /// Sends a request without a body and reads the whole reply.
+    /// Sends a request without a body and reads the whole response.
     pub async fn request(&self, request: Request<()>) -> Result<Response<Vec<u8>>, Error> {
         whole(self.ask(request).await?.await?).await
     }
@@ -84,7 +84,7 @@ pub fn get(path: &str) -> Request<()> {
     Request::get(format!("http://127.0.0.1{path}")).body(()).unwrap()
 }
 
-/// Reads the body of a reply.
+/// Reads the body of a response.
 pub async fn whole(reply: Response<RecvStream>) -> Result<Response<Vec<u8>>, Error> {
     let (head, mut body) = reply.into_parts();
     let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! A small workload, and a blocking client that reads replies as strictly as the laboratory does.
+//! A small workload, and a blocking client that parses responses as strictly as the web driver does.
 
 #![allow(dead_code, reason = "each test program uses its own part")]
 
@@ -25,14 +25,14 @@ pub fn files() -> FileSet {
     FileSet { content_seed: SEED, files: (0..).zip(OBJECTS).map(file).collect() }
 }
 
-/// Starts a server whose options differ from the usual ones as `change` says.
+/// Starts a server with default options changed by `change`.
 pub fn start(change: impl FnOnce(&mut WebOptions)) -> WebServer {
     let mut options = WebOptions::new(files());
     change(&mut options);
     WebServer::start(options).unwrap()
 }
 
-/// The right bytes of a file.
+/// Returns the correct bytes of a file.
 pub fn content(path: &str) -> Vec<u8> {
     let index = OBJECTS.iter().position(|(known, _)| *known == path).unwrap();
     let mut bytes = vec![0; OBJECTS[index].1 as usize];
@@ -46,7 +46,7 @@ pub struct Reply {
     pub body: Vec<u8>,
 }
 
-/// Why there was no reply; `Body` has what had come by then.
+/// The reason for a missing response; `Body` has the bytes read until then.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Failure {
     NoHead,
@@ -85,7 +85,7 @@ impl<S: Read + Write> Client<S> {
         self
     }
 
-    /// Sends a GET of HTTP/1.1 and reads the reply.
+    /// Sends an HTTP/1.1 GET and reads the response.
     pub fn get(&mut self, path: &str) -> Result<Reply, Failure> {
         self.send(&format!("GET {path} HTTP/1.1\r\nHost: h\r\n\r\n")).reply(RequestMethod::Get)
     }
@@ -109,7 +109,7 @@ impl<S: Read + Write> Client<S> {
         String::from_utf8(std::mem::take(&mut self.input)).unwrap()
     }
 
-    /// Tells whether the server has closed, and nothing came before.
+    /// Returns whether the server has closed without sending anything more.
     pub fn is_closed(&mut self) -> bool {
         self.input.is_empty() && matches!(self.read(), Ok(0))
     }

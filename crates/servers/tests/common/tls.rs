@@ -1,4 +1,4 @@
-//! A certificate of its own for every test program, and blocking clients that trust nothing else.
+//! A certificate for each test program, and blocking clients that trust nothing else.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::sync::{Arc, LazyLock};
@@ -13,7 +13,7 @@ use super::Client;
 pub type TlsClient = Client<StreamOwned<ClientConnection, TcpStream>>;
 
 struct Made {
-    /// Keeps the files.
+    /// Keeps the files alive.
     _folder: tempfile::TempDir,
     identity: Identity,
     certificate: CertificateDer<'static>,
@@ -32,7 +32,7 @@ pub fn identity() -> Identity {
     MADE.identity.clone()
 }
 
-/// A client's settings: what it offers by ALPN, and one version of TLS or all. They remember sessions.
+/// Returns a client's configuration: its ALPN protocols, and one version of TLS or all. It caches sessions.
 pub fn config(alpn: &[&str], version: Option<&'static SupportedProtocolVersion>) -> Arc<ClientConfig> {
     let mut roots = RootCertStore::empty();
     roots.add(MADE.certificate.clone()).unwrap();
@@ -44,12 +44,12 @@ pub fn config(alpn: &[&str], version: Option<&'static SupportedProtocolVersion>)
     Arc::new(config)
 }
 
-/// The name that the certificate is for.
+/// The name in the certificate.
 pub fn name() -> ServerName<'static> {
     ServerName::from(IpAddr::from(Ipv4Addr::LOCALHOST))
 }
 
-/// Connects; the handshake is made with the first request.
+/// Connects; the handshake happens with the first request.
 pub fn connect(address: SocketAddr, config: &Arc<ClientConfig>) -> TlsClient {
     let stream = Client::connect(address).stream;
     let session = ClientConnection::new(Arc::clone(config), name()).unwrap();

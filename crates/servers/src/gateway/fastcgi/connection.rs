@@ -1,26 +1,26 @@
-//! One connection: bytes in, records, answers out.
+//! One FastCGI connection: bytes in, records, responses out.
 
 use std::io::{self, Read, Write};
 
 use super::record::{HEADER_BYTES, Record, STDOUT, header, push_record};
-use super::responder::{REQUEST_COMPLETE, Request, Responder, Step, push_end};
+use super::responder::{REQUEST_COMPLETE, Request, Responder, ResponderAction, push_end};
 use crate::gateway::cgi::head;
 use crate::gateway::pause::PageLock;
 
-/// The most content of a record of ours; the protocol's limit is 65 535.
+/// Maximum content of the records sent; the protocol's limit is 65 535.
 const CONTENT_BYTES: usize = 32 * 1024;
 
-/// How much is read at once: what a web server says of a request is some 500 to 1000 bytes.
+/// Size of one read: the parameters of a request take some 500 to 1000 bytes.
 const READ_BYTES: usize = 8 * 1024;
 
-/// Answers the requests of a connection, one after the other, until it ends.
+/// Answers the requests of a connection, one after another, until it ends.
 ///
-/// `wait` is asked between two requests, when nothing of the next is there: it blocks until something
-/// is, and says whether the connection is to go on.
+/// `wait` is called between two requests, when no bytes of the next have arrived: it blocks until some
+/// arrive, and returns whether to keep the connection.
 ///
 /// # Errors
 ///
-/// What reading and writing came upon; `InvalidData` for bytes that are not FastCGI.
+/// An error of reading or writing; `InvalidData` for bytes that are not FastCGI.
 pub(in crate::gateway) fn serve_connection(
     stream: &mut (impl Read + Write),
     workers: usize,
@@ -30,7 +30,7 @@ pub(in crate::gateway) fn serve_connection(
     let (mut responder, mut input, mut out) = (Responder::new(workers), Vec::new(), Vec::new());
     let mut first = true;
     loop {
-        if take_records(stream, &mut responder, lock, &mut input, &mut out)? == Fate::Ends {
+        if take_records(stream, &mut responder, lock, &mut input, &mut out)? == ConnectionState::Closing {
             return Ok(());
         }
         if !first && input.is_empty() && responder.is_idle() && !wait() {
@@ -43,44 +43,44 @@ pub(in crate::gateway) fn serve_connection(
     }
 }
 
-/// Whether a connection goes on.
+/// The state of a connection.
 #[derive(Debug, PartialEq, Eq)]
-enum Fate {
-    GoesOn,
-    Ends,
+enum ConnectionState {
+    Open,
+    Closing,
 }
 
-/// Takes all whole records from `input`.
+/// Takes all complete records from `input`.
 fn take_records(
     stream: &mut impl Write,
     responder: &mut Responder,
     lock: &PageLock,
     input: &mut Vec<u8>,
     out: &mut Vec<u8>,
-) -> io::Result<Fate> {
-    let (mut taken, mut fate) = (0, Fate::GoesOn);
+) -> io::Result<ConnectionState> {
+    let (mut taken, mut state) = (0, ConnectionState::Open);
     while let Some((record, length)) = Record::parse(&input[taken..]).map_err(invalid)? {
         taken += length;
         match responder.take(record, out).map_err(invalid)? {
-            Step::Continue => {}
-            Step::Close => fate = Fate::Ends,
-            Step::Answer(request) => {
+            ResponderAction::Continue => {}
+            ResponderAction::Close => state = ConnectionState::Closing,
+            ResponderAction::Answer(request) => {
                 if !request.keep_connection {
-                    fate = Fate::Ends;
+                    state = ConnectionState::Closing;
                 }
                 answer(stream, &request, lock, out)?;
             }
         }
         flush(stream, out)?;
-        if fate == Fate::Ends {
+        if state == ConnectionState::Closing {
             break;
         }
     }
     input.drain(..taken);
-    Ok(fate)
+    Ok(state)
 }
 
-/// Answers a request; a small page, its end and what was waiting in `out` take one write.
+/// Answers a request; a small page, its end record and pending output take one write.
 fn answer(stream: &mut impl Write, request: &Request, lock: &PageLock, out: &mut Vec<u8>) -> io::Result<()> {
     let mut page = request.variables.page();
     lock.pause_thread(page.pause);
@@ -107,9 +107,9 @@ fn flush(stream: &mut impl Write, out: &mut Vec<u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// Appends what is there, and returns 0 at the end.
+/// Appends available bytes to `input`; returns 0 at the end of the stream.
 ///
-/// `input` stays below one record and one reading, some 74 KB, for whole records have been taken.
+/// `input` stays below one record plus one read, some 74 KB, because complete records have been taken.
 fn read(stream: &mut impl Read, input: &mut Vec<u8>) -> io::Result<usize> {
     debug_assert!(input.len() < HEADER_BYTES + usize::from(u16::MAX) + usize::from(u8::MAX));
     let mut piece = [0; READ_BYTES];
@@ -125,7 +125,7 @@ fn read(stream: &mut impl Read, input: &mut Vec<u8>) -> io::Result<usize> {
     }
 }
 
-fn invalid(error: super::record::Malformed) -> io::Error {
+fn invalid(error: super::record::RecordError) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, error)
 }
 
@@ -137,7 +137,7 @@ mod tests {
     use super::super::responder::PARAMETER_BYTES_MAX;
     use super::*;
 
-    /// A peer that has sent everything before we look, and hands it over in pieces.
+    /// A peer that has sent everything in advance and hands it over in pieces.
     struct Peer<'a> {
         sent: &'a [u8],
         piece: usize,
@@ -165,14 +165,14 @@ mod tests {
         }
     }
 
-    /// Returns what we sent, and how many bytes of the peer's we left.
-    fn converse(sent: &[u8], piece: usize) -> (io::Result<()>, Vec<u8>, usize) {
+    /// Returns what was sent, and the number of the peer's bytes left unread.
+    fn exchange(sent: &[u8], piece: usize) -> (io::Result<()>, Vec<u8>, usize) {
         let mut peer = Peer { sent, piece, received: Vec::new() };
         let outcome = serve_connection(&mut peer, 4, &PageLock::default(), || true);
         (outcome, peer.received, peer.sent.len())
     }
 
-    /// Shows what we sent, one record per line.
+    /// Renders the sent records, one per line.
     fn shown(mut bytes: &[u8]) -> String {
         let mut lines = String::new();
         while let Some((record, length)) = Record::parse(bytes).unwrap() {
@@ -185,7 +185,7 @@ mod tests {
     }
 
     fn transcript(sent: &[u8]) -> String {
-        let (outcome, received, _) = converse(sent, usize::MAX);
+        let (outcome, received, _) = exchange(sent, usize::MAX);
         let end = match outcome {
             Ok(()) => "closed".to_owned(),
             Err(error) => error.to_string(),
@@ -209,7 +209,7 @@ mod tests {
         out
     }
 
-    /// A request for `/dyn` up to its end.
+    /// Builds a request for `/dyn` up to its end.
     fn request(id: u16, flags: u8, query: &str) -> Vec<u8> {
         let parameters =
             pairs(&[("REQUEST_METHOD", "GET"), ("REQUEST_URI", "/dyn"), ("QUERY_STRING", query)]);
@@ -225,7 +225,7 @@ mod tests {
     const PAGE: &str = "Status: 200 OK\\r\\nContent-Length: 8\\r\\nContent-Type: text/plain\\r\\n\
                         Cache-Control: no-store\\r\\n\\r\\n";
 
-    /// What we answer a request for 8 letters of seed 0 or 1 with.
+    /// Returns the expected response to a request for 8 letters of seed 0 or 1.
     fn answered(id: u16, letters: &str) -> String {
         let end = r"\x00\x00\x00\x00\x00\x00\x00\x00";
         format!(
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_request_at_once_is_refused_and_the_first_goes_on() {
+    fn a_concurrent_second_request_is_refused_and_the_first_goes_on() {
         let whole = request(1, 1, "size=8");
         let (start, rest) = whole.split_at(16);
         let sent = [start, &request(2, 1, "size=8"), rest].concat();
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn other_roles_are_refused_and_what_follows_of_them_ignored() {
+    fn other_roles_are_refused_and_their_records_ignored() {
         let sent = [begin(3, 2, 1), record(PARAMS, 3, b"x"), request(1, 1, "size=8")].concat();
         let refused = "type 3 request 3: \\x00\\x00\\x00\\x00\\x03\\x00\\x00\\x00\n";
         assert_eq!(transcript(&sent), refused.to_owned() + &answered(1, "ASEROBDH") + "closed");
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_told_and_unknown_types_are_named() {
+    fn management_records_are_answered() {
         let asked = pairs(&[("FCGI_MPXS_CONNS", ""), ("FCGI_MAX_REQS", ""), ("SHOE_SIZE", "")]);
         let sent = [record(9, 0, &asked), record(99, 0, b"?")].concat();
         assert_eq!(
@@ -282,21 +282,24 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_fastcgi_ends_the_connection() {
-        assert_eq!(transcript(b"GET / HTTP/1.1\r\n\r\n"), "expected version 1 of FastCGI, found 71");
-        assert_eq!(transcript(&record(1, 1, b"short")), "a begin-request record of 5 bytes, expected 8");
-        assert_eq!(transcript(&[begin(5, 1, 1), begin(5, 1, 1)].concat()), "request 5 begins a second time");
+    fn malformed_records_end_the_connection() {
+        assert_eq!(transcript(b"GET / HTTP/1.1\r\n\r\n"), "expected FastCGI version 1, found 71");
+        assert_eq!(
+            transcript(&record(1, 1, b"short")),
+            "expected a begin-request record of 8 bytes, found 5"
+        );
+        assert_eq!(transcript(&[begin(5, 1, 1), begin(5, 1, 1)].concat()), "request 5 began twice");
         let broken =
             [begin(1, 1, 1), record(PARAMS, 1, &[9]), record(PARAMS, 1, b""), record(STDIN, 1, b"")].concat();
-        assert_eq!(transcript(&broken), "a name-value pair goes beyond its end");
+        assert_eq!(transcript(&broken), "a name-value pair extends beyond the end of its record");
         let endless = record(PARAMS, 1, &[b'x'; 60_000]).repeat(2);
         let sent = [begin(1, 1, 1), endless].concat();
         assert_eq!(transcript(&sent), format!("more than {PARAMETER_BYTES_MAX} bytes of parameters"));
     }
 
     #[test]
-    fn a_large_page_comes_in_many_records() {
-        let (outcome, mut bytes, _) = converse(&request(1, 0, "size=100000&seed=7"), usize::MAX);
+    fn a_large_page_is_split_into_records() {
+        let (outcome, mut bytes, _) = exchange(&request(1, 0, "size=100000&seed=7"), usize::MAX);
         outcome.unwrap();
         let (mut output, mut records) = (Vec::new(), 0);
         while let Some((record, length)) = Record::parse(&bytes).unwrap() {
@@ -314,10 +317,10 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-            let _ = converse(&bytes, 7);
+            let _ = exchange(&bytes, 7);
         }
 
-        /// Bytes that are records, so that they get further than the first one.
+        /// Arbitrary bytes framed as records, so that parsing gets beyond the first one.
         #[test]
         fn any_records_never_panic(
             records in proptest::collection::vec(
@@ -325,22 +328,22 @@ mod tests {
             )
         ) {
             let sent: Vec<u8> = records.iter().flat_map(|(kind, id, content)| record(*kind, *id, content)).collect();
-            let _ = converse(&sent, usize::MAX);
+            let _ = exchange(&sent, usize::MAX);
         }
 
         #[test]
-        fn a_request_may_come_in_any_pieces(piece in 1_usize..200) {
+        fn a_request_may_arrive_in_pieces_of_any_size(piece in 1_usize..200) {
             let sent = [request(1, 1, "size=8"), request(7, 0, "size=8&seed=1")].concat();
-            let (outcome, received, left) = converse(&sent, piece);
+            let (outcome, received, left) = exchange(&sent, piece);
             prop_assert!(outcome.is_ok() && left == 0);
             prop_assert_eq!(shown(&received), answered(1, "ASEROBDH") + &answered(7, "QMZRHLAJ"));
         }
 
-        /// Whatever is cut off, the answer is whole or there is none.
+        /// A truncated request is answered completely or not at all.
         #[test]
-        fn a_request_that_is_cut_off_is_not_answered(cut in 0_usize..100) {
+        fn a_truncated_request_is_not_answered(cut in 0_usize..100) {
             let sent = request(1, 1, "size=8");
-            let (outcome, received, _) = converse(&sent[..cut.min(sent.len() - 1)], usize::MAX);
+            let (outcome, received, _) = exchange(&sent[..cut.min(sent.len() - 1)], usize::MAX);
             prop_assert!(outcome.is_ok() && received.is_empty());
         }
     }

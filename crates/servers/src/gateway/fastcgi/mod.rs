@@ -1,4 +1,4 @@
-//! FastCGI 1.0, the responder's side: records, the conversation as a state machine, and its input and output.
+//! FastCGI 1.0, the responder's side: records, the protocol as a state machine, and its input and output.
 //!
 //! Source: FastCGI Specification, version 1.0 (Open Market, 1996).
 

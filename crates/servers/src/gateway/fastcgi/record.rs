@@ -5,7 +5,7 @@ use thiserror::Error;
 /// Length of a record's header.
 pub(super) const HEADER_BYTES: usize = 8;
 
-/// The only version there is.
+/// The only protocol version.
 const VERSION: u8 = 1;
 
 /// Record types (section 8 of the specification).
@@ -19,40 +19,40 @@ pub(super) const GET_VALUES: u8 = 9;
 pub(super) const GET_VALUES_RESULT: u8 = 10;
 pub(super) const UNKNOWN_TYPE: u8 = 11;
 
-/// What a peer sent that is not FastCGI.
+/// A violation of the FastCGI protocol by the peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub(super) enum Malformed {
-    #[error("expected version 1 of FastCGI, found {0}")]
+pub(super) enum RecordError {
+    #[error("expected FastCGI version 1, found {0}")]
     Version(u8),
-    #[error("a begin-request record of {0} bytes, expected 8")]
+    #[error("expected a begin-request record of 8 bytes, found {0}")]
     Begin(usize),
-    #[error("request {0} begins a second time")]
+    #[error("request {0} began twice")]
     BegunTwice(u16),
-    #[error("a name-value pair goes beyond its end")]
+    #[error("a name-value pair extends beyond the end of its record")]
     Pair,
     #[error("more than {0} bytes of parameters")]
     TooManyParameters(usize),
 }
 
-/// One record.
+/// A FastCGI record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Record<'a> {
     pub(super) kind: u8,
-    /// 0 for what concerns the connection and no request.
+    /// 0 for records that concern the connection rather than a request.
     pub(super) request: u16,
     pub(super) content: &'a [u8],
 }
 
 impl<'a> Record<'a> {
-    /// Reads the record at the start of `input`, and says how long it is; `None` if more is to come.
-    pub(super) fn parse(input: &'a [u8]) -> Result<Option<(Record<'a>, usize)>, Malformed> {
+    /// Reads the record at the start of `input` and returns it with its length; `None` if it is incomplete.
+    pub(super) fn parse(input: &'a [u8]) -> Result<Option<(Record<'a>, usize)>, RecordError> {
         let Some(&[version, kind, id_high, id_low, length_high, length_low, padding, _]) =
             input.first_chunk::<HEADER_BYTES>()
         else {
             return Ok(None);
         };
         if version != VERSION {
-            return Err(Malformed::Version(version));
+            return Err(RecordError::Version(version));
         }
         let end = HEADER_BYTES + usize::from(u16::from_be_bytes([length_high, length_low]));
         let whole = end + usize::from(padding);
@@ -70,18 +70,18 @@ pub(super) fn header(kind: u8, request: u16, content_bytes: u16) -> [u8; HEADER_
     [VERSION, kind, id_high, id_low, length_high, length_low, 0, 0]
 }
 
-/// Appends a record with little content.
+/// Appends a record with short content.
 pub(super) fn push_record(out: &mut Vec<u8>, kind: u8, request: u16, content: &[u8]) {
     let length = u16::try_from(content.len()).expect("our own records are short");
     out.extend_from_slice(&header(kind, request, length));
     out.extend_from_slice(content);
 }
 
-/// Reads name-value pairs (section 3.4) to their end.
+/// Reads name-value pairs (section 3.4) up to the end of the bytes.
 pub(super) fn read_pairs<'a>(
     mut bytes: &'a [u8],
     mut pair: impl FnMut(&'a [u8], &'a [u8]),
-) -> Result<(), Malformed> {
+) -> Result<(), RecordError> {
     while !bytes.is_empty() {
         let (name_length, value_length) = (take_length(&mut bytes)?, take_length(&mut bytes)?);
         let (name, value) = (take(&mut bytes, name_length)?, take(&mut bytes, value_length)?);
@@ -98,8 +98,8 @@ pub(super) fn push_pair(out: &mut Vec<u8>, name: &[u8], value: &[u8]) {
     out.extend_from_slice(value);
 }
 
-/// One byte for lengths below 128, else four whose highest bit is set.
-fn take_length(bytes: &mut &[u8]) -> Result<usize, Malformed> {
+/// Reads a length: one byte below 128, otherwise four whose highest bit is set.
+fn take_length(bytes: &mut &[u8]) -> Result<usize, RecordError> {
     let first = take(bytes, 1)?[0];
     if first < 128 {
         return Ok(usize::from(first));
@@ -108,8 +108,8 @@ fn take_length(bytes: &mut &[u8]) -> Result<usize, Malformed> {
     Ok(u32::from_be_bytes([first & 127, rest[0], rest[1], rest[2]]) as usize)
 }
 
-fn take<'a>(bytes: &mut &'a [u8], length: usize) -> Result<&'a [u8], Malformed> {
-    let (taken, rest) = bytes.split_at_checked(length).ok_or(Malformed::Pair)?;
+fn take<'a>(bytes: &mut &'a [u8], length: usize) -> Result<&'a [u8], RecordError> {
+    let (taken, rest) = bytes.split_at_checked(length).ok_or(RecordError::Pair)?;
     *bytes = rest;
     Ok(taken)
 }
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn records_are_read_back_and_padding_is_skipped() {
+    fn records_round_trip_and_padding_is_skipped() {
         let mut bytes = Vec::new();
         push_record(&mut bytes, STDOUT, 0x0102, b"abc");
         assert_eq!(bytes, [1, 6, 1, 2, 0, 3, 0, 0, b'a', b'b', b'c']);
@@ -131,11 +131,11 @@ mod tests {
         bytes.extend_from_slice(b"??next");
         let record = Record { kind: STDOUT, request: 0x0102, content: b"abc" };
         assert_eq!(Record::parse(&bytes), Ok(Some((record, 13))));
-        assert_eq!(Record::parse(&[2, 1, 0, 1, 0, 0, 0, 0]), Err(Malformed::Version(2)));
+        assert_eq!(Record::parse(&[2, 1, 0, 1, 0, 0, 0, 0]), Err(RecordError::Version(2)));
     }
 
     #[test]
-    fn pairs_have_short_and_long_lengths() {
+    fn pairs_support_short_and_long_lengths() {
         let long = [b'v'; 300];
         let mut bytes = vec![];
         push_pair(&mut bytes, b"A", b"");
@@ -145,9 +145,9 @@ mod tests {
         read_pairs(&bytes, |name, value| found.push((name.to_vec(), value.to_vec()))).unwrap();
         assert_eq!(found, [(b"A".to_vec(), vec![]), (b"B".to_vec(), long.to_vec())]);
         for end in [1, 2, 4, 8, bytes.len() - 1] {
-            assert_eq!(read_pairs(&bytes[..end], |_, _| {}), Err(Malformed::Pair), "{end}");
+            assert_eq!(read_pairs(&bytes[..end], |_, _| {}), Err(RecordError::Pair), "{end}");
         }
         let huge = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff];
-        assert_eq!(read_pairs(&huge, |_, _| {}), Err(Malformed::Pair));
+        assert_eq!(read_pairs(&huge, |_, _| {}), Err(RecordError::Pair));
     }
 }

@@ -1,13 +1,13 @@
-//! What the server can do wrong: a corpus of hostile servers, each a row of a table.
+//! Faults that the server can inject: a corpus of hostile servers, each a row of a table.
 //!
-//! A row says what is done, and what an operation of ours comes to that meets it; the table makes the list that
+//! A row states the behavior and the outcome of an operation that meets it; the table provides the list that
 //! users choose from, the test that tries each row, and the page `docs/design/hostile-servers.md`.
 //!
-//! - `script`: what a fault is, and what it sends.
-//! - `replies`: wrong replies to right requests of HTTP/1.
-//! - `tls`: what a client meets that speaks TLS.
-//! - `http2`: what a client meets that speaks HTTP/2, plain and by prior knowledge.
-//! - `plan`: which faults befall which requests.
+//! - `script`: a fault, and the bytes it sends.
+//! - `replies`: wrong replies to valid HTTP/1 requests.
+//! - `tls`: faults for clients that speak TLS.
+//! - `http2`: faults for clients that speak HTTP/2, without TLS and by prior knowledge.
+//! - `plan`: the assignment of faults to requests.
 
 mod http2;
 mod plan;
@@ -16,7 +16,7 @@ mod script;
 mod tls;
 
 pub use plan::{FaultPlan, FaultPlanError, FaultRule, Freeze};
-pub use script::{Fault, Speech};
+pub use script::{ClientProtocol, Fault};
 
 pub(super) use http2::{GREETING, next_frame};
-pub(super) use script::{Act, Ending, Right, Script};
+pub(super) use script::{CorrectReply, Ending, FaultAction, Script};

@@ -1,71 +1,71 @@
-//! Which faults befall which requests, and when.
+//! The assignment of faults to requests and times.
 
 use model::nearest;
 use thiserror::Error;
 use units::Nanos;
 
-use super::script::{Act, Fault, Right, Script};
+use super::script::{CorrectReply, Fault, FaultAction, Script};
 
-/// A fault and the paths that it befalls.
+/// A fault and the paths that it affects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FaultRule {
-    /// What is done wrong.
+    /// The fault.
     pub fault: &'static Fault,
-    /// How the paths begin; empty for all, and for a fault of whole connections.
+    /// Prefix of the paths; empty for all, and for a fault of whole connections.
     pub prefix: String,
 }
 
-/// A stretch of time in which the whole server stands still, as in a long collection of garbage.
+/// A period in which the whole server stops, as in a long garbage collection.
 ///
-/// The kernel goes on to establish connections and to take requests in.
+/// The kernel still establishes connections and buffers requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Freeze {
-    /// When it begins, counted from the moment the server is ready; up to some milliseconds later.
+    /// Start, counted from the moment the server is ready; it may be a few milliseconds late.
     pub at: Nanos,
-    /// How long it takes.
+    /// Length.
     pub length: Nanos,
 }
 
-/// Everything that a server is to do wrong; by default nothing.
+/// All faults of a server; empty by default.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FaultPlan {
-    /// The first rule whose prefix fits holds.
+    /// Rules; the first whose prefix matches applies.
     pub rules: Vec<FaultRule>,
-    /// Happens once.
+    /// A freeze, which happens once.
     pub freeze: Option<Freeze>,
 }
 
-/// Why a fault plan was not understood.
+/// A fault plan that could not be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum FaultPlanError {
-    /// There is no such fault.
-    #[error("unknown fault `{name}`\nhint: {}", near(name))]
+    /// The fault does not exist.
+    #[error("unknown fault `{name}`\nhint: {}", closest_name(name))]
     Unknown {
         /// The name as given.
         name: String,
     },
-    /// What follows the fault's name is not the beginning of a path.
+    /// The value of a fault is not a path prefix.
     #[error("expected `{name}` or `{name}=/PREFIX`, found `{name}={value}`")]
     Prefix {
         /// The fault's name.
         name: String,
-        /// What was given.
+        /// The value as given.
         value: String,
     },
-    /// Paths for a fault that befalls connections.
-    #[error("expected `{0}` without paths: it befalls whole connections, before anything is asked for")]
+    /// A path prefix was given for a fault that affects connections.
+    #[error("expected `{0}` without paths: it affects whole connections, before any request")]
     NoPaths(&'static str),
     /// A freeze without its times.
-    #[error("expected `freeze=AT+LENGTH` in seconds, such as `freeze=5+1.0`, found `{0}`")]
+    #[error("expected `freeze=AT+LENGTH` in seconds, for example `freeze=5+1.0`, found `{0}`")]
     Freeze(String),
 }
 
 impl FaultPlan {
-    /// Reads a plan from items `NAME`, `NAME=/PREFIX` and `freeze=AT+LENGTH` (seconds).
+    /// Parses a plan from items `NAME`, `NAME=/PREFIX` and `freeze=AT+LENGTH` (seconds).
     ///
     /// # Errors
     ///
-    /// An item that is none of these.
+    /// An item is none of these.
     pub fn parse<'a>(items: impl IntoIterator<Item = &'a str>) -> Result<FaultPlan, FaultPlanError> {
         let mut plan = FaultPlan::default();
         for item in items {
@@ -80,18 +80,18 @@ impl FaultPlan {
         Ok(plan)
     }
 
-    /// Returns what is said to a request for a path in place of what is right.
-    pub(in crate::web) fn for_path(&self, path: &[u8]) -> Option<fn(&Right<'_>) -> Script> {
+    /// Returns the script that replaces the correct reply for a path, if any.
+    pub(in crate::web) fn for_path(&self, path: &[u8]) -> Option<fn(&CorrectReply<'_>) -> Script> {
         let fitting = self.rules.iter().filter(|rule| path.starts_with(rule.prefix.as_bytes()));
-        fitting.map(|rule| rule.fault.act).find_map(|act| match act {
-            Act::Reply(script) => Some(script),
+        fitting.map(|rule| rule.fault.action).find_map(|action| match action {
+            FaultAction::OnRequest(script) => Some(script),
             _ => None,
         })
     }
 
-    /// Returns what befalls all connections.
-    pub(in crate::web) fn for_connections(&self) -> Option<Act> {
-        self.rules.iter().find(|rule| rule.fault.is_of_connections()).map(|rule| rule.fault.act)
+    /// Returns the fault action that affects all connections, if any.
+    pub(in crate::web) fn for_connections(&self) -> Option<FaultAction> {
+        self.rules.iter().find(|rule| rule.fault.affects_connections()).map(|rule| rule.fault.action)
     }
 }
 
@@ -100,7 +100,7 @@ fn parse_rule(name: &str, value: &str) -> Result<FaultRule, FaultPlanError> {
     if !value.is_empty() && !value.starts_with('/') {
         return Err(FaultPlanError::Prefix { name: name.to_owned(), value: value.to_owned() });
     }
-    if !value.is_empty() && fault.is_of_connections() {
+    if !value.is_empty() && fault.affects_connections() {
         return Err(FaultPlanError::NoPaths(fault.name));
     }
     Ok(FaultRule { fault, prefix: value.to_owned() })
@@ -116,7 +116,7 @@ fn parse_seconds(text: &str) -> Option<Nanos> {
     (seconds.is_finite() && 0.0 <= seconds).then(|| Nanos::from_secs_f64(seconds))
 }
 
-fn near(name: &str) -> String {
+fn closest_name(name: &str) -> String {
     let names: Vec<&str> = Fault::all().map(|fault| fault.name).chain(["freeze"]).collect();
     match nearest(name, names.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plans_are_read_from_items() {
+    fn plans_are_parsed_from_items() {
         let plan = FaultPlan::parse(["freeze=5+1.25", "reset=/a", "truncated"]).unwrap();
         assert_eq!(plan.freeze, Some(Freeze { at: Nanos::from_secs(5), length: Nanos::from_millis(1250) }));
         let rules: Vec<_> = plan.rules.iter().map(|rule| (rule.fault.name, &*rule.prefix)).collect();
@@ -137,15 +137,15 @@ mod tests {
     }
 
     #[test]
-    fn faults_of_replies_befall_paths_and_others_connections() {
+    fn reply_faults_affect_paths_and_others_affect_connections() {
         let plan = FaultPlan::parse(["reset=/a", "tls-alert"]).unwrap();
         assert!(plan.for_path(b"/abc").is_some() && plan.for_path(b"/b").is_none());
-        assert!(matches!(plan.for_connections(), Some(Act::Bytes(_))));
+        assert!(matches!(plan.for_connections(), Some(FaultAction::OnFirstBytes(_))));
         assert!(FaultPlan::parse(["reset"]).unwrap().for_connections().is_none());
     }
 
     #[test]
-    fn every_name_leads_to_its_fault() {
+    fn every_name_selects_its_fault() {
         for fault in Fault::all() {
             let plan = FaultPlan::parse([fault.name]).unwrap();
             assert!(std::ptr::eq(plan.rules[0].fault, fault), "`{}` names two faults", fault.name);
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn items_that_are_not_understood_say_what_was_expected() {
+    fn errors_for_invalid_items_state_what_was_expected() {
         let message = |item| FaultPlan::parse([item]).unwrap_err().to_string();
         assert_eq!(message("trunkated"), "unknown fault `trunkated`\nhint: did you mean `truncated`?");
         assert!(message("x").starts_with("unknown fault `x`\nhint: the faults are wrong-length, "));

@@ -1,207 +1,231 @@
-//! Wrong replies to right requests of HTTP/1.
+//! Wrong replies to valid HTTP/1 requests.
 
 use http1::HEAD_BYTES_MAX;
 use model::Outcome;
 
-use super::script::{Act, CHUNKED_HEAD, DRIP_PAUSE, Ending, Fault, Right, Script, Speech};
+use super::script::{
+    CHUNKED_HEAD, ClientProtocol, CorrectReply, DRIP_PAUSE, Ending, Fault, FaultAction, Script,
+};
 
-/// How many pieces `slow-drip` cuts a response into.
+/// Number of pieces in which `slow-drip` sends a response.
 const DRIP_PIECES: usize = 16;
 
-/// How much is sent at a time of what has no end.
+/// Bytes sent at a time by endless scripts.
 const ENDLESS_BYTES: usize = 16 * 1024;
 
 pub(super) const FAULTS: &[Fault] = &[
     // Contents.
     fault(
         "wrong-length",
-        "sends one byte more than the file has, and says so",
+        "sends one byte more than the file has and announces it",
         Outcome::WrongLength,
-        |right| {
-            let body = right.body();
-            Script::as_asked([&right.announced(body.len() + 1), body, b"?"].concat())
+        |correct| {
+            let body = correct.body();
+            Script::as_asked([&correct.head_for_length(body.len() + 1), body, b"?"].concat())
         },
     ),
     fault(
         "short-length",
-        "sends the whole file and announces one byte less",
+        "sends the whole file but announces one byte less",
         Outcome::WrongLength,
-        |right| {
-            Script::as_asked([&right.announced(right.body().len().saturating_sub(1)), right.body()].concat())
+        |correct| {
+            Script::as_asked(
+                [&correct.head_for_length(correct.body().len().saturating_sub(1)), correct.body()].concat(),
+            )
         },
     ),
     fault("wrong-bytes", "sends one wrong byte in the middle", Outcome::WrongBytes, with_wrong_byte),
-    fault("compressed", "sends a compressed body that nobody asked for", Outcome::WrongEncoding, |right| {
-        Script::as_asked(right.under("Content-Encoding: gzip\r\nContent-Length: N\r\n"))
-    }),
-    fault("trailing-bytes", "sends the right reply and more behind it", Outcome::WrongLength, |right| {
-        Script::close([&right.whole()[..], b"HTTP/1.1 200 OK\r\n\r\n"].concat())
-    }),
+    fault(
+        "compressed",
+        "sends a compressed body that was not requested",
+        Outcome::WrongEncoding,
+        |correct| {
+            Script::as_asked(correct.with_head_lines("Content-Encoding: gzip\r\nContent-Length: N\r\n"))
+        },
+    ),
+    fault(
+        "trailing-bytes",
+        "sends the correct response followed by extra bytes",
+        Outcome::WrongLength,
+        |correct| Script::close([&correct.to_bytes()[..], b"HTTP/1.1 200 OK\r\n\r\n"].concat()),
+    ),
     // Statuses.
-    fault("wrong-status", "answers with status 500", Outcome::WrongStatus, |right| {
-        let reply = &right.site.server_error;
-        Script::as_asked([reply.head(right.version, right.keep_alive), &reply.body].concat())
+    fault("wrong-status", "answers with status 500", Outcome::WrongStatus, |correct| {
+        let reply = &correct.site.server_error;
+        Script::as_asked([reply.head(correct.version, correct.keep_alive), &reply.body].concat())
     }),
     fault("unauthorized", "answers with status 401 and asks for a password", Outcome::WrongStatus, |_| {
         status("401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"x\"")
     }),
-    fault("unavailable", "answers with status 503 and asks to come again", Outcome::WrongStatus, |_| {
+    fault("unavailable", "answers with status 503 and `Retry-After`", Outcome::WrongStatus, |_| {
         status("503 Service Unavailable\r\nRetry-After: 1")
     }),
-    fault("redirect", "points to a machine elsewhere", Outcome::WrongStatus, |_| {
-        status("302 Found\r\nLocation: http://192.0.2.1/")
+    fault("redirect", "redirects to another machine", Outcome::WrongStatus, |_| {
+        status("302 Resource\r\nLocation: http://192.0.2.1/")
     }),
     fault("switch", "switches to another protocol", Outcome::WrongStatus, |_| {
         Script::close("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n\0\0")
     }),
-    fault("no-content", "answers with status 204 and sends the body", Outcome::WrongStatus, |right| {
-        Script::as_asked([b"HTTP/1.1 204 No Content\r\n\r\n", right.body()].concat())
+    fault("no-content", "answers with status 204 and sends the body", Outcome::WrongStatus, |correct| {
+        Script::as_asked([b"HTTP/1.1 204 No Content\r\n\r\n", correct.body()].concat())
     }),
     // Heads.
-    fault("malformed-head", "sends a status that is no number", Outcome::MalformedHead, |_| {
+    fault("malformed-head", "sends a status that is not a number", Outcome::MalformedHead, |_| {
         Script::close("HTTP/1.1 2x0 OK\r\nContent-Length: 0\r\n\r\n")
     }),
-    fault("garbage", "sends garbage before the status line", Outcome::MalformedHead, |right| {
-        Script::close([&b"\xff\xfe\0garbage\r\n"[..], &right.whole()].concat())
+    fault("garbage", "sends garbage before the status line", Outcome::MalformedHead, |correct| {
+        Script::close([&b"\xff\xfe\0garbage\r\n"[..], &correct.to_bytes()].concat())
     }),
-    fault("empty-lines", "sends empty lines for ever", Outcome::MalformedHead, |_| {
+    fault("empty-lines", "sends empty lines forever", Outcome::MalformedHead, |_| {
         Script::endless("", "\r\n".repeat(ENDLESS_BYTES / 2))
     }),
-    fault("body-only", "sends the file without a head, as HTTP/0.9 did", Outcome::MalformedHead, |right| {
-        Script::close(right.body())
+    fault("body-only", "sends the file without a head, as HTTP/0.9 did", Outcome::MalformedHead, |correct| {
+        Script::close(correct.body())
     }),
-    fault("no-colon", "sends a header line without a colon", Outcome::MalformedHead, |right| {
-        Script::close(right.under("Content-Length: N\r\nno colon\r\n"))
+    fault("no-colon", "sends a header line without a colon", Outcome::MalformedHead, |correct| {
+        Script::close(correct.with_head_lines("Content-Length: N\r\nno colon\r\n"))
     }),
-    fault("nul", "sends a NUL in a header line", Outcome::MalformedHead, |right| {
-        Script::close(right.under("Content-Length: N\r\nX-Name: a\0b\r\n"))
+    fault("nul", "sends a NUL in a header line", Outcome::MalformedHead, |correct| {
+        Script::close(correct.with_head_lines("Content-Length: N\r\nX-Name: a\0b\r\n"))
     }),
-    fault("bare-cr", "hides a length behind a bare CR", Outcome::MalformedHead, |right| {
-        Script::close(right.under("X-Name: a\rContent-Length: 1\r\nContent-Length: N\r\n"))
+    fault("bare-cr", "hides a length behind a bare CR", Outcome::MalformedHead, |correct| {
+        Script::close(correct.with_head_lines("X-Name: a\rContent-Length: 1\r\nContent-Length: N\r\n"))
     }),
-    fault("folded", "folds a header line", Outcome::MalformedHead, |right| {
-        Script::close(right.under("Content-Length:\r\n N\r\n"))
+    fault("folded", "folds a header line", Outcome::MalformedHead, |correct| {
+        Script::close(correct.with_head_lines("Content-Length:\r\n N\r\n"))
     }),
-    fault("oversized-head", "sends a head larger than 64 KiB", Outcome::OversizedHead, |right| {
+    fault("oversized-head", "sends a head larger than 64 KiB", Outcome::OversizedHead, |correct| {
         let padding = "x".repeat(HEAD_BYTES_MAX);
-        Script::close(right.under(&format!("X-Padding: {padding}\r\nContent-Length: N\r\n")))
+        Script::close(correct.with_head_lines(&format!("X-Padding: {padding}\r\nContent-Length: N\r\n")))
     }),
-    fault("endless-head", "sends a header line without an end", Outcome::OversizedHead, |_| {
+    fault("endless-head", "sends an endless header line", Outcome::OversizedHead, |_| {
         Script::endless("HTTP/1.1 200 OK\r\nX-Padding: ", [b'x'; ENDLESS_BYTES])
     }),
-    fault("header-flood", "sends header lines for ever", Outcome::OversizedHead, |_| {
+    fault("header-flood", "sends header lines forever", Outcome::OversizedHead, |_| {
         Script::endless("HTTP/1.1 200 OK\r\n", "X: y\r\n".repeat(ENDLESS_BYTES / 6))
     }),
-    fault("interim-flood", "sends interim heads (1xx) for ever", Outcome::OversizedHead, |_| {
+    fault("interim-flood", "sends interim heads (1xx) forever", Outcome::OversizedHead, |_| {
         Script::endless("", "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(ENDLESS_BYTES / 28))
     }),
-    fault("head-drip", "sends a head without an end, a byte at a time", Outcome::TimedOut, |_| {
+    fault("head-drip", "sends an endless head, one byte at a time", Outcome::TimedOut, |_| {
         Script::endless("HTTP/1.1 200 OK\r\nX-Padding: ", "x").in_pieces(1, DRIP_PAUSE)
     }),
-    fault("head-cut", "closes within the head", Outcome::Truncated, |_| {
+    fault("head-cut", "closes in the middle of the head", Outcome::Truncated, |_| {
         Script::close("HTTP/1.1 200 OK\r\nContent-Le")
     }),
-    fault("head-reset", "breaks the connection off within the head", Outcome::Reset, |_| {
+    fault("head-reset", "resets the connection in the middle of the head", Outcome::Reset, |_| {
         Script::then(Ending::Reset, "HTTP/1.1 200 OK\r\nContent-Le")
     }),
     // Lengths.
-    fault("duplicate-lengths", "gives two different lengths", Outcome::MalformedHead, |right| {
-        let other = right.body().len() + 1;
-        Script::close(right.under(&format!("Content-Length: N\r\nContent-Length: {other}\r\n")))
+    fault("duplicate-lengths", "sends two different content lengths", Outcome::MalformedHead, |correct| {
+        let other = correct.body().len() + 1;
+        Script::close(correct.with_head_lines(&format!("Content-Length: N\r\nContent-Length: {other}\r\n")))
     }),
-    fault("equal-lengths", "gives the same length twice, which is allowed", Outcome::Ok, |right| {
-        Script::close(right.under("Content-Length: N\r\nContent-Length: N\r\nConnection: close\r\n"))
+    fault("equal-lengths", "sends the same content length twice, which is allowed", Outcome::Ok, |correct| {
+        Script::close(
+            correct.with_head_lines("Content-Length: N\r\nContent-Length: N\r\nConnection: close\r\n"),
+        )
     }),
-    fault("negative-length", "gives a length below zero", Outcome::MalformedHead, |right| {
-        Script::close(right.under("Content-Length: -N\r\n"))
+    fault("negative-length", "sends a negative content length", Outcome::MalformedHead, |correct| {
+        Script::close(correct.with_head_lines("Content-Length: -N\r\n"))
     }),
-    fault("plus-length", "gives a length with a sign", Outcome::MalformedHead, |right| {
-        Script::close(right.under("Content-Length: +N\r\n"))
+    fault("plus-length", "sends a content length with a plus sign", Outcome::MalformedHead, |correct| {
+        Script::close(correct.with_head_lines("Content-Length: +N\r\n"))
     }),
-    fault("hex-length", "gives a length in hexadecimal", Outcome::MalformedHead, |right| {
-        let length = right.body().len();
-        Script::close(right.under(&format!("Content-Length: {length:#x}\r\n")))
+    fault("hex-length", "sends a content length in hexadecimal", Outcome::MalformedHead, |correct| {
+        let length = correct.body().len();
+        Script::close(correct.with_head_lines(&format!("Content-Length: {length:#x}\r\n")))
     }),
-    fault("huge-length", "gives a length beyond 64 bits", Outcome::MalformedHead, |right| {
-        Script::close(right.under("Content-Length: 18446744073709551616\r\n"))
+    fault("huge-length", "sends a content length beyond 64 bits", Outcome::MalformedHead, |correct| {
+        Script::close(correct.with_head_lines("Content-Length: 18446744073709551616\r\n"))
     }),
-    fault("largest-length", "gives the largest length of 64 bits", Outcome::WrongLength, |right| {
-        Script::close(right.under("Content-Length: 18446744073709551615\r\n"))
+    fault("largest-length", "sends the largest 64-bit content length", Outcome::WrongLength, |correct| {
+        Script::close(correct.with_head_lines("Content-Length: 18446744073709551615\r\n"))
     }),
-    fault("length-and-chunks", "gives a length and chunks as well", Outcome::MalformedHead, |right| {
-        Script::close(right.under("Content-Length: N\r\nTransfer-Encoding: chunked\r\n"))
+    fault("length-and-chunks", "sends both a content length and chunks", Outcome::MalformedHead, |correct| {
+        Script::close(correct.with_head_lines("Content-Length: N\r\nTransfer-Encoding: chunked\r\n"))
     }),
-    fault("unknown-coding", "uses a transfer coding that nobody knows", Outcome::MalformedHead, |right| {
-        Script::close(right.under("Transfer-Encoding: gzip, chunked\r\n"))
+    fault("unknown-coding", "uses an unknown transfer coding", Outcome::MalformedHead, |correct| {
+        Script::close(correct.with_head_lines("Transfer-Encoding: gzip, chunked\r\n"))
     }),
     // Chunks.
-    fault("bad-chunk", "sends a chunk size that is no number", Outcome::MalformedBody, |_| {
+    fault("bad-chunk", "sends a chunk size that is not a number", Outcome::MalformedBody, |_| {
         Script::close(format!("{CHUNKED_HEAD}many\r\n"))
     }),
     fault("huge-chunk", "sends a chunk size beyond 64 bits", Outcome::MalformedBody, |_| {
         Script::close(format!("{CHUNKED_HEAD}10000000000000000\r\n"))
     }),
-    fault("chunk-overrun", "sends more in a chunk than its size says", Outcome::MalformedBody, |right| {
-        let chunk = right.chunk();
-        Script::close([&chunk[..chunk.len() - 2], b"more\r\n"].concat())
-    }),
-    fault("extension-flood", "sends a chunk extension without an end", Outcome::MalformedBody, |_| {
+    fault(
+        "chunk-overrun",
+        "sends more bytes in a chunk than its size announces",
+        Outcome::MalformedBody,
+        |correct| {
+            let chunk = correct.open_chunk();
+            Script::close([&chunk[..chunk.len() - 2], b"more\r\n"].concat())
+        },
+    ),
+    fault("extension-flood", "sends an endless chunk extension", Outcome::MalformedBody, |_| {
         Script::endless(format!("{CHUNKED_HEAD}1;"), [b'x'; ENDLESS_BYTES])
     }),
-    fault("trailer-flood", "sends a trailer without an end", Outcome::MalformedBody, |right| {
-        Script::endless([&right.chunk()[..], b"0\r\n"].concat(), "X: y\r\n".repeat(ENDLESS_BYTES / 6))
+    fault("trailer-flood", "sends an endless trailer", Outcome::MalformedBody, |correct| {
+        Script::endless([&correct.open_chunk()[..], b"0\r\n"].concat(), "X: y\r\n".repeat(ENDLESS_BYTES / 6))
     }),
-    fault("no-last-chunk", "closes where the last chunk should be", Outcome::Truncated, |right| {
-        Script::close(right.chunk())
+    fault("no-last-chunk", "closes instead of sending the last chunk", Outcome::Truncated, |correct| {
+        Script::close(correct.open_chunk())
     }),
-    fault("endless-chunks", "sends chunks of one byte for ever", Outcome::WrongLength, |right| {
-        Script::endless(right.chunk(), "1\r\nx\r\n".repeat(ENDLESS_BYTES / 6))
+    fault("endless-chunks", "sends chunks of one byte forever", Outcome::WrongLength, |correct| {
+        Script::endless(correct.open_chunk(), "1\r\nx\r\n".repeat(ENDLESS_BYTES / 6))
     }),
     // Bodies.
-    fault("endless-body", "sends a body without a length and an end", Outcome::WrongLength, |right| {
-        Script::endless(right.under("Connection: close\r\n"), [b'x'; ENDLESS_BYTES])
+    fault("endless-body", "sends an endless body without a length", Outcome::WrongLength, |correct| {
+        Script::endless(correct.with_head_lines("Connection: close\r\n"), [b'x'; ENDLESS_BYTES])
     }),
-    fault("truncated", "closes after half the body", Outcome::Truncated, |right| Script::close(right.half())),
-    fault("reset", "breaks the connection off after half the body", Outcome::Reset, |right| {
-        Script::then(Ending::Reset, right.half())
+    fault("truncated", "closes after half the body", Outcome::Truncated, |correct| {
+        Script::close(correct.first_half())
     }),
-    fault("half-stall", "sends half the body and falls silent", Outcome::TimedOut, |right| {
-        Script::then(Ending::Hold, right.half())
+    fault("reset", "resets the connection after half the body", Outcome::Reset, |correct| {
+        Script::then(Ending::Reset, correct.first_half())
     }),
-    fault("slow-drip", "sends the right response in 16 pieces, 20 ms apart", Outcome::Ok, |right| {
-        let bytes = right.whole();
+    fault("half-stall", "sends half the body, then nothing", Outcome::TimedOut, |correct| {
+        Script::then(Ending::Hold, correct.first_half())
+    }),
+    fault("slow-drip", "sends the correct response in 16 pieces, 20 ms apart", Outcome::Ok, |correct| {
+        let bytes = correct.to_bytes();
         let piece = bytes.len().div_ceil(DRIP_PIECES);
         Script::as_asked(bytes).in_pieces(piece, DRIP_PAUSE)
     }),
     fault(
         "byte-drip",
-        "sends the right response a byte at a time, 20 ms apart",
+        "sends the correct response one byte at a time, 20 ms apart",
         Outcome::TimedOut,
-        |right| Script::as_asked(right.whole()).in_pieces(1, DRIP_PAUSE),
+        |correct| Script::as_asked(correct.to_bytes()).in_pieces(1, DRIP_PAUSE),
     ),
     // No reply.
-    fault("stall", "takes the request and never answers", Outcome::TimedOut, |_| {
+    fault("stall", "reads the request and never answers", Outcome::TimedOut, |_| {
         Script::then(Ending::Hold, "")
     }),
-    fault("early-close", "takes the request and closes without a byte", Outcome::Truncated, |_| {
+    fault("early-close", "reads the request and closes without sending a byte", Outcome::Truncated, |_| {
         Script::close("")
     }),
-    fault("early-reset", "takes the request and breaks the connection off", Outcome::Reset, |_| {
+    fault("early-reset", "reads the request and resets the connection", Outcome::Reset, |_| {
         Script::then(Ending::Reset, "")
     }),
-    // Before the request.
-    of_connection("talks-first", "answers with status 408 before it is asked", Outcome::WrongStatus, || {
-        status("408 Request Timeout\r\nConnection: close")
-    }),
-    of_connection("mail-server", "greets as a mail server does", Outcome::MalformedHead, || {
+    // Before any request.
+    connection_fault(
+        "talks-first",
+        "answers with status 408 before any request",
+        Outcome::WrongStatus,
+        || status("408 Request Timeout\r\nConnection: close"),
+    ),
+    connection_fault("mail-server", "sends the greeting of a mail server", Outcome::MalformedHead, || {
         Script::then(Ending::Hold, "220 mail.example ESMTP\r\n")
     }),
     Fault {
         name: "deaf",
-        does: "listens and accepts nobody",
-        speech: Speech::Http1,
+        does: "listens but accepts no connection",
+        protocol: ClientProtocol::Http1,
         outcome: Outcome::TimedOut,
-        act: Act::Deaf,
+        action: FaultAction::NeverAccept,
     },
 ];
 
@@ -209,28 +233,28 @@ const fn fault(
     name: &'static str,
     does: &'static str,
     outcome: Outcome,
-    script: fn(&Right<'_>) -> Script,
+    script: fn(&CorrectReply<'_>) -> Script,
 ) -> Fault {
-    Fault { name, does, speech: Speech::Http1, outcome, act: Act::Reply(script) }
+    Fault { name, does, protocol: ClientProtocol::Http1, outcome, action: FaultAction::OnRequest(script) }
 }
 
-const fn of_connection(
+const fn connection_fault(
     name: &'static str,
     does: &'static str,
     outcome: Outcome,
     script: fn() -> Script,
 ) -> Fault {
-    Fault { name, does, speech: Speech::Http1, outcome, act: Act::Unasked(script) }
+    Fault { name, does, protocol: ClientProtocol::Http1, outcome, action: FaultAction::OnConnect(script) }
 }
 
-/// A reply without a body.
+/// Returns a reply without a body.
 fn status(rest: &str) -> Script {
     Script::as_asked(format!("HTTP/1.1 {rest}\r\nContent-Length: 0\r\n\r\n"))
 }
 
-/// An empty file stays right.
-fn with_wrong_byte(right: &Right<'_>) -> Script {
-    let (mut bytes, length) = (right.whole(), right.body().len());
+/// Returns the reply with one byte changed; an empty file stays correct.
+fn with_wrong_byte(correct: &CorrectReply<'_>) -> Script {
+    let (mut bytes, length) = (correct.to_bytes(), correct.body().len());
     if 0 < length {
         let middle = bytes.len() - length + length / 2;
         bytes[middle] ^= 1;

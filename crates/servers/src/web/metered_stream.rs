@@ -1,4 +1,4 @@
-//! A socket that sees by itself to the allowance and the counts, for protocols that are not ours to look into.
+//! A socket that charges its own input and output to the allowance, for protocols implemented by libraries.
 
 use std::cell::Cell;
 use std::io::{self, IoSlice};
@@ -10,34 +10,39 @@ use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-use super::connection::Pulse;
+use super::connection::Liveness;
 use super::server::Shared;
 
-/// Bytes that cost about as much CPU as a small write: half of those that are sent as they are, for encrypting
-/// them takes about as long as sending them.
+/// Bytes that cost about as much CPU as a small write: half as many as without TLS, because encryption takes
+/// about as long as sending.
 const BYTES_PER_WORK: usize = 8 * 1024;
 
-/// A TCP socket with whatever goes through it noted as work.
+/// A TCP socket that charges all its traffic to the CPU allowance.
 ///
-/// The pauses of the allowance fall into its reads and writes, so that they come between two kernel calls
+/// Pauses of the allowance happen within its reads and writes, so that they fall between two kernel calls
 /// however much a library does in one go.
 #[derive(Debug)]
-pub(super) struct Metered {
+pub(super) struct MeteredStream {
     stream: TcpStream,
     shared: Rc<Shared>,
-    /// Alive whenever bytes were sent.
-    pulse: Rc<Cell<Pulse>>,
+    /// Set to active whenever bytes were sent.
+    liveness: Rc<Cell<Liveness>>,
     /// The work of a call that moves few bytes.
     pub(super) work: u32,
 }
 
-impl Metered {
-    /// Takes a socket, and what shows whether its connection goes forward.
-    pub(super) fn new(stream: TcpStream, shared: &Rc<Shared>, pulse: &Rc<Cell<Pulse>>, work: u32) -> Metered {
-        Metered { stream, shared: Rc::clone(shared), pulse: Rc::clone(pulse), work }
+impl MeteredStream {
+    /// Wraps a socket, with the liveness of its connection.
+    pub(super) fn new(
+        stream: TcpStream,
+        shared: &Rc<Shared>,
+        liveness: &Rc<Cell<Liveness>>,
+        work: u32,
+    ) -> MeteredStream {
+        MeteredStream { stream, shared: Rc::clone(shared), liveness: Rc::clone(liveness), work }
     }
 
-    /// Makes the end of the connection a reset.
+    /// Makes closing the connection send a reset.
     pub(super) fn set_reset(&self) -> io::Result<()> {
         SockRef::from(&self.stream).set_linger(Some(std::time::Duration::ZERO))
     }
@@ -50,15 +55,15 @@ impl Metered {
         if let Poll::Ready(Ok(bytes)) = outcome {
             self.shared.count(|counts| counts.bytes_sent += bytes as u64);
             self.spend(bytes);
-            if self.pulse.get() == Pulse::Still {
-                self.pulse.set(Pulse::Alive);
+            if self.liveness.get() == Liveness::Idle {
+                self.liveness.set(Liveness::Active);
             }
         }
         outcome
     }
 }
 
-impl AsyncRead for Metered {
+impl AsyncRead for MeteredStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -73,7 +78,7 @@ impl AsyncRead for Metered {
     }
 }
 
-impl AsyncWrite for Metered {
+impl AsyncWrite for MeteredStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
