@@ -1,6 +1,7 @@
-//! How an operation travels: one module per protocol family, and the policy that says where to.
+//! Drivers: one module per protocol family performs operations over the network; the target policy limits
+//! their targets.
 
 mod policy;
 pub mod web;
 
-pub use policy::{Policy, PolicyError};
+pub use policy::{TargetPolicy, TargetPolicyError};

@@ -1,8 +1,8 @@
-//! Where load may be sent to: a load generator is a weapon otherwise.
+//! The target policy: the addresses that load may be sent to, since a load generator is a weapon otherwise.
 //!
 //! Addresses decide, not names: a name is resolved once, every address it has must be allowed, and
-//! connections are made to the addresses that were checked, each of them checked again. So a name
-//! that changes its mind (rebinding) or hides an address in another notation gains nothing.
+//! connections are made to the checked addresses, each of which is checked again. A name that changes its
+//! address (DNS rebinding) or hides one in an unusual notation gains nothing.
 
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
@@ -10,60 +10,60 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use model::AddressKind;
 use thiserror::Error;
 
-/// Where load may be sent to.
+/// The policy on addresses that load may be sent to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Policy;
+pub struct TargetPolicy;
 
-/// Why a target is refused or cannot be used.
+/// An error of the target policy or of name resolution.
 #[derive(Debug, Error)]
-pub enum PolicyError {
+pub enum TargetPolicyError {
     /// An address of the target is not allowed.
     #[error("the target policy does not allow `{address}`{}: it is {}", led_to(of, address), kind.name())]
     Forbidden {
         /// The address.
         address: IpAddr,
-        /// The name that led to it, or the address as written.
+        /// The name that resolved to it, or the address as written.
         of: String,
-        /// What it belongs to.
+        /// The kind of address.
         kind: AddressKind,
     },
     /// The name has no address.
     #[error("no address found for `{0}`")]
     NoAddress(String),
-    /// The name could not be looked up.
+    /// The name could not be resolved.
     #[error("cannot look up `{0}`: {1}")]
     Lookup(String, #[source] io::Error),
 }
 
-/// Returns what led to an address, in parentheses, where that was not the address itself.
+/// Returns the name that resolved to an address, in parentheses; empty if the address itself was given.
 fn led_to(of: &str, address: &IpAddr) -> String {
-    let is_itself = bare_host(of).is_some_and(|host| host == address.to_string());
+    let is_itself = lookup_host(of).is_some_and(|host| host == address.to_string());
     if is_itself { String::new() } else { format!(" ({of})") }
 }
 
-impl Policy {
+impl TargetPolicy {
     /// Returns whether connections to an address are allowed: loopback and private ranges only.
     #[inline]
     pub fn allows(self, address: IpAddr) -> bool {
         matches!(AddressKind::of(address), AddressKind::Loopback | AddressKind::Private)
     }
 
-    /// Looks up a host and returns its addresses, all of which are allowed; never empty.
+    /// Resolves a host to its addresses, all of which are allowed; never empty.
     ///
     /// # Errors
-    /// If one of them is not allowed, there is none, or the look-up does not work.
-    pub fn resolve(self, host: &str, port: u16) -> Result<Vec<SocketAddr>, PolicyError> {
-        let bare = bare_host(host).ok_or_else(|| PolicyError::NoAddress(host.to_owned()))?;
+    /// An address is not allowed, there is none, or the lookup fails.
+    pub fn resolve(self, host: &str, port: u16) -> Result<Vec<SocketAddr>, TargetPolicyError> {
+        let bare = lookup_host(host).ok_or_else(|| TargetPolicyError::NoAddress(host.to_owned()))?;
         let addresses: Vec<SocketAddr> = (bare, port)
             .to_socket_addrs()
-            .map_err(|error| PolicyError::Lookup(host.to_owned(), error))?
+            .map_err(|error| TargetPolicyError::Lookup(host.to_owned(), error))?
             .collect();
         if addresses.is_empty() {
-            return Err(PolicyError::NoAddress(host.to_owned()));
+            return Err(TargetPolicyError::NoAddress(host.to_owned()));
         }
         match addresses.iter().find(|address| !self.allows(address.ip())) {
             None => Ok(addresses),
-            Some(address) => Err(PolicyError::Forbidden {
+            Some(address) => Err(TargetPolicyError::Forbidden {
                 address: address.ip(),
                 of: host.to_owned(),
                 kind: AddressKind::of(address.ip()),
@@ -72,9 +72,10 @@ impl Policy {
     }
 }
 
-/// Returns a host as it is looked up: a name or an IPv4 address as it is, an IPv6 address without its brackets;
-/// `None` if it is neither. An address with a zone (`fe80::1%eth0`) is neither: those are link-local.
-pub(crate) fn bare_host(host: &str) -> Option<&str> {
+/// Returns a host in the form used for lookups: a name or IPv4 address unchanged, an IPv6 address without its
+/// brackets; `None` if it is neither. An address with a zone (`fe80::1%eth0`) is neither, because it is
+/// link-local.
+pub(crate) fn lookup_host(host: &str) -> Option<&str> {
     match host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
         Some(address) => address.parse::<Ipv6Addr>().is_ok().then_some(address),
         None => {
@@ -89,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn loopback_and_private_ranges_are_allowed_and_nothing_else() {
+    fn only_loopback_and_private_ranges_are_allowed() {
         for (address, allowed) in [
             ("127.0.0.1", true),
             ("127.255.0.9", true),
@@ -111,13 +112,13 @@ mod tests {
             ("100.64.0.1", false),
             ("2606:4700::1111", false),
         ] {
-            assert_eq!(Policy.allows(address.parse().unwrap()), allowed, "{address}");
+            assert_eq!(TargetPolicy.allows(address.parse().unwrap()), allowed, "{address}");
         }
     }
 
-    /// Loopback and private networks as seen by somebody's gateway are not ours.
+    /// Loopback and private networks behind a NAT64 or 6to4 gateway are not local.
     #[test]
-    fn what_a_gateway_would_translate_is_never_allowed() {
+    fn addresses_that_a_gateway_translates_are_not_allowed() {
         for address in [
             "::127.0.0.1",
             "::0.0.0.2",
@@ -131,19 +132,19 @@ mod tests {
             "fd00::5efe:10.0.0.1",
             "::ffff:0:127.0.0.1",
         ] {
-            assert!(!Policy.allows(address.parse().unwrap()), "{address}");
+            assert!(!TargetPolicy.allows(address.parse().unwrap()), "{address}");
         }
     }
 
     #[test]
     fn metadata_services_in_the_private_range_are_not_allowed() {
         for address in ["fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254", "fd00:a9fe:a9fe::1"] {
-            assert!(!Policy.allows(address.parse().unwrap()), "{address}");
+            assert!(!TargetPolicy.allows(address.parse().unwrap()), "{address}");
         }
-        assert!(Policy.allows("fd00:ec3::254".parse().unwrap()));
+        assert!(TargetPolicy.allows("fd00:ec3::254".parse().unwrap()));
     }
 
-    /// Numbers in any base and any number of parts are resolved before they are judged.
+    /// Numbers in any base and any number of parts are resolved before they are checked.
     #[test]
     fn unusual_notations_of_forbidden_addresses_are_refused() {
         for host in [
@@ -161,35 +162,35 @@ mod tests {
             "0.0.0.0",
             "134744072",
         ] {
-            let error = Policy.resolve(host, 80).unwrap_err();
-            assert!(matches!(error, PolicyError::Forbidden { .. }), "{host}: {error}");
+            let error = TargetPolicy.resolve(host, 80).unwrap_err();
+            assert!(matches!(error, TargetPolicyError::Forbidden { .. }), "{host}: {error}");
         }
     }
 
     #[test]
-    fn unusual_notations_of_this_machine_lead_to_it() {
+    fn unusual_notations_of_loopback_are_allowed() {
         for host in ["127.0.0.1", "0177.0.0.1", "0x7f000001", "2130706433", "127.1"] {
-            assert_eq!(Policy.resolve(host, 80).unwrap(), ["127.0.0.1:80".parse().unwrap()], "{host}");
+            assert_eq!(TargetPolicy.resolve(host, 80).unwrap(), ["127.0.0.1:80".parse().unwrap()], "{host}");
         }
         for host in ["localhost", "LOCALHOST", "[::1]", "[::ffff:7f00:1]"] {
-            let addresses = Policy.resolve(host, 80).unwrap();
+            let addresses = TargetPolicy.resolve(host, 80).unwrap();
             assert!(addresses.iter().all(|address| AddressKind::of(address.ip()) == AddressKind::Loopback));
         }
     }
 
     #[test]
-    fn what_is_no_host_is_not_looked_up_as_another() {
+    fn invalid_hosts_are_not_looked_up() {
         for host in
             ["", "[]", "127.0.0.1/", "[127.0.0.1]", "[::1", "::1", "[[::1]]", "[fe80::1%lo]", "a b", "ä"]
         {
-            let error = Policy.resolve(host, 80).unwrap_err();
-            assert!(matches!(error, PolicyError::NoAddress(_)), "{host}: {error}");
+            let error = TargetPolicy.resolve(host, 80).unwrap_err();
+            assert!(matches!(error, TargetPolicyError::NoAddress(_)), "{host}: {error}");
         }
     }
 
     #[test]
     fn refusals_name_the_address_and_its_kind() {
-        let message = |host| Policy.resolve(host, 80).unwrap_err().to_string();
+        let message = |host| TargetPolicy.resolve(host, 80).unwrap_err().to_string();
         assert_eq!(
             message("0xa9fea9fe"),
             "the target policy does not allow `169.254.169.254` (0xa9fea9fe): it is a link-local address, \

@@ -1,4 +1,4 @@
-//! Which certificates are accepted from a server that was there already, and what is said of the others.
+//! Certificates that are accepted from a server not started by the run, and the problems reported for others.
 
 mod common;
 
@@ -6,7 +6,9 @@ use std::io::{Read, Write};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use common::{Bench, Peer, SMALL, accept, connection, origin, protocol, read_request, right_reply, workload};
+use common::{
+    Fixture, Peer, SMALL, accept, connection, context, protocol, read_request, right_reply, workload,
+};
 use drivers::web::{Authorities, CertificateProblem, TlsDriver, Trust};
 use model::{Connection, Outcome, Protocol, Tls};
 use rcgen::{
@@ -17,8 +19,8 @@ use rustls::ServerConfig;
 use rustls::crypto::ring;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-/// A certificate with its key, for a server.
-struct Shown {
+/// A server's certificate with its key.
+struct ServerCertificate {
     certificate: CertificateDer<'static>,
     key: KeyPair,
 }
@@ -41,31 +43,31 @@ fn authority(name: &str) -> CertifiedIssuer<'static, KeyPair> {
     CertifiedIssuer::self_signed(params, key()).unwrap()
 }
 
-fn issued(authority: &CertifiedIssuer<'static, KeyPair>, params: &CertificateParams) -> Shown {
+fn issued(authority: &CertifiedIssuer<'static, KeyPair>, params: &CertificateParams) -> ServerCertificate {
     let key = key();
     let certificate = params.signed_by(&key, authority).unwrap().der().clone();
-    Shown { certificate, key }
+    ServerCertificate { certificate, key }
 }
 
-fn self_signed(params: CertificateParams) -> Shown {
+fn self_signed(params: CertificateParams) -> ServerCertificate {
     let key = key();
-    Shown { certificate: params.self_signed(&key).unwrap().der().clone(), key }
+    ServerCertificate { certificate: params.self_signed(&key).unwrap().der().clone(), key }
 }
 
 fn trust(certificates: &[&CertificateDer<'_>]) -> Trust {
     Trust::Authorities(Authorities::new(certificates.iter().map(|one| one.to_vec())).unwrap())
 }
 
-fn config(shown: &Shown) -> Arc<ServerConfig> {
+fn config(shown: &ServerCertificate) -> Arc<ServerConfig> {
     let builder = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
     let key = PrivateKeyDer::try_from(shown.key.serialize_der()).unwrap();
     let config = builder.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
     Arc::new(config.with_single_cert(vec![shown.certificate.clone()], key).unwrap())
 }
 
-/// Asks a server that shows this certificate, twice over connections of their own; returns how the first request ended,
-/// and what was wrong with the certificate.
-fn ask(shown: &Shown, trust: &Trust) -> (Outcome, String, Option<CertificateProblem>) {
+/// Requests twice over separate connections from a server with this certificate; returns the outcome of the
+/// first request and the problem of the certificate.
+fn ask(shown: &ServerCertificate, trust: &Trust) -> (Outcome, String, Option<CertificateProblem>) {
     let config = config(shown);
     let script = || {
         let config = Arc::clone(&config);
@@ -84,28 +86,32 @@ fn ask(shown: &Shown, trust: &Trust) -> (Outcome, String, Option<CertificateProb
     };
     let peer = Peer::start(vec![script(), script()]);
     let protocol = Protocol { tls: Tls::Full, ..protocol(Connection::PerRequest) };
-    let origin = origin(peer.address, &protocol, &workload(), trust);
-    let (outcome, text) = Bench::with(TlsDriver::new(Rc::clone(&origin))).run(async |bench| {
-        let first = bench.told(SMALL).await;
-        assert_eq!(bench.told(SMALL).await, first, "what was found out is true of the next connection, too");
+    let web = context(peer.address, &protocol, &workload(), trust);
+    let (outcome, text) = Fixture::with(TlsDriver::new(Rc::clone(&web))).run(async |fixture| {
+        let first = fixture.get_described(SMALL).await;
+        assert_eq!(
+            fixture.get_described(SMALL).await,
+            first,
+            "the result is the same on the next connection"
+        );
         first
     });
-    (outcome, text, origin.certificate_problem())
+    (outcome, text, web.certificate_problem())
 }
 
 #[track_caller]
-fn accepts(shown: &Shown, trust: &Trust) {
+fn accepts(shown: &ServerCertificate, trust: &Trust) {
     let (outcome, text, problem) = ask(shown, trust);
     assert_eq!((outcome, problem), (Outcome::Ok, None), "{text}");
 }
 
 #[track_caller]
-fn refuses(shown: &Shown, trust: &Trust, said: &str) {
+fn refuses(shown: &ServerCertificate, trust: &Trust, said: &str) {
     let (outcome, text, problem) = ask(shown, trust);
     assert_eq!(outcome, Outcome::TlsFailed, "{text}");
-    assert_eq!(problem.expect("it is said what is wrong").to_string(), said);
+    assert_eq!(problem.expect("a problem is reported").to_string(), said);
     assert_eq!(text, format!("GET /small.html: tls failed: certificate not accepted: {said}"));
-    // Anyone who accepts any accepts this one.
+    // Trusting any certificate accepts this one too.
     accepts(shown, &Trust::Any);
 }
 
@@ -116,13 +122,13 @@ fn a_certificate_of_a_trusted_authority_with_the_right_name_is_accepted() {
 }
 
 #[test]
-fn what_is_wrong_with_a_certificate_is_said() {
+fn problems_of_certificates_are_reported() {
     let authority = authority("one");
     let trusted = trust(&[authority.der()]);
     let mut expired = params(&["localhost"]);
     (expired.not_before, expired.not_after) = (date_time_ymd(2000, 1, 1), date_time_ymd(2001, 1, 1));
     let (_, _, problem) = ask(&issued(&authority, &expired), &trusted);
-    // A quarter of a century ago, in days; today's date is not for a test to know.
+    // About a quarter of a century ago, in days; a test must not depend on today's date.
     assert!(matches!(problem, Some(CertificateProblem::Expired(9000..))), "{problem:?}");
     let mut early = params(&["localhost"]);
     (early.not_before, early.not_after) = (date_time_ymd(4000, 1, 1), date_time_ymd(4001, 1, 1));
@@ -132,15 +138,19 @@ fn what_is_wrong_with_a_certificate_is_said() {
     refuses(&wrong_name, &trusted, "it is for `a.test`, `b.test`, not for `localhost`");
     let other = self::authority("another");
     let unknown = issued(&other, &params(&["localhost"]));
-    refuses(&unknown, &trusted, "its issuer is unknown: its chain ends at none of 1 authorities");
+    refuses(
+        &unknown,
+        &trusted,
+        "its issuer is unknown: its chain ends at none of the trusted authorities (1)",
+    );
     let own = self_signed(params(&["localhost"]));
-    refuses(&own, &trusted, "it is self-signed, and nobody vouches for it");
+    refuses(&own, &trusted, "it is self-signed and not a trusted authority");
 }
 
-/// Goal: a self-signed certificate is its own authority, whether it says that it is one (as `openssl req -x509` makes it)
-/// or not; its name counts all the same.
+/// Goal: a self-signed certificate can be its own authority, whether it claims to be one (as from `openssl
+/// req -x509`) or not; its name is checked all the same.
 #[test]
-fn a_self_signed_certificate_is_accepted_where_it_is_given_as_an_authority() {
+fn a_self_signed_certificate_is_accepted_if_trusted_as_an_authority() {
     for is_ca in [IsCa::NoCa, IsCa::ExplicitNoCa, IsCa::Ca(BasicConstraints::Unconstrained)] {
         let with = |names: &[&str]| {
             let mut params = params(names);
@@ -156,14 +166,14 @@ fn a_self_signed_certificate_is_accepted_where_it_is_given_as_an_authority() {
 }
 
 #[test]
-fn authorities_are_read_from_text() {
+fn authorities_are_parsed_from_pem() {
     let authority = authority("one");
     let text = format!("# a comment\n{}\n{}", authority.pem(), self::authority("another").pem());
     let read = Authorities::from_pem(text.as_bytes()).unwrap();
     accepts(&issued(&authority, &params(&["localhost"])), &Trust::Authorities(read));
     for nothing in ["", "no certificate", &key().serialize_pem()] {
         let error = Authorities::from_pem(nothing.as_bytes()).unwrap_err();
-        assert_eq!(error, "there is no certificate in it (PEM)");
+        assert_eq!(error, "it contains no certificate (PEM)");
     }
     assert_eq!(Authorities::new([b"no certificate".to_vec()]), None);
 }

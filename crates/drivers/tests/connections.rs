@@ -1,4 +1,4 @@
-//! How long connections live, what is counted and marked on them, and who closes first.
+//! Lifetime of connections, their counts and timestamps, and the side that closes first.
 
 mod common;
 
@@ -7,7 +7,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::channel;
 
 use common::{
-    Bench, EMPTY, LARGE, Peer, SMALL, connection, protocol, read_request, right_reply, server, workload,
+    EMPTY, Fixture, LARGE, Peer, SMALL, connection, protocol, read_request, right_reply, server, workload,
 };
 use model::{Connection, HttpVersion, Outcome, Protocol, Request};
 use servers::web::{WebOptions, WebServer};
@@ -17,12 +17,12 @@ use units::Nanos;
 const SYN_SENT: u8 = 2;
 const TIME_WAIT: u8 = 6;
 
-/// Fetches the small object so many times over one driver; returns how many connections that took.
+/// Fetches the small object this many times with one driver; returns the number of connections.
 fn connections_for(requests: usize, connection: Connection) -> u64 {
     let server = server(&[]);
-    Bench::new(server.address(), connection).run(async |bench| {
+    Fixture::new(server.address(), connection).run(async |fixture| {
         for _ in 0..requests {
-            assert_eq!(bench.get(SMALL).await.outcome, Outcome::Ok);
+            assert_eq!(fixture.get(SMALL).await.outcome, Outcome::Ok);
         }
     });
     let report = server.stop().unwrap();
@@ -40,7 +40,7 @@ fn a_kept_connection_carries_as_many_requests_as_allowed() {
 }
 
 #[test]
-fn every_version_and_life_of_a_connection_goes_together() {
+fn every_http_version_works_with_every_connection_setting() {
     let keep_alive = Connection::KeepAlive { requests_max: None };
     for (http, connection, connections) in [
         (HttpVersion::Http10, Connection::PerRequest, 6),
@@ -50,10 +50,10 @@ fn every_version_and_life_of_a_connection_goes_together() {
     ] {
         let server = server(&[]);
         let protocol = Protocol { http, ..protocol(connection) };
-        let bytes = Bench::of(server.address(), &protocol, &workload()).run(async |bench| {
+        let bytes = Fixture::of(server.address(), &protocol, &workload()).run(async |fixture| {
             let mut bytes = 0;
             for object in [SMALL, LARGE, EMPTY, LARGE, EMPTY, SMALL] {
-                let reply = bench.get(object).await;
+                let reply = fixture.get(object).await;
                 assert_eq!(reply.outcome, Outcome::Ok, "{protocol:?}");
                 bytes += reply.head_bytes + reply.body_bytes;
             }
@@ -65,31 +65,31 @@ fn every_version_and_life_of_a_connection_goes_together() {
 }
 
 #[test]
-fn connected_is_sent_on_a_kept_connection_and_done_is_the_last_byte() {
+fn on_a_kept_connection_connected_equals_sent_and_done_equals_last_byte() {
     let server = server(&[]);
-    Bench::kept(server.address()).run(async |bench| {
-        let first = bench.get(SMALL).await.marks;
+    Fixture::kept(server.address()).run(async |fixture| {
+        let first = fixture.get(SMALL).await.marks;
         assert!(first.sent < first.connected && first.done == first.last_byte, "{first:?}");
         for _ in 0..3 {
-            let next = bench.get(SMALL).await.marks;
+            let next = fixture.get(SMALL).await.marks;
             assert!(next.sent == next.connected && next.done == next.last_byte, "{next:?}");
         }
     });
 }
 
-/// Goal: the last byte is the last byte, not the end of the connection, which belongs to the operation all the
-/// same. Method: the server closes only when it has seen that the client waits for it.
+/// Goal: `last_byte` is the last byte, not the end of the connection, which nevertheless belongs to the
+/// operation. Method: the server closes only when it has seen that the client waits for it.
 #[test]
-fn done_is_the_close_where_a_connection_belongs_to_the_request() {
+fn done_is_the_close_with_a_connection_per_request() {
     let (tell, told) = channel();
     let peer = Peer::start(vec![connection(move |mut stream| {
         read_request(&mut stream);
         stream.write_all(&right_reply(SMALL, "")).unwrap();
         told.recv().unwrap();
     })]);
-    Bench::new(peer.address, Connection::PerRequest).run(async |bench| {
+    Fixture::new(peer.address, Connection::PerRequest).run(async |fixture| {
         let pause = std::time::Duration::from_millis(50);
-        let (reply, ()) = tokio::join!(bench.get(SMALL), async {
+        let (reply, ()) = tokio::join!(fixture.get(SMALL), async {
             tokio::time::sleep(pause).await;
             tell.send(()).unwrap();
         });
@@ -99,9 +99,10 @@ fn done_is_the_close_where_a_connection_belongs_to_the_request() {
     peer.join();
 }
 
-/// Goal: a complete reply is a success, whoever closes; what was waited for is part of the operation, and known.
+/// Goal: a complete response is a success, whichever side closes; the wait for the close is part of the
+/// operation and recorded.
 #[test]
-fn a_complete_reply_is_a_success_although_the_server_leaves_the_connection_open() {
+fn a_complete_reply_is_a_success_even_if_the_server_leaves_the_connection_open() {
     let script = || {
         connection(|mut stream| {
             read_request(&mut stream);
@@ -110,10 +111,10 @@ fn a_complete_reply_is_a_success_although_the_server_leaves_the_connection_open(
         })
     };
     let peer = Peer::start(vec![script(), script()]);
-    Bench::new(peer.address, Connection::PerRequest).run(async |bench| {
+    Fixture::new(peer.address, Connection::PerRequest).run(async |fixture| {
         for n in 1..=2 {
-            let reply = bench.get(SMALL).await;
-            assert_eq!((reply.outcome, bench.left_open()), (Outcome::Ok, n));
+            let reply = fixture.get(SMALL).await;
+            assert_eq!((reply.outcome, fixture.left_open()), (Outcome::Ok, n));
             let waited = reply.marks.done - reply.marks.last_byte;
             assert!(model::CLOSE_WAIT_MAX <= waited, "{waited}");
         }
@@ -122,12 +123,12 @@ fn a_complete_reply_is_a_success_although_the_server_leaves_the_connection_open(
 }
 
 #[test]
-fn a_connection_is_not_used_again_after_a_failure() {
+fn a_connection_is_not_reused_after_a_failure() {
     for fault in ["wrong-length", "wrong-bytes", "wrong-status", "truncated", "bad-chunk", "reset"] {
         let server = server(&[&format!("{fault}=/small")]);
-        Bench::kept(server.address()).run(async |bench| {
+        Fixture::kept(server.address()).run(async |fixture| {
             for object in [EMPTY, SMALL, EMPTY, EMPTY, SMALL, LARGE] {
-                let reply = bench.get(object).await;
+                let reply = fixture.get(object).await;
                 assert_eq!(reply.outcome == Outcome::Ok, object != SMALL, "{fault}: {reply:?}");
             }
         });
@@ -135,7 +136,7 @@ fn a_connection_is_not_used_again_after_a_failure() {
     }
 }
 
-/// Goal: a server may close a connection that waits for its next request; that is nobody's failure.
+/// Goal: a server may close a connection that waits for its next request; that is not a failure.
 #[test]
 fn a_kept_connection_that_the_server_has_closed_is_replaced() {
     let (tell, told) = channel();
@@ -148,9 +149,9 @@ fn a_kept_connection_that_the_server_has_closed_is_replaced() {
         })
     };
     let peer = Peer::start(vec![script(tell.clone()), script(tell.clone()), script(tell)]);
-    Bench::kept(peer.address).run(async |bench| {
+    Fixture::kept(peer.address).run(async |fixture| {
         for _ in 0..3 {
-            let reply = bench.get(SMALL).await;
+            let reply = fixture.get(SMALL).await;
             assert_eq!(reply.outcome, Outcome::Ok);
             assert!(reply.marks.sent < reply.marks.connected, "a new connection");
             told.recv().unwrap();
@@ -160,54 +161,55 @@ fn a_kept_connection_that_the_server_has_closed_is_replaced() {
 }
 
 #[test]
-fn a_kept_connection_with_bytes_that_nobody_asked_for_is_replaced() {
+fn a_kept_connection_with_unsolicited_bytes_is_replaced() {
     let (tell, told) = channel();
     let first = connection(move |mut stream| {
         read_request(&mut stream);
         stream.write_all(&right_reply(SMALL, "")).unwrap();
         stream.write_all(b"HTTP/1.1 408 Request Timeout\r\n\r\n").unwrap();
         tell.send(()).unwrap();
-        assert_eq!(read_request(&mut stream), "", "no request comes after it");
+        assert_eq!(read_request(&mut stream), "", "no request follows");
     });
     let second = connection(|mut stream| {
         read_request(&mut stream);
         stream.write_all(&right_reply(SMALL, "")).unwrap();
     });
     let peer = Peer::start(vec![first, second]);
-    Bench::kept(peer.address).run(async |bench| {
-        // Whether the stray bytes come with the reply, which is too long then, or after it is up to the kernel.
-        assert!(matches!(bench.get(SMALL).await.outcome, Outcome::Ok | Outcome::WrongLength));
+    Fixture::kept(peer.address).run(async |fixture| {
+        // The kernel decides whether the stray bytes arrive with the response, which is then too long, or
+        // after it.
+        assert!(matches!(fixture.get(SMALL).await.outcome, Outcome::Ok | Outcome::WrongLength));
         told.recv().unwrap();
-        assert_eq!(bench.get(SMALL).await.outcome, Outcome::Ok);
+        assert_eq!(fixture.get(SMALL).await.outcome, Outcome::Ok);
     });
     peer.join();
 }
 
 #[test]
-fn a_reply_that_ends_the_connection_is_obeyed() {
+fn connection_close_is_obeyed() {
     let script = || {
         connection(|mut stream| {
             assert!(read_request(&mut stream).starts_with("GET /small.html HTTP/1.1\r\n"));
             stream.write_all(&right_reply(SMALL, "Connection: close\r\n")).unwrap();
-            assert_eq!(read_request(&mut stream), "", "the client closes instead of asking again");
+            assert_eq!(read_request(&mut stream), "", "the client closes instead of sending another request");
         })
     };
     let peer = Peer::start(vec![script(), script()]);
-    Bench::kept(peer.address).run(async |bench| {
-        assert_eq!(bench.get(SMALL).await.outcome, Outcome::Ok);
-        assert_eq!(bench.get(SMALL).await.outcome, Outcome::Ok);
+    Fixture::kept(peer.address).run(async |fixture| {
+        assert_eq!(fixture.get(SMALL).await.outcome, Outcome::Ok);
+        assert_eq!(fixture.get(SMALL).await.outcome, Outcome::Ok);
     });
     peer.join();
 }
 
-/// Goal: at thousands of connections per second, the ports of the load machine do not run out.
+/// Goal: thousands of connections per second do not exhaust the ports of the load machine.
 #[test]
-fn the_server_closes_first_where_a_connection_belongs_to_the_request() {
+fn the_server_closes_first_with_a_connection_per_request() {
     let server = server(&[]);
     let port = server.address().port();
-    Bench::new(server.address(), Connection::PerRequest).run(async |bench| {
+    Fixture::new(server.address(), Connection::PerRequest).run(async |fixture| {
         for object in [SMALL, LARGE, EMPTY].repeat(10) {
-            assert_eq!(bench.get(object).await.outcome, Outcome::Ok);
+            assert_eq!(fixture.get(object).await.outcome, Outcome::Ok);
         }
     });
     let waiting: Vec<Entry> = tcp_table().into_iter().filter(|entry| entry.state == TIME_WAIT).collect();
@@ -215,9 +217,9 @@ fn the_server_closes_first_where_a_connection_belongs_to_the_request() {
     assert!(waiting.iter().all(|entry| entry.peer_port != port));
 }
 
-/// Goal: a request that does not fit the socket's buffer arrives whole, on a new connection and on a kept one.
+/// Goal: a request larger than the socket buffer arrives completely, on new and on kept connections.
 #[test]
-fn a_request_is_sent_in_parts_where_there_is_no_room() {
+fn a_request_larger_than_the_socket_buffer_is_sent_in_parts() {
     let path = format!("/{}", "a".repeat(12 << 20));
     let mut workload = workload();
     workload.requests[SMALL as usize] = Request::file(&path, 500);
@@ -230,19 +232,19 @@ fn a_request_is_sent_in_parts_where_there_is_no_room() {
         }
     })]);
     let protocol = protocol(Connection::KeepAlive { requests_max: Some(2) });
-    Bench::of(peer.address, &protocol, &workload).run(async |bench| {
+    Fixture::of(peer.address, &protocol, &workload).run(async |fixture| {
         for _ in 0..2 {
-            assert_eq!(bench.get(SMALL).await.outcome, Outcome::Ok);
+            assert_eq!(fixture.get(SMALL).await.outcome, Outcome::Ok);
         }
     });
     peer.join();
 }
 
-/// Goal: where the connection takes its time, the request follows when it is there.
-/// Method: the queue of the listener is full until the client's first attempt has been dropped; the
-/// kernel tries again after a second.
+/// Goal: if connecting takes long, the request follows once the connection is established. Method: the
+/// listener's queue is full until the client's first attempt has been dropped; the kernel retries after a
+/// second.
 #[test]
-fn a_connection_that_takes_its_time_is_waited_for() {
+fn a_slow_connect_is_waited_for() {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     rustix::net::listen(&listener, 0).unwrap();
     let address = listener.local_addr().unwrap();
@@ -257,14 +259,14 @@ fn a_connection_that_takes_its_time_is_waited_for() {
         read_request(&mut second);
         second.write_all(&right_reply(SMALL, "")).unwrap();
     });
-    let reply = Bench::new(address, Connection::PerRequest).run(async |bench| bench.get(SMALL).await);
+    let reply = Fixture::new(address, Connection::PerRequest).run(async |fixture| fixture.get(SMALL).await);
     assert_eq!(reply.outcome, Outcome::Ok);
     assert!(reply.marks.connected - reply.marks.sent > Nanos::from_millis(500), "{:?}", reply.marks);
     server.join().unwrap();
 }
 
 #[test]
-fn ipv6_works_as_well() {
+fn ipv6_works() {
     if TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).is_err() {
         // Containers often have no IPv6.
         return;
@@ -272,11 +274,11 @@ fn ipv6_works_as_well() {
     let mut options = WebOptions::new(workload().file_set(1.0));
     options.listen = SocketAddr::from((Ipv6Addr::LOCALHOST, 0));
     let server = WebServer::start(options).unwrap();
-    let reply = Bench::kept(server.address()).run(async |bench| bench.get(LARGE).await);
+    let reply = Fixture::kept(server.address()).run(async |fixture| fixture.get(LARGE).await);
     assert_eq!(reply.outcome, Outcome::Ok);
 }
 
-/// One line of the kernel's table of connections.
+/// An entry in the kernel's table of connections.
 struct Entry {
     local_port: u16,
     peer_port: u16,

@@ -1,4 +1,4 @@
-//! Every way in which a server can fail ends in its own named outcome, with words for people.
+//! Every server fault ends in its own outcome, with a description.
 
 mod common;
 
@@ -8,28 +8,28 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use common::{
-    Bench, EMPTY, LARGE, Peer, SMALL, connection, content, read_request, reset, right_reply, send_for_ever,
-    server,
+    EMPTY, Fixture, LARGE, Peer, SMALL, connection, content, read_request, reset, right_reply,
+    send_endlessly, server,
 };
 use model::{Connection, Outcome};
 
-/// What the kernel and peers may hold of an endless reply that nobody reads.
+/// Upper bound on the bytes of an endless, unread response held by the kernel and the peers.
 const SOCKET_BUFFERS_MAX: u64 = 32 << 20;
 
 const BOTH: [Connection; 2] = [Connection::PerRequest, Connection::KeepAlive { requests_max: None }];
 
-/// Checks what a request for an object comes to at a server with this fault, whatever the connection.
+/// Checks the outcome of a request for an object at a server with this fault, with every connection setting.
 fn check(fault: &str, object: u16, outcome: Outcome, text: &str) {
     for connection in BOTH {
         let server = server(&[fault]);
-        let bench = Bench::new(server.address(), connection);
-        let told = bench.run(async |bench| bench.told(object).await);
+        let fixture = Fixture::new(server.address(), connection);
+        let told = fixture.run(async |fixture| fixture.get_described(object).await);
         assert_eq!(told, (outcome, format!("GET {text}")), "{fault}, {connection:?}");
         assert_eq!(server.stop().unwrap().faults, 1);
     }
 }
 
-/// Checks what a request for the small object comes to when the peer answers with `script`.
+/// Checks the outcome of a request for the small object when the peer answers with `script`.
 fn check_peer(script: impl Fn(TcpStream) + Send + Clone + 'static, outcome: Outcome, text: &str) {
     for connection_mode in BOTH {
         let script = script.clone();
@@ -37,21 +37,21 @@ fn check_peer(script: impl Fn(TcpStream) + Send + Clone + 'static, outcome: Outc
             read_request(&mut stream);
             script(stream);
         })]);
-        let bench = Bench::new(peer.address, connection_mode);
-        let told = bench.run(async |bench| bench.told(SMALL).await);
+        let fixture = Fixture::new(peer.address, connection_mode);
+        let told = fixture.run(async |fixture| fixture.get_described(SMALL).await);
         assert_eq!(told, (outcome, format!("GET /small.html: {text}")), "{connection_mode:?}");
         peer.join();
     }
 }
 
-/// The same for a reply that is sent in one piece and followed by an orderly end.
+/// Does the same for a response that is sent in one piece, followed by a graceful close.
 fn check_reply(reply: &[u8], outcome: Outcome, text: &str) {
     let reply = reply.to_vec();
     check_peer(move |mut stream| stream.write_all(&reply).unwrap(), outcome, text);
 }
 
 #[test]
-fn a_body_that_is_not_the_object() {
+fn bodies_that_differ_from_the_object() {
     check("wrong-length", SMALL, Outcome::WrongLength, "/small.html: body of 501 bytes, expected 500");
     check("wrong-length", EMPTY, Outcome::WrongLength, "/empty.html: body of 1 bytes, expected 0");
     check("wrong-bytes", SMALL, Outcome::WrongBytes, "/small.html: wrong byte at position 250 of the body");
@@ -60,7 +60,7 @@ fn a_body_that_is_not_the_object() {
 }
 
 #[test]
-fn a_reply_that_ends_too_early() {
+fn truncated_replies() {
     check("truncated", SMALL, Outcome::Truncated, "/small.html: connection ended after 250 bytes");
     check("truncated", LARGE, Outcome::Truncated, "/large.bin: connection ended after 2500000 bytes");
     check("early-close", SMALL, Outcome::Truncated, "/small.html: connection ended after 0 bytes");
@@ -69,31 +69,32 @@ fn a_reply_that_ends_too_early() {
 }
 
 #[test]
-fn a_reply_with_another_status() {
+fn unexpected_status() {
     check("wrong-status", SMALL, Outcome::WrongStatus, "/small.html: status 500, expected 200");
 }
 
 #[test]
-fn a_head_that_is_none() {
+fn malformed_heads() {
     check("malformed-head", SMALL, Outcome::MalformedHead, "/small.html: malformed head");
     check("duplicate-lengths", SMALL, Outcome::MalformedHead, "/small.html: malformed head");
     check_reply(b"220 mail.example ESMTP\r\n", Outcome::MalformedHead, "malformed head");
 }
 
 #[test]
-fn chunks_that_are_none() {
+fn malformed_chunks() {
     check("bad-chunk", SMALL, Outcome::MalformedBody, "/small.html: malformed body");
 }
 
-/// Goal: a reset is a reset whether it is noticed together with the last bytes or after them. Method: often.
+/// Goal: a reset is reported as a reset, whether it is seen together with the last bytes or after them.
+/// Method: many repetitions.
 #[test]
-fn a_connection_broken_off_in_the_body() {
+fn a_connection_reset_in_the_body() {
     let server = server(&["reset"]);
     for connection in BOTH {
-        let bench = Bench::new(server.address(), connection);
-        bench.run(async |bench| {
+        let fixture = Fixture::new(server.address(), connection);
+        fixture.run(async |fixture| {
             for _ in 0..100 {
-                let (outcome, text) = bench.told(SMALL).await;
+                let (outcome, text) = fixture.get_described(SMALL).await;
                 assert_eq!(outcome, Outcome::Reset, "{text}");
                 assert!(text.starts_with("GET /small.html: Connection reset by peer"), "{text}");
             }
@@ -101,9 +102,9 @@ fn a_connection_broken_off_in_the_body() {
     }
 }
 
-/// Goal: what has arrived as a whole, and is right, stays so whenever the reset behind it is noticed.
+/// Goal: a complete and correct response stays correct whenever the reset behind it is seen.
 #[test]
-fn a_reset_behind_the_whole_reply_changes_nothing() {
+fn a_reset_after_the_complete_reply_is_ignored() {
     let scripts = (0..100).map(|_| {
         connection(|mut stream| {
             read_request(&mut stream);
@@ -112,34 +113,35 @@ fn a_reset_behind_the_whole_reply_changes_nothing() {
         })
     });
     let peer = Peer::start(scripts.collect());
-    let bench = Bench::new(peer.address, Connection::PerRequest);
-    bench.run(async |bench| {
+    let fixture = Fixture::new(peer.address, Connection::PerRequest);
+    fixture.run(async |fixture| {
         for _ in 0..100 {
-            assert_eq!(bench.get(SMALL).await.outcome, Outcome::Ok);
+            assert_eq!(fixture.get(SMALL).await.outcome, Outcome::Ok);
         }
     });
     peer.join();
 }
 
 #[test]
-fn nobody_listens() {
+fn connection_refused() {
     let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
     for connection in BOTH {
-        let (outcome, text) = Bench::new(address, connection).run(async |bench| bench.told(SMALL).await);
+        let (outcome, text) =
+            Fixture::new(address, connection).run(async |fixture| fixture.get_described(SMALL).await);
         assert_eq!(outcome, Outcome::Refused);
         assert!(text.starts_with("GET /small.html: Connection refused"), "{text}");
     }
 }
 
-/// Goal: no memory for what a hostile server says. The peer gets rid of no more than socket buffers take.
+/// Goal: bounded memory for a hostile response. The peer can send no more than the socket buffers hold.
 #[test]
-fn a_head_without_an_end() {
+fn endless_heads() {
     for lines in [false, true] {
         check_peer(
             move |mut stream| {
                 stream.write_all(b"HTTP/1.1 200 OK\r\nX-Padding: ").unwrap();
                 let more = if lines { b"x\r\nX-Padding: ".repeat(5000) } else { vec![b'x'; 1 << 16] };
-                assert!(send_for_ever(&mut stream, &more) < SOCKET_BUFFERS_MAX);
+                assert!(send_endlessly(&mut stream, &more) < SOCKET_BUFFERS_MAX);
             },
             Outcome::OversizedHead,
             "no end of the head within 65536 bytes and 128 lines",
@@ -150,7 +152,7 @@ fn a_head_without_an_end() {
 }
 
 #[test]
-fn bodies_without_an_end() {
+fn endless_bodies() {
     let keep_alive = BOTH[1];
     let start = [b"1f4\r\n", &content(SMALL)[..], b"\r\n"].concat();
     let chunk = b"10\r\n0123456789abcdef\r\n".repeat(1000);
@@ -167,19 +169,19 @@ fn bodies_without_an_end() {
             read_request(&mut stream);
             let head = format!("HTTP/1.1 200 OK\r\n{line}\r\n");
             stream.write_all(&[head.as_bytes(), &start].concat()).unwrap();
-            assert!(send_for_ever(&mut stream, &more) < SOCKET_BUFFERS_MAX);
+            assert!(send_endlessly(&mut stream, &more) < SOCKET_BUFFERS_MAX);
         })]);
-        let bench = Bench::new(peer.address, connection_mode);
-        let (outcome, text) = bench.run(async |bench| bench.told(SMALL).await);
+        let fixture = Fixture::new(peer.address, connection_mode);
+        let (outcome, text) = fixture.run(async |fixture| fixture.get_described(SMALL).await);
         assert_eq!(outcome, Outcome::WrongLength, "{line:?}, {connection_mode:?}: {text}");
         peer.join();
     }
 }
 
-/// Goal: the words of a reply that is too long name a length that is too long.
-/// Method: the rest follows when the reply has been read, as a rule; together with it, it comes to the same.
+/// Goal: the description of a body that is too long gives its actual length. Method: the extra bytes usually
+/// follow after the response was read; arriving together with it, they give the same result.
 #[test]
-fn bytes_behind_the_announced_length() {
+fn bytes_after_the_announced_length() {
     let (tell, told) = channel::<()>();
     let peer = Peer::start(vec![connection(move |mut stream| {
         read_request(&mut stream);
@@ -187,9 +189,9 @@ fn bytes_behind_the_announced_length() {
         told.recv().unwrap();
         stream.write_all(b"more").unwrap();
     })]);
-    let bench = Bench::new(peer.address, Connection::PerRequest);
-    let (answer, ()) = bench.run(async |bench| {
-        tokio::join!(bench.told(SMALL), async {
+    let fixture = Fixture::new(peer.address, Connection::PerRequest);
+    let (answer, ()) = fixture.run(async |fixture| {
+        tokio::join!(fixture.get_described(SMALL), async {
             tokio::time::sleep(Duration::from_millis(30)).await;
             tell.send(()).unwrap();
         })
@@ -200,18 +202,18 @@ fn bytes_behind_the_announced_length() {
 }
 
 #[test]
-fn interim_heads_without_an_end() {
+fn endless_interim_heads() {
     check_peer(
         |mut stream| {
-            let sent = send_for_ever(&mut stream, &b"HTTP/1.1 100 Continue\r\n\r\n".repeat(1000));
+            let sent = send_endlessly(&mut stream, &b"HTTP/1.1 100 Continue\r\n\r\n".repeat(1000));
             assert!(sent < SOCKET_BUFFERS_MAX);
         },
         Outcome::OversizedHead,
-        "interim responses of more than 1048576 bytes, and no final one",
+        "more than 1048576 bytes of interim responses without a final one",
     );
 }
 
-/// Goal: a redirect is an answer like any other; nobody goes where it points (target policy).
+/// Goal: a redirect is not followed, wherever it points (target policy).
 #[test]
 fn redirects_are_not_followed() {
     let elsewhere = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
@@ -225,25 +227,25 @@ fn redirects_are_not_followed() {
 }
 
 #[test]
-fn another_protocol_after_all() {
+fn switching_protocols_is_an_unexpected_status() {
     let reply = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n";
     check_reply(reply, Outcome::WrongStatus, "status 101, expected 200");
 }
 
 #[test]
-fn a_slow_drip_is_right_in_the_end() {
+fn a_slow_drip_is_correct_in_the_end() {
     let server = server(&["slow-drip"]);
     for connection in BOTH {
-        let bench = Bench::new(server.address(), connection);
-        let reply = bench.run(async |bench| bench.get(SMALL).await);
+        let fixture = Fixture::new(server.address(), connection);
+        let reply = fixture.run(async |fixture| fixture.get(SMALL).await);
         assert_eq!(reply.outcome, Outcome::Ok);
         assert!(reply.marks.first_byte < reply.marks.last_byte);
     }
 }
 
-/// Goal: a head in pieces of one byte is the same head.
+/// Goal: a head that arrives byte by byte is parsed like any other.
 #[test]
-fn a_head_byte_by_byte_is_right_in_the_end() {
+fn a_head_byte_by_byte_is_correct_in_the_end() {
     let script = || {
         connection(|mut stream| {
             read_request(&mut stream);
@@ -254,7 +256,7 @@ fn a_head_byte_by_byte_is_right_in_the_end() {
     };
     let peer = Peer::start(vec![script(), script()]);
     for connection in BOTH {
-        let reply = Bench::new(peer.address, connection).run(async |bench| bench.get(EMPTY).await);
+        let reply = Fixture::new(peer.address, connection).run(async |fixture| fixture.get(EMPTY).await);
         let bytes = right_reply(EMPTY, "Connection: close\r\n").len() as u64;
         assert_eq!((reply.outcome, reply.head_bytes, reply.body_bytes), (Outcome::Ok, bytes, 0));
     }

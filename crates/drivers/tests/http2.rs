@@ -1,4 +1,4 @@
-//! HTTP/2: streams on shared connections, who makes and replaces them, and every way in which they fail.
+//! HTTP/2: streams on shared connections, their creation and replacement, and every way in which they fail.
 
 mod common;
 
@@ -9,10 +9,10 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 use common::{
-    Action, Bench, EMPTY, Http2Server, Identity, LARGE, Peer, RoundRobin, SMALL, TlsStream, accept, closed,
-    connection, content, origin, phases, protocol, run_drivers, workload,
+    Action, EMPTY, Fixture, Http2Server, Identity, LARGE, Peer, RoundRobin, SMALL, TlsStream, accept, closed,
+    connection, content, context, phases, protocol, run_drivers, workload,
 };
-use drivers::web::{HandshakeCounts, Http2Driver, Origin, Trust};
+use drivers::web::{HandshakeCounts, Http2Driver, Trust, WebContext};
 use futures::stream::{FuturesUnordered, StreamExt};
 use h2::Reason;
 use http::Response;
@@ -26,16 +26,16 @@ fn over_http2(connection: Connection, streams: u32) -> Protocol {
     Protocol { http: HttpVersion::Http2, streams, ..protocol(connection) }
 }
 
-fn origin_of(server: &Http2Server, connection: Connection, streams: u32) -> Rc<Origin> {
-    origin(server.address, &over_http2(connection, streams), &workload(), &Trust::Any)
+fn context_for(server: &Http2Server, connection: Connection, streams: u32) -> Rc<WebContext> {
+    context(server.address, &over_http2(connection, streams), &workload(), &Trust::Any)
 }
 
-fn one_of(origin: &Rc<Origin>) -> Bench<Http2Driver> {
-    Bench::with(Http2Driver::new(Rc::clone(origin)))
+fn one_of(web: &Rc<WebContext>) -> Fixture<Http2Driver> {
+    Fixture::with(Http2Driver::new(Rc::clone(web)))
 }
 
-fn one(server: &Http2Server) -> Bench<Http2Driver> {
-    one_of(&origin_of(server, KEEP_ALIVE, 1))
+fn one(server: &Http2Server) -> Fixture<Http2Driver> {
+    one_of(&context_for(server, KEEP_ALIVE, 1))
 }
 
 fn good() -> Http2Server {
@@ -43,18 +43,18 @@ fn good() -> Http2Server {
 }
 
 #[test]
-fn objects_of_all_sizes_come_over_one_connection() {
+fn objects_of_all_sizes_arrive_over_one_connection() {
     let identity = Identity::create();
     for tls in [Tls::Off, Tls::Full] {
         let config = (tls != Tls::Off).then(|| identity.config(&TLS13, &[b"h2"]));
         let server = Http2Server::start(config, |_, _, _| Action::Answer);
         let protocol = Protocol { tls, ..over_http2(KEEP_ALIVE, 1) };
-        let origin = origin(server.address, &protocol, &workload(), &identity.trust());
-        one_of(&origin).run(async |bench| {
-            let first = bench.get(SMALL).await.marks;
+        let web = context(server.address, &protocol, &workload(), &identity.trust());
+        one_of(&web).run(async |fixture| {
+            let first = fixture.get(SMALL).await.marks;
             assert!(first.sent < first.connected, "a connection was made");
             for object in [LARGE, EMPTY, LARGE, LARGE, LARGE, SMALL] {
-                let reply = bench.get(object).await;
+                let reply = fixture.get(object).await;
                 assert_eq!(
                     (reply.outcome, reply.marks.connected),
                     (Outcome::Ok, reply.marks.sent),
@@ -64,21 +64,21 @@ fn objects_of_all_sizes_come_over_one_connection() {
             }
         });
         assert_eq!(server.connections(), 1);
-        assert_eq!(origin.handshakes(), HandshakeCounts { full: u64::from(tls == Tls::Full), resumed: 0 });
+        assert_eq!(web.handshakes(), HandshakeCounts { full: u64::from(tls == Tls::Full), resumed: 0 });
     }
 }
 
-/// Goal: users share connections as the plan says, at the same time, and one of each group makes it.
+/// Goal: users share connections as the plan says, concurrently, and one of each group connects.
 #[test]
 fn users_share_connections_in_groups() {
     let server = good();
-    let origin = origin_of(&server, KEEP_ALIVE, 4);
-    one_of(&origin).run(async |first| {
-        let mut others: Vec<_> = (1..10).map(|_| one_of(&origin)).collect();
+    let web = context_for(&server, KEEP_ALIVE, 4);
+    one_of(&web).run(async |first| {
+        let mut others: Vec<_> = (1..10).map(|_| one_of(&web)).collect();
         for round in 0..3 {
             let mut gets = FuturesUnordered::new();
             gets.push(first.get(LARGE));
-            gets.extend(others.iter_mut().map(|bench| bench.get(LARGE)));
+            gets.extend(others.iter_mut().map(|fixture| fixture.get(LARGE)));
             let mut n_made = 0;
             while let Some(reply) = gets.next().await {
                 assert_eq!(reply.outcome, Outcome::Ok);
@@ -90,16 +90,17 @@ fn users_share_connections_in_groups() {
     assert_eq!(server.connections(), 3);
 }
 
-/// Goal: nothing gets lost where many users share connections, and connections are counted where they are made.
+/// Goal: no operation is lost where many users share connections, and connections are counted where they are
+/// opened.
 #[test]
-fn many_users_lose_nothing() {
+fn no_operation_is_lost_with_many_users() {
     let identity = Identity::create();
     for tls in [Tls::Off, Tls::Full] {
         let config = (tls != Tls::Off).then(|| identity.config(&TLS13, &[b"h2"]));
         let server = Http2Server::start(config, |_, _, _| Action::Answer);
         let protocol = Protocol { tls, ..over_http2(KEEP_ALIVE, 50) };
-        let origin = origin(server.address, &protocol, &workload(), &identity.trust());
-        let driver = || Http2Driver::new(Rc::clone(&origin));
+        let web = context(server.address, &protocol, &workload(), &identity.trust());
+        let driver = || Http2Driver::new(Rc::clone(&web));
         let (steady, limit) = (phases(Nanos::from_millis(500)), Nanos::from_secs(60));
         let (run, _) = run_drivers(driver, closed(200), steady, limit, RoundRobin::over(2));
         run.check_conservation();
@@ -113,16 +114,16 @@ fn many_users_lose_nothing() {
 }
 
 #[test]
-fn a_server_that_never_answers_costs_the_limit_and_no_more() {
+fn a_server_that_never_answers_costs_only_the_time_limit() {
     let server = Http2Server::start(None, |_, _, _| Action::Stall);
-    let origin = origin_of(&server, KEEP_ALIVE, 10);
-    let driver = || Http2Driver::new(Rc::clone(&origin));
+    let web = context_for(&server, KEEP_ALIVE, 10);
+    let driver = || Http2Driver::new(Rc::clone(&web));
     let (steady, limit) = (phases(Nanos::from_millis(300)), Nanos::from_millis(100));
     let (run, took) = run_drivers(driver, closed(20), steady, limit, RoundRobin::over(1));
     run.check_conservation();
     let timed_out = run.n_failed(Outcome::TimedOut);
     assert!(20 <= timed_out && run.sum(|flow| flow.started) == timed_out, "{timed_out}");
-    // 0.3 s of starting and one limit would do; twenty times that is a hang.
+    // 0.3 s of load and one time limit would do; twenty times that is a hang.
     assert!(took < Nanos::from_secs(8), "{took}");
 }
 
@@ -135,9 +136,9 @@ fn a_connection_carries_as_many_requests_as_allowed() {
         (Connection::PerRequest, 10),
     ] {
         let server = good();
-        one_of(&origin_of(&server, connection, 1)).run(async |bench| {
+        one_of(&context_for(&server, connection, 1)).run(async |fixture| {
             for _ in 0..10 {
-                assert_eq!(bench.get(SMALL).await.outcome, Outcome::Ok);
+                assert_eq!(fixture.get(SMALL).await.outcome, Outcome::Ok);
             }
         });
         assert_eq!(server.connections(), connections, "{connection:?}");
@@ -145,33 +146,33 @@ fn a_connection_carries_as_many_requests_as_allowed() {
 }
 
 #[test]
-fn the_last_request_of_a_session_ends_the_connection_of_its_only_user() {
+fn the_last_request_of_a_session_ends_an_unshared_connection() {
     let server = good();
-    one_of(&origin_of(&server, Connection::Sessions, 1)).run(async |bench| {
+    one_of(&context_for(&server, Connection::Sessions, 1)).run(async |fixture| {
         for closes in [false, true, false, false, true, true] {
             let request = WebRequest { closes, ..WebRequest::first(SMALL) };
-            assert_eq!(bench.perform(&request).await.outcome, Outcome::Ok);
+            assert_eq!(fixture.perform(&request).await.outcome, Outcome::Ok);
         }
     });
     assert_eq!(server.connections(), 3);
 }
 
-/// Goal: an orderly end is nobody's failure: what came too late is asked again elsewhere.
+/// Goal: a graceful end is not a failure: a request that came too late is retried on another connection.
 #[test]
-fn a_connection_that_the_server_ends_in_order_is_replaced() {
+fn a_connection_that_the_server_ends_gracefully_is_replaced() {
     let server = Http2Server::start(None, |_, request, _| match request {
         2 => Action::AnswerLast,
         _ => Action::Answer,
     });
-    one(&server).run(async |bench| {
+    one(&server).run(async |fixture| {
         for _ in 0..9 {
-            assert_eq!(bench.get(SMALL).await.outcome, Outcome::Ok);
+            assert_eq!(fixture.get(SMALL).await.outcome, Outcome::Ok);
         }
     });
     assert_eq!(server.connections(), 3);
 }
 
-/// A frame of HTTP/2 (RFC 9113 §4.1).
+/// Builds an HTTP/2 frame (RFC 9113 §4.1).
 fn frame(kind: u8, flags: u8, stream: u8, payload: &[u8]) -> Vec<u8> {
     [&[0, (payload.len() >> 8) as u8, payload.len() as u8, kind, flags, 0, 0, 0, stream], payload].concat()
 }
@@ -180,7 +181,7 @@ const SETTINGS: u8 = 4;
 const PING: u8 = 6;
 const GO_AWAY: u8 = 7;
 
-/// A peer that sends the same frames on each of so many connections, whatever comes.
+/// Starts a peer that sends the same frames on each of this many connections, whatever it receives.
 fn frames(connections: usize, bytes: &[u8]) -> Peer {
     let script = |bytes: Vec<u8>| {
         connection(move |mut stream| {
@@ -192,45 +193,46 @@ fn frames(connections: usize, bytes: &[u8]) -> Peer {
 }
 
 #[test]
-fn a_server_that_ends_every_connection_gets_no_endless_repetition() {
+fn a_server_that_ends_every_connection_is_retried_a_bounded_number_of_times() {
     let peer = frames(4, &[frame(SETTINGS, 0, 0, &[]), frame(GO_AWAY, 0, 0, &[0; 8])].concat());
-    let origin = origin(peer.address, &over_http2(KEEP_ALIVE, 1), &workload(), &Trust::Any);
-    let (outcome, text) = one_of(&origin).run(async |bench| bench.told(SMALL).await);
+    let web = context(peer.address, &over_http2(KEEP_ALIVE, 1), &workload(), &Trust::Any);
+    let (outcome, text) = one_of(&web).run(async |fixture| fixture.get_described(SMALL).await);
     assert_eq!(outcome, Outcome::Http2Failed, "{text}");
-    assert!(text.ends_with("the server ends each connection before it looks at the request"), "{text}");
+    assert!(text.ends_with("the server ends each connection before it processes the request"), "{text}");
     peer.join();
 }
 
-/// A server may say why it goes, in up to 16 KiB of anything (RFC 9113 §6.8).
+/// A server may send a reason with GOAWAY, up to 16 KiB of any bytes (RFC 9113 §6.8).
 #[test]
-fn what_a_server_says_when_it_goes_is_bounded_and_commands_no_terminal() {
+fn goaway_debug_data_is_truncated_and_escaped() {
     let said = ["\u{1b}[31mRED\u{9b}2J\nerror: forged ".as_bytes(), &[b'x'; 16_000]].concat();
     let inadequate_security = [0, 0, 0, 0, 0, 0, 0, 12];
     let go_away = frame(GO_AWAY, 0, 0, &[&inadequate_security, &said[..]].concat());
     let peer = frames(1, &[frame(SETTINGS, 0, 0, &[]), go_away].concat());
-    let origin = origin(peer.address, &over_http2(KEEP_ALIVE, 1), &workload(), &Trust::Any);
-    let (outcome, text) = one_of(&origin).run(async |bench| bench.told(SMALL).await);
+    let web = context(peer.address, &over_http2(KEEP_ALIVE, 1), &workload(), &Trust::Any);
+    let (outcome, text) = one_of(&web).run(async |fixture| fixture.get_described(SMALL).await);
     assert_eq!(outcome, Outcome::Http2Failed, "{text}");
     assert!(!text.contains(char::is_control) && text.contains("forged"), "{text}");
     assert!(text.len() < 500 && text.ends_with("bytes in all)"), "{} bytes: {text}", text.len());
-    drop(origin);
+    drop(web);
     peer.join();
 }
 
-/// Goal: interim responses are taken in any number (RFC 9110 section 15.2); the bound on their bytes is in `hostile`.
+/// Goal: any number of interim responses is accepted (RFC 9110 section 15.2); `hostile` tests the bound on
+/// their bytes.
 #[test]
-fn any_number_of_interim_responses_precedes_the_final_one() {
+fn any_number_of_interim_responses_may_precede_the_final_one() {
     let server = Http2Server::start(None, |_, request, _| Action::AnswerAfterHints([1, 9, 500][request]));
-    one(&server).run(async |bench| {
+    one(&server).run(async |fixture| {
         for _ in 0..3 {
-            let (outcome, text) = bench.told(SMALL).await;
+            let (outcome, text) = fixture.get_described(SMALL).await;
             assert_eq!(outcome, Outcome::Ok, "{text}");
         }
     });
     assert_eq!(server.connections(), 1);
 }
 
-/// Reads up to the next frame with the head of a request; returns its stream, or `None` at the end.
+/// Reads up to the next frame with a request head; returns its stream, or `None` at the end.
 fn next_request(stream: &mut TlsStream) -> Option<u8> {
     const HEADERS: u8 = 1;
     loop {
@@ -248,10 +250,10 @@ fn next_request(stream: &mut TlsStream) -> Option<u8> {
     }
 }
 
-/// Goal: over HTTP/2, too, a connection is over with the server's last word (`close_notify`), whether its socket is
-/// closed or not: known before the next request, or only when that is out.
+/// Goal: over HTTP/2, too, a connection ends with the server's `close_notify`, whether its socket is closed
+/// or not: seen before the next request, or only after it was sent.
 #[test]
-fn a_connection_that_the_server_ends_by_its_word_is_replaced() {
+fn a_connection_ended_by_close_notify_is_replaced() {
     const HEADERS: u8 = 1;
     const DATA: u8 = 0;
     let identity = Identity::create();
@@ -282,10 +284,10 @@ fn a_connection_that_the_server_ends_by_its_word_is_replaced() {
         answers(1, true, tell),
     ]);
     let protocol = Protocol { tls: Tls::Full, ..over_http2(KEEP_ALIVE, 1) };
-    let origin = origin(peer.address, &protocol, &workload(), &identity.trust());
-    one_of(&origin).run(async |bench| {
+    let web = context(peer.address, &protocol, &workload(), &identity.trust());
+    one_of(&web).run(async |fixture| {
         for n in 0..5 {
-            let (outcome, text) = bench.told(SMALL).await;
+            let (outcome, text) = fixture.get_described(SMALL).await;
             assert_eq!(outcome, Outcome::Ok, "request {n}: {text}");
             if n == 1 {
                 told.recv().unwrap();
@@ -294,11 +296,12 @@ fn a_connection_that_the_server_ends_by_its_word_is_replaced() {
             }
         }
     });
-    assert_eq!(origin.handshakes(), HandshakeCounts { full: 3, resumed: 0 });
-    drop(origin);
+    assert_eq!(web.handshakes(), HandshakeCounts { full: 3, resumed: 0 });
+    drop(web);
 }
 
-/// Goal: no memory for what a hostile server makes us answer. The peer gets rid of no more than socket buffers take.
+/// Goal: bounded memory for answers to a hostile server. The peer can send no more than the socket buffers
+/// hold.
 #[test]
 fn a_flood_of_pings_and_settings_is_bounded() {
     for flood in [frame(PING, 0, 0, &[7; 8]).repeat(1000), frame(SETTINGS, 0, 0, &[]).repeat(1000)] {
@@ -311,34 +314,35 @@ fn a_flood_of_pings_and_settings_is_bounded() {
             }
             assert!(sent < 64 << 20);
         })]);
-        let origin = origin(peer.address, &over_http2(KEEP_ALIVE, 1), &workload(), &Trust::Any);
-        let outcome = one_of(&origin).run(async |bench| {
-            let limited = tokio::time::timeout(Duration::from_secs(5), bench.get(SMALL)).await;
+        let web = context(peer.address, &over_http2(KEEP_ALIVE, 1), &workload(), &Trust::Any);
+        let outcome = one_of(&web).run(async |fixture| {
+            let limited = tokio::time::timeout(Duration::from_secs(5), fixture.get(SMALL)).await;
             limited.map(|reply| reply.outcome)
         });
         assert!(outcome.is_err() || outcome.unwrap() != Outcome::Ok);
-        drop(origin);
+        drop(web);
         peer.join();
     }
 }
 
-/// Checks what a first request comes to under a rule for it; the second one is right, over as many connections.
+/// Checks the outcome of a first request under a rule; the second one succeeds, over this many connections in
+/// total.
 fn check(connections: usize, rule: fn() -> Action, outcome: Outcome, text: &str) {
     let server = Http2Server::start(None, move |connection, request, _| match (connection, request) {
         (0, 0) => rule(),
         _ => Action::Answer,
     });
-    one(&server).run(async |bench| {
-        let (found, words) = bench.told(SMALL).await;
+    one(&server).run(async |fixture| {
+        let (found, words) = fixture.get_described(SMALL).await;
         assert_eq!(found, outcome, "{words}");
         assert_eq!(words, format!("GET /small.html: {text}"));
-        assert_eq!(bench.get(SMALL).await.outcome, Outcome::Ok);
+        assert_eq!(fixture.get(SMALL).await.outcome, Outcome::Ok);
     });
     assert_eq!(server.connections(), connections, "{text}");
 }
 
 #[test]
-fn failures_of_a_stream_leave_the_connection_alone() {
+fn failures_of_a_stream_do_not_affect_the_connection() {
     let text = "stream reset: stream error received: stream no longer needed";
     check(1, || Action::BreakOff(Reason::CANCEL), Outcome::StreamReset, text);
     check(
@@ -375,13 +379,13 @@ fn failures_of_a_stream_leave_the_connection_alone() {
         1,
         || Action::Reply(Response::builder().header("content-encoding", "gzip").body(vec![1]).unwrap()),
         Outcome::WrongEncoding,
-        "body with `Content-Encoding`, which nobody asked for",
+        "body with an unrequested `Content-Encoding`",
     );
 }
 
-/// Goal: the same rule as over HTTP/1, where any line counts and no line need name a coding.
+/// Goal: the same rule as over HTTP/1, where any line counts and a line need not name a coding.
 #[test]
-fn a_body_is_encoded_if_any_line_names_a_coding() {
+fn a_body_is_encoded_if_any_content_encoding_line_names_a_coding() {
     for (lines, outcome) in [
         (&[""][..], Outcome::Ok),
         (&["Identity"], Outcome::Ok),
@@ -393,8 +397,8 @@ fn a_body_is_encoded_if_any_line_names_a_coding() {
             let reply = lines.iter().fold(reply, |reply, line| reply.header("content-encoding", *line));
             Action::Reply(reply.body(content(SMALL)).unwrap())
         });
-        one(&server).run(async |bench| {
-            assert_eq!(bench.get(SMALL).await.outcome, outcome, "{lines:?}");
+        one(&server).run(async |fixture| {
+            assert_eq!(fixture.get(SMALL).await.outcome, outcome, "{lines:?}");
         });
     }
 }
@@ -407,45 +411,45 @@ fn failures_of_a_connection_are_named_and_it_is_replaced() {
         Outcome::Http2Failed,
         "http2 failed: connection error received: detected excessive load generating behavior",
     );
-    // Whether our last words are still on their way then, so that they are answered with a reset, is up to the kernel.
+    // The kernel decides whether our last frames are still in transit and are answered with a reset.
     let server = Http2Server::start(None, |connection, _, _| match connection {
         0 => Action::Close,
         _ => Action::Answer,
     });
-    one(&server).run(async |bench| {
-        assert!(matches!(bench.get(SMALL).await.outcome, Outcome::Truncated | Outcome::Reset));
-        assert_eq!(bench.get(SMALL).await.outcome, Outcome::Ok);
+    one(&server).run(async |fixture| {
+        assert!(matches!(fixture.get(SMALL).await.outcome, Outcome::Truncated | Outcome::Reset));
+        assert_eq!(fixture.get(SMALL).await.outcome, Outcome::Ok);
     });
     assert_eq!(server.connections(), 2);
 }
 
-/// Goal: a user whose request is given up goes on elsewhere: nobody knows what is wrong with the connection.
+/// Goal: a user whose request timed out continues on another connection, since the cause is unknown.
 #[test]
-fn a_connection_is_not_used_again_after_a_timeout() {
+fn a_connection_is_not_reused_after_a_timeout() {
     let server = Http2Server::start(None, |connection, _, _| match connection {
         0 => Action::Stall,
         _ => Action::Answer,
     });
-    one(&server).run(async |bench| {
+    one(&server).run(async |fixture| {
         let patience = Duration::from_millis(100);
-        assert!(tokio::time::timeout(patience, bench.get(SMALL)).await.is_err());
-        bench.give_up();
-        assert_eq!(bench.get(SMALL).await.outcome, Outcome::Ok);
+        assert!(tokio::time::timeout(patience, fixture.get(SMALL)).await.is_err());
+        fixture.give_up();
+        assert_eq!(fixture.get(SMALL).await.outcome, Outcome::Ok);
     });
     assert_eq!(server.connections(), 2);
 }
 
 #[test]
-fn a_peer_that_does_not_speak_http2_has_its_own_outcome() {
+fn a_peer_without_http2_has_its_own_outcome() {
     for bytes in [&b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"[..], &[0xff; 100]] {
         let peer = Peer::start(vec![connection(move |mut stream| {
             stream.write_all(bytes).unwrap();
             let _ = stream.read_to_end(&mut Vec::new());
         })]);
-        let origin = origin(peer.address, &over_http2(KEEP_ALIVE, 1), &workload(), &Trust::Any);
-        let (outcome, text) = one_of(&origin).run(async |bench| bench.told(SMALL).await);
+        let web = context(peer.address, &over_http2(KEEP_ALIVE, 1), &workload(), &Trust::Any);
+        let (outcome, text) = one_of(&web).run(async |fixture| fixture.get_described(SMALL).await);
         assert_eq!(outcome, Outcome::Http2Failed, "{text}");
-        drop(origin);
+        drop(web);
         peer.join();
     }
 }
@@ -456,14 +460,14 @@ fn a_tls_server_without_http2_is_refused() {
     for (alpn, outcome) in [(&[][..], Outcome::Http2Failed), (&[&b"http/1.1"[..]][..], Outcome::TlsFailed)] {
         let server = Http2Server::start(Some(identity.config(&TLS13, alpn)), |_, _, _| Action::Answer);
         let protocol = Protocol { tls: Tls::Full, ..over_http2(KEEP_ALIVE, 1) };
-        let origin = origin(server.address, &protocol, &workload(), &identity.trust());
-        let (found, text) = one_of(&origin).run(async |bench| bench.told(SMALL).await);
+        let web = context(server.address, &protocol, &workload(), &identity.trust());
+        let (found, text) = one_of(&web).run(async |fixture| fixture.get_described(SMALL).await);
         assert_eq!(found, outcome, "{text}");
     }
 }
 
 #[test]
-fn methods_headers_bodies_and_parameters_arrive() {
+fn methods_headers_bodies_and_parameters_are_sent() {
     let mut workload = workload();
     workload.requests = vec![Request {
         method: "POST".to_owned(),
@@ -483,7 +487,7 @@ fn methods_headers_bodies_and_parameters_arrive() {
             Response::builder().status(201).body(if right { "it is ok" } else { "?" }.into()).unwrap(),
         )
     });
-    let origin = origin(server.address, &over_http2(KEEP_ALIVE, 1), &workload, &Trust::Any);
-    let told = one_of(&origin).run(async |bench| bench.performed(&WebRequest::first(0)).await);
+    let web = context(server.address, &over_http2(KEEP_ALIVE, 1), &workload, &Trust::Any);
+    let told = one_of(&web).run(async |fixture| fixture.perform_described(&WebRequest::first(0)).await);
     assert_eq!(told.0, Outcome::Ok, "{}", told.1);
 }

@@ -1,14 +1,14 @@
-//! The target policy holds at every connection, before anything is opened.
+//! The target policy is enforced at every connection, before a socket is created.
 
 mod common;
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 
-use common::{Bench, SMALL};
+use common::{Fixture, SMALL};
 use model::{Connection, Outcome};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Refused as well where nobody would answer, so that it is the policy that is seen.
+/// Addresses that would not answer either, so that the policy is what is seen.
 const ELSEWHERE: [&str; 9] = [
     "169.254.169.254:80",
     "[::ffff:169.254.169.254]:80",
@@ -21,10 +21,10 @@ const ELSEWHERE: [&str; 9] = [
     "255.255.255.255:80",
 ];
 
-/// Goal: a forbidden address is refused without so much as a socket.
-/// Method: 0.0.0.0 and its kin are forbidden, but the kernel would connect them to this machine, where a listener
-/// shows that nothing comes. Then the process may not open files any more: what tries to gets another outcome.
-/// The only test of its program, for it changes the limits of the process.
+/// Goal: a forbidden address is refused without creating a socket. Method: 0.0.0.0 and similar addresses are
+/// forbidden, but the kernel would connect them to this machine, where a listener shows that nothing arrives.
+/// Then the process may open no more files, so that creating a socket would give another outcome. The only
+/// test of its program, because it changes the limits of the process.
 #[test]
 fn nothing_is_opened_for_a_forbidden_address() {
     let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)).unwrap();
@@ -40,22 +40,23 @@ fn nothing_is_opened_for_a_forbidden_address() {
         check_forbidden(*address);
     }
     assert!(listener.accept().is_err());
-    let benches: Vec<Bench> =
-        forbidden.iter().map(|address| Bench::new(*address, Connection::PerRequest)).collect();
-    let allowed = Bench::kept(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    let benches: Vec<Fixture> =
+        forbidden.iter().map(|address| Fixture::new(*address, Connection::PerRequest)).collect();
+    let allowed = Fixture::kept(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
     allowed.run(async |allowed| {
         let limit = Rlimit { current: Some(0), maximum: getrlimit(Resource::Nofile).maximum };
         setrlimit(Resource::Nofile, limit).unwrap();
         assert_eq!(allowed.get(SMALL).await.outcome, Outcome::NoDescriptor);
-        for mut bench in benches {
-            assert_eq!(bench.get(SMALL).await.outcome, Outcome::Forbidden);
+        for mut fixture in benches {
+            assert_eq!(fixture.get(SMALL).await.outcome, Outcome::Forbidden);
         }
     });
 }
 
 fn check_forbidden(address: SocketAddr) {
     for connection in [Connection::PerRequest, Connection::KeepAlive { requests_max: None }] {
-        let (outcome, text) = Bench::new(address, connection).run(async |bench| bench.told(SMALL).await);
+        let (outcome, text) =
+            Fixture::new(address, connection).run(async |fixture| fixture.get_described(SMALL).await);
         let expected = format!("GET /small.html: the target policy does not allow `{}`", address.ip());
         assert_eq!((outcome, text), (Outcome::Forbidden, expected));
     }

@@ -1,4 +1,4 @@
-//! What a workload asks for is what is sent, and what it expects is what is checked.
+//! Requests are sent as the workload defines them, and replies are checked against its expectations.
 
 mod common;
 
@@ -6,9 +6,9 @@ use std::io::{Read, Write};
 use std::net::{IpAddr, TcpListener, TcpStream};
 use std::sync::mpsc::channel;
 
-use common::{Bench, Peer, SMALL, clock, connection, protocol, read_request, right_reply, workload};
-use drivers::Policy;
-use drivers::web::{Origin, OriginSetup, PlainDriver, Target, Trust};
+use common::{Fixture, Peer, SMALL, clock, connection, protocol, read_request, right_reply, workload};
+use drivers::TargetPolicy;
+use drivers::web::{PlainDriver, Target, Trust, WebContext, WebContextOptions};
 use model::{
     Connection, Count, GeneratedText, HttpVersion, Outcome, Parameter, Protocol, ReplyBody, Request, Secrets,
     WebRequest, Workload,
@@ -16,12 +16,12 @@ use model::{
 
 const KEEP_ALIVE: Connection = Connection::KeepAlive { requests_max: None };
 
-/// A workload of one request.
+/// Returns a workload of one request.
 fn asking(request: Request) -> Workload {
     Workload { requests: vec![request], ..workload() }
 }
 
-/// Two parameters: a directory and, running fastest, one of 9 files with sizes of their own.
+/// Two parameters: a directory and, varying fastest, one of 9 files with different sizes.
 fn with_parameters() -> Request {
     Request {
         path: "/dir{directory:5}/class_{file}?x={directory}".parse().unwrap(),
@@ -38,8 +38,8 @@ fn reply(body: &[u8]) -> Vec<u8> {
     [format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len()).as_bytes(), body].concat()
 }
 
-/// Sends the requests over one connection, whose peer gives the replies in turn. Returns what was sent, and how
-/// each ended.
+/// Sends the requests over one connection, whose peer sends the replies in turn. Returns the requests as
+/// sent, and their outcomes.
 fn exchange(
     protocol: &Protocol,
     workload: &Workload,
@@ -53,10 +53,10 @@ fn exchange(
             stream.write_all(&reply).unwrap();
         }
     })]);
-    let answers = Bench::of(peer.address, protocol, workload).run(async |bench| {
+    let answers = Fixture::of(peer.address, protocol, workload).run(async |fixture| {
         let mut answers = Vec::new();
         for request in requests {
-            answers.push(bench.performed(request).await);
+            answers.push(fixture.perform_described(request).await);
         }
         answers
     });
@@ -65,7 +65,7 @@ fn exchange(
 }
 
 #[test]
-fn a_path_is_written_with_the_values_of_the_object() {
+fn a_path_contains_the_parameters_of_the_object() {
     let workload = asking(with_parameters());
     let numbers = [0, 8, 9 * 19 + 4, 0];
     let requests = numbers.map(|number| WebRequest { number, ..WebRequest::first(0) });
@@ -86,7 +86,7 @@ fn a_path_is_written_with_the_values_of_the_object() {
 }
 
 #[test]
-fn method_and_headers_are_sent_and_the_status_is_expected() {
+fn method_and_headers_are_sent_and_the_status_is_checked() {
     let request = Request {
         method: "POST".to_owned(),
         headers: vec![("X-Kind".to_owned(), "a b".to_owned())],
@@ -108,7 +108,7 @@ fn method_and_headers_are_sent_and_the_status_is_expected() {
 
 /// Method: the body ends like a head, which is what the peer waits for.
 #[test]
-fn a_body_follows_the_head_at_once() {
+fn a_request_body_is_sent_with_the_head() {
     let request =
         Request { method: "PUT".to_owned(), body: "hello\r\n\r\n".to_owned(), ..Request::file("/x", 0) };
     let replies = vec![reply(b"")];
@@ -131,9 +131,9 @@ fn a_conditional_request_expects_no_body() {
     assert_eq!(answers[1].1, "GET /small.html: status 200, expected 304");
 }
 
-/// Goal: the end of a session is told to the server, which ends the connection; the client waits for that.
+/// Goal: the last request of a session asks the server to close, and the client waits for it.
 #[test]
-fn the_last_request_of_a_session_says_so_and_waits_for_the_end() {
+fn the_last_request_of_a_session_sends_close_and_waits_for_it() {
     for (http, asked) in
         [(HttpVersion::Http11, "\r\nConnection: close\r\n\r\n"), (HttpVersion::Http10, "*/*\r\n\r\n")]
     {
@@ -146,16 +146,16 @@ fn the_last_request_of_a_session_says_so_and_waits_for_the_end() {
                     assert_eq!(request.ends_with(asked), closes, "{request}");
                     stream.write_all(&right_reply(SMALL, "Connection: keep-alive\r\n")).unwrap();
                 }
-                // The client does not close before us.
+                // The client does not close first.
                 stream.set_nonblocking(true).unwrap();
                 tell.send(stream.read(&mut [0]).map_err(|error| error.kind())).unwrap();
             })
         };
         let peer = Peer::start(vec![session(), session()]);
         let protocol = Protocol { http, ..protocol(Connection::Sessions) };
-        Bench::of(peer.address, &protocol, &workload()).run(async |bench| {
+        Fixture::of(peer.address, &protocol, &workload()).run(async |fixture| {
             for closes in [false, true, false, true] {
-                let reply = bench.perform(&WebRequest { closes, ..WebRequest::first(SMALL) }).await;
+                let reply = fixture.perform(&WebRequest { closes, ..WebRequest::first(SMALL) }).await;
                 assert_eq!(reply.outcome, Outcome::Ok);
             }
         });
@@ -166,7 +166,7 @@ fn the_last_request_of_a_session_says_so_and_waits_for_the_end() {
 }
 
 #[test]
-fn letters_of_the_seed_in_the_path_are_expected() {
+fn the_seed_in_the_path_determines_the_expected_letters() {
     let request = Request {
         path: "/dyn?size=300&seed={seed}".parse().unwrap(),
         parameters: vec![Parameter::numbers("seed", 5, Count::Fixed(100))],
@@ -187,7 +187,7 @@ fn letters_of_the_seed_in_the_path_are_expected() {
 }
 
 #[test]
-fn unknown_content_must_stay_as_it_first_came() {
+fn unknown_content_must_not_change() {
     let request = || asking(Request { reply: ReplyBody::Seen, ..Request::file("/page", 0) });
     let twice = [WebRequest::first(0); 2];
     let ask = |second: &[u8]| {
@@ -197,14 +197,14 @@ fn unknown_content_must_stay_as_it_first_came() {
         answers[1].clone()
     };
     assert_eq!(ask(b"one").0, Outcome::Ok);
-    let text = "GET /page: other bytes in the body than when it first came";
+    let text = "GET /page: body differs from the first response";
     assert_eq!(ask(b"two"), (Outcome::WrongBytes, text.to_owned()));
-    let text = "GET /page: body of 4 bytes, of 3 when it first came";
+    let text = "GET /page: body of 4 bytes, but 3 in the first response";
     assert_eq!(ask(b"four"), (Outcome::WrongLength, text.to_owned()));
 }
 
 #[test]
-fn a_text_is_looked_for_and_its_absence_told() {
+fn a_missing_text_is_reported() {
     let request = Request { reply: ReplyBody::Contains("needle".to_owned()), ..Request::file("/page", 0) };
     let replies = vec![reply(b"hay needle hay"), reply(b"hay")];
     let (_, answers) = exchange(&protocol(KEEP_ALIVE), &asking(request), &[WebRequest::first(0); 2], replies);
@@ -213,16 +213,16 @@ fn a_text_is_looked_for_and_its_absence_told() {
 }
 
 #[test]
-fn a_compressed_body_that_nobody_asked_for_has_its_own_outcome() {
+fn an_unrequested_compressed_body_has_its_own_outcome() {
     let mut text = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 500\r\n\r\n".to_vec();
     text.resize(text.len() + 500, 0x1f);
     let (_, answers) = exchange(&protocol(KEEP_ALIVE), &workload(), &[WebRequest::first(SMALL)], vec![text]);
-    let words = "GET /small.html: body with `Content-Encoding`, which nobody asked for";
+    let words = "GET /small.html: body with an unrequested `Content-Encoding`";
     assert_eq!(answers[0], (Outcome::WrongEncoding, words.to_owned()));
 }
 
 #[test]
-fn anything_may_be_compressed_where_anything_is_right() {
+fn any_body_may_be_compressed_if_any_body_is_accepted() {
     let text = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\n\x1f\x8b\x08".to_vec();
     for (reply, outcome) in [(ReplyBody::Any, Outcome::Ok), (ReplyBody::Seen, Outcome::WrongEncoding)] {
         let workload = asking(Request { reply, ..Request::file("/x", 0) });
@@ -232,9 +232,9 @@ fn anything_may_be_compressed_where_anything_is_right() {
     }
 }
 
-/// Goal: what is sent has the secrets, what is told of it has not.
+/// Goal: requests are sent with secrets, descriptions do not contain them.
 #[test]
-fn a_secret_is_sent_and_not_told() {
+fn secrets_are_sent_but_not_shown() {
     let (kind, number) = (0, 0);
     let mut request = Request {
         name: "page".to_owned(),
@@ -256,10 +256,10 @@ fn a_secret_is_sent_and_not_told() {
     });
     let target = Target { host: "localhost".to_owned(), port: address.port(), secure: false };
     let workload = asking(request);
-    let setup = OriginSetup {
+    let setup = WebContextOptions {
         target: &target,
         address,
-        policy: Policy,
+        policy: TargetPolicy,
         workload: &workload,
         secrets: &secrets,
         protocol: &protocol(KEEP_ALIVE),
@@ -268,12 +268,12 @@ fn a_secret_is_sent_and_not_told() {
         clock: clock(),
     };
     let no_secrets =
-        Origin::new(OriginSetup { secrets: &Secrets::default(), ..setup }).unwrap_err().to_string();
+        WebContext::new(WebContextOptions { secrets: &Secrets::default(), ..setup }).unwrap_err().to_string();
     assert!(no_secrets.starts_with("`headers.Authorization` of request `page` has no value"), "{no_secrets}");
-    let origin = Origin::new(setup).unwrap();
+    let web = WebContext::new(setup).unwrap();
     let operation = WebRequest { kind: 0, closes: false, number };
     let (outcome, told) =
-        Bench::with(PlainDriver::new(origin)).run(async |bench| bench.performed(&operation).await);
+        Fixture::with(PlainDriver::new(web)).run(async |fixture| fixture.perform_described(&operation).await);
     assert_eq!(
         (outcome, told.as_str()),
         (Outcome::WrongStatus, "GET /x?token=[redacted]: status 401, expected 200")
@@ -283,13 +283,13 @@ fn a_secret_is_sent_and_not_told() {
     assert!(asked.contains("\r\nAuthorization: Bearer s3cret-header\r\n"), "{asked}");
 }
 
-/// What is said of an origin that cannot be.
+/// Returns the error of a context that cannot be created.
 fn refused(workload: &Workload, secure: bool, sources: &[IpAddr]) -> String {
     let target = Target { host: "localhost".to_owned(), port: 80, secure };
-    let setup = OriginSetup {
+    let setup = WebContextOptions {
         target: &target,
         address: "127.0.0.1:80".parse().unwrap(),
-        policy: Policy,
+        policy: TargetPolicy,
         workload,
         secrets: &Secrets::default(),
         protocol: &protocol(KEEP_ALIVE),
@@ -297,11 +297,11 @@ fn refused(workload: &Workload, secure: bool, sources: &[IpAddr]) -> String {
         trust: &Trust::Any,
         clock: clock(),
     };
-    Origin::new(setup).unwrap_err().to_string()
+    WebContext::new(setup).unwrap_err().to_string()
 }
 
 #[test]
-fn requests_that_contradict_themselves_are_refused_before_the_run() {
+fn contradictory_requests_are_refused_before_the_run() {
     let headers = vec![("content-length".to_owned(), "5".to_owned())];
     let request = Request { name: "make".to_owned(), headers, ..Request::file("/x", 0) };
     let expected =
@@ -320,13 +320,13 @@ fn requests_that_contradict_themselves_are_refused_before_the_run() {
 
 #[test]
 fn target_and_plan_must_agree_on_tls() {
-    let expected = "target `https://localhost:80/` wants TLS, the plan has none\n\
+    let expected = "target `https://localhost:80/` uses TLS, the plan does not\n\
                     hint: add `--tls full` or `--tls resumed`";
     assert_eq!(refused(&workload(), true, &[]), expected);
 }
 
 #[test]
-fn source_addresses_must_be_ours_and_of_the_right_family() {
+fn source_addresses_must_be_local_and_of_the_right_family() {
     for address in ["192.0.2.77", "::1"] {
         let text = refused(&workload(), false, &[address.parse().unwrap()]);
         assert!(text.starts_with(&format!("cannot connect from `{address}`: ")), "{text}");
@@ -348,10 +348,10 @@ fn connections_are_made_from_the_source_addresses_in_turn() {
     });
     let sources = ["127.0.0.2", "127.0.0.3", "127.0.0.1"];
     let target = Target { host: "localhost".to_owned(), port: address.port(), secure: false };
-    let setup = OriginSetup {
+    let setup = WebContextOptions {
         target: &target,
         address,
-        policy: Policy,
+        policy: TargetPolicy,
         workload: &workload(),
         secrets: &Secrets::default(),
         protocol: &protocol(Connection::PerRequest),
@@ -359,9 +359,9 @@ fn connections_are_made_from_the_source_addresses_in_turn() {
         trust: &Trust::Any,
         clock: clock(),
     };
-    Bench::with(PlainDriver::new(Origin::new(setup).unwrap())).run(async |bench| {
+    Fixture::with(PlainDriver::new(WebContext::new(setup).unwrap())).run(async |fixture| {
         for _ in 0..6 {
-            assert_eq!(bench.get(SMALL).await.outcome, Outcome::Ok);
+            assert_eq!(fixture.get(SMALL).await.outcome, Outcome::Ok);
         }
     });
     assert_eq!(server.join().unwrap(), [sources, sources].concat());

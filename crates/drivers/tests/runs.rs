@@ -1,5 +1,5 @@
-//! Short runs of the engine with real sockets: nothing gets lost, nothing hangs, everything is on time or its
-//! lateness is recorded. The machine may be busy: only what must hold anyway is asserted.
+//! Short runs of the engine with real sockets: no operation is lost, nothing hangs, everything is on time or
+//! its lateness is recorded. The machine may be busy: only invariants are asserted.
 
 mod common;
 
@@ -13,11 +13,11 @@ use units::Nanos;
 const KEEP_ALIVE: Connection = Connection::KeepAlive { requests_max: None };
 const KEEP_ALIVE_30: Connection = Connection::KeepAlive { requests_max: Some(30) };
 
-/// Time limit where nothing is to be given up.
+/// Time limit of tests in which no operation may time out.
 const GENEROUS: Nanos = Nanos::from_secs(60);
 
 #[test]
-fn many_users_lose_nothing() {
+fn no_operation_is_lost_with_many_users() {
     for connection in [KEEP_ALIVE, KEEP_ALIVE_30, Connection::PerRequest] {
         let server = server(&[]);
         let steady = phases(Nanos::from_millis(1200));
@@ -33,7 +33,7 @@ fn many_users_lose_nothing() {
         let bytes: u128 = kinds().map(|kind| kind.ok.reply_bytes.sum).sum();
         assert_eq!((report.requests, u128::from(report.bytes_sent)), (ok, bytes));
         let connected: u64 = kinds().map(|kind| kind.ok.connect.n).sum();
-        assert_eq!(report.connections, connected, "connections are counted where they are made");
+        assert_eq!(report.connections, connected, "connections are counted where they are opened");
         match connection {
             Connection::PerRequest => assert_eq!(report.connections, ok),
             KEEP_ALIVE => assert_eq!(report.connections, 500),
@@ -42,8 +42,9 @@ fn many_users_lose_nothing() {
     }
 }
 
-/// Goal: connections that the server leaves open are waited for as long as is said, counted, and no failures; a shorter
-/// time limit of the operation ends the wait as well. Method: a server that answers on every connection and closes none.
+/// Goal: connections that the server leaves open are waited for up to the limit and counted, and are not
+/// failures; a shorter time limit of the operation ends the wait as well. Method: a server that answers on
+/// every connection and closes none.
 #[test]
 fn connections_left_open_are_waited_for_and_counted() {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
@@ -79,7 +80,7 @@ fn connections_left_open_are_waited_for_and_counted() {
     drop(TcpStream::connect(address));
 }
 
-/// Goal: one example of each failure, with its kind; the others stay right.
+/// Goal: one example of each failure, with its kind; other operations stay correct.
 #[test]
 fn failures_are_counted_by_kind_with_one_example() {
     let server = server(&["wrong-bytes=/small", "wrong-status=/empty"]);
@@ -102,14 +103,14 @@ fn failures_are_counted_by_kind_with_one_example() {
     );
 }
 
-/// Checks that a run against a server that does not answer in time ends with nothing but timeouts, and soon.
+/// Checks that a run against a server that does not answer in time ends quickly and with timeouts only.
 fn check_timeouts(address: std::net::SocketAddr, connection: Connection) {
     let (steady, limit) = (phases(Nanos::from_millis(300)), Nanos::from_millis(100));
     let (run, took) = run_point(address, closed(20), steady, connection, limit, RoundRobin::over(1));
     run.check_conservation();
     let timed_out = run.n_failed(Outcome::TimedOut);
     assert!(20 <= timed_out && run.sum(|flow| flow.started) == timed_out, "{timed_out}");
-    // 0.3 s of starting and one limit would do; twenty times that is a hang.
+    // 0.3 s of load and one time limit would do; twenty times that is a hang.
     assert!(took < Nanos::from_secs(8), "{took}");
     assert_eq!(run.examples.len(), 1);
     let example = &run.examples[0];
@@ -121,20 +122,20 @@ fn check_timeouts(address: std::net::SocketAddr, connection: Connection) {
 }
 
 #[test]
-fn a_server_that_never_answers_costs_the_limit_and_no_more() {
+fn a_server_that_never_answers_costs_only_the_time_limit() {
     for connection in [KEEP_ALIVE, Connection::PerRequest] {
         check_timeouts(server(&["stall"]).address(), connection);
     }
 }
 
-/// The drip takes 0.3 s: bytes that come are no reason to wait longer.
+/// The drip takes 0.3 s: arriving bytes do not extend the limit.
 #[test]
-fn a_slow_drip_is_given_up_at_the_limit() {
+fn a_slow_drip_times_out() {
     check_timeouts(server(&["slow-drip"]).address(), KEEP_ALIVE);
 }
 
 #[test]
-fn a_server_that_accepts_nobody_costs_the_limit_and_no_more() {
+fn a_server_that_accepts_no_connection_costs_only_the_time_limit() {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     rustix::net::listen(&listener, 0).unwrap();
     let address = listener.local_addr().unwrap();
@@ -142,23 +143,23 @@ fn a_server_that_accepts_nobody_costs_the_limit_and_no_more() {
     check_timeouts(address, Connection::PerRequest);
 }
 
-/// Goal: after a timeout the user goes on with a new connection.
+/// Goal: after a timeout the user continues with a new connection.
 #[test]
-fn a_connection_is_not_used_again_after_a_timeout() {
+fn a_connection_is_not_reused_after_a_timeout() {
     let server = server(&["stall=/small"]);
     let (steady, limit) = (phases(Nanos::from_millis(400)), Nanos::from_millis(100));
     let (run, _) = run_point(server.address(), closed(5), steady, KEEP_ALIVE, limit, RoundRobin::over(2));
     run.check_conservation();
     let (ok, timed_out) = (run.sum(|flow| flow.ok), run.sum(|flow| flow.timed_out));
     assert!(0 < ok && run.sum(|flow| flow.failed) == 0, "{:?}", run.examples);
-    // A user's first connection ends with its first timeout, the next ones carry an empty object and a stall.
+    // A user's first connection ends with its first timeout, later ones carry an empty object and a stall.
     let report = server.stop().unwrap();
     assert!(timed_out <= report.connections && report.connections <= timed_out + 5);
 }
 
-/// Goal: the schedule is kept to the operation, and lateness is known for each.
+/// Goal: all scheduled operations are started, and the lateness of each is recorded.
 #[test]
-fn an_open_loop_starts_what_is_scheduled_and_knows_how_late() {
+fn an_open_loop_starts_all_scheduled_operations_and_records_lateness() {
     let server = server(&[]);
     let (rate, steady) = (2000.0, phases(Nanos::from_secs(2)));
     let mix = RoundRobin::over(2);
@@ -182,24 +183,26 @@ fn an_open_loop_starts_what_is_scheduled_and_knows_how_late() {
         worst = worst.max(record.lateness.max().unwrap_or(Nanos::ZERO));
         best = best.min(record.lateness.min().unwrap_or(Nanos::MAX));
     }
-    // Done − due = (done − sent) + (sent − due), for each operation and so for the sums.
+    // Done − due = (done − sent) + (sent − due), for each operation and therefore for the sums.
     assert_eq!(response, service + lateness);
     assert!(worst < took, "{worst}");
-    // However busy the machine is: some start is on time, far closer than a timer of milliseconds comes on average.
+    // However busy the machine is, some start is on time, far closer than a millisecond timer achieves on
+    // average.
     assert!(best < Nanos::from_micros(200), "{best}");
     assert_eq!(server.stop().unwrap().requests, 4000);
 }
 
-/// Goal: a load that no place is free for waits, and its response time shows it.
+/// Goal: an operation without a free in-flight slot waits, and its response time includes the wait.
 #[test]
-fn an_open_loop_with_one_place_makes_the_others_wait() {
+fn an_open_loop_with_one_slot_makes_others_wait() {
     let server = server(&["slow-drip=/small"]);
     let steady = phases(Nanos::from_millis(400));
     let mix = RoundRobin::over(1);
     let (run, _) = run_point(server.address(), open(20.0, 1), steady, KEEP_ALIVE, GENEROUS, mix);
     run.check_conservation();
     assert_eq!((run.sum(|flow| flow.due), run.sum(|flow| flow.ok)), (8, 8));
-    // Eight drips of 0.3 s one after another, due 50 ms apart: the last is at least 8 × 0.3 − 7 × 0.05 − 0.025 s late.
+    // Eight drips of 0.3 s one after another, due 50 ms apart: the last is at least 8 × 0.3 − 7 × 0.05 −
+    // 0.025 s late.
     let longest = run.intervals.iter().filter_map(|record| record.response.max()).max().unwrap();
     assert!(Nanos::from_millis(2000) < longest, "{longest}");
 }

@@ -1,4 +1,4 @@
-//! Encrypted connections: right replies, resumed sessions, and every way in which they fail.
+//! TLS connections: correct replies, resumed sessions, and every way in which they fail.
 
 mod common;
 
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 
 use common::{
-    Bench, EMPTY, Identity, LARGE, Peer, SMALL, TlsStream, accept, connection, content, origin, protocol,
+    EMPTY, Fixture, Identity, LARGE, Peer, SMALL, TlsStream, accept, connection, content, context, protocol,
     read_request, right_reply, workload,
 };
 use drivers::web::{HandshakeCounts, TlsDriver, Trust};
@@ -25,13 +25,13 @@ fn over_tls(tls: Tls, connection: Connection) -> Protocol {
     Protocol { tls, ..protocol(connection) }
 }
 
-/// One driver over TLS.
-fn bench(address: SocketAddr, connection: Connection, trust: &Trust) -> Bench<TlsDriver> {
-    let origin = origin(address, &over_tls(Tls::Full, connection), &workload(), trust);
-    Bench::with(TlsDriver::new(origin))
+/// Creates a fixture with one driver over TLS.
+fn fixture(address: SocketAddr, connection: Connection, trust: &Trust) -> Fixture<TlsDriver> {
+    let web = context(address, &over_tls(Tls::Full, connection), &workload(), trust);
+    Fixture::with(TlsDriver::new(web))
 }
 
-/// Answers whatever objects are asked for; if told to, one request per connection, with an orderly end.
+/// Serves any objects; if `is_single`, one request per connection with a graceful end.
 fn serve(mut stream: TlsStream, is_single: bool) {
     loop {
         let request = read_request(&mut stream);
@@ -50,7 +50,7 @@ fn serve(mut stream: TlsStream, is_single: bool) {
     }
 }
 
-/// A peer that serves so many connections.
+/// Starts a peer that serves this many connections.
 fn server(config: &Arc<ServerConfig>, connections: usize, is_single: bool) -> Peer {
     let script = || {
         let config = Arc::clone(config);
@@ -64,28 +64,28 @@ fn a_kept_connection_carries_any_number_of_requests_after_one_handshake() {
     let identity = Identity::create();
     for version in BOTH {
         let server = server(&identity.config(version, &[b"http/1.1"]), 1, false);
-        let origin = origin(server.address, &over_tls(Tls::Full, KEEP_ALIVE), &workload(), &identity.trust());
-        Bench::with(TlsDriver::new(origin.clone())).run(async |bench| {
+        let web = context(server.address, &over_tls(Tls::Full, KEEP_ALIVE), &workload(), &identity.trust());
+        Fixture::with(TlsDriver::new(web.clone())).run(async |fixture| {
             for object in [SMALL, LARGE, EMPTY, LARGE, SMALL] {
-                let reply = bench.get(object).await;
+                let reply = fixture.get(object).await;
                 assert_eq!(reply.outcome, Outcome::Ok, "{version:?}");
                 assert_eq!(reply.head_bytes as usize + content(object).len(), right_reply(object, "").len());
             }
         });
-        assert_eq!(origin.handshakes(), HandshakeCounts { full: 1, resumed: 0 });
+        assert_eq!(web.handshakes(), HandshakeCounts { full: 1, resumed: 0 });
         server.join();
     }
 }
 
-/// Goal: the time to connect includes the handshake; what follows on the connection has none.
+/// Goal: the time to connect includes the handshake; later requests on the connection have none.
 #[test]
 fn connected_is_after_the_handshake() {
     let identity = Identity::create();
     let server = server(&identity.config(&TLS13, &[]), 1, false);
-    bench(server.address, KEEP_ALIVE, &identity.trust()).run(async |bench| {
-        let first = bench.get(SMALL).await.marks;
+    fixture(server.address, KEEP_ALIVE, &identity.trust()).run(async |fixture| {
+        let first = fixture.get(SMALL).await.marks;
         assert!(first.sent < first.connected && first.connected < first.first_byte);
-        let second = bench.get(SMALL).await.marks;
+        let second = fixture.get(SMALL).await.marks;
         assert_eq!(second.sent, second.connected);
     });
     server.join();
@@ -93,16 +93,16 @@ fn connected_is_after_the_handshake() {
 
 /// Goal: each of many users resumes its own session, however many there are.
 #[test]
-fn sessions_are_resumed_where_that_is_asked_for_and_only_there() {
+fn sessions_are_resumed_only_if_the_plan_says_so() {
     const USERS: usize = 12;
     let identity = Identity::create();
     for version in BOTH {
         for (tls, full, resumed) in [(Tls::Full, 3 * USERS, 0), (Tls::Resumed, USERS, 2 * USERS)] {
             let server = server(&identity.config(version, &[]), 3 * USERS, true);
             let protocol = over_tls(tls, Connection::PerRequest);
-            let origin = origin(server.address, &protocol, &workload(), &identity.trust());
-            Bench::with(TlsDriver::new(origin.clone())).run(async |first| {
-                let others = (1..USERS).map(|_| Bench::with(TlsDriver::new(origin.clone())));
+            let web = context(server.address, &protocol, &workload(), &identity.trust());
+            Fixture::with(TlsDriver::new(web.clone())).run(async |first| {
+                let others = (1..USERS).map(|_| Fixture::with(TlsDriver::new(web.clone())));
                 let mut others: Vec<_> = others.collect();
                 for _ in 0..3 {
                     assert_eq!(first.get(SMALL).await.outcome, Outcome::Ok);
@@ -112,47 +112,47 @@ fn sessions_are_resumed_where_that_is_asked_for_and_only_there() {
                 }
             });
             let counts = HandshakeCounts { full: full as u64, resumed: resumed as u64 };
-            assert_eq!(origin.handshakes(), counts, "{version:?} {tls:?}");
+            assert_eq!(web.handshakes(), counts, "{version:?} {tls:?}");
             server.join();
         }
     }
 }
 
 #[test]
-fn only_the_certificate_of_the_run_is_good() {
+fn only_the_certificate_of_the_run_is_accepted() {
     let (ours, theirs) = (Identity::create(), Identity::create());
     let script = |config: Arc<ServerConfig>| {
         connection(move |stream| {
             let mut stream = accept(stream, &config);
             let mut bytes = Vec::new();
-            assert!(stream.read_to_end(&mut bytes).is_err() && bytes.is_empty(), "no request comes");
+            assert!(stream.read_to_end(&mut bytes).is_err() && bytes.is_empty(), "no request arrives");
         })
     };
     let peer = Peer::start(vec![script(theirs.config(&TLS13, &[]))]);
-    let (outcome, text) =
-        bench(peer.address, KEEP_ALIVE, &ours.trust()).run(async |bench| bench.told(SMALL).await);
-    let expected =
-        "GET /small.html: tls failed: certificate not accepted: it is not the one that was made for this run";
+    let (outcome, text) = fixture(peer.address, KEEP_ALIVE, &ours.trust())
+        .run(async |fixture| fixture.get_described(SMALL).await);
+    let expected = "GET /small.html: tls failed: certificate not accepted: it is not the one that was created for this run";
     assert_eq!((outcome, text), (Outcome::TlsFailed, expected.to_owned()));
     peer.join();
     let server = server(&theirs.config(&TLS13, &[]), 1, true);
-    let reply = bench(server.address, KEEP_ALIVE, &Trust::Any).run(async |bench| bench.get(SMALL).await);
+    let reply =
+        fixture(server.address, KEEP_ALIVE, &Trust::Any).run(async |fixture| fixture.get(SMALL).await);
     assert_eq!(reply.outcome, Outcome::Ok);
     server.join();
 }
 
-/// Checks what becomes of a request when the peer does `script` with the bare connection.
+/// Checks the outcome of a request when the peer runs `script` on the bare TCP connection.
 fn check_bare(script: impl FnOnce(TcpStream) + Send + 'static, outcome: Outcome, text: &str) {
     let peer = Peer::start(vec![connection(script)]);
-    let (found, words) =
-        bench(peer.address, KEEP_ALIVE, &Trust::Any).run(async |bench| bench.told(SMALL).await);
+    let (found, words) = fixture(peer.address, KEEP_ALIVE, &Trust::Any)
+        .run(async |fixture| fixture.get_described(SMALL).await);
     assert_eq!(found, outcome, "{words}");
     assert!(words.starts_with(&format!("GET /small.html: {text}")), "{words}");
     peer.join();
 }
 
 #[test]
-fn a_peer_that_does_not_speak_tls_has_its_own_outcome() {
+fn a_peer_without_tls_has_its_own_outcome() {
     let hello = |stream: &mut TcpStream| stream.read_exact(&mut [0; 100]).unwrap();
     check_bare(
         move |mut stream| {
@@ -181,7 +181,7 @@ fn a_peer_that_does_not_speak_tls_has_its_own_outcome() {
     );
 }
 
-/// Goal: a hostile flood in the handshake is cut off. The peer gets rid of no more than socket buffers take.
+/// Goal: a flood in the handshake is cut off. The peer can send no more than the socket buffers hold.
 #[test]
 fn an_endless_handshake_is_cut_off() {
     check_bare(
@@ -190,14 +190,14 @@ fn an_endless_handshake_is_cut_off() {
             let mut bytes = vec![22, 3, 3, 0x40, 0];
             bytes.extend([2, 0xff, 0xff, 0xff]);
             bytes.resize(5 + 0x4000, 0);
-            assert!(common::send_for_ever(&mut stream, &bytes) < 32 << 20);
+            assert!(common::send_endlessly(&mut stream, &bytes) < 32 << 20);
         },
         Outcome::TlsFailed,
         "tls failed: ",
     );
 }
 
-/// Checks what becomes of a request when the peer does `script` after the handshake and the request.
+/// Checks the outcome of a request when the peer runs `script` after the handshake and the request.
 fn check_script(script: impl FnOnce(TlsStream) + Send + 'static, outcome: Outcome, text: &str) {
     let identity = Identity::create();
     let config = identity.config(&TLS13, &[]);
@@ -207,7 +207,8 @@ fn check_script(script: impl FnOnce(TlsStream) + Send + 'static, outcome: Outcom
         script(stream);
     })]);
     let trust = identity.trust();
-    let (found, words) = bench(peer.address, KEEP_ALIVE, &trust).run(async |bench| bench.told(SMALL).await);
+    let (found, words) =
+        fixture(peer.address, KEEP_ALIVE, &trust).run(async |fixture| fixture.get_described(SMALL).await);
     assert_eq!(found, outcome, "{words}");
     assert_eq!(words, format!("GET /small.html: {text}"));
     peer.join();
@@ -222,18 +223,18 @@ fn body_without_length(mut stream: TlsStream, is_orderly: bool) {
     stream.flush().unwrap();
 }
 
-/// Goal: an end of the TCP connection alone may be anybody's; it completes no body.
+/// Goal: the end of the TCP connection alone may be an attack; it completes no body.
 #[test]
-fn an_end_without_a_last_word_completes_no_body() {
+fn an_end_without_close_notify_completes_no_body() {
     check_script(|stream| body_without_length(stream, true), Outcome::Ok, "ok");
     let text = "connection ended after 500 bytes";
     check_script(|stream| body_without_length(stream, false), Outcome::Truncated, text);
-    // A length tells that all is there.
+    // With a length, completeness is known.
     check_script(|mut stream| stream.write_all(&right_reply(SMALL, "")).unwrap(), Outcome::Ok, "ok");
 }
 
 #[test]
-fn faults_inside_have_their_outcomes_as_without_encryption() {
+fn faults_have_the_same_outcomes_over_tls() {
     let mut wrong = right_reply(SMALL, "");
     *wrong.last_mut().unwrap() ^= 1;
     let text = "wrong byte at position 499 of the body";
@@ -246,11 +247,11 @@ fn faults_inside_have_their_outcomes_as_without_encryption() {
 }
 
 #[test]
-fn bytes_that_are_not_encrypted_as_agreed() {
+fn records_that_cannot_be_decrypted() {
     let text = "tls failed: cannot decrypt peer's message";
     check_script(
         |mut stream| {
-            // A record of content that no key was used on.
+            // An unencrypted application data record.
             stream.sock.write_all(&[&[23, 3, 3, 0, 32][..], &[0; 32]].concat()).unwrap();
             let _ = stream.sock.read_to_end(&mut Vec::new());
         },
@@ -259,7 +260,7 @@ fn bytes_that_are_not_encrypted_as_agreed() {
     );
 }
 
-/// Goal: a request of many records that does not fit the socket's buffer arrives whole.
+/// Goal: a request of many records that exceeds the socket buffer arrives completely.
 #[test]
 fn a_long_request_is_sent_in_parts() {
     let identity = Identity::create();
@@ -275,17 +276,17 @@ fn a_long_request_is_sent_in_parts() {
             stream.write_all(&right_reply(SMALL, "")).unwrap();
         }
     })]);
-    let origin = origin(peer.address, &over_tls(Tls::Full, KEEP_ALIVE), &workload, &identity.trust());
-    Bench::with(TlsDriver::new(origin)).run(async |bench| {
+    let web = context(peer.address, &over_tls(Tls::Full, KEEP_ALIVE), &workload, &identity.trust());
+    Fixture::with(TlsDriver::new(web)).run(async |fixture| {
         for _ in 0..2 {
-            assert_eq!(bench.get(SMALL).await.outcome, Outcome::Ok);
+            assert_eq!(fixture.get(SMALL).await.outcome, Outcome::Ok);
         }
     });
     peer.join();
 }
 
-/// Ends the encrypted connection by `close_notify` and leaves its socket open; returns what comes until the client
-/// closes it, which it does in time.
+/// Ends the TLS connection by `close_notify` and leaves its socket open; returns the bytes received until the
+/// client closes it, which it does in time.
 fn end_without_fin(mut stream: TlsStream) -> Vec<u8> {
     stream.conn.send_close_notify();
     stream.flush().unwrap();
@@ -294,13 +295,14 @@ fn end_without_fin(mut stream: TlsStream) -> Vec<u8> {
     after
 }
 
-/// Goal: what the peer says ends the reply, not what becomes of its socket (RFC 8446 section 6.1, RFC 5246 section 7.2.1).
+/// Goal: `close_notify` ends the response, not the end of the socket (RFC 8446 section 6.1, RFC 5246 section
+/// 7.2.1).
 #[test]
-fn a_last_word_ends_a_reply_although_the_socket_stays_open() {
+fn close_notify_ends_a_reply_even_if_the_socket_stays_open() {
     let identity = Identity::create();
     for version in BOTH {
         let config = identity.config(version, &[]);
-        // With a length, and with a body that only the end of the connection ends.
+        // With a length, and with a body that ends with the connection.
         for head in ["Content-Length: 500\r\n", ""] {
             let script = || {
                 let config = Arc::clone(&config);
@@ -314,14 +316,14 @@ fn a_last_word_ends_a_reply_although_the_socket_stays_open() {
             };
             for connection in [Connection::PerRequest, KEEP_ALIVE] {
                 let peer = Peer::start(vec![script(), script()]);
-                bench(peer.address, connection, &identity.trust()).run(async |bench| {
+                fixture(peer.address, connection, &identity.trust()).run(async |fixture| {
                     for _ in 0..2 {
-                        let reply = bench.get(SMALL).await;
+                        let reply = fixture.get(SMALL).await;
                         assert_eq!(reply.outcome, Outcome::Ok, "{version:?} {head:?} {connection:?}");
                         let took = reply.marks.done - reply.marks.sent;
                         assert!(took < model::CLOSE_WAIT_MAX, "{version:?} {head:?} {connection:?}: {took}");
                     }
-                    assert_eq!(bench.left_open(), 0, "it said that it has ended");
+                    assert_eq!(fixture.left_open(), 0, "it sent `close_notify`");
                 });
                 peer.join();
             }
@@ -329,21 +331,21 @@ fn a_last_word_ends_a_reply_although_the_socket_stays_open() {
     }
 }
 
-/// Goal: no request goes out on a connection that the peer has ended, be that known with the reply, before the next
-/// request, or only when the request is out: then it is asked again, as nobody has looked at it.
+/// Goal: no request is sent on a connection that the peer has ended, whether that is seen with the response,
+/// before the next request, or only after it was sent: then it is retried, since it was not processed.
 #[test]
-fn a_connection_that_the_peer_has_ended_by_its_word_is_not_used_again() {
+fn a_connection_ended_by_close_notify_is_not_reused() {
     let identity = Identity::create();
     let config = identity.config(&TLS13, &[]);
     let (tell, told) = channel();
-    // Together with the reply.
+    // Together with the response.
     let first = {
         let config = Arc::clone(&config);
         connection(move |stream| {
             let mut stream = accept(stream, &config);
             read_request(&mut stream);
             stream.conn.writer().write_all(&right_reply(SMALL, "")).unwrap();
-            assert!(end_without_fin(stream).is_empty(), "no request comes after it");
+            assert!(end_without_fin(stream).is_empty(), "no request follows");
         })
     };
     // A moment later.
@@ -358,10 +360,10 @@ fn a_connection_that_the_peer_has_ended_by_its_word_is_not_used_again() {
             tell.send(()).unwrap();
             let mut after = Vec::new();
             let _ = stream.sock.read_to_end(&mut after);
-            assert!(after.is_empty(), "no request comes after it");
+            assert!(after.is_empty(), "no request follows");
         })
     };
-    // When the next request is on its way already.
+    // When the next request has already been sent.
     let third = {
         let config = Arc::clone(&config);
         connection(move |stream| {
@@ -370,26 +372,27 @@ fn a_connection_that_the_peer_has_ended_by_its_word_is_not_used_again() {
             stream.write_all(&right_reply(SMALL, "")).unwrap();
             let mut byte = [0];
             stream.sock.peek(&mut byte).unwrap();
-            assert!(!end_without_fin(stream).is_empty(), "it came");
+            assert!(!end_without_fin(stream).is_empty(), "the request arrived");
         })
     };
     let last = connection(move |stream| serve(accept(stream, &config), true));
     let peer = Peer::start(vec![first, second, third, last]);
-    bench(peer.address, KEEP_ALIVE, &identity.trust()).run(async |bench| {
-        assert_eq!(bench.get(SMALL).await.outcome, Outcome::Ok);
-        assert_eq!(bench.get(SMALL).await.outcome, Outcome::Ok);
+    fixture(peer.address, KEEP_ALIVE, &identity.trust()).run(async |fixture| {
+        assert_eq!(fixture.get(SMALL).await.outcome, Outcome::Ok);
+        assert_eq!(fixture.get(SMALL).await.outcome, Outcome::Ok);
         told.recv().unwrap();
-        assert_eq!(bench.get(SMALL).await.outcome, Outcome::Ok);
-        let reply = bench.get(SMALL).await;
+        assert_eq!(fixture.get(SMALL).await.outcome, Outcome::Ok);
+        let reply = fixture.get(SMALL).await;
         assert_eq!(reply.outcome, Outcome::Ok);
-        assert!(reply.marks.sent < reply.marks.connected, "the last one came over a connection of its own");
+        assert!(reply.marks.sent < reply.marks.connected, "the last one used a connection of its own");
     });
     peer.join();
 }
 
-/// Goal: what may not be asked twice is a failure then, and so is an end before the reply on a new connection.
+/// Goal: a request that must not be retried fails, and so does an end before the response on a new
+/// connection.
 #[test]
-fn an_end_before_the_reply_is_a_failure_where_nothing_is_asked_again() {
+fn an_end_before_the_reply_is_a_failure_without_retry() {
     let identity = Identity::create();
     let config = identity.config(&TLS13, &[]);
     let ends_after = |replies: usize| {
@@ -410,38 +413,38 @@ fn an_end_before_the_reply_is_a_failure_where_nothing_is_asked_again() {
     let mut workload = workload();
     workload.requests[usize::from(SMALL)].method = "POST".to_owned();
     let peer = Peer::start(vec![ends_after(1), ends_after(0)]);
-    let origin = origin(peer.address, &over_tls(Tls::Full, KEEP_ALIVE), &workload, &identity.trust());
-    Bench::with(TlsDriver::new(origin)).run(async |bench| {
-        assert_eq!(bench.get(SMALL).await.outcome, Outcome::Ok);
+    let web = context(peer.address, &over_tls(Tls::Full, KEEP_ALIVE), &workload, &identity.trust());
+    Fixture::with(TlsDriver::new(web)).run(async |fixture| {
+        assert_eq!(fixture.get(SMALL).await.outcome, Outcome::Ok);
         for _ in 0..2 {
             let text = "POST /small.html: connection ended after 0 bytes";
-            assert_eq!(bench.told(SMALL).await, (Outcome::Truncated, text.to_owned()));
+            assert_eq!(fixture.get_described(SMALL).await, (Outcome::Truncated, text.to_owned()));
         }
     });
     peer.join();
 }
 
-/// Goal: a server that many have written: Python's asyncio with its defaults sends no FIN before the client's
+/// Goal: a common kind of server is measured: Python's asyncio sends no FIN by default before the client's
 /// `close_notify`, for up to 30 s.
 #[test]
-fn pythons_asyncio_is_measured_as_it_serves() {
+fn python_asyncio_servers_are_measured_without_delay() {
     const N: usize = 40;
     let identity = Identity::create();
     for version in ["TLSv1_2", "TLSv1_3"] {
         let server = Asyncio::start(&identity, version);
         for connection in [KEEP_ALIVE, Connection::PerRequest] {
-            bench(server.address, connection, &identity.trust()).run(async |bench| {
+            fixture(server.address, connection, &identity.trust()).run(async |fixture| {
                 for n in 0..N {
-                    let (outcome, text) = bench.told(SMALL).await;
+                    let (outcome, text) = fixture.get_described(SMALL).await;
                     assert_eq!(outcome, Outcome::Ok, "{version} {connection:?}, request {n}: {text}");
                 }
-                assert_eq!(bench.left_open(), 0, "{version} {connection:?}");
+                assert_eq!(fixture.left_open(), 0, "{version} {connection:?}");
             });
         }
     }
 }
 
-/// A server written for Python's asyncio, which answers once per connection without saying so beforehand.
+/// A Python asyncio server that answers once per connection without announcing the close.
 struct Asyncio {
     address: SocketAddr,
     process: Child,

@@ -1,7 +1,7 @@
 //! Errors that end a run, or keep it from beginning.
 
 use analysis::find_max::FindMaxError;
-use drivers::PolicyError;
+use drivers::TargetPolicyError;
 use runfile::RunFileError;
 use testbed::{SutError, WatchError};
 use thiserror::Error;
@@ -17,7 +17,7 @@ pub const INTERRUPTED: &str = "interrupted by the user";
 pub enum FleetError {
     /// The target policy, or a name that leads nowhere.
     #[error(transparent)]
-    Policy(#[from] PolicyError),
+    Policy(#[from] TargetPolicyError),
     /// The server cannot be brought up, or did not stay up.
     #[error(transparent)]
     Sut(#[from] SutError),

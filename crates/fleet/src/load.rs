@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use benchmarks::pages::Pages;
-use drivers::Policy;
+use drivers::TargetPolicy;
 use drivers::web::{
-    HandshakeCounts, Http2Driver, Origin, OriginError, OriginSetup, PlainDriver, Target, TlsDriver, Trust,
+    HandshakeCounts, Http2Driver, PlainDriver, Target, TlsDriver, Trust, WebContext, WebContextOptions,
+    WebSetupError,
 };
 use engine::{Driver, HealthProbe, PointSetup, Sink, run_point_on_this_thread};
 use model::{
@@ -53,11 +54,11 @@ pub(crate) struct Aim {
 
 impl Aim {
     /// Makes ready what all connections of a thread share.
-    pub(crate) fn origin(&self, plan: &Plan, clock: RealClock) -> Result<Rc<Origin>, OriginError> {
-        Origin::new(OriginSetup {
+    pub(crate) fn origin(&self, plan: &Plan, clock: RealClock) -> Result<Rc<WebContext>, WebSetupError> {
+        WebContext::new(WebContextOptions {
             target: &self.target,
             address: self.address,
-            policy: Policy,
+            policy: TargetPolicy,
             workload: &plan.workload,
             secrets: &self.secrets,
             protocol: &plan.protocol,
@@ -81,7 +82,7 @@ pub enum LoadError {
     },
     /// The workload cannot be fetched.
     #[error(transparent)]
-    Origin(#[from] OriginError),
+    Origin(#[from] WebSetupError),
 }
 
 /// What load threads send to the controller.
@@ -337,7 +338,7 @@ impl LoadThread<'_> {
 
 enum Failure {
     System(io::Error),
-    Origin(OriginError),
+    Origin(WebSetupError),
 }
 
 impl From<io::Error> for Failure {
@@ -346,8 +347,8 @@ impl From<io::Error> for Failure {
     }
 }
 
-impl From<OriginError> for Failure {
-    fn from(error: OriginError) -> Failure {
+impl From<WebSetupError> for Failure {
+    fn from(error: WebSetupError) -> Failure {
         Failure::Origin(error)
     }
 }

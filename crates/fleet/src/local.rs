@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use drivers::web::{HandshakeCounts, Target, Trust};
-use drivers::{Policy, PolicyError};
+use drivers::{TargetPolicy, TargetPolicyError};
 use model::{FileSet, HttpVersion, LoadPoint, Machine, Plan, Protocol, Secrets, Tls};
 use testbed::{
     DiskLimits, Limits, PopulateError, Populated, RunningSut, Server, SutError, SutRequest, Transport,
@@ -264,18 +264,18 @@ fn prove_memory_limit(
     Ok(Some(text))
 }
 
-fn aim_at_sut(sut: &RunningSut) -> Result<Aim, PolicyError> {
+fn aim_at_sut(sut: &RunningSut) -> Result<Aim, TargetPolicyError> {
     // Without TLS it has none, and none is asked for.
     let trust = sut.certificate_der().map_or(Trust::Any, |der| Trust::Certificate(der.to_owned()));
     let target: Target = sut.url().parse().expect("our own URL");
-    let addresses = Policy.resolve(&target.host, target.port)?;
+    let addresses = TargetPolicy.resolve(&target.host, target.port)?;
     Ok(Aim { target, address: addresses[0], trust, secrets: Secrets::default() })
 }
 
 fn aim_at(target: &Target, trust: Trust, clock: RealClock, stop: &AtomicBool) -> Result<Aim, FleetError> {
     let (host, port) = (target.host.clone(), target.port);
     let addresses =
-        unless_stopped(stop, move || Policy.resolve(&host, port)).ok_or(VerifyError::Interrupted)??;
+        unless_stopped(stop, move || TargetPolicy.resolve(&host, port)).ok_or(VerifyError::Interrupted)??;
     let address = first_that_answers(&addresses, clock, stop).ok_or(VerifyError::Interrupted)?;
     Ok(Aim { target: target.clone(), address, trust, secrets: Secrets::default() })
 }

@@ -1,11 +1,12 @@
-//! Some of each kind of object before load begins: a server that serves something else need not be loaded.
+//! The check of some objects of each kind before load begins: a server with other contents need not be
+//! loaded.
 
 use std::io;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use drivers::web::{CertificateProblem, Http2Driver, Origin, OriginError, PlainDriver, TlsDriver};
+use drivers::web::{CertificateProblem, Http2Driver, PlainDriver, TlsDriver, WebContext, WebSetupError};
 use engine::Driver;
 use model::{HttpVersion, Outcome, Plan, Tls, WebRequest};
 use thiserror::Error;
@@ -13,25 +14,25 @@ use units::{Clock, RealClock};
 
 use crate::load::Aim;
 
-/// Most wrong objects that are named; one is mostly enough to know.
+/// Maximum number of wrong objects that are named; usually one explains the others.
 const NAMED_MAX: usize = 5;
 
-/// Most objects of a kind of request that are fetched.
+/// Maximum number of objects fetched per kind of request.
 const SAMPLES_MAX: u64 = 20;
 
-/// How often a wait for a reply looks whether it is to end.
+/// Interval at which a wait for a response checks whether it is interrupted.
 const STOP_STEP: Duration = Duration::from_millis(100);
 
-/// An object that the server does not serve as the workload has it.
+/// An object that the server does not serve as defined by the workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrongObject {
-    /// How the request ended.
+    /// The outcome of the request.
     pub outcome: Outcome,
-    /// What was seen, for people.
+    /// The description of the failure.
     pub text: String,
 }
 
-/// Why the server is not fit to be loaded.
+/// The reason why the server is not fit to be loaded.
 #[derive(Debug, Error)]
 pub enum VerifyError {
     /// The system refused a socket or runtime.
@@ -39,34 +40,34 @@ pub enum VerifyError {
     System(#[from] io::Error),
     /// The workload cannot be fetched.
     #[error(transparent)]
-    Origin(#[from] OriginError),
-    /// No connection to it comes about.
+    Origin(#[from] WebSetupError),
+    /// No connection can be established.
     #[error("no connection to {target}: {text}")]
     Unreachable {
-        /// The server as named.
+        /// The server as given.
         target: String,
-        /// What was seen, for people.
+        /// The description of the failure.
         text: String,
     },
-    /// It shows a certificate that is not accepted.
+    /// Its certificate is not accepted.
     #[error("the certificate of {target} is not accepted: {problem}")]
     Certificate {
-        /// The server as named.
+        /// The server as given.
         target: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: CertificateProblem,
     },
-    /// The user asked for the end.
+    /// The user interrupted the run.
     #[error("interrupted before the first load point; there is no run file")]
     Interrupted,
     /// It does not serve the workload.
-    #[error("{n_wrong} of {n_objects} objects are not served as the benchmark has them:{}", lines(named))]
+    #[error("{n_wrong} of {n_objects} objects are not served as the benchmark defines them:{}", lines(named))]
     Wrong {
-        /// How many.
+        /// Number of wrong objects.
         n_wrong: usize,
-        /// Of how many.
+        /// Number of objects checked.
         n_objects: usize,
-        /// The first of them.
+        /// The first wrong objects.
         named: Vec<WrongObject>,
     },
 }
@@ -78,7 +79,7 @@ fn lines(named: &[WrongObject]) -> String {
 /// Fetches objects of every kind of request once, one after another.
 ///
 /// # Errors
-/// If one of them is not right, or `stop` is set before all of them were fetched.
+/// An object is wrong, or `stop` is set before all of them were fetched.
 pub(crate) fn verify(plan: &Plan, aim: &Aim, clock: RealClock, stop: &AtomicBool) -> Result<(), VerifyError> {
     let origin = aim.origin(plan, clock)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -106,7 +107,7 @@ async fn stopped(stop: &AtomicBool) {
 }
 
 async fn fetch_all_by(
-    origin: &Rc<Origin>,
+    origin: &Rc<WebContext>,
     plan: &Plan,
     aim: &Aim,
     clock: RealClock,
@@ -120,8 +121,8 @@ async fn fetch_all_by(
     }
 }
 
-/// Lists what is asked for: of every kind of request all objects if they are few, else some of them, the first
-/// and the last included.
+/// Lists the objects to fetch: of every kind of request all objects if they are few, else some of them,
+/// including the first and the last.
 fn samples(plan: &Plan) -> Vec<WebRequest> {
     let kinds = (0..).zip(&plan.workload.requests);
     let samples = kinds.flat_map(|(kind, request)| {
@@ -133,11 +134,11 @@ fn samples(plan: &Plan) -> Vec<WebRequest> {
     samples.collect()
 }
 
-/// Returns the objects that are not right.
+/// Returns the wrong objects.
 async fn fetch_all(
     plan: &Plan,
     aim: &Aim,
-    origin: &Origin,
+    origin: &WebContext,
     mut driver: impl Driver<Operation = WebRequest>,
     clock: RealClock,
 ) -> Result<Vec<WrongObject>, VerifyError> {
@@ -162,7 +163,7 @@ async fn fetch_all(
             Err(_) => {
                 driver.give_up();
                 wrong.push(WrongObject { outcome: Outcome::TimedOut, text: timed_out(plan, &request) });
-                // The others would cost as much time again.
+                // The others would take as much time again.
                 break;
             }
         }
@@ -170,7 +171,7 @@ async fn fetch_all(
     Ok(wrong)
 }
 
-/// Says which request had no complete reply in time.
+/// Describes a request without a complete response in time.
 fn timed_out(plan: &Plan, request: &WebRequest) -> String {
     let kind = &plan.workload.requests[usize::from(request.kind)];
     let (path, limit) = (kind.path_of(request.number), plan.protocol.time_limit);
@@ -187,9 +188,9 @@ mod tests {
 
     use super::*;
 
-    /// Goal: the message names the request as it was made. Method: a server that never answers.
+    /// Goal: the message contains the request's own method. Method: a server that never answers.
     #[test]
-    fn a_request_without_a_reply_in_time_is_named_by_its_own_method() {
+    fn a_timed_out_request_is_described_with_its_method() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         for method in ["GET", "HEAD", "POST"] {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use drivers::Policy;
+use drivers::TargetPolicy;
 use drivers::web::{Target, Trust};
 use fleet::{FleetError, ServerChoice};
 use model::{Accelerator, FileSet, Gateway, GatewayKind, HttpVersion, Plan, Tls};
@@ -225,7 +225,7 @@ fn servers(arguments: &SutArguments) -> Result<Vec<(String, ChosenServer)>, Fail
     if let Some(url) = &arguments.target {
         let target: Target = url.parse().map_err(Failure::usage)?;
         // A forbidden address is refused before anything else happens.
-        Policy.resolve(&target.host, target.port).map_err(FleetError::from)?;
+        TargetPolicy.resolve(&target.host, target.port).map_err(FleetError::from)?;
         return Ok(vec![(url.clone(), ChosenServer::External(target))]);
     }
     let named = |name: &String| match name.as_str() {

@@ -148,7 +148,7 @@ impl From<FleetError> for Failure {
     fn from(error: FleetError) -> Failure {
         let failure = |exit| Failure::new(exit, &error);
         match &error {
-            FleetError::Policy(drivers::PolicyError::Forbidden { .. }) => failure(Exit::Refused).hint(
+            FleetError::Policy(drivers::TargetPolicyError::Forbidden { .. }) => failure(Exit::Refused).hint(
                 "Plimsoll sends load to loopback and private addresses only; run it inside the server's own network",
             ),
             FleetError::Policy(_) => {
@@ -198,7 +198,9 @@ fn certificate_hint(problem: &CertificateProblem) -> &'static str {
         CertificateProblem::SelfSigned => {
             "`--ca FILE` accepts the certificate in FILE (PEM); `--insecure` accepts any, and the result notes it"
         }
-        CertificateProblem::UnknownIssuer(_) | CertificateProblem::NotOurs | CertificateProblem::Other(_) => {
+        CertificateProblem::UnknownIssuer(_)
+        | CertificateProblem::NotFromThisRun
+        | CertificateProblem::Other(_) => {
             "`--ca FILE` accepts certificates of the authority in FILE (PEM); `--insecure` accepts any, and the result \
             notes it"
         }

@@ -1,4 +1,4 @@
-//! Performs requests for one virtual user over HTTP/1.
+//! The HTTP/1 driver of one virtual user.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -9,166 +9,171 @@ use model::{Connection, Marks, Outcome, Reply, WebRequest};
 use tokio::task::AbortHandle;
 use units::{Clock, Nanos};
 
-use super::carrier::Carrier;
-use super::connection::{Arrived, Link};
+use super::context::WebContext;
 use super::describe::describe;
-use super::failure::Failure;
-use super::origin::Origin;
+use super::failure::OperationFailure;
 use super::reply::{Progress, ReplyReader};
-use super::tls::TlsLink;
+use super::tcp::{Received, TcpTransport};
+use super::tls::TlsTransport;
+use super::transport::Http1Transport;
 
-/// Performs requests for one virtual user over HTTP/1, not encrypted.
-pub type PlainDriver = WebDriver<Link>;
+/// A driver of one virtual user for HTTP/1 without TLS.
+pub type PlainDriver = WebDriver<TcpTransport>;
 
-/// Performs requests for one virtual user over HTTP/1 and TLS.
-pub type TlsDriver = WebDriver<TlsLink>;
+/// A driver of one virtual user for HTTP/1 over TLS.
+pub type TlsDriver = WebDriver<TlsTransport>;
 
-/// Performs requests for one virtual user over HTTP/1; holds its connection where that is kept.
+/// A driver of one virtual user for HTTP/1; owns the user's connection between requests.
 ///
 /// | a connection is in | when | until |
 /// |---|---|---|
-/// | `kept` | its reply is complete and it can carry another request | the next request goes out on it, or it is not fresh any more |
-/// | `closing` | its reply is complete and was to be its last, and the peer has not ended it | the peer does, or the engine has waited long enough |
-/// | `parting` | the peer has ended it by `close_notify`, and its socket is open | the peer closes its side, which makes it the one that has to remember the connection (TIME-WAIT); or the user's next connection is begun |
-pub struct WebDriver<C: Carrier> {
-    origin: Rc<Origin>,
-    memory: C::Memory,
+/// | `kept` | its response is complete and it can be reused | the next request is sent on it, or it can no longer be reused |
+/// | `closing` | its last response is complete, and the peer has not ended it | the peer does, or the engine's limit is reached |
+/// | `pending_close` | the peer has ended it by `close_notify`, and its socket is open | the peer closes its side, so that TIME-WAIT is the peer's; or the user's next connection starts |
+pub struct WebDriver<C: Http1Transport> {
+    web: Rc<WebContext>,
+    user_state: C::UserState,
     kept: Option<C>,
     closing: Option<C>,
-    parting: Option<Parting>,
+    pending_close: Option<PendingClose>,
 }
 
-/// A task that keeps a socket until the peer closes its side; it ends with this, if not before.
-struct Parting(AbortHandle);
+/// A task that keeps a socket until the peer closes its side; dropping this closes it.
+struct PendingClose(AbortHandle);
 
-impl Drop for Parting {
+impl Drop for PendingClose {
     fn drop(&mut self) {
         self.0.abort();
     }
 }
 
-/// What came of an exchange on a connection.
-struct Exchanged<C> {
+/// The result of an exchange on a connection.
+struct ExchangeResult<C> {
     progress: Progress,
-    /// The connection; `None` if there is none any more.
-    carrier: Option<C>,
-    /// Whether the connection was kept from an operation before.
+    /// The connection; `None` if it is gone.
+    transport: Option<C>,
+    /// Whether the connection was kept from an earlier operation.
     is_kept: bool,
-    end: End,
+    end: ConnectionEnd,
 }
 
-/// How far a connection has come to its end.
+/// The state of a connection's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
+enum ConnectionEnd {
     /// The peer has not ended it.
     Outstanding,
-    /// The peer has said that nothing follows (`close_notify`); its socket can be open.
-    Said,
+    /// The peer has announced the end (`close_notify`); its socket may still be open.
+    Announced,
     /// The peer has closed its side, or there is no connection.
     Closed,
 }
 
-impl<C: Carrier> WebDriver<C> {
-    /// Makes a driver without a connection.
-    pub fn new(origin: Rc<Origin>) -> WebDriver<C> {
-        let memory = C::memory(&origin);
-        WebDriver { origin, memory, kept: None, closing: None, parting: None }
+impl<C: Http1Transport> WebDriver<C> {
+    /// Creates a driver without a connection.
+    pub fn new(web: Rc<WebContext>) -> WebDriver<C> {
+        let user_state = C::user_state(&web);
+        WebDriver { web, user_state, kept: None, closing: None, pending_close: None }
     }
 
-    /// Takes the kept connection, if it can still be used.
+    /// Takes the kept connection if it can be reused.
     fn take_kept(&mut self) -> Option<C> {
-        let mut carrier = self.kept.take()?;
-        carrier.link().is_fresh().then_some(carrier)
+        let mut transport = self.kept.take()?;
+        transport.tcp().is_fresh().then_some(transport)
     }
 
-    /// Sends a request on the kept connection or a new one and reads the reply.
+    /// Sends a request on the kept connection or a new one and reads the response.
     async fn exchange(
         &mut self,
         operation: &WebRequest,
         marks: &mut Marks,
         reply: &mut ReplyReader<'_>,
-    ) -> Exchanged<C> {
-        let origin = Rc::clone(&self.origin);
+    ) -> ExchangeResult<C> {
+        let web = Rc::clone(&self.web);
         let kept = self.take_kept();
         let is_kept = kept.is_some();
         let sent = match kept {
-            Some(carrier) => carrier.send(&origin, operation).await.map(|carrier| (carrier, marks.sent)),
+            Some(transport) => transport.send(&web, operation).await.map(|transport| (transport, marks.sent)),
             None => {
-                let mut opened = pin!(C::open(&origin, &self.memory, operation));
+                let mut opened = pin!(C::open(&web, &self.user_state, operation));
                 poll_fn(|context| {
                     let opened = opened.as_mut().poll(context);
-                    // The peer may wait for the end of the one before.
-                    self.parting = None;
+                    // The peer may be waiting for the end of the previous connection.
+                    self.pending_close = None;
                     opened
                 })
                 .await
             }
         };
-        let (mut carrier, connected) = match sent {
+        let (mut transport, connected) = match sent {
             Ok(sent) => sent,
             Err(failure) => {
-                return Exchanged { progress: failure.into(), carrier: None, is_kept, end: End::Closed };
+                return ExchangeResult {
+                    progress: failure.into(),
+                    transport: None,
+                    is_kept,
+                    end: ConnectionEnd::Closed,
+                };
             }
         };
         marks.connected = connected;
-        carrier.link().requests += 1;
-        let (progress, end) = receive(&origin, &mut carrier, marks, reply).await;
-        Exchanged { progress, carrier: Some(carrier), is_kept, end }
+        transport.tcp().requests += 1;
+        let (progress, end) = receive(&web, &mut transport, marks, reply).await;
+        ExchangeResult { progress, transport: Some(transport), is_kept, end }
     }
 
-    /// Returns whether a connection that has carried so many requests may carry another one.
+    /// Returns whether a connection that has carried this many requests may be reused.
     fn may_keep(&self, requests: u32) -> bool {
-        match self.origin.connection {
+        match self.web.connection {
             Connection::PerRequest => false,
             Connection::Sessions => true,
             Connection::KeepAlive { requests_max } => requests_max.is_none_or(|max| requests < max),
         }
     }
 
-    /// Closes a connection; not yet its socket, if the peer is about to close its side.
-    fn part(&mut self, carrier: C, end: End) {
-        if end == End::Said {
-            let task = tokio::task::spawn_local(async move { carrier.closed().await });
-            self.parting = Some(Parting(task.abort_handle()));
+    /// Closes a connection, but delays closing its socket if the peer is about to close its side.
+    fn close_transport(&mut self, transport: C, end: ConnectionEnd) {
+        if end == ConnectionEnd::Announced {
+            let task = tokio::task::spawn_local(async move { transport.wait_for_close().await });
+            self.pending_close = Some(PendingClose(task.abort_handle()));
         }
     }
 }
 
-impl<C: Carrier> Driver for WebDriver<C> {
+impl<C: Http1Transport> Driver for WebDriver<C> {
     type Operation = WebRequest;
 
     async fn perform(&mut self, operation: &WebRequest, sent: Nanos) -> Reply {
-        let origin = Rc::clone(&self.origin);
-        let (prepared, check) = origin.expected(operation);
+        let web = Rc::clone(&self.web);
+        let (prepared, check) = web.expected(operation);
         let mut marks = Marks { sent, ..Marks::default() };
         let mut reply = ReplyReader::new(prepared, check);
-        let closes = operation.closes || matches!(origin.connection, Connection::PerRequest);
-        let mut exchanged = self.exchange(operation, &mut marks, &mut reply).await;
-        if exchanged.was_over() && !reply.has_begun() && prepared.is_idempotent() {
-            if let Some(carrier) = exchanged.carrier.take() {
-                self.part(carrier, exchanged.end);
+        let closes = operation.closes || matches!(web.connection, Connection::PerRequest);
+        let mut result = self.exchange(operation, &mut marks, &mut reply).await;
+        if result.had_ended() && !reply.has_begun() && prepared.is_idempotent() {
+            if let Some(transport) = result.transport.take() {
+                self.close_transport(transport, result.end);
             }
-            exchanged = Box::pin(self.exchange(operation, &mut marks, &mut reply)).await;
+            result = Box::pin(self.exchange(operation, &mut marks, &mut reply)).await;
         }
-        let Exchanged { progress, mut carrier, end, .. } = exchanged;
-        let requests = carrier.as_mut().map_or(0, |carrier| carrier.link().requests);
+        let ExchangeResult { progress, mut transport, end, .. } = result;
+        let requests = transport.as_mut().map_or(0, |transport| transport.tcp().requests);
         marks.done = marks.last_byte;
-        match (progress, carrier) {
-            // Its end is outstanding, and part of the operation.
-            (Progress::Done { .. }, Some(carrier)) if closes && end == End::Outstanding => {
-                self.closing = Some(carrier);
+        match (progress, transport) {
+            // The end of the connection is still to come, and part of the operation.
+            (Progress::Done { .. }, Some(transport)) if closes && end == ConnectionEnd::Outstanding => {
+                self.closing = Some(transport);
             }
-            (Progress::Done { keep_alive: true }, Some(carrier))
-                if !closes && end == End::Outstanding && self.may_keep(requests) =>
+            (Progress::Done { keep_alive: true }, Some(transport))
+                if !closes && end == ConnectionEnd::Outstanding && self.may_keep(requests) =>
             {
-                self.kept = Some(carrier);
+                self.kept = Some(transport);
             }
-            (_, carrier) => {
-                if let Some(carrier) = carrier {
-                    self.part(carrier, end);
+            (_, transport) => {
+                if let Some(transport) = transport {
+                    self.close_transport(transport, end);
                 }
-                // A connection that was not kept is closed by now: that is part of the operation.
-                marks.done = origin.clock.now();
+                // A connection that is not kept is closed by now, which is part of the operation.
+                marks.done = web.clock.now();
             }
         }
         let (outcome, detail) = match progress {
@@ -183,129 +188,135 @@ impl<C: Carrier> Driver for WebDriver<C> {
     }
 
     async fn close(&mut self, reply: &mut Reply) {
-        let origin = Rc::clone(&self.origin);
-        if let Some(mut carrier) = self.closing.take() {
-            match until_end(&origin, &mut carrier, reply.body_bytes).await {
-                Ok(end) => self.part(carrier, end),
+        let web = Rc::clone(&self.web);
+        if let Some(mut transport) = self.closing.take() {
+            match wait_for_end(&web, &mut transport, reply.body_bytes).await {
+                Ok(end) => self.close_transport(transport, end),
                 Err(failure) => (reply.outcome, reply.detail) = (failure.outcome, failure.detail),
             }
         }
-        reply.marks.done = origin.clock.now();
+        reply.marks.done = web.clock.now();
     }
 
     fn give_up(&mut self) {
         self.kept = None;
         self.closing = None;
-        self.parting = None;
+        self.pending_close = None;
     }
 
     fn describe(&self, operation: &WebRequest, reply: &Reply) -> String {
-        describe(&self.origin, operation, reply)
+        describe(&self.web, operation, reply)
     }
 }
 
-impl<C: Carrier> Exchanged<C> {
-    /// Returns whether the peer had ended a kept connection by `close_notify` when the request went out on it: before
-    /// that was known here. It does not look at what follows (RFC 8446 section 6.1).
-    fn was_over(&self) -> bool {
-        let has_ended = self.carrier.as_ref().is_some_and(Carrier::has_ended);
+impl<C: Http1Transport> ExchangeResult<C> {
+    /// Returns whether the peer had ended a kept connection by `close_notify` before the request was sent,
+    /// which became known only afterwards. The peer then ignores the request (RFC 8446 section 6.1).
+    fn had_ended(&self) -> bool {
+        let has_ended = self.transport.as_ref().is_some_and(Http1Transport::has_ended);
         self.is_kept && has_ended && matches!(self.progress, Progress::Failed(_))
     }
 }
 
-/// Reads the reply to its end. Returns what it came to, and how far the connection has come to its own.
-async fn receive<C: Carrier>(
-    origin: &Origin,
-    carrier: &mut C,
+/// Reads the response to its end. Returns its progress and the state of the connection's end.
+async fn receive<C: Http1Transport>(
+    web: &WebContext,
+    transport: &mut C,
     marks: &mut Marks,
     reply: &mut ReplyReader<'_>,
-) -> (Progress, End) {
-    // Said together with the end of the handshake: nothing follows.
-    if carrier.has_ended() {
-        return (ended(carrier, reply), End::Said);
+) -> (Progress, ConnectionEnd) {
+    // The end was announced together with the last handshake message.
+    if transport.has_ended() {
+        return (ended(transport, reply), ConnectionEnd::Announced);
     }
     loop {
-        let arrived = match carrier.read(origin).await {
-            Ok(arrived) => arrived,
-            Err(error) => return (Failure::from(error).into(), End::Closed),
+        let received = match transport.read(web).await {
+            Ok(received) => received,
+            Err(error) => return (OperationFailure::from(error).into(), ConnectionEnd::Closed),
         };
         let mut progress = Progress::Open;
-        if arrived.bytes != 0 {
-            let now = origin.clock.now();
-            let given = carrier.pieces(origin, arrived, |piece| {
+        if received.bytes != 0 {
+            let now = web.clock.now();
+            let given = transport.decode(web, received, |piece| {
                 marks.last_byte = now;
                 if marks.first_byte == Nanos::ZERO {
                     marks.first_byte = now;
                 }
                 progress = match progress {
                     Progress::Open => reply.read(piece),
-                    // Bytes after a complete reply on a connection that carries no other.
+                    // Bytes after a complete response, although no other request was sent.
                     Progress::Done { .. } => too_many(reply.body_bytes, piece),
                     failed => failed,
                 };
             });
             if let (Progress::Open, Err(failure)) = (progress, given) {
-                return (failure.into(), End::Closed);
+                return (failure.into(), ConnectionEnd::Closed);
             }
         }
-        match (progress, end_of(carrier, arrived)) {
-            (Progress::Open, End::Outstanding) => {}
-            (Progress::Open, end) => return (ended(carrier, reply), end),
+        match (progress, connection_end(transport, received)) {
+            (Progress::Open, ConnectionEnd::Outstanding) => {}
+            (Progress::Open, end) => return (ended(transport, reply), end),
             (progress, end) => return (progress, end),
         }
     }
 }
 
-/// Returns how far a connection has come to its end with what has arrived.
-fn end_of<C: Carrier>(carrier: &C, arrived: Arrived) -> End {
-    match arrived.is_end {
-        true => End::Closed,
-        false if carrier.has_ended() => End::Said,
-        false => End::Outstanding,
+/// Returns the state of a connection's end after these bytes.
+fn connection_end<C: Http1Transport>(transport: &C, received: Received) -> ConnectionEnd {
+    match received.is_end {
+        true => ConnectionEnd::Closed,
+        false if transport.has_ended() => ConnectionEnd::Announced,
+        false => ConnectionEnd::Outstanding,
     }
 }
 
-/// Waits until the peer ends a connection whose reply is complete; returns how it does.
+/// Waits until the peer ends a connection whose response is complete; returns how it does.
 ///
-/// The peer does so, not we, because the side that closes first is the one that has to remember the connection
-/// (TIME-WAIT).
-async fn until_end<C: Carrier>(origin: &Origin, carrier: &mut C, body_bytes: u64) -> Result<End, Failure> {
+/// The driver leaves closing to the peer, because the side that closes first has to keep the connection in
+/// TIME-WAIT.
+async fn wait_for_end<C: Http1Transport>(
+    web: &WebContext,
+    transport: &mut C,
+    body_bytes: u64,
+) -> Result<ConnectionEnd, OperationFailure> {
     loop {
-        // All has arrived and is right. Whether a reset is seen behind it is a matter of microseconds.
-        let Ok(arrived) = carrier.read(origin).await else { return Ok(End::Closed) };
+        // The response is complete and correct; a reset behind it is a matter of timing.
+        let Ok(received) = transport.read(web).await else { return Ok(ConnectionEnd::Closed) };
         let mut progress = Progress::Open;
-        if arrived.bytes != 0 {
-            let given = carrier.pieces(origin, arrived, |piece| progress = too_many(body_bytes, piece));
+        if received.bytes != 0 {
+            let given = transport.decode(web, received, |piece| progress = too_many(body_bytes, piece));
             match (progress, given) {
                 (Progress::Failed(failure), _) => return Err(failure),
-                // What cannot be decrypted is no part of the reply.
-                (_, Err(_)) => return Ok(End::Closed),
+                // Bytes that cannot be decrypted are not part of the response.
+                (_, Err(_)) => return Ok(ConnectionEnd::Closed),
                 _ => {}
             }
         }
-        match end_of(carrier, arrived) {
-            End::Outstanding => {}
+        match connection_end(transport, received) {
+            ConnectionEnd::Outstanding => {}
             end => return Ok(end),
         }
     }
 }
 
 fn too_many(body_bytes: u64, piece: &[u8]) -> Progress {
-    Failure::new(Outcome::WrongLength, body_bytes + piece.len() as u64).into()
+    OperationFailure::new(Outcome::WrongLength, body_bytes + piece.len() as u64).into()
 }
 
-/// Takes the end of a reply that was not complete by its own framing.
-fn ended<C: Carrier>(carrier: &mut C, reply: &mut ReplyReader<'_>) -> Progress {
+/// Handles the end of a response that was not complete by its own framing.
+fn ended<C: Http1Transport>(transport: &mut C, reply: &mut ReplyReader<'_>) -> Progress {
     let end = match reply.end() {
-        // What TLS is for: an end that only the TCP connection has announced may be anybody's.
-        Progress::Done { .. } if carrier.is_cut() => {
-            Failure::new(Outcome::Truncated, reply.body_bytes).into()
+        // Over TLS, an end announced by TCP alone may be a truncation attack.
+        Progress::Done { .. } if transport.may_be_truncated() => {
+            OperationFailure::new(Outcome::Truncated, reply.body_bytes).into()
         }
         end => end,
     };
     match end {
-        // A reset that came together with the last bytes has to be asked for.
-        Progress::Failed(failure) => carrier.link().error().map_or_else(Failure::from, |()| failure).into(),
+        // A reset that arrived with the last bytes has to be queried.
+        Progress::Failed(failure) => {
+            transport.tcp().error().map_or_else(OperationFailure::from, |()| failure).into()
+        }
         end => end,
     }
 }

@@ -1,25 +1,25 @@
-//! Why an operation fails.
+//! The failure of an operation.
 
 use model::Outcome;
 use rustix::io::Errno;
 
-/// Why an operation fails. Words that do not fit a number are left with `Origin::explain`.
+/// The failure of an operation. Text that does not fit a number is stored by `WebContext::explain`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Failure {
+pub struct OperationFailure {
     pub(crate) outcome: Outcome,
     /// As in [`model::Reply`].
     pub(crate) detail: u64,
 }
 
-impl Failure {
-    pub(crate) fn new(outcome: Outcome, detail: u64) -> Failure {
-        Failure { outcome, detail }
+impl OperationFailure {
+    pub(crate) fn new(outcome: Outcome, detail: u64) -> OperationFailure {
+        OperationFailure { outcome, detail }
     }
 }
 
-impl From<Errno> for Failure {
-    /// Sorts an error of the kernel into an outcome.
-    fn from(error: Errno) -> Failure {
+impl From<Errno> for OperationFailure {
+    /// Maps a kernel error to an outcome.
+    fn from(error: Errno) -> OperationFailure {
         let outcome = match error {
             Errno::CONNREFUSED => Outcome::Refused,
             Errno::CONNRESET | Errno::PIPE | Errno::CONNABORTED => Outcome::Reset,
@@ -29,6 +29,6 @@ impl From<Errno> for Failure {
             Errno::ACCESS | Errno::PERM => Outcome::Forbidden,
             _ => Outcome::Unreachable,
         };
-        Failure::new(outcome, error.raw_os_error() as u64)
+        OperationFailure::new(outcome, error.raw_os_error() as u64)
     }
 }

@@ -1,41 +1,41 @@
-//! Follows one reply through the pieces in which it arrives, and checks it against the object asked for.
+//! An incremental reader of one HTTP/1 response that checks it against the expected object.
 //!
 //! | state | input | next |
 //! |---|---|---|
 //! | head | part of a head | head, the part kept |
-//! | head | a whole interim head (1xx, but 101, which nobody asked for) | head, as long as interim heads have at most [`INTERIM_BYTES_MAX`] in all |
-//! | head | a whole head with the right status and a length that can be right | body |
-//! | body | bytes that are the object's | body, or done when the framing says so |
+//! | head | a complete interim head (1xx except 101, which was not requested) | head, as long as interim heads have at most [`INTERIM_BYTES_MAX`] in all |
+//! | head | a complete head with the expected status and a possible length | body |
+//! | body | bytes of the object | body, or done when the framing says so |
 //! | any | anything else | failed |
-//! | any | end of input | done if the framing allows it, else truncated |
+//! | any | end of input | done if the framing allows it, otherwise truncated |
 //!
-//! No socket, no clock: tests feed it bytes.
+//! It has no socket and no clock: tests feed it bytes.
 
 use http1::{
     BodyReader, EncodedResponseHead, Framing, HeadError, INTERIM_BYTES_MAX, Parsed, parse_encoded_response,
 };
 use model::Outcome;
 
-use super::check::Check;
-use super::failure::Failure;
-use super::request::Prepared;
+use super::body_check::BodyCheck;
+use super::failure::OperationFailure;
+use super::request::PreparedRequest;
 
-/// How far a reply has come.
+/// The progress of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Progress {
-    /// More is to come.
+    /// Incomplete.
     Open,
-    /// The whole reply has arrived and is right; the connection may carry another request or not.
+    /// Complete and correct; the connection may carry another request or not.
     Done { keep_alive: bool },
-    /// Something is wrong; nothing that follows matters.
-    Failed(Failure),
+    /// Failed; further bytes do not matter.
+    Failed(OperationFailure),
 }
 
-/// Follows one reply.
+/// A reader of one response.
 #[derive(Debug)]
 pub(crate) struct ReplyReader<'a> {
-    prepared: &'a Prepared,
-    check: Check<'a>,
+    prepared: &'a PreparedRequest,
+    check: BodyCheck<'a>,
     state: State,
     interim_bytes: usize,
     pub(crate) head_bytes: u64,
@@ -44,7 +44,7 @@ pub(crate) struct ReplyReader<'a> {
 
 #[derive(Debug)]
 enum State {
-    /// The part of the head that has arrived; empty in nearly every case, as heads come in one piece.
+    /// The part of the head that has arrived; usually empty, as heads arrive in one piece.
     Head(Vec<u8>),
     Body {
         reader: BodyReader,
@@ -52,25 +52,25 @@ enum State {
     },
 }
 
-impl From<Failure> for Progress {
-    fn from(failure: Failure) -> Progress {
+impl From<OperationFailure> for Progress {
+    fn from(failure: OperationFailure) -> Progress {
         Progress::Failed(failure)
     }
 }
 
 impl<'a> ReplyReader<'a> {
-    /// Begins with the reply to a request of this kind, whose body has to pass the check.
-    pub(crate) fn new(prepared: &'a Prepared, check: Check<'a>) -> ReplyReader<'a> {
+    /// Starts with the response to this request, whose body must pass the check.
+    pub(crate) fn new(prepared: &'a PreparedRequest, check: BodyCheck<'a>) -> ReplyReader<'a> {
         let state = State::Head(Vec::new());
         ReplyReader { prepared, check, state, interim_bytes: 0, head_bytes: 0, body_bytes: 0 }
     }
 
-    /// Returns whether anything of the reply has arrived.
+    /// Returns whether any part of the response has arrived.
     pub(crate) fn has_begun(&self) -> bool {
         self.head_bytes != 0 || !matches!(&self.state, State::Head(part) if part.is_empty())
     }
 
-    /// Takes the next piece of input.
+    /// Processes the next piece of input.
     pub(crate) fn read(&mut self, input: &[u8]) -> Progress {
         match &mut self.state {
             State::Body { .. } => self.read_body(input),
@@ -83,7 +83,7 @@ impl<'a> ReplyReader<'a> {
         }
     }
 
-    /// Takes the end of input.
+    /// Processes the end of input.
     pub(crate) fn end(&mut self) -> Progress {
         let State::Body { reader, .. } = &mut self.state else {
             return truncated(self.head_bytes + self.body_bytes);
@@ -157,7 +157,7 @@ impl<'a> ReplyReader<'a> {
         if !reader.is_done() {
             return Progress::Open;
         }
-        // Bytes after the body's end: the announced length was too small.
+        // Bytes after the end of the body: the announced length was too small.
         if !rest.is_empty() {
             return failed(Outcome::WrongLength, self.body_bytes + rest.len() as u64);
         }
@@ -173,7 +173,7 @@ impl<'a> ReplyReader<'a> {
 }
 
 fn failed(outcome: Outcome, detail: u64) -> Progress {
-    Progress::Failed(Failure::new(outcome, detail))
+    Progress::Failed(OperationFailure::new(outcome, detail))
 }
 
 fn truncated(bytes: u64) -> Progress {
@@ -187,16 +187,16 @@ mod tests {
     use units::Nanos;
 
     use super::*;
-    use crate::web::check::Memory;
+    use crate::web::body_check::FirstSeen;
 
     const SIZE: u64 = 10_000;
 
-    /// Feeds a reply in the given pieces, then the end of input; returns where it ends up.
+    /// Feeds a response in the given pieces, then the end of input; returns the final progress.
     fn feed<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Progress {
         feed_to(&Request::file("/", SIZE), pieces)
     }
 
-    /// The same for a reply to any request.
+    /// Does the same for a response to any request.
     fn feed_to<'a>(request: &Request, pieces: impl IntoIterator<Item = &'a [u8]>) -> Progress {
         let protocol = Protocol {
             http: HttpVersion::Http11,
@@ -205,9 +205,9 @@ mod tests {
             streams: 1,
             time_limit: Nanos::from_secs(1),
         };
-        let (content, memory) = (Content::new(1), Memory::default());
-        let prepared = Prepared::new(request, request.clone(), &protocol, "h").unwrap();
-        let check = prepared.check(&WebRequest::first(0), &content, 3, &memory);
+        let (content, first_seen) = (Content::new(1), FirstSeen::default());
+        let prepared = PreparedRequest::new(request, request.clone(), &protocol, "h").unwrap();
+        let check = prepared.check(&WebRequest::first(0), &content, 3, &first_seen);
         let mut reader = ReplyReader::new(&prepared, check);
         for piece in pieces {
             match reader.read(piece) {
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn right_replies_are_done_under_every_framing() {
+    fn correct_replies_complete_under_every_framing() {
         assert_eq!(feed([&right()[..]]), Progress::Done { keep_alive: true });
         assert_eq!(feed([&chunked()[..]]), Progress::Done { keep_alive: true });
         assert_eq!(feed([&reply("", &body())[..]]), Progress::Done { keep_alive: false });
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_has_its_own_outcome() {
+    fn every_fault_has_its_outcome() {
         let mut flipped = right();
         *flipped.last_mut().unwrap() ^= 1;
         let short = reply("Content-Length: 9999\r\n", &body()[..9999]);
@@ -278,7 +278,7 @@ mod tests {
             (reply("Content-Encoding: gzip\r\nContent-Length: 10000\r\n", &body()), Outcome::WrongEncoding),
         ] {
             match feed([&bytes[..]]) {
-                Progress::Failed(Failure { outcome: found, .. }) => {
+                Progress::Failed(OperationFailure { outcome: found, .. }) => {
                     assert_eq!(found, outcome, "{}", String::from_utf8_lossy(&bytes[..bytes.len().min(60)]));
                 }
                 other => panic!("{other:?} instead of {outcome:?}"),
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn the_right_status_is_the_one_of_the_request() {
+    fn the_expected_status_depends_on_the_request() {
         let done = Progress::Done { keep_alive: true };
         let not_found = Request { status: 404, reply: ReplyBody::Any, ..Request::file("/", 0) };
         let text = b"HTTP/1.1 404 Not Found\r\nContent-Length: 3\r\n\r\nno!";
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn an_encoded_body_is_right_where_it_was_asked_for() {
+    fn an_encoded_body_is_accepted_if_requested() {
         let asked = Request {
             headers: vec![("accept-encoding".to_owned(), "gzip".to_owned())],
             reply: ReplyBody::Seen,
@@ -325,7 +325,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_cut_of_the_input_does_not_matter(cuts in proptest::collection::vec(0usize..10_200, 0..5), chunks: bool) {
+        fn the_split_of_the_input_does_not_matter(cuts in proptest::collection::vec(0usize..10_200, 0..5), chunks: bool) {
             let whole = if chunks { chunked() } else { right() };
             let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(whole.len())).collect();
             cuts.sort_unstable();

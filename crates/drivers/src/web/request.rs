@@ -1,37 +1,37 @@
-//! A kind of request, ready to be sent and its reply to be checked.
+//! A prepared request: its bytes, and the check of its response.
 
 use http1::{RequestError, RequestMethod, RequestOptions, RequestTemplate, check_path};
 use model::{Connection, Content, GeneratedText, HttpVersion, Protocol, ReplyBody, Request, WebRequest};
 
-use super::check::{Check, Digest, Memory, Needle};
+use super::body_check::{BodyCheck, BodyDigest, FirstSeen, Needle};
 
-/// A kind of request with whatever of it is always the same.
+/// A request with its constant parts prepared.
 #[derive(Debug)]
-pub(crate) struct Prepared {
-    /// The request as the plan has it: what may be told of it.
+pub(crate) struct PreparedRequest {
+    /// The request as in the plan, without secrets: safe to show.
     pub(crate) request: Request,
-    /// The same with its secrets.
+    /// The request with its secrets.
     pub(crate) sent: Request,
     template: RequestTemplate,
-    /// For the last request of a connection.
+    /// The head for the last request of a connection.
     closing: RequestTemplate,
-    /// The whole request where it has no parameters.
+    /// The complete request if it has no parameters.
     whole: Option<Box<[u8]>>,
-    /// Whether a body may be encoded: the user asks for that, or takes anything.
+    /// Whether a body may be encoded: the request asks for it, or any body is accepted.
     pub(crate) may_be_encoded: bool,
-    /// Whether the reply has a body at all.
+    /// Whether the response has a body.
     has_body: bool,
     needle: Option<Needle>,
 }
 
-impl Prepared {
-    /// Prepares a kind of request to a host; `sent` is the same request with its secrets.
+impl PreparedRequest {
+    /// Prepares a request to a host; `sent` is the same request with its secrets.
     pub(crate) fn new(
         request: &Request,
         sent: Request,
         protocol: &Protocol,
         host: &str,
-    ) -> Result<Prepared, RequestError> {
+    ) -> Result<PreparedRequest, RequestError> {
         let path = sent.path_of(0);
         check_path(&path)?;
         for text in sent.parameters.iter().flat_map(|parameter| &parameter.texts) {
@@ -49,7 +49,7 @@ impl Prepared {
         };
         let asks = |(name, _): &(String, String)| name.eq_ignore_ascii_case("accept-encoding");
         let takes_any = sent.reply == ReplyBody::Any;
-        Ok(Prepared {
+        Ok(PreparedRequest {
             request: request.clone(),
             template: usual,
             closing: template(true)?,
@@ -61,19 +61,19 @@ impl Prepared {
         })
     }
 
-    /// Returns the method, on which the form of the reply depends.
+    /// Returns the method, which determines the framing of the response.
     #[inline]
     pub(crate) fn method(&self) -> RequestMethod {
         self.template.method()
     }
 
-    /// Returns whether the request may be sent again where it is not known whether the server has looked at it (RFC 9110
-    /// section 9.2.2).
+    /// Returns whether the request may be retried if the server may have processed it (RFC 9110 section
+    /// 9.2.2).
     pub(crate) fn is_idempotent(&self) -> bool {
         matches!(&*self.request.method, "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PUT" | "DELETE")
     }
 
-    /// Gives the bytes of a request to `take`; those that are not known beforehand are written to `buffer`.
+    /// Passes the bytes of a request to `take`; those of a request with parameters are written to `buffer`.
     #[inline]
     pub(crate) fn bytes<T>(
         &self,
@@ -92,35 +92,36 @@ impl Prepared {
         }
     }
 
-    /// Returns what the body of the reply has to pass; `content_object` is the number of the content of a file.
+    /// Returns the check of the response body; `content_object` is the content number of a file.
     #[inline]
     pub(crate) fn check<'a>(
         &'a self,
         operation: &WebRequest,
         content: &'a Content,
         content_object: u32,
-        memory: &'a Memory,
-    ) -> Check<'a> {
+        first_seen: &'a FirstSeen,
+    ) -> BodyCheck<'a> {
         if !self.has_body {
-            return Check::Any;
+            return BodyCheck::Any;
         }
         match &self.request.reply {
             ReplyBody::File(_) | ReplyBody::Empty => {
                 let bytes = self.request.body_bytes(operation.number).unwrap_or(0);
-                Check::Content { content, object: content_object, bytes }
+                BodyCheck::Content { content, object: content_object, bytes }
             }
             ReplyBody::Letters { bytes, markup } => {
                 let letters = GeneratedText::new(self.request.letters_seed(operation.number));
-                Check::Letters { letters, markup: *markup, bytes: *bytes }
+                BodyCheck::Letters { letters, markup: *markup, bytes: *bytes }
             }
             ReplyBody::Seen => {
                 let object = (operation.kind, operation.number);
-                Check::Seen { memory, object, digest: Digest::default() }
+                BodyCheck::Seen { first_seen, object, digest: BodyDigest::default() }
             }
-            ReplyBody::Contains(_) => {
-                self.needle.as_ref().map_or(Check::Any, |needle| Check::Contains { needle, matched: 0 })
-            }
-            ReplyBody::Any => Check::Any,
+            ReplyBody::Contains(_) => self
+                .needle
+                .as_ref()
+                .map_or(BodyCheck::Any, |needle| BodyCheck::Contains { needle, matched: 0 }),
+            ReplyBody::Any => BodyCheck::Any,
         }
     }
 }

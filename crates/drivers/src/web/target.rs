@@ -1,4 +1,4 @@
-//! The server as a user names it.
+//! The server as given by the user.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,21 +6,21 @@ use std::str::FromStr;
 use model::{Protocol, REDACTED, Tls, foreign_text, without_credentials};
 use thiserror::Error;
 
-use super::origin::OriginError;
-use crate::policy::bare_host;
+use super::context::WebSetupError;
+use crate::policy::lookup_host;
 
-/// The server as a user names it: `http://host:port/`, `https://host:port/`, or `host:port` for the first.
+/// A server as given by the user: `http://host:port/`, `https://host:port/`, or `host:port` for the first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     /// Name or address; an IPv6 address in brackets.
     pub host: String,
-    /// Port; if not named 80, with TLS 443.
+    /// Port; 80 by default, 443 with TLS.
     pub port: u16,
-    /// Whether connections are encrypted (`https`).
+    /// Whether it uses TLS (`https`).
     pub secure: bool,
 }
 
-/// Why a target cannot be understood.
+/// A target that cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("target `{url}`: {problem}")]
 pub struct TargetError {
@@ -44,10 +44,10 @@ impl FromStr for Target {
         };
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
         if !path.is_empty() {
-            return Err(fail("a target has no path: the benchmark brings its own"));
+            return Err(fail("expected no path, because the benchmark defines its own"));
         }
         if authority.contains('@') {
-            return Err(fail("a target has no user name"));
+            return Err(fail("expected no user name"));
         }
         let (host, port) = match authority.rfind(':') {
             Some(colon) if !authority[colon..].contains(']') => {
@@ -56,7 +56,7 @@ impl FromStr for Target {
             _ if secure => (authority, "443"),
             _ => (authority, "80"),
         };
-        if bare_host(host).is_none() {
+        if lookup_host(host).is_none() {
             return Err(fail("expected a host name or address, an IPv6 address in brackets"));
         }
         let port = port_number(port).ok_or_else(|| fail("expected a port from 1 to 65535"))?;
@@ -65,19 +65,19 @@ impl FromStr for Target {
 }
 
 impl Target {
-    /// Checks that a plan encrypts connections if, and only if, the target's scheme says so.
+    /// Checks that a plan uses TLS if, and only if, the target's scheme says so.
     ///
     /// # Errors
-    /// [`OriginError::Scheme`] otherwise.
-    pub fn check(&self, protocol: &Protocol) -> Result<(), OriginError> {
+    /// [`WebSetupError::Scheme`] otherwise.
+    pub fn check(&self, protocol: &Protocol) -> Result<(), WebSetupError> {
         if self.secure == (protocol.tls != Tls::Off) {
             return Ok(());
         }
-        Err(OriginError::Scheme { target: self.to_string(), secure: self.secure })
+        Err(WebSetupError::Scheme { target: self.to_string(), secure: self.secure })
     }
 }
 
-/// Returns a URL as it is repeated: without a password.
+/// Returns a URL for messages, without its password.
 fn shown(url: &str) -> String {
     match url.rsplit_once('@') {
         Some((_, host)) if !url.contains("://") => foreign_text(&format!("{REDACTED}@{host}")),
@@ -85,7 +85,7 @@ fn shown(url: &str) -> String {
     }
 }
 
-/// Reads a port; unlike the standard library takes no sign.
+/// Parses a port; unlike the standard library it accepts no sign.
 fn port_number(text: &str) -> Option<u16> {
     text.parse().ok().filter(|port| *port != 0 && text.bytes().all(|byte| byte.is_ascii_digit()))
 }
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_is_not_repeated() {
+    fn passwords_are_redacted_in_errors() {
         for url in ["http://me:secret@h/", "me:secret@h:80", "ftp://me:secret@h/"] {
             let error = url.parse::<Target>().unwrap_err().to_string();
             assert!(error.contains("[redacted]@h") && !error.contains("secret"), "{error}");
@@ -168,9 +168,9 @@ mod tests {
             let _ = text.parse::<Target>();
         }
 
-        /// Goal: what is taken as a target is written back as the same one, and can stand in a request.
+        /// Goal: an accepted target is displayed as an equal one and is valid in a request.
         #[test]
-        fn what_is_taken_comes_back(rest in r"s?://[a-z0-9\[\]:@./%+-]{0,20}") {
+        fn accepted_targets_round_trip(rest in r"s?://[a-z0-9\[\]:@./%+-]{0,20}") {
             if let Ok(target) = format!("http{rest}").parse::<Target>() {
                 prop_assert_eq!(target.to_string().parse(), Ok(target.clone()));
                 prop_assert!(!target.host.contains(['/', '@', '%', '+']));

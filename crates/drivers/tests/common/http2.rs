@@ -1,4 +1,4 @@
-//! A server for HTTP/2 that does to each request as it is told.
+//! An HTTP/2 server that handles each request by a rule.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener as StdListener};
 use std::sync::Arc;
@@ -15,31 +15,31 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio_rustls::TlsAcceptor;
 
-use super::bench::{EMPTY, LARGE, SMALL, content};
+use super::fixture::{EMPTY, LARGE, SMALL, content};
 
-/// What becomes of a request.
+/// The handling of a request.
 pub enum Action {
-    /// The right answer.
+    /// Sends the correct response.
     Answer,
-    /// The right answer, and the connection takes no further requests.
+    /// Sends the correct response; the connection accepts no further requests.
     AnswerLast,
-    /// The right answer after so many interim ones.
+    /// Sends the correct response after this many interim ones.
     AnswerAfterHints(usize),
-    /// Another answer.
+    /// Sends another response.
     Reply(Response<Vec<u8>>),
-    /// The first bytes of a body of 500 are sent and then the stream is reset.
+    /// Sends the first bytes of a body of 500, then resets the stream.
     BreakOff(Reason),
-    /// The connection is ended with this reason.
+    /// Ends the connection with this reason.
     GoAway(Reason),
-    /// The connection is closed without a word.
+    /// Closes the connection without sending anything.
     Close,
-    /// Nothing.
+    /// Never answers.
     Stall,
 }
 
 type Rule = Arc<dyn Fn(usize, usize, &Request<h2::RecvStream>) -> Action + Send + Sync>;
 
-/// A server whose rule is asked for each request with the number of its connection and its number there.
+/// A server whose rule is called for each request with the number of its connection and its number on it.
 pub struct Http2Server {
     pub address: SocketAddr,
     connections: Arc<AtomicUsize>,
@@ -70,7 +70,7 @@ impl Http2Server {
         Http2Server { address, connections, stop: Some(stop), thread: Some(thread) }
     }
 
-    /// How many connections were made so far.
+    /// Returns the number of connections so far.
     pub fn connections(&self) -> usize {
         self.connections.load(Ordering::Relaxed)
     }
@@ -131,7 +131,7 @@ async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin, number: usize, rule:
                 send(respond, right(&request));
             }
             Action::Reply(reply) => send(respond, reply),
-            Action::BreakOff(reason) => break_off(respond, reason),
+            Action::BreakOff(reason) => reset_stream(respond, reason),
             Action::GoAway(reason) => connection.abrupt_shutdown(reason),
             Action::Close => return,
             Action::Stall => stalled.push(respond),
@@ -156,7 +156,7 @@ fn send(mut respond: SendResponse<Bytes>, reply: Response<Vec<u8>>) {
     }
 }
 
-fn break_off(mut respond: SendResponse<Bytes>, reason: Reason) {
+fn reset_stream(mut respond: SendResponse<Bytes>, reason: Reason) {
     let mut stream = respond.send_response(Response::new(()), false).unwrap();
     stream.send_data(Bytes::from(content(SMALL)).slice(..100), false).unwrap();
     stream.send_reset(reason);

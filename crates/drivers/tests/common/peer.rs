@@ -1,4 +1,4 @@
-//! Peers for what the built-in server does not do: a script per connection, on a thread of its own.
+//! Peers for behavior that the built-in server lacks: a script per connection, on a thread of its own.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -27,13 +27,13 @@ impl Peer {
         Peer { address, thread }
     }
 
-    /// Waits until all scripts are done; what they asserted fails the test.
+    /// Waits until all scripts have ended; their failed assertions fail the test.
     pub fn join(self) {
         self.thread.join().unwrap();
     }
 }
 
-/// Makes a script.
+/// Creates a script.
 pub fn connection(script: impl FnOnce(TcpStream) + Send + 'static) -> Box<dyn FnOnce(TcpStream) + Send> {
     Box::new(script)
 }
@@ -54,8 +54,8 @@ pub fn read_request(stream: &mut impl Read) -> String {
     String::from_utf8(head).unwrap()
 }
 
-/// Sends the same bytes until the client has had enough, at most 256 MiB; returns how many it let through.
-pub fn send_for_ever(stream: &mut TcpStream, bytes: &[u8]) -> u64 {
+/// Sends the same bytes until the client closes, at most 256 MiB; returns the number of bytes sent.
+pub fn send_endlessly(stream: &mut TcpStream, bytes: &[u8]) -> u64 {
     let mut sent = 0;
     while sent < 256 << 20 && stream.write_all(bytes).is_ok() {
         sent += bytes.len() as u64;
@@ -63,7 +63,7 @@ pub fn send_for_ever(stream: &mut TcpStream, bytes: &[u8]) -> u64 {
     sent
 }
 
-/// Breaks a connection off: its peer gets a reset.
+/// Resets a connection.
 pub fn reset(stream: TcpStream) {
     rustix::net::sockopt::set_socket_linger(&stream, Some(Duration::ZERO)).unwrap();
 }

@@ -12,9 +12,9 @@ use model::{
 };
 use units::{Clock, Nanos, Rng};
 
-use super::bench::{clock, origin, protocol, workload};
+use super::fixture::{clock, context, protocol, workload};
 
-/// Fetches the same objects in turn, without thinking.
+/// A user that fetches the same objects in turn, without think time.
 #[derive(Debug, Clone, Copy)]
 pub struct RoundRobin {
     pub n_objects: u16,
@@ -58,7 +58,7 @@ impl Mix for RoundRobin {
     }
 }
 
-/// What a run handed over.
+/// The records of a run.
 #[derive(Debug, Default)]
 pub struct Collected {
     pub intervals: Vec<IntervalRecord>,
@@ -81,13 +81,13 @@ impl Collected {
         self.intervals.iter().map(|record| count(&record.flow)).sum()
     }
 
-    /// Returns how many operations failed in a certain way.
+    /// Returns how many operations failed with this outcome.
     pub fn n_failed(&self, outcome: Outcome) -> u64 {
         let kinds = self.intervals.iter().flat_map(|record| &record.kinds);
         kinds.filter_map(|kind| kind.failed.get(&outcome)).map(|failed| failed.n).sum()
     }
 
-    /// Checks that no operation gets lost: within each interval, from one to the next, and over all.
+    /// Checks that no operation is lost: within each interval, from one to the next, and in total.
     pub fn check_conservation(&self) {
         let (mut waiting, mut in_flight) = (0, 0);
         for (index, record) in self.intervals.iter().enumerate() {
@@ -103,7 +103,7 @@ impl Collected {
             assert_eq!(record.response.n(), ok);
             (waiting, in_flight) = (flow.waiting_at_end, flow.in_flight_at_end);
         }
-        assert_eq!((waiting, in_flight), (0, 0), "after the drain nothing is left");
+        assert_eq!((waiting, in_flight), (0, 0), "nothing is left after the drain");
     }
 
     fn end_before(&self, index: usize) -> Nanos {
@@ -111,7 +111,7 @@ impl Collected {
     }
 }
 
-/// A steady phase, and time enough to drain.
+/// Phases with only a steady phase and time to drain.
 pub fn phases(steady: Nanos) -> Phases {
     let zero = Nanos::ZERO;
     let drain = Nanos::from_secs(20);
@@ -126,7 +126,7 @@ pub fn open(per_second: f64, in_flight_max: u32) -> Load {
     Load::Rate { per_second, arrivals: Arrivals::Constant, in_flight_max }
 }
 
-/// Runs one load point as a whole on this thread; returns what came of it and how long it took.
+/// Runs one load point on this thread; returns its records and how long it took.
 pub fn run_point(
     address: SocketAddr,
     load: Load,
@@ -135,11 +135,11 @@ pub fn run_point(
     time_limit: Nanos,
     mix: RoundRobin,
 ) -> (Collected, Nanos) {
-    let shared = origin(address, &protocol(connection), &workload(), &Trust::Any);
+    let shared = context(address, &protocol(connection), &workload(), &Trust::Any);
     run_drivers(|| PlainDriver::new(Rc::clone(&shared)), load, phases, time_limit, mix)
 }
 
-/// The same with any drivers.
+/// Does the same with any driver.
 pub fn run_drivers<D: Driver<Operation = WebRequest> + 'static>(
     driver: impl FnMut() -> D,
     load: Load,

@@ -8,14 +8,14 @@ use rustls::crypto::ring;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned, SupportedProtocolVersion};
 
-/// The server's end of an encrypted connection.
+/// The server's side of a TLS connection.
 pub type TlsStream = StreamOwned<ServerConnection, TcpStream>;
 
-/// A certificate made for a test, with its key.
+/// A certificate created for a test, with its key.
 pub struct Identity {
     certificate: CertificateDer<'static>,
     key: PrivateKeyDer<'static>,
-    /// Both as text, for servers that read them from files.
+    /// Both in PEM, for servers that read them from files.
     pub pem: [String; 2],
 }
 
@@ -27,12 +27,12 @@ impl Identity {
         Identity { certificate: made.cert.der().clone(), key, pem }
     }
 
-    /// Trust in this certificate alone.
+    /// Returns trust in this certificate only.
     pub fn trust(&self) -> Trust {
         Trust::Certificate(self.certificate.to_vec())
     }
 
-    /// Settings of a server with this certificate.
+    /// Returns the configuration of a server with this certificate.
     pub fn config(&self, version: &'static SupportedProtocolVersion, alpn: &[&[u8]]) -> Arc<ServerConfig> {
         let builder = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
         let mut config = builder
@@ -46,7 +46,7 @@ impl Identity {
     }
 }
 
-/// Makes an accepted connection an encrypted one.
+/// Wraps an accepted connection in TLS.
 pub fn accept(stream: TcpStream, config: &Arc<ServerConfig>) -> TlsStream {
     StreamOwned::new(ServerConnection::new(Arc::clone(config)).unwrap(), stream)
 }

@@ -1,4 +1,4 @@
-//! Every fault of the built-in server against a driver that speaks what the fault is about.
+//! Every fault of the built-in server against a driver of the protocol that it affects.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -8,21 +8,21 @@ use engine::Driver;
 use model::{Connection, HttpVersion, Outcome, Protocol, Request, Tls, WebRequest, Workload};
 use servers::web::{ClientProtocol, Fault};
 
-use crate::common::{Bench, SMALL, origin, protocol, server, workload};
+use crate::common::{Fixture, SMALL, context, protocol, server, workload};
 use crate::{alone, n_descriptors};
 
-/// Time limit where it is what ends the operation, in milliseconds.
+/// Time limit if the fault ends by it, in milliseconds.
 const LIMIT: Duration = Duration::from_millis(250);
 
-/// Time limit elsewhere: reaching it is a hang.
+/// Time limit otherwise: reaching it means a hang.
 const GENEROUS: Duration = Duration::from_secs(20);
 
-/// Most that a server gets rid of before the client has had enough: what is read (64 KiB at a time) and what the
-/// kernel holds between the two. Within a time limit it may be more: that is read and forgotten.
+/// The most bytes that a server can send before the client closes: those read (64 KiB at a time) and those
+/// that the kernel holds on both sides. It may be more within a time limit: these are read and discarded.
 const SENT_BYTES_MAX: u64 = 16 << 20;
 
-/// Most that this process, in which the server runs as well, may grow while it meets a fault. Some 4 MiB were
-/// seen, for floods over HTTP/2.
+/// The most that this process, which includes the server, may grow while it meets a fault. Some 4 MiB were
+/// measured, for floods over HTTP/2.
 const GROWTH_KIB_MAX: u64 = 16 << 10;
 
 const KEEP_ALIVE: Connection = Connection::KeepAlive { requests_max: None };
@@ -30,45 +30,45 @@ const KEEP_ALIVE: Connection = Connection::KeepAlive { requests_max: None };
 const BOTH: [Connection; 2] = [Connection::PerRequest, KEEP_ALIVE];
 
 /// Performs a request of a workload as the engine does: it is given up at the time limit.
-async fn perform<D>(bench: &mut Bench<D>, limit: Duration) -> (Outcome, String)
+async fn perform<D>(fixture: &mut Fixture<D>, limit: Duration) -> (Outcome, String)
 where
     D: Driver<Operation = WebRequest>,
 {
-    match tokio::time::timeout(limit, bench.told(SMALL)).await {
+    match tokio::time::timeout(limit, fixture.get_described(SMALL)).await {
         Ok(told) => told,
         Err(_) => {
-            bench.give_up();
+            fixture.give_up();
             (Outcome::TimedOut, format!("given up after {limit:?}"))
         }
     }
 }
 
-/// Performs one request against a server over what the fault is about.
-fn meet(
+/// Performs one request, over the protocol of the fault, against a server that has it.
+fn provoke(
     address: SocketAddr,
-    speech: ClientProtocol,
+    client_protocol: ClientProtocol,
     connection: Connection,
     workload: &Workload,
     limit: Duration,
 ) -> (Outcome, String) {
     let plain = protocol(connection);
-    let work = async |bench: &mut Bench<_>| perform(bench, limit).await;
-    match speech {
+    let work = async |fixture: &mut Fixture<_>| perform(fixture, limit).await;
+    match client_protocol {
         ClientProtocol::Http1 => {
-            let origin = origin(address, &plain, workload, &Trust::Any);
-            Bench::with(PlainDriver::new(origin)).run(work)
+            let web = context(address, &plain, workload, &Trust::Any);
+            Fixture::with(PlainDriver::new(web)).run(work)
         }
         ClientProtocol::Tls => {
             let protocol = Protocol { tls: Tls::Full, ..plain };
-            let origin = origin(address, &protocol, workload, &Trust::Any);
-            let work = async |bench: &mut Bench<_>| perform(bench, limit).await;
-            Bench::with(TlsDriver::new(origin)).run(work)
+            let web = context(address, &protocol, workload, &Trust::Any);
+            let work = async |fixture: &mut Fixture<_>| perform(fixture, limit).await;
+            Fixture::with(TlsDriver::new(web)).run(work)
         }
         ClientProtocol::Http2 => {
             let protocol = Protocol { http: HttpVersion::Http2, ..plain };
-            let origin = origin(address, &protocol, workload, &Trust::Any);
-            let work = async |bench: &mut Bench<_>| perform(bench, limit).await;
-            Bench::with(Http2Driver::new(origin)).run(work)
+            let web = context(address, &protocol, workload, &Trust::Any);
+            let work = async |fixture: &mut Fixture<_>| perform(fixture, limit).await;
+            Fixture::with(Http2Driver::new(web)).run(work)
         }
     }
 }
@@ -77,24 +77,25 @@ fn limit_of(fault: &Fault) -> Duration {
     if fault.outcome == Outcome::TimedOut { LIMIT } else { GENEROUS }
 }
 
-/// A line of this process's memory, in KiB: `VmRSS` now, `VmHWM` at most since the peak was forgotten.
+/// Returns a line of this process's memory status, in KiB: `VmRSS` is the current value, `VmHWM` the peak
+/// since it was reset.
 fn memory_kib(name: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).unwrap();
     line.trim().trim_end_matches("kB").trim().parse().unwrap()
 }
 
-/// Does something; returns by how much the memory of this process grew meanwhile, at its peak, in KiB.
+/// Runs `work`; returns the growth of this process's memory at its peak, in KiB.
 fn growth_kib<T>(work: impl FnOnce() -> T) -> (T, u64) {
-    // Forgets the peak (proc(5)).
+    // Resets the peak (proc(5)).
     std::fs::write("/proc/self/clear_refs", "5").unwrap();
     let before = memory_kib("VmRSS");
     let result = work();
     (result, memory_kib("VmHWM").saturating_sub(before))
 }
 
-/// Goal: a named outcome for every behaviour, and no memory for what it sends, with and without kept connections.
-/// Method: one after another, alone in the process.
+/// Goal: every behavior has a named outcome and bounded memory, with and without kept connections. Method:
+/// one after another, alone in the process.
 #[test]
 fn every_behavior_ends_in_its_outcome_with_bounded_time_and_memory() {
     let _alone = alone();
@@ -104,7 +105,7 @@ fn every_behavior_ends_in_its_outcome_with_bounded_time_and_memory() {
         let server = server(&[fault.name]);
         let (address, limit) = (server.address(), limit_of(fault));
         let ((outcome, text), grown) =
-            growth_kib(|| meet(address, fault.protocol, connection, &workload(), limit));
+            growth_kib(|| provoke(address, fault.protocol, connection, &workload(), limit));
         let report = server.stop().unwrap();
         most = most.max((grown, fault.name));
         let mut check = |holds: bool, what: String| {
@@ -122,23 +123,23 @@ fn every_behavior_ends_in_its_outcome_with_bounded_time_and_memory() {
     assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
 }
 
-/// Goal: who speaks plain HTTP/1 to a server that answers as for something else, or the other way round, gets an
-/// outcome as well. Method: every fault of connections against every driver; which outcome is open, but not `Ok`.
+/// Goal: a client that meets a server of another protocol gets an outcome as well. Method: every connection
+/// fault against every driver; the outcome is open, but not `Ok`.
 #[test]
-fn no_behavior_is_taken_for_a_right_reply_whatever_the_client_speaks() {
+fn no_behavior_is_accepted_whatever_protocol_the_client_speaks() {
     let _alone = alone();
     let strange =
         Fault::all().filter(|fault| fault.affects_connections() && fault.outcome != Outcome::TimedOut);
     for fault in strange {
-        for speech in [ClientProtocol::Http1, ClientProtocol::Tls, ClientProtocol::Http2] {
+        for protocol in [ClientProtocol::Http1, ClientProtocol::Tls, ClientProtocol::Http2] {
             let server = server(&[fault.name]);
-            let (outcome, text) = meet(server.address(), speech, KEEP_ALIVE, &workload(), LIMIT);
-            assert_ne!(outcome, Outcome::Ok, "{} over {speech:?}: {text}", fault.name);
+            let (outcome, text) = provoke(server.address(), protocol, KEEP_ALIVE, &workload(), LIMIT);
+            assert_ne!(outcome, Outcome::Ok, "{} over {protocol:?}: {text}", fault.name);
         }
     }
 }
 
-/// Goal: a body that the server takes no byte of waits for the time limit, not in memory that grows.
+/// Goal: a body for which the server opens no window waits for the time limit, without growing memory.
 #[test]
 fn a_window_that_never_opens_ends_at_the_time_limit() {
     let _alone = alone();
@@ -146,28 +147,29 @@ fn a_window_that_never_opens_ends_at_the_time_limit() {
     let mut workload = workload();
     workload.requests[usize::from(SMALL)] =
         Request { method: "POST".to_owned(), body: "x".repeat(1 << 20), ..Request::file("/small.html", 500) };
-    let (outcome, text) = meet(server.address(), ClientProtocol::Http2, KEEP_ALIVE, &workload, LIMIT);
+    let (outcome, text) = provoke(server.address(), ClientProtocol::Http2, KEEP_ALIVE, &workload, LIMIT);
     assert_eq!(outcome, Outcome::TimedOut, "{text}");
 }
 
-/// Goal: nobody goes where a server points (target policy); `faults.rs` has it with a place that listens.
+/// Goal: a redirect is not followed (target policy); `faults.rs` tests it with a target that listens.
 #[test]
 fn a_redirect_is_not_followed() {
     let _alone = alone();
     let server = server(&["redirect"]);
-    let bench = Bench::kept(server.address());
-    let (outcome, text) = bench.run(async |bench| bench.told(SMALL).await);
+    let fixture = Fixture::kept(server.address());
+    let (outcome, text) = fixture.run(async |fixture| fixture.get_described(SMALL).await);
     assert_eq!((outcome, &*text), (Outcome::WrongStatus, "GET /small.html: status 302, expected 200"));
     assert_eq!(server.stop().unwrap().connections, 1);
 }
 
-/// Goal: an operation that was given up leaves no connection behind, whatever the server goes on to send, while the
-/// others of the same thread go on. Method: a dozen in a row; the descriptors of both ends are this process's.
+/// Goal: an operation that was given up leaves no connection open, whatever the server goes on sending, while
+/// the others of the same thread go on. Method: a dozen in a row; the descriptors of both ends are this
+/// process's.
 #[test]
-fn what_is_given_up_is_closed() {
+fn connections_of_abandoned_operations_are_closed() {
     const N: usize = 12;
     let _alone = alone();
-    // A flood needs its time to fill the buffers for our answers to it.
+    // A flood needs time to fill the buffers with our answers.
     let cases = [
         ("stall", 30),
         ("byte-drip", 30),
@@ -183,38 +185,40 @@ fn what_is_given_up_is_closed() {
         let n_before = n_descriptors();
         let n_left = if name.starts_with("h2-") {
             let protocol = Protocol { http: HttpVersion::Http2, ..protocol };
-            let origin = origin(server.address(), &protocol, &workload(), &Trust::Any);
-            Bench::with(Http2Driver::new(origin)).run(async |bench| left_after(bench, N, limit).await)
+            let web = context(server.address(), &protocol, &workload(), &Trust::Any);
+            Fixture::with(Http2Driver::new(web)).run(async |fixture| left_after(fixture, N, limit).await)
         } else {
-            let origin = origin(server.address(), &protocol, &workload(), &Trust::Any);
-            Bench::with(PlainDriver::new(origin)).run(async |bench| left_after(bench, N, limit).await)
+            let web = context(server.address(), &protocol, &workload(), &Trust::Any);
+            Fixture::with(PlainDriver::new(web)).run(async |fixture| left_after(fixture, N, limit).await)
         };
-        // The runtime of the driver has some of its own; a connection left open counts twice.
+        // The driver's runtime has some of its own; a connection left open counts twice.
         let n_grown = n_left.saturating_sub(n_before);
         assert!(n_grown < N, "{name}: {n_grown} descriptors more after {N} operations");
     }
 }
 
-/// Gives operations up one after another; returns how many descriptors are open then.
-async fn left_after<D>(bench: &mut Bench<D>, n_operations: usize, limit: Duration) -> usize
+/// Gives up operations one after another; returns the number of descriptors then open.
+async fn left_after<D>(fixture: &mut Fixture<D>, n_operations: usize, limit: Duration) -> usize
 where
     D: Driver<Operation = WebRequest>,
 {
     for _ in 0..n_operations {
-        assert_eq!(perform(bench, limit).await.0, Outcome::TimedOut);
+        assert_eq!(perform(fixture, limit).await.0, Outcome::TimedOut);
     }
-    // The server sees the last one's end.
+    // The server sees the end of the last one.
     tokio::time::sleep(limit).await;
     n_descriptors()
 }
 
-/// Goal: a reset is a reset whether it is noticed together with the last bytes, after them or when we write. Method: often.
+/// Goal: a reset is reported as a reset, whether it is seen with the last bytes, after them or when writing.
+/// Method: many repetitions.
 #[test]
-fn a_reset_over_http2_is_one_whenever_it_is_noticed() {
+fn a_reset_over_http2_is_a_reset_whenever_it_is_seen() {
     let _alone = alone();
     let server = server(&["h2-break"]);
     for _ in 0..100 {
-        let (outcome, text) = meet(server.address(), ClientProtocol::Http2, KEEP_ALIVE, &workload(), GENEROUS);
+        let (outcome, text) =
+            provoke(server.address(), ClientProtocol::Http2, KEEP_ALIVE, &workload(), GENEROUS);
         assert_eq!(outcome, Outcome::Reset, "{text}");
     }
 }

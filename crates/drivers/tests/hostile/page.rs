@@ -1,4 +1,4 @@
-//! The page of hostile servers is made of the table of faults.
+//! The page of hostile servers agrees with the table of faults.
 
 use std::fmt::Write;
 
@@ -6,9 +6,9 @@ use servers::web::{ClientProtocol, Fault};
 
 const PAGE: &str = include_str!("../../../../docs/design/hostile-servers.md");
 
-fn table(speech: ClientProtocol) -> String {
+fn table(protocol: ClientProtocol) -> String {
     let mut table = "| `--fault` | the server | the operation |\n|---|---|---|\n".to_owned();
-    for fault in Fault::all().filter(|fault| fault.protocol == speech) {
+    for fault in Fault::all().filter(|fault| fault.protocol == protocol) {
         let outcome = fault.outcome.name();
         writeln!(table, "| `{}` | {} | {outcome} |", fault.name, fault.does).unwrap();
     }
@@ -17,15 +17,15 @@ fn table(speech: ClientProtocol) -> String {
 
 #[test]
 fn the_page_lists_every_fault_with_its_outcome() {
-    for speech in [ClientProtocol::Http1, ClientProtocol::Tls, ClientProtocol::Http2] {
-        let table = table(speech);
+    for protocol in [ClientProtocol::Http1, ClientProtocol::Tls, ClientProtocol::Http2] {
+        let table = table(protocol);
         assert!(PAGE.contains(&table), "`docs/design/hostile-servers.md` lacks this table:\n{table}");
     }
 }
 
 #[test]
 fn the_corpus_is_large_enough() {
-    let n = |speech| Fault::all().filter(|fault| fault.protocol == speech).count();
+    let n = |protocol| Fault::all().filter(|fault| fault.protocol == protocol).count();
     let (http1, tls, http2) = (n(ClientProtocol::Http1), n(ClientProtocol::Tls), n(ClientProtocol::Http2));
     assert!(30 <= http1 && 10 <= tls && 20 <= http2, "{http1}, {tls}, {http2}");
     let words = format!(

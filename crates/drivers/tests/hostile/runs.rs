@@ -1,4 +1,5 @@
-//! Hostile servers through whole runs: the run goes on, failed operations are data, connections are closed.
+//! Hostile servers through whole runs: the run goes on, failed operations are counted, connections are
+//! closed.
 
 use model::{Connection, Outcome};
 use servers::web::Fault;
@@ -11,9 +12,9 @@ use crate::{alone, n_descriptors};
 const A_HANDFUL: [&str; 6] =
     ["stall", "endless-body", "reset", "head-drip", "interim-flood", "extension-flood"];
 
-/// Goal: 20 users meet a fault at every request, over and over.
+/// Goal: 20 users meet a fault at every request, repeatedly.
 #[test]
-fn a_run_against_a_hostile_server_goes_on_and_leaves_nothing_behind() {
+fn a_run_against_a_hostile_server_goes_on_and_leaves_no_connections() {
     let _alone = alone();
     const KEEP_ALIVE: Connection = Connection::KeepAlive { requests_max: None };
     for name in A_HANDFUL {
@@ -23,7 +24,7 @@ fn a_run_against_a_hostile_server_goes_on_and_leaves_nothing_behind() {
         let (run, took) =
             run_point(server.address(), closed(20), steady, KEEP_ALIVE, limit, RoundRobin::over(1));
         run.check_conservation();
-        // A busy machine may let some reach the time limit first.
+        // On a busy machine some may reach the time limit first.
         let (expected, late) = (run.n_failed(fault.outcome), run.n_failed(Outcome::TimedOut));
         assert!(20 <= expected, "{name}: {expected}, {:?}", run.examples);
         assert_eq!(run.sum(|flow| flow.ok), 0, "{name}");
@@ -35,6 +36,6 @@ fn a_run_against_a_hostile_server_goes_on_and_leaves_nothing_behind() {
         let report = server.stop().unwrap();
         assert!(expected <= report.connections, "{name}: each failure ends its connection");
     }
-    // Both ends were in this process: what were left open would show.
+    // Both ends are in this process: connections left open would show.
     assert!(n_descriptors() < 200, "{} descriptors are open", n_descriptors());
 }

@@ -51,7 +51,7 @@ fn a_server_with_other_files_is_refused() {
     let (_server, address) = fixture.serve(&["webstone-2.0.1"]);
     run(&fixture, &format!("http://{address}/"))
         .expect(4)
-        .expect_stderr("objects are not served as the benchmark has them:")
+        .expect_stderr("objects are not served as the benchmark defines them:")
         .expect_stderr("GET /file2k.html: status 404, expected 200")
         .expect_stderr("hint: create the files with `plimsoll populate");
     assert!(!fixture.path("run.plim").exists());
@@ -80,8 +80,8 @@ fn the_scheme_of_a_target_determines_tls() {
     assert_eq!(plan["plan"]["protocol"]["tls"], "resumed");
     let plan = dry(&["https://127.0.0.1:8443", "--tls", "full"]).expect(0).json();
     assert_eq!(plan["plan"]["protocol"]["tls"], "full");
-    dry(&["https://127.0.0.1:8443", "--tls", "off"]).expect(2).expect_stderr("wants TLS, the plan has none");
-    dry(&["127.0.0.1:8080", "--tls", "full"]).expect(2).expect_stderr("is without TLS, the plan wants it");
+    dry(&["https://127.0.0.1:8443", "--tls", "off"]).expect(2).expect_stderr("uses TLS, the plan does not");
+    dry(&["127.0.0.1:8080", "--tls", "full"]).expect(2).expect_stderr("does not use TLS, the plan does");
 }
 
 #[test]
@@ -137,8 +137,8 @@ fn an_invalid_target_is_a_usage_error() {
     for (url, text) in [
         ("ftp://127.0.0.1/", "only `http://` and `https://` targets are supported"),
         ("http://127.0.0.1:0/", "expected a port from 1 to 65535"),
-        ("http://user@127.0.0.1/", "a target has no user name"),
-        ("http://127.0.0.1/site", "a target has no path"),
+        ("http://user@127.0.0.1/", "expected no user name"),
+        ("http://127.0.0.1/site", "expected no path"),
     ] {
         run(&fixture, url).expect(2).expect_stderr(text);
     }

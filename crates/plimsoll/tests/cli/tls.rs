@@ -77,7 +77,7 @@ fn an_untrusted_certificate_is_refused_before_load() {
     let (_server, address) = fixture.serve(&SERVE);
     target(&fixture, &address, &[])
         .expect(4)
-        .expect_stderr("is not accepted: it is self-signed, and nobody vouches for it")
+        .expect_stderr("is not accepted: it is self-signed and not a trusted authority")
         .expect_stderr("hint: `--ca FILE` accepts the certificate in FILE (PEM); `--insecure` accepts any, and the result notes it");
     assert!(!fixture.path("run.plim").exists());
 }

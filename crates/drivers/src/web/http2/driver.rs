@@ -1,4 +1,4 @@
-//! One operation, one stream.
+//! The HTTP/2 driver of one virtual user: one operation, one stream.
 
 use std::future::poll_fn;
 use std::io::ErrorKind;
@@ -17,136 +17,136 @@ use model::{Marks, Outcome, Reply, WebRequest};
 use units::{Clock, Nanos};
 
 use super::failure::{came_too_late, failure};
-use super::pool::{Live, Seat};
-use crate::web::check::Check;
+use super::pool::{ConnectionSlot, SharedConnection};
+use crate::web::body_check::BodyCheck;
+use crate::web::context::WebContext;
 use crate::web::describe::describe;
-use crate::web::failure::Failure;
-use crate::web::origin::Origin;
-use crate::web::request::Prepared;
+use crate::web::failure::OperationFailure;
+use crate::web::request::PreparedRequest;
 
-/// Most connections that a request is tried on, where the ones before ended in an orderly way without looking at it.
+/// The most connections that a request is tried on, if earlier ones ended gracefully without processing it.
 const ATTEMPTS_MAX: u32 = 4;
 
-/// Performs requests for one virtual user over HTTP/2, plain or over TLS.
+/// A driver of one virtual user for HTTP/2, with or without TLS.
 pub struct Http2Driver {
-    origin: Rc<Origin>,
-    seat: Rc<Seat>,
-    attached: Option<(Rc<Live>, SendRequest<Bytes>)>,
+    web: Rc<WebContext>,
+    slot: Rc<ConnectionSlot>,
+    attached: Option<(Rc<SharedConnection>, SendRequest<Bytes>)>,
 }
 
-/// Why an attempt came to nothing.
-enum Miss {
-    /// The server has not looked at the request.
+/// The error of one attempt.
+enum AttemptError {
+    /// The server has not processed the request.
     TooLate,
-    Failed(Failure),
+    Failed(OperationFailure),
 }
 
-impl From<Failure> for Miss {
-    fn from(failure: Failure) -> Miss {
-        Miss::Failed(failure)
+impl From<OperationFailure> for AttemptError {
+    fn from(failure: OperationFailure) -> AttemptError {
+        AttemptError::Failed(failure)
     }
 }
 
-/// What one operation has come to so far.
-struct Course {
+/// The progress of one operation.
+struct OperationProgress {
     marks: Marks,
     body_bytes: u64,
 }
 
 impl Http2Driver {
-    /// Makes a driver; the origin's drivers share connections in the order in which they are made.
+    /// Creates a driver; drivers of one context share connections in the order of their creation.
     ///
     /// # Panics
-    /// If the origin's protocol is another than HTTP/2.
-    pub fn new(origin: Rc<Origin>) -> Http2Driver {
-        let pool = origin.http2.as_ref().expect("an origin for HTTP/2");
-        let seat = pool.seat(origin.tls.as_ref());
-        Http2Driver { origin, seat, attached: None }
+    /// The context's protocol is not HTTP/2.
+    pub fn new(web: Rc<WebContext>) -> Http2Driver {
+        let pool = web.http2.as_ref().expect("a context for HTTP/2");
+        let slot = pool.assign_slot(web.tls.as_ref());
+        Http2Driver { web, slot, attached: None }
     }
 
-    /// Tries the request on the connection of the moment.
+    /// Tries the request on the current connection.
     async fn attempt(
         &mut self,
-        origin: &Origin,
+        web: &WebContext,
         operation: &WebRequest,
-        course: &mut Course,
-    ) -> Result<(), Miss> {
-        let response = match self.respond(origin, operation, course).await {
+        progress: &mut OperationProgress,
+    ) -> Result<(), AttemptError> {
+        let response = match self.respond(web, operation, progress).await {
             Ok(response) => response?,
-            Err(error) if self.was_over(origin, operation, &error) => return Err(Miss::TooLate),
-            Err(error) => return Err(miss(origin, &error, 0)),
+            Err(error) if self.had_ended(web, operation, &error) => return Err(AttemptError::TooLate),
+            Err(error) => return Err(attempt_error(web, &error, 0)),
         };
-        course.marks.first_byte = origin.clock.now();
-        course.marks.last_byte = course.marks.first_byte;
-        let (prepared, mut check) = origin.expected(operation);
+        progress.marks.first_byte = web.clock.now();
+        progress.marks.last_byte = progress.marks.first_byte;
+        let (prepared, mut check) = web.expected(operation);
         check_head(&response, prepared, &check)?;
-        receive(origin, response.into_body(), &mut check, course).await
+        receive(web, response.into_body(), &mut check, progress).await
     }
 
     /// Sends the request and waits for the head of the final response.
     async fn respond(
         &mut self,
-        origin: &Origin,
+        web: &WebContext,
         operation: &WebRequest,
-        course: &mut Course,
-    ) -> Result<Result<Response<RecvStream>, Failure>, h2::Error> {
-        let pool = origin.http2.as_ref().expect("checked when the driver was made");
-        let form = &pool.forms[usize::from(operation.kind)];
-        let sender = match self.sender(origin, course).await {
+        progress: &mut OperationProgress,
+    ) -> Result<Result<Response<RecvStream>, OperationFailure>, h2::Error> {
+        let pool = web.http2.as_ref().expect("checked when the driver was created");
+        let template = &pool.templates[usize::from(operation.kind)];
+        let sender = match self.sender(web, progress).await {
             Ok(sender) => sender,
             Err(failure) => return Ok(Err(failure)),
         };
         poll_fn(|context| sender.poll_ready(context)).await?;
-        let head = form.head(&origin.prepared(operation).sent, operation.number);
-        let (response, mut body) = sender.send_request(head, form.body.is_empty())?;
-        if !form.body.is_empty() {
-            body.send_data(form.body.clone(), true)?;
+        let head = template.head(&web.prepared(operation).sent, operation.number);
+        let (response, mut body) = sender.send_request(head, template.body.is_empty())?;
+        if !template.body.is_empty() {
+            body.send_data(template.body.clone(), true)?;
         }
         final_response(response).await
     }
 
-    /// Returns whether the server had ended a connection that has served by `close_notify` when the request went out on
-    /// it, and the request may be sent again: as over HTTP/1. Without TLS nobody knows who has ended it.
-    fn was_over(&self, origin: &Origin, operation: &WebRequest, error: &h2::Error) -> bool {
-        let has_served = self.attached.as_ref().is_some_and(|(live, _)| live.has_served());
+    /// Returns whether the server had ended a reused connection by `close_notify` before the request was
+    /// sent, and the request may be retried, as over HTTP/1. Without TLS the peer that ended it is unknown.
+    fn had_ended(&self, web: &WebContext, operation: &WebRequest, error: &h2::Error) -> bool {
+        let has_served = self.attached.as_ref().is_some_and(|(connection, _)| connection.has_served());
         has_served
-            && origin.tls.is_some()
+            && web.tls.is_some()
             && error.get_io().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
-            && origin.prepared(operation).is_idempotent()
+            && web.prepared(operation).is_idempotent()
     }
 
-    /// Attaches to a connection that takes a request. Returns the way to send it.
+    /// Attaches to a connection that accepts a request. Returns its sender.
     async fn sender(
         &mut self,
-        origin: &Origin,
-        course: &mut Course,
-    ) -> Result<&mut SendRequest<Bytes>, Failure> {
-        if self.attached.as_ref().is_none_or(|(live, _)| !live.admits()) {
+        web: &WebContext,
+        progress: &mut OperationProgress,
+    ) -> Result<&mut SendRequest<Bytes>, OperationFailure> {
+        if self.attached.as_ref().is_none_or(|(connection, _)| !connection.admit()) {
             self.attached = None;
-            let pool = origin.http2.as_ref().expect("checked when the driver was made");
-            let (live, is_new) = self.seat.connection(origin, pool).await?;
+            let pool = web.http2.as_ref().expect("checked when the driver was created");
+            let (connection, is_new) = self.slot.connection(web, pool).await?;
             if is_new {
-                course.marks.connected = origin.clock.now();
+                progress.marks.connected = web.clock.now();
             }
-            let sender = live.sender();
-            self.attached = Some((live, sender));
+            let sender = connection.sender();
+            self.attached = Some((connection, sender));
         }
         Ok(&mut self.attached.as_mut().expect("attached above").1)
     }
 
-    /// Returns a failure with the reason that the server gave for the end of the connection, if it gave one.
-    fn reason(&self, seen: Failure) -> Failure {
-        let live = self.attached.as_ref().map(|(live, _)| live);
-        match live.and_then(|live| live.error()).filter(|error| !came_too_late(error)) {
-            Some(error) if seen.outcome == Outcome::Truncated => failure(&self.origin, error, 0),
+    /// Replaces a failure by the server's reason for ending the connection, if it gave one.
+    fn reason(&self, seen: OperationFailure) -> OperationFailure {
+        let connection = self.attached.as_ref().map(|(connection, _)| connection);
+        match connection.and_then(|connection| connection.error()).filter(|error| !came_too_late(error)) {
+            Some(error) if seen.outcome == Outcome::Truncated => failure(&self.web, error, 0),
             _ => seen,
         }
     }
 
-    /// Leaves the connection, which takes no further requests.
+    /// Leaves the connection, which then accepts no further requests.
     fn leave(&mut self) {
-        if let Some((live, _)) = self.attached.take() {
-            self.seat.end(&live);
+        if let Some((connection, _)) = self.attached.take() {
+            self.slot.end(&connection);
         }
     }
 }
@@ -155,47 +155,48 @@ impl Driver for Http2Driver {
     type Operation = WebRequest;
 
     async fn perform(&mut self, operation: &WebRequest, sent: Nanos) -> Reply {
-        let origin = Rc::clone(&self.origin);
+        let web = Rc::clone(&self.web);
         let marks = Marks { sent, connected: sent, ..Marks::default() };
-        let mut course = Course { marks, body_bytes: 0 };
+        let mut progress = OperationProgress { marks, body_bytes: 0 };
         let mut n_attempts = 0;
         let result = loop {
             n_attempts += 1;
-            match self.attempt(&origin, operation, &mut course).await {
+            match self.attempt(&web, operation, &mut progress).await {
                 Ok(()) => break Ok(()),
-                Err(Miss::TooLate) if n_attempts < ATTEMPTS_MAX => self.leave(),
-                Err(Miss::TooLate) => {
-                    let words = "the server ends each connection before it looks at the request";
-                    break Err(origin.explain(Outcome::Http2Failed, words));
+                Err(AttemptError::TooLate) if n_attempts < ATTEMPTS_MAX => self.leave(),
+                Err(AttemptError::TooLate) => {
+                    let words = "the server ends each connection before it processes the request";
+                    break Err(web.explain(Outcome::Http2Failed, words));
                 }
-                Err(Miss::Failed(failure)) => break Err(failure),
+                Err(AttemptError::Failed(failure)) => break Err(failure),
             }
         };
         let result = result.map_err(|failure| self.reason(failure));
-        if result.is_err_and(|failure| is_of_connection(failure.outcome))
-            || operation.closes && self.seat.is_own
+        if result.is_err_and(|failure| concerns_connection(failure.outcome))
+            || operation.closes && self.slot.is_exclusive
         {
             self.leave();
         }
-        let Course { mut marks, body_bytes } = course;
-        marks.done = if result.is_ok() { marks.last_byte } else { origin.clock.now() };
+        let OperationProgress { mut marks, body_bytes } = progress;
+        marks.done = if result.is_ok() { marks.last_byte } else { web.clock.now() };
         let (outcome, detail) =
             result.map_or_else(|failure| (failure.outcome, failure.detail), |()| (Outcome::Ok, 0));
         Reply { outcome, marks, head_bytes: 0, body_bytes, detail }
     }
 
-    /// Who knows whether the connection is dead or just this stream: the next request goes elsewhere.
+    /// The connection may be dead or only this stream: the next request uses another connection.
     fn give_up(&mut self) {
         self.leave();
     }
 
     fn describe(&self, operation: &WebRequest, reply: &Reply) -> String {
-        describe(&self.origin, operation, reply)
+        describe(&self.web, operation, reply)
     }
 }
 
-/// Returns whether a failure concerns the connection and not the stream alone; a flood of heads, which goes on, too.
-fn is_of_connection(outcome: Outcome) -> bool {
+/// Returns whether a failure concerns the connection and not only the stream; a flood of heads, which goes
+/// on, does too.
+fn concerns_connection(outcome: Outcome) -> bool {
     matches!(
         outcome,
         Outcome::Http2Failed
@@ -206,16 +207,19 @@ fn is_of_connection(outcome: Outcome) -> bool {
     )
 }
 
-/// Waits for the final response, past any number of interim ones (1xx) that have no more than [`INTERIM_BYTES_MAX`].
+/// Waits for the final response, after any number of interim ones (1xx) within [`INTERIM_BYTES_MAX`].
 async fn final_response(
     mut response: ResponseFuture,
-) -> Result<Result<Response<RecvStream>, Failure>, h2::Error> {
+) -> Result<Result<Response<RecvStream>, OperationFailure>, h2::Error> {
     let mut interim_bytes = 0;
     poll_fn(|context| {
         while let Poll::Ready(Some(Ok(interim))) = response.poll_informational(context) {
             interim_bytes += list_bytes(interim.headers());
             if INTERIM_BYTES_MAX < interim_bytes {
-                return Poll::Ready(Ok(Err(Failure::new(Outcome::OversizedHead, interim_bytes as u64))));
+                return Poll::Ready(Ok(Err(OperationFailure::new(
+                    Outcome::OversizedHead,
+                    interim_bytes as u64,
+                ))));
             }
         }
         Pin::new(&mut response).poll(context).map_ok(Ok)
@@ -223,32 +227,36 @@ async fn final_response(
     .await
 }
 
-/// Returns the size of a list of fields with its `:status`, uncompressed, as RFC 9113 section 6.5.2 counts it.
+/// Returns the uncompressed size of a header list with its `:status`, as defined by RFC 9113 section 6.5.2.
 fn list_bytes(fields: &HeaderMap) -> usize {
     const FIELD_BYTES: usize = 32;
     let sizes = fields.iter().map(|(name, value)| name.as_str().len() + value.len() + FIELD_BYTES);
     ":status".len() + "103".len() + FIELD_BYTES + sizes.sum::<usize>()
 }
 
-fn miss(origin: &Origin, error: &h2::Error, body_bytes: u64) -> Miss {
-    if came_too_late(error) { Miss::TooLate } else { Miss::Failed(failure(origin, error, body_bytes)) }
+fn attempt_error(web: &WebContext, error: &h2::Error, body_bytes: u64) -> AttemptError {
+    if came_too_late(error) {
+        AttemptError::TooLate
+    } else {
+        AttemptError::Failed(failure(web, error, body_bytes))
+    }
 }
 
 fn check_head(
     response: &Response<RecvStream>,
-    prepared: &Prepared,
-    check: &Check<'_>,
-) -> Result<(), Failure> {
+    prepared: &PreparedRequest,
+    check: &BodyCheck<'_>,
+) -> Result<(), OperationFailure> {
     let status = response.status().as_u16();
     if status != prepared.request.status {
-        return Err(Failure::new(Outcome::WrongStatus, u64::from(status)));
+        return Err(OperationFailure::new(Outcome::WrongStatus, u64::from(status)));
     }
     if response.body().is_end_stream() {
         return Ok(());
     }
     let headers = response.headers();
     if !prepared.may_be_encoded && is_encoded(headers) {
-        return Err(Failure::new(Outcome::WrongEncoding, 0));
+        return Err(OperationFailure::new(Outcome::WrongEncoding, 0));
     }
     match announced(headers) {
         Some(length) => check.announced(length),
@@ -264,23 +272,23 @@ fn announced(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-/// Takes the body to its end.
+/// Reads the body to its end.
 async fn receive(
-    origin: &Origin,
+    web: &WebContext,
     mut body: RecvStream,
-    check: &mut Check<'_>,
-    course: &mut Course,
-) -> Result<(), Miss> {
+    check: &mut BodyCheck<'_>,
+    progress: &mut OperationProgress,
+) -> Result<(), AttemptError> {
     while !body.is_end_stream() {
         let Some(data) = poll_fn(|context| body.poll_data(context)).await else { break };
-        let data = data.map_err(|error| miss(origin, &error, course.body_bytes))?;
-        check.take(course.body_bytes, &data)?;
-        course.body_bytes += data.len() as u64;
-        // The stream may be over by now; then there is nothing to give back.
+        let data = data.map_err(|error| attempt_error(web, &error, progress.body_bytes))?;
+        check.take(progress.body_bytes, &data)?;
+        progress.body_bytes += data.len() as u64;
+        // The stream may have ended; then no capacity need be released.
         let _ = body.flow_control().release_capacity(data.len());
     }
-    if course.body_bytes != 0 {
-        course.marks.last_byte = origin.clock.now();
+    if progress.body_bytes != 0 {
+        progress.marks.last_byte = web.clock.now();
     }
-    Ok(check.finish(course.body_bytes)?)
+    Ok(check.finish(progress.body_bytes)?)
 }

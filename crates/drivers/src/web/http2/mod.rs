@@ -1,10 +1,10 @@
-//! HTTP/2: users share connections, each with one stream at a time. Over plain TCP with prior knowledge, over TLS
-//! as agreed by ALPN. The protocol itself is the crate `h2`.
+//! HTTP/2: users share connections, each with one stream at a time. Over plain TCP with prior knowledge, over
+//! TLS by ALPN. The crate `h2` implements the protocol.
 //!
-//! - `request`: requests as `h2` takes them.
-//! - `pool`: the shared connections, and who makes them.
+//! - `request`: requests in the form that `h2` takes.
+//! - `pool`: the shared connections.
 //! - `driver`: one operation, one stream.
-//! - `failure`: what an error of `h2` comes to.
+//! - `failure`: the mapping of `h2` errors to outcomes.
 
 mod driver;
 mod failure;

@@ -1,10 +1,10 @@
-//! The connections of a load thread, each shared by as many users as the plan says.
+//! The connection pool of a load thread; each connection is shared by as many users as the plan says.
 //!
 //! | a connection is | when | then |
 //! |---|---|---|
-//! | none | nobody has asked yet | the first user makes it, the others wait |
-//! | in use | it is established | every user of the seat has streams on it |
-//! | over | the server ends it, it fails, it has carried all its requests, an operation on it timed out | streams under way go on as far as they come; the next request makes another |
+//! | none | no request yet | the first user connects, the others wait |
+//! | in use | it is established | every user of the slot has streams on it |
+//! | ended | the server ends it, it fails, it has carried all its requests, an operation on it timed out | open streams go on as far as possible; the next request opens another |
 
 use std::cell::{Cell, RefCell};
 use std::net::TcpStream as StdStream;
@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 use h2::client::{Builder, Connection, SendRequest};
 use http1::HEAD_BYTES_MAX;
-use model::{Connection as Life, Outcome, Protocol, Request};
+use model::{Connection as ConnectionReuse, Outcome, Protocol, Request};
 use rustls::ClientConfig;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -24,54 +24,54 @@ use tokio::task::AbortHandle;
 use tokio_rustls::TlsConnector;
 
 use super::failure::{failure, io_failure};
-use super::request::Form;
-use crate::web::connection;
-use crate::web::failure::Failure;
-use crate::web::origin::Origin;
+use super::request::RequestTemplate;
+use crate::web::context::WebContext;
+use crate::web::failure::OperationFailure;
+use crate::web::tcp;
 use crate::web::tls::{HandshakeCounts, TlsSettings};
 
-/// What a server may send before we take note of it, per stream and connection: enough for 10 Gbit/s and 0.8 ms,
-/// and no more than stays in a cache. With 16 MiB, 100 KiB objects over 50 streams took up to 40 % more CPU.
+/// Flow-control window per stream and connection: enough for 10 Gbit/s and 0.8 ms, and small enough to stay
+/// in a cache. With 16 MiB, 100 KiB objects over 50 streams took up to 40 % more CPU.
 const WINDOW_BYTES: u32 = 1 << 20;
 
-/// Streams at a time until the server has said how many it allows (RFC 9113 §6.5.2 asks for no fewer).
+/// Concurrent streams until the server has announced its limit (RFC 9113 §6.5.2 recommends no fewer).
 const STREAMS_BEFORE_SETTINGS: usize = 100;
 
-/// The shared connections of an origin, and the requests that go over them.
+/// The shared connections of a load thread, and their request templates.
 #[derive(Debug)]
 pub(crate) struct Pool {
-    pub(super) forms: Vec<Form>,
-    users_per_seat: usize,
+    pub(super) templates: Vec<RequestTemplate>,
+    users_per_slot: usize,
     /// Requests after which a connection is replaced.
     requests_max: Option<u32>,
     n_users: Cell<usize>,
-    seats: RefCell<Vec<Rc<Seat>>>,
+    slots: RefCell<Vec<Rc<ConnectionSlot>>>,
 }
 
-/// The place of one connection after another, for a fixed group of users.
+/// A slot for one connection after another, shared by a fixed group of users.
 #[derive(Debug)]
-pub(super) struct Seat {
-    current: RefCell<Option<Rc<Live>>>,
-    /// Held by the user who makes a connection.
-    making: Mutex<()>,
+pub(super) struct ConnectionSlot {
+    current: RefCell<Option<Rc<SharedConnection>>>,
+    /// Held by the user who connects.
+    connecting: Mutex<()>,
     tls: Option<Arc<ClientConfig>>,
-    /// Whether it has one user only.
-    pub(super) is_own: bool,
+    /// Whether it belongs to one user only.
+    pub(super) is_exclusive: bool,
 }
 
-/// An established connection.
+/// An established connection that users share.
 #[derive(Debug)]
-pub(super) struct Live {
+pub(super) struct SharedConnection {
     sender: SendRequest<Bytes>,
     requests: Cell<u32>,
     requests_max: Option<u32>,
-    end: Arc<End>,
+    end: Arc<ConnectionEnd>,
     task: AbortHandle,
 }
 
-/// Closes the connection when nobody uses it any more. Not left to h2, which waits until the peer has taken what
-/// is still to be said: one that does not read would keep it for ever.
-impl Drop for Live {
+/// Closes the connection when it is no longer used. h2 is not left to do so, because it waits until the peer
+/// has read all pending frames: a peer that does not read would keep the connection open forever.
+impl Drop for SharedConnection {
     fn drop(&mut self) {
         self.task.abort();
     }
@@ -79,38 +79,38 @@ impl Drop for Live {
 
 /// The end of a connection.
 #[derive(Debug, Default)]
-struct End {
+struct ConnectionEnd {
     is_over: AtomicBool,
-    /// What it ended with, if that was an error.
+    /// The error that ended it, if any.
     error: OnceLock<h2::Error>,
 }
 
-impl Live {
-    /// Returns what the connection has ended with, where the server said so. A stream is only told that there is
-    /// no connection any more.
+impl SharedConnection {
+    /// Returns the error that ended the connection, if the server sent one. Streams only see that the
+    /// connection is gone.
     pub(super) fn error(&self) -> Option<&h2::Error> {
         self.end.error.get().filter(|error| error.is_go_away() || error.is_io())
     }
 
-    /// Returns a way to send requests.
+    /// Returns a sender for requests.
     pub(super) fn sender(&self) -> SendRequest<Bytes> {
         self.sender.clone()
     }
 
-    /// Counts a request; returns whether the connection takes it.
-    pub(super) fn admits(&self) -> bool {
+    /// Counts a request; returns whether the connection accepts it.
+    pub(super) fn admit(&self) -> bool {
         let requests = self.requests.get();
         let has_room = self.requests_max.is_none_or(|max| requests < max);
         self.requests.set(requests + u32::from(has_room));
         has_room && !self.end.is_over.load(Ordering::Relaxed)
     }
 
-    /// Returns whether it has carried a request before the one of the moment.
+    /// Returns whether it has carried a request before the current one.
     pub(super) fn has_served(&self) -> bool {
         1 < self.requests.get()
     }
 
-    /// Lets no further requests begin.
+    /// Makes the connection refuse further requests.
     fn end(&self) {
         self.end.is_over.store(true, Ordering::Relaxed);
     }
@@ -123,97 +123,105 @@ impl Pool {
         host: &str,
         tls: Option<&TlsSettings>,
     ) -> Pool {
-        let form = |request| Form::new(request, host, tls.is_some());
-        let (users_per_seat, requests_max) = match protocol.connection {
-            Life::PerRequest => (1, Some(1)),
-            Life::Sessions => (1, None),
-            Life::KeepAlive { requests_max } => (protocol.streams.max(1) as usize, requests_max),
+        let template = |request| RequestTemplate::new(request, host, tls.is_some());
+        let (users_per_slot, requests_max) = match protocol.connection {
+            ConnectionReuse::PerRequest => (1, Some(1)),
+            ConnectionReuse::Sessions => (1, None),
+            ConnectionReuse::KeepAlive { requests_max } => (protocol.streams.max(1) as usize, requests_max),
         };
         Pool {
-            forms: requests.iter().map(form).collect(),
-            users_per_seat,
+            templates: requests.iter().map(template).collect(),
+            users_per_slot,
             requests_max,
             n_users: Cell::new(0),
-            seats: RefCell::default(),
+            slots: RefCell::default(),
         }
     }
 
-    /// Gives the next user its seat.
-    pub(super) fn seat(&self, tls: Option<&TlsSettings>) -> Rc<Seat> {
+    /// Assigns a slot to the next user.
+    pub(super) fn assign_slot(&self, tls: Option<&TlsSettings>) -> Rc<ConnectionSlot> {
         let user = self.n_users.replace(self.n_users.get() + 1);
-        let mut seats = self.seats.borrow_mut();
-        if seats.len() == user / self.users_per_seat {
-            seats.push(Rc::new(Seat {
+        let mut slots = self.slots.borrow_mut();
+        if slots.len() == user / self.users_per_slot {
+            slots.push(Rc::new(ConnectionSlot {
                 current: RefCell::default(),
-                making: Mutex::default(),
-                tls: tls.map(TlsSettings::of_user),
-                is_own: self.users_per_seat == 1,
+                connecting: Mutex::default(),
+                tls: tls.map(TlsSettings::for_user),
+                is_exclusive: self.users_per_slot == 1,
             }));
         }
-        Rc::clone(&seats[user / self.users_per_seat])
+        Rc::clone(&slots[user / self.users_per_slot])
     }
 }
 
-impl Seat {
-    /// Returns the connection, with this request counted, and whether it was made just now.
-    pub(super) async fn connection(&self, origin: &Origin, pool: &Pool) -> Result<(Rc<Live>, bool), Failure> {
-        if let Some(live) = self.usable() {
-            return Ok((live, false));
+impl ConnectionSlot {
+    /// Returns the connection, with this request counted, and whether it is new.
+    pub(super) async fn connection(
+        &self,
+        web: &WebContext,
+        pool: &Pool,
+    ) -> Result<(Rc<SharedConnection>, bool), OperationFailure> {
+        if let Some(connection) = self.usable() {
+            return Ok((connection, false));
         }
-        let _making = self.making.lock().await;
-        if let Some(live) = self.usable() {
-            return Ok((live, false));
+        let _connecting = self.connecting.lock().await;
+        if let Some(connection) = self.usable() {
+            return Ok((connection, false));
         }
         self.current.take();
-        let live = Rc::new(make(origin, self.tls.as_ref(), pool.requests_max).await?);
-        live.admits();
-        *self.current.borrow_mut() = Some(Rc::clone(&live));
-        Ok((live, true))
+        let connection = Rc::new(connect(web, self.tls.as_ref(), pool.requests_max).await?);
+        connection.admit();
+        *self.current.borrow_mut() = Some(Rc::clone(&connection));
+        Ok((connection, true))
     }
 
-    /// Ends a connection, which closes as soon as nobody has a stream on it.
-    pub(super) fn end(&self, live: &Rc<Live>) {
-        live.end();
-        self.current.borrow_mut().take_if(|current| Rc::ptr_eq(current, live));
+    /// Ends a connection, which closes as soon as it has no open streams.
+    pub(super) fn end(&self, connection: &Rc<SharedConnection>) {
+        connection.end();
+        self.current.borrow_mut().take_if(|current| Rc::ptr_eq(current, connection));
     }
 
-    fn usable(&self) -> Option<Rc<Live>> {
-        self.current.borrow().as_ref().filter(|live| live.admits()).cloned()
+    fn usable(&self) -> Option<Rc<SharedConnection>> {
+        self.current.borrow().as_ref().filter(|connection| connection.admit()).cloned()
     }
 }
 
-/// Makes a connection, up to the end of our part of its beginning.
-async fn make(
-    origin: &Origin,
+/// Connects, up to the end of the client's part of the handshake.
+async fn connect(
+    web: &WebContext,
     tls: Option<&Arc<ClientConfig>>,
     requests_max: Option<u32>,
-) -> Result<Live, Failure> {
-    let (mut socket, is_established) = origin.begin()?;
+) -> Result<SharedConnection, OperationFailure> {
+    let (mut socket, is_established) = web.begin()?;
     if !is_established {
-        socket = connection::established(socket).await?;
+        socket = tcp::established(socket).await?;
     }
-    let stream = TcpStream::from_std(StdStream::from(socket)).map_err(connection::errno)?;
-    // Small frames of many streams must not wait for each other's acknowledgments.
-    stream.set_nodelay(true).map_err(connection::errno)?;
-    let settings = origin.tls.as_ref().zip(tls);
-    let Some((settings, config)) = settings else { return speak(origin, stream, requests_max).await };
+    let stream = TcpStream::from_std(StdStream::from(socket)).map_err(tcp::errno)?;
+    // Small frames of many streams must not wait for each other's acknowledgements.
+    stream.set_nodelay(true).map_err(tcp::errno)?;
+    let settings = web.tls.as_ref().zip(tls);
+    let Some((settings, config)) = settings else { return handshake(web, stream, requests_max).await };
     let connecting = TlsConnector::from(Arc::clone(config)).connect(settings.name.clone(), stream);
-    let stream = connecting.await.map_err(|error| match io_failure(origin, &error, 0) {
-        Failure { outcome: Outcome::Truncated, .. } => {
-            origin.explain(Outcome::TlsFailed, "connection ended in the handshake")
+    let stream = connecting.await.map_err(|error| match io_failure(web, &error, 0) {
+        OperationFailure { outcome: Outcome::Truncated, .. } => {
+            web.explain(Outcome::TlsFailed, "connection ended in the handshake")
         }
         failure => failure,
     })?;
     let session = stream.get_ref().1;
-    HandshakeCounts::count(&origin.handshakes, session.handshake_kind());
+    HandshakeCounts::count(&web.handshakes, session.handshake_kind());
     if session.alpn_protocol() != Some(b"h2") {
-        return Err(origin.explain(Outcome::Http2Failed, "the server did not agree to `h2` (ALPN)"));
+        return Err(web.explain(Outcome::Http2Failed, "the server did not select `h2` by ALPN"));
     }
-    speak(origin, stream, requests_max).await
+    handshake(web, stream, requests_max).await
 }
 
-/// Begins to speak HTTP/2 on a stream.
-async fn speak<S>(origin: &Origin, stream: S, requests_max: Option<u32>) -> Result<Live, Failure>
+/// Performs the HTTP/2 handshake on a stream.
+async fn handshake<S>(
+    web: &WebContext,
+    stream: S,
+    requests_max: Option<u32>,
+) -> Result<SharedConnection, OperationFailure>
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
@@ -224,14 +232,14 @@ where
         .max_header_list_size(HEAD_BYTES_MAX as u32)
         .enable_push(false)
         .handshake::<S, Bytes>(stream);
-    let (sender, connection) = handshake.await.map_err(|error| failure(origin, &error, 0))?;
-    let end = Arc::new(End::default());
-    let task = tokio::spawn(keep_going(connection, Arc::clone(&end))).abort_handle();
-    Ok(Live { sender, requests: Cell::new(0), requests_max, end, task })
+    let (sender, connection) = handshake.await.map_err(|error| failure(web, &error, 0))?;
+    let end = Arc::new(ConnectionEnd::default());
+    let task = tokio::spawn(drive(connection, Arc::clone(&end))).abort_handle();
+    Ok(SharedConnection { sender, requests: Cell::new(0), requests_max, end, task })
 }
 
-/// Lets a connection do its work until its end.
-async fn keep_going<S>(connection: Connection<S, Bytes>, end: Arc<End>)
+/// Drives a connection until it ends.
+async fn drive<S>(connection: Connection<S, Bytes>, end: Arc<ConnectionEnd>)
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {

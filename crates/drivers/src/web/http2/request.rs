@@ -1,4 +1,4 @@
-//! Requests as `h2` takes them.
+//! Requests in the form that `h2` takes.
 
 use bytes::Bytes;
 use http::uri::{Authority, PathAndQuery, Scheme};
@@ -6,16 +6,16 @@ use http::{HeaderName, HeaderValue, Method, Request as Head, Uri};
 use http1::content_length;
 use model::Request;
 
-/// A kind of request, with whatever of it is always the same.
+/// A request with its constant parts prepared.
 #[derive(Debug)]
-pub(super) struct Form {
+pub(super) struct RequestTemplate {
     head: Head<()>,
     pub(super) body: Bytes,
 }
 
-impl Form {
-    /// Prepares a kind of request to a host. All of it was found fit for HTTP/1, which allows nothing more.
-    pub(super) fn new(request: &Request, host: &str, secure: bool) -> Form {
+impl RequestTemplate {
+    /// Prepares a request to a host. It was validated for HTTP/1, which allows nothing more.
+    pub(super) fn new(request: &Request, host: &str, secure: bool) -> RequestTemplate {
         let mut head = Head::new(());
         *head.method_mut() = Method::from_bytes(request.method.as_bytes()).unwrap_or(Method::GET);
         let mut uri = http::uri::Parts::default();
@@ -34,11 +34,10 @@ impl Form {
                 head.headers_mut().append(name, value);
             }
         }
-        Form { head, body: Bytes::copy_from_slice(request.body.as_bytes()) }
+        RequestTemplate { head, body: Bytes::copy_from_slice(request.body.as_bytes()) }
     }
 
-    /// Makes the head of a request of this kind. Costs copies of what is the same, and for a path with parameters
-    /// that path.
+    /// Builds the head of one request. Clones the constant parts, and builds a path with parameters.
     pub(super) fn head(&self, request: &Request, number: u64) -> Head<()> {
         let mut head = self.head.clone();
         if !request.parameters.is_empty() {

@@ -1,4 +1,4 @@
-//! Which certificates are accepted, and what is wrong with one that is not.
+//! Verification of server certificates, and the problems it finds.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -11,45 +11,45 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 use webpki::EndEntityCert;
 
-/// Most names of a certificate that are told.
+/// The most names of a certificate that are shown.
 const NAMES_MAX: usize = 5;
 
-/// Most characters of foreign text that are told.
+/// The most characters of foreign text that are shown.
 const TEXT_MAX: usize = 200;
 
 const DAY_S: u64 = 24 * 60 * 60;
 
-/// Which certificates a server may show.
+/// The certificates that are accepted from a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trust {
-    /// Exactly this one (DER): the one that the server was given for the run.
+    /// Exactly this one (DER), which was created for the server of this run.
     Certificate(Vec<u8>),
-    /// Any with the right name, within its dates, whose chain ends at one of these authorities.
+    /// Any with the right name, within its validity, whose chain ends at one of these authorities.
     Authorities(Authorities),
-    /// Any: who the server is, is not known; it still has to prove that it holds the key of what it shows. The result
-    /// has to say so.
+    /// Any: the identity of the server is unknown; it still has to prove that it holds the private key. The
+    /// result has to say so.
     Any,
 }
 
-/// Certificates of authorities, at least one that can be read.
+/// Certificates of authorities, at least one of which can be parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Authorities(Arc<[CertificateDer<'static>]>);
 
 impl Authorities {
-    /// Takes certificates (X.509, DER); `None` if none of them can be read.
+    /// Creates them from certificates (X.509, DER); `None` if none can be parsed.
     pub fn new(certificates: impl IntoIterator<Item = Vec<u8>>) -> Option<Authorities> {
         let authorities = Authorities(certificates.into_iter().map(CertificateDer::from).collect());
         (!authorities.store().is_empty()).then_some(authorities)
     }
 
-    /// Reads certificates as text (PEM); what else is in it is passed over.
+    /// Parses certificates in PEM; other content is skipped.
     ///
     /// # Errors
-    /// What is wrong, a clause; also if there is no certificate.
+    /// The problem as a clause; also if there is no certificate.
     pub fn from_pem(text: &[u8]) -> Result<Authorities, String> {
         let all = CertificateDer::pem_slice_iter(text).map(|one| one.map(|der| der.to_vec()));
         let all: Vec<Vec<u8>> = all.collect::<Result<_, _>>().map_err(|error| error.to_string())?;
-        Authorities::new(all).ok_or_else(|| "there is no certificate in it (PEM)".to_owned())
+        Authorities::new(all).ok_or_else(|| "it contains no certificate (PEM)".to_owned())
     }
 
     fn store(&self) -> RootCertStore {
@@ -59,27 +59,27 @@ impl Authorities {
     }
 }
 
-/// What is wrong with a certificate that a server showed.
+/// A problem with a server's certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CertificateProblem {
-    /// Its time is over, for so many days.
+    /// It expired this many days ago.
     Expired(u64),
-    /// Its time comes in so many days.
+    /// It becomes valid in this many days.
     NotYetValid(u64),
-    /// It has other names.
+    /// It is for other names.
     WrongName {
         /// The name of the target.
         asked: String,
-        /// Those that it has, at most five.
+        /// Its names, at most five.
         names: Vec<String>,
     },
-    /// It is signed by itself, and not among the authorities.
+    /// It is self-signed and not among the authorities.
     SelfSigned,
-    /// Its chain ends at none of so many authorities.
+    /// Its chain ends at none of this many authorities.
     UnknownIssuer(usize),
-    /// It is not the one that the server was given for the run.
-    NotOurs,
-    /// Something else.
+    /// It is not the one created for this run.
+    NotFromThisRun,
+    /// Another problem.
     Other(String),
 }
 
@@ -90,32 +90,34 @@ impl fmt::Display for CertificateProblem {
             n => format!("{n} days"),
         };
         match self {
-            CertificateProblem::Expired(0) => f.write_str("it has expired today"),
+            CertificateProblem::Expired(0) => f.write_str("it expired today"),
             CertificateProblem::Expired(n) => write!(f, "it expired {} ago", days(n)),
-            CertificateProblem::NotYetValid(n) => write!(f, "it is not valid yet, but in {}", days(n)),
+            CertificateProblem::NotYetValid(n) => write!(f, "it becomes valid in {}", days(n)),
             CertificateProblem::WrongName { asked, names } if names.is_empty() => {
-                write!(f, "it has no name that a client can compare with `{asked}`")
+                write!(f, "it contains no name to compare with `{asked}`")
             }
             CertificateProblem::WrongName { asked, names } => {
                 write!(f, "it is for `{}`, not for `{asked}`", names.join("`, `"))
             }
-            CertificateProblem::SelfSigned => f.write_str("it is self-signed, and nobody vouches for it"),
+            CertificateProblem::SelfSigned => f.write_str("it is self-signed and not a trusted authority"),
             CertificateProblem::UnknownIssuer(n) => {
-                write!(f, "its issuer is unknown: its chain ends at none of {n} authorities")
+                write!(f, "its issuer is unknown: its chain ends at none of the trusted authorities ({n})")
             }
-            CertificateProblem::NotOurs => f.write_str("it is not the one that was made for this run"),
+            CertificateProblem::NotFromThisRun => {
+                f.write_str("it is not the one that was created for this run")
+            }
             CertificateProblem::Other(text) => f.write_str(text),
         }
     }
 }
 
-/// Checks certificates.
+/// A verifier of server certificates.
 ///
-/// One that was made for the run is compared: its chain, name and dates would cost time and say nothing. A chain that was
-/// found good once is compared as well from then on, so that the load generator does no more for a handshake with a
-/// server that was there already.
+/// The certificate created for the run is only compared: verifying chain, name and dates would cost time and
+/// add nothing. A chain that was accepted once is only compared from then on, so that the load generator does
+/// no more work per handshake than with a server started by the run.
 #[derive(Debug)]
-pub(super) struct Verifier {
+pub(super) struct CertificateVerifier {
     trust: Trust,
     chain: Option<Arc<WebPkiServerVerifier>>,
     n_authorities: usize,
@@ -124,8 +126,8 @@ pub(super) struct Verifier {
     provider: Arc<CryptoProvider>,
 }
 
-impl Verifier {
-    pub(super) fn new(trust: &Trust, provider: Arc<CryptoProvider>) -> Result<Verifier, String> {
+impl CertificateVerifier {
+    pub(super) fn new(trust: &Trust, provider: Arc<CryptoProvider>) -> Result<CertificateVerifier, String> {
         let store = match trust {
             Trust::Authorities(authorities) => Some(authorities.store()),
             Trust::Certificate(_) | Trust::Any => None,
@@ -134,7 +136,7 @@ impl Verifier {
         let builder = store.map(|store| {
             WebPkiServerVerifier::builder_with_provider(Arc::new(store), Arc::clone(&provider)).build()
         });
-        Ok(Verifier {
+        Ok(CertificateVerifier {
             trust: trust.clone(),
             chain: builder.transpose().map_err(|error| error.to_string())?,
             n_authorities,
@@ -153,20 +155,20 @@ impl Verifier {
         error
     }
 
-    /// Returns whether this chain was found good before.
+    /// Returns whether this chain was accepted before.
     fn is_known(&self, end_entity: &CertificateDer<'_>, others: &[CertificateDer<'_>]) -> bool {
         let Some((first, rest)) = self.good.get().and_then(|good| good.split_first()) else { return false };
         first == end_entity && rest == others
     }
 
-    /// Returns whether a certificate that is signed by itself is among the authorities and right otherwise. Many test
-    /// servers have one that says that it is an authority, which is refused at the end of a chain.
+    /// Returns whether a self-signed certificate is among the authorities and otherwise valid. Many test
+    /// servers have one that claims to be an authority, which is refused at the end of a chain.
     fn is_authority_itself(&self, shown: &CertificateDer<'_>, name: &ServerName<'_>, error: &Error) -> bool {
         let Error::InvalidCertificate(CertificateError::Other(other)) = error else { return false };
         let is_only_that =
             matches!(other.0.downcast_ref::<webpki::Error>(), Some(webpki::Error::CaUsedAsEndEntity));
         let Trust::Authorities(authorities) = &self.trust else { return false };
-        // The dates are looked at before that error is found.
+        // The dates are checked before that error is found.
         is_only_that
             && authorities.0.iter().any(|one| one == shown)
             && EndEntityCert::try_from(shown)
@@ -205,12 +207,12 @@ fn other(text: &str) -> CertificateProblem {
     CertificateProblem::Other(plain(text))
 }
 
-/// Takes foreign text that is going to be printed.
+/// Sanitizes foreign text for display.
 fn plain(text: &str) -> String {
     text.chars().take(TEXT_MAX).flat_map(char::escape_default).collect()
 }
 
-/// Takes a name as webpki writes it: `DnsName("a.test")`, `IpAddress(10.0.0.1)`.
+/// Extracts a name from webpki's notation: `DnsName("a.test")`, `IpAddress(10.0.0.1)`.
 fn plain_name(name: &str) -> String {
     let inner = name.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')')).unwrap_or(name);
     plain(inner.trim_matches('"'))
@@ -220,7 +222,7 @@ fn is_self_signed(certificate: &CertificateDer<'_>) -> bool {
     EndEntityCert::try_from(certificate).is_ok_and(|one| one.issuer() == one.subject())
 }
 
-impl ServerCertVerifier for Verifier {
+impl ServerCertVerifier for CertificateVerifier {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -234,7 +236,7 @@ impl ServerCertVerifier for Verifier {
             && der[..] != end_entity[..]
         {
             let error = Error::InvalidCertificate(CertificateError::UnknownIssuer);
-            return Err(self.refuse(CertificateProblem::NotOurs, error));
+            return Err(self.refuse(CertificateProblem::NotFromThisRun, error));
         }
         let Some(chain) = &self.chain else { return good };
         if self.is_known(end_entity, intermediates) {
@@ -246,7 +248,7 @@ impl ServerCertVerifier for Verifier {
             }
             _ => {
                 let shown = std::iter::once(end_entity).chain(intermediates);
-                // Another thread may have been first; whatever it found good is as good.
+                // Another thread may have been first; its chain is equally valid.
                 let _ = self.good.set(shown.map(|one| one.clone().into_owned()).collect());
                 good
             }

@@ -1,17 +1,17 @@
-//! HTTP/1 over TLS: rustls over our own sockets.
+//! HTTP/1 over TLS: rustls over the crate's own sockets.
 //!
-//! - `certificate`: which certificates are accepted.
-//! - `settings`: how to begin, what each user remembers.
+//! - `certificate`: verification of certificates.
+//! - `settings`: configuration, and counts of handshakes.
 //! - `tickets`: the sessions that a user can resume.
-//! - `link`: an encrypted connection.
+//! - `transport`: a TLS connection.
 
 mod certificate;
-mod link;
 mod settings;
 mod tickets;
+mod transport;
 
 pub use certificate::{Authorities, CertificateProblem, Trust};
-pub use link::TlsLink;
 pub use settings::HandshakeCounts;
+pub use transport::TlsTransport;
 
 pub(crate) use settings::TlsSettings;

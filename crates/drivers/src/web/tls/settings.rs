@@ -1,4 +1,4 @@
-//! How connections begin, and how many did in which way.
+//! Configuration of TLS clients, and counts of handshakes.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -10,17 +10,17 @@ use rustls::crypto::ring;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, HandshakeKind};
 
-use super::certificate::{CertificateProblem, Trust, Verifier};
-use super::tickets::Tickets;
-use crate::policy::bare_host;
+use super::certificate::{CertificateProblem, CertificateVerifier, Trust};
+use super::tickets::TicketStore;
+use crate::policy::lookup_host;
 use crate::web::target::Target;
 
-/// How many TLS handshakes were made, by kind.
+/// Numbers of TLS handshakes, by kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct HandshakeCounts {
-    /// With certificates and signatures.
+    /// Full handshakes, with certificates and signatures.
     pub full: u64,
-    /// That resumed an earlier session.
+    /// Handshakes that resumed a session.
     pub resumed: u64,
 }
 
@@ -35,17 +35,17 @@ impl HandshakeCounts {
     }
 }
 
-/// How the connections of an origin begin.
+/// The TLS configuration of a context.
 #[derive(Debug)]
 pub(crate) struct TlsSettings {
     pub(crate) name: ServerName<'static>,
     config: Arc<ClientConfig>,
-    verifier: Arc<Verifier>,
+    verifier: Arc<CertificateVerifier>,
     resumes: bool,
 }
 
 impl TlsSettings {
-    /// Makes the settings for a target; `None` without TLS.
+    /// Creates the configuration for a target; `None` without TLS.
     pub(crate) fn new(
         target: &Target,
         protocol: &Protocol,
@@ -54,10 +54,10 @@ impl TlsSettings {
         if protocol.tls == Tls::Off {
             return Ok(None);
         }
-        let host = bare_host(&target.host).unwrap_or(&target.host).to_owned();
+        let host = lookup_host(&target.host).unwrap_or(&target.host).to_owned();
         let name = ServerName::try_from(host).map_err(|error| format!("`{}`: {error}", target.host))?;
         let provider = Arc::new(ring::default_provider());
-        let verifier = Arc::new(Verifier::new(trust, Arc::clone(&provider))?);
+        let verifier = Arc::new(CertificateVerifier::new(trust, Arc::clone(&provider))?);
         let mut config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(|error| error.to_string())?
@@ -71,18 +71,18 @@ impl TlsSettings {
         Ok(Some(TlsSettings { name, config: Arc::new(config), verifier, resumes }))
     }
 
-    /// Returns what was wrong with the last certificate that was refused.
+    /// Returns the problem of the last certificate that was refused.
     pub(crate) fn problem(&self) -> Option<CertificateProblem> {
         self.verifier.problem()
     }
 
-    /// Returns the settings of one user, whose sessions are its own.
-    pub(crate) fn of_user(&self) -> Arc<ClientConfig> {
+    /// Returns the configuration of one user, who has sessions of its own.
+    pub(crate) fn for_user(&self) -> Arc<ClientConfig> {
         if !self.resumes {
             return Arc::clone(&self.config);
         }
         let mut config = ClientConfig::clone(&self.config);
-        config.resumption = Resumption::store(Arc::new(Tickets::default()));
+        config.resumption = Resumption::store(Arc::new(TicketStore::default()));
         Arc::new(config)
     }
 }

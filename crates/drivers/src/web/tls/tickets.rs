@@ -1,8 +1,8 @@
 //! The sessions that one user can resume.
 //!
-//! rustls brings a store for a whole program: it keeps 8 tickets per server name behind a lock that all threads
-//! share, so of a hundred users that connect at once most would make full handshakes, unnoticed. Here each user
-//! has its own, of one server; its lock is never waited for.
+//! The store of rustls serves a whole program: it keeps 8 tickets per server name behind a lock that all
+//! threads share, so of a hundred users that connect at once most would silently make full handshakes. Here
+//! each user has a store of its own for one server; its lock is never contended.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -12,12 +12,13 @@ use rustls::NamedGroup;
 use rustls::client::{ClientSessionStore, Tls12ClientSessionValue, Tls13ClientSessionValue};
 use rustls::pki_types::ServerName;
 
-/// Most tickets that are kept: servers give two with a connection by default, and a user needs one for the next.
+/// The most tickets that are kept: servers send two per connection by default, and a user needs one for the
+/// next.
 const TICKETS_MAX: usize = 4;
 
 /// The sessions of one user with one server.
 #[derive(Default)]
-pub(super) struct Tickets {
+pub(super) struct TicketStore {
     sessions: Mutex<Sessions>,
 }
 
@@ -25,23 +26,23 @@ pub(super) struct Tickets {
 struct Sessions {
     group: Option<NamedGroup>,
     tls12: Option<Tls12ClientSessionValue>,
-    /// The newest last.
+    /// Newest last.
     tls13: VecDeque<Tls13ClientSessionValue>,
 }
 
-impl fmt::Debug for Tickets {
+impl fmt::Debug for TicketStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tickets").finish_non_exhaustive()
+        f.debug_struct("TicketStore").finish_non_exhaustive()
     }
 }
 
-impl Tickets {
+impl TicketStore {
     fn sessions(&self) -> MutexGuard<'_, Sessions> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl ClientSessionStore for Tickets {
+impl ClientSessionStore for TicketStore {
     fn set_kx_hint(&self, _: ServerName<'static>, group: NamedGroup) {
         self.sessions().group = Some(group);
     }

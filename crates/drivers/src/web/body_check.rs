@@ -1,4 +1,4 @@
-//! Checks the body of one reply piece by piece, whatever brought it.
+//! Incremental checks of response bodies, independent of the protocol.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -6,79 +6,82 @@ use std::collections::HashMap;
 use model::{Content, GENERATED_MARKUP, GeneratedText, Outcome};
 use units::mix_bits;
 
-use super::failure::Failure;
+use super::failure::OperationFailure;
 
-/// Most objects of which is remembered what came first; of others anything is right.
+/// The most objects whose first body is remembered; bodies of others are not checked.
 const SEEN_MAX: usize = 1 << 20;
 
-/// What the body must be, and how much of it was.
+/// The expected body of a response, and the progress of its check.
 #[derive(Debug)]
-pub(crate) enum Check<'a> {
+pub(crate) enum BodyCheck<'a> {
     /// An object of the file set.
     Content { content: &'a Content, object: u32, bytes: u64 },
-    /// Letters, after the markup or not.
+    /// Generated letters, optionally after fixed markup.
     Letters { letters: GeneratedText, markup: bool, bytes: u64 },
-    /// What came first for the same object.
-    Seen { memory: &'a Memory, object: (u16, u64), digest: Digest },
-    /// Something that contains a text; `matched` is how many of its bytes match the last ones seen.
+    /// The same body as in the first response for this object.
+    Seen { first_seen: &'a FirstSeen, object: (u16, u64), digest: BodyDigest },
+    /// A body that contains a text; `matched` is the number of its bytes that match at the end of the bytes
+    /// so far.
     Contains { needle: &'a Needle, matched: usize },
-    /// Anything.
+    /// Any body.
     Any,
 }
 
-impl Check<'_> {
-    /// Takes the announced length of the body.
+impl BodyCheck<'_> {
+    /// Checks the announced length of the body.
     #[inline]
-    pub(crate) fn announced(&self, length: u64) -> Result<(), Failure> {
+    pub(crate) fn announced(&self, length: u64) -> Result<(), OperationFailure> {
         match self {
-            Check::Content { bytes, .. } | Check::Letters { bytes, .. } if *bytes != length => {
-                Err(Failure::new(Outcome::WrongLength, length))
+            BodyCheck::Content { bytes, .. } | BodyCheck::Letters { bytes, .. } if *bytes != length => {
+                Err(OperationFailure::new(Outcome::WrongLength, length))
             }
             _ => Ok(()),
         }
     }
 
-    /// Takes the next piece of the body, which begins at position `at`.
+    /// Checks the next piece of the body, which starts at position `at`.
     #[inline]
-    pub(crate) fn take(&mut self, at: u64, data: &[u8]) -> Result<(), Failure> {
+    pub(crate) fn take(&mut self, at: u64, data: &[u8]) -> Result<(), OperationFailure> {
         match self {
-            Check::Content { content, object, bytes } => {
+            BodyCheck::Content { content, object, bytes } => {
                 not_beyond(*bytes, at, data)?;
                 if content.matches(*object, at, data) {
                     return Ok(());
                 }
                 let place = content.first_difference(*object, at, data);
-                Err(Failure::new(Outcome::WrongBytes, place.unwrap_or(at)))
+                Err(OperationFailure::new(Outcome::WrongBytes, place.unwrap_or(at)))
             }
-            Check::Letters { letters, markup, bytes } => {
+            BodyCheck::Letters { letters, markup, bytes } => {
                 not_beyond(*bytes, at, data)?;
                 let prefix: &[u8] = if *markup { GENERATED_MARKUP.as_bytes() } else { b"" };
-                let wrong = |index| Failure::new(Outcome::WrongBytes, at + index as u64);
+                let wrong = |index| OperationFailure::new(Outcome::WrongBytes, at + index as u64);
                 let rest = check_prefix(prefix, at, data).map_err(wrong)?;
                 letters.matches(rest).map_err(|index| wrong(data.len() - rest.len() + index))
             }
-            Check::Seen { digest, .. } => {
+            BodyCheck::Seen { digest, .. } => {
                 digest.take(data);
                 Ok(())
             }
-            Check::Contains { needle, matched } => {
+            BodyCheck::Contains { needle, matched } => {
                 *matched = needle.advance(*matched, data);
                 Ok(())
             }
-            Check::Any => Ok(()),
+            BodyCheck::Any => Ok(()),
         }
     }
 
-    /// Takes the end of the body after `length` bytes.
+    /// Checks the end of the body after `length` bytes.
     #[inline]
-    pub(crate) fn finish(&mut self, length: u64) -> Result<(), Failure> {
+    pub(crate) fn finish(&mut self, length: u64) -> Result<(), OperationFailure> {
         match self {
-            Check::Content { bytes, .. } | Check::Letters { bytes, .. } if *bytes != length => {
-                Err(Failure::new(Outcome::WrongLength, length))
+            BodyCheck::Content { bytes, .. } | BodyCheck::Letters { bytes, .. } if *bytes != length => {
+                Err(OperationFailure::new(Outcome::WrongLength, length))
             }
-            Check::Seen { memory, object, digest } => memory.compare(*object, length, digest.value()),
-            Check::Contains { needle, matched } if *matched < needle.text.len() => {
-                Err(Failure::new(Outcome::WrongBytes, length))
+            BodyCheck::Seen { first_seen, object, digest } => {
+                first_seen.compare(*object, length, digest.value())
+            }
+            BodyCheck::Contains { needle, matched } if *matched < needle.text.len() => {
+                Err(OperationFailure::new(Outcome::WrongBytes, length))
             }
             _ => Ok(()),
         }
@@ -86,13 +89,13 @@ impl Check<'_> {
 }
 
 #[inline]
-fn not_beyond(bytes: u64, at: u64, data: &[u8]) -> Result<(), Failure> {
+fn not_beyond(bytes: u64, at: u64, data: &[u8]) -> Result<(), OperationFailure> {
     let end = at + data.len() as u64;
-    if bytes < end { Err(Failure::new(Outcome::WrongLength, end)) } else { Ok(()) }
+    if bytes < end { Err(OperationFailure::new(Outcome::WrongLength, end)) } else { Ok(()) }
 }
 
-/// Compares the part of `data`, which begins at position `at`, that belongs to a prefix. Returns what follows it,
-/// or the index of the first wrong byte.
+/// Compares the part of `data`, which starts at position `at`, with a prefix. Returns the bytes after the
+/// prefix, or the index of the first wrong byte.
 fn check_prefix<'a>(prefix: &[u8], at: u64, data: &'a [u8]) -> Result<&'a [u8], usize> {
     let left = &prefix[prefix.len().min(usize::try_from(at).unwrap_or(usize::MAX))..];
     let n = left.len().min(data.len());
@@ -102,23 +105,23 @@ fn check_prefix<'a>(prefix: &[u8], at: u64, data: &'a [u8]) -> Result<&'a [u8], 
     }
 }
 
-/// What came first, by kind and number of the object.
+/// Length and digest of the first body of each object, by kind and number.
 #[derive(Debug, Default)]
-pub(crate) struct Memory {
+pub(crate) struct FirstSeen {
     first: RefCell<HashMap<(u16, u64), (u64, u64)>>,
 }
 
-impl Memory {
-    /// Returns the length that came first.
+impl FirstSeen {
+    /// Returns the length of the first body.
     pub(crate) fn length(&self, object: (u16, u64)) -> Option<u64> {
         self.first.borrow().get(&object).map(|(length, _)| *length)
     }
 
-    fn compare(&self, object: (u16, u64), length: u64, digest: u64) -> Result<(), Failure> {
+    fn compare(&self, object: (u16, u64), length: u64, digest: u64) -> Result<(), OperationFailure> {
         let mut first = self.first.borrow_mut();
         match first.get(&object) {
-            Some((known, _)) if *known != length => Err(Failure::new(Outcome::WrongLength, length)),
-            Some((_, known)) if *known != digest => Err(Failure::new(Outcome::WrongBytes, 0)),
+            Some((known, _)) if *known != length => Err(OperationFailure::new(Outcome::WrongLength, length)),
+            Some((_, known)) if *known != digest => Err(OperationFailure::new(Outcome::WrongBytes, 0)),
             Some(_) => Ok(()),
             None => {
                 if first.len() < SEEN_MAX {
@@ -130,17 +133,17 @@ impl Memory {
     }
 }
 
-/// A hash of bytes that does not depend on the pieces in which they come: h(0) = 0, and for every eight bytes,
-/// as a number w with the first byte lowest, h = mix_bits(h ⊕ w) + 1; the last ones are filled up with zeros, so equal
-/// lengths are compared apart. Finds accidents, not forgers.
+/// A hash of bytes that does not depend on the pieces in which they arrive: h(0) = 0, and for every eight
+/// bytes, read as a little-endian number w, h = mix_bits(h ⊕ w) + 1. The last word is padded with zeros, so
+/// lengths are compared separately. Detects accidents, not forgery.
 #[derive(Debug, Default)]
-pub(crate) struct Digest {
+pub(crate) struct BodyDigest {
     state: u64,
     word: u64,
     n_pending: u32,
 }
 
-impl Digest {
+impl BodyDigest {
     fn take(&mut self, mut data: &[u8]) {
         while self.n_pending != 0 && !data.is_empty() {
             self.push(data[0]);
@@ -173,11 +176,11 @@ impl Digest {
     }
 }
 
-/// A text that is looked for in a stream (Knuth, Morris, Pratt 1977).
+/// A text to find in a stream (Knuth, Morris, Pratt 1977).
 #[derive(Debug)]
 pub(crate) struct Needle {
     pub(crate) text: Box<[u8]>,
-    /// For every length of a matching beginning the next shorter one that then matches as well.
+    /// For each length of a matching prefix, the next shorter prefix that then matches as well.
     borders: Box<[usize]>,
 }
 
@@ -196,7 +199,7 @@ impl Needle {
         Needle { text: text.into(), borders: borders.into() }
     }
 
-    /// Returns how many bytes of the text match after `data`; all of them for good once it was found.
+    /// Returns how many bytes of the text match after `data`; all of them from the first occurrence on.
     fn advance(&self, mut matched: usize, data: &[u8]) -> usize {
         for byte in data {
             if matched == self.text.len() {
@@ -216,8 +219,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Gives a body to a check in pieces of `step` bytes.
-    fn run(mut check: Check<'_>, body: &[u8], step: usize) -> Result<(), Failure> {
+    /// Passes a body to a check in pieces of `step` bytes.
+    fn run(mut check: BodyCheck<'_>, body: &[u8], step: usize) -> Result<(), OperationFailure> {
         let mut at = 0;
         for piece in body.chunks(step) {
             check.take(at, piece)?;
@@ -226,14 +229,14 @@ mod tests {
         check.finish(at)
     }
 
-    fn wrong(outcome: Outcome, detail: u64) -> Result<(), Failure> {
-        Err(Failure::new(outcome, detail))
+    fn wrong(outcome: Outcome, detail: u64) -> Result<(), OperationFailure> {
+        Err(OperationFailure::new(outcome, detail))
     }
 
     #[test]
-    fn letters_are_checked_to_the_byte_with_markup_and_without() {
+    fn every_letter_is_checked_with_and_without_markup() {
         for markup in [false, true] {
-            let check = || Check::Letters { letters: GeneratedText::new(7), markup, bytes: 200 };
+            let check = || BodyCheck::Letters { letters: GeneratedText::new(7), markup, bytes: 200 };
             let mut body = if markup { GENERATED_MARKUP.as_bytes().to_vec() } else { Vec::new() };
             let start = body.len();
             body.resize(200, 0);
@@ -253,22 +256,26 @@ mod tests {
     }
 
     #[test]
-    fn what_came_first_is_right_for_its_object() {
-        let memory = Memory::default();
-        let seen = |number| Check::Seen { memory: &memory, object: (1, number), digest: Digest::default() };
+    fn the_first_body_is_expected_for_its_object() {
+        let first_seen = FirstSeen::default();
+        let seen = |number| BodyCheck::Seen {
+            first_seen: &first_seen,
+            object: (1, number),
+            digest: BodyDigest::default(),
+        };
         assert_eq!(run(seen(1), b"the first body", 3), Ok(()));
         assert_eq!(run(seen(1), b"the first body", 100), Ok(()));
         assert_eq!(run(seen(1), b"the first bodx", 100), wrong(Outcome::WrongBytes, 0));
         assert_eq!(run(seen(1), b"the first body\0", 100), wrong(Outcome::WrongLength, 15));
         assert_eq!(run(seen(2), b"another", 100), Ok(()));
-        assert_eq!(memory.length((1, 1)), Some(14));
+        assert_eq!(first_seen.length((1, 1)), Some(14));
     }
 
     #[test]
-    fn a_text_is_found_across_pieces_or_missed() {
+    fn a_text_is_found_across_pieces_or_reported_missing() {
         let needle = Needle::new("aabaaab");
         for step in 1..12 {
-            let check = || Check::Contains { needle: &needle, matched: 0 };
+            let check = || BodyCheck::Contains { needle: &needle, matched: 0 };
             assert_eq!(run(check(), b"xxaabaabaaabxx", step), Ok(()));
             assert_eq!(run(check(), b"aabaabaaaab", step), wrong(Outcome::WrongBytes, 11));
         }
@@ -276,20 +283,20 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_needle_is_found_where_the_standard_library_finds_it(
+        fn a_needle_is_found_iff_the_body_contains_it(
             text in "[ab]{1,6}", body in "[ab]{0,60}", step in 1usize..20,
         ) {
             let needle = Needle::new(&text);
-            let found = run(Check::Contains { needle: &needle, matched: 0 }, body.as_bytes(), step).is_ok();
+            let found = run(BodyCheck::Contains { needle: &needle, matched: 0 }, body.as_bytes(), step).is_ok();
             prop_assert_eq!(found, body.contains(&text));
         }
 
         #[test]
-        fn a_digest_does_not_depend_on_pieces_but_on_every_byte(
+        fn a_digest_depends_on_every_byte_but_not_on_pieces(
             body in prop::collection::vec(any::<u8>(), 1..100), step in 1usize..40, place in any::<prop::sample::Index>(),
         ) {
             let digest = |body: &[u8], step| {
-                let mut digest = Digest::default();
+                let mut digest = BodyDigest::default();
                 body.chunks(step).for_each(|piece| digest.take(piece));
                 digest.value()
             };

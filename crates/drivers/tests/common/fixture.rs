@@ -5,8 +5,8 @@ use std::rc::Rc;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use drivers::Policy;
-use drivers::web::{Origin, OriginSetup, PlainDriver, Target, Trust};
+use drivers::TargetPolicy;
+use drivers::web::{PlainDriver, Target, Trust, WebContext, WebContextOptions};
 use engine::Driver;
 use model::{
     CLOSE_WAIT_MAX, Connection, Content, HttpVersion, Outcome, Page, Protocol, Reply, Request, Secrets,
@@ -22,13 +22,13 @@ pub const SEED: u64 = 1999;
 /// The objects, by number.
 pub const SMALL: u16 = 0;
 pub const EMPTY: u16 = 1;
-/// Takes many reads.
+/// A body that takes many reads.
 pub const LARGE: u16 = 2;
 
 const OBJECTS: [(&str, u64); 3] = [("/small.html", 500), ("/empty.html", 0), ("/large.bin", 5_000_000)];
 
-/// How long a single operation may take before the test is given up: nothing may hang.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Time limit of a test for a single operation, which must never hang.
+const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 
 pub fn workload() -> Workload {
     let object = |(path, bytes): (&str, u64)| Request::file(path, bytes);
@@ -46,14 +46,14 @@ pub fn object_bytes(object: u16) -> u64 {
     OBJECTS[object as usize].1
 }
 
-/// The right body of an object.
+/// Returns the correct body of an object.
 pub fn content(object: u16) -> Vec<u8> {
     let mut body = vec![0; object_bytes(object) as usize];
     Content::new(SEED).fill(u32::from(object), 0, &mut body);
     body
 }
 
-/// HTTP/1.0 with a connection per request as WebStone has it, HTTP/1.1 otherwise.
+/// HTTP/1.0 with a connection per request as in WebStone, HTTP/1.1 otherwise.
 pub fn protocol(connection: Connection) -> Protocol {
     let http = match connection {
         Connection::PerRequest => HttpVersion::Http10,
@@ -68,14 +68,19 @@ pub fn clock() -> RealClock {
     *CLOCK.get_or_init(RealClock::start)
 }
 
-/// Prepares a workload for a server on this machine, called `localhost`.
-pub fn origin(address: SocketAddr, protocol: &Protocol, workload: &Workload, trust: &Trust) -> Rc<Origin> {
+/// Prepares a workload for a local server, named `localhost`.
+pub fn context(
+    address: SocketAddr,
+    protocol: &Protocol,
+    workload: &Workload,
+    trust: &Trust,
+) -> Rc<WebContext> {
     let secure = protocol.tls != Tls::Off;
     let target = Target { host: "localhost".to_owned(), port: address.port(), secure };
-    let setup = OriginSetup {
+    let setup = WebContextOptions {
         target: &target,
         address,
-        policy: Policy,
+        policy: TargetPolicy,
         workload,
         secrets: &Secrets::default(),
         protocol,
@@ -83,44 +88,44 @@ pub fn origin(address: SocketAddr, protocol: &Protocol, workload: &Workload, tru
         trust,
         clock: clock(),
     };
-    Origin::new(setup).unwrap()
+    WebContext::new(setup).unwrap()
 }
 
-/// One driver, with what is needed to use it by hand.
-pub struct Bench<D = PlainDriver> {
+/// A driver and the means to use it directly.
+pub struct Fixture<D = PlainDriver> {
     driver: D,
     clock: RealClock,
     left_open: u32,
 }
 
-impl Bench {
-    pub fn new(address: SocketAddr, connection: Connection) -> Bench {
-        Bench::of(address, &protocol(connection), &workload())
+impl Fixture {
+    pub fn new(address: SocketAddr, connection: Connection) -> Fixture {
+        Fixture::of(address, &protocol(connection), &workload())
     }
 
-    pub fn kept(address: SocketAddr) -> Bench {
-        Bench::new(address, Connection::KeepAlive { requests_max: None })
+    pub fn kept(address: SocketAddr) -> Fixture {
+        Fixture::new(address, Connection::KeepAlive { requests_max: None })
     }
 
-    pub fn of(address: SocketAddr, protocol: &Protocol, workload: &Workload) -> Bench {
-        Bench::with(PlainDriver::new(origin(address, protocol, workload, &Trust::Any)))
+    pub fn of(address: SocketAddr, protocol: &Protocol, workload: &Workload) -> Fixture {
+        Fixture::with(PlainDriver::new(context(address, protocol, workload, &Trust::Any)))
     }
 }
 
-impl<D: Driver<Operation = WebRequest>> Bench<D> {
-    pub fn with(driver: D) -> Bench<D> {
-        Bench { driver, clock: clock(), left_open: 0 }
+impl<D: Driver<Operation = WebRequest>> Fixture<D> {
+    pub fn with(driver: D) -> Fixture<D> {
+        Fixture { driver, clock: clock(), left_open: 0 }
     }
 
-    /// Runs `work` with this bench inside a runtime as a load thread has it.
-    pub fn run<T>(mut self, work: impl AsyncFnOnce(&mut Bench<D>) -> T) -> T {
+    /// Runs `work` with this fixture in a runtime like that of a load thread.
+    pub fn run<T>(mut self, work: impl AsyncFnOnce(&mut Fixture<D>) -> T) -> T {
         let runtime =
             Builder::new_current_thread().enable_all().build_local(LocalOptions::default()).unwrap();
-        let limited = async { tokio::time::timeout(PATIENCE, work(&mut self)).await };
+        let limited = async { tokio::time::timeout(TEST_TIMEOUT, work(&mut self)).await };
         runtime.block_on(limited).expect("no operation hangs")
     }
 
-    /// Fetches an object. Whatever comes of it, the marks are in order as far as they were reached.
+    /// Fetches an object. Whatever the outcome, the marks that were reached are in order.
     pub async fn get(&mut self, object: u16) -> Reply {
         let reply = self.perform(&WebRequest::first(object)).await;
         if reply.outcome == Outcome::Ok {
@@ -129,10 +134,10 @@ impl<D: Driver<Operation = WebRequest>> Bench<D> {
         reply
     }
 
-    /// The same for any request of any workload.
+    /// Does the same for any request of any workload.
     pub async fn perform(&mut self, request: &WebRequest) -> Reply {
-        // What has arrived since the last operation is known to the runtime before the next one, as it is
-        // after a think time.
+        // Bytes that arrived since the last operation are known to the runtime before the next one, as after
+        // a think time.
         tokio::task::yield_now().await;
         let sent = self.clock.now();
         let mut reply = self.driver.perform(request, sent).await;
@@ -158,36 +163,36 @@ impl<D: Driver<Operation = WebRequest>> Bench<D> {
         }
     }
 
-    /// Returns how many connections were left open by their peers.
+    /// Returns how many connections the peers left open.
     pub fn left_open(&self) -> u32 {
         self.left_open
     }
 
-    /// Gives up what was under way, as the engine does after the time limit.
+    /// Gives up the operation in progress, as the engine does after the time limit.
     pub fn give_up(&mut self) {
         self.driver.give_up();
     }
 
-    /// Performs a request; returns the outcome with what people are told of it.
-    pub async fn performed(&mut self, request: &WebRequest) -> (Outcome, String) {
+    /// Performs a request; returns the outcome with its description.
+    pub async fn perform_described(&mut self, request: &WebRequest) -> (Outcome, String) {
         let reply = self.perform(request).await;
         (reply.outcome, self.driver.describe(request, &reply))
     }
 
-    /// Fetches an object; returns the outcome with what people are told of it.
-    pub async fn told(&mut self, object: u16) -> (Outcome, String) {
-        self.performed(&WebRequest::first(object)).await
+    /// Fetches an object; returns the outcome with its description.
+    pub async fn get_described(&mut self, object: u16) -> (Outcome, String) {
+        self.perform_described(&WebRequest::first(object)).await
     }
 }
 
-/// Starts a built-in server with this workload that misbehaves as told.
+/// Starts a built-in server with this workload and these faults.
 pub fn server(faults: &[&str]) -> WebServer {
     let mut options = WebOptions::new(workload().file_set(1.0));
     options.faults = FaultPlan::parse(faults.iter().copied()).unwrap();
     WebServer::start(options).unwrap()
 }
 
-/// The right reply to a request for an object, with these lines in its head besides the length.
+/// Returns the correct response for an object, with additional header lines.
 pub fn right_reply(object: u16, lines: &str) -> Vec<u8> {
     let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n{lines}\r\n", object_bytes(object));
     [head.as_bytes(), &content(object)].concat()

@@ -1,4 +1,4 @@
-//! What all connections of a load thread to one server share.
+//! The state that all connections of a load thread to one server share.
 
 use std::cell::{Cell, RefCell};
 use std::net::{IpAddr, SocketAddr};
@@ -14,75 +14,76 @@ use rustix::io::Errno;
 use thiserror::Error;
 use units::RealClock;
 
-use super::check::{Check, Memory};
-use super::connection;
-use super::failure::Failure;
+use super::body_check::{BodyCheck, FirstSeen};
+use super::failure::OperationFailure;
 use super::http2::Pool;
-use super::request::Prepared;
+use super::request::PreparedRequest;
 use super::target::Target;
+use super::tcp;
 use super::tls::{CertificateProblem, HandshakeCounts, TlsSettings, Trust};
-use crate::Policy;
+use crate::TargetPolicy;
 
-/// Size of the read buffer that all connections of a thread use in turn: the larger it is, the fewer calls
-/// a large body takes; 128 KiB still fits the second-level cache beside the content block.
+/// Size of the read buffer that all connections of a thread use in turn: the larger it is, the fewer calls a
+/// large body takes; 128 KiB still fits the second-level cache together with the content block.
 const READ_BUFFER_BYTES: usize = 128 * 1024;
 
-/// What an origin is made of.
+/// The options of a [`WebContext`].
 #[derive(Debug, Clone, Copy)]
-pub struct OriginSetup<'a> {
-    /// The server as named.
+pub struct WebContextOptions<'a> {
+    /// The server as given by the user.
     pub target: &'a Target,
-    /// One of the addresses that [`Policy::resolve`] returned for it; it is checked again at every connection.
+    /// One of the addresses that [`TargetPolicy::resolve`] returned for it; checked again at every
+    /// connection.
     pub address: SocketAddr,
-    /// Where load may be sent to.
-    pub policy: Policy,
-    /// What is fetched.
+    /// The policy on addresses.
+    pub policy: TargetPolicy,
+    /// The workload to fetch.
     pub workload: &'a Workload,
     /// The values of its secrets.
     pub secrets: &'a Secrets,
-    /// How it is fetched.
+    /// The protocol.
     pub protocol: &'a Protocol,
-    /// Local addresses that connections are made from, in turn; empty: the system chooses.
+    /// Local addresses to connect from, in turn; empty: chosen by the system.
     pub source_addresses: &'a [IpAddr],
-    /// Which certificates are good; without TLS of no meaning.
+    /// The certificates to accept; irrelevant without TLS.
     pub trust: &'a Trust,
     /// The clock of the run.
     pub clock: RealClock,
 }
 
-/// Why a workload cannot be fetched.
+/// A workload that cannot be fetched.
 #[derive(Debug, Error)]
-pub enum OriginError {
-    /// A request cannot be written as it is.
+pub enum WebSetupError {
+    /// A request is not valid.
     #[error("request `{name}`: {problem}")]
     Request {
         /// The name of the request.
         name: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: RequestError,
     },
     /// A secret has no value.
     #[error(transparent)]
     Secret(#[from] MissingSecret),
-    /// The target's scheme and the plan's protocol do not go together.
+    /// The target's scheme and the plan's protocol contradict each other.
     #[error("target `{target}` {}", match secure {
-        true => "wants TLS, the plan has none\nhint: add `--tls full` or `--tls resumed`",
-        false => "is without TLS, the plan wants it\nhint: name an `https://` target, or take `--tls off`",
+        true => "uses TLS, the plan does not\nhint: add `--tls full` or `--tls resumed`",
+        false => "does not use TLS, the plan does\nhint: name an `https://` target, or use `--tls off`",
     })]
     Scheme {
-        /// The target as named.
+        /// The target as given.
         target: String,
-        /// Whether the target wants TLS.
+        /// Whether the target uses TLS.
         secure: bool,
     },
-    /// No connections can be made from a source address.
+    /// Connections cannot be made from a source address.
     #[error(
-        "cannot connect from `{address}`: {problem}\nhint: source addresses are addresses of this machine, of the same family as the server's"
+        "cannot connect from `{address}`: {problem}\nhint: source addresses must be addresses of this machine, of the same family as the server's"
     )]
     Source {
         /// The address.
         address: IpAddr,
-        /// What the system said.
+        /// The system's error.
         problem: Errno,
     },
     /// TLS cannot be set up.
@@ -90,41 +91,41 @@ pub enum OriginError {
     Tls(String),
 }
 
-/// What all connections of a load thread to one server share. Not for more than one thread.
+/// The state that all connections of a load thread to one server share. Not for more than one thread.
 #[derive(Debug)]
-pub struct Origin {
+pub struct WebContext {
     pub(crate) address: SocketAddr,
-    pub(crate) policy: Policy,
+    pub(crate) policy: TargetPolicy,
     pub(crate) clock: RealClock,
     pub(crate) content: Content,
-    requests: Vec<Prepared>,
+    requests: Vec<PreparedRequest>,
     pub(crate) connection: Connection,
-    /// What came first, for replies that are known by that only.
-    pub(crate) memory: Memory,
-    /// What has arrived.
+    /// The first body of each object, for replies without known content.
+    pub(crate) first_seen: FirstSeen,
+    /// The read buffer.
     pub(crate) buffer: RefCell<Vec<u8>>,
-    /// A request that is not known beforehand.
+    /// The bytes of a request with parameters.
     request: RefCell<Vec<u8>>,
-    /// What is to be sent over TLS.
+    /// The bytes to be sent over TLS.
     pub(crate) sealed: RefCell<Vec<u8>>,
     sources: Box<[IpAddr]>,
     next_source: Cell<usize>,
     pub(crate) tls: Option<TlsSettings>,
     pub(crate) handshakes: Cell<HandshakeCounts>,
     pub(crate) http2: Option<Pool>,
-    /// What a library said of the last failure that a number cannot tell.
+    /// The explanation of the last failure that a number cannot express.
     explanation: RefCell<String>,
-    /// What must not stand in it.
+    /// Secrets to remove from it.
     secrets: Secrets,
 }
 
-impl Origin {
+impl WebContext {
     /// Prepares the requests of a workload.
     ///
     /// # Errors
-    /// If a request cannot be written, or target, protocol, source addresses or certificate do not go together.
-    pub fn new(setup: OriginSetup<'_>) -> Result<Rc<Origin>, OriginError> {
-        let OriginSetup { target, protocol, workload, .. } = setup;
+    /// A request is not valid, or target, protocol, source addresses or certificate do not match.
+    pub fn new(setup: WebContextOptions<'_>) -> Result<Rc<WebContext>, WebSetupError> {
+        let WebContextOptions { target, protocol, workload, .. } = setup;
         let host = format!("{}:{}", target.host, target.port);
         target.check(protocol)?;
         check_sources(setup.source_addresses, &setup.address)?;
@@ -134,12 +135,12 @@ impl Origin {
             .map(|(kind, request)| secrets.fill(kind, request))
             .collect::<Result<_, MissingSecret>>()?;
         let prepared = |(request, filled): (&Request, &Request)| {
-            Prepared::new(request, filled.clone(), protocol, &host)
-                .map_err(|problem| OriginError::Request { name: request.name.clone(), problem })
+            PreparedRequest::new(request, filled.clone(), protocol, &host)
+                .map_err(|problem| WebSetupError::Request { name: request.name.clone(), problem })
         };
-        let tls = TlsSettings::new(target, protocol, setup.trust).map_err(OriginError::Tls)?;
+        let tls = TlsSettings::new(target, protocol, setup.trust).map_err(WebSetupError::Tls)?;
         let is_http2 = protocol.http == HttpVersion::Http2;
-        Ok(Rc::new(Origin {
+        Ok(Rc::new(WebContext {
             address: setup.address,
             policy: setup.policy,
             clock: setup.clock,
@@ -149,9 +150,9 @@ impl Origin {
                 .iter()
                 .zip(&filled)
                 .map(prepared)
-                .collect::<Result<_, OriginError>>()?,
+                .collect::<Result<_, WebSetupError>>()?,
             connection: protocol.connection,
-            memory: Memory::default(),
+            first_seen: FirstSeen::default(),
             buffer: RefCell::new(vec![0; READ_BUFFER_BYTES]),
             request: RefCell::default(),
             sealed: RefCell::default(),
@@ -165,26 +166,26 @@ impl Origin {
         }))
     }
 
-    /// Returns how many TLS handshakes were made so far.
+    /// Returns the number of TLS handshakes so far.
     pub fn handshakes(&self) -> HandshakeCounts {
         self.handshakes.get()
     }
 
-    /// Returns what was wrong with the last certificate that was refused.
+    /// Returns the problem of the last certificate that was refused.
     pub fn certificate_problem(&self) -> Option<CertificateProblem> {
         self.tls.as_ref()?.problem()
     }
 
-    /// Begins a connection. Returns the socket and whether it is established already.
+    /// Starts a connection. Returns the socket and whether it is already established.
     #[inline]
     pub(crate) fn begin(&self) -> Result<(OwnedFd, bool), Errno> {
         if !self.policy.allows(self.address.ip()) {
             return Err(Errno::ACCESS);
         }
-        connection::begin(&self.address, self.source())
+        tcp::begin(&self.address, self.source())
     }
 
-    /// Returns the address that the next connection is made from.
+    /// Returns the source address of the next connection.
     #[inline]
     fn source(&self) -> Option<IpAddr> {
         let index = self.next_source.get();
@@ -193,33 +194,33 @@ impl Origin {
         Some(*source)
     }
 
-    /// Returns the kind of request of an operation.
+    /// Returns the prepared request of an operation.
     #[inline]
-    pub(crate) fn prepared(&self, operation: &WebRequest) -> &Prepared {
+    pub(crate) fn prepared(&self, operation: &WebRequest) -> &PreparedRequest {
         &self.requests[usize::from(operation.kind)]
     }
 
-    /// Gives the bytes of a request to `take`.
+    /// Passes the bytes of a request to `take`.
     #[inline]
     pub(crate) fn with_request<T>(&self, operation: &WebRequest, take: impl FnOnce(&[u8]) -> T) -> T {
         self.prepared(operation).bytes(operation, &mut self.request.borrow_mut(), take)
     }
 
-    /// Returns what the reply must be.
+    /// Returns the prepared request and the check of the expected response.
     #[inline]
-    pub(crate) fn expected(&self, operation: &WebRequest) -> (&Prepared, Check<'_>) {
+    pub(crate) fn expected(&self, operation: &WebRequest) -> (&PreparedRequest, BodyCheck<'_>) {
         let prepared = self.prepared(operation);
         let object = Content::object(self.requests.len(), operation.kind, operation.number);
-        (prepared, prepared.check(operation, &self.content, object, &self.memory))
+        (prepared, prepared.check(operation, &self.content, object, &self.first_seen))
     }
 
-    /// Notes in words why an operation fails; it is asked for before any other operation goes on.
+    /// Stores a text that explains a failure; it is read before any other operation goes on.
     #[cold]
-    pub(crate) fn explain(&self, outcome: model::Outcome, words: impl ToString) -> Failure {
-        // The words may be a peer's.
+    pub(crate) fn explain(&self, outcome: model::Outcome, words: impl ToString) -> OperationFailure {
+        // The text may be the peer's.
         let words = without_credentials(&self.secrets.redact_from(&words.to_string()));
         self.explanation.replace(foreign_text(&words));
-        Failure::new(outcome, 0)
+        OperationFailure::new(outcome, 0)
     }
 
     pub(crate) fn explanation(&self) -> String {
@@ -227,11 +228,11 @@ impl Origin {
     }
 }
 
-/// Checks that connections can be made from each address: what fails later is lack of ports then.
-fn check_sources(sources: &[IpAddr], address: &SocketAddr) -> Result<(), OriginError> {
+/// Checks that connections can be made from each address: later errors are then due to a lack of ports.
+fn check_sources(sources: &[IpAddr], address: &SocketAddr) -> Result<(), WebSetupError> {
     for source in sources {
-        let made = connection::make_socket(address, Some(*source));
-        made.map_err(|problem| OriginError::Source { address: *source, problem })?;
+        let made = tcp::make_socket(address, Some(*source));
+        made.map_err(|problem| WebSetupError::Source { address: *source, problem })?;
     }
     Ok(())
 }

@@ -1,10 +1,9 @@
-//! Sockets of the web driver.
+//! TCP sockets of the web driver.
 //!
-//! What a request costs is kernel calls. A connection per request takes six of them: socket,
-//! connect, send (at once: on a fast network the connection is established by then), registration
-//! for reading only, one read, close. A kept connection takes two: send and read. A read that
-//! does not fill the buffer is taken as the end of what has arrived; a peer's end of stream that
-//! was announced before the read needs no read of its own.
+//! The cost of a request is its kernel calls. A connection per request takes six: socket, connect, send (at
+//! once: on a fast network the connection is established by then), registration for reading only, one read,
+//! close. A kept connection takes two: send and read. A read that does not fill the buffer has emptied the
+//! socket; an end of stream that was reported before the read needs no read of its own.
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -22,32 +21,32 @@ use tokio::io::{Interest, Ready};
 
 /// An established connection, registered for reading.
 #[derive(Debug)]
-pub struct Link {
+pub struct TcpTransport {
     descriptor: AsyncFd<OwnedFd>,
-    /// Requests that it has carried.
+    /// Number of requests sent on it.
     pub(crate) requests: u32,
 }
 
-/// What one look at a connection brought.
+/// The result of one read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Arrived {
-    /// New bytes in the buffer; zero at the end of the stream.
+pub struct Received {
+    /// Bytes added to the buffer; zero at the end of the stream.
     pub(crate) bytes: usize,
-    /// Whether nothing can follow.
+    /// Whether the stream has ended.
     pub(crate) is_end: bool,
 }
 
-/// What became of the attempt to send a request at once.
+/// The result of an attempt to send a request without waiting.
 pub(crate) enum Sent {
-    /// All of it went out.
-    Whole(Link),
-    /// The connection is established and this much went out: there is no room for more yet.
+    /// All of it was sent.
+    Whole(TcpTransport),
+    /// The connection is established and this much was sent; the socket buffer is full.
     Partly(OwnedFd, usize),
     /// The connection is not established yet.
     NotYet(OwnedFd),
 }
 
-/// Makes a socket for connections to an address from another, if one is given.
+/// Creates a socket for connections to an address, bound to a source address if one is given.
 pub(crate) fn make_socket(address: &SocketAddr, source: Option<IpAddr>) -> Result<OwnedFd, Errno> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let socket = socket_with(family, SocketType::STREAM, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC, None)?;
@@ -58,7 +57,7 @@ pub(crate) fn make_socket(address: &SocketAddr, source: Option<IpAddr>) -> Resul
     Ok(socket)
 }
 
-/// Begins a connection. Returns the socket and whether the kernel says that it is established already.
+/// Starts a connection. Returns the socket and whether the kernel reports it as established already.
 pub(crate) fn begin(address: &SocketAddr, source: Option<IpAddr>) -> Result<(OwnedFd, bool), Errno> {
     let socket = make_socket(address, source)?;
     match connect(&socket, address) {
@@ -68,10 +67,10 @@ pub(crate) fn begin(address: &SocketAddr, source: Option<IpAddr>) -> Result<(Own
     }
 }
 
-/// Sends a request on a socket whose connection was begun: on a fast network it is established by now.
+/// Sends a request on a connecting socket: on a fast network the connection is established by now.
 pub(crate) fn send_at_once(socket: OwnedFd, is_established: bool, request: &[u8]) -> Result<Sent, Errno> {
     match send(&socket, request, SendFlags::NOSIGNAL) {
-        Ok(n) if n == request.len() => Ok(Sent::Whole(Link::new(socket)?)),
+        Ok(n) if n == request.len() => Ok(Sent::Whole(TcpTransport::new(socket)?)),
         Ok(n) => Ok(Sent::Partly(socket, n)),
         Err(Errno::AGAIN) if is_established => Ok(Sent::Partly(socket, 0)),
         Err(Errno::AGAIN) => Ok(Sent::NotYet(socket)),
@@ -79,15 +78,15 @@ pub(crate) fn send_at_once(socket: OwnedFd, is_established: bool, request: &[u8]
     }
 }
 
-/// Waits until a connection that was begun is established or has failed.
+/// Waits until a connection attempt has succeeded or failed.
 pub(crate) async fn established(socket: OwnedFd) -> Result<OwnedFd, Errno> {
     let socket = writable(socket).await?;
     sockopt::socket_error(&socket)??;
     Ok(socket)
 }
 
-/// Sends all of `request` on an established socket, waiting for room where needed.
-pub(crate) async fn send_all(mut socket: OwnedFd, mut request: &[u8]) -> Result<Link, Errno> {
+/// Sends all of `request` on an established socket, waiting for buffer space if necessary.
+pub(crate) async fn send_all(mut socket: OwnedFd, mut request: &[u8]) -> Result<TcpTransport, Errno> {
     while !request.is_empty() {
         match send(&socket, request, SendFlags::NOSIGNAL) {
             Ok(sent) => request = &request[sent..],
@@ -95,7 +94,7 @@ pub(crate) async fn send_all(mut socket: OwnedFd, mut request: &[u8]) -> Result<
             Err(error) => return Err(error),
         }
     }
-    Link::new(socket)
+    TcpTransport::new(socket)
 }
 
 async fn writable(socket: OwnedFd) -> Result<OwnedFd, Errno> {
@@ -104,15 +103,15 @@ async fn writable(socket: OwnedFd) -> Result<OwnedFd, Errno> {
     Ok(descriptor.into_inner())
 }
 
-impl Link {
+impl TcpTransport {
     /// Registers an established socket for reading.
-    pub(crate) fn new(socket: OwnedFd) -> Result<Link, Errno> {
+    pub(crate) fn new(socket: OwnedFd) -> Result<TcpTransport, Errno> {
         let descriptor = engine::descriptor::register(socket, Interest::READABLE).map_err(errno)?;
-        Ok(Link { descriptor, requests: 0 })
+        Ok(TcpTransport { descriptor, requests: 0 })
     }
 
-    /// Returns whether a kept connection can still be used: nothing has arrived that nobody asked for, and the
-    /// peer has not ended it. Costs no kernel call.
+    /// Returns whether a kept connection can be reused: no unexpected bytes have arrived, and the peer has
+    /// not ended it. Costs no kernel call.
     pub(crate) fn is_fresh(&self) -> bool {
         let mut context = Context::from_waker(Waker::noop());
         matches!(self.descriptor.poll_read_ready(&mut context), Poll::Pending)
@@ -128,7 +127,7 @@ impl Link {
         }
     }
 
-    /// Sends as much of a request as there is room for. Returns what is left of it.
+    /// Sends as much of a request as fits the socket buffer. Returns the rest.
     #[inline]
     pub(crate) fn send_now(&self, request: &[u8]) -> Result<Option<Box<[u8]>>, Errno> {
         match send(self.descriptor.get_ref(), request, SendFlags::NOSIGNAL) {
@@ -139,26 +138,26 @@ impl Link {
         }
     }
 
-    /// Returns the error that the connection ended with, if any; then it is forgotten. Costs a kernel call.
+    /// Returns and clears the pending error of the socket. Costs a kernel call.
     pub(crate) fn error(&self) -> Result<(), Errno> {
         sockopt::socket_error(self.descriptor.get_ref())?
     }
 
-    /// Returns the socket, no longer registered.
+    /// Returns the socket, deregistered.
     pub(crate) fn into_socket(self) -> OwnedFd {
         self.descriptor.into_inner()
     }
 
-    /// Sends what is left of a request, waiting for room.
-    pub(crate) async fn send_rest(self, rest: Box<[u8]>) -> Result<Link, Errno> {
+    /// Sends the rest of a request, waiting for buffer space.
+    pub(crate) async fn send_rest(self, rest: Box<[u8]>) -> Result<TcpTransport, Errno> {
         let requests = self.requests;
         let mut link = send_all(self.into_socket(), &rest).await?;
         link.requests = requests;
         Ok(link)
     }
 
-    /// Waits for something to arrive and reads it into the buffer behind `kept`, which is put at its start.
-    pub(crate) async fn read(&self, buffer: &RefCell<Vec<u8>>, kept: &[u8]) -> Result<Arrived, Errno> {
+    /// Waits for bytes and reads them into the buffer after `kept`, which is placed at its start.
+    pub(crate) async fn read(&self, buffer: &RefCell<Vec<u8>>, kept: &[u8]) -> Result<Received, Errno> {
         loop {
             let mut guard =
                 poll_fn(|context| self.descriptor.poll_read_ready(context)).await.map_err(errno)?;
@@ -167,13 +166,13 @@ impl Link {
             buffer[..kept.len()].copy_from_slice(kept);
             let room = &mut buffer[kept.len()..];
             match rustix::io::read(self.descriptor.get_ref(), &mut *room) {
-                Ok(0) => return Ok(Arrived { bytes: 0, is_end: true }),
+                Ok(0) => return Ok(Received { bytes: 0, is_end: true }),
                 Ok(bytes) => {
                     let is_all = bytes < room.len();
                     if is_all {
                         guard.clear_ready_matching(Ready::READABLE);
                     }
-                    return Ok(Arrived { bytes, is_end: is_all && has_ended });
+                    return Ok(Received { bytes, is_end: is_all && has_ended });
                 }
                 Err(Errno::AGAIN) => guard.clear_ready(),
                 Err(Errno::INTR) => {}
@@ -191,9 +190,10 @@ pub(crate) fn errno(error: io::Error) -> Errno {
 mod tests {
     use super::*;
 
-    /// Goal: a local port is taken for a connection, not for a socket: so it can serve many source addresses.
+    /// Goal: local ports are allocated per connection, not per socket, so that many source addresses can
+    /// share them.
     #[test]
-    fn a_socket_with_a_source_address_has_no_port_before_it_connects() {
+    fn a_bound_socket_has_no_port_before_it_connects() {
         let source = "127.0.0.2".parse().unwrap();
         let socket = make_socket(&"127.0.0.1:80".parse().unwrap(), Some(source)).unwrap();
         let bound: SocketAddr = rustix::net::getsockname(&socket).unwrap().try_into().unwrap();
