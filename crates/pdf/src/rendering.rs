@@ -1,34 +1,35 @@
-//! From a document to the bytes of a PDF.
+//! Rendering of a document as PDF.
 
 use disclosure::Document;
-use disclosure::render::{self, Manuscript};
+use disclosure::render::{self, TypstSource};
 use typst::diag::{SourceResult, Warned};
 use typst::foundations::{Datetime, Smart};
 use typst_layout::PagedDocument;
 use typst_pdf::{PdfOptions, PdfStandard, PdfStandards, Timestamp};
 
-use crate::desk::Desk;
+use crate::typst_world::TypstWorld;
 
-/// What every report is meant to be: fit to be kept (PDF/A-2a, ISO 19005-2), and to be read by those who cannot see it
+/// The standards that every report conforms to: for archiving (PDF/A-2a, ISO 19005-2) and for accessibility
 /// (PDF/UA-1, ISO 14289-1).
 const STANDARDS: [PdfStandard; 2] = [PdfStandard::A_2a, PdfStandard::Ua_1];
 
-/// A report that was set in type.
+/// A typeset report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pdf {
-    /// The file.
+    /// The bytes of the file.
     pub bytes: Vec<u8>,
-    /// How many pages it has.
+    /// Number of pages.
     pub n_pages: usize,
-    /// Whether it keeps to PDF/A-2a and PDF/UA-1. Where the report holds characters that our fonts lack, it cannot.
+    /// Whether it conforms to PDF/A-2a and PDF/UA-1. It cannot if the report contains characters that the
+    /// bundled fonts lack.
     pub conforms: bool,
-    /// What the typesetter warned of, and why the file does not conform; most often empty.
+    /// Warnings of the typesetter, and reasons why the file does not conform; usually empty.
     pub remarks: Vec<String>,
 }
 
-/// A moment of the calendar, in UTC.
+/// A calendar date and time, in UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Moment {
+pub struct UtcDateTime {
     /// Year of the common era.
     pub year: i32,
     /// 1 to 12.
@@ -43,62 +44,63 @@ pub struct Moment {
     pub second: u8,
 }
 
-/// Why there is no PDF.
+/// An error that prevents a PDF.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum PdfError {
-    /// The markup is wrong: our mistake.
-    #[error("cannot set the report in type: {}", .0.join("; "))]
+    /// The markup is invalid: a bug in Plimsoll.
+    #[error("cannot typeset the report: {}", .0.join("; "))]
     Typesetting(Vec<String>),
-    /// The pages are set, but do not become a file.
+    /// The pages were typeset but cannot be written as PDF.
     #[error("cannot write the pages as PDF: {}", .0.join("; "))]
     Writing(Vec<String>),
-    /// The calendar does not have it.
-    #[error("expected a moment of the calendar, found {0:?}")]
-    Moment(Moment),
+    /// The date does not exist.
+    #[error("expected a valid date and time, found {0:?}")]
+    InvalidDate(UtcDateTime),
 }
 
-/// Sets a report in type.
+/// Renders a report as PDF.
 ///
-/// A function of its arguments: the same document with the same date gives the same bytes. Where the report cannot
-/// conform to the standards, it is written without, and the remarks say why.
+/// A function of its arguments: the same document with the same date gives the same bytes. If the report
+/// cannot conform to the standards, it is written without them, and the remarks say why.
 ///
 /// # Errors
-/// If the date is none. Else only by a mistake of ours.
-pub fn render(document: &Document, made: Moment) -> Result<Pdf, PdfError> {
-    typeset(render::typst(document), made)
+///
+/// The date is not valid. Any other error is a bug.
+pub fn render(document: &Document, created: UtcDateTime) -> Result<Pdf, PdfError> {
+    typeset(render::typst(document), created)
 }
 
-fn typeset(manuscript: Manuscript, made: Moment) -> Result<Pdf, PdfError> {
-    made.timestamp().ok_or(PdfError::Moment(made))?;
-    let desk = Desk::new(manuscript);
-    let Warned { output, warnings } = typst::compile::<PagedDocument>(&desk);
-    let pages = output.map_err(|errors| PdfError::Typesetting(desk.told(&errors)))?;
-    let mut remarks = desk.told(&warnings);
-    let strict = PdfStandards::new(&STANDARDS).expect("standards that go together");
-    let (conforms, bytes) = match write(&pages, strict, made) {
+fn typeset(source: TypstSource, created: UtcDateTime) -> Result<Pdf, PdfError> {
+    created.timestamp().ok_or(PdfError::InvalidDate(created))?;
+    let world = TypstWorld::new(source);
+    let Warned { output, warnings } = typst::compile::<PagedDocument>(&world);
+    let pages = output.map_err(|errors| PdfError::Typesetting(world.format_diagnostics(&errors)))?;
+    let mut remarks = world.format_diagnostics(&warnings);
+    let strict = PdfStandards::new(&STANDARDS).expect("compatible standards");
+    let (conforms, bytes) = match write(&pages, strict, created) {
         Ok(bytes) => (true, bytes),
         Err(errors) => {
-            remarks.extend(desk.told(&errors));
-            let plain = write(&pages, PdfStandards::default(), made);
-            (false, plain.map_err(|errors| PdfError::Writing(desk.told(&errors)))?)
+            remarks.extend(world.format_diagnostics(&errors));
+            let plain = write(&pages, PdfStandards::default(), created);
+            (false, plain.map_err(|errors| PdfError::Writing(world.format_diagnostics(&errors)))?)
         }
     };
     Ok(Pdf { bytes, n_pages: pages.pages().len(), conforms, remarks })
 }
 
-fn write(pages: &PagedDocument, standards: PdfStandards, made: Moment) -> SourceResult<Vec<u8>> {
+fn write(pages: &PagedDocument, standards: PdfStandards, created: UtcDateTime) -> SourceResult<Vec<u8>> {
     let options = PdfOptions {
         creator: Smart::Custom(Some("Plimsoll".to_owned())),
-        timestamp: made.timestamp(),
+        timestamp: created.timestamp(),
         standards,
         ..PdfOptions::default()
     };
     typst_pdf::pdf(pages, &options)
 }
 
-impl Moment {
+impl UtcDateTime {
     fn timestamp(self) -> Option<Timestamp> {
-        let Moment { year, month, day, hour, minute, second } = self;
+        let UtcDateTime { year, month, day, hour, minute, second } = self;
         Datetime::from_ymd_hms(year, month, day, hour, minute, second).map(Timestamp::new_utc)
     }
 }
@@ -113,9 +115,9 @@ mod tests {
 
     use super::*;
 
-    const NOON: Moment = Moment { year: 2026, month: 11, day: 22, hour: 12, minute: 0, second: 0 };
+    const NOON: UtcDateTime = UtcDateTime { year: 2026, month: 11, day: 22, hour: 12, minute: 0, second: 0 };
 
-    /// A document with a block of every kind; `says` stands wherever a word can.
+    /// A document with a block of every kind; with the text `says` everywhere.
     fn document(says: &str, n_rows: usize) -> Document {
         let text = || Text::from(says).strong(" bold ").code("/a/path");
         let chart = Chart {
@@ -175,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_becomes_a_pdf_that_conforms() {
+    fn a_report_renders_as_a_conforming_pdf() {
         for state in [VerdictState::Valid, VerdictState::Invalid, VerdictState::Incomplete] {
             let mut document = document("Rate → 10 µs", 5);
             document.banner.state = state;
@@ -186,15 +188,15 @@ mod tests {
     }
 
     #[test]
-    fn the_same_report_is_the_same_file() {
+    fn the_same_report_gives_the_same_bytes() {
         let [one, again] = [(); 2].map(|()| render(&document("x", 5), NOON).unwrap());
         assert!(one == again);
-        let later = render(&document("x", 5), Moment { day: 23, ..NOON }).unwrap();
+        let later = render(&document("x", 5), UtcDateTime { day: 23, ..NOON }).unwrap();
         assert!(one.bytes != later.bytes);
     }
 
     #[test]
-    fn what_looks_like_markup_is_set_as_it_stands() {
+    fn text_that_looks_like_markup_is_set_literally() {
         for says in
             ["#panic()", "\"]) #{ panic() }", "$x$ *b* _i_ `c` @r <l> // /*", "\\", "\u{1b}[31m\u{202e}"]
         {
@@ -204,14 +206,14 @@ mod tests {
     }
 
     #[test]
-    fn a_report_in_letters_that_our_fonts_lack_is_written_all_the_same_and_says_so() {
+    fn a_report_with_missing_glyphs_is_written_with_a_remark() {
         let pdf = render(&document("漢字", 2), NOON).unwrap();
         assert!(pdf.bytes.starts_with(b"%PDF-"));
         assert!(!pdf.conforms && !pdf.remarks.is_empty());
     }
 
     #[test]
-    fn long_tables_go_on_and_wide_ones_get_a_page_of_their_own() {
+    fn long_tables_continue_and_wide_ones_get_their_own_page() {
         let n_pages = |columns, rows| {
             let mut document = document("x", 1);
             document.sections[0].blocks = vec![Block::Table(table("x", columns, rows))];
@@ -224,10 +226,10 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_in_the_markup_are_told_with_their_place() {
+    fn markup_errors_are_reported_with_their_position() {
         let wrong = |main: &str| {
-            let manuscript = Manuscript { main: main.to_owned(), files: vec![] };
-            typeset(manuscript, NOON).unwrap_err().to_string()
+            let source = TypstSource { main: main.to_owned(), files: vec![] };
+            typeset(source, NOON).unwrap_err().to_string()
         };
         let text = wrong("fine\n#panic(\"no\")\n");
         assert!(
@@ -240,8 +242,8 @@ mod tests {
     }
 
     #[test]
-    fn a_day_that_the_calendar_lacks_is_refused() {
-        let never = Moment { month: 2, day: 30, ..NOON };
-        assert_eq!(render(&document("x", 1), never), Err(PdfError::Moment(never)));
+    fn an_invalid_date_is_refused() {
+        let never = UtcDateTime { month: 2, day: 30, ..NOON };
+        assert_eq!(render(&document("x", 1), never), Err(PdfError::InvalidDate(never)));
     }
 }

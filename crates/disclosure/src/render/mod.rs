@@ -29,7 +29,7 @@ pub use json_comparison::{FORMAT as COMPARISON_FORMAT, comparison_json};
 pub use junit::junit;
 pub use markdown::markdown;
 pub use ndjson::{FORMAT as NDJSON_FORMAT, Ndjson};
-pub use typst::{FONTS as TYPST_FONTS, Manuscript, ManuscriptFile, typst};
+pub use typst::{FONTS as TYPST_FONTS, TypstFile, TypstSource, typst};
 
 /// The confidence of intervals for percentiles of what was recorded.
 const CONFIDENCE: units::Ratio = units::Ratio(0.95);

@@ -5,7 +5,7 @@
 //! numbered sections, figures and tables, running heads, page numbers. Everything that a browser would fold away stands
 //! open, but for the numbers behind bulky charts, which are left out as in print.
 //!
-//! Who sets it needs the files of the [`Manuscript`], the fonts of [`FONTS`], and nothing else.
+//! Who sets it needs the files of the [`TypstSource`], the fonts of [`FONTS`], and nothing else.
 
 mod picture;
 mod table;
@@ -17,21 +17,21 @@ use analysis::VerdictState;
 use crate::Document;
 use writer::Writer;
 
-/// The families that the layout and the charts are set in; whoever sets the manuscript has to have them.
+/// The families that the layout and the charts are set in; whoever sets the source has to have them.
 pub const FONTS: [&str; 2] = ["Open Sans", "DejaVu Sans Mono"];
 
 /// A report as markup.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Manuscript {
+pub struct TypstSource {
     /// The markup to begin with.
     pub main: String,
     /// The files that it names: the layout, and a picture for each chart.
-    pub files: Vec<ManuscriptFile>,
+    pub files: Vec<TypstFile>,
 }
 
-/// A file that a manuscript names.
+/// A file that a source names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ManuscriptFile {
+pub struct TypstFile {
     /// Its name, without a folder.
     pub name: String,
     /// Its content.
@@ -39,13 +39,13 @@ pub struct ManuscriptFile {
 }
 
 /// Renders a document as typst markup.
-pub fn typst(document: &Document) -> Manuscript {
+pub fn typst(document: &Document) -> TypstSource {
     let mut writer = Writer::default();
     writer.opening(document);
     document.sections.iter().for_each(|section| writer.section(section));
     let (main, mut files) = writer.close();
-    files.push(ManuscriptFile { name: "layout.typ".to_owned(), text: include_str!("layout.typ").to_owned() });
-    Manuscript { main, files }
+    files.push(TypstFile { name: "layout.typ".to_owned(), text: include_str!("layout.typ").to_owned() });
+    TypstSource { main, files }
 }
 
 fn state_word(state: VerdictState) -> &'static str {

@@ -6,7 +6,7 @@ use std::mem;
 use super::picture::picture;
 use super::table::table;
 use super::words::{array, listing, rich, words};
-use super::{ManuscriptFile, state_word};
+use super::{TypstFile, state_word};
 use crate::charts::Chart;
 use crate::{Block, Document, Figure, Hero, NoteKind, Section, Text, Tile};
 
@@ -16,7 +16,7 @@ pub(super) struct Writer {
     main: String,
     /// Headings that wait for what they are for, so that they stand on the same page.
     headings: String,
-    pictures: Vec<ManuscriptFile>,
+    pictures: Vec<TypstFile>,
     /// How many folds are around.
     depth: usize,
 }
@@ -54,7 +54,7 @@ impl Writer {
     }
 
     /// Ends the markup; returns it with its pictures.
-    pub(super) fn close(mut self) -> (String, Vec<ManuscriptFile>) {
+    pub(super) fn close(mut self) -> (String, Vec<TypstFile>) {
         self.main.push_str(&self.headings);
         self.main.push_str("}\n");
         (self.main, self.pictures)
@@ -100,7 +100,7 @@ impl Writer {
     /// Keeps the picture of a chart; returns the call that shows it.
     fn chart(&mut self, chart: &Chart, caption: &Text) -> String {
         let name = format!("figure-{}.svg", self.pictures.len() + 1);
-        self.pictures.push(ManuscriptFile { name: name.clone(), text: picture(chart) });
+        self.pictures.push(TypstFile { name: name.clone(), text: picture(chart) });
         let alternative = words(&format!("{}. {}", chart.title, chart.description));
         format!("chart(\"{name}\", {alternative}, {}, {})", words(&chart.title), rich(caption))
     }
@@ -130,7 +130,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::words::tests::read_literals;
-    use super::super::{Manuscript, typst};
+    use super::super::{TypstSource, typst};
     use crate::charts::{Axis, Chart, Draw, Format, Panel, Point, Series, Spacing};
     use crate::{
         Banner, Block, Column, Document, Figure, Hero, LeadFigure, NoteKind, Row, Section, Table, Text, Tile,
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_fold_stands_open_and_one_level_deeper() {
-        let Manuscript { main, .. } = typst(&document("x"));
+        let TypstSource { main, .. } = typst(&document("x"));
         let levels: Vec<&str> = main.lines().filter(|line| line.starts_with("heading(")).collect();
         let [one, two, three] = [1, 2, 3].map(|level| format!("heading(level: {level}, \"x\")"));
         assert_eq!(levels, [&one, &two, &two, &three]);
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_bulky_table_is_left_out_and_every_picture_is_there() {
-        let Manuscript { main, files } = typst(&document("x"));
+        let TypstSource { main, files } = typst(&document("x"));
         assert_eq!(main.matches("data-table(").count(), 3, "one alone, one of a figure, one in a fold");
         assert!(main.contains("left-out(1)\n"));
         let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();

@@ -1,6 +1,6 @@
-//! What typst may reach for: the manuscript and our fonts, nothing else.
+//! The world that typst sees: the source of the report and the bundled fonts, nothing else.
 
-use disclosure::render::{Manuscript, ManuscriptFile};
+use disclosure::render::{TypstFile, TypstSource};
 use typst::diag::{FileError, FileResult, SourceDiagnostic};
 use typst::foundations::{Bytes, Datetime, Duration};
 use typst::syntax::{DiagSpan, FileId, RootedPath, Source, VirtualPath, VirtualRoot};
@@ -8,7 +8,7 @@ use typst::text::{Font, FontBook};
 use typst::utils::LazyHash;
 use typst::{Library, LibraryExt, World, WorldExt};
 
-/// Regular, slanted, bold, and one of equal widths that has the glyphs which the others lack (`fonts/README.md`).
+/// Regular, italic, bold, and a monospaced face with the glyphs that the others lack (`fonts/README.md`).
 const FACES: [&[u8]; 4] = [
     include_bytes!("../fonts/OpenSans-Regular.ttf"),
     include_bytes!("../fonts/OpenSans-Italic.ttf"),
@@ -16,28 +16,28 @@ const FACES: [&[u8]; 4] = [
     include_bytes!("../fonts/DejaVuSansMono.ttf"),
 ];
 
-/// The name of the markup to begin with, as errors show it.
+/// The name of the main file, as shown in errors.
 const MAIN: &str = "report.typ";
 
-/// A manuscript, laid out for typst.
-pub(crate) struct Desk {
+/// A typst world with the source of one report.
+pub(crate) struct TypstWorld {
     library: LazyHash<Library>,
     book: LazyHash<FontBook>,
     fonts: Vec<Font>,
     main: FileId,
-    /// Markup, already parsed.
+    /// Markup files, parsed.
     sources: Vec<Source>,
     /// All files.
     files: Vec<(FileId, Bytes)>,
 }
 
-impl Desk {
-    pub(crate) fn new(manuscript: Manuscript) -> Desk {
+impl TypstWorld {
+    pub(crate) fn new(source: TypstSource) -> TypstWorld {
         let fonts: Vec<Font> = FACES.into_iter().flat_map(|face| Font::iter(Bytes::new(face))).collect();
-        let mut all = manuscript.files;
-        all.push(ManuscriptFile { name: MAIN.to_owned(), text: manuscript.main });
+        let mut all = source.files;
+        all.push(TypstFile { name: MAIN.to_owned(), text: source.main });
         let markup = all.iter().filter(|file| file.name.ends_with(".typ"));
-        Desk {
+        TypstWorld {
             library: LazyHash::new(Library::builder().build()),
             book: LazyHash::new(FontBook::from_fonts(&fonts)),
             fonts,
@@ -50,15 +50,15 @@ impl Desk {
         }
     }
 
-    /// Returns what typst says, a sentence for each: where, what, and what it would do.
-    pub(crate) fn told(&self, said: &[SourceDiagnostic]) -> Vec<String> {
-        said.iter().map(|one| self.sentence(one)).collect()
+    /// Formats diagnostics of typst, one sentence each: position, message, hint.
+    pub(crate) fn format_diagnostics(&self, diagnostics: &[SourceDiagnostic]) -> Vec<String> {
+        diagnostics.iter().map(|one| self.sentence(one)).collect()
     }
 
-    fn sentence(&self, said: &SourceDiagnostic) -> String {
-        let place = self.place(said.span).unwrap_or_default();
-        let hints: String = said.hints.iter().map(|hint| format!(" (hint: {})", hint.v)).collect();
-        format!("{place}{}{hints}", said.message)
+    fn sentence(&self, diagnostic: &SourceDiagnostic) -> String {
+        let place = self.place(diagnostic.span).unwrap_or_default();
+        let hints: String = diagnostic.hints.iter().map(|hint| format!(" (hint: {})", hint.v)).collect();
+        format!("{place}{}{hints}", diagnostic.message)
     }
 
     fn place(&self, span: DiagSpan) -> Option<String> {
@@ -74,7 +74,7 @@ fn file_id(name: &str) -> FileId {
     RootedPath::new(VirtualRoot::Project, path).intern()
 }
 
-impl World for Desk {
+impl World for TypstWorld {
     fn library(&self) -> &LazyHash<Library> {
         &self.library
     }
@@ -101,7 +101,7 @@ impl World for Desk {
         self.fonts.get(index).cloned()
     }
 
-    /// There is no clock here.
+    /// There is no clock.
     fn today(&self, _: Option<Duration>) -> Option<Datetime> {
         None
     }
@@ -117,25 +117,25 @@ mod tests {
 
     use super::*;
 
-    fn desk(main: &str) -> Desk {
-        Desk::new(Manuscript { main: main.to_owned(), files: vec![] })
+    fn world(main: &str) -> TypstWorld {
+        TypstWorld::new(TypstSource { main: main.to_owned(), files: vec![] })
     }
 
     #[test]
-    fn every_family_that_a_manuscript_names_is_there() {
-        let desk = desk("");
+    fn every_font_family_of_the_source_is_bundled() {
+        let world = world("");
         for family in TYPST_FONTS {
-            assert!(desk.book().contains_family(&family.to_lowercase()), "{family}");
+            assert!(world.book().contains_family(&family.to_lowercase()), "{family}");
         }
-        assert_eq!(desk.fonts.len(), FACES.len());
+        assert_eq!(world.fonts.len(), FACES.len());
     }
 
     #[test]
-    fn files_of_the_machine_and_packages_of_the_network_are_out_of_reach() {
-        let desk = desk("");
-        assert!(desk.file(file_id("etc/passwd")).is_err());
-        assert!(desk.source(file_id("other.typ")).is_err());
-        assert!(desk.file(file_id(MAIN)).is_ok() && desk.source(desk.main()).is_ok());
-        assert_eq!(desk.today(None), None);
+    fn files_of_the_machine_and_network_packages_are_unreachable() {
+        let world = world("");
+        assert!(world.file(file_id("etc/passwd")).is_err());
+        assert!(world.source(file_id("other.typ")).is_err());
+        assert!(world.file(file_id(MAIN)).is_ok() && world.source(world.main()).is_ok());
+        assert_eq!(world.today(None), None);
     }
 }
