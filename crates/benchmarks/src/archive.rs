@@ -1,4 +1,4 @@
-//! The published reports that are part of the program.
+//! The built-in published reports.
 
 use model::PublishedReport;
 
@@ -8,7 +8,7 @@ macro_rules! reports {
     };
 }
 
-/// Every report by the name of its file, oldest first.
+/// Every report by file name, oldest first.
 const REPORTS: &[(&str, &str)] = reports![
     "apple-network-server-1996",
     "ibm-pc-server-330-1997",
@@ -21,7 +21,7 @@ const REPORTS: &[(&str, &str)] = reports![
 pub fn published_reports() -> Vec<PublishedReport> {
     let read = |(name, text): &(&str, &str)| {
         PublishedReport::parse(name, text)
-            .unwrap_or_else(|problems| panic!("a report of ours is wrong: {problems}"))
+            .unwrap_or_else(|problems| panic!("a built-in report is not valid: {problems}"))
     };
     REPORTS.iter().map(read).collect()
 }
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_reports_that_are_written_down_are_read_oldest_first() {
+    fn all_reports_are_loaded_oldest_first() {
         let reports = published_reports();
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/published");
         assert_eq!(std::fs::read_dir(folder).unwrap().count(), reports.len());

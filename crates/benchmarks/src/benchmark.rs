@@ -1,4 +1,4 @@
-//! The list of built-in benchmarks, and how a benchmark is made from its files.
+//! The built-in benchmarks, and the construction of a benchmark from its files.
 
 use std::io;
 
@@ -14,33 +14,33 @@ use crate::webstone::{Filelist, FilelistFormat, WEBSTONE_1_1, WEBSTONE_2_0_1};
 static ALL: [Builtin; 8] =
     [WEBSTONE_1_1, WEBSTONE_2_0_1, WEB96, WEBBENCH_1_0, WEBBENCH_LATER, DYNPAGE, WEB_MODERN, ONE_OBJECT];
 
-/// A benchmark that comes with the program: its files as they are in the source.
+/// A built-in benchmark: its files as they are in the source.
 #[derive(Debug)]
 pub struct Builtin {
-    /// The name that is typed.
+    /// The name that users type.
     pub id: &'static str,
-    /// What the definition's file is called.
+    /// File name of the definition.
     pub definition_file: &'static str,
     /// The text of the definition.
     pub definition: &'static str,
-    /// The filelists: the one that the definition names, and others that a run may ask for.
+    /// The filelists: the one that the definition uses, and others that a run may select.
     pub filelists: &'static [BuiltinFilelist],
 }
 
-/// A filelist that comes with a benchmark.
+/// A filelist of a built-in benchmark.
 #[derive(Debug)]
 pub struct BuiltinFilelist {
-    /// The name that is typed, or that the definition has for it.
+    /// The name that users type, or that the definition has for it.
     pub name: &'static str,
     /// The text.
     pub text: &'static str,
 }
 
 impl Builtin {
-    /// Reads the benchmark's files.
+    /// Loads the benchmark.
     ///
     /// # Panics
-    /// Never: a test reads them all.
+    /// Never: a test loads all of them.
     pub fn load(&self) -> Benchmark {
         from_definition(self.definition_file, self.definition, |name| match self.filelist(name) {
             Some(filelist) => Ok(filelist.text.to_owned()),
@@ -49,50 +49,50 @@ impl Builtin {
         .expect("built-in benchmarks are valid")
     }
 
-    /// Returns the filelist of a name; `None` if there is none.
+    /// Returns the filelist with a name; `None` if there is none.
     fn filelist(&self, name: &str) -> Option<&'static BuiltinFilelist> {
         self.filelists.iter().find(|filelist| filelist.name == name)
     }
 }
 
-/// A benchmark that can be planned.
+/// A benchmark from which runs can be planned.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Benchmark {
     /// The contract.
     pub definition: Definition,
-    /// What is fetched.
+    /// The workload.
     pub workload: Workload,
 }
 
-/// There is no built-in benchmark of that name.
+/// The error that no built-in benchmark has a name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no benchmark `{id}`")]
 pub struct UnknownBenchmark {
-    /// The name asked for.
+    /// The requested name.
     pub id: String,
-    /// The id that is most like it, if one is near enough.
+    /// The most similar id, if one is similar enough.
     pub nearest: Option<&'static str>,
 }
 
-/// Why a benchmark cannot be made from its files.
+/// An error of loading a benchmark.
 #[derive(Debug, thiserror::Error)]
-pub enum LoadError {
-    /// Definition or filelist are not valid.
+pub enum BenchmarkLoadError {
+    /// The definition or filelist is not valid.
     #[error(transparent)]
     Invalid(#[from] Diagnostics),
-    /// The filelist that the definition names cannot be read.
-    #[error("`{definition}`: the filelist `{filelist}` cannot be read: {source}")]
+    /// The filelist of the definition cannot be read.
+    #[error("`{definition}`: cannot read the filelist `{filelist}`: {source}")]
     Unreadable {
-        /// The definition's file.
+        /// The definition's file name.
         definition: String,
         /// The filelist's name in it.
         filelist: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
 
-/// Returns all built-in benchmarks, in the order in which they are listed.
+/// Returns all built-in benchmarks, in the order of listings.
 pub fn all() -> &'static [Builtin] {
     &ALL
 }
@@ -100,7 +100,7 @@ pub fn all() -> &'static [Builtin] {
 /// Returns the built-in benchmark with an id.
 ///
 /// # Errors
-/// If there is none; names the nearest.
+/// It does not exist; the error contains the most similar one.
 pub fn find(id: &str) -> Result<&'static Builtin, UnknownBenchmark> {
     ALL.iter().find(|builtin| builtin.id == id).ok_or_else(|| UnknownBenchmark {
         id: id.to_owned(),
@@ -108,21 +108,21 @@ pub fn find(id: &str) -> Result<&'static Builtin, UnknownBenchmark> {
     })
 }
 
-/// Returns the filelist that a built-in benchmark has under a name; `None` if it has none of that name.
+/// Returns the filelist of a built-in benchmark by name; `None` if it does not exist.
 pub fn builtin_filelist(benchmark: &str, name: &str) -> Option<&'static BuiltinFilelist> {
     find(benchmark).ok()?.filelist(name)
 }
 
-/// Makes a benchmark from the text of its definition. `read_file` gives the text of a filelist that the
-/// definition names, relative to where the definition is.
+/// Creates a benchmark from the text of its definition. `read_file` returns the text of a filelist named by
+/// the definition, relative to the definition.
 ///
 /// # Errors
-/// If definition or filelist are not valid, or the filelist cannot be read.
+/// The definition or filelist is not valid, or the filelist cannot be read.
 pub fn from_definition(
     file_name: &str,
     text: &str,
     read_file: impl FnOnce(&str) -> io::Result<String>,
-) -> Result<Benchmark, LoadError> {
+) -> Result<Benchmark, BenchmarkLoadError> {
     let definition = Definition::parse(file_name, text)?;
     let workload = match &definition.workload.source {
         WorkloadSource::Requests(requests, pages) => Workload {
@@ -136,7 +136,7 @@ pub fn from_definition(
             workload(&definition, &format!("{file_name} (filelist)"), text)?
         }
         WorkloadSource::Filelist(FilelistSource::File(name)) => {
-            let unreadable = |source| LoadError::Unreadable {
+            let unreadable = |source| BenchmarkLoadError::Unreadable {
                 definition: file_name.to_owned(),
                 filelist: name.clone(),
                 source,
@@ -147,10 +147,10 @@ pub fn from_definition(
     Ok(Benchmark { definition, workload })
 }
 
-/// Makes a workload from the text of a filelist in either format, for the benchmark of a definition.
+/// Creates a workload from the text of a filelist in either format, for the benchmark of a definition.
 ///
 /// # Errors
-/// Everything that is wrong with the filelist.
+/// All mistakes in the filelist.
 pub fn workload(definition: &Definition, file_name: &str, text: &str) -> Result<Workload, Diagnostics> {
     let filelist = Filelist::parse(file_name, text)?;
     Ok(Workload {
@@ -179,9 +179,9 @@ mod tests {
         make_plan(&definition, workload, &Overrides { quick, ..Overrides::new(sut) }).unwrap()
     }
 
-    /// Golden check G1, and the parts of the standard filelist.
+    /// Golden check G1, and parts of the standard filelist.
     #[test]
-    fn the_pages_of_1_1_are_the_published_ones() {
+    fn the_pages_of_1_1_match_the_published_ones() {
         let workload = workload_of("webstone-1.1");
         assert_eq!((workload.pages.len(), workload.requests.len()), (8, 18));
         assert_eq!(workload.pages.iter().map(|page| page.weight).sum::<u64>(), 100);
@@ -209,7 +209,7 @@ mod tests {
 
     /// Golden check G2: 1389/208 KiB per request.
     #[test]
-    fn the_means_of_1_1_are_the_published_ones() {
+    fn the_means_of_1_1_match_the_published_ones() {
         let workload = workload_of("webstone-1.1");
         assert_eq!(workload.requests_per_page(), 2.08);
         assert!((workload.bytes_per_page().unwrap() / 1024.0 - 13.89).abs() < 1e-9);
@@ -219,7 +219,7 @@ mod tests {
 
     /// Golden check G4.
     #[test]
-    fn the_files_of_2_0_1_are_the_published_ones() {
+    fn the_files_of_2_0_1_match_the_published_ones() {
         let workload = workload_of("webstone-2.0.1");
         assert_eq!(workload.pages.iter().map(|page| page.weight).sum::<u64>(), 1000);
         assert_eq!(workload.file_set(1.0).bytes(), 5_817_375);
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn the_load_plans_are_the_published_ones() {
+    fn the_load_plans_match_the_published_ones() {
         let points = |id: &str| -> Vec<f64> {
             plan(find(id).unwrap(), false).load_points.iter().map(|point| point.load.level()).collect()
         };
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_by_the_book_has_no_modifications_and_a_quick_one_has_some() {
+    fn a_standard_run_has_no_modifications_and_a_quick_one_has_some() {
         for builtin in all() {
             assert_eq!(plan(builtin, false).modifications, [], "{}", builtin.id);
             assert!(!plan(builtin, true).modifications.is_empty(), "{}", builtin.id);
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_unique_and_name_their_definitions() {
+    fn ids_are_unique_and_match_their_definitions() {
         for (place, builtin) in all().iter().enumerate() {
             assert_eq!(builtin.load().definition.id, builtin.id);
             assert!(all()[..place].iter().all(|other| other.id != builtin.id));
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_benchmark_is_answered_with_the_nearest() {
+    fn an_unknown_benchmark_yields_a_suggestion() {
         let nearest = |id| find(id).unwrap_err().nearest;
         assert_eq!(nearest("webstone-2.0"), Some("webstone-2.0.1"));
         assert_eq!(nearest("webston-1.1"), Some("webstone-1.1"));
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_definition_can_bring_its_filelist_along_or_name_a_file() {
+    fn a_definition_can_contain_its_filelist_or_name_a_file() {
         let inline = find("one-object").unwrap().definition.replace(
             "filelist = { file = \"filelist.txt\" }",
             "filelist = { text = \"1\\n1 1\\n/file2k.html\" }",
@@ -290,9 +290,6 @@ mod tests {
 
         let named = find("one-object").unwrap().definition;
         let error = from_definition("my.toml", named, no_file).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "`my.toml`: the filelist `filelist.txt` cannot be read: entity not found"
-        );
+        assert_eq!(error.to_string(), "`my.toml`: cannot read the filelist `filelist.txt`: entity not found");
     }
 }

@@ -12,6 +12,6 @@ pub mod webstone;
 
 pub use archive::published_reports;
 pub use benchmark::{
-    Benchmark, Builtin, BuiltinFilelist, LoadError, UnknownBenchmark, all, builtin_filelist, find,
+    Benchmark, BenchmarkLoadError, Builtin, BuiltinFilelist, UnknownBenchmark, all, builtin_filelist, find,
     from_definition, workload,
 };

@@ -1,4 +1,4 @@
-//! The published schema accepts what the program accepts, for as much of JSON Schema as it uses.
+//! The published schema accepts what the program accepts, within the supported part of JSON Schema.
 
 use model::{Overrides, SutPlan, make_plan};
 use serde_json::Value;
@@ -15,14 +15,14 @@ fn check(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn built_in_definitions_follow_the_schema() {
+fn built_in_definitions_conform_to_the_schema() {
     for builtin in benchmarks::all() {
         assert_eq!(check(builtin.definition), [""; 0], "{}", builtin.id);
     }
 }
 
 #[test]
-fn what_the_program_refuses_does_not_follow_the_schema() {
+fn refused_definitions_do_not_conform_to_the_schema() {
     let definition = benchmarks::find("one-object").unwrap().definition;
     for (piece, replacement) in [
         ("version = 2\n", ""),
@@ -40,10 +40,10 @@ fn what_the_program_refuses_does_not_follow_the_schema() {
     }
 }
 
-/// Examples of other languages, which are tested where those are read.
-const NO_DEFINITIONS: [&str; 2] = ["accelerator.toml", "price-list.toml"];
+/// Examples in other languages, which are tested elsewhere.
+const OTHER_EXAMPLES: [&str; 2] = ["accelerator.toml", "price-list.toml"];
 
-/// Every example is read, can be planned in full and in short, and follows the schema.
+/// Every example parses, can be planned in full and quick form, and conforms to the schema.
 #[test]
 fn examples_are_valid_definitions() {
     let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
@@ -51,7 +51,7 @@ fn examples_are_valid_definitions() {
     for entry in std::fs::read_dir(examples).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        if NO_DEFINITIONS.contains(&name.as_str()) {
+        if OTHER_EXAMPLES.contains(&name.as_str()) {
             continue;
         }
         let text = std::fs::read_to_string(&path).unwrap();
@@ -69,7 +69,7 @@ fn examples_are_valid_definitions() {
 }
 
 #[test]
-fn wrong_requests_do_not_follow_the_schema() {
+fn wrong_requests_do_not_conform_to_the_schema() {
     let definition = benchmarks::find("web96").unwrap().definition;
     for (piece, replacement) in [
         ("weight = 35\n", "weight = 0\n"),
@@ -84,7 +84,7 @@ fn wrong_requests_do_not_follow_the_schema() {
     ] {
         assert!(definition.contains(piece), "{piece}");
         let text = definition.replacen(piece, replacement, 1);
-        // Patterns are left out here: a text of the wrong form is found by the program alone.
+        // Patterns are not covered: the schema does not constrain the form of texts.
         let by_pattern = replacement.contains("path") || replacement.contains("think");
         assert!(by_pattern || !check(&text).is_empty(), "{replacement}");
         let no_file = |_: &str| panic!("the definition names no file");
@@ -93,7 +93,7 @@ fn wrong_requests_do_not_follow_the_schema() {
 }
 
 #[test]
-fn the_long_form_of_a_connection_follows_the_schema() {
+fn the_long_form_of_a_connection_conforms_to_the_schema() {
     let definition = benchmarks::find("one-object").unwrap().definition;
     let long = "connection = { keep-alive = { requests-max = 100 } }";
     assert_eq!(check(&definition.replacen("connection = \"keep-alive\"", long, 1)), [""; 0]);

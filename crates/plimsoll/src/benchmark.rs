@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use benchmarks::{Benchmark, LoadError};
+use benchmarks::{Benchmark, BenchmarkLoadError};
 use model::{FileSet, foreign_text, without_credentials};
 
 use crate::arguments::{BenchmarkArguments, FilesArguments};
@@ -100,7 +100,7 @@ fn from_file(source: &DefinitionFile) -> Result<Benchmark, Failure> {
     let beside = |name: &str| std::fs::read_to_string(path.parent().unwrap_or(Path::new(".")).join(name));
     match benchmarks::from_definition(&path.display().to_string(), text, beside) {
         Ok(benchmark) => Ok(benchmark),
-        Err(LoadError::Invalid(diagnostics)) => Err(diagnostics.into()),
+        Err(BenchmarkLoadError::Invalid(diagnostics)) => Err(diagnostics.into()),
         Err(error) => Err(Failure::usage(error)),
     }
 }

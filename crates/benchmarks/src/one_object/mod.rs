@@ -1,7 +1,7 @@
-//! One object: the same small file over kept connections, as fast as the server gives it.
+//! One object: the same small file over kept connections, as fast as the server delivers it.
 //!
-//! Not after any published benchmark. It shows what server and load generator cost per operation, and serves
-//! `calibrate` and the generator's own measurements.
+//! Not based on a published benchmark. It shows the cost per operation of server and load generator, and
+//! serves `calibrate` and the generator's own measurements.
 
 use crate::{Builtin, BuiltinFilelist};
 

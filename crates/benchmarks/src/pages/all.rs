@@ -1,4 +1,4 @@
-//! All that the engine needs of a web benchmark at one level of load.
+//! The engine's view of a web benchmark at one level of load.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Makes those of a plan at a load.
+    /// Creates them for a plan at a load.
     pub fn new(plan: &Plan, load: Load) -> Pages {
         let (workload, level) = (&plan.workload, load.level());
         Pages {

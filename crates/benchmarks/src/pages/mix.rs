@@ -1,9 +1,9 @@
-//! The pages of a workload at one level of load, ready to be drawn from.
+//! The pages of a workload at one level of load, prepared for random selection.
 
 use model::{Connection, Page, Sampler, Think, Workload};
 use units::{Rng, Weights};
 
-/// Lengths of sessions in requests with their weights: 30 % of length 1, 6.36 % of each length from 5 to 15.
+/// Session lengths in requests with their weights: 30 % of length 1, 6.36 % of each length from 5 to 15.
 ///
 /// Source: the session generator of SPECweb99's static part; the shares add up to 99.96 % and are divided by that.
 const SESSIONS: [(u32, u64); 12] = [
@@ -21,19 +21,19 @@ const SESSIONS: [(u32, u64); 12] = [
     (15, 636),
 ];
 
-/// The pages of a workload at one level of load; one for all users of a load thread.
+/// The pages of a workload at one level of load; shared by all users of a load thread.
 #[derive(Debug, Clone)]
 pub struct PageMix {
     pages: Vec<Page>,
     weights: Weights,
     sampler: Sampler,
     think: Think,
-    /// Weights of [`SESSIONS`], where connections are kept for a session.
+    /// Weights of [`SESSIONS`], if connections are kept for a session.
     sessions: Option<Weights>,
 }
 
 impl PageMix {
-    /// Makes the mix of a workload at a level of load (users, or operations per second).
+    /// Creates the mix of a workload at a level of load (users, or operations per second).
     pub fn new(workload: &Workload, connection: Connection, level: f64) -> PageMix {
         let sessions = Weights::new(SESSIONS.iter().map(|(_, weight)| *weight));
         PageMix {
@@ -50,9 +50,9 @@ impl PageMix {
         rng.weighted(&self.weights) as u16
     }
 
-    /// Returns the kind of a request of a page; `None` behind the last.
-    pub(super) fn kind(&self, page: u16, place: u32) -> Option<u16> {
-        self.pages[usize::from(page)].requests.get(place as usize).map(|kind| *kind as u16)
+    /// Returns the kind of a request of a page; `None` after the last.
+    pub(super) fn kind(&self, page: u16, request_index: u32) -> Option<u16> {
+        self.pages[usize::from(page)].requests.get(request_index as usize).map(|kind| *kind as u16)
     }
 
     /// Draws the object of a request.
@@ -60,7 +60,7 @@ impl PageMix {
         self.sampler.number(kind, rng)
     }
 
-    /// Draws the pause after a page; `None` if users do not think.
+    /// Draws the pause after a page; `None` without think time.
     pub(super) fn think(&self, rng: &mut Rng) -> Option<units::Nanos> {
         match self.think {
             Think::None => None,
@@ -69,7 +69,7 @@ impl PageMix {
         }
     }
 
-    /// Draws how many requests a session has; `None` if there are no sessions.
+    /// Draws the number of requests of a session; `None` without sessions.
     pub(super) fn session(&self, rng: &mut Rng) -> Option<u32> {
         let weights = self.sessions.as_ref()?;
         Some(SESSIONS[rng.weighted(weights)].0)
@@ -85,7 +85,7 @@ mod tests {
 
     /// Σ p·length = (0.30·1 + 0.0636·110) / 0.9996.
     #[test]
-    fn sessions_have_the_mean_length_of_their_table() {
+    fn sessions_have_the_mean_length_of_the_table() {
         let workload = WEBSTONE_2_0_1.load().workload;
         let mix = PageMix::new(&workload, Connection::Sessions, 1.0);
         let mut rng = Rng::new(1, Purpose::User, 0);

@@ -1,9 +1,9 @@
 //! Users of the web family: they fetch pages, request by request, and think after each.
 //!
-//! - `mix`: the pages of a workload at one level of load, ready to be drawn from
-//! - `user`: what a virtual user does next
-//! - `schedule`: what the k-th operation is in an open loop
-//! - `all`: these together, as the engine takes them
+//! - `mix`: the pages of a workload at one level of load
+//! - `user`: the state machine of a virtual user
+//! - `schedule`: the k-th operation of an open loop
+//! - `all`: these together, for the engine
 
 mod all;
 mod mix;

@@ -1,7 +1,7 @@
-//! What the operations of an open-loop schedule are: a function of (seed, k) alone.
+//! The operations of an open-loop schedule: a function of (seed, k) alone.
 //!
-//! An open loop has no pages: operations fall due one by one. Each draws its file by the share of requests that
-//! the file has in the closed loop, so the mix of requests is the same.
+//! An open loop has no pages: operations fall due one by one. Each draws its file by the share of requests
+//! that the file has in the closed loop, so the mix of requests is the same.
 
 use model::{Sampler, WebRequest, Workload};
 use units::{Purpose, Rng, Weights};
@@ -15,10 +15,10 @@ pub struct PageSchedule {
 }
 
 impl PageSchedule {
-    /// Makes the schedule of a workload at a level of load (users, or operations per second).
+    /// Creates the schedule of a workload at a level of load (users, or operations per second).
     ///
     /// # Panics
-    /// If the workload breaks its invariants: there are no pages with weights.
+    /// The workload breaks its invariants: it has no pages with weights.
     pub fn new(workload: &Workload, seed: u64, level: f64) -> PageSchedule {
         let weights = Weights::new(workload.request_weights()).expect("a workload has pages with weights");
         PageSchedule { seed, weights, sampler: Sampler::new(workload, level) }
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn an_operation_is_a_function_of_seed_and_place() {
+    fn an_operation_is_a_function_of_seed_and_index() {
         let workload = WEBSTONE_1_1.load().workload;
         let draw = |seed, order: &[u64]| -> Vec<u16> {
             let schedule = PageSchedule::new(&workload, seed, 1.0);

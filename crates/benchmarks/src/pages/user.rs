@@ -1,4 +1,4 @@
-//! What a user of the web family does next: make the requests of a page one by one, think, take the next page.
+//! A virtual user of the web family: fetches the requests of a page one by one, thinks, takes the next page.
 //!
 //! | state | event | next state | step |
 //! |---|---|---|---|
@@ -9,8 +9,9 @@
 //! | after a page | asked, users think | between pages | think: a time as drawn |
 //! | after a page | asked, users do not think | as between pages | |
 //!
-//! No retry, never leaves. After a failed request the rest of its page is abandoned. Where connections are kept for
-//! a session, its length is drawn when it begins, and its last request says that the connection ends.
+//! Users never retry and never leave. After a failed request the rest of its page is skipped. Where
+//! connections are kept for a session, the length of the session is drawn when it begins, and its last
+//! request asks to close the connection.
 
 use std::sync::Arc;
 
@@ -24,29 +25,29 @@ use super::PageMix;
 pub struct PageUser {
     mix: Arc<PageMix>,
     state: State,
-    /// Requests that the session still has; 0 before it begins.
+    /// Number of requests left in the session; 0 before it begins.
     session_left: u8,
 }
 
 #[derive(Debug, Clone, Copy)]
 enum State {
     BetweenPages,
-    /// Index of the page, and place of the request within it.
+    /// Indices of the page and of the request within it.
     Fetching {
         page: u16,
-        place: u32,
+        request_index: u32,
     },
     AfterPage,
 }
 
 impl PageUser {
-    /// Makes a user that has not begun.
+    /// Creates a user that has not begun.
     pub fn new(mix: Arc<PageMix>) -> PageUser {
         PageUser { mix, state: State::BetweenPages, session_left: 0 }
     }
 
-    fn fetch(&mut self, page: u16, place: u32, kind: u16, rng: &mut Rng) -> Step<WebRequest> {
-        self.state = State::Fetching { page, place };
+    fn fetch(&mut self, page: u16, request_index: u32, kind: u16, rng: &mut Rng) -> Step<WebRequest> {
+        self.state = State::Fetching { page, request_index };
         let number = self.mix.number(kind, rng);
         Step::Perform(WebRequest { kind, closes: self.ends_session(rng), number })
     }
@@ -68,12 +69,12 @@ impl User for PageUser {
     /// Returns the next step; see the table of the module.
     ///
     /// # Panics
-    /// If the outcome of the operation performed just before is not given, or a page has no request.
+    /// The outcome of the last operation is missing, or a page has no request.
     fn next(&mut self, last: Option<Outcome>, rng: &mut Rng) -> Step<WebRequest> {
-        if let State::Fetching { page, place } = self.state {
+        if let State::Fetching { page, request_index } = self.state {
             let ok = last.expect("an operation was performed") == Outcome::Ok;
-            if ok && let Some(kind) = self.mix.kind(page, place + 1) {
-                return self.fetch(page, place + 1, kind, rng);
+            if ok && let Some(kind) = self.mix.kind(page, request_index + 1) {
+                return self.fetch(page, request_index + 1, kind, rng);
             }
             self.state = State::AfterPage;
             return Step::Unit { kind: page, ok };
@@ -102,7 +103,7 @@ mod tests {
         PageUser::new(Arc::new(PageMix::new(workload, Connection::PerRequest, 1.0)))
     }
 
-    /// Lets a user of the 1.1 pages run until it has made `n` steps; an operation fails if its file is in `broken`.
+    /// Runs a user of the 1.1 pages for `n` steps; an operation fails if its file is in `broken`.
     fn transcript(seed: u64, n: usize, broken: &[&str]) -> String {
         let workload = WEBSTONE_1_1.load().workload;
         let (mut user, mut rng) = (user(&workload), Rng::new(seed, Purpose::User, 0));
@@ -126,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_a_page_are_fetched_in_order_and_the_next_page_follows_at_once() {
+    fn files_of_a_page_are_fetched_in_order_and_the_next_page_follows_immediately() {
         insta::assert_snapshot!(transcript(3, 12, &[]), @r"
         get /file4k.html: ok
         get /file6k.html: ok
@@ -144,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_failure_the_rest_of_the_page_is_abandoned_and_nothing_is_repeated() {
+    fn after_a_failure_the_rest_of_the_page_is_skipped_without_retry() {
         insta::assert_snapshot!(transcript(3, 12, &["/file2k.html", "/file5k.html"]), @r"
         get /file4k.html: ok
         get /file6k.html: ok
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn users_think_after_a_page_and_end_connections_with_their_sessions() {
+    fn users_think_after_a_page_and_close_connections_with_their_sessions() {
         let think = Think::Fixed(Nanos::from_millis(5));
         let workload = Workload { think, ..WEBSTONE_2_0_1.load().workload };
         let mix = PageMix::new(&workload, Connection::Sessions, 1.0);
@@ -216,7 +217,7 @@ mod tests {
         assert!((40..=80).contains(&short), "30 % of 200 sessions, three standard deviations: {short}");
     }
 
-    /// Goal: ten thousand users cost next to nothing.
+    /// Goal: ten thousand users take little memory.
     #[test]
     fn a_user_is_small() {
         assert!(size_of::<PageUser>() <= 24);

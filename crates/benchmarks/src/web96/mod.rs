@@ -1,8 +1,8 @@
-//! web96: static files in four classes of size at a set rate, in the manner of SPECweb96.
+//! web96: static files in four size classes at a fixed rate, in the style of SPECweb96.
 //!
-//! The original: operations at a requested rate over HTTP/1.0, a file set that grows with the square root of that
-//! rate, ten load points. Ours does the same as one open-loop schedule; what the sources leave open and every known
-//! difference is in `docs/benchmarks/web96.md`.
+//! The original: operations at a requested rate over HTTP/1.0, a file set that grows with the square root of
+//! that rate, ten load points. This version does the same as one open-loop schedule; details that the sources
+//! leave open and every known difference are in `docs/benchmarks/web96.md`.
 
 use crate::Builtin;
 
@@ -49,9 +49,9 @@ mod tests {
         assert_eq!(set.files[0].path, "/spec/dir00000/class0_0");
     }
 
-    /// Golden checks G16, G17 and G18: directories, files, bytes and MB (2²⁰ B, cut).
+    /// Golden checks G16, G17 and G18: directories, files, bytes and MB (2²⁰ B, truncated).
     #[test]
-    fn file_sets_have_the_sizes_of_the_published_results() {
+    fn file_sets_match_the_published_sizes() {
         let bytes_of_directory = 5_119_484;
         for (load, directories, mb) in [
             (5.0, 10, 48),
@@ -71,10 +71,10 @@ mod tests {
         assert_eq!(full.files.iter().filter(|file| file.path.starts_with("/spec/dir00207/")).count(), 36);
     }
 
-    /// Golden check G19, and the mean with the alternatives: 15,027.0 B if files are picked evenly, 14,726.2 B with
-    /// SPECweb99's table.
+    /// Golden check G19, and the mean with the alternatives: 15,027.0 B if files are selected uniformly,
+    /// 14,726.2 B with SPECweb99's table.
     #[test]
-    fn the_mean_body_is_the_one_of_the_specification() {
+    fn the_mean_body_matches_the_specification() {
         let mean = |pick: &str| {
             let pick: Pick = pick.parse().unwrap();
             plan(|run| run.picks = vec![("file".into(), pick)]).workload.mean_body_bytes().unwrap()
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn classes_have_their_shares_and_are_judged_by_them() {
+    fn classes_have_their_shares_and_are_checked_against_them() {
         let workload = workload();
         let shares: Vec<f64> = (0..4).map(|class| workload.request_share(class)).collect();
         assert_eq!(shares, [0.35, 0.50, 0.14, 0.01]);
@@ -99,15 +99,15 @@ mod tests {
         let plan = plan(|run| run.max_load = Some(1650.0));
         let levels: Vec<f64> = plan.load_points.iter().map(|point| point.load.level()).collect();
         assert_eq!(levels, (1..=10).map(|step| f64::from(step) * 165.0).collect::<Vec<_>>());
-        assert_eq!(plan.modifications, [], "the maximum is the tester's choice");
+        assert_eq!(plan.modifications, [], "the maximum is chosen by the tester");
         assert_eq!((plan.phases.settle, plan.phases.steady), (Nanos::from_secs(300), Nanos::from_secs(600)));
         assert_eq!(plan.file_set().bytes() / MIB, 888);
         assert_eq!(plan.workload.file_bytes(plan.level_max()), plan.file_set().bytes());
     }
 
-    /// Golden check G21: the published results delivered 0.9933 and 0.9912 of the rate asked for.
+    /// Golden check G21: the published results delivered 0.9933 and 0.9912 of the requested rate.
     #[test]
-    fn the_published_results_pass_the_rule_of_delivery() {
+    fn the_published_results_pass_the_delivery_rule() {
         let limit = plan(|_| {}).rules.delivered_ratio_min;
         for (delivered, requested, ratio) in [(1639.0, 1650.0, 0.9933), (2131.0, 2150.0, 0.9912)] {
             let found: f64 = delivered / requested;
@@ -117,7 +117,7 @@ mod tests {
 
     /// n = 10⁵ draws: the first directory has 1/H₁₈₂ = 17.29 % of all requests, three standard deviations of 0.12 %.
     #[test]
-    fn the_first_directory_is_asked_for_most() {
+    fn the_first_directory_is_requested_most() {
         let schedule = crate::pages::PageSchedule::new(&workload(), 1, 1650.0);
         let n = 100_000;
         let top = (0..n).filter(|k| schedule.operation(*k).number < 9).count() as f64 / n as f64;

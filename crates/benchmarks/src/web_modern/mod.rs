@@ -1,7 +1,8 @@
-//! web-modern: the files of web96 as they are fetched today, over TLS and HTTP/2, in sessions, partly conditional.
+//! web-modern: the files of web96 as they are fetched today, over TLS and HTTP/2, in sessions, partly
+//! conditional.
 //!
-//! Not after any published benchmark: it puts together the file set of SPECweb96, the session lengths of SPECweb99 and
-//! the transport of today. `docs/benchmarks/web-modern.md` says what comes from where.
+//! Not based on a published benchmark: it combines the file set of SPECweb96, the session lengths of
+//! SPECweb99 and present-day transport. `docs/benchmarks/web-modern.md` lists the source of each part.
 
 use crate::Builtin;
 
@@ -45,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_travel_as_they_do_today() {
+    fn requests_use_tls_and_http2() {
         let definition = WEB_MODERN.load().definition;
         let protocol = definition.protocol;
         assert_eq!((protocol.http, protocol.tls), (HttpVersion::Http2, Tls::Resumed));

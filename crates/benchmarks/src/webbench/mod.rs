@@ -1,8 +1,9 @@
 //! WebBench: static files and a CGI program at 16 numbers of clients.
 //!
-//! The original: suite NT_SIMPLE_CGI20 of WebBench 1.0, HTTP/1.0 without keep-alive. Its tree and its proportions are
-//! not published in any source we know, so both are ours; `docs/benchmarks/webbench-1.0.md` says which figure is whose.
-//! `webbench-later` has the static classes of later suites, as remembered, and is no part of 1.0.
+//! The original: suite NT_SIMPLE_CGI20 of WebBench 1.0, HTTP/1.0 without keep-alive. Its tree and its
+//! proportions are not in any known source, so both are Plimsoll's own; `docs/benchmarks/webbench-1.0.md`
+//! lists the origin of each figure. `webbench-later` has the static classes of later suites, from memory, and
+//! is not part of 1.0.
 
 use crate::Builtin;
 
@@ -29,7 +30,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns sizes and shares of the classes of files, in percent of the requests for files.
+    /// Returns sizes and shares of the file classes, in percent of the requests for files.
     fn classes(workload: &Workload) -> Vec<(u64, f64)> {
         let shares: Vec<(u64, f64)> = (workload.requests.iter().enumerate())
             .filter_map(|(kind, request)| match &request.reply {
@@ -78,7 +79,7 @@ mod tests {
         assert_eq!(workload.requests[cgi].letters_seed(77), 77);
     }
 
-    /// Golden check G23: 16 steps of 30 + 240 + 30 s, 4800 s together.
+    /// Golden check G23: 16 steps of 30 + 240 + 30 s, 4800 s in total.
     #[test]
     fn sixteen_load_points_take_five_minutes_each() {
         for builtin in [&WEBBENCH_1_0, &WEBBENCH_LATER] {
@@ -95,7 +96,7 @@ mod tests {
 
     /// The mean of the seven named classes is 5245 B.
     #[test]
-    fn the_later_table_is_the_remembered_one() {
+    fn the_later_table_has_the_recorded_mean() {
         let workload = WEBBENCH_LATER.load().workload;
         let named = &classes(&workload)[..7];
         assert!((mean(named) - 5245.0).abs() < 0.5, "{}", mean(named));

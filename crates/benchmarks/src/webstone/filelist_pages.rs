@@ -10,18 +10,18 @@
 
 use std::iter::Peekable;
 
-use super::filelist::Builder;
-use super::filelist_lines::{Line, Word};
+use super::filelist::FilelistBuilder;
+use super::filelist_lines::{FilelistLine, FilelistWord};
 
-/// Reads all lines. Where numbers and lines disagree nothing after it makes sense, so the reading stops there.
+/// Parses all lines. After a wrong number the rest is ambiguous, so parsing stops there.
 pub(super) fn read<'a>(
-    lines: &mut Peekable<impl Iterator<Item = Line<'a>>>,
+    lines: &mut Peekable<impl Iterator<Item = FilelistLine<'a>>>,
     text_end: usize,
-    builder: &mut Builder,
+    builder: &mut FilelistBuilder,
 ) -> Option<()> {
     let first = lines.next()?;
     let announced = first.first;
-    builder.no_more(&first.rest, "expected the number of pages alone");
+    builder.reject_extra_words(&first.rest, "expected only the number of pages");
     let n_pages = count(announced, "pages", builder)?;
     for page in 0..n_pages {
         let Some(head) = lines.next() else {
@@ -33,16 +33,21 @@ pub(super) fn read<'a>(
     }
     if let Some(line) = lines.next() {
         let message = format!("pages announced: {n_pages}, found: more");
-        builder.reject(line.span, message, "here begins one more", "raise the number at the top");
+        builder.reject(
+            line.span,
+            message,
+            "an additional page begins here",
+            "increase the number at the top",
+        );
     }
     Some(())
 }
 
 fn read_page<'a>(
-    head: &Line<'a>,
-    lines: &mut Peekable<impl Iterator<Item = Line<'a>>>,
+    head: &FilelistLine<'a>,
+    lines: &mut Peekable<impl Iterator<Item = FilelistLine<'a>>>,
     text_end: usize,
-    builder: &mut Builder,
+    builder: &mut FilelistBuilder,
 ) -> Option<()> {
     let (weight, [n_files, rest @ ..]) = (head.first, head.rest.as_slice()) else {
         return no_page(head, builder);
@@ -50,14 +55,14 @@ fn read_page<'a>(
     if !weight.is_number() || !n_files.is_number() {
         return no_page(head, builder);
     }
-    builder.no_more(rest, "expected a weight and a number of files");
+    builder.reject_extra_words(rest, "expected a weight and a number of files");
     let weight = builder.weight(weight, 1);
     let n_wanted = count(*n_files, "files", builder)?;
     let mut objects = Vec::new();
     for n_read in 0..n_wanted {
         let Some(line) = lines.next_if(|line| !line.first.is_number()) else {
             let place = lines.peek().map_or(text_end..text_end, |line| line.span.clone());
-            let message = format!("files of the page by its first line: {n_wanted}, found: {n_read}");
+            let message = format!("files announced for the page: {n_wanted}, found: {n_read}");
             builder.reject(place, message, "expected a path", "");
             return None;
         };
@@ -69,21 +74,22 @@ fn read_page<'a>(
     }
 }
 
-fn no_page(head: &Line, builder: &mut Builder) -> Option<()> {
-    let hint = "is the number of files of the page before right?";
+fn no_page(head: &FilelistLine, builder: &mut FilelistBuilder) -> Option<()> {
+    let hint = "check the number of files of the previous page";
     let label = "expected a weight and a number of files";
-    builder.reject(head.span.clone(), "a page does not begin here", label, hint);
+    builder.reject(head.span.clone(), "expected the start of a page", label, hint);
     None
 }
 
-fn read_file(line: &Line, builder: &mut Builder) -> Option<u32> {
+fn read_file(line: &FilelistLine, builder: &mut FilelistBuilder) -> Option<u32> {
     let path = line.first;
-    builder.no_more(&line.rest, "expected one path on a line");
+    builder.reject_extra_words(&line.rest, "expected one path per line");
     let bytes = builder.size_of(line, |builder| {
         let bytes = size_by_name(path.text);
         if bytes.is_none() {
-            let hint = "write the size in bytes after the path, such as `#500`; only `/file<N>k.html` has one by name";
-            builder.reject(path.span(), "the size of the file is not known", "", hint);
+            let hint =
+                "write the size in bytes after the path, such as `#500`; only `/file<N>k.html` implies one";
+            builder.reject(path.span(), "the size of the file is unknown", "", hint);
         }
         bytes
     });
@@ -100,8 +106,8 @@ fn size_by_name(path: &str) -> Option<u64> {
     Some(kibibytes * 1024)
 }
 
-/// Reads how many pages or files follow.
-fn count(word: Word, what: &str, builder: &mut Builder) -> Option<usize> {
+/// Parses the number of pages or files that follow.
+fn count(word: FilelistWord, what: &str, builder: &mut FilelistBuilder) -> Option<usize> {
     match word.text.parse::<usize>() {
         Ok(number) if 0 < number => Some(number),
         _ => {

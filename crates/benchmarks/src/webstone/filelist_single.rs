@@ -4,14 +4,14 @@
 //! /path [weight] #bytes
 //! ```
 //!
-//! A weight that is missing, zero or negative counts as 1, as in the original. The original's generator needed
-//! the size, its load client did not; here every body is verified, so it must be there.
+//! A missing, zero or negative weight counts as 1, as in the original. The original's generator needed the
+//! size, its load client did not; here every body is verified, so it is required.
 
-use super::filelist::Builder;
-use super::filelist_lines::Line;
+use super::filelist::FilelistBuilder;
+use super::filelist_lines::FilelistLine;
 
-/// Reads all lines.
-pub(super) fn read<'a>(lines: &mut impl Iterator<Item = Line<'a>>, builder: &mut Builder) {
+/// Parses all lines.
+pub(super) fn read<'a>(lines: &mut impl Iterator<Item = FilelistLine<'a>>, builder: &mut FilelistBuilder) {
     for line in lines {
         if read_line(&line, builder).is_none() {
             return;
@@ -19,13 +19,13 @@ pub(super) fn read<'a>(lines: &mut impl Iterator<Item = Line<'a>>, builder: &mut
     }
 }
 
-/// Reads one line; `None` if it makes no sense to go on.
-fn read_line(line: &Line, builder: &mut Builder) -> Option<()> {
+/// Parses one line; `None` if parsing cannot continue.
+fn read_line(line: &FilelistLine, builder: &mut FilelistBuilder) -> Option<()> {
     let weight = match line.rest.first() {
         Some(weight) => builder.weight(*weight, i64::MIN),
         None => Some(1),
     };
-    builder.no_more(line.rest.get(1..).unwrap_or_default(), "expected `/path weight #bytes`");
+    builder.reject_extra_words(line.rest.get(1..).unwrap_or_default(), "expected `/path weight #bytes`");
     let bytes = builder.size_of(line, |builder| {
         let hint = "write the size in bytes at the end of the line, such as `#500`";
         builder.reject(line.span.clone(), "the size of the file is missing", "", hint);

@@ -1,8 +1,8 @@
 //! WebStone 1.1 and 2.x: virtual users that fetch static files without a pause.
 //!
-//! The original: closed loop, no think time, HTTP/1.0, a connection per file; 1.1 fetches files in pages, 2.x one
-//! at a time. Ours does the same with bodies that are verified, so that a wrong length or a wrong byte is an
-//! error; every known difference is listed in `docs/benchmarks/webstone-1.1.md` and `webstone-2.0.1.md`.
+//! The original: closed loop, no think time, HTTP/1.0, a connection per file; 1.1 fetches files in pages, 2.x
+//! one at a time. This version does the same with verified bodies, so that a wrong length or a wrong byte is
+//! an error; every known difference is listed in `docs/benchmarks/webstone-1.1.md` and `webstone-2.0.1.md`.
 //!
 //! - `filelist`: both formats of the list of files
 
@@ -42,9 +42,9 @@ mod tests {
 
     use crate::{builtin_filelist, find, workload};
 
-    /// The standard files' weights, with 25, 50 and 100 % of the requests for pages that a program makes.
+    /// The standard files' weights, with 25, 50 and 100 % of the requests for generated pages.
     #[test]
-    fn dynamic_filelists_replace_a_part_of_the_requests() {
+    fn dynamic_filelists_replace_a_share_of_the_requests() {
         let benchmark = find("webstone-2.0.1").unwrap().load();
         for (name, dynamic) in [("dynamic-light", 0.25), ("dynamic-medium", 0.5), ("dynamic-heavy", 1.0)] {
             let filelist = builtin_filelist("webstone-2.0.1", name).unwrap();

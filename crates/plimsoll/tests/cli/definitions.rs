@@ -224,10 +224,10 @@ fn mistakes_in_filelists_are_shown_with_line_and_column() {
     2 | /b.html many #500
       |         ^^^^ expected a whole number up to 1000000000
       |
-      = hint: weights need not sum to 100: multiply all of them to make them whole
+      = hint: weights need not add up to 100: multiply all of them to obtain whole numbers
     "#);
     insta::assert_snapshot!(filelist("webstone-1.1", "2\n3 2\n/file2k.html\n"), @r#"
-    error: files of the page by its first line: 2, found: 1
+    error: files announced for the page: 2, found: 1
      --> my.filelist:3:14
       |
     3 | /file2k.html
