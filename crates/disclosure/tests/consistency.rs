@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use disclosure::{outline, render};
 use fixture::Fixture;
 use model::{Fact, FactSection};
-use testkit::consistency::{Statement, contradictions, statements};
+use testkit::consistency::{ReportedValue, contradictions, reported_values};
 
 fn all() -> Vec<(&'static str, Fixture)> {
     let all = [
@@ -27,12 +27,11 @@ fn with_server(mut fixture: Fixture) -> Fixture {
     let fact = |name: &str, value: &str| Fact::found(name, value).from("set by this run");
     let facts = vec![
         fact("transport", "TCP"),
-        fact("CPU quota", "0.35 CPUs, held by cgroup v2"),
+        fact("CPU quota", "0.35 CPUs, enforced by cgroup v2"),
         fact("file set", "5 files, 5817375 bytes (5.5 MiB)"),
     ];
     fixture.testbed.sections.push(FactSection { title: "Server".into(), facts });
-    let kernel =
-        vec![fact("net.ipv4.tcp_max_tw_buckets", "131072 (by itself follows from the size of memory)")];
+    let kernel = vec![fact("net.ipv4.tcp_max_tw_buckets", "131072 (default depends on the size of memory)")];
     fixture.testbed.sections.push(FactSection { title: "Kernel settings".into(), facts: kernel });
     // Their number of files is that of the fixture.
     if fixture.plan.workload.n_files(fixture.plan.level_max()) != 5 {
@@ -58,12 +57,12 @@ fn no_report_contradicts_itself() {
 fn a_digit_that_is_changed_in_one_place_is_found() {
     for (name, fixture) in all() {
         let report = markdown(&fixture);
-        let said = statements(&report);
-        let mut places: BTreeMap<(&str, &str), Vec<&Statement>> = BTreeMap::new();
+        let said = reported_values(&report);
+        let mut places: BTreeMap<(&str, &str), Vec<&ReportedValue>> = BTreeMap::new();
         for one in &said {
             places.entry((&one.quantity, &one.of)).or_default().push(one);
         }
-        let several: Vec<&&Statement> = places
+        let several: Vec<&&ReportedValue> = places
             .values()
             .filter(|places| 1 < places.len())
             .flatten()
@@ -100,7 +99,10 @@ fn contradictions_that_were_seen_are_found() {
             "The server saturates at **20 clients**",
             "Saturation was not reached: it grew up to **80 clients**",
         ),
-        ("| CPU quota | 0.35 CPUs, held by cgroup v2", "| CPU quota | none; CPU time counted by cgroup v2"),
+        (
+            "| CPU quota | 0.35 CPUs, enforced by cgroup v2",
+            "| CPU quota | none; CPU time accounted by cgroup v2",
+        ),
         ("| transport | TCP", "| transport | HTTP/1.1"),
         ("| transport | TCP", "| transport | TLS over TCP"),
         ("at the highest rate: 24\u{202f}278", "at the highest rate: 757\u{202f}860"),

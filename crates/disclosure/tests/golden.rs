@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use disclosure::{Provenance, Report, render};
 use model::{Arrivals, Load, LoadPoint, Plan, SutPlan, Testbed, Think};
 use serde_json::Value;
-use testkit::{Law, Server, Simulation, Window, closed_plan, golden, open_plan, phases};
+use testkit::{Law, SimServer, Simulation, TimeWindow, closed_plan, golden, open_plan, phases};
 use units::Nanos;
 
 /// Checks a simulated run against the numbers that were kept under a name.
@@ -57,7 +57,7 @@ fn at_rates(plan: Plan, rates: &[f64], arrivals: Arrivals, in_flight_max: u32) -
 #[test]
 fn a_closed_loop_up_to_saturation() {
     let plan = closed_plan(11, &[1, 4, 16], phases(1, 4));
-    check("closed", &Simulation::new(plan, Server::new(Law::Fixed(ms(20)), Some(8))));
+    check("closed", &Simulation::new(plan, SimServer::new(Law::Fixed(ms(20)), Some(8))));
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn thinking_users_on_three_threads() {
     let mut plan = closed_plan(12, &[3, 10], phases(1, 4));
     plan.load_threads = 3;
     plan.workload.think = Think::Exponential(ms(18));
-    let server = Server { network: ms(1), ..Server::new(Law::Exponential(ms(2)), Some(1)) };
+    let server = SimServer { network: ms(1), ..SimServer::new(Law::Exponential(ms(2)), Some(1)) };
     check("thinking", &Simulation::new(plan, server));
 }
 
@@ -73,7 +73,7 @@ fn thinking_users_on_three_threads() {
 fn constant_arrivals_into_overload() {
     let plan = open_plan(13, 1.0, Arrivals::Constant, phases(1, 4));
     let plan = at_rates(plan, &[100.0, 200.0, 400.0], Arrivals::Constant, 50);
-    check("constant", &Simulation::new(plan, Server::new(Law::Fixed(ms(10)), Some(3))));
+    check("constant", &Simulation::new(plan, SimServer::new(Law::Fixed(ms(10)), Some(3))));
 }
 
 #[test]
@@ -82,19 +82,19 @@ fn poisson_arrivals_on_two_threads() {
     plan.load_threads = 2;
     let plan = at_rates(plan, &[150.0, 600.0], Arrivals::Poisson, 1_000);
     let law = Law::TwoPoint { short: ms(1), long: ms(11), long_share: 0.1 };
-    check("poisson", &Simulation::new(plan, Server::new(law, Some(2))));
+    check("poisson", &Simulation::new(plan, SimServer::new(law, Some(2))));
 }
 
 #[test]
 fn errors_refusals_a_freeze_and_a_leak() {
     let plan = closed_plan(15, &[8, 8], phases(1, 5));
-    let server = Server {
+    let server = SimServer {
         network: ms(1),
-        freeze: Some(Window { from: ms(2_500), to: ms(3_100) }),
+        freeze: Some(TimeWindow { from: ms(2_500), to: ms(3_100) }),
         leak: 0.05,
         error_ratio: 0.02,
         refusal_ratio: 0.01,
-        ..Server::new(Law::Exponential(ms(10)), Some(4))
+        ..SimServer::new(Law::Exponential(ms(10)), Some(4))
     };
     check("faulty", &Simulation::new(plan, server));
 }
@@ -104,8 +104,8 @@ fn a_generator_that_stands_still() {
     let plan = open_plan(16, 500.0, Arrivals::Constant, phases(1, 4));
     let mut simulation = Simulation::new(
         Plan { sut: SutPlan::of("simulated"), ..plan },
-        Server::new(Law::Exponential(ms(1)), Some(2)),
+        SimServer::new(Law::Exponential(ms(1)), Some(2)),
     );
-    simulation.generator_pause = Some(Window { from: ms(2_000), to: ms(2_200) });
+    simulation.generator_pause = Some(TimeWindow { from: ms(2_000), to: ms(2_200) });
     check("generator-pause", &simulation);
 }

@@ -9,7 +9,7 @@ use engine::StopRequest as _;
 use model::{LoadPoint, Machine, MachineRole, Plan, Testbed};
 use runfile::{Header, RunFileError, Writer};
 use testbed::{SutDied, SutError};
-use testkit::{Law, Server, Simulation};
+use testkit::{Law, SimServer, Simulation};
 use units::Nanos;
 
 use crate::disclosed::Disclosed;
@@ -177,7 +177,7 @@ impl Laboratory for FakeLab {
     ) -> Result<HandshakeCounts, FleetError> {
         let point = self.prepared.take().expect("prepared");
         let plan = Plan { load_points: vec![point], ..self.plan.clone() };
-        let server = Server::new(Law::Fixed(Nanos::from_millis(10)), Some(4));
+        let server = SimServer::new(Law::Fixed(Nanos::from_millis(10)), Some(4));
         let intervals = Simulation::new(plan, server).record().intervals;
         let mut n = 0;
         for record in intervals {

@@ -1,13 +1,13 @@
-//! The identities of conservation, checked directly on records: a second opinion beside the analysis.
+//! Conservation identities, checked directly on records: independent of the analysis.
 
 use model::{Flow, IntervalRecord, Outcome};
 
-/// Checks every interval of one load point and the joints between them, share by share.
+/// Checks every interval of one load point and the transitions between them, share by share.
 ///
 /// `records` as in [`crate::Recording`], of one load point.
 ///
 /// # Panics
-/// If an identity is broken.
+/// An identity is broken.
 pub fn assert_conserved(records: &[IntervalRecord]) {
     assert!(!records.is_empty(), "nothing was recorded");
     let n_shares = records.iter().map(|record| record.agent).max().unwrap_or(0) + 1;

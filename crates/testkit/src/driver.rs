@@ -1,4 +1,4 @@
-//! Performs operations on a simulated server.
+//! A driver for a simulated server.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -7,17 +7,17 @@ use engine::{Driver, Timers};
 use model::{Marks, Outcome, Reply, WebRequest};
 use units::{Clock, Nanos, SimClock};
 
-use crate::server::Station;
+use crate::server::ServerState;
 
-/// Bytes of every reply's head.
+/// Size of every reply's head.
 pub(crate) const HEAD_BYTES: u64 = 100;
 
-/// The status of replies that are to be wrong.
+/// The status of wrong replies.
 const WRONG_STATUS: u64 = 503;
 
-/// The connection of one user, or of one place of an open loop, to the simulated server.
+/// The connection of one user, or of one in-flight slot of an open loop, to the simulated server.
 pub(crate) struct SimDriver {
-    pub(crate) station: Rc<RefCell<Station>>,
+    pub(crate) server_state: Rc<RefCell<ServerState>>,
     pub(crate) timers: Rc<Timers>,
     pub(crate) clock: SimClock,
     pub(crate) origin: Nanos,
@@ -28,9 +28,9 @@ impl Driver for SimDriver {
     type Operation = WebRequest;
 
     async fn perform(&mut self, operation: &WebRequest, sent: Nanos) -> Reply {
-        let fate = self.station.borrow_mut().admit(self.user, *operation, sent - self.origin);
+        let fate = self.server_state.borrow_mut().admit(self.user, *operation, sent - self.origin);
         self.timers.sleep_until(self.origin + fate.done).await;
-        // As in a real driver: the reply is done when we see it, which is later if we are held up.
+        // As in a real driver, the reply is done when the generator sees it, which is later if it is paused.
         let done = self.clock.now();
         let connected = self.origin + fate.connected;
         let (head_bytes, detail) = match fate.outcome {

@@ -1,12 +1,12 @@
-//! Documents that are kept, with numbers that must not change while words may.
+//! Comparison of documents with stored ones: numbers must not change, words may.
 
 use serde_json::Value;
 
-/// Compares a document with the one that was kept, and returns every difference with its place: a number, a truth value,
-/// a name, a missing or an additional key or element.
+/// Compares a document with the stored one, and returns every difference with its position: a number, a
+/// boolean, a name, a missing or an additional key or element.
 ///
-/// Numbers are equal bit for bit. A text of several words is prose, which may be rewritten; one without a space is a name,
-/// and has to stay.
+/// Numbers are equal bit for bit. A text of several words is prose, which may be rewritten; one without a
+/// space is a name, and must not change.
 pub fn differences(kept: &Value, found: &Value) -> Vec<String> {
     let mut all = Vec::new();
     compare("", kept, found, &mut all);

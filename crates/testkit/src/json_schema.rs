@@ -1,16 +1,16 @@
-//! Whether a JSON value follows a JSON Schema, for as much of that language as our schemas use.
+//! Validation of JSON values against JSON Schema, for the subset used by Plimsoll's schemas.
 
 use serde_json::Value;
 
-/// Returns where and how a value breaks a schema; nothing if it follows it.
+/// Returns the violations of a schema by a value, with their positions; empty if it conforms.
 ///
 /// # Panics
-/// If the schema uses a word that this does not know, or a reference leads nowhere.
+/// The schema uses an unsupported keyword, or a reference cannot be resolved.
 pub fn schema_faults(schema: &Value, value: &Value) -> Vec<String> {
     faults(schema, schema, value, "")
 }
 
-/// Closes every object of a schema whose properties are listed: what is not among them breaks it.
+/// Closes every object of a schema with listed properties: other properties become violations.
 pub fn closed(mut schema: Value) -> Value {
     close(&mut schema);
     schema
@@ -69,7 +69,7 @@ fn faults(root: &Value, schema: &Value, value: &Value, path: &str) -> Vec<String
     found
 }
 
-/// Returns whether a value follows one rule that needs no look into the value's parts.
+/// Returns whether a value obeys one rule that does not concern its parts.
 fn follows(word: &str, rule: &Value, schema: &Value, value: &Value) -> bool {
     let limit = || rule.as_f64().expect("a limit is a number");
     let size = || rule.as_u64().expect("a size is a whole number") as usize;
@@ -96,7 +96,7 @@ fn follows(word: &str, rule: &Value, schema: &Value, value: &Value) -> bool {
         "minLength" => value.as_str().is_none_or(|text| size() <= text.chars().count()),
         "maxLength" => value.as_str().is_none_or(|text| text.chars().count() <= size()),
         "$schema" | "$defs" | "title" | "description" | "default" | "format" | "pattern" => true,
-        other => panic!("the schema uses the word {other}: teach it to the validator"),
+        other => panic!("the schema uses the unsupported keyword `{other}`"),
     }
 }
 
@@ -109,7 +109,7 @@ fn is_of_type(name: &Value, value: &Value) -> bool {
         "integer" => value.is_u64() || value.is_i64(),
         "number" => value.is_number(),
         "null" => value.is_null(),
-        other => panic!("the schema uses the type {other}: teach it to the validator"),
+        other => panic!("the schema uses the unsupported type `{other}`"),
     }
 }
 
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_breaks_a_schema_is_found_with_its_place() {
+    fn violations_are_reported_with_their_position() {
         let schema = json!({
             "type": "object",
             "properties": {

@@ -1,11 +1,11 @@
-//! How long a simulated server works on one operation.
+//! The law of a simulated server: the distribution of its service times.
 
 use units::{Nanos, Rng};
 
 /// The distribution of service times.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Law {
-    /// Always the same.
+    /// A constant time.
     Fixed(Nanos),
     /// Negative exponential with this mean.
     Exponential(Nanos),

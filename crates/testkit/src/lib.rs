@@ -1,26 +1,26 @@
 //! Simulated servers with a known law under a virtual clock; used from tests only.
 //!
-//! [`Simulation`] runs the real engine (users, pacing, dispatcher, recorder) against a [`Server`]
-//! whose law and faults are known, and hands the records to the real analysis. Time passes only
-//! when everybody waits, so an hour costs as much as its events. Everything follows from the
-//! plan's seed.
+//! [`Simulation`] runs the real engine (users, pacing, dispatcher, recorder) against a [`SimServer`] with
+//! known law and faults, and passes the records to the real analysis. Time advances only when every task
+//! waits, so an hour costs as much as its events. Everything follows from the plan's seed.
 //!
-//! - `plan`: short ways to a plan
-//! - `law`, `server`: what is simulated
-//! - `queues`, `stall`: what theory says of it
-//! - `driver`: what the engine asks for
-//! - `stage`: the executor that moves the clock
+//! - `plan`: short constructors of plans
+//! - `law`, `server`: the simulated server
+//! - `queues`, `stall`: the values that theory predicts
+//! - `driver`: its driver
+//! - `executor`: the executor that moves the clock
 //! - `simulation`: a run from plan to records and analysis
-//! - `conservation`: identities that every record must keep
+//! - `conservation`: identities that every record must obey
 //! - `golden`: documents whose numbers must not change
-//! - `seed`: names the seed of a test that fails
+//! - `seed`: prints the seed of a failing test
 //!
-//! Apart from that, [`schema_faults`] holds JSON against the schemas that we publish, and [`consistency`] a report against
-//! itself.
+//! Besides, [`schema_faults`] validates JSON against the published schemas, and [`consistency`] checks a
+//! report for contradictions.
 
 mod conservation;
 pub mod consistency;
 mod driver;
+mod executor;
 pub mod golden;
 mod json_schema;
 mod law;
@@ -29,7 +29,6 @@ mod queues;
 mod seed;
 mod server;
 mod simulation;
-mod stage;
 mod stall;
 
 pub use conservation::assert_conserved;
@@ -38,6 +37,6 @@ pub use law::Law;
 pub use plan::{closed_plan, one_object, open_plan, phases};
 pub use queues::{mg1_response, mm1_response, mm1_response_quantile, mmc_response};
 pub use seed::with_seed;
-pub use server::{Request, Server, Window};
+pub use server::{SimRequest, SimServer, TimeWindow};
 pub use simulation::{Recording, Simulation};
 pub use stall::Stall;

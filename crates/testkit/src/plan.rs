@@ -1,4 +1,4 @@
-//! Short ways to a plan; what differs is set in its fields.
+//! Short constructors of plans; differences are set in their fields.
 
 use model::{
     Arrivals, BenchmarkId, Connection, Headline, HttpVersion, Load, LoadPoint, PLAN_FORMAT, Page, Phases,
@@ -25,7 +25,7 @@ pub fn closed_plan(seed: u64, users: &[u32], phases: Phases) -> Plan {
 
 /// Returns the plan of an open loop with one load point, one object, one load thread.
 ///
-/// There are places for 10,000 operations in flight: more than any test fills by accident.
+/// 10,000 operations may be in flight: more than any test reaches by accident.
 pub fn open_plan(seed: u64, per_second: f64, arrivals: Arrivals, phases: Phases) -> Plan {
     plan(seed, [Load::Rate { per_second, arrivals, in_flight_max: 10_000 }], phases)
 }

@@ -11,47 +11,47 @@ use model::{Assignment, Ending, Example, IntervalRecord, LoadPoint, Plan, partit
 use units::{Clock, Nanos, SimClock};
 
 use crate::driver::SimDriver;
-use crate::server::{Request, Server, Station, Window};
-use crate::stage::Stage;
+use crate::executor::SimExecutor;
+use crate::server::{ServerState, SimRequest, SimServer, TimeWindow};
 
-/// Where load points begin on the clock: not at zero, so that a forgotten origin shows.
-const ORIGIN: Nanos = Nanos(1_234_567_891);
+/// Start of load points on the clock: not zero, so that a forgotten offset shows.
+const START: Nanos = Nanos(1_234_567_891);
 
-/// A run to be simulated.
+/// A run to simulate.
 #[derive(Debug, Clone)]
 pub struct Simulation {
-    /// What is run. Its load threads all take part, each with its share, side by side on one clock.
+    /// The plan. All its load threads take part, each with its share, on one clock.
     pub plan: Plan,
-    /// What it is run against; a fresh one for each load point.
-    pub server: Server,
-    /// A time in which the generator itself stands still.
-    pub generator_pause: Option<Window>,
-    /// When the run is asked to stop, from the start of the first load point.
+    /// The server; a new one for each load point.
+    pub server: SimServer,
+    /// A period in which the generator itself is paused.
+    pub generator_pause: Option<TimeWindow>,
+    /// Time at which the run is asked to stop, from the start of the first load point.
     pub stop_at: Option<Nanos>,
 }
 
-/// What a simulated run handed over.
+/// The records of a simulated run.
 #[derive(Debug, Default)]
 pub struct Recording {
     /// In the order of load point, index and share (as `agent`).
     pub intervals: Vec<IntervalRecord>,
-    /// In the order in which they came.
+    /// In order of arrival.
     pub examples: Vec<Example>,
-    /// What the server saw of all load points, in order.
-    pub requests: Vec<Request>,
+    /// The requests seen by the server at all load points, in order.
+    pub requests: Vec<SimRequest>,
 }
 
 impl Simulation {
-    /// Makes a run in which nothing happens to the generator.
-    pub fn new(plan: Plan, server: Server) -> Simulation {
+    /// Creates a run without disturbance of the generator.
+    pub fn new(plan: Plan, server: SimServer) -> Simulation {
         Simulation { plan, server, generator_pause: None, stop_at: None }
     }
 
-    /// Runs all load points and keeps everything; for short runs.
+    /// Runs all load points and keeps all records; for short runs.
     pub fn record(&self) -> Recording {
         let mut all = Recording::default();
         for point in self.load_points() {
-            let requests = self.play(*point, |part| {
+            let requests = self.run_load_point(*point, |part| {
                 all.intervals.extend(part.intervals);
                 all.examples.extend(part.examples);
             });
@@ -61,12 +61,12 @@ impl Simulation {
         all
     }
 
-    /// Runs all load points and analyzes what they recorded, shares merged as a load agent does it.
+    /// Runs all load points and analyzes their records, with shares merged as by a load agent.
     pub fn analyze(&self) -> Analysis {
         let mut analyzer = Analyzer::new(&self.plan);
         for point in self.load_points() {
-            let mut merging = Merging::default();
-            self.play(*point, |part| {
+            let mut merging = IntervalMerger::default();
+            self.run_load_point(*point, |part| {
                 part.examples.into_iter().for_each(|example| analyzer.example(example));
                 for record in part.intervals {
                     merging
@@ -84,7 +84,7 @@ impl Simulation {
         analyzer.finish(ending)
     }
 
-    /// Returns the load points that are run: only the first, if the run is to be stopped.
+    /// Returns the load points to run: only the first, if the run is to be stopped.
     fn load_points(&self) -> &[LoadPoint] {
         match self.stop_at {
             Some(_) => &self.plan.load_points[..1],
@@ -92,83 +92,90 @@ impl Simulation {
         }
     }
 
-    /// Runs one load point; `take` gets what is handed over as it comes. Returns what the server saw.
-    fn play(&self, point: LoadPoint, mut take: impl FnMut(Recording)) -> Vec<Request> {
-        let pause =
-            self.generator_pause.map(|Window { from, to }| Window { from: ORIGIN + from, to: ORIGIN + to });
-        let mut stage = Stage::new(ORIGIN, pause);
+    /// Runs one load point; `take` receives records as they arrive. Returns the requests seen by the server.
+    fn run_load_point(&self, point: LoadPoint, mut take: impl FnMut(Recording)) -> Vec<SimRequest> {
+        let pause = self
+            .generator_pause
+            .map(|TimeWindow { from, to }| TimeWindow { from: START + from, to: START + to });
+        let mut executor = SimExecutor::new(START, pause);
         let object_bytes =
             self.plan.workload.requests.iter().map(|request| request.body_bytes(0).unwrap_or(0)).collect();
-        let station = Station::new(self.server, object_bytes, self.plan.seed, point.index);
-        let cast = Cast {
-            station: Rc::new(RefCell::new(station)),
+        let server_state = ServerState::new(self.server, object_bytes, self.plan.seed, point.index);
+        let context = ShareContext {
+            server_state: Rc::new(RefCell::new(server_state)),
             mix: Rc::new(Pages::new(&self.plan, point.load)),
             outbox: Outbox::default(),
             n_running: Rc::new(Cell::new(self.plan.load_threads)),
         };
         for assignment in partition(point.index, point.load, self.plan.load_threads) {
-            self.start_share(&stage, &cast, point, assignment);
+            self.start_share(&executor, &context, point, assignment);
         }
         loop {
-            stage.settle();
-            take(cast.outbox.0.take());
-            if cast.n_running.get() == 0 {
-                return std::mem::take(&mut cast.station.borrow_mut().requests);
+            executor.settle();
+            take(context.outbox.0.take());
+            if context.n_running.get() == 0 {
+                return std::mem::take(&mut context.server_state.borrow_mut().requests);
             }
-            stage.advance();
+            executor.advance();
         }
     }
 
-    fn start_share(&self, stage: &Stage, cast: &Cast, point: LoadPoint, assignment: Assignment) {
-        let Cast { station, mix, mut outbox, n_running } = cast.clone();
-        let (clock, timers) = (stage.clock.clone(), Rc::clone(&stage.timers));
-        let stop = StopAt { clock: clock.clone(), at: self.stop_at.map(|at| ORIGIN + at) };
+    fn start_share(
+        &self,
+        executor: &SimExecutor,
+        context: &ShareContext,
+        point: LoadPoint,
+        assignment: Assignment,
+    ) {
+        let ShareContext { server_state, mix, mut outbox, n_running } = context.clone();
+        let (clock, timers) = (executor.clock.clone(), Rc::clone(&executor.timers));
+        let stop = StopAt { clock: clock.clone(), at: self.stop_at.map(|at| START + at) };
         let mut users = assignment.users.clone();
         let driver = {
             let (clock, timers) = (clock.clone(), Rc::clone(&timers));
             move || SimDriver {
-                station: Rc::clone(&station),
+                server_state: Rc::clone(&server_state),
                 timers: Rc::clone(&timers),
                 clock: clock.clone(),
-                origin: ORIGIN,
+                origin: START,
                 user: users.next().expect("one driver for each user"),
             }
         };
         let probe = Box::new(|| (Nanos::ZERO, Nanos::ZERO));
-        let runtime = Runtime { clock, timers, spawn: stage.spawner(), probe };
+        let runtime = Runtime { clock, timers, spawn: executor.spawner(), probe };
         let setup = PointSetup {
             point,
             assignment,
             phases: self.plan.phases,
             seed: self.plan.seed,
             time_limit: self.plan.protocol.time_limit,
-            origin: ORIGIN,
+            origin: START,
         };
-        engine::Spawn::spawn(&stage.spawner(), async move {
+        engine::Spawn::spawn(&executor.spawner(), async move {
             run_point(&setup, runtime, mix, driver, &mut outbox, &stop).await;
             n_running.set(n_running.get() - 1);
         });
     }
 }
 
-/// State that all shares of a load point use.
+/// The state shared by the shares of a load point.
 #[derive(Clone)]
-struct Cast {
-    station: Rc<RefCell<Station>>,
+struct ShareContext {
+    server_state: Rc<RefCell<ServerState>>,
     mix: Rc<Pages>,
     outbox: Outbox,
     n_running: Rc<Cell<u32>>,
 }
 
-/// Merges the shares' records of each interval.
+/// A merger of the shares' records of each interval.
 #[derive(Default)]
-struct Merging {
-    /// Intervals of which not all shares have come, by index.
+struct IntervalMerger {
+    /// Intervals with missing shares, by index.
     open: BTreeMap<u32, (u32, IntervalRecord)>,
 }
 
-impl Merging {
-    /// Adds a record; gives the whole interval when all shares have come.
+impl IntervalMerger {
+    /// Adds a record; returns the complete interval when all shares have arrived.
     fn add(&mut self, record: IntervalRecord, n_shares: u32) -> Option<IntervalRecord> {
         let index = record.index;
         let whole = match self.open.remove(&index) {
@@ -176,7 +183,7 @@ impl Merging {
                 merged.merge(&record);
                 (n + 1, merged)
             }
-            // The whole is the record of one agent, whichever of its threads came first.
+            // The merged record belongs to one agent, whichever of its threads came first.
             None => (1, IntervalRecord { agent: 0, ..record }),
         };
         if whole.0 == n_shares {

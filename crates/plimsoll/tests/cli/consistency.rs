@@ -1,6 +1,6 @@
 //! Reports of real runs: a quantity has the same value everywhere in a document, for any benchmark, server and transport.
 
-use testkit::consistency::{contradictions, statements};
+use testkit::consistency::{contradictions, reported_values};
 
 use crate::support::Fixture;
 
@@ -15,7 +15,7 @@ fn check(arguments: &[&str], quantities: &[&str]) {
     let report = fixture.run(&["report", "run.plim", "--format", "markdown"]).expect(0).stdout;
     assert_eq!(contradictions(&report), [""; 0], "{arguments:?}\n{report}");
     // A quantity that is stated once cannot be contradicted, so the check would be void.
-    let stated = statements(&report);
+    let stated = reported_values(&report);
     for quantity in quantities {
         let n = stated.iter().filter(|one| one.quantity == *quantity).count();
         assert!(2 <= n, "{quantity} is stated {n} times\n{report}");

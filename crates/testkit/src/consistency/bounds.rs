@@ -1,18 +1,18 @@
-//! What cannot be, and units that must not stand side by side.
+//! Impossible values, and units that must not be mixed.
 
-use super::Statement;
+use super::ReportedValue;
 use super::tables::{cells, lines};
 
-/// Units of powers of 1000 for what is counted in powers of 1024 everywhere else.
+/// Units of powers of 1000 for quantities given in powers of 1024 everywhere else.
 const UNITS: [&str; 4] = ["kB", "KB", "MB", "GB"];
 
-pub(super) fn broken(report: &str, said: &[Statement]) -> Vec<String> {
+pub(super) fn broken(report: &str, values: &[ReportedValue]) -> Vec<String> {
     let mut found = mixed_units(report);
-    found.extend(time_wait(report, said));
+    found.extend(time_wait(report, values));
     found
 }
 
-/// Finds sizes that are not in KiB, MiB or GiB. What a machine says of itself is left as it is.
+/// Finds sizes that are not in KiB, MiB or GiB. Values reported by a machine are left unchanged.
 fn mixed_units(report: &str) -> Vec<String> {
     let ours = lines(report).take_while(|(_, text)| !text.starts_with("## Configuration"));
     let behind_number = |text: &str, unit: &str| {
@@ -31,8 +31,8 @@ fn mixed_units(report: &str) -> Vec<String> {
     ours.filter_map(of_line).chain(bits).collect()
 }
 
-/// Holds connections in TIME-WAIT against what was counted, and against what ports and kernel allow.
-fn time_wait(report: &str, said: &[Statement]) -> Vec<String> {
+/// Compares connections in TIME-WAIT with the measured ones, and with the limits of ports and kernel.
+fn time_wait(report: &str, values: &[ReportedValue]) -> Vec<String> {
     let Some((line, told)) = lines(report).find_map(|(line, text)| {
         let (_, value) = text
             .split_once("TIME-WAIT at the highest rate: ")
@@ -42,7 +42,7 @@ fn time_wait(report: &str, said: &[Statement]) -> Vec<String> {
         return Vec::new();
     };
     let mut found = Vec::new();
-    let counted: Vec<u64> = said
+    let counted: Vec<u64> = values
         .iter()
         .filter(|one| one.quantity == "connections in TIME-WAIT")
         .filter_map(|one| number(one.text))
@@ -79,7 +79,7 @@ fn ports(report: &str) -> Option<u64> {
     Some((last + 1).saturating_sub(first))
 }
 
-/// Returns the whole number that a text begins with.
+/// Returns the integer at the start of a text.
 fn number(text: &str) -> Option<u64> {
     let text = text.trim_start_matches('*');
     let digits = text.chars().take_while(|c| c.is_ascii_digit() || *c == '\u{202f}');

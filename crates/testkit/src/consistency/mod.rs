@@ -1,42 +1,42 @@
-//! Whether a report contradicts itself: one quantity has one value in one document, wherever it stands.
+//! Consistency of a report: one quantity has one value in one document, wherever it appears.
 //!
-//! A report in Markdown is read as a stranger would read it: what each table says of each load, what facts and sentences say.
-//! Whatever says something of the same quantity at the same load has to say the same.
+//! A Markdown report is read like a reader without other sources would read it: values in tables, facts and
+//! sentences. Everything about one quantity at one load must agree.
 //!
-//! - `statement`: what is said, and where
-//! - `tables`: what tables say, load by load
-//! - `sentences`: what facts and sentences say
-//! - `bounds`: what cannot be, and units that must not stand side by side
+//! - `reported_value`: a value and its position
+//! - `tables`: values in tables, by load
+//! - `sentences`: values in facts and sentences
+//! - `bounds`: impossible values, and units that must not be mixed
 
 mod bounds;
+mod reported_value;
 mod sentences;
-mod statement;
 mod tables;
 
 use std::collections::BTreeMap;
 
-pub use statement::Statement;
+pub use reported_value::ReportedValue;
 
-/// Reads everything that a report says in a place that this module knows, in the order of the text.
-pub fn statements(report: &str) -> Vec<Statement<'_>> {
+/// Returns all values that a report contains in known places, in the order of the text.
+pub fn reported_values(report: &str) -> Vec<ReportedValue<'_>> {
     let mut all = tables::read(report);
     all.extend(sentences::read(report, &all));
     all.sort_by_key(|one| one.line);
     all
 }
 
-/// Returns what a report contradicts itself in, a sentence each; empty if nothing.
+/// Returns the contradictions in a report, a sentence each; empty if there are none.
 pub fn contradictions(report: &str) -> Vec<String> {
-    let all = statements(report);
-    let mut groups: BTreeMap<(&str, &str), Vec<&Statement>> = BTreeMap::new();
+    let all = reported_values(report);
+    let mut groups: BTreeMap<(&str, &str), Vec<&ReportedValue>> = BTreeMap::new();
     for one in &all {
         groups.entry((&one.quantity, &one.of)).or_default().push(one);
     }
     let mut found = Vec::new();
-    for ((quantity, of), said) in &groups {
-        if let Some(other) = said.iter().find(|one| one.value() != said[0].value()) {
+    for ((quantity, of), values) in &groups {
+        if let Some(other) = values.iter().find(|one| one.value() != values[0].value()) {
             let of = if of.is_empty() { String::new() } else { format!(" at {of}") };
-            found.push(format!("{quantity}{of}: {} and {}", said[0], other));
+            found.push(format!("{quantity}{of}: {} and {}", values[0], other));
         }
     }
     found.extend(bounds::broken(report, &all));
@@ -69,16 +69,16 @@ mod tests {
 ";
 
     #[test]
-    fn a_report_that_says_the_same_everywhere_has_no_contradiction() {
+    fn a_consistent_report_has_no_contradiction() {
         assert_eq!(contradictions(REPORT), [""; 0]);
-        let rates = statements(REPORT).into_iter().filter(|one| one.quantity == "rate");
+        let rates = reported_values(REPORT).into_iter().filter(|one| one.quantity == "rate");
         let rates: Vec<(String, String)> = rates.map(|one| (one.of.clone(), one.value())).collect();
         let expected = [("40", "12631"), ("20", "9999"), ("40", "12631")];
         assert_eq!(rates, expected.map(|(of, value)| (of.to_owned(), value.to_owned())));
     }
 
     #[test]
-    fn two_values_of_one_quantity_are_told_with_their_lines() {
+    fn two_values_of_one_quantity_are_reported_with_their_lines() {
         let report = REPORT.replace("**3.17 ms**", "**0.003171 s**");
         let found = contradictions(&report);
         assert_eq!(found, ["mean response time at 40: `0.003171s` (line 12) and `3.17ms` (line 18)"]);

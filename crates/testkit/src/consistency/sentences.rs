@@ -1,14 +1,14 @@
-//! What facts and sentences say.
+//! Values in facts and sentences.
 
-use super::Statement;
+use super::ReportedValue;
 use super::tables::{cells, lines};
 
-/// Names of rates, as sentences have them.
+/// Names of rates in sentences.
 const RATES: [&str; 4] =
     [" connections per second", " operations per second", " requests per second", " transactions per second"];
 
-pub(super) fn read<'a>(report: &'a str, tables: &[Statement]) -> Vec<Statement<'a>> {
-    let mut said = Vec::new();
+pub(super) fn read<'a>(report: &'a str, tables: &[ReportedValue]) -> Vec<ReportedValue<'a>> {
+    let mut values = Vec::new();
     let mut main: Option<&str> = None;
     let has_accelerator = lines(report).any(|(_, text)| text == "**Accelerator**");
     let mut caption = "";
@@ -18,37 +18,37 @@ pub(super) fn read<'a>(report: &'a str, tables: &[Statement]) -> Vec<Statement<'
         }
         let row = cells(text);
         if !row.is_empty() {
-            // What a client sees of a server is what stands in front of it.
+            // Clients see the accelerator in front of a server.
             if caption == "Accelerator" || caption == "Server" && !has_accelerator {
-                said.extend(of_server(&row, line));
+                values.extend(of_server(&row, line));
             }
-            said.extend(of_row(&row, line));
+            values.extend(of_row(&row, line));
             continue;
         }
-        said.extend(headline(text, &mut main, line));
-        said.extend(tile(text, main, line));
-        said.extend(curve(text, line));
-        said.extend(plan(text, line));
-        said.extend(files(text, line));
-        said.extend(counts(text, line));
+        values.extend(headline(text, &mut main, line));
+        values.extend(tile(text, main, line));
+        values.extend(curve(text, line));
+        values.extend(plan(text, line));
+        values.extend(files(text, line));
+        values.extend(counts(text, line));
     }
     if let Some(n) = super::tables::n_valid(tables) {
-        said.push(Statement::whole("valid load points", NUMERALS.get(n).copied().unwrap_or("many"), 0));
+        values.push(ReportedValue::whole("valid load points", NUMERALS.get(n).copied().unwrap_or("many"), 0));
     }
-    said.retain(|one| one.text != "many");
-    said
+    values.retain(|one| one.text != "many");
+    values
 }
 
-/// Numbers that are counted and stand nowhere.
+/// Numbers that are counted but not written out in the report.
 const NUMERALS: [&str; 13] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12"];
 
-/// Returns the words behind a marker, up to what ends a value.
+/// Returns the words after a marker, up to the end of a value.
 fn after<'a>(text: &'a str, marker: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(marker)?;
     let rest = rest.trim_start_matches([' ', '*', ':']);
     let end = rest.find([';', ')', '(', '—']).unwrap_or(rest.len());
     let rest = &rest[..end];
-    // A comma or a full stop ends a value, but not within a number.
+    // A comma or a full stop ends a value, except within a number.
     let end = rest.char_indices().find(|(at, c)| {
         let next = rest[at + c.len_utf8()..].chars().next();
         (*c == ',' || *c == '.') && !next.is_some_and(|next| next.is_ascii_digit())
@@ -61,9 +61,9 @@ fn after<'a>(text: &'a str, marker: &str) -> Option<&'a str> {
     (!value.is_empty()).then_some(value)
 }
 
-/// Reads a rate with the load, the mean response time and the p99 that go with it.
-fn headline<'a>(text: &'a str, main: &mut Option<&'a str>, line: usize) -> Vec<Statement<'a>> {
-    let mut said = Vec::new();
+/// Parses a rate with its load, mean response time and p99.
+fn headline<'a>(text: &'a str, main: &mut Option<&'a str>, line: usize) -> Vec<ReportedValue<'a>> {
+    let mut values = Vec::new();
     for name in RATES {
         let Some((before, rest)) = text.split_once(name) else { continue };
         let Some((_, rate)) = before.rsplit_once("**") else { continue };
@@ -71,7 +71,7 @@ fn headline<'a>(text: &'a str, main: &mut Option<&'a str>, line: usize) -> Vec<S
         if !rate.starts_with(|c: char| c.is_ascii_digit()) {
             continue;
         }
-        said.push(Statement::of("rate", load, rate, line));
+        values.push(ReportedValue::of("rate", load, rate, line));
         main.get_or_insert(load);
         let times = [
             ("mean response time of", "mean response time"),
@@ -81,13 +81,13 @@ fn headline<'a>(text: &'a str, main: &mut Option<&'a str>, line: usize) -> Vec<S
             ("99th percentile of", "p99 of the response time"),
         ];
         let times = times.into_iter().filter_map(|(marker, quantity)| Some((after(rest, marker)?, quantity)));
-        said.extend(times.map(|(value, quantity)| Statement::of(quantity, load, value, line)));
+        values.extend(times.map(|(value, quantity)| ReportedValue::of(quantity, load, value, line)));
     }
-    said
+    values
 }
 
-/// Reads the few figures that matter most.
-fn tile<'a>(text: &'a str, main: Option<&'a str>, line: usize) -> Vec<Statement<'a>> {
+/// Parses the summary tiles.
+fn tile<'a>(text: &'a str, main: Option<&'a str>, line: usize) -> Vec<ReportedValue<'a>> {
     let Some((name, rest)) = text.strip_prefix("- ").and_then(|item| item.split_once(": **")) else {
         return Vec::new();
     };
@@ -95,19 +95,21 @@ fn tile<'a>(text: &'a str, main: Option<&'a str>, line: usize) -> Vec<Statement<
     let load = note.strip_prefix(" at ").or(main).unwrap_or_default();
     let per_second = value.strip_suffix("/s").unwrap_or(value);
     match name {
-        "Rate" => vec![Statement::of("rate", load, per_second, line)],
+        "Rate" => vec![ReportedValue::of("rate", load, per_second, line)],
         "Throughput" => {
             let value = value.strip_suffix(" Mbit/s").unwrap_or(value);
-            vec![Statement::of("Throughput (Mbit/s)", load, value, line)]
+            vec![ReportedValue::of("Throughput (Mbit/s)", load, value, line)]
         }
-        "Mean response time" => vec![Statement::of("mean response time", load, value, line)],
+        "Mean response time" => vec![ReportedValue::of("mean response time", load, value, line)],
         "p99 response time" => {
-            vec![Statement::of("p99 of the response time", main.unwrap_or_default(), value, line)]
+            vec![ReportedValue::of("p99 of the response time", main.unwrap_or_default(), value, line)]
         }
-        "Errors" => vec![Statement::whole("failed operations", value, line)],
-        "Saturation" if value == "not reached" => vec![Statement::whole("saturation", "not reached", line)],
-        "Saturation" => vec![Statement::whole("saturation", load_of(value), line)],
-        "Knee" => vec![Statement::whole("knee", load_of(value), line)],
+        "Errors" => vec![ReportedValue::whole("failed operations", value, line)],
+        "Saturation" if value == "not reached" => {
+            vec![ReportedValue::whole("saturation", "not reached", line)]
+        }
+        "Saturation" => vec![ReportedValue::whole("saturation", load_of(value), line)],
+        "Knee" => vec![ReportedValue::whole("knee", load_of(value), line)],
         _ => Vec::new(),
     }
 }
@@ -116,8 +118,8 @@ fn load_of(text: &str) -> &str {
     text.split([' ', '/']).next().unwrap_or(text)
 }
 
-/// Reads what is said of saturation and knee.
-fn curve(text: &str, line: usize) -> Vec<Statement<'_>> {
+/// Parses statements about saturation and knee.
+fn curve(text: &str, line: usize) -> Vec<ReportedValue<'_>> {
     let saturates = after(text, "The server saturates at").map(load_of);
     let saturates = saturates.or(after(text, "It was saturated from").map(load_of));
     let not_reached = text.contains("aturation was not reached").then_some("not reached");
@@ -132,21 +134,21 @@ fn curve(text: &str, line: usize) -> Vec<Statement<'_>> {
     let is_reached = is_reached.into_iter().filter(|(words, _)| text.contains(words));
     let named = [("saturation", saturates.or(not_reached)), ("knee", knee)];
     let named = named.into_iter().filter_map(|(quantity, value)| Some((quantity, value?)));
-    let named = named.map(|(quantity, value)| Statement::whole(quantity, value, line));
+    let named = named.map(|(quantity, value)| ReportedValue::whole(quantity, value, line));
     named
-        .chain(is_reached.map(|(_, is)| Statement::whole("whether saturation was reached", is, line)))
+        .chain(is_reached.map(|(_, is)| ReportedValue::whole("whether saturation was reached", is, line)))
         .collect()
 }
 
-/// Reads what follows from the plan: protocol, limits, phases, versions.
-fn plan(text: &str, line: usize) -> Vec<Statement<'_>> {
+/// Parses values that follow from the plan: protocol, limits, phases, versions.
+fn plan(text: &str, line: usize) -> Vec<ReportedValue<'_>> {
     let protocol = text.strip_prefix("- Protocol: ");
     let sut = text.strip_prefix("- System under test: ");
     let of_cpus = |limit: &&str| limit.ends_with("CPUs") || limit.ends_with("CPU");
     let limit = sut.map(|sut| after(sut, "limited to").filter(of_cpus).map_or("none", number_of));
     let has_share = text.contains("of a CPU’s time at its disposal");
     let is_number = |value: &&str| value.starts_with(|c: char| c.is_ascii_digit());
-    let said = [
+    let values = [
         ("version of HTTP", protocol.and_then(http_version)),
         ("encrypted", protocol.map(|protocol| if protocol.contains("TLS") { "yes" } else { "no" })),
         ("time limit", protocol.and_then(|protocol| after(protocol, "time limit"))),
@@ -161,20 +163,20 @@ fn plan(text: &str, line: usize) -> Vec<Statement<'_>> {
         ("steady phase", after(text, "Each load lasts for")),
         ("steady phase", text.strip_prefix("- Measured length: ")),
         ("version of the benchmark", after(text, "benchmark version").filter(is_number)),
-        // `version` is a word of other sentences as well.
+        // `version` occurs in other sentences as well.
         ("version of the benchmark", after(text, ", version").filter(is_number)),
         ("content seed", after(text, "follows from the content seed")),
         ("content seed", text.strip_prefix("- Content seed: ")),
     ];
-    let said = said.into_iter().filter_map(|(quantity, value)| Some((quantity, value?)));
-    said.map(|(quantity, value)| Statement::whole(quantity, value, line)).collect()
+    let values = values.into_iter().filter_map(|(quantity, value)| Some((quantity, value?)));
+    values.map(|(quantity, value)| ReportedValue::whole(quantity, value, line)).collect()
 }
 
 fn number_of(text: &str) -> &str {
     text.split(' ').next().unwrap_or(text)
 }
 
-/// Returns the version of HTTP that is named, if any.
+/// Returns the HTTP version in a text, if any.
 fn http_version(text: &str) -> Option<&str> {
     let rest = &text[text.find("HTTP/")? + "HTTP/".len()..];
     let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
@@ -182,36 +184,38 @@ fn http_version(text: &str) -> Option<&str> {
     (!version.is_empty()).then_some(version)
 }
 
-/// Reads what is disclosed about the server that clients talk to.
-fn of_server<'a>(row: &[&'a str], line: usize) -> Vec<Statement<'a>> {
+/// Parses the disclosure about the server that clients talk to.
+fn of_server<'a>(row: &[&'a str], line: usize) -> Vec<ReportedValue<'a>> {
     match row {
         ["transport", transport, ..] => {
             let version =
-                http_version(transport).map(|version| Statement::whole("version of HTTP", version, line));
+                http_version(transport).map(|version| ReportedValue::whole("version of HTTP", version, line));
             let encrypted = if transport.contains("TLS") { "yes" } else { "no" };
-            let encrypted = Statement::whole("encrypted", encrypted, line);
+            let encrypted = ReportedValue::whole("encrypted", encrypted, line);
             version.into_iter().chain([encrypted]).collect()
         }
         _ => Vec::new(),
     }
 }
 
-/// Reads rows of facts and of phases.
-fn of_row<'a>(row: &[&'a str], line: usize) -> Vec<Statement<'a>> {
+/// Parses rows of facts and of phases.
+fn of_row<'a>(row: &[&'a str], line: usize) -> Vec<ReportedValue<'a>> {
     match row {
         ["CPU quota", quota, ..] => {
-            let is_held = quota.starts_with(|c: char| c.is_ascii_digit()) && !quota.contains("not held");
-            let value = if is_held { number_of(quota) } else { "none" };
-            vec![Statement::whole("CPU quota", value, line)]
+            // Run files of earlier versions say "not held".
+            let is_enforced = quota.starts_with(|c: char| c.is_ascii_digit())
+                && !["not held", "not enforced"].iter().any(|words| quota.contains(words));
+            let value = if is_enforced { number_of(quota) } else { "none" };
+            vec![ReportedValue::whole("CPU quota", value, line)]
         }
         ["file set", files, ..] => file_set(files, line),
-        ["steady", length, ..] => vec![Statement::whole("steady phase", length, line)],
+        ["steady", length, ..] => vec![ReportedValue::whole("steady phase", length, line)],
         _ => Vec::new(),
     }
 }
 
-/// Reads how many files there are, and how large they are together.
-fn files(text: &str, line: usize) -> Vec<Statement<'_>> {
+/// Parses the number of files and their total size.
+fn files(text: &str, line: usize) -> Vec<ReportedValue<'_>> {
     if let Some(rest) =
         text.strip_prefix("- Data set: ").or_else(|| text.strip_prefix("- Maximum file set: "))
     {
@@ -220,18 +224,18 @@ fn files(text: &str, line: usize) -> Vec<Statement<'_>> {
     let size = after(text, "**Files. ** The files").or_else(|| after(text, "The files,")).map(first_size);
     let size =
         size.or_else(|| after(text, "There are").filter(|rest| rest.contains("iB of files")).map(first_size));
-    size.flatten().map(|size| Statement::whole("size of the files", size, line)).into_iter().collect()
+    size.flatten().map(|size| ReportedValue::whole("size of the files", size, line)).into_iter().collect()
 }
 
-fn file_set(text: &str, line: usize) -> Vec<Statement<'_>> {
-    let size = first_size(text).map(|size| Statement::whole("size of the files", size, line));
+fn file_set(text: &str, line: usize) -> Vec<ReportedValue<'_>> {
+    let size = first_size(text).map(|size| ReportedValue::whole("size of the files", size, line));
     let n = text.find(" file").map(|end| &text[..end]).and_then(|before| before.rsplit(' ').next());
     let n = n.map(|n| if n == "no" { "0" } else { n });
-    let n = n.map(|n| Statement::whole("number of files", n, line));
+    let n = n.map(|n| ReportedValue::whole("number of files", n, line));
     size.into_iter().chain(n).collect()
 }
 
-/// Returns the first size with a unit above the byte.
+/// Returns the first size with a unit larger than a byte.
 fn first_size(text: &str) -> Option<&str> {
     let unit = ["KiB", "MiB", "GiB", "TiB", "KB", "MB", "GB"];
     let end = unit.iter().filter_map(|unit| Some(text.find(&format!(" {unit}"))? + unit.len() + 1)).min()?;
@@ -240,25 +244,25 @@ fn first_size(text: &str) -> Option<&str> {
     Some(&text[from..end])
 }
 
-/// Reads how many load points are valid, and how many operations failed.
-fn counts(text: &str, line: usize) -> Vec<Statement<'_>> {
-    let mut said = Vec::new();
+/// Parses the number of valid load points and of failed operations.
+fn counts(text: &str, line: usize) -> Vec<ReportedValue<'_>> {
+    let mut values = Vec::new();
     if text.starts_with("> **") {
         let valid = text.find(" load points valid").map(|at| &text[..at]);
         let valid =
             valid.and_then(|before| before.rsplit_once(" of ")).and_then(|(n, _)| n.rsplit(' ').next());
-        said.extend(valid.map(|n| Statement::whole("valid load points", n, line)));
+        values.extend(valid.map(|n| ReportedValue::whole("valid load points", n, line)));
     }
     if let Some(verdicts) = text.strip_prefix("- Verdicts: ") {
-        said.extend(verdicts.split(' ').next().map(|n| Statement::whole("valid load points", n, line)));
+        values.extend(verdicts.split(' ').next().map(|n| ReportedValue::whole("valid load points", n, line)));
     }
     if text.starts_with("- The run is **") {
         let n = text.split("**: ").nth(1).and_then(|rest| rest.split(' ').next());
-        said.extend(n.map(|n| Statement::whole("valid load points", n, line)));
+        values.extend(n.map(|n| ReportedValue::whole("valid load points", n, line)));
     }
     if text.contains("operations failed in steady phases") {
         let n = text.strip_prefix("- ").and_then(|rest| rest.split(' ').next());
-        said.extend(n.map(|n| Statement::whole("failed operations", n, line)));
+        values.extend(n.map(|n| ReportedValue::whole("failed operations", n, line)));
     }
-    said
+    values
 }

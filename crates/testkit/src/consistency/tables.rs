@@ -1,6 +1,6 @@
-//! What tables say: those with a row for each load, and those with a column for each.
+//! Values in tables: those with a row for each load, and those with a column for each.
 
-use super::Statement;
+use super::ReportedValue;
 
 /// Headings of the column with the loads.
 const LOADS: [&str; 4] = ["Clients", "Users", "Offered/second", "Requested (ops/s)"];
@@ -8,10 +8,10 @@ const LOADS: [&str; 4] = ["Clients", "Users", "Offered/second", "Requested (ops/
 /// Headings of the rate.
 const RATES: [&str; 4] = ["Conn/second", "Ops/second", "Requests/second", "Transactions/second"];
 
-/// A table with several rows of one load.
+/// A table with several rows per load.
 const EXAMPLES: &str = "The first example of each";
 
-/// A line of a report that is not within a fence, with its number.
+/// Returns the numbered lines of a report outside of fences.
 pub(super) fn lines(report: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut fence: Option<&str> = None;
     report.lines().enumerate().filter_map(move |(index, line)| {
@@ -25,7 +25,7 @@ pub(super) fn lines(report: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Returns the cells of a row; empty of a line that is none.
+/// Returns the cells of a row; empty for other lines.
 pub(super) fn cells(line: &str) -> Vec<&str> {
     let Some(inside) = line.strip_prefix("| ").and_then(|line| line.strip_suffix(" |")) else {
         return Vec::new();
@@ -33,8 +33,8 @@ pub(super) fn cells(line: &str) -> Vec<&str> {
     inside.split(" | ").map(str::trim).collect()
 }
 
-pub(super) fn read(report: &str) -> Vec<Statement<'_>> {
-    let mut said = Vec::new();
+pub(super) fn read(report: &str) -> Vec<ReportedValue<'_>> {
+    let mut values = Vec::new();
     let (mut caption, mut heads): (&str, Option<Vec<&str>>) = ("", None);
     for (line, text) in lines(report) {
         let row = cells(text);
@@ -47,56 +47,58 @@ pub(super) fn read(report: &str) -> Vec<Statement<'_>> {
             }
             None => heads = Some(row),
             Some(_) if row[0].starts_with("---") => {}
-            Some(heads) if LOADS.contains(&heads[0]) => said.extend(by_load(caption, heads, &row, line)),
-            Some(heads) => said.extend(by_name(caption, heads, &row, line)),
+            Some(heads) if LOADS.contains(&heads[0]) => values.extend(by_load(caption, heads, &row, line)),
+            Some(heads) => values.extend(by_name(caption, heads, &row, line)),
         }
     }
-    said
+    values
 }
 
-/// Reads a row of a table with a row for each load.
-fn by_load<'a>(caption: &str, heads: &[&str], row: &[&'a str], line: usize) -> Vec<Statement<'a>> {
+/// Parses a row of a table with a row for each load.
+fn by_load<'a>(caption: &str, heads: &[&str], row: &[&'a str], line: usize) -> Vec<ReportedValue<'a>> {
     let of = row[0];
     if caption == EXAMPLES || of.is_empty() {
         return Vec::new();
     }
     let cells = heads.iter().zip(row).skip(1);
-    let said = cells.filter_map(|(head, cell)| {
+    let values = cells.filter_map(|(head, cell)| {
         let value = first_value(cell);
         let is_said = !matches!(value.trim_matches('*'), "" | "–");
-        is_said.then(|| Statement::of(&quantity(caption, head), of, value, line))
+        is_said.then(|| ReportedValue::of(&quantity(caption, head), of, value, line))
     });
-    said.collect()
+    values.collect()
 }
 
-/// Reads a row of a table with a column for each load: percentiles, and host metrics.
-fn by_name<'a>(caption: &str, heads: &[&'a str], row: &[&'a str], line: usize) -> Vec<Statement<'a>> {
-    let mut said = Vec::new();
+/// Parses a row of a table with a column for each load: percentiles, and host metrics.
+fn by_name<'a>(caption: &str, heads: &[&'a str], row: &[&'a str], line: usize) -> Vec<ReportedValue<'a>> {
+    let mut values = Vec::new();
     if caption == "Response time per percentile" {
         for (head, cell) in heads.iter().zip(row).skip(1).filter(|(_, cell)| **cell != "–") {
-            said.push(Statement::of(&format!("p{} of the response time", row[0]), head, cell, line));
-            // Names of curves say which of them are special.
+            values.push(ReportedValue::of(&format!("p{} of the response time", row[0]), head, cell, line));
+            // Names of curves mark the special ones.
             for mark in ["saturation", "knee"] {
                 if head.ends_with(&format!("({mark})")) {
-                    said.push(Statement::whole(mark, load_text(head), line));
+                    values.push(ReportedValue::whole(mark, load_text(head), line));
                 }
             }
         }
     }
     if row[0] == "Connections in TIME-WAIT" {
         let loads = heads.iter().zip(row).skip(3);
-        said.extend(loads.map(|(head, cell)| Statement::of("connections in TIME-WAIT", head, cell, line)));
+        values.extend(
+            loads.map(|(head, cell)| ReportedValue::of("connections in TIME-WAIT", head, cell, line)),
+        );
     }
-    said
+    values
 }
 
-/// Returns the number at the beginning of the name of a load.
+/// Returns the number at the start of a load's name.
 fn load_text(name: &str) -> &str {
     let end = name.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '\u{202f}').unwrap_or(name.len());
     &name[..end]
 }
 
-/// Cuts off the interval that stands in brackets behind a value.
+/// Strips the interval in brackets after a value.
 fn first_value(cell: &str) -> &str {
     match cell.find(" (") {
         Some(end) => cell[..end].trim_end(),
@@ -104,7 +106,7 @@ fn first_value(cell: &str) -> &str {
     }
 }
 
-/// Returns what a column is about, by whatever name; a column that no other table has is called by its own.
+/// Returns the normalized name of a column's quantity; a column unknown in other tables keeps its own name.
 fn quantity(caption: &str, head: &str) -> String {
     let of_time = caption.strip_suffix(": mean, percentiles and maximum").map(str::to_lowercase);
     match (of_time.as_deref(), head) {
@@ -128,11 +130,11 @@ fn is_percentile(head: &str) -> bool {
     head.strip_prefix('p').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// Returns the verdicts of the table of results, by line.
-pub(super) fn n_valid(said: &[Statement]) -> Option<usize> {
-    let first = said.iter().find(|one| one.quantity == "Verdict")?;
-    // The table of results is the first with verdicts; loads that were run again come again.
-    let rows = said.iter().filter(|one| one.quantity == "Verdict" && one.line < first.line + 100);
+/// Returns the number of valid load points in the table of results.
+pub(super) fn n_valid(values: &[ReportedValue]) -> Option<usize> {
+    let first = values.iter().find(|one| one.quantity == "Verdict")?;
+    // The table of results is the first with verdicts; repeated loads appear again later.
+    let rows = values.iter().filter(|one| one.quantity == "Verdict" && one.line < first.line + 100);
     let mut last = first.line;
     let results = rows.take_while(|one| {
         let follows = one.line <= last + 1;

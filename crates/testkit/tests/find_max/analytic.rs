@@ -1,7 +1,7 @@
 //! The search against the formula of a queue.
 
 use analysis::{LevelKind, SearchGoal};
-use testkit::{Law, Server, phases, with_seed};
+use testkit::{Law, SimServer, phases, with_seed};
 use units::Nanos;
 
 use crate::scenario::{Noise, Scenario};
@@ -11,7 +11,7 @@ use crate::scenario::{Noise, Scenario};
 ///
 /// Source: Kleinrock 1975, Queueing Systems I, section 3.2 and chapter 5.
 #[test]
-fn the_highest_rate_of_a_single_queue_is_that_of_the_formula() {
+fn the_highest_rate_of_a_single_queue_matches_the_formula() {
     let limit = 0.020;
     let expected = 1000.0 + 0.01_f64.ln() / limit;
     assert!((testkit::mm1_response_quantile(expected, 0.001, 0.99).unwrap() - limit).abs() < 1e-9);
@@ -26,7 +26,7 @@ fn the_highest_rate_of_a_single_queue_is_that_of_the_formula() {
                 least: 200.0,
                 most: 2000.0,
                 phases: phases(2, 60),
-                server: |_| Server::new(Law::Exponential(Nanos::from_millis(1)), Some(1)),
+                server: |_| SimServer::new(Law::Exponential(Nanos::from_millis(1)), Some(1)),
                 noise: Noise::Fresh,
             };
             let found = search.search();

@@ -1,7 +1,7 @@
-//! Closed loops: the most users that pass, and the peak of throughput.
+//! Closed loops: the maximum number of users that pass, and the peak of throughput.
 
 use analysis::{LevelKind, SearchEnd, SearchGoal, SearchResult};
-use testkit::{Law, Server, Window, phases};
+use testkit::{Law, SimServer, TimeWindow, phases};
 use units::Nanos;
 
 use crate::scenario::{Noise, Scenario};
@@ -11,7 +11,7 @@ const fn ms(milliseconds: u64) -> Nanos {
 }
 
 #[track_caller]
-fn check(name: &'static str, seed: u64, limits: &'static str, server: fn(f64) -> Server) -> SearchResult {
+fn check(name: &'static str, seed: u64, limits: &'static str, server: fn(f64) -> SimServer) -> SearchResult {
     let goal = if limits.is_empty() { SearchGoal::PeakThroughput } else { SearchGoal::HighestPass };
     let (kind, phases, noise) = (LevelKind::Users, phases(2, 10), Noise::Shared);
     let (least, most) = (1.0, 150.0);
@@ -21,18 +21,18 @@ fn check(name: &'static str, seed: u64, limits: &'static str, server: fn(f64) ->
 }
 
 /// Eight workers, 40 ms each: X = min(N, 8) ÷ S.
-fn eight(_: f64) -> Server {
-    Server::new(Law::Fixed(ms(40)), Some(8))
+fn eight(_: f64) -> SimServer {
+    SimServer::new(Law::Fixed(ms(40)), Some(8))
 }
 
 #[test]
 fn one_worker_with_random_service() {
-    check("closed, M/M/1, p95<400ms", 11, "p95<400ms", |_| Server::new(Law::Exponential(ms(8)), Some(1)));
+    check("closed, M/M/1, p95<400ms", 11, "p95<400ms", |_| SimServer::new(Law::Exponential(ms(8)), Some(1)));
 }
 
 #[test]
 fn several_workers_with_random_service() {
-    let server = |_| Server::new(Law::Exponential(ms(40)), Some(8));
+    let server = |_| SimServer::new(Law::Exponential(ms(40)), Some(8));
     check("closed, M/M/8, p99<500ms", 12, "p99<500ms", server);
 }
 
@@ -51,15 +51,16 @@ fn the_peak_of_a_plateau() {
 
 #[test]
 fn the_peak_of_random_service() {
-    check("closed, M/M/8, peak", 15, "", |_| Server::new(Law::Exponential(ms(40)), Some(8)));
+    check("closed, M/M/8, peak", 15, "", |_| SimServer::new(Law::Exponential(ms(40)), Some(8)));
 }
 
-/// Every user makes the others slower, and every pair twice: X(N) = N ÷ S(N) is greatest at √(0.98 ÷ 0.0004) = 49.5.
+/// Every user slows down the others, and every pair twice: X(N) = N ÷ S(N) is greatest at √(0.98 ÷ 0.0004) =
+/// 49.5.
 ///
 /// Source: the universal scalability law (Gunther 2007), α = 0.02, β = 0.0004.
-fn thrashing(users: f64) -> Server {
+fn thrashing(users: f64) -> SimServer {
     let growth = 1.0 + 0.02 * (users - 1.0) + 0.0004 * users * (users - 1.0);
-    Server::new(Law::Exponential(Nanos::from_secs_f64(0.050 * growth)), None)
+    SimServer::new(Law::Exponential(Nanos::from_secs_f64(0.050 * growth)), None)
 }
 
 #[test]
@@ -72,21 +73,21 @@ fn a_limit_on_a_server_that_collapses() {
     check("closed, collapses from 50 users, p90<300ms", 17, "p90<300ms", thrashing);
 }
 
-fn erring(users: f64) -> Server {
+fn failing(users: f64) -> SimServer {
     let error_ratio = if 60.0 < users { 0.05 } else { 0.0 };
-    Server { error_ratio, ..Server::new(Law::Exponential(ms(40)), Some(8)) }
+    SimServer { error_ratio, ..SimServer::new(Law::Exponential(ms(40)), Some(8)) }
 }
 
 #[test]
 fn a_server_with_errors_above_a_load() {
-    let found = check("closed, errors from 60 users, errors<0.5%", 18, "errors<0.5%", erring);
+    let found = check("closed, errors from 60 users, errors<0.5%", 18, "errors<0.5%", failing);
     assert!(found.max.is_some_and(|max| (59.0..=60.0).contains(&max.level)), "{found:?}");
 }
 
 /// Frozen for 400 ms, in which all users wait: one reply each of those of 10 s.
-fn freezing(users: f64) -> Server {
-    let freeze = Some(Window { from: ms(5_000), to: ms(5_400) });
-    Server { freeze, ..eight(users) }
+fn freezing(users: f64) -> SimServer {
+    let freeze = Some(TimeWindow { from: ms(5_000), to: ms(5_400) });
+    SimServer { freeze, ..eight(users) }
 }
 
 #[test]

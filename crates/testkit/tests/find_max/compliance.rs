@@ -1,17 +1,19 @@
-//! Limits held against load points whose numbers are known.
+//! Limits against load points with known numbers.
 
 use analysis::{Compliance, LevelKind, LoadPointResult, NoData, SearchGoal, comply, judge};
 use model::{Rules, parse_limits};
-use testkit::{Law, Server, phases};
+use testkit::{Law, SimServer, phases};
 use units::Nanos;
 
 use crate::scenario::{Noise, Scenario};
 
 /// One user, 10 ms each, `error_ratio` of the replies wrong: 100/s for 10 s.
 fn point(error_ratio: f64) -> LoadPointResult {
-    let server: fn(f64) -> Server = match error_ratio {
-        0.0 => |_| Server::new(Law::Fixed(Nanos::from_millis(10)), Some(1)),
-        1.0 => |_| Server { error_ratio: 1.0, ..Server::new(Law::Fixed(Nanos::from_millis(10)), Some(1)) },
+    let server: fn(f64) -> SimServer = match error_ratio {
+        0.0 => |_| SimServer::new(Law::Fixed(Nanos::from_millis(10)), Some(1)),
+        1.0 => {
+            |_| SimServer { error_ratio: 1.0, ..SimServer::new(Law::Fixed(Nanos::from_millis(10)), Some(1)) }
+        }
         _ => unreachable!("none or all"),
     };
     let (kind, goal) = (LevelKind::Users, SearchGoal::HighestPass);
@@ -19,7 +21,7 @@ fn point(error_ratio: f64) -> LoadPointResult {
     Scenario { name: "", seed: 31, kind, goal, limits: "", least, most, phases, server, noise }.run(1.0, 0)
 }
 
-fn held(limit: &str, result: &LoadPointResult) -> Compliance {
+fn check_limit(limit: &str, result: &LoadPointResult) -> Compliance {
     comply(parse_limits(limit).unwrap()[0], result)
 }
 
@@ -35,34 +37,39 @@ fn limits_are_met_and_missed_with_the_numbers() {
         ("rate>=99/s", true, "rate was 100.0/s (100.0/s to 100.0/s), limit rate>=99/s"),
         ("rate>101/s", false, "rate was 100.0/s (100.0/s to 100.0/s), limit rate>101/s"),
     ] {
-        let found = held(limit, &result);
+        let found = check_limit(limit, &result);
         assert_eq!((found.is_met(), found.to_string().as_str()), (is_met, text), "{limit}");
     }
 }
 
 #[test]
-fn what_was_not_measured_meets_no_limit() {
+fn unmeasured_values_meet_no_limit() {
     let (some, none) = (point(0.0), point(1.0));
-    assert_eq!(held("p99.9<1s", &some), Compliance::Undecided(NoData::TooFew { n: 1000, needed: 3688 }));
-    assert_eq!(held("delivered>=95%", &some), Compliance::Undecided(NoData::ClosedLoop));
+    assert_eq!(
+        check_limit("p99.9<1s", &some),
+        Compliance::Undecided(NoData::TooFew { n: 1000, needed: 3688 })
+    );
+    assert_eq!(check_limit("delivered>=95%", &some), Compliance::Undecided(NoData::ClosedLoop));
     for limit in ["p50<1h", "mean<1h", "max<1h", "rate>=1"] {
-        assert!(!held(limit, &none).is_met(), "{limit}");
-        assert!(!held(limit, &none).is_clear(), "{limit}");
+        assert!(!check_limit(limit, &none).is_met(), "{limit}");
+        assert!(!check_limit(limit, &none).is_clear(), "{limit}");
     }
-    assert!(matches!(held("errors<100%", &none), Compliance::Missed(measured) if measured.value == 1.0));
+    assert!(
+        matches!(check_limit("errors<100%", &none), Compliance::Missed(measured) if measured.value == 1.0)
+    );
 }
 
 #[test]
 fn a_percentile_near_its_limit_is_not_clear() {
     let result = point(0.0);
-    let clear = |limit| held(limit, &result).is_clear();
+    let clear = |limit| check_limit(limit, &result).is_clear();
     assert!(clear("p99<20ms") && clear("p99<5ms") && !clear("p99<10.5ms") && !clear("max<20ms"));
-    // No error in 1,000 says that fewer than 2 in 1,000 are likely, not fewer than 1.
+    // No error in 1,000 shows that fewer than 2 in 1,000 are likely, not fewer than 1.
     assert!(clear("errors<1%") && !clear("errors<0.1%"));
 }
 
 #[test]
-fn a_load_point_passes_if_it_is_valid_and_meets_all_limits_but_that_of_the_rate() {
+fn the_rate_limit_does_not_decide_whether_a_load_point_passes() {
     let rules = Rules::default();
     let judged =
         |limits: &str, result: &LoadPointResult| judge(result, &parse_limits(limits).unwrap(), &rules);
@@ -72,7 +79,7 @@ fn a_load_point_passes_if_it_is_valid_and_meets_all_limits_but_that_of_the_rate(
     assert!(passes.passes && passes.is_clear && !passes.is_generator_limited);
     assert!((passes.throughput - 100.0).abs() < 1.0);
     assert!(!judged("p99<20ms,errors<=0%,mean<5ms", &good).passes);
-    // Valid or not is the rules' affair, and they miss clearly.
+    // Validity is decided by rules, which it misses clearly.
     let fails = judged("errors<=100%", &bad);
     assert!(!fails.passes && fails.is_clear);
 }

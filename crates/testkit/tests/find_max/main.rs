@@ -1,8 +1,8 @@
 //! The search for the highest load against an exhaustive sweep, on servers with a known law.
 //!
-//! A sweep and the search see the same noise, so that what differs is the search and not chance: the noise of
-//! short load points alone would be more than the 3 % in question. Against the formula (`analytic`) every load
-//! point is long and has noise of its own, repeats included, as on a real server.
+//! A sweep and the search see the same noise, so that a difference is due to the search and not to chance:
+//! the noise of short load points alone would exceed the 3 % in question. Against the formula (`analytic`)
+//! every load point is long and has its own noise, including repeats, as on a real server.
 
 mod analytic;
 mod closed;

@@ -1,7 +1,7 @@
 //! Open loops: the highest rate that passes.
 
 use analysis::{LevelKind, SearchEnd, SearchGoal, SearchResult};
-use testkit::{Law, Server, Window, phases};
+use testkit::{Law, SimServer, TimeWindow, phases};
 use units::Nanos;
 
 use crate::scenario::{Noise, Scenario};
@@ -10,18 +10,18 @@ use crate::scenario::{Noise, Scenario};
 const SERVICE: Nanos = Nanos::from_millis(2);
 
 #[track_caller]
-fn check(name: &'static str, seed: u64, limits: &'static str, server: fn(f64) -> Server) -> SearchResult {
+fn check(name: &'static str, seed: u64, limits: &'static str, server: fn(f64) -> SimServer) -> SearchResult {
     check_for(10, name, seed, limits, server)
 }
 
-/// Checks with load points of so many seconds.
+/// Checks with load points of this many seconds.
 #[track_caller]
 fn check_for(
     steady: u64,
     name: &'static str,
     seed: u64,
     limits: &'static str,
-    server: fn(f64) -> Server,
+    server: fn(f64) -> SimServer,
 ) -> SearchResult {
     let (kind, goal, phases) = (LevelKind::Rate, SearchGoal::HighestPass, phases(1, steady));
     let (least, most, noise) = (150.0, 900.0, Noise::Shared);
@@ -32,29 +32,29 @@ fn check_for(
 
 #[test]
 fn one_worker_with_random_service() {
-    check("open, M/M/1, p99<50ms", 1, "p99<50ms", |_| Server::new(Law::Exponential(SERVICE), Some(1)));
+    check("open, M/M/1, p99<50ms", 1, "p99<50ms", |_| SimServer::new(Law::Exponential(SERVICE), Some(1)));
 }
 
 #[test]
 fn four_workers_with_random_service() {
-    let server = |_| Server::new(Law::Exponential(Nanos::from_millis(8)), Some(4));
+    let server = |_| SimServer::new(Law::Exponential(Nanos::from_millis(8)), Some(4));
     check("open, M/M/4, p95<50ms", 2, "p95<50ms", server);
 }
 
 #[test]
 fn a_fixed_service_without_limits() {
-    check("open, fixed service, no limit", 3, "", |_| Server::new(Law::Fixed(SERVICE), Some(1)));
+    check("open, fixed service, no limit", 3, "", |_| SimServer::new(Law::Fixed(SERVICE), Some(1)));
 }
 
 #[test]
 fn a_fixed_service_with_a_limit() {
-    check("open, fixed service, mean<6ms", 4, "mean<6ms", |_| Server::new(Law::Fixed(SERVICE), Some(1)));
+    check("open, fixed service, mean<6ms", 4, "mean<6ms", |_| SimServer::new(Law::Fixed(SERVICE), Some(1)));
 }
 
-/// Beyond 400/s each further 50/s make the work a quarter longer, so that it delivers ever less.
-fn collapsing(rate: f64) -> Server {
+/// Beyond 400/s each further 50/s lengthen the work by a quarter, so that ever less is delivered.
+fn collapsing(rate: f64) -> SimServer {
     let service = SERVICE.as_secs_f64() * (1.0 + (rate - 400.0).max(0.0) / 200.0);
-    Server::new(Law::Exponential(Nanos::from_secs_f64(service)), Some(1))
+    SimServer::new(Law::Exponential(Nanos::from_secs_f64(service)), Some(1))
 }
 
 #[test]
@@ -62,23 +62,23 @@ fn a_server_that_collapses_under_overload() {
     check("open, collapses from 400/s, p99<100ms", 5, "p99<100ms", collapsing);
 }
 
-/// A tenth of all replies is wrong beyond 350/s.
-fn erring(rate: f64) -> Server {
+/// Beyond 350/s a tenth of all replies is wrong.
+fn failing(rate: f64) -> SimServer {
     let error_ratio = if 350.0 < rate { 0.10 } else { 0.0 };
-    Server { error_ratio, ..Server::new(Law::Exponential(SERVICE), Some(1)) }
+    SimServer { error_ratio, ..SimServer::new(Law::Exponential(SERVICE), Some(1)) }
 }
 
 #[test]
 fn a_server_with_errors_above_a_load() {
-    let found = check("open, errors from 350/s, errors<0.5%", 6, "p99<100ms,errors<0.5%", erring);
+    let found = check("open, errors from 350/s, errors<0.5%", 6, "p99<100ms,errors<0.5%", failing);
     assert!(found.max.is_some_and(|max| 343.0 <= max.level && max.level <= 350.0));
 }
 
-/// Frozen for 200 ms: V(t) = 200 ms − (1 − ρ)·t of work lies before an operation that comes t later. That is more
-/// than 100 ms for t < 100 ms ÷ (1 − ρ), which is 1 % of 40 s at ρ = 0.75.
-fn freezing(_: f64) -> Server {
-    let freeze = Some(Window { from: Nanos::from_secs(20), to: Nanos::from_millis(20_200) });
-    Server { freeze, ..Server::new(Law::Fixed(SERVICE), Some(1)) }
+/// Frozen for 200 ms: an operation that arrives t later finds V(t) = 200 ms − (1 − ρ)·t of work before it.
+/// That is more than 100 ms for t < 100 ms ÷ (1 − ρ), which is 1 % of 40 s at ρ = 0.75.
+fn freezing(_: f64) -> SimServer {
+    let freeze = Some(TimeWindow { from: Nanos::from_secs(20), to: Nanos::from_millis(20_200) });
+    SimServer { freeze, ..SimServer::new(Law::Fixed(SERVICE), Some(1)) }
 }
 
 #[test]

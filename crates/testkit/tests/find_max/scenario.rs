@@ -1,22 +1,22 @@
-//! One server, one question: answered by a sweep and by the search.
+//! One server and one question, answered by a sweep and by the search.
 
 use analysis::{
     FIND_MAX_TOLERANCE, FindMax, JudgedPoint, LevelKind, LevelRange, LoadPointResult, SearchGoal,
     SearchResult, SearchStep, judge,
 };
 use model::{Arrivals, Phases, Rules, parse_limits};
-use testkit::{Server, Simulation, closed_plan, open_plan, with_seed};
+use testkit::{SimServer, Simulation, closed_plan, open_plan, with_seed};
 
 /// Steps of the exhaustive sweep.
 const GRID: f64 = 1.03;
 
-/// How far the search may be from the sweep.
-const WITHIN: f64 = 0.03;
+/// Maximum relative difference between search and sweep.
+const TOLERANCE: f64 = 0.03;
 
-/// Part of the sweep's load points that the search may take; all take the same time.
-const PART: f64 = 0.35;
+/// Maximum share of the sweep's load points that the search may take; all take the same time.
+const SEARCH_SHARE_MAX: f64 = 0.35;
 
-/// A server and what is asked of it.
+/// A server and a search goal.
 pub struct Scenario {
     pub name: &'static str,
     pub seed: u64,
@@ -28,16 +28,16 @@ pub struct Scenario {
     pub most: f64,
     pub phases: Phases,
     /// The server under a level of load.
-    pub server: fn(f64) -> Server,
+    pub server: fn(f64) -> SimServer,
     pub noise: Noise,
 }
 
-/// Where the seeds of load points come from.
+/// The source of the seeds of load points.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Noise {
-    /// All have the same.
+    /// The same for all.
     Shared,
-    /// Each has its own.
+    /// A separate one for each.
     Fresh,
 }
 
@@ -59,7 +59,7 @@ impl Scenario {
         judge(&self.run(level, run), &limits, &Rules::default())
     }
 
-    /// Searches.
+    /// Runs the search.
     pub fn search(&self) -> SearchResult {
         let range = LevelRange { least: self.least, most: self.most };
         let mut search = FindMax::new(range, FIND_MAX_TOLERANCE, self.kind, self.goal).expect("a search");
@@ -109,11 +109,11 @@ impl Scenario {
                 if found.is_noisy { ", noisy" } else { "" },
             );
             let gap = (searched - swept).abs();
-            // Users come whole: one more or less is as near as a search can be.
+            // Users are whole: one more or less is as close as a search can get.
             let near =
                 if self.kind == LevelKind::Users && self.goal == SearchGoal::HighestPass { 1.0 } else { 0.0 };
-            assert!(gap <= (WITHIN * swept).max(near), "{swept} by the sweep, {searched} by the search");
-            assert!(part <= PART, "{} of {} load points", found.n_runs, sweep.len());
+            assert!(gap <= (TOLERANCE * swept).max(near), "{swept} by the sweep, {searched} by the search");
+            assert!(part <= SEARCH_SHARE_MAX, "{} of {} load points", found.n_runs, sweep.len());
             answer = Some(found);
         });
         answer.expect("the test has run")

@@ -3,7 +3,7 @@
 use model::Plan;
 use model::Think;
 use stats::CurvePoint;
-use testkit::{Law, Server, Simulation, closed_plan, phases, with_seed};
+use testkit::{Law, SimServer, Simulation, closed_plan, phases, with_seed};
 
 use crate::{assert_valid, close, ms};
 
@@ -18,7 +18,7 @@ fn plan(seed: u64, steady: u64) -> Plan {
 #[test]
 fn the_capacity_of_a_fixed_service_is_recovered() {
     with_seed(1, |seed| {
-        let server = Server::new(Law::Fixed(ms(20)), Some(8));
+        let server = SimServer::new(Law::Fixed(ms(20)), Some(8));
         let found = Simulation::new(plan(seed, 10), server).analyze();
         assert_valid(&found);
         for (point, users) in found.load_points.iter().zip(USERS.map(f64::from)) {
@@ -32,10 +32,10 @@ fn the_capacity_of_a_fixed_service_is_recovered() {
 
 /// One worker with exponential service and users with exponential think times: mean value analysis is exact.
 #[test]
-fn the_curve_of_thinking_users_is_that_of_mean_value_analysis() {
+fn the_curve_with_think_time_matches_mean_value_analysis() {
     with_seed(2, |seed| {
         let (service, think) = (ms(2), ms(18));
-        let server = Server::new(Law::Exponential(service), Some(1));
+        let server = SimServer::new(Law::Exponential(service), Some(1));
         let mut plan = plan(seed, 20);
         plan.workload.think = Think::Exponential(think);
         let found = Simulation::new(plan, server).analyze();

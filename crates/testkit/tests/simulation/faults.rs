@@ -1,8 +1,8 @@
-//! Leaks, errors and refusals that were put in are found again.
+//! Injected leaks, errors and refusals are found by the analysis.
 
 use model::{Arrivals, Outcome, Page, Phase, Request, Workload};
 use testkit::{
-    Law, Server, Simulation, assert_conserved, closed_plan, one_object, open_plan, phases, with_seed,
+    Law, SimServer, Simulation, assert_conserved, closed_plan, one_object, open_plan, phases, with_seed,
 };
 
 use crate::{assert_valid, close, ms, reasons, remarks, us};
@@ -15,12 +15,12 @@ fn binomial(what: &str, found: u64, n: u64, p: f64) {
     assert!((found as f64 - expected).abs() <= 3.0 * deviation, "{what}: {found}, expected {expected}");
 }
 
-/// The service time grows by 1 % per second, from second 5 to 45: from 1.05 to 1.45 of what it was, by 0.40 of 1.25 on
-/// average, about a third.
+/// The service time grows by 1 % per second, from second 5 to 45: from 1.05 to 1.45 of its initial value, by
+/// 0.40 of 1.25 on average, about a third.
 #[test]
-fn a_leak_is_no_steady_state() {
+fn a_leak_is_not_a_steady_state() {
     with_seed(6, |seed| {
-        let server = Server { leak: 0.01, ..Server::new(Law::Exponential(ms(2)), None) };
+        let server = SimServer { leak: 0.01, ..SimServer::new(Law::Exponential(ms(2)), None) };
         let plan = open_plan(seed, 500.0, Arrivals::Constant, phases(5, 40));
         let found = Simulation::new(plan.clone(), server).analyze();
         let point = &found.load_points[0];
@@ -28,7 +28,7 @@ fn a_leak_is_no_steady_state() {
         let text = &point.verdict.remarks.iter().find(|remark| remark.rule == "steady-state").unwrap().text;
         assert!(text.starts_with("the mean response time rose by 3"), "{text}");
 
-        let healthy = Simulation::new(plan, Server { leak: 0.0, ..server }).analyze();
+        let healthy = Simulation::new(plan, SimServer { leak: 0.0, ..server }).analyze();
         assert!(!remarks(&healthy.load_points[0]).contains(&"steady-state"), "{:?}", healthy.verdict);
     });
 }
@@ -36,11 +36,11 @@ fn a_leak_is_no_steady_state() {
 #[test]
 fn random_errors_are_counted_with_their_first_example() {
     with_seed(7, |seed| {
-        let faulty = Server {
+        let faulty = SimServer {
             error_ratio: 0.01,
             refusal_ratio: 0.02,
             network: us(50),
-            ..Server::new(Law::Fixed(ms(1)), None)
+            ..SimServer::new(Law::Fixed(ms(1)), None)
         };
         let plan = open_plan(seed, 500.0, Arrivals::Constant, phases(1, 20));
         let simulation = Simulation::new(plan, faulty);
@@ -64,10 +64,10 @@ fn random_errors_are_counted_with_their_first_example() {
     });
 }
 
-/// A page of three files: each file but the first is asked for only if the one before it succeeded, with
+/// A page of three files: each file but the first is requested only if the previous one succeeded, with
 /// probability 1 − p; so a page is complete with probability (1 − p)³.
 #[test]
-fn a_failure_abandons_the_rest_of_the_page() {
+fn a_failure_skips_the_rest_of_the_page() {
     with_seed(8, |seed| {
         let p = 0.1;
         let object = |index: u64| Request::file(&format!("/{index}"), 100 * index);
@@ -78,14 +78,14 @@ fn a_failure_abandons_the_rest_of_the_page() {
         };
         let mut plan = closed_plan(seed, &[10], phases(1, 20));
         plan.workload = workload;
-        let server = Server { error_ratio: p, ..Server::new(Law::Exponential(ms(10)), None) };
+        let server = SimServer { error_ratio: p, ..SimServer::new(Law::Exponential(ms(10)), None) };
         let recording = Simulation::new(plan, server).record();
         assert_conserved(&recording.intervals);
         let asked =
             |object| recording.requests.iter().filter(|request| request.object == object).count() as u64;
         binomial("second files", asked(1), asked(0), 1.0 - p);
         binomial("third files", asked(2), asked(1), 1.0 - p);
-        // In the drain users have left: an operation still ends, its page no longer counts.
+        // In the drain users have left: an operation still ends, but its page does not count.
         let counted = || recording.intervals.iter().filter(|record| record.phase != Phase::Drain);
         let units = counted().flat_map(|record| &record.units);
         let (ok, failed) = units.fold((0, 0), |(ok, failed), unit| (ok + unit.ok, failed + unit.failed));
@@ -96,9 +96,9 @@ fn a_failure_abandons_the_rest_of_the_page() {
 }
 
 #[test]
-fn a_network_in_between_is_part_of_connecting_and_responding() {
+fn network_delay_is_part_of_connect_and_response_time() {
     with_seed(9, |seed| {
-        let server = Server { network: ms(5), ..Server::new(Law::Fixed(ms(10)), None) };
+        let server = SimServer { network: ms(5), ..SimServer::new(Law::Fixed(ms(10)), None) };
         let found = Simulation::new(closed_plan(seed, &[4], phases(1, 10)), server).analyze();
         assert_valid(&found);
         let point = &found.load_points[0];

@@ -1,12 +1,12 @@
 //! Little's law and conservation on clean closed loops.
 
 use model::Think;
-use testkit::{Law, Server, Simulation, assert_conserved, closed_plan, phases, with_seed};
+use testkit::{Law, SimServer, Simulation, assert_conserved, closed_plan, phases, with_seed};
 
 use crate::{assert_valid, close, ms, us};
 
 fn check(seed: u64, think: Think, think_mean: f64) {
-    let server = Server { network: us(100), ..Server::new(Law::Exponential(ms(5)), Some(4)) };
+    let server = SimServer { network: us(100), ..SimServer::new(Law::Exponential(ms(5)), Some(4)) };
     let mut plan = closed_plan(seed, &[20], phases(2, 20));
     plan.load_threads = 2;
     plan.workload.think = think;

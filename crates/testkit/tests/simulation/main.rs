@@ -1,4 +1,5 @@
-//! The engine and the analysis against servers with a known law: what was put in must come out.
+//! The engine and the analysis against servers with a known law: the analysis must find the parameters of the
+//! simulation.
 
 mod capacity;
 mod faults;
@@ -34,7 +35,7 @@ fn close(what: &str, found: f64, expected: f64, within: f64) {
     assert!(gap <= within, "{what}: {found} where {expected} was expected, a gap of {:.2} %", 100.0 * gap);
 }
 
-/// Checks that a run is valid; if not, its reasons are shown.
+/// Checks that a run is valid; otherwise its reasons are shown.
 #[track_caller]
 fn assert_valid(analysis: &Analysis) {
     assert_eq!(analysis.verdict.state, VerdictState::Valid, "{:#?}", analysis.verdict.reasons);

@@ -1,12 +1,12 @@
-//! What users and schedules ask for, and how often, is what the rules of the analysis expect.
+//! The operations of users and schedules match the expectations of the analysis' rules.
 
 use benchmarks::find;
 use model::{Arrivals, Plan};
-use testkit::{Law, Server, Simulation, closed_plan, open_plan, phases, with_seed};
+use testkit::{Law, SimServer, Simulation, closed_plan, open_plan, phases, with_seed};
 
 use crate::{assert_valid, close, ms, remarks};
 
-/// Gives a plan the workload and the rules of a benchmark.
+/// Replaces the workload and the rules of a plan by those of a benchmark.
 fn of_benchmark(id: &str, plan: Plan) -> Plan {
     let benchmark = find(id).unwrap().load();
     Plan { workload: benchmark.workload, ..plan }
@@ -14,11 +14,11 @@ fn of_benchmark(id: &str, plan: Plan) -> Plan {
 
 /// 20,000 operations: class 3 has 1 % of them, ± 0.07 % by chance; 10 % of 1 % is more than that.
 #[test]
-fn classes_come_in_their_shares() {
+fn classes_have_their_shares() {
     with_seed(101, |seed| {
         let plan = open_plan(seed, 1_000.0, Arrivals::Constant, phases(1, 20));
         let plan = of_benchmark("web96", plan);
-        let found = Simulation::new(plan, Server::new(Law::Fixed(ms(2)), None)).analyze();
+        let found = Simulation::new(plan, SimServer::new(Law::Fixed(ms(2)), None)).analyze();
         assert_valid(&found);
         let point = &found.load_points[0];
         for (kind, (share, within)) in
@@ -29,20 +29,20 @@ fn classes_come_in_their_shares() {
     });
 }
 
-/// 100 users who think for 270 ms on the mean. A server that is fast enough: X = N ÷ (R + Z), below N ÷ Z = 370.37
-/// (golden check G26). One that carries 100/s: R = N ÷ X − Z = 0.73 s.
+/// 100 users who think for 270 ms on average. With a fast server X = N ÷ (R + Z), below N ÷ Z = 370.37
+/// (golden check G26). With a capacity of 100/s R = N ÷ X − Z = 0.73 s.
 #[test]
-fn users_who_think_obey_the_interactive_law() {
+fn users_with_think_time_obey_the_interactive_law() {
     with_seed(102, |seed| {
         let plan = of_benchmark("dynpage", closed_plan(seed, &[100], phases(2, 30)));
-        let fast = Simulation::new(plan.clone(), Server::new(Law::Fixed(ms(5)), None)).analyze();
+        let fast = Simulation::new(plan.clone(), SimServer::new(Law::Fixed(ms(5)), None)).analyze();
         assert_valid(&fast);
         let point = &fast.load_points[0];
         close("rate", point.rate, 100.0 / 0.275, 0.03);
         assert!(point.rate < 370.37 && !remarks(point).contains(&"think"), "{:?}", point.verdict);
         assert!(point.little_gap.unwrap() < 0.01);
 
-        let slow = Simulation::new(plan, Server::new(Law::Fixed(ms(10)), Some(1))).analyze();
+        let slow = Simulation::new(plan, SimServer::new(Law::Fixed(ms(10)), Some(1))).analyze();
         assert_valid(&slow);
         let point = &slow.load_points[0];
         close("rate", point.rate, 100.0, 0.01);

@@ -1,7 +1,7 @@
 //! Response times of open queues against the formulas of queueing theory.
 
 use model::Arrivals;
-use testkit::{Law, Server, Simulation, open_plan, phases, with_seed};
+use testkit::{Law, SimServer, Simulation, open_plan, phases, with_seed};
 
 use crate::{assert_valid, close, us};
 
@@ -10,7 +10,7 @@ const STEADY: u64 = 20;
 
 /// Runs Poisson arrivals at `rate` and checks that the mean response time is `expected` (s).
 #[track_caller]
-fn check(seed: u64, server: Server, rate: f64, expected: Option<f64>) {
+fn check(seed: u64, server: SimServer, rate: f64, expected: Option<f64>) {
     let expected = expected.expect("the queue has a steady state");
     let plan = open_plan(seed, rate, Arrivals::Poisson, phases(1, STEADY));
     let found = Simulation::new(plan, server).analyze();
@@ -23,13 +23,13 @@ fn check(seed: u64, server: Server, rate: f64, expected: Option<f64>) {
     let mean = point.response.mean.unwrap();
     // Twice the 95 % interval: nearly four standard errors, one failure in many thousand seeds.
     assert!((expected - mean).abs() <= high - low, "{mean} ({low} to {high}), expected {expected}");
-    assert!(high - low <= 0.25 * expected, "the interval {low} to {high} says too little");
+    assert!(high - low <= 0.25 * expected, "the interval {low} to {high} is too wide");
 }
 
 /// M/M/1 with S = 400 µs at utilization `rho`: R = S ÷ (1 − ρ).
 fn check_one_worker(seed: u64, rho: f64) {
     with_seed(seed, |seed| {
-        let server = Server::new(Law::Exponential(us(400)), Some(1));
+        let server = SimServer::new(Law::Exponential(us(400)), Some(1));
         let rate = rho * server.capacity();
         check(seed, server, rate, testkit::mm1_response(rate, 400e-6));
     });
@@ -54,7 +54,7 @@ fn one_worker_at_80_percent_takes_s_over_0_2() {
 fn check_several_workers(seed: u64, workers: u32) {
     with_seed(seed, |seed| {
         let service = us(500 * u64::from(workers));
-        let server = Server::new(Law::Exponential(service), Some(workers));
+        let server = SimServer::new(Law::Exponential(service), Some(workers));
         let rate = 0.7 * server.capacity();
         check(seed, server, rate, testkit::mmc_response(rate, service.as_secs_f64(), workers));
     });
@@ -75,7 +75,7 @@ fn check_any_service(seed: u64, law: Law) {
     with_seed(seed, |seed| {
         let rate = 0.6 / law.mean();
         let expected = testkit::mg1_response(rate, law.mean(), law.variation_squared());
-        check(seed, Server::new(law, Some(1)), rate, expected);
+        check(seed, SimServer::new(law, Some(1)), rate, expected);
     });
 }
 
@@ -85,7 +85,7 @@ fn two_service_times_follow_pollaczek_and_khinchine() {
     check_any_service(31, Law::TwoPoint { short: us(200), long: us(2_200), long_share: 0.1 });
 }
 
-/// v = 0: half the waiting of M/M/1.
+/// v = 0: half the waiting time of M/M/1.
 #[test]
 fn a_fixed_service_time_follows_pollaczek_and_khinchine() {
     check_any_service(32, Law::Fixed(us(400)));

@@ -1,9 +1,9 @@
-//! Open loops: what is sent when follows from plan and seed alone.
+//! Open loops: operations and their due times follow from plan and seed alone.
 
 use benchmarks::pages::PageSchedule;
 use model::{Arrivals, Load, Page, Phases, Plan, Request, Schedule, Workload};
 use testkit::{
-    Law, Recording, Server, Simulation, assert_conserved, one_object, open_plan, phases, with_seed,
+    Law, Recording, SimServer, Simulation, assert_conserved, one_object, open_plan, phases, with_seed,
 };
 use units::Nanos;
 
@@ -23,19 +23,19 @@ fn plan(seed: u64, threads: u32) -> Plan {
 }
 
 fn run(plan: Plan) -> Recording {
-    let recording = Simulation::new(plan, Server::new(Law::Exponential(ms(8)), Some(4))).record();
+    let recording = Simulation::new(plan, SimServer::new(Law::Exponential(ms(8)), Some(4))).record();
     assert_conserved(&recording.intervals);
     recording
 }
 
-/// Due time and object of every operation, by the plan.
+/// Returns due time and object of every operation of the plan.
 fn planned(plan: &Plan) -> Vec<(Nanos, u32)> {
     let due = Schedule::new(200.0, Arrivals::Poisson, &plan.phases, plan.seed, 0);
     let objects = PageSchedule::new(&plan.workload, plan.seed, 200.0);
     due.map(|(k, due)| (due, u32::from(objects.operation(k).kind))).collect()
 }
 
-/// What was sent when.
+/// Returns time and object of every operation sent.
 fn sent(recording: &Recording) -> Vec<(Nanos, u32)> {
     let mut sent: Vec<_> = recording.requests.iter().map(|request| (request.sent, request.object)).collect();
     sent.sort();
@@ -63,10 +63,10 @@ fn the_same_plan_seed_and_server_give_the_same_records() {
     });
 }
 
-/// The server carries half of what is offered, four places in all: what finds none waits, in the order due, and
-/// nothing is lost. The drain is long enough for the rest.
+/// The server carries half of the offered load, with four slots in total: operations without a slot wait, in
+/// due order, and none is lost. The drain is long enough for the rest.
 #[test]
-fn at_most_u_are_in_flight_and_nothing_is_dropped() {
+fn the_number_in_flight_is_bounded_and_nothing_is_dropped() {
     with_seed(83, |seed| {
         for threads in [1, 2] {
             let mut plan = plan(seed, threads);
@@ -74,16 +74,16 @@ fn at_most_u_are_in_flight_and_nothing_is_dropped() {
             plan.load_points[0].load =
                 Load::Rate { per_second: 200.0, arrivals: Arrivals::Poisson, in_flight_max: 4 };
             let expected = planned(&plan);
-            let recording = Simulation::new(plan, Server::new(Law::Fixed(ms(40)), None)).record();
+            let recording = Simulation::new(plan, SimServer::new(Law::Fixed(ms(40)), None)).record();
             assert_conserved(&recording.intervals);
             let mut in_flight = 0;
             for record in &recording.intervals {
                 in_flight = in_flight.max(record.flow.in_flight_at_end);
-                // The integral over a second cannot pass the places either.
+                // The integral over a second cannot exceed the slots either.
                 let length = u128::from((record.end - record.start).0);
                 assert!(record.flow.in_flight_ns <= length * 4 / u128::from(threads));
             }
-            assert_eq!(in_flight, 4 / u64::from(threads), "all places of a slice were taken");
+            assert_eq!(in_flight, 4 / u64::from(threads), "all slots of a slice were in use");
             let total = |of: fn(&model::Flow) -> u64| {
                 recording.intervals.iter().map(|record| of(&record.flow)).sum::<u64>()
             };

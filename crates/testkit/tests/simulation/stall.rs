@@ -1,20 +1,19 @@
-//! A server that freezes once: measured from the due time it shows, measured from sending it hides.
+//! A server that freezes once: visible if measured from due, hidden if measured from sending.
 
 use model::Arrivals;
-use testkit::Stall;
-use testkit::{Law, Server, Simulation, Window, closed_plan, open_plan, phases, with_seed};
+use testkit::{Law, SimServer, Simulation, Stall, TimeWindow, closed_plan, open_plan, phases, with_seed};
 
 use crate::{assert_valid, close, quantile, s, us};
 
-const FREEZE: Window = Window { from: s(10), to: s(11) };
+const FREEZE: TimeWindow = TimeWindow { from: s(10), to: s(11) };
 const RATE: f64 = 2_000.0;
 
 fn stall(capacity: f64) -> Stall {
     Stall { length: 1.0, run: 30.0, rate: RATE, capacity }
 }
 
-fn server(workers: Option<u32>) -> Server {
-    Server { freeze: Some(FREEZE), ..Server::new(Law::Fixed(us(125)), workers) }
+fn server(workers: Option<u32>) -> SimServer {
+    SimServer { freeze: Some(FREEZE), ..SimServer::new(Law::Fixed(us(125)), workers) }
 }
 
 /// p99 is 0.70 s for an instant drain; with 8,000/s of capacity 0.70 + 0.30 · 0.25 s.
@@ -43,8 +42,8 @@ fn a_freeze_with_a_queue_behind_it_shows_in_percentiles_from_due() {
     check(10, Some(1));
 }
 
-/// Twenty places for operations in flight, as a generator that waits for its replies would have: from sending,
-/// only those twenty of 60,000 were slow, and p99.9 is a usual service time.
+/// Twenty slots for operations in flight, as with a generator that waits for its replies: from sending, only
+/// those twenty of 60,000 were slow, and p99.9 is an ordinary service time.
 #[test]
 fn service_times_hide_what_response_times_show() {
     with_seed(4, |seed| {
@@ -62,7 +61,7 @@ fn service_times_hide_what_response_times_show() {
     });
 }
 
-/// The same server, the same second lost, a closed loop: eight slow operations of 58,000.
+/// The same server and the same lost second in a closed loop: eight slow operations of 58,000.
 #[test]
 fn a_closed_loop_hides_the_freeze() {
     with_seed(5, |seed| {
@@ -70,7 +69,7 @@ fn a_closed_loop_hides_the_freeze() {
         server.law = Law::Fixed(us(4_000));
         let closed = Simulation::new(closed_plan(seed, &[8], phases(0, 30)), server).analyze();
         let open = open_plan(seed, RATE * 0.8, Arrivals::Constant, phases(0, 30));
-        let open = Simulation::new(open, Server { law: Law::Fixed(us(2_000)), ..server }).analyze();
+        let open = Simulation::new(open, SimServer { law: Law::Fixed(us(2_000)), ..server }).analyze();
         assert_valid(&closed);
         assert_valid(&open);
         let p99 = |found: &analysis::Analysis| quantile(&found.load_points[0].response, 0.99);

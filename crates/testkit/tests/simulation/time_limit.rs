@@ -1,20 +1,20 @@
-//! Operations that take too long.
+//! Operations that exceed the time limit.
 
 use model::{Outcome, Phases};
-use testkit::{Law, Server, Simulation, Window, assert_conserved, closed_plan, phases, with_seed};
+use testkit::{Law, SimServer, Simulation, TimeWindow, assert_conserved, closed_plan, phases, with_seed};
 use units::Nanos;
 
 use crate::{ms, s};
 
-/// How often the engine looks for passed limits.
+/// Interval at which the engine checks time limits.
 const SWEEP: Nanos = ms(50);
 
 /// A freeze from 2 to 4.9 s and a limit of 1 s: each user gives up at about 3 and 4 s, then succeeds.
 #[test]
 fn an_operation_past_its_limit_is_given_up_and_the_user_goes_on() {
     with_seed(61, |seed| {
-        let freeze = Some(Window { from: s(2), to: ms(4_900) });
-        let server = Server { freeze, ..Server::new(Law::Fixed(ms(10)), None) };
+        let freeze = Some(TimeWindow { from: s(2), to: ms(4_900) });
+        let server = SimServer { freeze, ..SimServer::new(Law::Fixed(ms(10)), None) };
         let mut plan = closed_plan(seed, &[8], Phases { drain: s(2), ..phases(0, 8) });
         plan.protocol.time_limit = s(1);
         let recording = Simulation::new(plan, server).record();

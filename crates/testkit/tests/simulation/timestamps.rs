@@ -1,19 +1,21 @@
-//! Due, sent, done: what each counts for.
+//! The meaning of due, sent and done.
 
 use model::{Arrivals, Load, Think};
-use testkit::{Law, Server, Simulation, Window, assert_conserved, closed_plan, open_plan, phases, with_seed};
+use testkit::{
+    Law, SimServer, Simulation, TimeWindow, assert_conserved, closed_plan, open_plan, phases, with_seed,
+};
 
 use crate::{close, ms, reasons, s};
 
-/// One place, 10 ms of service, operations due every 5 ms from 2.5 ms on for 1 s. Operation k is due at
-/// 5k + 2.5 ms and, every one having waited for the one before, done at 10(k + 1) + 2.5 ms.
+/// One slot, 10 ms of service, operations due every 5 ms from 2.5 ms on for 1 s. Operation k is due at 5k +
+/// 2.5 ms and, each having waited for the previous one, done at 10(k + 1) + 2.5 ms.
 #[test]
 fn a_late_operation_counts_from_due() {
     with_seed(51, |seed| {
         let mut plan = open_plan(seed, 200.0, Arrivals::Constant, phases(0, 1));
         plan.load_points[0].load =
             Load::Rate { per_second: 200.0, arrivals: Arrivals::Constant, in_flight_max: 1 };
-        let recording = Simulation::new(plan, Server::new(Law::Fixed(ms(10)), None)).record();
+        let recording = Simulation::new(plan, SimServer::new(Law::Fixed(ms(10)), None)).record();
         assert_conserved(&recording.intervals);
         let first = &recording.intervals[0];
         // 99 are done before 1,000 ms, the last of them at 992.5: Σ (5k + 10), k = 0..98, is 25.245 s.
@@ -25,16 +27,16 @@ fn a_late_operation_counts_from_due() {
     });
 }
 
-/// The generator stands still for 200 ms: what fell due meanwhile was sent late, counted from due, and the
-/// server is not to blame.
+/// The generator is paused for 200 ms: operations due meanwhile are sent late, counted from due, and the
+/// server is not blamed.
 #[test]
-fn a_generator_that_stands_still_is_late_and_invalid() {
+fn a_paused_generator_is_late_and_invalid() {
     with_seed(52, |seed| {
         let plan = open_plan(seed, 1_000.0, Arrivals::Constant, phases(0, 10));
-        let pause = Window { from: s(5), to: ms(5_200) };
+        let pause = TimeWindow { from: s(5), to: ms(5_200) };
         let simulation = Simulation {
             generator_pause: Some(pause),
-            ..Simulation::new(plan, Server::new(Law::Fixed(ms(1)), None))
+            ..Simulation::new(plan, SimServer::new(Law::Fixed(ms(1)), None))
         };
         let found = simulation.analyze();
         let point = &found.load_points[0];
@@ -49,17 +51,17 @@ fn a_generator_that_stands_still_is_late_and_invalid() {
     });
 }
 
-/// Due is the end of the think time: a generator that comes back late from it is late, and its users' response
+/// Due is the end of the think time: a generator that wakes up late from it is late, and its users' response
 /// times show it.
 #[test]
 fn in_a_closed_loop_due_is_the_end_of_the_think_time() {
     with_seed(53, |seed| {
-        // One user: 10 ms of service, 30 ms of thinking; due at 0, 40, 80… ms. Away from 1,035 to 1,055 ms.
+        // One user: 10 ms of service, 30 ms of thinking; due at 0, 40, 80… ms. Paused from 1,035 to 1,055 ms.
         let mut plan = closed_plan(seed, &[1], phases(0, 2));
         plan.workload.think = Think::Fixed(ms(30));
         let simulation = Simulation {
-            generator_pause: Some(Window { from: ms(1_035), to: ms(1_055) }),
-            ..Simulation::new(plan, Server::new(Law::Fixed(ms(10)), None))
+            generator_pause: Some(TimeWindow { from: ms(1_035), to: ms(1_055) }),
+            ..Simulation::new(plan, SimServer::new(Law::Fixed(ms(10)), None))
         };
         let recording = simulation.record();
         assert_conserved(&recording.intervals);

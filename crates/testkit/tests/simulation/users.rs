@@ -1,7 +1,7 @@
-//! Closed loops: what a user does follows from plan, seed and user alone.
+//! Closed loops: the actions of a user follow from plan, seed and user alone.
 
 use model::{Page, Plan, Request, Think, Workload};
-use testkit::{Law, Recording, Server, Simulation, closed_plan, one_object, phases, with_seed};
+use testkit::{Law, Recording, SimServer, Simulation, closed_plan, one_object, phases, with_seed};
 
 use crate::ms;
 
@@ -20,7 +20,7 @@ fn plan(seed: u64, threads: u32) -> Plan {
 }
 
 fn run(plan: Plan) -> Recording {
-    let server = Server::new(Law::Exponential(ms(20)), Some(10));
+    let server = SimServer::new(Law::Exponential(ms(20)), Some(10));
     Simulation::new(plan, server).record()
 }
 
@@ -28,8 +28,8 @@ fn objects_of(recording: &Recording, user: u32) -> Vec<u32> {
     recording.requests.iter().filter(|request| request.user == user).map(|request| request.object).collect()
 }
 
-/// The server's chance differs with the order in which users ask, so one gets further than another; but what it
-/// asks for, in which order, is the same.
+/// The server's random numbers depend on the order in which users send requests, so one gets further than
+/// another; but its requests and their order are the same.
 #[test]
 fn user_17_does_the_same_however_many_slices() {
     with_seed(91, |seed| {
