@@ -3,7 +3,7 @@
 use analysis::find_max::FindMaxError;
 use drivers::TargetPolicyError;
 use runfile::RunFileError;
-use testbed::{SutError, WatchError};
+use testbed::{MonitorError, SutError};
 use thiserror::Error;
 
 use crate::load::LoadError;
@@ -29,7 +29,7 @@ pub enum FleetError {
     RunFile(#[from] RunFileError),
     /// A machine cannot be watched.
     #[error("{0}\nhint: `--monitor off` does without")]
-    Watch(#[from] WatchError),
+    Watch(#[from] MonitorError),
     /// A load thread cannot work.
     #[error(transparent)]
     Load(#[from] LoadError),

@@ -7,8 +7,8 @@ use drivers::web::{HandshakeCounts, Target, Trust};
 use drivers::{TargetPolicy, TargetPolicyError};
 use model::{FileSet, HttpVersion, LoadPoint, Machine, Plan, Protocol, Secrets, Tls};
 use testbed::{
-    DiskLimits, Limits, PopulateError, Populated, RunningSut, Server, SutError, SutRequest, Transport,
-    clean_stale, disk_of, populate_unless,
+    DiskLimits, PopulateError, Populated, ResourceLimits, RunningSut, Server, SutError, SutRequest,
+    Transport, clean_stale, disk_of, populate_unless,
 };
 use units::RealClock;
 
@@ -200,9 +200,9 @@ pub fn transport(protocol: &Protocol) -> Transport {
 }
 
 /// Returns what the kernel is to hold the server to.
-fn limits(request: &RunRequest<'_>) -> Limits {
+fn limits(request: &RunRequest<'_>) -> ResourceLimits {
     let sut = &request.plan.sut;
-    Limits {
+    ResourceLimits {
         cpus: sut.cpus.clone(),
         quota: sut.quota.filter(|_| !limits_itself(&request.server)),
         memory: sut.memory,

@@ -1,8 +1,8 @@
-//! What ends a load point before its time.
+//! The switch that ends a load point early.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Ends one load point: its user asked for the end of everything, or something failed here.
+/// A switch that ends one load point: because the user interrupted the run, or because something failed.
 #[derive(Debug)]
 pub(crate) struct StopSwitch<'a> {
     asked: &'a AtomicBool,
@@ -10,12 +10,12 @@ pub(crate) struct StopSwitch<'a> {
 }
 
 impl<'a> StopSwitch<'a> {
-    /// Makes a switch that follows `asked`.
+    /// Creates a switch that follows `asked`.
     pub(crate) fn new(asked: &'a AtomicBool) -> StopSwitch<'a> {
         StopSwitch { asked, failed: AtomicBool::new(false) }
     }
 
-    /// Ends this load point, and nothing else.
+    /// Ends this load point only.
     pub(crate) fn fail(&self) {
         self.failed.store(true, Ordering::Relaxed);
     }

@@ -229,7 +229,7 @@ fn a_server_that_serves_something_else_is_not_loaded_and_the_others_are() {
           go
           collect: 2 intervals
           stop
-        run 0: error: 1 of 1 objects are not served as the benchmark has them:; no file
+        run 0: error: 1 of 1 objects are not served as the benchmark defines them:; no file
         run 1: Complete; file: load points and intervals [(0, 2)], Complete
         "#,
     );
@@ -269,7 +269,7 @@ fn a_server_that_dies_ends_its_own_run_only() {
           go
           collect: 2 intervals
           stop
-        run 0: error: a fake ended by itself: signal 9; file: load points and intervals [(0, 1)], Stopped("a fake ended by itself: signal 9")
+        run 0: error: a fake ended unexpectedly: signal 9; file: load points and intervals [(0, 1)], Stopped("a fake ended unexpectedly: signal 9")
         run 1: Complete; file: load points and intervals [(0, 2), (1, 2)], Complete
         "#,
     );
@@ -294,7 +294,7 @@ fn a_server_that_does_not_come_up_again_ends_its_run_with_what_was_recorded() {
         turn of run 0
           reset
           stop
-        run 0: error: a fake ended by itself: signal 9; file: load points and intervals [(0, 2)], Stopped("a fake ended by itself: signal 9")
+        run 0: error: a fake ended unexpectedly: signal 9; file: load points and intervals [(0, 2)], Stopped("a fake ended unexpectedly: signal 9")
         "#,
     );
 }

@@ -1,4 +1,4 @@
-//! Waiting that can be broken off.
+//! Interruptible waits.
 
 use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,39 +7,39 @@ use std::time::Duration;
 
 use units::{Clock, Nanos, RealClock};
 
-/// How often it is looked whether the wait is to end.
+/// Interval at which a wait checks whether it is interrupted.
 const STEP: Nanos = Nanos::from_millis(50);
 
-/// The longest that one of several addresses may take to answer.
+/// Time limit for one of several addresses to answer.
 const ANSWER_MAX: Duration = Duration::from_secs(2);
 
-/// How long an address has for itself before the next one is tried beside it. Source: RFC 8305, section 5.
+/// Head start of an address before the next one is tried in parallel. Source: RFC 8305, section 5.
 const ATTEMPT_DELAY: Nanos = Nanos::from_millis(250);
 
-/// Does work that the system can hold up for long, such as looking up a name, on a thread of its own; returns `None` if
-/// `stop` is set meanwhile. Nobody waits for the thread then.
+/// Runs work that may block for long, such as a name lookup, on a separate thread; returns `None` if `stop`
+/// is set meanwhile. The thread is then abandoned.
 pub(crate) fn unless_stopped<T: Send + 'static>(
     stop: &AtomicBool,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Option<T> {
     let (sender, done) = channel();
     std::thread::spawn(move || {
-        // Whoever asked may have gone.
+        // The receiver may be gone.
         let _ = sender.send(work());
     });
     while !stop.load(Ordering::Relaxed) {
         match done.recv_timeout(Duration::from_nanos(STEP.0)) {
             Ok(result) => return Some(result),
             Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => panic!("what was done on another thread panicked"),
+            Err(RecvTimeoutError::Disconnected) => panic!("the work on another thread panicked"),
         }
     }
     None
 }
 
-/// Returns the first address that answers, else the first of all: `localhost` is two addresses, and most servers listen
-/// on one of them. Each gets a head start before the next, so that thirty that are silent cost some seconds and not a
-/// minute. Returns `None` if `stop` is set.
+/// Returns the first address that answers, or else the first of all: `localhost` has two addresses, and most
+/// servers listen on one of them. Each gets a head start before the next, so that thirty silent ones cost
+/// some seconds and not a minute. Returns `None` if `stop` is set.
 pub(crate) fn first_that_answers(
     addresses: &[SocketAddr],
     clock: RealClock,
@@ -53,7 +53,7 @@ pub(crate) fn first_that_answers(
         let sender = sender.clone();
         std::thread::spawn(move || {
             let answer = TcpStream::connect_timeout(&address, ANSWER_MAX).is_ok();
-            // Whoever asked may have gone.
+            // The receiver may be gone.
             let _ = sender.send((address, answer));
         });
         if let Some(first) = answer_until(clock.now() + ATTEMPT_DELAY, &answers, clock, stop)? {
@@ -73,7 +73,8 @@ pub(crate) fn first_that_answers(
     first.or_else(|| addresses.first().copied())
 }
 
-/// Waits for an answer until `due`, or until an address says no, as the next may be tried then. `None` if `stop` is set.
+/// Waits for an answer until `due`, or until an address refuses, since the next may be tried then. `None` if
+/// `stop` is set.
 fn answer_until(
     due: Nanos,
     answers: &Receiver<(SocketAddr, bool)>,
@@ -95,7 +96,7 @@ fn stop_is_unset(stop: &AtomicBool) -> Option<bool> {
     (!stop.load(Ordering::Relaxed)).then_some(true)
 }
 
-/// Waits until `due`, or until `stop` is set; returns whether it is.
+/// Waits until `due`, or until `stop` is set; returns whether it is set.
 pub(crate) fn wait_until(due: Nanos, clock: RealClock, stop: &AtomicBool) -> bool {
     while !stop.load(Ordering::Relaxed) {
         let left = due.saturating_sub(clock.now());
@@ -113,7 +114,7 @@ mod tests {
 
     use super::*;
 
-    /// An address on loopback that drops what connects: its queue is full and nobody takes from it.
+    /// Returns a loopback address that drops connections: its queue is full and never drained.
     fn silent() -> (TcpListener, Vec<TcpStream>, SocketAddr) {
         let listener = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
         listener.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
@@ -130,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_address_that_answers_is_taken_and_else_the_first() {
+    fn the_first_answering_address_is_chosen_or_else_the_first() {
         let clock = RealClock::start();
         let go_on = AtomicBool::new(false);
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -142,12 +143,12 @@ mod tests {
         assert_eq!(first_that_answers(&[closed, open], clock, &go_on), Some(open));
         assert_eq!(first_that_answers(&[open, closed], clock, &go_on), Some(open));
         assert_eq!(first_that_answers(&[closed, closed], clock, &go_on), Some(closed));
-        assert_eq!(first_that_answers(&[closed], clock, &go_on), Some(closed), "nothing to choose from");
+        assert_eq!(first_that_answers(&[closed], clock, &go_on), Some(closed), "the only address");
     }
 
-    /// Goal: a name with thirty silent addresses. One after another they took 2 s each.
+    /// Goal: a name with thirty silent addresses, which took 2 s each one after another.
     #[test]
-    fn silent_addresses_are_tried_side_by_side_and_left_at_once_when_asked() {
+    fn silent_addresses_are_tried_in_parallel_and_interruptible() {
         let clock = RealClock::start();
         let (_listener, _held, silent) = silent();
         let open = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
@@ -166,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn work_that_takes_long_is_left_when_asked() {
+    fn long_work_is_interruptible() {
         let stop = AtomicBool::new(false);
         assert_eq!(unless_stopped(&stop, || 7), Some(7));
         stop.store(true, Ordering::Relaxed);
@@ -175,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_ends_when_it_is_due_or_broken_off() {
+    fn a_wait_ends_when_due_or_interrupted() {
         let clock = RealClock::start();
         assert!(!wait_until(Nanos::from_millis(60), clock, &AtomicBool::new(false)));
         assert!(Nanos::from_millis(60) <= clock.now());

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use model::{
     FOREIGN_CHARS_MAX, Machine, MachineRole, Reading, foreign_text, is_terminal_control, without_credentials,
 };
-use testbed::{LocalMachine, RunningSut, ServiceStatus, THIS_MACHINE, Watch, WatchError};
+use testbed::{LocalMachine, MonitorError, ResourceMonitor, RunningSut, ServiceStatus, THIS_MACHINE};
 use units::{Clock, Nanos, RealClock};
 
 use crate::load::Aim;
@@ -19,14 +19,14 @@ const EVERY: Nanos = Nanos::from_secs(1);
 pub(crate) struct Watcher {
     /// What it is called.
     pub(crate) machine: Machine,
-    watch: Box<dyn Watch>,
+    watch: Box<dyn ResourceMonitor>,
 }
 
 /// What was read, or why nothing was.
-pub(crate) type Told = Result<Vec<Reading>, WatchError>;
+pub(crate) type Told = Result<Vec<Reading>, MonitorError>;
 
 impl Watcher {
-    fn new(name: &str, role: MachineRole, watch: Box<dyn Watch>) -> Watcher {
+    fn new(name: &str, role: MachineRole, watch: Box<dyn ResourceMonitor>) -> Watcher {
         Watcher { machine: Machine { name: without_credentials(name), role }, watch }
     }
 
@@ -78,7 +78,7 @@ pub(crate) fn watchers(
     monitoring: &Monitoring,
     sut: Option<&RunningSut>,
     aim: &Aim,
-) -> Result<Vec<Watcher>, WatchError> {
+) -> Result<Vec<Watcher>, MonitorError> {
     let Monitoring::On { others } = monitoring else { return Ok(Vec::new()) };
     let mut watchers = here(sut, aim);
     for source in others {
@@ -119,8 +119,8 @@ mod tests {
     /// Stands for an exporter that says what it likes.
     struct Hostile;
 
-    impl Watch for Hostile {
-        fn read(&mut self, into: &mut Vec<Reading>) -> Result<(), WatchError> {
+    impl ResourceMonitor for Hostile {
+        fn read(&mut self, into: &mut Vec<Reading>) -> Result<(), MonitorError> {
             for instance in ["\u{1b}[31msda\nerror: x".to_owned(), "x".repeat(10_000), "sda".to_owned()] {
                 into.push(Reading::of(Counter::DiskReads, instance, 1));
             }

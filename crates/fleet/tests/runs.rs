@@ -1,4 +1,4 @@
-//! Whole runs against servers in this process: what is told while they go on, and what their run files hold.
+//! Whole runs against servers in this process: the events during them, and the contents of their run files.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,14 +12,14 @@ use runfile::{ReadExtent, Record, Run};
 use servers::web::{WebOptions, WebServer};
 use testkit::{closed_plan, phases};
 
-/// What was told, in its order, without what depends on the machine's speed.
+/// The events, in order, without anything that depends on the machine's speed.
 #[derive(Default)]
 struct Heard {
     /// `turn 0`, `ready`, `point 0`, …
     order: Vec<String>,
     intervals: Vec<(u32, u64)>,
     readings: usize,
-    /// Set when so many intervals were told.
+    /// Set after this many intervals.
     stop_after: Option<(usize, &'static AtomicBool)>,
 }
 
@@ -41,7 +41,7 @@ impl Observer for Heard {
     }
 }
 
-/// A second at each load point, on two threads.
+/// One second at each load point, on two threads.
 fn plan(users: &[u32]) -> Plan {
     Plan { load_threads: 2, ..closed_plan(7, users, phases(0, 1)) }
 }
@@ -71,7 +71,7 @@ fn request<'a>(plan: &Plan, target: &Target, run_file: &'a Path) -> RunRequest<'
     }
 }
 
-/// Returns the intervals that a run file holds.
+/// Returns the intervals in a run file.
 fn intervals(path: &Path) -> Vec<IntervalRecord> {
     let mut found = Vec::new();
     let extent = Run::open(path).unwrap().records(|record| {
@@ -85,10 +85,10 @@ fn intervals(path: &Path) -> Vec<IntervalRecord> {
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-/// Goal: nothing is lost between the load threads and the file: all users of both threads are in every record, what was
-/// told is what was stored, and the server answered as often as operations ended well.
+/// Goal: nothing is lost between the load threads and the file: all users of both threads are in every
+/// record, every reported event is stored, and the server's answers equal the successful operations.
 #[test]
-fn what_the_threads_did_is_told_and_stored_whole() {
+fn everything_the_threads_did_is_reported_and_stored() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.plim");
     let plan = plan(&[3, 1]);
@@ -107,7 +107,7 @@ fn what_the_threads_did_is_told_and_stored_whole() {
     assert_eq!(stored.iter().map(|one| (one.load_point, one.flow.ok)).collect::<Vec<_>>(), heard.intervals);
     for (index, users) in [(0, 3), (1, 1)] {
         let steady = stored.iter().find(|one| one.load_point == index && one.phase == Phase::Steady).unwrap();
-        // Without think time every user is in flight, but for moments.
+        // Without think time every user is in flight, except for moments.
         let busy = steady.flow.in_flight_ns as f64 / (steady.end - steady.start).0 as f64;
         assert!((f64::from(users) - 0.9..=f64::from(users)).contains(&busy), "{busy} of {users} users");
         assert_eq!(steady.health.threads, 2);
@@ -123,10 +123,10 @@ fn what_the_threads_did_is_told_and_stored_whole() {
     );
 }
 
-/// Goal: what changes on the machine concerns all alike: each load point is run with all of them, another one first each
-/// time. One that cannot begin leaves no file and does not end the others.
+/// Goal: changes on the machine affect all servers alike: each load point is run with all of them, starting
+/// with another one each time. A run that cannot start leaves no file and does not end the others.
 #[test]
-fn runs_take_turns_and_one_that_cannot_begin_does_not_end_the_others() {
+fn runs_take_turns_and_one_that_cannot_start_does_not_end_the_others() {
     let folder = tempfile::tempdir().unwrap();
     let paths = ["a", "none", "b"].map(|name| folder.path().join(format!("{name}.plim")));
     let plan = plan(&[1, 2]);
@@ -161,13 +161,13 @@ fn runs_take_turns_and_one_that_cannot_begin_does_not_end_the_others() {
     }
 }
 
-/// Goal: an interrupt ends all runs, and what was recorded stays.
+/// Goal: an interrupt ends all runs, and keeps everything recorded.
 #[test]
-fn an_interrupt_ends_all_runs_and_keeps_what_was_recorded() {
+fn an_interrupt_ends_all_runs_and_keeps_the_records() {
     static STOP: AtomicBool = AtomicBool::new(false);
     let folder = tempfile::tempdir().unwrap();
     let paths = ["a", "b"].map(|name| folder.path().join(format!("{name}.plim")));
-    // An hour, were it not for the interrupt after a second.
+    // It would take an hour without the interrupt after a second.
     let plan = Plan { phases: phases(0, 3600), ..plan(&[1]) };
     let (_server, target) = serve(plan.file_set());
     let requests = [request(&plan, &target, &paths[0]), request(&plan, &target, &paths[1])];
@@ -183,9 +183,9 @@ fn an_interrupt_ends_all_runs_and_keeps_what_was_recorded() {
     assert_eq!(heard.order.iter().filter(|one| one.starts_with("point")).count(), 1, "{:?}", heard.order);
 }
 
-/// Goal: a server with something else is not loaded.
+/// Goal: a server with other contents is not loaded.
 #[test]
-fn a_server_with_other_files_is_refused_before_any_load() {
+fn a_server_with_other_files_is_refused_before_load() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.plim");
     let plan = plan(&[1]);
@@ -202,9 +202,9 @@ fn a_server_with_other_files_is_refused_before_any_load() {
     assert_eq!(server.stop().unwrap().requests, 1);
 }
 
-/// Goal: a run file that is there is never written over, and the run ends before any load.
+/// Goal: an existing run file is never overwritten, and the run ends before any load.
 #[test]
-fn a_run_file_that_is_there_stays() {
+fn an_existing_run_file_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.plim");
     std::fs::write(&path, "precious").unwrap();

@@ -26,11 +26,11 @@ the HTML report from a browser; it has a print layout",
 }
 
 #[cfg(feature = "pdf")]
-fn moment(time: WallTime) -> ::pdf::Moment {
+fn moment(time: WallTime) -> ::pdf::UtcDateTime {
     let utc = jiff::Timestamp::from_millisecond(time.0).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
     let utc = utc.to_zoned(jiff::tz::TimeZone::UTC);
     // Months, days and times of day are positive numbers of two digits.
-    ::pdf::Moment {
+    ::pdf::UtcDateTime {
         year: utc.year().into(),
         month: utc.month().unsigned_abs(),
         day: utc.day().unsigned_abs(),

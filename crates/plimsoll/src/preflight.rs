@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::path::Path;
 
 use model::{Plan, SutPlan};
-use testbed::{State, SutLookUp, examine};
+use testbed::{CheckState, SutLookUp, examine};
 use units::Nanos;
 
 use crate::arguments::RunArguments;
@@ -64,7 +64,7 @@ fn check_machine(plan: &Plan) -> Result<(), Failure> {
         return Ok(());
     }
     let checks = examine(&doctor::input(plan, plan.sut.name != "external", None));
-    match checks.into_iter().find(|check| check.state == State::Bad && NEEDED.contains(&check.name)) {
+    match checks.into_iter().find(|check| check.state == CheckState::Bad && NEEDED.contains(&check.name)) {
         Some(check) => {
             Err(Failure::new(Exit::Testbed, format!("{}: {}", check.name, check.found)).hint(check.advice))
         }

@@ -1,27 +1,28 @@
-//! Which CPUs: lists as people write them, and the pinning of threads.
+//! CPU lists in text form, and thread affinity.
 
 use std::io;
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-/// Why a CPU list is not one.
+/// An invalid CPU list.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CpuListError {
     /// An element is neither a number nor a range.
     #[error("expected CPU numbers such as `0-1,3`, found `{0}`")]
     NotANumber(String),
     /// A range ends before it begins.
-    #[error("CPU range `{0}` ends before it begins")]
+    #[error("CPU range `{0}` ends before it starts")]
     Backwards(String),
-    /// The number is beyond what the kernel interface can name.
-    #[error("CPU {0} is beyond the highest that can be named, {max}", max = CpuSet::MAX_CPU - 1)]
+    /// The number is beyond the limit of the kernel interface.
+    #[error("CPU {0} is above the highest supported number, {max}", max = CpuSet::MAX_CPU - 1)]
     TooHigh(u32),
 }
 
-/// Reads a CPU list such as `0-1,3`; the result is sorted and each CPU occurs once.
+/// Parses a CPU list such as `0-1,3`; the result is sorted and without duplicates.
 ///
 /// # Errors
-/// If an element is not a number or a rising range, or names a CPU from 1024 on. The empty text is an error.
+/// An element is not a number or an ascending range, or a CPU number is 1024 or more. The empty text is an
+/// error.
 pub fn parse_cpu_list(text: &str) -> Result<Vec<u32>, CpuListError> {
     let mut cpus = Vec::new();
     for element in text.split(',').map(str::trim) {
@@ -42,7 +43,7 @@ pub fn parse_cpu_list(text: &str) -> Result<Vec<u32>, CpuListError> {
     Ok(cpus)
 }
 
-/// Writes CPUs, sorted, as a list with ranges: `0-1,3`; the empty text if there are none.
+/// Formats sorted CPUs as a list with ranges: `0-1,3`; empty if there are none.
 pub fn format_cpu_list(cpus: &[u32]) -> String {
     let ranges = cpus.chunk_by(|one, next| one + 1 == *next);
     let texts = ranges.map(|range| match range {
@@ -52,16 +53,16 @@ pub fn format_cpu_list(cpus: &[u32]) -> String {
     texts.collect::<Vec<_>>().join(",")
 }
 
-/// Returns the CPUs that the calling thread may run on, in rising order.
+/// Returns the CPUs that the calling thread may run on, in ascending order.
 pub fn available_cpus() -> Vec<u32> {
     let set = sched_getaffinity(None).unwrap_or_else(|_| CpuSet::new());
     (0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).map(|cpu| cpu as u32).collect()
 }
 
-/// Lets the calling thread, and what it starts from now on, run on `cpus` only.
+/// Pins the calling thread, and threads and processes it starts later, to `cpus`.
 ///
 /// # Errors
-/// If none of the CPUs exists or the thread may use none of them.
+/// None of the CPUs exists, or the thread may use none of them.
 pub fn pin_current_thread(cpus: &[u32]) -> io::Result<()> {
     let mut set = CpuSet::new();
     for cpu in cpus.iter().filter(|cpu| (**cpu as usize) < CpuSet::MAX_CPU) {
@@ -70,11 +71,11 @@ pub fn pin_current_thread(cpus: &[u32]) -> io::Result<()> {
     Ok(sched_setaffinity(None, &set)?)
 }
 
-/// Lets the calling thread stand back for others, the process's other threads included, by so much more than it does
-/// now: its nice value rises.
+/// Lowers the priority of the calling thread relative to all others, including those of this process, by
+/// raising its nice value by `by`.
 ///
 /// # Errors
-/// If the system does not allow it.
+/// The system does not allow it.
 pub fn lower_priority(by: i32) -> io::Result<()> {
     let thread = Some(rustix::thread::gettid());
     let now = rustix::process::getpriority_process(thread)?;
@@ -86,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_are_read_sorted_and_written_with_ranges() {
+    fn lists_are_parsed_sorted_and_formatted_with_ranges() {
         for (text, cpus, written) in [
             ("0", vec![0], "0"),
             ("0-1,3", vec![0, 1, 3], "0-1,3"),
@@ -101,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_is_refused_with_the_element() {
+    fn invalid_lists_are_refused_with_the_element() {
         assert_eq!(parse_cpu_list("0,x"), Err(CpuListError::NotANumber("x".into())));
         assert_eq!(parse_cpu_list(""), Err(CpuListError::NotANumber(String::new())));
         assert_eq!(parse_cpu_list("-1"), Err(CpuListError::NotANumber("-1".into())));
@@ -110,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pinned_thread_has_only_its_cpu() {
+    fn a_pinned_thread_runs_only_on_its_cpu() {
         let cpu = *available_cpus().last().unwrap();
         let pinned = std::thread::spawn(move || {
             pin_current_thread(&[cpu]).unwrap();

@@ -1,28 +1,30 @@
-//! What the load generator costs on this machine, measured once and stored, and the quota that follows.
+//! The calibration: the cost of the load generator on this machine, measured once and stored, and the SUT
+//! quota derived from it.
 
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// Part of the load CPUs that the generator may need when the SUT saturates; 0.9 would make a load point invalid.
+/// The share of the load CPUs that the generator may use when the SUT saturates; 0.9 would invalidate a load
+/// point.
 const GENERATOR_BUSY_MAX: f64 = 0.6;
 
-/// Smallest quota that is worth a run: below it the server stands still most of the time.
+/// The smallest useful quota: below it the server is paused most of the time.
 const QUOTA_MIN: f64 = 0.05;
 
-/// A calibration: the generator's own ceiling and cost per operation against the built-in server.
+/// A calibration: the generator's maximum rate and cost per operation against the built-in server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Calibration {
-    /// When it was measured, for people.
+    /// Time of the measurement, as text.
     pub date: String,
-    /// The processor it holds for.
+    /// The processor it applies to.
     pub cpu_model: String,
-    /// One per kind of load; the names are the caller's.
+    /// One case per kind of load; names are the caller's.
     pub cases: Vec<CalibrationCase>,
 }
 
-/// What one kind of load costs.
+/// The cost of one kind of load.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CalibrationCase {
@@ -32,11 +34,11 @@ pub struct CalibrationCase {
     pub generator_cpu_s_per_op: f64,
     /// CPU time of the built-in server per operation, in seconds. Above zero.
     pub sut_cpu_s_per_op: f64,
-    /// Highest rate that the generator reached, in operations per second.
+    /// Highest rate of the generator, in operations per second.
     pub ceiling_ops_per_s: f64,
 }
 
-/// Why a stored calibration cannot be used or stored.
+/// A stored calibration that cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum CalibrationError {
     /// The file cannot be read or written.
@@ -44,24 +46,24 @@ pub enum CalibrationError {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// The file does not hold a calibration.
+    /// The file does not contain a calibration.
     #[error("calibration `{path}` is damaged: {why}\nhint: run `plimsoll calibrate` again")]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// Where and why.
+        /// The position and the problem.
         why: String,
     },
 }
 
 impl Calibration {
-    /// Reads a stored calibration; `None` if there is none.
+    /// Loads a stored calibration; `None` if there is none.
     ///
     /// # Errors
-    /// If the file cannot be read or holds something else.
+    /// The file cannot be read or has other contents.
     pub fn load(path: &Path) -> Result<Option<Calibration>, CalibrationError> {
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
@@ -79,10 +81,10 @@ impl Calibration {
         Err(damaged("expected costs per operation above zero".to_owned()))
     }
 
-    /// Stores the calibration, directories included, replacing an older one in one step.
+    /// Stores the calibration atomically, creating directories as needed.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// The file cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), CalibrationError> {
         let failed = |source| CalibrationError::File { path: path.to_owned(), source };
         let text = toml::to_string(self).expect("strings, numbers and a list of them are TOML");
@@ -92,33 +94,33 @@ impl Calibration {
         std::fs::rename(&beside, path).map_err(failed)
     }
 
-    /// Returns the case of a name.
+    /// Returns the case with this name.
     pub fn case(&self, name: &str) -> Option<&CalibrationCase> {
         self.cases.iter().find(|case| case.name == name)
     }
 }
 
-/// Which CPUs server and generator have.
+/// The CPUs of server and generator.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Placement {
-    /// Each its own.
+    /// Separate CPUs.
     Apart {
         /// CPUs of the server.
         sut_cpus: f64,
         /// CPUs of the generator.
         load_cpus: f64,
     },
-    /// The same ones for both.
+    /// Shared CPUs.
     Together {
         /// CPUs of the machine.
         cpus: f64,
     },
 }
 
-/// What a quota is chosen from.
+/// The inputs of a quota.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct QuotaBasis {
-    /// Which CPUs there are.
+    /// The available CPUs.
     pub placement: Placement,
     /// CPU time of the server per operation, in seconds. Above zero.
     pub sut_cpu_s_per_op: f64,
@@ -126,20 +128,21 @@ pub struct QuotaBasis {
     pub generator_cpu_s_per_op: f64,
 }
 
-/// Returns the SUT's quota, in CPUs, at which the SUT saturates while the generator needs 60 % of its CPUs at most.
+/// Returns the SUT's quota, in CPUs, at which the SUT saturates while the generator needs at most 60 % of its
+/// CPUs.
 ///
-/// With s and g the CPU seconds per operation of server and generator, a server at its quota q does
-/// q/s operations per second, which cost the generator q·g/s CPUs. Apart: q·g/s ≤ 0.6·L, so
-/// q = min(S, 0.6·L·s/g) with S and L the CPUs of server and load. Together, on C CPUs, the generator
-/// has what the server leaves, L = C − q: q·g/s ≤ 0.6·(C − q), so q = 0.6·C / (g/s + 0.6).
-/// Rounded down to hundredths; at least 0.05, where the generator's health is left to the verdict.
+/// With s and g the CPU seconds per operation of server and generator, a server at its quota q performs q/s
+/// operations per second, which cost the generator q·g/s CPUs. Apart: q·g/s ≤ 0.6·L, so q = min(S, 0.6·L·s/g)
+/// with S and L the CPUs of server and load. Together, on C CPUs, the generator has what the server leaves, L
+/// = C − q: q·g/s ≤ 0.6·(C − q), so q = 0.6·C / (g/s + 0.6). Rounded down to hundredths; at least 0.05, in
+/// which case the verdict decides about the generator's health.
 pub fn choose_quota(basis: QuotaBasis) -> f64 {
     let ratio = basis.generator_cpu_s_per_op / basis.sut_cpu_s_per_op;
     let quota = match basis.placement {
         Placement::Apart { sut_cpus, load_cpus } => sut_cpus.min(GENERATOR_BUSY_MAX * load_cpus / ratio),
         Placement::Together { cpus } => GENERATOR_BUSY_MAX * cpus / (ratio + GENERATOR_BUSY_MAX),
     };
-    // A hair is added so that 0.29999… from a division stays 0.3.
+    // A small amount is added so that 0.29999… from a division stays 0.3.
     ((quota * 100.0 + 1e-6).floor() / 100.0).max(QUOTA_MIN)
 }
 
@@ -155,10 +158,10 @@ mod tests {
         })
     }
 
-    /// One CPU each, s = 20 µs: at g = 24 µs the server may do 0.6/24 µs = 25,000 operations per second,
+    /// One CPU each, s = 20 µs: at g = 24 µs the server may perform 0.6/24 µs = 25,000 operations per second,
     /// which cost it 0.5 CPUs; at g = 10 µs it could use 1.2 and gets the one that it has.
     #[test]
-    fn apart_the_generators_cpus_decide_until_the_servers_are_used_up() {
+    fn apart_the_generators_cpus_limit_the_quota_up_to_the_servers_cpus() {
         let placement = Placement::Apart { sut_cpus: 1.0, load_cpus: 1.0 };
         assert_eq!(quota(placement, 20.0, 24.0), 0.5);
         assert_eq!(quota(placement, 20.0, 10.0), 1.0);
@@ -167,14 +170,14 @@ mod tests {
 
     /// Two CPUs together, s = g: q = 0.6·2/1.6 = 0.75; the generator then needs 0.75 of the 1.25 left, 60 %.
     #[test]
-    fn together_the_generator_has_what_the_server_leaves() {
+    fn together_the_generator_gets_the_rest_of_the_cpus() {
         let q = quota(Placement::Together { cpus: 2.0 }, 15.0, 15.0);
         assert_eq!(q, 0.75);
         assert!((q / (2.0 - q) - GENERATOR_BUSY_MAX).abs() < 1e-12);
     }
 
     #[test]
-    fn a_stored_calibration_comes_back() {
+    fn a_stored_calibration_round_trips() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("state/plimsoll/calibration.toml");
         assert!(Calibration::load(&path).unwrap().is_none());

@@ -1,11 +1,11 @@
-//! How many files this process may open: every connection is one.
+//! The limit on open files: every connection is one.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// The kernel's own highest limit, as it comes. Source: Linux, `fs.nr_open`.
 const OPEN_FILES_MAX: u64 = 1 << 20;
 
-/// Raises the number of files that this process may open as far as it may; returns the limits before and after.
+/// Raises the limit on open files of this process as far as allowed; returns the limits before and after.
 pub fn raise_open_files() -> (u64, u64) {
     let before = getrlimit(Resource::Nofile);
     let number = |limit: Option<u64>| limit.unwrap_or(u64::MAX);
@@ -17,7 +17,7 @@ pub fn raise_open_files() -> (u64, u64) {
     (number(before.current), number(after))
 }
 
-/// Returns how many files this process, and what it starts, may open once the limit is raised.
+/// Returns the limit on open files of this process and its children once it is raised.
 pub fn open_files_max() -> u64 {
     getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX).min(OPEN_FILES_MAX)
 }
@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_limit_is_raised_as_far_as_it_may() {
+    fn the_limit_is_raised_to_the_hard_limit() {
         let (before, after) = raise_open_files();
         assert!(before <= after);
         assert_eq!(getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX), after);

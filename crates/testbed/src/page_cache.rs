@@ -1,4 +1,4 @@
-//! Taking files out of the page cache.
+//! Eviction of files from the page cache.
 
 use std::fs::File;
 use std::io;
@@ -6,18 +6,18 @@ use std::path::PathBuf;
 
 use rustix::fs::{Advice, fadvise};
 
-/// Writes files to their disk and takes their pages out of the page cache.
+/// Writes files to disk and evicts their pages from the page cache.
 ///
-/// A page is charged to the control group that read it first. What was in memory before costs a server nothing, so a
-/// limit on its memory would not bind. Pages that some process has mapped stay, and so does everything on a file system
-/// in memory. Source: posix_fadvise(2), `POSIX_FADV_DONTNEED`.
+/// A page is charged to the control group that read it first. Pages already in memory cost a server nothing,
+/// so a limit on its memory would not bind. Pages mapped by a process stay, and so does everything on a
+/// memory file system. Source: posix_fadvise(2), `POSIX_FADV_DONTNEED`.
 ///
 /// # Errors
-/// The first file that cannot be opened or written to its disk.
+/// The first file that cannot be opened or written to disk.
 pub fn evict(files: impl IntoIterator<Item = PathBuf>) -> Result<(), (PathBuf, io::Error)> {
     for path in files {
         let evicted = File::open(&path).and_then(|file| {
-            // Pages that are yet to be written would stay.
+            // Dirty pages would stay.
             file.sync_data()?;
             Ok(fadvise(&file, 0, None, Advice::DontNeed)?)
         });
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn content_stays_and_a_missing_file_is_named() {
+    fn contents_are_kept_and_a_missing_file_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         std::fs::write(&path, vec![b'x'; 100_000]).unwrap();

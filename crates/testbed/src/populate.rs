@@ -1,4 +1,4 @@
-//! Laying out a file set.
+//! Creation of file sets on disk.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -12,39 +12,39 @@ use std::time::{Duration, SystemTime};
 
 use model::{Content, FileSet, SetFile};
 
-/// Name of the file that tells which file set a directory holds.
+/// Name of the file that identifies the file set of a directory.
 const MARKER: &str = ".plimsoll-dataset";
 
 /// The modification time of every file, so that conditional requests have known answers: 2000-01-01 00:00:00 UTC, in
 /// seconds of Unix time.
 pub const MODIFIED_UNIX_S: u64 = 946_684_800;
 
-/// The most threads that write: more than a disk takes.
+/// Maximum number of writer threads: more than a disk can use.
 const THREADS_MAX: usize = 4;
 
-/// How much is made and written at once.
+/// Bytes that are generated and written at once.
 const BUFFER_BYTES: usize = 1024 * 1024;
 
-/// A file set that is in place.
+/// A file set on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Populated {
-    /// Where it is.
+    /// Its directory.
     pub directory: PathBuf,
-    /// How many files it has.
+    /// Number of files.
     pub files: u64,
-    /// Their size together.
+    /// Total size of the files.
     pub bytes: u64,
-    /// Whether it was there already, complete.
+    /// Whether it already existed completely.
     pub reused: bool,
 }
 
-/// Why a file set could not be laid out.
+/// A file set that could not be created.
 #[derive(Debug, thiserror::Error)]
 pub enum PopulateError {
-    /// The directory holds files that are not ours.
+    /// The directory contains files that Plimsoll did not create.
     #[error(
-        "directory `{directory}` holds other files (`{found}`), so the file set is not written there\n\
-         hint: name a directory that is empty or does not exist yet"
+        "directory `{directory}` contains other files (`{found}`), so the file set is not written there\n\
+         hint: choose a directory that is empty or does not exist"
     )]
     Occupied {
         /// The directory.
@@ -52,23 +52,23 @@ pub enum PopulateError {
         /// One of the files.
         found: String,
     },
-    /// An object's path would lead out of the directory.
+    /// The path of an object leads out of the directory.
     #[error("object path `{0}` is not a plain path below `/`")]
     UnsafePath(String),
     /// No space is left.
     #[error(
-        "no space left for the file set: `{path}` of {needed} bytes altogether: {source}\n\
-             hint: name a directory on another file system, or free space there"
+        "no space left for the file set: `{path}` ({needed} bytes in total): {source}\n\
+             hint: choose a directory on another file system, or free some space"
     )]
     Full {
         /// The file that did not fit.
         path: PathBuf,
         /// Size of the whole set.
         needed: u64,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// The user asked for the end.
+    /// The user interrupted the run.
     #[error("interrupted before the file set was complete")]
     Stopped,
     /// A file cannot be written.
@@ -76,19 +76,20 @@ pub enum PopulateError {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
 }
 
-/// Lays out `files` below `directory`, which is made if it does not exist.
+/// Creates `files` below `directory`, which is created if needed.
 ///
-/// A directory that holds the same set already is used as it is. One that holds another set, such as that of a smaller
-/// load, keeps the files that both have. `progress` hears the number of bytes in place so far, at least once per MiB
-/// written.
+/// A directory that contains the same set is used as it is. One that contains another set, such as that of a
+/// smaller load, keeps the files that both have. `progress` receives the number of bytes in place so far, at
+/// least once per MiB written.
 ///
 /// # Errors
-/// If the directory holds files that are not ours, a path leads out of it, or a file cannot be written.
+/// The directory contains files that Plimsoll did not create, a path leads out of it, or a file cannot be
+/// written.
 pub fn populate(
     directory: &Path,
     files: &FileSet,
@@ -97,8 +98,8 @@ pub fn populate(
     populate_unless(directory, files, &AtomicBool::new(false), progress)
 }
 
-/// Lays `files` out likewise, but ends with an error when `stop` is set. What is there then is not taken for complete
-/// later.
+/// Creates `files` in the same way, but returns an error when `stop` is set. An incomplete set is not taken
+/// for complete later.
 ///
 /// # Errors
 /// As for [`populate`], and [`PopulateError::Stopped`].
@@ -133,29 +134,30 @@ pub fn populate_unless(
     if reused {
         return Ok(populated);
     }
-    // The marker goes first, without the list: what an interrupted run leaves is ours, and not complete.
+    // The marker is written first, without the list: it identifies an interrupted set as ours, and as
+    // incomplete.
     create_parents(&marker)?;
     write(&marker, bytes, |file| file.write_all(b"incomplete\n"))?;
     let in_place = bytes - missing.iter().map(|(file, _)| file.bytes).sum::<u64>();
-    let work = Work { content: Content::new(files.content_seed), needed: bytes, stop };
+    let work = PopulateJob { content: Content::new(files.content_seed), needed: bytes, stop };
     write_all(&missing, &work, in_place, &mut progress)?;
     let lines = files.files.iter().map(|file| line(file) + "\n");
     write(&marker, bytes, |file| file.write_all((head + &lines.collect::<String>()).as_bytes()))?;
     Ok(populated)
 }
 
-/// What all threads that write have in common.
-struct Work<'a> {
+/// The state shared by all writer threads.
+struct PopulateJob<'a> {
     content: Content,
-    /// Bytes of the whole set.
+    /// Size of the whole set in bytes.
     needed: u64,
     stop: &'a AtomicBool,
 }
 
-/// Writes files on several threads, each a part of the list; `progress` hears the bytes in place so far.
+/// Writes files on several threads, each a part of the list; `progress` receives the bytes in place so far.
 fn write_all(
     files: &[(&SetFile, &PathBuf)],
-    work: &Work<'_>,
+    work: &PopulateJob<'_>,
     mut in_place: u64,
     progress: &mut impl FnMut(u64),
 ) -> Result<(), PopulateError> {
@@ -178,10 +180,10 @@ fn write_all(
     })
 }
 
-/// Writes some of the files, one after another; `written` hears how much.
+/// Writes some of the files, one after another; `written` receives the number of bytes.
 fn write_part(
     files: &[(&SetFile, &PathBuf)],
-    work: &Work<'_>,
+    work: &PopulateJob<'_>,
     written: &Sender<u64>,
 ) -> Result<(), PopulateError> {
     let mut buffer = vec![0; BUFFER_BYTES];
@@ -190,14 +192,14 @@ fn write_part(
         if work.stop.load(Ordering::Relaxed) {
             return Err(PopulateError::Stopped);
         }
-        // Files of one directory mostly follow one another.
+        // Files of one directory are mostly adjacent.
         if parent != path.parent() {
             create_parents(path)?;
             parent = path.parent();
         }
         write(path, work.needed, |file| {
             write_object(file, &work.content, set_file.object, set_file.bytes, &mut buffer, |bytes| {
-                // Who listens does so until all threads have ended.
+                // The receiver lives until all threads have ended.
                 let _ = written.send(bytes);
             })?;
             file.set_modified(modified())
@@ -230,8 +232,8 @@ fn modified() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(MODIFIED_UNIX_S)
 }
 
-/// Returns what all files of a set have in common. With [`line()`] the whole identity of a set is text: no hash, so that
-/// a difference can be looked at.
+/// Returns the common properties of all files of a set. Together with [`line()`] the complete identity of a
+/// set is text rather than a hash, so that differences can be inspected.
 fn head(files: &FileSet) -> String {
     format!("plimsoll file set, form 2\ncontent seed {}\n", files.content_seed)
 }
@@ -247,8 +249,8 @@ fn is_right(path: &Path, file: &SetFile) -> bool {
     })
 }
 
-/// Returns where an object's file is. Only plain names below the root are taken: a path comes from a
-/// file list that a user may have got from somewhere.
+/// Returns the path of an object's file. Only plain names below the root are accepted, because paths come
+/// from file lists of any origin.
 fn below(directory: &Path, path: &str) -> Result<PathBuf, PopulateError> {
     let refused = || PopulateError::UnsafePath(path.to_owned());
     let relative = path.strip_prefix('/').ok_or_else(refused)?;
@@ -272,7 +274,7 @@ fn create_parents(path: &Path) -> Result<(), PopulateError> {
     fs::create_dir_all(parent).map_err(|source| PopulateError::File { path: parent.to_owned(), source })
 }
 
-/// Writes a new file in the place of whatever is there; a link is replaced, not followed.
+/// Writes a new file, replacing an existing one; a link is replaced, not followed.
 fn write(
     path: &Path,
     needed: u64,
@@ -314,13 +316,13 @@ mod tests {
     }
 
     #[test]
-    fn files_hold_the_content_of_their_object_and_progress_adds_up() {
+    fn files_contain_their_objects_and_progress_adds_up() {
         let place = tempfile::tempdir().unwrap();
         let directory = place.path().join("new/root");
         let mut heard = Vec::new();
         let populated = populate(&directory, &set(), |bytes| heard.push(bytes)).unwrap();
         assert_eq!((populated.files, populated.bytes, populated.reused), (3, 2_500_500, false));
-        // Threads take turns as they like; what they say adds up.
+        // Threads interleave in any order; their progress adds up.
         assert_eq!(heard.len(), 4);
         assert!(heard.is_sorted() && heard.last() == Some(&2_500_500), "{heard:?}");
         let content = Content::new(7);
@@ -331,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_set_is_reused_and_a_damaged_or_other_one_is_refreshed() {
+    fn an_equal_set_is_reused_and_a_damaged_or_different_one_is_rewritten() {
         let place = tempfile::tempdir().unwrap();
         let again = |files: &FileSet| populate(place.path(), files, |_| {}).unwrap().reused;
         assert!(!again(&set()));
@@ -346,7 +348,7 @@ mod tests {
 
     /// A server without files still needs the directory.
     #[test]
-    fn an_empty_set_is_a_directory_with_nothing_but_its_marker() {
+    fn an_empty_set_is_a_directory_with_only_its_marker() {
         let place = tempfile::tempdir().unwrap();
         let directory = place.path().join("root");
         assert!(!populate(&directory, &files(1, &[]), |_| {}).unwrap().reused);
@@ -355,14 +357,14 @@ mod tests {
     }
 
     #[test]
-    fn what_was_stopped_is_not_taken_for_complete() {
+    fn a_stopped_set_is_not_taken_for_complete() {
         let place = tempfile::tempdir().unwrap();
         let stopped = populate_unless(place.path(), &set(), &AtomicBool::new(true), |_| {});
         assert!(matches!(stopped, Err(PopulateError::Stopped)));
         assert!(!populate(place.path(), &set(), |_| {}).unwrap().reused);
     }
 
-    /// Goal: a larger load needs more files, not the same ones again.
+    /// Goal: a larger load needs additional files, not the same ones again.
     #[test]
     fn a_larger_set_keeps_the_files_of_a_smaller_one() {
         let place = tempfile::tempdir().unwrap();
@@ -384,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupted_set_is_not_taken_for_a_whole_one() {
+    fn an_interrupted_set_is_not_taken_for_complete() {
         let place = tempfile::tempdir().unwrap();
         fs::write(place.path().join(MARKER), "incomplete\n").unwrap();
         fs::write(place.path().join("a.html"), vec![b'x'; 500]).unwrap();
@@ -392,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_with_other_files_is_left_alone() {
+    fn a_directory_with_other_files_is_refused() {
         let place = tempfile::tempdir().unwrap();
         fs::write(place.path().join("thesis.tex"), "x").unwrap();
         let error = populate(place.path(), &set(), |_| {}).unwrap_err();
@@ -424,9 +426,9 @@ mod tests {
         assert_eq!(fs::read_to_string(&outside).unwrap(), "mine");
     }
 
-    /// Goal: a full disk says so. `/dev/full` answers every write that way.
+    /// Goal: a full disk is reported. `/dev/full` answers every write with this error.
     #[test]
-    fn a_full_disk_is_named() {
+    fn a_full_disk_is_reported() {
         let full = File::options().write(true).open("/dev/full").unwrap();
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("x");

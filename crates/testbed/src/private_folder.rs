@@ -1,9 +1,9 @@
-//! Folders of one user alone, in places where everybody may write.
+//! Private folders of one user in directories that everybody may write to.
 //!
-//! `/dev/shm` and `/var/tmp` are shared by all users of a machine. What is in a folder there is safe from the others if
-//! the folder belongs to this user, nobody else may write into it, and nobody else can exchange one of the folders above
-//! it: those belong to root or this user, and where others may write, the sticky bit keeps them from renaming what is
-//! not theirs.
+//! `/dev/shm` and `/var/tmp` are shared by all users of a machine. The contents of a folder there are safe
+//! from others if the folder belongs to this user, nobody else may write to it, and nobody else can replace
+//! one of its parents: these belong to root or this user, and where others may write, the sticky bit keeps
+//! them from renaming what is not theirs.
 
 use std::fs::{self, DirBuilder, Metadata, Permissions};
 use std::io;
@@ -14,43 +14,43 @@ use rustix::fs::{Access, access};
 use rustix::process::geteuid;
 
 use crate::inventory::name_of_user;
-use crate::system_file;
+use crate::kernel_file;
 
-/// Only the user may enter.
+/// Mode that admits only the user.
 const PRIVATE: u32 = 0o700;
 
-/// Besides the user, one group may pass through to what it knows by name; it cannot list what is there.
+/// Mode that also lets one group pass through to names it knows, without listing them.
 const PASSABLE: u32 = 0o710;
 
-/// Rights of others than the owner to change what is in a folder.
+/// Rights of group and others to change a folder.
 const OTHERS_WRITE: u32 = 0o022;
 
-/// The right of everybody to change what is in a folder.
+/// The right of others to change a folder.
 const EVERYBODY_WRITES: u32 = 0o002;
 
-/// Only the owner of something in the folder may rename or remove it.
+/// Restricts renaming and removal in a folder to the owners.
 const STICKY: u32 = 0o1000;
 
-/// The owner that the kernel shows where it has none for this user name space. Source: Linux, `kernel.overflowuid`.
+/// The owner shown by the kernel for users outside this user namespace. Source: Linux, `kernel.overflowuid`.
 const UNKNOWN_USER: u32 = 65_534;
 
-/// Why a folder is not used.
+/// A folder that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
-    /// The folder of this user is somebody else's.
+    /// The private folder of this user belongs to another user.
     #[error("`{path}` belongs to {owner}, expected {user}\nhint: {}", remove_hint(.path, .owner))]
     Foreign {
         /// The folder.
         path: PathBuf,
-        /// Whose it is.
+        /// Its owner.
         owner: String,
-        /// Whose it should be.
+        /// The expected owner.
         user: String,
     },
-    /// Others can write into the folder of this user.
+    /// Others can write to the private folder of this user.
     #[error(
-        "others can write into `{path}` (mode {mode:04o}), so what is in it may be theirs\n\
-         hint: remove it with `rm -r {path}`; it is made again with mode 0700"
+        "others can write to `{path}` (mode {mode:04o}), so its contents may be theirs\n\
+         hint: remove it with `rm -r {path}`; it is recreated with mode 0700"
     )]
     Open {
         /// The folder.
@@ -58,59 +58,59 @@ pub enum FolderError {
         /// Its permissions.
         mode: u32,
     },
-    /// There is something else of this name.
-    #[error("`{path}` is not a folder\nhint: remove it with `rm {path}`; the folder is made then")]
+    /// The path exists but is not a folder.
+    #[error("`{path}` is not a folder\nhint: remove it with `rm {path}`; the folder is then created")]
     NotAFolder {
-        /// What is there.
+        /// The path.
         path: PathBuf,
     },
-    /// A folder above it belongs to somebody else.
+    /// A parent folder belongs to another user.
     #[error(
-        "`{parent}` belongs to {owner}, who can exchange what is below it, such as `{path}`\n\
+        "`{parent}` belongs to {owner}, who can replace its contents, such as `{path}`\n\
          hint: `chown root {parent}` makes it safe"
     )]
     ForeignParent {
         /// The folder.
         path: PathBuf,
-        /// The one above it.
+        /// The parent.
         parent: PathBuf,
-        /// Whose that is.
+        /// Its owner.
         owner: String,
     },
-    /// Others can rename what is in a folder above it.
+    /// Others can rename the contents of a parent folder.
     #[error(
-        "others can exchange what is in `{parent}` (mode {mode:04o}), such as `{path}`\n\
-         hint: `chmod +t {parent}` makes it safe: then only owners can rename or remove what is in it"
+        "others can replace the contents of `{parent}` (mode {mode:04o}), such as `{path}`\n\
+         hint: `chmod +t {parent}` makes it safe: then only owners can rename or remove its contents"
     )]
     OpenParent {
         /// The folder.
         path: PathBuf,
-        /// The one above it.
+        /// The parent.
         parent: PathBuf,
         /// Its permissions.
         mode: u32,
     },
-    /// The system said no.
+    /// A system call failed.
     #[error("cannot {doing} the folder `{path}`: {source}")]
     System {
-        /// What was tried: `make`.
+        /// The attempted action: `create`.
         doing: &'static str,
         /// The folder.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
 }
 
 fn remove_hint(path: &Path, owner: &str) -> String {
     match geteuid().is_root() {
-        true => format!("look what is in it, then remove it with `rm -r {}`", path.display()),
+        true => format!("inspect its contents, then remove it with `rm -r {}`", path.display()),
         false if owner == "root" => "only root can remove it".to_owned(),
         false => format!("only {owner} or root can remove it"),
     }
 }
 
-/// Returns the folder that this user has for itself in a shared one: `/dev/shm/plimsoll-1000`.
+/// Returns the path of this user's private folder in a shared one: `/dev/shm/plimsoll-1000`.
 pub fn private_folder_in(shared: &Path) -> PathBuf {
     shared.join(folder_name())
 }
@@ -119,18 +119,18 @@ fn folder_name() -> String {
     format!("plimsoll-{}", geteuid().as_raw())
 }
 
-/// Makes a folder for this user alone, mode 0700, unless it is there, and returns where it is, free of links.
+/// Creates a private folder with mode 0700 unless it exists, and returns its path with links resolved.
 ///
-/// One that is there is used if it belongs to this user and others cannot write into it; others lose the right to read
-/// it, but for the group that `let_group_through` let in.
+/// An existing one is used if it belongs to this user and others cannot write to it; others lose the right to
+/// read it, except a group admitted by `let_group_through`.
 ///
 /// # Errors
-/// If it cannot be made, or others can change what is in it or above it.
+/// It cannot be created, or others can change it or its parents.
 pub fn make_private_folder(path: &Path) -> Result<PathBuf, FolderError> {
     let path = make_own_folder(path)?;
     let failed =
         |doing| move |source, path: &Path| FolderError::System { doing, path: path.to_owned(), source };
-    let mode = fs::symlink_metadata(&path).map_err(|source| failed("look at")(source, &path))?.mode() & 0o777;
+    let mode = fs::symlink_metadata(&path).map_err(|source| failed("inspect")(source, &path))?.mode() & 0o777;
     if mode != PRIVATE && mode != PASSABLE {
         let private = Permissions::from_mode(PRIVATE);
         fs::set_permissions(&path, private).map_err(|source| failed("protect")(source, &path))?;
@@ -138,16 +138,16 @@ pub fn make_private_folder(path: &Path) -> Result<PathBuf, FolderError> {
     Ok(path)
 }
 
-/// Makes a folder of this user's, with mode 0700, unless it is there; returns where it is, free of links. Who may read one
-/// that is there stays as it is.
+/// Creates a folder of this user with mode 0700 unless it exists; returns its path with links resolved. Read
+/// permissions of an existing one are kept.
 ///
 /// # Errors
-/// If it cannot be made, or others can change what is in it or above it.
+/// It cannot be created, or others can change it or its parents.
 pub fn make_own_folder(path: &Path) -> Result<PathBuf, FolderError> {
     let path = in_safe_parent(path)?;
     match DirBuilder::new().mode(PRIVATE).create(&path) {
         Err(source) if source.kind() != io::ErrorKind::AlreadyExists => {
-            return Err(FolderError::System { doing: "make", path, source });
+            return Err(FolderError::System { doing: "create", path, source });
         }
         _ => {}
     }
@@ -155,7 +155,7 @@ pub fn make_own_folder(path: &Path) -> Result<PathBuf, FolderError> {
     Ok(path)
 }
 
-/// Returns whether a folder for this user alone is there or could be made; makes nothing.
+/// Returns whether a private folder exists or could be created; creates nothing.
 ///
 /// # Errors
 /// As for [`make_private_folder`].
@@ -165,7 +165,7 @@ pub fn check_private_folder(path: &Path) -> Result<(), FolderError> {
         Err(FolderError::System { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
             let parent = path.parent().unwrap_or(Path::new("/"));
             access(parent, Access::WRITE_OK | Access::EXEC_OK).map_err(|errno| FolderError::System {
-                doing: "make",
+                doing: "create",
                 source: errno.into(),
                 path,
             })
@@ -174,11 +174,11 @@ pub fn check_private_folder(path: &Path) -> Result<(), FolderError> {
     }
 }
 
-/// Lets a group pass through the private folders of this user on the way to `path`, as servers have to that take other
-/// rights than ours.
+/// Lets a group pass through the private folders of this user on the way to `path`, for servers that run as
+/// another user.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn let_group_through(path: &Path, group: u32) -> io::Result<()> {
     let name = folder_name();
     let is_private = |folder: &&Path| folder.file_name().is_some_and(|own| own == name.as_str());
@@ -189,24 +189,24 @@ pub fn let_group_through(path: &Path, group: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the private folder of this user that a path leads through; `None` if it leads elsewhere.
+/// Returns the private folder of this user that contains a path; `None` if there is none.
 pub fn private_folder_of(path: &Path) -> Option<&Path> {
     let name = folder_name();
     path.ancestors().find(|folder| folder.file_name().is_some_and(|own| own == name.as_str()))
 }
 
-/// Returns the path with all links above it followed, if nobody else can exchange one of the folders above it.
+/// Returns the path with the links in its parents resolved, if nobody else can replace a parent.
 fn in_safe_parent(path: &Path) -> Result<PathBuf, FolderError> {
-    let look = |source| FolderError::System { doing: "look at", path: path.to_owned(), source };
+    let look = |source| FolderError::System { doing: "inspect", path: path.to_owned(), source };
     let path = std::path::absolute(path).map_err(look)?;
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(FolderError::NotAFolder { path });
     };
-    let look = |source| FolderError::System { doing: "look at", path: parent.to_owned(), source };
+    let look = |source| FolderError::System { doing: "inspect", path: parent.to_owned(), source };
     let parent = parent.canonicalize().map_err(look)?;
     for folder in parent.ancestors() {
         let found = fs::symlink_metadata(folder).map_err(|source| FolderError::System {
-            doing: "look at",
+            doing: "inspect",
             path: folder.to_owned(),
             source,
         })?;
@@ -221,7 +221,7 @@ fn check_parent(path: &Path, parent: &Path, found: &Metadata) -> Result<(), Fold
         let owner = name_of_user(found.uid());
         return Err(FolderError::ForeignParent { path, parent: parent.to_owned(), owner });
     }
-    // Whoever is in root's group is trusted with root's folders.
+    // Members of root's group are trusted with root's folders.
     let by_others = if found.gid() == 0 { EVERYBODY_WRITES } else { OTHERS_WRITE };
     match mode & by_others != 0 && mode & STICKY == 0 {
         true => Err(FolderError::OpenParent { path, parent: parent.to_owned(), mode }),
@@ -231,7 +231,7 @@ fn check_parent(path: &Path, parent: &Path, found: &Metadata) -> Result<(), Fold
 
 fn check_own(path: &Path) -> Result<(), FolderError> {
     let found = fs::symlink_metadata(path).map_err(|source| FolderError::System {
-        doing: "look at",
+        doing: "inspect",
         path: path.to_owned(),
         source,
     })?;
@@ -248,14 +248,14 @@ fn check_own(path: &Path) -> Result<(), FolderError> {
     }
 }
 
-/// Returns whether a number stands for a user outside of this user name space, where root can be one of them: in a
-/// container without root, `/` belongs to nobody that is known inside.
+/// Returns whether an id stands for a user outside this user namespace, which may be root: in a rootless
+/// container, `/` belongs to an unknown user.
 fn is_outside(uid: u32) -> bool {
     let is_mapped = |line: &str| {
         let numbers: Vec<u64> = line.split_ascii_whitespace().filter_map(|one| one.parse().ok()).collect();
         matches!(numbers[..], [first, _, n] if (first..first + n).contains(&u64::from(uid)))
     };
-    let map = system_file::read("/proc/self/uid_map").unwrap_or_default();
+    let map = kernel_file::read("/proc/self/uid_map").unwrap_or_default();
     uid == UNKNOWN_USER && !map.is_empty() && !map.lines().any(is_mapped)
 }
 
@@ -272,15 +272,15 @@ mod tests {
     }
 
     #[test]
-    fn a_private_folder_is_made_used_again_and_closed_to_others() {
+    fn a_private_folder_is_created_reused_and_closed_to_others() {
         let place = tempfile::tempdir().unwrap();
         let path = private_folder_in(place.path());
         check_private_folder(&path).unwrap();
-        assert!(!path.exists(), "looking makes nothing");
+        assert!(!path.exists(), "checking creates nothing");
         let made = make_private_folder(&path).unwrap();
         assert_eq!((made.file_name(), mode(&made)), (path.file_name(), 0o700));
         fs::write(made.join("kept"), "").unwrap();
-        // As programs made it that took the usual mode.
+        // As created with the default mode by other programs.
         set_mode(&made, 0o755);
         check_private_folder(&path).unwrap();
         assert_eq!(make_private_folder(&path).unwrap(), made);
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_passes_through_private_folders_and_no_others() {
+    fn only_the_admitted_group_passes_through_private_folders() {
         let place = tempfile::tempdir().unwrap();
         let path = make_private_folder(&private_folder_in(place.path())).unwrap();
         let deep = path.join("files/web96");
@@ -297,16 +297,16 @@ mod tests {
         assert_eq!(private_folder_of(&deep), Some(path.as_path()));
         assert_eq!(private_folder_of(place.path()), None);
         let before = mode(place.path());
-        // Our own group, which anybody may give a folder of theirs to.
+        // This process's own group, which its user may assign to the folder.
         let group = rustix::process::getegid().as_raw();
         let_group_through(&deep, group).unwrap();
         assert_eq!((mode(&path), mode(place.path())), (0o710, before));
         assert_eq!(make_private_folder(&path).unwrap(), path);
-        assert_eq!(mode(&path), 0o710, "a server may run that still needs it");
+        assert_eq!(mode(&path), 0o710, "a running server may still need it");
     }
 
     #[test]
-    fn what_others_can_write_into_is_refused() {
+    fn a_folder_writable_by_others_is_refused() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("own");
         fs::create_dir(&path).unwrap();
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_or_a_file_in_the_place_of_the_folder_is_refused() {
+    fn a_link_or_a_file_instead_of_the_folder_is_refused() {
         let place = tempfile::tempdir().unwrap();
         let (real, link) = (place.path().join("real"), place.path().join("link"));
         fs::create_dir(&real).unwrap();
@@ -341,13 +341,13 @@ mod tests {
         assert!(matches!(error, FolderError::NotAFolder { .. }), "{error}");
         fs::write(place.path().join("file"), "").unwrap();
         assert!(make_private_folder(&place.path().join("file")).is_err());
-        // Above it links are followed, and what they lead to is looked at.
+        // Links in the parents are followed, and their targets are checked.
         assert_eq!(make_private_folder(&link.join("own")).unwrap(), real.canonicalize().unwrap().join("own"));
     }
 
-    /// Only root can give folders away, so elsewhere there is nothing to be tried.
+    /// Only root can give folders away, so other users have nothing to test.
     #[test]
-    fn what_belongs_to_another_user_is_refused_with_names() {
+    fn a_folder_of_another_user_is_refused_with_names() {
         if !geteuid().is_root() {
             return;
         }
@@ -357,9 +357,9 @@ mod tests {
         std::os::unix::fs::chown(&path, Some(1), None).unwrap();
         let text = make_private_folder(&path).unwrap_err().to_string();
         assert!(text.contains("belongs to daemon, expected root"), "{text}");
-        assert!(text.contains("hint: look what is in it, then remove it with `rm -r "), "{text}");
+        assert!(text.contains("hint: inspect its contents, then remove it with `rm -r "), "{text}");
         let text = make_private_folder(&path.join("below")).unwrap_err().to_string();
-        assert!(text.contains("belongs to daemon, who can exchange what is below it"), "{text}");
+        assert!(text.contains("belongs to daemon, who can replace its contents"), "{text}");
         assert!(!path.join("below").exists());
     }
 }

@@ -1,44 +1,44 @@
-//! Processes as `/proc` shows them: whose child, since when, and how much CPU.
+//! Processes in `/proc`: parents, start times and CPU time.
 
 use std::collections::HashSet;
 
 use rustix::process::{Pid, Signal, kill_process};
 use units::Nanos;
 
-use crate::system_file;
+use crate::kernel_file;
 
-/// One line of `/proc/PID/stat`, as far as it is of use here. Times in clock ticks.
+/// The used fields of a line of `/proc/PID/stat`. Times in clock ticks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ProcessStat {
-    /// The process.
+    /// Process id.
     pub pid: u32,
-    /// `Z` for one that has ended and was not yet collected.
+    /// `Z` for an ended process that was not yet reaped.
     pub state: char,
-    /// Its parent.
+    /// Parent process id.
     pub parent: u32,
-    /// Its process group.
+    /// Process group id.
     pub group: u32,
-    /// User and system time of its own, all its threads together.
+    /// Its own user and system time, over all threads.
     pub own_ticks: u64,
-    /// The same and that of its collected children.
+    /// The same, including that of its reaped children.
     pub cpu_ticks: u64,
-    /// How many threads it has.
+    /// Number of threads.
     pub threads: u32,
-    /// When it began, in ticks since the machine started: tells two bearers of one number apart.
+    /// Start time in ticks since boot: distinguishes processes that reuse an id.
     pub start_ticks: u64,
     /// Resident memory in pages.
     pub resident_pages: u64,
 }
 
 impl ProcessStat {
-    /// Returns the state of a process; `None` if there is none with this number.
+    /// Returns the status of a process; `None` if it does not exist.
     pub fn of(pid: u32) -> Option<ProcessStat> {
-        Some(parse_stat(&system_file::read(format!("/proc/{pid}/stat"))?)?.1)
+        Some(parse_stat(&kernel_file::read(format!("/proc/{pid}/stat"))?)?.1)
     }
 }
 
-/// Reads the text of `/proc/PID/stat`, and of a thread's: its name, which may hold blanks and parentheses itself, and
-/// what else is of use.
+/// Parses the text of `/proc/PID/stat`, or of a thread: the name, which may contain blanks and parentheses,
+/// and the used fields.
 ///
 /// Source: proc_pid_stat(5): fields 2 comm, 3 state, 4 ppid, 5 pgrp, 14–17 utime stime cutime cstime, 20 num_threads,
 /// 22 starttime, 24 rss.
@@ -62,31 +62,32 @@ pub fn parse_stat(text: &str) -> Option<(&str, ProcessStat)> {
     Some((name, stat))
 }
 
-/// Returns all processes of the machine that are visible.
+/// Returns all visible processes of the machine.
 fn all() -> Vec<ProcessStat> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
     let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     pids.filter_map(ProcessStat::of).collect()
 }
 
-/// Returns the CPU time of leaders of process groups, of their groups and of all descendants, so far.
+/// Returns the CPU time so far of process group leaders, their groups and all descendants.
 ///
-/// Processes that ended without their parent's notice are missing, so this may fall; cgroups do better.
+/// Processes that ended without being reaped by their parent are missing, so this may decrease; cgroups are
+/// more accurate.
 pub fn family_cpu(leaders: &[u32]) -> Nanos {
     let ticks: u64 = family(leaders, &all()).map(|process| process.cpu_ticks).sum();
     Nanos(ticks * 1_000_000_000 / rustix::param::clock_ticks_per_second())
 }
 
-/// Returns process groups and all descendants of their leaders, so that they can be ended later with [`kill`].
+/// Returns process groups and all descendants of their leaders, to be killed later with [`kill`].
 pub fn family_of(leaders: &[u32]) -> Vec<ProcessStat> {
     family(leaders, &all()).copied().collect()
 }
 
-/// Kills a process, unless its number has gone to another one in the meantime.
+/// Kills a process, unless its id has been reused in the meantime.
 pub fn kill(process: &ProcessStat) {
     let is_the_same = ProcessStat::of(process.pid).is_some_and(|now| now.start_ticks == process.start_ticks);
     if let Some(pid) = Pid::from_raw(process.pid.cast_signed()).filter(|_| is_the_same) {
-        // One that is gone already is what we want.
+        // The process may already be gone.
         let _ = kill_process(pid, Signal::KILL);
     }
 }
@@ -110,9 +111,9 @@ fn family<'a>(leaders: &[u32], all: &'a [ProcessStat]) -> impl Iterator<Item = &
 mod tests {
     use super::*;
 
-    /// Recorded from a worker whose name was made awkward; utime 12, stime 30, cutime 1, cstime 2.
+    /// Recorded from a worker with an awkward name; utime 12, stime 30, cutime 1, cstime 2.
     #[test]
-    fn a_name_with_parentheses_does_not_move_the_fields() {
+    fn a_name_with_parentheses_does_not_shift_the_fields() {
         let text = "4242 (ng) inx) S 4241 4200 4200 0 -1 4194624 900 0 0 0 12 30 1 2 20 0 1 0 777 5 6 7";
         let stat = ProcessStat {
             pid: 4242,
@@ -133,7 +134,8 @@ mod tests {
     #[test]
     fn a_family_is_the_group_and_all_descendants() {
         let one = |pid, parent, group| ProcessStat { pid, parent, group, ..ProcessStat::default() };
-        // 10 leads; 11 is its child, 12 its grandchild in a group of its own, 13 was orphaned, 20 is a stranger.
+        // 10 leads; 11 is its child, 12 its grandchild in a group of its own, 13 was orphaned, 20 is
+        // unrelated.
         let all = [one(12, 11, 12), one(10, 1, 10), one(11, 10, 10), one(13, 1, 10), one(20, 1, 20)];
         let mut pids: Vec<u32> = family(&[10], &all).map(|process| process.pid).collect();
         pids.sort_unstable();
@@ -142,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn this_process_is_found_and_has_used_cpu_no_less_later() {
+    fn this_process_is_found_and_its_cpu_time_never_decreases() {
         let own = std::process::id();
         assert_eq!(ProcessStat::of(own).unwrap().pid, own);
         let before = family_cpu(&[own]);

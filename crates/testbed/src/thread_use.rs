@@ -1,42 +1,42 @@
-//! What a load thread costs and how long it waits for a CPU.
+//! CPU time and run-queue wait of a thread.
 
 use units::Nanos;
 
-use crate::system_file::Reread;
+use crate::kernel_file::KernelFile;
 
-/// What a thread has used since it began.
+/// The usage of a thread since its start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ThreadUse {
     /// Time on a CPU; up to one scheduler tick (1 to 10 ms) behind, which does not add up.
     pub cpu: Nanos,
-    /// Time ready to run without a CPU.
+    /// Time runnable without a CPU.
     pub run_queue: Nanos,
 }
 
-/// The kernel's account of one thread, kept open to be read every second.
+/// The kernel's accounting of one thread, kept open for repeated reading.
 #[derive(Debug)]
-pub struct SchedStat(Reread);
+pub struct SchedStat(KernelFile);
 
 impl SchedStat {
-    /// Opens the account of the calling thread; `None` if the kernel keeps none.
+    /// Opens the accounting of the calling thread; `None` if the kernel has none.
     pub fn open_current() -> Option<SchedStat> {
-        Reread::open("/proc/thread-self/schedstat").ok().map(SchedStat)
+        KernelFile::open("/proc/thread-self/schedstat").ok().map(SchedStat)
     }
 
-    /// Returns what the thread has used so far; `None` if it has ended.
+    /// Returns the usage of the thread so far; `None` if it has ended.
     pub fn read(&self) -> Option<ThreadUse> {
         parse(&self.0.text()?)
     }
 }
 
 impl ThreadUse {
-    /// Returns what the calling thread has used so far; `None` if the kernel keeps no account.
+    /// Returns the usage of the calling thread so far; `None` if the kernel has no accounting.
     pub fn of_current() -> Option<ThreadUse> {
         SchedStat::open_current()?.read()
     }
 }
 
-/// Reads `schedstat`: time on a CPU (ns), time on a run queue (ns), number of turns.
+/// Parses `schedstat`: time on a CPU (ns), time on a run queue (ns), number of timeslices.
 ///
 /// Source: Linux, Documentation/scheduler/sched-stats.rst.
 fn parse(text: &str) -> Option<ThreadUse> {
@@ -57,9 +57,10 @@ mod tests {
         }
     }
 
-    /// The account lags by at most a tick behind the thread's own clock; 20 ms are two of the longest ticks.
+    /// The accounting lags by at most a tick behind the thread's own clock; 20 ms are two of the longest
+    /// ticks.
     #[test]
-    fn the_account_follows_the_threads_clock() {
+    fn the_accounting_follows_the_threads_clock() {
         let account = SchedStat::open_current().unwrap();
         let before = units::thread_cpu();
         while units::thread_cpu() - before < Nanos::from_millis(30) {

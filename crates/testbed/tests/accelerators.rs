@@ -1,12 +1,12 @@
-//! Every accelerator that comes with the program but our own, which the tests of the binary have, in front of nginx. One
-//! that is not installed fails its test with the command that installs it.
+//! Every built-in accelerator in front of nginx, except Plimsoll's own, which the tests of the binary cover.
+//! One that is not installed fails its test with the command that installs it.
 
-mod lab;
+mod fixture;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-use lab::{READY_MAX, directory, files, get, private, processes_with, request, value};
+use fixture::{READY_MAX, directory, files, get, private, processes_with, request, value};
 use model::Content;
 use testbed::{Acceleration, Recipe, RunningSut, Server, SutRequest, Transport};
 
@@ -33,7 +33,7 @@ fn start_before(
     sut
 }
 
-/// Sends a request and returns all of the reply.
+/// Sends a request and returns the whole response.
 fn exchange(address: &str, request: &str) -> Vec<u8> {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(request.as_bytes()).unwrap();
@@ -42,7 +42,7 @@ fn exchange(address: &str, request: &str) -> Vec<u8> {
     reply
 }
 
-/// Returns the body of a file, asked for over HTTP/1.1, without which HAProxy gives no copies.
+/// Returns the body of a file, requested over HTTP/1.1, without which HAProxy serves no cached responses.
 fn file(sut: &RunningSut, path: &str) -> Vec<u8> {
     if sut.certificate_der().is_some() {
         return get(sut, path);
@@ -55,7 +55,7 @@ fn file(sut: &RunningSut, path: &str) -> Vec<u8> {
     reply.split_off(head + 4)
 }
 
-/// Returns how many requests nginx has taken in, this question included.
+/// Returns how many requests nginx has received, including this one.
 fn asked(address: &str) -> u64 {
     let page = exchange(address, "GET /plimsoll-status HTTP/1.0\r\n\r\n");
     let page = String::from_utf8_lossy(&page);
@@ -64,7 +64,8 @@ fn asked(address: &str) -> u64 {
     last.unwrap_or_else(|| panic!("{page}")).parse().unwrap()
 }
 
-/// Goal: requests come to the accelerator, which passes right bytes on, and asks the server behind it once for each file.
+/// Goal: the accelerator receives the requests, returns the correct bytes, and requests each file from the
+/// origin once.
 fn check(name: &str) {
     let (base, files) = (directory(), files());
     let content = Content::new(files.content_seed);
@@ -85,19 +86,19 @@ fn check(name: &str) {
                 assert!(content.matches(one.object, 0, &body), "{}", one.path);
             }
         }
-        assert_eq!(asked(&behind) - before, 1, "the question itself");
+        assert_eq!(asked(&behind) - before, 1, "only this request");
 
         let used = sut.usage().unwrap();
         sut.reset().unwrap_or_else(|error| panic!("{error}"));
         let before = asked(&behind);
         assert_eq!(file(&sut, "/small.html").len(), 500);
-        assert_eq!(asked(&behind) - before, 1, "the accelerator kept its copies");
+        assert_eq!(asked(&behind) - before, 1, "the accelerator served from its cache");
         assert!(used.cpu <= sut.usage().unwrap().cpu);
         assert!(1 << 20 < sut.resident_bytes().unwrap());
 
         let accelerator = facts.iter().find(|section| section.title == "Accelerator").unwrap();
         let fact = |name: &str| value(std::slice::from_ref(accelerator), name);
-        assert_eq!(fact("before the first load point"), "asked once for each of 2 files");
+        assert_eq!(fact("before the first load point"), "each of 2 files requested once");
         assert_eq!(fact("transport"), transport.title());
         assert_eq!(fact("memory for copies"), "209715200 bytes (200.0 MiB)");
         assert!(!fact("version").is_empty() && !fact("freshness").is_empty());
@@ -107,8 +108,8 @@ fn check(name: &str) {
     }
 }
 
-/// Goal: what a benchmark of HTTP/1.0 asks for, without a host, is a hit too, once it was asked for so. HAProxy gives
-/// copies to those only who speak HTTP/1.1.
+/// Goal: HTTP/1.0 requests without a host are hits, too, after the first one. HAProxy serves cached responses
+/// only over HTTP/1.1.
 fn check_http10(name: &str) {
     let (base, files) = (directory(), files());
     let mut sut = start(name, Transport::Plain, base.path(), &files);
@@ -120,12 +121,12 @@ fn check_http10(name: &str) {
     let reply = String::from_utf8_lossy(&reply);
     assert!(reply.starts_with("HTTP/1.") && reply.contains(" 200 "), "{reply}");
     let misses = u64::from(name == "haproxy");
-    assert_eq!(asked(behind) - before, misses + 1, "with the question itself");
+    assert_eq!(asked(behind) - before, misses + 1, "including this request");
 }
 
-/// Goal: an accelerator can be put in front of a server that runs already.
+/// Goal: an accelerator can be put in front of a running server.
 #[test]
-fn an_accelerator_alone_stands_in_front_of_what_is_there() {
+fn an_accelerator_can_be_started_in_front_of_a_running_server() {
     let (base, files) = (directory(), files());
     let nginx = Server::Recipe(Box::new(Recipe::load("nginx").unwrap()));
     let mut behind = RunningSut::start(request(nginx, base.path(), &files)).unwrap();
@@ -141,9 +142,9 @@ fn an_accelerator_alone_stands_in_front_of_what_is_there() {
     assert_eq!(asked(&behind.addr().to_string()) - before, 1);
 }
 
-/// Goal: a server that nobody can move, because its recipe names no address, is not said to have been moved.
+/// Goal: a server that cannot be moved, because its recipe contains no address, is not reported as moved.
 #[test]
-fn a_server_that_cannot_give_way_keeps_its_address() {
+fn a_server_that_cannot_be_moved_keeps_its_address() {
     let (base, files) = (directory(), files());
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../recipes/nginx.toml");
     let fixed = std::fs::read_to_string(path).unwrap().replace("{address}", "127.0.0.1");
@@ -159,12 +160,12 @@ macro_rules! accelerators {
     ($($name:ident)*) => {$(
         mod $name {
             #[test]
-            fn passes_files_on_and_keeps_them() {
+            fn forwards_and_caches_files() {
                 super::check(stringify!($name));
             }
 
             #[test]
-            fn keeps_what_is_asked_for_without_a_host() {
+            fn caches_requests_without_a_host() {
                 super::check_http10(stringify!($name));
             }
         }

@@ -1,10 +1,10 @@
-//! Programs that run beside a server: shells stand for both.
+//! Companions of a server: shells stand in for both.
 
-mod lab;
+mod fixture;
 
 use std::time::Duration;
 
-use lab::{READY_MAX, directory, files, private, processes_with, request, value};
+use fixture::{READY_MAX, directory, files, private, processes_with, request, value};
 use model::{Gateway, GatewayKind};
 use testbed::{Recipe, RunningSut, Server, SutError, SutRequest, available_cpus};
 use units::{Clock, Nanos, RealClock};
@@ -47,9 +47,9 @@ fn with_gateway(request: SutRequest<'_>) -> SutRequest<'_> {
     SutRequest { gateway, program: "/bin/true".into(), ..request }
 }
 
-/// Goal: what a companion uses is the server's, also over a restart, and nothing of it stays.
+/// Goal: the usage of a companion is the server's, also over a restart, and nothing of it is left behind.
 #[test]
-fn a_companion_is_counted_restarted_and_ended_with_its_server() {
+fn a_companion_is_accounted_restarted_and_stopped_with_its_server() {
     let (base, files) = (directory(), files());
     let mark = base.path().to_string_lossy().into_owned();
     let busy = with_companion("while :; do :; done", "inherits-socket = true");
@@ -74,13 +74,13 @@ fn a_companion_is_counted_restarted_and_ended_with_its_server() {
 }
 
 #[test]
-fn a_companion_that_ends_by_itself_is_named_with_its_log() {
+fn a_companion_that_ends_unexpectedly_is_named_with_its_log() {
     let (base, files) = (directory(), files());
     let broken = with_companion("echo no such module >&2; exit 3", "");
     let mut sut = RunningSut::start(with_gateway(request(broken, base.path(), &files))).unwrap();
     let error = sut.wait_ready(READY_MAX).unwrap_err();
     assert!(matches!(error, SutError::Died(_)), "{error}");
-    assert_eq!(error.to_string(), "a helper ended by itself: exit status 3\n  no such module");
+    assert_eq!(error.to_string(), "a helper ended unexpectedly: exit status 3\n  no such module");
 }
 
 #[test]
@@ -94,13 +94,13 @@ fn a_companion_that_never_listens_keeps_the_server_from_being_ready() {
 }
 
 #[test]
-fn what_is_not_installed_beside_the_server_comes_with_the_command_that_installs_it() {
+fn missing_requirements_are_reported_with_the_install_command() {
     let (base, files) = (directory(), files());
     let need =
         "[[gateways.cgi.needs]]\ntitle = \"a module\"\nfind = [\"/no/such.so\"]\ninstall = \"apt-get x\"";
     let request = with_gateway(request(with_companion(":", need), base.path(), &files));
     let error = RunningSut::start(request).unwrap_err().to_string();
-    let expected = "a module is not installed; looked for `/no/such.so`\nhint: install it with `apt-get x`";
+    let expected = "a module is not installed; searched for `/no/such.so`\nhint: install it with `apt-get x`";
     assert_eq!(error, expected);
     assert_eq!(std::fs::read_dir(private(base.path())).unwrap().count(), 0);
 }

@@ -1,11 +1,12 @@
-//! Servers watched while they run.
+//! Monitoring of running servers.
 
-mod lab;
+mod fixture;
 
-use lab::{READY_MAX, directory, files, get, request};
+use fixture::{READY_MAX, directory, files, get, request};
 use model::{Counter, Reading};
 use testbed::{
-    Limits, LocalMachine, Recipe, RunningSut, Server, ServiceStatus, SutRequest, Transport, Watch,
+    LocalMachine, Recipe, ResourceLimits, ResourceMonitor, RunningSut, Server, ServiceStatus, SutRequest,
+    Transport,
 };
 
 fn start(request: SutRequest) -> RunningSut {
@@ -18,9 +19,9 @@ fn named(recipe: &str) -> Server {
     Server::Recipe(Box::new(Recipe::load(recipe).unwrap()))
 }
 
-fn read(watch: &mut impl Watch) -> Vec<Reading> {
+fn read(monitor: &mut impl ResourceMonitor) -> Vec<Reading> {
     let mut readings = Vec::new();
-    watch.read(&mut readings).unwrap_or_else(|error| panic!("{error}"));
+    monitor.read(&mut readings).unwrap_or_else(|error| panic!("{error}"));
     readings
 }
 
@@ -34,12 +35,12 @@ fn value(readings: &[Reading], counter: Counter, instance: &str) -> u64 {
     find(readings, counter, instance).unwrap_or_else(|| panic!("no {counter} of `{instance}`: {readings:?}"))
 }
 
-/// Goal: what a server uses is read from its group and from its processes, and goes on over a restart. One CPU, one
-/// worker: two processes called nginx. Files are in memory, so nothing is said of disks.
+/// Goal: the usage of a server is read from its group and its processes, and continues over a restart. One
+/// CPU, one worker: two processes named nginx. Files are in memory, so disks are not checked.
 #[test]
-fn a_server_is_watched_over_a_restart() {
+fn a_server_is_monitored_over_a_restart() {
     let (base, files) = (directory(), files());
-    let limits = Limits { quota: Some(0.9), memory: Some(256 << 20), ..Limits::default() };
+    let limits = ResourceLimits { quota: Some(0.9), memory: Some(256 << 20), ..ResourceLimits::default() };
     let mut sut = start(SutRequest { limits, ..request(named("nginx"), base.path(), &files) });
     let mut machine = LocalMachine::new(Some(sut.watched()));
     let before = read(&mut machine);
@@ -60,7 +61,7 @@ fn a_server_is_watched_over_a_restart() {
         }
         assert!(value(&before, Counter::SutCpu, "") < value(&after, Counter::SutCpu, ""));
         assert_eq!(value(&after, Counter::ProcessCount, "nginx"), 2);
-        // Those before the restart are remembered.
+        // Processes from before the restart are included.
         assert!(value(&before, Counter::ProcessCpu, "nginx") <= value(&after, Counter::ProcessCpu, "nginx"));
     }
     if let Some(limit) = sut.held().memory {
@@ -69,25 +70,25 @@ fn a_server_is_watched_over_a_restart() {
     }
 }
 
-/// Goal: nginx says how busy it is. What was asked for so far, and our own questions, are all requests there were.
+/// Goal: nginx reports how busy it is. The requests so far and the monitor's own add up to all requests.
 #[test]
-fn nginx_tells_its_connections_and_requests() {
+fn nginx_reports_its_connections_and_requests() {
     let (base, files) = (directory(), files());
     let sut = start(request(named("nginx"), base.path(), &files));
     let mut status = ServiceStatus::new(&sut.watched()).unwrap();
     let before = value(&read(&mut status), Counter::ServiceRequests, "");
     (0..5).for_each(|_| drop(get(&sut, "/small.html")));
     let after = read(&mut status);
-    assert_eq!(value(&after, Counter::ServiceRequests, "") - before, 6, "five, and the question itself");
-    // A connection that the server has yet to close may still be open.
+    assert_eq!(value(&after, Counter::ServiceRequests, "") - before, 6, "five, and this request");
+    // A connection that the server has not closed yet may still be open.
     assert!(value(&after, Counter::ServiceBusy, "") <= value(&after, Counter::ServiceConnections, ""));
     assert!(1000 < value(&after, Counter::ServiceWorkers, ""));
 }
 
-/// Goal: the same of Apache, whose page has a letter for each worker that there can be. How many there are already is
-/// up to the machine.
+/// Goal: the same for Apache, whose page has a character for each possible worker. The number of existing
+/// workers depends on the machine.
 #[test]
-fn apache_tells_its_workers() {
+fn apache_reports_its_workers() {
     for recipe in ["apache", "apache-prefork"] {
         let (base, files) = (directory(), files());
         let sut = start(request(named(recipe), base.path(), &files));

@@ -1,19 +1,20 @@
-//! Every recipe that comes with the program, with the servers of Debian's packages. A server that is not installed
-//! fails its test with the command that installs it.
+//! Every built-in recipe, with the servers of Debian's packages. A server that is not installed fails its
+//! test with the command that installs it.
 
-mod lab;
+mod fixture;
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use lab::{READY_MAX, ask, directory, files, get, request, resumes, value};
+use fixture::{READY_MAX, ask, directory, files, get, request, resumes, value};
 use model::{Content, Gateway, GatewayKind, GeneratedText};
 use rustls::version::{TLS12, TLS13};
 use testbed::{Recipe, RunningSut, Server, SutRequest};
 
-/// Our own program as far as it makes pages, in Python, since ours is not built when these tests run: CGI where a
-/// web server starts it, and `serve app --listen ADDRESS`. The real one's tests are those of the binary.
+/// A Python stand-in for Plimsoll's page generation, because the binary is not built when these tests run:
+/// CGI when started by a web server, and `serve app --listen ADDRESS`. The real one is covered by the tests
+/// of the binary.
 const STAND_IN: &str = r#"#!/usr/bin/python3
 import os, sys
 sys.dont_write_bytecode = True
@@ -49,7 +50,7 @@ fn start(request: SutRequest) -> RunningSut {
     sut
 }
 
-/// Asks for every file, in every profile, over every transport, and compares every byte.
+/// Requests every file, in every profile, over every transport, and compares every byte.
 fn check_files(name: &str) {
     let recipe = Recipe::load(name).unwrap();
     let (base, files) = (directory(), files());
@@ -75,12 +76,12 @@ fn check_files(name: &str) {
     }
 }
 
-/// Asks for pages, beside files, by each gateway that the recipe has and that can be tried here.
+/// Requests pages, besides files, through each gateway of the recipe that can be tested here.
 fn check_gateways(name: &str) {
     let recipe = Recipe::load(name).unwrap();
     let (base, files) = (directory(), files());
     let program = write_stand_in(base.path());
-    // FastCGI takes our own program.
+    // FastCGI needs Plimsoll itself.
     for kind in recipe.gateways.keys().copied().filter(|kind| *kind != GatewayKind::FastCgi) {
         let server = Server::Recipe(Box::new(recipe.clone()));
         let request = SutRequest {
@@ -122,7 +123,7 @@ macro_rules! recipes {
             }
 
             #[test]
-            fn has_pages_made_by_programs() {
+            fn serves_generated_pages() {
                 super::check_gateways($name);
             }
         }

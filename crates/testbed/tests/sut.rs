@@ -1,17 +1,17 @@
-//! Servers brought up for real, with what is installed.
+//! Real servers, as installed.
 
-mod lab;
+mod fixture;
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use lab::{READY_MAX, directory, files, get, private, processes_with, request, value};
+use fixture::{READY_MAX, directory, files, get, private, processes_with, request, value};
 use model::{Content, FileSet, SetFile};
 use testbed::{
-    DiskLimits, Limits, MemoryLimitProof, Recipe, RunningSut, Server, SutError, SutRequest, available_cpus,
-    populate,
+    DiskLimits, MemoryLimitProof, Recipe, ResourceLimits, RunningSut, Server, SutError, SutRequest,
+    available_cpus, populate,
 };
 use units::{Clock, Nanos, RealClock};
 
@@ -19,7 +19,7 @@ fn named(recipe: &str) -> Server {
     Server::Recipe(Box::new(Recipe::load(recipe).unwrap()))
 }
 
-/// A recipe for a shell that runs `script` with the placeholders filled in.
+/// A recipe for a shell that runs `script` with placeholders replaced.
 fn shell(script: &str, ready: &str, more: &str) -> Server {
     let text = format!(
         "format = 1\nname = \"shell\"\ntitle = \"a shell\"\nready = \"{ready}\"\nreset = \"none\"\n\
@@ -28,14 +28,14 @@ fn shell(script: &str, ready: &str, more: &str) -> Server {
     Server::Recipe(Box::new(Recipe::parse("shell.toml", &text).unwrap()))
 }
 
-/// Runs nginx; a failure to find it shows the command that installs it.
+/// Runs nginx; if it is missing, the failure shows the command that installs it.
 #[test]
-fn nginx_serves_the_file_set_is_disclosed_restarted_and_leaves_nothing() {
+fn nginx_serves_the_file_set_is_disclosed_restarted_and_cleaned_up() {
     let base = directory();
     let files = files();
     let cpu = available_cpus()[0];
     let request = SutRequest {
-        limits: Limits { cpus: vec![cpu], ..Limits::default() },
+        limits: ResourceLimits { cpus: vec![cpu], ..ResourceLimits::default() },
         ..request(named("nginx"), base.path(), &files)
     };
     let mut sut = RunningSut::start(request).unwrap_or_else(|error| panic!("{error}"));
@@ -60,7 +60,7 @@ fn nginx_serves_the_file_set_is_disclosed_restarted_and_leaves_nothing() {
     let before = sut.usage().unwrap();
     sut.reset().unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(get(&sut, "/small.html").len(), 500);
-    assert!(before.cpu <= sut.usage().unwrap().cpu, "the account goes on over a restart");
+    assert!(before.cpu <= sut.usage().unwrap().cpu, "the accounting continues over a restart");
     sut.check_alive().unwrap();
 
     sut.stop();
@@ -68,15 +68,15 @@ fn nginx_serves_the_file_set_is_disclosed_restarted_and_leaves_nothing() {
     assert_eq!(std::fs::read_dir(private(base.path())).unwrap().count(), 0);
 }
 
-/// Goal: the quota is what the server gets, not more, and the account agrees. 0.2 CPUs for a busy loop of two
-/// processes, over one second of real time; runs on a machine that is busy with other things.
+/// Goal: the server gets its quota, not more, and the accounting agrees. 0.2 CPUs for a busy loop of two
+/// processes, over one second of real time; works on a busy machine.
 #[test]
-fn a_quota_holds_all_processes_of_the_server_together() {
+fn a_quota_limits_all_processes_of_the_server_together() {
     let base = directory();
     let files = files();
     let busy = shell("(while :; do :; done) & while :; do :; done", "connect", "");
     let request = SutRequest {
-        limits: Limits { quota: Some(0.2), ..Limits::default() },
+        limits: ResourceLimits { quota: Some(0.2), ..ResourceLimits::default() },
         ..request(busy, base.path(), &files)
     };
     let sut = RunningSut::start(request).unwrap();
@@ -93,39 +93,42 @@ fn a_quota_holds_all_processes_of_the_server_together() {
             assert_eq!(quota, 0.2);
             assert!((0.12..0.28).contains(&cpus), "{cpus} CPUs of 0.2");
             assert!(used.throttled < used_then.throttled, "{used_then:?}");
-            assert!(value(&facts, "CPU quota").starts_with("0.2 CPUs, held by cgroup"), "{facts:?}");
+            assert!(value(&facts, "CPU quota").starts_with("0.2 CPUs, enforced by cgroup"), "{facts:?}");
         }
-        // Without the right to make control groups, nothing is held, and the disclosure says so.
-        None => assert!(value(&facts, "CPU quota").contains("not held"), "{facts:?}"),
+        // Without the right to create control groups, nothing is enforced, and the disclosure says so.
+        None => assert!(value(&facts, "CPU quota").contains("not enforced"), "{facts:?}"),
     }
     sut.stop();
 }
 
-/// Goal: what was asked for and does not hold is said, and the rest holds. The kernel has no disk of this number.
+/// Goal: a requested limit that is not enforced is reported, and the others are enforced. The kernel has no
+/// disk with this number.
 #[test]
-fn every_limit_that_was_asked_for_is_disclosed_with_how_it_is_held() {
+fn every_requested_limit_is_disclosed_with_its_enforcement() {
     let base = directory();
     let files = files();
     let idle = shell("read forever", "connect", "");
     let disk = DiskLimits { device: "4095:7".into(), reads: Some(5), ..DiskLimits::default() };
-    let limits = Limits { memory: Some(64 << 20), disk: Some(disk), ..Limits::default() };
+    let limits = ResourceLimits { memory: Some(64 << 20), disk: Some(disk), ..ResourceLimits::default() };
     let sut = RunningSut::start(SutRequest { limits, ..request(idle, base.path(), &files) }).unwrap();
     let facts = sut.facts();
-    assert!(value(&facts, "disk limit").starts_with("5 reads/s on 4095:7, not held: "), "{facts:?}");
+    assert!(value(&facts, "disk limit").starts_with("5 reads/s on 4095:7, not enforced: "), "{facts:?}");
     let memory = value(&facts, "memory limit");
     match sut.held() {
-        Limits { memory: Some(held), disk: None, .. } => {
+        ResourceLimits { memory: Some(held), disk: None, .. } => {
             assert_eq!(held, 64 << 20);
-            assert!(memory.starts_with("67108864 bytes (64.0 MiB), held by cgroup v"), "{memory}");
+            assert!(memory.starts_with("67108864 bytes (64.0 MiB), enforced by cgroup v"), "{memory}");
         }
-        held => assert!(held == Limits::default() && memory.contains("not held"), "{held:?} {memory}"),
+        held => {
+            assert!(held == ResourceLimits::default() && memory.contains("not enforced"), "{held:?} {memory}")
+        }
     }
 }
 
-/// Runs nginx with 64 files of 1 MiB on a disk, all of which are in memory already, and a limit; returns what the warm-up
-/// showed, and the fact about it. `None` where memory cannot be limited.
+/// Runs nginx with 64 files of 1 MiB on a disk, all in the page cache already, and a limit; returns the
+/// result of the warm-up, and its fact. `None` if memory cannot be limited.
 fn warm_up_within(limit: u64) -> Option<(MemoryLimitProof, String)> {
-    // Not in the folder for temporary files, which may be in memory: there nothing can be evicted.
+    // Not in the folder for temporary files, which may be in memory, where nothing can be evicted.
     let disk =
         tempfile::Builder::new().permissions(Permissions::from_mode(0o755)).tempdir_in("/var/tmp").unwrap();
     let file = |object| SetFile { object, path: format!("/{object}.bin"), bytes: 1 << 20 };
@@ -136,7 +139,7 @@ fn warm_up_within(limit: u64) -> Option<(MemoryLimitProof, String)> {
     }
     let request = SutRequest {
         root: Some(root),
-        limits: Limits { memory: Some(limit), ..Limits::default() },
+        limits: ResourceLimits { memory: Some(limit), ..ResourceLimits::default() },
         ..request(named("nginx"), disk.path(), &files)
     };
     let mut sut = RunningSut::start(request).unwrap_or_else(|error| panic!("{error}"));
@@ -145,20 +148,17 @@ fn warm_up_within(limit: u64) -> Option<(MemoryLimitProof, String)> {
     if sut.held().memory.is_none() {
         assert_eq!(proof, None);
         let error = sut.require_limits().unwrap_err().to_string();
-        assert!(
-            error.contains("nginx cannot be held to its memory limit of ") && error.contains("hint: "),
-            "{error}"
-        );
+        assert!(error.contains("cannot enforce the memory limit of ") && error.contains("hint: "), "{error}");
         return None;
     }
     sut.require_limits().unwrap();
     Some((proof.unwrap(), value(&sut.facts(), "memory limit in a warm-up").to_owned()))
 }
 
-/// Goal: pages that were charged to somebody else before are paid for by the server, so that a limit below the size of
-/// the files binds.
+/// Goal: pages that were charged to another group before are charged to the server, so that a limit below the
+/// size of the files binds.
 #[test]
-fn a_limit_on_memory_binds_although_the_files_were_in_memory_before() {
+fn a_memory_limit_binds_even_if_the_files_were_cached_before() {
     let Some((proof, fact)) = warm_up_within(24 << 20) else { return };
     assert!(proof.binds() && 0 < proof.used.limit_hits && 0 < proof.used.refaults, "{proof:?}");
     assert!((20 << 20..=24 << 20).contains(&proof.used.bytes), "{proof:?}");
@@ -166,7 +166,7 @@ fn a_limit_on_memory_binds_although_the_files_were_in_memory_before() {
 }
 
 #[test]
-fn a_limit_on_memory_above_the_files_is_seen_not_to_bind() {
+fn a_memory_limit_above_the_file_size_does_not_bind() {
     let Some((proof, fact)) = warm_up_within(256 << 20) else { return };
     assert!(!proof.binds(), "{proof:?}");
     assert!((64 << 20..256 << 20).contains(&proof.used.bytes), "all files are charged: {proof:?}");
@@ -174,11 +174,11 @@ fn a_limit_on_memory_above_the_files_is_seen_not_to_bind() {
 }
 
 #[test]
-fn ending_a_server_ends_what_it_started_and_removes_groups_and_files() {
+fn stopping_a_server_stops_its_children_and_removes_groups_and_files() {
     let base = directory();
     let files = files();
     let mark = base.path().to_string_lossy().into_owned();
-    // Deaf to the signal, with a child that has left the process group when it says that it is there.
+    // Ignores the signal, with a child that has left the process group when it announces itself.
     let stubborn = shell(
         r#"trap '' TERM
            setsid sh -c 'echo "{\"ready\": {\"address\": \"127.0.0.1:1\"}}"; sleep 99; : {work_dir}' & sleep 99; : {work_dir}"#,
@@ -189,7 +189,7 @@ fn ending_a_server_ends_what_it_started_and_removes_groups_and_files() {
     sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
     assert!(2 <= processes_with(&mark).len());
     drop(sut);
-    // What was killed is collected by the system, in its own time.
+    // The system reaps killed processes in its own time.
     let clock = RealClock::start();
     while !processes_with(&mark).is_empty() && clock.now() < Nanos::from_secs(10) {
         std::thread::yield_now();
@@ -199,7 +199,7 @@ fn ending_a_server_ends_what_it_started_and_removes_groups_and_files() {
 }
 
 #[test]
-fn a_server_that_ends_by_itself_is_reported_with_status_and_log() {
+fn a_server_that_ends_unexpectedly_is_reported_with_status_and_log() {
     let base = directory();
     let files = files();
     let broken = shell("echo no such module >&2; echo bad line >{error_log}; exit 3", "http-get", "");
@@ -207,7 +207,7 @@ fn a_server_that_ends_by_itself_is_reported_with_status_and_log() {
     let error = sut.wait_ready(READY_MAX).unwrap_err();
     assert!(matches!(error, SutError::Died(_)), "{error}");
     let message = error.to_string();
-    for part in ["a shell ended by itself: exit status 3", "\n  no such module", "\n  bad line"] {
+    for part in ["a shell ended unexpectedly: exit status 3", "\n  no such module", "\n  bad line"] {
         assert!(message.contains(part), "{message}");
     }
 }
@@ -223,7 +223,7 @@ fn a_server_that_never_answers_is_given_up() {
 }
 
 #[test]
-fn a_program_that_is_not_there_comes_with_the_command_that_installs_it() {
+fn a_missing_program_is_reported_with_the_install_command() {
     let base = directory();
     let files = files();
     let text = "format = 1\nname = \"x\"\ntitle = \"X\"\nready = \"connect\"\nreset = \"none\"\n\
@@ -232,14 +232,14 @@ fn a_program_that_is_not_there_comes_with_the_command_that_installs_it() {
     let recipe = Recipe::parse("x.toml", text).unwrap();
     let error =
         RunningSut::start(request(Server::Recipe(Box::new(recipe)), base.path(), &files)).unwrap_err();
-    let expected = "X is not installed; looked for `no-such-server`, `/no/such`\n\
+    let expected = "X is not installed; searched for `no-such-server`, `/no/such`\n\
                     hint: install it with `apt-get install x`";
     assert_eq!(error.to_string(), expected);
     assert_eq!(std::fs::read_dir(private(base.path())).unwrap().count(), 0);
 }
 
 #[test]
-fn a_port_that_is_taken_is_refused_before_the_server_starts() {
+fn a_port_in_use_is_refused_before_the_server_starts() {
     let base = directory();
     let files = files();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -250,7 +250,7 @@ fn a_port_that_is_taken_is_refused_before_the_server_starts() {
 }
 
 #[test]
-fn a_recipe_of_ones_own_is_taken_by_its_path() {
+fn a_recipe_file_is_loaded_by_its_path() {
     let base = directory();
     let path = base.path().join("my-server.toml");
     std::fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/../../recipes/nginx.toml"), &path).unwrap();
@@ -258,7 +258,8 @@ fn a_recipe_of_ones_own_is_taken_by_its_path() {
     assert_eq!(recipe, Recipe::load("nginx").unwrap());
 }
 
-/// Goal: the contract of a built-in server. A shell stands for it: it announces an address and ends with its input.
+/// Goal: the contract of a built-in server. A shell stands in for it: it announces an address and ends with
+/// its input.
 #[test]
 fn a_built_in_server_announces_its_address_and_ends_with_its_input() {
     let base = directory();
@@ -270,12 +271,12 @@ fn a_built_in_server_announces_its_address_and_ends_with_its_input() {
     assert_eq!(sut.url(), "http://127.0.0.1:4711/");
     sut.reset().unwrap();
     sut.check_alive().unwrap();
-    assert!(!sut.facts()[0].facts.iter().any(|fact| fact.name == "file set"), "no file set was asked for");
+    assert!(!sut.facts()[0].facts.iter().any(|fact| fact.name == "file set"), "no file set was requested");
 }
 
-/// Goal: a server that gives up root's rights comes to its files in a folder that nobody else can enter.
+/// Goal: a server that drops root's rights reaches its files in a folder that nobody else can enter.
 #[test]
-fn a_server_with_other_rights_is_let_through_the_private_folder_and_nobody_else() {
+fn only_a_server_with_dropped_rights_passes_the_private_folder() {
     use std::os::unix::fs::MetadataExt;
     let (base, files) = (directory(), files());
     let folder = private(base.path());
@@ -285,7 +286,7 @@ fn a_server_with_other_rights_is_let_through_the_private_folder_and_nobody_else(
         sut.wait_ready(READY_MAX).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(get(&sut, "/small.html").len(), 500);
     };
-    // Its workers keep our rights.
+    // Its workers keep this process's rights.
     run(named("nginx"));
     assert_eq!(mode(), 0o700);
     run(named("apache"));
@@ -293,9 +294,9 @@ fn a_server_with_other_rights_is_let_through_the_private_folder_and_nobody_else(
     assert_eq!(mode(), if is_root { 0o710 } else { 0o700 });
 }
 
-/// Goal: what another user has laid there neither ends processes nor is used.
+/// Goal: leftovers planted by another user neither kill processes nor are used.
 #[test]
-fn a_folder_into_which_others_can_write_is_refused_and_left_alone() {
+fn a_folder_writable_by_others_is_refused_and_left_alone() {
     use std::os::unix::fs::PermissionsExt;
     let (base, files) = (directory(), files());
     let folder = private(base.path());
@@ -309,5 +310,5 @@ fn a_folder_into_which_others_can_write_is_refused_and_left_alone() {
     let asked =
         SutRequest { work_dir: folder.clone(), ..request(named("nginx"), directory().path(), &files) };
     let error = RunningSut::start(asked).unwrap_err().to_string();
-    assert!(error.contains("others can write into `") && error.contains("hint: remove it"), "{error}");
+    assert!(error.contains("others can write to `") && error.contains("hint: remove it"), "{error}");
 }

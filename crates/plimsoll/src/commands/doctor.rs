@@ -2,7 +2,7 @@
 
 use model::{Connection, HttpVersion, Overrides, Plan, SutPlan, make_plan};
 use serde_json::json;
-use testbed::{Check, DoctorInput, State, examine};
+use testbed::{Check, CheckState, DoctorInput, examine};
 
 use super::{print, print_json};
 use crate::arguments::DoctorArguments;
@@ -34,7 +34,7 @@ pub fn perform(arguments: &DoctorArguments, as_json: bool) -> Result<Exit, Failu
     } else {
         checks.iter().try_for_each(|check| print(&line(check)))?;
     }
-    let is_bad = checks.iter().any(|check| check.state == State::Bad);
+    let is_bad = checks.iter().any(|check| check.state == CheckState::Bad);
     Ok(if is_bad { Exit::Testbed } else { Exit::Valid })
 }
 
@@ -66,11 +66,11 @@ fn connections_max(plan: &Plan) -> u32 {
     users.div_ceil(if shares { plan.protocol.streams.max(1) } else { 1 })
 }
 
-fn word(state: State) -> &'static str {
+fn word(state: CheckState) -> &'static str {
     match state {
-        State::Good => "good",
-        State::Warning => "warning",
-        State::Bad => "bad",
+        CheckState::Good => "good",
+        CheckState::Warning => "warning",
+        CheckState::Bad => "bad",
     }
 }
 

@@ -25,7 +25,7 @@ fn a_server_runs_with_and_without_an_accelerator() {
 
     let fact = |name: &str| fixture.fact(&with, "Accelerator", name).unwrap_or_default();
     // √(20 · 20) = 20 directories of 36 files.
-    assert_eq!(fact("before the first load point"), "asked once for each of 720 files");
+    assert_eq!(fact("before the first load point"), "each of 720 files requested once");
     assert!(fact("version").starts_with("plimsoll "), "{}", fact("version"));
     assert!(fact("server behind it").starts_with("http://127.0.0.2:"), "{}", fact("server behind it"));
     assert!(fact("address").starts_with("http://127.0.0.1:"), "{}", fact("address"));
@@ -52,9 +52,10 @@ fn invalid_accelerators_are_refused_with_a_hint() {
     let fixture = Fixture::new();
     let run = |arguments: &[&str]| fixture.run(&[&["run", "one-object"], arguments].concat()).expect(2);
     run(&["--accelerator", "varnsih"]).expect_stderr("did you mean `varnish`?");
-    run(&["--accelerator", "qwerty"]).expect_stderr("no recipe `qwerty`; there are plimsoll, nginx, varnish");
+    run(&["--accelerator", "qwerty"])
+        .expect_stderr("no recipe `qwerty`; expected one of plimsoll, nginx, varnish");
     run(&["--accelerator", "caddy"])
-        .expect_stderr("`caddy` is no accelerator")
+        .expect_stderr("`caddy` is not an accelerator")
         .expect_stderr("hint: `--sut caddy`");
     run(&["--accelerator", "none,"]).expect_stderr("an empty name");
     run(&["--accelerator", "plimsoll,plimsoll"]).expect_stderr("is listed twice");

@@ -57,12 +57,12 @@ fn a_server_that_dies_ends_the_run() {
     kill_process(Pid::from_raw(server).unwrap(), Signal::KILL).unwrap();
     let ended = running.end().expect(4).expect_stdout("INCOMPLETE");
     assert!(
-        ended.stderr.contains("error: Plimsoll's built-in web server ended by itself: signal 9"),
+        ended.stderr.contains("error: Plimsoll's built-in web server ended unexpectedly: signal 9"),
         "{ended:?}"
     );
     assert_eq!(ended.last_line(), "run.plim");
     let report = fixture.report(&fixture.path("run.plim"));
-    assert_eq!(report["ending"]["reason"], "Plimsoll's built-in web server ended by itself: signal 9");
+    assert_eq!(report["ending"]["reason"], "Plimsoll's built-in web server ended unexpectedly: signal 9");
     fixture.run(&["audit", "run.plim"]).expect(0);
 }
 

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use model::{FileSet, Gateway, GatewayKind, GeneratedText, SetFile};
-use testbed::{Limits, Recipe, RunningSut, Server, SutRequest, Transport};
+use testbed::{Recipe, ResourceLimits, RunningSut, Server, SutRequest, Transport};
 
 const READY_MAX: Duration = Duration::from_secs(20);
 
@@ -27,7 +27,7 @@ fn check(name: &str) {
             work_dir: base.path().to_owned(),
             files: &files,
             root: None,
-            limits: Limits::default(),
+            limits: ResourceLimits::default(),
             port: None,
             search_path: Vec::new(),
             profile: None,

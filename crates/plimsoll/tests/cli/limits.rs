@@ -71,8 +71,8 @@ fn the_highest_load_within_a_limit_is_found() {
 #[test]
 fn a_server_that_cannot_be_limited_is_refused_before_any_load() {
     for (limit, said) in [
-        ("--sut-memory '24 MiB'", "cannot be held to its memory limit of 25165824 bytes (24.0 MiB): "),
-        ("--sut-disk reads=80", "cannot be held to its disk limit of 80 reads/s"),
+        ("--sut-memory '24 MiB'", "cannot enforce the memory limit of 25165824 bytes (24.0 MiB) of "),
+        ("--sut-disk reads=80", "cannot enforce the disk limit of 80 reads/s"),
     ] {
         let fixture = Fixture::new();
         let run = format!(
@@ -91,7 +91,7 @@ fn a_server_that_cannot_be_limited_is_refused_before_any_load() {
             .shell(&line)
             .expect(4)
             .expect_stderr(said)
-            .expect_stderr(&format!("without `{option}` it runs unlimited"));
+            .expect_stderr(&format!("without `{option}` the server runs unlimited"));
         assert!(!fixture.path("run.plim").exists());
     }
 }

@@ -38,7 +38,7 @@ fn all_servers_are_checked_before_the_first_is_measured() {
     let fixture = Fixture::new();
     fixture.write("missing.toml", MISSING);
     let both = ["run", "one-object", "--sut", "built-in,./missing.toml", "--load", "1", "--out", "all"];
-    refused(&fixture, &both, 4, "Nobody's server is not installed; looked for `no-such-server`");
+    refused(&fixture, &both, 4, "Nobody's server is not installed; searched for `no-such-server`");
     refused(&fixture, &both, 4, "hint: install it with `apt-get install no-such-server`");
 }
 
@@ -46,7 +46,7 @@ fn all_servers_are_checked_before_the_first_is_measured() {
 fn transports_of_servers_and_accelerators_are_checked() {
     let fixture = Fixture::new();
     let varnish = ["run", "one-object", "--sut", "nginx", "--accelerator", "none,varnish", "--tls", "full"];
-    refused(&fixture, &varnish, 2, "Varnish has no transport `tls`; there are `plain`");
+    refused(&fixture, &varnish, 2, "Varnish has no transport `tls`; expected one of `plain`");
     let prefork = ["run", "web-modern", "--sut", "nginx,apache-prefork"];
     refused(&fixture, &prefork, 2, "Apache (prefork MPM) has no transport `tls-http2`");
 }

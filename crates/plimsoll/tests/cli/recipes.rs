@@ -29,7 +29,7 @@ fn a_users_own_recipe_starts_a_server() {
     fixture.run(&["audit", "run.plim"]).expect(0);
     let fact = |name: &str| fixture.fact(&fixture.path("run.plim"), "Server", name).unwrap();
     assert!(fact("version").starts_with("Python 3"), "{}", fact("version"));
-    assert_eq!(fact("between load points"), "goes on running");
+    assert_eq!(fact("between load points"), "keeps running");
     assert!(fact("file set").starts_with("18 files"), "{}", fact("file set"));
     let report = fixture.report(&fixture.path("run.plim"));
     assert!(0 < report["load_points"][1]["total"]["n"].as_u64().unwrap());
@@ -84,10 +84,10 @@ fn a_server_that_is_missing_or_exits_is_reported() {
             .expect(4)
     };
     run(r#"find = ["/usr/bin/python3", "python3"]"#, r#"find = ["no-such-server"]"#)
-        .expect_stderr("Python's http.server is not installed; looked for `no-such-server`")
+        .expect_stderr("Python's http.server is not installed; searched for `no-such-server`")
         .expect_stderr("hint: install it with `apt-get install python3`");
     run(r#""http.server""#, r#""no_such_module""#)
-        .expect_stderr("ended by itself: exit status 1")
+        .expect_stderr("ended unexpectedly: exit status 1")
         .expect_stderr("No module named");
     fixture
         .run(&["run", "one-object", "--sut", "ngin"])

@@ -123,11 +123,11 @@ fn settings_that_a_server_does_not_have_are_refused() {
     };
     says(
         &["one-object", "--sut", "nginx", "--profile", "defualt"],
-        "nginx has no profile `defualt`; there are `",
+        "nginx has no profile `defualt`; expected one of `",
     );
     says(
         &["dynpage", "--sut", "caddy", "--gateway", "cgi"],
-        "Caddy has no gateway `cgi`; there are `fastcgi`",
+        "Caddy has no gateway `cgi`; expected one of `fastcgi`",
     );
     says(&["dynpage", "--sut", "nginx", "--gateway", "cig"], "invalid value 'cig' for '--gateway <KIND>'");
     says(

@@ -93,7 +93,7 @@ fn a_directory_of_another_user_is_refused_before_the_run_and_reported_by_doctor(
     other_user
         .run(&arguments)
         .expect(4)
-        .expect_stderr("others can write into `/dev/shm/plimsoll-54322` (mode 0777)");
+        .expect_stderr("others can write to `/dev/shm/plimsoll-54322` (mode 0777)");
     fs::remove_dir(&work).unwrap();
     other_user.run(&["doctor"]).expect_stdout("good     own folders");
     other_user.run(&arguments).expect_measured();

@@ -1,27 +1,27 @@
-//! What is written into a group's files so that its limits hold.
+//! Settings that enforce a group's limits.
 
 use std::fs;
 use std::path::Path;
 
-use super::hierarchy::{Controller, Version};
-use super::{Limits, Quota};
+use super::hierarchy::{CgroupVersion, Controller};
+use super::{Quota, ResourceLimits};
 use crate::affinity::format_cpu_list;
-use crate::system_file;
+use crate::kernel_file;
 
-/// A file of a group and what it is given.
+/// A file of a group and its new content.
 type Setting = (&'static str, String);
 
-/// Makes a group's limits hold, as far as one controller is concerned.
+/// Enforces a group's limits, as far as one controller is concerned.
 ///
 /// # Errors
-/// The first file that could not be written, and why. Without a limit there is nothing that could fail.
+/// The first file that could not be written, and the error. Never without a limit.
 pub fn apply(
-    version: Version,
+    version: CgroupVersion,
     controller: Controller,
     directory: &Path,
-    limits: &Limits,
+    limits: &ResourceLimits,
 ) -> Result<(), String> {
-    if version == Version::V1 && controller == Controller::Blkio {
+    if version == CgroupVersion::V1 && controller == Controller::Blkio {
         count_all_disks(directory);
     }
     settings(version, controller, directory, limits).iter().try_for_each(|(file, text)| {
@@ -30,8 +30,8 @@ pub fn apply(
     })
 }
 
-/// Returns whether a controller has to hold any of the limits.
-pub fn is_limited(controller: Controller, limits: &Limits) -> bool {
+/// Returns whether any of the limits concerns a controller.
+pub fn is_limited(controller: Controller, limits: &ResourceLimits) -> bool {
     match controller {
         Controller::Cpu => limits.quota.is_some(),
         Controller::Cpuacct => false,
@@ -41,62 +41,70 @@ pub fn is_limited(controller: Controller, limits: &Limits) -> bool {
     }
 }
 
-/// Tells the parent to hand its controllers down, which version 2 does only on request. What fails shows when a limit
-/// is written, or in what is not counted.
-pub fn hand_down(parent: &Path) {
+/// Makes the parent delegate its controllers, which version 2 does only on request. Failures show when a
+/// limit is written, or as missing counters.
+pub fn delegate_controllers(parent: &Path) {
     let path = parent.join("cgroup.subtree_control");
-    let handed = system_file::read(&path).unwrap_or_default();
+    let handed = kernel_file::read(&path).unwrap_or_default();
     for name in Controller::ALL.into_iter().filter_map(Controller::name_v2) {
         if !handed.split(' ').any(|known| known == name) {
-            // Each alone: one that there is not would keep the others back.
+            // One at a time: an unavailable controller would block the others.
             let _ = fs::write(&path, format!("+{name}"));
         }
     }
 }
 
-fn settings(version: Version, controller: Controller, directory: &Path, limits: &Limits) -> Vec<Setting> {
+fn settings(
+    version: CgroupVersion,
+    controller: Controller,
+    directory: &Path,
+    limits: &ResourceLimits,
+) -> Vec<Setting> {
     match (controller, version) {
         (Controller::Cpu, _) => limits.quota.map(|cpus| quota(version, cpus)).unwrap_or_default(),
         (Controller::Cpuacct, _) => Vec::new(),
-        (Controller::Memory, Version::V1) => {
+        (Controller::Memory, CgroupVersion::V1) => {
             limits.memory.map(|bytes| ("memory.limit_in_bytes", bytes.to_string())).into_iter().collect()
         }
-        (Controller::Memory, Version::V2) => {
+        (Controller::Memory, CgroupVersion::V2) => {
             limits.memory.map(|bytes| ("memory.max", bytes.to_string())).into_iter().collect()
         }
         (Controller::Blkio, _) => disk(version, limits),
-        (Controller::Cpuset, Version::V1) => cpus_and_nodes(directory, &limits.cpus),
-        (Controller::Cpuset, Version::V2) if limits.cpus.is_empty() => Vec::new(),
-        (Controller::Cpuset, Version::V2) => vec![("cpuset.cpus", format_cpu_list(&limits.cpus))],
+        (Controller::Cpuset, CgroupVersion::V1) => cpus_and_nodes(directory, &limits.cpus),
+        (Controller::Cpuset, CgroupVersion::V2) if limits.cpus.is_empty() => Vec::new(),
+        (Controller::Cpuset, CgroupVersion::V2) => vec![("cpuset.cpus", format_cpu_list(&limits.cpus))],
     }
 }
 
-fn quota(version: Version, cpus: f64) -> Vec<Setting> {
+fn quota(version: CgroupVersion, cpus: f64) -> Vec<Setting> {
     let Quota { quota_us, period_us } = Quota::new(cpus);
     match version {
-        Version::V1 => {
+        CgroupVersion::V1 => {
             vec![("cpu.cfs_period_us", period_us.to_string()), ("cpu.cfs_quota_us", quota_us.to_string())]
         }
-        Version::V2 => vec![("cpu.max", format!("{quota_us} {period_us}"))],
+        CgroupVersion::V2 => vec![("cpu.max", format!("{quota_us} {period_us}"))],
     }
 }
 
-fn disk(version: Version, limits: &Limits) -> Vec<Setting> {
+fn disk(version: CgroupVersion, limits: &ResourceLimits) -> Vec<Setting> {
     let Some(disk) = &limits.disk else { return Vec::new() };
     let numbers = disk.numbers();
     match version {
-        Version::V1 => numbers.map(|(file, _, number)| (file, format!("{} {number}", disk.device))).collect(),
-        Version::V2 => {
+        CgroupVersion::V1 => {
+            numbers.map(|(file, _, number)| (file, format!("{} {number}", disk.device))).collect()
+        }
+        CgroupVersion::V2 => {
             let keys: String = numbers.map(|(_, key, number)| format!(" {key}={number}")).collect();
             vec![("io.max", format!("{}{keys}", disk.device))]
         }
     }
 }
 
-/// Version 1 makes groups without CPUs and memory nodes, which nobody can enter: what is not limited is the parent's.
+/// Version 1 creates groups without CPUs and memory nodes, which no process can enter: unlimited ones are
+/// copied from the parent.
 fn cpus_and_nodes(directory: &Path, cpus: &[u32]) -> Vec<Setting> {
     let of_parent = |file: &'static str| {
-        let text = directory.parent().and_then(|parent| system_file::read(parent.join(file)));
+        let text = directory.parent().and_then(|parent| kernel_file::read(parent.join(file)));
         (file, text.unwrap_or_default())
     };
     let cpus = match cpus {
@@ -106,7 +114,7 @@ fn cpus_and_nodes(directory: &Path, cpus: &[u32]) -> Vec<Setting> {
     vec![of_parent("cpuset.mems"), cpus]
 }
 
-/// Newer kernels begin to count the traffic with a disk only with its first setting, and "0", no limit, will do.
+/// Enables disk accounting: newer kernels start it with the first setting, and "0", no limit, is enough.
 ///
 /// Seen on Linux 6.18; block/blk-throttle.c.
 fn count_all_disks(directory: &Path) {
@@ -115,8 +123,8 @@ fn count_all_disks(directory: &Path) {
         let name = disk.file_name();
         let poses_as_disk =
             ["loop", "ram", "zram"].iter().any(|kind| name.to_string_lossy().starts_with(kind));
-        if let Some(device) = system_file::read(disk.path().join("dev")).filter(|_| !poses_as_disk) {
-            // A disk that refuses is not counted.
+        if let Some(device) = kernel_file::read(disk.path().join("dev")).filter(|_| !poses_as_disk) {
+            // A disk that refuses is not accounted.
             let _ = fs::write(directory.join("blkio.throttle.read_bps_device"), format!("{device} 0"));
         }
     }
@@ -126,22 +134,22 @@ fn count_all_disks(directory: &Path) {
 mod tests {
     use super::super::DiskLimits;
     use super::*;
+    use CgroupVersion::*;
     use Controller::*;
-    use Version::*;
 
-    fn limits() -> Limits {
+    fn limits() -> ResourceLimits {
         let disk = DiskLimits {
             device: "254:0".into(),
             read_bytes: Some(1_000_000),
             writes: Some(50),
             ..DiskLimits::default()
         };
-        Limits { cpus: vec![0, 1, 3], quota: Some(0.25), memory: Some(1 << 26), disk: Some(disk) }
+        ResourceLimits { cpus: vec![0, 1, 3], quota: Some(0.25), memory: Some(1 << 26), disk: Some(disk) }
     }
 
-    /// An ordinary directory stands for the kernel's: what is written is what the kernel would read.
+    /// An ordinary directory stands in for the kernel's: it holds what the kernel would read.
     #[test]
-    fn limits_are_written_as_each_version_reads_them() {
+    fn limits_are_written_in_the_format_of_each_version() {
         let parent = tempfile::tempdir().unwrap();
         fs::write(parent.path().join("cpuset.mems"), "0-1\n").unwrap();
         let directory = parent.path().join("group");
@@ -176,27 +184,30 @@ mod tests {
     #[test]
     fn without_a_limit_nothing_is_written() {
         for controller in Controller::ALL {
-            assert!(!is_limited(controller, &Limits::default()));
+            assert!(!is_limited(controller, &ResourceLimits::default()));
             for version in [V1, V2].into_iter().filter(|version| (*version, controller) != (V1, Cpuset)) {
-                assert_eq!(settings(version, controller, Path::new("/nowhere"), &Limits::default()), []);
+                assert_eq!(
+                    settings(version, controller, Path::new("/nowhere"), &ResourceLimits::default()),
+                    []
+                );
             }
         }
         let parent = tempfile::tempdir().unwrap();
         fs::write(parent.path().join("cpuset.mems"), "0").unwrap();
         fs::write(parent.path().join("cpuset.cpus"), "0-1").unwrap();
-        let of_parent = settings(V1, Cpuset, &parent.path().join("group"), &Limits::default());
+        let of_parent = settings(V1, Cpuset, &parent.path().join("group"), &ResourceLimits::default());
         assert_eq!(of_parent, [("cpuset.mems", "0".to_owned()), ("cpuset.cpus", "0-1".to_owned())]);
     }
 
     #[test]
-    fn what_is_handed_down_already_is_not_asked_for_again() {
+    fn delegated_controllers_are_not_requested_again() {
         let parent = tempfile::tempdir().unwrap();
         let path = parent.path().join("cgroup.subtree_control");
         fs::write(&path, "cpuset cpu io\n").unwrap();
-        hand_down(parent.path());
+        delegate_controllers(parent.path());
         assert_eq!(fs::read_to_string(&path).unwrap(), "+memory");
         fs::write(&path, "cpuset cpu io memory\n").unwrap();
-        hand_down(parent.path());
+        delegate_controllers(parent.path());
         assert_eq!(fs::read_to_string(&path).unwrap(), "cpuset cpu io memory\n");
     }
 }

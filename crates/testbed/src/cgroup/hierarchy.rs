@@ -1,45 +1,45 @@
-//! Where control groups are mounted, and where in them this process is.
+//! Mount points of control groups, and this process's place in them.
 
 use std::path::{Path, PathBuf};
 
-use crate::system_file;
+use crate::kernel_file;
 
 /// The two generations of control groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Version {
+pub enum CgroupVersion {
     /// A hierarchy per controller, or per set of controllers.
     V1,
     /// One hierarchy for all.
     V2,
 }
 
-impl Version {
+impl CgroupVersion {
     /// Returns the name for the disclosure.
     pub fn name(self) -> &'static str {
         match self {
-            Version::V1 => "cgroup v1",
-            Version::V2 => "cgroup v2",
+            CgroupVersion::V1 => "cgroup v1",
+            CgroupVersion::V2 => "cgroup v2",
         }
     }
 }
 
-/// What counts or limits one resource, as version 1 divides them.
+/// A resource controller, with the divisions of version 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Controller {
-    /// Holds CPU time back.
+    /// Limits CPU time.
     Cpu,
-    /// Counts CPU time.
+    /// Accounts CPU time.
     Cpuacct,
-    /// Counts and limits memory.
+    /// Accounts and limits memory.
     Memory,
-    /// Counts and limits traffic with disks.
+    /// Accounts and limits disk traffic.
     Blkio,
-    /// Says which CPUs there are.
+    /// Restricts the usable CPUs.
     Cpuset,
 }
 
 impl Controller {
-    /// All of them; those without which there is no group come first.
+    /// All of them, required ones first.
     pub const ALL: [Controller; 5] =
         [Controller::Cpu, Controller::Cpuacct, Controller::Memory, Controller::Blkio, Controller::Cpuset];
 
@@ -54,7 +54,7 @@ impl Controller {
         }
     }
 
-    /// Returns the name in version 2, which counts CPU time in any case.
+    /// Returns the name in version 2, where CPU time is always accounted.
     pub fn name_v2(self) -> Option<&'static str> {
         match self {
             Controller::Cpu => Some("cpu"),
@@ -65,29 +65,29 @@ impl Controller {
         }
     }
 
-    /// Tells whether a group is of use without it.
+    /// Returns whether a group is useless without it.
     pub fn is_needed(self) -> bool {
         matches!(self, Controller::Cpu | Controller::Cpuacct)
     }
 }
 
-/// One hierarchy, and where in it a group may be made.
+/// A hierarchy, and the groups in it that can be parents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hierarchy {
     /// Its generation.
-    pub version: Version,
-    /// What of our interest it controls.
+    pub version: CgroupVersion,
+    /// Its controllers that are of use here.
     pub controllers: Vec<Controller>,
-    /// The groups below which one may be made, best first.
+    /// Possible parent groups, best first.
     pub parents: Vec<PathBuf>,
 }
 
-/// Returns the hierarchies that control what we are interested in; none if CPU time cannot be counted and limited.
+/// Returns the hierarchies of the controllers used here; empty if CPU time cannot be accounted and limited.
 pub fn hierarchies() -> Vec<Hierarchy> {
-    let mounts = system_file::read("/proc/self/mounts").unwrap_or_default();
-    let own = system_file::read("/proc/self/cgroup").unwrap_or_default();
+    let mounts = kernel_file::read("/proc/self/mounts").unwrap_or_default();
+    let own = kernel_file::read("/proc/self/cgroup").unwrap_or_default();
     let mut found = parse(&mounts, &own, |mount| {
-        system_file::read(mount.join("cgroup.controllers"))
+        kernel_file::read(mount.join("cgroup.controllers"))
             .is_some_and(|names| names.split(' ').any(|name| name == "cpu"))
     });
     for hierarchy in &mut found {
@@ -96,7 +96,8 @@ pub fn hierarchies() -> Vec<Hierarchy> {
     found
 }
 
-/// Reads `/proc/self/mounts` and `/proc/self/cgroup`; `has_cpu` tells whether a version 2 mount has the controller.
+/// Parses `/proc/self/mounts` and `/proc/self/cgroup`; `has_cpu` returns whether a version 2 mount has the
+/// controller.
 fn parse(mounts: &str, own: &str, has_cpu: impl Fn(&Path) -> bool) -> Vec<Hierarchy> {
     let mut found: Vec<Hierarchy> = Vec::new();
     for line in mounts.lines() {
@@ -111,37 +112,37 @@ fn parse(mounts: &str, own: &str, has_cpu: impl Fn(&Path) -> bool) -> Vec<Hierar
         let has = |controller: &Controller| {
             kind == "cgroup" && options.split(',').any(|option| option == controller.name())
         };
-        // One that is mounted twice is taken once.
+        // A hierarchy that is mounted twice is used once.
         let is_new =
             |controller: &Controller| !found.iter().any(|known| known.controllers.contains(controller));
         let controllers: Vec<_> = Controller::ALL.into_iter().filter(has).filter(is_new).collect();
         if let Some(first) = controllers.first() {
-            let parents = distinct([place(mount, own, first.name()), mount.to_owned()]);
-            found.push(Hierarchy { version: Version::V1, controllers, parents });
+            let parents = distinct([group_path(mount, own, first.name()), mount.to_owned()]);
+            found.push(Hierarchy { version: CgroupVersion::V1, controllers, parents });
         }
     }
     let has = |controller| found.iter().any(|known| known.controllers.contains(&controller));
     if has(Controller::Cpu) && has(Controller::Cpuacct) { found } else { Vec::new() }
 }
 
-/// Version 2 allows processes only in leaves, so a sibling of our own group comes first; in a container the own path
-/// may not exist below the mount, then the mount itself is what is left.
+/// Version 2 allows processes only in leaves, so a sibling of this process's group is preferred. In a
+/// container that path may not exist below the mount; then only the mount itself is left.
 fn version_2(mount: &Path, own: &str) -> Hierarchy {
-    let place = place(mount, own, "");
-    let above = place.parent().filter(|path| path.starts_with(mount)).unwrap_or(mount).to_owned();
-    let parents = distinct([above, place, mount.to_owned()]);
-    Hierarchy { version: Version::V2, controllers: Controller::ALL.to_vec(), parents }
+    let own_path = group_path(mount, own, "");
+    let above = own_path.parent().filter(|path| path.starts_with(mount)).unwrap_or(mount).to_owned();
+    let parents = distinct([above, own_path, mount.to_owned()]);
+    Hierarchy { version: CgroupVersion::V2, controllers: Controller::ALL.to_vec(), parents }
 }
 
 /// Finds the line `number:controllers:path` of a controller; version 2 has no controllers in its line.
-fn place(mount: &Path, own: &str, controller: &str) -> PathBuf {
+fn group_path(mount: &Path, own: &str, controller: &str) -> PathBuf {
     let path = own.lines().find_map(|line| {
         let (_, rest) = line.split_once(':')?;
         let (controllers, path) = rest.split_once(':')?;
         controllers.split(',').any(|name| name == controller).then_some(path)
     });
     let below = path.unwrap_or("/").trim_start_matches('/');
-    // Joining an empty path would add a slash at the end, and then the same place had two names.
+    // Joining an empty path would add a trailing slash, giving one directory two names.
     if below.is_empty() { mount.to_owned() } else { mount.join(below) }
 }
 
@@ -168,13 +169,13 @@ cgroup /sys/fs/cgroup/cpuacct cgroup rw,relatime,cpuacct 0 0
 cgroup /sys/fs/cgroup/blkio cgroup rw,relatime,blkio 0 0
 cgroup /sys/fs/cgroup/freezer cgroup rw,relatime,freezer 0 0
 cgroup2 /sys/fs/cgroup/unified cgroup2 rw,relatime 0 0";
-    /// As systemd mounts them on version 1.
+    /// Mounted as by systemd with version 1.
     const TOGETHER_MOUNTS: &str = "cgroup /sys/fs/cgroup/cpu,cpuacct cgroup rw,nosuid,cpu,cpuacct 0 0";
     const V2_MOUNTS: &str = "cgroup2 /sys/fs/cgroup cgroup2 rw,nosuid,nodev,noexec,relatime,nsdelegate 0 0";
 
     fn v1(controllers: &[Controller], parents: &[&str]) -> Hierarchy {
         let parents = parents.iter().map(PathBuf::from).collect();
-        Hierarchy { version: Version::V1, controllers: controllers.to_vec(), parents }
+        Hierarchy { version: CgroupVersion::V1, controllers: controllers.to_vec(), parents }
     }
 
     #[test]
@@ -197,15 +198,15 @@ cgroup2 /sys/fs/cgroup/unified cgroup2 rw,relatime 0 0";
         assert_eq!(parse(&without_cpuacct, "", |_| false), []);
     }
 
-    /// A sibling of the own group comes first and the mount last.
+    /// A sibling of this process's group is preferred and the mount comes last.
     #[test]
-    fn version_2_is_taken_only_with_its_cpu_controller() {
+    fn version_2_is_used_only_with_its_cpu_controller() {
         let parents = |own| parse(V2_MOUNTS, own, |_| true)[0].parents.clone();
         let session = parents("0::/user.slice/session-2.scope");
         let expected =
             ["/sys/fs/cgroup/user.slice", "/sys/fs/cgroup/user.slice/session-2.scope", "/sys/fs/cgroup"];
         assert_eq!(session, expected.map(PathBuf::from));
-        // In the root of a container there is nothing above, and a path outside is never taken.
+        // In the root of a container there is no parent, and a path outside is never used.
         assert_eq!(parents("0::/"), [PathBuf::from("/sys/fs/cgroup")]);
         assert_eq!(parse(V2_MOUNTS, "0::/", |_| false), []);
     }

@@ -1,4 +1,4 @@
-//! The limits that a system under test can be held to.
+//! Resource limits of a system under test.
 
 use std::fmt;
 use std::path::Path;
@@ -6,22 +6,22 @@ use std::path::Path;
 use rustix::fs::{major, minor, stat};
 use units::Bytes;
 
-use crate::system_file;
+use crate::kernel_file;
 
-/// What a system under test may use at most. The default is no limit.
+/// Resource limits of a system under test. No limit by default.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Limits {
-    /// CPUs that it may run on; empty for all that this process has.
+pub struct ResourceLimits {
+    /// CPUs that it may run on; empty for all CPUs of this process.
     pub cpus: Vec<u32>,
     /// CPU time per second, in CPUs.
     pub quota: Option<f64>,
-    /// Memory in bytes, file pages included.
+    /// Memory in bytes, including the page cache.
     pub memory: Option<u64>,
-    /// Traffic with one disk.
+    /// Traffic of one disk.
     pub disk: Option<DiskLimits>,
 }
 
-/// Limits on the traffic with one disk, per second each. The default is none.
+/// Limits on the traffic of one disk, per second. No limit by default.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DiskLimits {
     /// The whole disk, as `MAJOR:MINOR`.
@@ -37,7 +37,7 @@ pub struct DiskLimits {
 }
 
 impl DiskLimits {
-    /// Returns the numbers with what version 1 calls the file of each, and version 2 the key.
+    /// Returns the values with the file name of version 1 and the key of version 2.
     pub(super) fn numbers(&self) -> impl Iterator<Item = (&'static str, &'static str, u64)> {
         let all = [
             ("blkio.throttle.read_bps_device", "rbps", self.read_bytes),
@@ -50,7 +50,7 @@ impl DiskLimits {
 }
 
 impl fmt::Display for DiskLimits {
-    /// Writes the limits for people: `1000000 B/s read, 50 writes/s on 254:0`.
+    /// Formats the limits: `1000000 B/s read, 50 writes/s on 254:0`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let all = [
             (self.read_bytes, "B/s read"),
@@ -64,18 +64,18 @@ impl fmt::Display for DiskLimits {
     }
 }
 
-/// Writes a limit on memory for people.
+/// Formats a memory limit.
 pub fn memory_text(bytes: u64) -> String {
     format!("{bytes} bytes ({})", Bytes(bytes))
 }
 
-/// Returns the whole disk that a file or directory lies on, as `MAJOR:MINOR`; `None` if it lies on none that the
-/// kernel names, such as memory, a network or several disks.
+/// Returns the whole disk that holds a file or directory, as `MAJOR:MINOR`; `None` if the kernel names none,
+/// as for memory, network and multi-disk file systems.
 pub fn disk_of(path: &Path) -> Option<String> {
     let device = stat(path).ok()?.st_dev;
     let directory = format!("/sys/dev/block/{}:{}", major(device), minor(device));
     let is_partition = Path::new(&directory).join("partition").exists();
-    system_file::read(if is_partition { format!("{directory}/../dev") } else { format!("{directory}/dev") })
+    kernel_file::read(if is_partition { format!("{directory}/../dev") } else { format!("{directory}/dev") })
 }
 
 #[cfg(test)]
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limits_on_a_disk_are_said_one_by_one() {
+    fn disk_limits_are_formatted_one_by_one() {
         let limits = DiskLimits {
             device: "254:0".into(),
             read_bytes: Some(1_000_000),
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_poses_as_files_lies_on_no_disk() {
+    fn memory_file_systems_have_no_disk() {
         assert_eq!(disk_of(Path::new("/proc")), None);
         assert_eq!(disk_of(Path::new("/no/such")), None);
         if let Some(disk) = disk_of(Path::new("/")) {

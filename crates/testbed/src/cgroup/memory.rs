@@ -1,32 +1,32 @@
-//! The account of memory that a control group keeps.
+//! Memory accounting of a control group.
 
 use std::path::Path;
 
-use super::hierarchy::Version;
-use crate::system_file::{keyed_number, read};
+use super::hierarchy::CgroupVersion;
+use crate::kernel_file::{keyed_number, read};
 
 /// Memory of a control group.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MemoryUse {
-    /// What is in use, in bytes, file pages included.
+    /// Bytes in use, including the page cache.
     pub bytes: u64,
-    /// How often the limit was met.
+    /// Number of times the limit was reached.
     pub limit_hits: u64,
-    /// Pages that were needed again after they had been evicted.
+    /// Refaults: evicted pages that were needed again.
     pub refaults: u64,
 }
 
 impl MemoryUse {
-    /// Reads the account of the group in a directory; `None` if its files are missing.
-    pub fn read(version: Version, directory: &Path) -> Option<MemoryUse> {
+    /// Reads the memory accounting of the group in a directory; `None` if its files are missing.
+    pub fn read(version: CgroupVersion, directory: &Path) -> Option<MemoryUse> {
         let text = |name| read(directory.join(name));
         let refaults = parse_refaults(&text("memory.stat")?);
         let (bytes, limit_hits) = match version {
-            Version::V1 => (
+            CgroupVersion::V1 => (
                 text("memory.usage_in_bytes")?,
                 text("memory.failcnt").and_then(|text| text.trim().parse().ok()),
             ),
-            Version::V2 => {
+            CgroupVersion::V2 => {
                 (text("memory.current")?, text("memory.events").and_then(|text| keyed_number(&text, "max")))
             }
         };
@@ -34,7 +34,8 @@ impl MemoryUse {
     }
 }
 
-/// Reads `memory.stat`: one line for file pages and one for others, or one for both on kernels before 5.9.
+/// Parses the refaults in `memory.stat`: one line for file pages and one for others, or one for both before
+/// Linux 5.9.
 fn parse_refaults(stat: &str) -> u64 {
     let number = |key| keyed_number(stat, key).unwrap_or(0);
     number("workingset_refault") + number("workingset_refault_file") + number("workingset_refault_anon")
@@ -47,14 +48,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_versions_are_read() {
+    fn both_versions_are_parsed() {
         let stat = "cache 4096\nworkingset_refault_anon 2\nworkingset_refault_file 40\n\
                     total_workingset_refault_file 999\n";
         let expected = MemoryUse { bytes: 25_165_824, limit_hits: 31, refaults: 42 };
         for (version, files) in [
-            (Version::V1, [("memory.usage_in_bytes", "25165824\n"), ("memory.failcnt", "31\n")]),
+            (CgroupVersion::V1, [("memory.usage_in_bytes", "25165824\n"), ("memory.failcnt", "31\n")]),
             (
-                Version::V2,
+                CgroupVersion::V2,
                 [("memory.current", "25165824\n"), ("memory.events", "low 0\nhigh 7\nmax 31\noom 1\n")],
             ),
         ] {

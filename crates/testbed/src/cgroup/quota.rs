@@ -1,30 +1,30 @@
-//! A CPU quota as the kernel wants it: so much time in each period.
+//! CPU quotas in the form of the kernel: CPU time per period.
 
 use std::fmt;
 
-/// The period. Short, so that a server that has spent its quota stands still for milliseconds, not
-/// for the kernel's default of up to 100 ms, which would be seen in every percentile.
+/// The period. Short, so that a server that has used up its quota is paused for milliseconds rather than for
+/// the kernel's default of up to 100 ms, which would show in every percentile.
 const PERIOD_US: u64 = 10_000;
 
-/// The kernel takes no quota below this. Source: Linux, `min_cfs_quota_period` (kernel/sched/core.c).
+/// The kernel's minimum quota. Source: Linux, `min_cfs_quota_period` (kernel/sched/core.c).
 const QUOTA_US_MIN: u64 = 1_000;
 
-/// The kernel takes no period above this. Source: Linux, `max_cfs_quota_period`.
+/// The kernel's maximum period. Source: Linux, `max_cfs_quota_period`.
 const PERIOD_US_MAX: u64 = 1_000_000;
 
 /// A CPU quota. Invariant: within the limits of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quota {
-    /// CPU time per period, all CPUs together, in µs.
+    /// CPU time per period, summed over CPUs, in µs.
     pub quota_us: u64,
     /// Length of the period in µs.
     pub period_us: u64,
 }
 
 impl Quota {
-    /// Makes the quota of so many CPUs' worth of time; less than a thousandth becomes a thousandth.
+    /// Creates a quota of this many CPUs; less than a thousandth becomes a thousandth.
     ///
-    /// The period is 10 ms, and longer where the quota of such a period would be less than the kernel takes.
+    /// The period is 10 ms, or longer if the quota of such a period would be below the kernel's minimum.
     pub fn new(cpus: f64) -> Quota {
         let cpus = if cpus.is_finite() { cpus.clamp(0.001, 100_000.0) } else { 100_000.0 };
         let period_us = PERIOD_US.max((QUOTA_US_MIN as f64 / cpus).ceil() as u64).min(PERIOD_US_MAX);
@@ -34,7 +34,7 @@ impl Quota {
 }
 
 impl fmt::Display for Quota {
-    /// Writes the quota in CPUs: `0.25 CPUs`.
+    /// Formats the quota in CPUs: `0.25 CPUs`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} CPUs", (self.quota_us as f64 / self.period_us as f64 * 1000.0).round() / 1000.0)
     }

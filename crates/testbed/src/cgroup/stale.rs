@@ -1,13 +1,13 @@
-//! Groups of runs that were killed.
+//! Groups left behind by killed runs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::PREFIX;
 use super::hierarchy::hierarchies;
-use super::node::{kill_all, remove};
+use super::hierarchy_node::{kill_all, remove};
 
-/// Returns our groups whose makers are gone, on all hierarchies.
+/// Returns groups of Plimsoll whose creators are gone, in all hierarchies.
 pub fn stale() -> Vec<PathBuf> {
     let hierarchies = hierarchies();
     let parents = hierarchies.iter().flat_map(|hierarchy| &hierarchy.parents);
@@ -17,7 +17,7 @@ pub fn stale() -> Vec<PathBuf> {
     found
 }
 
-/// Kills what runs in stale groups and removes them.
+/// Kills the processes of stale groups and removes them.
 pub fn remove_stale(groups: &[PathBuf]) {
     kill_all(groups);
     remove(groups);
@@ -27,12 +27,12 @@ fn stale_below(parent: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(parent) else { return Vec::new() };
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let stale =
-        names.filter(|name| maker(name).is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()));
+        names.filter(|name| creator(name).is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()));
     stale.map(|name| parent.join(name)).collect()
 }
 
-/// Returns the process that made the group of a name; `None` if the name is not one of ours.
-fn maker(name: &str) -> Option<u32> {
+/// Returns the process that created the group with this name; `None` if it is not a group of Plimsoll.
+fn creator(name: &str) -> Option<u32> {
     let (pid, number) = name.strip_prefix(PREFIX)?.split_once('-')?;
     number.parse::<u32>().ok()?;
     pid.parse().ok()
@@ -43,18 +43,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_names_of_our_own_groups_tell_a_maker() {
-        assert_eq!(maker("plimsoll-4711-0"), Some(4711));
+    fn only_plimsolls_group_names_contain_a_creator() {
+        assert_eq!(creator("plimsoll-4711-0"), Some(4711));
         for name in ["plimsoll-4711", "plimsoll-x-1", "system.slice", "plimsoll-1-x", "other-1-1"] {
-            assert_eq!(maker(name), None, "{name}");
+            assert_eq!(creator(name), None, "{name}");
         }
     }
 
-    /// Goal: groups of a killed run are found and those of a living one are left alone.
+    /// Goal: groups of a killed run are found and those of a running one are left alone.
     #[test]
-    fn a_group_is_stale_when_its_maker_is_gone() {
+    fn a_group_is_stale_when_its_creator_is_gone() {
         let parent = tempfile::tempdir().unwrap();
-        // No process has this number: the kernel's highest is 2²² = 4194304.
+        // No process has this id: the kernel's maximum is 2²² = 4194304.
         let dead = parent.path().join("plimsoll-4194305-0");
         let living = parent.path().join(format!("plimsoll-{}-0", std::process::id()));
         fs::create_dir(&dead).unwrap();

@@ -1,51 +1,51 @@
-//! The account of CPU time that a control group keeps; processes that have ended stay in it.
+//! CPU accounting of a control group, which includes ended processes.
 
 use std::path::PathBuf;
 
 use model::SutUse;
 use units::Nanos;
 
-use super::hierarchy::Version;
-use crate::system_file::{Reread, keyed_number};
+use super::hierarchy::CgroupVersion;
+use crate::kernel_file::{KernelFile, keyed_number};
 
-/// The files of a group's account, kept open.
+/// The files of a group's CPU accounting, kept open.
 #[derive(Debug)]
-pub enum Account {
+pub enum CpuAccount {
     /// `cpuacct.usage` and `cpu.stat`.
-    V1 { usage: Reread, stat: Reread },
+    V1 { usage: KernelFile, stat: KernelFile },
     /// `cpu.stat`.
-    V2 { stat: Reread },
+    V2 { stat: KernelFile },
 }
 
-impl Account {
-    /// Opens the account of a group; `None` if its files are missing.
-    pub fn open(version: Version, [cpu, cpuacct]: &[PathBuf; 2]) -> Option<Account> {
-        let open = |directory: &PathBuf, name| Reread::open(directory.join(name)).ok();
+impl CpuAccount {
+    /// Opens the CPU accounting of a group; `None` if its files are missing.
+    pub fn open(version: CgroupVersion, [cpu, cpuacct]: &[PathBuf; 2]) -> Option<CpuAccount> {
+        let open = |directory: &PathBuf, name| KernelFile::open(directory.join(name)).ok();
         match version {
-            Version::V1 => {
-                Some(Account::V1 { usage: open(cpuacct, "cpuacct.usage")?, stat: open(cpu, "cpu.stat")? })
+            CgroupVersion::V1 => {
+                Some(CpuAccount::V1 { usage: open(cpuacct, "cpuacct.usage")?, stat: open(cpu, "cpu.stat")? })
             }
-            Version::V2 => Some(Account::V2 { stat: open(cpu, "cpu.stat")? }),
+            CgroupVersion::V2 => Some(CpuAccount::V2 { stat: open(cpu, "cpu.stat")? }),
         }
     }
 
-    /// Returns what the group has used since it was made; `None` if it is gone.
+    /// Returns the group's usage since its creation; `None` if the group is gone.
     pub fn read(&self) -> Option<SutUse> {
         match self {
-            Account::V1 { usage, stat } => parse_v1(&usage.text()?, &stat.text()?),
-            Account::V2 { stat } => parse_v2(&stat.text()?),
+            CpuAccount::V1 { usage, stat } => parse_v1(&usage.text()?, &stat.text()?),
+            CpuAccount::V2 { stat } => parse_v2(&stat.text()?),
         }
     }
 }
 
-/// Version 1: `cpuacct.usage` is one number, `throttled_time` one line; both ns. The throttled time is
-/// the sum over the CPUs on which the group was held back.
+/// Version 1: `cpuacct.usage` is one number, `throttled_time` one line; both in ns. The throttled time is
+/// summed over the CPUs on which the group was throttled.
 fn parse_v1(usage: &str, stat: &str) -> Option<SutUse> {
     let throttled = keyed_number(stat, "throttled_time").unwrap_or(0);
     Some(SutUse { cpu: Nanos(usage.trim().parse().ok()?), throttled: Nanos(throttled) })
 }
 
-/// Version 2: lines in µs; `throttled_usec` only where the controller is on.
+/// Version 2: lines in µs; `throttled_usec` exists only with the controller.
 fn parse_v2(stat: &str) -> Option<SutUse> {
     let micros = |key| keyed_number(stat, key).map(|number| Nanos(number.saturating_mul(1_000)));
     Some(SutUse { cpu: micros("usage_usec")?, throttled: micros("throttled_usec").unwrap_or(Nanos::ZERO) })
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_controller_nothing_was_held_back() {
+    fn without_a_controller_throttled_time_is_zero() {
         let used = parse_v2("usage_usec 5\nuser_usec 2\nsystem_usec 3\n").unwrap();
         assert_eq!(used, SutUse { cpu: Nanos(5_000), throttled: Nanos::ZERO });
         assert_eq!(parse_v2("user_usec 2\n"), None);

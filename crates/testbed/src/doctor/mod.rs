@@ -1,70 +1,69 @@
-//! Whether this machine can carry a planned run: what is found, held against what is needed.
+//! The doctor: checks whether this machine can carry a planned run.
 //!
-//! - `found`: looking at the machine
-//! - `checks`: the arithmetic, apart from it
+//! - `findings`: data about the machine
+//! - `checks`: their comparison with the needs of a run
 
 mod checks;
-mod found;
+mod findings;
 
 use std::path::PathBuf;
 
-use found::Found;
+use findings::MachineFindings;
 
-/// What a planned run needs.
+/// The needs of a planned run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DoctorInput {
-    /// Most users, or operations in flight, of all load points.
+    /// Maximum number of users, or operations in flight, over all load points.
     pub users_max: u32,
-    /// Whether each request makes a connection.
+    /// Whether each request opens a connection.
     pub connection_per_request: bool,
-    /// Expected requests per second at most, if anything is known.
+    /// Maximum expected requests per second, if known.
     pub rate: Option<f64>,
-    /// How many local addresses connections are made from; 1 where the system chooses.
+    /// Number of local addresses that connections are made from; 1 if the system chooses.
     pub source_addresses: u32,
     /// Whether the server runs on this machine.
     pub shared: bool,
-    /// Whether server and load have CPUs of their own, or the server has a quota.
+    /// Whether server and load have separate CPUs, or the server has a quota.
     pub separated: bool,
-    /// Where the run file is written.
+    /// Directory of the run file.
     pub run_dir: PathBuf,
-    /// How large it may get, in bytes.
+    /// Maximum expected size of the run file, in bytes.
     pub run_file_bytes: u64,
-    /// Where servers that are started get their own folders.
+    /// Parent directory of the private folders of servers.
     pub work_dir: PathBuf,
-    /// Where the file set is laid out.
+    /// Directory of the file set.
     pub dataset_dir: PathBuf,
-    /// How large it is, in bytes.
+    /// Size of the file set, in bytes.
     pub dataset_bytes: u64,
 }
 
-/// How a check came out.
+/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum State {
-    /// As it should be.
+pub enum CheckState {
+    /// Correct.
     Good,
-    /// Can move the result.
+    /// May affect the result.
     Warning,
-    /// The run will not be what it should.
+    /// The run cannot work as planned.
     Bad,
 }
 
-/// One thing that was looked at.
+/// One check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Check {
-    /// What: `open files`.
+    /// Name: `open files`.
     pub name: &'static str,
-    /// How it came out.
-    pub state: State,
-    /// What was found and what is needed, with the arithmetic.
+    /// The result.
+    pub state: CheckState,
+    /// The finding and the need, with the arithmetic.
     pub found: String,
-    /// What to do; empty if all is well.
+    /// The advice; empty if all is well.
     pub advice: String,
 }
 
-/// Looks at the machine and holds it against what a run needs. Makes and removes a control group to see whether
-/// that is allowed.
+/// Examines the machine for a run. Creates and removes a control group to find out whether that is allowed.
 pub fn examine(input: &DoctorInput) -> Vec<Check> {
-    checks::judge(input, &Found::look(input))
+    checks::judge(input, &MachineFindings::collect(input))
 }
 
 #[cfg(test)]

@@ -1,17 +1,17 @@
-//! Controllers on the PCI bus, by class.
+//! PCI controllers, by class.
 
 use std::collections::BTreeMap;
 
-use super::tree::{Found, Tree, Unread};
-use super::{Reader, one};
+use super::machine_files::{FieldValue, MachineFiles, Unavailable};
+use super::{FieldReader, one};
 
 const DEVICES: &str = "/sys/bus/pci/devices";
 
-/// Where distributions keep the names of devices.
+/// Places where distributions keep the PCI device names.
 const NAMES: &[&str] = &["/usr/share/misc/pci.ids", "/usr/share/hwdata/pci.ids", "/usr/share/pci.ids"];
 
-/// Makers of what servers have, for machines without a list of names. Source: the PCI ID repository.
-const MAKERS: &[(&str, &str)] = &[
+/// Vendors of common server devices, for machines without a list of names. Source: the PCI ID repository.
+const VENDORS: &[(&str, &str)] = &[
     ("1000", "Broadcom / LSI"),
     ("1002", "AMD/ATI"),
     ("1022", "AMD"),
@@ -41,33 +41,33 @@ const MAKERS: &[(&str, &str)] = &[
     ("9005", "Adaptec"),
 ];
 
-pub(super) const READERS: &[Reader] = &[
-    one("controller.storage", |tree| list(tree, |class| class == 0x01)),
-    one("controller.network", |tree| list(tree, |class| class == 0x02)),
-    one("controller.display", |tree| list(tree, |class| [0x03, 0x0b, 0x12].contains(&class))),
-    one("controller.bridges", |tree| list(tree, |class| class == 0x06)),
-    one("controller.other", |tree| {
-        list(tree, |class| ![0x01, 0x02, 0x03, 0x06, 0x0b, 0x12].contains(&class))
+pub(super) const READERS: &[FieldReader] = &[
+    one("controller.storage", |files| list(files, |class| class == 0x01)),
+    one("controller.network", |files| list(files, |class| class == 0x02)),
+    one("controller.display", |files| list(files, |class| [0x03, 0x0b, 0x12].contains(&class))),
+    one("controller.bridges", |files| list(files, |class| class == 0x06)),
+    one("controller.other", |files| {
+        list(files, |class| ![0x01, 0x02, 0x03, 0x06, 0x0b, 0x12].contains(&class))
     }),
 ];
 
-/// Lists the devices of some classes, those of one kind together.
+/// Lists the devices of some classes, grouping equal ones.
 ///
 /// Source of the numbers: PCI Code and ID Assignment Specification 1.11, appendix D.
-fn list(tree: &Tree, is_wanted: fn(u8) -> bool) -> Found {
-    let addresses = tree.names(DEVICES);
+fn list(files: &MachineFiles, is_wanted: fn(u8) -> bool) -> FieldValue {
+    let addresses = files.names(DEVICES);
     if addresses.is_empty() {
-        return Err(Unread::because("there is no PCI bus"));
+        return Err(Unavailable::because("this machine has no PCI bus"));
     }
     let mut kinds: BTreeMap<(String, String, String), usize> = BTreeMap::new();
     for directory in addresses.iter().map(|address| format!("{DEVICES}/{address}")) {
-        let numbers = numbers(tree, &directory).filter(|_| class(tree, &directory).is_some_and(is_wanted));
+        let numbers = numbers(files, &directory).filter(|_| class(files, &directory).is_some_and(is_wanted));
         let Some((maker, device)) = numbers else { continue };
-        let driver = tree.link_name(&format!("{directory}/driver"));
+        let driver = files.link_name(&format!("{directory}/driver"));
         let driver = driver.map_or_else(|_| "no driver".to_owned(), |driver| format!("driver {driver}"));
         *kinds.entry((maker, device, driver)).or_default() += 1;
     }
-    let names = names(tree);
+    let names = names(files);
     let text = |((maker, device, driver), n): (&(String, String, String), &usize)| {
         let times = if *n == 1 { String::new() } else { format!("{n} × ") };
         format!("{times}{}, {driver}", name_of(&names, maker, device))
@@ -76,39 +76,40 @@ fn list(tree: &Tree, is_wanted: fn(u8) -> bool) -> Found {
     Ok(if texts.is_empty() { "none".to_owned() } else { texts.join("; ") })
 }
 
-/// The first of a class's three bytes, of `0x020000` the `02`.
-fn class(tree: &Tree, directory: &str) -> Option<u8> {
-    let text = tree.text(format!("{directory}/class")).ok()?;
+/// Returns the class, the first of three bytes: of `0x020000` the `02`.
+fn class(files: &MachineFiles, directory: &str) -> Option<u8> {
+    let text = files.text(format!("{directory}/class")).ok()?;
     u8::from_str_radix(text.strip_prefix("0x")?.get(..2)?, 16).ok()
 }
 
-/// Names the device in a directory of `/sys`, from its own numbers.
-pub fn named_device(tree: &Tree, directory: &str) -> Option<String> {
-    let (maker, device) = numbers(tree, directory)?;
-    Some(name_of(&names(tree), &maker, &device))
+/// Names the device in a directory of `/sys` by its vendor and device ids.
+pub fn named_device(files: &MachineFiles, directory: &str) -> Option<String> {
+    let (maker, device) = numbers(files, directory)?;
+    Some(name_of(&names(files), &maker, &device))
 }
 
-/// Returns the numbers of maker and device, four digits each.
-fn numbers(tree: &Tree, directory: &str) -> Option<(String, String)> {
+/// Returns the vendor and device ids, four digits each.
+fn numbers(files: &MachineFiles, directory: &str) -> Option<(String, String)> {
     let number = |file: &str| {
-        let text = tree.text(format!("{directory}/{file}")).ok()?;
+        let text = files.text(format!("{directory}/{file}")).ok()?;
         Some(text.strip_prefix("0x")?.to_owned())
     };
     Some((number("vendor")?, number("device")?))
 }
 
-/// Returns the list of names that this machine has; empty if it has none.
-fn names(tree: &Tree) -> String {
-    NAMES.iter().find_map(|path| tree.text(path).ok()).unwrap_or_default()
+/// Returns the list of device names of this machine; empty if it has none.
+fn names(files: &MachineFiles) -> String {
+    NAMES.iter().find_map(|path| files.text(path).ok()).unwrap_or_default()
 }
 
 fn name_of(names: &str, maker: &str, device: &str) -> String {
-    let known = || MAKERS.iter().find(|(number, _)| *number == maker).map(|(_, name)| (*name).to_owned());
+    let known = || VENDORS.iter().find(|(number, _)| *number == maker).map(|(_, name)| (*name).to_owned());
     let name = listed_name(names, maker, device).or_else(known);
-    format!("{} {maker}:{device}", name.unwrap_or_else(|| "unknown maker".to_owned()))
+    format!("{} {maker}:{device}", name.unwrap_or_else(|| "unknown vendor".to_owned()))
 }
 
-/// Looks a device up in a list of names: lines `8086  Intel Corporation`, below each `\t1572  Ethernet Controller`.
+/// Looks up a device in a list of names: lines `8086  Intel Corporation`, below each `\t1572  Ethernet
+/// Controller`.
 fn listed_name(names: &str, vendor: &str, device: &str) -> Option<String> {
     let mut lines = names.lines().skip_while(|line| !line.starts_with(vendor));
     let maker = lines.next()?.split_once("  ")?.1;
@@ -121,7 +122,7 @@ fn listed_name(names: &str, vendor: &str, device: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tree::fake;
+    use super::super::machine_files::testing;
     use super::*;
 
     const FILES: &[(&str, &str)] = &[
@@ -139,19 +140,19 @@ mod tests {
     const IDS: &str = "# a list\n8085  Not it\n8086  Intel Corporation\n\t1571  Not it\n# a remark\n\t1572  Ethernet X710\n\t\t8086 0001  X710-4\n8087  Next\n\t1572  Wrong\n";
 
     #[test]
-    fn devices_are_named_by_a_list_or_by_their_makers() {
-        fake::with(FILES, |tree| {
-            assert_eq!(list(tree, |class| class == 1).unwrap(), "2 × Red Hat (virtio) 1af4:1042, no driver");
-            assert_eq!(list(tree, |class| class == 2).unwrap(), "Intel 8086:1572, driver i40e");
-            assert_eq!(list(tree, |class| class == 3).unwrap(), "none");
+    fn devices_are_named_by_list_or_by_vendor() {
+        testing::with(FILES, |files| {
+            assert_eq!(list(files, |class| class == 1).unwrap(), "2 × Red Hat (virtio) 1af4:1042, no driver");
+            assert_eq!(list(files, |class| class == 2).unwrap(), "Intel 8086:1572, driver i40e");
+            assert_eq!(list(files, |class| class == 3).unwrap(), "none");
         });
         let files = [FILES, &[("/usr/share/misc/pci.ids", IDS)]].concat();
-        fake::with(&files, |tree| {
+        testing::with(&files, |files| {
             let name = "Intel Corporation Ethernet X710 8086:1572, driver i40e";
-            assert_eq!(list(tree, |class| class == 2).unwrap(), name);
+            assert_eq!(list(files, |class| class == 2).unwrap(), name);
         });
         assert_eq!(listed_name(IDS, "8086", "ffff").as_deref(), Some("Intel Corporation"));
         assert_eq!(listed_name(IDS, "9999", "ffff"), None);
-        assert!(fake::with(&[], |tree| list(tree, |_| true)).is_err());
+        assert!(testing::with(&[], |files| list(files, |_| true)).is_err());
     }
 }

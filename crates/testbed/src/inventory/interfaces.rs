@@ -3,112 +3,113 @@
 use std::net::Ipv6Addr;
 
 use super::controllers::named_device;
-use super::tree::{Found, Tree, Unread, joined};
-use super::{Reader, each};
+use super::machine_files::{FieldValue, MachineFiles, Unavailable, joined};
+use super::{FieldReader, each};
 
 const NET: &str = "/sys/class/net";
 
-/// How many interfaces are described: hosts of containers have hundreds.
+/// Maximum number of interfaces described: container hosts have hundreds.
 const INTERFACES_MAX: usize = 16;
 
-pub(super) const READERS: &[Reader] = &[
-    each("nic.driver", |tree, name| tree.link_name(&format!("{NET}/{name}/device/driver"))),
+pub(super) const READERS: &[FieldReader] = &[
+    each("nic.driver", |files, name| files.link_name(&format!("{NET}/{name}/device/driver"))),
     each("nic.hardware", hardware),
-    each("nic.address", |tree, name| of(tree, name, "address")),
-    each("nic.addresses", |tree, name| addresses(&tree.text("/proc/net/if_inet6")?, name)),
-    each("nic.state", |tree, name| of(tree, name, "operstate")),
+    each("nic.address", |files, name| of(files, name, "address")),
+    each("nic.addresses", |files, name| addresses(&files.text("/proc/net/if_inet6")?, name)),
+    each("nic.state", |files, name| of(files, name, "operstate")),
     each("nic.speed", speed),
-    each("nic.duplex", |tree, name| of(tree, name, "duplex")),
-    each("nic.mtu", |tree, name| of(tree, name, "mtu")),
+    each("nic.duplex", |files, name| of(files, name, "duplex")),
+    each("nic.mtu", |files, name| of(files, name, "mtu")),
     each("nic.queues", queues),
-    each("nic.transmit-queue", |tree, name| Ok(of(tree, name, "tx_queue_len")? + " packets")),
-    each("nic.offloads", |tree, name| joined(&tree.offloads(name)?.on, "none")),
-    each("nic.offloads-off", |tree, name| joined(&tree.offloads(name)?.off, "none that could be on")),
-    each("nic.receive-steering", |tree, name| steering(tree, name, "rx-", "rps_cpus")),
-    each("nic.transmit-steering", |tree, name| steering(tree, name, "tx-", "xps_cpus")),
-    each("nic.gro-flush", |tree, name| Ok(of(tree, name, "gro_flush_timeout")? + " ns")),
-    each("nic.hard-irqs", |tree, name| of(tree, name, "napi_defer_hard_irqs")),
-    each("nic.threaded", |tree, name| {
-        Ok(if of(tree, name, "threaded")? == "0" { "off" } else { "on" }.to_owned())
+    each("nic.transmit-queue", |files, name| Ok(of(files, name, "tx_queue_len")? + " packets")),
+    each("nic.offloads", |files, name| joined(&files.offloads(name)?.on, "none")),
+    each("nic.offloads-off", |files, name| joined(&files.offloads(name)?.off, "all supported ones are on")),
+    each("nic.receive-steering", |files, name| steering(files, name, "rx-", "rps_cpus")),
+    each("nic.transmit-steering", |files, name| steering(files, name, "tx-", "xps_cpus")),
+    each("nic.gro-flush", |files, name| Ok(of(files, name, "gro_flush_timeout")? + " ns")),
+    each("nic.hard-irqs", |files, name| of(files, name, "napi_defer_hard_irqs")),
+    each("nic.threaded", |files, name| {
+        Ok(if of(files, name, "threaded")? == "0" { "off" } else { "on" }.to_owned())
     }),
     each("nic.numa-node", numa_node),
-    each("nic.bond", |tree, name| of(tree, name, "bonding/mode")),
+    each("nic.bond", |files, name| of(files, name, "bonding/mode")),
 ];
 
-/// Returns the interfaces; of those that the kernel makes only those that are up, and no ends of containers.
-pub fn interfaces(tree: &Tree) -> Vec<String> {
+/// Returns the interfaces; virtual ones only if they are up, without container endpoints.
+pub fn interfaces(files: &MachineFiles) -> Vec<String> {
     let is_made =
-        |name: &str| tree.link(&format!("{NET}/{name}")).is_ok_and(|target| target.contains("/virtual/"));
-    let is_down = |name: &str| of(tree, name, "operstate").is_ok_and(|state| state == "down");
-    let mut names = tree.names(NET);
-    names.retain(|name| tree.has(&format!("{NET}/{name}/mtu")) && !name.starts_with("veth"));
+        |name: &str| files.link(&format!("{NET}/{name}")).is_ok_and(|target| target.contains("/virtual/"));
+    let is_down = |name: &str| of(files, name, "operstate").is_ok_and(|state| state == "down");
+    let mut names = files.names(NET);
+    names.retain(|name| files.has(&format!("{NET}/{name}/mtu")) && !name.starts_with("veth"));
     names.retain(|name| !(is_made(name) && is_down(name)));
     names.truncate(INTERFACES_MAX);
     names
 }
 
-fn of(tree: &Tree, name: &str, file: &str) -> Found {
-    tree.text(format!("{NET}/{name}/{file}"))
+fn of(files: &MachineFiles, name: &str, file: &str) -> FieldValue {
+    files.text(format!("{NET}/{name}/{file}"))
 }
 
-/// A virtio device stands below its PCI device.
-fn hardware(tree: &Tree, name: &str) -> Found {
+/// A virtio device is below its PCI device.
+fn hardware(files: &MachineFiles, name: &str) -> FieldValue {
     let device = format!("{NET}/{name}/device");
-    let known = named_device(tree, &device).or_else(|| named_device(tree, &format!("{device}/..")));
-    known.ok_or(Unread::because("no device of a bus with numbers"))
+    let known = named_device(files, &device).or_else(|| named_device(files, &format!("{device}/..")));
+    known.ok_or(Unavailable::because("no PCI device"))
 }
 
-/// The speed of a link that has none reads -1 or not at all.
-fn speed(tree: &Tree, name: &str) -> Found {
-    match of(tree, name, "speed")? {
-        speed if speed.starts_with('-') => Err(Unread::because("the driver does not tell")),
+/// The speed of a link without one reads -1 or fails.
+fn speed(files: &MachineFiles, name: &str) -> FieldValue {
+    match of(files, name, "speed")? {
+        speed if speed.starts_with('-') => Err(Unavailable::because("not reported by the driver")),
         speed => Ok(format!("{speed} Mbit/s")),
     }
 }
 
-fn queues(tree: &Tree, name: &str) -> Found {
-    let names = tree.names(&format!("{NET}/{name}/queues"));
+fn queues(files: &MachineFiles, name: &str) -> FieldValue {
+    let names = files.names(&format!("{NET}/{name}/queues"));
     let count = |kind: &str| names.iter().filter(|name| name.starts_with(kind)).count();
     match names.is_empty() {
-        true => Err(Unread::Absent),
+        true => Err(Unavailable::Absent),
         false => Ok(format!("{} receive, {} transmit", count("rx-"), count("tx-"))),
     }
 }
 
-/// Returns the masks of CPUs by which queues are steered, each once; `off` if no mask names a CPU.
-fn steering(tree: &Tree, name: &str, kind: &str, file: &str) -> Found {
+/// Returns the CPU masks of queue steering, without duplicates; `off` if no mask names a CPU.
+fn steering(files: &MachineFiles, name: &str, kind: &str, file: &str) -> FieldValue {
     let directory = format!("{NET}/{name}/queues");
-    let queues = tree.names(&directory).into_iter().filter(|queue| queue.starts_with(kind));
+    let queues = files.names(&directory).into_iter().filter(|queue| queue.starts_with(kind));
     let mut masks = Vec::new();
     for queue in queues {
-        masks.push(tree.text(format!("{directory}/{queue}/{file}"))?);
+        masks.push(files.text(format!("{directory}/{queue}/{file}"))?);
     }
     masks.retain(|mask| mask.chars().any(|c| c != '0' && c != ','));
     masks.dedup();
     Ok(if masks.is_empty() { "off".to_owned() } else { masks.join(" ") })
 }
 
-fn numa_node(tree: &Tree, name: &str) -> Found {
-    match of(tree, name, "device/numa_node")? {
-        node if node.starts_with('-') => Err(Unread::because("the machine has only one, or does not tell")),
+fn numa_node(files: &MachineFiles, name: &str) -> FieldValue {
+    match of(files, name, "device/numa_node")? {
+        node if node.starts_with('-') => Err(Unavailable::because("only one, or not reported")),
         node => Ok(node),
     }
 }
 
-/// Reads lines `address index prefix scope flags name`, the address as 32 digits, the prefix's length as two.
-fn addresses(if_inet6: &str, name: &str) -> Found {
+/// Parses lines `address index prefix scope flags name`, with the address as 32 digits and the prefix length
+/// as two.
+fn addresses(if_inet6: &str, name: &str) -> FieldValue {
     let address = |line: &str| {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         let [digits, _, prefix, .., interface] = words[..] else { return None };
         let address = Ipv6Addr::from(u128::from_str_radix(digits, 16).ok()?);
         (interface == name).then_some(format!("{address}/{}", u8::from_str_radix(prefix, 16).ok()?))
     };
-    joined(&if_inet6.lines().filter_map(address).collect::<Vec<_>>(), "it has none")
+    joined(&if_inet6.lines().filter_map(address).collect::<Vec<_>>(), "none")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tree::fake;
+    use super::super::machine_files::testing;
     use super::*;
 
     const FILES: &[(&str, &str)] = &[
@@ -135,18 +136,18 @@ mod tests {
     ];
 
     #[test]
-    fn what_an_interface_does_not_tell_is_said_to_be_missing() {
-        fake::with(FILES, |tree| {
-            assert_eq!(interfaces(tree), ["eth0", "lo"]);
-            assert_eq!(speed(tree, "eth0").unwrap_err().to_string(), "the driver does not tell");
-            assert_eq!(speed(tree, "lo"), Err(Unread::Absent));
-            assert_eq!(hardware(tree, "eth0").unwrap(), "Red Hat (virtio) 1af4:1041");
-            assert!(hardware(tree, "lo").is_err());
-            assert_eq!(tree.link_name("/sys/class/net/eth0/device/driver").unwrap(), "virtio_net");
-            assert_eq!(queues(tree, "eth0").unwrap(), "1 receive, 2 transmit");
-            assert_eq!(steering(tree, "eth0", "rx-", "rps_cpus").unwrap(), "0,00000003");
-            assert_eq!(steering(tree, "eth0", "tx-", "xps_cpus").unwrap(), "off");
-            assert!(tree.offloads("eth0").is_err(), "the kernel cannot be asked about files");
+    fn fields_that_an_interface_does_not_report_are_unavailable() {
+        testing::with(FILES, |files| {
+            assert_eq!(interfaces(files), ["eth0", "lo"]);
+            assert_eq!(speed(files, "eth0").unwrap_err().to_string(), "not reported by the driver");
+            assert_eq!(speed(files, "lo"), Err(Unavailable::Absent));
+            assert_eq!(hardware(files, "eth0").unwrap(), "Red Hat (virtio) 1af4:1041");
+            assert!(hardware(files, "lo").is_err());
+            assert_eq!(files.link_name("/sys/class/net/eth0/device/driver").unwrap(), "virtio_net");
+            assert_eq!(queues(files, "eth0").unwrap(), "1 receive, 2 transmit");
+            assert_eq!(steering(files, "eth0", "rx-", "rps_cpus").unwrap(), "0,00000003");
+            assert_eq!(steering(files, "eth0", "tx-", "xps_cpus").unwrap(), "off");
+            assert!(files.offloads("eth0").is_err(), "the kernel does not know the interfaces of the test");
         });
     }
 

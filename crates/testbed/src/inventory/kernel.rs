@@ -1,25 +1,25 @@
-//! Kernel settings that can move a result, held against what the kernel has by itself.
+//! Kernel settings that can affect a result, compared with the kernel's defaults.
 
 use model::{Fact, FactSection, FactState};
 
-use super::tree::{Tree, Unread};
-use crate::system_file::read;
+use super::machine_files::{MachineFiles, Unavailable};
+use crate::kernel_file::read;
 
-/// What a setting is where nobody changed it.
-enum Usual {
-    /// One of these: kernels changed some of them in time.
+/// The default of a setting.
+enum KernelDefault {
+    /// One of these: defaults have changed over time.
     Is(&'static [&'static str]),
-    /// No fixed number: it follows from this.
+    /// Not a constant, but derived from this.
     FollowsFrom(&'static str),
 }
 
-use Usual::{FollowsFrom, Is};
+use KernelDefault::{FollowsFrom, Is};
 
-/// The settings that are disclosed, as `sysctl` names them. Distributions set some at start.
+/// The settings that are disclosed, by their `sysctl` names. Distributions change some at boot.
 ///
-/// Source: Linux, Documentation/admin-guide/sysctl and Documentation/networking/ip-sysctl.rst, 5.10 to 6.18; for
-/// `netdev_budget_usecs`, which follows from the timer's frequency, net/core/hotdata.c.
-const SETTINGS: &[(&str, Usual)] = &[
+/// Source: Linux, Documentation/admin-guide/sysctl and Documentation/networking/ip-sysctl.rst, 5.10 to 6.18;
+/// for `netdev_budget_usecs`, which is derived from the timer's frequency, net/core/hotdata.c.
+const SETTINGS: &[(&str, KernelDefault)] = &[
     ("fs.aio-max-nr", Is(&["65536"])),
     ("fs.epoll.max_user_watches", FollowsFrom("the size of memory")),
     ("fs.file-max", FollowsFrom("the size of memory")),
@@ -111,26 +111,26 @@ const SETTINGS: &[(&str, Usual)] = &[
     ("vm.zone_reclaim_mode", Is(&["0"])),
 ];
 
-/// Returns the settings; those that are as the kernel has them by itself are marked as usual.
-pub(super) fn section(tree: &Tree) -> FactSection {
-    let facts = SETTINGS.iter().map(|(name, usual)| setting(tree, name, usual)).collect();
+/// Returns the settings; those with the kernel's default are marked as usual.
+pub(super) fn section(files: &MachineFiles) -> FactSection {
+    let facts = SETTINGS.iter().map(|(name, default)| setting(files, name, default)).collect();
     FactSection { title: "Kernel settings".to_owned(), facts }
 }
 
-fn setting(tree: &Tree, name: &str, usual: &Usual) -> Fact {
-    let (value, state) = match (tree.text(path(name)), usual) {
-        (Err(Unread::Absent), _) => ("this kernel has none".to_owned(), FactState::NotDisclosed),
+fn setting(files: &MachineFiles, name: &str, default: &KernelDefault) -> Fact {
+    let (value, state) = match (files.text(path(name)), default) {
+        (Err(Unavailable::Absent), _) => ("not present in this kernel".to_owned(), FactState::NotDisclosed),
         (Err(why), _) => (why.to_string(), FactState::NotDisclosed),
-        (Ok(text), usual) => compare(&one_blank(&text), usual),
+        (Ok(text), default) => compare(&one_blank(&text), default),
     };
     Fact { state, ..Fact::found(name, &value).from(&format!("sysctl {name}")) }
 }
 
-fn compare(value: &str, usual: &Usual) -> (String, FactState) {
-    match usual {
+fn compare(value: &str, default: &KernelDefault) -> (String, FactState) {
+    match default {
         Is(known) if known.contains(&value) => (value.to_owned(), FactState::Usual),
-        Is(known) => (format!("{value} (by itself {})", known.join(" or ")), FactState::Found),
-        FollowsFrom(what) => (format!("{value} (by itself follows from {what})"), FactState::Found),
+        Is(known) => (format!("{value} (default {})", known.join(" or ")), FactState::Found),
+        FollowsFrom(what) => (format!("{value} (default depends on {what})"), FactState::Found),
     }
 }
 
@@ -138,35 +138,36 @@ fn path(name: &str) -> String {
     format!("/proc/sys/{}", name.replace('.', "/"))
 }
 
-/// Several numbers are parted by one blank.
+/// Separates several numbers by one blank.
 fn one_blank(text: &str) -> String {
     text.split_ascii_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns a kernel setting; `None` if this kernel has none of that name. Several numbers are parted by one blank.
+/// Returns a kernel setting; `None` if this kernel does not have it. Several numbers are separated by one
+/// blank.
 pub fn sysctl(name: &str) -> Option<String> {
     read(path(name)).map(|text| one_blank(&text))
 }
 
-/// Returns first and last port of those that the kernel gives to connections that ask for none.
+/// Returns the first and last of the ports that the kernel assigns to outgoing connections.
 pub fn port_range() -> Option<(u16, u16)> {
     let range = sysctl("net.ipv4.ip_local_port_range")?;
     let (first, last) = range.split_once(' ')?;
     Some((first.parse().ok()?, last.parse().ok()?))
 }
 
-/// Returns what the kernel reads the time from.
+/// Returns the kernel's clock source.
 pub fn clock_source() -> Option<String> {
     read("/sys/devices/system/clocksource/clocksource0/current_clocksource")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tree::fake;
+    use super::super::machine_files::testing;
     use super::*;
 
     #[test]
-    fn settings_are_held_against_what_the_kernel_has_by_itself() {
+    fn settings_are_compared_with_the_kernels_defaults() {
         let files = [
             ("/proc/sys/net/core/somaxconn", "4096\n"),
             ("/proc/sys/net/ipv4/tcp_congestion_control", "bbr\n"),
@@ -174,28 +175,28 @@ mod tests {
             ("/proc/sys/net/ipv4/tcp_mem", "1\t2\t3\n"),
             ("/proc/sys/vm/page-cluster", "3\n"),
         ];
-        let section = fake::with(&files, section);
+        let section = testing::with(&files, section);
         let told = |name: &str| {
             let fact = section.facts.iter().find(|fact| fact.name == name).unwrap();
             (fact.value.as_str(), fact.state)
         };
         assert_eq!(told("net.core.somaxconn"), ("4096", FactState::Usual));
-        assert_eq!(told("net.ipv4.tcp_congestion_control"), ("bbr (by itself cubic)", FactState::Found));
+        assert_eq!(told("net.ipv4.tcp_congestion_control"), ("bbr (default cubic)", FactState::Found));
         assert_eq!(
             told("net.ipv4.ip_local_port_range"),
-            ("1024 65000 (by itself 32768 60999)", FactState::Found)
+            ("1024 65000 (default 32768 60999)", FactState::Found)
         );
         assert_eq!(
             told("net.ipv4.tcp_mem"),
-            ("1 2 3 (by itself follows from the size of memory)", FactState::Found)
+            ("1 2 3 (default depends on the size of memory)", FactState::Found)
         );
         assert_eq!(told("vm.page-cluster"), ("3", FactState::Usual));
-        assert_eq!(told("vm.swappiness"), ("this kernel has none", FactState::NotDisclosed));
+        assert_eq!(told("vm.swappiness"), ("not present in this kernel", FactState::NotDisclosed));
         assert_eq!(section.facts[0].source, "sysctl fs.aio-max-nr");
     }
 
     #[test]
-    fn sixty_settings_or_more_are_looked_at_in_order() {
+    fn at_least_sixty_settings_are_disclosed_in_order() {
         assert!(60 <= SETTINGS.len());
         assert!(SETTINGS.is_sorted_by(|one, next| one.0 < next.0));
     }

@@ -1,9 +1,10 @@
-//! The machine as found: every field of the catalogue (`model::Field`), with where it is read, or why it is not known.
+//! The inventory of a machine: every field of the catalogue (`model::Field`), with its source, or the reason
+//! why it is unavailable.
 //!
-//! Each module reads the fields of some groups: a table of ids and functions. All of them read through `tree`, so that
-//! a directory of files can stand for a machine.
+//! Each module reads the fields of some groups: a table of ids and functions. All of them read through
+//! `machine_files`, so that a directory of files can stand in for a machine.
 //!
-//! - `tree`: reading; `redact`: leaving out what names persons and machines
+//! - `machine_files`: reading; `redact`: removal of identifying text
 //! - `dmi`, `smbios`: machine, firmware, memory modules
 //! - `processor`, `memory`, `disks`, `controllers`, `interfaces`, `offloads`, `route`: hardware and network
 //! - `system`, `limits`, `packages`, `kernel`: software and its settings
@@ -14,6 +15,7 @@ mod dmi;
 mod interfaces;
 mod kernel;
 mod limits;
+mod machine_files;
 mod memory;
 mod offloads;
 mod packages;
@@ -22,7 +24,6 @@ mod redact;
 mod route;
 mod smbios;
 mod system;
-mod tree;
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -35,45 +36,45 @@ pub use redact::Redactor;
 pub use route::interface_to;
 pub use system::{name_of_user, steal_ratio, user_name};
 
-use tree::{Found, Tree, Unread};
+use machine_files::{FieldValue, MachineFiles, Unavailable};
 
-/// What is asked of a machine besides itself.
+/// The inputs of an inventory besides the machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InventoryInput {
     /// Whether serial numbers, names and addresses are shown.
     pub disclose_identity: bool,
-    /// Where the server is; `None` where there is none to reach.
+    /// Address of the server; `None` if there is none to reach.
     pub server: Option<IpAddr>,
-    /// Where the server's files are.
+    /// Directory of the server's files.
     pub files: Option<PathBuf>,
-    /// Where a server that is started works.
+    /// Working directory of a server started by the run.
     pub work: Option<PathBuf>,
-    /// Where the run is recorded.
+    /// The run file.
     pub run_file: Option<PathBuf>,
 }
 
-/// Reads one field.
-struct Reader {
+/// A function that reads one field.
+struct FieldReader {
     id: &'static str,
-    read: Read,
+    read: ReadField,
 }
 
-enum Read {
-    /// Of the machine.
-    One(fn(&Tree) -> Found),
-    /// Of one of the group's things, by its name.
-    Each(fn(&Tree, &str) -> Found),
+enum ReadField {
+    /// Reads a field of the machine.
+    One(fn(&MachineFiles) -> FieldValue),
+    /// Reads a field of one of the group's instances, by its name.
+    Each(fn(&MachineFiles, &str) -> FieldValue),
 }
 
-const fn one(id: &'static str, read: fn(&Tree) -> Found) -> Reader {
-    Reader { id, read: Read::One(read) }
+const fn one(id: &'static str, read: fn(&MachineFiles) -> FieldValue) -> FieldReader {
+    FieldReader { id, read: ReadField::One(read) }
 }
 
-const fn each(id: &'static str, read: fn(&Tree, &str) -> Found) -> Reader {
-    Reader { id, read: Read::Each(read) }
+const fn each(id: &'static str, read: fn(&MachineFiles, &str) -> FieldValue) -> FieldReader {
+    FieldReader { id, read: ReadField::Each(read) }
 }
 
-const READERS: &[&[Reader]] = &[
+const READERS: &[&[FieldReader]] = &[
     dmi::READERS,
     processor::READERS,
     memory::READERS,
@@ -86,59 +87,59 @@ const READERS: &[&[Reader]] = &[
     limits::READERS,
 ];
 
-/// Finds the things of a group by their names.
-type FindThings = fn(&Tree) -> Vec<String>;
+/// Finds the instances of a group by name.
+type FindInstances = fn(&MachineFiles) -> Vec<String>;
 
-/// The groups that describe several things, and how these are found.
-const THINGS: &[(&str, FindThings)] = &[
+/// Groups that describe several instances, and the functions that find these.
+const INSTANCES: &[(&str, FindInstances)] = &[
     ("mitigation", processor::vulnerabilities),
     ("numa", memory::nodes),
     ("disk", disks::disks),
     ("nic", interfaces::interfaces),
 ];
 
-/// The group that is known of a server that this program started, and of no other.
+/// The group that is known only for a server started by this program.
 const SERVER: &str = "server";
 
-/// What the kernel says of a bug that the processor does not have.
+/// The kernel's text for a processor bug that is absent.
 const NOT_AFFECTED: &str = "Not affected";
 
-/// Returns everything found out about this machine, in the order of the report. What an operator alone can say is in
-/// it as not disclosed.
+/// Returns all facts about this machine, in the order of the report. Facts that only an operator knows are
+/// included as not disclosed.
 ///
-/// Where the server is on another machine, that machine's fields come first, as not disclosed, and this one's sections
-/// say that it made the load.
-pub fn inventory(asked: &InventoryInput) -> Vec<FactSection> {
-    inventory_of(&Tree::of_this_machine(asked))
+/// If the server is on another machine, that machine's fields come first, as not disclosed, and the titles of
+/// this machine's sections identify it as the load machine.
+pub fn inventory(input: &InventoryInput) -> Vec<FactSection> {
+    inventory_of(&MachineFiles::of_this_machine(input))
 }
 
-/// Returns what is to be known of a server, all of it as not disclosed: of one that this run did not start.
+/// Returns the fields of a server that this run did not start, all as not disclosed.
 pub fn unknown_server() -> FactSection {
     let title = groups(|group| group == SERVER).map(|(_, title)| title.to_owned()).collect();
-    let why = || Err(Unread::because("this run did not start the server"));
+    let why = || Err(Unavailable::because("this run did not start the server"));
     FactSection { title, facts: fields(SERVER).map(|field| fact(field, None, why())).collect() }
 }
 
-fn inventory_of(tree: &Tree) -> Vec<FactSection> {
-    if route::leads_here(tree) {
-        return sections(tree, |group| group != SERVER);
+fn inventory_of(files: &MachineFiles) -> Vec<FactSection> {
+    if route::leads_here(files) {
+        return sections(files, |group| group != SERVER);
     }
-    let mut found = sections(tree, Field::is_of_machine);
+    let mut found = sections(files, Field::is_of_machine);
     found.iter_mut().for_each(|section| section.title.insert_str(0, LOAD_MACHINE));
     let mut all: Vec<FactSection> = groups(|group| group != SERVER).map(unknown_section).collect();
     all.append(&mut found);
     all
 }
 
-/// Returns name and version of the package that a program of this machine belongs to, or why that is not known.
+/// Returns name and version of the package that a program belongs to, or the reason why it is unknown.
 pub fn package_of(program: &Path) -> Result<String, String> {
-    packages::package_of(&Tree::of_this_machine(&InventoryInput::default()), program)
+    packages::package_of(&MachineFiles::of_this_machine(&InventoryInput::default()), program)
         .map_err(|why| why.to_string())
 }
 
-/// Returns what leaves out of texts what names this machine and who uses it.
-pub fn redactor(asked: &InventoryInput) -> Redactor {
-    Redactor::of(&Tree::of_this_machine(asked))
+/// Returns a redactor for names of this machine and its users.
+pub fn redactor(input: &InventoryInput) -> Redactor {
+    Redactor::of(&MachineFiles::of_this_machine(input))
 }
 
 /// Returns the groups of the catalogue with the titles of their sections.
@@ -152,61 +153,64 @@ fn fields(group: &'static str) -> impl Iterator<Item = &'static Field> {
 
 fn unknown_section((group, title): (&'static str, &'static str)) -> FactSection {
     let why = |field: &Field| match field.source {
-        Field::NOTES => ONLY_TOLD,
-        _ => Unread::because("the server is on another machine, which was not looked at"),
+        Field::NOTES => OPERATOR_ONLY,
+        _ => Unavailable::because("the server is on another machine, which was not examined"),
     };
     let facts = fields(group).map(|field| fact(field, None, Err(why(field)))).collect();
     FactSection { title: title.to_owned(), facts }
 }
 
-const ONLY_TOLD: Unread = Unread::Because(std::borrow::Cow::Borrowed("only an operator can say it"));
+const OPERATOR_ONLY: Unavailable =
+    Unavailable::Because(std::borrow::Cow::Borrowed("known only to an operator"));
 
-fn sections(tree: &Tree, is_wanted: impl Fn(&str) -> bool) -> Vec<FactSection> {
-    let redactor = Redactor::of(tree);
+fn sections(files: &MachineFiles, is_wanted: impl Fn(&str) -> bool) -> Vec<FactSection> {
+    let redactor = Redactor::of(files);
     let mut sections: Vec<FactSection> = groups(is_wanted)
-        .map(|(group, title)| FactSection { title: title.to_owned(), facts: facts(tree, group, &redactor) })
+        .map(|(group, title)| FactSection { title: title.to_owned(), facts: facts(files, group, &redactor) })
         .collect();
-    sections.push(kernel::section(tree));
+    sections.push(kernel::section(files));
     sections
 }
 
-/// Reads a group: first what is one, then thing by thing what each has.
-fn facts(tree: &Tree, group: &'static str, redactor: &Redactor) -> Vec<Fact> {
-    let shown = |field: &'static Field, thing: Option<&str>, found: Found| {
-        redactor.fact(fact(field, thing, found), field.privacy)
+/// Reads a group: fields of the machine first, then those of each instance.
+fn facts(files: &MachineFiles, group: &'static str, redactor: &Redactor) -> Vec<Fact> {
+    let shown = |field: &'static Field, instance: Option<&str>, found: FieldValue| {
+        redactor.fact(fact(field, instance, found), field.privacy)
     };
     let mut facts = Vec::new();
     let mut of_things = Vec::new();
     for field in fields(group) {
         match reader(field.id) {
-            Some(Read::One(read)) => facts.push(shown(field, None, read(tree))),
-            Some(Read::Each(read)) => of_things.push((field, *read)),
-            None => facts.push(shown(field, None, Err(ONLY_TOLD))),
+            Some(ReadField::One(read)) => facts.push(shown(field, None, read(files))),
+            Some(ReadField::Each(read)) => of_things.push((field, *read)),
+            None => facts.push(shown(field, None, Err(OPERATOR_ONLY))),
         }
     }
-    let things = THINGS.iter().find(|(name, _)| *name == group).map(|(_, find)| find(tree));
-    let things = things.unwrap_or_default();
-    if things.is_empty() {
-        let none = || Err(Unread::because("none was found"));
+    let instances = INSTANCES.iter().find(|(name, _)| *name == group).map(|(_, find)| find(files));
+    let instances = instances.unwrap_or_default();
+    if instances.is_empty() {
+        let none = || Err(Unavailable::because("none found"));
         facts.extend(of_things.iter().map(|(field, _)| shown(field, None, none())));
     }
-    for thing in &things {
-        facts.extend(of_things.iter().map(|(field, read)| shown(field, Some(thing), read(tree, thing))));
+    for instance in &instances {
+        facts.extend(
+            of_things.iter().map(|(field, read)| shown(field, Some(instance), read(files, instance))),
+        );
     }
     facts
 }
 
-fn reader(id: &str) -> Option<&'static Read> {
+fn reader(id: &str) -> Option<&'static ReadField> {
     READERS.iter().copied().flatten().find(|reader| reader.id == id).map(|reader| &reader.read)
 }
 
-fn fact(field: &Field, thing: Option<&str>, found: Found) -> Fact {
+fn fact(field: &Field, instance: Option<&str>, found: FieldValue) -> Fact {
     let (value, state) = match found {
         Ok(value) if value == NOT_AFFECTED => (value, FactState::Usual),
         Ok(value) => (value, FactState::Found),
         Err(why) => (why.to_string(), FactState::NotDisclosed),
     };
-    Fact { name: field.name_of(thing), value, source: field.source_of(thing), state }
+    Fact { name: field.name_of(instance), value, source: field.source_of(instance), state }
 }
 
 #[cfg(test)]
@@ -215,26 +219,26 @@ mod tests {
 
     use units::{Clock, Nanos, RealClock};
 
-    use super::tree::fake;
+    use super::machine_files::testing;
     use super::*;
 
     #[test]
-    fn every_field_that_is_not_only_told_has_one_reader() {
+    fn every_field_not_reserved_for_operators_has_one_reader() {
         let mut ids = BTreeSet::new();
         for reader in READERS.iter().copied().flatten() {
             assert!(ids.insert(reader.id), "{} is read twice", reader.id);
             let (group, _) = Field::of(reader.id).unwrap_or_else(|| panic!("no field {}", reader.id)).path();
-            let has_things = THINGS.iter().any(|(name, _)| *name == group);
-            assert!(has_things || matches!(reader.read, Read::One(_)), "{}", reader.id);
+            let has_things = INSTANCES.iter().any(|(name, _)| *name == group);
+            assert!(has_things || matches!(reader.read, ReadField::One(_)), "{}", reader.id);
         }
         for field in Field::all() {
             assert_eq!(ids.contains(field.id), field.source != Field::NOTES, "{}", field.id);
         }
     }
 
-    /// Goal: an ordinary Linux machine tells more than 120 things, names none of them without a source, and is quick.
+    /// Goal: an ordinary Linux machine yields more than 120 facts, each with a source, quickly.
     #[test]
-    fn this_machine_tells_much_and_soon() {
+    fn this_machine_yields_many_facts_quickly() {
         let clock = RealClock::start();
         let sections = inventory(&InventoryInput::default());
         assert!(clock.now() < Nanos::from_secs(2), "{} for all", clock.now());
@@ -258,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_occurs_once_in_its_section() {
+    fn names_are_unique_within_a_section() {
         for section in inventory(&InventoryInput::default()) {
             let names: BTreeSet<&String> = section.facts.iter().map(|fact| &fact.name).collect();
             assert_eq!(names.len(), section.facts.len(), "{section:?}");
@@ -286,8 +290,8 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_names_somebody_is_shown_without_being_asked_for() {
-        let shown = fake::with(FILES, |tree| text_of(&sections(tree, |_| true)));
+    fn identifying_text_is_redacted_by_default() {
+        let shown = testing::with(FILES, |files| text_of(&sections(files, |_| true)));
         for secret in SECRETS {
             assert!(!shown.contains(secret), "{secret} in {shown}");
         }
@@ -300,18 +304,18 @@ mod tests {
             "host name = [host name] (redacted)",
             "board serial number = no such file (not-disclosed)",
             "meltdown = Not affected (usual)",
-            "operator = only an operator can say it (not-disclosed)",
+            "operator = known only to an operator (not-disclosed)",
         ] {
             assert!(shown.contains(line), "{line} not in {shown}");
         }
-        let asked = InventoryInput { disclose_identity: true, ..InventoryInput::default() };
-        let open = fake::with_asked(FILES, &asked, |tree| text_of(&sections(tree, |_| true)));
+        let input = InventoryInput { disclose_identity: true, ..InventoryInput::default() };
+        let open = testing::with_asked(FILES, &input, |files| text_of(&sections(files, |_| true)));
         assert!(SECRETS.iter().all(|secret| open.contains(secret)), "{open}");
     }
 
-    /// Goal: how a kernel was built and started can be kept back, wherever it stands.
+    /// Goal: an operator can withhold how a kernel was built and booted, wherever it appears.
     #[test]
-    fn what_an_operator_keeps_back_stands_nowhere() {
+    fn withheld_fields_appear_nowhere() {
         let files = [
             ("/proc/version", "Linux version 6.1.7-own (me@home) (gcc 15.3) #1 SMP PREEMPT_DYNAMIC @0\n"),
             ("/proc/sys/kernel/ostype", "Linux\n"),
@@ -324,7 +328,7 @@ mod tests {
             ["6.1.7", "own_init", "me@home", "gcc", "SMP", "PREEMPT", "quiet", "no_guest", "rdinit", "2024"];
         let shown = |withhold: &str| {
             let notes = model::Notes::parse("notes.toml", &format!("format = 1\nwithhold = [{withhold}]\n"));
-            let mut all = fake::with(&files, |tree| sections(tree, |_| true));
+            let mut all = testing::with(&files, |files| sections(files, |_| true));
             notes.unwrap().merge_into(&mut all);
             text_of(&all)
         };
@@ -338,9 +342,9 @@ mod tests {
     }
 
     #[test]
-    fn of_a_server_elsewhere_nothing_is_claimed() {
-        let asked = InventoryInput { server: Some([10, 9, 8, 7].into()), ..InventoryInput::default() };
-        let all = fake::with_asked(FILES, &asked, inventory_of);
+    fn a_remote_server_is_not_described() {
+        let input = InventoryInput { server: Some([10, 9, 8, 7].into()), ..InventoryInput::default() };
+        let all = testing::with_asked(FILES, &input, inventory_of);
         let (own, other): (Vec<_>, Vec<_>) =
             all.iter().partition(|section| section.title.starts_with(LOAD_MACHINE));
         assert!(own.iter().any(|section| section.title == "Load machine: Kernel settings"));
@@ -352,9 +356,9 @@ mod tests {
     }
 
     #[test]
-    fn a_server_at_an_address_of_this_machine_is_here() {
+    fn a_server_at_a_local_address_is_local() {
         let here = InventoryInput { server: Some([10, 0, 0, 5].into()), ..InventoryInput::default() };
-        let all = fake::with_asked(FILES, &here, inventory_of);
+        let all = testing::with_asked(FILES, &here, inventory_of);
         assert!(all.iter().all(|section| !section.title.starts_with(LOAD_MACHINE)));
     }
 }

@@ -1,11 +1,11 @@
-//! What interfaces do in the place of the kernel, such as cutting segments: told over generic netlink, as to `ethtool`.
+//! Offloads of interfaces, such as segmentation; queried over generic netlink, as by `ethtool`.
 
 use std::collections::BTreeMap;
 use std::io;
 
 use rustix::net::netlink::GENERIC;
 
-use super::tree::Unread;
+use super::machine_files::Unavailable;
 use crate::monitor::netlink::{Socket, attributes, u16_at};
 
 /// Source: Linux, include/uapi/linux/genetlink.h.
@@ -26,22 +26,22 @@ const BITS_BIT: u16 = 1;
 const BIT_NAME: u16 = 2;
 const BIT_VALUE: u16 = 3;
 
-/// Size of `struct genlmsghdr`: command, version, two bytes that mean nothing.
+/// Size of `struct genlmsghdr`: command, version, two reserved bytes.
 const HEADER_BYTES: usize = 4;
 
-/// The offloads of one interface, by the kernel's names.
+/// The offloads of one interface, by kernel name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Offloads {
     /// Those that are on.
     pub on: Vec<String>,
-    /// Those that could be on.
+    /// Those that can be on.
     pub off: Vec<String>,
 }
 
-/// Asks the kernel for the offloads of all interfaces.
-pub fn ask() -> Result<BTreeMap<String, Offloads>, Unread> {
+/// Queries the kernel for the offloads of all interfaces.
+pub fn ask() -> Result<BTreeMap<String, Offloads>, Unavailable> {
     let mut socket = Socket::open(Some(GENERIC))?;
-    let family = ethtool_family(&mut socket)?.ok_or(Unread::because("the kernel does not tell"))?;
+    let family = ethtool_family(&mut socket)?.ok_or(Unavailable::because("not reported by the kernel"))?;
     let mut found = BTreeMap::new();
     socket.dump(family, &request(GET_FEATURES), |payload| found.extend(parse(payload)))?;
     Ok(found)
@@ -57,14 +57,14 @@ fn ethtool_family(socket: &mut Socket) -> io::Result<Option<u16>> {
     Ok(family)
 }
 
-/// Reads the number of a family of messages, if it is that of `ethtool`.
+/// Returns the id of a message family, if it is that of `ethtool`.
 fn parse_family(payload: &[u8]) -> Option<u16> {
     let rest = payload.get(HEADER_BYTES..)?;
     let name = attribute(rest, FAMILY_NAME)?;
     (name == b"ethtool\0").then(|| u16_at(attribute(rest, FAMILY_ID)?, 0)).flatten()
 }
 
-/// Reads the name of an interface and its offloads.
+/// Parses the name of an interface and its offloads.
 fn parse(payload: &[u8]) -> Option<(String, Offloads)> {
     let rest = payload.get(HEADER_BYTES..)?;
     let name = text(attribute(attribute(rest, FEATURES_HEADER)?, HEADER_DEVICE_NAME)?);
@@ -74,7 +74,8 @@ fn parse(payload: &[u8]) -> Option<(String, Offloads)> {
     Some((name, Offloads { on, off }))
 }
 
-/// Returns the names of the bits that are set, sorted. A set is a list of those, or a list of all with a mark at those.
+/// Returns the names of the bits that are set, sorted. A bit set lists either these bits, or all bits with a
+/// mark.
 fn names(bitset: &[u8]) -> Vec<String> {
     let is_list = attribute(bitset, BITSET_LIST_ONLY).is_some();
     let bits = attributes(attribute(bitset, BITSET_BITS).unwrap_or_default());
@@ -132,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_on_and_what_could_be_is_read() {
+    fn active_and_available_offloads_are_parsed() {
         let (name, offloads) = parse(&answer()).unwrap();
         assert_eq!(name, "eth0");
         assert_eq!(
@@ -150,7 +151,8 @@ mod tests {
         assert_eq!(parse_family(&other.concat()), None);
     }
 
-    /// Goal: this machine's kernel is understood. One without `ethtool` messages (before 5.6) says so.
+    /// Goal: this machine's kernel is supported. A kernel without `ethtool` messages (before 5.6) is
+    /// reported.
     #[test]
     fn the_loopback_interface_has_offloads() {
         match ask() {
@@ -161,7 +163,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_answer_is_survived(bytes in prop::collection::vec(any::<u8>(), 0..200), at in 0usize..200) {
+        fn any_answer_is_parsed_without_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), at in 0usize..200) {
             let mut bytes = bytes;
             bytes.splice(0..0, answer().into_iter().take(at));
             parse(&bytes);

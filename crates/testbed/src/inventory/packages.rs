@@ -1,27 +1,29 @@
-//! Packages as the package manager's own files list them (Debian and those made of it).
+//! Packages listed in the files of the package manager (Debian and derivatives).
 
 use std::path::Path;
 
-use super::tree::{Found, Tree, Unread};
-use super::{Reader, one};
+use super::machine_files::{FieldValue, MachineFiles, Unavailable};
+use super::{FieldReader, one};
 
 const STATUS: &str = "/var/lib/dpkg/status";
 const LISTS: &str = "/var/lib/dpkg/info";
 
-pub(super) const READERS: &[Reader] = &[
-    one("software.packages", |tree| Ok(installed(&tree.text(STATUS)?).count().to_string())),
-    one("software.c-library", |tree| first_of(tree, &["libc6", "musl"])),
-    one("software.tls-library", |tree| first_of(tree, &["libssl3t64", "libssl3", "libssl1.1"])),
-    one("software.init-system", |tree| first_of(tree, &["systemd", "sysvinit-core", "runit-init", "openrc"])),
+pub(super) const READERS: &[FieldReader] = &[
+    one("software.packages", |files| Ok(installed(&files.text(STATUS)?).count().to_string())),
+    one("software.c-library", |files| first_of(files, &["libc6", "musl"])),
+    one("software.tls-library", |files| first_of(files, &["libssl3t64", "libssl3", "libssl1.1"])),
+    one("software.init-system", |files| {
+        first_of(files, &["systemd", "sysvinit-core", "runit-init", "openrc"])
+    }),
 ];
 
-fn first_of(tree: &Tree, names: &[&str]) -> Found {
-    let status = tree.text(STATUS)?;
+fn first_of(files: &MachineFiles, names: &[&str]) -> FieldValue {
+    let status = files.text(STATUS)?;
     let known = names.iter().find_map(|name| Some(format!("{name} {}", version(&status, name)?)));
-    known.ok_or(Unread::because("not installed as a package"))
+    known.ok_or(Unavailable::because("not installed as a package"))
 }
 
-/// Returns the paragraphs of packages that are installed.
+/// Returns the paragraphs of installed packages.
 fn installed(status: &str) -> impl Iterator<Item = &str> {
     status.split("\n\n").filter(|paragraph| {
         paragraph.lines().any(|line| line.starts_with("Status:") && line.ends_with(" installed"))
@@ -37,27 +39,27 @@ fn version<'a>(status: &'a str, package: &str) -> Option<&'a str> {
 
 /// Returns name and version of the package that a program belongs to.
 ///
-/// Looked for among packages whose names begin as the program's does: `nginx`, `php` for `php-fpm8.2`.
-pub fn package_of(tree: &Tree, program: &Path) -> Found {
+/// Only packages whose names share the program's prefix are searched: `nginx`, `php` for `php-fpm8.2`.
+pub fn package_of(files: &MachineFiles, program: &Path) -> FieldValue {
     let file = program.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let stem: String = file.chars().take_while(char::is_ascii_alphabetic).collect();
-    let status = tree.text(STATUS)?;
+    let status = files.text(STATUS)?;
     let path = program.to_string_lossy();
-    let lists = tree.names(LISTS).into_iter().filter(|list| list.starts_with(&stem));
+    let lists = files.names(LISTS).into_iter().filter(|list| list.starts_with(&stem));
     for list in lists.filter(|_| !stem.is_empty()) {
         let Some(package) = list.strip_suffix(".list") else { continue };
-        let is_listed = tree.text(format!("{LISTS}/{list}")).is_ok_and(|files| lists_path(&files, &path));
+        let is_listed = files.text(format!("{LISTS}/{list}")).is_ok_and(|files| lists_path(&files, &path));
         if is_listed {
-            // The list of a package for several architectures has one of them in its name.
+            // The list of a package for several architectures has the architecture in its name.
             let package = package.split(':').next().unwrap_or(package);
-            let version = version(&status, package).unwrap_or("version not told");
+            let version = version(&status, package).unwrap_or("unknown version");
             return Ok(format!("{package} {version}"));
         }
     }
-    Err(Unread::because("no package of a like name lists the program"))
+    Err(Unavailable::because("no package with a similar name contains the program"))
 }
 
-/// Whether a list has a path; `/sbin` and `/usr/sbin` are one where directories are merged.
+/// Returns whether a list contains a path; `/sbin` and `/usr/sbin` are equal where directories are merged.
 fn lists_path(files: &str, path: &str) -> bool {
     let bare = |path: &str| path.strip_prefix("/usr").unwrap_or(path).to_owned();
     files.lines().any(|file| bare(file) == bare(path))
@@ -65,7 +67,7 @@ fn lists_path(files: &str, path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tree::fake;
+    use super::super::machine_files::testing;
     use super::*;
 
     const FILES: &[(&str, &str)] = &[
@@ -82,27 +84,30 @@ mod tests {
     ];
 
     #[test]
-    fn a_program_belongs_to_the_package_that_lists_it() {
-        fake::with(FILES, |tree| {
-            assert_eq!(package_of(tree, Path::new("/usr/sbin/nginx")).unwrap(), "nginx 1.22.1-9");
-            assert_eq!(package_of(tree, Path::new("/sbin/nginx")).unwrap(), "nginx 1.22.1-9");
+    fn a_program_belongs_to_the_package_that_contains_it() {
+        testing::with(FILES, |files| {
+            assert_eq!(package_of(files, Path::new("/usr/sbin/nginx")).unwrap(), "nginx 1.22.1-9");
+            assert_eq!(package_of(files, Path::new("/sbin/nginx")).unwrap(), "nginx 1.22.1-9");
             assert_eq!(
-                package_of(tree, Path::new("/usr/sbin/php-fpm8.2")).unwrap(),
-                "php8.2-fpm version not told"
+                package_of(files, Path::new("/usr/sbin/php-fpm8.2")).unwrap(),
+                "php8.2-fpm unknown version"
             );
-            assert!(package_of(tree, Path::new("/opt/nginx")).is_err());
-            assert!(package_of(tree, Path::new("/")).is_err());
+            assert!(package_of(files, Path::new("/opt/nginx")).is_err());
+            assert!(package_of(files, Path::new("/")).is_err());
         });
-        assert_eq!(fake::with(&[], |tree| package_of(tree, Path::new("/x/y"))), Err(Unread::Absent));
+        assert_eq!(
+            testing::with(&[], |files| package_of(files, Path::new("/x/y"))),
+            Err(Unavailable::Absent)
+        );
     }
 
     #[test]
     fn only_what_is_installed_counts() {
-        fake::with(FILES, |tree| {
-            let status = tree.text(STATUS).unwrap();
+        testing::with(FILES, |files| {
+            let status = files.text(STATUS).unwrap();
             assert_eq!((installed(&status).count(), version(&status, "nginx-common")), (2, None));
-            assert_eq!(first_of(tree, &["musl", "libc6"]).unwrap(), "libc6 2.36-9");
-            assert!(first_of(tree, &["musl"]).is_err());
+            assert_eq!(first_of(files, &["musl", "libc6"]).unwrap(), "libc6 2.36-9");
+            assert!(first_of(files, &["musl"]).is_err());
         });
     }
 }

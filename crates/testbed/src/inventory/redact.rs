@@ -1,19 +1,20 @@
-//! Leaving out what would name a person, a machine or a network.
+//! Redaction of text that identifies a person, a machine or a network.
 //!
-//! Addresses, hardware addresses and UUIDs are known by their form; this machine's name, its user and its id by their
-//! words. Loopback addresses say nothing and stay.
+//! Addresses, hardware addresses and UUIDs are recognized by their form; this machine's name, its user and
+//! its id by their text. Loopback addresses identify nothing and are kept.
 //!
-//! Addresses get four digits that follow from the address and this machine's id: so two servers can be told apart, and
-//! one can be known again in another run from here, but nobody can find out which they are.
+//! A redacted address is shown with four digits derived from the address and this machine's id: two servers
+//! can be told apart, and recognized in later runs from this machine, but not identified.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use model::{Fact, FactState, Privacy};
 
+use super::machine_files::MachineFiles;
 use super::system;
-use super::tree::Tree;
 
-/// Names that many machines have, and words of configurations: to leave them out would hide nothing and break texts.
+/// Names that many machines have, and words of configurations: redacting them would hide nothing and damage
+/// texts.
 const COMMON_NAMES: &[&str] = &[
     "apache",
     "debian",
@@ -40,50 +41,51 @@ const COMMON_NAMES: &[&str] = &[
     "www",
 ];
 
-/// Users below this number belong to the system. Source: Linux Standard Base, user id ranges; Debian policy, 9.2.2.
+/// Users below this id belong to the system. Source: Linux Standard Base, user id ranges; Debian policy,
+/// 9.2.2.
 const PERSON_UID_MIN: u32 = 1000;
 
-/// The user that has no rights, whom no person is. Source: Debian policy, 9.2.2.
+/// The unprivileged user `nobody`. Source: Debian policy, 9.2.2.
 const NOBODY_UID: u32 = 65_534;
 
-/// Leaves out what would name a person, a machine or a network.
+/// A redactor of text that identifies a person, a machine or a network.
 #[derive(Debug, Clone, Default)]
 pub struct Redactor {
-    /// Words, and what stands in their place. `None` leaves nothing out.
+    /// Words and their replacements. `None` redacts nothing.
     words: Option<Vec<(String, String)>>,
-    /// This machine's id, which nobody else knows; empty if it has none.
+    /// This machine's id, which is secret; empty if it has none.
     salt: String,
 }
 
 impl Redactor {
-    /// Makes one that knows this machine; with `disclose_identity` it leaves nothing out.
-    pub fn of(tree: &Tree) -> Redactor {
-        if tree.asked.disclose_identity {
+    /// Creates a redactor for this machine; with `disclose_identity` it redacts nothing.
+    pub fn of(files: &MachineFiles) -> Redactor {
+        if files.input.disclose_identity {
             return Redactor::default();
         }
         let mut words: Vec<(String, &str)> = Vec::new();
-        let names = ["/proc/sys/kernel/hostname", "/etc/hostname"].map(|path| tree.text(path).ok());
+        let names = ["/proc/sys/kernel/hostname", "/etc/hostname"].map(|path| files.text(path).ok());
         words.extend(names.into_iter().flatten().map(|name| (name, "[host name]")));
-        let salt = tree.text("/etc/machine-id").unwrap_or_default();
+        let salt = files.text("/etc/machine-id").unwrap_or_default();
         words.push((salt.clone(), "[machine id]"));
-        let person = system::user(tree).filter(|(uid, _)| PERSON_UID_MIN <= *uid && *uid != NOBODY_UID);
+        let person = system::user(files).filter(|(uid, _)| PERSON_UID_MIN <= *uid && *uid != NOBODY_UID);
         words.extend(person.map(|(_, name)| (name, "[user]")));
-        words.retain(|(word, _)| is_telling(word));
+        words.retain(|(word, _)| is_identifying(word));
         let words = words.into_iter().map(|(word, what)| (word, what.to_owned())).collect();
         Redactor { words: Some(words), salt }
     }
 
-    /// Adds a name that is left out too, with what it names. Addresses need not be added.
+    /// Adds a name to redact, with the kind of thing it names. Addresses need not be added.
     pub fn and(mut self, name: &str, what: &str) -> Redactor {
         let what = self.label(what, name);
         let is_address = name.trim_matches(['[', ']']).parse::<IpAddr>().is_ok();
-        if let Some(words) = self.words.as_mut().filter(|_| is_telling(name) && !is_address) {
+        if let Some(words) = self.words.as_mut().filter(|_| is_identifying(name) && !is_address) {
             words.push((name.to_owned(), what));
         }
         self
     }
 
-    /// Leaves out of a fact what its field says; a fact that lost something says so.
+    /// Redacts a fact as its field requires; a fact that lost text is marked.
     pub fn fact(&self, fact: Fact, privacy: Privacy) -> Fact {
         if fact.state == FactState::NotDisclosed || self.words.is_none() {
             return fact;
@@ -97,20 +99,20 @@ impl Redactor {
         Fact { value, state, ..fact }
     }
 
-    /// Leaves out of a text what names somebody.
+    /// Redacts a text.
     pub fn text(&self, text: &str) -> String {
         let Some(words) = &self.words else { return text.to_owned() };
         let pieces =
-            text.split_inclusive(|c| !is_token(c)).map(|piece| self.piece(piece)).collect::<String>();
+            text.split_inclusive(|c| !is_token(c)).map(|piece| self.token(piece)).collect::<String>();
         words.iter().fold(pieces, |text, (word, what)| without_word(&text, word, what))
     }
 
-    /// Takes a token with at most one letter behind it that belongs to none.
-    fn piece(&self, piece: &str) -> String {
+    /// Redacts a token with at most one following character that is not part of it.
+    fn token(&self, piece: &str) -> String {
         let token = piece.trim_end_matches(|c| !is_token(c));
         let core = token.trim_matches([':', '.', '-']);
         let behind = &piece[token.len()..];
-        // An address may begin or end with colons, and then no text is left around it.
+        // An address may start or end with colons, which then leave no text around it.
         if is_named_ipv6(token) {
             return self.label("address", token) + behind;
         }
@@ -123,7 +125,7 @@ impl Redactor {
         token.replacen(core, &whole, 1) + behind
     }
 
-    /// Leaves IPv4 addresses out of a token, as of `10.0.0.5:8080`.
+    /// Redacts IPv4 addresses in a token such as `10.0.0.5:8080`.
     fn without_ipv4(&self, token: &str) -> String {
         let is_part = |c: char| c.is_ascii_digit() || c == '.';
         let mut out = String::new();
@@ -138,7 +140,7 @@ impl Redactor {
         out
     }
 
-    /// Returns what stands in the place of a secret: `[address 3f2a]`.
+    /// Returns the replacement of a secret: `[address 3f2a]`.
     fn label(&self, what: &str, secret: &str) -> String {
         match self.salt.is_empty() {
             true => format!("[{what}]"),
@@ -147,25 +149,25 @@ impl Redactor {
     }
 }
 
-/// FNV-1a in 64 bits, folded to 16: so few that thousands of addresses share each number.
-/// Source: Fowler, Noll, Vo; draft-eastlake-fnv.
+/// FNV-1a in 64 bits, folded to 16: so short that thousands of addresses share each value. Source: Fowler,
+/// Noll, Vo; draft-eastlake-fnv.
 fn digest(text: &str) -> u16 {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325, step);
     (hash ^ (hash >> 16) ^ (hash >> 32) ^ (hash >> 48)) as u16
 }
 
-/// Whether a word names one machine or person and no other.
-fn is_telling(word: &str) -> bool {
+/// Returns whether a word identifies one machine or person.
+fn is_identifying(word: &str) -> bool {
     !word.is_empty() && !COMMON_NAMES.contains(&word)
 }
 
-/// Returns whether addresses and UUIDs are made of such letters.
+/// Returns whether a character can be part of an address or UUID.
 fn is_token(c: char) -> bool {
     c.is_ascii_alphanumeric() || ".:-".contains(c)
 }
 
-/// Whether an address names a machine: not loopback, any, broadcast, multicast or a mask.
+/// Returns whether an address identifies a machine: not loopback, any, broadcast, multicast or a mask.
 fn is_named_ipv4(address: Ipv4Addr) -> bool {
     let [first, ..] = address.octets();
     !(address.is_loopback() || first == 0 || 224 <= first)
@@ -185,7 +187,7 @@ fn is_hardware_address(text: &str) -> bool {
     (is_address(':') || is_address('-')) && text.chars().any(|c| !"0:-fF".contains(c))
 }
 
-/// Whether a text is 8, 4, 4, 4 and 12 digits with hyphens between.
+/// Returns whether a text consists of 8, 4, 4, 4 and 12 digits separated by hyphens.
 fn is_uuid(text: &str) -> bool {
     let lengths: Vec<usize> = text.split('-').map(str::len).collect();
     lengths == [8, 4, 4, 4, 12] && text.split('-').all(is_hex)
@@ -195,7 +197,7 @@ fn is_hex(text: &str) -> bool {
     text.chars().all(|c| c.is_ascii_hexdigit())
 }
 
-/// Puts `what` in the place of a word that stands alone.
+/// Replaces a whole word by `what`.
 fn without_word(text: &str, word: &str, what: &str) -> String {
     let is_inside = |c: char| c.is_alphanumeric() || c == '_';
     let mut out = String::new();
@@ -216,7 +218,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::InventoryInput;
-    use super::super::tree::fake;
+    use super::super::machine_files::testing;
     use super::*;
 
     const FILES: &[(&str, &str)] = &[
@@ -226,11 +228,11 @@ mod tests {
     ];
 
     fn redactor() -> Redactor {
-        fake::with(FILES, Redactor::of)
+        testing::with(FILES, Redactor::of)
     }
 
     #[test]
-    fn what_names_somebody_is_left_out_and_the_rest_stays() {
+    fn identifying_text_is_redacted_and_the_rest_is_kept() {
         for (text, shown) in [
             ("listen 10.0.0.5:8080;", "listen [address]:8080;"),
             ("http://192.168.1.9/x 10.1.2.3/24", "http://[address]/x [address]/24"),
@@ -252,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fact_says_that_something_is_missing() {
+    fn a_redacted_fact_is_marked() {
         let fact = |value: &str| Fact::found("x", value);
         let whole = redactor().fact(fact("ABC123"), Privacy::Whole("serial number"));
         assert_eq!((&*whole.value, whole.state), ("[serial number]", FactState::Redacted));
@@ -263,23 +265,27 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_left_out_where_that_is_asked_for() {
-        let asked = InventoryInput { disclose_identity: true, ..InventoryInput::default() };
-        let open = fake::with_asked(FILES, &asked, Redactor::of);
+    fn nothing_is_redacted_on_request() {
+        let input = InventoryInput { disclose_identity: true, ..InventoryInput::default() };
+        let open = testing::with_asked(FILES, &input, Redactor::of);
         assert_eq!(open.text("ada@zeus-7 10.0.0.5"), "ada@zeus-7 10.0.0.5");
         let fact = open.fact(Fact::found("serial", "ABC"), Privacy::Whole("serial number"));
         assert_eq!((&*fact.value, fact.state), ("ABC", FactState::Found));
     }
 
-    /// Goal: servers can be told apart and known again, without being named.
+    /// Goal: servers can be told apart and recognized, without being identified.
     #[test]
-    fn addresses_have_four_digits_of_their_own() {
-        let with_id = |id: &str| fake::with(&[("/etc/machine-id", id)], Redactor::of);
+    fn addresses_have_distinct_digests() {
+        let with_id = |id: &str| testing::with(&[("/etc/machine-id", id)], Redactor::of);
         let one = with_id("3d1219c7c4c5404aaa1f6d2a48adfda4\n");
         let [a, b] = ["10.0.0.5", "10.0.0.6"].map(|address| one.text(address));
         assert!(a != b && a.len() == "[address 3f2a]".len(), "{a} {b}");
         assert_eq!(one.text("10.0.0.5:80 3d1219c7c4c5404aaa1f6d2a48adfda4"), format!("{a}:80 [machine id]"));
-        assert_ne!(with_id("4d1219c7c4c5404aaa1f6d2a48adfda4").text("10.0.0.5"), a, "nobody else can tell");
+        assert_ne!(
+            with_id("4d1219c7c4c5404aaa1f6d2a48adfda4").text("10.0.0.5"),
+            a,
+            "the digest depends on the machine id"
+        );
         assert!(
             one.and("shop.example", "server").text("http://shop.example/").starts_with("http://[server ")
         );
@@ -288,9 +294,9 @@ mod tests {
     }
 
     #[test]
-    fn common_names_are_no_names() {
+    fn common_names_are_not_redacted() {
         let files = [("/proc/sys/kernel/hostname", "server\n")];
-        assert_eq!(fake::with(&files, Redactor::of).text("server { }"), "server { }");
+        assert_eq!(testing::with(&files, Redactor::of).text("server { }"), "server { }");
         for here in ["localhost", "127.0.0.1", "[::1]"] {
             let url = format!("http://{here}/");
             assert_eq!(redactor().and(here, "server").text(&url), url);
@@ -299,7 +305,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_survived_and_addresses_never(text in "\\PC{0,40}", address: u32) {
+        fn addresses_are_redacted_in_any_text(text in "\\PC{0,40}", address: u32) {
             let address = Ipv4Addr::from(address);
             let shown = redactor().text(&format!("{text} {address} {text}"));
             prop_assert!(!is_named_ipv4(address) || !shown.contains(&format!(" {address} ")), "{shown}");

@@ -1,76 +1,76 @@
-//! The way to the server, and what else the network is.
+//! The route to the server, and other network settings.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::tree::{Found, Tree, Unread, joined};
-use super::{InventoryInput, Reader, one};
+use super::machine_files::{FieldValue, MachineFiles, Unavailable, joined};
+use super::{FieldReader, InventoryInput, one};
 
-pub(super) const READERS: &[Reader] = &[
+pub(super) const READERS: &[FieldReader] = &[
     one("network.path", path),
-    one("network.path-mtu", |tree| tree.text(format!("/sys/class/net/{}/mtu", way(tree)?.interface))),
-    one("network.gateway", |tree| {
-        let gateway = way(tree)?.gateway.ok_or(Unread::because("none on the path"))?;
+    one("network.path-mtu", |files| files.text(format!("/sys/class/net/{}/mtu", route(files)?.interface))),
+    one("network.gateway", |files| {
+        let gateway = route(files)?.gateway.ok_or(Unavailable::because("no gateway on the path"))?;
         Ok(gateway.to_string())
     }),
-    one("network.addresses", |tree| {
-        let own = own_addresses(&tree.text("/proc/net/fib_trie")?);
-        joined(&own.iter().map(Ipv4Addr::to_string).collect::<Vec<_>>(), "it has none")
+    one("network.addresses", |files| {
+        let own = own_addresses(&files.text("/proc/net/fib_trie")?);
+        joined(&own.iter().map(Ipv4Addr::to_string).collect::<Vec<_>>(), "none")
     }),
-    one("network.host-name", |tree| tree.text("/proc/sys/kernel/hostname")),
-    one("network.ipv6", |tree| {
-        let off = tree.text("/proc/sys/net/ipv6/conf/all/disable_ipv6")?;
+    one("network.host-name", |files| files.text("/proc/sys/kernel/hostname")),
+    one("network.ipv6", |files| {
+        let off = files.text("/proc/sys/net/ipv6/conf/all/disable_ipv6")?;
         Ok(if off == "0" { "on" } else { "off" }.to_owned())
     }),
-    one("network.congestion", |tree| tree.text("/proc/sys/net/ipv4/tcp_available_congestion_control")),
+    one("network.congestion", |files| files.text("/proc/sys/net/ipv4/tcp_available_congestion_control")),
     one("network.filter", filter_tables),
-    one("network.tracked", |tree| tree.text("/proc/sys/net/netfilter/nf_conntrack_max")),
+    one("network.tracked", |files| files.text("/proc/sys/net/netfilter/nf_conntrack_max")),
 ];
 
-/// How a server is reached.
+/// The route to a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Way {
+struct Route {
     interface: String,
     gateway: Option<IpAddr>,
 }
 
-fn path(tree: &Tree) -> Found {
-    let Way { interface, gateway } = way(tree)?;
+fn path(files: &MachineFiles) -> FieldValue {
+    let Route { interface, gateway } = route(files)?;
     Ok(match gateway {
-        _ if interface == "lo" => "loopback: server and load are on one machine".to_owned(),
+        _ if interface == "lo" => "loopback: server and load are on the same machine".to_owned(),
         None => format!("through {interface}, no router between"),
         Some(_) => format!("through {interface} and a router"),
     })
 }
 
-/// Whether the server is on this machine, as far as is known: without a server it is about this machine.
-pub fn leads_here(tree: &Tree) -> bool {
-    tree.asked.server.is_none() || way(tree).is_ok_and(|way| way.interface == "lo")
+/// Returns whether the server is on this machine, as far as is known; also without a server.
+pub fn leads_here(files: &MachineFiles) -> bool {
+    files.input.server.is_none() || route(files).is_ok_and(|way| way.interface == "lo")
 }
 
-/// Returns the interface through which an address is reached from this machine; `None` if no route leads there, or the
+/// Returns the interface through which this machine reaches an address; `None` if there is no route, or the
 /// tables cannot be read.
 pub fn interface_to(server: IpAddr) -> Option<String> {
-    let asked = InventoryInput { server: Some(server), ..InventoryInput::default() };
-    way(&Tree::of_this_machine(&asked)).ok().map(|way| way.interface)
+    let input = InventoryInput { server: Some(server), ..InventoryInput::default() };
+    route(&MachineFiles::of_this_machine(&input)).ok().map(|way| way.interface)
 }
 
-/// Finds the way to the server: to an address of this machine's own it is loopback.
-fn way(tree: &Tree) -> Result<Way, Unread> {
-    let server = tree.asked.server.ok_or(Unread::because("no server was named"))?;
-    let own = tree.text("/proc/net/fib_trie").map(|text| own_addresses(&text)).unwrap_or_default();
+/// Finds the route to the server: loopback for an address of this machine.
+fn route(files: &MachineFiles) -> Result<Route, Unavailable> {
+    let server = files.input.server.ok_or(Unavailable::because("no server was given"))?;
+    let own = files.text("/proc/net/fib_trie").map(|text| own_addresses(&text)).unwrap_or_default();
     let is_own = |address: Ipv4Addr| own.contains(&address);
     let found = match server {
-        address if address.is_loopback() => Some(Way { interface: "lo".to_owned(), gateway: None }),
-        IpAddr::V4(address) if is_own(address) => Some(Way { interface: "lo".to_owned(), gateway: None }),
-        IpAddr::V4(address) => way_v4(&tree.text("/proc/net/route")?, address),
-        IpAddr::V6(address) => way_v6(&tree.text("/proc/net/ipv6_route")?, address),
+        address if address.is_loopback() => Some(Route { interface: "lo".to_owned(), gateway: None }),
+        IpAddr::V4(address) if is_own(address) => Some(Route { interface: "lo".to_owned(), gateway: None }),
+        IpAddr::V4(address) => route_v4(&files.text("/proc/net/route")?, address),
+        IpAddr::V6(address) => route_v6(&files.text("/proc/net/ipv6_route")?, address),
     };
-    found.ok_or(Unread::because("no route leads there"))
+    found.ok_or(Unavailable::because("no route"))
 }
 
-/// Reads lines `Iface Destination Gateway Flags RefCnt Use Metric Mask …`, addresses as the machine keeps them in
-/// memory; of the routes that fit, the one with the longest mask and the smallest metric.
-fn way_v4(table: &str, server: Ipv4Addr) -> Option<Way> {
+/// Parses lines `Iface Destination Gateway Flags RefCnt Use Metric Mask …`, with addresses in host byte
+/// order; selects the matching route with the longest mask and the smallest metric.
+fn route_v4(table: &str, server: Ipv4Addr) -> Option<Route> {
     let server = u32::from_ne_bytes(server.octets());
     let route = |line: &str| {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
@@ -79,15 +79,15 @@ fn way_v4(table: &str, server: Ipv4Addr) -> Option<Way> {
         let (destination, gateway, mask) = (hex(destination)?, hex(gateway)?, hex(mask)?);
         let rank = (mask.count_ones(), std::cmp::Reverse(metric.parse::<u32>().ok()?));
         let gateway = (gateway != 0).then(|| Ipv4Addr::from(gateway.to_ne_bytes()).into());
-        let way = Way { interface: interface.to_owned(), gateway };
-        (server & mask == destination & mask).then_some((rank, way))
+        let found = Route { interface: interface.to_owned(), gateway };
+        (server & mask == destination & mask).then_some((rank, found))
     };
-    table.lines().filter_map(route).max_by_key(|(rank, _)| *rank).map(|(_, way)| way)
+    table.lines().filter_map(route).max_by_key(|(rank, _)| *rank).map(|(_, route)| route)
 }
 
-/// Reads lines `destination length source length gateway metric references uses flags interface`, all in hexadecimal.
-/// Routes that refuse lead nowhere; those of loopback to addresses of this machine's own.
-fn way_v6(table: &str, server: Ipv6Addr) -> Option<Way> {
+/// Parses lines `destination length source length gateway metric references uses flags interface`, all in
+/// hexadecimal. Rejecting routes lead nowhere; those of loopback to this machine's own addresses.
+fn route_v6(table: &str, server: Ipv6Addr) -> Option<Route> {
     /// `RTF_REJECT`. Source: Linux, include/uapi/linux/route.h.
     const REFUSES: u32 = 0x200;
     let server = u128::from(server);
@@ -103,12 +103,13 @@ fn way_v6(table: &str, server: Ipv6Addr) -> Option<Way> {
         let gateway = (gateway != 0).then(|| Ipv6Addr::from(gateway).into());
         let rank = (length, std::cmp::Reverse(hex(metric)?));
         let fits = server & mask == destination & mask && hex(flags)? & REFUSES == 0;
-        fits.then(|| (rank, Way { interface: interface.to_owned(), gateway }))
+        fits.then(|| (rank, Route { interface: interface.to_owned(), gateway }))
     };
-    table.lines().filter_map(route).max_by_key(|(rank, _)| *rank).map(|(_, way)| way)
+    table.lines().filter_map(route).max_by_key(|(rank, _)| *rank).map(|(_, route)| route)
 }
 
-/// Reads the tree of routes: a line `|-- 10.0.2.15`, then one `/32 host LOCAL` of what is this machine's own.
+/// Parses the routing tree: a line `|-- 10.0.2.15`, followed by `/32 host LOCAL` for this machine's own
+/// addresses.
 fn own_addresses(fib_trie: &str) -> Vec<Ipv4Addr> {
     let mut own: Vec<Ipv4Addr> = Vec::new();
     let mut last: Option<Ipv4Addr> = None;
@@ -124,14 +125,14 @@ fn own_addresses(fib_trie: &str) -> Vec<Ipv4Addr> {
     own
 }
 
-fn filter_tables(tree: &Tree) -> Found {
+fn filter_tables(files: &MachineFiles) -> FieldValue {
     let names =
-        |path: &str| tree.text(path).map(|text| text.split_ascii_whitespace().collect::<Vec<_>>().join(" "));
+        |path: &str| files.text(path).map(|text| text.split_ascii_whitespace().collect::<Vec<_>>().join(" "));
     match (names("/proc/net/ip_tables_names"), names("/proc/net/ip6_tables_names")) {
-        (Err(Unread::Empty), Err(Unread::Empty)) => Ok("none".to_owned()),
+        (Err(Unavailable::Empty), Err(Unavailable::Empty)) => Ok("none".to_owned()),
         (Err(why), Err(_)) => Err(why),
         (four, six) => {
-            let text = |tables: Found| tables.unwrap_or_else(|_| "none".to_owned());
+            let text = |tables: FieldValue| tables.unwrap_or_else(|_| "none".to_owned());
             Ok(format!("IPv4: {}, IPv6: {}", text(four), text(six)))
         }
     }
@@ -139,10 +140,10 @@ fn filter_tables(tree: &Tree) -> Found {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tree::fake;
+    use super::super::machine_files::testing;
     use super::*;
 
-    /// Recorded from a virtual machine with the address 192.0.2.2/24 and the router 192.0.2.1.
+    /// Recorded on a virtual machine with the address 192.0.2.2/24 and the router 192.0.2.1.
     const ROUTES: &str = "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n\
         eth0\t00000000\t010200C0\t0003\t0\t0\t0\t00000000\t0\t0\t0\n\
         eth0\t000200C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n";
@@ -152,35 +153,35 @@ mod tests {
         00000000000000000000000000000000 00 00000000000000000000000000000000 00 00000000000000000000000000000000 ffffffff 00000001 00000000 00200200       lo\n";
     const OWN: &str = "Main:\n  +-- 0.0.0.0/0 3 0 5\n     |-- 0.0.0.0\n        /0 universe UNICAST\n     +-- 192.0.2.0/24 2 0 2\n        |-- 192.0.2.2\n           /32 host LOCAL\n        |-- 127.0.0.0\n           /8 host LOCAL\n        |-- 127.0.0.1\n           /32 host LOCAL\n        |-- 192.0.2.255\n           /32 link BROADCAST\n";
 
-    fn way_to(server: &str) -> Result<Way, Unread> {
+    fn route_to(server: &str) -> Result<Route, Unavailable> {
         let files =
             [("/proc/net/route", ROUTES), ("/proc/net/ipv6_route", ROUTES_V6), ("/proc/net/fib_trie", OWN)];
-        let asked = InventoryInput { server: Some(server.parse().unwrap()), ..InventoryInput::default() };
-        fake::with_asked(&files, &asked, way)
+        let input = InventoryInput { server: Some(server.parse().unwrap()), ..InventoryInput::default() };
+        testing::with_asked(&files, &input, route)
     }
 
     #[cfg(target_endian = "little")]
     #[test]
-    fn the_longest_route_that_fits_leads_there() {
+    fn the_longest_matching_route_is_selected() {
         let eth0 = |gateway: Option<&str>| {
             let gateway = gateway.map(|address| address.parse().unwrap());
-            Ok(Way { interface: "eth0".into(), gateway })
+            Ok(Route { interface: "eth0".into(), gateway })
         };
-        let lo = Ok(Way { interface: "lo".into(), gateway: None });
-        assert_eq!(way_to("192.0.2.77"), eth0(None));
-        assert_eq!(way_to("10.1.1.1"), eth0(Some("192.0.2.1")));
-        assert_eq!(way_to("192.0.2.2"), lo, "an address of its own");
-        assert_eq!((way_to("127.0.0.9"), way_to("::1")), (lo.clone(), lo));
-        assert_eq!(way_to("fd00::7"), eth0(None));
-        assert_eq!(way_to("2001:db8::1"), eth0(Some("fd00::1")));
+        let lo = Ok(Route { interface: "lo".into(), gateway: None });
+        assert_eq!(route_to("192.0.2.77"), eth0(None));
+        assert_eq!(route_to("10.1.1.1"), eth0(Some("192.0.2.1")));
+        assert_eq!(route_to("192.0.2.2"), lo, "a local address");
+        assert_eq!((route_to("127.0.0.9"), route_to("::1")), (lo.clone(), lo));
+        assert_eq!(route_to("fd00::7"), eth0(None));
+        assert_eq!(route_to("2001:db8::1"), eth0(Some("fd00::1")));
     }
 
     #[test]
     fn own_addresses_and_tables_are_read() {
         assert_eq!(own_addresses(OWN), [Ipv4Addr::new(127, 0, 0, 1), Ipv4Addr::new(192, 0, 2, 2)]);
-        assert_eq!(fake::with(&[], way).unwrap_err().to_string(), "no server was named");
+        assert_eq!(testing::with(&[], route).unwrap_err().to_string(), "no server was given");
         let tables = [("/proc/net/ip_tables_names", "nat\nfilter\n"), ("/proc/net/ip6_tables_names", "\n")];
-        assert_eq!(fake::with(&tables, filter_tables).unwrap(), "IPv4: nat filter, IPv6: none");
-        assert_eq!(fake::with(&[], filter_tables), Err(Unread::Absent));
+        assert_eq!(testing::with(&tables, filter_tables).unwrap(), "IPv4: nat filter, IPv6: none");
+        assert_eq!(testing::with(&[], filter_tables), Err(Unavailable::Absent));
     }
 }

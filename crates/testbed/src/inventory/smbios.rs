@@ -1,4 +1,4 @@
-//! The firmware's tables of processors and memory modules.
+//! SMBIOS tables of processors and memory modules.
 //!
 //! Source: DMTF DSP0134, System Management BIOS Reference Specification 3.7, chapter 7: types 4, 16 and 17.
 
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use units::Bytes;
 
-use super::tree::{Found, Tree, Unread, joined};
+use super::machine_files::{FieldValue, MachineFiles, Unavailable, joined};
 
 const DMI: &str = "/sys/firmware/dmi/tables/DMI";
 
@@ -15,14 +15,14 @@ const MEMORY_ARRAY: u8 = 16;
 const MEMORY_DEVICE: u8 = 17;
 const END: u8 = 127;
 
-/// `Use` of a memory array that is the machine's memory.
+/// `Use` of a memory array that is system memory.
 const SYSTEM_MEMORY: u8 = 3;
 
-/// One structure of the tables.
+/// A structure of the tables.
 #[derive(Debug)]
 struct Structure<'a> {
     kind: u8,
-    /// With the header, so that offsets are those of the specification.
+    /// Including the header, so that offsets are those of the specification.
     bytes: &'a [u8],
     texts: Vec<String>,
 }
@@ -44,7 +44,7 @@ impl Structure<'_> {
         Some(u64::from_le_bytes(self.bytes.get(at..at + 8)?.try_into().ok()?))
     }
 
-    /// Returns a text by the byte that holds its number; `None` if it says nothing.
+    /// Returns a string by the byte that holds its number; `None` if it is a placeholder.
     fn text(&self, at: usize) -> Option<&str> {
         let number = usize::from(self.byte(at)?).checked_sub(1)?;
         let text = self.texts.get(number)?.trim();
@@ -53,8 +53,8 @@ impl Structure<'_> {
     }
 }
 
-/// Takes the tables apart, up to the first structure that is not whole: type, length, handle, body; then texts, each
-/// ended by a zero, the last one by two.
+/// Splits the tables into structures, up to the first incomplete one: type, length, handle, body; then
+/// strings, each ended by a zero, the last one by two.
 fn structures(tables: &[u8]) -> Vec<Structure<'_>> {
     let mut found = Vec::new();
     let mut rest = tables;
@@ -79,7 +79,7 @@ struct Module {
     bytes: u64,
     kind: Option<&'static str>,
     form: Option<&'static str>,
-    /// In transfers per second times 10⁶.
+    /// In millions of transfers per second.
     speed: Option<u32>,
     configured_speed: Option<u32>,
     ranks: Option<u8>,
@@ -104,7 +104,8 @@ fn module(device: &Structure) -> Option<Module> {
     })
 }
 
-/// Size of a module: in MiB, or KiB with the upper bit set; 7FFF₁₆ refers to a longer number. `None` of an empty slot.
+/// Size of a module: in MiB, or KiB with the upper bit set; 7FFF₁₆ refers to an extended field. `None` for an
+/// empty slot.
 fn module_bytes(device: &Structure) -> Option<u64> {
     match device.word(0x0c)? {
         0 | u16::MAX => None,
@@ -114,7 +115,7 @@ fn module_bytes(device: &Structure) -> Option<u64> {
     }
 }
 
-/// Table 78 of the specification, those that servers have.
+/// Memory types of table 78 of the specification that servers have.
 fn memory_kind(number: u8) -> Option<&'static str> {
     Some(match number {
         0x07 => "RAM",
@@ -138,7 +139,7 @@ fn memory_kind(number: u8) -> Option<&'static str> {
     })
 }
 
-/// Table 76 of the specification, those that servers have.
+/// Form factors of table 76 of the specification that servers have.
 fn form_factor(number: u8) -> Option<&'static str> {
     Some(match number {
         0x03 => "SIMM",
@@ -151,7 +152,7 @@ fn form_factor(number: u8) -> Option<&'static str> {
     })
 }
 
-/// Table 74 of the specification.
+/// Error correction types of table 74 of the specification.
 fn error_correction(number: u8) -> Option<&'static str> {
     Some(match number {
         0x03 => "none",
@@ -164,7 +165,7 @@ fn error_correction(number: u8) -> Option<&'static str> {
 }
 
 impl Module {
-    /// Describes it in a line: `32.0 GiB DDR4 DIMM, 2933 MT/s at 2666, 2 ranks, Micron 36ASF4G72PZ`.
+    /// Describes a module: `32.0 GiB DDR4 DIMM, 2933 MT/s at 2666, 2 ranks, Micron 36ASF4G72PZ`.
     fn text(&self) -> String {
         let mut text = Bytes(self.bytes).to_string();
         for word in [self.kind, self.form].into_iter().flatten() {
@@ -182,25 +183,29 @@ impl Module {
     }
 }
 
-/// Looks at the structures of a type; `none` says that there are none of it.
-fn look<T>(tree: &Tree, kind: u8, read: impl Fn(&[Structure]) -> Option<T>) -> Result<T, Unread> {
-    let tables = tree.bytes(DMI)?;
+/// Reads the structures of a type.
+fn look<T>(
+    files: &MachineFiles,
+    kind: u8,
+    read: impl Fn(&[Structure]) -> Option<T>,
+) -> Result<T, Unavailable> {
+    let tables = files.bytes(DMI)?;
     let mut found = structures(&tables);
     found.retain(|structure| structure.kind == kind);
-    read(&found).ok_or(Unread::because("the firmware does not tell"))
+    read(&found).ok_or(Unavailable::because("not reported by the firmware"))
 }
 
-fn modules(tree: &Tree) -> Result<Vec<Module>, Unread> {
-    look(tree, MEMORY_DEVICE, |devices| {
+fn modules(files: &MachineFiles) -> Result<Vec<Module>, Unavailable> {
+    look(files, MEMORY_DEVICE, |devices| {
         let modules: Vec<Module> = devices.iter().filter_map(module).collect();
         (!modules.is_empty()).then_some(modules)
     })
 }
 
-/// Returns the modules, those that are alike together.
-pub fn memory_modules(tree: &Tree) -> Found {
+/// Lists the modules, grouping equal ones.
+pub fn memory_modules(files: &MachineFiles) -> FieldValue {
     let mut alike: BTreeMap<String, usize> = BTreeMap::new();
-    for module in modules(tree)? {
+    for module in modules(files)? {
         *alike.entry(module.text()).or_default() += 1;
     }
     let texts: Vec<String> = alike.iter().map(|(text, n)| format!("{n} × {text}")).collect();
@@ -208,27 +213,27 @@ pub fn memory_modules(tree: &Tree) -> Found {
 }
 
 /// Returns the serial numbers of the modules.
-pub fn memory_serials(tree: &Tree) -> Found {
-    let serials: Vec<String> = modules(tree)?.into_iter().filter_map(|module| module.serial).collect();
-    joined(&serials, "the firmware does not tell")
+pub fn memory_serials(files: &MachineFiles) -> FieldValue {
+    let serials: Vec<String> = modules(files)?.into_iter().filter_map(|module| module.serial).collect();
+    joined(&serials, "not reported by the firmware")
 }
 
-/// Returns the size of all modules together.
-pub fn memory_installed(tree: &Tree) -> Found {
-    Ok(Bytes(modules(tree)?.iter().map(|module| module.bytes).sum()).to_string())
+/// Returns the total size of the modules.
+pub fn memory_installed(files: &MachineFiles) -> FieldValue {
+    Ok(Bytes(modules(files)?.iter().map(|module| module.bytes).sum()).to_string())
 }
 
-/// Returns how many slots there are and how many have a module.
-pub fn memory_slots(tree: &Tree) -> Found {
-    look(tree, MEMORY_DEVICE, |devices| {
+/// Returns the number of slots and of modules.
+pub fn memory_slots(files: &MachineFiles) -> FieldValue {
+    look(files, MEMORY_DEVICE, |devices| {
         let used = devices.iter().filter(|device| module_bytes(device).is_some()).count();
         (!devices.is_empty()).then(|| format!("{used} of {} used", devices.len()))
     })
 }
 
-/// Returns the most memory that the machine can have.
-pub fn memory_maximum(tree: &Tree) -> Found {
-    look(tree, MEMORY_ARRAY, |arrays| {
+/// Returns the maximum memory of the machine.
+pub fn memory_maximum(files: &MachineFiles) -> FieldValue {
+    look(files, MEMORY_ARRAY, |arrays| {
         let sizes = system_arrays(arrays).filter_map(|array| match array.double(0x07)? {
             0x8000_0000 => array.quad(0x0f),
             kib => Some(u64::from(kib) << 10),
@@ -238,9 +243,9 @@ pub fn memory_maximum(tree: &Tree) -> Found {
     })
 }
 
-/// Returns how errors of the memory are corrected.
-pub fn memory_error_correction(tree: &Tree) -> Found {
-    look(tree, MEMORY_ARRAY, |arrays| {
+/// Returns the kind of memory error correction.
+pub fn memory_error_correction(files: &MachineFiles) -> FieldValue {
+    look(files, MEMORY_ARRAY, |arrays| {
         let mut kinds = system_arrays(arrays).filter_map(|array| error_correction(array.byte(0x06)?));
         kinds.next().map(str::to_owned)
     })
@@ -250,19 +255,19 @@ fn system_arrays<'a>(arrays: &'a [Structure<'a>]) -> impl Iterator<Item = &'a St
     arrays.iter().filter(|array| array.byte(0x05) == Some(SYSTEM_MEMORY))
 }
 
-/// Returns the names of the processor sockets that are used.
-pub fn processor_sockets(tree: &Tree) -> Found {
-    look(tree, PROCESSOR, |processors| {
-        // Bit 6 of the status says that the socket has a processor.
+/// Returns the names of the populated processor sockets.
+pub fn processor_sockets(files: &MachineFiles) -> FieldValue {
+    look(files, PROCESSOR, |processors| {
+        // Bit 6 of the status marks a populated socket.
         let used = processors.iter().filter(|one| one.byte(0x18).is_some_and(|status| status & 0x40 != 0));
         let names: Vec<&str> = used.filter_map(|one| one.text(0x04)).collect();
         (!names.is_empty()).then(|| names.join(", "))
     })
 }
 
-/// Returns the highest speed that the firmware gives for a processor.
-pub fn processor_speed(tree: &Tree) -> Found {
-    look(tree, PROCESSOR, |processors| {
+/// Returns the highest processor speed reported by the firmware.
+pub fn processor_speed(files: &MachineFiles) -> FieldValue {
+    look(files, PROCESSOR, |processors| {
         let speeds = processors.iter().filter_map(|one| one.word(0x14));
         speeds.max().filter(|speed| *speed != 0).map(|speed| format!("{speed} MHz"))
     })
@@ -275,7 +280,7 @@ mod tests {
     use super::super::InventoryInput;
     use super::*;
 
-    /// Makes a structure: numbers at their offsets, then texts.
+    /// Builds a structure: numbers at their offsets, then strings.
     fn structure(kind: u8, length: usize, numbers: &[(usize, &[u8])], texts: &[&str]) -> Vec<u8> {
         let mut bytes = vec![0; length];
         bytes[0] = kind;
@@ -291,7 +296,7 @@ mod tests {
         bytes
     }
 
-    /// A module of 32 GiB (32,768 MiB does not fit, so the longer number holds it), DDR4 at 2933 set to 2666.
+    /// A module of 32 GiB (32,768 MiB does not fit, so the extended field is used), DDR4 at 2933 set to 2666.
     fn dimm(serial: &str) -> Vec<u8> {
         let numbers: &[(usize, &[u8])] = &[
             (0x0c, &0x7fffu16.to_le_bytes()),
@@ -333,49 +338,49 @@ mod tests {
         .concat()
     }
 
-    fn with_tables<T>(tables: &[u8], look: impl FnOnce(&Tree) -> T) -> T {
+    fn with_tables<T>(tables: &[u8], look: impl FnOnce(&MachineFiles) -> T) -> T {
         let root = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(root.path().join("sys/firmware/dmi/tables")).unwrap();
         std::fs::write(root.path().join("sys/firmware/dmi/tables/DMI"), tables).unwrap();
-        look(&Tree::at(root.path(), &InventoryInput::default()))
+        look(&MachineFiles::at(root.path(), &InventoryInput::default()))
     }
 
     #[test]
-    fn modules_slots_and_sockets_are_told() {
-        with_tables(&tables(), |tree| {
+    fn modules_slots_and_sockets_are_read() {
+        with_tables(&tables(), |files| {
             let modules =
                 "2 × 32.0 GiB DDR4 DIMM, 2933 MT/s at 2666, 2 ranks, Micron 36ASF4G72PZ; 1 × 512.0 KiB";
-            assert_eq!(memory_modules(tree).unwrap(), modules);
-            assert_eq!(memory_installed(tree).unwrap(), "64.0 GiB");
-            assert_eq!(memory_serials(tree).unwrap(), "A1, A2");
-            assert_eq!(memory_slots(tree).unwrap(), "3 of 4 used");
-            assert_eq!(memory_maximum(tree).unwrap(), "1.0 TiB");
-            assert_eq!(memory_error_correction(tree).unwrap(), "multi-bit ECC");
-            assert_eq!(processor_sockets(tree).unwrap(), "CPU1");
-            assert_eq!(processor_speed(tree).unwrap(), "4000 MHz");
+            assert_eq!(memory_modules(files).unwrap(), modules);
+            assert_eq!(memory_installed(files).unwrap(), "64.0 GiB");
+            assert_eq!(memory_serials(files).unwrap(), "A1, A2");
+            assert_eq!(memory_slots(files).unwrap(), "3 of 4 used");
+            assert_eq!(memory_maximum(files).unwrap(), "1.0 TiB");
+            assert_eq!(memory_error_correction(files).unwrap(), "multi-bit ECC");
+            assert_eq!(processor_sockets(files).unwrap(), "CPU1");
+            assert_eq!(processor_speed(files).unwrap(), "4000 MHz");
         });
     }
 
     #[test]
-    fn firmware_that_tells_nothing_is_said_to_tell_nothing() {
-        with_tables(&structure(0, 24, &[], &["Vendor"]), |tree| {
+    fn missing_structures_are_unavailable() {
+        with_tables(&structure(0, 24, &[], &["Vendor"]), |files| {
             for read in [memory_modules, memory_slots, memory_maximum, processor_sockets] {
-                assert_eq!(read(tree), Err(Unread::because("the firmware does not tell")));
+                assert_eq!(read(files), Err(Unavailable::because("not reported by the firmware")));
             }
         });
-        let none = super::super::tree::fake::with(&[], memory_modules);
-        assert_eq!(none, Err(Unread::Absent));
+        let none = super::super::machine_files::testing::with(&[], memory_modules);
+        assert_eq!(none, Err(Unavailable::Absent));
     }
 
     proptest! {
         #[test]
-        fn any_tables_are_survived(mut bytes in prop::collection::vec(any::<u8>(), 0..400), at in 0usize..300) {
+        fn any_tables_are_parsed_without_panic(mut bytes in prop::collection::vec(any::<u8>(), 0..400), at in 0usize..300) {
             bytes.splice(0..0, tables().into_iter().take(at));
-            with_tables(&bytes, |tree| {
+            with_tables(&bytes, |files| {
                 for read in [memory_modules, memory_serials, memory_installed, memory_slots, memory_maximum] {
-                    drop(read(tree));
+                    drop(read(files));
                 }
-                drop((memory_error_correction(tree), processor_sockets(tree), processor_speed(tree)));
+                drop((memory_error_correction(files), processor_sockets(files), processor_speed(files)));
             });
         }
     }

@@ -1,4 +1,4 @@
-//! Fetching a page of numbers with one GET over plain HTTP, within limits. Blocking: for threads of their own.
+//! Fetching of metrics pages with one GET over plain HTTP, within limits. Blocking: for dedicated threads.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
@@ -8,47 +8,47 @@ use http1::{BodyReader, Parsed, RequestMethod, ResponseHead, parse_response};
 use model::{ForbiddenObserver, check_observer, foreign_text};
 use units::{Clock, RealClock};
 
-/// How much is read at a time.
+/// The size of one read.
 const PIECE_BYTES: usize = 16 * 1024;
 
-/// The most bytes of interim answers before the answer.
+/// The maximum size of interim responses.
 const INTERIM_BYTES_MAX: usize = 64 * 1024;
 
-/// Where a page is: `http://HOST[:PORT]/PATH?QUERY`.
+/// The URL of a page: `http://HOST[:PORT]/PATH?QUERY`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageUrl {
     text: String,
-    /// Host and port as the URL says them, for the head of the request.
+    /// Host and port as in the URL, for the `Host` header.
     authority: String,
-    /// The same with a port in any case.
+    /// Host and port, with the default port if none was given.
     address: String,
     target: String,
 }
 
-/// Within what a page must come.
+/// Limits of a fetch.
 #[derive(Debug, Clone, Copy)]
 pub struct FetchLimits {
-    /// From the first connection to the last byte; looking a name up is not stopped by it.
+    /// From connecting to the last byte; name resolution is not limited by it.
     pub time: Duration,
-    /// Bytes of the body.
+    /// Maximum size of the body, in bytes.
     pub bytes: usize,
 }
 
 impl PageUrl {
-    /// Reads a URL.
+    /// Parses a URL.
     ///
     /// # Errors
-    /// If it is not one of plain HTTP: what is wrong with it.
+    /// The URL is not one of plain HTTP; the text says why.
     pub fn parse(url: &str) -> Result<PageUrl, String> {
-        let rest = url.strip_prefix("http://").ok_or("a URL that begins with `http://` was expected")?;
+        let rest = url.strip_prefix("http://").ok_or("expected a URL that begins with `http://`")?;
         let (authority, target) = match rest.find(['/', '?']) {
             None => (rest, "/".to_owned()),
             Some(at) if rest[at..].starts_with('?') => (&rest[..at], format!("/{}", &rest[at..])),
             Some(at) => (&rest[..at], rest[at..].to_owned()),
         };
-        // Before anything of the host is repeated: what stands before `@` may be a password.
+        // This comes before any part of the host is shown: the text before `@` may be a password.
         if authority.contains('@') || !url.bytes().all(|byte| byte.is_ascii_graphic()) || url.contains('#') {
-            return Err("user names, fragments, blanks and other than ASCII are not taken".to_owned());
+            return Err("user names, fragments, blanks and non-ASCII characters are not supported".to_owned());
         }
         let after_host = authority.rsplit_once(']').map_or(authority, |(_, after)| after);
         let address = match after_host.rsplit_once(':') {
@@ -57,32 +57,33 @@ impl PageUrl {
             Some((_, port)) => return Err(format!("`{port}` is not a port")),
         };
         if address.starts_with(':') || authority.is_empty() {
-            return Err("it names no host".to_owned());
+            return Err("it has no host".to_owned());
         }
         Ok(PageUrl { text: url.to_owned(), authority: authority.to_owned(), address, target })
     }
 
-    /// Looks the host up and checks its addresses. A name that has none yet may have some when the page is fetched, and is
-    /// checked then too.
+    /// Resolves the host and checks its addresses. A name without addresses may get some before the page is
+    /// fetched; they are checked then.
     ///
     /// # Errors
-    /// An address at which nobody may be.
+    /// An address is forbidden.
     pub fn check(&self) -> Result<(), ForbiddenObserver> {
         let addresses = self.address.to_socket_addrs();
         check_observer(&addresses.map_or_else(|_| Vec::new(), Iterator::collect::<Vec<_>>))
     }
 
-    /// Returns the URL as it was given.
+    /// Returns the URL as given.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Fetches the page, over a connection of its own.
+    /// Fetches the page over a new connection.
     ///
     /// # Errors
-    /// If it does not come whole and within the limits with status 200: what came instead.
+    /// The page does not arrive completely, within the limits and with status 200; the text says what
+    /// happened instead.
     pub fn fetch(&self, limits: FetchLimits) -> Result<String, String> {
-        let mut exchange = Exchange::connect(&self.address, limits.time)?;
+        let mut exchange = HttpExchange::connect(&self.address, limits.time)?;
         let request = format!(
             "GET {} HTTP/1.1\r\nHost: {}\r\nAccept: text/plain\r\nConnection: close\r\n\r\n",
             self.target, self.authority
@@ -90,32 +91,32 @@ impl PageUrl {
         exchange.send(request.as_bytes())?;
         let (head, rest) = exchange.head()?;
         if head.status != 200 {
-            return Err(format!("it answered with status {}, not 200", head.status));
+            return Err(format!("it answered with status {}, expected 200", head.status));
         }
         let body = exchange.body(BodyReader::new(head.framing), rest, limits.bytes)?;
         Ok(String::from_utf8_lossy(&body).into_owned())
     }
 }
 
-/// A connection with a time limit on everything.
-struct Exchange {
+/// A connection with a time limit on every step.
+struct HttpExchange {
     stream: TcpStream,
     clock: RealClock,
     time: Duration,
 }
 
-impl Exchange {
-    fn connect(address: &str, time: Duration) -> Result<Exchange, String> {
+impl HttpExchange {
+    fn connect(address: &str, time: Duration) -> Result<HttpExchange, String> {
         let addresses = address.to_socket_addrs().map_err(|error| format!("`{address}`: {error}"))?;
         let addresses: Vec<SocketAddr> = addresses.collect();
-        // What is connected to is what was checked: a name is looked up once.
+        // The checked addresses are used for the connection: the name is resolved once.
         check_observer(&addresses).map_err(|why| why.to_string())?;
         let clock = RealClock::start();
         let mut last = format!("`{address}` has no address");
         for address in addresses {
             let left = left(clock, time)?;
             match TcpStream::connect_timeout(&address, left) {
-                Ok(stream) => return Ok(Exchange { stream, clock, time }),
+                Ok(stream) => return Ok(HttpExchange { stream, clock, time }),
                 Err(error) => last = format!("{address}: {error}"),
             }
         }
@@ -128,25 +129,27 @@ impl Exchange {
         sent.map_err(|error| self.message(&error))
     }
 
-    /// Reads until the head is whole; returns what came after it as well.
+    /// Reads until the head is complete; also returns the bytes after it.
     fn head(&mut self) -> Result<(ResponseHead, Vec<u8>), String> {
         let (mut came, mut interim_bytes) = (Vec::new(), 0);
         loop {
             let parsed = parse_response(&came, RequestMethod::Get);
             match parsed.map_err(|error| foreign_text(&error.to_string()))? {
-                // Another answer follows (RFC 9110 §15.2); after 101 there is no HTTP any more.
+                // Another response follows (RFC 9110 §15.2); after 101 the connection is no longer HTTP.
                 Parsed::Complete { head, length }
                     if (100..200).contains(&head.status) && head.status != 101 =>
                 {
                     interim_bytes += length;
                     if INTERIM_BYTES_MAX < interim_bytes {
-                        return Err(format!("no answer after {INTERIM_BYTES_MAX} bytes of interim ones"));
+                        return Err(format!(
+                            "no final response after {INTERIM_BYTES_MAX} bytes of interim responses"
+                        ));
                     }
                     came.drain(..length);
                 }
                 Parsed::Complete { head, length } => return Ok((head, came.split_off(length))),
                 Parsed::Partial if self.receive(&mut came)? == 0 => {
-                    return Err("it closed the connection before its answer was whole".to_owned());
+                    return Err("it closed the connection before the response was complete".to_owned());
                 }
                 Parsed::Partial => {}
             }
@@ -180,7 +183,7 @@ impl Exchange {
         }
     }
 
-    /// Appends what comes next; returns how much it was, 0 at the end.
+    /// Appends the next bytes; returns their number, 0 at the end.
     fn receive(&mut self, into: &mut Vec<u8>) -> Result<usize, String> {
         let left = left(self.clock, self.time)?;
         let start = into.len();
@@ -193,7 +196,7 @@ impl Exchange {
 
     fn message(&self, error: &std::io::Error) -> String {
         match error.kind() {
-            ErrorKind::WouldBlock | ErrorKind::TimedOut => too_late(self.time),
+            ErrorKind::WouldBlock | ErrorKind::TimedOut => timed_out(self.time),
             _ => error.to_string(),
         }
     }
@@ -201,11 +204,11 @@ impl Exchange {
 
 fn left(clock: RealClock, time: Duration) -> Result<Duration, String> {
     let gone = Duration::from_nanos(clock.now().0);
-    time.checked_sub(gone).filter(|left| !left.is_zero()).ok_or_else(|| too_late(time))
+    time.checked_sub(gone).filter(|left| !left.is_zero()).ok_or_else(|| timed_out(time))
 }
 
-fn too_late(time: Duration) -> String {
-    format!("no whole answer within {} ms", time.as_millis())
+fn timed_out(time: Duration) -> String {
+    format!("no complete response within {} ms", time.as_millis())
 }
 
 #[cfg(test)]
@@ -215,7 +218,8 @@ mod tests {
 
     const LIMITS: FetchLimits = FetchLimits { time: Duration::from_secs(10), bytes: 100 };
 
-    /// Fetches a page from a server that answers with these pieces and closes the connection; returns the request too.
+    /// Fetches a page from a server that answers with these pieces and closes the connection; also returns
+    /// the request.
     fn check(pieces: &[&str]) -> (Result<String, String>, String) {
         let answer: Vec<String> = pieces.iter().map(|piece| (*piece).to_owned()).collect();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -228,7 +232,7 @@ mod tests {
                 stream.read_exact(&mut byte).unwrap();
                 asked.extend(byte);
             }
-            // The other side may have had enough.
+            // The client may have closed already.
             let _ = answer.iter().try_for_each(|piece| stream.write_all(piece.as_bytes()));
             String::from_utf8(asked).unwrap()
         });
@@ -248,13 +252,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_whole_page_is_said() {
+    fn incomplete_pages_are_errors() {
         let long = "HTTP/1.0 200 OK\r\n\r\n0123456789012345678901234567890123456789012345678901234567890\
                     1234567890123456789012345678901234567890";
         for (pieces, said) in [
             (&["HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n"][..], "status 503"),
             (&["HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe"][..], "3 bytes missing"),
-            (&["HTTP/1.1 200 OK\r\nCont"][..], "before its answer was whole"),
+            (&["HTTP/1.1 200 OK\r\nCont"][..], "before the response was complete"),
             (&["SSH-2.0-OpenSSH_9.2\r\n"][..], "version"),
             (&[long][..], "longer than 100 bytes"),
         ] {
@@ -264,19 +268,19 @@ mod tests {
     }
 
     #[test]
-    fn interim_answers_are_not_the_answer() {
+    fn interim_responses_are_skipped() {
         let interim = "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n";
         let page = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
         assert_eq!(check(&["HTTP/1.1 100 Continue\r\n\r\n", &interim.repeat(30), page]).0.unwrap(), "hello");
         assert_eq!(check(&[&format!("{interim}{page}")]).0.unwrap(), "hello");
         let error = check(&[&interim.repeat(5000)]).0.unwrap_err();
-        assert_eq!(error, "no answer after 65536 bytes of interim ones");
+        assert_eq!(error, "no final response after 65536 bytes of interim responses");
         let error = check(&["HTTP/1.1 101 Switching Protocols\r\n\r\n"]).0.unwrap_err();
-        assert_eq!(error, "it answered with status 101, not 200");
+        assert_eq!(error, "it answered with status 101, expected 200");
     }
 
     #[test]
-    fn nothing_is_fetched_where_cloud_machines_keep_their_metadata() {
+    fn cloud_metadata_addresses_are_forbidden() {
         for host in ["169.254.169.254", "2852039166", "0xa9fea9fe", "[::ffff:169.254.169.254]", "[fe80::1]"] {
             let page = PageUrl::parse(&format!("http://{host}/metrics")).unwrap();
             assert!(page.check().is_err(), "{host}");
@@ -288,16 +292,16 @@ mod tests {
     }
 
     #[test]
-    fn one_that_never_answers_is_left_in_time() {
+    fn a_server_that_never_answers_times_out() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/", listener.local_addr().unwrap());
         let limits = FetchLimits { time: Duration::from_millis(20), ..LIMITS };
         let error = PageUrl::parse(&url).unwrap().fetch(limits).unwrap_err();
-        assert_eq!(error, "no whole answer within 20 ms");
+        assert_eq!(error, "no complete response within 20 ms");
     }
 
     #[test]
-    fn urls_are_taken_apart() {
+    fn urls_are_parsed() {
         for (url, address, target) in [
             ("http://sut:9100/metrics", "sut:9100", "/metrics"),
             ("http://sut", "sut:80", "/"),

@@ -1,4 +1,4 @@
-//! This machine, and the system under test on it.
+//! The monitor of this machine, and of the system under test on it.
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -11,78 +11,78 @@ use super::kernel::{PROC_FILES, Parse};
 use super::netlink::Netlink;
 use super::others::OtherPrograms;
 use super::programs::Programs;
-use super::sut::WatchedSut;
-use super::{Watch, WatchError};
+use super::sut::MonitoredSut;
+use super::{MonitorError, ResourceMonitor};
 use crate::inventory::interface_to;
-use crate::system_file::{self, Reread};
+use crate::kernel_file::{self, KernelFile};
 
-/// What series call this machine.
+/// The name of this machine in series.
 pub const THIS_MACHINE: &str = "this machine";
 
-/// The speed of a link hardly ever changes, and some drivers ask the card for it: it is looked up once a minute.
+/// Link speeds hardly ever change, and some drivers query the card for them: they are read once a minute.
 const SPEED_READINGS: u32 = 60;
 
-/// This machine, read from the files of its kernel.
+/// A monitor of this machine that reads its kernel files.
 ///
-/// Files and sockets are opened by the first reading: what belongs to a network namespace is that of the thread which
-/// makes it. Files that are not there then are left out from then on.
+/// The first reading opens files and sockets, in the network namespace of its thread. Files that do not exist
+/// then are not tried again.
 #[derive(Debug)]
 pub struct LocalMachine {
-    sut: Option<WatchedSut>,
-    /// Where the load goes.
+    sut: Option<MonitoredSut>,
+    /// Address that the load goes to.
     target: Option<IpAddr>,
-    open: Option<Open>,
+    open: Option<OpenFiles>,
     buffer: Vec<u8>,
 }
 
 impl LocalMachine {
-    /// Makes a monitor of this machine and, if there is one on it, of the system under test.
-    pub fn new(sut: Option<WatchedSut>) -> LocalMachine {
+    /// Creates a monitor of this machine and, if there is one on it, of the system under test.
+    pub fn new(sut: Option<MonitoredSut>) -> LocalMachine {
         LocalMachine { sut, target: None, open: None, buffer: Vec::new() }
     }
 
-    /// Says where the load goes, so that the interface on its way is told.
+    /// Sets the address that the load goes to, so that the interface on the route is reported.
     pub fn toward(self, target: IpAddr) -> LocalMachine {
         LocalMachine { target: Some(target), ..self }
     }
 }
 
-impl Watch for LocalMachine {
-    fn read(&mut self, into: &mut Vec<Reading>) -> Result<(), WatchError> {
+impl ResourceMonitor for LocalMachine {
+    fn read(&mut self, into: &mut Vec<Reading>) -> Result<(), MonitorError> {
         let before = into.len();
-        let open = self.open.get_or_insert_with(|| Open::new(self.sut.as_ref(), self.target));
+        let open = self.open.get_or_insert_with(|| OpenFiles::new(self.sut.as_ref(), self.target));
         open.read(&mut self.buffer, into);
         if into.len() == before {
             let reason = "nothing can be read from /proc".to_owned();
-            return Err(WatchError { watched: THIS_MACHINE.to_owned(), reason });
+            return Err(MonitorError { watched: THIS_MACHINE.to_owned(), reason });
         }
         into.push(Reading::new(Counter::MonitorCpu, units::thread_cpu().0 / 1000));
         Ok(())
     }
 }
 
-/// Everything that stays open from one reading to the next.
+/// Files and sockets that stay open between readings.
 #[derive(Debug)]
-struct Open {
-    files: Vec<(Reread, Parse)>,
-    /// With the number of the CPU.
-    frequencies: Vec<(Reread, String)>,
+struct OpenFiles {
+    files: Vec<(KernelFile, Parse)>,
+    /// Frequency files, with CPU numbers.
+    frequencies: Vec<(KernelFile, String)>,
     speeds: Vec<Reading>,
     readings: u32,
     ports: Vec<u16>,
-    /// The interface on the way to the server.
+    /// The interface on the route to the server.
     route: Option<String>,
     netlink: Netlink,
     programs: Option<Programs>,
     others: OtherPrograms,
 }
 
-impl Open {
-    fn new(sut: Option<&WatchedSut>, target: Option<IpAddr>) -> Open {
+impl OpenFiles {
+    fn new(sut: Option<&MonitoredSut>, target: Option<IpAddr>) -> OpenFiles {
         let of_machine = PROC_FILES.iter().map(|(path, parse)| (PathBuf::from(path), *parse));
-        let of_sut = sut.map(WatchedSut::group_files).unwrap_or_default();
-        let open = |(path, parse): (PathBuf, Parse)| Some((Reread::open(path).ok()?, parse));
-        Open {
+        let of_sut = sut.map(MonitoredSut::group_files).unwrap_or_default();
+        let open = |(path, parse): (PathBuf, Parse)| Some((KernelFile::open(path).ok()?, parse));
+        OpenFiles {
             files: of_machine.chain(of_sut).filter_map(open).collect(),
             frequencies: frequencies(),
             speeds: Vec::new(),
@@ -118,10 +118,10 @@ impl Open {
     }
 }
 
-fn frequencies() -> Vec<(Reread, String)> {
+fn frequencies() -> Vec<(KernelFile, String)> {
     let found = entries("/sys/devices/system/cpu").filter_map(|(name, path)| {
         let cpu = name.strip_prefix("cpu").filter(|cpu| cpu.parse::<u32>().is_ok())?;
-        Some((Reread::open(path.join("cpufreq/scaling_cur_freq")).ok()?, cpu.to_owned()))
+        Some((KernelFile::open(path.join("cpufreq/scaling_cur_freq")).ok()?, cpu.to_owned()))
     });
     found.collect()
 }
@@ -129,7 +129,7 @@ fn frequencies() -> Vec<(Reread, String)> {
 fn speeds() -> Vec<Reading> {
     let mut speeds = Vec::new();
     for (name, path) in entries("/sys/class/net") {
-        if let Some(text) = system_file::read(path.join("speed")) {
+        if let Some(text) = kernel_file::read(path.join("speed")) {
             parse_speed(&name, &text, &mut speeds);
         }
     }
@@ -147,14 +147,14 @@ mod tests {
 
     use super::*;
 
-    fn watched() -> WatchedSut {
-        WatchedSut { leaders: vec![std::process::id()], ..WatchedSut::default() }
+    fn watched() -> MonitoredSut {
+        MonitoredSut { leaders: vec![std::process::id()], ..MonitoredSut::default() }
     }
 
-    /// Goal: on any Linux machine each area tells something. What a kernel may lack is not asked for: pressure,
-    /// frequencies, speeds, disks, netlink.
+    /// Goal: any Linux machine reports counters of each area. Areas that a kernel may lack are not required:
+    /// pressure, frequencies, speeds, disks, netlink.
     #[test]
-    fn this_machine_tells_about_every_area() {
+    fn this_machine_reports_every_area() {
         let mut machine = LocalMachine::new(Some(watched()));
         let mut readings = Vec::new();
         machine.read(&mut readings).unwrap();
@@ -178,9 +178,10 @@ mod tests {
         }
     }
 
-    /// Goal: what the load does not pass cannot be taken for its bottleneck. An address that leads nowhere has no way.
+    /// Goal: an interface that the load does not use cannot be taken for its bottleneck. An unreachable
+    /// address has no interface.
     #[test]
-    fn the_way_to_the_server_is_told() {
+    fn the_interface_to_the_server_is_reported() {
         let route = |machine: LocalMachine| {
             let (mut machine, mut readings) = (machine, Vec::new());
             machine.read(&mut readings).unwrap();
@@ -217,7 +218,8 @@ mod tests {
         }
     }
 
-    /// Goal: watching costs less than 0.3 % of a core, that is 3 ms a second. CPU time, so other work does not matter.
+    /// Goal: monitoring costs less than 0.3 % of a core, that is 3 ms per second. Measured in CPU time, so
+    /// that other work does not matter.
     #[test]
     fn a_reading_costs_less_than_three_milliseconds() {
         const READINGS: u64 = 50;

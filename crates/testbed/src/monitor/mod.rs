@@ -1,18 +1,18 @@
-//! Reading the resource counters of machines and services, once a second while a load point runs.
+//! Resource monitors of machines and services, read once a second while a load point runs.
 //!
-//! Values are raw, as they stand: what they grew by, resets, wraps and gaps are the analysis' business.
+//! Values are raw counters; differences, resets, wraps and gaps are left to the analysis.
 //!
-//! - `kernel`: the table of kernel files and the functions that read their text
-//! - `netlink`: what the kernel tells only if asked
+//! - `kernel`: kernel files and their parsers
+//! - `netlink`: counters that the kernel reports only over netlink
 //! - `programs`: the processes of the system under test
-//! - `others`: what else runs on this machine
+//! - `others`: other programs on this machine
 //! - `local`: this machine
-//! - `fetch`: a page of numbers by HTTP
-//! - `service`: what only a server knows
-//! - `sut`: what has to be known of a system under test
-//! - `prometheus`: machines of which an exporter tells
-//! - `ssh`: machines on which there is a shell
-//! - `source`: the last two as users name them
+//! - `fetch`: metrics pages over HTTP
+//! - `service`: status pages of servers
+//! - `sut`: the data that a monitor needs about a system under test
+//! - `prometheus`: machines with an exporter
+//! - `ssh`: machines with a shell account
+//! - `source`: the last two as users specify them
 
 mod fetch;
 mod kernel;
@@ -33,25 +33,25 @@ pub use prometheus::PrometheusMachine;
 pub use service::ServiceStatus;
 pub use source::{MonitorSource, MonitorSourceError};
 pub use ssh::{SshAccount, SshAccountError, SshMachine, SshOptions};
-pub use sut::{StatusPage, WatchedSut};
+pub use sut::{MonitoredSut, StatusPage};
 
 use model::Reading;
 
-/// One machine, or one service on it, that is read once a second.
-pub trait Watch: Send {
-    /// Reads all counters now and appends them; what cannot be read is left out.
+/// A monitor of one machine, or of one service on it, that is read once a second.
+pub trait ResourceMonitor: Send {
+    /// Appends the current values of all counters; unreadable ones are left out.
     ///
     /// # Errors
-    /// If nothing could be read; it may be asked again a second later.
-    fn read(&mut self, into: &mut Vec<Reading>) -> Result<(), WatchError>;
+    /// Nothing could be read; the next reading may succeed.
+    fn read(&mut self, into: &mut Vec<Reading>) -> Result<(), MonitorError>;
 }
 
-/// Why nothing could be read: `http://sut:9100/metrics: it closed the connection`.
+/// The reason why nothing could be read: `http://sut:9100/metrics: it closed the connection`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {reason}", model::without_credentials(watched))]
-pub struct WatchError {
-    /// The machine or service, as series call it.
+pub struct MonitorError {
+    /// The machine or service, as named in series.
     pub watched: String,
-    /// What was expected and what came instead.
+    /// The expectation and the finding.
     pub reason: String,
 }

@@ -1,7 +1,7 @@
-//! Programs that are neither the server nor this one: who else uses the machine while it is measured.
+//! Other programs: CPU use on this machine by programs that are neither the server nor Plimsoll.
 //!
-//! The first reading looks at all processes, later ones at those that are new or were busy, and at some of the others
-//! in turns, so that watching stays cheap. Threads of the kernel are left out: what they do is done for somebody.
+//! The first reading examines all processes; later ones examine new and busy ones, and some of the idle ones
+//! in rotation, so that monitoring stays cheap. Kernel threads are left out: they work on behalf of others.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,63 +11,63 @@ use super::kernel::text::ticks_to_micros;
 use super::programs::stat_text;
 use crate::process::parse_stat;
 
-/// How many processes that were idle are looked at in a reading, and how many that are new or busy.
+/// Maximum number of idle processes, and of new or busy ones, examined per reading.
 const IDLE_READS_MAX: usize = 16;
 const BUSY_READS_MAX: usize = 48;
 
-/// A program gets a series of its own when it has used this much since the watch began, in ticks.
-const TICKS_MIN: u64 = 5;
+/// CPU time since the first reading from which a program gets its own series, in ticks.
+const SERIES_TICKS_MIN: u64 = 5;
 
-/// How many programs are told apart; further ones are called [`REST`].
+/// Maximum number of programs with their own series; others are combined as [`REST`].
 const PROGRAMS_MAX: usize = 16;
 
 const REST: &str = "further programs";
 
-/// The process whose children are the kernel's threads.
+/// The process whose children are the kernel threads.
 const KERNEL: u32 = 2;
 
-/// Who else uses the machine.
+/// A monitor of other programs on this machine.
 #[derive(Debug, Default)]
 pub struct OtherPrograms {
-    known: HashMap<u32, Seen>,
-    /// Ticks since the watch began, by program.
+    known: HashMap<u32, SeenProcess>,
+    /// Ticks since the first reading, by program.
     used: BTreeMap<String, u64>,
-    /// Those that have series of their own.
+    /// Programs that have their own series.
     named: Vec<String>,
-    /// Where the turn is.
+    /// Position of the rotation.
     last: u32,
     has_begun: bool,
 }
 
-/// A process as it was when it was last looked at.
+/// A process as last seen.
 #[derive(Debug)]
-struct Seen {
+struct SeenProcess {
     program: String,
     ticks: u64,
     start_ticks: u64,
     was_busy: bool,
-    /// A thread of the kernel, or our own child.
+    /// Whether it is a kernel thread or a child of this process.
     is_left_out: bool,
 }
 
 impl OtherPrograms {
-    /// Reads, and tells what every program has used since the first reading. `server` has the numbers of the server's
-    /// processes, sorted.
+    /// Reads and reports each program's CPU use since the first reading. `server` is the sorted list of the
+    /// server's processes.
     pub fn read(&mut self, server: &[u32], into: &mut Vec<Reading>) {
         let own = std::process::id();
         let mut pids: Vec<u32> =
             entries().filter(|pid| *pid != own && server.binary_search(pid).is_err()).collect();
         pids.sort_unstable();
         self.known.retain(|pid, _| pids.binary_search(pid).is_ok());
-        for pid in self.turn(&pids) {
-            self.look_at(pid, own);
+        for pid in self.next_batch(&pids) {
+            self.sample(pid, own);
         }
         self.has_begun = true;
-        self.tell(into);
+        self.report(into);
     }
 
-    /// Returns whose turn it is.
-    fn turn(&mut self, pids: &[u32]) -> Vec<u32> {
+    /// Returns the processes to examine next.
+    fn next_batch(&mut self, pids: &[u32]) -> Vec<u32> {
         if !self.has_begun {
             return pids.to_vec();
         }
@@ -83,19 +83,19 @@ impl OtherPrograms {
         turn
     }
 
-    fn look_at(&mut self, pid: u32, own: u32) {
+    fn sample(&mut self, pid: u32, own: u32) {
         let Some(text) = stat_text(&format!("/proc/{pid}/stat")) else { return };
         let Some((name, stat)) = parse_stat(&text) else { return };
         let is_left_out = pid == KERNEL || stat.parent == KERNEL || stat.parent == own;
         let before = self.known.get(&pid).filter(|seen| seen.start_ticks == stat.start_ticks);
-        // What runs already when the watch begins has used nothing so far; what comes later all that it has.
+        // Processes running at the first reading start at zero; later ones count from their start.
         let base = before.map_or(if self.has_begun { 0 } else { stat.own_ticks }, |seen| seen.ticks);
         let grown = stat.own_ticks.saturating_sub(base);
         if !is_left_out {
             let used = self.used.entry(name.to_owned()).or_default();
             *used = used.saturating_add(grown);
         }
-        let seen = Seen {
+        let seen = SeenProcess {
             program: name.to_owned(),
             ticks: stat.own_ticks,
             start_ticks: stat.start_ticks,
@@ -105,10 +105,11 @@ impl OtherPrograms {
         self.known.insert(pid, seen);
     }
 
-    fn tell(&mut self, into: &mut Vec<Reading>) {
+    fn report(&mut self, into: &mut Vec<Reading>) {
         let mut rest = 0u64;
         for (program, ticks) in &self.used {
-            if !self.named.contains(program) && TICKS_MIN <= *ticks && self.named.len() < PROGRAMS_MAX {
+            if !self.named.contains(program) && SERIES_TICKS_MIN <= *ticks && self.named.len() < PROGRAMS_MAX
+            {
                 self.named.push(program.clone());
             }
             match self.named.contains(program) {
@@ -117,11 +118,11 @@ impl OtherPrograms {
             }
         }
         into.push(Reading::of(Counter::OtherCpu, REST, ticks_to_micros(rest)));
-        // Names of what is gone and used next to nothing are forgotten.
+        // Names of programs that ended and used next to nothing are forgotten.
         let known = &self.known;
         let named = &self.named;
         self.used.retain(|program, ticks| {
-            TICKS_MIN <= *ticks
+            SERIES_TICKS_MIN <= *ticks
                 || named.contains(program)
                 || known.values().any(|seen| seen.program == *program)
         });
@@ -146,7 +147,7 @@ mod tests {
         readings.iter().find(|reading| reading.instance == program).map(|reading| reading.value)
     }
 
-    /// Goal: a busy program that is not our own child is named with what it used.
+    /// Goal: a busy program that is not a child of this process is reported with its CPU use.
     #[test]
     fn a_busy_program_is_named() {
         let mut keeper = Command::new("timeout").args(["20", "yes"]).stdout(Stdio::null()).spawn().unwrap();
@@ -159,14 +160,14 @@ mod tests {
             used = of(&readings, "yes");
             std::thread::sleep(std::time::Duration::from_millis(20));
         }
-        // At its request `timeout` ends what it started.
+        // `timeout` kills its child when terminated.
         kill_process(Pid::from_child(&keeper), Signal::TERM).unwrap();
         keeper.wait().unwrap();
-        assert!(used.is_some_and(|micros| ticks_to_micros(TICKS_MIN) <= micros), "{used:?}");
+        assert!(used.is_some_and(|micros| ticks_to_micros(SERIES_TICKS_MIN) <= micros), "{used:?}");
     }
 
     #[test]
-    fn what_ran_before_counts_from_the_first_reading_on() {
+    fn programs_running_before_count_from_the_first_reading() {
         let mut others = OtherPrograms::default();
         let mut readings = Vec::new();
         others.read(&[], &mut readings);
@@ -175,13 +176,13 @@ mod tests {
         assert!(!others.known.contains_key(&std::process::id()));
     }
 
-    /// Goal: neither names nor series without end.
+    /// Goal: bounded numbers of names and series.
     #[test]
     fn programs_beyond_the_limit_are_counted_together() {
         let mut others = OtherPrograms::default();
         others.used.extend((0..PROGRAMS_MAX + 3).map(|number| (format!("program{number:02}"), 10)));
         let mut readings = Vec::new();
-        others.tell(&mut readings);
+        others.report(&mut readings);
         assert_eq!(readings.len(), PROGRAMS_MAX + 1);
         assert_eq!(of(&readings, REST), Some(ticks_to_micros(30)));
     }

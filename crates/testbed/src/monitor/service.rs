@@ -1,50 +1,50 @@
-//! What only a server knows: how many of its workers are busy. Status pages of nginx and Apache.
+//! Status pages of nginx and Apache, for numbers that only a server knows, such as busy workers.
 
 use std::time::Duration;
 
 use model::{Counter, Reading};
 
 use super::fetch::FetchLimits;
-use super::sut::{StatusPage, WatchedSut};
-use super::{Watch, WatchError};
+use super::sut::{MonitoredSut, StatusPage};
+use super::{MonitorError, ResourceMonitor};
 use crate::recipe::StatusKind;
 
-/// A page that has not come by then is given up: a server that is full answers late or never.
+/// Limits of a fetch: a saturated server answers late or never.
 ///
-/// Apache's page is long: a letter for each of up to 65,536 workers.
+/// Apache's page is long: one character for each of up to 65,536 workers.
 const LIMITS: FetchLimits = FetchLimits { time: Duration::from_millis(500), bytes: 128 * 1024 };
 
-/// A page of this length costs Apache some 0.7 ms (measured: 3.2 ms for 20,000 workers). A longer one is asked for less
-/// often, so that it never costs more than that per second.
+/// A page of this length costs Apache some 0.7 ms (measured: 3.2 ms for 20,000 workers). Longer ones are
+/// fetched less often, so that the cost per second is never higher.
 const BYTES_PER_READING: usize = 4096;
 
-/// What is Kibibytes on Apache's page.
+/// Unit of kBytes on Apache's page.
 const KB: u64 = 1024;
 
-/// A server's status page.
+/// A monitor of a server's status page.
 ///
-/// The request for the page is not counted as one that the server is busy with, but the totals contain one for each.
+/// The request for the page is not counted as one in progress, but the totals include one for each reading.
 #[derive(Debug)]
 pub struct ServiceStatus {
     page: StatusPage,
-    /// For how many readings the page is not asked for.
+    /// Number of readings to skip.
     pause: usize,
 }
 
 impl ServiceStatus {
-    /// Makes a monitor of a server's status page; `None` if it has none that can be read.
-    pub fn new(sut: &WatchedSut) -> Option<ServiceStatus> {
+    /// Creates a monitor of a server's status page; `None` if it has no readable one.
+    pub fn new(sut: &MonitoredSut) -> Option<ServiceStatus> {
         Some(ServiceStatus { page: sut.status.clone()?, pause: 0 })
     }
 
-    fn error(&self, reason: String) -> WatchError {
-        WatchError { watched: self.page.url.as_str().to_owned(), reason }
+    fn error(&self, reason: String) -> MonitorError {
+        MonitorError { watched: self.page.url.as_str().to_owned(), reason }
     }
 }
 
-impl Watch for ServiceStatus {
-    /// Reads nothing, without an error, while it is not the turn of a page that costs the server much.
-    fn read(&mut self, into: &mut Vec<Reading>) -> Result<(), WatchError> {
+impl ResourceMonitor for ServiceStatus {
+    /// Reads nothing, without an error, while a page that costs the server much is skipped.
+    fn read(&mut self, into: &mut Vec<Reading>) -> Result<(), MonitorError> {
         if let Some(pause) = self.pause.checked_sub(1) {
             self.pause = pause;
             return Ok(());
@@ -57,13 +57,14 @@ impl Watch for ServiceStatus {
             StatusKind::ApacheAuto => parse_apache(&text, into),
         }
         match into.len() == before {
-            true => Err(self.error("what it answered is no status page".to_owned())),
+            true => Err(self.error("the response is not a status page".to_owned())),
             false => Ok(()),
         }
     }
 }
 
-/// Reads the page of nginx' `stub_status`. One active connection, which is being written to, is our own.
+/// Parses the page of nginx' `stub_status`, without the monitor's own connection, which is active and
+/// writing.
 fn parse_nginx(text: &str, connections_max: Option<u64>, into: &mut Vec<Reading>) {
     let levels =
         ["Active connections:", "Reading:", "Writing:", "Waiting:"].map(|key| number_after(text, key));
@@ -80,8 +81,8 @@ fn parse_nginx(text: &str, connections_max: Option<u64>, into: &mut Vec<Reading>
     }
 }
 
-/// Reads the page of Apache's mod_status. One busy worker, with its connection, is our own; the totals are there only
-/// with `ExtendedStatus On`, connections only with the event MPM.
+/// Parses the page of Apache's mod_status, without the monitor's own busy worker and connection; totals exist
+/// only with `ExtendedStatus On`, connections only with the event MPM.
 fn parse_apache(text: &str, into: &mut Vec<Reading>) {
     let number = |key| number_after(text, key);
     let (Some(busy), Some(idle)) = (number("\nBusyWorkers:"), number("\nIdleWorkers:")) else { return };
@@ -122,7 +123,7 @@ mod tests {
                          Reading: 6 Writing: 179 Waiting: 106 \n";
 
     #[test]
-    fn nginx_is_read_without_our_own_request() {
+    fn nginx_is_parsed_without_the_monitors_own_request() {
         let read = |text: &str, into: &mut Vec<Reading>| parse_nginx(text, Some(1536), into);
         check(
             read,
@@ -139,9 +140,9 @@ mod tests {
         check(read, "<html>Active connections: many</html>", &[]);
     }
 
-    /// Recorded from Apache 2.4 with the event MPM, its scoreboard shortened.
+    /// Recorded with Apache 2.4 and the event MPM, with a shortened scoreboard.
     #[test]
-    fn apache_is_read_with_and_without_its_totals() {
+    fn apache_is_parsed_with_and_without_totals() {
         let plain = "127.0.0.1\nServerVersion: Apache/2.4.71 (Debian)\nServerMPM: event\nLoad1: 21.71\n\
                      BusyWorkers: 3\nGracefulWorkers: 0\nIdleWorkers: 5\nProcesses: 4\nStopping: 0\n\
                      ConnsTotal: 12\nConnsAsyncWaitIO: 0\nScoreboard: _W_KW___....\n";
@@ -163,14 +164,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_page_is_survived(text in "(?s)((Active connections:|\nBusyWorkers:|\nIdleWorkers:|Scoreboard:|Writing:|requests| 0 | 18446744073709551615|.){0,3}){0,20}") {
+        fn any_page_is_parsed_without_panic(text in "(?s)((Active connections:|\nBusyWorkers:|\nIdleWorkers:|Scoreboard:|Writing:|requests| 0 | 18446744073709551615|.){0,3}){0,20}") {
             parse_nginx(&text, None, &mut Vec::new());
             parse_apache(&text, &mut Vec::new());
         }
     }
 
-    /// Answers one request per page, each over a connection of its own.
-    fn serve(pages: Vec<String>) -> (WatchedSut, std::thread::JoinHandle<()>) {
+    /// Serves one page per request, each over a connection of its own.
+    fn serve(pages: Vec<String>) -> (MonitoredSut, std::thread::JoinHandle<()>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = PageUrl::parse(&format!("http://{}/status", listener.local_addr().unwrap())).unwrap();
         let server = std::thread::spawn(move || {
@@ -181,13 +182,13 @@ mod tests {
             }
         });
         let status = StatusPage { kind: StatusKind::ApacheAuto, url, connections_max: None };
-        (WatchedSut { status: Some(status), ..WatchedSut::default() }, server)
+        (MonitoredSut { status: Some(status), ..MonitoredSut::default() }, server)
     }
 
-    /// Goal: the page of a large Apache, which costs it milliseconds, is not asked for every second. 12,000 letters are
-    /// more than two and less than three times 4096, so two readings are left out.
+    /// Goal: the page of a large Apache, which costs it milliseconds, is not fetched every second. 12,000
+    /// characters are more than two and less than three times 4096, so two readings are skipped.
     #[test]
-    fn long_pages_are_asked_for_less_often() {
+    fn long_pages_are_fetched_less_often() {
         let page = format!("x\nBusyWorkers: 1\nIdleWorkers: 2\nScoreboard: {}\n", "_".repeat(12_000));
         let (sut, server) = serve(vec![page, "x\nBusyWorkers: 1\nIdleWorkers: 2\n".into()]);
         let mut status = ServiceStatus::new(&sut).unwrap();
@@ -203,11 +204,11 @@ mod tests {
     }
 
     #[test]
-    fn another_page_is_an_error_that_says_where() {
+    fn another_page_is_an_error_with_its_url() {
         let (sut, server) = serve(vec!["hello".into()]);
         let error = ServiceStatus::new(&sut).unwrap().read(&mut Vec::new()).unwrap_err().to_string();
-        assert!(error.starts_with("http://127.0.0.1:") && error.ends_with("no status page"), "{error}");
+        assert!(error.starts_with("http://127.0.0.1:") && error.ends_with("not a status page"), "{error}");
         server.join().unwrap();
-        assert!(ServiceStatus::new(&WatchedSut::default()).is_none());
+        assert!(ServiceStatus::new(&MonitoredSut::default()).is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! Where to read a machine other than this one, as users name it.
+//! Monitors of other machines, as specified by users.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,18 +8,18 @@ use model::{ForbiddenObserver, check_observer, foreign_text, without_credentials
 use super::fetch::PageUrl;
 use super::prometheus::PrometheusMachine;
 use super::ssh::{SshAccount, SshMachine, SshOptions};
-use super::{Watch, WatchError};
+use super::{MonitorError, ResourceMonitor};
 
-/// A machine to watch: `prometheus=http://sut:9100/metrics`, `ssh=user@sut`.
+/// A machine to monitor: `prometheus=http://sut:9100/metrics`, `ssh=user@sut`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MonitorSource {
-    /// It runs node_exporter or windows_exporter, which answers at this URL.
+    /// A machine with node_exporter or windows_exporter at this URL.
     Prometheus(PageUrl),
-    /// It is a Linux machine on which this account has a shell.
+    /// A Linux machine with a shell account.
     Ssh(SshAccount),
 }
 
-/// Why a text names no source.
+/// A text that is not a monitor source.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("monitor `{text}`: {problem}")]
 pub struct MonitorSourceError {
@@ -28,7 +28,7 @@ pub struct MonitorSourceError {
 }
 
 impl MonitorSource {
-    /// Returns what series call the machine: the URL, or the account.
+    /// Returns the machine's name in series: the URL, or the account.
     pub fn machine(&self) -> &str {
         match self {
             MonitorSource::Prometheus(url) => url.as_str(),
@@ -36,10 +36,10 @@ impl MonitorSource {
         }
     }
 
-    /// Looks the machine up and checks its addresses. Names that only `ssh` knows are not looked up.
+    /// Resolves the machine and checks its addresses. Names known only to `ssh` are not resolved.
     ///
     /// # Errors
-    /// An address at which nobody may be.
+    /// An address is forbidden.
     pub fn check(&self) -> Result<(), ForbiddenObserver> {
         match self {
             MonitorSource::Prometheus(url) => url.check(),
@@ -47,13 +47,14 @@ impl MonitorSource {
         }
     }
 
-    /// Begins to watch the machine.
+    /// Starts monitoring the machine.
     ///
     /// # Errors
-    /// If it may not be watched, or no connection with `ssh` comes about; whether an exporter answers is shown by the first reading.
-    pub fn watch(&self) -> Result<Box<dyn Watch>, WatchError> {
+    /// Monitoring it is forbidden, or `ssh` cannot connect; an exporter is first contacted by the first
+    /// reading.
+    pub fn watch(&self) -> Result<Box<dyn ResourceMonitor>, MonitorError> {
         self.check()
-            .map_err(|why| WatchError { watched: self.machine().to_owned(), reason: why.to_string() })?;
+            .map_err(|why| MonitorError { watched: self.machine().to_owned(), reason: why.to_string() })?;
         Ok(match self {
             MonitorSource::Prometheus(url) => Box::new(PrometheusMachine::new(url.clone())),
             MonitorSource::Ssh(account) => {
@@ -63,7 +64,7 @@ impl MonitorSource {
     }
 }
 
-/// As it is written: `ssh=user@sut`.
+/// Formats it as written: `ssh=user@sut`.
 impl fmt::Display for MonitorSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match self {
@@ -90,7 +91,7 @@ impl FromStr for MonitorSource {
     }
 }
 
-/// Returns what was expected, and what may have been meant.
+/// Describes the expectation, with a suggestion.
 fn expected(text: &str) -> String {
     let meant = match text {
         url if url.starts_with("http") => {
@@ -108,7 +109,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn sources_are_written_as_they_are_read() {
+    fn sources_round_trip() {
         for (text, machine) in [
             ("prometheus=http://sut:9100/metrics", "http://sut:9100/metrics"),
             ("prometheus=http://[::1]:9182/metrics?collect[]=cpu", "http://[::1]:9182/metrics?collect[]=cpu"),
@@ -121,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_source_is_refused_with_a_hint() {
+    fn invalid_sources_are_refused_with_a_hint() {
         let expected = "expected `prometheus=http://HOST:9100/metrics` or `ssh=USER@HOST`";
         for (text, error) in [
             ("", format!("monitor ``: {expected}")),
@@ -136,7 +137,7 @@ mod tests {
             ),
             (
                 "ssh=-v",
-                "monitor `ssh=-v`: expected `USER@HOST`, found `-v`: it would be taken for an option"
+                "monitor `ssh=-v`: expected `USER@HOST`, found `-v`: it would be parsed as an option"
                     .to_owned(),
             ),
         ] {
@@ -146,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_watched_where_cloud_machines_keep_their_metadata() {
+    fn cloud_metadata_addresses_are_forbidden() {
         for text in [
             "prometheus=http://169.254.169.254/metrics",
             "prometheus=http://2852039166/metrics",
@@ -167,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_credential_in_a_url_is_not_repeated() {
+    fn credentials_in_urls_are_redacted() {
         let error = "prometheus=http://me:secret@sut/".parse::<MonitorSource>().unwrap_err().to_string();
         assert!(!error.contains("secret"), "{error}");
         let source: MonitorSource = "prometheus=http://169.254.1.1/?token=secret".parse().unwrap();
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exporter_is_asked_only_when_it_is_read() {
+    fn an_exporter_is_contacted_only_by_a_reading() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let text = format!("prometheus=http://{}/metrics", listener.local_addr().unwrap());
         drop(listener);

@@ -1,58 +1,59 @@
-//! What a monitor has to know of a system under test.
+//! The data that a monitor needs about a system under test.
 
-use crate::cgroup::{Controller, Place, Version};
+use crate::cgroup::{CgroupVersion, Controller, ControllerFiles};
 use crate::recipe::StatusKind;
 
 use super::fetch::PageUrl;
 use super::kernel::Parse;
 use super::kernel::group::{V1_FILES, V2_FILES};
 
-/// Where a system under test can be watched: names and numbers, so that any thread can do it.
+/// A system under test as seen by monitors: names and ids only, so that any thread can use it.
 ///
-/// Without a control group it is that of the processes that run now: it has to be taken again after a reset.
+/// Without a control group it is valid for the processes that run now: it must be created again after a
+/// reset.
 #[derive(Debug, Clone, Default)]
-pub struct WatchedSut {
+pub struct MonitoredSut {
     /// Its control group; empty without one.
-    pub(crate) group: Vec<Place>,
-    /// The processes that were started.
+    pub(crate) group: Vec<ControllerFiles>,
+    /// The started processes.
     pub(crate) leaders: Vec<u32>,
-    /// The TCP ports at which it takes connections.
+    /// The TCP ports that it listens on.
     pub(crate) ports: Vec<u16>,
-    /// The page on which it tells about itself, if it has one that can be read.
+    /// Its status page, if it has a readable one.
     pub(crate) status: Option<StatusPage>,
 }
 
-/// A page on which a server tells about itself.
+/// The status page of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatusPage {
-    /// How it is to be read.
+    /// Its format.
     pub kind: StatusKind,
-    /// Where it is.
+    /// Its URL.
     pub url: PageUrl,
-    /// Connections that the server can have, where the page does not say it.
+    /// The maximum number of connections of the server, if the page does not state it.
     pub connections_max: Option<u64>,
 }
 
-impl WatchedSut {
-    /// Returns the files of the group and what reads each.
+impl MonitoredSut {
+    /// Returns the files of the group and their parsers.
     pub(super) fn group_files(&self) -> Vec<(std::path::PathBuf, Parse)> {
-        let files = self.group.iter().flat_map(|place| {
-            let wanted: Vec<(&str, Parse)> = match place.version {
-                Version::V1 => {
-                    let ours = V1_FILES.iter().filter(|(of, ..)| place.controllers.contains(of));
+        let files = self.group.iter().flat_map(|files| {
+            let wanted: Vec<(&str, Parse)> = match files.version {
+                CgroupVersion::V1 => {
+                    let ours = V1_FILES.iter().filter(|(of, ..)| files.controllers.contains(of));
                     ours.map(|(_, name, parse)| (*name, *parse)).collect()
                 }
-                Version::V2 => V2_FILES.to_vec(),
+                CgroupVersion::V2 => V2_FILES.to_vec(),
             };
-            wanted.into_iter().map(|(name, parse)| (place.directory.join(name), parse))
+            wanted.into_iter().map(|(name, parse)| (files.directory.join(name), parse))
         });
         files.collect()
     }
 
-    /// Returns the directory whose list of processes is that of the group.
+    /// Returns the directory whose process list is that of the group.
     pub(crate) fn group_directory(&self) -> Option<&std::path::Path> {
-        let place = self.group.iter().find(|place| place.controllers.contains(&Controller::Cpuacct))?;
-        Some(&place.directory)
+        let files = self.group.iter().find(|files| files.controllers.contains(&Controller::Cpuacct))?;
+        Some(&files.directory)
     }
 }
 
@@ -61,17 +62,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_looked_for_where_their_controller_is() {
-        let place = |version, controllers: &[Controller], directory: &str| Place {
+    fn files_are_found_in_the_directory_of_their_controller() {
+        let files = |version, controllers: &[Controller], directory: &str| ControllerFiles {
             version,
             controllers: controllers.to_vec(),
             directory: directory.into(),
         };
         let v1 = [
-            place(Version::V1, &[Controller::Cpu, Controller::Cpuacct], "/c/g"),
-            place(Version::V1, &[Controller::Memory], "/m/g"),
+            files(CgroupVersion::V1, &[Controller::Cpu, Controller::Cpuacct], "/c/g"),
+            files(CgroupVersion::V1, &[Controller::Memory], "/m/g"),
         ];
-        let sut = WatchedSut { group: v1.to_vec(), ..WatchedSut::default() };
+        let sut = MonitoredSut { group: v1.to_vec(), ..MonitoredSut::default() };
         let paths: Vec<String> =
             sut.group_files().iter().map(|(path, _)| path.display().to_string()).collect();
         let cpu = ["/c/g/cpuacct.usage", "/c/g/cpuacct.stat", "/c/g/cpu.stat"];
@@ -83,8 +84,8 @@ mod tests {
         ];
         assert_eq!(paths, [&cpu[..], &memory].concat());
         assert_eq!(sut.group_directory().unwrap(), std::path::Path::new("/c/g"));
-        let group = vec![place(Version::V2, &Controller::ALL, "/u/g")];
-        assert_eq!(WatchedSut { group, ..WatchedSut::default() }.group_files().len(), V2_FILES.len());
-        assert_eq!(WatchedSut::default().group_files().len(), 0);
+        let group = vec![files(CgroupVersion::V2, &Controller::ALL, "/u/g")];
+        assert_eq!(MonitoredSut { group, ..MonitoredSut::default() }.group_files().len(), V2_FILES.len());
+        assert_eq!(MonitoredSut::default().group_files().len(), 0);
     }
 }

@@ -1,6 +1,7 @@
-//! The accelerators that come with the program: servers that keep copies of what another server, the origin, serves.
+//! Built-in accelerators: caching reverse proxies in front of another server, the origin.
 //!
-//! Each has the language of all recipes and names `{origin}`, where that other server is, instead of `{root}`.
+//! Their recipes have the same format as all others and use `{origin}`, the origin's address, instead of
+//! `{root}`.
 
 /// Name and text of each.
 pub const BUILT_IN_ACCELERATORS: &[(&str, &str)] = &[

@@ -1,4 +1,4 @@
-//! What no type can say about a recipe.
+//! Checks of recipes beyond what types express.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use super::{
 };
 use crate::sut::Values;
 
-/// The version of the recipe language.
+/// The version of the recipe format.
 const FORMAT: u32 = 1;
 
-/// A piece of a recipe's text that is wrong, and why.
+/// A wrong part of a recipe's text, and the problem.
 pub type Mistake = (String, Diagnostic);
 
 impl Recipe {
@@ -26,12 +26,13 @@ impl Recipe {
 
     fn wrong_head(&self) -> Option<Mistake> {
         if self.format != FORMAT {
-            let message = format!("recipe format {} is not known; this program reads {FORMAT}", self.format);
+            let message =
+                format!("recipe format {} is not supported; this program supports {FORMAT}", self.format);
             return Some(("format".into(), problem(message, None)));
         }
         let programs = self.companions.values().map(|companion| &companion.program);
         let finds_none = std::iter::once(&self.program).chain(programs).any(|one| one.find.is_empty());
-        finds_none.then(|| ("find".into(), problem("`find` names no program".into(), None)))
+        finds_none.then(|| ("find".into(), problem("`find` lists no program".into(), None)))
     }
 
     fn wrong_path(&self) -> Option<Mistake> {
@@ -40,18 +41,17 @@ impl Recipe {
         let files = files.chain(self.files.keys().map(String::as_str));
         let mut pages = self.statuses().map(|status| status.path.as_str());
         if let Some(path) = pages.find(|path| !is_request_path(path)) {
-            let message = format!("`{path}` is no path to ask for");
-            return Some((path.to_owned(), problem(message, Some("it begins with `/`".into()))));
+            let message = format!("`{path}` is not a request path");
+            return Some((path.to_owned(), problem(message, Some("a request path begins with `/`".into()))));
         }
         let path = self.directories.iter().map(String::as_str).chain(files).find(|path| !is_below(path))?;
-        let message = format!("`{path}` does not lie below the work directory");
+        let message = format!("`{path}` is not below the work directory");
         Some((path.to_owned(), problem(message, Some("use a relative path without `..`".into()))))
     }
 
     fn wrong_name(&self) -> Option<Mistake> {
         if self.profiles.contains_key(BENCHMARK_PROFILE) {
-            let message =
-                format!("profile `{BENCHMARK_PROFILE}` is what `[config]` and `[settings]` make up");
+            let message = format!("profile `{BENCHMARK_PROFILE}` is defined by `[config]` and `[settings]`");
             return Some((format!("profiles.{BENCHMARK_PROFILE}"), problem(message, None)));
         }
         if !self.transports.is_empty() && !self.transports.contains_key(&Transport::Plain) {
@@ -67,7 +67,7 @@ impl Recipe {
         self.status.iter().chain(self.profiles.values().filter_map(|profile| profile.status.as_ref()))
     }
 
-    /// Returns all texts that may hold placeholders.
+    /// Returns all texts that may contain placeholders.
     fn templates(&self) -> impl Iterator<Item = &str> {
         let profiles = self.profiles.values().flat_map(|profile| {
             std::iter::once(&profile.text).chain(profile.transports.values()).chain(profile.settings.values())
@@ -88,12 +88,14 @@ impl Recipe {
             .chain(companions)
     }
 
-    /// Returns whether the server is given the file set: whether its arguments or its configuration name `{root}`.
+    /// Returns whether the server is given the file set: whether its arguments or its configuration use
+    /// `{root}`.
     pub fn needs_root(&self) -> bool {
         self.names("root")
     }
 
-    /// Returns whether it stands in front of another server: whether it names `{origin}`, or a part of that.
+    /// Returns whether it is an accelerator in front of another server: whether it uses `{origin}` or a part
+    /// of it.
     pub fn is_accelerator(&self) -> bool {
         ["origin", "origin_host", "origin_port"].into_iter().any(|part| self.names(part))
     }
@@ -127,13 +129,13 @@ impl CompanionRecipe {
     }
 }
 
-/// Returns the names in braces of a template; other uses of braces have blanks or line ends in them.
+/// Returns the names in braces in a template; other uses of braces contain blanks or line ends.
 pub fn placeholders(template: &str) -> impl Iterator<Item = &str> {
     let is_name = |name: &&str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
     template.split('{').skip(1).filter_map(|rest| Some(rest.split_once('}')?.0)).filter(is_name)
 }
 
-/// Returns the mistake in a name, if it is not one of those that are known.
+/// Returns the mistake in a name that is not one of `known`.
 pub(super) fn wrong(what: &str, name: &str, known: &[&str]) -> Option<Mistake> {
     if known.contains(&name) {
         return None;
@@ -141,7 +143,7 @@ pub(super) fn wrong(what: &str, name: &str, known: &[&str]) -> Option<Mistake> {
     let braced = |name: &str| if what == "placeholder" { format!("{{{name}}}") } else { name.to_owned() };
     let hint = match nearest(name, known.iter().copied()) {
         Some(near) => format!("did you mean `{}`?", braced(near)),
-        None => format!("there are {}", known.join(", ")),
+        None => format!("expected one of {}", known.join(", ")),
     };
     Some((braced(name), problem(format!("unknown {what} `{}`", braced(name)), Some(hint))))
 }
@@ -155,7 +157,7 @@ fn is_request_path(path: &str) -> bool {
     path.starts_with('/') && path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'#')
 }
 
-/// Makes a diagnostic whose place is yet to be found.
+/// Creates a diagnostic whose position is determined later.
 pub(super) fn problem(message: String, hint: Option<String>) -> Diagnostic {
     Diagnostic { message, span: 0..0, label: String::new(), hint }
 }

@@ -1,4 +1,4 @@
-//! The programs beside a server that come with the program.
+//! Built-in companions: programs that run beside a server.
 
 use super::{CompanionRecipe, Recipe, load};
 
@@ -11,7 +11,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("plimsoll-gateway", include_str!("../../../../recipes/companions/plimsoll-gateway.toml")),
 ];
 
-/// Returns the companion of this name: the recipe's own one, else the one that comes with the program.
+/// Returns the companion with this name: the recipe's own one, otherwise the built-in one.
 pub fn find(recipe: &Recipe, name: &str) -> Option<CompanionRecipe> {
     recipe.companions.get(name).cloned().or_else(|| {
         let (_, text) = BUILT_IN.iter().find(|(known, _)| *known == name)?;
@@ -19,7 +19,7 @@ pub fn find(recipe: &Recipe, name: &str) -> Option<CompanionRecipe> {
     })
 }
 
-/// Returns the names of those that come with the program.
+/// Returns the names of the built-in companions.
 pub fn built_in_names<'a>() -> impl Iterator<Item = &'a str> {
     BUILT_IN.iter().map(|(name, _)| *name)
 }
@@ -31,7 +31,7 @@ mod tests {
     use crate::sut::Values;
 
     #[test]
-    fn every_companion_that_comes_with_the_program_is_one() {
+    fn every_built_in_companion_is_valid() {
         for (name, text) in BUILT_IN {
             let companion: CompanionRecipe = load::read(name, text).unwrap_or_else(|error| panic!("{error}"));
             for placeholder in companion.templates().flat_map(placeholders) {

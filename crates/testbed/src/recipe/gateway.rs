@@ -1,4 +1,4 @@
-//! How a server has pages made by a program.
+//! Gateways of a server to programs that generate pages.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,17 +9,17 @@ use serde::Deserialize;
 use super::{ConfigRecipe, ProgramRecipe, StartRecipe};
 use crate::sut::SutError;
 
-/// How a server is set up for one kind of gateway.
+/// The setup of a server for one kind of gateway.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct GatewayRecipe {
-    /// What `{gateway}` stands for in the server's configuration.
+    /// The value of `{gateway}` in the server's configuration.
     #[serde(default)]
     pub config: String,
-    /// What `{upstream}` stands for there: for servers that name those behind them in a place of its own.
+    /// The value of `{upstream}` there: for servers that declare upstream servers in a separate place.
     #[serde(default)]
     pub upstream: String,
-    /// Programs that run beside the server: names from `[companions]`, or of those that come with the program.
+    /// Programs that run beside the server: names from `[companions]`, or of built-in companions.
     #[serde(default)]
     pub companions: Vec<String>,
     /// Files that must be installed besides the programs, such as modules.
@@ -34,9 +34,9 @@ pub struct GatewayRecipe {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Need {
-    /// What it is, for people.
+    /// Its name for people.
     pub title: String,
-    /// Where it is; the first that exists.
+    /// Its possible paths; the first that exists is used.
     #[schemars(length(min = 1))]
     pub find: Vec<String>,
     /// The command that installs it.
@@ -44,10 +44,10 @@ pub struct Need {
 }
 
 impl Need {
-    /// Looks whether it is installed.
+    /// Checks that it is installed.
     ///
     /// # Errors
-    /// If it is not: with the command that installs it.
+    /// It is not installed; the error contains the command that installs it.
     pub fn look(&self) -> Result<(), SutError> {
         if self.find.iter().any(|path| Path::new(path).exists()) {
             return Ok(());
@@ -56,20 +56,20 @@ impl Need {
     }
 }
 
-/// A program that runs beside a server, on the same CPUs and under the same quota, and is counted with it.
+/// A program that runs beside a server, on the same CPUs and under the same quota, and is accounted with it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct CompanionRecipe {
     /// The name for people.
     pub title: String,
-    /// Where it listens when it is ready: a path of a Unix socket, or an address and port.
+    /// Its address when it is ready: the path of a Unix socket, or an address and port.
     pub listens: String,
-    /// Whether that socket is made for it and handed over as its standard input, as FastCGI programs take it.
+    /// Whether that socket is created for it and passed as its standard input, as FastCGI programs expect.
     #[serde(default)]
     pub inherits_socket: bool,
     /// The program.
     pub program: ProgramRecipe,
-    /// How it is started.
+    /// The start command.
     pub start: StartRecipe,
     /// Its configuration file, if it needs one.
     pub config: Option<ConfigRecipe>,

@@ -1,4 +1,4 @@
-//! From a name or a text to a recipe, or to what is wrong with it.
+//! Loading of recipes by name or from text.
 
 use std::path::{Path, PathBuf};
 
@@ -8,13 +8,13 @@ use serde::de::DeserializeOwned;
 use super::check::problem;
 use super::{BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES, Recipe};
 
-/// Why there is no recipe.
+/// A recipe that cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum RecipeError {
     /// Neither a built-in recipe nor a file.
-    #[error("no recipe `{name}`; there are {known}\nhint: {hint}")]
+    #[error("no recipe `{name}`; expected one of {known}\nhint: {hint}")]
     Unknown {
-        /// The name as asked for.
+        /// The requested name.
         name: String,
         /// The built-in ones.
         known: String,
@@ -26,23 +26,23 @@ pub enum RecipeError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// It stands in front of a server, and a server was asked for.
+    /// It is an accelerator, and a server was requested.
     #[error(
-        "`{name}` is an accelerator, which stands in front of a server\nhint: `--sut nginx --accelerator {name}`"
+        "`{name}` is an accelerator, which runs in front of a server\nhint: `--sut nginx --accelerator {name}`"
     )]
     Accelerator {
-        /// The name as asked for.
+        /// The requested name.
         name: String,
     },
-    /// It names no origin, and an accelerator was asked for.
+    /// It is a server, and an accelerator was requested.
     #[error(
-        "`{name}` is no accelerator: its recipe uses no `{{origin}}`\nhint: `--sut {name}` runs it as a server"
+        "`{name}` is not an accelerator: its recipe uses no `{{origin}}`\nhint: `--sut {name}` runs it as a server"
     )]
     NoAccelerator {
-        /// The name as asked for.
+        /// The requested name.
         name: String,
     },
     /// The text is not a recipe.
@@ -51,10 +51,11 @@ pub enum RecipeError {
 }
 
 impl Recipe {
-    /// Returns the recipe that `--sut` names: a built-in one, or a file if the name has a `/` or ends in `.toml`.
+    /// Returns the recipe for `--sut`: a built-in one, or a file if the name contains a `/` or ends in
+    /// `.toml`.
     ///
     /// # Errors
-    /// If there is none of this name, it is an accelerator, or the file cannot be read or has a mistake.
+    /// The recipe does not exist, it is an accelerator, or the file cannot be read or contains a mistake.
     pub fn load(name: &str) -> Result<Recipe, RecipeError> {
         let recipe = load(name, BUILT_IN_RECIPES, BUILT_IN_ACCELERATORS)?;
         match recipe.is_accelerator() {
@@ -63,10 +64,10 @@ impl Recipe {
         }
     }
 
-    /// Returns the recipe that `--accelerator` names, likewise.
+    /// Returns the recipe for `--accelerator`, in the same way.
     ///
     /// # Errors
-    /// If there is none of this name, it is none of an accelerator, or the file cannot be read or has a mistake.
+    /// The recipe does not exist, it is not an accelerator, or the file cannot be read or contains a mistake.
     pub fn load_accelerator(name: &str) -> Result<Recipe, RecipeError> {
         let recipe = load(name, BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES)?;
         match recipe.is_accelerator() {
@@ -75,10 +76,10 @@ impl Recipe {
         }
     }
 
-    /// Reads a recipe from a text; `file_name` is what messages call it.
+    /// Parses a recipe; `file_name` is used in messages.
     ///
     /// # Errors
-    /// The first mistake, with its place: syntax, unknown keys, wrong types, unknown placeholders.
+    /// The first mistake, with its position: syntax, unknown keys, wrong types, unknown placeholders.
     pub fn parse(file_name: &str, text: &str) -> Result<Recipe, Diagnostics> {
         let recipe: Recipe = read(file_name, text)?;
         match recipe.mistake() {
@@ -95,8 +96,8 @@ impl Recipe {
 /// Names and texts of built-in recipes.
 type BuiltIn = [(&'static str, &'static str)];
 
-/// Returns the recipe of this name: one of `wanted`, or one of `others`, so that whoever mistakes one sort for the other
-/// is told so.
+/// Returns the recipe with this name: one of `wanted`, or one of `others`, so that the caller can report the
+/// wrong kind.
 fn load(name: &str, wanted: &BuiltIn, others: &BuiltIn) -> Result<Recipe, RecipeError> {
     if name.contains('/') || name.ends_with(".toml") {
         let path = Path::new(name);
@@ -110,14 +111,14 @@ fn load(name: &str, wanted: &BuiltIn, others: &BuiltIn) -> Result<Recipe, Recipe
     }
 }
 
-/// Reads a TOML text; `file_name` is what messages call it.
+/// Parses a TOML text; `file_name` is used in messages.
 pub(super) fn read<T: DeserializeOwned>(file_name: &str, text: &str) -> Result<T, Diagnostics> {
     toml::from_str(text).map_err(|error| Diagnostics::new(file_name, text, vec![from_toml(text, &error)]))
 }
 
-/// Turns an error of the TOML reader into ours. Its text for a wrong name reads ``unknown field `a`, expected one
-/// of `b`, `c` ``: what stands in backquotes after the first are the candidates. A text without quotes is taken for
-/// a number if it begins with `n` or `i`.
+/// Converts an error of the TOML parser. Its text for a wrong name reads ``unknown field `a`, expected one of
+/// `b`, `c` ``: the names in backquotes after the first are the candidates. Unquoted text is taken for a
+/// number if it begins with `n` or `i`.
 fn from_toml(text: &str, error: &toml::de::Error) -> Diagnostic {
     let span = error.span().unwrap_or(0..0);
     let message =
@@ -130,7 +131,7 @@ fn from_toml(text: &str, error: &toml::de::Error) -> Diagnostic {
     let word = text.get(span.clone()).filter(|word| is_value && word.starts_with(char::is_alphabetic));
     let hint = near
         .map(|near| format!("did you mean `{near}`?"))
-        .or_else(|| word.map(|word| format!("a text stands in quotes: `\"{word}\"`")));
+        .or_else(|| word.map(|word| format!("texts must be quoted: `\"{word}\"`")));
     Diagnostic { span, ..problem(message.clone(), hint) }
 }
 
@@ -138,7 +139,7 @@ fn unknown(name: &str, built_in: &BuiltIn) -> RecipeError {
     let names: Vec<&str> = built_in.iter().map(|(name, _)| *name).collect();
     let hint = match nearest(name, names.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "a recipe of your own is named by its path, such as `./my-server.toml`".to_owned(),
+        None => "specify your own recipe by its path, such as `./my-server.toml`".to_owned(),
     };
     RecipeError::Unknown { name: name.to_owned(), known: names.join(", "), hint }
 }
@@ -165,7 +166,7 @@ arguments = ["--port", "{port}"]
     }
 
     #[test]
-    fn every_built_in_recipe_is_one_and_has_the_name_it_is_known_by() {
+    fn every_built_in_recipe_is_valid_and_has_its_name() {
         for (name, _) in BUILT_IN_RECIPES {
             assert_eq!(Recipe::load(name).unwrap().name, *name);
         }
@@ -178,7 +179,7 @@ arguments = ["--port", "{port}"]
     }
 
     #[test]
-    fn an_accelerator_is_no_server_and_a_server_is_no_accelerator() {
+    fn accelerators_and_servers_are_not_interchangeable() {
         for name in ["varnish", concat!(env!("CARGO_MANIFEST_DIR"), "/../../recipes/accelerators/nginx.toml")]
         {
             let message = Recipe::load(name).unwrap_err().to_string();
@@ -201,7 +202,7 @@ arguments = ["--port", "{port}"]
     }
 
     #[test]
-    fn a_mistyped_key_is_shown_in_its_line_with_the_nearest_one() {
+    fn a_mistyped_key_is_reported_in_its_line_with_the_nearest_one() {
         let message = complaint(&SMALL.replace("find =", "fnid ="));
         assert!(message.contains("mine.toml:8:1"), "{message}");
         assert!(
@@ -211,7 +212,7 @@ arguments = ["--port", "{port}"]
     }
 
     #[test]
-    fn a_mistyped_choice_is_shown_with_the_nearest_one() {
+    fn a_mistyped_choice_is_reported_with_the_nearest_one() {
         let message = complaint(&SMALL.replace("\"none\"", "\"restrat\""));
         assert!(
             message.contains("mine.toml:6:9") && message.contains("did you mean `restart`?"),
@@ -220,23 +221,23 @@ arguments = ["--port", "{port}"]
     }
 
     #[test]
-    fn a_mistyped_placeholder_is_shown_where_it_stands() {
+    fn a_mistyped_placeholder_is_reported_at_its_position() {
         let message = complaint(&SMALL.replace("{port}", "{prot}"));
         assert!(message.contains("mine.toml:10:") && message.contains("did you mean `{port}`?"), "{message}");
     }
 
     #[test]
-    fn what_is_missing_wrong_or_outside_is_refused() {
+    fn missing_wrong_and_outside_values_are_refused() {
         for (from, to, said) in [
             ("title = \"Mine\"", "", "missing key `title`"),
-            ("format = 1", "format = 2", "format 2 is not known"),
+            ("format = 1", "format = 2", "format 2 is not supported"),
             ("format = 1", "format = -1", "mine.toml:2:10"),
-            ("format = 1", "format = 1\ndirectories = [\"../x\"]", "does not lie below"),
-            ("format = 1", "format = 1\ndirectories = [\"/etc\"]", "does not lie below"),
-            ("[\"mine\"]", "[]", "names no program"),
+            ("format = 1", "format = 1\ndirectories = [\"../x\"]", "is not below"),
+            ("format = 1", "format = 1\ndirectories = [\"/etc\"]", "is not below"),
+            ("[\"mine\"]", "[]", "lists no program"),
             ("[start]", "[start", "mine.toml:9:"),
-            ("\"mine\"", "mine", "a text stands in quotes: `\"mine\"`"),
-            ("name = \"mine\"", "name = nginx", "a text stands in quotes: `\"nginx\"`"),
+            ("\"mine\"", "mine", "texts must be quoted: `\"mine\"`"),
+            ("name = \"mine\"", "name = nginx", "texts must be quoted: `\"nginx\"`"),
             ("[start]", "[stop]\nseconds = 70000\n[start]", "mine.toml:10:"),
             ("[start]", "[profiles.benchmark]\ntext = \"\"\n[start]", "mine.toml:9:2"),
             ("[start]", "[profiles.other]\ntext = \"{prot}\"\n[start]", "did you mean `{port}`?"),
@@ -257,7 +258,7 @@ arguments = ["--port", "{port}"]
     }
 
     #[test]
-    fn a_name_that_is_not_known_is_answered_with_the_nearest_or_with_how_to_name_a_file() {
+    fn an_unknown_name_yields_a_suggestion_or_a_hint_about_files() {
         let near = Recipe::load("ngnix").unwrap_err().to_string();
         assert!(near.contains("did you mean `nginx`?"), "{near}");
         let far = Recipe::load("iis").unwrap_err().to_string();
@@ -265,7 +266,7 @@ arguments = ["--port", "{port}"]
         assert!(matches!(Recipe::load("./none.toml"), Err(RecipeError::Unreadable { .. })));
     }
 
-    /// Goal: the published schema is the one that the types say. Regenerate: `UPDATE_SCHEMA=1 cargo test -p testbed`.
+    /// Goal: the published schema matches the types. Regenerate: `UPDATE_SCHEMA=1 cargo test -p testbed`.
     #[test]
     fn the_published_schema_is_up_to_date() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schemas/recipe.schema.json");

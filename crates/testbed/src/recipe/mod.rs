@@ -1,12 +1,12 @@
-//! Recipes: how to find, configure, start, reset and stop an installed server. Data, no code.
+//! Recipes: data that tell how to find, configure, start, reset and stop an installed server, without code.
 //!
-//! - `transport`: how requests travel
-//! - `gateway`: how a server has pages made by a program, and what runs beside it for that
-//! - `companion`: those that come with the program
-//! - `accelerator`: those that stand in front of another server, and come with the program
-//! - `status`: the page on which a server tells how busy it is
-//! - `load`: from a name or a text to a recipe
-//! - `check`: what no type can say about a recipe
+//! - `transport`: the transport of requests
+//! - `gateway`: gateways to programs that generate pages, and what runs beside a server for them
+//! - `companion`: built-in companions
+//! - `accelerator`: built-in accelerators
+//! - `status`: the status page of a server
+//! - `load`: loading by name or from text
+//! - `check`: checks beyond what types express
 
 mod accelerator;
 mod check;
@@ -30,7 +30,7 @@ pub use load::RecipeError;
 pub use status::{StatusKind, StatusRecipe};
 pub use transport::Transport;
 
-/// The recipes that come with the program: name and text.
+/// The built-in recipes: name and text.
 pub const BUILT_IN_RECIPES: &[(&str, &str)] = &[
     ("nginx", include_str!("../../../../recipes/nginx.toml")),
     ("apache", include_str!("../../../../recipes/apache.toml")),
@@ -39,39 +39,39 @@ pub const BUILT_IN_RECIPES: &[(&str, &str)] = &[
     ("lighttpd", include_str!("../../../../recipes/lighttpd.toml")),
 ];
 
-/// The name of the profile that `[config]` and `[settings]` of a recipe make up.
+/// The name of the profile defined by `[config]` and `[settings]` of a recipe.
 pub const BENCHMARK_PROFILE: &str = "benchmark";
 
-/// How to run one server as a system under test.
+/// A recipe to run one server as a system under test.
 ///
-/// Texts of `[start]`, of configurations and of settings may hold placeholders in braces, which are replaced when
-/// the server is started, such as `{port}`, `{root}` (directory of the file set) or `{work_dir}`; docs/recipes.md
-/// has the whole list.
+/// Texts of `[start]`, of configurations and of settings may contain placeholders in braces, which are
+/// replaced when the server is started, such as `{port}`, `{root}` (directory of the file set) or
+/// `{work_dir}`; docs/recipes.md lists them all.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(title = "Plimsoll SUT recipe")]
 pub struct Recipe {
-    /// The version of this form: 1.
+    /// The version of this format: 1.
     #[schemars(range(min = 1, max = 1))]
     pub format: u32,
-    /// The name that is typed.
+    /// The name that users type.
     #[schemars(length(min = 1))]
     pub name: String,
     /// The name for people.
     #[schemars(length(min = 1))]
     pub title: String,
-    /// How it is known that the server is ready.
+    /// The readiness check.
     pub ready: Ready,
-    /// What happens between load points.
+    /// The action between load points.
     pub reset: Reset,
     /// Directories that the server needs below its work directory.
     #[serde(default)]
     pub directories: Vec<String>,
     /// The program.
     pub program: ProgramRecipe,
-    /// How it is started.
+    /// The start command.
     pub start: StartRecipe,
-    /// How it is stopped.
+    /// The way to stop it.
     #[serde(default)]
     pub stop: StopRecipe,
     /// Its configuration file, if it needs one.
@@ -82,29 +82,29 @@ pub struct Recipe {
     /// Settings that the disclosure shows besides the configuration file.
     #[serde(default)]
     pub settings: BTreeMap<String, String>,
-    /// The page on which it tells how busy it is.
+    /// Its status page.
     pub status: Option<StatusRecipe>,
     /// Other configurations, by name; `[config]` and `[settings]` are the profile `benchmark`.
     #[serde(default)]
     pub profiles: BTreeMap<String, ProfileRecipe>,
-    /// What `{listen}` stands for, by transport. A recipe without this table speaks plain HTTP only.
+    /// Values of `{listen}`, by transport. A recipe without this table supports plain HTTP only.
     #[serde(default)]
     pub transports: BTreeMap<Transport, String>,
-    /// The ways in which it has pages made by a program.
+    /// Its gateways to programs that generate pages.
     #[serde(default)]
     pub gateways: BTreeMap<GatewayKind, GatewayRecipe>,
-    /// Programs that run beside the server for a gateway, by name, besides those that come with the program.
+    /// Programs that run beside the server for a gateway, by name, in addition to the built-in ones.
     #[serde(default)]
     pub companions: BTreeMap<String, CompanionRecipe>,
 }
 
 impl Recipe {
-    /// Returns the names of the profiles, the usual one first.
+    /// Returns the names of the profiles, the default one first.
     pub fn profile_names(&self) -> impl Iterator<Item = &str> {
         std::iter::once(BENCHMARK_PROFILE).chain(self.profiles.keys().map(String::as_str))
     }
 
-    /// Returns the transports that it is written for.
+    /// Returns the supported transports.
     pub fn transports(&self) -> Vec<Transport> {
         match self.transports.is_empty() {
             true => vec![Transport::Plain],
@@ -117,51 +117,51 @@ impl Recipe {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ProfileRecipe {
-    /// Text that takes the place of the one of `[config]`.
+    /// Text that replaces that of `[config]`.
     pub text: String,
-    /// What takes the place of `[settings]`.
+    /// Settings that replace `[settings]`.
     #[serde(default)]
     pub settings: BTreeMap<String, String>,
-    /// What takes the place of `[status]`; without it this profile has no such page.
+    /// The status page that replaces `[status]`; without it this profile has none.
     pub status: Option<StatusRecipe>,
-    /// What `{listen}` stands for in this profile, where that differs.
+    /// Values of `{listen}` in this profile, if different.
     #[serde(default)]
     pub transports: BTreeMap<Transport, String>,
 }
 
-/// How a server's program is found.
+/// The program of a server, and its possible locations.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ProgramRecipe {
-    /// Names, which are looked for on the search path, and paths; the first that exists is taken.
+    /// Names, which are searched on the search path, and paths; the first that exists is used.
     #[schemars(length(min = 1))]
     pub find: Vec<String>,
     /// The command that installs it.
     pub install: Option<String>,
-    /// Arguments that make it tell its version.
+    /// Arguments that print its version.
     #[serde(default)]
     pub version: Vec<String>,
 }
 
-/// How a server is started.
+/// The start command of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct StartRecipe {
-    /// Arguments that keep it in the foreground, where it can be watched.
+    /// Arguments that keep it in the foreground, where it can be supervised.
     pub arguments: Vec<String>,
-    /// Variables of its environment, besides those that it inherits.
+    /// Additional environment variables.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
 }
 
-/// How a server is stopped.
+/// The way to stop a server.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct StopRecipe {
-    /// The signal that asks it to end.
+    /// The signal that asks it to terminate.
     #[serde(default)]
     pub signal: StopSignal,
-    /// How long it may take, before it is killed.
+    /// Time limit in seconds, after which it is killed.
     #[serde(default = "default_stop_seconds")]
     #[schemars(range(min = 0, max = 600))]
     pub seconds: u16,
@@ -177,7 +177,7 @@ fn default_stop_seconds() -> u16 {
     3
 }
 
-/// A server's configuration file.
+/// A configuration file.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ConfigRecipe {
@@ -188,7 +188,7 @@ pub struct ConfigRecipe {
     pub text: String,
 }
 
-/// How it is known that a server is ready.
+/// The readiness check of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ready {
@@ -196,21 +196,21 @@ pub enum Ready {
     HttpGet,
     /// It accepts a connection.
     Connect,
-    /// It says so: one line `{"ready": {"address": "127.0.0.1:8080"}}` on its standard output.
+    /// It announces itself: one line `{"ready": {"address": "127.0.0.1:8080"}}` on its standard output.
     Announced,
 }
 
-/// What happens to a server between load points.
+/// The action between load points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reset {
     /// Nothing.
     None,
-    /// It is stopped and started again.
+    /// The server is stopped and started again.
     Restart,
 }
 
-/// A signal that asks a server to end.
+/// A signal that asks a server to terminate.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum StopSignal {

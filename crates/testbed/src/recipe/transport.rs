@@ -1,11 +1,11 @@
-//! How requests travel to a server.
+//! The transport of requests to a server.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// How requests travel to a server.
+/// The transport of requests to a server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Transport {
@@ -14,7 +14,7 @@ pub enum Transport {
     Plain,
     /// HTTP/1 over TLS.
     Tls,
-    /// HTTP/2 over TLS, agreed on by ALPN.
+    /// HTTP/2 over TLS, negotiated by ALPN.
     TlsHttp2,
 }
 
@@ -31,7 +31,7 @@ impl Transport {
         }
     }
 
-    /// Returns whether it is encrypted.
+    /// Returns whether it uses TLS.
     pub fn is_tls(self) -> bool {
         self != Transport::Plain
     }
@@ -41,7 +41,7 @@ impl Transport {
         if self.is_tls() { "https" } else { "http" }
     }
 
-    /// Returns it for people. Which version of HTTP/1 is spoken is up to who asks, so it is not said here.
+    /// Returns it for people. The version of HTTP/1 depends on the client and is not part of it.
     pub fn title(self) -> &'static str {
         match self {
             Transport::Plain => "TCP",

@@ -1,4 +1,4 @@
-//! The certificate of one run: made for it, signed by itself, trusted by nobody else.
+//! The self-signed certificate of one run.
 
 use std::sync::Arc;
 
@@ -6,25 +6,25 @@ use rcgen::{CertificateParams, KeyPair, PKCS_ECDSA_P256_SHA256};
 use rustls::pki_types::CertificateDer;
 use rustls::{ClientConfig, RootCertStore};
 
-/// The names under which the server is reached.
+/// The names under which clients reach the server.
 const NAMES: [&str; 2] = ["127.0.0.1", "localhost"];
 
-/// A certificate for 127.0.0.1 and `localhost` with a key on the curve P-256, signed by itself.
+/// A self-signed certificate for 127.0.0.1 and `localhost` with a P-256 key.
 #[derive(Debug, Clone)]
 pub struct Certificate {
-    /// The certificate, as text.
+    /// The certificate in PEM.
     pub pem: String,
-    /// The certificate.
+    /// The certificate in DER.
     pub der: CertificateDer<'static>,
-    /// Its key, as text.
+    /// Its key in PEM.
     pub key_pem: String,
 }
 
 impl Certificate {
-    /// Makes a new one.
+    /// Creates a new certificate.
     ///
     /// # Errors
-    /// If the system has no randomness to give.
+    /// The system's random number generator failed.
     pub fn create() -> Result<Certificate, rcgen::Error> {
         let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?;
         let parameters = CertificateParams::new(NAMES.map(str::to_owned).to_vec())?;
@@ -36,7 +36,8 @@ impl Certificate {
         })
     }
 
-    /// Returns the settings of a client that trusts this certificate only and offers `protocols` by ALPN.
+    /// Returns the configuration of a client that trusts only this certificate and offers `protocols` by
+    /// ALPN.
     pub fn client_config(&self, protocols: &[&[u8]]) -> Result<Arc<ClientConfig>, rustls::Error> {
         let mut roots = RootCertStore::empty();
         roots.add(self.der.clone())?;
@@ -53,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_certificate_is_text_and_bytes_and_new_each_time() {
+    fn certificates_are_in_pem_and_der_and_differ() {
         let one = Certificate::create().unwrap();
         assert!(one.pem.starts_with("-----BEGIN CERTIFICATE-----"));
         assert!(one.key_pem.starts_with("-----BEGIN PRIVATE KEY-----"));

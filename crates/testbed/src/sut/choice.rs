@@ -1,4 +1,4 @@
-//! Which parts of a recipe a run uses: profile, transport, gateway.
+//! Selection of profile, transport and gateway from a recipe.
 
 use std::collections::BTreeMap;
 
@@ -10,32 +10,32 @@ use crate::recipe::{
     find_companion,
 };
 
-/// What was asked for, found in the recipe.
+/// A selection from a recipe.
 #[derive(Debug)]
 pub struct Choice {
     /// The profile.
     pub profile: String,
-    /// The text of the configuration, with placeholders; `None` if the server has none.
+    /// The template of the configuration; `None` if the server has none.
     pub config_text: Option<String>,
-    /// Settings that the disclosure shows, those of the gateway included.
+    /// Settings that the disclosure shows, including those of the gateway.
     pub settings: BTreeMap<String, String>,
-    /// The page on which the server tells how busy it is.
+    /// The status page of the server.
     pub status: Option<StatusRecipe>,
-    /// How requests travel.
+    /// The transport.
     pub transport: Transport,
-    /// What stands for `{listen}`, with placeholders.
+    /// The template of `{listen}`.
     pub listen: String,
-    /// How pages are made by a program, and by how many workers.
+    /// The gateway, and its number of workers.
     pub gateway: Option<(Gateway, GatewayRecipe)>,
-    /// What runs beside the server, by name.
+    /// Programs beside the server, by name.
     pub companions: Vec<(String, CompanionRecipe)>,
 }
 
 impl Choice {
-    /// Looks up what is asked for.
+    /// Selects from a recipe.
     ///
     /// # Errors
-    /// If the recipe does not have it; says what it has.
+    /// The recipe does not have what was requested; the error lists what it has.
     pub fn make(
         recipe: &Recipe,
         profile: Option<&str>,
@@ -120,21 +120,21 @@ mod tests {
     }
 
     #[test]
-    fn what_a_recipe_does_not_have_is_answered_with_what_it_has() {
+    fn errors_list_the_alternatives_of_a_recipe() {
         assert_eq!(
             refused("nginx", Some("defualt"), Transport::Plain, None),
-            "nginx has no profile `defualt`; there are `benchmark`, `default`, `direct-io`"
+            "nginx has no profile `defualt`; expected one of `benchmark`, `default`, `direct-io`"
         );
         assert_eq!(
             refused("apache-prefork", None, Transport::TlsHttp2, None),
-            "Apache (prefork MPM) has no transport `tls-http2`; there are `plain`, `tls`"
+            "Apache (prefork MPM) has no transport `tls-http2`; expected one of `plain`, `tls`"
         );
         let message = refused("caddy", None, Transport::Plain, Some(GatewayKind::Cgi));
-        assert!(message.contains("has no gateway `cgi`; there are `fastcgi`, `php-fpm`"), "{message}");
+        assert!(message.contains("has no gateway `cgi`; expected one of `fastcgi`, `php-fpm`"), "{message}");
     }
 
     #[test]
-    fn a_profile_takes_the_place_of_the_usual_settings_and_a_gateway_adds_to_them() {
+    fn a_profile_replaces_the_settings_and_a_gateway_extends_them() {
         let recipe = Recipe::load("nginx").unwrap();
         let gateway = Gateway { kind: GatewayKind::Proxy, workers: 3 };
         let choice = Choice::make(&recipe, Some("default"), Transport::Plain, Some(gateway)).unwrap();

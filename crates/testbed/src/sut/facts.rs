@@ -1,4 +1,4 @@
-//! What is disclosed about the system under test.
+//! The disclosure about the system under test.
 
 use std::collections::BTreeSet;
 
@@ -6,27 +6,27 @@ use model::{Fact, FactSection, FactState, RUN_VALUES};
 use units::Bytes;
 
 use super::choice::Choice;
-use super::front::Front;
 use super::line_diff::changed_lines;
-use super::member::Member;
+use super::managed_process::ManagedProcess;
 use super::prepare::parts;
+use super::reverse_proxy::ReverseProxy;
 use super::running::RunningSut;
 use super::values::Values;
 use crate::affinity::{available_cpus, format_cpu_list};
 use crate::cgroup::{Controller, memory_text};
 use crate::inventory::package_of;
+use crate::kernel_file::read;
 use crate::recipe::Reset;
-use crate::system_file::read;
 
-/// The profile of a recipe that has what the server comes with.
+/// The profile with the server's own default configuration.
 const DEFAULT_PROFILE: &str = "default";
 
-/// Where facts come from.
+/// Sources of facts.
 const RECIPE: &str = "recipe";
 const PROGRAM: &str = "the program itself";
 const SET: &str = "set by this run";
 
-/// Returns the sections about the server: how it runs, what runs beside it, and all their configuration.
+/// Returns the sections about the server: its process, its companions, and their configuration.
 pub fn sections(sut: &RunningSut) -> Vec<FactSection> {
     let server = &sut.server;
     let address = format!("{}://{}/", sut.choice.transport.scheme(), sut.server_addr());
@@ -34,7 +34,7 @@ pub fn sections(sut: &RunningSut) -> Vec<FactSection> {
     facts.extend(software(server));
     facts.extend([
         fact("command line", &server.launch.command_line(), RECIPE),
-        fact("user", &sut.values.user, "this program's own"),
+        fact("user", &sut.values.user, "the user of this process"),
         fact("address", &address, SET),
         fact("transport", sut.choice.transport.title(), SET),
         fact("profile", &sut.choice.profile, SET),
@@ -67,7 +67,7 @@ pub fn sections(sut: &RunningSut) -> Vec<FactSection> {
         section.facts.extend(change_of_profile(sut));
     }
     sections.extend(configuration_of_server);
-    sections.extend(sut.front.iter().flat_map(|front| accelerator(front, &sut.url())));
+    sections.extend(sut.proxy.iter().flat_map(|proxy| accelerator(proxy, &sut.url())));
     sections.extend(gateway(sut));
     for (companion, _) in &sut.companions {
         sections.extend(configuration(companion, &format!("{} configuration", companion.title)));
@@ -76,18 +76,18 @@ pub fn sections(sut: &RunningSut) -> Vec<FactSection> {
     sections
 }
 
-/// Returns the section about what this run chose itself, so that comparisons can look past it.
+/// Returns the section about values chosen by this run, so that comparisons can ignore them.
 fn run_values(sut: &RunningSut) -> FactSection {
     // A server that announces its address has chosen the port itself.
     let values = Values { port: sut.server_addr().port(), ..sut.values.clone() };
     let mut facts: Vec<Fact> =
         values.of_this_start().iter().map(|(name, value)| fact(name, value, SET)).collect();
-    let front = sut.front.iter().map(|front| fact("accelerator_port", &front.values.port.to_string(), SET));
-    facts.extend(front);
+    let proxy = sut.proxy.iter().map(|proxy| fact("accelerator_port", &proxy.values.port.to_string(), SET));
+    facts.extend(proxy);
     FactSection { title: RUN_VALUES.to_owned(), facts }
 }
 
-/// Returns the section about how pages are made by a program.
+/// Returns the section about the gateway.
 fn gateway(sut: &RunningSut) -> Option<FactSection> {
     let (asked, _) = sut.choice.gateway.as_ref()?;
     let mut facts = vec![
@@ -103,20 +103,20 @@ fn gateway(sut: &RunningSut) -> Option<FactSection> {
     Some(FactSection { title: "Gateway".into(), facts })
 }
 
-/// Returns the sections about what stands in front of the server; CPUs and limits are those of both together.
-fn accelerator(front: &Front, url: &str) -> Vec<FactSection> {
-    let mut facts = vec![fact("accelerator", &front.recipe.title, RECIPE)];
-    facts.extend(software(&front.member));
+/// Returns the sections about the accelerator; CPUs and limits apply to both together.
+fn accelerator(proxy: &ReverseProxy, url: &str) -> Vec<FactSection> {
+    let mut facts = vec![fact("accelerator", &proxy.recipe.title, RECIPE)];
+    facts.extend(software(&proxy.process));
     facts.extend([
-        fact("command line", &front.member.launch.command_line(), RECIPE),
+        fact("command line", &proxy.process.launch.command_line(), RECIPE),
         fact("address", url, SET),
-        fact("transport", front.transport().title(), SET),
+        fact("transport", proxy.transport().title(), SET),
         fact("processors and limits", "those of the server: both share them", SET),
-        fact("between load points", "goes on running, with what it keeps", SET),
+        fact("between load points", "keeps running, with its cache", SET),
     ]);
-    if let Some(origin) = front.values.origin {
+    if let Some(origin) = proxy.values.origin {
         let memory = format!("{} bytes ({})", origin.cache_bytes, Bytes(origin.cache_bytes));
-        let placement = match origin.address.ip() == front.address().ip() {
+        let placement = match origin.address.ip() == proxy.address().ip() {
             true => "in front of the server, at the same address",
             false => "in front of the server, which has a secondary address",
         };
@@ -124,30 +124,33 @@ fn accelerator(front: &Front, url: &str) -> Vec<FactSection> {
         facts.push(fact("server behind it", &format!("http://{}/", origin.address), SET));
         facts.push(fact("memory for copies", &memory, SET));
     }
-    facts.push(fact("before the first load point", &warmed(front), SET));
-    facts.extend(environment(&front.member));
-    let settings = front.choice.settings.iter();
-    facts.extend(settings.map(|(name, value)| fact(name, &front.values.fill(value), RECIPE)));
+    facts.push(fact("before the first load point", &warmed(proxy), SET));
+    facts.extend(environment(&proxy.process));
+    let settings = proxy.choice.settings.iter();
+    facts.extend(settings.map(|(name, value)| fact(name, &proxy.values.fill(value), RECIPE)));
     let section = FactSection { title: "Accelerator".into(), facts };
-    [Some(section), configuration(&front.member, "Accelerator configuration")].into_iter().flatten().collect()
+    [Some(section), configuration(&proxy.process, "Accelerator configuration")]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
-fn warmed(front: &Front) -> String {
-    match front.n_warmed {
-        0 => "asked for nothing".to_owned(),
-        n => format!("asked once for each of {n} files"),
+fn warmed(proxy: &ReverseProxy) -> String {
+    match proxy.n_warmed {
+        0 => "no files requested".to_owned(),
+        n => format!("each of {n} files requested once"),
     }
 }
 
-/// Says what a program is: its version, its package, what it has loaded.
-fn software(member: &Member) -> [Fact; 3] {
+/// Describes a program: its version, its package, its loaded modules.
+fn software(process: &ManagedProcess) -> [Fact; 3] {
     let known = |name: &str, found: Result<String, String>, source: &str| match found {
         Ok(value) => fact(name, &value, source),
         Err(why) => Fact { state: FactState::NotDisclosed, ..fact(name, &why, source) },
     };
-    let version = member.version.clone().ok_or_else(|| "not told".to_owned());
-    let package = package_of(&member.launch.program);
-    let maps = member.pid().and_then(|pid| read(format!("/proc/{pid}/maps")));
+    let version = process.version.clone().ok_or_else(|| "not reported".to_owned());
+    let package = package_of(&process.launch.program);
+    let maps = process.pid().and_then(|pid| read(format!("/proc/{pid}/maps")));
     let loaded = maps.map(|maps| libraries(&maps)).ok_or_else(|| "its process cannot be read".to_owned());
     [
         known("version", version, PROGRAM),
@@ -156,7 +159,7 @@ fn software(member: &Member) -> [Fact; 3] {
     ]
 }
 
-/// Lists the files with code that a process has mapped, without their directories.
+/// Lists the files with code mapped by a process, without their directories.
 fn libraries(maps: &str) -> String {
     let paths = maps.lines().filter_map(|line| line.split_once(" /"));
     let files = paths.map(|(_, path)| path.rsplit('/').next().unwrap_or(path));
@@ -167,19 +170,19 @@ fn libraries(maps: &str) -> String {
     }
 }
 
-fn environment(member: &Member) -> impl Iterator<Item = Fact> {
-    let variables = member.launch.environment.iter();
+fn environment(process: &ManagedProcess) -> impl Iterator<Item = Fact> {
+    let variables = process.launch.environment.iter();
     variables.map(|(name, value)| fact(&format!("environment variable {name}"), value, RECIPE))
 }
 
-fn configuration(member: &Member, title: &str) -> Option<FactSection> {
-    let files = member.config.iter().chain(&member.files);
+fn configuration(process: &ManagedProcess, title: &str) -> Option<FactSection> {
+    let files = process.config.iter().chain(&process.files);
     let facts: Vec<Fact> = files.map(|(file, text)| fact(file, text, "as written for this run")).collect();
     (!facts.is_empty()).then(|| FactSection { title: title.to_owned(), facts })
 }
 
-/// Says which lines of the configuration are not those that the server comes with; `None` if its recipe does not
-/// know these, or they are used.
+/// Describes the differences from the default configuration of the server; `None` if the recipe does not
+/// contain that, or it is used.
 fn change_of_profile(sut: &RunningSut) -> Option<Fact> {
     let known = sut.recipe.profiles.contains_key(DEFAULT_PROFILE);
     if !known || sut.choice.profile == DEFAULT_PROFILE {
@@ -203,31 +206,31 @@ fn cpus(sut: &RunningSut) -> String {
     let cpus = format_cpu_list(&sut.asked.cpus);
     match &sut.group {
         _ if cpus.is_empty() => format!("{} (all)", format_cpu_list(&available_cpus())),
-        Ok(group) if !group.held().cpus.is_empty() => {
-            format!("{cpus} (pinned, and {})", group.holding(Controller::Cpuset))
+        Ok(group) if !group.enforced_limits().cpus.is_empty() => {
+            format!("{cpus} (pinned, and {})", group.enforcement(Controller::Cpuset))
         }
         _ => format!("{cpus} (pinned)"),
     }
 }
 
-/// Returns a limit that was asked for, by what it is held, or why it is not.
+/// Returns a requested limit, and how it is enforced or why it is not.
 fn limit(sut: &RunningSut, name: &str, asked: &str, controller: Controller) -> Fact {
-    fact(name, &format!("{asked}, {}", sut.holding(controller)), SET)
+    fact(name, &format!("{asked}, {}", sut.enforcement(controller)), SET)
 }
 
-/// Returns how much CPU time the server may use, by what it is held to that, or why it is not.
+/// Returns the CPU time that the server may use, and how the limit is enforced or why it is not.
 fn quota(sut: &RunningSut) -> String {
     match (&sut.group, sut.asked.quota) {
         (Ok(group), _) => group.quota_text(),
         (Err(why), None) => format!("none; no control group: {why}"),
-        (Err(why), Some(asked)) => format!("{asked} CPUs asked for, not held: {why}"),
+        (Err(why), Some(asked)) => format!("{asked} CPUs requested, not enforced: {why}"),
     }
 }
 
 fn reset(reset: Reset) -> &'static str {
     match reset {
-        Reset::None => "goes on running",
-        Reset::Restart => "is started again",
+        Reset::None => "keeps running",
+        Reset::Restart => "is restarted",
     }
 }
 
@@ -236,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_loaded_is_named_once() {
+    fn loaded_files_are_listed_once() {
         let maps = "55d0-55d1 r-xp 00000000 fe:00 1  /usr/sbin/nginx\n7f10-7f11 r--p 00000000 fe:00 2  /usr/lib/x/libc.so.6\n\
             7f11-7f12 r-xp 00000000 fe:00 2  /usr/lib/x/libc.so.6\n7f20-7f21 r-xp 0 fe:00 3  /usr/lib/nginx/modules/ngx_echo.so\n\
             7f30-7f31 rw-p 0 00:00 0 [heap]\n";

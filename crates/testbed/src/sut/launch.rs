@@ -1,4 +1,4 @@
-//! From a recipe to a process: on its CPUs, in its control group, leader of its own process group.
+//! Launching of programs: on their CPUs, in their control group, as leader of a process group.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -14,35 +14,35 @@ use model::foreign_text;
 use super::SutError;
 use super::values::BACKLOG;
 use crate::affinity::{format_cpu_list, pin_current_thread};
-use crate::cgroup::Group;
+use crate::cgroup::ControlGroup;
+use crate::owned_resources::{self, OwnedResourceEntry};
 use crate::recipe::ProgramRecipe;
-use crate::started::{self, Entry};
 
-/// Everything that is needed to start a server, and to start it again.
+/// The data needed to start a program, and to restart it.
 #[derive(Debug)]
 pub struct Launch {
     /// The program.
     pub program: PathBuf,
-    /// Its arguments, filled in.
+    /// Its arguments, with placeholders replaced.
     pub arguments: Vec<String>,
-    /// Variables of its environment besides ours, filled in.
+    /// Additional environment variables, with placeholders replaced.
     pub environment: BTreeMap<String, String>,
     /// Its CPUs; empty for all.
     pub cpus: Vec<u32>,
-    /// Where its output goes.
+    /// The file for its output.
     pub output_log: PathBuf,
     /// Whether standard output is read instead of logged.
     pub announces: bool,
-    /// Where a socket is made that it takes as its standard input, if it does.
+    /// Path of a Unix socket to create and pass as its standard input, if any.
     pub inherited_socket: Option<PathBuf>,
 }
 
 impl Launch {
-    /// Starts the server.
+    /// Starts the program.
     ///
-    /// The thread that starts it pins itself first and ends then: a child begins with the CPUs of the thread
-    /// that made it, so the server is never on another CPU, and no thread of ours has to be put back.
-    pub fn start(&self, group: Option<&Group>) -> Result<(Child, Entry), SutError> {
+    /// The starting thread pins itself first and then ends: a child inherits the CPUs of the thread that
+    /// forked it, so the server never runs on another CPU, and no thread has to be pinned back.
+    pub fn start(&self, group: Option<&ControlGroup>) -> Result<(Child, OwnedResourceEntry), SutError> {
         let spawned = || {
             std::thread::scope(|scope| {
                 let starter = scope.spawn(|| {
@@ -51,10 +51,10 @@ impl Launch {
                     }
                     self.command(group)?.spawn()
                 });
-                starter.join().unwrap_or_else(|_| Err(io::Error::other("the starting thread broke")))
+                starter.join().unwrap_or_else(|_| Err(io::Error::other("the starting thread panicked")))
             })
         };
-        started::start(true, spawned).map_err(|source| SutError::NotStarted {
+        owned_resources::start(true, spawned).map_err(|source| SutError::NotStarted {
             program: self.program.display().to_string(),
             cpus: if self.cpus.is_empty() {
                 "of this process".to_owned()
@@ -65,8 +65,9 @@ impl Launch {
         })
     }
 
-    /// Standard input stays open as long as we live: a server that watches it ends when we are killed.
-    fn command(&self, group: Option<&Group>) -> io::Result<Command> {
+    /// Standard input stays open as long as this process lives: a server that watches it ends when this
+    /// process is killed.
+    fn command(&self, group: Option<&ControlGroup>) -> io::Result<Command> {
         let log = File::options().create(true).append(true).open(&self.output_log)?;
         let program = &self.program;
         let mut command = group.map_or_else(|| Command::new(program), |group| group.command(program));
@@ -80,7 +81,7 @@ impl Launch {
         Ok(command)
     }
 
-    /// Returns the command as one would type it.
+    /// Returns the command as typed in a shell.
     pub fn command_line(&self) -> String {
         let plain = |text: &str| {
             !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || "'\"\\$;&|<>(){}*?".contains(c))
@@ -94,20 +95,20 @@ impl Launch {
     }
 }
 
-/// Makes a Unix socket with as long a queue as the kernel allows.
+/// Creates a Unix socket with the longest backlog that the kernel allows.
 fn listen_at(path: &Path) -> io::Result<UnixListener> {
-    // The one of before a restart.
+    // Removes the one from before a restart.
     let _ = fs::remove_file(path);
     let listener = UnixListener::bind(path)?;
     rustix::net::listen(&listener, BACKLOG.cast_signed())?;
     Ok(listener)
 }
 
-/// Where programs are, besides the user's own search path, which often leaves out the `sbin`s.
+/// Directories searched in addition to the user's search path, which often lacks the `sbin`s.
 const USUAL_DIRECTORIES: [&str; 4] = ["/usr/local/sbin", "/usr/sbin", "/usr/local/bin", "/usr/bin"];
 
-/// Finds what is to be installed: names in `search_path` and the usual directories, paths as they are; the first
-/// that exists. It may be our own program, `plimsoll`.
+/// Finds a program: names in `search_path` and the usual directories, paths unchanged; the first that exists.
+/// It may be `plimsoll` itself.
 pub fn find_program(
     title: &str,
     recipe: &ProgramRecipe,
@@ -133,7 +134,7 @@ fn is_program(path: &Path) -> bool {
     path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
 }
 
-/// Asks a program for its version; the first line that it says, on either output.
+/// Asks a program for its version; returns the first line on either output.
 pub fn version_of(program: &Path, recipe: &ProgramRecipe) -> Option<String> {
     if recipe.version.is_empty() {
         return None;
@@ -149,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_looked_for_on_the_path_and_a_path_is_not() {
+    fn names_are_searched_on_the_path_and_paths_are_not() {
         let directories = [PathBuf::from("/nowhere"), "/bin".into()];
         assert_eq!(locate("sh", &directories), Some("/bin/sh".into()));
         assert_eq!(locate("/bin/sh", &[]), Some("/bin/sh".into()));
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_line_can_be_typed_again() {
+    fn a_command_line_is_quoted_for_a_shell() {
         let launch = Launch {
             program: "/usr/sbin/nginx".into(),
             arguments: vec!["-g".into(), "daemon off;".into(), "it's".into(), "-p".into(), "/x".into()],

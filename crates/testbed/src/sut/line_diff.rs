@@ -1,12 +1,12 @@
-//! Which lines of a text differ from another's.
+//! A line diff of two texts.
 
-/// The most lines of either text that are compared: the work grows with the product.
+/// The maximum number of lines of either text: the work grows with the product.
 const LINES_MAX: usize = 2000;
 
-/// Returns the lines that only one of two texts has, in their order, those of the first behind `- `, those of the
-/// second behind `+ `. White space at the ends of lines, empty lines and what stands behind `#` do not count.
+/// Returns the lines that only one of two texts contains, in order, those of the first after `- `, those of
+/// the second after `+ `. White space at line ends, empty lines and comments (`#`) are ignored.
 ///
-/// `None` if a text is too long to be compared. The lines that both have are a longest common subsequence.
+/// `None` if a text is too long. The common lines are a longest common subsequence.
 pub fn changed_lines(first: &str, second: &str) -> Option<Vec<String>> {
     let (first, second) = (lines(first), lines(second));
     if LINES_MAX < first.len().max(second.len()) {
@@ -38,7 +38,7 @@ fn lines(text: &str) -> Vec<&str> {
     lines.filter(|line| !line.is_empty()).collect()
 }
 
-/// Returns at `[i][j]` how many lines the texts have in common from their lines i and j on.
+/// Returns at `[i][j]` the number of common lines of the texts from lines i and j on.
 fn common_lengths(first: &[&str], second: &[&str]) -> Vec<Vec<u32>> {
     let mut common = vec![vec![0; second.len() + 1]; first.len() + 1];
     for i in (0..first.len()).rev() {
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_that_only_one_text_has_are_marked() {
+    fn differing_lines_are_marked() {
         let usual = "user x;\nhttp {\n    sendfile on;\n    gzip on;\n}\n";
         let ours = "# tuned\nuser x;\nhttp {\n  sendfile on; # as usual\n\n  access_log off;\n}\nend\n";
         assert_eq!(changed_lines(usual, ours).unwrap(), ["- gzip on;", "+ access_log off;", "+ end"]);
@@ -69,9 +69,9 @@ mod tests {
     }
 
     proptest! {
-        /// What is left of both texts has the same length; a text differs from itself in nothing.
+        /// The common lines of both texts have equal number; a text has no difference from itself.
         #[test]
-        fn as_many_lines_are_left_of_one_text_as_of_the_other(first in "[ab\n]{0,30}", second in "[ab\n]{0,30}") {
+        fn both_texts_have_the_same_number_of_common_lines(first in "[ab\n]{0,30}", second in "[ab\n]{0,30}") {
             let changed = changed_lines(&first, &second).unwrap();
             let count = |sign: char| changed.iter().filter(|line| line.starts_with(sign)).count();
             let (first, second) = (lines(&first), lines(&second));

@@ -1,4 +1,4 @@
-//! Which servers are installed, and what would install the rest.
+//! A listing of installed servers, and of the commands that install the others.
 
 use std::path::{Path, PathBuf};
 
@@ -10,44 +10,44 @@ use crate::recipe::{
     BUILT_IN_ACCELERATORS, BUILT_IN_RECIPES, GatewayRecipe, Recipe, Transport, find_companion,
 };
 
-/// A server that comes with a recipe.
+/// A server with a built-in recipe.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SutListing {
-    /// The name that is typed.
+    /// The name that users type.
     pub name: String,
     /// The name for people.
     pub title: String,
-    /// Where it is; `None` if it is not installed.
+    /// The installation; `None` if it is not installed.
     pub installed: Option<Installed>,
     /// The command that installs it.
     pub install: Option<String>,
-    /// The profiles, the usual one first.
+    /// The profiles, the default one first.
     pub profiles: Vec<String>,
     /// The transports.
     pub transports: Vec<Transport>,
-    /// The ways in which it has pages made by a program.
+    /// The gateways.
     pub gateways: Vec<GatewayListing>,
 }
 
-/// A server as it is installed.
+/// An installed server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Installed {
     /// The program.
     pub program: PathBuf,
-    /// The first line of what it says about its version.
+    /// The first line of its version output.
     pub version: Option<String>,
 }
 
-/// A way to have pages made by a program.
+/// A gateway to programs that generate pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GatewayListing {
-    /// Which one.
+    /// Its kind.
     pub kind: GatewayKind,
-    /// What is not installed, besides the server itself; empty if it can be used.
+    /// Missing programs besides the server itself; empty if it can be used.
     pub missing: Vec<Missing>,
 }
 
-/// Something that is not installed.
+/// A program that is not installed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
     /// The name for people.
@@ -56,14 +56,14 @@ pub struct Missing {
     pub install: Option<String>,
 }
 
-/// Returns all servers with a recipe that comes with the program. Programs are looked for in `search_path` and the
-/// usual directories; `program` is our own one. Starts each server that is installed to ask for its version.
+/// Returns all servers with a built-in recipe. Programs are searched in `search_path` and the usual
+/// directories; `program` is Plimsoll itself. Starts each installed server to determine its version.
 pub fn suts(search_path: &[PathBuf], program: &Path) -> Vec<SutListing> {
     let recipes = BUILT_IN_RECIPES.iter().filter_map(|(name, _)| Recipe::load(name).ok());
     recipes.map(|recipe| listing(&recipe, search_path, program)).collect()
 }
 
-/// Returns all accelerators with a recipe that comes with the program, likewise.
+/// Returns all accelerators with a built-in recipe, in the same way.
 pub fn accelerators(search_path: &[PathBuf], program: &Path) -> Vec<SutListing> {
     let recipes = BUILT_IN_ACCELERATORS.iter().filter_map(|(name, _)| Recipe::load_accelerator(name).ok());
     recipes.map(|recipe| listing(&recipe, search_path, program)).collect()
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_recipe_is_listed_with_what_its_gateways_miss() {
+    fn every_recipe_is_listed_with_the_missing_programs_of_its_gateways() {
         let listed = suts(&[], Path::new("/no/such/program"));
         assert_eq!(listed.len(), BUILT_IN_RECIPES.len());
         let nginx = listed.iter().find(|one| one.name == "nginx").unwrap();
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn every_accelerator_is_listed_with_what_installs_it() {
+    fn every_accelerator_is_listed_with_its_install_command() {
         let listed = accelerators(&[], Path::new("/no/such/program"));
         assert_eq!(listed.len(), BUILT_IN_ACCELERATORS.len());
         let ours = listed.iter().find(|one| one.name == "plimsoll").unwrap();

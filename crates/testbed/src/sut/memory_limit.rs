@@ -1,4 +1,4 @@
-//! Whether a limit on memory binds: seen before load, in a warm-up.
+//! Proof that a memory limit binds, obtained in a warm-up before load.
 
 use std::fmt;
 
@@ -7,63 +7,65 @@ use units::{Bytes, Clock, Nanos, RealClock};
 
 use crate::cgroup::MemoryUse;
 
-/// How often every file is asked for at most. The first time fills memory, the second time needs again what was evicted.
+/// Maximum number of requests for every file. The first pass fills memory, the second needs evicted pages
+/// again.
 const PASSES_MAX: usize = 3;
 
-/// The longest that a warm-up may take: a server with little CPU time or disk is slow.
+/// Maximum duration of a warm-up: a server with little CPU time or disk bandwidth is slow.
 const WARM_UP_MAX: Nanos = Nanos::from_secs(20);
 
-/// How many bytes are asked for between two looks at the account.
+/// Bytes requested between two checks of the memory accounting.
 const LOOK_BYTES: u64 = 2 << 20;
 
-/// What a warm-up showed of a limit on memory.
+/// The result of a warm-up under a memory limit.
 ///
-/// A limit binds if the server met it and needed pages again that had been evicted for it.
+/// A limit binds if the server reached it and needed pages again that had been evicted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryLimitProof {
     /// The limit, in bytes.
     pub limit: u64,
-    /// How many files were asked for, the same ones again included.
+    /// Number of files requested, including repetitions.
     pub n_fetched: u64,
-    /// Whether the warm-up ended because it took too long.
+    /// Whether the warm-up ended because of its time limit.
     pub is_cut_short: bool,
-    /// What was in use at its end, and what was counted in it.
+    /// Memory in use at its end, and the counters during it.
     pub used: MemoryUse,
 }
 
 impl MemoryLimitProof {
-    /// Returns whether the limit was met and evicted pages were needed again.
+    /// Returns whether the limit was reached and evicted pages were needed again.
     pub fn binds(&self) -> bool {
         0 < self.used.limit_hits && 0 < self.used.refaults
     }
 }
 
 impl fmt::Display for MemoryLimitProof {
-    /// Writes what was seen for people: `binds: 24.0 MiB in use, …`.
+    /// Formats the result: `binds: 24.0 MiB in use, …`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let MemoryLimitProof { n_fetched, used: MemoryUse { bytes, limit_hits, refaults }, .. } = *self;
         let word = if self.binds() { "binds" } else { "does not bind" };
         let short = if self.is_cut_short {
-            format!(" (after {WARM_UP_MAX} no more were asked for)")
+            format!(" (after {WARM_UP_MAX} no more were requested)")
         } else {
             String::new()
         };
         write!(
             f,
-            "{word}: {} in use after {n_fetched} files were asked for{short}, limit met {limit_hits} times, \
+            "{word}: {} in use after {n_fetched} files were requested{short}, limit met {limit_hits} times, \
              {refaults} evicted pages needed again",
             Bytes(bytes)
         )
     }
 }
 
-/// Asks for all files again and again until the limit is seen to bind, files or time run out, or `is_over` says so.
+/// Requests all files repeatedly until the limit is seen to bind, files or time run out, or `is_over` returns
+/// true.
 ///
-/// `fetch` asks for some files, `account` returns the memory of the server; what was counted before is left out. `None`
-/// if there is no account.
+/// `fetch` requests some files, `account` returns the memory accounting of the server; earlier counts are
+/// subtracted. `None` without memory accounting.
 ///
 /// # Errors
-/// What `fetch` failed with.
+/// The error of `fetch`.
 pub fn prove<E>(
     limit: u64,
     files: &FileSet,
@@ -94,7 +96,7 @@ pub fn prove<E>(
     Ok(Some(proof))
 }
 
-/// Divides a set into parts of some megabytes, in its order.
+/// Divides a set into parts of some megabytes, in order.
 fn parts(files: &FileSet) -> impl Iterator<Item = FileSet> + '_ {
     let mut rest = files.files.as_slice();
     std::iter::from_fn(move || {
@@ -126,7 +128,8 @@ mod tests {
         FileSet { content_seed: 1, files: (0..n).map(file).collect() }
     }
 
-    /// A server whose memory holds so many files, the latest; `is_charged` is false if somebody else pays for them.
+    /// Simulates a server whose memory holds this many files, the latest; `is_charged` is false if another
+    /// group is charged for them.
     fn warm_up(n_files: u32, n_held: usize, is_charged: bool) -> MemoryLimitProof {
         let held = RefCell::new(Vec::<u32>::new());
         let used = RefCell::new(MemoryUse { bytes: 0, limit_hits: 70, refaults: 7 });
@@ -136,7 +139,7 @@ mod tests {
                 if held.contains(&file.object) {
                     continue;
                 }
-                // 256 pages of 4 KiB; what was asked for before was evicted since.
+                // 256 pages of 4 KiB; files requested before were evicted since.
                 let is_again = used.bytes / MIB == n_held as u64 && !held.contains(&file.object);
                 held.push(file.object);
                 if n_held < held.len() {
@@ -156,14 +159,14 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_below_the_files_binds_as_soon_as_one_is_needed_again() {
+    fn a_limit_below_the_files_binds_as_soon_as_a_file_is_needed_again() {
         let proof = warm_up(10, 4, true);
         assert!(proof.binds(), "{proof:?}");
-        // All ten, then the first two: two files are asked for between two looks.
+        // All ten, then the first two: two files are requested between two checks.
         assert_eq!((proof.n_fetched, proof.used.refaults), (12, 256));
         assert_eq!(
             proof.to_string(),
-            "binds: 4.0 MiB in use after 12 files were asked for, limit met 8 times, 256 evicted pages needed again"
+            "binds: 4.0 MiB in use after 12 files were requested, limit met 8 times, 256 evicted pages needed again"
         );
     }
 
@@ -178,15 +181,15 @@ mod tests {
         assert!(proof.to_string().starts_with("does not bind: 10.0 MiB in use after 30 files"), "{proof}");
     }
 
-    /// Goal: pages that were in memory before cost the server nothing, and that is seen.
+    /// Goal: pages that were already in memory cost the server nothing, and the proof shows it.
     #[test]
-    fn a_limit_below_files_that_somebody_else_pays_for_does_not_bind() {
+    fn a_limit_below_files_charged_to_others_does_not_bind() {
         let proof = warm_up(10, 4, false);
         assert!(!proof.binds() && proof.used.bytes == 0, "{proof:?}");
     }
 
     #[test]
-    fn without_files_or_an_account_nothing_is_shown() {
+    fn without_files_or_accounting_there_is_no_proof() {
         let nothing = |_: &FileSet| Ok::<(), ()>(());
         assert_eq!(prove(9, &files(3), || None, nothing, || false), Ok(None));
         let account = || Some(MemoryUse { bytes: 5, limit_hits: 3, refaults: 3 });

@@ -1,19 +1,19 @@
-//! The CPU time of the system under test since it was brought up, restarts included.
+//! The CPU time of the system under test since its start, including restarts.
 
 use model::SutUse;
 use units::Nanos;
 
-use crate::cgroup::{Account, Group};
+use crate::cgroup::{ControlGroup, CpuAccount};
 use crate::process::family_cpu;
 
-/// Where the CPU time is read.
+/// The source of the CPU time.
 #[derive(Debug)]
 pub enum Meter {
-    /// From the account of the control group, which goes on over restarts.
-    Group(Account),
-    /// From the processes themselves; what those before a restart used is kept.
+    /// The accounting of the control group, which continues over restarts.
+    Group(CpuAccount),
+    /// The processes themselves; the time of those before a restart is added.
     Family {
-        /// The processes that were started.
+        /// The started processes.
         leaders: Vec<u32>,
         /// CPU time of processes that have ended for a restart.
         before: Nanos,
@@ -21,15 +21,15 @@ pub enum Meter {
 }
 
 impl Meter {
-    /// Makes the best meter there is; which processes it follows is told later.
-    pub fn new(group: Option<&Group>) -> Meter {
-        match group.and_then(Group::account) {
+    /// Creates the best available meter; its processes are set later.
+    pub fn new(group: Option<&ControlGroup>) -> Meter {
+        match group.and_then(ControlGroup::account) {
             Some(account) => Meter::Group(account),
             None => Meter::Family { leaders: Vec::new(), before: Nanos::ZERO },
         }
     }
 
-    /// Returns what was used so far; `None` if it cannot be read.
+    /// Returns the usage so far; `None` if it cannot be read.
     pub fn read(&self) -> Option<SutUse> {
         match self {
             Meter::Group(account) => account.read(),
@@ -46,7 +46,7 @@ impl Meter {
         }
     }
 
-    /// Keeps what processes had used that have ended: of `used`, what those that go on have not.
+    /// Adds the usage of ended processes: of `used`, the part not used by those that keep running.
     pub fn keep(&mut self, used: Option<SutUse>, going_on: Vec<u32>) {
         if let (Meter::Family { leaders, before }, Some(used)) = (self, used) {
             *before = used.cpu.saturating_sub(family_cpu(&going_on));
@@ -54,7 +54,7 @@ impl Meter {
         }
     }
 
-    /// Returns how the CPU time is known, for the disclosure.
+    /// Describes the source for the disclosure.
     pub fn description(&self) -> &'static str {
         match self {
             Meter::Group(_) => "account of the control group",
@@ -70,10 +70,10 @@ mod tests {
 
     use super::*;
 
-    /// Goal: what goes on over a restart, as an accelerator does, is counted once. Two processes work and then wait; one
-    /// of them ends.
+    /// Goal: a process that keeps running over a restart, such as an accelerator, is counted once. Two
+    /// processes work and then wait; one of them ends.
     #[test]
-    fn what_goes_on_over_a_restart_is_counted_once() {
+    fn a_process_that_survives_a_restart_is_counted_once() {
         let work = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; echo done; read line";
         let mut workers = [(); 2].map(|()| {
             let mut command = Command::new("sh");
@@ -95,7 +95,7 @@ mod tests {
         ends.wait().unwrap();
         meter.keep(Some(used), vec![pids[1]]);
         meter.follow(vec![pids[1]]);
-        // What it did since its last word may complete a tick.
+        // Its work since the last reading may complete a tick.
         assert!(meter.read().unwrap().cpu.0.abs_diff(used.cpu.0) <= ticks(2));
         drop(goes_on.stdin.take());
         goes_on.wait().unwrap();

@@ -1,34 +1,34 @@
-//! The system under test: brought up by a recipe, watched, reset, and gone afterwards.
+//! The system under test: started by a recipe, monitored, reset, and cleaned up.
 //!
-//! - `choice`: which parts of a recipe are used
-//! - `values`, `account`: what placeholders stand for
-//! - `work_dir`: the directory that one run has for itself, and what killed runs left behind
+//! - `choice`: selection from a recipe
+//! - `values`, `account`: values of placeholders
+//! - `work_dir`: the private directory of a run, and cleanup after killed runs
 //! - `certificate`: the certificate of one run
-//! - `prepare`: from a request to files and programs that are ready to be started
+//! - `prepare`: files and programs for a request, ready to start
 //! - `launch`: a process on its CPUs, in its group
-//! - `member`: one program while it runs
-//! - `ready`: waiting until it answers
-//! - `meter`: the CPU time that it used; `resident`: its memory
-//! - `facts`: what is disclosed about it; `line_diff`: how its configuration differs from the usual one
-//! - `front`: the accelerator in front of a server; `warm`: filling its cache
-//! - `memory_limit`: whether a limit on memory binds, seen before load
+//! - `managed_process`: a running program
+//! - `ready`: readiness checks
+//! - `meter`: CPU time; `resident`: memory
+//! - `facts`: disclosure; `line_diff`: differences from the default configuration
+//! - `reverse_proxy`: the accelerator in front of a server; `warm`: filling its cache
+//! - `memory_limit`: proof that a memory limit binds
 //! - `running`: all of it as one value
-//! - `listing`: what is installed
+//! - `listing`: installed servers
 
 mod account;
 mod certificate;
 mod choice;
 mod facts;
-mod front;
 mod launch;
 mod line_diff;
 mod listing;
-mod member;
+mod managed_process;
 mod memory_limit;
 mod meter;
 mod prepare;
 mod ready;
 mod resident;
+mod reverse_proxy;
 mod running;
 mod values;
 mod warm;
@@ -41,7 +41,7 @@ use std::time::Duration;
 
 use model::{FileSet, Gateway, GatewayKind};
 
-use crate::cgroup::Limits;
+use crate::cgroup::ResourceLimits;
 use crate::populate::{PopulateError, Populated};
 use crate::private_folder::FolderError;
 use crate::recipe::{GatewayRecipe, ProgramRecipe, Ready, Recipe, Reset, StartRecipe, StopRecipe, Transport};
@@ -53,69 +53,70 @@ pub use running::RunningSut;
 pub use values::{Origin, Values};
 pub use work_dir::{WorkDir, clean_stale, find_stale};
 
-/// What to bring up, and within which limits.
+/// A request to start a system under test, with its limits.
 #[derive(Debug)]
 pub struct SutRequest<'a> {
-    /// Which server.
+    /// The server.
     pub server: Server,
-    /// Where the run's own directory is made, for the file set and the server's files: a folder into which this user
-    /// alone can write, see [`crate::make_private_folder`].
+    /// Parent directory for the run's own directory, which holds the file set and the server's files: a
+    /// folder that only this user can write to, see [`crate::make_private_folder`].
     pub work_dir: PathBuf,
-    /// The file set that the server is given, and from which one file is asked for to see whether it is ready.
+    /// The file set of the server; one of its files is requested to check readiness.
     pub files: &'a FileSet,
-    /// The file set where it is in place, and kept afterwards; laid out in the run's own directory if `None`.
+    /// The file set already on disk, which is kept afterwards; created in the run's own directory if `None`.
     pub root: Option<Populated>,
-    /// What it may use at most.
-    pub limits: Limits,
+    /// Its resource limits.
+    pub limits: ResourceLimits,
     /// The port on 127.0.0.1; a free one if `None`.
     pub port: Option<u16>,
-    /// Where programs are looked for that a recipe names without a path, before the usual directories.
+    /// Search path for programs that a recipe names without a path, before the usual directories.
     pub search_path: Vec<PathBuf>,
     /// The profile of the recipe, such as `default`; the one for benchmarks if `None`.
     pub profile: Option<String>,
-    /// How requests travel.
+    /// The transport.
     pub transport: Transport,
-    /// How pages are made by a program, if any are.
+    /// The gateway, if any.
     pub gateway: Option<Gateway>,
-    /// Our own program, which some gateways run.
+    /// The path of Plimsoll itself, which some gateways run.
     pub program: PathBuf,
-    /// What stands in front of the server and takes its requests, within the same limits.
+    /// The accelerator in front of the server, within the same limits.
     pub accelerator: Option<Acceleration>,
 }
 
 /// An accelerator with its memory.
 #[derive(Debug, Clone)]
 pub struct Acceleration {
-    /// Which one.
+    /// Its recipe.
     pub recipe: Box<Recipe>,
-    /// How many bytes of the server's replies it may keep.
+    /// Maximum size of its cache, in bytes.
     pub cache_bytes: u64,
 }
 
 /// A kind of server.
 #[derive(Debug, Clone)]
 pub enum Server {
-    /// An installed one.
+    /// An installed server.
     Recipe(Box<Recipe>),
-    /// Our own program in another role. It announces its address on standard output and ends when its standard
-    /// input does. Its arguments may hold placeholders; with `{root}` among them it is given the file set.
+    /// Plimsoll itself in another role. It announces its address on standard output and ends when its
+    /// standard input does. Its arguments may contain placeholders; with `{root}` among them it is given the
+    /// file set.
     BuiltIn {
         /// The program.
         program: PathBuf,
         /// Its arguments.
         args: Vec<String>,
     },
-    /// An accelerator alone, in front of a server that is there already.
+    /// An accelerator alone, in front of a running server.
     Accelerator {
-        /// Which one, and its memory.
+        /// Its recipe and memory.
         accelerator: Acceleration,
-        /// Where that server answers.
+        /// Address of the origin server.
         origin: SocketAddr,
     },
 }
 
 impl Server {
-    /// Returns what is behind it, if that is all that is to be started.
+    /// Returns the origin server, if only an accelerator is to be started.
     fn origin(&self) -> Option<Origin> {
         match self {
             Server::Accelerator { accelerator, origin } => {
@@ -125,7 +126,7 @@ impl Server {
         }
     }
 
-    /// Returns the recipe by which the server is run.
+    /// Returns the recipe of the server.
     fn into_recipe(self) -> Recipe {
         match self {
             Server::Recipe(recipe) => *recipe,
@@ -149,7 +150,7 @@ impl Server {
                 settings: Default::default(),
                 status: None,
                 profiles: Default::default(),
-                // What its arguments say is up to whoever writes them.
+                // The author of the arguments decides what they need.
                 transports: Transport::ALL.map(|transport| (transport, String::new())).into(),
                 gateways: [(GatewayKind::Native, GatewayRecipe::default())].into(),
                 companions: Default::default(),
@@ -158,11 +159,11 @@ impl Server {
     }
 }
 
-/// Why a system under test could not be brought up or used.
+/// A system under test that could not be started or used.
 #[derive(Debug, thiserror::Error)]
 pub enum SutError {
-    /// None of the program's candidates exists.
-    #[error("{title} is not installed; looked for {tried}{}", install_hint(.install))]
+    /// None of the candidates for the program exists.
+    #[error("{title} is not installed; searched for {tried}{}", install_hint(.install))]
     NotInstalled {
         /// The server.
         title: String,
@@ -171,45 +172,45 @@ pub enum SutError {
         /// The command that installs it.
         install: Option<String>,
     },
-    /// The recipe does not have what was asked for.
+    /// The recipe does not have what was requested.
     #[error("{title} has no {what} `{asked}`; {}", has(.known))]
     Lacks {
         /// The server.
         title: String,
         /// `profile`, `transport` or `gateway`.
         what: &'static str,
-        /// What was asked for.
+        /// The requested name.
         asked: String,
-        /// What there is.
+        /// The available names.
         known: Vec<String>,
     },
-    /// No certificate could be made.
-    #[error("cannot make a certificate: {0}")]
+    /// No certificate could be created.
+    #[error("cannot create a certificate: {0}")]
     Certificate(#[from] rcgen::Error),
-    /// The file set could not be laid out.
+    /// The file set could not be created.
     #[error(transparent)]
     Populate(#[from] PopulateError),
-    /// The folder for work directories cannot be trusted.
+    /// The folder for work directories is not safe.
     #[error(transparent)]
     Folder(#[from] FolderError),
     /// A file or directory could not be used.
     #[error("{what} `{path}`: {source}")]
     File {
-        /// What it is for.
+        /// Its purpose.
         what: &'static str,
-        /// Where it is.
+        /// Its path.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// The port is in use, or may not be used.
-    #[error("port {port} on {address}: {source}\nhint: name another one, or none to have a free one chosen")]
+    /// The port is in use or not permitted.
+    #[error("port {port} on {address}: {source}\nhint: choose another port, or omit it to use a free one")]
     PortTaken {
-        /// Where.
+        /// The address.
         address: Ipv4Addr,
-        /// The port; 0 if any was asked for.
+        /// The port; 0 for any.
         port: u16,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// The program could not be started.
@@ -219,46 +220,46 @@ pub enum SutError {
         program: String,
         /// Its CPUs.
         cpus: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// It ran and did not answer in time.
+    /// It did not answer in time.
     #[error("{title} did not answer at {address} within {} s: {last}{log}", .waited.as_secs_f64())]
     NotReady {
         /// The server.
         title: String,
-        /// Where it should answer; empty if it was to say so and did not.
+        /// Its address; empty if it did not announce one.
         address: String,
-        /// How long was waited.
+        /// The waiting time.
         waited: Duration,
-        /// What the last attempt met.
+        /// The error of the last attempt.
         last: String,
-        /// The end of its log, on lines of its own.
+        /// The end of its log, on separate lines.
         log: String,
     },
-    /// An accelerator does not pass a file of the set on.
-    #[error("{title} does not pass `{path}` on: {why}")]
+    /// An accelerator does not forward a file of the set.
+    #[error("{title} does not serve `{path}`: {why}")]
     NotWarmed {
         /// The accelerator.
         title: String,
         /// The file.
         path: String,
-        /// What was seen.
+        /// The problem.
         why: String,
     },
-    /// A limit that was asked for does not hold, so what would be measured is not what was asked for.
+    /// A requested limit is not enforced, so that the result would not be the requested one.
     #[error(
-        "{title} cannot be held to its {limit}: {why}\n\
-         hint: run as root, or in a control group that is delegated to you; without `{option}` it runs unlimited"
+        "cannot enforce the {limit} of {title}: {why}\n\
+         hint: run as root, or in a delegated control group; without `{option}` the server runs unlimited"
     )]
     LimitNotHeld {
         /// The server.
         title: String,
-        /// The limit, and how much.
+        /// The limit, with its value.
         limit: String,
-        /// The option that asks for it.
+        /// The option that sets it.
         option: &'static str,
-        /// What the system says.
+        /// The system's error.
         why: String,
     },
     /// It ended.
@@ -267,7 +268,7 @@ pub enum SutError {
 }
 
 impl SutError {
-    /// Says that none of the candidates exists.
+    /// Creates the error that none of the candidates exists.
     pub(crate) fn not_installed(title: &str, find: &[String], install: Option<&str>) -> SutError {
         SutError::NotInstalled {
             title: title.to_owned(),
@@ -277,15 +278,15 @@ impl SutError {
     }
 }
 
-/// A system under test that ended by itself.
+/// A system under test that ended unexpectedly.
 #[derive(Debug, thiserror::Error)]
-#[error("{title} ended by itself: {status}{log}")]
+#[error("{title} ended unexpectedly: {status}{log}")]
 pub struct SutDied {
     /// The server.
     pub title: String,
-    /// How it ended: `exit status 1`, `signal 9`.
+    /// Its end: `exit status 1`, `signal 9`.
     pub status: String,
-    /// The end of its log, on lines of its own; may be empty.
+    /// The end of its log, on separate lines; may be empty.
     pub log: String,
 }
 
@@ -295,9 +296,12 @@ fn install_hint(install: &Option<String>) -> String {
 
 fn has(known: &[String]) -> String {
     match known {
-        [] => "there is none".to_owned(),
+        [] => "none are available".to_owned(),
         _ => {
-            format!("there are {}", known.iter().map(|one| format!("`{one}`")).collect::<Vec<_>>().join(", "))
+            format!(
+                "expected one of {}",
+                known.iter().map(|one| format!("`{one}`")).collect::<Vec<_>>().join(", ")
+            )
         }
     }
 }

@@ -1,4 +1,4 @@
-//! From a request to everything that a start needs: files in place, programs found.
+//! Preparation of a start: files in place, programs found.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::unix::fs::symlink;
@@ -9,9 +9,9 @@ use model::{Gateway, GatewayKind};
 use super::account::Account;
 use super::certificate::Certificate;
 use super::choice::Choice;
-use super::front::Front;
 use super::launch::{Launch, find_program, version_of};
-use super::member::{Listens, Member};
+use super::managed_process::{ListenAddress, ManagedProcess};
+use super::reverse_proxy::ReverseProxy;
 use super::values::{Origin, Parts, Values, workers_for};
 use super::work_dir::{WorkDir, clean_stale};
 use super::{Acceleration, SutError, SutRequest};
@@ -22,36 +22,36 @@ use crate::populate::{Populated, populate};
 use crate::private_folder::let_group_through;
 use crate::recipe::{CompanionRecipe, ConfigRecipe, Ready, Recipe, StartRecipe, StopRecipe, Transport};
 
-/// Where a server listens that has an accelerator in front of it: the secondary address of this machine, as the
-/// accelerator has the primary one.
+/// The address of a server behind an accelerator: the secondary address of this machine, as the accelerator
+/// has the primary one.
 const BEHIND: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 
-/// A system under test that is yet to be started.
+/// A system under test that has not been started.
 pub struct Prepared {
     pub recipe: Recipe,
     pub choice: Choice,
     pub values: Values,
     pub certificate: Option<Certificate>,
     pub populated: Option<Populated>,
-    pub server: Member,
-    /// What runs beside it, and where it is reached.
-    pub companions: Vec<(Member, Listens)>,
-    /// What stands in front of it.
-    pub front: Option<Front>,
+    pub server: ManagedProcess,
+    /// Its companions, with their addresses.
+    pub companions: Vec<(ManagedProcess, ListenAddress)>,
+    /// The accelerator in front of it.
+    pub proxy: Option<ReverseProxy>,
     pub work_dir: WorkDir,
 }
 
 impl Prepared {
-    /// Looks everything up, then makes the directory with all files.
+    /// Finds all programs, then creates the directory with all files.
     pub fn make(request: SutRequest) -> Result<Prepared, SutError> {
         let origin = request.server.origin();
         let recipe = request.server.into_recipe();
-        let in_front = request.accelerator.map(|accelerator| {
-            InFront::look_up(accelerator, request.transport, &request.program, &request.search_path)
+        let proxy_setup = request.accelerator.map(|accelerator| {
+            ReverseProxySetup::look_up(accelerator, request.transport, &request.program, &request.search_path)
         });
-        let in_front = in_front.transpose()?;
-        // What an accelerator and its server say to one another stays on this machine.
-        let transport = if in_front.is_some() { Transport::Plain } else { request.transport };
+        let proxy_setup = proxy_setup.transpose()?;
+        // Traffic between an accelerator and its server stays on this machine.
+        let transport = if proxy_setup.is_some() { Transport::Plain } else { request.transport };
         let choice = Choice::make(&recipe, request.profile.as_deref(), transport, request.gateway)?;
         let programs = Programs::find(&recipe, &choice, &request.program, &request.search_path)?;
         clean_stale(&request.work_dir);
@@ -59,7 +59,7 @@ impl Prepared {
         let limits = &request.limits;
         let n_cpus = if limits.cpus.is_empty() { available_cpus().len() } else { limits.cpus.len() };
         let root = request.root.as_ref().map(|populated| populated.directory.clone());
-        let (address, port) = place(&recipe, in_front.is_some(), request.port)?;
+        let (address, port) = place(&recipe, proxy_setup.is_some(), request.port)?;
         let mut values = Values {
             address,
             port,
@@ -77,7 +77,8 @@ impl Prepared {
             origin,
         };
         values.parts = parts(&choice, &values);
-        if takes_other_rights(&recipe, &choice) || in_front.as_ref().is_some_and(InFront::takes_other_rights)
+        if takes_other_rights(&recipe, &choice)
+            || proxy_setup.as_ref().is_some_and(ReverseProxySetup::takes_other_rights)
         {
             let_service_through(&values)?;
         }
@@ -87,7 +88,7 @@ impl Prepared {
             (true, Some(populated)) => Some(populated),
         };
         let cpus = request.limits.cpus;
-        let maker = MemberMaker { values: &values, work_dir: &work_dir, cpus: cpus.clone() };
+        let maker = ProcessBuilder { values: &values, work_dir: &work_dir, cpus: cpus.clone() };
         maker.make_directories(&recipe)?;
         let own_certificate = maker.certificate(&choice)?;
         if let Some((gateway, _)) = &choice.gateway {
@@ -98,39 +99,39 @@ impl Prepared {
         let companions = with_programs
             .map(|((name, companion), program)| maker.companion(name, companion, program))
             .collect::<Result<_, _>>()?;
-        let front = in_front.map(|one| one.prepare(&values, request.port, &work_dir, cpus)).transpose()?;
-        let (front, certificate) = match front {
-            Some((front, certificate)) => (Some(front), certificate),
+        let proxy = proxy_setup.map(|one| one.prepare(&values, request.port, &work_dir, cpus)).transpose()?;
+        let (proxy, certificate) = match proxy {
+            Some((proxy, certificate)) => (Some(proxy), certificate),
             None => (None, own_certificate),
         };
-        Ok(Prepared { recipe, choice, certificate, populated, server, companions, front, values, work_dir })
+        Ok(Prepared { recipe, choice, certificate, populated, server, companions, proxy, values, work_dir })
     }
 }
 
-/// What would be started.
+/// A start to be checked in advance.
 #[derive(Debug, Clone, Copy)]
 pub struct SutLookUp<'a> {
-    /// The server; `None` if that is our own program, which has everything.
+    /// The server; `None` for Plimsoll itself, which needs nothing.
     pub server: Option<&'a Recipe>,
-    /// What stands in front of it.
+    /// The accelerator in front of it.
     pub accelerator: Option<&'a Recipe>,
     /// The profile of the server's recipe; the one for benchmarks if `None`.
     pub profile: Option<&'a str>,
-    /// How requests travel to whichever of them takes them.
+    /// The transport of whichever of them receives requests.
     pub transport: Transport,
-    /// How pages are made by a program, if any are.
+    /// The gateway, if any.
     pub gateway: Option<Gateway>,
-    /// Our own program.
+    /// The path of Plimsoll itself.
     pub program: &'a Path,
-    /// Where programs are looked for, before the usual directories.
+    /// Search path for programs, before the usual directories.
     pub search_path: &'a [PathBuf],
 }
 
 impl SutLookUp<'_> {
-    /// Returns whether all programs are installed and the recipes have what is asked for; starts nothing.
+    /// Checks that all programs are installed and the recipes have what is requested; starts nothing.
     ///
     /// # Errors
-    /// The first thing that is missing.
+    /// The first missing item.
     pub fn check(&self) -> Result<(), SutError> {
         let transport = match self.accelerator {
             Some(recipe) => {
@@ -146,38 +147,38 @@ impl SutLookUp<'_> {
     }
 }
 
-/// An accelerator whose program was found.
-struct InFront {
+/// A reverse proxy whose program was found.
+struct ReverseProxySetup {
     recipe: Recipe,
     choice: Choice,
     program: PathBuf,
     cache_bytes: u64,
 }
 
-impl InFront {
+impl ReverseProxySetup {
     fn look_up(
         Acceleration { recipe, cache_bytes }: Acceleration,
         transport: Transport,
         plimsoll: &Path,
         search_path: &[PathBuf],
-    ) -> Result<InFront, SutError> {
+    ) -> Result<ReverseProxySetup, SutError> {
         let choice = Choice::make(&recipe, None, transport, None)?;
         let program = find_program(&recipe.title, &recipe.program, plimsoll, search_path)?;
-        Ok(InFront { recipe: *recipe, choice, program, cache_bytes })
+        Ok(ReverseProxySetup { recipe: *recipe, choice, program, cache_bytes })
     }
 
     fn takes_other_rights(&self) -> bool {
         takes_other_rights(&self.recipe, &self.choice)
     }
 
-    /// Gives it a directory of its own within the server's, and what that server is to be known by.
+    /// Creates its own directory within the server's, and the address of that server.
     fn prepare(
         self,
         server: &Values,
         port: Option<u16>,
         work_dir: &WorkDir,
         cpus: Vec<u32>,
-    ) -> Result<(Front, Option<Certificate>), SutError> {
+    ) -> Result<(ReverseProxy, Option<Certificate>), SutError> {
         let origin = SocketAddr::from((server.address, server.port));
         let mut values = Values {
             address: Ipv4Addr::LOCALHOST,
@@ -192,15 +193,15 @@ impl InFront {
         };
         values.parts = parts(&self.choice, &values);
         work_dir.make_directory(&values.work_dir)?;
-        let maker = MemberMaker { values: &values, work_dir, cpus };
+        let maker = ProcessBuilder { values: &values, work_dir, cpus };
         maker.make_directories(&self.recipe)?;
         let certificate = maker.certificate(&self.choice)?;
-        let member = maker.server(&self.recipe, &self.choice, self.program)?;
-        Ok((Front::new(self.recipe, self.choice, values, member), certificate))
+        let process = maker.server(&self.recipe, &self.choice, self.program)?;
+        Ok((ReverseProxy::new(self.recipe, self.choice, values, process), certificate))
     }
 }
 
-/// Where the programs are.
+/// The programs of the server and its companions.
 struct Programs {
     server: PathBuf,
     companions: Vec<PathBuf>,
@@ -224,20 +225,20 @@ impl Programs {
     }
 }
 
-/// Makes members with their files.
-struct MemberMaker<'a> {
+/// A builder of managed processes with their files.
+struct ProcessBuilder<'a> {
     values: &'a Values,
     work_dir: &'a WorkDir,
     cpus: Vec<u32>,
 }
 
-impl MemberMaker<'_> {
+impl ProcessBuilder<'_> {
     fn make_directories(&self, recipe: &Recipe) -> Result<(), SutError> {
         let mut directories = recipe.directories.iter().map(|name| self.values.work_dir.join(name));
         directories.try_for_each(|path| self.work_dir.make_directory(&path))
     }
 
-    /// Makes the certificate that clients are shown, if they are shown one here.
+    /// Creates the certificate shown to clients, if TLS ends here.
     fn certificate(&self, choice: &Choice) -> Result<Option<Certificate>, SutError> {
         match choice.transport.is_tls() {
             true => write_certificate(self.values, self.work_dir).map(Some),
@@ -245,20 +246,20 @@ impl MemberMaker<'_> {
         }
     }
 
-    fn server(&self, recipe: &Recipe, choice: &Choice, program: PathBuf) -> Result<Member, SutError> {
+    fn server(&self, recipe: &Recipe, choice: &Choice, program: PathBuf) -> Result<ManagedProcess, SutError> {
         let launch = Launch {
             announces: recipe.ready == Ready::Announced,
             ..self.launch(&program, &recipe.start, "output.log")
         };
         let version = version_of(&program, &recipe.program);
-        let mut member = Member::new(&recipe.title, version, launch, recipe.stop.clone());
-        member.logs.push(self.values.error_log());
+        let mut process = ManagedProcess::new(&recipe.title, version, launch, recipe.stop.clone());
+        process.logs.push(self.values.error_log());
         if let (Some(config), Some(text)) = (&recipe.config, &choice.config_text) {
-            member.config = Some(self.write_config(&config.file, text)?);
+            process.config = Some(self.write_config(&config.file, text)?);
         }
         let files = recipe.files.iter().map(|(name, text)| self.write_config(name, text));
-        member.files = files.collect::<Result<_, _>>()?;
-        Ok(member)
+        process.files = files.collect::<Result<_, _>>()?;
+        Ok(process)
     }
 
     fn companion(
@@ -266,19 +267,19 @@ impl MemberMaker<'_> {
         name: &str,
         recipe: &CompanionRecipe,
         program: PathBuf,
-    ) -> Result<(Member, Listens), SutError> {
-        let listens = Listens::parse(&self.values.fill(&recipe.listens));
+    ) -> Result<(ManagedProcess, ListenAddress), SutError> {
+        let listens = ListenAddress::parse(&self.values.fill(&recipe.listens));
         let mut launch = self.launch(&program, &recipe.start, &format!("{name}-output.log"));
         launch.inherited_socket = match &listens {
-            Listens::Unix(path) if recipe.inherits_socket => Some(path.clone()),
+            ListenAddress::Unix(path) if recipe.inherits_socket => Some(path.clone()),
             _ => None,
         };
         let version = version_of(&program, &recipe.program);
-        let mut member = Member::new(&recipe.title, version, launch, StopRecipe::default());
+        let mut process = ManagedProcess::new(&recipe.title, version, launch, StopRecipe::default());
         if let Some(ConfigRecipe { file, text }) = &recipe.config {
-            member.config = Some(self.write_config(file, text)?);
+            process.config = Some(self.write_config(file, text)?);
         }
-        Ok((member, listens))
+        Ok((process, listens))
     }
 
     fn launch(&self, program: &Path, start: &StartRecipe, log: &str) -> Launch {
@@ -302,7 +303,7 @@ impl MemberMaker<'_> {
     }
 }
 
-/// Returns the parts of the configuration that stand for what was asked for; other values are in them already.
+/// Returns the parts of the configuration that depend on the selection; other values are already replaced.
 pub fn parts(choice: &Choice, values: &Values) -> Parts {
     let gateway = choice.gateway.as_ref().map(|(_, recipe)| recipe);
     Parts {
@@ -337,14 +338,14 @@ fn write_page_programs(kind: GatewayKind, values: &Values, work_dir: &WorkDir) -
     }
 }
 
-/// Returns whether a server, or what runs beside it, takes the rights of the account for servers where we have root's.
+/// Returns whether a server, or a companion, drops root's rights in favor of the service account.
 fn takes_other_rights(recipe: &Recipe, choice: &Choice) -> bool {
     ["service_user", "service_gid"].iter().any(|account| {
         recipe.names(account) || choice.companions.iter().any(|(_, companion)| companion.names(account))
     })
 }
 
-/// Lets the account for servers come to the server's own directory and to its files.
+/// Gives the service account access to the server's own directory and its files.
 fn let_service_through(values: &Values) -> Result<(), SutError> {
     if !rustix::process::geteuid().is_root() {
         return Ok(());
@@ -362,11 +363,11 @@ fn config_file(recipe: &Recipe) -> String {
     recipe.config.as_ref().map(|config| config.file.clone()).unwrap_or_default()
 }
 
-/// Returns where a server listens. Behind an accelerator that is the secondary address, if its recipe leaves the choice
-/// to us, and a port that is known before the start.
+/// Returns the address that a server listens on. Behind an accelerator that is the secondary address, if its
+/// recipe leaves the choice to Plimsoll, and a port that is known before the start.
 ///
-/// One that announces its address chooses its port itself otherwise; else a free one is looked for. That the port is
-/// free is seen before the start: two servers that both share their port would share the load as well.
+/// A server that announces its address otherwise chooses its port itself; for others a free one is searched.
+/// The port is checked before the start: two servers that both share their port would share the load as well.
 fn place(recipe: &Recipe, is_behind: bool, asked: Option<u16>) -> Result<(Ipv4Addr, u16), SutError> {
     if is_behind {
         let address = if recipe.names("address") { BEHIND } else { Ipv4Addr::LOCALHOST };

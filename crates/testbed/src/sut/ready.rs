@@ -1,4 +1,4 @@
-//! Whether a server answers.
+//! Readiness checks of a server.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
@@ -13,10 +13,10 @@ use serde::Deserialize;
 
 use super::certificate::Certificate;
 
-/// The longest that one attempt may take.
+/// Time limit of one attempt.
 const ATTEMPT_MAX: Duration = Duration::from_secs(2);
 
-/// The longest status line that is read.
+/// Maximum length of a status line.
 const STATUS_LINE_BYTES_MAX: u64 = 512;
 
 /// The line by which a server announces itself.
@@ -30,14 +30,14 @@ struct ReadyAt {
     address: SocketAddr,
 }
 
-/// Reads a server's standard output on a thread of its own until it ends, so that the server never waits for us;
-/// the first announcement in it is sent on.
+/// Reads a server's standard output on a separate thread until it ends, so that the server never blocks;
+/// sends the first announcement.
 pub fn listen(output: ChildStdout) -> Receiver<SocketAddr> {
     let (sender, receiver) = sync_channel(1);
     std::thread::spawn(move || {
         let mut lines = BufReader::new(output).lines().map_while(Result::ok);
         if let Some(address) = lines.find_map(|line| announced(&line)) {
-            // Nobody waits any more if the server was given up in the meantime.
+            // The receiver is gone if the server was given up in the meantime.
             let _ = sender.send(address);
         }
         lines.for_each(drop);
@@ -45,12 +45,12 @@ pub fn listen(output: ChildStdout) -> Receiver<SocketAddr> {
     receiver
 }
 
-/// Returns the address that a line announces, if it does.
+/// Returns the address that a line announces, if any.
 fn announced(line: &str) -> Option<SocketAddr> {
     Some(serde_json::from_str::<Announcement>(line).ok()?.ready.address)
 }
 
-/// Connects; says what went wrong if that does not succeed.
+/// Connects; returns the problem on failure.
 pub fn connect(address: SocketAddr) -> Result<TcpStream, String> {
     let connect = || {
         let stream = TcpStream::connect_timeout(&address, ATTEMPT_MAX)?;
@@ -61,7 +61,7 @@ pub fn connect(address: SocketAddr) -> Result<TcpStream, String> {
     connect().map_err(|error: std::io::Error| error.to_string())
 }
 
-/// Connects over TLS; says what went wrong if that does not succeed.
+/// Connects over TLS; returns the problem on failure.
 pub fn connect_tls(
     address: SocketAddr,
     trusted: &Certificate,
@@ -69,7 +69,7 @@ pub fn connect_tls(
     Ok(StreamOwned::new(tls_client(trusted, &[])?, connect(address)?))
 }
 
-/// Asks for a file, over TLS if there is a certificate to trust; says what was answered if that is not status 200.
+/// Requests a file, over TLS if there is a certificate to trust; returns the answer if it is not status 200.
 pub fn get(address: SocketAddr, path: &str, trusted: Option<&Certificate>) -> Result<(), String> {
     let line = match trusted {
         None => exchange(connect(address)?, path),
@@ -82,8 +82,8 @@ pub fn get(address: SocketAddr, path: &str, trusted: Option<&Certificate>) -> Re
     }
 }
 
-/// Sends a request and returns the first line of the answer. It names a host, although HTTP/1.0 does not ask for one:
-/// a proxy passes it on to programs that do.
+/// Sends a request and returns the first line of the response. It includes a host, although HTTP/1.0 does not
+/// require one: a proxy forwards it to programs that do.
 fn exchange(mut stream: impl Read + Write, path: &str) -> std::io::Result<String> {
     stream.write_all(format!("GET {path} HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n").as_bytes())?;
     let mut line = Vec::new();
@@ -91,14 +91,14 @@ fn exchange(mut stream: impl Read + Write, path: &str) -> std::io::Result<String
     Ok(foreign_bytes(line.trim_ascii_end()))
 }
 
-/// Shakes hands and sees whether the server agrees to HTTP/2; says what went wrong if not.
+/// Performs a TLS handshake and checks that the server selects HTTP/2; returns the problem on failure.
 pub fn agree_http2(address: SocketAddr, trusted: &Certificate) -> Result<(), String> {
     let mut stream = connect(address)?;
     let mut client = tls_client(trusted, &[b"h2"])?;
     client.complete_io(&mut stream).map_err(|error| format!("TLS handshake: {error}"))?;
     match client.alpn_protocol() {
         Some(b"h2") => Ok(()),
-        _ => Err("it did not agree to HTTP/2 when TLS was set up".into()),
+        _ => Err("it did not select HTTP/2 in the TLS handshake".into()),
     }
 }
 
@@ -114,7 +114,7 @@ mod tests {
     use std::net::TcpListener;
 
     #[test]
-    fn only_an_announcement_is_taken_for_one() {
+    fn only_valid_announcements_are_accepted() {
         let address = announced(r#"{"ready": {"address": "127.0.0.1:4711", "more": 1}}"#);
         assert_eq!(address, Some("127.0.0.1:4711".parse().unwrap()));
         for line in ["", "listening", r#"{"ready": true}"#, r#"{"ready": {"address": "x"}}"#] {

@@ -1,22 +1,22 @@
-//! How much memory a system under test has resident.
+//! Resident memory of a system under test.
 
 use std::path::Path;
 
-use crate::system_file::read;
+use crate::kernel_file::read;
 
-/// What processes have resident, in bytes.
+/// Resident memory of processes, in bytes.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Shares {
-    /// Memory of their own.
+    /// Anonymous memory.
     anonymous: u64,
-    /// Pages of files, such as their programs.
+    /// File pages, such as programs.
     files: u64,
-    /// Memory that they share, and mapped files in memory.
+    /// Shared memory, and mapped files in memory.
     shared: u64,
 }
 
-/// Returns what processes have resident: their own memory, their share of the pages of files, and files in memory, of
-/// which their control group knows more than they: those that are not mapped. `None` if no process can be read.
+/// Returns the resident memory of processes: their anonymous memory, their share of file pages, and files in
+/// memory, of which only the control group knows those that are not mapped. `None` if no process can be read.
 ///
 /// Source: proc_pid_smaps(5), `smaps_rollup`; memory controller, `shmem` in `memory.stat`.
 pub fn resident_bytes(processes: &[u32], group: Option<&Path>) -> Option<u64> {
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_are_read_from_the_kernels_lines() {
+    fn memory_is_parsed_from_the_kernels_lines() {
         let text = "55d0-7ffd ---p 00000000 00:00 0    [rollup]\nRss:    1708 kB\nPss_Dirty:  116 kB\n\
                     Pss_Anon:   116 kB\nPss_File:   122 kB\nPss_Shmem:   3 kB\n";
         let expected = Shares { anonymous: 116 << 10, files: 122 << 10, shared: 3 << 10 };

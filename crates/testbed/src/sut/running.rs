@@ -1,4 +1,4 @@
-//! A system under test while it runs.
+//! A running system under test.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,69 +10,71 @@ use units::{Clock, Nanos, RealClock};
 
 use super::certificate::Certificate;
 use super::choice::Choice;
-use super::front::Front;
-use super::member::{Listens, Member, PAUSE};
+use super::managed_process::{ListenAddress, ManagedProcess, PAUSE};
 use super::memory_limit::{MemoryLimitProof, prove};
 use super::meter::Meter;
 use super::prepare::Prepared;
 use super::resident::resident_bytes;
+use super::reverse_proxy::ReverseProxy;
 use super::values::Values;
 use super::warm::fetch_all;
 use super::work_dir::WorkDir;
 use super::{SutDied, SutError, SutRequest, facts, ready};
-use crate::cgroup::{Controller, Group, Limits, NoGroup, members, memory_text};
-use crate::monitor::{PageUrl, StatusPage, WatchedSut};
+use crate::cgroup::{ControlGroup, ControlGroupError, Controller, ResourceLimits, members, memory_text};
+use crate::monitor::{MonitoredSut, PageUrl, StatusPage};
 use crate::page_cache::evict;
 use crate::populate::Populated;
 use crate::process::family_of;
 use crate::recipe::{Ready, Recipe, Reset, Transport};
 
-/// How long a server may take to answer after a restart.
+/// Time limit for a restart.
 const RESTART_MAX: Duration = Duration::from_secs(30);
 
-/// What is asked for to see whether pages are made by a program.
+/// Request that checks whether pages are generated.
 const PAGE_PROBE: &str = "/dyn?size=1";
 
-/// A server that was brought up. Dropping it ends it and all its processes, and removes its files and its group.
+/// A started server. Dropping it terminates all its processes, and removes its files and its group.
 #[derive(Debug)]
 pub struct RunningSut {
     pub(super) recipe: Recipe,
     pub(super) choice: Choice,
     pub(super) values: Values,
-    pub(super) asked: Limits,
+    pub(super) asked: ResourceLimits,
     pub(super) populated: Option<Populated>,
     pub(super) meter: Meter,
-    /// What the first warm-up showed of a limit on memory.
+    /// The result of the first warm-up under a memory limit.
     pub(super) memory_limit_proof: Option<MemoryLimitProof>,
     certificate: Option<Certificate>,
     address: SocketAddr,
     announcement: Option<Receiver<SocketAddr>>,
-    /// What is asked for to see whether the server is ready.
+    /// Path requested by readiness checks.
     probe_path: String,
     companions_ready: bool,
-    // Fields are dropped in this order: the group goes when its processes are gone, the files last.
-    pub(super) front: Option<Front>,
-    pub(super) server: Member,
-    pub(super) companions: Vec<(Member, Listens)>,
-    pub(super) group: Result<Group, NoGroup>,
+    // Fields are dropped in this order: the group after its processes, the files last.
+    pub(super) proxy: Option<ReverseProxy>,
+    pub(super) server: ManagedProcess,
+    pub(super) companions: Vec<(ManagedProcess, ListenAddress)>,
+    pub(super) group: Result<ControlGroup, ControlGroupError>,
     work_dir: WorkDir,
 }
 
 impl RunningSut {
-    /// Brings a server up: finds it, lays out the file set, writes its configuration, starts it within its limits.
-    /// It may not answer yet: see [`RunningSut::wait_ready`]. What killed runs left in the work directory goes.
+    /// Starts a server: finds it, creates the file set, writes its configuration, starts it within its
+    /// limits. It may not answer yet: see [`RunningSut::wait_ready`]. Leftovers of killed runs in the work
+    /// directory are removed.
     ///
-    /// A limit that cannot be held is no error: [`RunningSut::held`] lacks it then, and the facts say why.
+    /// A limit that cannot be enforced is not an error: [`RunningSut::held`] then lacks it, and the facts
+    /// give the reason.
     ///
     /// # Errors
-    /// If it is not installed, its recipe does not have what is asked for, or a directory, the file set or a process
-    /// could not be made.
+    /// It is not installed, its recipe does not have what is requested, or a directory, the file set or a
+    /// process could not be created.
     pub fn start(request: SutRequest) -> Result<RunningSut, SutError> {
         let (asked, files) = (request.limits.clone(), request.files);
         let prepared = Prepared::make(request)?;
-        let Prepared { recipe, choice, values, certificate, populated, server, companions, front, work_dir } =
+        let Prepared { recipe, choice, values, certificate, populated, server, companions, proxy, work_dir } =
             prepared;
-        let group = Group::create(&asked);
+        let group = ControlGroup::create(&asked);
         let mut sut = RunningSut {
             meter: Meter::new(group.as_ref().ok()),
             memory_limit_proof: None,
@@ -86,28 +88,28 @@ impl RunningSut {
             asked,
             populated,
             certificate,
-            front,
+            proxy,
             server,
             companions,
             group,
             work_dir,
         };
-        sut.start_members()?;
+        sut.start_processes()?;
         Ok(sut)
     }
 
-    /// Starts what runs beside the server, then the server, then what stands in front of it, unless that runs already.
-    fn start_members(&mut self) -> Result<(), SutError> {
+    /// Starts the companions, then the server, then the accelerator unless it is running.
+    fn start_processes(&mut self) -> Result<(), SutError> {
         let group = self.group.as_ref().ok();
         self.companions_ready = false;
-        let companions = self.companions.iter_mut().map(|(member, _)| member);
-        let front = self.front.as_mut().map(|front| &mut front.member);
+        let companions = self.companions.iter_mut().map(|(process, _)| process);
+        let proxy = self.proxy.as_mut().map(|proxy| &mut proxy.process);
         let mut leaders = Vec::new();
-        for member in companions.chain([&mut self.server]).chain(front) {
-            if member.pid().is_none() {
-                member.start(group)?;
+        for process in companions.chain([&mut self.server]).chain(proxy) {
+            if process.pid().is_none() {
+                process.start(group)?;
             }
-            leaders.extend(member.pid());
+            leaders.extend(process.pid());
             self.work_dir.note_leaders(&leaders);
         }
         self.announcement = self.server.output().map(ready::listen);
@@ -118,12 +120,12 @@ impl RunningSut {
     /// Waits until the server answers.
     ///
     /// # Errors
-    /// If it ends before, or does not answer within `timeout`.
+    /// It ends before, or does not answer within `timeout`.
     pub fn wait_ready(&mut self, timeout: Duration) -> Result<(), SutError> {
         self.wait_ready_unless(timeout, &AtomicBool::new(false))
     }
 
-    /// Waits likewise, but no longer when `stop` is set: whether the server answers is not known then.
+    /// Does the same, but stops waiting when `stop` is set: then it is unknown whether the server answers.
     ///
     /// # Errors
     /// As for [`RunningSut::wait_ready`].
@@ -158,19 +160,21 @@ impl RunningSut {
                     self.announcement = None;
                     Ok(())
                 }
-                Err(RecvTimeoutError::Timeout) => Err("it announced no address".into()),
-                Err(RecvTimeoutError::Disconnected) => Err("it closed its output without an address".into()),
+                Err(RecvTimeoutError::Timeout) => Err("it did not announce an address".into()),
+                Err(RecvTimeoutError::Disconnected) => {
+                    Err("it closed its output without announcing an address".into())
+                }
             },
         }?;
-        match &self.front {
-            Some(front) => self
-                .probe(front.address(), front.transport())
-                .map_err(|why| format!("{}: {why}", front.recipe.title)),
+        match &self.proxy {
+            Some(proxy) => self
+                .probe(proxy.address(), proxy.transport())
+                .map_err(|why| format!("{}: {why}", proxy.recipe.title)),
             None => Ok(()),
         }
     }
 
-    /// Asks for the file by which it is known that a server is ready.
+    /// Requests the file that shows whether a server is ready.
     fn probe(&self, address: SocketAddr, transport: Transport) -> Result<(), String> {
         let certificate = self.certificate.as_ref().filter(|_| transport.is_tls());
         match certificate {
@@ -184,30 +188,30 @@ impl RunningSut {
 
     fn not_ready(&self, waited: Duration, last: String) -> SutError {
         let title = self.recipe.title.clone();
-        let log = self.members().map(Member::log_end).collect();
+        let log = self.managed_processes().map(ManagedProcess::log_end).collect();
         SutError::NotReady { title, address: self.address.to_string(), waited, last, log }
     }
 
-    fn members(&self) -> impl Iterator<Item = &Member> {
-        let companions = self.companions.iter().map(|(member, _)| member);
-        let front = self.front.iter().map(|front| &front.member);
-        std::iter::once(&self.server).chain(companions).chain(front)
+    fn managed_processes(&self) -> impl Iterator<Item = &ManagedProcess> {
+        let companions = self.companions.iter().map(|(process, _)| process);
+        let proxy = self.proxy.iter().map(|proxy| &proxy.process);
+        std::iter::once(&self.server).chain(companions).chain(proxy)
     }
 
-    /// Returns where it answers, the accelerator if there is one; of a server that announces its address only after
-    /// [`RunningSut::wait_ready`].
+    /// Returns its address, that of the accelerator if there is one; for a server that announces its address
+    /// only after [`RunningSut::wait_ready`].
     pub fn addr(&self) -> SocketAddr {
-        self.front.as_ref().map_or(self.address, Front::address)
+        self.proxy.as_ref().map_or(self.address, ReverseProxy::address)
     }
 
-    /// Returns where the server itself answers, which differs if it has an accelerator in front of it.
+    /// Returns the address of the server itself, which differs behind an accelerator.
     pub(super) fn server_addr(&self) -> SocketAddr {
         self.address
     }
 
-    /// Returns how requests travel to it.
+    /// Returns its transport.
     pub(super) fn transport(&self) -> Transport {
-        self.front.as_ref().map_or(self.choice.transport, Front::transport)
+        self.proxy.as_ref().map_or(self.choice.transport, ReverseProxy::transport)
     }
 
     /// Returns the address as a URL.
@@ -215,16 +219,16 @@ impl RunningSut {
         format!("{}://{}/", self.transport().scheme(), self.addr())
     }
 
-    /// Asks an accelerator for every file once, so that it has a copy when load begins; asks a server alone likewise. The
-    /// requests are like those of the load: over HTTP/1.0, they name no host.
+    /// Requests every file once, so that an accelerator has it in its cache when load begins; works for a
+    /// server alone, too. The requests resemble those of the load: over HTTP/1.0, they send no host.
     ///
     /// # Errors
-    /// The first file that is not passed on.
+    /// The first file that is not served.
     pub fn warm(&mut self, files: &FileSet, is_http10: bool) -> Result<(), SutError> {
         self.warm_unless(files, is_http10, &AtomicBool::new(false))
     }
 
-    /// Asks likewise, but for no more files when `stop` is set.
+    /// Does the same, but requests no more files when `stop` is set.
     ///
     /// # Errors
     /// As for [`RunningSut::warm`].
@@ -235,20 +239,20 @@ impl RunningSut {
         stop: &AtomicBool,
     ) -> Result<(), SutError> {
         self.fetch(files, is_http10, stop)?;
-        if let Some(front) = &mut self.front {
-            front.n_warmed = files.files.len() as u64;
+        if let Some(proxy) = &mut self.proxy {
+            proxy.n_warmed = files.files.len() as u64;
         }
         Ok(())
     }
 
-    /// Takes the file set out of the page cache, then asks for its files until the server meets its limit on memory and
-    /// needs evicted pages again; requests are like those of the load. What is in memory already was charged to whoever
-    /// read it first, and would cost this server nothing. Ends early where `stop` is set.
+    /// Evicts the file set from the page cache, then requests its files until the server reaches its memory
+    /// limit and needs evicted pages again; requests resemble those of the load. Pages already in memory were
+    /// charged to whoever read them first, and would cost this server nothing. Ends early when `stop` is set.
     ///
-    /// Returns what was seen, the facts too say what was seen first. `None` if no limit on memory holds.
+    /// Returns the result; the facts contain the first one. `None` if no memory limit is enforced.
     ///
     /// # Errors
-    /// A file that cannot be read, or that the server does not pass on.
+    /// A file that cannot be read, or that the server does not serve.
     pub fn prove_memory_limit(
         &mut self,
         files: &FileSet,
@@ -267,14 +271,14 @@ impl RunningSut {
         let account = || group.memory();
         let fetch = |part: &FileSet| self.fetch(part, is_http10, stop);
         let proof = prove(limit, files, account, fetch, || stop.load(Ordering::Relaxed));
-        // A server that was killed for its memory says more than a connection that broke.
+        // A server that was killed for its memory is a better explanation than a broken connection.
         self.check_alive()?;
         let proof = proof?;
         self.memory_limit_proof = self.memory_limit_proof.or(proof);
         Ok(proof)
     }
 
-    /// Asks for files, one after another, as the load does: over HTTP/1.0, requests name no host.
+    /// Requests files, one after another, as the load does: over HTTP/1.0, without a host.
     fn fetch(&self, files: &FileSet, is_http10: bool, stop: &AtomicBool) -> Result<(), SutError> {
         let address = self.addr();
         let named = address.to_string();
@@ -283,33 +287,34 @@ impl RunningSut {
             None => fetch_all(files, host, stop, || ready::connect(address)),
             Some(certificate) => fetch_all(files, host, stop, || ready::connect_tls(address, certificate)),
         };
-        let title = || self.front.as_ref().map_or(&self.recipe, |front| &front.recipe).title.clone();
+        let title = || self.proxy.as_ref().map_or(&self.recipe, |proxy| &proxy.recipe).title.clone();
         warmed.map_err(|(path, why)| SutError::NotWarmed { title: title(), path, why })
     }
 
-    /// Returns the server's certificate (X.509, DER), which is signed by itself, so that a client can trust it and
-    /// no other; `None` without TLS.
+    /// Returns the server's self-signed certificate (X.509, DER), so that a client can trust it and no other;
+    /// `None` without TLS.
     pub fn certificate_der(&self) -> Option<&[u8]> {
         self.certificate.as_ref().map(|certificate| certificate.der.as_ref())
     }
 
-    /// Returns the limits to which the kernel holds the server by a control group.
-    pub fn held(&self) -> Limits {
-        self.group.as_ref().map(Group::held).unwrap_or_default()
+    /// Returns the limits that the kernel enforces by a control group.
+    pub fn held(&self) -> ResourceLimits {
+        self.group.as_ref().map(ControlGroup::enforced_limits).unwrap_or_default()
     }
 
-    /// Returns by what the limits of a controller are held, or why they are not.
-    pub(super) fn holding(&self, controller: Controller) -> String {
+    /// Describes how the limits of a controller are enforced, or why they are not.
+    pub(super) fn enforcement(&self, controller: Controller) -> String {
         match &self.group {
-            Ok(group) => group.holding(controller),
-            Err(why) => format!("not held: {why}"),
+            Ok(group) => group.enforcement(controller),
+            Err(why) => format!("not enforced: {why}"),
         }
     }
 
-    /// Checks that the limits on memory and disk hold that were asked for: they are what a run is about that names them.
+    /// Checks that requested limits on memory and disk are enforced, because a run that requests them is
+    /// about them.
     ///
     /// # Errors
-    /// The first that does not hold, and why.
+    /// The first that is not enforced, and the reason.
     pub fn require_limits(&self) -> Result<(), SutError> {
         let held = self.held();
         let memory = self.asked.memory.filter(|_| held.memory.is_none());
@@ -319,36 +324,37 @@ impl RunningSut {
         let disk = self.asked.disk.as_ref().filter(|_| held.disk.is_none());
         let disk = disk.map(|disk| (format!("disk limit of {disk}"), "--sut-disk", Controller::Blkio));
         let Some((limit, option, controller)) = memory.or(disk) else { return Ok(()) };
-        let why = self.holding(controller).trim_start_matches("not held: ").to_owned();
+        let why = self.enforcement(controller).trim_start_matches("not enforced: ").to_owned();
         Err(SutError::LimitNotHeld { title: self.recipe.title.clone(), limit, option, why })
     }
 
-    /// Returns the quota, in CPUs, to which the kernel holds the server; `None` if to none.
+    /// Returns the quota, in CPUs, that the kernel enforces; `None` without one.
     pub fn quota(&self) -> Option<f64> {
         self.held().quota
     }
 
-    /// Returns what all its processes have used since the start; `None` if that cannot be read. Costs some
-    /// microseconds with a control group, a look at every process of the machine without.
+    /// Returns the usage of all its processes since the start; `None` if it cannot be read. Costs some
+    /// microseconds with a control group, a scan of all processes of the machine without.
     pub fn usage(&self) -> Option<SutUse> {
         self.meter.read()
     }
 
-    /// Returns what a monitor has to know of it; of one that announces its address after [`RunningSut::wait_ready`].
-    pub fn watched(&self) -> WatchedSut {
+    /// Returns the data that a monitor needs; for a server that announces its address after
+    /// [`RunningSut::wait_ready`].
+    pub fn watched(&self) -> MonitoredSut {
         let ports = self.companions.iter().filter_map(|(_, listens)| match listens {
-            Listens::Tcp(address) => Some(address.port()),
-            Listens::Unix(_) => None,
+            ListenAddress::Tcp(address) => Some(address.port()),
+            ListenAddress::Unix(_) => None,
         });
-        WatchedSut {
-            group: self.group.as_ref().map(Group::places).unwrap_or_default(),
-            leaders: self.members().filter_map(Member::pid).collect(),
+        MonitoredSut {
+            group: self.group.as_ref().map(ControlGroup::controller_files).unwrap_or_default(),
+            leaders: self.managed_processes().filter_map(ManagedProcess::pid).collect(),
             ports: ports.chain([self.address.port(), self.addr().port()]).collect(),
             status: self.status_page(),
         }
     }
 
-    /// Returns the page on which the server tells how busy it is, where it is served without TLS.
+    /// Returns the status page of the server, if it is served without TLS.
     fn status_page(&self) -> Option<StatusPage> {
         let status = self.choice.status.as_ref().filter(|_| !self.choice.transport.is_tls())?;
         let url = PageUrl::parse(&format!("http://{}{}", self.address, status.path)).ok()?;
@@ -358,10 +364,10 @@ impl RunningSut {
         Some(StatusPage { kind: status.kind, url, connections_max })
     }
 
-    /// Puts the server into the state in which a load point begins, as its recipe says, and waits until it answers.
+    /// Resets the server for a load point, as its recipe says, and waits until it answers.
     ///
     /// # Errors
-    /// If it does not come up again.
+    /// It does not start again.
     pub fn reset(&mut self) -> Result<(), SutError> {
         self.check_alive()?;
         match self.recipe.reset {
@@ -373,31 +379,31 @@ impl RunningSut {
     fn restart(&mut self) -> Result<(), SutError> {
         let used = self.usage();
         self.end();
-        self.meter.keep(used, self.members().filter_map(Member::pid).collect());
-        // What a log of requests has grown to would take memory from the next load point.
+        self.meter.keep(used, self.managed_processes().filter_map(ManagedProcess::pid).collect());
+        // A large request log would take memory from the next load point.
         let _ = std::fs::remove_file(self.values.access_log());
-        self.start_members()?;
+        self.start_processes()?;
         self.wait_ready(RESTART_MAX)
     }
 
-    /// Ends the server first: what runs beside it may still have requests of its. What stands in front of it stays, and
-    /// keeps what it has.
+    /// Terminates the server first, because it may still have requests in its companions. The accelerator
+    /// keeps running, with its cache.
     fn end(&mut self) {
         self.server.end();
-        self.companions.iter_mut().for_each(|(member, _)| member.end());
-        if let (Ok(group), None) = (&self.group, &self.front) {
+        self.companions.iter_mut().for_each(|(process, _)| process.end());
+        if let (Ok(group), None) = (&self.group, &self.proxy) {
             group.kill();
         }
     }
 
-    /// Returns how much memory it has resident, files in memory included; `None` if that cannot be read.
+    /// Returns its resident memory, including files in memory; `None` if it cannot be read.
     pub fn resident_bytes(&self) -> Option<u64> {
-        let places = self.group.as_ref().map(Group::places).unwrap_or_default();
-        let group = places.iter().find(|place| place.controllers.contains(&Controller::Memory));
+        let files = self.group.as_ref().map(ControlGroup::controller_files).unwrap_or_default();
+        let group = files.iter().find(|place| place.controllers.contains(&Controller::Memory));
         resident_bytes(&self.processes(), group.map(|place| place.directory.as_path()))
     }
 
-    /// Returns the processes that run now.
+    /// Returns the ids of the running processes.
     fn processes(&self) -> Vec<u32> {
         let watched = self.watched();
         match watched.group_directory() {
@@ -406,20 +412,20 @@ impl RunningSut {
         }
     }
 
-    /// Returns what is to be disclosed about the server, its whole configuration included.
+    /// Returns the disclosure about the server, including its whole configuration.
     pub fn facts(&self) -> Vec<FactSection> {
         facts::sections(self)
     }
 
-    /// Returns whether the server, and all that belongs beside it, still runs.
+    /// Checks that the server, and everything beside it, is still running.
     ///
     /// # Errors
-    /// If one of them ended by itself: how, and the end of its logs.
+    /// One of them has ended; the error contains its exit status and the end of its logs.
     pub fn check_alive(&self) -> Result<(), SutDied> {
-        self.members().try_for_each(Member::check_alive)
+        self.managed_processes().try_for_each(ManagedProcess::check_alive)
     }
 
-    /// Ends the server and removes what was made for it; the same as dropping it.
+    /// Terminates the server and removes everything created for it; the same as dropping it.
     pub fn stop(self) {}
 }
 

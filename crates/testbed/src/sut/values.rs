@@ -1,4 +1,4 @@
-//! What the placeholders of a recipe stand for.
+//! The values of a recipe's placeholders.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -6,62 +6,63 @@ use std::path::PathBuf;
 use super::account::Account;
 use crate::recipe::placeholders;
 
-/// Length of the queue of connections that a server has not taken yet; the kernel cuts it to `net.core.somaxconn`.
+/// Accept backlog of a server; the kernel limits it to `net.core.somaxconn`.
 pub const BACKLOG: u32 = 65_535;
 
-/// More connections per worker than this only cost memory: there are not as many local ports.
+/// More connections per worker only cost memory: there are not as many local ports.
 const CONNECTIONS_MAX: u64 = 65_536;
 
-/// What the placeholders stand for in one start of a server.
+/// The values of the placeholders for one start of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Values {
-    /// Where it listens.
+    /// The address it listens on.
     pub address: Ipv4Addr,
-    /// Port there; 0 leaves the choice to a server that announces its address.
+    /// Its port; 0 leaves the choice to a server that announces its address.
     pub port: u16,
     /// The server's own directory.
     pub work_dir: PathBuf,
-    /// Where its files are.
+    /// The directory of its files.
     pub root: PathBuf,
     /// Name of its configuration file.
     pub config_file: String,
-    /// The user whose rights it has.
+    /// The user it runs as.
     pub user: String,
     /// Worker processes or threads that fit its allowance.
     pub workers: u32,
-    /// Files that it may open.
+    /// Limit on its open files.
     pub open_files: u64,
-    /// Whose rights it takes that must not have ours.
+    /// The service account for servers that refuse to run as root.
     pub service: Account,
-    /// What stands for `{listen}`, `{upstream}` and `{gateway}`: parts of the configuration, filled in.
+    /// The values of `{listen}`, `{upstream}` and `{gateway}`: parts of the configuration, with placeholders
+    /// replaced.
     pub parts: Parts,
     /// Workers of the gateway; 0 if there is none.
     pub gateway_workers: u32,
-    /// The port of a program behind the server.
+    /// The port of a companion.
     pub gateway_port: u16,
-    /// Our own program.
+    /// The path of Plimsoll itself.
     pub plimsoll: PathBuf,
-    /// Of an accelerator: the server behind it, and how many bytes of that one's replies it may keep.
+    /// For an accelerator: its origin server, and the maximum size of its cache in bytes.
     pub origin: Option<Origin>,
 }
 
-/// What an accelerator stands in front of.
+/// The origin server of an accelerator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Origin {
-    /// Where it answers.
+    /// Its address.
     pub address: SocketAddr,
-    /// How many bytes of its replies are kept at most.
+    /// Maximum number of bytes of its responses in the cache.
     pub cache_bytes: u64,
 }
 
-/// Parts of a configuration that depend on what was asked for.
+/// Parts of a configuration that depend on the selection.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Parts {
-    /// How it listens.
+    /// The listening sockets.
     pub listen: String,
-    /// The programs behind it.
+    /// The upstream servers.
     pub upstream: String,
-    /// Which pages they make.
+    /// The pages that they generate.
     pub gateway: String,
 }
 
@@ -106,12 +107,12 @@ impl Values {
         self.work_dir.join(&self.config_file)
     }
 
-    /// Returns the path of the server's own log of errors.
+    /// Returns the path of the server's error log.
     pub fn error_log(&self) -> PathBuf {
         self.work_dir.join("error.log")
     }
 
-    /// Returns the path of the server's log of requests.
+    /// Returns the path of the server's request log.
     pub fn access_log(&self) -> PathBuf {
         self.work_dir.join("access.log")
     }
@@ -126,23 +127,23 @@ impl Values {
         self.work_dir.join("key.pem")
     }
 
-    /// Returns the path of the socket of the program behind the server.
+    /// Returns the path of the Unix socket of the server's companion.
     pub fn gateway_socket(&self) -> PathBuf {
         self.work_dir.join("gateway.sock")
     }
 
-    /// Returns the directory of the programs that make pages.
+    /// Returns the directory of the page programs.
     pub fn gateway_dir(&self) -> PathBuf {
         self.work_dir.join("gateway")
     }
 
-    /// Returns the path of the CGI program. Its name tells our program what it is started for.
+    /// Returns the path of the CGI program. Its name selects Plimsoll's role.
     pub fn cgi_program(&self) -> PathBuf {
         self.gateway_dir().join("plimsoll-cgi")
     }
 
-    /// Returns what was chosen for this start alone, ports and folders, by the names of their placeholders. A port that
-    /// the server chooses itself is not among them.
+    /// Returns the values chosen for this start alone, ports and folders, by the names of their placeholders.
+    /// A port chosen by the server itself is not among them.
     pub fn of_this_start(&self) -> Vec<(&'static str, String)> {
         let port = |port: u16| (port != 0).then(|| port.to_string());
         let path = |path: &PathBuf| Some(path.to_string_lossy().into_owned()).filter(|path| !path.is_empty());
@@ -155,7 +156,7 @@ impl Values {
         chosen.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }
 
-    /// Returns a template with its placeholders replaced, each once: what a value brings along is left as it is.
+    /// Returns a template with its placeholders replaced, each once: braces in values are kept.
     pub fn fill(&self, template: &str) -> String {
         let mut filled = String::new();
         let mut rest = template;
@@ -209,7 +210,7 @@ impl Values {
     }
 }
 
-/// Returns how many workers fit an allowance: one per CPU that the quota leaves, begun ones included.
+/// Returns the number of workers for an allowance: one per CPU of the quota, rounded up.
 pub fn workers_for(cpus: usize, quota: Option<f64>) -> u32 {
     let allowance = quota.unwrap_or(cpus as f64).min(cpus as f64);
     (allowance.ceil() as u32).max(1)
@@ -245,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn an_accelerator_is_told_what_is_behind_it_and_how_much_of_that_it_may_keep() {
+    fn an_accelerator_gets_its_origin_and_cache_size() {
         let address = "127.0.0.2:8081".parse().unwrap();
         let values = Values { origin: Some(Origin { address, cache_bytes: 100_000_000 }), ..values() };
         let filled = values.fill("{origin} {origin_host} {origin_port} {cache_bytes} {cache_mib}");
@@ -266,7 +267,7 @@ mod tests {
         }
     }
 
-    /// All texts that a recipe's choice is filled into, as they are disclosed.
+    /// Returns all texts of a recipe's selection with placeholders replaced, as they are disclosed.
     fn filled(recipe: &Recipe, choice: &Choice, values: &Values) -> Vec<String> {
         let values = Values { parts: parts(choice, values), ..values.clone() };
         let started = |start: &StartRecipe| {
@@ -285,17 +286,17 @@ mod tests {
         templates.iter().map(|template| values.fill(template)).collect()
     }
 
-    /// Masks texts as a comparison does, by the values that the start wrote down.
-    fn masked(values: &Values, front: Option<u16>, texts: &[String]) -> Vec<String> {
+    /// Masks texts as a comparison does, by the values recorded at the start.
+    fn masked(values: &Values, proxy: Option<u16>, texts: &[String]) -> Vec<String> {
         let mut facts: Vec<Fact> =
             values.of_this_start().iter().map(|(name, value)| Fact::found(name, value)).collect();
-        facts.extend(front.map(|port| Fact::found("accelerator_port", &port.to_string())));
+        facts.extend(proxy.map(|port| Fact::found("accelerator_port", &port.to_string())));
         let testbed = Testbed { sections: vec![FactSection { title: RUN_VALUES.to_owned(), facts }] };
         let section = FactSection::new("Server configuration", []);
         texts.iter().map(|text| plain_value(&testbed, &section, &Fact::found("file", text))).collect()
     }
 
-    /// Two starts with nothing in common that a run chooses itself.
+    /// Returns two starts without any common value chosen by the run.
     fn starts() -> [Values; 2] {
         let start = |port, gateway_port, folder: &str| Values {
             port,
@@ -308,9 +309,9 @@ mod tests {
         [start(35_913, 35_914, "/dev/shm/p/1-0"), start(41_002, 59_001, "/run/q/4194304-17")]
     }
 
-    /// The reported case was lighttpd's `server.port`; any recipe may name what the run chose in any form.
+    /// The reported case was lighttpd's `server.port`; any recipe may use chosen values in any form.
     #[test]
-    fn every_recipe_filled_in_twice_is_the_same_once_masked() {
+    fn two_starts_of_a_recipe_are_equal_once_masked() {
         let mut n = 0;
         for (name, _) in BUILT_IN_RECIPES {
             let recipe = Recipe::load(name).unwrap();
@@ -336,22 +337,22 @@ mod tests {
     }
 
     #[test]
-    fn every_accelerator_filled_in_twice_is_the_same_once_masked() {
+    fn two_starts_of_an_accelerator_are_equal_once_masked() {
         for (name, _) in BUILT_IN_ACCELERATORS {
             let recipe = Recipe::load_accelerator(name).unwrap();
             for transport in recipe.transports() {
                 let choice = Choice::make(&recipe, None, transport, None).unwrap();
                 let of = |server: &Values, port: u16| {
                     let address = (Ipv4Addr::new(127, 0, 0, 2), server.port).into();
-                    let front = Values {
+                    let proxy = Values {
                         port,
                         work_dir: server.work_dir.join("accelerator"),
                         origin: Some(Origin { address, cache_bytes: 100_000_000 }),
                         ..server.clone()
                     };
                     (
-                        filled(&recipe, &choice, &front),
-                        masked(server, Some(port), &filled(&recipe, &choice, &front)),
+                        filled(&recipe, &choice, &proxy),
+                        masked(server, Some(port), &filled(&recipe, &choice, &proxy)),
                     )
                 };
                 let [one, other] = starts();
@@ -363,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn workers_follow_the_smaller_of_cpus_and_quota() {
+    fn workers_are_limited_by_cpus_and_quota() {
         for (cpus, quota, workers) in [
             (4, None, 4),
             (4, Some(0.25), 1),

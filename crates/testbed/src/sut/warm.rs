@@ -1,4 +1,4 @@
-//! Filling an accelerator's cache before load begins, so that every load point finds it in the same state.
+//! Cache warm-up of an accelerator before load begins, so that every load point finds it in the same state.
 
 use std::io::{Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use http1::{BodyReader, Parsed, RequestMethod, parse_final_response};
 use model::FileSet;
 
-/// How much of a reply is read at once.
+/// Size of one read of a response.
 const BUFFER_BYTES: usize = 256 * 1024;
 
-/// Asks for every file once, over connections from `connect` that are kept where the server keeps them. `host` is what
-/// the load will name: none over HTTP/1.0. No more are asked for when `stop` is set.
+/// Requests every file once, over connections from `connect`, which are reused if the server keeps them.
+/// `host` is the `Host` of the load: none over HTTP/1.0. Stops when `stop` is set.
 ///
 /// # Errors
-/// The first path that is not passed on with status 200, and what was seen.
+/// The first path that is not answered with status 200, and the problem.
 pub fn fetch_all<S: Read + Write>(
     files: &FileSet,
     host: Option<&str>,
@@ -33,7 +33,7 @@ pub fn fetch_all<S: Read + Write>(
     Ok(())
 }
 
-/// Asks for one file and reads the reply to its end; returns the connection if it can be used again.
+/// Requests one file and reads the response to its end; returns the connection if it can be reused.
 fn fetch<S: Read + Write>(
     mut stream: S,
     path: &str,
@@ -89,14 +89,14 @@ mod tests {
 
     use super::*;
 
-    /// A connection with the replies that it is going to get, and what was asked on it.
+    /// A connection with scripted responses that records its requests.
     struct Scripted<'a> {
         replies: &'a [u8],
         asked: &'a RefCell<String>,
     }
 
     impl Read for Scripted<'_> {
-        /// A byte at a time, so that heads and bodies come in pieces, and nothing before it was asked for.
+        /// Reads one byte at a time, so that heads and bodies arrive in pieces, and nothing before a request.
         fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
             let n = into.len().min(1);
             self.replies.read(&mut into[..n])
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn every_file_is_asked_for_on_as_few_connections_as_the_server_lets_us() {
+    fn every_file_is_requested_on_as_few_connections_as_possible() {
         let five = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n12345";
         let (warmed, asked) = warm(&[&five.repeat(2)], Some("h:1"));
         assert_eq!(warmed, Ok(()));
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_passed_on_is_named() {
+    fn failed_files_are_named() {
         let five = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n12345";
         for (connections, path, why) in [
             (&["HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n"][..], "/a", "status 502"),

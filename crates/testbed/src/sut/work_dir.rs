@@ -1,4 +1,4 @@
-//! The directory that one run has for itself, and what killed runs left behind.
+//! The private directory of a run, and cleanup after killed runs.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{ErrorKind, Write};
@@ -10,29 +10,29 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::SutError;
 use crate::cgroup;
+use crate::kernel_file;
+use crate::owned_resources::{OwnedResourceEntry, make_folder};
 use crate::private_folder::{check_private_folder, make_own_folder};
 use crate::process::ProcessStat;
-use crate::started::{Entry, make_folder};
-use crate::system_file;
 
 const PREFIX: &str = "plimsoll-sut-";
 const LOCK: &str = "lock";
 const LEADERS: &str = "leaders";
 
-/// A run's own directory. Its lock is held as long as the value lives, so that nobody else clears it up; the
-/// kernel lets go of the lock if the process dies. Dropping the value removes the directory.
+/// A run's own directory. Its lock is held as long as the value lives, so that no other process cleans it up;
+/// the kernel releases the lock if the process dies. Dropping the value removes the directory.
 #[derive(Debug)]
 pub struct WorkDir {
     path: PathBuf,
     _lock: File,
-    _entry: Entry,
+    _entry: OwnedResourceEntry,
 }
 
 impl WorkDir {
-    /// Makes a new directory in `base`, which is made if need be.
+    /// Creates a new directory in `base`, which is created if needed.
     ///
     /// # Errors
-    /// If it cannot be made, or others than this user can change what is in `base` or above it.
+    /// It cannot be created, or others can change `base` or its parents.
     pub fn create(base: &Path) -> Result<WorkDir, SutError> {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let base = make_own_folder(base)?;
@@ -40,48 +40,48 @@ impl WorkDir {
         let path = base.join(format!("{PREFIX}{}-{number}", std::process::id()));
         let failed = |source| SutError::File { what: "work directory", path: path.clone(), source };
         let entry = make_folder(&path).map_err(failed)?;
-        // Servers that give up root's rights must still come in, once they are let through `base`.
+        // Servers that drop root's rights must be able to enter, once they are let through `base`.
         fs::set_permissions(&path, Permissions::from_mode(0o755)).map_err(failed)?;
-        // It gets its name when it is held: in between, a clean-up would take the directory for a stale one.
+        // It is renamed after it is locked: in between, a cleanup would take the directory for a stale one.
         let unnamed = path.join("lock.new");
         let lock = File::create_new(&unnamed).map_err(failed)?;
         lock.lock().and_then(|()| fs::rename(&unnamed, path.join(LOCK))).map_err(failed)?;
         Ok(WorkDir { path, _lock: lock, _entry: entry })
     }
 
-    /// Returns where it is; absolute.
+    /// Returns its path; absolute.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes down which processes lead the server's ones, a line for each, so that they can be ended after we were
-    /// killed.
+    /// Records the leaders of the server's processes, one line each, so that they can be killed after this
+    /// process was killed.
     pub fn note_leaders(&self, pids: &[u32]) {
         let stats = pids.iter().filter_map(|pid| ProcessStat::of(*pid));
         let lines: String = stats.map(|stat| format!("{} {}\n", stat.pid, stat.start_ticks)).collect();
-        // Without the note a later clean-up leaves the processes alone, which is no reason to stop now.
+        // Without the record a later cleanup leaves the processes alone, which is no reason to stop now.
         let _ = fs::write(self.path.join(LEADERS), lines);
     }
 
     /// Writes a file.
     pub fn write(&self, path: &Path, text: &str) -> Result<(), SutError> {
         let written = File::create(path).and_then(|mut file| {
-            // Whatever the user's mask is: servers read it that may have given up our rights.
+            // Set regardless of the umask: servers that have dropped root's rights read it.
             file.set_permissions(Permissions::from_mode(0o644))?;
             file.write_all(text.as_bytes())
         });
         written.map_err(|source| SutError::File { what: "server file", path: path.to_owned(), source })
     }
 
-    /// Writes a file that only we may read, and servers that read it before they give up our rights.
+    /// Writes a file that only this user may read, and servers before they drop root's rights.
     pub fn write_secret(&self, path: &Path, text: &str) -> Result<(), SutError> {
         let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
         let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
         written.map_err(|source| SutError::File { what: "secret file", path: path.to_owned(), source })
     }
 
-    /// Makes a directory below, with those above it. The run's own is never made again: it may have been removed for an end
-    /// at once.
+    /// Creates a subdirectory and its parents. The run's own directory is never created again: an immediate
+    /// exit may have removed it.
     pub fn make_directory(&self, path: &Path) -> Result<(), SutError> {
         let below = path.strip_prefix(&self.path).unwrap_or(path);
         let mut made = self.path.clone();
@@ -91,7 +91,7 @@ impl WorkDir {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
                 created => created,
             };
-            // Whatever the user's mask is: servers read it that may have given up our rights.
+            // Set regardless of the umask: servers that have dropped root's rights read it.
             created.and_then(|()| fs::set_permissions(&made, Permissions::from_mode(0o755))).map_err(
                 |source| SutError::File { what: "server directory", path: path.to_owned(), source },
             )?;
@@ -102,17 +102,17 @@ impl WorkDir {
 
 impl Drop for WorkDir {
     fn drop(&mut self) {
-        // What cannot be removed now is found by the next run.
+        // Leftovers that cannot be removed now are found by the next run.
         let _ = fs::remove_dir_all(&self.path);
     }
 }
 
-/// Returns what killed runs left behind: work directories in `base` and control groups.
+/// Returns the leftovers of killed runs: work directories in `base` and control groups.
 pub fn find_stale(base: &Path) -> Vec<PathBuf> {
     stale_directories(base).into_iter().map(|(path, _)| path).chain(cgroup::stale()).collect()
 }
 
-/// Ends and removes what killed runs left behind; returns what it was.
+/// Removes the leftovers of killed runs, terminating their processes; returns what was removed.
 pub fn clean_stale(base: &Path) -> Vec<PathBuf> {
     let groups = cgroup::stale();
     cgroup::remove_stale(&groups);
@@ -127,10 +127,10 @@ pub fn clean_stale(base: &Path) -> Vec<PathBuf> {
     cleaned
 }
 
-/// Returns directories whose lock nobody holds, with the lock, so that two clean-ups do not meet; and those that have none
-/// and whose maker is gone.
+/// Returns directories whose lock is free, with the lock, so that two cleanups do not collide; and those
+/// without a lock whose creator is gone.
 fn stale_directories(base: &Path) -> Vec<(PathBuf, Option<File>)> {
-    // What others wrote there must not say which processes are killed.
+    // Records written by other users must not decide which processes are killed.
     if check_private_folder(base).is_err() {
         return Vec::new();
     }
@@ -140,11 +140,11 @@ fn stale_directories(base: &Path) -> Vec<(PathBuf, Option<File>)> {
     directories.filter_map(|path| Some((path.clone(), stale_lock(&path)?))).collect()
 }
 
-/// Returns the lock of a directory that is stale, if it has one; `None` if the directory is in use.
+/// Returns the lock of a stale directory, if it has one; `None` if the directory is in use.
 fn stale_lock(directory: &Path) -> Option<Option<File>> {
     match File::open(directory.join(LOCK)) {
         Ok(lock) => lock.try_lock().ok().map(|()| Some(lock)),
-        // Killed before it had one, or about to have one.
+        // Its process was killed before creating the lock, or is about to create it.
         Err(error) if error.kind() == ErrorKind::NotFound => {
             let name = directory.file_name()?.to_str()?;
             let (maker, _) = name.strip_prefix(PREFIX)?.split_once('-')?;
@@ -154,9 +154,9 @@ fn stale_lock(directory: &Path) -> Option<Option<File>> {
     }
 }
 
-/// Kills the process groups of a run that was killed, if their leaders are still the ones that were noted.
+/// Kills the process groups of a killed run, if their leaders are still the recorded ones.
 fn kill_leftover(directory: &Path) {
-    let notes = system_file::read(directory.join(LEADERS)).unwrap_or_default();
+    let notes = kernel_file::read(directory.join(LEADERS)).unwrap_or_default();
     for (pid, start) in notes.lines().filter_map(|line| line.split_once(' ')) {
         let (Ok(pid), Ok(start)) = (pid.parse::<u32>(), start.parse::<u64>()) else { continue };
         let is_the_same =
@@ -174,7 +174,7 @@ mod tests {
     use std::process::{Command, Stdio};
 
     #[test]
-    fn a_directory_is_in_use_while_its_value_lives_and_gone_afterwards() {
+    fn a_directory_is_in_use_while_its_value_lives_and_removed_afterwards() {
         let base = tempfile::tempdir().unwrap();
         let work_dir = WorkDir::create(base.path()).unwrap();
         assert!(stale_directories(base.path()).is_empty());
@@ -183,10 +183,10 @@ mod tests {
         assert!(!path.exists());
     }
 
-    /// Goal: a kill between the making of the directory and of its lock. No process has the first number: the kernel's
-    /// highest is 2²² = 4194304.
+    /// Goal: a run killed between the creation of the directory and of its lock. No process has the first id:
+    /// the kernel's maximum is 2²² = 4194304.
     #[test]
-    fn a_directory_without_a_lock_is_stale_when_its_maker_is_gone() {
+    fn a_directory_without_a_lock_is_stale_when_its_creator_is_gone() {
         let base = tempfile::tempdir().unwrap();
         let left = base.path().join(format!("{PREFIX}4194305-0"));
         let young = base.path().join(format!("{PREFIX}{}-7", std::process::id()));
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn directories_are_made_below_the_runs_own_which_is_not_made_again() {
+    fn subdirectories_are_created_but_the_runs_own_directory_is_not_recreated() {
         let base = tempfile::tempdir().unwrap();
         let work_dir = WorkDir::create(base.path()).unwrap();
         let deep = work_dir.path().join("accelerator/etc");
@@ -209,8 +209,8 @@ mod tests {
         assert!(!work_dir.path().exists());
     }
 
-    /// Goal: after a `kill -9` of ours the server and its files go with the next start. A directory without a
-    /// holder of its lock is what such a run leaves.
+    /// Goal: after a `kill -9` of Plimsoll the next start removes the server and its files. Such a run leaves
+    /// a directory with a free lock.
     #[test]
     fn a_killed_run_is_cleaned_up_with_its_server() {
         let base = tempfile::tempdir().unwrap();
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_only_has_the_number_of_the_leader_is_left_alone() {
+    fn a_process_that_reuses_the_leaders_id_is_left_alone() {
         let base = tempfile::tempdir().unwrap();
         let left = base.path().join(format!("{PREFIX}4194305-0"));
         fs::create_dir(&left).unwrap();

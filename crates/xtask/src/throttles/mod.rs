@@ -175,7 +175,7 @@ fn attempt(throttle: &Throttle, plimsoll: &Path, changes: &[&str]) -> Result<Tri
     command.arg("--out").arg(folder.path().join("run.plim"));
     let output = command.output().with_context(|| format!("cannot start `{}`", line(&command)))?;
     let said = String::from_utf8_lossy(&output.stderr);
-    if said.contains("server not limited") || said.contains("cannot be held to its") {
+    if said.contains("server not limited") || said.contains("cannot enforce the") {
         return Ok(Tried {
             named: LEFT_OUT.to_owned(),
             evidence: said.into_owned(),

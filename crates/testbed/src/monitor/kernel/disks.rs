@@ -1,15 +1,15 @@
-//! `/proc/diskstats`: whole disks, and what is made of them.
+//! `/proc/diskstats`: whole disks, and devices built from them.
 
 use model::{Counter, Reading};
 
-/// The kernel counts sectors of this size, whatever the device has.
+/// The sector size in which the kernel counts, whatever the device has.
 ///
 /// Source: Linux, Documentation/block/stat.rst.
 const SECTOR_BYTES: u64 = 512;
 
 const MICROS_PER_MILLI: u64 = 1000;
 
-/// The columns after a device's name, and by what they are multiplied.
+/// The columns after a device's name, with their factors.
 ///
 /// Source: Linux, Documentation/admin-guide/iostats.rst, fields 1, 3, 4, 5, 7, 8, 10, 11.
 const COLUMNS: [(usize, Counter, u64); 8] = [
@@ -23,8 +23,8 @@ const COLUMNS: [(usize, Counter, u64); 8] = [
     (10, Counter::DiskQueueTime, MICROS_PER_MILLI),
 ];
 
-/// Reads `diskstats`. Left out are partitions, whose disk is counted, memory that poses as a disk, and what was never
-/// used, such as the loop devices that wait for a file.
+/// Parses `diskstats`. Left out are partitions, whose disk is counted, memory-backed disks, and devices that
+/// were never used, such as free loop devices.
 pub fn parse(text: &str, into: &mut Vec<Reading>) {
     let mut disk = "";
     for line in text.lines() {
@@ -50,7 +50,7 @@ fn is_memory(name: &str) -> bool {
     name.starts_with("ram") || name.starts_with("zram")
 }
 
-/// Tells whether a name is that of a partition: `sda1` of `sda`, `nvme0n1p1` of `nvme0n1`.
+/// Returns whether a name is that of a partition: `sda1` of `sda`, `nvme0n1p1` of `nvme0n1`.
 pub fn is_partition(name: &str, disk: &str) -> bool {
     let Some(rest) = name.strip_prefix(disk).filter(|_| !disk.is_empty()) else { return false };
     let number =
@@ -65,7 +65,7 @@ mod tests {
     use Counter::*;
 
     #[test]
-    fn whole_disks_that_were_used_are_read() {
+    fn used_whole_disks_are_parsed() {
         let text = "   1       0 ram0 5 0 5 5 0 0 0 0 0 5 5 0 0 0 0 0 0\n\
                     \x20  7       0 loop0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n\
                     \x20254       0 vda 6485068 251498 303240018 11212003 756894 601168 247182544 1832333 2 526584 13153637 476653 40 192809720 96762 112562 12537\n\
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn partitions_are_told_from_disks_by_their_names() {
+    fn partitions_are_recognized_by_name() {
         for (name, disk, expected) in [
             ("sda1", "sda", true),
             ("nvme0n1p2", "nvme0n1", true),

@@ -1,13 +1,13 @@
-//! What a control group tells about its processes, those that have ended included.
+//! Counters of a control group, which include ended processes.
 
 use model::{Counter, Reading};
 
 use super::text::{keyed_counters, ticks_to_micros};
 use super::{Parse, memory, pressure};
 use crate::cgroup::Controller;
-use crate::system_file::keyed_number;
+use crate::kernel_file::keyed_number;
 
-/// No limit, as version 1 writes it: more bytes than any machine has.
+/// The value of version 1 for "no limit": more bytes than any machine has.
 const NO_LIMIT_BYTES: u64 = 1 << 62;
 
 const NANOS_PER_MICRO: u64 = 1000;
@@ -23,7 +23,7 @@ pub const V1_FILES: &[(Controller, &str, Parse)] = &[
     (Controller::Memory, "memory.stat", parse_memory_stat),
     (Controller::Blkio, "blkio.throttle.io_service_bytes", parse_io_bytes),
     (Controller::Blkio, "blkio.throttle.io_serviced", parse_io_counts),
-    // Only with the BFQ scheduler, and only where its debugging was built in.
+    // Available only with the BFQ scheduler built with debugging.
     (Controller::Blkio, "blkio.bfq.io_wait_time", parse_io_wait),
 ];
 
@@ -55,18 +55,18 @@ fn parse_modes(text: &str, into: &mut Vec<Reading>) {
     );
 }
 
-/// What both versions call the periods of a quota.
+/// Keys of quota periods, the same in both versions.
 const PERIODS: [(&str, Counter); 2] =
     [("nr_periods", Counter::SutPeriods), ("nr_throttled", Counter::SutThrottledPeriods)];
 
-/// Version 1, `cpu.stat`: the time in ns, summed over the CPUs on which the group was held back.
+/// Version 1, `cpu.stat`: the throttled time in ns, summed over the CPUs.
 fn parse_throttling(text: &str, into: &mut Vec<Reading>) {
     keyed_counters(text, &PERIODS, 1, into);
     let nanos = keyed_number(text, "throttled_time");
     into.extend(nanos.map(|nanos| Reading::new(Counter::SutThrottled, nanos / NANOS_PER_MICRO)));
 }
 
-/// Version 2, `cpu.stat`: µs. What belongs to a quota is there only with the controller.
+/// Version 2, `cpu.stat`: µs. The lines about a quota exist only with the controller.
 fn parse_cpu(text: &str, into: &mut Vec<Reading>) {
     let times = [
         ("usage_usec", Counter::SutCpu),
@@ -82,7 +82,7 @@ fn parse_memory(text: &str, into: &mut Vec<Reading>) {
     one_number(text, Counter::SutMemory, |bytes| bytes, into);
 }
 
-/// Reads a limit on memory: version 2 says `max` where there is none, version 1 names a number that means it.
+/// Parses a memory limit: version 2 writes `max` for none, version 1 a huge number.
 fn parse_memory_max(text: &str, into: &mut Vec<Reading>) {
     let bytes = text.trim().parse::<u64>().ok().filter(|bytes| *bytes < NO_LIMIT_BYTES);
     into.extend(bytes.map(|bytes| Reading::new(Counter::SutMemoryMax, bytes)));
@@ -96,7 +96,7 @@ fn parse_memory_events(text: &str, into: &mut Vec<Reading>) {
     keyed_counters(text, &[("max", Counter::SutMemoryHits)], 1, into);
 }
 
-/// Both versions, `memory.stat`: pages, those of groups below in lines of their own.
+/// Both versions, `memory.stat`: pages; child groups have separate lines.
 fn parse_memory_stat(text: &str, into: &mut Vec<Reading>) {
     memory::refaults(text, Counter::SutRefaults, into);
     keyed_counters(text, &[("pgmajfault", Counter::SutMajorFaults)], 1, into);
@@ -108,13 +108,13 @@ fn parse_io_bytes(text: &str, into: &mut Vec<Reading>) {
     into.push(Reading::new(Counter::SutWriteBytes, sum_of(text, "Write")));
 }
 
-/// Version 1: the same with the number of operations.
+/// Version 1: the number of operations in the same form.
 fn parse_io_counts(text: &str, into: &mut Vec<Reading>) {
     into.push(Reading::new(Counter::SutReads, sum_of(text, "Read")));
     into.push(Reading::new(Counter::SutWrites, sum_of(text, "Write")));
 }
 
-/// Version 1: the same in ns.
+/// Version 1: the wait time in ns in the same form.
 fn parse_io_wait(text: &str, into: &mut Vec<Reading>) {
     let nanos = sum_of(text, "Read").saturating_add(sum_of(text, "Write"));
     into.push(Reading::new(Counter::SutIoWait, nanos / NANOS_PER_MICRO));
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_are_summed_and_sums_are_not() {
+    fn devices_are_summed_and_totals_ignored() {
         let text = "254:0 Read 2097152\n254:0 Write 10\n254:0 Sync 2097152\n254:0 Total 2097162\n\
                     8:0 Read 4096\n8:0 Write 30\nTotal 2101288\n";
         check(parse_io_bytes, text, &[(SutReadBytes, "", 2_101_248), (SutWriteBytes, "", 40)]);

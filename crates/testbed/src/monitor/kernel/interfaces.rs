@@ -1,8 +1,8 @@
-//! `/proc/net/dev`: traffic by network interface. Also the speed of a link.
+//! `/proc/net/dev`: traffic by network interface. Also link speeds.
 
 use model::{Counter, Reading};
 
-/// Reads `net/dev`: after the name eight columns of what was received, then eight of what was sent.
+/// Parses `net/dev`: after the name eight receive columns, then eight transmit columns.
 ///
 /// Interfaces that never had any traffic are left out.
 pub fn parse(text: &str, into: &mut Vec<Reading>) {
@@ -42,7 +42,7 @@ pub fn parse(text: &str, into: &mut Vec<Reading>) {
     }
 }
 
-/// Reads `speed` of one interface: Mbit/s; −1, or an error, where it has none.
+/// Parses `speed` of one interface: Mbit/s; −1, or an error, if it has none.
 pub fn parse_speed(interface: &str, text: &str, into: &mut Vec<Reading>) {
     let mbits = text.trim().parse::<u64>().ok().filter(|mbits| *mbits != 0);
     into.extend(
@@ -62,7 +62,7 @@ Inter-|   Receive                                                |  Transmit
 ";
 
     #[test]
-    fn both_directions_are_read_and_their_faults_added() {
+    fn both_directions_are_parsed_and_their_errors_added() {
         let text = format!(
             "{HEAD}    lo: 1000 10    0 5    0     0          0         0 1000 10    0    0    0     0       0          0\n\
              \x20 ifb0:       0       0    0    0    0     0          0         0        0       0    0    0    0     0       0          0\n\

@@ -1,10 +1,10 @@
-//! `/proc/meminfo` and `/proc/vmstat`: what memory is used for, and what had to go to disks and come back.
+//! `/proc/meminfo` and `/proc/vmstat`: memory use, paging and refaults.
 
 use model::{Counter, Reading};
 
 use super::text::{keyed, keyed_counters};
 
-/// Both files count in units of this where they count bytes.
+/// The unit of both files where they count bytes.
 const KB: u64 = 1024;
 
 /// Lines of `meminfo`.
@@ -22,7 +22,7 @@ const PAGED: [(&str, Counter); 2] = [("pgpgin", Counter::PagedIn), ("pgpgout", C
 const PAGES: [(&str, Counter); 3] =
     [("pswpin", Counter::SwappedIn), ("pswpout", Counter::SwappedOut), ("pgmajfault", Counter::MajorFaults)];
 
-/// Reads `meminfo`.
+/// Parses `meminfo`.
 pub fn parse(text: &str, into: &mut Vec<Reading>) {
     keyed_counters(text, &SIZES, KB, into);
     let size = |wanted: &str| keyed(text).find(|(key, _)| *key == wanted).map(|(_, number)| number);
@@ -31,15 +31,15 @@ pub fn parse(text: &str, into: &mut Vec<Reading>) {
     }
 }
 
-/// Reads `vmstat`.
+/// Parses `vmstat`.
 pub fn parse_paging(text: &str, into: &mut Vec<Reading>) {
     keyed_counters(text, &PAGED, KB, into);
     keyed_counters(text, &PAGES, 1, into);
     refaults(text, Counter::Refaults, into);
 }
 
-/// Reads how many pages came back, which `vmstat` and `memory.stat` of a control group tell alike: in one line up to
-/// Linux 5.8, afterwards in one for pages of files and one for others.
+/// Parses refaults, which `vmstat` and `memory.stat` of a control group report alike: in one line before
+/// Linux 5.9, since then in one for file pages and one for others.
 pub fn refaults(text: &str, counter: Counter, into: &mut Vec<Reading>) {
     let lines = keyed(text).filter(|(key, _)| {
         matches!(*key, "workingset_refault" | "workingset_refault_file" | "workingset_refault_anon")
@@ -55,7 +55,7 @@ mod tests {
     use Counter::*;
 
     #[test]
-    fn sizes_are_in_bytes_and_swap_is_what_is_used() {
+    fn sizes_are_in_bytes_and_swap_counts_used_space() {
         let text = "MemTotal:       16372008 kB\nMemFree:         1000000 kB\nMemAvailable:   14000000 kB\n\
                     Buffers:          123456 kB\nCached:          2000000 kB\nSwapCached:            8 kB\n\
                     SwapTotal:       1048576 kB\nSwapFree:        1048476 kB\nDirty:               300 kB\n\

@@ -1,16 +1,17 @@
-//! The kernel files that are read every second, on this machine and on others, and what reads the text of each.
+//! The kernel files that are read every second, on this machine and on others, and their parsers.
 //!
-//! The parsers are our own: the `procfs` crate lacks `net/netstat`, `net/sockstat` and control groups, makes tables
-//! of hundreds of entries for the ten that are wanted, and its types would still have to be turned into readings.
+//! The parsers are part of this crate: the `procfs` crate lacks `net/netstat`, `net/sockstat` and control
+//! groups, builds tables of hundreds of entries of which ten are needed, and its types would still have to be
+//! converted into readings.
 //!
-//! - `text`: lines as they recur
-//! - `processor`: CPU time, switches, interrupts, the run queue
-//! - `pressure`: time lost by waiting for CPUs, memory, disks
-//! - `memory`: what is free, paging
+//! - `text`: common line formats
+//! - `processor`: CPU time, context switches, interrupts, the run queue
+//! - `pressure`: pressure stall information (PSI) of CPUs, memory, disks
+//! - `memory`: memory use, paging
 //! - `disks`: block devices
-//! - `interfaces`: the network's
+//! - `interfaces`: network interfaces
 //! - `tcp`: connections, retransmissions, overflows
-//! - `group`: what a control group tells about its processes
+//! - `group`: counters of a control group
 
 pub mod disks;
 pub mod group;
@@ -23,12 +24,12 @@ pub mod text;
 
 use model::{Counter, Reading};
 
-/// Reads the text of a kernel file and appends what it understands; survives any text.
+/// A parser that appends the counters it finds in the text of a kernel file; accepts any text.
 pub type Parse = fn(text: &str, into: &mut Vec<Reading>);
 
-/// The files that every Linux machine has, and what reads each. None is there in all versions and configurations.
+/// The files of every Linux machine, with their parsers. No file exists in all versions and configurations.
 ///
-/// What is below `net` belongs to the network namespace of the thread that opens the file.
+/// Files below `net` belong to the network namespace of the thread that opens the file.
 pub const PROC_FILES: &[(&str, Parse)] = &[
     ("/proc/stat", processor::parse),
     ("/proc/pressure/cpu", pressure::parse_cpu),
@@ -44,7 +45,7 @@ pub const PROC_FILES: &[(&str, Parse)] = &[
     ("/proc/sys/fs/file-nr", parse_open_files),
 ];
 
-/// Reads `file-nr`: files that have been allocated, of those unused, the limit.
+/// Parses `file-nr`: allocated files, unused ones among them, the limit.
 fn parse_open_files(text: &str, into: &mut Vec<Reading>) {
     let mut numbers = text.split_ascii_whitespace().map_while(|field| field.parse::<u64>().ok());
     if let (Some(allocated), Some(unused)) = (numbers.next(), numbers.next()) {
@@ -56,7 +57,7 @@ fn parse_open_files(text: &str, into: &mut Vec<Reading>) {
 pub mod testing {
     use super::*;
 
-    /// Reads a text and compares what comes with what was worked out by hand.
+    /// Parses a text and compares the result with values worked out by hand.
     #[track_caller]
     pub fn check(parse: Parse, text: &str, expected: &[(Counter, &str, u64)]) {
         let mut readings = Vec::new();
@@ -82,7 +83,7 @@ mod tests {
         check(parse_open_files, "1184\n", &[]);
     }
 
-    /// Words of which the files are made, and numbers at the limits.
+    /// Words that occur in the files, and numbers at the limits.
     const WORDS: &[&str] = &[
         "cpu0",
         "cpu",
@@ -141,14 +142,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_text_is_survived(text in "(?s).{0,200}") {
+        fn any_text_is_parsed_without_panic(text in "(?s).{0,200}") {
             for parse in all_parsers() {
                 parse(&text, &mut Vec::new());
             }
         }
 
         #[test]
-        fn every_order_of_words_is_survived(words in prop::collection::vec(prop::sample::select(WORDS), 0..60)) {
+        fn words_in_any_order_are_parsed_without_panic(words in prop::collection::vec(prop::sample::select(WORDS), 0..60)) {
             let text = words.join(" ");
             for parse in all_parsers() {
                 parse(&text, &mut Vec::new());

@@ -1,23 +1,23 @@
-//! `/proc/pressure`: time lost by waiting for a resource, and the same files of a control group.
+//! `/proc/pressure`: pressure stall information (PSI), and the same files of a control group.
 
 use model::{Counter, Reading};
 
-/// Reads the pressure on CPUs. The time in which all threads waited is always 0 for a machine.
+/// Parses the pressure on CPUs. For a whole machine, the time in which all threads were stalled is always 0.
 pub fn parse_cpu(text: &str, into: &mut Vec<Reading>) {
     parse(text, &[("some", Counter::PressureCpu)], into);
 }
 
-/// Reads the pressure on memory.
+/// Parses the pressure on memory.
 pub fn parse_memory(text: &str, into: &mut Vec<Reading>) {
     parse(text, &[("some", Counter::PressureMemory), ("full", Counter::PressureMemoryFull)], into);
 }
 
-/// Reads the pressure on disks.
+/// Parses the pressure on disks.
 pub fn parse_io(text: &str, into: &mut Vec<Reading>) {
     parse(text, &[("some", Counter::PressureIo), ("full", Counter::PressureIoFull)], into);
 }
 
-/// Reads lines `some avg10=0.00 avg60=0.00 avg300=0.00 total=7`: the total is in µs.
+/// Parses lines `some avg10=0.00 avg60=0.00 avg300=0.00 total=7`: the total is in µs.
 ///
 /// Source: Linux, Documentation/accounting/psi.rst.
 pub fn parse(text: &str, wanted: &[(&str, Counter)], into: &mut Vec<Reading>) {
@@ -36,7 +36,7 @@ mod tests {
     use Counter::*;
 
     #[test]
-    fn totals_are_read_of_some_and_of_all() {
+    fn totals_of_some_and_full_are_parsed() {
         let text = "some avg10=0.00 avg60=0.28 avg300=0.90 total=247668902\n\
                     full avg10=0.00 avg60=0.00 avg300=0.08 total=95147693\n";
         check(parse_memory, text, &[(PressureMemory, "", 247_668_902), (PressureMemoryFull, "", 95_147_693)]);

@@ -1,10 +1,10 @@
-//! `/proc/stat`: what the CPUs did, and how many threads want them. Also their clock frequency.
+//! `/proc/stat`: CPU time, context switches and the run queue. Also CPU frequencies.
 
 use model::{Counter, Reading};
 
 use super::text::ticks_to_micros;
 
-/// The columns of a CPU's line. Guests come after them and are counted in the first two already.
+/// The columns of a CPU's line. Guest columns follow, which are included in the first two.
 ///
 /// Source: proc_stat(5).
 const MODES: [Counter; 8] = [
@@ -18,7 +18,7 @@ const MODES: [Counter; 8] = [
     Counter::CpuSteal,
 ];
 
-/// Lines whose first number counts for the machine.
+/// Lines whose first number is a counter of the machine.
 const MACHINE: [(&str, Counter); 5] = [
     ("intr", Counter::Interrupts),
     ("ctxt", Counter::ContextSwitches),
@@ -27,7 +27,7 @@ const MACHINE: [(&str, Counter); 5] = [
     ("procs_blocked", Counter::Blocked),
 ];
 
-/// Reads `/proc/stat`. The line of all CPUs together is left out: it is the sum of the others.
+/// Parses `/proc/stat`. The line of all CPUs is left out: it is the sum of the others.
 pub fn parse(text: &str, into: &mut Vec<Reading>) {
     for line in text.lines() {
         let mut fields = line.split_ascii_whitespace();
@@ -42,7 +42,7 @@ pub fn parse(text: &str, into: &mut Vec<Reading>) {
     }
 }
 
-/// Reads `scaling_cur_freq` of one CPU: kHz.
+/// Parses `scaling_cur_freq` of one CPU: kHz.
 pub fn parse_frequency(cpu: &str, text: &str, into: &mut Vec<Reading>) {
     let khz = text.trim().parse::<u64>();
     into.extend(khz.ok().map(|khz| Reading::of(Counter::CpuFrequency, cpu, khz.saturating_mul(1000))));
@@ -54,9 +54,9 @@ mod tests {
     use super::*;
     use Counter::*;
 
-    /// Recorded from a virtual machine with two CPUs, interrupts shortened. Ticks are hundredths of a second.
+    /// Recorded on a virtual machine with two CPUs, interrupts shortened. Ticks are hundredths of a second.
     #[test]
-    fn cpus_are_read_one_by_one_and_the_machine_once() {
+    fn cpus_are_parsed_individually_and_the_machine_once() {
         let text = "cpu  2279862 279494 569202 1407291 14808 0 138325 9011 0 0\n\
                     cpu0 1137688 140943 296165 711786 4403 0 56185 4428 31 7\n\
                     cpu1 1142173 138551 273036 695505 10405 2 82139 4582\n\
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_that_a_kernel_does_not_have_are_left_out() {
+    fn missing_columns_are_left_out() {
         check(
             parse,
             "cpu7 1 2 3 4",

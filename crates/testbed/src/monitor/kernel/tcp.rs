@@ -2,7 +2,7 @@
 
 use model::{Counter, Reading};
 
-/// What is wanted of `snmp`.
+/// The columns of `snmp` that are used.
 const SNMP: [(&str, Counter); 5] = [
     ("ActiveOpens", Counter::TcpActiveOpens),
     ("PassiveOpens", Counter::TcpPassiveOpens),
@@ -11,29 +11,30 @@ const SNMP: [(&str, Counter); 5] = [
     ("OutRsts", Counter::TcpResetsSent),
 ];
 
-/// What is wanted of `netstat`.
+/// The columns of `netstat` that are used.
 const NETSTAT: [(&str, Counter); 3] = [
     ("ListenOverflows", Counter::ListenOverflows),
     ("ListenDrops", Counter::ListenDrops),
     ("TCPSynRetrans", Counter::TcpSynRetransmits),
 ];
 
-/// What is wanted of `sockstat`. Sockets in use are those of IPv4; those in TIME-WAIT are all.
+/// The columns of `sockstat` that are used. Sockets in use are those of IPv4; those in TIME-WAIT are of both
+/// versions.
 const SOCKETS: [(&str, Counter); 2] = [("inuse", Counter::TcpInUse), ("tw", Counter::TcpTimeWait)];
 
-/// Reads `snmp`: for each protocol a line of names and one of numbers.
+/// Parses `snmp`: for each protocol a line of names and one of numbers.
 pub fn parse_snmp(text: &str, into: &mut Vec<Reading>) {
     let mut lines = text.lines().filter_map(|line| line.strip_prefix("Tcp:"));
     two_lines(lines.next(), lines.next(), &SNMP, into);
 }
 
-/// Reads `netstat`, which has the same form.
+/// Parses `netstat`, which has the same form.
 pub fn parse_netstat(text: &str, into: &mut Vec<Reading>) {
     let mut lines = text.lines().filter_map(|line| line.strip_prefix("TcpExt:"));
     two_lines(lines.next(), lines.next(), &NETSTAT, into);
 }
 
-/// Reads `sockstat`: names and numbers in turn.
+/// Parses `sockstat`: names and numbers in turn.
 pub fn parse_sockets(text: &str, into: &mut Vec<Reading>) {
     let Some(line) = text.lines().find_map(|line| line.strip_prefix("TCP:")) else { return };
     let mut words = line.split_ascii_whitespace();
@@ -66,7 +67,7 @@ mod tests {
     use Counter::*;
 
     #[test]
-    fn names_and_numbers_stand_in_two_lines() {
+    fn names_and_numbers_are_in_two_lines() {
         let text = "Ip: Forwarding DefaultTTL OutSegs\nIp: 2 64 1\n\
                     Tcp: RtoAlgorithm RtoMin RtoMax MaxConn ActiveOpens PassiveOpens AttemptFails EstabResets CurrEstab InSegs OutSegs RetransSegs InErrs OutRsts InCsumErrors\n\
                     Tcp: 1 200 120000 -1 43249538 41111731 2135560 1111427 20 638123765 638082709 157668 0 2955803 0\n\
@@ -92,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn sockets_are_named_one_by_one() {
+    fn sockets_are_name_number_pairs() {
         let text = "sockets: used 56\nTCP: inuse 23 orphan 0 tw 14109 alloc 32 mem 8\nUDP: inuse 0 mem 0\n";
         check(parse_sockets, text, &[(TcpInUse, "", 23), (TcpTimeWait, "", 14_109)]);
         check(parse_sockets, "TCP: inuse", &[]);

@@ -1,4 +1,4 @@
-//! Lines as they recur in kernel files.
+//! Common line formats of kernel files.
 
 use model::{Counter, Reading};
 
@@ -10,7 +10,7 @@ pub fn keyed(text: &str) -> impl Iterator<Item = (&str, u64)> {
     })
 }
 
-/// Appends the counters whose keys a text has, each number times `scale`.
+/// Appends the counters whose keys occur in a text, each number multiplied by `scale`.
 pub fn keyed_counters(text: &str, wanted: &[(&str, Counter)], scale: u64, into: &mut Vec<Reading>) {
     for (key, number) in keyed(text) {
         if let Some((_, counter)) = wanted.iter().find(|(name, _)| *name == key) {
@@ -19,9 +19,9 @@ pub fn keyed_counters(text: &str, wanted: &[(&str, Counter)], scale: u64, into: 
     }
 }
 
-/// Turns clock ticks, of which user space has 100 a second on nearly every Linux, into microseconds.
+/// Converts clock ticks, of which user space sees 100 a second on nearly every Linux, into microseconds.
 ///
-/// Those of this machine are taken for those of others, too.
+/// Other machines are assumed to have the same ticks as this one.
 pub fn ticks_to_micros(ticks: u64) -> u64 {
     ticks.saturating_mul(1_000_000 / rustix::param::clock_ticks_per_second().clamp(1, 1_000_000))
 }
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_without_key_and_number_are_passed_over() {
+    fn lines_without_key_and_number_are_skipped() {
         let found: Vec<_> = keyed("a 1\n\n b: 2 kB\nc\nd x\ne 18446744073709551616\nf 3 4").collect();
         assert_eq!(found, [("a", 1), ("b:", 2), ("f", 3)]);
     }

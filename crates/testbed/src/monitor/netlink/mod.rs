@@ -1,8 +1,9 @@
-//! What the kernel tells only over netlink: the accept queues of listeners, the queueing disciplines of interfaces.
+//! Counters that the kernel reports only over netlink: accept queues of listeners, queueing disciplines of
+//! interfaces.
 //!
-//! `/proc/net/tcp` has the accept queues, too, after a line for every connection.
+//! `/proc/net/tcp` contains the accept queues, too, but with a line for every connection.
 //!
-//! - `listeners`: sockets that listen
+//! - `listeners`: accept queues of listening sockets
 //! - `queues`: queueing disciplines
 
 mod listeners;
@@ -19,15 +20,15 @@ use rustix::net::{
     AddressFamily, Protocol, RecvFlags, SendFlags, SocketFlags, SocketType, recv, sendto, socket_with,
 };
 
-/// The longest that the kernel may take to answer.
+/// The maximum time for an answer of the kernel.
 const ANSWER_MAX: Duration = Duration::from_millis(200);
 
-/// What the kernel hands over at a time, at most.
+/// The maximum size of a datagram from the kernel.
 ///
 /// Source: Linux, net/netlink/af_netlink.c, `netlink_dump`.
 const DATAGRAM_BYTES_MAX: usize = 32 * 1024;
 
-/// How many datagrams are read of one answer: some ten thousand entries.
+/// The maximum number of datagrams of one answer: some ten thousand entries.
 const DATAGRAMS_MAX: usize = 64;
 
 const HEADER_BYTES: usize = 16;
@@ -41,7 +42,7 @@ const DONE: u16 = 3;
 const REQUEST: u16 = 1;
 const DUMP: u16 = 0x300;
 
-/// The two things that are asked for. A socket that broke is opened again for the next reading.
+/// The netlink sockets of the two kinds of counters. A socket that failed is reopened for the next reading.
 #[derive(Debug, Default)]
 pub struct Netlink {
     diagnosis: Option<Socket>,
@@ -49,7 +50,7 @@ pub struct Netlink {
 }
 
 impl Netlink {
-    /// Reads the accept queues of the listeners at `ports`, or of all if there are none named, and the queueing
+    /// Reads the accept queues of the listeners on `ports`, or of all if it is empty, and the queueing
     /// disciplines of all interfaces. Both belong to the network namespace of the thread that reads first.
     pub fn read(&mut self, ports: &[u16], into: &mut Vec<Reading>) {
         with_socket(&mut self.diagnosis, Some(SOCK_DIAG), |socket| listeners::read(socket, ports, into));
@@ -65,7 +66,7 @@ fn with_socket(
     if socket.is_none() {
         *socket = Socket::open(protocol).ok();
     }
-    // After an error the rest of an answer may still come: that socket is not used again.
+    // After an error the rest of an answer may still arrive, so the socket is discarded.
     if socket.as_mut().is_some_and(|socket| ask(socket).is_err()) {
         *socket = None;
     }
@@ -86,8 +87,8 @@ impl Socket {
         Ok(Socket { socket, sequence: 0, buffer: vec![0; DATAGRAM_BYTES_MAX] })
     }
 
-    /// Asks for everything of a kind and hands over the payload of each message. An error that the kernel answers
-    /// with, as for an address family that it does not have, is an empty answer.
+    /// Requests all objects of a kind and passes the payload of each message to `each`. An error from the
+    /// kernel, as for an unsupported address family, is an empty answer.
     pub(crate) fn dump(&mut self, kind: u16, request: &[u8], mut each: impl FnMut(&[u8])) -> io::Result<()> {
         self.sequence = self.sequence.wrapping_add(1);
         let message = message(kind, self.sequence, request);
@@ -102,11 +103,11 @@ impl Socket {
                 }
             }
         }
-        Err(io::Error::other("the answer has no end"))
+        Err(io::Error::other("the answer is endless"))
     }
 }
 
-/// Writes a request for everything of a kind.
+/// Builds a request for all objects of a kind.
 fn message(kind: u16, sequence: u32, payload: &[u8]) -> Vec<u8> {
     let mut message = Vec::with_capacity(HEADER_BYTES + payload.len());
     message.extend(((HEADER_BYTES + payload.len()) as u32).to_ne_bytes());
@@ -118,7 +119,7 @@ fn message(kind: u16, sequence: u32, payload: &[u8]) -> Vec<u8> {
     message
 }
 
-/// One message of a datagram.
+/// A message in a datagram.
 #[derive(Debug, PartialEq, Eq)]
 struct Message<'a> {
     kind: u16,
@@ -126,7 +127,7 @@ struct Message<'a> {
     payload: &'a [u8],
 }
 
-/// Returns the messages of a datagram, up to the first that is not whole.
+/// Returns the messages of a datagram, up to the first incomplete one.
 fn messages(datagram: &[u8]) -> impl Iterator<Item = Message<'_>> {
     let mut rest = datagram;
     std::iter::from_fn(move || {
@@ -138,9 +139,9 @@ fn messages(datagram: &[u8]) -> impl Iterator<Item = Message<'_>> {
     })
 }
 
-/// Returns type and value of the attributes in a payload, up to the first that is not whole.
+/// Returns type and value of the attributes in a payload, up to the first incomplete one.
 pub(crate) fn attributes(payload: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
-    /// The upper bits say how the value is to be read.
+    /// The upper bits are flags for the interpretation of the value.
     const KIND: u16 = 0x3fff;
     let mut rest = payload;
     std::iter::from_fn(move || {
@@ -167,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_are_taken_apart_as_they_are_put_together() {
+    fn messages_round_trip() {
         let mut datagram = message(20, 7, b"odd");
         datagram.push(0);
         datagram.extend(message(DONE, 7, b""));
@@ -190,7 +191,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_datagram_is_survived(bytes in prop::collection::vec(any::<u8>(), 0..200), length in 0u32..300) {
+        fn any_datagram_is_parsed_without_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), length in 0u32..300) {
             let mut framed = bytes.clone();
             framed.splice(0..framed.len().min(4), length.to_ne_bytes());
             for datagram in [bytes, framed] {

@@ -1,4 +1,4 @@
-//! Queueing disciplines: what an interface drops, holds back or has waiting.
+//! Queueing disciplines: drops, requeues and backlog of interfaces.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -13,13 +13,13 @@ const GET_QDISC: u16 = 38;
 const TCA_KIND: u16 = 1;
 const TCA_STATS2: u16 = 7;
 const TCA_STATS_QUEUE: u16 = 3;
-/// Size of `struct tcmsg`, which is a request and the beginning of an answer; all zero means any.
+/// Size of `struct tcmsg`, which forms a request and the start of an answer; all zero means any.
 const HEADER_BYTES: usize = 20;
 
-/// Reads the disciplines by interface. Where several are stacked, the largest number counts: those above count what
-/// those below do, or not at all.
+/// Reads the disciplines by interface. If several are stacked, the largest number counts: outer ones repeat
+/// the counts of inner ones, or do not count at all.
 pub fn read(socket: &mut Socket, into: &mut Vec<Reading>) -> io::Result<()> {
-    let mut interfaces: BTreeMap<u32, Queue> = BTreeMap::new();
+    let mut interfaces: BTreeMap<u32, QueueStats> = BTreeMap::new();
     socket.dump(GET_QDISC, &[0; HEADER_BYTES], |payload| {
         if let Some((interface, queue)) = parse(payload) {
             let largest = interfaces.entry(interface).or_default();
@@ -29,7 +29,7 @@ pub fn read(socket: &mut Socket, into: &mut Vec<Reading>) -> io::Result<()> {
         }
     })?;
     for (interface, queue) in interfaces {
-        // One that is gone in the meantime has nothing to say.
+        // The interface may have disappeared in the meantime.
         let Ok(name) = index_to_name(&socket.socket, interface) else { continue };
         into.push(Reading::of(Counter::QueueDrops, &*name, u64::from(queue.drops)));
         into.push(Reading::of(Counter::QueueOverlimits, &*name, u64::from(queue.overlimits)));
@@ -38,16 +38,16 @@ pub fn read(socket: &mut Socket, into: &mut Vec<Reading>) -> io::Result<()> {
     Ok(())
 }
 
-/// What is wanted of one discipline.
+/// The counters of one discipline.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct Queue {
+pub struct QueueStats {
     backlog: u32,
     drops: u32,
     overlimits: u32,
 }
 
-/// Reads the index of an interface and its discipline; `None` where packets are never queued.
-pub fn parse(payload: &[u8]) -> Option<(u32, Queue)> {
+/// Parses the index of an interface and its discipline; `None` if it never queues packets.
+pub fn parse(payload: &[u8]) -> Option<(u32, QueueStats)> {
     let interface = u32_at(payload, 4)?;
     let find =
         |bytes, kind| attributes(bytes).find_map(move |(known, value)| (known == kind).then_some(value));
@@ -57,8 +57,11 @@ pub fn parse(payload: &[u8]) -> Option<(u32, Queue)> {
     }
     // `struct gnet_stats_queue`: length in packets, in bytes, drops, requeues, overlimits.
     let numbers = find(find(rest, TCA_STATS2)?, TCA_STATS_QUEUE)?;
-    let queue =
-        Queue { backlog: u32_at(numbers, 4)?, drops: u32_at(numbers, 8)?, overlimits: u32_at(numbers, 16)? };
+    let queue = QueueStats {
+        backlog: u32_at(numbers, 4)?,
+        drops: u32_at(numbers, 8)?,
+        overlimits: u32_at(numbers, 16)?,
+    };
     Some((interface, queue))
 }
 
@@ -84,8 +87,8 @@ mod tests {
     }
 
     #[test]
-    fn the_numbers_of_a_queue_are_found_in_its_attributes() {
-        let queue = Queue { backlog: 1514, drops: 7, overlimits: 9 };
+    fn queue_counters_are_parsed_from_attributes() {
+        let queue = QueueStats { backlog: 1514, drops: 7, overlimits: 9 };
         assert_eq!(parse(&answer(b"tbf\0", [1, 1514, 7, 0, 9])), Some((3, queue)));
         assert_eq!(parse(&answer(b"noqueue\0", [0; 5])), None);
         assert_eq!(parse(&[0; HEADER_BYTES]), None);

@@ -1,4 +1,4 @@
-//! A machine of which an exporter tells over HTTP.
+//! A machine whose exporter is scraped over HTTP.
 
 use std::time::Duration;
 
@@ -6,12 +6,12 @@ use model::Reading;
 
 use super::scrape::{ScrapeNotes, Tables, describe};
 use crate::monitor::fetch::{FetchLimits, PageUrl};
-use crate::monitor::{Watch, WatchError};
+use crate::monitor::{MonitorError, ResourceMonitor};
 
-/// Within what a scrape must come: it is asked for once a second. A machine of 256 CPUs tells some 300 KB.
+/// Limits of a scrape, which happens once a second. A machine of 256 CPUs sends some 300 KB.
 const LIMITS: FetchLimits = FetchLimits { time: Duration::from_millis(900), bytes: 16 << 20 };
 
-/// A machine that runs node_exporter or windows_exporter; the names of its series tell which.
+/// A machine that runs node_exporter or windows_exporter; the names of its series tell them apart.
 #[derive(Debug)]
 pub struct PrometheusMachine {
     url: PageUrl,
@@ -20,12 +20,12 @@ pub struct PrometheusMachine {
 }
 
 impl PrometheusMachine {
-    /// Watches the machine whose exporter answers at a URL; the first reading shows whether it does.
+    /// Creates a monitor of the machine whose exporter has this URL; only the first reading connects.
     pub fn new(url: PageUrl) -> PrometheusMachine {
         PrometheusMachine { url, limits: LIMITS, tables: Tables::all() }
     }
 
-    /// Returns why a page without any series that we know is not what was expected.
+    /// Describes a page without any known series.
     fn not_known(&self, page: &str, notes: &ScrapeNotes) -> String {
         let mut reason = format!(
             "expected series of node_exporter (`node_*`) or windows_exporter (`windows_*`), found {}",
@@ -41,9 +41,9 @@ impl PrometheusMachine {
     }
 }
 
-impl Watch for PrometheusMachine {
-    fn read(&mut self, into: &mut Vec<Reading>) -> Result<(), WatchError> {
-        let fail = |reason| WatchError { watched: self.url.as_str().to_owned(), reason };
+impl ResourceMonitor for PrometheusMachine {
+    fn read(&mut self, into: &mut Vec<Reading>) -> Result<(), MonitorError> {
+        let fail = |reason| MonitorError { watched: self.url.as_str().to_owned(), reason };
         let page = self.url.fetch(self.limits).map_err(fail)?;
         let before = into.len();
         let notes = self.tables.read(&page, into);
@@ -63,7 +63,7 @@ mod tests {
 
     use model::Counter;
 
-    /// Answers one request per page, and gives the URL of what answers.
+    /// Serves one page per request; returns the monitor of its URL.
     fn exporter(path: &str, pages: Vec<String>) -> (PrometheusMachine, JoinHandle<()>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}{path}", listener.local_addr().unwrap());
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_scrape_takes_nothing_from_the_rest() {
+    fn bad_lines_do_not_affect_the_rest_of_a_scrape() {
         let page = "node_forks_total 1\nnode_forks_total 1\n?\n";
         let (mut machine, server) = exporter("/metrics", vec![page.to_owned()]);
         let mut readings = Vec::new();
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn another_exporter_is_named_by_its_series() {
+    fn an_unknown_exporter_is_described_by_its_series() {
         let (mut machine, server) = exporter("/metrics", vec!["go_info{version=\"1\"} 1\n".to_owned()]);
         let error = machine.read(&mut Vec::new()).unwrap_err();
         assert_eq!(error.watched, machine.url.as_str());
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn the_front_page_leads_to_the_metrics() {
+    fn the_front_page_yields_a_hint_to_the_metrics() {
         let (mut machine, server) = exporter("/", vec!["<html>\n<a href=\"/metrics\">".to_owned()]);
         let reason = machine.read(&mut Vec::new()).unwrap_err().reason;
         assert!(reason.contains("found no series (line 1: "), "{reason}");
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_there_is_an_error() {
+    fn a_refused_connection_is_an_error() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/metrics", listener.local_addr().unwrap());
         drop(listener);

@@ -1,10 +1,10 @@
-//! Machines of which an exporter of Prometheus' kind tells: nothing of ours has to run there.
+//! Machines with a Prometheus exporter: no software of Plimsoll has to run there.
 //!
-//! - `text`: the text of a scrape, line by line
+//! - `text`: the exposition format, line by line
 //! - `table`: the form of a table from series to counters
 //! - `node`: the table of node_exporter
 //! - `windows`: the table of windows_exporter
-//! - `scrape`: from a text to readings, by the tables
+//! - `scrape`: conversion of a scrape to readings, by the tables
 //! - `machine`: scraping once a second
 
 mod machine;

@@ -1,20 +1,21 @@
 //! Series of node_exporter, on Linux.
 //!
-//! Names are those of version 0.16 (2018) and later. Sources: its collectors, one per group below, and a scrape of
-//! version 1.5.0 in `tests/fixtures`. What its collectors do not tell unless asked (`--collector.vmstat.fields`) is
-//! marked. It tells nothing of queueing disciplines and accept queues that we could use.
+//! Names are those of version 0.16 (2018) and later. Sources: its collectors, one per group below, and a
+//! scrape of version 1.5.0 in `tests/fixtures`. Series that its collectors report only on request
+//! (`--collector.vmstat.fields`) are marked. It has no usable series of queueing disciplines and accept
+//! queues.
 
 use model::Counter::*;
 
-use super::table::{BITS, Line, MICROS, each, minus, one, plus};
+use super::table::{BITS, MICROS, SeriesSum, each, minus, one, plus};
 
-/// Bytes in the KiB in which `/proc/vmstat` counts what is paged.
+/// Bytes per KiB, the unit of paging in `/proc/vmstat`.
 const KIB: f64 = 1024.0;
 
-/// Which series make which counter.
+/// The series of each counter.
 #[rustfmt::skip]
-pub const LINES: &[Line] = &[
-    // cpu. Guests are part of `user` and `nice`, as in /proc/stat.
+pub const SERIES_SUMS: &[SeriesSum] = &[
+    // cpu. Guest time is part of `user` and `nice`, as in /proc/stat.
     each(CpuUser, "cpu", &[plus("node_cpu_seconds_total").only(&[("mode", "user")])]).times(MICROS),
     each(CpuNice, "cpu", &[plus("node_cpu_seconds_total").only(&[("mode", "nice")])]).times(MICROS),
     each(CpuSystem, "cpu", &[plus("node_cpu_seconds_total").only(&[("mode", "system")])]).times(MICROS),
@@ -35,7 +36,7 @@ pub const LINES: &[Line] = &[
     one(Blocked, &[plus("node_procs_blocked")]),
     one(OpenFiles, &[plus("node_filefd_allocated")]),
 
-    // pressure: since 0.18; "waiting" is what the kernel calls some, "stalled" full.
+    // pressure: since 0.18; "waiting" is the kernel's "some", "stalled" is "full".
     one(PressureCpu, &[plus("node_pressure_cpu_waiting_seconds_total")]).times(MICROS),
     one(PressureMemory, &[plus("node_pressure_memory_waiting_seconds_total")]).times(MICROS),
     one(PressureMemoryFull, &[plus("node_pressure_memory_stalled_seconds_total")]).times(MICROS),
@@ -53,7 +54,7 @@ pub const LINES: &[Line] = &[
     one(SwappedIn, &[plus("node_vmstat_pswpin")]),
     one(SwappedOut, &[plus("node_vmstat_pswpout")]),
     one(MajorFaults, &[plus("node_vmstat_pgmajfault")]),
-    // Only if asked for; in two since Linux 5.9.
+    // Only on request; two series since Linux 5.9.
     one(Refaults, &[plus("node_vmstat_workingset_refault_file"), plus("node_vmstat_workingset_refault_anon")]),
     one(Refaults, &[plus("node_vmstat_workingset_refault")]),
 
@@ -67,7 +68,8 @@ pub const LINES: &[Line] = &[
     each(DiskBusy, "device", &[plus("node_disk_io_time_seconds_total")]).times(MICROS),
     each(DiskQueueTime, "device", &[plus("node_disk_io_time_weighted_seconds_total")]).times(MICROS),
 
-    // netdev. Debian's leaves out `lo`. The second names of errors and drops: `--collector.netdev.enable-detailed-metrics`.
+    // netdev. Debian's package leaves out `lo`. The alternative names of errors and drops:
+    // `--collector.netdev.enable-detailed-metrics`.
     each(NetReceivedBytes, "device", &[plus("node_network_receive_bytes_total")]),
     each(NetSentBytes, "device", &[plus("node_network_transmit_bytes_total")]),
     each(NetReceivedPackets, "device", &[plus("node_network_receive_packets_total")]),
@@ -76,7 +78,7 @@ pub const LINES: &[Line] = &[
     each(NetErrors, "device", &[plus("node_network_receive_errors_total"), plus("node_network_transmit_errors_total")]),
     each(NetDrops, "device", &[plus("node_network_receive_drop_total"), plus("node_network_transmit_drop_total")]),
     each(NetDrops, "device", &[plus("node_network_receive_dropped_total"), plus("node_network_receive_missed_errors_total").if_any(), plus("node_network_transmit_dropped_total")]),
-    // netclass; below zero where the link does not know its speed, and so left out.
+    // netclass; negative if the link speed is unknown, and then left out.
     each(NetSpeed, "device", &[plus("node_network_speed_bytes")]).times(BITS),
 
     // netstat.
@@ -98,11 +100,11 @@ mod tests {
     use super::*;
     use crate::monitor::prometheus::scrape::tests::read;
 
-    /// Recorded from Debian's package of version 1.5.0 on a virtual machine of two CPUs, shortened.
+    /// Recorded with Debian's package of version 1.5.0 on a virtual machine with two CPUs, shortened.
     const RECORDED: &str = include_str!("../../../tests/fixtures/node_exporter-1.5.0.txt");
 
     #[test]
-    fn a_recorded_scrape_tells_all_but_what_was_not_there() {
+    fn a_recorded_scrape_yields_all_available_counters() {
         let (told, notes) = read(RECORDED);
         for expected in [
             "cpu.user 0 11373430000",
@@ -128,9 +130,10 @@ mod tests {
         // 2 CPUs × 8, system 6, pressure 5, memory 10, 2 disks × 8, 3 interfaces × 6, TCP 10.
         assert_eq!(told.len(), 81);
         assert_eq!((notes.duplicates, notes.bad.count), (None, 0));
-        let is_told = |line: &&Line| told.iter().any(|told| told.starts_with(&format!("{} ", line.counter)));
+        let is_told =
+            |line: &&SeriesSum| told.iter().any(|told| told.starts_with(&format!("{} ", line.counter)));
         let mut missing: Vec<_> =
-            LINES.iter().filter(|line| !is_told(line)).map(|line| line.counter).collect();
+            SERIES_SUMS.iter().filter(|line| !is_told(line)).map(|line| line.counter).collect();
         missing.dedup();
         assert_eq!(missing, [CpuFrequency, Refaults, NetSpeed]);
     }

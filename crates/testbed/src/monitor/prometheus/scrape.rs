@@ -1,71 +1,71 @@
-//! From the text of a scrape to readings, by the tables.
+//! Conversion of a scrape to readings, by the tables.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use model::{Counter, Reading, foreign_text};
 
-use super::table::{Line, Term};
+use super::table::{SeriesSum, SeriesTerm};
 use super::text::{BadLines, Sample, Samples};
 use super::{node, windows};
 
-/// What Windows calls the sum over all instances of a kind; it would be counted twice.
+/// The Windows instance that is the sum of the others; it would be counted twice.
 const TOTAL_INSTANCE: &str = "_Total";
 
-/// What a scrape held besides readings.
+/// Statistics of a scrape besides its readings.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ScrapeNotes {
-    /// How many series there were, of any name.
+    /// Number of series, of any name.
     pub samples: usize,
-    /// Series that came more than once and were counted once: how many times too often, and the first one's name.
+    /// Duplicate series, which were counted once: their number, and the name of the first.
     pub duplicates: Option<(usize, String)>,
-    /// Lines that could not be read.
+    /// Invalid lines.
     pub bad: BadLines,
 }
 
-/// The tables, ready to be asked by name.
+/// The tables, indexed by metric name.
 #[derive(Debug)]
 pub struct Tables {
-    lines: Vec<&'static Line>,
-    /// Index of the line and of its term, of every place where a name stands.
+    lines: Vec<&'static SeriesSum>,
+    /// Indices of the sum and of its term, for every use of a metric name.
     places: HashMap<&'static str, Vec<(usize, usize)>>,
 }
 
-/// The sums of a scrape, as far as they have come.
+/// The sums of a scrape in progress.
 #[derive(Default)]
-struct Sums {
-    /// By index of the line and by instance.
-    sums: BTreeMap<(usize, String), Sum>,
-    /// What was added already: line, term, instance, and values of the labels over which is summed.
+struct ScrapeSums {
+    /// By index of the sum and by instance.
+    sums: BTreeMap<(usize, String), PartialSum>,
+    /// Series already added: sum, term, instance, and values of the labels that are summed over.
     seen: HashSet<(usize, usize, String, Vec<String>)>,
 }
 
-/// The sum of a line for one instance.
+/// A partial sum for one instance.
 #[derive(Default)]
-struct Sum {
+struct PartialSum {
     value: f64,
-    /// Indices of the terms that were found, each once.
+    /// Indices of the terms found, each once.
     found: Vec<usize>,
 }
 
 impl Tables {
-    /// Takes the tables of all exporters; the names in a scrape tell which it is.
+    /// Builds the tables of all exporters; the names in a scrape tell them apart.
     pub fn all() -> Tables {
-        let lines: Vec<&Line> = node::LINES.iter().chain(windows::LINES).collect();
+        let lines: Vec<&SeriesSum> = node::SERIES_SUMS.iter().chain(windows::SERIES_SUMS).collect();
         let mut places: HashMap<_, Vec<_>> = HashMap::new();
-        for (line, Line { terms, .. }) in lines.iter().enumerate() {
-            for (term, Term { name, .. }) in terms.iter().enumerate() {
+        for (line, SeriesSum { terms, .. }) in lines.iter().enumerate() {
+            for (term, SeriesTerm { name, .. }) in terms.iter().enumerate() {
                 places.entry(*name).or_default().push((line, term));
             }
         }
         Tables { lines, places }
     }
 
-    /// Reads a scrape and appends what it tells, in the order of the tables; any text will do.
+    /// Appends the readings of a scrape, in the order of the tables; accepts any text.
     ///
-    /// Each series counts once: one that comes again, or differs only in labels that mean nothing here, is left out
-    /// and noted.
+    /// Each series counts once: one that repeats, or differs only in irrelevant labels, is left out and
+    /// noted.
     pub fn read(&self, text: &str, into: &mut Vec<Reading>) -> ScrapeNotes {
-        let mut sums = Sums::default();
+        let mut sums = ScrapeSums::default();
         let mut notes = ScrapeNotes::default();
         let mut samples = Samples::new(text);
         for sample in samples.by_ref() {
@@ -81,14 +81,14 @@ impl Tables {
         notes
     }
 
-    /// Appends the sums that are whole, of each counter those of the first line that has any.
-    fn append(&self, sums: Sums, into: &mut Vec<Reading>) {
+    /// Appends the complete sums; of each counter those of the first alternative that has any.
+    fn append(&self, sums: ScrapeSums, into: &mut Vec<Reading>) {
         let mut chosen: HashMap<Counter, usize> = HashMap::new();
         for ((index, instance), sum) in sums.sums {
             let line = self.lines[index];
             let mut terms = line.terms.iter().enumerate();
             let is_whole =
-                terms.all(|(term, Term { is_optional, .. })| *is_optional || sum.found.contains(&term));
+                terms.all(|(term, SeriesTerm { is_optional, .. })| *is_optional || sum.found.contains(&term));
             let Some(value) = whole_number(sum.value * line.factor).filter(|_| is_whole) else { continue };
             if *chosen.entry(line.counter).or_insert(index) == index {
                 into.push(Reading::of(line.counter, instance, value));
@@ -97,9 +97,9 @@ impl Tables {
     }
 }
 
-impl Sums {
-    /// Adds a sample to the sum of a line if a term is about it; returns whether it was not there already.
-    fn add(&mut self, sample: &Sample<'_>, (index, term_index): (usize, usize), line: &Line) -> bool {
+impl ScrapeSums {
+    /// Adds a sample to a sum if a term matches; returns whether it was new.
+    fn add(&mut self, sample: &Sample<'_>, (index, term_index): (usize, usize), line: &SeriesSum) -> bool {
         let term = &line.terms[term_index];
         let Some((instance, rest)) = instance_of(sample, line, term) else { return true };
         if !self.seen.insert((index, term_index, instance.clone(), rest)) {
@@ -114,9 +114,9 @@ impl Sums {
     }
 }
 
-/// Returns to which instance a sample belongs, and the values of the labels over which is summed; `None` if the term
-/// is not about it.
-fn instance_of(sample: &Sample<'_>, line: &Line, term: &Term) -> Option<(String, Vec<String>)> {
+/// Returns the instance of a sample, and the values of the labels that are summed over; `None` if the term
+/// does not match.
+fn instance_of(sample: &Sample<'_>, line: &SeriesSum, term: &SeriesTerm) -> Option<(String, Vec<String>)> {
     let label = |name: &str| sample.labels.get(name).unwrap_or_default().into_owned();
     if !term.only.iter().all(|(name, value)| sample.labels.get(name).as_deref() == Some(value)) {
         return None;
@@ -127,13 +127,13 @@ fn instance_of(sample: &Sample<'_>, line: &Line, term: &Term) -> Option<(String,
     (!is_total(&instance) && !rest.iter().any(is_total)).then_some((instance, rest))
 }
 
-/// Rounds to a whole number; `None` for what is below zero or not a number, which says that nothing is known.
+/// Rounds to an integer; `None` for negative values and NaN, which mean "unknown".
 fn whole_number(value: f64) -> Option<u64> {
     let rounded = value.round();
     (0.0 <= rounded && rounded.is_finite()).then_some(rounded as u64)
 }
 
-/// Tells what a scrape is about, most frequent first: `312 series of go_*, 8 of process_*`.
+/// Describes the contents of a scrape, most frequent first: `312 series of go_*, 8 of process_*`.
 pub fn describe(text: &str) -> String {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for sample in Samples::new(text) {
@@ -152,7 +152,7 @@ pub fn describe(text: &str) -> String {
 pub(super) mod tests {
     use super::*;
 
-    /// Returns what a scrape tells, a text per reading: `cpu.user 0 250000`.
+    /// Returns the readings of a scrape, one text each: `cpu.user 0 250000`.
     pub fn read(text: &str) -> (Vec<String>, ScrapeNotes) {
         let mut readings = Vec::new();
         let notes = Tables::all().read(text, &mut readings);
@@ -192,7 +192,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn newer_names_go_before_older_ones() {
+    fn newer_names_take_precedence() {
         let old = "windows_net_current_bandwidth{nic=\"a\"} 1e9\n";
         check(old, &["net.speed a 1000000000"]);
         check(
@@ -204,7 +204,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_left_out() {
+    fn unknown_values_are_left_out() {
         let speed = "node_network_speed_bytes";
         check(&format!("{speed}{{device=\"a\"}} -125000\n{speed}{{device=\"b\"}} NaN\n"), &[]);
         check("node_load1 0.5\nnode_cpu_seconds_total{cpu=\"0\",mode=\"guest\"} 1\n", &[]);
@@ -212,7 +212,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_series_that_comes_twice_counts_once() {
+    fn a_duplicate_series_counts_once() {
         let (readings, notes) = read(
             "node_forks_total 7\nnode_forks_total 7\nnode_forks_total{instance=\"other\"} 9\n\
              windows_tcp_segments_sent_total{af=\"ipv4\"} 1\nwindows_tcp_segments_sent_total{af=\"ipv6\"} 2\n\
@@ -225,7 +225,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn sums_that_windows_makes_itself_are_not_counted_again() {
+    fn the_total_instance_of_windows_is_ignored() {
         check(
             "windows_cpu_interrupts_total{core=\"0,0\"} 5\nwindows_cpu_interrupts_total{core=\"0,1\"} 6\n\
              windows_cpu_interrupts_total{core=\"0,_Total\"} 11\nwindows_cpu_interrupts_total{core=\"_Total\"} 11\n",
@@ -250,7 +250,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_else_is_there_is_told() {
+    fn unknown_series_are_described() {
         assert_eq!(
             describe("go_a 1\ngo_b 1\nprocess_x 1\nup 1\n"),
             "2 series of go_*, 1 of process_*, 1 of up*"

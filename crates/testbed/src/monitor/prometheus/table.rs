@@ -1,4 +1,4 @@
-//! The form of a table: which series make which counter.
+//! The form of a table: the series of each counter.
 
 use model::Counter;
 
@@ -8,77 +8,77 @@ pub const MICROS: f64 = 1e6;
 /// Bits per byte.
 pub const BITS: f64 = 8.0;
 
-/// One way to a counter: the sum of series, in the counter's unit.
+/// A sum of series that gives a counter, in the counter's unit.
 ///
-/// A line gives a value for every instance for which all of its terms are there. Where several lines lead to one
-/// counter, the first that gives a value is the one that counts: newer names stand before older ones.
+/// It has a value for every instance with all of its terms. Of several sums for one counter, the first with a
+/// value counts: newer names come first.
 #[derive(Debug)]
-pub struct Line {
-    /// What is counted.
+pub struct SeriesSum {
+    /// The counter.
     pub counter: Counter,
-    /// The label that names the instance; empty for what a machine has once.
+    /// The label that names the instance; empty for counters of the whole machine.
     pub instance: &'static str,
-    /// Units of the counter in one unit of the series.
+    /// Units of the counter per unit of the series.
     pub factor: f64,
-    /// What is added up.
-    pub terms: &'static [Term],
+    /// The terms.
+    pub terms: &'static [SeriesTerm],
 }
 
-/// Series of one name that are added, or taken away.
+/// Series of one name that are added or subtracted.
 #[derive(Debug)]
-pub struct Term {
+pub struct SeriesTerm {
     /// Name of the metric.
     pub name: &'static str,
     /// 1 or −1.
     pub sign: f64,
-    /// Labels that must have a value, and which.
+    /// Labels that must have these values.
     pub only: &'static [(&'static str, &'static str)],
-    /// Labels over whose values is summed. Whatever differs in another label is taken as a second copy.
+    /// Labels that are summed over. Series that differ in another label are duplicates.
     pub over: &'static [&'static str],
-    /// Whether the line holds without it, as if it were zero.
+    /// Whether the term may be missing, counting as zero.
     pub is_optional: bool,
 }
 
-/// A counter that a machine has once.
-pub const fn one(counter: Counter, terms: &'static [Term]) -> Line {
+/// A counter of the whole machine.
+pub const fn one(counter: Counter, terms: &'static [SeriesTerm]) -> SeriesSum {
     each(counter, "", terms)
 }
 
 /// A counter of every value of a label.
-pub const fn each(counter: Counter, instance: &'static str, terms: &'static [Term]) -> Line {
-    Line { counter, instance, factor: 1.0, terms }
+pub const fn each(counter: Counter, instance: &'static str, terms: &'static [SeriesTerm]) -> SeriesSum {
+    SeriesSum { counter, instance, factor: 1.0, terms }
 }
 
-/// What is added.
-pub const fn plus(name: &'static str) -> Term {
-    Term { name, sign: 1.0, only: &[], over: &[], is_optional: false }
+/// A term that is added.
+pub const fn plus(name: &'static str) -> SeriesTerm {
+    SeriesTerm { name, sign: 1.0, only: &[], over: &[], is_optional: false }
 }
 
-/// What is taken away.
-pub const fn minus(name: &'static str) -> Term {
-    Term { sign: -1.0, ..plus(name) }
+/// A term that is subtracted.
+pub const fn minus(name: &'static str) -> SeriesTerm {
+    SeriesTerm { sign: -1.0, ..plus(name) }
 }
 
-impl Line {
-    /// Converts the unit.
-    pub const fn times(self, factor: f64) -> Line {
-        Line { factor, ..self }
+impl SeriesSum {
+    /// Sets the unit conversion factor.
+    pub const fn times(self, factor: f64) -> SeriesSum {
+        SeriesSum { factor, ..self }
     }
 }
 
-impl Term {
-    /// Takes only series with these labels.
-    pub const fn only(self, only: &'static [(&'static str, &'static str)]) -> Term {
-        Term { only, ..self }
+impl SeriesTerm {
+    /// Selects only series with these labels.
+    pub const fn only(self, only: &'static [(&'static str, &'static str)]) -> SeriesTerm {
+        SeriesTerm { only, ..self }
     }
 
     /// Sums over these labels.
-    pub const fn over(self, over: &'static [&'static str]) -> Term {
-        Term { over, ..self }
+    pub const fn over(self, over: &'static [&'static str]) -> SeriesTerm {
+        SeriesTerm { over, ..self }
     }
 
-    /// Lets the line hold without it.
-    pub const fn if_any(self) -> Term {
-        Term { is_optional: true, ..self }
+    /// Makes the term optional.
+    pub const fn if_any(self) -> SeriesTerm {
+        SeriesTerm { is_optional: true, ..self }
     }
 }

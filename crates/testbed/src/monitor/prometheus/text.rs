@@ -1,45 +1,46 @@
-//! Reads the text in which exporters tell their metrics.
+//! A parser of the text format of exporters.
 //!
-//! Takes the Prometheus text format 0.0.4 and OpenMetrics 1.0: comments (`# HELP`, `# TYPE`), samples with or without
-//! labels, timestamps and exemplars (both ignored), `# EOF`, line ends of either kind. A line that cannot be read is
-//! skipped and counted. Names in quotes (`{"any name"}`) are not read: exporters send them only when asked to.
+//! It accepts the Prometheus text format 0.0.4 and OpenMetrics 1.0: comments (`# HELP`, `# TYPE`), samples
+//! with or without labels, timestamps and exemplars (both ignored), `# EOF`, line ends of either kind.
+//! Invalid lines are skipped and counted. Quoted names (`{"any name"}`) are not supported: exporters send
+//! them only on request.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// Most samples that are read of one scrape; a machine of 256 CPUs and 100 disks has some 10,000.
+/// The maximum number of samples of one scrape; a machine of 256 CPUs and 100 disks has some 10,000.
 pub const SAMPLES_MAX: usize = 1_000_000;
 
 const BLANKS: [char; 2] = [' ', '\t'];
 
-/// One sample: what a line of a scrape says.
+/// One sample: a line of a scrape.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample<'a> {
     /// Name of the metric.
     pub name: &'a str,
-    /// What tells it apart from others of the name.
+    /// Labels, which distinguish samples of one name.
     pub labels: Labels<'a>,
-    /// Its value, in the unit that the name says; may be infinite or not a number.
+    /// Its value, in the unit that the name says; may be infinite or NaN.
     pub value: f64,
 }
 
-/// Labels of a sample, in the order in which they are written.
+/// Labels of a sample, in the order of writing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Labels<'a> {
-    /// What is between the braces; it was read once, so it can be read again.
+    /// The text between the braces, already validated.
     text: &'a str,
 }
 
-/// Lines that could not be read.
+/// Invalid lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BadLines {
-    /// How many.
+    /// Their number.
     pub count: usize,
-    /// Number of the first, from 1, and what is wrong with it.
+    /// Number of the first, from 1, and its problem.
     pub first: Option<(usize, &'static str)>,
 }
 
-/// The samples of a scrape, in its order.
+/// The samples of a scrape, in order.
 #[derive(Debug, Clone)]
 pub struct Samples<'a> {
     lines: std::iter::Enumerate<std::str::Lines<'a>>,
@@ -49,12 +50,12 @@ pub struct Samples<'a> {
 }
 
 impl<'a> Samples<'a> {
-    /// Begins to read a scrape; any text will do.
+    /// Creates an iterator over a scrape; accepts any text.
     pub fn new(text: &'a str) -> Samples<'a> {
         Samples { lines: text.lines().enumerate(), found: 0, has_ended: false, bad: BadLines::default() }
     }
 
-    /// Returns which lines could not be read so far.
+    /// Returns the invalid lines so far.
     pub fn bad(&self) -> BadLines {
         self.bad
     }
@@ -87,7 +88,7 @@ impl<'a> Iterator for Samples<'a> {
 }
 
 impl<'a> Labels<'a> {
-    /// Returns the value of a label; `None` if the sample has no such label.
+    /// Returns the value of a label; `None` if the sample does not have it.
     pub fn get(self, name: &str) -> Option<Cow<'a, str>> {
         self.iter().find(|(label, _)| *label == name).map(|(_, value)| value)
     }
@@ -110,27 +111,27 @@ impl BadLines {
     }
 }
 
-/// For people: `line 17: expected a number as value, and 3 lines more`.
+/// Formats them: `line 17: expected a number as value, and 3 more lines`.
 impl fmt::Display for BadLines {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some((number, problem)) = self.first else { return f.write_str("none") };
         write!(f, "line {number}: {problem}")?;
         match self.count - 1 {
             0 => Ok(()),
-            1 => f.write_str(", and 1 line more"),
-            more => write!(f, ", and {more} lines more"),
+            1 => f.write_str(", and 1 more line"),
+            more => write!(f, ", and {more} more lines"),
         }
     }
 }
 
-/// A label as it is written.
+/// A label as written.
 struct RawLabel<'a> {
     name: &'a str,
-    /// Between the quotes, escapes as they are.
+    /// The text between the quotes, with escapes.
     value: &'a str,
 }
 
-/// Reads `name{labels} value timestamp # exemplar`; all but name and value may be missing.
+/// Parses `name{labels} value timestamp # exemplar`; all but name and value are optional.
 fn read_sample(line: &str) -> Result<Sample<'_>, &'static str> {
     let (name, rest) = split_name(line, ':').ok_or("expected the name of a metric")?;
     let (labels, rest) = match skip(rest, '{') {
@@ -144,7 +145,7 @@ fn read_sample(line: &str) -> Result<Sample<'_>, &'static str> {
     Ok(Sample { name, labels, value })
 }
 
-/// Checks what follows the value: nothing, a timestamp, an exemplar.
+/// Checks the text after the value: nothing, a timestamp, an exemplar.
 fn check_end(rest: &str) -> Result<(), &'static str> {
     let is_end = |text: &str| text.is_empty() || text.starts_with('#');
     let rest = rest.trim_start_matches(BLANKS);
@@ -158,7 +159,7 @@ fn check_end(rest: &str) -> Result<(), &'static str> {
     }
 }
 
-/// Splits off what is up to the closing brace; gives what is behind it as well.
+/// Splits off the text up to the closing brace; also returns the rest.
 fn split_labels(inside: &str) -> Result<(Labels<'_>, &str), &'static str> {
     let mut rest = inside.trim_start_matches(BLANKS);
     loop {
@@ -183,7 +184,7 @@ fn split_label(text: &str) -> Result<(RawLabel<'_>, &str), &'static str> {
     Ok((RawLabel { name, value: &quoted[..end] }, &quoted[end + 1..]))
 }
 
-/// Returns where a value ends: at the first quote without a backslash of its own.
+/// Returns the end of a value: the first quote that is not escaped.
 fn closing_quote(text: &str) -> Option<usize> {
     let mut is_escaped = false;
     text.bytes().position(|byte| {
@@ -193,25 +194,26 @@ fn closing_quote(text: &str) -> Option<usize> {
     })
 }
 
-/// Splits off a name: letters, digits, `_` and one further sign; no digit first.
+/// Splits off a name: letters, digits, `_` and one additional character; no digit first.
 fn split_name(text: &str, sign: char) -> Option<(&str, &str)> {
     let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != sign).unwrap_or(text.len());
     let (name, rest) = text.split_at(end);
     name.starts_with(|first: char| !first.is_ascii_digit()).then_some((name, rest))
 }
 
-/// Returns what is behind a sign that has to come next.
+/// Skips an expected character.
 fn skip(text: &str, sign: char) -> Option<&str> {
     text.trim_start_matches(BLANKS).strip_prefix(sign)
 }
 
-/// Splits off what is up to the next blank.
+/// Splits off the text up to the next blank.
 fn split_word(text: &str) -> (&str, &str) {
     let text = text.trim_start_matches(BLANKS);
     text.split_at(text.find(BLANKS).unwrap_or(text.len()))
 }
 
-/// Resolves `\\`, `\"` and `\n`; another backslash stands for itself.
+/// Resolves `\\`, `\"` and `
+/// `; other backslashes stand for themselves.
 fn unescape(raw: &str) -> Cow<'_, str> {
     if !raw.contains('\\') {
         return Cow::Borrowed(raw);
@@ -238,7 +240,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Returns samples as `name label=value… value`, and what could not be read.
+    /// Returns samples as `name label=value… value`, and invalid lines.
     fn read(text: &str) -> (Vec<String>, BadLines) {
         let mut samples = Samples::new(text);
         let lines = samples.by_ref().map(|sample| {
@@ -272,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn values_without_bounds_are_values() {
+    fn infinities_and_nan_are_values() {
         check("a NaN\na +Inf\na -Inf\na{} 1e-3\n", &["a NaN", "a inf", "a -inf", "a 0.001"]);
     }
 
@@ -286,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn openmetrics_ends_where_it_says_so() {
+    fn openmetrics_ends_at_eof() {
         check(
             "# TYPE a counter\r\na_total 17.0 1520879607.789 # {id=\"x\"} 0.5 1520879607.7\r\n\
              a_created 3 # {}\r\n# EOF\r\nb 1\r\n",
@@ -318,12 +320,12 @@ mod tests {
             assert_eq!(bad, BadLines { count: 1, first: Some((2, problem)) }, "{line}");
         }
         let bad = read("a\nb 1\nc\n").1;
-        assert_eq!(bad.to_string(), "line 1: expected a blank or `{` after the name, and 1 line more");
+        assert_eq!(bad.to_string(), "line 1: expected a blank or `{` after the name, and 1 more line");
         assert_eq!(BadLines::default().to_string(), "none");
     }
 
     #[test]
-    fn a_scrape_without_end_is_left() {
+    fn endless_scrapes_are_cut_off() {
         let text = "a 1\n".repeat(SAMPLES_MAX + 2);
         let mut samples = Samples::new(&text);
         assert_eq!(samples.by_ref().count(), SAMPLES_MAX);
@@ -332,7 +334,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_read(text in "(\\PC|[a{}\",=\\\\ 1#\n\r\t]){0,200}") {
+        fn any_text_is_parsed_without_panic(text in "(\\PC|[a{}\",=\\\\ 1#\n\r\t]){0,200}") {
             let mut samples = Samples::new(&text);
             for sample in samples.by_ref() {
                 sample.labels.iter().for_each(drop);
@@ -340,9 +342,9 @@ mod tests {
             prop_assert!(samples.bad().count <= text.lines().count());
         }
 
-        /// Goal: whatever a label holds comes back as it was.
+        /// Goal: label values round-trip, whatever they contain.
         #[test]
-        fn written_labels_read_back(first in any::<String>(), second in "\\PC{0,9}", value in any::<i32>()) {
+        fn labels_round_trip(first in any::<String>(), second in "\\PC{0,9}", value in any::<i32>()) {
             let write = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
             let line = format!("m{{a=\"{}\",b=\"{}\"}} {value}", write(&first), write(&second));
             let sample = Samples::new(&line).next().unwrap();

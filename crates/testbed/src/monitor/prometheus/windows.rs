@@ -1,24 +1,25 @@
 //! Series of windows_exporter.
 //!
-//! Names are those of versions 0.13 (2020, when it was called wmi_exporter until then) to 0.31; where one changed, the
-//! newer stands first. Source: its collectors and their pages under `docs/`, one per group below. Collectors `memory`,
-//! `tcp` and `pagefile` are not among those that run unless asked for in every version.
+//! Names are those of versions 0.13 (2020, until then called wmi_exporter) to 0.31; newer names come first.
+//! Source: its collectors and their pages under `docs/`, one per group below. The collectors `memory`, `tcp`
+//! and `pagefile` do not run by default in every version.
 //!
-//! Windows counts differently: it has no run queue that includes what runs, tells how long a disk was idle instead of
-//! busy, and does not tell steal, pressure, accept queues or syn retransmits. What has no counterpart is left out.
+//! Windows counts differently: its run queue does not include running threads, it reports the idle rather
+//! than the busy time of disks, and it has no steal, pressure, accept queues or SYN retransmissions. Counters
+//! without a counterpart are left out.
 
 use model::Counter::*;
 
-use super::table::{BITS, Line, MICROS, each, minus, one, plus};
+use super::table::{BITS, MICROS, SeriesSum, each, minus, one, plus};
 
 /// Bytes of a page, on x64 and ARM64.
 const PAGE: f64 = 4096.0;
 
 const MEGA: f64 = 1e6;
 
-/// Which series make which counter.
+/// The series of each counter.
 #[rustfmt::skip]
-pub const LINES: &[Line] = &[
+pub const SERIES_SUMS: &[SeriesSum] = &[
     // cpu. Privileged time includes interrupts and DPCs ("DPC time is a component of privileged time").
     each(CpuUser, "core", &[plus("windows_cpu_time_total").only(&[("mode", "user")])]).times(MICROS),
     each(CpuSystem, "core", &[plus("windows_cpu_time_total").only(&[("mode", "privileged")]), minus("windows_cpu_time_total").only(&[("mode", "interrupt")]), minus("windows_cpu_time_total").only(&[("mode", "dpc")])]).times(MICROS),
@@ -32,7 +33,7 @@ pub const LINES: &[Line] = &[
     one(ContextSwitches, &[plus("windows_system_context_switches_total")]),
     one(Runnable, &[plus("windows_system_processor_queue_length")]),
 
-    // memory; its size once was a matter of cs and os (removed in 0.31).
+    // memory; its size was reported by cs and os until 0.31.
     one(MemoryTotal, &[plus("windows_memory_physical_total_bytes")]),
     one(MemoryTotal, &[plus("windows_cs_physical_memory_bytes")]),
     one(MemoryTotal, &[plus("windows_os_visible_memory_bytes")]),
@@ -40,16 +41,16 @@ pub const LINES: &[Line] = &[
     one(MemoryAvailable, &[plus("windows_memory_physical_free_bytes")]),
     one(MemoryAvailable, &[plus("windows_os_physical_memory_free_bytes")]),
     one(MemoryCached, &[plus("windows_memory_cache_bytes")]),
-    // pagefile, since 0.30; os until then.
+    // pagefile, since 0.30; before that by os.
     one(SwapUsed, &[plus("windows_pagefile_limit_bytes").over(&["file"]), minus("windows_pagefile_free_bytes").over(&["file"])]),
     one(SwapUsed, &[plus("windows_os_paging_limit_bytes"), minus("windows_os_paging_free_bytes")]),
-    // "swap" here is all paging from and to disks, files included.
+    // "swap" here is all paging from and to disks, including files.
     one(PagedIn, &[plus("windows_memory_swap_pages_read_total")]).times(PAGE),
     one(PagedOut, &[plus("windows_memory_swap_pages_written_total")]).times(PAGE),
     one(MajorFaults, &[plus("windows_memory_swap_page_reads_total")]),
 
-    // physical_disk (since 2023), else logical_disk. Read and write seconds are summed over requests, so they are
-    // what Linux calls read and write time, and their sum is the queue integrated over time.
+    // physical_disk (since 2023), else logical_disk. Read and write seconds are summed over requests, so they
+    // correspond to read and write time on Linux, and their sum is the queue integrated over time.
     each(DiskReads, "disk", &[plus("windows_physical_disk_reads_total")]),
     each(DiskReads, "volume", &[plus("windows_logical_disk_reads_total")]),
     each(DiskWrites, "disk", &[plus("windows_physical_disk_writes_total")]),
@@ -79,8 +80,8 @@ pub const LINES: &[Line] = &[
     each(NetSpeed, "nic", &[plus("windows_net_current_bandwidth_bytes")]).times(BITS),
     each(NetSpeed, "nic", &[plus("windows_net_current_bandwidth")]),
 
-    // tcp. Connections without `_total` until 0.17. Segments that are sent again do not count as sent (RFC 4022).
-    // States are told since 0.30, those in which no connection is not at all.
+    // tcp. Connections without `_total` until 0.17. Retransmitted segments do not count as sent (RFC 4022).
+    // States are reported since 0.30; states without connections are missing.
     one(TcpActiveOpens, &[plus("windows_tcp_connections_active_total").over(&["af"])]),
     one(TcpActiveOpens, &[plus("windows_tcp_connections_active")]),
     one(TcpPassiveOpens, &[plus("windows_tcp_connections_passive_total").over(&["af"])]),

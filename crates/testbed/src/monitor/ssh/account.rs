@@ -1,4 +1,4 @@
-//! Whose shell on which machine: the argument that `ssh` gets.
+//! The account that is passed to `ssh`.
 
 use std::fmt;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -6,14 +6,14 @@ use std::str::FromStr;
 
 /// An account on another machine: `user@host`, `host`, or a name from the user's `~/.ssh/config`.
 ///
-/// `ssh` takes it for nothing else: it does not begin like an option and holds no blanks.
+/// `ssh` cannot mistake it for anything else: it does not begin like an option and contains no blanks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SshAccount(String);
 
-/// Where `ssh` connects to if nothing else is said.
+/// The default port of `ssh`.
 const SSH_PORT: u16 = 22;
 
-/// Why a text names no account.
+/// An invalid account.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected `USER@HOST`, found `{text}`: {problem}")]
 pub struct SshAccountError {
@@ -22,15 +22,15 @@ pub struct SshAccountError {
 }
 
 impl SshAccount {
-    /// Returns the addresses of the host, as far as they can be looked up without `ssh`.
+    /// Returns the addresses of the host, as far as they can be resolved without `ssh`.
     pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
         let host = self.0.rsplit_once('@').map_or(self.0.as_str(), |(_, host)| host);
-        // A zone says through which interface, not where to.
+        // A zone selects the interface, not the destination.
         let host = host.split('%').next().unwrap_or(host);
         (host, SSH_PORT).to_socket_addrs().map_or_else(|_| Vec::new(), Iterator::collect)
     }
 
-    /// Returns it as `ssh` takes it.
+    /// Returns it in the form passed to `ssh`.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -53,22 +53,22 @@ impl FromStr for SshAccount {
     }
 }
 
-/// Returns why `ssh` cannot have a text as its destination.
+/// Returns why a text cannot be a destination of `ssh`.
 fn problem(text: &str) -> Option<&'static str> {
-    // As ssh does: a user name may hold an `@`, a host does not.
+    // As in ssh: a user name may contain an `@`, a host cannot.
     let (user, host) = text.rsplit_once('@').map_or((None, text), |(user, host)| (Some(user), host));
     let is_host = |c: char| c.is_ascii_alphanumeric() || "-._:%".contains(c);
     let is_user = |c: char| c.is_ascii_graphic() && !"'\"`$\\;|&<>(){}*?!#/:".contains(c);
     if host.is_empty() {
-        Some("it names no host")
+        Some("it has no host")
     } else if text.split('@').any(|part| part.starts_with('-')) {
-        Some("it would be taken for an option")
+        Some("it would be parsed as an option")
     } else if host.matches(':').count() == 1 {
-        Some("a port is not taken\nhint: name the machine and its port in `~/.ssh/config`")
+        Some("ports are not supported\nhint: name the machine and its port in `~/.ssh/config`")
     } else if !host.chars().all(is_host) {
-        Some("a host has letters, digits, `-`, `.`, `_`, and `:` if it is an IPv6 address")
+        Some("a host consists of letters, digits, `-`, `.`, `_`, and `:` if it is an IPv6 address")
     } else if user.is_some_and(|user| user.is_empty() || !user.chars().all(is_user)) {
-        Some("a user has letters, digits and signs that no shell knows")
+        Some("a user consists of letters, digits and characters without meaning to a shell")
     } else {
         None
     }
@@ -80,7 +80,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn accounts_are_taken_as_they_are() {
+    fn accounts_are_accepted_unchanged() {
         for text in
             ["load@sut", "sut", "root@10.0.0.7", "me@fe80::1%eth0", "first.last@corp@db-1.lan", "u_1-x@s"]
         {
@@ -89,24 +89,24 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_account_is_refused_with_the_reason() {
+    fn invalid_accounts_are_refused_with_the_reason() {
         for (text, said) in [
             ("", "no host"),
             ("user@", "no host"),
             ("-oProxyCommand=reboot", "option"),
             ("-v@host", "option"),
             ("user@-oProxyCommand=reboot", "option"),
-            // A user of `@-`, found by the property below.
+            // A user of `@-`, found by the property test below.
             ("@-@a", "option"),
             ("me@-x@host", "option"),
             ("user@host:22", "hint: name the machine"),
-            ("user@host name", "a host has"),
-            ("user@[::1]", "a host has"),
-            ("user@host;reboot", "a host has"),
-            ("@host", "a user has"),
-            ("a b@host", "a user has"),
-            ("$(reboot)@host", "a user has"),
-            ("us\ner@host", "a user has"),
+            ("user@host name", "a host consists of"),
+            ("user@[::1]", "a host consists of"),
+            ("user@host;reboot", "a host consists of"),
+            ("@host", "a user consists of"),
+            ("a b@host", "a user consists of"),
+            ("$(reboot)@host", "a user consists of"),
+            ("us\ner@host", "a user consists of"),
         ] {
             let error = text.parse::<SshAccount>().unwrap_err().to_string();
             assert!(error.contains(said), "{text}: {error}");
@@ -116,7 +116,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_account_is_one_argument_and_no_option(text in "[-a@:. $\n]{0,12}|\\PC{0,12}") {
+        fn an_account_is_one_argument_and_not_an_option(text in "[-a@:. $\n]{0,12}|\\PC{0,12}") {
             if let Ok(account) = text.parse::<SshAccount>() {
                 prop_assert!(!account.as_str().starts_with('-') && !account.as_str().contains("@-"));
                 prop_assert!(account.as_str().bytes().all(|byte| byte.is_ascii_graphic()));

@@ -1,51 +1,52 @@
-//! A machine whose kernel files come through `ssh`.
+//! A machine whose kernel files are read through `ssh`.
 //!
 //! | connection | a reading | then |
 //! |---|---|---|
-//! | stands | asks, waits for the answer | stands |
-//! | stands, but the answer is late | says so | stands; what comes late is thrown away |
-//! | is over | says why | rests |
-//! | rests | says why | rests for 0, 1, 3, 7, 15, then 30 readings, then is begun again |
-//! | begun again | asks, waits for the answer | stands; or is over, and rests longer |
+//! | connected | requests, waits for the answer | connected |
+//! | connected, but the answer is late | reports it | connected; the late answer is discarded |
+//! | ended | reports the reason | backing off |
+//! | backing off | reports the reason | backing off for 0, 1, 3, 7, 15, then 30 readings, then reconnecting |
+//! | reconnecting | requests, waits for the answer | connected; or ended, with longer backoff |
 
 use model::Reading;
 
 use super::account::SshAccount;
-use super::connection::{Connection, SshOptions};
 use super::script::{ANSWERS_MAX, Files, end_line, read_answer, script};
-use crate::monitor::{PROC_FILES, Watch, WatchError};
+use super::ssh_connection::{SshConnection, SshOptions};
+use crate::monitor::{MonitorError, PROC_FILES, ResourceMonitor};
 
-/// A Linux machine that can be reached with `ssh` without a question; nothing is installed there.
+/// A Linux machine that is reachable by `ssh` without prompts; nothing is installed there.
 ///
-/// One `ssh` runs as long as this lives; if it ends, another is begun at one of the next readings.
+/// One `ssh` process runs as long as the value lives; if it ends, another is started at one of the next
+/// readings.
 #[derive(Debug)]
 pub struct SshMachine {
     account: SshAccount,
     options: SshOptions,
     files: &'static Files,
-    connection: Connection,
-    /// Number of the last answer that was asked for.
+    connection: SshConnection,
+    /// Number of the last request.
     asked: u64,
-    /// Number of the last answer that came.
+    /// Number of the last answer.
     answered: u64,
-    back_off: BackOff,
+    back_off: Backoff,
 }
 
-/// The longest rest between two connections, in readings: as many seconds.
+/// The maximum backoff between two connections, in readings, which are seconds.
 const REST_MAX: u32 = 30;
 
-/// How long a connection that is over is left alone.
+/// Backoff after a connection has ended.
 #[derive(Debug, Default)]
-struct BackOff {
-    /// How many connections in a row ended.
+struct Backoff {
+    /// Number of connections in a row that ended.
     ended: u32,
-    /// How many readings are still to pass.
+    /// Number of readings left.
     rest: u32,
-    /// Why the last one ended.
+    /// The reason why the last one ended.
     why: String,
 }
 
-impl BackOff {
+impl Backoff {
     fn begin(&mut self, why: &str) {
         self.rest = 2_u32.saturating_pow(self.ended).saturating_sub(1).min(REST_MAX);
         self.ended = self.ended.saturating_add(1);
@@ -57,9 +58,9 @@ impl SshMachine {
     /// Connects, and waits for a first answer.
     ///
     /// # Errors
-    /// If `ssh` cannot be started, does not get in or gets no answer in time, or if the other machine has none of the
+    /// `ssh` cannot be started, is refused or gets no answer in time, or the other machine has none of the
     /// kernel files.
-    pub fn connect(account: SshAccount, options: SshOptions) -> Result<SshMachine, WatchError> {
+    pub fn connect(account: SshAccount, options: SshOptions) -> Result<SshMachine, MonitorError> {
         SshMachine::reading(PROC_FILES, account, options)
     }
 
@@ -67,10 +68,10 @@ impl SshMachine {
         files: &'static Files,
         account: SshAccount,
         options: SshOptions,
-    ) -> Result<SshMachine, WatchError> {
+    ) -> Result<SshMachine, MonitorError> {
         let fail = |reason: String| {
-            let hint = format!("hint: `ssh -o BatchMode=yes {account} true` has to work without a question");
-            WatchError { watched: account.to_string(), reason: format!("{reason}\n{hint}") }
+            let hint = format!("hint: `ssh -o BatchMode=yes {account} true` must work without prompts");
+            MonitorError { watched: account.to_string(), reason: format!("{reason}\n{hint}") }
         };
         let mut connection = begin(&account, &options, files).map_err(fail)?;
         let within = connection.within(options.connect_time);
@@ -78,16 +79,16 @@ impl SshMachine {
         let mut readings = Vec::new();
         read_answer(&printed, 1, files, &mut readings);
         if readings.is_empty() {
-            let reason = "expected the files of Linux' `/proc`, found none that can be read".to_owned();
-            return Err(WatchError { watched: account.to_string(), reason });
+            let reason = "expected the files of Linux' `/proc`, found none that are readable".to_owned();
+            return Err(MonitorError { watched: account.to_string(), reason });
         }
-        let back_off = BackOff::default();
+        let back_off = Backoff::default();
         Ok(SshMachine { account, options, files, connection, asked: 1, answered: 1, back_off })
     }
 
-    /// Asks, over another connection if the last one is over and has rested. The first answer over a new one may come
-    /// after its time, like any other: it is waited for at the next readings.
-    fn ask_anyhow(&mut self, into: &mut Vec<Reading>) -> Result<(), String> {
+    /// Requests an answer, over a new connection if the last one has ended and backed off. The first answer
+    /// over a new connection may be late, like any other: later readings wait for it.
+    fn ask_or_reconnect(&mut self, into: &mut Vec<Reading>) -> Result<(), String> {
         if self.connection.is_over() {
             if let Some(rest) = self.back_off.rest.checked_sub(1) {
                 self.back_off.rest = rest;
@@ -106,7 +107,7 @@ impl SshMachine {
         told
     }
 
-    /// Asks, and appends the answer. One that comes after its time is thrown away: it tells of the past.
+    /// Requests an answer, and appends it. A late answer is discarded, because it describes the past.
     fn ask(&mut self, into: &mut Vec<Reading>) -> Result<(), String> {
         let within = self.connection.within(self.options.answer_time);
         if self.answered < self.asked {
@@ -122,15 +123,16 @@ impl SshMachine {
     }
 }
 
-impl Watch for SshMachine {
-    fn read(&mut self, into: &mut Vec<Reading>) -> Result<(), WatchError> {
-        self.ask_anyhow(into).map_err(|reason| WatchError { watched: self.account.to_string(), reason })
+impl ResourceMonitor for SshMachine {
+    fn read(&mut self, into: &mut Vec<Reading>) -> Result<(), MonitorError> {
+        self.ask_or_reconnect(into)
+            .map_err(|reason| MonitorError { watched: self.account.to_string(), reason })
     }
 }
 
-/// Starts `ssh` and tells the shell what to do; it has to be waited for.
-fn begin(account: &SshAccount, options: &SshOptions, files: &Files) -> Result<Connection, String> {
-    let mut connection = Connection::start(options, account.as_str())?;
+/// Starts `ssh` and sends the script; does not wait for an answer.
+fn begin(account: &SshAccount, options: &SshOptions, files: &Files) -> Result<SshConnection, String> {
+    let mut connection = SshConnection::start(options, account.as_str())?;
     connection.send(&script(files, ANSWERS_MAX))?;
     Ok(connection)
 }
@@ -145,7 +147,7 @@ mod tests {
 
     use crate::process::ProcessStat;
 
-    /// Stands for a parser: the process that reads the file.
+    /// A stand-in for a parser: reports the id of the process that reads the file.
     fn own_pid(text: &str, into: &mut Vec<Reading>) {
         let pid = text.split(' ').next().and_then(|pid| pid.parse().ok());
         into.extend(pid.map(|pid| Reading::new(Counter::Forks, pid)));
@@ -153,34 +155,34 @@ mod tests {
 
     const FILES: &Files = &[("/proc/self/stat", own_pid)];
 
-    fn connect(stand_in: &str, answer_time: Duration) -> Result<SshMachine, WatchError> {
+    fn connect(stand_in: &str, answer_time: Duration) -> Result<SshMachine, MonitorError> {
         connect_reading(FILES, stand_in, answer_time)
     }
 
-    /// Connects through a shell program that stands in for `ssh`; its arguments are those of `ssh`.
+    /// Connects through a shell script that stands in for `ssh`; its arguments are those of `ssh`.
     fn connect_reading(
         files: &'static Files,
         stand_in: &str,
         answer_time: Duration,
-    ) -> Result<SshMachine, WatchError> {
+    ) -> Result<SshMachine, MonitorError> {
         let mut options = SshOptions { program: "sh".into(), answer_time, ..SshOptions::default() };
         options.connect_time = Duration::from_secs(60);
         options.arguments.splice(..0, ["-c", stand_in, "ssh"].map(Into::into));
         SshMachine::reading(files, "me@sut".parse().unwrap(), options)
     }
 
-    /// Drops the options and the destination, and runs the rest here.
+    /// Drops the options and the destination, and runs the rest locally.
     const HERE: &str = "while [ \"$1\" != -- ]; do shift; done; shift 2; exec \"$@\"";
 
     const LONG: Duration = Duration::from_secs(60);
 
-    /// Goal: what `grep` prints and is put together again reads as the files themselves do.
+    /// Goal: the output of `grep`, reassembled, parses like the files themselves.
     #[test]
-    fn kernel_files_tell_the_same_from_afar() {
+    fn remote_kernel_files_parse_like_local_ones() {
         let (mut afar, mut here) = (Vec::new(), Vec::new());
         connect_reading(PROC_FILES, HERE, LONG).unwrap().read(&mut afar).unwrap();
         for (path, parse) in PROC_FILES {
-            // One that is not there is not there for `grep` either.
+            // A missing file is missing for `grep` as well.
             let _ = std::fs::read_to_string(path).map(|text| parse(&text, &mut here));
         }
         let counters = |readings: &[Reading]| readings.iter().map(|one| one.counter).collect::<BTreeSet<_>>();
@@ -193,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn every_reading_asks_anew() {
+    fn every_reading_sends_a_request() {
         let greeting = format!("echo Welcome to the SUT; [ \"$1\" = -T ] || exit 1; {HERE}");
         for stand_in in [HERE, &greeting] {
             let mut machine = connect(stand_in, LONG).unwrap();
@@ -207,25 +209,25 @@ mod tests {
     }
 
     #[test]
-    fn the_destination_is_passed_as_it_is() {
+    fn the_destination_is_passed_unchanged() {
         let stand_in = format!("case \"$*\" in *' -- me@sut sh') ;; *) exit 1;; esac; {HERE}");
         assert!(connect(&stand_in, LONG).is_ok());
     }
 
     #[test]
-    fn who_is_not_let_in_hears_why() {
+    fn a_refused_login_is_reported_with_its_reason() {
         let error = connect("echo hm >&2; echo 'me@sut: Permission denied (publickey).' >&2; exit 255", LONG);
         assert_eq!(
             error.unwrap_err().to_string(),
             "me@sut: `ssh` ended: me@sut: Permission denied (publickey).\n\
-             hint: `ssh -o BatchMode=yes me@sut true` has to work without a question"
+             hint: `ssh -o BatchMode=yes me@sut true` must work without prompts"
         );
         let error = connect("exit 255", LONG).unwrap_err();
-        assert!(error.reason.starts_with("`ssh` ended without a word\nhint: "), "{error}");
+        assert!(error.reason.starts_with("`ssh` ended without a message\nhint: "), "{error}");
     }
 
     #[test]
-    fn what_ssh_says_commands_no_terminal_and_is_bounded() {
+    fn messages_of_ssh_are_escaped_and_truncated() {
         let said = r"\033[31mRED\033]0;owned\007";
         let error = connect(&format!("printf '{said}\n' >&2; exit 255"), LONG).unwrap_err();
         assert!(
@@ -242,35 +244,35 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_not_there_is_named() {
+    fn a_missing_program_is_named() {
         let options = SshOptions { program: "/nonexistent/ssh".into(), ..SshOptions::default() };
         let error = SshMachine::connect("me@sut".parse().unwrap(), options).unwrap_err();
-        assert!(error.reason.starts_with("`/nonexistent/ssh` cannot be started: No such file"), "{error}");
+        assert!(error.reason.starts_with("cannot start `/nonexistent/ssh`: No such file"), "{error}");
     }
 
     #[test]
     fn a_machine_without_kernel_files_is_refused() {
         let error = connect("echo plimsoll-begin 1; echo plimsoll-end 1; read question", LONG).unwrap_err();
-        assert_eq!(error.reason, "expected the files of Linux' `/proc`, found none that can be read");
+        assert_eq!(error.reason, "expected the files of Linux' `/proc`, found none that are readable");
     }
 
-    /// Answers once, and ends with the next question.
+    /// A stand-in that answers once, and ends at the next request.
     const BREAKS: &str = "printf 'plimsoll-begin 1\\n/proc/self/stat:7 (x)\\nplimsoll-end 1\\n'; \
                           while read line; do [ -n \"$line\" ] || break; done; \
-                          printf 'Connection to sut closed by remote host.\\r\\n' >&2; exit 255";
+                          printf 'SshConnection to sut closed by remote host.\\r\\n' >&2; exit 255";
 
     #[test]
-    fn a_stream_that_breaks_says_so_each_time() {
+    fn a_broken_connection_is_reported_each_time() {
         let mut machine = connect(BREAKS, LONG).unwrap();
         for _ in 0..4 {
             let error = machine.read(&mut Vec::new()).unwrap_err();
-            assert_eq!(error.to_string(), "me@sut: `ssh` ended: Connection to sut closed by remote host.");
+            assert_eq!(error.to_string(), "me@sut: `ssh` ended: SshConnection to sut closed by remote host.");
         }
     }
 
-    /// The stand-in breaks where it is the first to make the folder.
+    /// The stand-in breaks only if it is the first to create the folder.
     #[test]
-    fn a_stream_that_broke_is_begun_again() {
+    fn a_broken_connection_is_reestablished() {
         let folder = tempfile::tempdir().unwrap();
         let made = folder.path().join("made");
         let stand_in = format!("if mkdir '{}' 2>/dev/null; then {BREAKS}; fi; {HERE}", made.display());
@@ -284,10 +286,11 @@ mod tests {
         assert_eq!(machine.back_off.ended, 0);
     }
 
-    /// Goal: a machine that is gone is not asked every second. It breaks at the first reading; the stand-in counts how
-    /// often it is started. Rests of 0, 1, 3 and 7 readings: it is tried at readings 2, 4, 8 and 16.
+    /// Goal: a machine that is gone is not contacted every second. It breaks at the first reading; the
+    /// stand-in counts how often it is started. With backoffs of 0, 1, 3 and 7 readings it is tried at
+    /// readings 2, 4, 8 and 16.
     #[test]
-    fn a_machine_that_is_gone_is_left_alone_longer_and_longer() {
+    fn reconnects_back_off() {
         let folder = tempfile::tempdir().unwrap();
         let (made, starts) = (folder.path().join("made"), folder.path().join("starts"));
         let stand_in = format!(
@@ -311,10 +314,10 @@ mod tests {
         assert_eq!(machine.back_off.rest, REST_MAX);
     }
 
-    /// Goal: what comes too late is not taken for new. The stand-in holds its second answer back until a pipe is
-    /// opened, and answers the third question at once.
+    /// Goal: a late answer is not taken for a new one. The stand-in delays its second answer until a pipe is
+    /// opened, and answers the third request at once.
     #[test]
-    fn a_late_answer_is_thrown_away() {
+    fn a_late_answer_is_discarded() {
         let folder = tempfile::tempdir().unwrap();
         let gate = folder.path().join("gate");
         assert!(std::process::Command::new("mkfifo").arg(&gate).status().unwrap().success());
@@ -326,8 +329,8 @@ mod tests {
         );
         let mut machine = connect(&stand_in, Duration::from_millis(20)).unwrap();
         let mut readings = Vec::new();
-        assert_eq!(machine.read(&mut readings).unwrap_err().reason, "no whole answer within 20 ms");
-        assert_eq!(machine.read(&mut readings).unwrap_err().reason, "no whole answer within 20 ms");
+        assert_eq!(machine.read(&mut readings).unwrap_err().reason, "no complete answer within 20 ms");
+        assert_eq!(machine.read(&mut readings).unwrap_err().reason, "no complete answer within 20 ms");
         machine.options.answer_time = LONG;
         std::fs::OpenOptions::new().write(true).open(&gate).unwrap().write_all(b"go\n").unwrap();
         machine.read(&mut readings).unwrap();
@@ -335,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn the_process_ends_with_the_watch() {
+    fn the_process_ends_with_the_monitor() {
         let machine = connect(HERE, LONG).unwrap();
         let pid = machine.connection.process();
         assert!(ProcessStat::of(pid).is_some());

@@ -1,15 +1,15 @@
 //! Linux machines that are read through `ssh`: nothing has to run or be installed there.
 //!
-//! - `account`: whose shell on which machine
-//! - `script`: what that shell is told to do, and what it answers
-//! - `connection`: the running `ssh`, with time limits
-//! - `machine`: asking once a second
+//! - `account`: the account on the other machine
+//! - `script`: the script for its shell, and the format of answers
+//! - `ssh_connection`: the running `ssh` process, with time limits
+//! - `machine`: one request per second
 
 mod account;
-mod connection;
 mod machine;
 mod script;
+mod ssh_connection;
 
 pub use account::{SshAccount, SshAccountError};
-pub use connection::SshOptions;
 pub use machine::SshMachine;
+pub use ssh_connection::SshOptions;

@@ -1,9 +1,9 @@
-//! What the other machine's shell is told to do, and what it answers.
+//! The script for the other machine's shell, and the format of its answers.
 //!
-//! The shell prints all files at once, then waits for a line on its input before it does so again: each answer is as
-//! fresh as the question, however the two machines' clocks run, and a shell that nobody asks any more ends with its
-//! input. One `grep` prints all files, with the name of its file before every line: 1.2 ms of CPU there for a dozen
-//! files, where a `cat` and a marker for each took 12.7 ms (dash, GNU grep, two CPUs).
+//! The shell prints all files at once, then waits for a line on its input before it does so again: each
+//! answer is as fresh as its request, however the two machines' clocks run, and the shell ends with its
+//! input. One `grep` prints all files, with the file name before every line: 1.2 ms of CPU there for a dozen
+//! files, compared with 12.7 ms for a `cat` and a marker per file (dash, GNU grep, two CPUs).
 
 use std::fmt::Write;
 
@@ -11,13 +11,13 @@ use model::Reading;
 
 use crate::monitor::Parse;
 
-/// Kernel files and what reads each.
+/// Kernel files and their parsers.
 pub type Files = [(&'static str, Parse)];
 
-/// How often the other machine answers at most: more than a day of seconds.
+/// Maximum number of answers: more than a day of seconds.
 pub const ANSWERS_MAX: u32 = 100_000;
 
-/// Returns the line before an answer; what comes before it is a greeting.
+/// Returns the line before an answer; text before it is a greeting.
 pub fn begin_line(number: u64) -> String {
     format!("plimsoll-begin {number}\n")
 }
@@ -27,11 +27,11 @@ pub fn end_line(number: u64) -> String {
     format!("plimsoll-end {number}\n")
 }
 
-/// Returns the program for a POSIX shell that reads it from its standard input.
+/// Returns the script for a POSIX shell that reads it from its standard input.
 ///
-/// The braces make the shell read all of it before it begins, so that what follows on its input are questions. None may
-/// be asked before the first answer: shells read ahead as long as they read their program.
-/// `/dev/null` is there so that `grep` has two files at least and names them.
+/// The braces make the shell read all of it before it starts, so that later input lines are requests. No
+/// request may be sent before the first answer: shells read ahead while they read their script. `/dev/null`
+/// ensures that `grep` has at least two files and prints their names.
 pub fn script(files: &Files, answers_max: u32) -> String {
     let mut paths = String::new();
     for (path, _) in files {
@@ -44,7 +44,8 @@ pub fn script(files: &Files, answers_max: u32) -> String {
     )
 }
 
-/// Reads what was printed up to the end of answer `number` and appends what the files tell; any text will do.
+/// Parses the output up to the end of answer `number` and appends the readings of its files; accepts any
+/// text.
 pub fn read_answer(printed: &str, number: u64, files: &Files, into: &mut Vec<Reading>) {
     let Some((_, answer)) = printed.rsplit_once(&begin_line(number)) else { return };
     let mut lines = answer.lines().peekable();
@@ -72,12 +73,12 @@ mod tests {
 
     use crate::monitor::PROC_FILES;
 
-    /// Stands for a parser: as many forks as there are lines.
+    /// A stand-in for a parser: as many forks as there are lines.
     fn lines(text: &str, into: &mut Vec<Reading>) {
         into.push(Reading::new(Counter::Forks, text.lines().count() as u64));
     }
 
-    /// Stands for another: as many blocked threads as there are bytes.
+    /// Another stand-in: as many blocked threads as there are bytes.
     fn bytes(text: &str, into: &mut Vec<Reading>) {
         into.push(Reading::new(Counter::Blocked, text.len() as u64));
     }
@@ -91,7 +92,7 @@ mod tests {
         assert_eq!(readings, expected);
     }
 
-    /// Runs the script in a shell that is asked `questions` times after its first answer; returns what it prints.
+    /// Runs the script in a shell that gets `questions` requests after its first answer; returns its output.
     fn run(files: &Files, answers_max: u32, questions: usize) -> String {
         let mut shell = Command::new("sh").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut input = shell.stdin.take().unwrap();
@@ -101,7 +102,7 @@ mod tests {
         while !printed.ends_with(&end_line(1)) {
             assert_ne!(output.read_line(&mut printed).unwrap(), 0, "{printed}");
         }
-        // A shell that has enough closes its input.
+        // A shell that has ended closes its input.
         let _ = input.write_all("\n".repeat(questions).as_bytes());
         drop(input);
         output.read_to_string(&mut printed).unwrap();
@@ -110,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn each_file_gets_its_own_lines() {
+    fn each_parser_gets_the_lines_of_its_file() {
         check(
             "Welcome!\nplimsoll-begin 7\n/proc/a:x: 1\n/proc/a:\n/proc/a6:yz\nplimsoll-end 7\n",
             &[Reading::new(Counter::Forks, 2), Reading::new(Counter::Blocked, 3)],
@@ -118,14 +119,14 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_not_there_is_not_read() {
+    fn a_missing_file_is_not_parsed() {
         check("plimsoll-begin 7\n/proc/a6:yz\nplimsoll-end 7\n", &[Reading::new(Counter::Blocked, 3)]);
         check("plimsoll-begin 7\nplimsoll-end 7\n", &[]);
         check("plimsoll-begin 6\n/proc/a:1\nplimsoll-end 6\n", &[]);
     }
 
     #[test]
-    fn the_shell_answers_once_and_once_more_per_question() {
+    fn the_shell_answers_once_and_once_per_request() {
         for questions in [0, 2] {
             let printed = run(&[("/proc/version", lines)], 100, questions);
             assert_eq!(printed.matches("plimsoll-end").count(), questions + 1, "{printed}");
@@ -144,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn the_paths_of_kernel_files_mean_nothing_to_a_shell() {
+    fn the_paths_of_kernel_files_need_no_quoting() {
         for (path, _) in PROC_FILES {
             assert!(
                 path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/_-.".contains(&byte)),
@@ -155,7 +156,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_answer_is_read(text in "(plimsoll-begin 1\n|/proc/[a-z/]{1,8}:|\\PC|\n){0,40}") {
+        fn any_answer_is_parsed_without_panic(text in "(plimsoll-begin 1\n|/proc/[a-z/]{1,8}:|\\PC|\n){0,40}") {
             read_answer(&text, 1, PROC_FILES, &mut Vec::new());
         }
     }

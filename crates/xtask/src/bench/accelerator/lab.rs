@@ -7,7 +7,9 @@ use std::time::Duration;
 use anyhow::Result;
 use model::{FileSet, SetFile};
 use tempfile::TempDir;
-use testbed::{Acceleration, Limits, Populated, Recipe, RunningSut, Server, SutRequest, Transport, populate};
+use testbed::{
+    Acceleration, Populated, Recipe, ResourceLimits, RunningSut, Server, SutRequest, Transport, populate,
+};
 
 use crate::bench::{LOAD_CPU, SERVER_CPU, nginx, scripts};
 use crate::shell::root;
@@ -124,7 +126,7 @@ fn request<'a>(
         work_dir: folder.join("work"),
         files,
         root: None,
-        limits: Limits { cpus: vec![cpu.parse()?], ..Limits::default() },
+        limits: ResourceLimits { cpus: vec![cpu.parse()?], ..ResourceLimits::default() },
         port: None,
         search_path: std::env::split_paths(&path).collect(),
         profile: None,

@@ -1,4 +1,4 @@
-//! A running `ssh`: asking and waiting, never longer than allowed.
+//! A running `ssh` process, with a time limit on every wait.
 
 use std::ffi::OsString;
 use std::io::{ErrorKind, Read, Write};
@@ -9,22 +9,23 @@ use model::{foreign_text, without_credentials};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use units::{Clock, Nanos, RealClock};
 
-use crate::started::{self, Entry};
+use crate::owned_resources::{self, OwnedResourceEntry};
 
-/// How `ssh` is called.
+/// Options of `ssh`.
 #[derive(Debug, Clone)]
 pub struct SshOptions {
     /// The program.
     pub program: OsString,
-    /// What stands before the destination.
+    /// Arguments before the destination.
     pub arguments: Vec<OsString>,
-    /// Within what it must be connected and have answered first.
+    /// Time limit for connecting and the first answer.
     pub connect_time: Duration,
-    /// Within what it must have answered each time after.
+    /// Time limit for each later answer.
     pub answer_time: Duration,
 }
 
-/// Asks nothing, gives up soon, notices within 15 s that the other machine is gone, and is silent but for errors.
+/// Options that avoid prompts, fail quickly, notice within 15 s that the other machine is gone, and print
+/// only errors.
 const ARGUMENTS: &[&str] = &[
     "-T",
     "-oBatchMode=yes",
@@ -34,13 +35,13 @@ const ARGUMENTS: &[&str] = &[
     "-oLogLevel=ERROR",
 ];
 
-/// Most bytes of an answer; a machine of 256 CPUs gives some 200 KB.
+/// Maximum size of an answer; a machine of 256 CPUs sends some 200 KB.
 const ANSWER_BYTES_MAX: usize = 4 << 20;
 
-/// How much of what `ssh` says on standard error is kept: its end.
+/// Number of bytes of standard error that are kept, from its end.
 const SAID_BYTES_MAX: usize = 4096;
 
-/// How long its last words are waited for.
+/// Time limit for the final error message.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
 impl Default for SshOptions {
@@ -54,74 +55,74 @@ impl Default for SshOptions {
     }
 }
 
-/// A time that has begun.
+/// A deadline.
 #[derive(Debug, Clone, Copy)]
-pub struct Within {
+pub struct Deadline {
     since: Nanos,
     time: Duration,
 }
 
-/// The process and its three ends.
+/// The process and its three streams.
 #[derive(Debug)]
-pub struct Connection {
+pub struct SshConnection {
     process: Child,
-    entry: Option<Entry>,
+    entry: Option<OwnedResourceEntry>,
     input: ChildStdin,
     output: ChildStdout,
     /// `None` once it has been closed.
     errors: Option<ChildStderr>,
     clock: RealClock,
-    /// What it printed since the last answer.
+    /// Output since the last answer.
     printed: Vec<u8>,
-    /// The end of what it said on standard error.
+    /// The end of standard error.
     said: Vec<u8>,
     is_over: bool,
 }
 
-impl Connection {
-    /// Starts `ssh` with a shell on the other machine, which reads its program from the input.
+impl SshConnection {
+    /// Starts `ssh` with a shell on the other machine, which reads its script from the input.
     ///
     /// # Errors
-    /// If the program cannot be started.
-    pub fn start(options: &SshOptions, destination: &str) -> Result<Connection, String> {
+    /// The program cannot be started.
+    pub fn start(options: &SshOptions, destination: &str) -> Result<SshConnection, String> {
         let program = options.program.display();
         let mut command = Command::new(&options.program);
-        // The destination does not look like an option; the dashes are for those who change that.
+        // The destination does not look like an option; the dashes guard against future changes.
         command.args(&options.arguments).args(["--", destination, "sh"]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let (mut process, entry) = started::start(false, || command.spawn())
-            .map_err(|error| format!("`{program}` cannot be started: {error}"))?;
+        let (mut process, entry) = owned_resources::start(false, || command.spawn())
+            .map_err(|error| format!("cannot start `{program}`: {error}"))?;
         let (Some(input), Some(output), errors) =
             (process.stdin.take(), process.stdout.take(), process.stderr.take())
         else {
-            return Err(format!("`{program}` was started without input and output"));
+            return Err(format!("`{program}` has no standard input and output"));
         };
         let clock = RealClock::start();
         let (printed, said) = (Vec::new(), Vec::new());
         let entry = Some(entry);
-        Ok(Connection { process, entry, input, output, errors, clock, printed, said, is_over: false })
+        Ok(SshConnection { process, entry, input, output, errors, clock, printed, said, is_over: false })
     }
 
-    /// Returns whether no answer can come any more, so that only another connection helps.
+    /// Returns whether the connection has ended, so that a new one is needed.
     pub fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// Returns the number of the process.
+    /// Returns the process id.
     #[cfg(test)]
     pub fn process(&self) -> u32 {
         self.process.id()
     }
 
-    /// Begins a time in which something has to happen.
-    pub fn within(&self, time: Duration) -> Within {
-        Within { since: self.clock.now(), time }
+    /// Creates a deadline that ends after `time`.
+    pub fn within(&self, time: Duration) -> Deadline {
+        Deadline { since: self.clock.now(), time }
     }
 
-    /// Writes to the shell. What is written is short, or comes first, so it does not wait.
+    /// Writes to the shell. The text is short, or comes first, so this does not block.
     ///
     /// # Errors
-    /// If it cannot be written; not if `ssh` has ended, which whoever waits for the answer is told with the reason.
+    /// Writing fails; not if `ssh` has ended, because waiting for the answer then reports the reason.
     pub fn send(&mut self, text: &str) -> Result<(), String> {
         match self.input.write_all(text.as_bytes()) {
             Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.to_string()),
@@ -129,15 +130,15 @@ impl Connection {
         }
     }
 
-    /// Returns what was printed up to and with a line that ends an answer.
+    /// Returns the output up to and including the line that ends an answer.
     ///
     /// # Errors
-    /// If it does not come in time, or `ssh` ends: why.
-    pub fn receive(&mut self, end_line: &str, within: Within) -> Result<String, String> {
+    /// The answer does not arrive in time, or `ssh` ends; the text says why.
+    pub fn receive(&mut self, end_line: &str, within: Deadline) -> Result<String, String> {
         while !self.printed.ends_with(end_line.as_bytes()) {
             let left = within.left(self.clock);
             if left == Nanos(0) {
-                return Err(format!("no whole answer within {} ms", within.time.as_millis()));
+                return Err(format!("no complete answer within {} ms", within.time.as_millis()));
             }
             if ANSWER_BYTES_MAX < self.printed.len() {
                 self.is_over = true;
@@ -148,7 +149,7 @@ impl Connection {
         Ok(String::from_utf8_lossy(&std::mem::take(&mut self.printed)).into_owned())
     }
 
-    /// Waits until something comes, not longer than `time`, and takes it.
+    /// Waits at most `time` for output, and reads it.
     fn wait(&mut self, time: Nanos) -> Result<(), String> {
         let mut watched = vec![PollFd::new(&self.output, PollFlags::IN)];
         watched.extend(self.errors.as_ref().map(|errors| PollFd::new(errors, PollFlags::IN)));
@@ -168,7 +169,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Takes what was said on standard error.
+    /// Reads standard error.
     fn listen(&mut self) {
         let mut piece = [0; SAID_BYTES_MAX];
         let Some(errors) = &mut self.errors else { return };
@@ -179,7 +180,7 @@ impl Connection {
         self.said.drain(..self.said.len().saturating_sub(SAID_BYTES_MAX));
     }
 
-    /// Returns why the output ended: the last line that was said, which may come a moment later.
+    /// Returns why the output ended: the last line of standard error, which may arrive a moment later.
     fn last_words(&mut self) -> String {
         let within = self.within(LAST_WORDS);
         while let Some(errors) = &self.errors {
@@ -191,29 +192,29 @@ impl Connection {
         let said = String::from_utf8_lossy(&self.said);
         match said.lines().map(str::trim).rfind(|line| !line.is_empty()) {
             Some(line) => format!("`ssh` ended: {}", foreign_text(&without_credentials(line))),
-            None => "`ssh` ended without a word".to_owned(),
+            None => "`ssh` ended without a message".to_owned(),
         }
     }
 }
 
-impl Drop for Connection {
+impl Drop for SshConnection {
     fn drop(&mut self) {
-        // The shell on the other machine ends with its input. One that has ended already is what we want.
+        // The shell on the other machine ends with its input. The process may already have ended.
         let _ = self.process.kill();
-        // Once it is collected, its number can be another's.
+        // Once it is reaped, its id can be reused.
         self.entry = None;
         let _ = self.process.wait();
     }
 }
 
-impl Within {
+impl Deadline {
     fn left(self, clock: RealClock) -> Nanos {
         let time = Nanos(u64::try_from(self.time.as_nanos()).unwrap_or(u64::MAX));
         time.saturating_sub(clock.now() - self.since)
     }
 }
 
-/// Waits until one of these can be read, not longer than `time`; returns which can.
+/// Waits at most `time` until a descriptor is readable; returns which are.
 fn ready(watched: &mut [PollFd<'_>], time: Nanos) -> Result<Vec<bool>, String> {
     let timeout = Timespec {
         tv_sec: (time.0 / 1_000_000_000).cast_signed(),

@@ -1,19 +1,19 @@
-//! Looking at the machine.
+//! Data about the machine, collected for the checks.
 
 use std::path::{Path, PathBuf};
 
 use units::Ratio;
 
 use super::DoctorInput;
-use crate::cgroup::{Controller, Group, Limits};
+use crate::cgroup::{ControlGroup, Controller, ResourceLimits};
 use crate::inventory::{clock_source, governors, port_range, steal_ratio, sysctl};
 use crate::open_files::open_files_max;
 use crate::private_folder::{check_private_folder, private_folder_of};
 use crate::sut::find_stale;
 
-/// What was found on the machine; apart from the judgment, so that this can be tested by hand.
+/// Data about the machine; separate from the checks, so that these can be tested by hand.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct MachineFindings {
     pub open_files_max: u64,
     pub port_range: Option<(u16, u16)>,
     pub tw_reuse: Option<u32>,
@@ -26,18 +26,18 @@ pub struct Found {
     pub run_dir_free: Option<u64>,
     pub dataset_dir_free: Option<u64>,
     pub steal: Option<Ratio>,
-    /// How a quota would be held, or why it cannot.
+    /// The enforcement of a quota, or the reason why it is impossible.
     pub quota: Result<String, String>,
     pub stale: Vec<PathBuf>,
-    /// The folders that this user has for itself, and what is wrong with them.
+    /// The private folders of this user, and their problems.
     pub private_folders: Vec<(PathBuf, Option<String>)>,
 }
 
-impl Found {
-    /// Looks.
-    pub fn look(input: &DoctorInput) -> Found {
+impl MachineFindings {
+    /// Collects the data.
+    pub fn collect(input: &DoctorInput) -> MachineFindings {
         let number = |name: &str| sysctl(name)?.parse::<u32>().ok();
-        Found {
+        MachineFindings {
             open_files_max: open_files_max(),
             port_range: port_range(),
             tw_reuse: number("net.ipv4.tcp_tw_reuse"),
@@ -57,7 +57,7 @@ impl Found {
     }
 }
 
-/// Looks at the private folders that a run needs; one that the user names is the user's affair.
+/// Checks the private folders that a run needs; folders named by the user are the user's responsibility.
 fn private_folders(input: &DoctorInput) -> Vec<(PathBuf, Option<String>)> {
     let mut folders: Vec<PathBuf> = Vec::new();
     for folder in [&input.work_dir, &input.dataset_dir].into_iter().filter_map(|path| private_folder_of(path))
@@ -73,18 +73,18 @@ fn private_folders(input: &DoctorInput) -> Vec<(PathBuf, Option<String>)> {
     folders.into_iter().map(look).collect()
 }
 
-/// Makes a group with a quota, and says how it is held or why not.
+/// Creates a group with a quota, and returns how it is enforced or why not.
 fn quota() -> Result<String, String> {
-    let limits = Limits { quota: Some(0.5), ..Limits::default() };
-    let group = Group::create(&limits).map_err(|why| why.to_string())?;
-    match group.held().quota {
+    let limits = ResourceLimits { quota: Some(0.5), ..ResourceLimits::default() };
+    let group = ControlGroup::create(&limits).map_err(|why| why.to_string())?;
+    match group.enforced_limits().quota {
         Some(_) => Ok(group.quota_text()),
-        None => Err(group.holding(Controller::Cpu)),
+        None => Err(group.enforcement(Controller::Cpu)),
     }
 }
 
-/// Returns the space that an ordinary user may fill on the file system of a path, or of the nearest directory above
-/// it that exists.
+/// Returns the space available to an ordinary user on the file system of a path, or of its nearest existing
+/// parent.
 fn free_bytes(path: &Path) -> Option<u64> {
     let path = std::path::absolute(path).ok()?;
     let existing = path.ancestors().find(|path| path.exists())?;

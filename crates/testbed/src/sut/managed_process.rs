@@ -12,45 +12,45 @@ use units::{Clock, Nanos, RealClock};
 
 use super::launch::Launch;
 use super::{SutDied, SutError, ready};
-use crate::cgroup::Group;
+use crate::cgroup::ControlGroup;
+use crate::kernel_file;
+use crate::owned_resources::OwnedResourceEntry;
 use crate::process::{self, family_of};
 use crate::recipe::{StopRecipe, StopSignal};
-use crate::started::Entry;
-use crate::system_file;
 
-/// The pause between two looks at a server that starts or ends.
+/// The pause between two checks of a program that starts or ends.
 pub const PAUSE: Duration = Duration::from_millis(2);
 
-/// How many lines of a log are shown when a server fails.
+/// Number of log lines shown when a program fails.
 const LOG_LINES: usize = 10;
 
-/// A program that was brought up. Dropping it ends it and what it started.
+/// A managed process. Dropping it terminates it and its children.
 #[derive(Debug)]
-pub struct Member {
+pub struct ManagedProcess {
     /// The name for people.
     pub title: String,
-    /// What it says about its version.
+    /// Its version output.
     pub version: Option<String>,
-    /// How it was started.
+    /// Its start command.
     pub launch: Launch,
-    /// How it is stopped.
+    /// The way to stop it.
     pub stop: StopRecipe,
-    /// Where it writes what goes wrong.
+    /// Its log files.
     pub logs: Vec<PathBuf>,
-    /// Name and text of its configuration, filled in.
+    /// Name and text of its configuration, with placeholders replaced.
     pub config: Option<(String, String)>,
-    /// Names and texts of other files that it reads, filled in.
+    /// Names and texts of its other files, with placeholders replaced.
     pub files: Vec<(String, String)>,
     child: Option<Child>,
-    /// As long as it runs.
-    entry: Option<Entry>,
+    /// The running process.
+    entry: Option<OwnedResourceEntry>,
 }
 
-impl Member {
-    /// Makes one that is yet to be started.
-    pub fn new(title: &str, version: Option<String>, launch: Launch, stop: StopRecipe) -> Member {
+impl ManagedProcess {
+    /// Creates one that is not running yet.
+    pub fn new(title: &str, version: Option<String>, launch: Launch, stop: StopRecipe) -> ManagedProcess {
         let logs = vec![launch.output_log.clone()];
-        Member {
+        ManagedProcess {
             title: title.to_owned(),
             version,
             launch,
@@ -64,26 +64,26 @@ impl Member {
     }
 
     /// Starts it.
-    pub fn start(&mut self, group: Option<&Group>) -> Result<(), SutError> {
+    pub fn start(&mut self, group: Option<&ControlGroup>) -> Result<(), SutError> {
         let (child, entry) = self.launch.start(group)?;
         (self.child, self.entry) = (Some(child), Some(entry));
         Ok(())
     }
 
-    /// Returns the number of its process; `None` if it does not run.
+    /// Returns its process id; `None` if it does not run.
     pub fn pid(&self) -> Option<u32> {
         self.child.as_ref().map(Child::id)
     }
 
-    /// Returns its standard output, once, if that is read.
+    /// Returns its standard output, once, if it is read.
     pub fn output(&mut self) -> Option<ChildStdout> {
         self.child.as_mut()?.stdout.take()
     }
 
-    /// Returns whether it still runs.
+    /// Checks that it is still running.
     ///
     /// # Errors
-    /// If it ended by itself: how, and the end of its logs.
+    /// It has ended; the error contains its exit status and the end of its logs.
     pub fn check_alive(&self) -> Result<(), SutDied> {
         match self.ended() {
             None => Ok(()),
@@ -91,7 +91,7 @@ impl Member {
         }
     }
 
-    /// Returns how the process ended, and leaves it uncollected: until then nobody else gets its number.
+    /// Returns how the process ended, without reaping it: until then its id is not reused.
     fn ended(&self) -> Option<String> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         let pid = Pid::from_child(self.child.as_ref()?);
@@ -103,62 +103,63 @@ impl Member {
         })
     }
 
-    /// Asks it to end, gives it the time of its recipe, and kills what is left.
+    /// Terminates it, waits for the time of its recipe, and kills what is left.
     pub fn end(&mut self) {
         let Some(child) = &mut self.child else { return };
         let leader = Pid::from_child(child);
         let family = family_of(&[child.id()]);
         let clock = RealClock::start();
         let limit = Nanos::from_secs(u64::from(self.stop.seconds));
-        // A process that has ended already answers with an error, which is what we want.
+        // Signaling a process that has already ended is an error, which is harmless.
         let _ = kill_process(leader, signal(self.stop.signal));
         drop(child.stdin.take());
         while self.ended().is_none() && clock.now() < limit {
             std::thread::sleep(PAUSE);
         }
-        // The leader is not collected yet, so that its number, which is the group's, cannot belong to others.
+        // The leader is not reaped yet, so that its id, which is the group's, cannot be reused.
         let _ = kill_process_group(leader, Signal::KILL);
         let Some(mut child) = self.child.take() else { return };
-        // Some may have left the process group; the control group, where there is one, has them all.
+        // Some processes may have left the process group; the control group, if there is one, contains them
+        // all.
         family.iter().filter(|member| member.pid != child.id()).for_each(process::kill);
-        // Once it is collected, its number can be another's.
+        // Once it is reaped, its id can be reused.
         self.entry = None;
         let _ = child.wait();
     }
 
-    /// Returns the last lines of its logs, each on a line of its own.
+    /// Returns the last lines of its logs, each on a separate line.
     pub fn log_end(&self) -> String {
         self.logs.iter().map(|path| last_lines(path)).collect()
     }
 }
 
-impl Drop for Member {
+impl Drop for ManagedProcess {
     fn drop(&mut self) {
         self.end();
     }
 }
 
-/// Where a program beside the server takes connections.
+/// The address that a companion listens on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Listens {
-    /// At an address.
+pub enum ListenAddress {
+    /// A TCP address.
     Tcp(SocketAddr),
-    /// At a Unix socket.
+    /// A Unix socket.
     Unix(PathBuf),
 }
 
-impl Listens {
-    /// Reads `127.0.0.1:8000` or a path.
-    pub fn parse(text: &str) -> Listens {
-        text.parse().map_or_else(|_| Listens::Unix(text.into()), Listens::Tcp)
+impl ListenAddress {
+    /// Parses `127.0.0.1:8000` or a path.
+    pub fn parse(text: &str) -> ListenAddress {
+        text.parse().map_or_else(|_| ListenAddress::Unix(text.into()), ListenAddress::Tcp)
     }
 
-    /// Connects; says what went wrong if that does not succeed. A Unix socket is opened for all users first: the
-    /// server may have given up our rights.
+    /// Connects; returns the problem on failure. A Unix socket is first opened to all users, because the
+    /// server may have dropped root's rights.
     pub fn attempt(&self) -> Result<(), String> {
         match self {
-            Listens::Tcp(address) => ready::connect(*address).map(drop),
-            Listens::Unix(path) => {
+            ListenAddress::Tcp(address) => ready::connect(*address).map(drop),
+            ListenAddress::Unix(path) => {
                 let everybody = std::os::unix::fs::PermissionsExt::from_mode(0o777);
                 let opened = std::fs::set_permissions(path, everybody);
                 let connected = opened.and_then(|()| UnixStream::connect(path));
@@ -169,12 +170,12 @@ impl Listens {
 }
 
 fn last_lines(path: &Path) -> String {
-    let text = system_file::read(path).unwrap_or_default();
+    let text = kernel_file::read(path).unwrap_or_default();
     let lines: Vec<&str> = text.lines().collect();
     lines[lines.len().saturating_sub(LOG_LINES)..].iter().map(|line| format!("\n  {}", shown(line))).collect()
 }
 
-/// A server may log what it was sent.
+/// Logs may contain text sent by clients.
 fn shown(line: &str) -> String {
     foreign_text(&without_credentials(line))
 }
@@ -192,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_server_logs_commands_no_terminal_is_bounded_and_shows_no_credentials() {
+    fn logs_are_escaped_truncated_and_redacted() {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("error.log");
         let long = "x".repeat(5000);
